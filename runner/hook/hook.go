@@ -1,0 +1,120 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Caller calls hooks. It is safe for concurrent use. A non-nil error is always
+// an [*Error]. A session, an instance and a daemon's client are all Callers.
+//
+// Cancelling ctx, or passing its deadline, interrupts the call; the error is
+// then of kind [Canceled] or [Timeout].
+type Caller interface {
+	Call(ctx context.Context, c Call) (Result, error)
+}
+
+// Call asks a plugin to run one hook. The zero value names no hook.
+type Call struct {
+	Hook string
+	Args Args
+	// Input is a client stream; nil when there is none. It is read from one
+	// goroutine and not after Call has returned.
+	Input iter.Seq2[json.RawMessage, error]
+	// Emit receives the items of a streamed result in order, from one
+	// goroutine, never after Call has returned; it may keep the message.
+	// Blocking it is the backpressure; an error cancels the call. A nil Emit
+	// collects the items into one JSON array.
+	Emit func(json.RawMessage) error
+}
+
+// Args are a call's arguments: words as they were typed, whose types are
+// decided where the parameters are known, or JSON passed through unread. The
+// zero value is no argument. Words and JSON exclude each other.
+type Args struct {
+	Words []schema.Word
+	// JSON is one object (names), one array (positions) or nil.
+	JSON json.RawMessage
+}
+
+// Result is what a hook returned.
+type Result struct {
+	// Value is one JSON value, passed through unread; nil for a streamed
+	// result whose items went to [Call.Emit].
+	Value json.RawMessage
+	// Binary tells that the hook returned bytes: Value is their base64 text.
+	Binary bool
+	// Streamed tells that the result was a stream.
+	Streamed bool
+	Took     time.Duration
+}
+
+// Launcher starts processes of one plugin, and returns each once it has proved
+// ready. When Launch returns an error, its process and all that it started are
+// gone. Launch may be called from several goroutines; cancelling ctx ends the
+// start. Errors are [*Error] of the kinds [Interpreter], [Start], [Handshake],
+// [Unhealthy], [Timeout] and [Canceled].
+type Launcher interface {
+	Launch(ctx context.Context) (Instance, error)
+	// Close ends what is kept between launches. Instances live on.
+	Close(ctx context.Context) error
+}
+
+// Instance is one live plugin process: one launch, one handshake, one death.
+type Instance interface {
+	Caller
+	// Describe lists the hooks.
+	Describe(ctx context.Context) (schema.Schema, error)
+	// Probe asks the plugin whether it is healthy: nil, or an *Error, of kind
+	// [Unhealthy] when it says that it is not, else of those of a call.
+	Probe(ctx context.Context) error
+	// Concurrency is how many calls it takes at once, at least 1.
+	Concurrency() int
+	// Done is closed when the process and all that it started are gone.
+	Done() <-chan struct{}
+	// Exit says how it ended. It is valid once Done is closed.
+	Exit() Exit
+	// Stop walks the stop ladder and returns when the tree is gone. Ending ctx
+	// skips to the kill. It may be called more than once and at the same time.
+	Stop(ctx context.Context) error
+	// Info is what is known of the process since it is ready.
+	Info() Info
+}
+
+// Info says which process an instance is.
+type Info struct {
+	PID int
+	// Python is the version that the process itself told, such as "3.12.4".
+	Python string
+	// Started is when the process was started, Ready how long it took from
+	// there until it was ready.
+	Started time.Time
+	Ready   time.Duration
+}
+
+// Exit says how a process ended. The zero value is an exit with code 0.
+type Exit struct {
+	// Code is the exit code; -1 when a signal ended the process.
+	Code int
+	// Signal is the signal's name, such as "SIGSEGV"; empty without one.
+	Signal string
+	// OutOfMemory tells that the system killed a process for want of memory
+	// while this one died by SIGKILL: probably this one.
+	OutOfMemory bool
+	// Uptime runs from the start to the exit.
+	Uptime time.Duration
+	// Stderr holds the last lines of standard error, the oldest first.
+	Stderr []string
+	// Stacks holds faulthandler's lines, where a hung Python was shown to be
+	// just before it was killed.
+	Stacks []string
+	// Stopped tells that pyplug asked for the exit.
+	Stopped bool
+	// MaxRSS is the most memory the process had resident, in bytes; 0 when
+	// the system does not tell.
+	MaxRSS int64
+}

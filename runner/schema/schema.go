@@ -1,0 +1,62 @@
+package schema
+
+import "encoding/json"
+
+// Schema lists what a plugin offers, in the order of its source.
+type Schema struct {
+	Hooks []Hook `json:"hooks"`
+}
+
+// Hook describes one hook: what it takes, what it returns and how.
+type Hook struct {
+	Name string `json:"name"`
+	// Doc is the first line of the documentation, empty when there is none.
+	Doc string `json:"doc,omitempty"`
+	// Async tells that several calls of it may run at once in one worker.
+	Async bool `json:"async,omitempty"`
+	// Streams is "", "in", "out" or "both".
+	Streams string `json:"streams,omitempty"`
+	// Implemented is false for a hook that a plugin declares but says it
+	// does not implement; nil when the plugin does not say.
+	Implemented *bool   `json:"implemented,omitempty"`
+	Params      []Param `json:"params"`
+	// Returns is the result's type as the source has it.
+	Returns string `json:"returns,omitempty"`
+}
+
+// ParamKind says how a parameter may be given.
+type ParamKind string
+
+// The kinds of parameter, Python's five.
+const (
+	PositionOnly ParamKind = "position"  // before a "/"
+	Ordinary     ParamKind = "ordinary"  // by position or by name
+	NameOnly     ParamKind = "name"      // after a "*"
+	VarPositions ParamKind = "positions" // *args
+	VarNames     ParamKind = "names"     // **kwargs
+)
+
+// Param describes one parameter of a hook.
+type Param struct {
+	Name string `json:"name"`
+	// Type is the annotation as the source has it, else the type of the
+	// default, else empty.
+	Type     string `json:"type,omitempty"`
+	Required bool   `json:"required"`
+	// Default is the default as Python prints it, empty when there is none.
+	Default string    `json:"default,omitempty"`
+	Kind    ParamKind `json:"kind"`
+}
+
+// Arguments are a call's arguments by position and by name, each one JSON
+// value. The zero value is a call without arguments.
+type Arguments struct {
+	Positions []json.RawMessage
+	Names     []Named
+}
+
+// Named is one argument given by name. Names keep the order they were given in.
+type Named struct {
+	Name  string
+	Value json.RawMessage
+}

@@ -1,0 +1,76 @@
+package schema
+
+import "strings"
+
+// Signature writes the hook as Python would, such as
+// "greet(name: str, *, loud: bool = False) -> str". A long default is cut.
+func (h Hook) Signature() string {
+	var b strings.Builder
+	b.WriteString(h.Name)
+	b.WriteByte('(')
+	for i, text := range h.parameters() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(text)
+	}
+	b.WriteByte(')')
+	if h.Returns != "" {
+		b.WriteString(" -> " + h.Returns)
+	}
+	return b.String()
+}
+
+// parameters lists them with the markers "/" and "*" where Python wants them.
+func (h Hook) parameters() []string {
+	var list []string
+	starred, open := false, false // a "*" was written; a "/" is still owed
+	for _, p := range h.Params {
+		if open && p.Kind != PositionOnly {
+			list, open = append(list, "/"), false
+		}
+		switch p.Kind {
+		case PositionOnly:
+			open = true
+		case VarPositions:
+			starred = true
+		case NameOnly:
+			if !starred {
+				list, starred = append(list, "*"), true
+			}
+		}
+		list = append(list, p.String())
+	}
+	if open {
+		list = append(list, "/")
+	}
+	return list
+}
+
+// String is the parameter as a signature has it, such as "loud: bool = False".
+func (p Param) String() string {
+	s := p.Name
+	switch p.Kind {
+	case VarPositions:
+		s = "*" + s
+	case VarNames:
+		s = "**" + s
+	}
+	equals := "="
+	if p.Type != "" {
+		s += ": " + p.Type
+		equals = " = "
+	}
+	if p.Required || p.Kind == VarPositions || p.Kind == VarNames {
+		return s
+	}
+	value := []rune(p.Default)
+	const most = 60
+	switch {
+	case len(value) == 0:
+		return s + equals + "..."
+	case len(value) > most:
+		return s + equals + string(value[:most]) + "…"
+	}
+	return s + equals + p.Default
+}

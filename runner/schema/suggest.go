@@ -1,0 +1,54 @@
+package schema
+
+import "strings"
+
+// Suggest returns the one of known that word was probably meant to be, or "".
+// That is the nearest by edit distance, the first of several equally near, if
+// at most a third of the longer word's letters differ. Two letters that
+// changed places count as one, capitals as their small letters.
+func Suggest(word string, known []string) string {
+	const longest = 100 // nobody mistypes a name that long; it bounds the work
+	if len(word) > longest {
+		return ""
+	}
+	typed := []rune(strings.ToLower(word))
+	best, nearest := "", 0
+	for _, candidate := range known {
+		if candidate == word || len(candidate) > longest {
+			continue
+		}
+		wanted := []rune(strings.ToLower(candidate))
+		d := distance(typed, wanted)
+		if d > max(len(typed), len(wanted))/3 {
+			continue
+		}
+		if best == "" || d < nearest {
+			best, nearest = candidate, d
+		}
+	}
+	return best
+}
+
+// distance counts insertions, deletions, changes and swaps of neighbours. It
+// keeps three rows of the usual table.
+func distance(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := last[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
