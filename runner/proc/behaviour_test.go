@@ -1,0 +1,213 @@
+//go:build linux || darwin
+
+package proc
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/proc/guard"
+)
+
+// behaviours are what this test binary can be when it is started as a child.
+var behaviours = map[string]func(args []string){
+	"exit": func(args []string) {
+		code, _ := strconv.Atoi(args[0])
+		os.Exit(code)
+	},
+	"sleep": func([]string) {
+		fmt.Println("ready")
+		forever()
+	},
+	"stubborn": func([]string) {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+		fmt.Println("ready")
+		forever()
+	},
+	"polite": func([]string) {
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGTERM, syscall.SIGINT)
+		fmt.Println("ready")
+		if <-c == syscall.SIGTERM {
+			os.Exit(3)
+		}
+		os.Exit(4)
+	},
+	// holder exits and leaves a child in the group that holds its streams.
+	"holder": func([]string) {
+		c := again("sleep")
+		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		must(c.Start())
+		fmt.Println("child", c.Process.Pid)
+		os.Exit(5)
+	},
+	// escape leaves a grandchild in a session of its own, its parent gone.
+	// It waits for its mark, which a process in its first moment may not have.
+	"escape": func(args []string) {
+		awaitMark()
+		middle := again("middle", args...)
+		middle.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		out, err := middle.Output()
+		must(err)
+		fmt.Print(string(out))
+		if len(args) > 0 && args[0] == "stay" {
+			forever()
+		}
+	},
+	// unreaped leaves a dead child in a session of its own, never waited for.
+	"unreaped": func([]string) {
+		awaitMark()
+		c := again("exit", "0")
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		must(c.Start())
+		fmt.Println("child", c.Process.Pid)
+		forever()
+	},
+	"middle": func(args []string) {
+		c := again("sleep")
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if len(args) > 1 && args[1] == "bare" {
+			c.Env = []string{behaviour + "=sleep", quickExit}
+		}
+		must(c.Start())
+		fmt.Println("grandchild", c.Process.Pid)
+	},
+	"closer": func([]string) {
+		fmt.Println("ready")
+		for fd := range 10 {
+			if fd != 2 {
+				syscall.Close(fd)
+			}
+		}
+		fmt.Fprintln(os.Stderr, "closed")
+		forever()
+	},
+	// flood writes args[0] bytes in lines of args[1], 0 for none.
+	"flood": func(args []string) {
+		total, _ := strconv.Atoi(args[0])
+		width, _ := strconv.Atoi(args[1])
+		block := bytes.Repeat([]byte{'x'}, 1<<20)
+		for i := width - 1; width > 0 && i < len(block); i += width {
+			block[i] = '\n'
+		}
+		for ; total > 0; total -= len(block) {
+			_, err := os.Stdout.Write(block[:min(total, len(block))])
+			must(err)
+		}
+	},
+	"stdin": func([]string) {
+		b, err := io.ReadAll(os.Stdin)
+		fmt.Printf("stdin %q %v\n", b, err)
+	},
+	"echo": func([]string) {
+		_, err := io.Copy(os.Stdout, struct{ io.Reader }{os.Stdin})
+		must(err)
+	},
+	"env": func([]string) {
+		for _, entry := range os.Environ() {
+			fmt.Println(entry)
+		}
+	},
+	"files": func([]string) {
+		names, err := os.ReadDir("/dev/fd/")
+		must(err)
+		for _, name := range names {
+			fmt.Println("fd", name.Name())
+		}
+		pgid, _ := syscall.Getpgid(0)
+		fmt.Println("own group", pgid == os.Getpid())
+	},
+	// pyplug is a program that uses this package: it starts the behaviours
+	// that its arguments name, tells their numbers, and sleeps.
+	"pyplug": func(args []string) {
+		if os.Getenv(guard.Tag) != "" {
+			awaitMark()
+		}
+		dir, err := TempDir()
+		must(err)
+		must(os.WriteFile(dir+"/file", nil, 0o600))
+		fmt.Println("temp", dir)
+		path, _ := os.Executable()
+		for _, words := range args {
+			w := strings.Fields(words)
+			s := Spec{Path: path, Args: w[1:], Env: Environ(os.Environ(), false, []string{behaviour + "=" + w[0], quickExit})}
+			s.OnLine = func(l Line) { fmt.Println(l.Text) }
+			p, err := Start(s)
+			must(err)
+			fmt.Println("process", p.PID())
+		}
+		held.watch.Lock()
+		held.post()
+		fmt.Println("guard", held.guard.pid)
+		held.watch.Unlock()
+		fmt.Println("started")
+		forever()
+	},
+	"spin": func([]string) {
+		fmt.Println("spinning")
+		for i := uint64(0); ; i++ {
+			sink = i
+		}
+	},
+	// eat has args[0] MiB resident.
+	"eat": func(args []string) {
+		size, _ := strconv.Atoi(args[0])
+		b := make([]byte, size<<20)
+		for i := 0; i < len(b); i += 4096 {
+			b[i] = 1
+		}
+	},
+	// leave exits on the end of its standard input, code 6.
+	"leave": func([]string) {
+		bufio.NewReader(os.Stdin).ReadString('\n')
+		os.Exit(6)
+	},
+}
+
+var sink uint64
+
+func awaitMark() {
+	for runtime.GOOS == "linux" && !marked() {
+		runtime.Gosched()
+	}
+}
+
+// marked tells whether this process has a real-time limit, the mark.
+func marked() bool {
+	limits, err := os.ReadFile("/proc/self/limits")
+	must(err)
+	_, row, _ := strings.Cut(string(limits), "Max realtime timeout")
+	return !strings.HasPrefix(strings.TrimSpace(row), "unlimited")
+}
+
+func forever() {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(98)
+	}
+}
+
+// again is this binary with another behaviour.
+func again(name string, args ...string) *exec.Cmd {
+	path, err := os.Executable()
+	must(err)
+	c := exec.Command(path, args...)
+	c.Env = append(os.Environ(), behaviour+"="+name, quickExit)
+	return c
+}

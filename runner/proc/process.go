@@ -1,0 +1,183 @@
+package proc
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Process is one process and the tree below it, from [Start] until all of it
+// is gone. Its methods are safe for concurrent use. The zero value is of no
+// use.
+type Process struct {
+	spec    Spec
+	tree    *tree
+	started time.Time
+	conn    *Conn
+	output  output
+	reading sync.WaitGroup
+	drained []*lingering // the streams that are read by us
+
+	died chan struct{} // closed when the leader has exited
+	done chan struct{} // closed when everything is over
+	exit Exit          // valid then
+
+	stopping sync.Once     // guards the one ladder
+	hurry    chan struct{} // closed to skip to the kill
+	hurrying sync.Once
+	noStacks atomic.Bool // the kill is not to wait for stacks
+	stopped  atomic.Bool // the exit was asked for
+	killed   atomic.Bool // SIGKILL was ours
+}
+
+// Start starts a process. When it cannot, the error is a [*StartError] and
+// nothing is left of the attempt. The process lives until it exits, or until
+// Stop, Kill, [Close] or the end of pyplug; whichever it is, nobody needs to
+// wait for it, and nothing is left but a [Conn] to close.
+func Start(s Spec) (*Process, error) {
+	if !filepath.IsAbs(s.Path) {
+		return nil, &StartError{Path: s.Path, Err: errNotAbsolute}
+	}
+	if s.Env == nil {
+		s.Env = Environ(os.Environ(), false, nil)
+	}
+	if s.Grace == 0 {
+		s.Grace = defaultGrace
+	}
+	p := &Process{
+		spec:  s,
+		died:  make(chan struct{}),
+		done:  make(chan struct{}),
+		hurry: make(chan struct{}),
+	}
+	p.output.onLine, p.output.raw = s.OnLine, s.raw
+	f, err := openFiles(s.Talk)
+	if err != nil {
+		return nil, &StartError{Path: s.Path, Err: err}
+	}
+	p.started = time.Now()
+	held.planting.RLock()
+	p.tree, err = plant(s, f.child)
+	if err == nil {
+		held.add(p)
+	}
+	held.planting.RUnlock()
+	f.closeChild()
+	if err != nil {
+		f.closeOurs()
+		return nil, startError(s, err)
+	}
+	if s.Talk {
+		p.conn = &Conn{in: f.in, out: f.out}
+	} else {
+		p.reading.Go(func() { p.output.drain(Stdout, f.out) })
+		p.drained = append(p.drained, f.out)
+	}
+	p.drained = append(p.drained, f.err)
+	p.reading.Go(func() { p.output.drain(Stderr, f.err) })
+	go p.live(f.out, f.err)
+	return p, nil
+}
+
+// live sees a process through to its end.
+func (p *Process) live(streams ...*lingering) {
+	before, ours := oomKills(), ownMemory()
+	p.tree.awaitDeath()
+	p.exit.Uptime = time.Since(p.started)
+	close(p.died)
+	end := p.tree.fell()
+	for _, s := range streams {
+		s.linger()
+	}
+	p.reading.Wait()
+	p.exit.Code, p.exit.Signal = end.code, end.signal
+	if end.maxRSS > ours {
+		p.exit.MaxRSS = end.maxRSS
+	}
+	p.exit.Stderr, p.exit.Stacks = p.output.last(), p.output.stacks
+	p.exit.Stopped = p.stopped.Load()
+	p.exit.OutOfMemory = end.signal == "SIGKILL" && outOfMemory(p.killed.Load(), before, oomKills())
+	held.remove(p)
+	close(p.done)
+}
+
+// PID is the process's number. It may belong to another process once Done is
+// closed.
+func (p *Process) PID() int { return p.tree.pid }
+
+// Started is when the process was started.
+func (p *Process) Started() time.Time { return p.started }
+
+// Conn is the connection to a process started with Talk; nil for others.
+func (p *Process) Conn() *Conn { return p.conn }
+
+// Interrupt sends SIGINT to the process alone, not to what it started.
+// [os.ErrProcessDone] when it is gone, [errors.ErrUnsupported] on Windows.
+func (p *Process) Interrupt() error { return p.tree.interrupt() }
+
+// Done is closed when the process and all that it started are gone and its
+// streams have been read to their end.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit says how the process ended. It is valid once Done is closed; before
+// that it waits for it.
+func (p *Process) Exit() Exit {
+	<-p.done
+	return p.exit
+}
+
+// files are the ends of the pipes between a process and us.
+type files struct {
+	child    [3]*os.File
+	in       *os.File // nil unless it talks
+	out, err *lingering
+}
+
+func openFiles(talk bool) (f files, err error) {
+	defer func() {
+		if err != nil {
+			f.closeChild()
+			f.closeOurs()
+		}
+	}()
+	if talk {
+		f.child[0], f.in, err = newPipe(true)
+	} else {
+		f.child[0], err = os.Open(os.DevNull)
+	}
+	if err != nil {
+		return f, err
+	}
+	for i, end := range []**lingering{1: &f.out, 2: &f.err} {
+		if end == nil {
+			continue
+		}
+		theirs, ours, err := newPipe(false)
+		if err != nil {
+			return f, err
+		}
+		f.child[i], *end = theirs, &lingering{File: ours}
+	}
+	return f, nil
+}
+
+func (f *files) closeChild() {
+	for _, c := range f.child {
+		if c != nil {
+			c.Close()
+		}
+	}
+}
+
+func (f *files) closeOurs() {
+	if f.in != nil {
+		f.in.Close()
+	}
+	for _, l := range []*lingering{f.out, f.err} {
+		if l != nil {
+			l.Close()
+		}
+	}
+}

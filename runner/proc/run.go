@@ -1,0 +1,81 @@
+package proc
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	defaultLimit     = 30 * time.Second
+	defaultMaxOutput = 1 << 20
+)
+
+// Tool is a program that runs to its end by itself. The zero value names none.
+type Tool struct {
+	// Path, Args, Env and Dir are as in [Spec].
+	Path      string
+	Args, Env []string
+	Dir       string
+	// Limit is how long it may run; 0 means 30 seconds.
+	Limit time.Duration
+	// MaxOutput is how many bytes of each stream are kept; 0 means 1 MiB.
+	MaxOutput int
+}
+
+// Output is what a tool left. Its slices are the caller's.
+type Output struct {
+	// Stdout and Stderr hold the first MaxOutput bytes of each stream.
+	Stdout, Stderr []byte
+	Exit           Exit
+}
+
+// Run runs a tool with nothing on its standard input and returns when it and
+// all that it started are gone. An exit code other than 0, or a signal, is no
+// error: see Output.Exit. The errors, of which all but the first come with the
+// output so far:
+//
+//   - a [*StartError] when it cannot be started;
+//   - one that is ctx's error when ctx ended, and the tool was killed for it;
+//   - one that is [context.DeadlineExceeded] when it took longer than Limit;
+//   - one when it ended, but wrote more than MaxOutput to standard output.
+//     (More on standard error is left out silently.)
+func Run(ctx context.Context, t Tool) (Output, error) {
+	if err := ctx.Err(); err != nil {
+		return Output{}, fmt.Errorf("%s: not started: %w", t.Path, err)
+	}
+	if t.Limit == 0 {
+		t.Limit = defaultLimit
+	}
+	if t.MaxOutput == 0 {
+		t.MaxOutput = defaultMaxOutput
+	}
+	var kept [2][]byte
+	var length [2]int64
+	p, err := Start(Spec{
+		Path: t.Path, Args: t.Args, Env: t.Env, Dir: t.Dir,
+		raw: func(s Stream, b []byte) {
+			length[s] += int64(len(b))
+			kept[s] = append(kept[s], b[:min(len(b), t.MaxOutput-len(kept[s]))]...)
+		},
+	})
+	if err != nil {
+		return Output{}, err
+	}
+	limit := time.NewTimer(t.Limit)
+	defer limit.Stop()
+	select {
+	case <-p.Done():
+	case <-limit.C:
+		p.Kill()
+		err = fmt.Errorf("%s: no end within %v: %w", t.Path, t.Limit, context.DeadlineExceeded)
+	case <-ctx.Done():
+		p.Kill()
+		err = fmt.Errorf("%s: killed: %w", t.Path, ctx.Err())
+	}
+	out := Output{Stdout: kept[Stdout], Stderr: kept[Stderr], Exit: p.Exit()}
+	if err == nil && length[Stdout] > int64(t.MaxOutput) {
+		err = fmt.Errorf("%s: wrote %d bytes, want at most %d", t.Path, length[Stdout], t.MaxOutput)
+	}
+	return out, err
+}

@@ -1,0 +1,93 @@
+package proc
+
+import "time"
+
+// Stream names one of the two streams a process prints to. The zero value is
+// standard output.
+type Stream uint8
+
+// The streams.
+const (
+	Stdout Stream = iota
+	Stderr
+)
+
+// String is "stdout" or "stderr".
+func (s Stream) String() string {
+	if s == Stderr {
+		return "stderr"
+	}
+	return "stdout"
+}
+
+// Line is one line that a process printed, without its newline. The zero value
+// is an empty line on standard output.
+type Line struct {
+	Stream Stream
+	// Text holds the bytes as they came, which need not be valid UTF-8.
+	Text string
+	// Cut is how many bytes were left out at the end of a line longer than
+	// 16 KiB; 0 for others.
+	Cut int
+}
+
+// defaultGrace is what a process has between the first signal and SIGKILL.
+const defaultGrace = 5 * time.Second
+
+// Spec says what to start and how. Its zero value names no program.
+type Spec struct {
+	// Path is the program's absolute path, as it is, symbolic links included;
+	// it is also argv[0], by which a Python knows its environment.
+	Path string
+	// Args follow argv[0].
+	Args []string
+	// Env is the complete environment, see [Environ]; nil is ours, cleaned.
+	// Start adds the tag of the run.
+	Env []string
+	// Dir is the working directory; "" is ours.
+	Dir string
+	// Talk makes descriptors 0 and 1 a pair of pipes for a protocol, see
+	// [Process.Conn]. Otherwise descriptor 0 is the null device and standard
+	// output is read as standard error is.
+	Talk bool
+	// OnLine receives what the process prints: each stream in its order, never
+	// two lines at once, perhaps before Start has returned, not after Done is
+	// closed. The stream waits for it, so it must return, and it must not wait
+	// for this process's end. Nil discards.
+	OnLine func(Line)
+	// StackSignal is the signal on which the process prints its Python stacks
+	// (faulthandler.register); 0 when there is none.
+	StackSignal int
+	// Grace is the time from the stop ladder's first signal to SIGKILL; 0
+	// means 5 seconds.
+	Grace time.Duration
+
+	// raw receives both streams' bytes in place of lines, for Run.
+	raw func(Stream, []byte)
+}
+
+// Exit says how a process ended. The zero value is an exit with code 0. It has
+// the fields of hook.Exit, so that one converts to the other.
+type Exit struct {
+	// Code is the exit code; -1 when a signal ended the process.
+	Code int
+	// Signal is the signal's name, such as "SIGSEGV"; empty without one.
+	Signal string
+	// OutOfMemory tells that the system killed a process for want of memory
+	// while this one died by SIGKILL: probably this one.
+	OutOfMemory bool
+	// Uptime runs from the start to the exit.
+	Uptime time.Duration
+	// Stderr holds the last 20 lines of standard error, the oldest first, each
+	// of at most 4 KiB.
+	Stderr []string
+	// Stacks holds faulthandler's lines, where a hung Python was shown to be
+	// just before it was killed.
+	Stacks []string
+	// Stopped tells that pyplug asked for the exit.
+	Stopped bool
+	// MaxRSS is the most memory the process had resident, in bytes; 0 when
+	// the system does not tell. Linux does not tell when it is less than our
+	// own, which a process begins with.
+	MaxRSS int64
+}

@@ -1,0 +1,200 @@
+//go:build linux || darwin
+
+package proc
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestStop(t *testing.T) {
+	clean(t)
+	tests := []struct {
+		name string
+		spec Spec
+		want Exit
+	}{
+		{"catches both", child(t, "polite"), Exit{Code: 3}},
+		{"catches TERM", shell("trap 'exit 3' TERM; echo ready; while :; do sleep 0.02; done"), Exit{Code: 3}},
+		{"catches INT", shell("trap 'exit 4' INT; echo ready; while :; do sleep 0.02; done"), Exit{Code: 4}},
+		{"catches neither", Spec{Path: "/bin/sleep", Args: []string{"1000"}}, Exit{Code: -1, Signal: "SIGTERM"}},
+		{"ignores both", child(t, "stubborn"), Exit{Code: -1, Signal: "SIGKILL"}},
+		{"is stopped", shell("trap 'exit 3' TERM; echo ready; kill -STOP $$; while :; do sleep 0.02; done"), Exit{Code: 3}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			l := newLines()
+			test.spec.OnLine, test.spec.Grace = l.add, 300*time.Millisecond
+			if test.want.Signal != "SIGKILL" {
+				test.spec.Grace = 20 * time.Second
+			}
+			p := start(t, test.spec)
+			if test.spec.Path != "/bin/sleep" {
+				l.find(t, "ready")
+			}
+			e := p.Stop(t.Context(), nil)
+			test.want.Stopped = true
+			if e.Code != test.want.Code || e.Signal != test.want.Signal || !e.Stopped || e.OutOfMemory {
+				t.Errorf("got %+v, want %+v", e, test.want)
+			}
+			if again := p.Stop(t.Context(), nil); !equal(again, e) {
+				t.Errorf("second stop: %+v", again)
+			}
+		})
+	}
+}
+
+func TestStopConcurrently(t *testing.T) {
+	clean(t)
+	l := newLines()
+	s := child(t, "polite")
+	s.OnLine = l.add
+	p := start(t, s)
+	l.find(t, "ready")
+	var asked, stopping sync.WaitGroup
+	asked.Add(1)
+	for range 8 {
+		stopping.Go(func() {
+			if e := p.Stop(t.Context(), func(context.Context) { asked.Done() }); e.Code != 3 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+	stopping.Wait()
+	asked.Wait()
+	if err := p.Interrupt(); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("interrupt after the end: %v", err)
+	}
+}
+
+func TestStopByWord(t *testing.T) {
+	clean(t)
+	s := child(t, "leave")
+	s.Talk = true
+	p := start(t, s)
+	e := p.Stop(t.Context(), func(context.Context) { io.WriteString(p.Conn(), "go\n") })
+	if e.Code != 6 || e.Signal != "" || !e.Stopped {
+		t.Errorf("%+v", e)
+	}
+}
+
+// An ask that does not return holds the ladder for a second at most.
+func TestStopAskHangs(t *testing.T) {
+	clean(t)
+	l := newLines()
+	s := child(t, "polite")
+	s.OnLine = l.add
+	p := start(t, s)
+	l.find(t, "ready")
+	ended := make(chan error, 1)
+	e := p.Stop(t.Context(), func(ctx context.Context) { <-ctx.Done(); ended <- ctx.Err() })
+	if e.Code != 3 {
+		t.Errorf("%+v", e)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the ask's context did not end")
+	}
+}
+
+func TestStopCancelled(t *testing.T) {
+	clean(t)
+	l := newLines()
+	s := child(t, "stubborn")
+	s.OnLine, s.Grace = l.add, time.Hour
+	p := start(t, s)
+	l.find(t, "ready")
+	ctx, cancel := context.WithCancel(t.Context())
+	e := p.Stop(ctx, func(context.Context) { cancel() })
+	if e.Signal != "SIGKILL" || !e.Stopped {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestKillOvertakes(t *testing.T) {
+	clean(t)
+	l := newLines()
+	s := child(t, "stubborn")
+	s.OnLine, s.Grace = l.add, time.Hour
+	p := start(t, s)
+	l.find(t, "ready")
+	asked := make(chan struct{})
+	var stopping sync.WaitGroup
+	stopping.Go(func() { p.Stop(t.Context(), func(context.Context) { close(asked) }) })
+	<-asked
+	if e := p.Kill(); e.Signal != "SIGKILL" {
+		t.Errorf("%+v", e)
+	}
+	stopping.Wait()
+}
+
+func TestInterrupt(t *testing.T) {
+	clean(t)
+	l := newLines()
+	s := child(t, "polite")
+	s.OnLine = l.add
+	p := start(t, s)
+	l.find(t, "ready")
+	if err := p.Interrupt(); err != nil {
+		t.Fatal(err)
+	}
+	if e := p.Exit(); e.Code != 4 || e.Stopped {
+		t.Errorf("%+v", e)
+	}
+}
+
+// hanging is a Python that hangs, knows the stack signal, and says "before" on
+// SIGTERM.
+const hanging = `import faulthandler, signal, sys, time
+faulthandler.register(signal.SIGUSR2, all_threads=True)
+signal.signal(signal.SIGTERM, lambda *a: print("before", file=sys.stderr, flush=True))
+def hang():
+    print("ready", flush=True)
+    while True: time.sleep(100)
+hang()
+`
+
+func TestStacks(t *testing.T) {
+	tests := []struct {
+		name   string
+		signal int
+		stop   func(p *Process) Exit
+		stacks bool
+		stderr string
+	}{
+		{"stop", int(syscall.SIGUSR2), func(p *Process) Exit { return p.Stop(t.Context(), nil) }, true, "before"},
+		{"kill", int(syscall.SIGUSR2), (*Process).Kill, true, ""},
+		{"no signal", 0, (*Process).Kill, false, ""},
+		{"not caught", int(syscall.SIGUSR1), (*Process).Kill, false, ""},
+		{"cancelled", int(syscall.SIGUSR2), func(p *Process) Exit {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			return p.Stop(ctx, nil)
+		}, false, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			clean(t)
+			l := newLines()
+			p := start(t, Spec{
+				Path: python(t), Args: []string{"-c", hanging},
+				StackSignal: test.signal, Grace: 200 * time.Millisecond, OnLine: l.add,
+			})
+			l.find(t, "ready")
+			e := test.stop(p)
+			if e.Signal != "SIGKILL" || !e.Stopped || strings.Join(e.Stderr, "\n") != test.stderr {
+				t.Errorf("%+v", e)
+			}
+			stacks := strings.Join(e.Stacks, "\n")
+			if test.stacks != strings.Contains(stacks, ` in hang`) || test.stacks != strings.Contains(stacks, "Current thread 0x") {
+				t.Errorf("stacks %q", stacks)
+			}
+		})
+	}
+}

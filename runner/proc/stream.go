@@ -1,0 +1,183 @@
+package proc
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// quiet is how long a stream may stay silent after the process is gone
+	// before it is given up: whoever still holds its other end has escaped.
+	quiet = 200 * time.Millisecond
+	// pipeMost is more than a pipe can hold. What comes beyond it after the
+	// process is gone is not the process's.
+	pipeMost = 2 << 20
+	// chunk is the most that is read at once.
+	chunk = 64 << 10
+)
+
+// lingering is our read end of a pipe from the process. It reads like the file
+// until the process is gone; from then on silence is the end. What was written
+// before is thus read, however slow its reader is.
+type lingering struct {
+	*os.File
+	gone    atomic.Bool
+	late    int         // bytes read since then
+	waiting atomic.Bool // all that was read has been handed on
+}
+
+// Read reads what is there, and reports [io.EOF] at the end of the stream or
+// when nothing more is to be expected.
+func (l *lingering) Read(b []byte) (int, error) {
+	gone := l.gone.Load()
+	if gone {
+		if l.late > pipeMost {
+			return 0, io.EOF
+		}
+		l.File.SetReadDeadline(time.Now().Add(quiet))
+	}
+	n, err := l.File.Read(b)
+	if gone {
+		l.late += n
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, io.EOF
+	}
+	return n, err
+}
+
+// linger tells that the process is gone. A read that waits is given the quiet
+// time from now.
+func (l *lingering) linger() {
+	l.gone.Store(true)
+	l.File.SetReadDeadline(time.Now().Add(quiet))
+}
+
+const (
+	tailLines = 20
+	tailBytes = 4 << 10
+	maxStacks = 1000 // lines
+)
+
+// output takes in what both streams bring.
+type output struct {
+	onLine func(Line)
+	raw    func(Stream, []byte)
+
+	mu     sync.Mutex // held while onLine runs: never two lines at once
+	tail   [tailLines][]byte
+	lines  int // how many went through tail
+	stacks []string
+	dumped chan struct{} // non-nil while stacks are expected; told of each line
+}
+
+// drain reads one stream to its end.
+func (o *output) drain(stream Stream, from *lingering) {
+	var s splitter
+	buf := make([]byte, chunk)
+	emit := func(line []byte, cut int) { o.line(stream, line, cut) }
+	for {
+		from.waiting.Store(true)
+		n, err := from.Read(buf)
+		from.waiting.Store(false)
+		if n > 0 && o.raw != nil {
+			o.mu.Lock()
+			o.raw(stream, buf[:n])
+			o.mu.Unlock()
+		}
+		if n > 0 && (o.raw == nil || stream == Stderr) {
+			s.feed(buf[:n], emit)
+		}
+		if err != nil {
+			break
+		}
+	}
+	s.end(emit)
+	from.Close()
+	from.waiting.Store(true)
+}
+
+// Settle waits until what the process has written so far has been handed to
+// OnLine, at most limit: what it printed can then be shown before what it
+// answered. Only Linux tells what still waits in a pipe.
+func (p *Process) Settle(limit time.Duration) {
+	end := time.Now().Add(limit)
+	for _, l := range p.drained {
+		for !l.settled() && time.Now().Before(end) {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
+}
+
+// settled tells whether nothing waits in the pipe or is being handed on.
+func (l *lingering) settled() bool {
+	if !l.waiting.Load() {
+		return false
+	}
+	raw, err := l.File.SyscallConn()
+	if err != nil {
+		return true
+	}
+	n := 0
+	_ = raw.Control(func(fd uintptr) { n = unread(fd) }) // a closed file has nothing
+	return n == 0
+}
+
+func (o *output) line(stream Stream, line []byte, cut int) {
+	if stream == Stdout && o.onLine == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if stream == Stderr {
+		if o.stack(line) {
+			return
+		}
+		slot := &o.tail[o.lines%tailLines]
+		*slot = append((*slot)[:0], line[:min(len(line), tailBytes)]...)
+		o.lines++
+	}
+	if o.onLine != nil {
+		o.onLine(Line{Stream: stream, Text: string(line), Cut: cut})
+	}
+}
+
+// stack keeps a line of the stacks that were asked for, and tells whether it
+// was one.
+func (o *output) stack(line []byte) bool {
+	if o.dumped == nil || !isStack(line, len(o.stacks) > 0) {
+		return false
+	}
+	if len(o.stacks) < maxStacks {
+		o.stacks = append(o.stacks, string(line))
+	}
+	select {
+	case o.dumped <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// expectStacks makes the lines of stacks be kept from here on; the channel
+// tells that some have come.
+func (o *output) expectStacks() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.dumped == nil {
+		o.dumped = make(chan struct{}, 1)
+	}
+	return o.dumped
+}
+
+// last is the tail as Exit tells it.
+func (o *output) last() []string {
+	var lines []string
+	for i := max(0, o.lines-tailLines); i < o.lines; i++ {
+		lines = append(lines, string(o.tail[i%tailLines]))
+	}
+	return lines
+}

@@ -1,0 +1,108 @@
+package proc
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lacks says what this system cannot do of what the package promises.
+func Lacks() string {
+	return "on macOS a process that leaves its group outlives the plugin, and when pyplug is killed the guard alone ends the groups"
+}
+
+const (
+	rssUnit     = 1 // of rusage's Maxrss, in bytes
+	tellsGroups = true
+	sweepTime   = 5 * time.Second
+)
+
+func prepare()           {}
+func (t *tree) mark()    {}
+func (*sentry) conceal() {}
+
+// reapOrphans does nothing: the orphans go to the system.
+func reapOrphans() {}
+
+func rawPipe() (r, w int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	var p [2]int
+	if err := syscall.Pipe(p[:]); err != nil {
+		return -1, -1, err
+	}
+	syscall.CloseOnExec(p[0])
+	syscall.CloseOnExec(p[1])
+	return p[0], p[1], nil
+}
+
+// ownMemory is nothing that a child's figure begins with.
+func ownMemory() int64 { return 0 }
+
+// awaitDeath blocks until the leader has exited, and leaves it a zombie. The
+// waitid of macOS also returns for a process that was stopped, hence kqueue;
+// it refuses a process that is dead already. Without a queue we have to look.
+func (t *tree) awaitDeath() {
+	queue, err := unix.Kqueue()
+	for err != nil {
+		const zombie = 5 // SZOMB
+		info, gone := unix.SysctlKinfoProc("kern.proc.pid", t.pid)
+		if gone != nil || info.Proc.P_stat == zombie {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	defer unix.Close(queue)
+	unix.CloseOnExec(queue)
+	var event unix.Kevent_t
+	unix.SetKevent(&event, t.pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
+	event.Fflags = unix.NOTE_EXIT
+	changes := []unix.Kevent_t{event}
+	for {
+		n, err := unix.Kevent(queue, changes, make([]unix.Kevent_t, 1), nil)
+		if err == unix.EINTR {
+			changes = nil
+			continue
+		}
+		if n > 0 || err != nil {
+			return
+		}
+	}
+}
+
+// fell ends what a dead leader left in its group, and reaps the leader. A
+// group of zombies cannot be signalled.
+func (t *tree) fell() ending {
+	end := time.Now().Add(sweepTime)
+	for t.send(-t.pid, syscall.SIGKILL) == nil && time.Now().Before(end) {
+		time.Sleep(time.Millisecond)
+	}
+	return t.reap()
+}
+
+// catches tells whether the leader handles signal sig.
+func (t *tree) catches(sig int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.reaped || sig < 1 || sig > 32 {
+		return false
+	}
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", t.pid)
+	return err == nil && info.Proc.P_sigcatch>>(sig-1)&1 == 1
+}
+
+// lifeline is nothing here: no pipe of macOS sends SIGKILL.
+type lifeline struct{}
+
+func newLifeline() lifeline                    { return lifeline{} }
+func (lifeline) place(fds []uintptr) []uintptr { return fds }
+func (lifeline) arm(int) int                   { return -1 }
+func (lifeline) drop()                         {}
+
+// ourselves is our executable; "" when it is not known.
+func ourselves() string {
+	path, _ := os.Executable()
+	return path
+}

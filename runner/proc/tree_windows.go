@@ -1,0 +1,169 @@
+package proc
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/pyplug/pyplug/runner/proc/guard"
+)
+
+// Lacks says what this system cannot do of what the package promises.
+func Lacks() string {
+	return "on Windows a process gets no signals, so it is asked only through its connection, and a killed pyplug leaves its temporary directory"
+}
+
+const (
+	tellsGroups = false
+	sweepTime   = 5 * time.Second
+)
+
+var resume = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
+
+// tree is one process and all that it starts: a job, which the system ends
+// when its last handle, ours, is closed.
+type tree struct {
+	pid     int
+	process windows.Handle
+	job     windows.Handle
+
+	mu   sync.Mutex
+	over bool // the handles are closed
+}
+
+// plant starts the leader suspended, so that it is in the job before it can
+// start anything.
+func plant(s Spec, child [3]*os.File) (*tree, error) {
+	job, err := newJob()
+	if err != nil {
+		return nil, err
+	}
+	var fds []uintptr
+	for _, c := range child {
+		fds = append(fds, c.Fd())
+	}
+	env := append(append([]string(nil), s.Env...), guard.Tag+"="+held.run.Element(held.next()))
+	pid, handle, err := syscall.StartProcess(s.Path, append([]string{s.Path}, s.Args...), &syscall.ProcAttr{
+		Dir:   s.Dir,
+		Env:   environ(env, false, nil, true),
+		Files: fds,
+		Sys:   &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED},
+	})
+	if err != nil {
+		windows.CloseHandle(job)
+		return nil, err
+	}
+	t := &tree{pid: pid, process: windows.Handle(handle), job: job}
+	err = windows.AssignProcessToJobObject(job, t.process)
+	if err == nil {
+		if status, _, _ := resume.Call(handle); status != 0 {
+			err = windows.NTStatus(status)
+		}
+	}
+	if err != nil {
+		windows.TerminateProcess(t.process, 1)
+		windows.CloseHandle(t.process)
+		windows.CloseHandle(job)
+		return nil, err
+	}
+	return t, nil
+}
+
+func newJob() (windows.Handle, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0, os.NewSyscallError("CreateJobObject", err)
+	}
+	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
+	if err != nil {
+		windows.CloseHandle(job)
+		return 0, os.NewSyscallError("SetInformationJobObject", err)
+	}
+	return job, nil
+}
+
+func newPipe(childReads bool) (theirs, ours *os.File, err error) {
+	r, w, err := os.Pipe()
+	if childReads {
+		return r, w, err
+	}
+	return w, r, err
+}
+
+func ownMemory() int64 { return 0 }
+
+func reapOrphans() {}
+
+func (t *tree) interrupt() error { return errors.ErrUnsupported }
+func (t *tree) signal(int) error { return errors.ErrUnsupported }
+func (t *tree) catches(int) bool { return false }
+
+// terminate does nothing: a Windows process cannot be asked from outside. It
+// has its grace to notice that its connection is closed.
+func (t *tree) terminate() {}
+
+// kill ends the job, unless it is over.
+func (t *tree) kill() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.over {
+		windows.TerminateJobObject(t.job, 1)
+	}
+}
+
+func (t *tree) awaitDeath() { windows.WaitForSingleObject(t.process, windows.INFINITE) }
+
+// ending is how the leader ended.
+type ending struct {
+	code   int
+	signal string
+	maxRSS int64
+}
+
+// fell ends what the leader left in the job, and waits until the job is empty.
+func (t *tree) fell() ending {
+	t.kill()
+	for end := time.Now().Add(sweepTime); t.active() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+	defer windows.CloseHandle(t.job)
+	defer windows.CloseHandle(t.process)
+	var code uint32
+	if windows.GetExitCodeProcess(t.process, &code) != nil {
+		return ending{code: -1}
+	}
+	return ending{code: int(code)}
+}
+
+// active counts the job's living processes.
+func (t *tree) active() uint32 {
+	var info struct {
+		times                             [4]int64
+		faults, total, active, terminated uint32
+	}
+	if windows.QueryInformationJobObject(t.job, windows.JobObjectBasicAccountingInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil) != nil {
+		return 0
+	}
+	return info.active
+}
+
+// sentry is no process here: the system ends the jobs of a killed pyplug.
+type sentry struct{}
+
+func newSentry(guard.Run) *sentry  { return nil }
+func (s *sentry) alive() bool      { return false }
+func (s *sentry) tell(string)      {}
+func (s *sentry) note(string, int) {}
+func (s *sentry) end()             {}

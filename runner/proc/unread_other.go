@@ -1,0 +1,6 @@
+//go:build !linux
+
+package proc
+
+// unread is 0: what waits is not asked for.
+func unread(uintptr) int { return 0 }
