@@ -1,0 +1,229 @@
+package interp
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// facts is what files tell about one Python.
+type facts struct {
+	env            string
+	implementation string
+	version        Version
+}
+
+// examine reads what files tell about the program at path, whose links lead to
+// real. A BrokenError it returns has no Source yet.
+func examine(path, real string) (facts, *BrokenError) {
+	var out facts
+	if broken := program(path); broken != nil {
+		return out, broken
+	}
+	cfg, env, inVenv := findConfig(path)
+	out.implementation = cfg.implementation
+	out.env = env
+	binary := installation(real)
+	if binary.implementation != "" {
+		out.implementation = binary.implementation
+	}
+	out.version = binary.version
+	if !inVenv {
+		return out, nil
+	}
+	if broken := mismatch(env, cfg.version, binary.version); broken != nil {
+		return out, broken
+	}
+	if !out.version.Known() || out.version.Patch < 0 && cfg.version.Known() {
+		out.version = cfg.version
+	}
+	return out, nil
+}
+
+// program tells whether path can be started at all, links followed.
+func program(path string) *BrokenError {
+	info, err := os.Stat(path)
+	if err != nil {
+		return statError(path, err)
+	}
+	switch {
+	case info.IsDir():
+		return &BrokenError{Path: path, Reason: ReasonDirectory}
+	case !info.Mode().IsRegular():
+		return &BrokenError{Path: path, Reason: ReasonNotProgram, Detail: "it is a " + info.Mode().Type().String()}
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
+		return &BrokenError{Path: path, Reason: ReasonNotExecutable}
+	case info.Size() == 0:
+		return &BrokenError{Path: path, Reason: ReasonNotProgram, Detail: "it is empty"}
+	}
+	head, err := readHead(path, 4)
+	// What may be run but not read is left to the system to judge.
+	if err == nil && !isProgram(head) {
+		return &BrokenError{Path: path, Reason: ReasonNotProgram, Detail: "its first bytes are of no known format"}
+	}
+	return nil
+}
+
+// isProgram knows ELF, Mach-O of both byte orders and universal, PE, and scripts.
+// A shell would run anything else as a script of its own, the system does not.
+func isProgram(head string) bool {
+	for _, magic := range [...]string{"\x7fELF", "#!", "MZ", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xfe\xed\xfa\xcf",
+		"\xfe\xed\xfa\xce", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf"} {
+		if strings.HasPrefix(head, magic) {
+			return true
+		}
+	}
+	return false
+}
+
+func statError(path string, err error) *BrokenError {
+	broken := &BrokenError{Path: path, Reason: ReasonUnreadable, Err: err}
+	switch {
+	case errors.Is(err, syscall.ELOOP):
+		broken.Reason = ReasonLinkLoop
+		broken.Detail = chain(path)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		broken.Reason = ReasonMissing
+		if _, lerr := os.Lstat(path); lerr == nil {
+			broken.Reason = ReasonBrokenLink
+			broken.Detail = chain(path) + ", which does not exist"
+		}
+	default:
+		var perr *fs.PathError
+		if errors.As(err, &perr) {
+			broken.Detail = perr.Err.Error()
+		}
+	}
+	return broken
+}
+
+// chain writes the links from path on, as "python -> python3 -> /gone/python3".
+func chain(path string) string {
+	hops := []string{filepath.Base(path)}
+	for len(hops) < 10 {
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		hops = append(hops, target)
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return strings.Join(hops, " -> ")
+}
+
+// binaryName matches the file names that tell a version, such as python3.12,
+// python3.13t, pypy3.9.exe; the version may be absent.
+var binaryName = regexp.MustCompile(`^(python|pypy)(?:(\d)\.(\d{1,3})[td]*)?\d?(?:\.exe)?$`)
+
+// installDirs are the names of the directories in which version managers keep
+// one directory per version: pyenv, asdf and mise, uv and rye, Apple's frameworks.
+var installDirs = []string{"versions", "python", "py", "Versions"}
+
+// installation tells what the place of the resolved program says.
+func installation(real string) facts {
+	var out facts
+	prefix := filepath.Dir(filepath.Dir(real))
+	if runtime.GOOS == "windows" {
+		prefix = filepath.Dir(real)
+	}
+	m := binaryName.FindStringSubmatch(filepath.Base(real))
+	if m == nil {
+		// The place says nothing of a program that need not be the Python there.
+		return out
+	}
+	if m[1] == "pypy" {
+		out.implementation = "pypy"
+	}
+	out.version = parseVersion(m[2] + "." + m[3])
+	var managed Version
+	if slices.Contains(installDirs, filepath.Base(filepath.Dir(prefix))) {
+		name := filepath.Base(prefix)
+		if strings.HasPrefix(name, "pypy") {
+			out.implementation = "pypy"
+		}
+		managed = parseVersion(strings.TrimPrefix(strings.TrimPrefix(name, "pypy"), "cpython-"))
+	}
+	if !out.version.Known() {
+		out.version = managed.minor()
+	}
+	if !out.version.Known() {
+		out.version = landmark(prefix)
+	}
+	if !out.version.Known() {
+		return out
+	}
+	full, implementation := patchLevel(prefix, out.version)
+	switch {
+	case implementation != "":
+		out.implementation = implementation
+	case out.implementation == "":
+		out.implementation = "cpython"
+	}
+	switch {
+	case full.Known():
+		out.version = full
+	case managed.sameMinor(out.version):
+		out.version = managed
+	}
+	return out
+}
+
+// libName matches the directories under lib that belong to one version.
+var libName = regexp.MustCompile(`^(?:python|pypy)(\d)\.(\d{1,3})t?$`)
+
+// libVersions lists the versions that have a directory under prefix/lib.
+func libVersions(prefix string, holds string) []Version {
+	entries, _ := os.ReadDir(filepath.Join(prefix, "lib"))
+	var out []Version
+	for _, entry := range entries {
+		m := libName.FindStringSubmatch(entry.Name())
+		if m == nil {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(prefix, "lib", entry.Name(), holds)); err == nil {
+			out = append(out, parseVersion(m[1]+"."+m[2]))
+		}
+	}
+	return out
+}
+
+// landmark finds the version by the standard library, when there is one only:
+// a system's lib often has several.
+func landmark(prefix string) Version {
+	found := libVersions(prefix, "os.py")
+	if len(found) != 1 {
+		return Version{}
+	}
+	return found[0]
+}
+
+// mismatch tells whether env was made for another minor version than the Python
+// in it has now. Python itself would run, with no packages at all.
+func mismatch(env string, made, now Version) *BrokenError {
+	if !now.Known() {
+		now = made
+	}
+	if !now.Known() {
+		return nil
+	}
+	libs := libVersions(env, "site-packages")
+	if len(libs) > 0 && !slices.ContainsFunc(libs, now.sameMinor) {
+		made = libs[0]
+	}
+	if !made.Known() || made.sameMinor(now) {
+		return nil
+	}
+	return &BrokenError{
+		Path: env, Env: env, Reason: ReasonMismatch,
+		Detail: "made for " + made.minor().String() + ", its python is now " + now.minor().String(),
+	}
+}

@@ -1,0 +1,129 @@
+package interp
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// maxFile bounds what is read of a file that ought to be small.
+const maxFile = 64 << 10
+
+// readHead reads at most n bytes of a file.
+func readHead(path string, n int64) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, n))
+	return string(data), err
+}
+
+// config is what is used of a pyvenv.cfg.
+type config struct {
+	version        Version
+	implementation string
+}
+
+// findConfig looks for pyvenv.cfg where Python does: beside the program as it
+// was named, links not followed, then one directory up (PEP 405).
+func findConfig(path string) (cfg config, env string, ok bool) {
+	dir := filepath.Dir(path)
+	for _, env := range [...]string{dir, filepath.Dir(dir)} {
+		if text, err := readHead(filepath.Join(env, "pyvenv.cfg"), maxFile); err == nil {
+			return parseConfig(text), env, true
+		}
+	}
+	return config{}, "", false
+}
+
+// parseConfig reads pyvenv.cfg. Whatever is wrong in it Python forgives, and so
+// does this. The first of a key counts, because the value of "command" may run
+// over several lines that look like keys. The version is named by python-version
+// (PEP 838), by version (venv) or by version_info (virtualenv, uv).
+func parseConfig(text string) config {
+	keys := map[string]string{}
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		key, value, ok := strings.Cut(line, "=")
+		key = strings.ToLower(strings.TrimSpace(key))
+		if _, twice := keys[key]; ok && !twice {
+			keys[key] = strings.TrimSpace(value)
+		}
+	}
+	cfg := config{implementation: strings.ToLower(keys["implementation"])}
+	for _, key := range [...]string{"python-version", "version", "version_info"} {
+		if v := parseVersion(keys[key]); v.Known() && (!cfg.version.Known() || cfg.version.sameMinor(v) && cfg.version.Patch < 0) {
+			cfg.version = v
+		}
+	}
+	return cfg
+}
+
+// patchLevel finds the full version of the installation at prefix whose minor
+// version is known, from build-details.json (PEP 739) or the C header.
+func patchLevel(prefix string, minor Version) (v Version, implementation string) {
+	name := minor.minor().String()
+	if runtime.GOOS == "windows" {
+		v := headerVersion(filepath.Join(prefix, "include", "patchlevel.h"))
+		return v, ""
+	}
+	for _, lib := range [...]string{"python" + name, "python" + name + "t"} {
+		v, implementation = buildDetails(filepath.Join(prefix, "lib", lib, "build-details.json"))
+		if v.sameMinor(minor) {
+			return v, implementation
+		}
+		if v = headerVersion(filepath.Join(prefix, "include", lib, "patchlevel.h")); v.sameMinor(minor) {
+			return v, ""
+		}
+	}
+	return Version{}, ""
+}
+
+// headerVersion reads PY_VERSION from a patchlevel.h.
+func headerVersion(path string) Version {
+	text, err := readHead(path, maxFile)
+	if err != nil {
+		return Version{}
+	}
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 3 && words[0] == "#define" && words[1] == "PY_VERSION" {
+			return parseVersion(strings.Trim(words[2], `"`))
+		}
+	}
+	return Version{}
+}
+
+// buildDetails reads the version of a build-details.json.
+func buildDetails(path string) (Version, string) {
+	text, err := readHead(path, maxFile)
+	if err != nil {
+		return Version{}, ""
+	}
+	var details struct {
+		Implementation struct {
+			Name string `json:"name"`
+		} `json:"implementation"`
+		Language struct {
+			Version     string `json:"version"`
+			VersionInfo struct {
+				Major, Minor, Micro int
+				ReleaseLevel        string
+				Serial              int
+			} `json:"version_info"`
+		} `json:"language"`
+	}
+	if json.Unmarshal([]byte(text), &details) != nil {
+		return Version{}, ""
+	}
+	info := details.Language.VersionInfo
+	if info.Major == 0 {
+		return parseVersion(details.Language.Version), details.Implementation.Name
+	}
+	return Version{Major: info.Major, Minor: info.Minor, Patch: info.Micro, Pre: preTag(info.ReleaseLevel, info.Serial)},
+		details.Implementation.Name
+}

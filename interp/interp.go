@@ -1,0 +1,190 @@
+package interp
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Source says where a Python was found, in the words of messages.
+type Source string
+
+// The sources, in the order in which they are looked at.
+const (
+	SourceFlag     Source = "--python"
+	SourceVariable Source = "PYPLUG_PYTHON"
+	SourceManifest Source = "manifest"
+	SourceDotVenv  Source = ".venv beside the plugin"
+	SourceVenv     Source = "venv beside the plugin"
+	SourceActive   Source = "VIRTUAL_ENV"
+	SourcePath     Source = "PATH"
+)
+
+// RunFunc runs the program at path with args, without a shell, in an environment
+// free of PYTHONHOME and its like, and gives what it wrote on standard output.
+// The error is what went wrong: it did not start, it failed, it took too long.
+type RunFunc func(ctx context.Context, path string, args []string) (stdout []byte, err error)
+
+// Request is what a Python is wanted for. The zero value finds any Python that
+// pyplug can use, but in an empty environment there is none.
+type Request struct {
+	// Flag is the value of --python, empty when it was not given.
+	Flag string
+	// Manifest is the manifest's python key, empty when it has none.
+	Manifest string
+	// ManifestDir is the directory that a relative Manifest starts from, absolute.
+	ManifestDir string
+	// Dirs are the directories beside the plugin in which an environment is
+	// looked for, absolute; for a plugin behind a link the unresolved one first.
+	Dirs []string
+	// EnvNames are the names of environments looked for in Dirs, in order; nil
+	// means .venv, then venv.
+	EnvNames []string
+	// Requires are the requires-python of all places; every one must hold.
+	Requires []Requirement
+	// Environ is shaped like os.Environ(); of a name that occurs twice the last
+	// counts. The environment of this process is never read.
+	Environ []string
+	// Cwd is the directory that relative paths of the flag and the environment
+	// start from, absolute.
+	Cwd string
+	// Run asks a Python for its version when files cannot tell. When it is nil
+	// an unknown version is accepted from explicit sources only.
+	Run RunFunc
+}
+
+// Interpreter is the Python that was chosen. It belongs to the caller.
+type Interpreter struct {
+	// Path is absolute and unresolved; it must also be argv[0].
+	Path string
+	// Version is unknown only when an explicit source named the Python, no file
+	// told, and nobody could be asked. Its Patch may be unknown at any time.
+	Version Version
+	// Source is where it was found.
+	Source Source
+	// Env is the directory of its virtual environment, empty when it is in none.
+	Env string
+	// Implementation is "cpython", "pypy" and so on; empty when no file tells.
+	Implementation string
+	// Tried is what was looked at before and not taken, in order.
+	Tried []Attempt
+	// Skipped is what of Tried its user would be surprised at: the environment
+	// that VIRTUAL_ENV names, when it is broken or of another version.
+	Skipped []Attempt
+}
+
+// Find finds the Python for r. It is safe for concurrent use. The error is a
+// [*BrokenError] or [*VersionError] of a source that decides, a [*NotFoundError],
+// a [*SpecError] or [*ConflictError] about requires-python, or ctx's error.
+func Find(ctx context.Context, r Request) (Interpreter, error) {
+	f := &finder{Request: r, vars: variables(r.Environ)}
+	if err := f.readRequirements(); err != nil {
+		return Interpreter{}, err
+	}
+	for _, look := range []func(context.Context) (Interpreter, error){f.explicit, f.beside, f.active, f.path} {
+		if err := ctx.Err(); err != nil {
+			return Interpreter{}, err
+		}
+		found, err := look(ctx)
+		if err != nil {
+			return Interpreter{}, f.explain(err)
+		}
+		if found.Path != "" {
+			found.Tried, found.Skipped = f.tried, f.skipped
+			return found, nil
+		}
+	}
+	return Interpreter{}, f.explain(&NotFoundError{Requires: f.Requires, Tried: f.tried})
+}
+
+// finder is one search. A method that looks at a source returns the zero
+// Interpreter when the source has none, and an error only when it decides.
+type finder struct {
+	Request
+	vars    map[string]string
+	bounds  []bound
+	lookup  bool // a version is looked up for an explicit source
+	tried   []Attempt
+	skipped []Attempt // those of tried that its user is to hear of
+}
+
+func (f *finder) readRequirements() error {
+	f.Requires = slices.DeleteFunc(slices.Clone(f.Requires), func(r Requirement) bool {
+		return strings.TrimSpace(r.Spec) == ""
+	})
+	all := append([]Requirement{minimum}, f.Requires...)
+	for _, r := range all {
+		b, err := readRequirement(r)
+		if err != nil {
+			return err
+		}
+		f.bounds = append(f.bounds, b)
+	}
+	if impossible(f.bounds) {
+		return &ConflictError{Requires: all}
+	}
+	return nil
+}
+
+// skip records a Python that was not taken.
+func (f *finder) skip(path string, source Source, reason string) {
+	f.tried = append(f.tried, Attempt{Path: path, Source: source, Reason: reason})
+}
+
+// skipError records why a Python was not taken, and returns the error when it
+// is not about that Python.
+func (f *finder) skipError(path string, source Source, err error) error {
+	var reason, shim string
+	switch e := err.(type) {
+	case *BrokenError:
+		reason, shim = e.words(), e.shim
+	case *VersionError:
+		reason, shim = fmt.Sprintf("is %s, want %s (%s)", e.Version, e.Requirement.Spec, e.Requirement.From), e.shim
+	default:
+		return err
+	}
+	if shim != "" {
+		reason = shim + ", which " + reason
+	}
+	f.skip(path, source, reason)
+	return nil
+}
+
+// variables reads an environment. On Windows names have no case.
+func variables(environ []string) map[string]string {
+	vars := make(map[string]string, len(environ))
+	for _, entry := range environ {
+		if name, value, ok := strings.Cut(entry, "="); ok {
+			if runtime.GOOS == "windows" {
+				name = strings.ToUpper(name)
+			}
+			vars[name] = value
+		}
+	}
+	return vars
+}
+
+// home is the user's home directory, empty when the environment does not say.
+func (f *finder) home() string {
+	if runtime.GOOS == "windows" {
+		return f.vars["USERPROFILE"]
+	}
+	return f.vars["HOME"]
+}
+
+// under makes path absolute from dir, after replacing a leading ~. filepath.Join
+// cleans, which takes nothing away that Python would look at.
+func (f *finder) under(dir, path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && f.home() != "" && (rest == "" || isSlash(rest[0])) {
+		path = f.home() + rest
+	}
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(dir, path)
+}
+
+func isSlash(c byte) bool { return c == '/' || runtime.GOOS == "windows" && c == '\\' }

@@ -1,0 +1,213 @@
+package pysrc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is read is what Python's own protobuf has, for the files of each time.
+func TestGeneratedFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/pb2/*/*_pb2.py")
+	if err != nil || len(files) < 14 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, path := range files {
+		want, err := os.ReadFile(filepath.Join("testdata/pb2", strings.TrimSuffix(filepath.Base(path), "_pb2.py")+".binpb"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Descriptors(read(t, path))
+		if err != nil || len(got) != 1 || !bytes.Equal(got[0], want) {
+			t.Errorf("%s: %d descriptors, %v", path, len(got), err)
+		}
+	}
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Decode(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestDescriptors(t *testing.T) {
+	for _, c := range []struct{ name, text, want, fail string }{
+		{"none", "import os\n", "", ""},
+		{"pool", `D = _descriptor_pool.Default().AddSerializedFile(b'\n\x03kv')`, "\n\x03kv", ""},
+		{"own line, other quotes", "D = pool.AddSerializedFile(\n    b\"\\n'\\x03\"\n)\n", "\n'\x03", ""},
+		{"within parentheses", "AddSerializedFile((b'a'\n  b'b'))", "ab", ""},
+		{"concatenated, a comment between", "AddSerializedFile(b'a'  # one\n  br'\\n' b'''c''')", `a\nc`, ""},
+		{"file descriptor", "FileDescriptor(name='x', create_key=k, serialized_pb=b'abc', options=None)", "abc", ""},
+		{"latin-1", `FileDescriptor(serialized_pb=_b('\n\xff\303'))`, "\n\xff\303", ""},
+		{"python 2", `FileDescriptor(serialized_pb='\n\xff')`, "\n\xff", ""},
+		{"two", "AddSerializedFile(b'a')\nAddSerializedFile(b'b')", "a,b", ""},
+		{"the same twice", "if c:\n  D = FileDescriptor(serialized_pb=b'a')\nelse:\n  D = AddSerializedFile(b'a')\n", "a", ""},
+		{"options are none", "d._options = _descriptor._ParseOptions(o, _b('8\\001'))\nserialized_options=b'x'\n", "", ""},
+		{"in a string", "s = \"AddSerializedFile(b'a')\"\n# AddSerializedFile(b'a')\n", "", ""},
+		{"its definition", "def AddSerializedFile(self, serialized_pb=None):\n  pass\n", "", ""},
+		{"no literal", "AddSerializedFile(data)\nFileDescriptor(serialized_pb=f.SerializeToString())", "", ""},
+		{"empty", "AddSerializedFile(b'')", "", ""},
+		{"bad digits", "\nAddSerializedFile(b'\\xg0')", "", `line 2: "\\xg0" in a literal, want 2 hexadecimal digits`},
+		{"not ascii", "AddSerializedFile(b'é')", "", `line 1: '\u00e9' in a literal, want ASCII and escapes`},
+		{"not latin-1", `AddSerializedFile(_b('\u20ac'))`, "", `line 1: '\u20ac' in a literal, want a character up to \xff`},
+		{"not closed", "AddSerializedFile(b'abc", "", "line 1: the end in a literal, want '"},
+		{"not constant", "AddSerializedFile(f'abc')", "", "line 1: the prefix f in a literal, want a constant"},
+		{"the good before the bad", "AddSerializedFile(b'a')\nAddSerializedFile(b'\\x')", "a", `line 2: "\\x" in a literal, want 2 hexadecimal digits`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Descriptors(c.text)
+			fail := ""
+			if err != nil {
+				var wrong *LiteralError
+				if fail = err.Error(); !errors.As(err, &wrong) {
+					t.Errorf("%T", err)
+				}
+			}
+			if joined := string(bytes.Join(got, []byte(","))); joined != c.want || fail != c.fail {
+				t.Errorf("got %q, %q; want %q, %q", joined, fail, c.want, c.fail)
+			}
+		})
+	}
+}
+
+// parts are what random literals are made of.
+var parts = []string{
+	`\n`, `\t`, `\r`, `\a`, `\b`, `\f`, `\v`, `\\`, `\'`, `\"`, `\x00`, `\xfF`, `\x4`, `\0`, `\7`, `\12`, `\012`, `\377`,
+	`\400`, `\777`, `\8`, `\q`, `\u00e9`, `\u20`, `\U000000e9`, `\N`, "\\\n", "\n", `a`, `0`, ` `, `{`, `#`, `'`, `"`, `é`, `\é`,
+}
+
+const evaluate = `
+import ast, json, sys, warnings
+warnings.simplefilter("ignore")
+for line in sys.stdin:
+    try:
+        value = ast.literal_eval(json.loads(line))
+        if isinstance(value, str):
+            value = value.encode("latin-1")
+        print(value.hex() + ".")
+    except (SyntaxError, ValueError):
+        print("error")
+`
+
+// Literals made at random are read as Python reads them, and refused when it does.
+func TestLiteralsAgainstPython(t *testing.T) {
+	python := findPython(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	var literals []string
+	var input bytes.Buffer
+	for range 20000 {
+		mark := []string{`'`, `"`, `'''`, `"""`}[random.IntN(4)]
+		text := []string{"", "b", "B", "r", "br", "Rb", "u"}[random.IntN(7)] + mark
+		for range random.IntN(6) {
+			text += parts[random.IntN(len(parts))]
+		}
+		text += mark
+		literals = append(literals, text)
+		line, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		input.Write(append(line, '\n'))
+	}
+	good := 0
+	for i, answer := range ask(t, python, input.Bytes(), "-c", evaluate) {
+		got := "error"
+		if data, ok := whole(literals[i]); ok {
+			got = fmt.Sprintf("%x.", data)
+			good++
+		}
+		if got != string(answer) {
+			t.Errorf("%q: got %s, want %s", literals[i], got, answer)
+		}
+	}
+	if good < 1000 {
+		t.Errorf("only %d good ones", good)
+	}
+}
+
+// whole reads text, if it is one expression of literals and nothing else.
+func whole(text string) ([]byte, bool) {
+	s := newScanner(text)
+	var data []byte
+	first, last := s.next(), 0
+	t := first
+	for ; t.kind == quoted; t = s.next() {
+		gap := strings.ReplaceAll(text[last:t.start], "\\\n", "")
+		if strings.Contains(gap, `\`) || binary(s.of(t)) != binary(s.of(first)) {
+			return nil, false
+		}
+		var err error
+		if data, err = literal(data, s.of(t), t.line); err != nil {
+			return nil, false
+		}
+		last = t.end
+	}
+	rest, _, _ := strings.Cut(text[last:], "#")
+	return data, t.kind == newline && s.next().kind == endOfText && !strings.Contains(rest, `\`)
+}
+
+func binary(literal string) bool {
+	prefix, _, _ := strings.Cut(strings.ReplaceAll(literal, `"`, `'`), `'`)
+	return strings.ContainsAny(prefix, "bB")
+}
+
+func FuzzLiteral(f *testing.F) {
+	for _, part := range parts {
+		f.Add("b'" + part + "'")
+		f.Add("AddSerializedFile(_b(\"\"\"" + part + "\"\"\" '" + part + "'))")
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		data, err := literal(nil, text, 1)
+		if err == nil && len(data) > len(text) {
+			t.Errorf("%d bytes from %d", len(data), len(text))
+		}
+		found, _ := Descriptors(text)
+		if total := len(bytes.Join(found, nil)); total > len(text) {
+			t.Errorf("%d bytes from %d", total, len(text))
+		}
+	})
+}
+
+// BenchmarkDescriptors reads 50 files, of all times, from their bytes.
+func BenchmarkDescriptors(b *testing.B) {
+	files, err := filepath.Glob("testdata/pb2/*/*_pb2.py")
+	if err != nil || len(files) == 0 {
+		b.Fatal(err)
+	}
+	var sources [][]byte
+	size := 0
+	for i := range 50 {
+		source, err := os.ReadFile(files[i%len(files)])
+		if err != nil {
+			b.Fatal(err)
+		}
+		sources = append(sources, source)
+		size += len(source)
+	}
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, source := range sources {
+			text, err := Decode(source)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if found, err := Descriptors(text); err != nil || len(found) != 1 {
+				b.Fatal(len(found), err)
+			}
+		}
+	}
+}

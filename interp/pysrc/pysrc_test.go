@@ -1,0 +1,98 @@
+package pysrc
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestScript(t *testing.T) {
+	for _, c := range []struct {
+		name, source, want string
+		line               int
+	}{
+		{"none", "import os\n", "", 0},
+		{"one", "#!/usr/bin/env python\n# /// script\n# requires-python = \">=3.11\"\n#\n# a = 1\n# ///\nimport os\n", "requires-python = \">=3.11\"\n\na = 1\n", 3},
+		{"at the end without newline", "# /// script\n# a = 1\n# ///", "a = 1\n", 2},
+		{"carriage returns", "# /// script\r\n# a = 1\r\n# ///\r\n", "a = 1\n", 2},
+		{"byte order mark", "\ufeff# /// script\n# a = 1\n# ///\n", "a = 1\n", 2},
+		{"unclosed", "# /// script\n# a = 1\n\nimport os\n", "", 0},
+		{"unclosed, closed after a gap", "# /// script\n# a = 1\n\n# ///\n", "", 0},
+		{"the last closing line counts", "# /// script\n# a = 1\n# ///\n# b = 2\n# ///\n", "a = 1\n///\nb = 2\n", 2},
+		{"another type", "# /// other\n# a = 1\n# ///\n", "", 0},
+		{"another type before", "# /// other\n# a = 1\n# ///\n\n# /// script\n# b = 1\n# ///\n", "b = 1\n", 6},
+		{"no space after the sign ends it", "# /// script\n#a = 1\n# ///\n", "", 0},
+		{"indented", "  # /// script\n  # a = 1\n  # ///\n", "", 0},
+		{"trailing space on the opening", "# /// script \n# a = 1\n# ///\n", "", 0},
+		{"empty", "# /// script\n# ///\n", "", 0},
+		{"empty unclosed before a good one", "# /// script\nx = 1\n# /// script\n# a = 1\n# ///\n", "a = 1\n", 4},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text, err := Decode([]byte(c.source))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Script(text)
+			if err != nil || got.Text != c.want || got.Line != c.line {
+				t.Errorf("got %q at %d, %v; want %q at %d", got.Text, got.Line, err, c.want, c.line)
+			}
+		})
+	}
+}
+
+func TestScriptTwice(t *testing.T) {
+	_, err := Script("# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n")
+	var twice *TwoBlocksError
+	if !errors.As(err, &twice) || twice.First != 1 || twice.Second != 5 {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	for _, c := range []struct{ name, source, want, fail string }{
+		{"plain", "x = 1\n", "x = 1\n", ""},
+		{"utf-8", "x = 'é'\n", "x = 'é'\n", ""},
+		{"latin-1", "# -*- coding: latin-1 -*-\nx = '\xe9'\n", "# -*- coding: latin-1 -*-\nx = 'é'\n", ""},
+		{"second line", "#!/usr/bin/python\n# vim: set fileencoding=iso-8859-1 :\n'\xe9'\n", "#!/usr/bin/python\n# vim: set fileencoding=iso-8859-1 :\n'é'\n", ""},
+		{"third line is no cookie", "#\n#\n# coding: latin-1\n'\xe9'\n", "", "line 4: cannot be read as utf-8"},
+		{"after code is no cookie", "x = 1\n# coding: latin-1\n'\xe9'\n", "", "line 3: cannot be read as utf-8"},
+		{"another encoding", "# coding: shift_jis\n", "", "line 1: cannot be read as shift_jis"},
+		{"mark", "\xef\xbb\xbfx\n", "x\n", ""},
+		{"not utf-8", "x\n\xff\n", "", "line 2: cannot be read as utf-8"},
+		{"the replacement character itself", "'\ufffd'\n", "'\ufffd'\n", ""},
+		{"empty", "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := Decode([]byte(c.source))
+			fail := ""
+			if err != nil {
+				fail = err.Error()
+			}
+			if got != c.want || fail != c.fail {
+				t.Errorf("got %q, %q; want %q, %q", got, fail, c.want, c.fail)
+			}
+		})
+	}
+}
+
+func FuzzScript(f *testing.F) {
+	f.Add([]byte("# /// script\n# a = 1\n# ///\n"))
+	f.Add([]byte("\xef\xbb\xbf# coding: latin-1\r\n# /// script\r#\n# ///"))
+	f.Fuzz(func(t *testing.T, source []byte) {
+		text, err := Decode(source)
+		if err != nil {
+			return
+		}
+		block, err := Script(text)
+		if err != nil || block.Line == 0 {
+			return
+		}
+		// Every line of the block is the line of the source without its sign.
+		lines := strings.Split(text, "\n")
+		for i, line := range strings.Split(strings.TrimSuffix(block.Text, "\n"), "\n") {
+			if have := lines[block.Line-1+i]; have != "#" && have != "# "+line {
+				t.Errorf("line %d: %q is not %q", block.Line+i, line, have)
+			}
+		}
+	})
+}

@@ -1,0 +1,282 @@
+package interp
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+// explicit looks at the flag, PYPLUG_PYTHON and the manifest. The first that is
+// set decides.
+func (f *finder) explicit(ctx context.Context) (Interpreter, error) {
+	for _, named := range [...]struct {
+		value, dir string
+		source     Source
+	}{
+		{f.Flag, f.Cwd, SourceFlag},
+		{f.vars["PYPLUG_PYTHON"], f.Cwd, SourceVariable},
+		{f.Manifest, f.ManifestDir, SourceManifest},
+	} {
+		if named.value != "" {
+			return f.named(ctx, named.value, named.dir, named.source)
+		}
+	}
+	return Interpreter{}, nil
+}
+
+var (
+	specWord    = regexp.MustCompile(`^([<>=!]|~=)`)
+	versionWord = regexp.MustCompile(`^\d+(\.\d+){0,2}$`)
+)
+
+// named finds what an explicit source asks for: a path, a directory, a version
+// or a name on PATH.
+func (f *finder) named(ctx context.Context, value, dir string, source Source) (Interpreter, error) {
+	switch {
+	case specWord.MatchString(value):
+		return f.onPath(ctx, value, value, source)
+	case versionWord.MatchString(value):
+		spec := "==" + value
+		if strings.Count(value, ".") < 2 {
+			spec += ".*"
+		}
+		return f.onPath(ctx, value, spec, source)
+	}
+	path := f.under(dir, value)
+	info, err := os.Stat(path)
+	isDir := err == nil && info.IsDir()
+	if !isDir && !hasSlash(value) && value[0] != '.' && value[0] != '~' {
+		return f.which(ctx, value, path, source)
+	}
+	if isDir {
+		python, broken := envPython(path)
+		if broken != nil {
+			broken.Source = source
+			return Interpreter{}, broken
+		}
+		path = python
+	}
+	return f.consider(ctx, path, source, false)
+}
+
+func hasSlash(s string) bool {
+	return strings.ContainsRune(s, '/') || runtime.GOOS == "windows" && strings.ContainsAny(s, `\:`)
+}
+
+// beside looks for an environment beside the plugin. Once there it decides.
+func (f *finder) beside(ctx context.Context) (Interpreter, error) {
+	names := f.EnvNames
+	if names == nil {
+		names = []string{".venv", "venv"}
+	}
+	for _, dir := range f.Dirs {
+		for _, name := range names {
+			env, source := filepath.Join(dir, name), Source(name+" beside the plugin")
+			ours, err := f.isEnv(env, source)
+			if err != nil {
+				return Interpreter{}, err
+			}
+			if !ours {
+				continue
+			}
+			python, broken := envPython(env)
+			if broken != nil {
+				broken.Source = source
+				return Interpreter{}, broken
+			}
+			return f.consider(ctx, python, source, false)
+		}
+	}
+	return Interpreter{}, nil
+}
+
+// isEnv tells whether env is an environment that decides: it has a pyvenv.cfg,
+// or is a link, or holds a whole Python. A directory which only happens to be
+// called venv is passed over; one with a python that has lost its pyvenv.cfg is
+// an error, because Python would run it without its packages.
+func (f *finder) isEnv(env string, source Source) (bool, error) {
+	link, err := os.Lstat(env)
+	if err != nil {
+		return false, nil
+	}
+	info, err := os.Stat(env)
+	if err != nil {
+		broken := statError(env, err)
+		broken.Source, broken.Env = source, env
+		return false, broken
+	}
+	if !info.IsDir() {
+		f.skip(env, source, "is a file, want a directory")
+		return false, nil
+	}
+	if _, err := os.Stat(filepath.Join(env, "pyvenv.cfg")); err == nil {
+		return true, nil
+	}
+	python, none := envPython(env)
+	switch {
+	case none != nil && link.Mode().Type() == os.ModeSymlink:
+		return true, nil // envPython says what is missing
+	case none != nil:
+		f.skip(env, source, "has neither pyvenv.cfg nor python")
+		return false, nil
+	case landmark(env).Known() || runtime.GOOS == "windows":
+		return true, nil
+	}
+	return false, &BrokenError{Path: env, Env: env, Source: source, Reason: ReasonNoConfig, Detail: "its python is " + python}
+}
+
+// envPython is the program of an environment or installation. It need not work.
+func envPython(env string) (string, *BrokenError) {
+	names := []string{"bin/python", "bin/python3"}
+	if runtime.GOOS == "windows" {
+		names = []string{`Scripts\python.exe`, "python.exe", `bin\python.exe`}
+	}
+	for _, name := range names {
+		path := filepath.Join(env, name)
+		if _, err := os.Lstat(path); err == nil {
+			return path, nil
+		}
+	}
+	broken := &BrokenError{Path: env, Env: env, Reason: ReasonNoPython, Detail: "no " + filepath.FromSlash(names[0])}
+	if _, err := os.Stat(filepath.Join(env, "conda-meta")); err == nil {
+		broken.Detail = "a conda environment without python"
+	}
+	return "", broken
+}
+
+// active looks at VIRTUAL_ENV. A prefix that is no environment will do as well,
+// because container images set it so. One that will not do is passed over, but
+// kept in skipped, too.
+func (f *finder) active(ctx context.Context) (Interpreter, error) {
+	value := f.vars["VIRTUAL_ENV"]
+	if value == "" {
+		return Interpreter{}, nil
+	}
+	env := f.under(f.Cwd, value)
+	before := len(f.tried)
+	found, path, err := f.activeEnv(ctx, env)
+	if err == nil {
+		return found, nil
+	}
+	if err := f.skipError(path, SourceActive, err); err != nil {
+		return Interpreter{}, err
+	}
+	f.skipped = append(f.skipped, f.tried[before:]...)
+	return Interpreter{}, nil
+}
+
+// activeEnv examines the environment; path is what an error is about.
+func (f *finder) activeEnv(ctx context.Context, env string) (found Interpreter, path string, err error) {
+	if _, err := os.Stat(env); err != nil {
+		return Interpreter{}, env, statError(env, err)
+	}
+	python, broken := envPython(env)
+	if broken != nil {
+		return Interpreter{}, env, broken
+	}
+	found, err = f.consider(ctx, python, SourceActive, false)
+	return found, python, err
+}
+
+// consider examines one Python. The error is a *BrokenError, a *VersionError or
+// ctx's; loose lets a shim lead to a version that its manager has not selected.
+func (f *finder) consider(ctx context.Context, path string, source Source, loose bool) (Interpreter, error) {
+	real := resolve(path)
+	manager := shimOf(path, real)
+	if manager == "" {
+		return f.inspect(ctx, path, real, source)
+	}
+	python, reason := f.followShim(manager, path, loose)
+	_, env, ok := findConfig(path)
+	if ok {
+		// The shim would start a Python that knows nothing of the environment.
+		reason = "the python of " + env + " is a link to a shim of " + manager
+	}
+	if reason != "" {
+		return Interpreter{}, &BrokenError{Path: path, Source: source, Env: env, Reason: ReasonShim, Detail: reason}
+	}
+	shim := "is a shim of " + manager + " for " + python
+	found, err := f.inspect(ctx, python, resolve(python), source)
+	switch e := err.(type) {
+	case nil:
+		f.skip(path, source, shim)
+	case *BrokenError:
+		e.shim = shim
+	case *VersionError:
+		e.shim = shim
+	}
+	return found, err
+}
+
+// resolve follows the links of a path as far as there are files.
+func resolve(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// inspect examines a Python that is no shim, whose links lead to real.
+func (f *finder) inspect(ctx context.Context, path, real string, source Source) (Interpreter, error) {
+	known, broken := examine(path, real)
+	if broken != nil {
+		broken.Source = source
+		_, broken.Env, _ = findConfig(path)
+		return Interpreter{}, broken
+	}
+	return f.judge(ctx, Interpreter{
+		Path: path, Version: known.version, Source: source, Env: known.env, Implementation: known.implementation,
+	})
+}
+
+// judge holds a Python against the requirements, and asks it when files left
+// the answer open.
+func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, error) {
+	refused, open := f.against(found.Version)
+	if refused == nil && open && f.Run != nil {
+		v, implementation, broken := ask(ctx, f.Run, found.Path)
+		if err := ctx.Err(); err != nil {
+			return Interpreter{}, err
+		}
+		if broken != nil {
+			broken.Source, broken.Env = found.Source, found.Env
+			return Interpreter{}, broken
+		}
+		found.Version, found.Implementation = v, implementation
+		refused, open = f.against(v)
+	}
+	switch {
+	case refused != nil:
+		return Interpreter{}, &VersionError{
+			Path: found.Path, Source: found.Source, Env: found.Env, Version: found.Version, Requirement: *refused,
+		}
+	case open && !f.accepts(found.Source):
+		return Interpreter{}, &BrokenError{
+			Path: found.Path, Source: found.Source, Env: found.Env, Reason: ReasonUnknown,
+			Detail: "no file tells, and it was not asked",
+		}
+	}
+	return found, nil
+}
+
+// accepts tells whether source may name a Python whose version nobody can tell:
+// one that names a path may, one that asks for a version may not.
+func (f *finder) accepts(source Source) bool {
+	return !f.lookup && (source == SourceFlag || source == SourceVariable || source == SourceManifest)
+}
+
+// against gives the first requirement that v fails, and whether one is open.
+func (f *finder) against(v Version) (refused *Requirement, open bool) {
+	for _, b := range f.bounds {
+		switch b.allows(v) {
+		case no:
+			return &b.Requirement, false
+		case unknown:
+			open = true
+		}
+	}
+	return nil, open
+}

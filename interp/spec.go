@@ -1,0 +1,182 @@
+package interp
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Requirement is one requires-python and where it was found.
+type Requirement struct {
+	// Spec is a specifier set as PEP 440 has it, such as ">=3.11,<3.14". An
+	// empty one allows every version.
+	Spec string
+	// From names the place for messages, such as "plugin.py".
+	From string
+}
+
+// minimum is what pyplug itself requires of every Python.
+var minimum = Requirement{Spec: ">=3.8", From: "pyplug"}
+
+// clause is one comparison of a specifier set.
+type clause struct {
+	op       string
+	release  []int
+	wildcard bool
+	pre      string
+}
+
+// bound is a requirement whose specifier set was read.
+type bound struct {
+	Requirement
+	clauses []clause
+}
+
+// verdict says whether a version satisfies a requirement. It is unknown when
+// only the patch, which no file told, could decide.
+type verdict uint8
+
+const (
+	no verdict = iota
+	unknown
+	yes
+)
+
+// clauseText is a clause of PEP 440. Epochs, post-releases and local versions
+// are not read, because no Python has ever had one.
+var clauseText = regexp.MustCompile(
+	`^(===|==|!=|~=|<=|>=|<|>)\s*v?(\d{1,6}(?:\.\d{1,6})*)(?:[.\-_]?(a|b|c|rc|alpha|beta|pre|preview|dev)[.\-_]?(\d{0,6}))?(\.\*)?$`)
+
+// readRequirement reads a specifier set; the error is a [*SpecError].
+func readRequirement(r Requirement) (bound, error) {
+	b := bound{Requirement: r}
+	for part := range strings.SplitSeq(r.Spec, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		m := clauseText.FindStringSubmatch(part)
+		if m == nil {
+			return bound{}, &SpecError{Requirement: r, Clause: part}
+		}
+		c := clause{op: m[1], wildcard: m[5] != ""}
+		if m[3] != "" {
+			c.pre = m[3] + m[4]
+		}
+		for n := range strings.SplitSeq(m[2], ".") {
+			i, _ := strconv.Atoi(n)
+			c.release = append(c.release, i)
+		}
+		// PEP 440 allows a wildcard after == and != only, and ~= needs something to round.
+		if c.wildcard && (c.op != "==" && c.op != "!=" || c.pre != "") || c.op == "~=" && len(c.release) < 2 {
+			return bound{}, &SpecError{Requirement: r, Clause: part}
+		}
+		b.clauses = append(b.clauses, c)
+	}
+	return b, nil
+}
+
+// allows tells whether v satisfies every clause.
+func (b bound) allows(v Version) verdict {
+	out := yes
+	for _, c := range b.clauses {
+		out = min(out, c.allows(v))
+	}
+	return out
+}
+
+// allows judges the release numbers only, so that 3.14.0rc2 satisfies >=3.14 as
+// it does for pip: whoever runs a pre-release wants to be allowed to.
+func (c clause) allows(v Version) verdict {
+	if !v.Known() {
+		return unknown
+	}
+	if v.Patch >= 0 {
+		return truth(c.holds(v))
+	}
+	// Only the patch is missing: when the lowest and the highest give the same
+	// answer it does not matter, except to a clause that names one patch.
+	low, high := v, v
+	low.Patch, high.Patch = 0, 1<<20
+	a, z := c.holds(low), c.holds(high)
+	named := low
+	if len(c.release) > 2 {
+		named.Patch = c.release[2]
+	}
+	if a != z || a != c.holds(named) {
+		return unknown
+	}
+	return truth(a)
+}
+
+func truth(ok bool) verdict {
+	if ok {
+		return yes
+	}
+	return no
+}
+
+func (c clause) holds(v Version) bool {
+	have := [3]int{v.Major, v.Minor, v.Patch}
+	if c.wildcard {
+		return (compare(have, c.release, len(c.release)) == 0) == (c.op == "==")
+	}
+	d := compare(have, c.release, max(3, len(c.release)))
+	switch c.op {
+	case "==", "===":
+		return d == 0 && (c.pre == "" || v.Pre == "" || c.pre == v.Pre)
+	case "!=":
+		return d != 0 || c.pre != "" && c.pre != v.Pre
+	case "~=":
+		return d >= 0 && compare(have, c.release, len(c.release)-1) == 0
+	case ">=":
+		return d >= 0
+	case "<":
+		return d < 0
+	case ">":
+		// The release of a pre-release comes after it.
+		return d > 0 || c.pre != "" && d == 0
+	}
+	return d < 0 || c.pre == "" && d == 0 // <=
+}
+
+// compare compares the first n numbers; absent ones are 0.
+func compare(have [3]int, want []int, n int) int {
+	for i := range n {
+		a, b := 0, 0
+		if i < len(have) {
+			a = have[i]
+		}
+		if i < len(want) {
+			b = want[i]
+		}
+		if a != b {
+			return a - b
+		}
+	}
+	return 0
+}
+
+// impossible tells whether no version at all satisfies every bound. It tries
+// every Python there is and may be for years to come.
+func impossible(bounds []bound) bool {
+	for _, v := range [...]struct{ major, minors int }{{3, 60}, {4, 10}, {2, 8}} {
+		for minor := range v.minors {
+			for patch := range 50 {
+				if allAllow(bounds, Version{Major: v.major, Minor: minor, Patch: patch}) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+func allAllow(bounds []bound, v Version) bool {
+	for _, b := range bounds {
+		if b.allows(v) != yes {
+			return false
+		}
+	}
+	return true
+}

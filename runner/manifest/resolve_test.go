@@ -1,0 +1,214 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// tree makes the files of an archive, in which each begins with "-- NAME --",
+// makes their directory the working directory, and gives its path. A file called
+// NAME:exec is executable, NAME:link a link to its text.
+func tree(t *testing.T, archive string) string {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	var name, kind, text string
+	write := func() {
+		if name == "" {
+			return
+		}
+		path := filepath.Join(root, name)
+		check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		switch kind {
+		case "link":
+			check(t, os.Symlink(strings.TrimSpace(text), path))
+		case "exec":
+			check(t, os.WriteFile(path, []byte(text), 0o755))
+		default:
+			check(t, os.WriteFile(path, []byte(text), 0o644))
+		}
+	}
+	for row := range strings.Lines(archive) {
+		if header, ok := strings.CutPrefix(row, "-- "); ok {
+			write()
+			name, kind, _ = strings.Cut(strings.TrimSuffix(strings.TrimSpace(header), " --"), ":")
+			text = ""
+			continue
+		}
+		text += row
+	}
+	write()
+	t.Chdir(root)
+	return root
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+const mattermost = `-- p/plugin.json --
+{
+  "id": "com.example.Hello",
+  "server": {
+    "runtime": "python",
+    "python_version": "3.9",
+    "executable": "server/plugin.py"
+  }
+}
+-- p/server/plugin.py --
+`
+
+func TestResolve(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("executables and links are made as on Unix")
+	}
+	for _, c := range []struct{ name, archive, path, want string }{
+		{"a file", "-- My_Greeter.py --\n", "My_Greeter.py", "file My_Greeter.py my-greeter none []"},
+		{"a path with a dot", "-- a/b.py --\n", "./a/../a/b.py", "file a/b.py b none []"},
+		{"plugin.py has its directory's name", "-- greeter/plugin.py --\n", "greeter/plugin.py", "file greeter/plugin.py greeter none []"},
+		{"a package", "-- pkg/__init__.py --\n", "pkg", "package pkg pkg none []"},
+		{"a package called like a file", "-- pkg.py/__init__.py --\n", "pkg.py", "package pkg.py pkg-py none []"},
+		{"an executable", "-- bin/tool-linux:exec --\nx", "bin/tool-linux", "executable bin/tool-linux tool-linux none []"},
+		{"a name of no letters", "-- 日本.py --\n", "日本.py", "file 日本.py plugin none []"},
+		{"manifest beside, no entry", "-- a.py --\n-- b.py --\n-- pyplug.toml --\nworkers = 2", "b.py", "file b.py b pyplug.toml []"},
+		{"manifest beside, entry", "-- a.py --\n-- pyplug.toml --\nentry = 'a.py'\nid = 'X Y'", "a.py", "file a.py x-y pyplug.toml []"},
+		{"manifest beside, another's", "-- a.py --\n-- b.py --\n-- pyplug.toml --\nentry = 'a.py'", "b.py", "file b.py b none []"},
+		{"directory, entry", "-- d/src/plugin.py --\n-- d/pyplug.toml --\nentry = 'src/plugin.py'", "d", "file d/src/plugin.py d pyplug.toml []"},
+		{"directory, entry is a package", "-- d/pkg/__init__.py --\n-- d/pyplug.toml --\nentry = 'pkg'", "d", "package d/pkg pkg pyplug.toml []"},
+		{"directory, plugin.py", "-- d/plugin.py --\n-- d/x.py --\n-- d/pyplug.toml --\n", "d", "file d/plugin.py d pyplug.toml []"},
+		{"directory, the only file", "-- d/x.py --\n-- d/pyplug.toml --\n", "d", "file d/x.py x pyplug.toml []"},
+		{"directory with package and manifest", "-- d/__init__.py --\n-- d/pyplug.toml --\nid = 'q'", "d", "package d q pyplug.toml []"},
+		{"package named by the manifest beside it", "-- d/__init__.py --\n-- pyplug.toml --\nentry = 'd'\nid = 'q'", "d", "package d q pyplug.toml []"},
+		{"pyproject", "-- d/x.py --\n-- d/pyproject.toml --\n[project]\nrequires-python = '>=3.9'\n[tool.pyplug]\nid = 'q'\nrequires-python='>=3.10'", "d",
+			"file d/x.py q pyproject.toml [{>=3.10 d/pyproject.toml} {>=3.9 d/pyproject.toml}]"},
+		{"pyproject without our table", "-- x.py --\n-- pyproject.toml --\n[project]\nrequires-python = '>=3.9'\n[tool.other]", "x.py", "file x.py x none [{>=3.9 pyproject.toml}]"},
+		{"script", "-- d/x.py --\n# /// script\n# requires-python = '>=3.11'\n# [tool.pyplug]\n# id = 'q'\n# ///\n-- d/y.py --\n", "d", "file d/x.py q script block [{>=3.11 d/x.py}]"},
+		{"script block without our table", "-- x.py --\n# /// script\n# requires-python = '>=3.11'\n# ///\n-- pyplug.toml --\nrequires-python = '<4'", "x.py",
+			"file x.py x pyplug.toml [{<4 pyplug.toml} {>=3.11 x.py}]"},
+		{"the first of two that say the same", "-- d/x.py --\n-- d/pyplug.toml --\nid = 'q'\nworkers = 2\n-- d/pyproject.toml --\n[tool.pyplug]\nid = 'q'", "d", "file d/x.py q pyplug.toml []"},
+		{"plugin.json", mattermost, "p", "file p/server/plugin.py com-example-hello plugin.json [{>=3.9 p/plugin.json}]"},
+		{"plugin.json's entry named beside it", "-- plugin.py --\n-- plugin.json --\n{\"id\": \"x\", \"server\": {\"executable\": \"plugin.py\"}}", "plugin.py", "file plugin.py x plugin.json []"},
+		{"plugin.json of another program", "-- a.py --\n-- plugin.json --\n{\"type\": \"panel\"}", "a.py", "file a.py a none []"},
+		{"plugin.json for another file", "-- a.py --\n-- b.py --\n-- plugin.json --\n{\"server\": {\"executable\": \"b.py\"}}", "a.py", "file a.py a none []"},
+		{"pyplug.toml before plugin.json", mattermost + "-- p/pyplug.toml --\nid = 'short'\n", "p", "file p/server/plugin.py short pyplug.toml []"},
+		{"link to a file with its manifest elsewhere", "-- bin/g.py:link --\n../opt/greet.py\n-- opt/greet.py --\n-- opt/pyplug.toml --\nentry = 'greet.py'\n", "bin/g.py", "file bin/g.py g pyplug.toml []"},
+		{"link without .py to a .py file", "-- bin/greet:link --\n../opt/greeter.py\n-- opt/greeter.py --\n# /// script\n# requires-python = '>=3.11'\n# ///\n",
+			"bin/greet", "file bin/greet greet none [{>=3.11 bin/greet}]"},
+		{"link to an executable .py file", "-- greet:link --\ngreeter.py\n-- greeter.py:exec --\n#!/usr/bin/env python3\n", "greet", "file greet greet none []"},
+		{"entry is a link without .py", "-- d/run:link --\ngreeter.py\n-- d/greeter.py --\n-- d/pyplug.toml --\nentry = 'run'\n", "d", "file d/run run pyplug.toml []"},
+		{"link to an executable", "-- greet:link --\nreal\n-- real:exec --\n#!/bin/sh\n", "greet", "executable greet greet none []"},
+		{"empty requires-python of a project", "-- x.py --\n-- pyproject.toml --\n[project]\nrequires-python = ''\n", "x.py", "file x.py x none [{ pyproject.toml}]"},
+		{"an id of letters that no name has", "-- x.py --\n-- pyplug.toml --\nid = '日本'\n", "x.py", "file x.py x pyplug.toml []"},
+		{"encoding that cannot be read, without block", "-- x.py --\n# coding: shift_jis\n", "x.py", "file x.py x none []"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tree(t, c.archive)
+			p, err := Resolve(c.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := fmt.Sprintf("%s %s %s %s %v", p.Kind, short(p.Entry), p.ID, p.Manifest.Form, p.Requires)
+			if got != c.want || p.Path != c.path || p.Dir != filepath.Dir(p.Entry) || !filepath.IsAbs(p.Entry) {
+				t.Errorf("got  %s\nwant %s\n%+v", got, c.want, p)
+			}
+		})
+	}
+}
+
+func TestResolveErrors(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("executables and links are made as on Unix")
+	}
+	for _, c := range []struct {
+		name, archive, path string
+		reason              Reason
+		want, suggest       string
+	}{
+		{"missing", "-- greeter.py --\n", "greter.py", NotFound, `plugin "greter.py" does not exist`, "greeter.py"},
+		{"missing .py", "-- greeter.py --\n", "greeter", NotFound, `plugin "greeter" does not exist`, "greeter.py"},
+		{"missing in a missing directory", "", "a/b.py", NotFound, `plugin "a/b.py" does not exist`, ""},
+		{"below a file", "-- a.py --\n", "a.py/b.py", NotFound, `plugin "a.py/b.py" does not exist`, ""},
+		{"empty", "", "", NotFound, `plugin "." does not exist: the path is empty`, ""},
+		{"broken link", "-- a.py:link --\nb.py\n", "a.py", NotFound, `plugin "a.py" does not exist: it is a symbolic link to b.py, which does not exist`, ""},
+		{"a text", "-- notes.txt --\n", "notes.txt", NotPlugin, `"notes.txt" is no plugin: it does not end in .py and is not executable, want a .py file, an executable, a package or a directory with a manifest`, ""},
+		{"a manifest", "-- d/pyplug.toml --\n", "d/pyplug.toml", NotPlugin, `"d/pyplug.toml" is no plugin: it is a manifest…`, "d"},
+		{"a device", "", "/dev/null", NotPlugin, `"/dev/null" is no plugin: it is no regular file…`, ""},
+		{"nothing in it", "-- d/x.py --\n-- d/pyproject.toml --\n[project]\n", "d", NoManifest,
+			`directory "d" is no plugin: it has no pyplug.toml, a pyproject.toml without [tool.pyplug], no script with [tool.pyplug], no plugin.json and no __init__.py`, ""},
+		{"no entry", "-- d/x.py --\n-- d/y.py --\n-- d/pyplug.toml --\n", "d", NoEntry, `d/pyplug.toml: no entry: the directory has x.py, y.py, want the file to run`, ""},
+		{"no entry, no file", "-- d/pyplug.toml --\n", "d", NoEntry, `d/pyplug.toml: no entry: the directory has no .py file, want the file to run`, ""},
+		{"entry missing", "-- d/greeter.py --\n-- d/pyplug.toml --\nid = 'x'\nentry = 'greter.py'\n", "d", BadValue, `d/pyplug.toml:2: entry is "greter.py", want a file or package that exists`, "d/greeter.py"},
+		{"entry missing, file named", "-- d/greeter.py --\n-- d/pyplug.toml --\nentry = 'greter.py'\n", "d/greeter.py", BadValue, `d/pyplug.toml:1: entry is "greter.py", want…`, "d/greeter.py"},
+		{"entry is a plain directory", "-- d/a/x.txt --\n-- d/pyplug.toml --\nentry = 'a'\n", "d", BadValue, `d/pyplug.toml:1: entry is "a", a directory without __init__.py, want…`, ""},
+		{"two that disagree", "-- d/x.py --\n-- d/pyplug.toml --\nid = 'a'\n-- d/pyproject.toml --\n[tool.pyplug]\nid = 'b'", "d", Conflict, `d/pyplug.toml and d/pyproject.toml disagree on id: "a" and "b"`, ""},
+		{"one that says more", "-- d/x.py --\n-- d/pyplug.toml --\n-- d/pyproject.toml --\n[tool.pyplug]\nid = 'b'", "d/x.py", Conflict, `d/pyplug.toml and d/pyproject.toml disagree on id: absent and "b"`, ""},
+		{"script and file", "-- x.py --\n# /// script\n# [tool.pyplug]\n# workers = 3\n# ///\n-- pyplug.toml --\nworkers = 2", "x.py", Conflict, `pyplug.toml and x.py disagree on workers: 2 and 3`, ""},
+		{"toml and json", mattermost + "-- p/x.py --\n-- p/pyplug.toml --\nentry = 'x.py'\n", "p", Conflict, `p/pyplug.toml and p/plugin.json disagree on entry: "x.py" and "server/plugin.py"`, ""},
+		{"two scripts", "-- d/x.py --\n# /// script\n# [tool.pyplug]\n# ///\n-- d/y.py --\n# /// script\n# [tool.pyplug]\n# ///\n", "d", Ambiguous, `directory "d" has several scripts with [tool.pyplug]: x.py, y.py, want one`, ""},
+		{"two blocks", "-- x.py --\n# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n", "x.py", Syntax, `x.py:5: a second script block, the first is on line 1, want one`, ""},
+		{"block with a mistake", "-- x.py --\nimport os\n# /// script\n# a = = 1\n# ///\n", "x.py", Syntax, `x.py:3:7: …`, ""},
+		{"block with an unknown key", "-- x.py --\n# /// script\n# [tool.pyplug]\n# wrokers = 2\n# ///\n", "x.py", UnknownKey, `x.py:3: unknown key "wrokers"`, "workers"},
+		{"json syntax", "-- d/plugin.json --\n{\n  \"id\": \"x\",\n}\n", "d", Syntax, `d/plugin.json:3:1: invalid character '}' looking for beginning of object key string`, ""},
+		{"json type", "-- d/plugin.json --\n{\n  \"server\": {\"executable\": 5}\n}\n", "d", BadValue, `d/plugin.json:2: server.executable is a JSON number, want a JSON string`, ""},
+		{"json is a list", "-- d/plugin.json --\n[]\n", "d", BadValue, `d/plugin.json:1: the whole is a JSON array, want a JSON object`, ""},
+		{"json no entry", "-- d/plugin.json --\n{\"server\": {}}\n", "d", BadValue, `d/plugin.json: server.executable is absent, want the file to run`, ""},
+		{"json escapes by dots", "-- x.py --\n-- d/plugin.json --\n{\"server\":\n {\"executable\": \"../x.py\"}}\n", "d", BadValue, `d/plugin.json:2: server.executable is "../x.py", want a path inside the plugin's directory`, ""},
+		{"json escapes by root", "-- d/plugin.json --\n{\"server\": {\"python\": {\"entry_point\": \"/bin/sh\"}}}\n", "d", BadValue, `d/plugin.json:1: server.python.entry_point is "/bin/sh", want a path inside the plugin's directory`, ""},
+		{"json escapes by a link", "-- x.py --\n-- d/y.py:link --\n../x.py\n-- d/plugin.json --\n{\"server\": {\"executable\": \"y.py\"}}\n", "d", BadValue, `d/plugin.json:1: server.executable is "y.py", want a path inside the plugin's directory`, ""},
+		{"json entry missing", "-- d/plugin.json --\n{\"server\": {\"executable\": \"y.py\"}}\n", "d", BadValue, `d/plugin.json:1: server.executable is "y.py", want a file that exists`, ""},
+		{"json entry not executable", "-- d/y --\n-- d/plugin.json --\n{\"server\": {\"executable\": \"y\"}}\n", "d", NotPlugin, `"d/y" is no plugin: it does not end in .py and is not executable…`, ""},
+		{"requires-python of a project is a number", "-- x.py --\n-- pyproject.toml --\n[project]\nrequires-python = 3.9\n", "x.py", BadValue, `pyproject.toml:2: project.requires-python is 3.9, want a string`, `"3.9"`},
+		{"requires-python of a project is junk", "-- x.py --\n-- pyproject.toml --\n[project]\nname = 'x'\nrequires-python = 'junk'\n", "x.py", BadValue, `pyproject.toml:3: project.requires-python is "junk", want a version specifier such as ">=3.11"`, ""},
+		{"requires-python of a script is junk", "-- x.py --\n# /// script\n# requires-python = '3.11'\n# ///\n", "x.py", BadValue, `x.py:2: requires-python is "3.11", want a version specifier such as ">=3.11"`, ">=3.11"},
+		{"json version is junk", "-- d/y.py --\n-- d/plugin.json --\n{\"server\": {\"executable\": \"y.py\",\n\"python_version\": \"new\"}}\n", "d", BadValue, `d/plugin.json:2: server.python_version is "new", want a version such as "3.11"`, ""},
+		{"cwd missing", "-- x.py --\n-- pyplug.toml --\ncwd = 'data'\n", "x.py", BadValue, `pyplug.toml:1: cwd is "data", want a directory that exists`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tree(t, c.archive)
+			p, err := Resolve(c.path)
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Fatalf("got %+v, %v", p, err)
+			}
+			got := e.Error()
+			if prefix, cut := strings.CutSuffix(c.want, "…"); got != c.want && !(cut && strings.HasPrefix(got, prefix)) {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+			if e.Reason != c.reason || e.Suggest != c.suggest || !filepath.IsAbs(e.File) {
+				t.Errorf("got reason %d, suggest %q, file %q; want %d, %q", e.Reason, e.Suggest, e.File, c.reason, c.suggest)
+			}
+		})
+	}
+}
+
+func TestPluginJSON(t *testing.T) {
+	root := tree(t, mattermost)
+	p, err := Resolve("p")
+	check(t, err)
+	dir := filepath.Join(root, "p")
+	m := p.Manifest
+	if m.Transport != "grpc" || m.CookieKey != "MATTERMOST_PLUGIN" || m.CookieValue != mattermostValue || m.Cwd != dir || m.ErrorField != "error" ||
+		m.Env["MATTERMOST_PLUGIN_ID"] != "com.example.Hello" || m.Env["MATTERMOST_PLUGIN_PATH"] != dir {
+		t.Errorf("got %+v", m)
+	}
+	if want := []string{filepath.Join(dir, "server"), dir}; fmt.Sprint(p.Dirs) != fmt.Sprint(want) {
+		t.Errorf("got %v, want %v", p.Dirs, want)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"entry", "env", "timeouts", "workers"}
+	for word, want := range map[string]string{"timeuots": "timeouts", "Workers": "workers", "enrty": "entry", "en": "env", "zzz": "", "": ""} {
+		if got := nearest(word, known); got != want {
+			t.Errorf("%q: got %q, want %q", word, got, want)
+		}
+	}
+}

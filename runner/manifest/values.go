@@ -1,0 +1,124 @@
+package manifest
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxDuration is a hundred years, which fits into a time.Duration with room.
+const maxDuration = 100 * 365 * 24 * time.Hour
+
+// duration reads "2s", "1m30s", or a bare number of seconds.
+func duration(to **time.Duration, zero bool) setter {
+	wanted := `a duration such as "30s", "2m" or a number of seconds`
+	return func(value any) *problem {
+		d, ok := parseDuration(value)
+		switch {
+		case !ok:
+			return &problem{seen: show(value), wanted: wanted, suggest: likelyDuration(value)}
+		case d < 0 || d > maxDuration || d == 0 && !zero:
+			return &problem{seen: show(value), wanted: "a duration above 0 and below a hundred years"}
+		}
+		*to = &d
+		return nil
+	}
+}
+
+func parseDuration(value any) (time.Duration, bool) {
+	var seconds float64
+	switch v := value.(type) {
+	case int64:
+		seconds = float64(v)
+	case float64:
+		seconds = v
+	case string:
+		if d, err := time.ParseDuration(v); err == nil {
+			return d, true
+		}
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return 0, false
+		}
+		seconds = n
+	default:
+		return 0, false
+	}
+	if math.IsNaN(seconds) {
+		return 0, false
+	}
+	if math.Abs(seconds) > maxDuration.Seconds() {
+		seconds = math.Copysign(maxDuration.Seconds()+1, seconds)
+	}
+	return time.Duration(seconds * float64(time.Second)), true
+}
+
+// wordy matches durations as people write them: "2 s", "30sec", "5 minutes", "1d".
+var wordy = regexp.MustCompile(`(?i)^\s*(\d{1,9})\s*(ms|millis|s|sec|m|min|h|hour|d|day)[a-z]*\s*$`)
+
+func likelyDuration(value any) string {
+	s, _ := value.(string)
+	m := wordy.FindStringSubmatch(s)
+	if m == nil {
+		return ""
+	}
+	switch unit := strings.ToLower(m[2]); {
+	case unit[0] == 'd':
+		n, _ := strconv.Atoi(m[1])
+		return strconv.Itoa(n*24) + "h"
+	case unit == "ms" || unit == "millis":
+		return m[1] + "ms"
+	default:
+		return m[1] + unit[:1]
+	}
+}
+
+var memoryText = regexp.MustCompile(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
+
+// memory reads "512MB", "1.5G", or a bare number of bytes.
+func memory(to *int64) setter {
+	return func(value any) *problem {
+		bytes := 0.0
+		switch v := value.(type) {
+		case int64:
+			bytes = float64(v)
+		case string:
+			if m := memoryText.FindStringSubmatch(v); m != nil {
+				bytes, _ = strconv.ParseFloat(m[1], 64)
+				if m[2] != "" {
+					bytes *= math.Pow(1024, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
+				}
+			}
+		}
+		if bytes < 1 || bytes >= math.MaxInt64 {
+			return &problem{seen: show(value), wanted: `a size above 0 such as "512MB" or "2GB"`}
+		}
+		*to = int64(bytes)
+		return nil
+	}
+}
+
+// cores reads 0.5, 2, or "50%".
+func cores(to *float64) setter {
+	return func(value any) *problem {
+		var n float64
+		switch v := value.(type) {
+		case int64:
+			n = float64(v)
+		case float64:
+			n = v
+		case string:
+			if digits, ok := strings.CutSuffix(v, "%"); ok {
+				n, _ = strconv.ParseFloat(strings.TrimSpace(digits), 64)
+				n /= 100
+			}
+		}
+		if !(n > 0 && n <= 4096) {
+			return &problem{seen: show(value), wanted: `a number of cores above 0 such as 0.5, 2 or "50%"`}
+		}
+		*to = n
+		return nil
+	}
+}
