@@ -1,0 +1,345 @@
+"""Coroutines and async generators, many at once, on one event loop.
+
+Loaded with the first awaitable, and then in charge until the worker ends: the
+protocol's input is one more thing that the loop waits for. The loop is never
+replaced, so objects that belong to it live from call to call. Functions that are
+not async run in the loop's thread, one at a time, as if there were no loop.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from contextvars import ContextVar
+from errno import EBADF
+from time import monotonic
+
+import _pyplug_worker as core
+
+WINDOW = 262144  # bytes of items that may be under way
+PATIENCE = 0.002  # seconds that a stream may keep the loop from looking around
+GRACE = 0.02  # seconds that an interrupted call has to answer by itself
+DESCRIPTORS = 4  # that a loop needs, and one more
+LIBRARY = os.path.dirname(asyncio.__file__) + os.sep
+
+values = core.part("values")
+errors = core.part("errors")
+set_running = asyncio._set_running_loop
+
+current = ContextVar("pyplug_call", default=0)  # the call on whose behalf code runs
+calls = {}  # number → task
+begun = set()  # calls whose task has made its first step
+windows = {}  # number → Window
+stood = {}  # number → the frames where a call waited when it was cancelled
+canceled = set()  # calls for which a cancel has come
+interrupted = set()  # calls that SIGINT has interrupted
+loop = None
+over = None  # why the worker ends; False for no reason but that it was asked to
+
+
+class Window:
+    """How much more a stream may send."""
+
+    def __init__(self):
+        self.credit = WINDOW
+        self.more = None
+
+    async def take(self, size):
+        """Waits until size bytes may come."""
+        while size > self.credit < WINDOW:
+            self.more = loop.create_future()
+            await self.more
+        self.credit -= size
+
+    def grant(self, size):
+        self.credit += size
+        if self.more is not None and not self.more.done():
+            self.more.set_result(None)
+
+
+def serve(number, value, deliver):
+    """Runs the loop until the worker ends, beginning with what one call returned.
+
+    Returns False when there can be no loop, which is answered here.
+    """
+    global loop
+    try:
+        # A future made before belongs to a loop already.
+        loop = value.get_loop() if isinstance(value, asyncio.Future) else new_loop()
+    except OSError as error:
+        values.discard(value)
+        errors.answer(number, error, canceled=False)
+        return False
+    asyncio.set_event_loop(loop)
+    core.stream, core.control, core.awaited = stream, control, None
+    if signal.getsignal(signal.SIGINT) is core.interrupt:
+        signal.signal(signal.SIGINT, interrupt)
+    start(number, value, deliver)
+    loop.call_soon(take_frames)
+    try:
+        loop.add_reader(core.source, readable)
+    except NotImplementedError:  # Windows: its loop waits for sockets only
+        loop.remove_reader = lambda descriptor: None
+        threading.Thread(target=read_aside, daemon=True).start()
+    while over is None:
+        try:
+            loop.run_forever()
+        except OSError as error:
+            if error.errno != EBADF:
+                raise
+            core.flush()
+            errors.say_closed("the event loop's descriptors")
+        except (KeyboardInterrupt, SystemExit):
+            # One task's, and that task's affair. It may have come through a
+            # callback instead, and then nobody has told the call.
+            for one in interrupted:
+                loop.call_later(GRACE, give_up, one)
+    close()
+    if over:
+        raise over
+    return True
+
+
+def new_loop():
+    """Makes a loop, unless there are too few descriptors: one half made cannot even be deleted quietly."""
+    spare = []
+    try:
+        for _ in range(DESCRIPTORS):
+            spare.append(os.dup(core.source))
+    finally:
+        for descriptor in spare:
+            os.close(descriptor)
+    return asyncio.new_event_loop()
+
+
+def close():
+    """Ends the loop as asyncio.run does."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    steps = [asyncio.gather(*tasks, return_exceptions=True)] if tasks else []
+    steps.append(loop.shutdown_asyncgens())
+    if hasattr(loop, "shutdown_default_executor"):
+        steps.append(loop.shutdown_default_executor())
+    for step in steps:
+        try:
+            loop.run_until_complete(step)
+        except (KeyboardInterrupt, SystemExit):
+            pass
+    loop.close()
+    if signal.getsignal(signal.SIGINT) is interrupt:
+        signal.signal(signal.SIGINT, core.interrupt)
+
+
+def give_up(number):
+    if number in calls:
+        cancel(number)
+
+
+def cancel(number):
+    """Cancels a call's task, and notes where it waits: what is raised there may not tell."""
+    frame = calls[number].get_coro().cr_frame
+    if frame is not None:
+        stood[number] = errors.standing(frame.f_locals.get("value"))
+    calls[number].cancel()
+
+
+# Frames
+
+
+def readable():
+    """Called by the loop when there is input."""
+    try:
+        if not core.fill():
+            return end(False)
+    except OSError as error:
+        return end(error)
+    take_frames()
+
+
+def read_aside():
+    """Reads in a thread of its own, one chunk at a time."""
+    seen = threading.Event()
+
+    def pass_on(more):
+        if more:
+            take_frames()
+        else:
+            end(False)
+        seen.set()
+
+    while over is None:
+        more = core.fill()
+        seen.clear()
+        loop.call_soon_threadsafe(pass_on, more)
+        seen.wait()
+
+
+def take_frames():
+    """Does what the frames that were read say."""
+    while over is None:
+        try:
+            found = core.backlog.pop(0) if core.backlog else core.frame()
+            if found is None:
+                return
+            if not outside(core.handle, *found):
+                return end(False)
+        except BaseException as error:  # not a frame; what user code raises is answered before
+            return end(error)
+        if core.awaited is not None:
+            awaited, core.awaited = core.awaited, None
+            start(*awaited)
+
+
+def end(reason):
+    """Lets serve return."""
+    global over
+    over = reason
+    loop.remove_reader(core.source)
+    loop.stop()
+
+
+def outside(function, *args):
+    """Runs a function as if no loop ran: it may use asyncio.run itself."""
+    # From Python 3.14 on a thread runs one task, whatever the loop.
+    task = asyncio.current_task(loop) if sys.version_info >= (3, 14) else None
+    if task is not None:
+        asyncio.tasks._swap_current_task(loop, None)
+    set_running(None)
+    try:
+        return function(*args)
+    finally:
+        set_running(loop)
+        if task is not None:
+            asyncio.tasks._swap_current_task(loop, task)
+
+
+def control(kind, number, body):
+    """Cancels a call, or grants it more items."""
+    if kind == core.CREDIT:
+        if number in windows:
+            windows[number].grant(int.from_bytes(body, "little"))
+    elif number in calls and number not in canceled:
+        canceled.add(number)
+        if number in begun:  # else it could not answer
+            cancel(number)
+
+
+# Calls
+
+
+def start(number, value, deliver):
+    """Makes a task of what a call returned."""
+    before = current.set(number)
+    calls[number] = loop.create_task(run(number, value, deliver))
+    current.reset(before)
+
+
+def stream(number, generator):
+    """Answers with the items of a generator."""
+    start(number, generator, None)
+
+
+async def run(number, value, deliver):
+    """Answers one call with what becomes of an awaitable, or with the items of a stream."""
+    begun.add(number)
+    try:
+        if number in canceled:
+            if hasattr(value, "close"):
+                value.close()
+            raise asyncio.CancelledError
+        if values.is_awaitable(value):
+            value = await value
+        if hasattr(type(value), "__aiter__"):
+            await send_async(number, value)
+        elif type(value) is values.GENERATOR:
+            await send_items(number, value)
+        else:
+            deliver(number, value)
+    except values.Unrepresentable as trouble:
+        values.refuse(number, trouble)
+    except BaseException as error:
+        errors.answer(
+            number, error, canceled=number in canceled or number in interrupted, stood=stood.get(number, ())
+        )
+    finally:
+        calls.pop(number, None)
+        stood.pop(number, None)
+        for marks in (begun, canceled, interrupted):
+            marks.discard(number)
+
+
+async def send_async(number, items):
+    """Sends what an async generator yields."""
+    window = windows[number] = Window()
+    looked = monotonic()
+    try:
+        async for item in items:
+            await send_item(number, window, item)
+            if monotonic() - looked > PATIENCE:
+                await asyncio.sleep(0)
+                looked = monotonic()
+    finally:
+        del windows[number]
+        if hasattr(items, "aclose"):
+            await items.aclose()
+    core.flush()
+    core.send(core.END, number, b"")
+
+
+async def send_items(number, generator):
+    """Sends what a generator yields; it runs as if there were no loop."""
+    window = windows[number] = Window()
+    looked = monotonic()
+    try:
+        while True:
+            if number in interrupted:
+                stood[number] = errors.standing(generator)
+                raise KeyboardInterrupt
+            item = outside(next, generator, window)
+            if item is window:  # which no generator yields
+                break
+            await send_item(number, window, item)
+            if monotonic() - looked > PATIENCE:
+                await asyncio.sleep(0)
+                looked = monotonic()
+    finally:
+        del windows[number]
+        outside(generator.close)
+    core.flush()
+    core.send(core.END, number, b"")
+
+
+async def send_item(number, window, item):
+    body = values.encode(item)
+    await window.take(len(body))
+    core.flush()
+    core.send(core.ITEM, number, body)
+
+
+# SIGINT
+
+
+def interrupt(signum, where):
+    """Interrupts the only call there is, once. Of several nobody knows which one it is for."""
+    if core.running:
+        if not calls:
+            core.interrupt(signum, where)
+    elif len(calls) == 1:
+        (number,) = calls
+        if number in interrupted:
+            return
+        interrupted.add(number)
+        if current.get() == number and in_user_code(where):
+            raise KeyboardInterrupt
+        loop.call_soon_threadsafe(control, core.CANCEL, number, b"")
+
+
+def in_user_code(frame):
+    """Tells whether a frame is the user's, or called by theirs, and not the worker's or the loop's."""
+    while frame is not None and not frame.f_code.co_filename.startswith(core.HOME):
+        if not frame.f_code.co_filename.startswith(LIBRARY):
+            return True
+        frame = frame.f_back
+    return False

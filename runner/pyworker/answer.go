@@ -1,0 +1,173 @@
+package pyworker
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/wire"
+)
+
+// answer is the body of an error frame.
+type answer struct {
+	Reason  string       `json:"reason"`
+	Message string       `json:"message"`
+	Python  *hook.Raised `json:"python"`
+	Place   string       `json:"place"`
+	Hooks   []string     `json:"hooks"`
+	Why     string       `json:"why"`
+	Missing string       `json:"missing"`
+}
+
+// readAnswer reads an error frame; any other frame gives the zero answer.
+func readAnswer(f wire.Frame) (answer, error) {
+	var a answer
+	if f.Type != wire.Error {
+		return a, nil
+	}
+	if err := json.Unmarshal(f.Body, &a); err != nil {
+		return a, fmt.Errorf("the worker's error: %w", err)
+	}
+	return a, nil
+}
+
+// raised is what Python raised, with the lines of its source.
+func (a answer) raised() *hook.Raised {
+	addSource(a.Python, make(map[string][]string))
+	return a.Python
+}
+
+// failure maps an error frame to the error of the call, and any other to nil.
+func (p *pending) failure(f wire.Frame) *hook.Error {
+	if f.Type != wire.Error {
+		return nil
+	}
+	a, err := readAnswer(f)
+	if err != nil {
+		return &hook.Error{Kind: hook.Internal, Hook: p.hook, Sent: true, Err: err}
+	}
+	e := &hook.Error{Kind: hook.Failed, Hook: p.hook, Sent: true}
+	switch a.Reason {
+	case "raised":
+		e.Python = a.raised()
+	case "result":
+		e.Err = &hook.ResultError{Place: a.Place, Problem: a.Message}
+	case "arguments":
+		e.Kind, e.Err = hook.Request, &schema.ArgumentError{Hook: p.hook, Problem: a.Message}
+	case "hook":
+		e.Kind, e.Sent = hook.Request, false
+		e.Err = &schema.NoHookError{Hook: p.hook, Known: a.Hooks, Why: a.Why}
+	case "canceled":
+		e.Kind, e.Err = hook.Canceled, errors.New("interrupted")
+		if raised := a.raised(); raised != nil {
+			e.At = raised.Frames
+		}
+	default:
+		e.Kind, e.Err = hook.Internal, fmt.Errorf("the worker's error has the unknown reason %q", a.Reason)
+	}
+	return e
+}
+
+const (
+	maxSource = 4 << 20 // of a source file that is read for one line
+	maxLine   = 500     // bytes shown of a source line
+)
+
+// addSource fills in the source lines of a traceback. Go reads them, so that
+// the worker needs no traceback module.
+func addSource(r *hook.Raised, files map[string][]string) {
+	if r == nil {
+		return
+	}
+	for i, f := range r.Frames {
+		if f.Text == "" {
+			r.Frames[i].Text = sourceLine(f.File, f.Line, files)
+		}
+	}
+	addSource(r.Cause, files)
+	for _, member := range r.Group {
+		addSource(member, files)
+	}
+}
+
+// sourceLine returns a line without its indentation, empty when it cannot be
+// had. The file may be gone, or no file at all, such as "<string>".
+func sourceLine(file string, line int, files map[string][]string) string {
+	lines, ok := files[file]
+	if !ok {
+		lines = sourceLines(file)
+		files[file] = lines
+	}
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	text := strings.TrimSpace(lines[line-1])
+	return text[:min(len(text), maxLine)]
+}
+
+func sourceLines(file string) []string {
+	info, err := os.Stat(file)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	var lines []string
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, maxSource+1)
+	for s.Scan() {
+		lines = append(lines, s.Text())
+	}
+	return lines
+}
+
+var workerLine = regexp.MustCompile(`^  File "(?:.*[/\\])?_pyplug_\w+\.py", line \d+`)
+
+var stackLine = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
+
+// ownFrame tells whether a line of faulthandler's is a frame of the worker.
+func ownFrame(line string) bool {
+	return strings.HasPrefix(line, `  File "`) &&
+		(workerLine.MatchString(line) || line == `  File "<string>", line 1 in <module>`)
+}
+
+// stackFrames reads the stack of the thread that faulthandler calls current,
+// else of the first: the main thread of a hung worker. The oldest frame comes
+// first, and the worker's own are left out.
+func stackFrames(lines []string) []hook.Frame {
+	best, thread := []hook.Frame(nil), []hook.Frame(nil)
+	files := make(map[string][]string)
+	current, found := false, false
+	flush := func() {
+		if len(thread) > 0 && (!found || current) {
+			best, found = thread, true
+		}
+		thread = nil
+	}
+	for _, line := range lines {
+		if strings.HasPrefix(line, "Thread ") || strings.HasPrefix(line, "Current thread ") {
+			flush()
+			current = strings.HasPrefix(line, "Current ")
+			continue
+		}
+		m := stackLine.FindStringSubmatch(line)
+		if m == nil || ownFrame(line) || strings.HasPrefix(m[1], "<") {
+			continue
+		}
+		number, _ := strconv.Atoi(m[2]) // digits; one too large is no line
+		frame := hook.Frame{File: m[1], Line: number, Function: m[3], Text: sourceLine(m[1], number, files)}
+		thread = append([]hook.Frame{frame}, thread...)
+	}
+	flush()
+	return best
+}

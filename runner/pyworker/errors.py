@@ -1,0 +1,236 @@
+"""What an exception is for the other side: its type, message, frames and causes.
+
+Loaded with the first error. The traceback module is not used: it takes longer to
+import than a whole worker.
+"""
+
+import os
+import sys
+from errno import EBADF
+
+import _pyplug_worker as core
+
+FIRST, LAST = 10, 40  # the frames that are kept of a long traceback
+DEEPEST = 20  # causes of causes, groups in groups
+WIDEST = 50  # members of a group
+DEEPEST_WAIT = 1000  # of coroutines that wait for each other
+SUMMARY = 200  # characters of one within another message
+LONGEST = 64 << 10  # characters of a message
+# What is suspended, by the names of its frame and of what it waits for itself.
+WAITING = (("cr_frame", "cr_await"), ("ag_frame", "ag_await"), ("gi_frame", "gi_yieldfrom"))
+
+
+def answer(number, error, function=None, canceled=None, stood=()):
+    """Answers for a call with what it raised, or where it stood when it was cancelled."""
+    if os.getpid() != core.PID:
+        core.leave(exit_code(error))
+    if core.asked if canceled is None else canceled:
+        told = raised(error)
+        told["frames"] = without_loop(told["frames"]) or without_loop(stood)
+        refuse(number, "canceled", "interrupted", python=told)
+    elif function is not None and not_called(error, function):
+        refuse(number, "arguments", text_of(error))
+    else:
+        told = raised(error)
+        refuse(number, "raised", headline(told), python=told)
+
+
+def unloadable(error):
+    """Answers to load with why the file could not be loaded."""
+    told = raised(error)
+    message = headline(told)
+    if isinstance(error, SystemExit):
+        message = "sys.exit(%s) was called while the file was loaded" % told["message"]
+    more = {}
+    while isinstance(error, ImportError):
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            more["missing"] = str(error.name).partition(".")[0]
+            break
+        error = error.__cause__ or error.__context__
+    refuse(0, "load", message, python=told, **more)
+
+
+def undecodable(number, error):
+    """Answers for a call whose arguments are JSON, but more than Python takes."""
+    if isinstance(error, RecursionError):
+        refuse(number, "arguments", "nested too deeply")
+    else:
+        refuse(number, "arguments", text_of(error))
+
+
+def refuse(number, reason, message, **more):
+    """Answers with an error."""
+    core.flush()
+    core.send(core.ERROR, number, core.encode(dict(more, reason=reason, message=message)))
+
+
+def raised(error, seen=None, depth=0):
+    """Describes an exception; one that is part of itself, once."""
+    seen = set() if seen is None else seen
+    seen.add(id(error))
+    told = {"type": type_name(type(error)), "message": text_of(error), "frames": frames(error.__traceback__)}
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        told["message"] = as_text(error.msg)
+        told["frames"].append(syntax_frame(error))
+    cause = error.__cause__
+    if cause is None and not error.__suppress_context__:
+        cause = error.__context__
+    if cause is not None and id(cause) not in seen and depth < DEEPEST:
+        told["cause"] = raised(cause, seen, depth + 1)
+    members = getattr(error, "exceptions", None)
+    if isinstance(members, tuple) and depth < DEEPEST:
+        group = [
+            raised(member, seen, depth + 1)
+            for member in members[:WIDEST]
+            if isinstance(member, BaseException) and id(member) not in seen
+        ]
+        if group:
+            told["group"] = group
+    return told
+
+
+def frames(trace):
+    """Lists the user's frames of a traceback, the oldest first."""
+    found = []
+    while trace is not None:
+        add_frame(found, trace.tb_frame, trace.tb_lineno)
+        trace = trace.tb_next
+    return shorten(found)
+
+
+def add_frame(found, frame, line):
+    """Appends a frame to a list unless it is the worker's own or the import system's."""
+    code = frame.f_code
+    file = code.co_filename
+    if not file.startswith(core.HOME) and not file.startswith("<frozen importlib"):
+        found.append({"file": file, "line": line or 0, "function": code.co_name})
+
+
+def standing(waiting):
+    """Lists the user's frames of something suspended, the oldest first: nothing was raised there."""
+    found = []
+    for _ in range(DEEPEST_WAIT):
+        if hasattr(type(waiting), "get_coro"):  # a task
+            waiting = waiting.get_coro()
+        kind = type(waiting)
+        frame, inner = next((names for names in WAITING if hasattr(kind, names[0])), (None, None))
+        if frame is None:
+            break
+        frame, waiting = getattr(waiting, frame), getattr(waiting, inner)
+        if frame is not None:
+            add_frame(found, frame, frame.f_lineno)
+    return shorten(found)
+
+
+def without_loop(found):
+    """Leaves out the frames of asyncio that were the last: what it does there is to wait for others."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None or not getattr(asyncio, "__file__", None):
+        return found
+    package = os.path.dirname(asyncio.__file__)
+    library = package + os.sep, os.path.join(os.path.dirname(package), "selectors.py")
+    end = len(found)
+    while end and found[end - 1]["file"].startswith(library):
+        end -= 1
+    return found[:end]
+
+
+def shorten(found):
+    """Cuts the middle out of a long list of frames."""
+    return found if len(found) <= FIRST + LAST else found[:FIRST] + found[-LAST:]
+
+
+def syntax_frame(error):
+    """The line that Python could not read."""
+    told = {"file": as_text(error.filename), "line": error.lineno}
+    if error.text:
+        told["text"] = as_text(error.text).rstrip()
+    if error.offset and error.offset > 0:
+        told["column"] = error.offset
+    return told
+
+
+def type_name(kind):
+    """Names a type as the user would: with its module, unless builtin or their own."""
+    module = getattr(kind, "__module__", None)
+    if not isinstance(module, str) or module in ("builtins", core.plugin, "__main__"):
+        return kind.__qualname__
+    return module + "." + kind.__qualname__
+
+
+def text_of(error):
+    """The message of an exception, with its notes."""
+    if isinstance(error, SystemExit):
+        text = "0" if error.code is None else as_text(error.code)
+    else:
+        text = as_text(error)
+    notes = getattr(error, "__notes__", None)
+    if isinstance(notes, (list, tuple)):
+        text = "\n".join([text] + [as_text(note) for note in notes[:WIDEST]])
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def as_text(value):
+    """str(value), whatever that does."""
+    try:
+        return str.__str__(str(value))
+    except BaseException:
+        return "<%s that cannot be printed>" % type(value).__qualname__
+
+
+def headline(told):
+    """One line for an exception, as Python's tracebacks end."""
+    return told["type"] + ": " + told["message"] if told["message"] else told["type"]
+
+
+def summary(error):
+    """An exception within a message: the first line of its headline."""
+    line = headline({"type": type_name(type(error)), "message": text_of(error)}).partition("\n")[0]
+    return line if len(line) <= SUMMARY else line[:SUMMARY] + "…"
+
+
+def not_called(error, function):
+    """Tells whether a TypeError is about the arguments, not from within the function."""
+    if not isinstance(error, TypeError):
+        return False
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(core.HOME):
+        trace = trace.tb_next
+    return trace is None
+
+
+def cut_off(error):
+    """Ends the worker when the protocol's descriptors are gone; raises any other error."""
+    closed = [str(descriptor) for descriptor in (core.source, core.sink) if not is_open(descriptor)]
+    if error.errno != EBADF or not closed:
+        raise error
+    core.flush()
+    say_closed("the worker's descriptor%s %s" % ("s" if len(closed) > 1 else "", " and ".join(closed)))
+
+
+def say_closed(what):
+    """Ends the worker with a line that says what user code has closed."""
+    try:
+        os.write(2, ("pyplug: the plugin closed %s (os.closerange?)\n" % what).encode())
+    except OSError:  # that one too
+        pass
+    os._exit(1)
+
+
+def is_open(descriptor):
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def exit_code(error):
+    """What a forked child that ended with an exception exits with."""
+    if not isinstance(error, SystemExit):
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
+    if error.code is None or isinstance(error.code, int):
+        return (error.code or 0) & 255
+    sys.stderr.write(as_text(error.code) + "\n")
+    return 1

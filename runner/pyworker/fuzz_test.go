@@ -1,0 +1,96 @@
+package pyworker
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/wire"
+)
+
+func conformance(t testing.TB) *Launcher {
+	t.Helper()
+	plugin, err := filepath.Abs("../../testdata/plugins/conformance.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Config{Python: runnertest.Python(t), Plugin: plugin, Env: proc.Environ(os.Environ(), false, nil)})
+}
+
+// FuzzEcho sends texts through one live worker: they come back as they are.
+func FuzzEcho(f *testing.F) {
+	for _, seed := range []string{"", "World", "ünï \x00 \u2028 😀", strings.Repeat("x", 70_000), `\"`, "\x1b[2J"} {
+		f.Add(seed)
+	}
+	inst, err := conformance(f).Launch(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = inst.Stop(f.Context()) })
+	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.ToValidUTF8(text, "?")
+		args, err := json.Marshal([]string{text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := inst.Call(t.Context(), hook.Call{Hook: "echo", Args: hook.Args{JSON: args}})
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		var got string
+		if err := json.Unmarshal(r.Value, &got); err != nil || got != text {
+			t.Fatalf("%q came back as %q, %v", text, got, err)
+		}
+	})
+}
+
+// FuzzWorkerFrames sends any bytes to a worker: it answers in whole frames or
+// not at all, and it ends.
+func FuzzWorkerFrames(f *testing.F) {
+	call := wire.Append(nil, wire.Call, 1, []byte(`{"hook":"echo","args":["x"]}`))
+	f.Add(call)
+	f.Add(call[:len(call)-1])
+	f.Add(append(wire.Append(nil, wire.Cancel, 9), wire.Append(nil, wire.Credit, 1, []byte{1})...))
+	f.Add(wire.Append(nil, wire.Call, 1, []byte(`{"hook":["echo"],"args":{},"kwargs":[]}`)))
+	f.Add(wire.Append(nil, wire.Describe, 1, []byte(`"nosuch"`), []byte("\xff")))
+	f.Add([]byte("\xff\xff\xff\xffC\x01\x00\x00\x00"))
+	l := conformance(f)
+	dir, err := install()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(proc.Close)
+	f.Fuzz(func(t *testing.T, frames []byte) {
+		p, err := proc.Start(l.spec(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Kill()
+		overdue := time.AfterFunc(20*time.Second, func() { p.Kill() })
+		defer overdue.Stop()
+		go func() { // ends when the worker reads or ends
+			_, _ = p.Conn().Write(append(wire.Append(nil, wire.Load, 0, []byte(`{"nan":"error","probe":""}`)), frames...))
+			_ = p.Conn().CloseWrite()
+		}()
+		r := wire.NewReader(p.Conn(), 0)
+		for {
+			if _, err = r.Next(); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Fatalf("after %q: %v", frames, err)
+		}
+		if !overdue.Stop() {
+			t.Fatalf("after %q the worker does not end", frames)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+"""Asks the user's file whether it is healthy.
+
+Loaded with the first probe.
+"""
+
+import _pyplug_worker as core
+
+HEALTHY = ("ok", "healthy", "serving", "pass")
+
+
+def answer(number):
+    """Answers a probe with what the file's health function returns."""
+    hooks = core.part("hooks")
+    name = core.probe_name or "health"
+    function, why = hooks.look_up(name)
+    if why is not None and core.probe_name:
+        hooks.find(number, name)  # somebody named it: that it is not there is an error
+        return
+    if why is not None or not core.probe_name and needs_argument(function):
+        judge(number, None)
+        return
+    core.asked = False
+    try:
+        value = core.call(function)
+    except BaseException as error:
+        return core.part("errors").answer(number, error, function)
+    if core.part("values").is_awaitable(value):
+        core.awaited = number, value, judge
+    else:
+        judge(number, value)
+
+
+def needs_argument(function):
+    params, _ = core.part("describe").parameters(function)
+    return any(param["required"] for param in params)
+
+
+def judge(number, value):
+    """Answers with what a health function meant."""
+    reason = degraded(value)
+    core.flush()
+    core.send(core.RESULT, number, core.encode({"degraded": reason} if reason else {}))
+
+
+def degraded(value):
+    """Why a plugin is not healthy, "" when it is."""
+    if value is False:
+        return "health returned False"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict) and "status" in value:
+        status = core.part("errors").as_text(getattr(value["status"], "value", value["status"]))
+        if status.lower() not in HEALTHY:
+            for key in ("reason", "message", "detail", "error"):
+                if isinstance(value.get(key), str) and value[key]:
+                    return "status is %s: %s" % (status, value[key])
+            return "status is " + status
+    return ""

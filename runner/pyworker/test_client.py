@@ -1,0 +1,226 @@
+"""A small client of the worker's protocol, for the tests beside it.
+
+It installs and starts the worker as pyplug does. Nothing here waits by the clock:
+a hook that is to be met while it runs writes a byte into the client's pipe.
+"""
+
+import atexit
+import faulthandler
+import itertools
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+if hasattr(sys, "set_int_max_str_digits"):
+    sys.set_int_max_str_digits(0)  # the worker's integers are of any length
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SCRATCH = tempfile.mkdtemp(prefix="pyplug-test-")
+INSTALLED = os.path.join(SCRATCH, "worker")
+COUNT = itertools.count()
+LIMIT = 120  # seconds after which a hanging test run shows its stacks and ends
+
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
+faulthandler.dump_traceback_later(LIMIT, exit=True)
+
+
+def read_text(name):
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def boot():
+    """The line that the worker's own documentation gives."""
+    return next(line.strip() for line in read_text("worker.py").splitlines() if line.startswith("    import sys;"))
+
+
+def install():
+    os.makedirs(INSTALLED)
+    for name in os.listdir(HERE):
+        if name.endswith(".py") and not name.startswith("test_"):
+            shutil.copy(os.path.join(HERE, name), os.path.join(INSTALLED, "_pyplug_" + name))
+
+
+install()
+
+
+def write(path, text):
+    """Writes a file below the scratch directory, old enough for its byte code to be kept."""
+    path = os.path.join(SCRATCH, path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(textwrap.dedent(text))
+    os.utime(path, (1000000000, 1000000000))
+    return path
+
+
+class Worker:
+    """One worker with one plugin."""
+
+    def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None):
+        self.errors = tempfile.TemporaryFile(dir=SCRATCH)
+        self.marks, marker = os.pipe()
+        arguments = [python, "-c", boot(), INSTALLED, path, str(stacks)]
+        environment = dict(os.environ, MARKER=str(marker), **(env or {}))
+        self.process = subprocess.Popen(
+            arguments,
+            bufsize=0,
+            env=environment,
+            cwd=cwd,
+            pass_fds=[marker],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+        )
+        os.close(marker)
+        self.number = 0
+        self.left = b""
+        try:
+            self.send("L", 0, {"nan": nan, "probe": probe})
+        except BrokenPipeError:
+            pass  # an old Python is gone by now
+        self.hello = self.receive()
+        self.ready = self.receive() if self.hello[0] == "H" else self.hello
+
+    def send(self, kind, number, body=b""):
+        self.process.stdin.write(packed(kind, number, body))
+
+    def receive(self):
+        """The next frame as (type, number, value); None at the end."""
+        head = self.take(9)
+        if len(head) < 9:
+            return None
+        body = self.take(int.from_bytes(head[:4], "little"))
+        value = json.loads(body.decode("utf-8")) if body else None
+        return chr(head[4]), int.from_bytes(head[5:], "little"), value
+
+    def take(self, size):
+        while len(self.left) < size:
+            chunk = self.process.stdout.read(1 << 20)
+            if not chunk:
+                break
+            self.left += chunk
+        taken, self.left = self.left[:size], self.left[size:]
+        return taken
+
+    def begin(self, hook, *args, **kwargs):
+        """Sends a call and returns its number."""
+        self.number += 1
+        self.send("C", self.number, {"hook": hook, "args": args, "kwargs": kwargs})
+        return self.number
+
+    def answer(self, number):
+        """The next frame, which is for this call: (type, value)."""
+        found = self.receive()
+        if found is None or found[1] != number:
+            raise AssertionError("frame %r, want one for call %d; stderr:\n%s" % (found, number, self.stderr()))
+        return found[0], found[2]
+
+    def call(self, hook, *args, **kwargs):
+        return self.answer(self.begin(hook, *args, **kwargs))
+
+    def stream(self, number):
+        """The items of a stream, and what ended it."""
+        items = []
+        while True:
+            kind, value = self.answer(number)
+            if kind != "I":
+                return items, kind, value
+            items.append(value)
+
+    def ask(self, kind, body=b""):
+        self.number += 1
+        self.send(kind, self.number, body)
+        return self.answer(self.number)
+
+    def wait_mark(self):
+        """Waits until a hook says where it is."""
+        return os.read(self.marks, 1)
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def interrupted(self, number):
+        """Interrupts a call and returns its answer.
+
+        Python itself loses a signal that comes just before a blocking system call
+        begins: it is seen when that returns. So one is sent until there is an answer.
+        """
+        while not self.left:
+            self.interrupt()
+            if select.select([self.process.stdout], [], [], 0.5)[0]:
+                break
+        return self.answer(number)
+
+    def stderr(self):
+        self.errors.seek(0)
+        return self.errors.read().decode("utf-8", "replace")
+
+    def stop(self):
+        """Asks the worker to end; returns its exit code."""
+        if self.process.poll() is None:
+            try:
+                self.send("Q", 0)
+            except BrokenPipeError:
+                pass
+        return self.close()
+
+    def close(self):
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+            self.process.stdout.read()
+            self.process.stdout.close()
+            self.process.wait()
+            os.close(self.marks)
+        return self.process.returncode
+
+
+def packed(kind, number, body=b""):
+    """The bytes of a frame."""
+    if not isinstance(body, bytes):
+        body = json.dumps(body).encode("ascii")
+    return len(body).to_bytes(4, "little") + kind.encode("ascii") + number.to_bytes(4, "little") + body
+
+
+class Case(unittest.TestCase):
+    """Tests that share one worker, unless one makes its own."""
+
+    PLUGIN = None  # the source of the shared worker's file
+    OPTIONS = {}
+
+    @classmethod
+    def setUpClass(cls):
+        if cls.PLUGIN is not None:
+            path = write(os.path.join(cls.__name__, "plug.py"), cls.PLUGIN)
+            cls.worker = Worker(path, **cls.OPTIONS)
+            if cls.worker.ready[0] != "Y":
+                raise AssertionError(cls.worker.ready)
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.PLUGIN is not None:
+            cls.worker.stop()
+            cls.worker.errors.close()
+
+    def start(self, text, name="plug.py", **options):
+        """A worker for one test."""
+        # A directory for each: files that differ in nothing Python looks at share byte code.
+        worker = Worker(write(os.path.join(self.id(), str(next(COUNT)), name), text), **options)
+        self.addCleanup(worker.errors.close)
+        self.addCleanup(worker.stop)
+        return worker
+
+    def ok(self, answer, value):
+        self.assertEqual(answer, ("R", value))
+
+    def refused(self, answer, reason):
+        kind, value = answer
+        self.assertEqual((kind, isinstance(value, dict) and value.get("reason")), ("E", reason), value)
+        return value

@@ -1,0 +1,173 @@
+"""Tests of coroutines, many at once, and their cancelling."""
+
+import sys
+import unittest
+
+from test_client import Case, packed
+from test_streams import PLUGIN
+
+
+class Coroutines(Case):
+    PLUGIN = PLUGIN
+    maxDiff = None
+
+    def test_results(self):
+        for name, args, value in (
+            ("coroutine", [1, 2], [1, 2]),
+            ("at_once", ["x"], "x"),
+            ("awaitable", [], "awaited"),
+            ("decorated", [1], [1, 0]),
+            ("partial", [2], [1, 2]),
+            ("threaded", [], 7),
+            ("runs", [], [1, 0]),
+            ("forks", [], 0),
+            ("echo", [1], 1),
+        ):
+            self.ok(self.worker.call(name, *args), value)
+        self.assertEqual(self.worker.call("returns_bytes"), ("B", "YQ=="))
+        for name in ("agen", "agen_at_once"):
+            self.assertEqual(self.worker.stream(self.worker.begin(name, 3)), ([0, 1, 2], "Z", None))
+        for name in ("returns_gen", "returns_agen"):
+            self.assertEqual(self.worker.stream(self.worker.begin(name)), ([0, 1, 2], "Z", None))
+        self.refused(self.worker.call("coroutine"), "arguments")
+
+    def test_errors(self):
+        python = self.refused(self.worker.call("araises"), "raised")["python"]
+        self.assertEqual([frame["function"] for frame in python["frames"]], ["araises", "inner"])
+        for name, code in (("aexits", "4"), ("subtask_exits", "5")):
+            python = self.refused(self.worker.call(name), "raised")["python"]
+            self.assertEqual((python["type"], python["message"]), ("SystemExit", code))
+        self.assertIn("CancelledError", self.refused(self.worker.call("cancels_itself"), "raised")["python"]["type"])
+        self.ok(self.worker.call("at_once", 1), 1)
+
+    def test_many_at_once(self):
+        numbers = [self.worker.begin("waits", str(index)) for index in range(50)]
+        for _ in numbers:
+            self.worker.wait_mark()
+        for index in reversed(range(50)):
+            self.ok(call_among(self.worker, "sets", str(index), numbers[index]), str(index))
+
+    def test_first_frames_at_once(self):
+        """The call that starts the loop, and others that came with it."""
+        worker = self.start(PLUGIN)
+        frames = [packed("C", n, {"hook": "at_once", "args": [n]}) for n in range(1, 20)]
+        worker.process.stdin.write(b"".join(frames))
+        self.assertEqual(sorted(worker.receive()[1] for _ in frames), list(range(1, 20)))
+
+    def test_cancel(self):
+        for name, check in (
+            ("waits", lambda answer: self.refused(answer, "canceled")["python"]["frames"][0]["function"] == "waits"),
+            ("shielded", lambda answer: answer == ("R", "swallowed")),
+            ("cleans", lambda answer: self.refused(answer, "canceled")["python"]["message"] == "in cleaning"),
+        ):
+            number = self.worker.begin(name, "never")
+            self.worker.wait_mark()
+            self.worker.send("K", number)
+            self.assertTrue(check(self.worker.answer(number)), name)
+
+    def test_cancel_before_the_first_step(self):
+        self.worker.number += 1
+        number = self.worker.number
+        for hook, args in (("waits", ["never"]), ("endless", []), ("aendless", [])):
+            call = packed("C", number, {"hook": hook, "args": args})
+            self.worker.process.stdin.write(call + packed("K", number))
+            items, kind, value = self.worker.stream(number)
+            self.refused((kind, value), "canceled")
+        self.assertNotIn("never awaited", self.worker.stderr())
+
+    def test_interrupt(self):
+        before = self.worker.call("loop_id")
+        for name in ("blocks", "subtask_blocks", "callback_blocks", "sync_blocks"):
+            number = self.worker.begin(name)
+            self.worker.wait_mark()
+            answer = self.refused(self.worker.interrupted(number), "canceled")
+            if name in ("blocks", "subtask_blocks"):
+                self.assertIn("blocks", [frame["function"] for frame in answer["python"]["frames"]])
+            self.assertEqual(self.worker.call("loop_id"), before)
+
+    def test_where_it_waited(self):
+        """The last frame of a cancelled call is the user's, not asyncio's."""
+        text = (
+            "\ndef direct(): mark(); return asyncio.sleep(60)\n"
+            "async def slept(): mark(); await asyncio.sleep(60)\n"
+            "async def gathers(): await asyncio.gather(slept(), asyncio.sleep(60))\n"
+            "async def times_out(): await asyncio.wait_for(slept(), 60)\n"
+            "async def queues(): mark(); await asyncio.Queue().get()\n"
+            "async def awaiting():\n    yield 1\n    await slept()\n"
+            "def yielding():\n    mark()\n    while True: yield 'x' * 998\n"
+            "async def ayielding():\n    mark()\n    while True: yield 'x' * 998\n"
+            "async def begins():\n    global task\n    task = asyncio.ensure_future(slept())\n"
+            "def begun(): mark(); return task\n"
+        )
+        worker = self.start(PLUGIN + text)
+        worker.call("begins")
+        worker.wait_mark()
+        for name, last in (
+            ("direct", None),
+            ("slept", "slept"),
+            ("gathers", "slept" if sys.version_info >= (3, 11) else "gathers"),
+            ("times_out", "slept" if sys.version_info >= (3, 12) else "times_out"),
+            ("queues", "queues"),
+            ("awaiting", "slept"),
+            ("yielding", "yielding"),
+            ("ayielding", "ayielding"),
+            ("begun", "slept"),
+        ):
+            number = worker.begin(name)
+            worker.wait_mark()
+            worker.send("K", number)
+            items, kind, value = worker.stream(number)
+            frames = self.refused((kind, value), "canceled")["python"]["frames"]
+            self.assertEqual(frames[-1]["function"] if frames else None, last, name)
+
+    def test_interrupt_of_a_waiting_call(self):
+        number = self.worker.begin("waits", "interrupted")
+        self.worker.wait_mark()
+        python = self.refused(self.worker.interrupted(number), "canceled")["python"]
+        self.assertEqual(python["frames"][0]["function"], "waits")
+
+    def test_storm(self):
+        for index in range(300):
+            number = self.worker.begin("coroutine", index)
+            kind, value = self.worker.interrupted(number)
+            self.assertTrue(kind == "R" or value["reason"] == "canceled", value)
+
+    def test_interrupt_for_nobody(self):
+        """With several calls nobody knows which one a signal is for."""
+        numbers = [self.worker.begin("waits", name) for name in ("storm", "calm")]
+        for _ in numbers:
+            self.worker.wait_mark()
+        for index in range(100):
+            self.worker.interrupt()
+            self.ok(self.worker.call("coroutine", index), [index, 0])
+        for name, number in zip(("storm", "calm"), numbers):
+            self.ok(call_among(self.worker, "sets", name, number), name)
+
+    def test_end_meanwhile(self):
+        for stop in ("stop", "close"):
+            worker = self.start(PLUGIN)
+            worker.begin("waits", "never")
+            worker.begin("aendless")
+            worker.wait_mark()
+            self.assertEqual((getattr(worker, stop)(), worker.stderr()), (0, ""))
+
+    def test_not_a_frame(self):
+        worker = self.start(PLUGIN)
+        worker.call("at_once", 1)
+        worker.process.stdin.write(b"\xff" * 9)
+        self.assertIsNone(worker.receive())
+        self.assertEqual(worker.close(), 1)
+        self.assertIn("pyplug: impossible length", worker.stderr())
+
+
+def call_among(worker, hook, argument, wanted):
+    """Makes a call which answers nothing, and returns the answer of another that it sets free."""
+    number = worker.begin(hook, argument)
+    answers = dict((found[1], (found[0], found[2])) for found in (worker.receive(), worker.receive()))
+    if answers.pop(number) != ("R", None):
+        raise AssertionError("%s was not answered with nothing" % hook)
+    return answers[wanted]
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,177 @@
+"""Tests of what exceptions become, in calls and while the file is loaded."""
+
+import os
+import sys
+import unittest
+
+from test_client import SCRATCH, Case, Worker, write
+from test_worker import PLUGIN
+
+
+class Errors(Case):
+    PLUGIN = PLUGIN
+
+    def test_raised(self):
+        answer = self.refused(self.worker.call("fails", "why"), "raised")
+        python = answer["python"]
+        self.assertEqual(
+            (answer["message"], python["type"], python["message"]), ("ValueError: why", "ValueError", "why")
+        )
+        self.assertEqual([frame["function"] for frame in python["frames"]], ["fails"])
+        self.assertEqual(python["frames"][0]["file"], os.path.realpath(os.path.join(SCRATCH, "Errors", "plug.py")))
+        self.assertEqual([frame["function"] for frame in python["cause"]["frames"]], ["fails", "inner"])
+        self.assertNotIn("group", python)
+
+    def test_all_are_answers(self):
+        for name, kind, message in (
+            ("base", "BaseException", "base"),
+            ("memory", "MemoryError", "much"),
+            ("own_interrupt", "KeyboardInterrupt", "mine"),
+            ("exits", "SystemExit", "0"),
+            ("odd", "Odd", "<Odd that cannot be printed>"),
+            ("noted", "ValueError", "first\nsecond\n3"),
+        ):
+            python = self.refused(self.worker.call(name), "raised")["python"]
+            self.assertEqual((python["type"], python["message"]), (kind, message))
+        self.assertEqual(self.refused(self.worker.call("exits", 3), "raised")["python"]["message"], "3")
+
+    def test_bounded(self):
+        python = self.refused(self.worker.call("recursive"), "raised")["python"]
+        self.assertEqual((python["type"], len(python["frames"])), ("RecursionError", 50))
+        python = self.refused(self.worker.call("cyclic"), "raised")["python"]
+        self.assertEqual((python["cause"]["message"], "cause" in python["cause"]), ("b", False))
+
+    @unittest.skipIf(sys.version_info < (3, 11), "exception groups came with Python 3.11")
+    def test_group(self):
+        python = self.refused(self.worker.call("group"), "raised")["python"]
+        self.assertEqual([member["message"] for member in python["group"]], ["one", "two"])
+
+    def test_load(self):
+        for text, message, more in (
+            ("import no_such.part", "No module named 'no_such'", {"missing": "no_such"}),
+            (
+                "try:\n  import no_such\nexcept ImportError as e:\n  raise ImportError('install it') from e",
+                "install it",
+                {"missing": "no_such"},
+            ),
+            ("from os import no_such", None, {}),
+            ("import sys; sys.exit(3)", "3", {}),
+            ("1/0", "division by zero", {}),
+            ("raise KeyboardInterrupt", "", {}),
+        ):
+            kind, number, answer = self.start(text).ready
+            self.assertEqual(
+                (kind, number, answer["reason"], answer.get("missing")), ("E", 0, "load", more.get("missing"))
+            )
+            if message is not None:
+                self.assertEqual(answer["python"]["message"], message)
+            self.assertEqual([frame["function"] for frame in answer["python"]["frames"]], ["<module>"])
+
+    def test_syntax_error(self):
+        worker = self.start("x = 1\nif x:\n    y = = 2\n")
+        python = worker.ready[2]["python"]
+        frame = python["frames"][0]
+        self.assertEqual(
+            (python["type"], python["message"], len(python["frames"])), ("SyntaxError", "invalid syntax", 1)
+        )
+        self.assertEqual((frame["line"], frame["text"], frame["column"]), (3, "    y = = 2", 9))
+        self.assertTrue(frame["file"].endswith("plug.py"))
+        self.assertEqual(worker.close(), 0)
+
+    def test_missing_file(self):
+        worker = Worker(os.path.join(SCRATCH, "no", "such.py"))
+        self.assertEqual((worker.ready[2]["reason"], worker.stop()), ("load", 0))
+        worker.errors.close()
+
+    def test_interrupted_import(self):
+        path = write(
+            self.id() + "/plug.py", "import os, time\nos.write(int(os.environ['MARKER']), b'.')\ntime.sleep(60)"
+        )
+        worker = Unready(path)
+        worker.wait_mark()
+        self.assertEqual(worker.interrupted(0)[1]["python"]["type"], "KeyboardInterrupt")
+        worker.stop()
+        worker.errors.close()
+
+
+class Descriptors(Case):
+    """Hooks that use up the worker's descriptors, or close them."""
+
+    TEXT = """
+import os, resource
+taken = []
+def limit(number):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (number, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+def fails(number):
+    limit(number)
+    open(os.devnull)
+def leaks():
+    limit(300)
+    while True: taken.append(open(os.devnull))
+def frees(): taken.clear()
+def echo(x): return x
+def stream(): yield {1}
+def standard_input(): return os.path.samestat(os.fstat(0), os.stat(os.devnull))
+async def coroutine(): return 1
+def closes(first, last): os.closerange(first, last)
+async def acloses(first, last): os.closerange(first, last)
+"""
+
+    def test_used_up(self):
+        for name, args, function in (("fails", [3], "fails"), ("leaks", [], "leaks")):
+            worker = self.start(self.TEXT)
+            python = self.refused(worker.call(name, *args), "raised")["python"]
+            self.assertEqual([frame["function"] for frame in python["frames"]], [function])
+            self.assertIn("[Errno 24]", python["message"])
+            self.refused(worker.call("nope"), "hook")
+            self.assertEqual(worker.stream(worker.begin("stream")), ([[1]], "Z", None))
+            self.ok(worker.call("standard_input"), True)
+            self.assertIn("[Errno 24]", self.refused(worker.call("coroutine"), "raised")["message"])
+            worker.call("frees")
+            worker.call("limit", 300)
+            self.ok(worker.call("coroutine"), 1)
+            self.assertEqual((worker.stop(), worker.stderr()), (0, ""))
+
+    def test_none_at_all(self):
+        worker = self.start(self.TEXT)
+        python = self.refused(worker.call("fails", 0), "raised")["python"]
+        self.assertEqual((python["type"], python["frames"]), ("OSError", []))
+        self.assertIn("[Errno 24]", python["message"])
+        self.assertIn("[Errno 24]", self.refused(worker.call("nope"), "raised")["message"])
+        self.ok(worker.call("limit", 300), None)
+        self.refused(worker.call("nope"), "hook")
+
+    def test_closed(self):
+        theirs = "pyplug: the plugin closed the worker's descriptor"
+        for name in ("closes", "acloses"):
+            for first, last, text in (
+                (3, 1000, theirs + "s 200 and 201 (os.closerange?)\n"),
+                (201, 1000, theirs + " 201 (os.closerange?)\n"),
+                (0, 1000, ""),
+            ):
+                worker = self.start(self.TEXT)
+                worker.begin(name, first, last)
+                self.assertIsNone(worker.receive())
+                self.assertEqual((worker.close(), worker.stderr()), (1, text))
+
+    def test_closed_loop(self):
+        worker = self.start(self.TEXT)
+        self.ok(worker.call("acloses", 3, 100), None)
+        self.assertIsNone(worker.receive())
+        text = "pyplug: the plugin closed the event loop's descriptors (os.closerange?)\n"
+        self.assertEqual((worker.close(), worker.stderr()), (1, text))
+
+
+class Unready(Worker):
+    """A worker whose answer to load is left for the test."""
+
+    def receive(self):
+        if not hasattr(self, "hello"):
+            return super().receive()
+        if not hasattr(self, "ready"):
+            return None
+        return super().receive()
+
+
+if __name__ == "__main__":
+    unittest.main()

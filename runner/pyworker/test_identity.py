@@ -1,0 +1,184 @@
+"""Tests of which module the user's file is, and of its byte code."""
+
+import os
+import time
+import unittest
+
+from test_client import SCRATCH, Case, Worker, write
+
+SELF = """
+import pickle, sys, dataclasses
+class Thing: pass
+@dataclasses.dataclass
+class Data:
+    x: int = 1
+def name(): return __name__
+def paths(count): return sys.path[:count]
+def same():
+    module = sys.modules[__name__]
+    copy = pickle.loads(pickle.dumps(Thing()))
+    again = __import__(__name__, fromlist=["x"])
+    return [type(copy) is Thing, again is module, module.__spec__.name == __name__, module.__file__ == __spec__.origin, bool(__cached__)]
+if __name__ == "__main__":
+    raise SystemExit("run as a script")
+"""
+
+
+class Identity(Case):
+    def at(self, path, text=SELF, **files):
+        """Starts a worker on a file below this test's directory."""
+        write(os.path.join(self.id(), path), text)
+        return self.started(path)
+
+    def started(self, path):
+        worker = Worker(os.path.join(SCRATCH, self.id(), path))
+        self.addCleanup(worker.errors.close)
+        self.addCleanup(worker.stop)
+        self.assertEqual(worker.ready[0], "Y", worker.ready)
+        return worker
+
+    def directory(self, *parts):
+        return os.path.realpath(os.path.join(SCRATCH, self.id(), *parts))
+
+    def check(self, worker, name, *path):
+        self.assertEqual(worker.ready[2], {"module": name})
+        self.ok(worker.call("name"), name)
+        self.ok(worker.call("same"), [True] * 5)
+        self.ok(worker.call("paths", len(path)), list(path))
+
+    def test_plain_names(self):
+        for stem in ("plug", "with-dash", "ünï", "test", "setup", "plugin2"):
+            self.check(self.at(stem + ".py"), stem, self.directory())
+
+    def test_names_that_are_taken(self):
+        text = "import json, types, random\n" + SELF
+        library = "\ndef library(name): return __import__(name).__file__ != __file__\n"
+        for stem, name in (
+            ("json", "_plugin_json"),
+            ("types", "_plugin_types"),
+            ("random", "_plugin_random"),
+            ("__main__", "_plugin_main"),
+        ):
+            worker = self.at(os.path.join(stem, stem + ".py"), text + library)
+            self.check(worker, name, self.directory(stem))
+            if stem != "__main__":
+                self.ok(worker.call("library", stem), True)
+        self.check(self.at("with.dots.py"), "_plugin_with_dots", self.directory())
+
+    def test_package_member(self):
+        for name in ("pkg/__init__.py", "pkg/sub/__init__.py"):
+            write(os.path.join(self.id(), name), "loaded = __name__\n")
+        write(os.path.join(self.id(), "pkg/sibling.py"), "value = 5\n")
+        text = (
+            "from ..sibling import value\nfrom . import loaded\nimport pkg.sub.mod as me\n"
+            + SELF
+            + "def both(): return [value, loaded]\n"
+        )
+        worker = self.at("pkg/sub/mod.py", text)
+        self.check(worker, "pkg.sub.mod", self.directory("pkg", "sub"), self.directory())
+        self.ok(worker.call("both"), [5, "pkg.sub"])
+
+    def test_package_that_imports_its_member(self):
+        write(os.path.join(self.id(), "pkg/__init__.py"), "from .mod import name\n")
+        worker = self.at(
+            "pkg/mod.py",
+            SELF
+            + "import builtins\nbuiltins.loads = getattr(builtins, 'loads', 0) + 1\ndef loads(): return builtins.loads\n",
+        )
+        self.check(worker, "pkg.mod", self.directory("pkg"), self.directory())
+        self.ok(worker.call("loads"), 1)
+
+    def test_package(self):
+        write(os.path.join(self.id(), "pkg/part.py"), "value = 6\n")
+        text = SELF + "from .part import value\ndef part(): return value\n"
+        for path in ("pkg/__init__.py", "pkg"):
+            if path == "pkg":
+                worker = self.started(path)
+            else:
+                worker = self.at(path, text)
+            self.check(worker, "pkg", self.directory())
+            self.ok(worker.call("part"), 6)
+
+    def test_package_named_like_the_library_s(self):
+        write(os.path.join(self.id(), "email/__init__.py"), "mine = 1\n")
+        worker = self.at("email/mod.py", "from . import mine\nimport email.message\n" + SELF)
+        self.check(worker, "_plugin_email.mod", self.directory("email"), self.directory())
+
+    def test_symlink(self):
+        write(os.path.join(self.id(), "real/plug.py"), SELF)
+        os.symlink("real/plug.py", os.path.join(SCRATCH, self.id(), "link.py"))
+        self.check(self.started("link.py"), "plug", self.directory("real"))
+
+    def test_safe_path(self):
+        write(os.path.join(self.id(), "plug.py"), SELF)
+        worker = Worker(
+            os.path.join(SCRATCH, self.id(), "plug.py"), env={"PYTHONSAFEPATH": "1", "PYTHONPATH": "/nowhere"}
+        )
+        self.addCleanup(worker.errors.close)
+        self.addCleanup(worker.stop)
+        self.check(worker, "plug", self.directory(), "/nowhere")
+
+    def test_edit_within_a_second(self):
+        path = os.path.join(SCRATCH, self.id(), "plug.py")
+        os.makedirs(os.path.dirname(path))
+        for value in (1, 2, 3):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("def value(): return %d\n" % value)
+            os.utime(path, (int(time.time()),) * 2)  # as if all were within this second
+            worker = self.started("plug.py")
+            self.ok(worker.call("value"), value)
+        self.assertFalse(os.path.exists(self.directory("__pycache__")))
+
+    def test_helpers_edited_within_a_second(self):
+        for name in ("plug.py", "pkg/plug.py"):
+            write(os.path.join(self.id(), "pkg/__init__.py"), "")
+            write(os.path.join(self.id(), "pkg/part.py"), "")
+            text = "from pkg.part import value as part\nfrom helper import value\ndef both(): return [value, part]\n"
+            write(os.path.join(self.id(), name), text)
+            for value in (1, 2, 3):
+                for helper in ("helper.py", "pkg/helper.py", "pkg/part.py"):
+                    path = write(os.path.join(self.id(), helper), "value = %d\n" % value)
+                    os.utime(path, (int(time.time()),) * 2)
+                self.ok(self.started(name).call("both"), [value, value])
+
+    def test_byte_code_of_old_files_is_kept(self):
+        self.at("plug.py")
+        if not os.environ.get("PYTHONDONTWRITEBYTECODE"):
+            self.assertEqual(len(os.listdir(self.directory("__pycache__"))), 1)
+
+    def test_replaced_module(self):
+        """What is in sys.modules then is the module, as for Python's own import."""
+        text = (
+            "import sys, types\nfrom os import getcwd\ndef a(x): return [x, __name__]\n"
+            "class Api:\n    def method(self): return 1\n    def _private(self): pass\n"
+            "    def __getattr__(self, name):\n        if name == 'lazy': return lambda: 'lazy'\n        raise SystemExit\n"
+            "class Lazy(types.ModuleType):\n    def __getattr__(self, name): return globals()[name]\n"
+            "sys.modules[__name__] = "
+        )
+        for value, calls, missing in (
+            ("types.SimpleNamespace(a=a, cwd=getcwd, n=1)", [("a", [1], [1, "plug"]), ("cwd", [], os.getcwd())], ("n", "Api")),
+            ("Api()", [("method", [], 1), ("lazy", [], "lazy")], ("a", "_private", "other")),
+            ("Lazy(__name__)", [("a", [1], [1, "plug"])], ("other", "Lazy")),
+        ):
+            worker = self.at("plug.py", text + value)
+            self.assertEqual(worker.ready[2], {"module": "plug"})
+            for name, args, result in calls:
+                self.ok(worker.call(name, *args), result)
+            for name in missing:
+                self.refused(worker.call(name), "hook")
+        worker = self.at("plug.py", text + "Api()")
+        self.assertEqual([hook["name"] for hook in worker.ask("D", None)[1]["hooks"]], ["method"])
+
+    def test_failed_import_leaves_nothing(self):
+        path = write(
+            os.path.join(self.id(), "plug.py"),
+            "import atexit, sys\natexit.register(lambda: print('plug' in sys.modules))\n1/0",
+        )
+        worker = Worker(path)
+        worker.stop()
+        self.assertEqual(worker.stderr(), "False\n")
+        worker.errors.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

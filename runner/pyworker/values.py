@@ -1,0 +1,294 @@
+"""Results beyond plain JSON: what they become, and where one cannot be represented.
+
+Loaded when a hook returns something that the encoder does not write by itself.
+Types are looked up where they were defined, so that nothing is imported: a value
+of a type exists only after its module.
+"""
+
+import sys
+from _collections_abc import Mapping
+
+import _pyplug_worker as core
+
+GENERATOR = type(_ for _ in ())
+ITERABLE_COROUTINE = 0x100  # a generator that types.coroutine made awaitable
+without_limit = core.part("start").without_limit
+PLACE = 200  # characters of a place that are shown
+ITERABLES = ("array", "builtins", "collections", "itertools")  # modules whose iterables make good lists
+LONGEST = 100  # conversions of one value, each into the next
+
+
+class Unrepresentable(Exception):
+    """A value that JSON has nothing for: where it stands in the result, and what it is."""
+
+    def __init__(self, place, what):
+        super().__init__(what)
+        self.place = place
+
+
+def finish(number, value):
+    """Answers with a value that is none of the plain types."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        send(core.BYTES, number, core.encode(base64(value)))
+    elif is_awaitable(value) or hasattr(type(value), "__aiter__"):
+        core.awaited = number, value, core.finish
+    elif type(value) is GENERATOR:
+        core.stream(number, value)
+    else:
+        try:
+            body = encode(value)
+        except Unrepresentable as trouble:
+            return refuse(number, trouble)
+        send(core.RESULT, number, body)
+
+
+def send(kind, number, body):
+    """Answers with what a value became."""
+    try:
+        check_size(body)
+    except Unrepresentable as trouble:
+        return refuse(number, trouble)
+    core.flush()
+    core.send(kind, number, body)
+
+
+def check_size(body):
+    """Raises Unrepresentable for what no frame takes."""
+    if len(body) > core.LARGEST:
+        most = core.LARGEST >> 20
+        raise Unrepresentable("$", "the result is %d MB, at most %d MB" % (max(len(body) >> 20, most + 1), most))
+
+
+def is_awaitable(value):
+    """Tells whether a value is to be awaited."""
+    if type(value) is GENERATOR:
+        return bool(value.gi_code.co_flags & ITERABLE_COROUTINE)
+    return hasattr(type(value), "__await__")
+
+
+def retry(number, value, body):
+    """Answers with a value that could not be encoded at first, or is too large."""
+    try:
+        body = encode_again(value) if body is None else body
+    except Unrepresentable as trouble:
+        return refuse(number, trouble)
+    send(core.RESULT, number, body)
+
+
+def refuse(number, trouble):
+    """Answers that a value cannot be represented."""
+    more = {}
+    if trouble.__cause__ is not None:
+        more["python"] = core.part("errors").raised(trouble.__cause__)
+    core.part("errors").refuse(number, "result", str(trouble), place=trouble.place, **more)
+
+
+def encode(value):
+    """Encodes a value, or raises Unrepresentable."""
+    try:
+        body = core.encode(value)
+    except BaseException:
+        body = None
+    # Only now, so that what is raised here has not that for its context.
+    if body is None:
+        body = encode_again(value)
+    check_size(body)
+    return body
+
+
+def encode_again(value):
+    """Encodes what can be encoded only in a copy, or raises Unrepresentable."""
+    try:
+        return without_limit(core.encode, copy(value))
+    except BaseException as error:
+        discard(value)
+        if isinstance(error, Unrepresentable):
+            raise
+        if isinstance(error, RecursionError):
+            raise Unrepresentable("$", "nested too deeply") from None
+        raise Unrepresentable("$", failure(error)) from error
+
+
+def failure(error):
+    return "reading it raised " + core.part("errors").summary(error)
+
+
+def discard(root):
+    """Closes the coroutines in a value that is refused: nobody will await them."""
+    work, seen = [root], set()
+    while work:
+        value = work.pop()
+        kind = type(value)
+        if hasattr(kind, "cr_frame"):
+            if value.cr_await is None and not value.cr_running:
+                value.close()
+        elif kind in (list, tuple, dict, set) and id(value) not in seen:
+            seen.add(id(value))
+            work.extend(value.values() if kind is dict else value)
+        elif hasattr(kind, "__dataclass_fields__") and id(value) not in seen:
+            seen.add(id(value))
+            work.extend(getattr(value, "__dict__", core.NOTHING).values())
+
+
+def convert(value):
+    """Makes of a value something that is nearer to JSON; Unrepresentable when there is nothing."""
+    kind = type(value)
+    if is_a(value, "enum", "Enum"):
+        return value.value
+    if hasattr(kind, "__dataclass_fields__"):
+        return {field.name: getattr(value, field.name) for field in sys.modules["dataclasses"].fields(value)}
+    if is_a(value, "datetime", "date", "time"):  # a datetime is a date
+        return value.isoformat()
+    if is_a(value, "decimal", "Decimal") or is_a(value, "uuid", "UUID") or is_a(value, "pathlib", "PurePath"):
+        return str(value)
+    if isinstance(value, (set, frozenset)):
+        try:
+            return sorted(value)
+        except TypeError:
+            return list(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64(value)
+    if kind.__module__.partition(".")[0] == "numpy" and hasattr(kind, "tolist"):
+        plain = value.tolist()
+        if type(plain) is not kind:
+            return plain
+    elif isinstance(value, Mapping):
+        return dict(value)
+    discard(value)
+    raise Unrepresentable("$", "%s object%s" % (core.part("errors").type_name(kind), advice(value)))
+
+
+def advice(value):
+    """What to return instead of a value, in brackets, if there is a simple answer."""
+    kind = type(value)
+    if is_awaitable(value):
+        return " (await it)"
+    known = kind.__module__.partition(".")[0] in ITERABLES and hasattr(kind, "__iter__")
+    return " (return a list of it)" if known or hasattr(kind, "__next__") else ""
+
+
+def is_a(value, module, *names):
+    """isinstance, for types of a module that need not have been imported."""
+    found = sys.modules.get(module)
+    return found is not None and isinstance(value, tuple(getattr(found, name, ()) for name in names))
+
+
+def base64(value):
+    from binascii import b2a_base64
+
+    return b2a_base64(value, newline=False).decode("ascii")
+
+
+def copy(root):
+    """Makes a plain copy of a value, NaN as the rules have it, or raises Unrepresentable.
+
+    It goes down with a list of its own instead of by recursion: how deep a value is
+    nested is what may be wrong with it.
+    """
+    result = []
+    open_ids = set()  # the containers that the present one is in
+    work = [(result.append, root, "$", None)]
+    limit = sys.getrecursionlimit()
+    while work:
+        put, value, place, leaving = work.pop()
+        if leaving is not None:
+            open_ids.discard(leaving)
+            continue
+        inside = []
+        while not isinstance(value, (str, int, float, list, tuple, dict, type(None))):
+            check_open(value, open_ids, place)
+            inside.append(value)
+            if len(inside) > LONGEST:
+                raise Unrepresentable(shown(place), "%s object that never becomes plain" % type(value).__qualname__)
+            value = converted(value, place)
+        if isinstance(value, (list, tuple, dict)):
+            check_open(value, open_ids, place)
+            inside.append(value)
+            if len(open_ids) > limit:
+                raise Unrepresentable(shown(place), "nested too deeply")
+            made = {} if isinstance(value, dict) else []
+            put(made)
+            children = []
+            if isinstance(value, dict):
+                for key, item in members(value, place):
+                    text = key_text(key, place)
+                    children.append((setter(made, text), item, place + step(text), None))
+            else:
+                for index, item in enumerate(members(value, place)):
+                    children.append((made.append, item, "%s[%d]" % (place, index), None))
+            # The list of work keeps them alive, so that their ids stay theirs.
+            open_ids.update(map(id, inside))
+            work.extend((None, one, None, id(one)) for one in inside)
+            work.extend(reversed(children))
+        elif isinstance(value, float) and (value != value or value - value != 0) and core.nan != "literal":
+            if core.nan == "error":
+                raise Unrepresentable(
+                    shown(place), float.__repr__(value).replace("inf", "Infinity").replace("nan", "NaN")
+                )
+            put(None)
+        else:
+            put(value)
+    return result[0]
+
+
+def members(value, place):
+    """Lists what is in a container; the user's own kind of list may raise anything."""
+    try:
+        return list(value.items() if isinstance(value, dict) else value)
+    except BaseException as error:
+        raise Unrepresentable(shown(place), failure(error)) from error
+
+
+def setter(made, key):
+    return lambda value: made.__setitem__(key, value)
+
+
+def check_open(value, open_ids, place):
+    if id(value) in open_ids:
+        raise Unrepresentable(shown(place), "a circular reference")
+
+
+def converted(value, place):
+    """convert, with its place in what it raises."""
+    try:
+        return convert(value)
+    except Unrepresentable as trouble:
+        raise Unrepresentable(shown(place), str(trouble)) from None
+    except BaseException as error:
+        what = "%s object: %s" % (core.part("errors").type_name(type(value)), failure(error))
+        raise Unrepresentable(shown(place), what) from error
+
+
+def key_text(key, place):
+    """The text of a dictionary's key, as JSON writes it."""
+    if isinstance(key, str):
+        return key
+    if key is None or key is True or key is False:
+        return {None: "null", True: "true", False: "false"}[key]
+    if isinstance(key, int):
+        return without_limit(int.__repr__, key)
+    if isinstance(key, float):
+        if (key != key or key - key != 0) and core.nan == "error":
+            raise Unrepresentable(shown(place), "the key %s" % float.__repr__(key))
+        return float.__repr__(key)
+    try:
+        text = repr(key)
+    except BaseException:
+        text = "?"
+    raise Unrepresentable(shown(place), "a key of type %s: %s" % (core.part("errors").type_name(type(key)), text[:60]))
+
+
+def step(key):
+    """How a place goes on into a dictionary."""
+    if key.isidentifier():
+        return "." + key
+    try:
+        return "[%s]" % core.encode(key).decode()
+    except BaseException:
+        return "[?]"
+
+
+def shown(place):
+    """A place of bearable length."""
+    half = PLACE // 2
+    return place if len(place) <= PLACE else place[:half] + "…" + place[-half:]

@@ -1,0 +1,6 @@
+"""Fine itself; its manifest has an unknown key."""
+
+
+def greet(name: str) -> str:
+    """Greet somebody."""
+    return "Hello, " + name

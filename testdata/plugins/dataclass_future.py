@@ -1,0 +1,28 @@
+"""Has dataclasses with annotations as text, which need the module in sys.modules."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+
+
+@dataclasses.dataclass
+class Node:
+    """Names itself before it exists."""
+
+    value: int
+    next: typing.Optional[Node] = None
+    registry: typing.ClassVar[typing.List[str]] = []
+
+
+def chain(length: int = 2) -> typing.Optional[Node]:
+    """A list of nodes."""
+    node = None
+    for n in range(length, 0, -1):
+        node = Node(n, node)
+    return node
+
+
+def hints() -> list:
+    """The fields that have a type hint."""
+    return sorted(typing.get_type_hints(Node))

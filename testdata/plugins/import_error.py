@@ -1,0 +1,8 @@
+"""Imports a module that is not installed."""
+
+import nosuchmodule_xyz
+
+
+def greet(name: str) -> str:
+    """Is never reached."""
+    return nosuchmodule_xyz.greet(name)

@@ -1,0 +1,9 @@
+"""Prints one very long line."""
+
+import sys
+
+
+def say(size: int = 200_000, stream: str = "stdout") -> int:
+    """Print a line of so many characters; how many it was."""
+    print("x" * size, file=getattr(sys, stream), flush=True)
+    return size

@@ -1,0 +1,6 @@
+"""The other file."""
+
+
+def which() -> str:
+    """Which file this is."""
+    return "two"

@@ -1,0 +1,3 @@
+"""A submodule that is imported during a call."""
+
+WORD = "late"

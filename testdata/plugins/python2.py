@@ -1,0 +1,5 @@
+"""Is Python 2."""
+
+
+def greet(name):
+    print "Hello, " + name

@@ -1,0 +1,66 @@
+"""Has parameters of every kind and type."""
+
+import enum
+import typing
+
+
+class Colour(enum.Enum):
+    """An enum."""
+
+    RED = "red"
+    BLUE = "blue"
+
+
+def none():
+    """No parameters."""
+    return "none"
+
+
+def positional_only(a, b=2, /):
+    """Positions only."""
+    return [a, b]
+
+
+def keyword_only(*, a, b=2):
+    """Names only."""
+    return [a, b]
+
+
+def variadic(first, *rest, last="z", **named):
+    """As many as one likes."""
+    return [first, list(rest), last, named]
+
+
+def scalars(text: str, whole: int, real: float, flag: bool) -> list:
+    """One of each; the types that came."""
+    return [type(value).__name__ for value in (text, whole, real, flag)]
+
+
+def defaults(text="x", whole=1, real=1.5, flag=False, nothing=None) -> list:
+    """No annotations: the defaults tell; the types that came."""
+    return [type(value).__name__ for value in (text, whole, real, flag, nothing)]
+
+
+def optional(value: typing.Optional[int] = None, other: "typing.Union[int, str]" = 0) -> list:
+    """May be absent."""
+    return [value, other]
+
+
+def containers(items: typing.List[int], table: typing.Dict[str, int], pair: tuple = ()) -> list:
+    """Lists and dicts."""
+    return [items, table, pair]
+
+
+def literal(mode: "Literal['fast', 'slow']" = "fast", colour: Colour = Colour.RED) -> str:
+    """An annotation that cannot be resolved, and an enum."""
+    return "{} {}".format(mode, colour)
+
+
+def untyped(value):
+    """No hint at all; the type that came."""
+    return type(value).__name__
+
+
+def strange_default(value=object(), items=[1, 2], when=float("nan")) -> str:
+    """Defaults that JSON cannot say."""
+    return "ok"

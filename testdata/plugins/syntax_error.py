@@ -1,0 +1,5 @@
+"""Is no Python: the bracket is never closed."""
+
+
+def greet(name):
+    return "Hello, {}".format((name)
