@@ -1,0 +1,60 @@
+package runner
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// carriedError is the error that a result carries at a dotted path, nil when it
+// carries none: when nothing is there, or null, false or an empty text. An
+// object tells its "message".
+func carriedError(path, hookName string, value json.RawMessage) *hook.Error {
+	for _, name := range strings.Split(path, ".") {
+		value = member(value, name)
+	}
+	text := errorText(value)
+	if text == "" {
+		return nil
+	}
+	return &hook.Error{Kind: hook.Failed, Hook: hookName, Sent: true, Err: errors.New(text)}
+}
+
+// member is a member of an object, or an element of an array by its number; nil
+// when there is none.
+func member(value json.RawMessage, name string) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) == nil {
+		return object[name]
+	}
+	var array []json.RawMessage
+	if n, err := strconv.Atoi(name); err == nil && json.Unmarshal(value, &array) == nil && n >= 0 && n < len(array) {
+		return array[n]
+	}
+	return nil
+}
+
+func errorText(value json.RawMessage) string {
+	var v any
+	if json.Unmarshal(value, &v) != nil {
+		return ""
+	}
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case bool:
+		if !v {
+			return ""
+		}
+	case string:
+		return v
+	case map[string]any:
+		if message, ok := v["message"].(string); ok && message != "" {
+			return message
+		}
+	}
+	return string(value)
+}

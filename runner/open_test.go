@@ -1,0 +1,151 @@
+package runner_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// diary is a plugin that writes down which of its hooks were called.
+const diary = `
+import os
+
+def note(text):
+    if text == "bad":
+        raise ValueError("a bad note")
+    with open(os.environ["DIARY"], "a") as f:
+        f.write(text + "\n")
+`
+
+// plugin makes a directory with a manifest beside the diary, and returns its
+// configuration and where the diary is written.
+func plugin(t *testing.T, manifest string) (runner.Config, string) {
+	t.Helper()
+	python := runnertest.Python(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{"diary.py": diary, "pyplug.toml": "entry = \"diary.py\"\n" + manifest} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	written := filepath.Join(dir, "written")
+	return runner.Config{Plugin: dir, Python: python, Environ: os.Environ(), Cwd: dir, Env: []string{"DIARY=" + written}}, written
+}
+
+func note(text string) hook.Call {
+	return hook.Call{Hook: "note", Args: hook.Args{JSON: []byte(`["` + text + `"]`)}}
+}
+
+func TestBootstrapAndShutdown(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg, written := plugin(t, `
+[[bootstrap]]
+hook = "note"
+args = ["first"]
+[[bootstrap]]
+hook = "note"
+args = { text = "second" }
+[[shutdown]]
+hook = "note"
+args = ["last"]
+`)
+	s, err := runner.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Call(t.Context(), note("third")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // closing again does nothing
+		if err := s.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(written)
+	if err != nil || strings.Join(strings.Fields(string(text)), " ") != "first second third last" {
+		t.Errorf("the diary says %q, %v", text, err)
+	}
+}
+
+func TestFailedBootstrapLeavesNothing(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg, written := plugin(t, "[[bootstrap]]\nhook = \"note\"\nargs = [\"bad\"]\n[[shutdown]]\nhook = \"note\"\nargs = [\"last\"]\n")
+	s, err := runner.Open(t.Context(), cfg)
+	var e *hook.Error
+	if !errors.As(err, &e) || e.Kind != hook.Failed || e.Hook != "note" || e.Python == nil {
+		t.Fatalf("got %v, want what the bootstrap raised", err)
+	}
+	if err := s.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(written); err == nil {
+		t.Error("a shutdown call was made for a bootstrap that failed")
+	}
+}
+
+func TestSettings(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg, _ := plugin(t, "error-field = \"error\"\n[timeouts]\ncall = \"7s\"\nstop = 3\n")
+	cfg.Timeouts.Stop = time.Second
+	s, err := runner.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	got := s.Settings()
+	want := runner.Settings{
+		Transport: "pipe", ErrorField: "error", Dir: cfg.Cwd,
+		Timeouts: runner.Timeouts{
+			Start: runner.DefaultImport, // nobody's
+			Call:  7 * time.Second,      // the manifest's
+			Stop:  time.Second,          // the flag's, before the manifest's
+			Probe: runner.DefaultProbe,
+		},
+	}
+	if got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if s.Plugin().ID != "diary" || s.Info().PID == 0 || s.Interpreter().Path != cfg.Python {
+		t.Errorf("plugin %q, info %+v, python %q", s.Plugin().ID, s.Info(), s.Interpreter().Path)
+	}
+}
+
+// What cannot be opened says of which kind that is, and can be closed.
+func TestOpenFails(t *testing.T) {
+	runnertest.NothingLeft(t)
+	for name, c := range map[string]struct {
+		change func(*runner.Config)
+		kind   hook.Kind
+	}{
+		"no such plugin":      {func(c *runner.Config) { c.Plugin = "nosuch.py" }, hook.Usage},
+		"no such python":      {func(c *runner.Config) { c.Python = "nosuch" }, hook.Interpreter},
+		"no such directory":   {func(c *runner.Config) { c.Dir = "nosuch" }, hook.Usage},
+		"directory is a file": {func(c *runner.Config) { c.Dir = "diary.py" }, hook.Usage},
+		"another transport":   {func(c *runner.Config) { c.Transport = "grpc" }, hook.Usage},
+		"an executable":       {func(c *runner.Config) { c.Plugin = c.Python }, hook.Usage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, _ := plugin(t, "")
+			c.change(&cfg)
+			s, err := runner.Open(t.Context(), cfg)
+			var e *hook.Error
+			if !errors.As(err, &e) || e.Kind != c.kind {
+				t.Errorf("got %v, want kind %v", err, c.kind)
+			}
+			if err := s.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
