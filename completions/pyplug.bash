@@ -1,0 +1,70 @@
+# bash completion for pyplug. Load it with
+#
+#     source <(pyplug completion bash)
+#
+# It runs on bash 3.2, which macOS has, and needs no bash-completion package.
+
+_pyplug() {
+    local IFS=$'\n' words=() rest word i
+
+    # bash splits words at = : and @ too. Join what has no space between, and
+    # leave out what stands after the cursor.
+    rest=${COMP_LINE:0:COMP_POINT}
+    rest=${rest#*"${COMP_WORDS[0]}"}
+    for ((i = 1; i <= COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        case $rest in
+        [[:blank:]]*)
+            rest=${rest#"${rest%%[![:blank:]]*}"}
+            words+=("")
+            ;;
+        esac
+        ((i == COMP_CWORD)) && word=$rest
+        ((${#words[@]})) || words=("")
+        words[${#words[@]} - 1]+=$word
+        rest=${rest#"$word"}
+    done
+    ((${#words[@]})) || words=("")
+
+    # The words are as they were typed: take the quotes off.
+    for ((i = 0; i < ${#words[@]}; i++)); do
+        word=${words[i]//[\"\'\\]/}
+        if ((i < ${#words[@]} - 1)); then
+            case $word in "~/"*) word=$HOME/${word#"~/"} ;; esac
+        fi
+        words[i]=$word
+    done
+
+    # bash replaces only what follows the last of its word breaks. A space is one
+    # only where it was not quoted, and such a word has none.
+    local current=$word breaks=${COMP_WORDBREAKS//[[:space:]\"\']/} part head
+    part=${current##*["$breaks"]}
+    head=${current%"$part"}
+
+    local program answer files=
+    program=$(type -P -- "${COMP_WORDS[0]}") || program=pyplug
+    answer=$("$program" __complete "${words[@]}" 2>/dev/null) || answer=:files
+
+    COMPREPLY=()
+    while read -r word; do
+        word=${word%%$'\t'*}
+        case $word in
+        :files) files=1 ;;
+        "") ;;
+        "$current"*) COMPREPLY+=("${word#"$head"}") ;;
+        esac
+    done <<<"$answer"
+
+    # compopt came with bash 4; without it a space too many is typed.
+    if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=/:] ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
+    if [[ $files ]]; then
+        compopt -o filenames 2>/dev/null
+        while read -r word; do
+            [[ $word ]] && COMPREPLY+=("$word")
+        done <<<"$(compgen -f -- "$part")"
+    fi
+}
+
+complete -F _pyplug pyplug

@@ -1,0 +1,31 @@
+# fish completion for pyplug. Load it with
+#
+#     pyplug completion fish | source
+#
+# or install it as ~/.config/fish/completions/pyplug.fish
+
+function __pyplug_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l program $words[1]
+    set -e words[1]
+    set words (string replace -r '^~/' "$HOME/" -- $words)
+
+    set -l answer ($program __complete $words "$current" 2>/dev/null)
+    or set answer :files
+
+    for line in $answer
+        if test "$line" != :files
+            printf '%s\n' $line
+            continue
+        end
+        # The file's name is what follows name@=, name:=@ or --flag=.
+        set -l head (string match -r -- '^(?:.*@=|.*:=@|-[^=]*=)' "$current")
+        set -l part (string sub -s (math (string length -- "$head") + 1) -- "$current")
+        for file in (__fish_complete_path "$part")
+            printf '%s%s\n' "$head" $file
+        end
+    end
+end
+
+complete -c pyplug -f -a '(__pyplug_complete)'

@@ -1,0 +1,56 @@
+# PowerShell completion for pyplug. Load it with
+#
+#     pyplug completion powershell | Out-String | Invoke-Expression
+
+Register-ArgumentCompleter -Native -CommandName pyplug, pyplug.exe -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    $elements = $commandAst.CommandElements
+    $words = @(foreach ($element in ($elements | Select-Object -Skip 1)) {
+        if ($element.Extent.EndOffset -lt $cursorPosition) {
+            if ($element -is [System.Management.Automation.Language.StringConstantExpressionAst]) {
+                $element.Value
+            } else {
+                $element.Extent.Text
+            }
+        }
+    })
+    $current = "$wordToComplete".Trim("'", '"')
+
+    # Before 7.3 an empty argument had to be quoted twice to arrive.
+    if ($current -eq '' -and ($PSVersionTable.PSVersion -lt [version]'7.3' -or
+            $PSNativeCommandArgumentPassing -eq 'Legacy')) {
+        $last = '""'
+    } else {
+        $last = $current
+    }
+
+    $answer = @(& $elements[0].Extent.Text __complete @words $last 2>$null)
+    if ($LASTEXITCODE -ne 0) {
+        $answer = @(':files')
+    }
+    foreach ($line in $answer) {
+        if ($line -eq ':files') {
+            # The file's name is what follows name@=, name:=@ or --flag=.
+            if ($current -match '^(?:.*@=|.*:=@|-[^=]*=)') {
+                $head = $Matches[0]
+            } else {
+                $head = ''
+            }
+            $files = [System.Management.Automation.CompletionCompleters]::CompleteFilename($current.Substring($head.Length))
+            foreach ($file in $files) {
+                [System.Management.Automation.CompletionResult]::new(
+                    $head + $file.CompletionText, $file.ListItemText, $file.ResultType, $file.ToolTip)
+            }
+            continue
+        }
+        $word, $description = $line -split "`t", 2
+        if (-not $word) {
+            continue
+        }
+        if (-not $description) {
+            $description = $word
+        }
+        [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $description)
+    }
+}
