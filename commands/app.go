@@ -1,0 +1,184 @@
+package commands
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// command is one of ours: what urfave/cli knows, and how many names stand
+// before its data, or one of the two below.
+type command struct {
+	*cli.Command
+	names int
+}
+
+const (
+	allWords = -1 // it takes no data: its flags may stand anywhere
+	asTyped  = -2 // its words are not arranged
+)
+
+// commandList lists the commands in the order of the help.
+func commandList(f *program) []command {
+	return []command{
+		runCommand(f), hooksCommand(f), healthCommand(f),
+		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f),
+	}
+}
+
+const about = `pyplug calls the functions of a Python file from a shell, from CI and from any program.
+
+   pyplug run greeter.py greet World
+
+   PLUGIN is a .py file, a package directory, or a directory with a manifest. Its public functions
+   are its hooks. Standard output carries the result and nothing else.`
+
+// newApp builds the command line. urfave/cli v2 is fenced in here: it never
+// prints a usage error, never exits, never splits a value at a comma.
+func newApp(f *program) *cli.App {
+	f.help.to = f.streams.Out
+	app := &cli.App{
+		Name:                      "pyplug",
+		Usage:                     "make a Python plugin usable from a shell",
+		Description:               about,
+		HideHelpCommand:           true,
+		HideVersion:               true,
+		DisableSliceFlagSeparator: true,
+		Writer:                    &f.help,
+		ErrWriter:                 f.streams.Err,
+		ExitErrHandler:            func(*cli.Context, error) {},
+		OnUsageError:              usageError,
+		CustomAppHelpTemplate:     cli.AppHelpTemplate + "\n" + exitStatus(),
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show this help"},
+			&cli.BoolFlag{Name: "version", Usage: "print the version"},
+		},
+		Action: func(c *cli.Context) error {
+			switch {
+			case f.early != nil:
+				return f.early
+			case c.Bool("version"):
+				return printVersion(f, false)
+			case c.Args().Present():
+				return unknownCommand(f, c.Args().First())
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+	plain(app.Flags)
+	for _, cmd := range commandList(f) {
+		plain(cmd.Flags)
+		cmd.OnUsageError = usageError
+		cmd.HideHelpCommand = true
+		cmd.CustomHelpTemplate = cli.CommandHelpTemplate + "\n" + exitStatus()
+		app.Commands = append(app.Commands, cmd.Command)
+	}
+	return app
+}
+
+// plain keeps the help from saying that every switch is off by default.
+func plain(flags []cli.Flag) {
+	for _, f := range flags {
+		if b, ok := f.(*cli.BoolFlag); ok {
+			b.DisableDefaultText = true
+		}
+	}
+}
+
+// flagError is how package flag tells of a flag's value.
+var flagError = regexp.MustCompile(`^invalid (?:boolean )?value ".*" for (?:flag )?-([\w-]+): (.*)$`)
+
+func usageError(_ *cli.Context, err error, _ bool) error {
+	if m := flagError.FindStringSubmatch(err.Error()); m != nil {
+		dashes := "--"
+		if len(m[1]) == 1 {
+			dashes = "-"
+		}
+		err = fmt.Errorf("%s%s: %s", dashes, m[1], m[2])
+	}
+	return &hook.Error{Kind: hook.Usage, Err: err}
+}
+
+// prepare arranges the words of a command line for urfave/cli. What is wrong
+// with them is kept for the app's action, which tells it.
+func (f *program) prepare(args []string) []string {
+	if len(args) < 2 {
+		return args
+	}
+	if f.early = f.earlyFlag(args); f.early != nil {
+		return args[:1]
+	}
+	for _, cmd := range commandList(f) {
+		if !cmd.HasName(args[1]) {
+			continue
+		}
+		if cmd.names == asTyped {
+			return args
+		}
+		f.opts.json = asksJSON(args[2:])
+		arranged, err := arrange(cmd.Command, []string{"pyplug", args[1]}, args[2:], cmd.names)
+		if err != nil {
+			f.early = err
+			return args[:1]
+		}
+		return append([]string{args[0], args[1]}, arranged...)
+	}
+	return args
+}
+
+// earlyFlagError says that a flag stands before the command. It is told with a
+// hint.
+type earlyFlagError struct{ flag, line string }
+
+func (e *earlyFlagError) Error() string { return e.flag + " stands before the command" }
+
+// asksJSON looks for --json before the flags are read, for errors until then.
+func asksJSON(words []string) bool {
+	if end := slices.Index(words, "--"); end >= 0 {
+		words = words[:end]
+	}
+	return slices.Contains(words, "--json")
+}
+
+// earlyFlag finds a flag before the command that is not pyplug's own: one of the
+// command's, or none.
+func (f *program) earlyFlag(args []string) error {
+	ours := map[string]bool{"help": false, "h": false, "version": false}
+	name, _, _ := cutFlag(args[1])
+	if _, known := ours[name]; known || len(args[1]) < 2 || !strings.HasPrefix(args[1], "-") {
+		return nil
+	}
+	for i, word := range args[2:] {
+		for _, cmd := range commandList(f) {
+			if _, known := flagsOf(cmd.Command)[name]; known && cmd.HasName(word) {
+				f.opts.json = asksJSON(args)
+				flags := args[1 : i+2]
+				line := slices.Concat([]string{"pyplug", word}, flags, args[i+3:])
+				return &earlyFlagError{flag: args[1], line: quoteLine(line)}
+			}
+		}
+	}
+	flag, _, _ := strings.Cut(args[1], "=")
+	return &unknownFlagError{flag: flag, suggest: suggestFlag(name, ours)}
+}
+
+// unknownCommandError is told with a hint.
+type unknownCommandError struct{ name, suggest string }
+
+func (e *unknownCommandError) Error() string { return "unknown command " + quoteLine([]string{e.name}) }
+
+func unknownCommand(f *program, name string) error {
+	var names []string
+	for _, c := range commandList(f) {
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
+	}
+	return &unknownCommandError{name: name, suggest: schema.Suggest(name, names)}
+}

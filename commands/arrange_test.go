@@ -1,0 +1,139 @@
+package commands
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+func testCommand() *cli.Command {
+	return &cli.Command{Name: "run", Flags: []cli.Flag{
+		&cli.StringFlag{Name: "python"},
+		&cli.BoolFlag{Name: "json"},
+		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}},
+		durationFlag("timeout", ""),
+	}}
+}
+
+func TestArrange(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		in    string
+		names int
+		want  string // joined by spaces, or the error
+	}{
+		{"words alone", "p.py greet World", 2, "-- p.py greet World"},
+		{"flags in front", "--json p.py greet", 2, "--json -- p.py greet"},
+		{"flags between", "p.py --json --timeout 5 greet World", 2, "--json --timeout 5 -- p.py greet World"},
+		{"flag with equals", "p.py --timeout=5 greet", 2, "--timeout=5 -- p.py greet"},
+		{"short flag", "-q p.py greet", 2, "-q -- p.py greet"},
+		{"negative number is data", "p.py greet -5 -1.5", 2, "-- p.py greet -5 -1.5"},
+		{"unknown flag after HOOK is data", "p.py greet --loud", 2, "-- p.py greet --loud"},
+		{"lone dash is a word", "p.py greet -", 2, "-- p.py greet -"},
+		{"double dash before HOOK", "p.py -- greet --json", 2, "-- p.py greet --json"},
+		{"double dash after HOOK", "p.py greet -- --json -q", 2, "-- p.py greet --json -q"},
+		{"double dash among data", "p.py greet a -- --json --", 2, "-- p.py greet a --json --"},
+		{"value that looks like a flag", "--python --json p.py greet", 2, "--python --json -- p.py greet"},
+		{"all words", "p.py --json", allWords, "--json -- p.py"},
+		{"nothing", "", 2, "--"},
+		{"late flag", "p.py greet World --json", 2,
+			"--json stands after HOOK, where everything is an argument of the hook: pyplug run --json p.py greet World"},
+		{"late flag with value", "p.py greet a --timeout 5 b", 2,
+			"--timeout stands after HOOK, where everything is an argument of the hook: pyplug run --timeout 5 p.py greet a b"},
+		{"late short flag", "--json p.py greet -q", 2,
+			"-q stands after HOOK, where everything is an argument of the hook: pyplug run --json -q p.py greet"},
+		{"short flags together", "-qh p.py greet", 2, "-q -h -- p.py greet"},
+		{"unknown among short flags", "-qx p.py greet", 2, "unknown flag -qx"},
+		{"unknown flag with a value", "--no-such=3 p.py greet", 2, "unknown flag --no-such"},
+		{"dashes alone", "--- p.py", 2, "unknown flag ---"},
+		{"unknown flag", "--jsno p.py greet", 2, "unknown flag --jsno: --json"},
+		{"unknown flag without a neighbour", "--frobnicate p.py", 2, "unknown flag --frobnicate"},
+		{"missing value", "p.py --timeout", 2, "--timeout needs a value"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := arrange(testCommand(), []string{"pyplug", "run"}, strings.Fields(c.in), c.names)
+			text := strings.Join(got, " ")
+			if err != nil {
+				text = err.Error()
+				if late := (*lateFlagError)(nil); errors.As(err, &late) {
+					text += ": " + late.line
+				}
+				if unknown := (*unknownFlagError)(nil); errors.As(err, &unknown) && unknown.suggest != "" {
+					text += ": " + unknown.suggest
+				}
+			}
+			if text != c.want {
+				t.Errorf("got  %s\nwant %s", text, c.want)
+			}
+		})
+	}
+}
+
+func TestArrangeKeepsWordsAsTheyAre(t *testing.T) {
+	words := []string{"p.py", "greet", "", "a b", "x=1,2", "\xff", "=--json"}
+	got, err := arrange(testCommand(), []string{"pyplug", "run"}, slices.Clone(words), 2)
+	if err != nil || !slices.Equal(got[1:], words) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestQuoteLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain":  "plain",
+		"":       "''",
+		"a b":    "'a b'",
+		"it's":   `'it'\''s'`,
+		"$(x)":   "'$(x)'",
+		"a=1":    "a=1",
+		"ünï.py": "ünï.py",
+	} {
+		if got := quoteLine([]string{in}); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+// What completes never panics, whatever the words.
+func FuzzComplete(f *testing.F) {
+	f.Add("run --python ")
+	f.Add("run p.py greet --")
+	f.Add("nosuch -- x")
+	commands := commandList(&program{})
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, candidate := range complete(commands, strings.Split(line, " ")) {
+			if strings.ContainsAny(candidate, "\n\r") {
+				t.Errorf("a candidate of two lines: %q", candidate)
+			}
+		}
+	})
+}
+
+func TestComplete(t *testing.T) {
+	commands := commandList(&program{})
+	for _, c := range []struct{ line, want string }{
+		{"ru", "run"},
+		{"__", ""},
+		{"run ", ":files"},
+		{"run --log-format ", "text json"},
+		{"run --log-format j", "json"},
+		{"run p.py --ra", "--raw"},
+		{"run p.py greet --ra", ":files"},
+		{"run -- ", ":files"},
+		{"run --python ", ":files"},
+		{"completion b", "bash"},
+		{"help hea", "health"},
+		{"nosuch ", ""},
+	} {
+		var got []string
+		for _, line := range complete(commands, strings.Split(c.line, " ")) {
+			name, _, _ := strings.Cut(line, "\t")
+			got = append(got, name)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q: got %q, want %q", c.line, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/completions"
+)
+
+// completeCommand answers the completion scripts: it prints a candidate with a
+// tab and a description per line, and ":files" where a file may stand. It never
+// fails: a shell that completes shows no errors.
+func completeCommand(f *program) command {
+	return command{names: asTyped, Command: &cli.Command{
+		Name:            "__complete",
+		Hidden:          true,
+		SkipFlagParsing: true,
+		Action: func(c *cli.Context) error {
+			for _, line := range complete(commandList(f), c.Args().Slice()) {
+				_, _ = fmt.Fprintln(f.streams.Out, line) // a shell that does not listen needs nothing
+			}
+			return nil
+		},
+	}}
+}
+
+const files = ":files"
+
+// complete returns the candidates for the last of words, which may be empty.
+func complete(commands []command, words []string) []string {
+	if len(words) == 0 {
+		return nil
+	}
+	last := words[len(words)-1]
+	if len(words) == 1 {
+		return commandNames(commands, last)
+	}
+	for _, cmd := range commands {
+		if cmd.HasName(words[0]) && !cmd.Hidden {
+			return completeIn(commands, cmd, words[1:len(words)-1], last)
+		}
+	}
+	return nil
+}
+
+func commandNames(commands []command, prefix string) []string {
+	var lines []string
+	for _, cmd := range commands {
+		if !cmd.Hidden && strings.HasPrefix(cmd.Name, prefix) {
+			lines = append(lines, cmd.Name+"\t"+cmd.Usage)
+		}
+	}
+	return lines
+}
+
+// completeIn completes last behind a command and the words before it.
+func completeIn(commands []command, cmd command, before []string, last string) []string {
+	known := flagsOf(cmd.Command)
+	names, awaits := 0, ""
+	for _, word := range before {
+		if awaits != "" {
+			awaits = ""
+			continue
+		}
+		if word == "--" {
+			return []string{files}
+		}
+		if len(word) < 2 || word[0] != '-' || cmd.names >= 0 && names >= cmd.names {
+			names++
+			continue
+		}
+		if name, _, hasValue := cutFlag(word); known[name] && !hasValue {
+			awaits = name
+		}
+	}
+	switch {
+	case awaits != "":
+		return flagValues(awaits, last)
+	case cmd.names >= 0 && names >= cmd.names:
+		return []string{files}
+	case strings.HasPrefix(last, "-"):
+		return flagNames(cmd.Command, last)
+	case cmd.Name == "help":
+		return commandNames(commands, last)
+	case cmd.Name == "completion":
+		return prefixed(completions.Shells(), last)
+	case len(cmd.ArgsUsage) == 0, cmd.names > 0 && names > 0:
+		return nil
+	default:
+		return []string{files}
+	}
+}
+
+func flagNames(c *cli.Command, prefix string) []string {
+	var lines []string
+	for _, f := range c.Flags {
+		doc, ok := f.(cli.DocGenerationFlag)
+		if name := "--" + f.Names()[0]; ok && strings.HasPrefix(name, prefix) {
+			lines = append(lines, name+"\t"+strings.ReplaceAll(doc.GetUsage(), "`", ""))
+		}
+	}
+	return lines
+}
+
+// flagValues completes the value of a flag.
+func flagValues(name, prefix string) []string {
+	values := map[string][]string{
+		"color":      {"auto", "always", "never"},
+		"log-format": {"text", "json"},
+		"nan":        {"error", "null", "literal"},
+		"debug":      {"wire", "proc", "state"},
+		"transport":  {"pipe"},
+	}
+	if known, ok := values[name]; ok {
+		return prefixed(known, prefix)
+	}
+	switch name {
+	case "python", "input", "cwd":
+		return []string{files}
+	}
+	return nil
+}
+
+func prefixed(values []string, prefix string) []string {
+	var lines []string
+	for _, v := range values {
+		if strings.HasPrefix(v, prefix) {
+			lines = append(lines, v)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,47 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/completions"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const completionText = `Print the completion script of a shell: bash, zsh, fish or powershell.
+
+   source <(pyplug completion bash)
+   pyplug completion zsh > "${fpath[1]}/_pyplug"
+   pyplug completion fish > ~/.config/fish/completions/pyplug.fish`
+
+func completionCommand(f *program) command {
+	return command{names: allWords, Command: &cli.Command{
+		Name:        "completion",
+		Usage:       "print the completion script of a shell",
+		ArgsUsage:   "SHELL",
+		Description: completionText,
+		Action: func(c *cli.Context) error {
+			shells := strings.Join(completions.Shells(), ", ")
+			if c.Args().Len() != 1 {
+				return usage("completion takes one SHELL: %s", shells)
+			}
+			name := c.Args().First()
+			script, ok := completions.Script(name)
+			if !ok {
+				return &unknownShellError{name: name, suggest: schema.Suggest(name, completions.Shells())}
+			}
+			_, err := io.WriteString(f.streams.Out, script)
+			return outputError(err)
+		},
+	}}
+}
+
+// unknownShellError is told with a hint.
+type unknownShellError struct{ name, suggest string }
+
+func (e *unknownShellError) Error() string {
+	return fmt.Sprintf("no completion for %q, want %s", e.name, strings.Join(completions.Shells(), ", "))
+}

@@ -1,0 +1,94 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// exits is the public contract of exit codes. Help, README and the mapping are
+// made from it.
+var exits = []struct {
+	code    int
+	kind    hook.Kind // 0: no error has this code
+	meaning string
+}{
+	{0, 0, "success"},
+	{1, hook.Failed, "the hook raised or returned an error, or its result cannot be represented or written"},
+	{2, hook.Usage, "wrong flags or arguments of pyplug; PLUGIN does not exist"},
+	{3, hook.Interpreter, "no Python found, a broken environment, or a version outside requires-python"},
+	{4, hook.Request, "no such hook, or arguments that do not fit it"},
+	{5, hook.Start, "the plugin failed to start: syntax error, import error, exit before ready, start limit reached"},
+	{6, hook.Handshake, "no handshake, a malformed or refused one, or no connection"},
+	{7, hook.Unhealthy, "started, but does not say that it is healthy"},
+	{8, hook.Crash, "the plugin ended during the call"},
+	{9, hook.Unavailable, "not running, or gave up restarting"},
+	{124, hook.Timeout, "a call ran out of time"},
+	{internalCode, hook.Internal, "a bug in pyplug"},
+	{130, hook.Canceled, "interrupted (143: terminated)"},
+}
+
+const internalCode = 125
+
+// errQuiet ends a command without a word: the reader of its output is gone.
+var errQuiet = errors.New("the reader of standard output is gone")
+
+// signalError says that a signal ended what was going on.
+type signalError struct{ signal syscall.Signal }
+
+func (e *signalError) Error() string {
+	switch e.signal {
+	case syscall.SIGINT:
+		return "interrupted"
+	case syscall.SIGTERM:
+		return "terminated"
+	default:
+		return "ended by " + e.signal.String()
+	}
+}
+
+// exitCode maps an error to its code, nil to 0.
+func exitCode(err error) int {
+	if err == nil || errors.Is(err, errQuiet) {
+		return 0
+	}
+	var interrupted *signalError
+	if errors.As(err, &interrupted) {
+		return 128 + int(interrupted.signal)
+	}
+	kind := asError(err).Kind
+	for _, row := range exits {
+		if kind != 0 && row.kind == kind {
+			return row.code
+		}
+	}
+	return internalCode
+}
+
+// asError makes any error a *hook.Error. One that is none is a wrong use of
+// pyplug, which urfave/cli tells by plain errors.
+func asError(err error) *hook.Error {
+	var e *hook.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &hook.Error{Kind: hook.Usage, Err: err}
+}
+
+// usage makes an error of kind Usage.
+func usage(format string, args ...any) error {
+	return &hook.Error{Kind: hook.Usage, Err: fmt.Errorf(format, args...)}
+}
+
+// exitStatus is the section of a help text that lists the codes.
+func exitStatus() string {
+	var b strings.Builder
+	b.WriteString("EXIT STATUS:\n")
+	for _, row := range exits {
+		fmt.Fprintf(&b, "   %-4d %s\n", row.code, row.meaning)
+	}
+	return b.String()
+}

@@ -1,0 +1,84 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+func TestEveryKindHasACode(t *testing.T) {
+	for _, k := range hook.Kinds() {
+		if k == hook.Internal {
+			continue
+		}
+		if code := exitCode(&hook.Error{Kind: k}); code == 0 || code == 125 {
+			t.Errorf("%v has code %d", k, code)
+		}
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errQuiet, 0},
+		{fmt.Errorf("wrapped: %w", errQuiet), 0},
+		{errors.New("from urfave/cli"), 2},
+		{&hook.Error{Kind: hook.Canceled, Err: &signalError{syscall.SIGINT}}, 130},
+		{&hook.Error{Kind: hook.Canceled, Err: &signalError{syscall.SIGTERM}}, 143},
+		{fmt.Errorf("wrapped: %w", &hook.Error{Kind: hook.Crash}), 8},
+		{&hook.Error{}, 125},
+	} {
+		if got := exitCode(c.err); got != c.want {
+			t.Errorf("%v: got %d, want %d", c.err, got, c.want)
+		}
+	}
+}
+
+// The README's table is the code's.
+func TestReadmeHasTheCodes(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range exits {
+		kind := ""
+		if row.kind != 0 {
+			kind = fmt.Sprintf("`%v`", row.kind)
+		}
+		line := strings.Join(strings.Fields(fmt.Sprintf("| %d | %s | %s |", row.code, kind, row.meaning)), " ")
+		found := false
+		for l := range strings.Lines(string(readme)) {
+			found = found || strings.Join(strings.Fields(l), " ") == line
+		}
+		if !found {
+			t.Errorf("README.md has no line %s", line)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for in, want := range map[string]time.Duration{
+		"30s": 30 * time.Second, "2m": 2 * time.Minute, "5": 5 * time.Second,
+		"0.5": 500 * time.Millisecond, "0": 0, "1h30m": 90 * time.Minute,
+	} {
+		var d duration
+		if err := d.Set(in); err != nil || d.value != want {
+			t.Errorf("%s: got %v, %v; want %v", in, d.value, err, want)
+		}
+	}
+	for _, in := range []string{"", "x", "-5", "-1s", "5 s", "NaN", "Inf", "1e300"} {
+		var d duration
+		if err := d.Set(in); err == nil {
+			t.Errorf("%q became %v, want an error", in, d.value)
+		}
+	}
+}

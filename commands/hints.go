@@ -1,0 +1,238 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// hints says what to do about an error. They stand here alone, and never in
+// the errors.
+func (f *program) hints(err error) []string {
+	var hints []string
+	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
+	f.usageHints(err, add)
+	f.pluginHints(err, add)
+	f.pythonHints(err, add)
+	f.exceptionHints(asError(err), add)
+	return hints
+}
+
+type adder func(format string, args ...any)
+
+// usageHints are about the command line.
+func (f *program) usageHints(err error, add adder) {
+	var (
+		unknownCmd  *unknownCommandError
+		unknownFlag *unknownFlagError
+		late        *lateFlagError
+		early       *earlyFlagError
+		noHook      *missingHookError
+		shell       *unknownShellError
+	)
+	switch {
+	case errors.As(err, &unknownCmd):
+		if unknownCmd.suggest != "" {
+			add("did you mean `pyplug %s`?", unknownCmd.suggest)
+		} else if strings.ContainsAny(unknownCmd.name, "./") {
+			add("`pyplug run %s HOOK` calls one of its functions", quoteLine([]string{unknownCmd.name}))
+		} else {
+			add("`pyplug help` lists the commands")
+		}
+	case errors.As(err, &unknownFlag):
+		if unknownFlag.suggest != "" {
+			add("did you mean %s?", unknownFlag.suggest)
+		}
+	case errors.As(err, &late):
+		add("as a flag of pyplug: %s", late.line)
+		add("as an argument of the hook, write it after `--`")
+	case errors.As(err, &early):
+		add("flags come after it: %s", early.line)
+	case errors.As(err, &noHook):
+		add("`pyplug hooks %s` lists its hooks", quoteLine([]string{noHook.plugin}))
+	case errors.As(err, &shell):
+		if shell.suggest != "" {
+			add("did you mean %s?", shell.suggest)
+		}
+	}
+}
+
+// pluginHints are about the plugin's path, manifest, hooks and arguments.
+func (f *program) pluginHints(err error, add adder) {
+	var (
+		noHook    *schema.NoHookError
+		args      *schema.ArgumentError
+		transport *runner.TransportError
+		man       *manifest.Error
+		limit     *hook.LimitError
+		place     *hook.PlaceError
+	)
+	kind := asError(err).Kind
+	switch {
+	case errors.As(err, &noHook):
+		if s := schema.Suggest(noHook.Hook, noHook.Known); s != "" {
+			add("did you mean %s?", s)
+		} else if len(noHook.Known) > 0 {
+			add("its hooks are %s", strings.Join(firstFew(noHook.Known, 10), ", "))
+		} else {
+			add("it has no hooks: define a public function in it")
+		}
+	case errors.As(err, &args):
+		f.argumentHints(args, add)
+	case errors.As(err, &transport):
+		switch {
+		case f.session != nil && f.session.Plugin().Shebang != "":
+			add("it is a Python script: give it a name, or a link, that ends in .py")
+		case transport.Executable:
+		default:
+			add("--transport pipe calls its functions, if it is a Python file")
+		}
+	case errors.As(err, &place):
+		add("name a directory that may be written to with XDG_CACHE_HOME or TMPDIR")
+	case errors.As(err, &man):
+		if man.Suggest != "" {
+			add("did you mean %s?", man.Suggest)
+		}
+	case errors.As(err, &limit) && kind == hook.Timeout:
+		add("--timeout gives it longer, --timeout 0 waits for ever")
+	case errors.As(err, &limit) && kind == hook.Start:
+		add("--start-timeout gives it longer")
+	}
+}
+
+// argumentHints are about an argument that does not fit its hook.
+func (f *program) argumentHints(e *schema.ArgumentError, add adder) {
+	switch e.Problem {
+	case schema.Unknown:
+		if e.Suggest != "" {
+			add("did you mean %s?", e.Suggest)
+		}
+		add("as text with a = in it: %s", quoteLine([]string{"=" + e.Word}))
+	case schema.TooMany:
+		if e.Suggest != "" {
+			add("%s is given by name: %s=VALUE", e.Suggest, e.Suggest)
+		}
+	case schema.BadValue, schema.Twice:
+		add("the hook is %s", e.Signature)
+	case schema.Missing, schema.NotByName:
+	default:
+		add("`pyplug hooks %s` shows what it takes", quoteLine([]string{f.plugin}))
+	}
+}
+
+// pythonHints are about the interpreter.
+func (f *program) pythonHints(err error, add adder) {
+	var (
+		none    *interp.NotFoundError
+		broken  *interp.BrokenError
+		version *interp.VersionError
+		missing *schema.MissingModuleError
+	)
+	switch {
+	case errors.As(err, &none):
+		add("install Python %s, or name one with --python", cmp.Or(none.Needs, "3.8 or later"))
+		elsewhereHint(none.Elsewhere, add)
+	case errors.As(err, &version):
+		elsewhereHint(version.Elsewhere, add)
+		switch {
+		case version.Remake && len(version.Elsewhere) > 0:
+			add("make the environment again: %s", quoteLine([]string{version.Elsewhere[0].Path, "-m", "venv", "--clear", version.Env}))
+		case len(version.Elsewhere) == 0:
+			add("install Python %s, or name one with --python", cmp.Or(version.Needs, "3.8 or later"))
+		}
+	case errors.As(err, &broken):
+		if broken.Remake {
+			add("make the environment again: %s", quoteLine([]string{"python3", "-m", "venv", "--clear", broken.Env}))
+		} else {
+			add("name another Python with --python")
+		}
+	case errors.As(err, &missing):
+		if f.session != nil {
+			add("%s is not installed for this Python: %s -m pip install %s", missing.Module,
+				quoteLine([]string{f.session.Interpreter().Path}), missing.Module)
+		}
+		add("or name the Python that has it with --python")
+	}
+}
+
+// elsewhereHint names an installed Python that would do.
+func elsewhereHint(found []interp.Interpreter, add adder) {
+	if len(found) > 0 {
+		add("%s would do: --python %s", found[0], quoteLine([]string{found[0].Path}))
+	}
+}
+
+// exceptionHints are about what the plugin raised, and how it ended.
+func (f *program) exceptionHints(e *hook.Error, add adder) {
+	if e.Exit != nil && e.Exit.OutOfMemory {
+		add("the system ran out of memory; give the plugin less to do at once, or the machine more")
+	}
+	if bad := (*hook.ResultError)(nil); errors.As(e, &bad) && (strings.Contains(bad.Problem, "NaN") || strings.Contains(bad.Problem, "Infinity")) {
+		add("--nan null or --nan literal lets such numbers pass")
+	}
+	if e.Python == nil {
+		return
+	}
+	root := e.Python
+	for root.Cause != nil {
+		root = root.Cause
+	}
+	raised := []string{e.Python.Type, root.Type}
+	switch {
+	case slices.Contains(raised, "FileNotFoundError") && f.session != nil:
+		add("relative paths start at the plugin's working directory, %s; --cwd changes it", f.session.Settings().Dir)
+	case slices.Contains(raised, "EOFError"):
+		add("a plugin has no standard input: pass the text as an argument")
+	case e.Kind == hook.Start && strings.Contains(e.Python.Message, "Missing parentheses in call to"):
+		add("this is Python 2 code; Python 3.8 or later is needed")
+	}
+}
+
+func firstFew(words []string, n int) []string {
+	if len(words) <= n {
+		return words
+	}
+	return append(slices.Clone(words[:n]), "…")
+}
+
+// context says which plugin and which Python an error is about.
+func (f *program) context(e *hook.Error) []string {
+	if f.plugin == "" || e.Kind == hook.Usage {
+		return nil
+	}
+	line := "plugin: " + f.plugin
+	if f.session == nil {
+		return []string{line}
+	}
+	if py := f.session.Interpreter(); py.Path != "" {
+		version := py.Version.String()
+		if told := f.session.Info().Python; told != "" {
+			version = told
+		}
+		line += fmt.Sprintf(" (python %s, %s)", version, pythonPlace(py))
+	}
+	return []string{line}
+}
+
+// pythonPlace names the environment where there is one, else the path.
+func pythonPlace(py interp.Interpreter) string {
+	if py.Env != "" {
+		return py.Env
+	}
+	return py.Path
+}
+
+// pluginLabel names a plugin in front of what it prints.
+func pluginLabel(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, ".py")
+}

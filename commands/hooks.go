@@ -1,0 +1,64 @@
+package commands
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/runner"
+)
+
+const hooksText = `List the hooks of PLUGIN with their signatures and the first line of their documentation.
+
+   pyplug hooks greeter.py
+   pyplug hooks --json greeter.py`
+
+func hooksCommand(f *program) command {
+	return command{names: allWords, Command: &cli.Command{
+		Name:        "hooks",
+		Usage:       "list a plugin's hooks",
+		ArgsUsage:   "PLUGIN",
+		Description: hooksText,
+		Flags:       append(pluginFlags("10m"), outputFlags()...),
+		Action: func(c *cli.Context) error {
+			cfg, err := f.onePlugin(c)
+			if err != nil {
+				return err
+			}
+			return f.hooks(c.Context, cfg)
+		},
+	}}
+}
+
+// onePlugin reads the command line of a command that takes one PLUGIN.
+func (f *program) onePlugin(c *cli.Context) (runner.Config, error) {
+	if err := f.begin(c); err != nil {
+		return runner.Config{}, err
+	}
+	words := c.Args().Slice()
+	switch len(words) {
+	case 0:
+		return runner.Config{}, usage("PLUGIN is missing")
+	case 1:
+		return readPlugin(c, words[0])
+	default:
+		return runner.Config{}, usage("%s is one word too many, want one PLUGIN", quoteLine(words[1:2]))
+	}
+}
+
+// hooks lists the hooks of a plugin.
+func (f *program) hooks(ctx context.Context, cfg runner.Config) error {
+	s, err := f.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer f.closeSession(s)
+	sch, err := s.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	if len(sch.Hooks) == 0 {
+		f.streams.Warn(cfg.Plugin + " has no hooks: no public function is defined in it")
+	}
+	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
+}

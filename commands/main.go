@@ -1,0 +1,114 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// Main runs the command line args, whose first word is the program's name, and
+// returns the exit code. What it started is gone when it returns, unless it was
+// asked to end for the third time.
+func Main(args []string, s *ui.Streams) int {
+	life := newLife(s.Hurry)
+	defer life.end()
+	code := make(chan int, 1)
+	go func() { // ends with the command, or with the process
+		code <- run(life, args, s)
+	}()
+	select {
+	case c := <-code:
+		return c
+	case sig := <-life.abandon:
+		return 128 + int(sig)
+	}
+}
+
+// run runs a command and shows its error.
+func run(life *life, args []string, s *ui.Streams) (code int) {
+	f := &program{streams: s, life: life}
+	defer func() {
+		if p := recover(); p != nil {
+			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			f.fail(&hook.Error{Kind: hook.Internal, Err: err})
+			code = internalCode
+		}
+		f.finish()
+		runner.Shutdown()
+	}()
+	err := newApp(f).RunContext(life.ctx, f.prepare(args))
+	if err == nil {
+		err = outputError(f.help.err)
+	}
+	if err != nil {
+		f.fail(err)
+	}
+	return exitCode(err)
+}
+
+// life is how signals end a command: the first SIGINT, SIGTERM or SIGHUP
+// cancels what goes on and lets the plugin end; the second, or SIGQUIT, has it
+// killed; the third leaves at once, and the guard cleans up. A signal that
+// pyplug was started to ignore, as nohup does, stays ignored.
+type life struct {
+	ctx     context.Context // until the first
+	kill    context.Context // until the second
+	abandon chan syscall.Signal
+	end     func()
+}
+
+// newLife calls hurry at the first signal.
+func newLife(hurry func()) *life {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	kill, cancelKill := context.WithCancel(context.Background())
+	l := &life{ctx: ctx, kill: kill, abandon: make(chan syscall.Signal, 1)}
+	signals := make(chan os.Signal, 3)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(signals, s)
+		}
+	}
+	// A closed pipe is an error of a write, and not the end of pyplug, which
+	// has a plugin to stop. Notify and not Ignore: a child would inherit that.
+	brokenPipes := make(chan os.Signal, 1)
+	notifyBrokenPipe(brokenPipes)
+	done := make(chan struct{})
+	go func() { // ends with l.end
+		for n := 1; ; n++ {
+			select {
+			case <-done:
+				return
+			case s := <-signals:
+				sig, ok := s.(syscall.Signal)
+				if !ok {
+					sig = syscall.SIGINT
+				}
+				if n > 2 {
+					l.abandon <- sig
+					return
+				}
+				cancel(&signalError{sig}) // the first cause stays
+				hurry()
+				if n == 2 || sig == syscall.SIGQUIT {
+					n = 2
+					cancelKill()
+				}
+			}
+		}
+	}()
+	l.end = func() {
+		// The signals stay caught: one that comes now must not take the exit
+		// code away.
+		close(done)
+		cancel(nil)
+		cancelKill()
+	}
+	return l
+}

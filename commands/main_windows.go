@@ -1,0 +1,6 @@
+package commands
+
+import "os"
+
+// notifyBrokenPipe does nothing: Windows has no such signal.
+func notifyBrokenPipe(chan<- os.Signal) {}

@@ -1,0 +1,181 @@
+package ui
+
+import (
+	"encoding/json"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+func failures() map[string]Failure {
+	raised := &hook.Raised{
+		Type: "ValueError", Message: "no name\x1b[2J",
+		Frames: []hook.Frame{
+			{File: "/srv/plugins/greeter.py", Line: 12, Function: "greet", Text: "raise ValueError(\"no name\")"},
+			{File: "/lib/other.py", Line: 3, Function: "inner"},
+		},
+		Cause: &hook.Raised{Type: "KeyError", Message: "'name'", Frames: []hook.Frame{{File: "<string>", Line: 1}}},
+	}
+	syntax := &hook.Raised{Type: "SyntaxError", Message: "invalid syntax", Frames: []hook.Frame{{File: "bad.py", Line: 2, Text: "\tdef x(:", Column: 8}}}
+	group := &hook.Raised{Type: "ExceptionGroup", Message: "two (2 sub-exceptions)", Group: []*hook.Raised{
+		{Type: "ValueError", Message: "a", Frames: []hook.Frame{{File: "g.py", Line: 1, Function: "f"}}}, {Type: "TypeError"}}}
+	return map[string]Failure{
+		"handshake": {
+			Err:     &hook.Error{Kind: hook.Handshake, Err: errors.New("field 5 (protocol) is \"netrpc\", want \"grpc\"\n1|1|tcp|127.0.0.1:4410|netrpc\n                       ^^^^^^")},
+			Context: []string{"plugin: plugins/resize.py (python 3.12.4, .venv)"},
+			Hints:   []string{"a Python plugin serves gRPC; print \"grpc\" as the fifth field"},
+		},
+		"python": {Err: &hook.Error{Kind: hook.Failed, Hook: "greet", Sent: true, Python: raised}},
+		"syntax": {Err: &hook.Error{Kind: hook.Start, Python: syntax, Err: errors.New("the file cannot be loaded")}},
+		"group":  {Err: &hook.Error{Kind: hook.Failed, Hook: "g", Sent: true, Python: group}},
+		"timeout": {Err: &hook.Error{Kind: hook.Timeout, Hook: "slow", Sent: true, Err: errors.New("no answer after 2 s"),
+			At: []hook.Frame{{File: "slow.py", Line: 3, Function: "slow", Text: "time.sleep(60)"}}}},
+		"crash": {Err: &hook.Error{Kind: hook.Crash, Hook: "boom", Sent: true, Err: errors.New("the plugin ended during the call"),
+			Exit: &hook.Exit{Code: -1, Signal: "SIGKILL", OutOfMemory: true, Uptime: 2130 * time.Millisecond,
+				Stderr: []string{"loading", "::error::gone ##[x]\r"}, Stacks: []string{"Thread 1:", "  File \"x.py\", line 3 in f"}}}},
+		"tried": {Err: &hook.Error{Kind: hook.Interpreter, Err: errors.New("no python found"), Tried: []string{"$PYPLUG_PYTHON (unset)", ".venv/bin/python (broken symlink)"}},
+			Hints: []string{"recreate the environment", "or name one with --python"}},
+		"exit": {Err: &hook.Error{Kind: hook.Start, Err: errors.New("the plugin ended before it was ready"), Exit: &hook.Exit{Uptime: 212 * time.Millisecond}}, Status: "UNAVAILABLE"},
+	}
+}
+
+var failureTexts = map[string]string{
+	"handshake": `error: handshake: field 5 (protocol) is "netrpc", want "grpc"
+  1|1|tcp|127.0.0.1:4410|netrpc
+                         ^^^^^^
+  plugin: plugins/resize.py (python 3.12.4, .venv)
+
+hint: a Python plugin serves gRPC; print "grpc" as the fifth field
+`,
+	"python": `error: greet: ValueError: no name\x1b[2J
+  plugins/greeter.py:12 in greet
+    raise ValueError("no name")
+  /lib/other.py:3 in inner
+  caused by KeyError: 'name'
+    <string>:1
+`,
+	"syntax": `error: start: the file cannot be loaded
+  SyntaxError: invalid syntax
+  bad.py:2
+    	def x(:
+    	      ^
+`,
+	"group": `error: g: ExceptionGroup: two (2 sub-exceptions)
+  1 of 2: ValueError: a
+    g.py:1 in f
+  2 of 2: TypeError
+`,
+	"timeout": `error: slow: no answer after 2 s
+  was at slow.py:3 in slow
+    time.sleep(60)
+`,
+	"crash": `error: boom: the plugin ended during the call
+  ended by SIGKILL after 2.1 s, probably out of memory
+  it was hanging here:
+    Thread 1:
+      File "x.py", line 3 in f
+  last lines of its standard error:
+    loading
+    ::error::gone ##[x]
+`,
+	"tried": `error: interpreter: no python found
+  tried: $PYPLUG_PYTHON (unset)
+  tried: .venv/bin/python (broken symlink)
+
+hint: recreate the environment
+hint: or name one with --python
+`,
+	"exit": `error: start: the plugin ended before it was ready
+  ended with exit code 0 after 212 ms
+`,
+}
+
+func inWork(s *Streams) { s.Getwd = func() (string, error) { return "/srv", nil } }
+
+func TestFailText(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the paths are those of other systems")
+	}
+	for name, f := range failures() {
+		s, out, errs := Test("")
+		inWork(s)
+		s.ErrTTY = true
+		s.Fail(f)
+		if got := errs.String(); got != failureTexts[name] || out.Len() > 0 {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, failureTexts[name])
+		}
+	}
+}
+
+// Away from a terminal what a CI system would take for a command is broken,
+// even where it is indented.
+func TestFailTextInCI(t *testing.T) {
+	s, _, errs := Test("")
+	s.Fail(failures()["crash"])
+	if want := `    :\:error::gone #\#[x]` + "\n"; !strings.HasSuffix(errs.String(), want) {
+		t.Errorf("got\n%s", errs)
+	}
+}
+
+func TestFailColor(t *testing.T) {
+	s, _, errs := Test("")
+	s.errColor = true
+	s.Fail(Failure{Err: &hook.Error{Kind: hook.Usage, Err: errors.New("x")}, Hints: []string{"y"}})
+	s.Warn("w")
+	s.Note("two\nlines")
+	want := "\x1b[31merror:\x1b[0m usage: x\n\n\x1b[36mhint:\x1b[0m y\n\x1b[33mwarning:\x1b[0m w\n\x1b[36mnote:\x1b[0m two\n  lines\n"
+	if got := errs.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFailRecursion(t *testing.T) {
+	frames := make([]hook.Frame, 1200)
+	for i := range frames {
+		frames[i] = hook.Frame{File: "r.py", Line: i + 1}
+	}
+	got := Traceback(&hook.Raised{Type: "RecursionError", Frames: frames})
+	if lines := strings.Split(got, "\n"); len(lines) != 21 || lines[5] != "  … 1 180 frames left out" || lines[20] != "  r.py:1200" {
+		t.Errorf("got\n%s", got)
+	}
+	for i := range frames {
+		frames[i].Line = 7
+	}
+	got = Traceback(&hook.Raised{Type: "RecursionError", Frames: frames})
+	if want := "  r.py:7\n  r.py:7\n  r.py:7\n  … the same 1 197 times more"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestFailJSON(t *testing.T) {
+	tests := map[string]string{
+		"python": `{"schema":1,"error":{"kind":"hook","message":"ValueError: no name\u001b[2J","hook":"greet","sent":true,"python":{"type":"ValueError","message":"no name\u001b[2J","frames":[{"file":"/srv/plugins/greeter.py","line":12,"function":"greet","text":"raise ValueError(\"no name\")"},{"file":"/lib/other.py","line":3,"function":"inner"}],"cause":{"type":"KeyError","message":"'name'","frames":[{"file":"<string>","line":1}]}}}}`,
+		"timeout": `{"schema":1,"error":{"kind":"timeout","message":"no answer after 2 s","hook":"slow","sent":true,` +
+			`"at":[{"file":"slow.py","line":3,"function":"slow","text":"time.sleep(60)"}]}}`,
+		"crash": `{"schema":1,"error":{"kind":"crash","message":"the plugin ended during the call","hook":"boom","sent":true,"exit":{"signal":"SIGKILL","after_ms":2130,"stderr":["loading","::error::gone \u0023#[x]\r"]}}}`,
+		"tried": `{"schema":1,"error":{"kind":"interpreter","message":"no python found","hint":"recreate the environment\nor name one with --python","sent":false,"tried":["$PYPLUG_PYTHON (unset)",".venv/bin/python (broken symlink)"]}}`,
+		"exit":  `{"schema":1,"error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212},"status":"UNAVAILABLE"}}`,
+	}
+	for name, want := range tests {
+		s, out, errs := Test("")
+		f := failures()[name]
+		f.JSON = true
+		s.Fail(f)
+		if got := out.String(); got != want+"\n" || errs.Len() > 0 || !json.Valid(out.Bytes()) {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+		}
+	}
+}
+
+func TestLineErrorJSON(t *testing.T) {
+	f := failures()["group"]
+	want := `{"kind":"hook","message":"ExceptionGroup: two (2 sub-exceptions)","hook":"g","sent":true,"python":{"type":"ExceptionGroup","message":"two (2 sub-exceptions)","group":[{"type":"ValueError","message":"a","frames":[{"file":"g.py","line":1,"function":"f"}]},{"type":"TypeError","message":""}]},` +
+		`"type":"ExceptionGroup","traceback":"  1 of 2: ValueError: a\n    g.py:1 in f\n  2 of 2: TypeError"}`
+	if got := string(f.LineErrorJSON()); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,209 @@
+package ui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// flood prints without end until stop is closed.
+func flood(o *Output, stop <-chan struct{}) {
+	line := strings.Repeat("x", 1020)
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+			for range 20 {
+				o.Line("stdout", line, 0)
+			}
+			time.Sleep(10 * time.Millisecond) // lets the bubble's clock go on
+		}
+	}
+}
+
+var anError = Failure{Err: &hook.Error{Kind: hook.Timeout, Err: errors.New("too long")}}
+
+// took runs f and tells how long it took in the bubble.
+func took(f func()) time.Duration {
+	began := time.Now()
+	f()
+	return time.Since(began)
+}
+
+// With a plugin that prints without end and nobody who reads, the end of a
+// command costs no more than the error's own patience.
+func TestFailNobodyReads(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		terminal  bool
+		hurry     bool
+		close     time.Duration
+		fail, say time.Duration
+	}{
+		{"pipe", false, false, 0, failPatience, 0},
+		{"terminal", true, false, 0, heldPatience, 0},
+		{"hurry", false, true, 0, 0, 0},
+		{"terminal, hurry", true, true, 0, 0, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := newGate()
+				s, _, _ := Test("")
+				s.Err, s.ErrTTY = g, test.terminal
+				o := s.PluginOutput(OutputOptions{Label: "p"})
+				stop, ended := make(chan struct{}), make(chan struct{})
+				go func() {
+					defer close(ended)
+					flood(o, stop)
+				}()
+				time.Sleep(2 * patience)
+				if test.hurry {
+					s.Hurry()
+					s.Hurry()
+				}
+				for what, c := range map[string]struct {
+					got, most time.Duration
+				}{
+					"close": {took(o.Close), test.close}, "warn": {took(func() { s.Warn("x") }), test.say},
+					"fail": {took(func() { s.Fail(anError) }), test.fail},
+				} {
+					if c.got != c.most {
+						t.Errorf("%s took %v, want %v", what, c.got, c.most)
+					}
+				}
+				close(stop)
+				<-ended
+				close(g.takes)
+				synctest.Wait()
+				if !strings.Contains(g.String(), "error: timeout: too long") {
+					t.Error("the error is lost to a reader who comes back")
+				}
+			})
+		})
+	}
+}
+
+// A hurry ends the waits that go on, and shortens those to come.
+func TestHurry(t *testing.T) {
+	line := strings.Repeat("x", 1020)
+	for name, wait := range map[string]func(*Streams, *Output){
+		"close": func(_ *Streams, o *Output) { o.Close() },
+		"fail":  func(s *Streams, _ *Output) { s.Fail(anError) },
+		"JSON": func(s *Streams, _ *Output) {
+			f := anError
+			f.JSON = true
+			s.Fail(f)
+		},
+		"warn": func(s *Streams, _ *Output) { s.Warn("x") },
+		"line": func(_ *Streams, o *Output) {
+			for range roomSize/1000 + 1 {
+				o.Line("stdout", line, 0)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, before := range []time.Duration{-1, 50 * time.Millisecond} {
+				synctest.Test(t, func(t *testing.T) {
+					g := newGate()
+					s, _, _ := Test("")
+					s.Out, s.Err = g, g
+					o := s.PluginOutput(OutputOptions{Label: "p"})
+					o.Line("stdout", line, 0)
+					if before < 0 {
+						s.Hurry()
+					} else {
+						time.AfterFunc(before, s.Hurry)
+					}
+					if d := took(func() { wait(s, o) }); d > max(before, 0)+hurried {
+						t.Errorf("took %v, with the hurry after %v", d, before)
+					}
+					close(g.takes)
+				})
+			}
+		})
+	}
+}
+
+// One who reads gets everything, in a hurry too, and slow ones hold nothing up.
+func TestHurryReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, out, errs := Test("")
+		s.Hurry()
+		o := s.PluginOutput(OutputOptions{Label: "p"})
+		o.Line("stdout", "last words", 0)
+		o.Close()
+		s.Fail(anError)
+		f := anError
+		f.JSON = true
+		s.Fail(f)
+		if got := errs.String(); got != "p | last words\nerror: timeout: too long\n" || !strings.Contains(out.String(), "too long") {
+			t.Errorf("got %q and %q", got, out)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		s, _, _ := Test("")
+		s.Err = g
+		o := s.PluginOutput(OutputOptions{Label: "p"})
+		for range 1000 {
+			o.Line("stdout", strings.Repeat("x", 1020), 0)
+		}
+		done, left := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(left)
+			for {
+				time.Sleep(hurried / 2)
+				select {
+				case g.takes <- struct{}{}:
+				case <-done:
+					close(g.takes)
+					return
+				}
+			}
+		}()
+		s.Hurry()
+		if d := took(o.Close); d != hurriedClosing {
+			t.Errorf("took %v, want %v", d, hurriedClosing)
+		}
+		close(done)
+		<-left
+	})
+}
+
+// A line of ours is waited for, and not what a plugin prints after it.
+func TestWarnUnderFlood(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		s, _, _ := Test("")
+		s.Err = g
+		o := s.PluginOutput(OutputOptions{Label: "p"})
+		stop, ended, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			flood(o, stop)
+		}()
+		go func() {
+			defer close(left)
+			for {
+				select {
+				case g.takes <- struct{}{}:
+					time.Sleep(10 * time.Millisecond)
+				case <-ended:
+					close(g.takes)
+					return
+				}
+			}
+		}()
+		time.Sleep(time.Second)
+		if d := took(func() { s.Warn("x") }); d > 2*time.Second {
+			t.Errorf("took %v", d)
+		}
+		close(stop)
+		<-left
+	})
+}

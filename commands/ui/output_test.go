@@ -1,0 +1,253 @@
+package ui
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// gate is a reader of standard error that takes a write when told to.
+type gate struct {
+	mu    sync.Mutex
+	got   bytes.Buffer
+	takes chan struct{} // one for each write; closed: all
+}
+
+func newGate() *gate { return &gate{takes: make(chan struct{})} }
+
+func (g *gate) Write(b []byte) (int, error) {
+	<-g.takes
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.got.Write(b)
+}
+
+func (g *gate) String() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.got.String()
+}
+
+func clock() time.Time { return time.Date(2024, 1, 2, 3, 4, 5, 67e6, time.UTC) }
+
+func TestOutputText(t *testing.T) {
+	tests := []struct {
+		tty      bool
+		label    string
+		in       string
+		cut      int
+		want     string
+		wantTerm string // on a terminal; empty: the same
+	}{
+		{in: "hello", want: "hello"},
+		{in: "tab\there é 😀", want: "tab\there é 😀"},
+		{in: "\x1b[31mred\x1b[0m\a", want: "\x1b[31mred\x1b[0m\a", wantTerm: `\x1b[31mred\x1b[0m\x07`},
+		{in: "crlf\r", want: "crlf"},
+		{in: "10%\r20%", want: `10%\r20%`},
+		{in: "x\r::error::y", want: `x\r::error::y`},
+		{in: "\x80\xffé\u009b\x7f", want: "\x80\xffé\u009b\x7f", wantTerm: `\x80\xffé\u009b\x7f`},
+		{in: "\u009b31m", want: "\u009b31m", wantTerm: `\u009b31m`},
+		{in: "::error::x", want: "::error::x"},
+		{in: "a ##[error]x ##vso[task] ##teamcity[x] # ## ###[x", want: `a #\#[error]x #\#vso[task] #\#teamcity[x] # ## ##\#[x`,
+			wantTerm: "a ##[error]x ##vso[task] ##teamcity[x] # ## ###[x"},
+		{in: "long", cut: 184000, want: "long … (184 000 bytes left out)"},
+	}
+	for _, test := range tests {
+		for _, tty := range []bool{false, true} {
+			s, _, errs := Test("")
+			s.ErrTTY = tty
+			o := s.PluginOutput(OutputOptions{Label: "greeter"})
+			o.Line("stdout", test.in, test.cut)
+			o.Close()
+			want := test.want
+			if tty && test.wantTerm != "" {
+				want = test.wantTerm
+			}
+			if tty && strings.Contains(test.in, "\x80\xff") {
+				want = `\x80\xffé\u009b\x7f`
+			}
+			if got := errs.String(); got != "greeter | "+want+"\n" {
+				t.Errorf("%q, terminal %v: got %q, want %q", test.in, tty, got, want)
+			}
+		}
+	}
+}
+
+func TestOutputWithoutLabel(t *testing.T) {
+	s, _, errs := Test("")
+	o := s.PluginOutput(OutputOptions{})
+	o.Line("stdout", " \t::set-env name=x::y", 0)
+	o.Close()
+	if got, want := errs.String(), " \t:\\:set-env name=x::y\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestOutputJSON(t *testing.T) {
+	s, _, errs := Test("")
+	s.Now = clock
+	o := s.PluginOutput(OutputOptions{Label: "greeter", JSON: true})
+	o.Line("stdout", "a \"b\" <é>\x1b", 0)
+	o.SetGeneration(2)
+	o.Line("stderr", "##[error]\xff", 7)
+	o.Close()
+	want := `{"time":"2024-01-02T03:04:05.067Z","plugin":"greeter","stream":"stdout","line":"a \"b\" <é>\u001b"}
+{"time":"2024-01-02T03:04:05.067Z","plugin":"greeter","generation":2,"stream":"stderr","line":"\u0023#[error]` + "\uFFFD" + `","cut":7}
+`
+	if got := errs.String(); got != want {
+		t.Errorf("got\n%s, want\n%s", got, want)
+	}
+}
+
+func TestOutputQuiet(t *testing.T) {
+	s, _, errs := Test("")
+	o := s.PluginOutput(OutputOptions{Label: "x", Quiet: true})
+	o.Line("stdout", "hello", 0)
+	o.Close()
+	if errs.Len() > 0 {
+		t.Errorf("got %q", errs)
+	}
+}
+
+// A reader that takes nothing costs a second once; lines are dropped, counted
+// and told of when it reads again.
+func TestOutputNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		s, _, _ := Test("")
+		s.Err = g
+		o := s.PluginOutput(OutputOptions{Label: "p"})
+		line := strings.Repeat("x", 1020)
+		began := time.Now()
+		const lines = 3000
+		for range lines {
+			o.Line("stdout", line, 0)
+		}
+		if took := time.Since(began); took != patience {
+			t.Errorf("the plugin was held up for %v, want %v", took, patience)
+		}
+		o.Close()
+		s.Warn("too late")
+		if took := time.Since(began); took != patience {
+			t.Errorf("closing took until %v, want %v: the reader is known not to read", took, patience)
+		}
+		close(g.takes)
+		synctest.Wait()
+		kept := strings.Count(g.String(), "p | x")
+		want := fmt.Sprintf("… %s lines of the plugin's output dropped: standard error is not being read\nwarning: too late\n", grouped(int64(lines-kept)))
+		if got := g.String(); !strings.HasSuffix(got, "x\n"+want) || kept < 1000 || kept > 1100 {
+			t.Errorf("kept %d lines, ends in %q, want %q", kept, got[len(got)-100:], want)
+		}
+		o.Line("stdout", "after", 0)
+		o.Close()
+		if !strings.HasSuffix(g.String(), "late\np | after\n") {
+			t.Errorf("nothing comes after the drop")
+		}
+	})
+}
+
+// A slow reader is waited for and nothing is lost.
+func TestOutputSlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		s, _, _ := Test("")
+		s.Err = g
+		o := s.PluginOutput(OutputOptions{Label: "p"})
+		stop := make(chan struct{})
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			for {
+				select {
+				case g.takes <- struct{}{}:
+				case <-stop:
+					return
+				}
+				time.Sleep(patience - time.Millisecond)
+			}
+		})
+		line := strings.Repeat("x", 1020)
+		const lines = 1200
+		for range lines {
+			o.Line("stdout", line, 0)
+		}
+		o.Close() // takes ten seconds at most
+		close(stop)
+		reader.Wait()
+		close(g.takes)
+		synctest.Wait()
+		if got := strings.Count(g.String(), "p | x"); got != lines {
+			t.Errorf("got %d lines, want %d", got, lines)
+		}
+	})
+}
+
+type closedPipe struct{ writes int }
+
+func (c *closedPipe) Write([]byte) (int, error) {
+	c.writes++
+	return 0, fmt.Errorf("write: %w", syscall.EPIPE)
+}
+
+func TestOutputReaderGone(t *testing.T) {
+	s, _, _ := Test("")
+	c := &closedPipe{}
+	s.Err = c
+	o := s.PluginOutput(OutputOptions{Label: "p"})
+	for range 10000 {
+		o.Line("stdout", strings.Repeat("x", 1000), 0)
+	}
+	o.Close()
+	s.Warn("nobody hears this")
+	if c.writes != 1 {
+		t.Errorf("wrote %d times to a closed pipe", c.writes)
+	}
+}
+
+func TestOutputConcurrent(t *testing.T) {
+	s, _, errs := Test("")
+	o := s.PluginOutput(OutputOptions{Label: "p"})
+	var wg sync.WaitGroup
+	for n := range 4 {
+		wg.Go(func() {
+			for range 500 {
+				o.Line("stdout", strings.Repeat(string(rune('a'+n)), 50), 0)
+			}
+		})
+	}
+	wg.Wait()
+	o.Close()
+	lines := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
+	if len(lines) != 2000 {
+		t.Errorf("got %d lines, want 2000", len(lines))
+	}
+	for _, line := range lines {
+		if body := strings.TrimPrefix(line, "p | "); body != strings.Repeat(body[:1], 50) {
+			t.Fatalf("a mixed line: %q", line)
+		}
+	}
+}
+
+func BenchmarkOutput(b *testing.B) {
+	for _, jsonFace := range []bool{false, true} {
+		b.Run(fmt.Sprintf("json=%v", jsonFace), func(b *testing.B) {
+			s, _, _ := Test("")
+			r, w := io.Pipe()
+			s.Err = w
+			go func() { _, _ = io.Copy(io.Discard, r) }()
+			o := s.PluginOutput(OutputOptions{Label: "greeter", JSON: jsonFace})
+			line := strings.Repeat("some output # ", 7)
+			b.SetBytes(int64(len(line)))
+			for b.Loop() {
+				o.Line("stdout", line, 0)
+			}
+			o.Close()
+			_ = w.Close()
+		})
+	}
+}

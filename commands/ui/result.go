@@ -1,0 +1,201 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Format says how a result is printed.
+type Format uint8
+
+// The formats of a result.
+const (
+	// Plain is the JSON value on one line.
+	Plain Format = iota
+	// Raw is a string as it is, bytes verbatim, nothing for null, and the
+	// JSON value for all else.
+	Raw
+	// Envelope is one object that also says which hook, how long and where.
+	Envelope
+)
+
+// Result prints what a hook returned on standard output. A streamed result
+// without a value, whose items [Streams.Item] printed, prints nothing but its
+// envelope. The value is written as it is, without being decoded or copied when
+// it is large. The error is that of the write, see [IsClosedPipe], or of a
+// value that is not what r says it is.
+//
+// An envelope is {"schema", "hook", "result", "binary", "took_ms", "pid",
+// "generation"}; "binary" is true for bytes, whose result is their base64 text,
+// and a streamed result without a value has "done": true in its place.
+func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Info, generation int) error {
+	value := bytes.TrimSpace(r.Value)
+	if f != Envelope && r.Streamed && len(value) == 0 {
+		return nil
+	}
+	s.outMu.Lock()
+	defer s.outMu.Unlock()
+	s.clearForOut()
+	switch {
+	case f == Envelope:
+		return s.writeEnvelope(hookName, value, r, info, generation)
+	case f == Raw && r.Binary:
+		return writeBase64(s.Out, value)
+	case f == Raw:
+		return s.writeRaw(value)
+	case r.Binary:
+		return s.writeParts(nil, quoteBase64(value), []byte("\n"))
+	}
+	return s.writeParts(nil, s.oneLine(value), []byte("\n"))
+}
+
+// Item prints one item of a streamed result at once. Its envelope is {"schema",
+// "hook", "item"}. Errors are those of [Streams.Result].
+func (s *Streams) Item(f Format, hookName string, item json.RawMessage) error {
+	value := bytes.TrimSpace(item)
+	s.outMu.Lock()
+	defer s.outMu.Unlock()
+	s.clearForOut()
+	switch f {
+	case Envelope:
+		start := append(envelopeStart(hookName), `,"item":`...)
+		return s.writeParts(start, s.oneLine(value), []byte("}\n"))
+	case Raw:
+		return s.writeRaw(value)
+	}
+	return s.writeParts(nil, s.oneLine(value), []byte("\n"))
+}
+
+// clearForOut erases the line of Waiting when both streams are one terminal; it
+// stays away as long as outMu is held, and for a second of silence. Held: outMu.
+func (s *Streams) clearForOut() {
+	if s.OutTTY && s.ErrTTY {
+		s.waits.printed(time.Now())
+		s.screen.status(s.Err, "")
+		s.screen.flush(patience)
+	}
+}
+
+// writeParts writes a line, in one Write unless that would copy much.
+func (s *Streams) writeParts(start, value, end []byte) error {
+	const small = 64 << 10
+	if len(value) <= small {
+		line := make([]byte, 0, len(start)+len(value)+len(end))
+		_, err := s.Out.Write(append(append(append(line, start...), value...), end...))
+		return err
+	}
+	for _, part := range [][]byte{start, value, end} {
+		if len(part) == 0 {
+			continue
+		}
+		if _, err := s.Out.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oneLine is value as it can be printed on a line of its own. It is value
+// itself unless it was written on several lines, or has to be made visible.
+func (s *Streams) oneLine(value []byte) []byte {
+	if len(value) == 0 {
+		return []byte("null")
+	}
+	if bytes.IndexByte(value, '\n') >= 0 || bytes.IndexByte(value, '\r') >= 0 {
+		var b bytes.Buffer
+		if json.Compact(&b, value) == nil {
+			value = b.Bytes()
+		}
+	}
+	if s.OutTTY {
+		return escapeJSON(value)
+	}
+	return value
+}
+
+// escapeJSON writes as escapes what a terminal would act on. JSON itself has
+// seen to all below the blank; what remains is DEL, the C1 controls, and bytes
+// that are not UTF-8. They stand only inside strings.
+func escapeJSON(value []byte) []byte {
+	var dst []byte
+	start := 0
+	for i := 0; i < len(value); {
+		if c := value[i]; c < 0x7f {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(value[i:])
+		broken := r == utf8.RuneError && size == 1
+		if r < 0xa0 || broken {
+			dst = append(dst, value[start:i]...)
+			dst = fmt.Appendf(dst, `\u%04x`, r)
+			start = i + size
+		}
+		i += size
+	}
+	if start == 0 {
+		return value
+	}
+	return append(dst, value[start:]...)
+}
+
+func envelopeStart(hookName string) []byte {
+	return schema.AppendQuote([]byte(`{"schema":1,"hook":`), hookName)
+}
+
+func (s *Streams) writeEnvelope(hookName string, value []byte, r hook.Result, info hook.Info, generation int) error {
+	start, end := envelopeStart(hookName), envelopeEnd(r, info, generation)
+	if r.Streamed && len(value) == 0 {
+		return s.writeParts(start, []byte(`,"done":true`), end)
+	}
+	start = append(start, `,"result":`...)
+	if r.Binary {
+		return s.writeParts(start, quoteBase64(value), end)
+	}
+	return s.writeParts(start, s.oneLine(value), end)
+}
+
+func envelopeEnd(r hook.Result, info hook.Info, generation int) []byte {
+	var b []byte
+	if r.Binary {
+		b = append(b, `,"binary":true`...)
+	}
+	b = append(append(b, `,"took_ms":`...), milliseconds(r.Took)...)
+	if info.PID != 0 {
+		b = strconv.AppendInt(append(b, `,"pid":`...), int64(info.PID), 10)
+	}
+	if generation != 0 {
+		b = strconv.AppendInt(append(b, `,"generation":`...), int64(generation), 10)
+	}
+	return append(b, "}\n"...)
+}
+
+// milliseconds writes a duration as JSON has it, to the microsecond.
+func milliseconds(d time.Duration) string {
+	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)
+}
+
+// quoteBase64 makes a JSON string of base64 text, which may be one already.
+func quoteBase64(value []byte) []byte {
+	if len(value) > 0 && value[0] == '"' {
+		return value
+	}
+	return append(append([]byte{'"'}, value...), '"')
+}
+
+func writeBase64(w io.Writer, value []byte) error {
+	text := bytes.Trim(value, `"`)
+	if _, err := io.Copy(w, base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text))); err != nil {
+		return fmt.Errorf("bytes of the result: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,166 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+func TestResult(t *testing.T) {
+	const start, end = `{"schema":1,"hook":"greet",`, `"took_ms":1.25,"pid":42,"generation":3}` + "\n"
+	tests := []struct {
+		name                 string
+		value                string
+		binary, streamed     bool
+		plain, raw, envelope string
+	}{
+		{"text", `"é \"q\" \n \u00e9\ud83d\ude00\/"`, false, false, `"é \"q\" \n \u00e9\ud83d\ude00\/"` + "\n", "é \"q\" \n é😀/\n", start + `"result":"é \"q\" \n \u00e9\ud83d\ude00\/",` + end},
+		{"surrogates", `"\udc80\udcff\ud800x\udc00\ud800\ud83d\ude00"`, false, false, `"\udc80\udcff\ud800x\udc00\ud800\ud83d\ude00"` + "\n",
+			"\x80\xff\uFFFDx\uFFFD\uFFFD😀\n", start + `"result":"\udc80\udcff\ud800x\udc00\ud800\ud83d\ude00",` + end},
+		{"quotes at the ends", `"\"\""`, false, false, `"\"\""` + "\n", "\"\"\n", start + `"result":"\"\"",` + end},
+		{"empty", `""`, false, false, "\"\"\n", "\n", start + `"result":"",` + end},
+		{"number", `12345678901234567890.10`, false, false, "12345678901234567890.10\n", "12345678901234567890.10\n", start + `"result":12345678901234567890.10,` + end},
+		{"lines", "{\n  \"a\": [1,\r\n 2]\n}\n", false, false, `{"a":[1,2]}` + "\n", `{"a":[1,2]}` + "\n", start + `"result":{"a":[1,2]},` + end},
+		{"null", "null", false, false, "null\n", "", start + `"result":null,` + end},
+		{"nothing", "", false, false, "null\n", "", start + `"result":null,` + end},
+		{"bytes", "AP8K", true, false, "\"AP8K\"\n", "\x00\xff\n", start + `"result":"AP8K","binary":true,` + end},
+		{"bytes as a string", `"AP8="`, true, false, "\"AP8=\"\n", "\x00\xff", start + `"result":"AP8=","binary":true,` + end},
+		{"no bytes", "", true, false, "\"\"\n", "", start + `"result":"","binary":true,` + end},
+		{"streamed", "", false, true, "", "", start + `"done":true,` + end},
+		{"collected", "[1]", false, true, "[1]\n", "[1]\n", start + `"result":[1],` + end},
+	}
+	for _, test := range tests {
+		r := hook.Result{Value: json.RawMessage(test.value), Binary: test.binary, Streamed: test.streamed, Took: 1250 * time.Microsecond}
+		for f, want := range []string{test.plain, test.raw, test.envelope} {
+			s, out, _ := Test("")
+			err := s.Result(Format(f), "greet", r, hook.Info{PID: 42}, 3)
+			if err != nil || out.String() != want {
+				t.Errorf("%s, format %d: got %q, %v, want %q", test.name, f, out, err, want)
+			}
+			if Format(f) == Envelope && !json.Valid(out.Bytes()) {
+				t.Errorf("%s: the envelope is not JSON", test.name)
+			}
+		}
+	}
+}
+
+func TestResultOnTerminal(t *testing.T) {
+	s, out, _ := Test("")
+	s.OutTTY = true
+	value := json.RawMessage("\"a\u007fb\u0080c\u009fd\u00a0é\xff😀\"")
+	want := `"a\u007fb\u0080c\u009fd` + "\u00a0é" + `\ufffd😀"`
+	if err := s.Result(Plain, "h", hook.Result{Value: value}, hook.Info{}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Result(Envelope, "h", hook.Result{Value: value}, hook.Info{}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), want+"\n"+`{"schema":1,"hook":"h","result":`+want+`,"took_ms":0}`+"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestItem(t *testing.T) {
+	for f, want := range []string{"\"a\"\n{\"b\":1}\nnull\n", "a\n{\"b\":1}\n",
+		`{"schema":1,"hook":"h","item":"a"}` + "\n" + `{"schema":1,"hook":"h","item":{"b":1}}` + "\n" + `{"schema":1,"hook":"h","item":null}` + "\n"} {
+		s, out, _ := Test("")
+		for _, item := range []string{`"a"`, "{\"b\":\n1}", "null"} {
+			if err := s.Item(Format(f), "h", json.RawMessage(item)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out.String() != want {
+			t.Errorf("format %d: got %q, want %q", f, out, want)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (w failing) Write([]byte) (int, error) { return 0, w.err }
+
+func TestResultErrors(t *testing.T) {
+	s, _, _ := Test("")
+	value := json.RawMessage(`"` + strings.Repeat("x", 100<<10) + `"`)
+	for _, cause := range []error{syscall.ENOSPC, syscall.EPIPE, io.ErrClosedPipe} {
+		s.Out = failing{fmt.Errorf("write: %w", cause)}
+		for _, f := range []Format{Plain, Raw, Envelope} {
+			err := s.Result(f, "h", hook.Result{Value: value}, hook.Info{}, 0)
+			if !errors.Is(err, cause) || IsClosedPipe(err) != (cause != syscall.ENOSPC) {
+				t.Errorf("format %d: got %v, want %v", f, err, cause)
+			}
+		}
+	}
+	s.Out = io.Discard
+	err := s.Result(Raw, "h", hook.Result{Value: json.RawMessage("A*"), Binary: true}, hook.Info{}, 0)
+	if err == nil || IsClosedPipe(err) {
+		t.Errorf("got %v for what is not base64", err)
+	}
+}
+
+// counting tells what was handed to it without a copy.
+type counting struct{ wrote [][]byte }
+
+func (c *counting) Write(b []byte) (int, error) {
+	c.wrote = append(c.wrote, b)
+	return len(b), nil
+}
+
+func TestLargeResultIsNotCopied(t *testing.T) {
+	value := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
+	for _, f := range []Format{Plain, Raw, Envelope} {
+		s, _, _ := Test("")
+		c := &counting{}
+		s.Out = c
+		if err := s.Result(f, "h", hook.Result{Value: value}, hook.Info{}, 0); err != nil {
+			t.Fatal(err)
+		}
+		at := 0
+		if f == Raw {
+			at = 1
+		}
+		if !slicesShare(c.wrote, value[at:]) {
+			t.Errorf("format %d: the value was copied", f)
+		}
+	}
+}
+
+func slicesShare(wrote [][]byte, value []byte) bool {
+	for _, w := range wrote {
+		if len(w) > 1000 && &w[0] == &value[0] {
+			return true
+		}
+	}
+	return false
+}
+
+func FuzzRaw(f *testing.F) {
+	for _, seed := range []string{`"a"`, `"\u00e9"`, `"\udc80\ud83d\ude00"`, `"\`, `"\u12`, `"`, `"\\"`, "null", "[1]"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		s, out, _ := Test("")
+		if err := s.Result(Raw, "h", hook.Result{Value: json.RawMessage(value)}, hook.Info{}, 0); err != nil {
+			t.Fatal(err)
+		}
+		var want string
+		trimmed := bytes.TrimSpace([]byte(value))
+		if json.Unmarshal(trimmed, &want) != nil || len(trimmed) == 0 || trimmed[0] != '"' {
+			return
+		}
+		if strings.Contains(want, "\uFFFD") || strings.Contains(want, "\\") {
+			return // encoding/json cannot say what these were
+		}
+		if got := out.String(); got != want+"\n" {
+			t.Errorf("%q: got %q, want %q", value, got, want)
+		}
+	})
+}

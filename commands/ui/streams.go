@@ -1,0 +1,127 @@
+package ui
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+)
+
+// Streams are the standard streams of one run. Make one with [System] or
+// [Test]; its fields are set before the first use and not changed after it. Its
+// methods are safe for concurrent use. It must not be copied.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+	// OutTTY and ErrTTY tell whether these are terminals.
+	OutTTY, ErrTTY bool
+	// Quiet silences warnings, notes and what is waited for.
+	Quiet bool
+	// Verbose shows what [Streams.Log] gets at the level "info".
+	Verbose bool
+	// LogJSON makes all of standard error JSON lines.
+	LogJSON bool
+	// Getenv, Getwd and Now are the system's where nil.
+	Getenv func(string) string
+	Getwd  func() (string, error)
+	Now    func() time.Time
+
+	outColor, errColor bool
+
+	outMu  sync.Mutex // held while a value is written to Out
+	screen screen
+	waits  waits
+}
+
+// System returns the process's own streams, coloured by the environment.
+func System() *Streams {
+	s := &Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
+	}
+	s.colorBy("auto")
+	return s
+}
+
+// Test returns streams over memory: no terminals, no colour, no environment.
+// What Err has is complete once the method that wrote to it, or
+// [Output.Close], has returned.
+func Test(in string) (s *Streams, out, err *bytes.Buffer) {
+	out, err = new(bytes.Buffer), new(bytes.Buffer)
+	s = &Streams{
+		In: strings.NewReader(in), Out: out, Err: err,
+		Getenv: func(string) string { return "" },
+		Getwd:  func() (string, error) { return "", errors.New("no directory") },
+	}
+	return s, out, err
+}
+
+func isTerminal(f *os.File) bool {
+	return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
+}
+
+func (s *Streams) getenv(name string) string {
+	if s.Getenv == nil {
+		return os.Getenv(name)
+	}
+	return s.Getenv(name)
+}
+
+func (s *Streams) getwd() (string, error) {
+	if s.Getwd == nil {
+		return os.Getwd()
+	}
+	return s.Getwd()
+}
+
+func (s *Streams) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
+}
+
+// Warn prints a warning on standard error. It waits for a reader that takes
+// nothing for a second at most, as all that prints there does.
+func (s *Streams) Warn(text string) { s.say("warning", Yellow, text) }
+
+// Note prints a note on standard error.
+func (s *Streams) Note(text string) { s.say("note", Cyan, text) }
+
+func (s *Streams) say(level string, c Color, text string) {
+	switch {
+	case s.Quiet:
+	case s.LogJSON:
+		s.logLine(level, text, nil)
+	default:
+		s.print(s.PaintErr(c, level+":") + " " + s.escapeText(text, "  ") + "\n")
+	}
+}
+
+// print writes whole lines to standard error.
+func (s *Streams) print(lines string) {
+	s.screen.add(s.Err, lines)
+	s.screen.flush(patience)
+}
+
+// Hurry tells that the program is to end: from now on nothing waits longer than
+// a tenth of a second for a reader that takes nothing, or a second for one that
+// is slow, and what a plugin prints is dropped where it would have to wait. It
+// ends the waits that go on, too, and may be called more than once.
+func (s *Streams) Hurry() { s.screen.hurry() }
+
+// IsClosedPipe tells whether a write failed because the reader has gone away.
+func IsClosedPipe(err error) bool {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		return true
+	}
+	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // as Windows has them
+	return runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
+}

@@ -1,0 +1,221 @@
+package ui
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, out, errs := Test("")
+		s.ErrTTY, s.OutTTY = true, true
+		s.Waiting("what is quick")()
+		stop := s.Waiting("starting \x1bgreeter")
+		time.Sleep(quickly + tick/2)
+		o := s.PluginOutput(OutputOptions{Label: "p"})
+		o.Line("stdout", "a line", 0)
+		o.Close()
+		time.Sleep(tick)
+		if err := s.writeOut("data\n"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(quickly + tick)
+		stop()
+		stop()
+		got := errs.String()
+		want := `| starting \x1bgreeter (1 s)` + eraseLine + "p | a line\n" +
+			`/ starting \x1bgreeter (1 s)` + eraseLine + `- starting \x1bgreeter (2 s)` + eraseLine
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if out.String() != "data\n" {
+			t.Errorf("got %q on standard output", out)
+		}
+	})
+}
+
+// Items keep the line away as long as they come within a second, and each finds
+// it erased; a new wait may follow a stopped one.
+func TestWaitingBetweenItems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := Test("")
+		both := &sized{width: 80} // one terminal
+		s.Out, s.Err, s.ErrTTY, s.OutTTY = both, both, true, true
+		stop := s.Waiting("counting")
+		for range 5 {
+			time.Sleep(quickly / 2)
+			if err := s.Item(Plain, "h", []byte("1")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := both.take(), strings.Repeat("1\n", 5); got != want {
+			t.Fatalf("got %q, want %q", got, want)
+		}
+		time.Sleep(quickly + tick/2)
+		if err := s.Item(Plain, "h", []byte("2")); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		again := s.Waiting("again")
+		time.Sleep(2*quickly + tick/2)
+		again()
+		got := both.take()
+		if !strings.Contains(got, " counting (3 s)"+eraseLine+"2\n") || !strings.HasSuffix(got, " again (2 s)"+eraseLine) {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// Of two waits the later is shown, whichever ends first.
+func TestWaitingOverlap(t *testing.T) {
+	for _, innerFirst := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s, _, _ := Test("")
+			errs := &sized{width: 80}
+			s.Err, s.ErrTTY = errs, true
+			outer := s.Waiting("outer")
+			inner := s.Waiting("inner")
+			time.Sleep(quickly + 3*tick + tick/2)
+			if got := errs.take(); strings.Contains(got, "outer") || strings.Count(got, "inner") != 4 {
+				t.Errorf("got %q, want inner alone", got)
+			}
+			first, second, left := inner, outer, "outer"
+			if !innerFirst {
+				first, second, left = outer, inner, "inner"
+			}
+			first()
+			errs.take()
+			time.Sleep(2 * tick)
+			second()
+			got := errs.take()
+			if strings.Count(got, left) != 2 || strings.Count(got, eraseLine) < 2 || !strings.HasSuffix(got, eraseLine) {
+				t.Errorf("got %q, want %s alone, erased at the end", got, left)
+			}
+			time.Sleep(quickly)
+			if errs.take() != "" {
+				t.Error("a stopped wait still draws")
+			}
+		})
+	}
+}
+
+func TestWaitingElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, set := range map[string]func(*Streams){
+			"no terminal": func(s *Streams) { s.ErrTTY = false },
+			"quiet":       func(s *Streams) { s.Quiet = true },
+			"JSON":        func(s *Streams) { s.LogJSON = true },
+			"dumb":        func(s *Streams) { s.Getenv = func(string) string { return "dumb" } },
+		} {
+			s, _, errs := Test("")
+			s.ErrTTY = true
+			set(s)
+			stop := s.Waiting("x")
+			time.Sleep(5 * time.Second)
+			stop()
+			if errs.Len() > 0 {
+				t.Errorf("%s: got %q", name, errs)
+			}
+		}
+	})
+}
+
+// sized is a terminal of a width that may change.
+type sized struct {
+	mu    sync.Mutex
+	got   bytes.Buffer
+	width int
+}
+
+func (w *sized) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.got.Write(b)
+}
+
+func (w *sized) columns() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.width
+}
+
+// resize gives the terminal another width.
+func (w *sized) resize(width int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.width = width
+}
+
+// take is what was written since the last take.
+func (w *sized) take() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer w.got.Reset()
+	return w.got.String()
+}
+
+func TestWaitingWidth(t *testing.T) {
+	for _, what := range []string{"starting " + strings.Repeat("plugins/greeter/", 10), strings.Repeat("日本語", 40), "a\tb" + strings.Repeat("👩\u200d💻❤\ufe0f", 30)} {
+		synctest.Test(t, func(t *testing.T) {
+			s, _, _ := Test("")
+			terminal := &sized{width: 40}
+			s.Err, s.ErrTTY = terminal, true
+			stop := s.Waiting(what)
+			time.Sleep(quickly - tick/2)
+			for _, width := range []int{40, 3, 1, 12, 200, 80} {
+				synctest.Wait()
+				terminal.take()
+				terminal.resize(width)
+				time.Sleep(tick)
+				synctest.Wait()
+				got := strings.TrimPrefix(terminal.take(), eraseLine)
+				n := 0
+				for _, r := range got {
+					n += cells(r)
+				}
+				if n >= max(width, 4) || width > 10 && n < min(width, 120)-5 || strings.ContainsAny(got, "\t\n") {
+					t.Errorf("%d columns: got %q of %d cells", width, got, n)
+				}
+				if width > 10 && !strings.HasSuffix(got, " (1 s)") && !strings.HasSuffix(got, "…") {
+					t.Errorf("%d columns: got %q", width, got)
+				}
+			}
+			stop()
+		})
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, test := range []struct {
+		text, tail string
+		room       int
+		want       string
+	}{
+		{"starting x (1 s)", " (1 s)", 16, "starting x (1 s)"},
+		{"starting x (1 s)", " (1 s)", 15, "startin… (1 s)"},
+		{"日本語 (1 s)", " (1 s)", 12, "日本語 (1 s)"},
+		{"日本語語 (1 s)", " (1 s)", 13, "日本… (1 s)"},
+		{"starting x (1 s)", " (1 s)", 11, "starting …"},
+		{"starting x (1 s)", " (1 s)", 2, "…"},
+		{"starting x (1 s)", " (1 s)", 1, ""},
+		{"", "", 0, ""},
+	} {
+		if got := fit(test.text, test.tail, test.room); got != test.want {
+			t.Errorf("%q in %d: got %q, want %q", test.text, test.room, got, test.want)
+		}
+	}
+}
+
+func TestCells(t *testing.T) {
+	for r, want := range map[rune]int{
+		'a': 1, 'é': 1, 'Ж': 1, '→': 1, '─': 1, '…': 1, 'ﬁ': 1, '日': 2, 'ア': 2, '한': 2, 'Ａ': 2, '（': 2, 'ｱ': 1, '😀': 2, '⌚': 2, '✅': 2, '𠀀': 2,
+	} {
+		if got := cells(r); got != want {
+			t.Errorf("%c: got %d, want %d", r, got, want)
+		}
+	}
+}

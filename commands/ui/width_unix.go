@@ -1,0 +1,14 @@
+//go:build unix
+
+package ui
+
+import "golang.org/x/sys/unix"
+
+// terminalColumns is the width of a terminal, 0 when it does not tell.
+func terminalColumns(fd uintptr) int {
+	size, err := unix.IoctlGetWinsize(int(fd), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}

@@ -1,0 +1,13 @@
+// Command pyplug starts, calls and looks after Python plugins.
+package main
+
+import (
+	"os"
+
+	"github.com/pyplug/pyplug/commands"
+	"github.com/pyplug/pyplug/commands/ui"
+)
+
+func main() {
+	os.Exit(commands.Main(os.Args, ui.System()))
+}
