@@ -1,0 +1,341 @@
+package protoschema
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+func fileProto(t testing.TB, d *Descriptors, name string) *descriptorpb.FileDescriptorProto {
+	t.Helper()
+	file, err := d.files.FindFileByPath(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return protodesc.ToFileDescriptorProto(file)
+}
+
+const allProto = `
+syntax = "proto3";
+package all;
+import "google/protobuf/any.proto";
+import "google/protobuf/duration.proto";
+import "google/protobuf/field_mask.proto";
+import "google/protobuf/struct.proto";
+import "google/protobuf/timestamp.proto";
+import "google/protobuf/wrappers.proto";
+enum Color { COLOR_NONE = 0; RED = 1; GREEN = 2; }
+message Address { string city = 1; int32 zip = 2; Address next = 3; repeated string lines = 4; }
+message All {
+  string text = 1; bytes data = 2; bool flag = 3; double real = 4; float single = 5;
+  int32 small = 6; int64 large = 7; uint32 count = 8; uint64 huge = 9; sint32 signed = 10; fixed64 fixed = 11;
+  Color color = 12; Address address = 13; string user_name = 14 [json_name = "user"];
+  repeated string tags = 20; repeated int32 numbers = 21; repeated Address addresses = 22; repeated Color colors = 23;
+  map<string, string> labels = 30; map<int32, bool> bits = 31; map<string, Address> places = 32;
+  map<string, google.protobuf.Value> values = 33; map<string, google.protobuf.Int32Value> limits = 34;
+  oneof contact { string email = 40; int64 phone = 41; Address post = 42; }
+  optional string nick = 45;
+  google.protobuf.Timestamp at = 50; google.protobuf.Duration wait = 51; google.protobuf.FieldMask mask = 52;
+  google.protobuf.Struct meta = 53; google.protobuf.Value any_json = 54; google.protobuf.ListValue list = 55;
+  google.protobuf.Any any = 56; google.protobuf.Int64Value wrapped = 57; google.protobuf.StringValue words = 58;
+  repeated google.protobuf.BoolValue flags = 59; repeated google.protobuf.Timestamp times = 60;
+  google.protobuf.NullValue nothing = 61;
+}
+service S {
+  // Do does it all.
+  rpc Do(All) returns (stream All);
+}
+`
+
+func allMethod(t testing.TB) Method {
+	t.Helper()
+	m, err := merge(t, compile(t, "all.proto", allProto)).Find("Do")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// bindWords binds words as they are typed. The file "f" holds the bytes 255 and 10,
+// "n" a number.
+func bindWords(m Method, typed ...string) (proto.Message, error) {
+	words, err := schema.ParseWords(typed, func(name string) ([]byte, error) {
+		switch name {
+		case "f":
+			return []byte{255, '\n'}, nil
+		case "json":
+			return []byte(`{"city":"Rome"}`), nil
+		}
+		return []byte("7\n"), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return BindMessage(m, words)
+}
+
+func TestBindMessage(t *testing.T) {
+	m := allMethod(t)
+	tests := []struct{ words, want string }{
+		{"", `{}`},
+		{"text=", `{}`},
+		{"text=2", `{"text":"2"}`},
+		{`text="q"`, `{"text":"\"q\""}`},
+		{`text:="q\u00e9"`, `{"text":"qé"}`},
+		{"text@=n", `{"text":"7\n"}`},
+		{"data=hé", `{"data":"aMOp"}`},
+		{"data@=f", `{"data":"/wo="}`},
+		{`data:="/wo="`, `{"data":"/wo="}`},
+		{"flag=yes", `{"flag":true}`},
+		{"flag:=true", `{"flag":true}`},
+		{"real=1e3 single=.5", `{"real":1000,"single":0.5}`},
+		{"real=nan single=-inf", `{"real":"NaN","single":"-Infinity"}`},
+		{"small=-2147483648 large=9223372036854775807", `{"small":-2147483648,"large":"9223372036854775807"}`},
+		{"count=+4294967295 huge=18446744073709551615", `{"count":4294967295,"huge":"18446744073709551615"}`},
+		{"signed=-007 fixed=1", `{"signed":-7,"fixed":"1"}`},
+		{"small@=n", `{"small":7}`},
+		{"color=RED", `{"color":"RED"}`},
+		{"color=2", `{"color":"GREEN"}`},
+		{"color=9", `{"color":9}`},
+		{`color:="GREEN"`, `{"color":"GREEN"}`},
+		{"address.city=Rome address.zip=1", `{"address":{"city":"Rome","zip":1}}`},
+		{"address.next.next.city=x", `{"address":{"next":{"next":{"city":"x"}}}}`},
+		{`address={"city":"Rome"}`, `{"address":{"city":"Rome"}}`},
+		{`address:={"city":"Rome"}`, `{"address":{"city":"Rome"}}`},
+		{"address@=json", `{"address":{"city":"Rome"}}`},
+		{"address.lines=a address.lines=b", `{"address":{"lines":["a","b"]}}`},
+		{"user=a", `{"user_name":"a"}`},
+		{"user_name=a", `{"user_name":"a"}`},
+		{"anyJson=1", `{"any_json":1}`},
+		{"tags=a tags=b tags=[1]", `{"tags":["a","b","[1]"]}`},
+		{`tags=a tags:="b" tags:=["c","d"]`, `{"tags":["a","b","c","d"]}`},
+		{"numbers=1 numbers:=[2,3] numbers:=4", `{"numbers":[1,2,3,4]}`},
+		{`addresses={"city":"a"} addresses:={"city":"b"} addresses:=[{"city":"c"}]`, `{"addresses":[{"city":"a"},{"city":"b"},{"city":"c"}]}`},
+		{"colors=RED colors=2", `{"colors":["RED","GREEN"]}`},
+		{"labels.a=1 labels.b.c=2", `{"labels":{"a":"1","b.c":"2"}}`},
+		{"labels.app/na-me=1 labels.x-y:=\"z\"", `{"labels":{"app/na-me":"1","x-y":"z"}}`},
+		{`labels:={"a":"b"}`, `{"labels":{"a":"b"}}`},
+		{`labels={"a":"b"}`, `{"labels":{"a":"b"}}`},
+		{"bits.5=yes bits.-1=0", `{"bits":{"-1":false,"5":true}}`},
+		{"places.home.city=x places.home.zip=1 places.b={}", `{"places":{"b":{},"home":{"city":"x","zip":1}}}`},
+		{`places.a:={"city":"x"}`, `{"places":{"a":{"city":"x"}}}`},
+		{`values.a=1 values.b=x values.c:=[null]`, `{"values":{"a":1,"b":"x","c":[null]}}`},
+		{`limits.a=1 limits.b:=2`, `{"limits":{"a":1,"b":2}}`},
+		{"email=x", `{"email":"x"}`},
+		{"phone=0", `{"phone":"0"}`},
+		{"post.city=x post.zip=2", `{"post":{"city":"x","zip":2}}`},
+		{"nick=", `{"nick":""}`},
+		{"at=2024-01-02T03:04:05Z wait=1.5s", `{"at":"2024-01-02T03:04:05Z","wait":"1.500s"}`},
+		{"at.seconds=1", `{"at":"1970-01-01T00:00:01Z"}`},
+		{"mask=user_name,address.city", `{"mask":"userName,address.city"}`},
+		{"mask=userName", `{"mask":"userName"}`},
+		{`meta={"a":[1]}`, `{"meta":{"a":[1]}}`},
+		{"meta.a.b=1 meta.a.c=x meta.d:=null", `{"meta":{"a":{"b":1,"c":"x"},"d":null}}`},
+		{"any_json=1.10", `{"any_json":"1.10"}`},
+		{"any_json=null", `{"any_json":null}`},
+		{"any_json.a=true", `{"any_json":{"a":true}}`},
+		{"list=[1,2]", `{"list":[1,2]}`},
+		{`any:={"@type":"type.googleapis.com/all.Address","city":"x"}`, `{"any":{"@type":"type.googleapis.com/all.Address","city":"x"}}`},
+		{`any:={"@type":"x.y/google.protobuf.Duration","value":"1s"}`, `{"any":{"@type":"x.y/google.protobuf.Duration","value":"1s"}}`},
+		{"wrapped=5 words=5", `{"wrapped":"5","words":"5"}`},
+		{"wrapped:=5", `{"wrapped":"5"}`},
+		{"wrapped.value=5", `{"wrapped":"5"}`},
+		{"wrapped:=null", `{}`},
+		{"flags=1 flags=no flags:=true", `{"flags":[true,false,true]}`},
+		{"times=2024-01-02T03:04:05Z", `{"times":["2024-01-02T03:04:05Z"]}`},
+		{"nothing=null", `{}`},
+	}
+	for _, test := range tests {
+		got, err := bindWords(m, strings.Fields(test.words)...)
+		if err != nil {
+			t.Errorf("%s: %v", test.words, err)
+			continue
+		}
+		line, err := EncodeMessage(got, EncodeOptions{Descriptors: m.set})
+		if err != nil || string(line) != test.want {
+			t.Errorf("%s: got %s, %v, want %s", test.words, line, err, test.want)
+		}
+		// What was written is read again.
+		again, err := DecodeMessage(m, line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+		} else if second, _ := EncodeMessage(again, EncodeOptions{Descriptors: m.set}); string(second) != string(line) {
+			t.Errorf("%s: comes back as %s", line, second)
+		}
+	}
+}
+
+func TestBindMessageErrors(t *testing.T) {
+	m := allMethod(t)
+	city := "city, zip, next, lines"
+	tests := []struct{ words, problem, want, suggest string }{
+		{"hello", schema.ByNameOnly, `"hello" has no name, want name=VALUE with one of text, data, `, ""},
+		{"=x", schema.ByNameOnly, `"=x" has no name`, ""},
+		{":=1", schema.ByNameOnly, `":=1" has no name`, ""},
+		{"nolabels.a-b=1", schema.ByNameOnly, `"nolabels.a-b=1" has no name`, ""},
+		{"labels.a-b@=1", schema.ByNameOnly, `"labels.a-b@=1" has no name`, ""},
+		{"txet=1", schema.NoField, `no field "txet" in all.All, want one of text, data, `, "text"},
+		{"address.ciyt=1", schema.NoField, `no field "address.ciyt" in all.Address, want one of ` + city, "address.city"},
+		{"address.next.q=1", schema.NoField, `no field "address.next.q" in all.Address, want one of ` + city, ""},
+		{"places.home.zit=1", schema.NoField, `no field "places.home.zit" in all.Address, want one of ` + city, "places.home.zip"},
+		{`address:={"next":{"ciyt":1}}`, schema.NoField, `no field "address.next.ciyt" in all.Address, want one of ` + city, "address.next.city"},
+		{`places:={"a":{"ciyt":1}}`, schema.NoField, `no field "places.a.ciyt" in all.Address, want one of ` + city, "places.a.city"},
+		{`places.a={"ciyt":1}`, schema.NoField, `no field "places.a.ciyt" in all.Address, want one of ` + city, "places.a.city"},
+		{"small=x", schema.BadValue, `small is "x", want int32 from -2147483648 to 2147483647`, ""},
+		{"small=2147483648", schema.BadValue, `small is "2147483648", want int32 from -2147483648 to 2147483647`, ""},
+		{"small=1.0", schema.BadValue, `small is "1.0", want int32 from`, ""},
+		{"large=9223372036854775808", schema.BadValue, `large is "9223372036854775808", want int64 from -9223372036854775808 to 9223372036854775807`, ""},
+		{"count=-1", schema.BadValue, `count is "-1", want uint32 from 0 to 4294967295`, ""},
+		{"huge=18446744073709551616", schema.BadValue, `huge is "18446744073709551616", want uint64 from 0 to 18446744073709551615`, ""},
+		{"single=1e39", schema.BadValue, `single is "1e39", want float`, ""},
+		{"flag=maybe", schema.BadValue, `flag is "maybe", want bool`, ""},
+		{"text@=f", schema.BadValue, `text is "\xff\n", want string of UTF-8`, ""},
+		{"color=BLUE", schema.BadValue, `color is "BLUE", want enum all.Color (COLOR_NONE, RED, GREEN)`, ""},
+		{"at=now", schema.BadValue, `at is "now", want message google.protobuf.Timestamp such as 2006-01-02T15:04:05Z`, ""},
+		{"wait=5", schema.BadValue, `wait is "5", want message google.protobuf.Duration such as 1.5s`, ""},
+		{"mask=a_1", schema.BadValue, `mask is "a_1", want message google.protobuf.FieldMask such as user.name,age`, ""},
+		{"wrapped=x", schema.BadValue, `wrapped is "x", want int64 from`, ""},
+		{"meta.\xff=x", schema.BadValue, "meta is \"\\xff\", want a key of UTF-8", ""},
+		{"meta=x", schema.BadValue, `meta is "x", want message google.protobuf.Struct`, ""},
+		{"list={}", schema.BadValue, `list is "{}", want message google.protobuf.ListValue`, ""},
+		{"any={}x", schema.BadValue, `any is "{}x", want message google.protobuf.Any as an object whose "@type" is described`, ""},
+		{`any:={"@type":"x/y.Z"}`, schema.BadValue, `any is "{\"@type\":\"x/y.Z\"}", want message google.protobuf.Any as an object`, ""},
+		{"address=Rome", schema.BadValue, `address is "Rome", want message all.Address`, ""},
+		{`address:={"zip":"x"}`, schema.BadValue, `address.zip is "x", want int32 from`, ""},
+		{`addresses:=[{},{"zip":[]}]`, schema.BadValue, `addresses[1].zip is "[]", want int32 from`, ""},
+		{`numbers:=[1,"b"]`, schema.BadValue, `numbers[1] is "b", want int32 from`, ""},
+		{`data:="%"`, schema.BadValue, `data is "%", want bytes in base64`, ""},
+		{`text:=5`, schema.BadValue, `text is "5", want string of UTF-8`, ""},
+		{"bits.x=yes", schema.BadValue, `bits is "x", want int32 from -2147483648 to 2147483647 as key`, ""},
+		{"bits.5=maybe", schema.BadValue, `bits.5 is "maybe", want bool`, ""},
+		{`bits:={"x":true}`, schema.BadValue, `bits is "x", want int32 from -2147483648 to 2147483647 as key`, ""},
+		{`bits:={"5":7}`, schema.BadValue, `bits.5 is "7", want bool`, ""},
+		{"labels=x", schema.BadValue, `labels is "x", want map<string, string>`, ""},
+		{"text=1 text=2", schema.Twice, `text is given twice, by "text=1" and by "text=2"`, ""},
+		{"user=1 user_name=2", schema.Twice, `user_name is given twice, by "user=1" and by "user_name=2"`, ""},
+		{"labels.a=1 labels.a=2", schema.Twice, `labels.a is given twice`, ""},
+		{"bits.5=1 bits.05=1", schema.Twice, `bits.5 is given twice, by "bits.5=1" and by "bits.05=1"`, ""},
+		{`labels:={} labels.a=2`, schema.Twice, `labels is given twice`, ""},
+		{`labels.a=2 labels:={}`, schema.Twice, `labels is given twice`, ""},
+		{`address.city=1 address={}`, schema.Twice, `address is given twice`, ""},
+		{`address={} address.city=1`, schema.Twice, `address is given twice`, ""},
+		{`meta.a=1 meta.a.b=1`, schema.Twice, `meta.a is given twice`, ""},
+		{`meta.a.b=1 meta.a=1`, schema.Twice, `meta.a is given twice`, ""},
+		{"email=a phone=1", schema.TwoOfOneof, `"email=a" and "phone=1" are both of oneof contact, want one`, ""},
+		{"post.city=a phone=1", schema.TwoOfOneof, `"post.city=a" and "phone=1" are both of oneof contact, want one`, ""},
+		{"text.x=1", schema.NotNested, `text is string, want no name below it as in "text.x=1"`, ""},
+		{"addresses.city=1", schema.NotNested, `addresses is repeated message all.Address, want no name below it as in "addresses.city=1"`, ""},
+		{"list.a=1", schema.NotNested, `list is message google.protobuf.ListValue, want no name`, ""},
+		{"address" + strings.Repeat(".next", 200) + "=1", schema.BadValue, "address.next.", ""},
+	}
+	for _, test := range tests {
+		_, err := bindWords(m, strings.Fields(test.words)...)
+		var ae *schema.ArgumentError
+		if !errors.As(err, &ae) {
+			t.Errorf("%s: got %v, want %s", test.words, err, test.want)
+			continue
+		}
+		if ae.Problem != test.problem || !strings.HasPrefix(ae.Error(), test.want) || ae.Suggest != test.suggest {
+			t.Errorf("%s: got %s: %v (suggest %q)\n want %s: %s (suggest %q)", test.words, ae.Problem, ae, ae.Suggest, test.problem, test.want, test.suggest)
+		}
+		if ae.Hook != "S/Do" || ae.Word == "" || !strings.HasPrefix(ae.Signature, "S/Do(*, text: string = ") {
+			t.Errorf("%s: hook %q, word %q, signature %q", test.words, ae.Hook, ae.Word, ae.Signature)
+		}
+	}
+	var we *schema.WordError
+	if _, err := BindMessage(m, []schema.Word{{Name: "small", Form: schema.JSON, Value: `1,"count":2`, Typed: "x"}}); !errors.As(err, &we) {
+		t.Errorf("what is not one JSON value: got %v", err)
+	}
+}
+
+func TestRequired(t *testing.T) {
+	m, err := merge(t, compile(t, "r.proto", `syntax = "proto2"; message A { required int32 a = 1; optional B b = 2; repeated B c = 3;
+		optional string d = 4 [default = "dd"]; optional E e = 5; optional group Inner = 6 { optional int32 x = 1; } }
+		message B { required string x = 1; } enum E { ONE = 1; TWO = 2; } service S { rpc R(A) returns (A); }`)).Find("R")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct{ words, want string }{
+		{"", "a is missing, want S/R("},
+		{`a=1 b={}`, "b.x is missing, want S/R("},
+		{`b={} c={}`, "a, b.x and c.x are missing, want S/R("},
+		{"a=1 e=3", `e is "3", want enum E (ONE, TWO)`},
+	}
+	for _, test := range tests {
+		if _, err := bindWords(m, strings.Fields(test.words)...); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %s", test.words, err, test.want)
+		}
+	}
+	if _, err := DecodeMessage(m, []byte("{}")); err == nil || !strings.HasPrefix(err.Error(), "a is missing") {
+		t.Errorf("JSON: got %v", err)
+	}
+	got, err := bindWords(m, "a=1", "Inner.x=5", "e=TWO")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := EncodeMessage(got, EncodeOptions{}); err != nil || string(line) != `{"a":1,"e":"TWO","Inner":{"x":5}}` {
+		t.Errorf("got %s, %v", line, err)
+	}
+	if p := m.Hook().Params; !p[0].Required || p[0].Default != "" || p[3].Default != `"dd"` || p[4].Default != "null" {
+		t.Errorf("params: %+v", p)
+	}
+	if _, err := DecodeMessage(m, m.Template()); err != nil {
+		t.Errorf("template: %v", err)
+	}
+}
+
+func FuzzBindMessage(f *testing.F) {
+	m := allMethod(f)
+	for _, seed := range []string{
+		"text=a", "address.next.city=x", "labels.a=b", "labels.a-b=c", "meta.a.b=1", "any_json.x=1", "small=99999999999",
+		`any:={"@type":"type.googleapis.com/all.Address"}`, `places:={"a":{"zip":[]}}`, "mask=a_b.c", "at=2024", "=x",
+		"email=1", "post.city=2", "numbers:=[1,\"x\"]", "color=RED", "flags=1", "values.a=[", "limits.x=1", "a..b=1",
+	} {
+		f.Add(seed, seed)
+	}
+	f.Fuzz(func(t *testing.T, a, b string) {
+		words, err := schema.ParseWords([]string{a, b}, func(name string) ([]byte, error) { return []byte(name), nil })
+		if err != nil {
+			return
+		}
+		message, err := BindMessage(m, words)
+		if err != nil {
+			if err.Error() == "" {
+				t.Errorf("%q %q: an error without a text", a, b)
+			}
+			return
+		}
+		content, err := proto.Marshal(message)
+		if err != nil {
+			t.Fatalf("%q %q: %v", a, b, err)
+		}
+		if err := proto.Unmarshal(content, m.NewRequest()); err != nil {
+			t.Fatalf("%q %q: %v", a, b, err)
+		}
+		line, err := EncodeMessage(message, EncodeOptions{Descriptors: m.set})
+		if err == nil && !json.Valid(line) {
+			t.Fatalf("%q %q: %s is no JSON", a, b, line)
+		}
+	})
+}
+
+func BenchmarkBindMessage(b *testing.B) {
+	m := allMethod(b)
+	words, err := schema.ParseWords([]string{"text=hello", "address.city=Rome", "small=5", "tags=a", "labels.a=b"}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := BindMessage(m, words); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,358 @@
+package protoschema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+func TestDecodeMessageErrors(t *testing.T) {
+	m := allMethod(t)
+	tests := []struct{ in, want, suggest string }{
+		{"", "the request is not JSON at byte 1: unexpected end of JSON input", ""},
+		{"{", "the request is not JSON at byte 2: unexpected end of JSON input", ""},
+		{"[1]", `the request is "[1]", want an object of all.All`, ""},
+		{"null", `the request is "null", want an object of all.All`, ""},
+		{`{"txet":1}`, `no field "txet" in all.All, want one of text, data`, "text"},
+		{`{"text":"a","address":{"next":{"ciyt":"x"}}}`, `no field "address.next.ciyt" in all.Address, want one of city, zip`, "address.next.city"},
+		{`{"addresses":[{},{"x":1}]}`, `no field "addresses[1].x" in all.Address, want one of`, ""},
+		{`{"numbers":{}}`, `numbers is "{}", want repeated int32`, ""},
+		{`{"labels":[]}`, `labels is "[]", want map<string, string>`, ""},
+		{`{"email":"a","phone":1}`, `phone is a second field of oneof contact, want one`, ""},
+		{`{"address":{"zip":1e99}}`, `address.zip is "1e99", want int32 from`, ""},
+		{`{"values":{"a":1},"limits":{"b":"x"}}`, `limits.b is "x", want int32 from`, ""},
+		{`{"text":"a","text":"b"}`, `(line 1:13): duplicate field "text"`, ""},
+		{`{"address":` + strings.Repeat(`{"next":`, 200) + `{"x":1}` + strings.Repeat("}", 200) + `}`, `(line 1:`, ""},
+	}
+	for _, test := range tests {
+		_, err := DecodeMessage(m, []byte(test.in))
+		var ae *schema.ArgumentError
+		if !errors.As(err, &ae) || !strings.HasPrefix(err.Error(), test.want) || ae.Suggest != test.suggest {
+			t.Errorf("%s: got %v (%+v), want %s", test.in, err, ae, test.want)
+		}
+	}
+	deep := strings.Repeat("[", 20000) + strings.Repeat("]", 20000)
+	if _, err := DecodeMessage(m, []byte(`{"any_json":`+deep+`}`)); err == nil {
+		t.Error("a very deep request is no error")
+	}
+}
+
+func TestEncodeMessage(t *testing.T) {
+	m := allMethod(t)
+	known, err := DecodeMessage(m, []byte(`{"any":{"@type":"a/all.Address","city":"<é>"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	anyOf := func(url string, content []byte) *anypb.Any { return &anypb.Any{TypeUrl: url, Value: content} }
+	nested := func(inner *anypb.Any) *anypb.Any {
+		content, err := proto.Marshal(inner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return anyOf("x/google.protobuf.Any", content)
+	}
+	chain := anyOf("x/un.known", []byte("k"))
+	for range 100 {
+		chain = nested(chain)
+	}
+	tests := []struct {
+		name    string
+		message proto.Message
+		want    string
+	}{
+		{"empty", &emptypb.Empty{}, `{}`},
+		{"any", known, `{"any":{"@type":"a/all.Address","city":"<é>"}}`},
+		{"any of a well-known type", anyOf("x/google.protobuf.Int32Value", []byte{8, 5}), `{"@type":"x/google.protobuf.Int32Value","value":5}`},
+		{"any unknown", anyOf("type.googleapis.com/un.known", []byte("hi")), `{"@type":"type.googleapis.com/un.known","value":"aGk="}`},
+		{"any unknown and empty", anyOf("x/un.known", nil), `{"@type":"x/un.known","value":""}`},
+		{"any malformed", anyOf("x/all.Address", []byte{255}), `{"@type":"x/all.Address","value":"/w=="}`},
+		{"any in any", nested(anyOf("x/un.known", []byte("k"))), `{"@type":"x/google.protobuf.Any","value":{"@type":"x/un.known","value":"aw=="}}`},
+		{"any empty", &anypb.Any{}, `{}`},
+		{"list", &structpb.ListValue{Values: []*structpb.Value{structpb.NewNumberValue(1), structpb.NewNullValue()}}, `[1,null]`},
+		{"value", structpb.NewStringValue("a: b, c"), `"a: b, c"`},
+		{"duration", durationpb.New(1500e6), `"1.500s"`},
+	}
+	for _, test := range tests {
+		before := proto.Clone(test.message)
+		for range 3 {
+			got, err := EncodeMessage(test.message, EncodeOptions{Descriptors: m.set})
+			if err != nil || string(got) != test.want {
+				t.Errorf("%s: got %s, %v, want %s", test.name, got, err, test.want)
+			}
+		}
+		if !proto.Equal(before, test.message) {
+			t.Errorf("%s: the message was changed", test.name)
+		}
+	}
+	if got, err := EncodeMessage(chain, EncodeOptions{}); err != nil || !json.Valid(got) {
+		t.Errorf("a long chain: got %s, %v", got, err)
+	}
+	// Without descriptors a known one is opaque too.
+	if got, err := EncodeMessage(known, EncodeOptions{}); err != nil || string(got) != `{"any":{"@type":"a/all.Address","value":"CgQ8w6k+"}}` {
+		t.Errorf("got %s, %v", got, err)
+	}
+	for _, bad := range []proto.Message{
+		&timestamppb.Timestamp{Seconds: 1 << 60}, &structpb.Value{}, &anypb.Any{Value: []byte("x")}, structpb.NewNumberValue(nan()),
+	} {
+		_, err := EncodeMessage(bad, EncodeOptions{})
+		var ee *MessageError
+		if !errors.As(err, &ee) || !strings.HasPrefix(err.Error(), "message google.protobuf.") || strings.Contains(err.Error(), "proto:") {
+			t.Errorf("%v: got %v", bad, err)
+		}
+	}
+}
+
+func nan() float64 {
+	f, _ := floatValue("nan", 64)
+	return f
+}
+
+// keyTwice is an All whose meta has an entry with a key and then one of
+// another type.
+const keyTwice = "\xaa\x03\x10\n\x0e\n\x01\t00\t\t0\x97\x97\x97\x97\x97000"
+
+func TestUnmarshalMessage(t *testing.T) {
+	m := allMethod(t)
+	tests := []struct{ in, want string }{
+		{"\n\x01a", ""},
+		{"\n\x05a", "message all.All cannot be read: cannot parse invalid wire-format data"},
+		{"\n\x01\xff", "message all.All cannot be read: field all.All.text contains invalid UTF-8"},
+		{keyTwice, "message all.All cannot be read: malformed: type mismatch: cannot convert nil to map key"},
+	}
+	for _, test := range tests {
+		err := UnmarshalMessage([]byte(test.in), m.NewResponse())
+		var me *MessageError
+		if test.want == "" && err == nil {
+			continue
+		}
+		if !errors.As(err, &me) || err.Error() != test.want {
+			t.Errorf("%q: got %v, want %s", test.in, err, test.want)
+		}
+	}
+	bad := &anypb.Any{TypeUrl: "x/all.All", Value: []byte(keyTwice)}
+	if got, err := EncodeMessage(bad, EncodeOptions{Descriptors: m.set}); err != nil || !strings.Contains(string(got), `"value":"`) {
+		t.Errorf("in an Any: got %s, %v", got, err)
+	}
+}
+
+func TestEmitDefaults(t *testing.T) {
+	m, err := merge(t, compile(t, "d.proto", `syntax = "proto3"; message M { string some_text = 1; bytes b = 2; int64 n = 3; bool f = 4;
+		repeated string r = 5; map<string, string> p = 6; M m = 7; optional int32 o = 8; oneof x { string y = 9; } E e = 10; }
+		enum E { ZERO = 0; } service S { rpc R(M) returns (M); }`)).Find("R")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"some_text":"","b":"","n":"0","f":false,"r":[],"p":{},"e":"ZERO"}`
+	if got, err := EncodeMessage(m.NewResponse(), EncodeOptions{EmitDefaults: true}); err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+func TestSoleText(t *testing.T) {
+	d := merge(t, compile(t, "s.proto", `syntax = "proto3";
+		message None { int32 n = 1; } message Text { int32 n = 1; string s = 2; } message Bytes { bytes b = 1; }
+		message Two { string s = 1; bytes b = 2; } message List { repeated string s = 1; } message Both { string s = 1; repeated bytes b = 2; }
+		message In { Text t = 1; } message Map { map<string, string> m = 1; bytes b = 2; } message One { oneof x { string s = 1; int32 n = 2; } }
+		service S { rpc DoNone(None) returns (None); rpc DoText(Text) returns (None); rpc DoBytes(Bytes) returns (None); rpc DoTwo(Two) returns (None);
+		rpc DoList(List) returns (None); rpc DoBoth(Both) returns (None); rpc DoIn(In) returns (None); rpc DoMap(Map) returns (None); rpc DoOne(One) returns (None); }`))
+	tests := []struct {
+		method, in, want string
+		text, ok         bool
+	}{
+		{"None", `{}`, "", false, false},
+		{"Text", `{"s":"é\n","n":1}`, "é\n", true, true},
+		{"Text", `{}`, "", true, true},
+		{"Bytes", `{"b":"/wo="}`, "\xff\n", false, true},
+		{"Two", `{"s":"x"}`, "", false, false},
+		{"List", `{"s":["x"]}`, "", false, false},
+		{"Both", `{"s":"x"}`, "", false, false},
+		{"In", `{"t":{"s":"x"}}`, "", false, false},
+		{"Map", `{"b":"aGk="}`, "hi", false, true},
+		{"One", `{"s":"x"}`, "x", true, true},
+	}
+	for _, test := range tests {
+		m, err := d.Find("Do" + test.method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		message, err := DecodeMessage(m, []byte(test.in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, text, ok := SoleText(message)
+		if string(got) != test.want || text != test.text || ok != test.ok {
+			t.Errorf("%s %s: got %q, %v, %v", test.method, test.in, got, text, ok)
+		}
+	}
+	if got, text, ok := SoleText(wrapperspb.String("x")); string(got) != "x" || !text || !ok {
+		t.Errorf("wrapper: got %q, %v, %v", got, text, ok)
+	}
+}
+
+func TestHookOfMethod(t *testing.T) {
+	m := allMethod(t)
+	h := m.Hook()
+	if h.Name != "S/Do" || h.Doc != "Do does it all." || h.Streams != "out" || h.Async || h.Implemented != nil {
+		t.Errorf("got %+v", h)
+	}
+	want := map[string]schema.Param{
+		"text":      {Type: "string", Default: `""`},
+		"data":      {Type: "bytes", Default: `""`},
+		"large":     {Type: "int64", Default: "0"},
+		"real":      {Type: "double", Default: "0"},
+		"color":     {Type: "enum all.Color (COLOR_NONE, RED, GREEN)", Default: `"COLOR_NONE"`},
+		"address":   {Type: "message all.Address", Default: "null"},
+		"user_name": {Type: "string", Default: `""`},
+		"tags":      {Type: "repeated string", Default: "[]"},
+		"addresses": {Type: "repeated message all.Address", Default: "[]"},
+		"bits":      {Type: "map<int32, bool>", Default: "{}"},
+		"places":    {Type: "map<string, message all.Address>", Default: "{}"},
+		"email":     {Type: "string", Default: "null"},
+		"nick":      {Type: "string", Default: "null"},
+		"at":        {Type: "message google.protobuf.Timestamp", Default: "null"},
+	}
+	found := 0
+	for _, p := range h.Params {
+		w, ok := want[p.Name]
+		if !ok {
+			continue
+		}
+		found++
+		if p.Type != w.Type || p.Default != w.Default || p.Kind != schema.NameOnly || p.Required {
+			t.Errorf("got %+v, want %+v", p, w)
+		}
+	}
+	if found != len(want) {
+		t.Errorf("got %d of %d parameters", found, len(want))
+	}
+	kv, err := merge(t, compile(t, "kv.proto", pairProto)).Find("Put")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature := `KV/Put(*, key_name: string = "", value: bytes = "", at: message google.protobuf.Timestamp = null)` +
+		` -> kv.Pair{key_name: string, value: bytes, at: message google.protobuf.Timestamp}`
+	if got := kv.Hook().Signature(); got != signature {
+		t.Errorf("got %s, want %s", got, signature)
+	}
+	if s := kv.set.Schema(); len(s.Hooks) != 1 || s.Hooks[0].Name != "KV/Put" {
+		t.Errorf("schema: %+v", s)
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	m := allMethod(t)
+	text := m.Template()
+	var got map[string]json.RawMessage
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	want := map[string]string{
+		"text": `""`, "small": "0", "large": "0", "color": `"COLOR_NONE"`, "tags": "[]", "labels": "{}", "email": `""`, "nick": `""`,
+		"at": `"1970-01-01T00:00:00Z"`, "wait": `"0s"`, "any": "{}", "meta": "{}", "any_json": "null", "list": "[]", "wrapped": "0",
+		"mask": `""`, "nothing": "null", "data": `""`, "flag": "false", "real": "0", "user_name": `""`,
+	}
+	for name, value := range want {
+		if string(got[name]) != value {
+			t.Errorf("%s: got %s, want %s", name, got[name], value)
+		}
+	}
+	if _, ok := got["phone"]; ok {
+		t.Error("a second field of a oneof is in the template")
+	}
+	if !strings.Contains(string(text), "\n  \"address\": {\n    \"city\": \"\",\n    \"zip\": 0,\n    \"next\": null,\n    \"lines\": []\n  }") {
+		t.Errorf("address is not as it should be: %s", text)
+	}
+	if _, err := DecodeMessage(m, text); err != nil {
+		t.Errorf("the template is no request: %v", err)
+	}
+	if got, most := len(got), m.desc.Input().Fields().Len()-2; got != most {
+		t.Errorf("got %d fields, want %d", got, most)
+	}
+}
+
+// Messages that contain each other many times do not blow up a template.
+func TestTemplateIsBounded(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`syntax = "proto3"; service S { rpc R(M0) returns (M0); } message M30 {}`)
+	for i := range 30 {
+		text.WriteString(strings.ReplaceAll(strings.ReplaceAll("message Mi { Mn a = 1; Mn b = 2; Mn c = 3; Mn d = 4; }", "Mi", messageName(i)), "Mn", messageName(i+1)))
+	}
+	m, err := merge(t, compile(t, "b.proto", text.String())).Find("R")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := m.Template()
+	if len(template) > 1<<20 {
+		t.Errorf("got %d bytes", len(template))
+	}
+	if _, err := DecodeMessage(m, template); err != nil {
+		t.Error(err)
+	}
+}
+
+func messageName(i int) string { return fmt.Sprintf("M%d", i) }
+
+func FuzzDecodeMessage(f *testing.F) {
+	m := allMethod(f)
+	for _, seed := range []string{`{}`, `{"text":"a"}`, `{"places":{"a":{"zip":1}}}`, `{"any":{"@type":"x/all.Address"}}`, `{"txet":1}`, `[1]`, `{"bits":{"x":1}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		message, err := DecodeMessage(m, content)
+		if err != nil {
+			return
+		}
+		if _, err := proto.Marshal(message); err != nil {
+			t.Fatalf("%s: %v", content, err)
+		}
+	})
+}
+
+// FuzzEncodeMessage reads bytes as a plugin sends them.
+func FuzzEncodeMessage(f *testing.F) {
+	m := allMethod(f)
+	for _, seed := range []string{"text=a", "any={}", "at=2024-01-02T03:04:05Z", "labels.a=b", "meta.a=1"} {
+		if message, err := bindWords(m, seed); err == nil {
+			content, _ := proto.Marshal(message)
+			f.Add(content)
+		}
+	}
+	f.Add([]byte(keyTwice))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		message := m.NewResponse()
+		if UnmarshalMessage(content, message) != nil {
+			return
+		}
+		line, err := EncodeMessage(message, EncodeOptions{Descriptors: m.set})
+		if err == nil && !json.Valid(line) {
+			t.Fatalf("%x: %s is no JSON", content, line)
+		}
+		SoleText(message)
+	})
+}
+
+func BenchmarkEncodeMessage(b *testing.B) {
+	m := allMethod(b)
+	message, err := bindWords(m, "text=hello", "address.city=Rome", "small=5", "tags=a", "labels.a=b")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := EncodeMessage(message, EncodeOptions{Descriptors: m.set}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
