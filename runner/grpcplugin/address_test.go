@@ -1,0 +1,97 @@
+package grpcplugin_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// authority makes a certificate for localhost that vouches for itself, as files.
+func authority(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, kind string, content []byte) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: content}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", pkcs8)
+}
+
+// TestProbeAddressTLS asks a server that wants a certificate of ours.
+func TestProbeAddressTLS(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cert, key := authority(t)
+	files := grpcplugin.TLSFiles{CA: cert, Cert: cert, Key: key, ServerName: "localhost"}
+	server, err := files.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.ClientAuth, server.ClientCAs = tls.RequireAndVerifyClientCert, server.RootCAs
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := grpc.NewServer(grpc.Creds(credentials.NewTLS(server)))
+	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
+	go s.Serve(l) // ends by Stop
+	defer s.Stop()
+
+	probe := func(f grpcplugin.TLSFiles) error {
+		cfg, err := f.Config()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return grpcplugin.ProbeAddress(t.Context(), l.Addr().String(),
+			grpcplugin.AddressOptions{TLS: cfg, ConnectTimeout: 2 * time.Second})
+	}
+	if err := probe(files); err != nil {
+		t.Error(err)
+	}
+	if err := probe(grpcplugin.TLSFiles{NoVerify: true, Cert: cert, Key: key}); err != nil {
+		t.Error(err)
+	}
+	want(t, probe(grpcplugin.TLSFiles{Cert: cert, Key: key}), hook.Handshake, "no TLS with")
+	want(t, grpcplugin.ProbeAddress(t.Context(), l.Addr().String(),
+		grpcplugin.AddressOptions{ConnectTimeout: time.Second}), hook.Handshake, "")
+	if _, err := (grpcplugin.TLSFiles{Cert: cert}).Config(); err == nil {
+		t.Error("a certificate without its key was taken")
+	}
+}

@@ -1,0 +1,196 @@
+package grpcplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	reflection "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
+)
+
+const (
+	// describeLimit bounds the description where the context has no deadline.
+	describeLimit = 10 * time.Second
+	// mostFiles is how many files a plugin may describe itself by.
+	mostFiles = 2000
+	// Sources' names in errors.
+	reflected = "server reflection"
+)
+
+// reflectionMethods are the newer and the older form, which differ in name
+// only.
+var reflectionMethods = []string{
+	"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+	"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+}
+
+// errNoReflection says that a plugin does not serve reflection.
+var errNoReflection = errors.New("the plugin does not serve reflection")
+
+// described is what is known of a plugin's methods, found out once.
+type described struct {
+	turn chan struct{} // holds a token for the one who finds out
+	set  *protoschema.Descriptors
+	by   string // what told: "reflection", "files" or "" for nothing
+}
+
+func newDescribed() described {
+	d := described{turn: make(chan struct{}, 1)}
+	d.turn <- struct{}{}
+	return d
+}
+
+// descriptors returns what the plugin's methods look like.
+func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, string, *hook.Error) {
+	began := time.Now()
+	select {
+	case <-i.methods.turn:
+	case <-ctx.Done():
+		return nil, "", canceled(ctx, "", "no description", began, false)
+	}
+	defer func() { i.methods.turn <- struct{}{} }()
+	if i.methods.set == nil {
+		set, by, err := i.discover(ctx)
+		if err != nil {
+			return nil, "", i.undescribed(ctx, err, began)
+		}
+		i.methods.set, i.methods.by = set, by
+		i.cfg.debug("grpc", fmt.Sprintf("%d methods told by %q after %s", len(set.Methods()), by, time.Since(began)))
+	}
+	return i.methods.set, i.methods.by, nil
+}
+
+// discover asks the plugin, else who knows its files.
+func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	defer cancel()
+	files, err := reflect(ctx, i.conn)
+	if err == nil {
+		source, err := protoschema.ReadFiles(reflected, files...)
+		if err != nil {
+			return nil, "", err
+		}
+		set, err := protoschema.MergeDescriptors(source)
+		if err != nil || len(set.Methods()) > 0 {
+			return set, "reflection", err
+		}
+	} else if !errors.Is(err, errNoReflection) {
+		return nil, "", err
+	}
+	if i.cfg.Sources == nil {
+		set, err := protoschema.MergeDescriptors()
+		return set, "", err
+	}
+	sources, err := i.cfg.Sources(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	set, err := protoschema.MergeDescriptors(sources...)
+	if err != nil || len(set.Methods()) == 0 {
+		return set, "", err
+	}
+	return set, "files", nil
+}
+
+// undescribed tells why there is no description.
+func (i *Instance) undescribed(ctx context.Context, err error, began time.Time) *hook.Error {
+	var own *hook.Error
+	s, broke := status.FromError(err)
+	switch {
+	case ctx.Err() != nil:
+		return canceled(ctx, "", "no description", began, false)
+	case errors.As(err, &own):
+		return own
+	case !broke:
+		return &hook.Error{Kind: hook.Request, Err: err}
+	case s.Code() == codes.DeadlineExceeded:
+		return &hook.Error{Kind: hook.Timeout,
+			Err: &hook.LimitError{What: "no answer of server reflection", Limit: describeLimit}}
+	case i.diedWithin(lostLimit):
+		exit := i.Exit()
+		return &hook.Error{Kind: hook.Crash, Exit: &exit, Err: errEnded}
+	}
+	return &hook.Error{Kind: hook.Failed, Status: newStatus(s, nil),
+		Err: fmt.Errorf("server reflection: %w", statusText(s))}
+}
+
+// Describe lists the hooks: the plugin's methods, without those that every
+// plugin has for its host.
+func (i *Instance) Describe(ctx context.Context) (schema.Schema, error) {
+	set, _, herr := i.descriptors(ctx)
+	if herr != nil {
+		return schema.Schema{}, herr
+	}
+	s := set.Schema()
+	i.markImplemented(ctx, set, s)
+	return s, nil
+}
+
+// Descriptors are the plugin's methods and messages, for those who want more
+// than Describe tells. by is "reflection", "files", or empty when there are
+// none.
+func (i *Instance) Descriptors(ctx context.Context) (set *protoschema.Descriptors, by string, err error) {
+	set, by, herr := i.descriptors(ctx)
+	if herr != nil {
+		return nil, "", herr
+	}
+	return set, by, nil
+}
+
+// reflect reads the files of all services that a server tells of, imports
+// included.
+func reflect(ctx context.Context, cc *grpc.ClientConn) ([][]byte, error) {
+	for _, method := range reflectionMethods {
+		files, err := reflectBy(ctx, cc, method)
+		if status.Code(err) != codes.Unimplemented {
+			return files, err
+		}
+	}
+	return nil, errNoReflection
+}
+
+func reflectBy(ctx context.Context, cc *grpc.ClientConn, method string) ([][]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := cc.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, method)
+	if err != nil {
+		return nil, err
+	}
+	m := mirror{stream: stream, files: map[string][]byte{}}
+	list, err := m.ask(&reflection.ServerReflectionRequest{
+		MessageRequest: &reflection.ServerReflectionRequest_ListServices{ListServices: "*"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, service := range list.GetListServicesResponse().GetService() {
+		if forHost(service.GetName()) {
+			continue
+		}
+		if err := m.symbol(service.GetName()); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.imports(); err != nil {
+		return nil, err
+	}
+	if err := stream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return m.inOrder, nil
+}
+
+// forHost tells whether a service is for the host and not worth a question.
+func forHost(service string) bool {
+	return strings.HasPrefix(service, "grpc.reflection.") || service == "grpc.health.v1.Health" ||
+		strings.HasPrefix(service, "plugin.GRPC")
+}

@@ -1,0 +1,126 @@
+package grpcplugin
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// slack is how much earlier than we a plugin may see a call's deadline pass.
+const slack = 100 * time.Millisecond
+
+// refused is an error in what the caller gave.
+func (k *call) refused(err error) *hook.Error {
+	if own := (*hook.Error)(nil); errors.As(err, &own) {
+		e := *own
+		e.Hook = k.Hook
+		return &e
+	}
+	return &hook.Error{Kind: hook.Request, Hook: k.Hook, Err: err}
+}
+
+// failed is an answer that cannot be used.
+func (k *call) failed(err error) *hook.Error {
+	return &hook.Error{Kind: hook.Failed, Hook: k.Hook, Sent: true, Err: err}
+}
+
+// notEmitted tells why the receiver of the items gave the call up.
+func (k *call) notEmitted(err error) *hook.Error {
+	k.interrupted = true
+	if own := (*hook.Error)(nil); errors.As(err, &own) {
+		e := *own
+		e.Hook, e.Sent = k.Hook, true
+		return &e
+	}
+	return &hook.Error{Kind: hook.Canceled, Hook: k.Hook, Sent: true, Err: err}
+}
+
+// failure tells why gRPC ended a call.
+func (k *call) failure(err error) *hook.Error {
+	s := status.Convert(err)
+	if fault := k.ownFault(); fault != nil && !k.said.Load() {
+		return fault
+	}
+	if k.ranOut(s) {
+		k.interrupted = true
+		return canceled(k.ctx, k.Hook, "no result", k.began, true)
+	}
+	if k.said.Load() {
+		return k.answer(s)
+	}
+	if s.Code() == codes.ResourceExhausted {
+		return k.failed(errors.New(ownWords(s)))
+	}
+	return k.lost(s)
+}
+
+// ranOut tells whether the call ended because its context did. A plugin, which
+// knows the deadline, may see it pass a moment before we do.
+func (k *call) ranOut(s *status.Status) bool {
+	deadline, bounded := k.ctx.Deadline()
+	if s.Code() == codes.DeadlineExceeded && bounded && time.Until(deadline) <= slack {
+		<-k.ctx.Done() // at the deadline, at the latest
+		return true
+	}
+	return k.ctx.Err() != nil && !k.said.Load()
+}
+
+// answer is the status that the plugin answered with.
+func (k *call) answer(s *status.Status) *hook.Error {
+	e := &hook.Error{Kind: hook.Failed, Hook: k.Hook, Sent: true, Status: newStatus(s, k.set), Err: statusText(s)}
+	if s.Code() == codes.Unimplemented {
+		e.Kind = hook.Request
+		e.Err = &schema.NoHookError{Hook: k.Hook, Why: "the plugin does not implement " + k.method.Name()}
+	}
+	return e
+}
+
+// ownWords is a message of gRPC's Go side without its prefix.
+func ownWords(s *status.Status) string {
+	return strings.TrimPrefix(s.Message(), "grpc: ")
+}
+
+// lost tells of a call whose connection broke. Only the process's exit makes it
+// a crash; a plugin that lives and answers has failed the call alone.
+func (k *call) lost(s *status.Status) *hook.Error {
+	k.Instance.mu.Lock()
+	stopping := k.stopping
+	k.Instance.mu.Unlock()
+	if stopping {
+		return &hook.Error{Kind: hook.Canceled, Hook: k.Hook, Sent: true, Err: errStopped}
+	}
+	if !k.diedWithin(lostLimit) {
+		ctx, cancel := context.WithTimeout(context.Background(), probeLimit)
+		defer cancel()
+		began := time.Now()
+		if k.verdict(ctx, ask(ctx, k.conn, k.cfg.Service), began) == nil {
+			return &hook.Error{Kind: hook.Failed, Hook: k.Hook, Sent: true, Status: newStatus(s, nil), Err: statusText(s)}
+		}
+		k.condemn()
+		return &hook.Error{Kind: hook.Crash, Hook: k.Hook, Sent: true,
+			Err: errors.New("the connection to the plugin broke: " + ownWords(s))}
+	}
+	exit := k.Exit()
+	e := &hook.Error{Kind: hook.Crash, Hook: k.Hook, Sent: true, Exit: &exit, At: stackFrames(exit.Stderr), Err: errCrashed}
+	k.Instance.mu.Lock()
+	condemned := k.condemned
+	k.Instance.mu.Unlock()
+	switch {
+	case condemned:
+		e.Err = errors.New("the plugin was killed because another call did not end")
+	case exit.Stopped:
+		e.Kind, e.Err = hook.Canceled, errStopped
+	}
+	return e
+}
+
+// lostConnection tells whether gRPC's own word for a broken connection ended a
+// call.
+func lostConnection(err error) bool { return status.Code(err) == codes.Unavailable }

@@ -1,0 +1,16 @@
+//go:build !windows
+
+package grpcplugin_test
+
+import (
+	"os"
+	"syscall"
+)
+
+// freeze stops the whole process, which then answers nothing.
+func freeze() {
+	if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
+		panic(err)
+	}
+	hang() // another thread may be stopped first
+}

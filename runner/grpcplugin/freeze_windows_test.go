@@ -1,0 +1,4 @@
+package grpcplugin_test
+
+// freeze does what comes nearest to a process that answers nothing.
+func freeze() { hang() }

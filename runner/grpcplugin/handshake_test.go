@@ -1,0 +1,217 @@
+package grpcplugin_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/handshake"
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// fails wants a launch to fail, and returns how.
+func fails(t *testing.T, cfg grpcplugin.Config, kind hook.Kind, words string) *hook.Error {
+	t.Helper()
+	inst, err := grpcplugin.New(cfg).Launch(t.Context())
+	var e *hook.Error
+	if inst != nil || !errors.As(err, &e) {
+		t.Fatalf("got %v, %T %v; want an error alone", inst, err, err)
+	}
+	if e.Kind != kind || !strings.Contains(e.Error(), words) {
+		t.Errorf("got %v %q, want %v with %q", e.Kind, e, kind, words)
+	}
+	return e
+}
+
+// started launches a plugin and stops it when the test ends.
+func started(t *testing.T, cfg grpcplugin.Config) *grpcplugin.Instance {
+	t.Helper()
+	inst, err := grpcplugin.New(cfg).Launch(t.Context())
+	if err != nil {
+		t.Fatalf("launch: %v", err)
+	}
+	t.Cleanup(func() { inst.Stop(context.Background()) })
+	return inst.(*grpcplugin.Instance)
+}
+
+// certificate is one that nobody asked for, as the sixth field has it.
+func certificate(t *testing.T) string {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.RawStdEncoding.EncodeToString(der)
+}
+
+// TestHandshakeRefused tells each fault of the line by its field.
+func TestHandshakeRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		printed string
+		field   int
+		words   string
+	}{
+		"two fields":    {"1|invalid\n", 0, "2 fields"},
+		"netrpc":        {"1|1|tcp|127.0.0.1:4410|netrpc\n", 5, `"netrpc"`},
+		"four fields":   {"1|1|tcp|127.0.0.1:4410\n", 5, `"grpc"`},
+		"core 2":        {"2|1|tcp|127.0.0.1:4410|grpc\n", 1, "is 2, want 1"},
+		"app 9":         {"1|9|tcp|127.0.0.1:4410|grpc\n", 2, "is 9, want 1"},
+		"remote":        {"1|1|tcp|169.254.169.254:80|grpc\n", 4, "loopback"},
+		"any":           {"1|1|tcp|0.0.0.0:4410|grpc\n", 4, "loopback"},
+		"name":          {"1|1|tcp|localhost:4410|grpc\n", 4, "not a name"},
+		"unix outside":  {"1|1|unix|/etc/passwd|grpc\n", 4, "a path in"},
+		"unix too long": {"1|1|unix|/" + strings.Repeat("a", 200) + "|grpc\n", 4, "bytes"},
+		"certificate":   {"1|1|tcp|127.0.0.1:4410|grpc|" + certificate(t) + "\n", 6, "TLS was not asked for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			e := fails(t, fake(t, "print", test.printed), hook.Handshake, test.words)
+			var fault *handshake.Error
+			if !errors.As(e, &fault) || fault.Field != test.field {
+				t.Errorf("got %+v, want a fault of field %d", fault, test.field)
+			}
+		})
+	}
+	t.Run("no certificate under TLS", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		cfg := fake(t, "print", "1|1|tcp|127.0.0.1:4410|grpc\n")
+		cfg.Security = grpcplugin.MutualTLS
+		fails(t, cfg, hook.Handshake, "TLS was asked for")
+	})
+}
+
+func TestNoHandshake(t *testing.T) {
+	for name, test := range map[string]struct {
+		behaviour, arg, words string
+		lines                 int
+	}{
+		"nothing":     {"print", "", "no handshake on standard output within 300ms", 0},
+		"other lines": {"print", "loading\n\nready\n", `only 3 other lines, the first "loading"`, 3},
+		"no newline":  {"print", "1|1|tcp|127.0.0.1:4410|grpc", "without a newline", 0},
+		"flood":       {"flood", "", "xxx…\"", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			cfg := fake(t, test.behaviour, test.arg)
+			cfg.StartTimeout = 300 * time.Millisecond
+			if name == "other lines" {
+				cfg.StartTimeout = time.Second
+				test.words = strings.Replace(test.words, "300ms", "1s", 1)
+			}
+			e := fails(t, cfg, hook.Handshake, test.words)
+			var none *grpcplugin.NoHandshakeError
+			var limit *hook.LimitError
+			if !errors.As(e, &none) || none.Lines != test.lines || !errors.As(e, &limit) {
+				t.Errorf("got %#v", e.Err)
+			}
+		})
+	}
+}
+
+// TestEndedEarly tells a process that ended before it was ready, with its exit
+// code and what it said last.
+func TestEndedEarly(t *testing.T) {
+	for name, test := range map[string]struct {
+		behaviour, arg string
+		code           int
+		words          string
+	}{
+		"exit 3":            {"exit", "...", 3, "ended before it printed a handshake"},
+		"exit 0":            {"exit", "", 0, "ended before it printed a handshake"},
+		"after the line":    {"die", "....", 4, "ended"},
+		"no module":         {"stderr", "Traceback (most recent call last):\n  File \"/p/plugin.py\", line 3, in <module>\n    import nope\nModuleNotFoundError: No module named 'nope'\n", 1, "No module named 'nope'"},
+		"no module with -m": {"stderr", "/usr/bin/python3: No module named nope\n", 1, "No module named nope"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			e := fails(t, fake(t, test.behaviour, test.arg), hook.Start, test.words)
+			if e.Exit == nil || e.Exit.Code != test.code {
+				t.Fatalf("got exit %+v, want code %d", e.Exit, test.code)
+			}
+			if test.behaviour == "exit" && (len(e.Exit.Stderr) != 1 || e.Exit.Stderr[0] != "no licence") {
+				t.Errorf("standard error %q", e.Exit.Stderr)
+			}
+			var module *schema.MissingModuleError
+			if test.behaviour == "stderr" && (!errors.As(e, &module) || module.Module != "nope") {
+				t.Errorf("got %#v, want the module", e.Err)
+			}
+			if name == "no module" && (e.Python == nil || len(e.Python.Frames) != 1 ||
+				e.Python.Frames[0] != hook.Frame{File: "/p/plugin.py", Line: 3, Function: "<module>", Text: "import nope"}) {
+				t.Errorf("got %+v", e.Python)
+			}
+		})
+	}
+	t.Run("no such program", func(t *testing.T) {
+		cfg := fake(t, "exit", "")
+		cfg.Path += "-nope"
+		fails(t, cfg, hook.Start, "no such file")
+		cfg.Python = true
+		fails(t, cfg, hook.Interpreter, "no such file")
+	})
+}
+
+// TestConnect tells why there is no connection, within its limit.
+func TestConnect(t *testing.T) {
+	for name, stage := range map[string]string{"unheard": "connect", "mute": "http2", "ssh": "http2"} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			cfg := fake(t, name, "")
+			cfg.ConnectTimeout = 500 * time.Millisecond
+			began := time.Now()
+			e := fails(t, cfg, hook.Handshake, "127.0.0.1:")
+			var connect *grpcplugin.ConnectError
+			if !errors.As(e, &connect) || connect.Stage != stage {
+				t.Errorf("got %#v %v, want stage %s", e.Err, e, stage)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			t.Log(e)
+		})
+	}
+	t.Run("tls", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		cfg := fake(t, "plain under tls", certificate(t))
+		cfg.Security = grpcplugin.MutualTLS
+		e := fails(t, cfg, hook.Handshake, "TLS")
+		var connect *grpcplugin.ConnectError
+		if !errors.As(e, &connect) || connect.Stage != "tls" {
+			t.Errorf("got %#v %v", e.Err, e)
+		}
+	})
+}
+
+// TestForeignAddress names the process that has the address.
+func TestForeignAddress(t *testing.T) {
+	runnertest.NothingLeft(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	inst, err := grpcplugin.New(fake(t, "print", "1|1|tcp|"+l.Addr().String()+"|grpc\n")).Launch(t.Context())
+	var owner *grpcplugin.OwnerError
+	if inst != nil || !errors.As(err, &owner) || owner.Shared {
+		if skipOwner(t) {
+			return
+		}
+		t.Fatalf("got %v, %v; want an OwnerError", inst, err)
+	}
+	t.Log(err)
+}

@@ -1,0 +1,91 @@
+package grpcplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const (
+	// probeLimit bounds a probe whose context has no deadline.
+	probeLimit     = 2 * time.Second
+	serviceUnknown = "SERVICE_UNKNOWN"
+)
+
+// ask asks the health service once. The error is a [*HealthError], a
+// [*NoHealthError], or the gRPC status.
+func ask(ctx context.Context, cc *grpc.ClientConn, service string) error {
+	answer, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
+	switch status.Code(err) {
+	case codes.OK:
+		return serving(service, answer.GetStatus())
+	case codes.NotFound:
+		return &HealthError{Service: service, Status: serviceUnknown}
+	case codes.Unimplemented:
+		return &NoHealthError{}
+	}
+	return err
+}
+
+func serving(service string, s grpc_health_v1.HealthCheckResponse_ServingStatus) error {
+	if s == grpc_health_v1.HealthCheckResponse_SERVING {
+		return nil
+	}
+	return &HealthError{Service: service, Status: s.String()}
+}
+
+// watch follows the health service: each status it tells goes to tell, by name,
+// until ctx ends, tell returns an error, or the stream breaks.
+func watch(ctx context.Context, cc *grpc.ClientConn, service string, tell func(status string) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := grpc_health_v1.NewHealthClient(cc).Watch(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
+	for err == nil {
+		var answer *grpc_health_v1.HealthCheckResponse
+		if answer, err = stream.Recv(); err != nil {
+			break
+		}
+		if err := tell(answer.GetStatus().String()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return status.Error(codes.Unavailable, "the server ended the watch")
+	case status.Code(err) == codes.Unimplemented:
+		return &NoHealthError{}
+	}
+	return err
+}
+
+// unhealthy makes an error of what ask and watch return; nil of nil.
+func unhealthy(ctx context.Context, err error, began time.Time) *hook.Error {
+	var bad *HealthError
+	var none *NoHealthError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &bad), errors.As(err, &none):
+		return &hook.Error{Kind: hook.Unhealthy, Err: err}
+	case ctx.Err() != nil:
+		return canceled(ctx, "", "no answer of the health service", began, true)
+	}
+	s, isStatus := status.FromError(err)
+	if !isStatus {
+		return &hook.Error{Kind: hook.Canceled, Err: err} // the receiver's own
+	}
+	if s.Code() == codes.DeadlineExceeded {
+		return &hook.Error{Kind: hook.Timeout, Err: errors.New("the health service ran out of time")}
+	}
+	return &hook.Error{Kind: hook.Unhealthy, Status: newStatus(s, nil),
+		Err: fmt.Errorf("the health service answered %s: %s", codeName(s.Code()), s.Message())}
+}

@@ -1,0 +1,123 @@
+package grpcplugin_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/proc"
+)
+
+// behaviour is the environment variable that makes this test binary one of the
+// plugins below; argument is for some of them.
+const (
+	behaviour = "GRPCPLUGIN_TEST_BEHAVIOUR"
+	argument  = "GRPCPLUGIN_TEST_ARGUMENT"
+)
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(behaviour); name != "" {
+		do, ok := behaviours[name]
+		if !ok {
+			fmt.Fprintln(os.Stderr, "no behaviour", name)
+			os.Exit(99)
+		}
+		do(os.Getenv(argument))
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// fake is the configuration of one of the behaviours.
+func fake(t testing.TB, name, arg string) grpcplugin.Config {
+	t.Helper()
+	if _, ok := behaviours[name]; !ok {
+		t.Fatalf("no behaviour %q", name)
+	}
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return grpcplugin.Config{
+		Path: path,
+		// The race detector would rest for a second at each exit.
+		Env: proc.Environ(os.Environ(), false,
+			[]string{behaviour + "=" + name, argument + "=" + arg, "GORACE=atexit_sleep_ms=0"}),
+		CookieKey: "ZOO_COOKIE", CookieValue: "monkey",
+		Output: func(stream, text string, cut int) { t.Logf("%s: %.200s", stream, text) },
+	}
+}
+
+// hang waits for the end that the test makes.
+func hang() { time.Sleep(time.Hour) }
+
+// listen listens on a port of this machine and does nothing more.
+func listen() net.Listener {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(98)
+	}
+	return l
+}
+
+var behaviours = map[string]func(arg string){
+	"print":  func(arg string) { fmt.Print(arg); hang() },
+	"exit":   func(arg string) { fmt.Fprintln(os.Stderr, "no licence"); os.Exit(len(arg)) },
+	"stderr": func(arg string) { fmt.Fprint(os.Stderr, arg); os.Exit(1) },
+	"die": func(arg string) {
+		fmt.Println("1|1|tcp|127.0.0.1:1|grpc")
+		os.Exit(len(arg))
+	},
+	"flood": func(string) {
+		for block := strings.Repeat("x", 64<<10); ; {
+			if _, err := fmt.Print(block); err != nil {
+				return
+			}
+		}
+	},
+	"unheard": func(string) {
+		l := listen()
+		l.Close()
+		fmt.Printf("1|1|tcp|%s|grpc\n", l.Addr())
+		hang()
+	},
+	"mute": func(string) {
+		fmt.Printf("1|1|tcp|%s|grpc\n", listen().Addr())
+		hang()
+	},
+	"ssh": func(string) {
+		l := listen()
+		fmt.Printf("1|1|tcp|%s|grpc\n", l.Addr())
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			fmt.Fprint(conn, "SSH-2.0-OpenSSH_9.2\r\n")
+		}
+	},
+	"plain under tls": func(arg string) {
+		l := listen()
+		fmt.Printf("1|1|tcp|%s|grpc|%s\n", l.Addr(), arg)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			fmt.Fprint(conn, "HTTP/1.1 400 Bad Request\r\n\r\n")
+			conn.Close()
+		}
+	},
+	// What is printed before the handshake, and after it.
+	"serve": func(arg string) {
+		fmt.Print(arg)
+		serve()
+	},
+	"carriage return": func(string) { serveLine("\r\n") },
+	"prints after":    func(string) { serveLine("\n" + strings.Repeat("y", 300<<10) + "\n" + strings.Repeat("z", 8<<20)) },
+}

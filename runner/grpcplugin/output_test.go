@@ -1,0 +1,33 @@
+package grpcplugin
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestInterruptIsNoNews leaves out the traceback of our own interrupt, and
+// nothing else.
+func TestInterruptIsNoNews(t *testing.T) {
+	const frame = "Traceback (most recent call last):\n  File \"p.py\", line 1, in <module>\n    wait()\n"
+	for name, test := range map[string]struct{ printed, want string }{
+		"interrupt": {"a\n" + frame + "KeyboardInterrupt\nb", "a\nb"},
+		"chained": {frame + "asyncio.CancelledError\n\nDuring handling of the above exception, another exception occurred:\n\n" +
+			frame + "KeyboardInterrupt\nb", "b"},
+		"another":       {frame + "ValueError: no\nb", frame + "ValueError: no\nb"},
+		"another, last": {frame + "ValueError: no", frame + "ValueError: no"},
+		"cut off":       {"a\n" + strings.TrimSuffix(frame, "\n"), "a"},
+		"none":          {"a\n  b\n\nc", "a\n  b\n\nc"},
+	} {
+		var told []string
+		o := &output{tell: func(_, text string, _ int) { told = append(told, text) }}
+		o.stop()
+		for line := range strings.SplitSeq(test.printed, "\n") {
+			o.line("stderr", line, 0)
+		}
+		o.end()
+		if want := strings.Split(test.want, "\n"); !slices.Equal(told, want) {
+			t.Errorf("%s: got %q, want %q", name, told, want)
+		}
+	}
+}

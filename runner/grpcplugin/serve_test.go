@@ -1,0 +1,243 @@
+package grpcplugin_test
+
+import (
+	"context"
+	"crypto/elliptic"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// skipOwner tells whether this system does not say whose a socket is.
+func skipOwner(t *testing.T) bool {
+	if runtime.GOOS == "linux" {
+		return false
+	}
+	t.Skip("only Linux tells whose a socket is")
+	return true
+}
+
+func TestConformanceGo(t *testing.T) {
+	suite(t, func(t *testing.T) grpcplugin.Config { return fake(t, "serve", "") },
+		func(t *testing.T) grpcplugin.Config { return fake(t, "exit", "...") })
+}
+
+// TestMutualTLS speaks with go-plugin's own AutoMTLS server.
+func TestMutualTLS(t *testing.T) {
+	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
+		t.Run(curve.Params().Name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			cfg := fake(t, "serve", "")
+			cfg.Security, cfg.Curve = grpcplugin.MutualTLS, curve
+			inst := started(t, cfg)
+			r, err := inst.Call(t.Context(), words(t, "Echo", "text=hello"))
+			if err != nil || string(r.Value) != `{"text":"hello"}` {
+				t.Errorf("got %s, %v", r.Value, err)
+			}
+			if inst.Evidence().Line.Cert == nil {
+				t.Error("no certificate in the handshake")
+			}
+		})
+	}
+}
+
+// TestNoise puts up with what stands before the handshake, and keeps it as
+// evidence.
+func TestNoise(t *testing.T) {
+	for name, before := range map[string]string{
+		"text": "loading\n", "empty line": "\n", "long line": strings.Repeat("x", 70_000) + "\n",
+		"flood of lines": strings.Repeat("y\n", 10_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			cfg := fake(t, "serve", before)
+			cfg.Output = nil
+			e := started(t, cfg).Evidence()
+			if e.NoiseLines != strings.Count(before, "\n") || len(e.Noise) == 0 || len(e.Noise) > 10 {
+				t.Fatalf("%d lines, kept %d", e.NoiseLines, len(e.Noise))
+			}
+			first, _, _ := strings.Cut(before, "\n")
+			if n := e.Noise[0]; n.Bytes != len(first) || !strings.HasPrefix(first, n.Text) || len(n.Text) > 200 {
+				t.Errorf("got %+v", n)
+			}
+		})
+	}
+	t.Run("carriage return", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		started(t, fake(t, "carriage return", ""))
+	})
+}
+
+// TestPrintsAfter drains what is printed after the handshake: the plugin gets
+// past it.
+func TestPrintsAfter(t *testing.T) {
+	runnertest.NothingLeft(t)
+	past := make(chan struct{})
+	var longest int
+	cfg := fake(t, "prints after", "")
+	cfg.Output = func(stream, text string, cut int) {
+		longest = max(longest, len(text))
+		if text == "all printed" {
+			close(past)
+		}
+	}
+	inst := started(t, cfg)
+	<-past
+	if err := inst.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	inst.Stop(t.Context())
+	if longest > 16<<10 {
+		t.Errorf("a line of %d bytes was told", longest)
+	}
+}
+
+// TestStdio takes over what a Go plugin prints, which go-plugin's server sends
+// as a stream.
+func TestStdio(t *testing.T) {
+	runnertest.NothingLeft(t)
+	told := make(chan string, 1)
+	cfg := fake(t, "serve", "")
+	cfg.Output = func(stream, text string, cut int) {
+		if stream == "stdout" {
+			told <- text
+		}
+	}
+	inst := started(t, cfg)
+	if _, err := inst.Call(t.Context(), words(t, "Print", "text=out loud")); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-told; got != "out loud" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestShutdown goes by the Shutdown RPC: the plugin ends by itself.
+func TestShutdown(t *testing.T) {
+	runnertest.NothingLeft(t)
+	inst := started(t, fake(t, "serve", ""))
+	inst.Stop(t.Context())
+	if exit := inst.Exit(); exit.Code != 0 || exit.Signal != "" || !exit.Stopped {
+		t.Errorf("got %+v, want code 0", exit)
+	}
+	if r := inst.Reattach(); r.Protocol != "grpc" || r.Pid <= 0 || r.Addr.String == "" || !r.Test {
+		t.Errorf("got %+v", r)
+	}
+	if _, err := inst.Call(t.Context(), hook.Call{Hook: "Echo"}); err == nil {
+		t.Error("a call after the end succeeded")
+	}
+}
+
+// TestNothingOfGoPlugin wants go-plugin's and gRPC's goroutines to end with the
+// instance, of starts that fail too.
+func TestNothingOfGoPlugin(t *testing.T) {
+	runnertest.NothingLeft(t)
+	theirs := func() (n int) {
+		buf := make([]byte, 1<<20)
+		for _, stack := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+			if strings.Contains(stack, "hashicorp/go-plugin") || strings.Contains(stack, "google.golang.org/grpc") {
+				n++
+			}
+		}
+		return n
+	}
+	before := theirs()
+	inst := started(t, fake(t, "serve", ""))
+	if _, err := inst.Call(t.Context(), words(t, "Echo", "text=x")); err != nil {
+		t.Fatal(err)
+	}
+	inst.Stop(t.Context())
+	cfg := fake(t, "mute", "")
+	cfg.ConnectTimeout = 100 * time.Millisecond
+	fails(t, cfg, hook.Handshake, "does not answer within 100ms")
+	fails(t, fake(t, "exit", "."), hook.Start, "")
+	runnertest.Until(t, "the goroutines of the libraries end", func() bool { return theirs() <= before })
+}
+
+// TestCrashTellsAll tells every call under way how the plugin ended.
+func TestCrashTellsAll(t *testing.T) {
+	runnertest.NothingLeft(t)
+	inst := started(t, fake(t, "serve", ""))
+	other := make(chan error, 1)
+	go func() { // ends with the plugin
+		_, err := inst.Call(t.Context(), hook.Call{Hook: "Hang"})
+		other <- err
+	}()
+	runnertest.Until(t, "the other call is under way", func() bool {
+		_, err := inst.Call(t.Context(), words(t, "Echo", "text=x"))
+		return err == nil
+	})
+	_, err := inst.Call(t.Context(), hook.Call{Hook: "Leave"})
+	want(t, err, hook.Crash, "ended during the call")
+	var e *hook.Error
+	if err := <-other; !errors.As(err, &e) || e.Kind != hook.Crash && e.Kind != hook.Unavailable {
+		t.Errorf("the other call: %v", err)
+	}
+}
+
+// TestBusy holds that a plugin with one thread is not taken for dead while a
+// call of its own keeps it from answering.
+func TestBusy(t *testing.T) {
+	runnertest.NothingLeft(t)
+	hanging := make(chan struct{})
+	cfg := zoo(t, "--workers=1")
+	cfg.Output = func(_, text string, _ int) {
+		if text == "hanging" {
+			close(hanging)
+		}
+	}
+	inst := started(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	busy := make(chan error, 1)
+	go func() { // ends by cancel
+		_, err := inst.Call(ctx, hook.Call{Hook: "Hang"})
+		busy <- err
+	}()
+	<-hanging
+	waiting, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer stop()
+	_, err := inst.Call(waiting, words(t, "Echo", "text=behind it"))
+	want(t, err, hook.Timeout, "no result within")
+	if err := inst.Probe(t.Context()); err != nil {
+		t.Errorf("a busy plugin: %v", err)
+	}
+	cancel()
+	want(t, <-busy, hook.Canceled, "")
+	if _, err := inst.Call(t.Context(), words(t, "Echo", "text=after it")); err != nil {
+		t.Errorf("the next call: %v", err)
+	}
+}
+
+// TestAsyncio calls a plugin on asyncio.
+func TestAsyncio(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := zoo(t)
+	cfg.Args = []string{filepath.Join(filepath.Dir(cfg.Args[0]), "aio.py")}
+	inst := started(t, cfg)
+	if r, err := inst.Call(t.Context(), words(t, "Echo", "text=x")); err != nil || string(r.Value) != `{"text":"x"}` {
+		t.Errorf("got %s, %v", r.Value, err)
+	}
+	if r, err := inst.Call(t.Context(), words(t, "Count", "n=2")); err != nil || string(r.Value) != `[{"n":"0"},{"n":"1"}]` && string(r.Value) != `[{},{"n":"1"}]` {
+		t.Errorf("got %s, %v", r.Value, err)
+	}
+	_, err := inst.Call(t.Context(), hook.Call{Hook: "Fail"})
+	want(t, err, hook.Failed, "on purpose")
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = inst.Call(ctx, hook.Call{Hook: "Hang"})
+	want(t, err, hook.Timeout, "no result within 100ms")
+	if err := inst.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	inst.Stop(t.Context())
+	if exit := inst.Exit(); !exit.Stopped || exit.Signal == "SIGKILL" {
+		t.Errorf("exit %+v", exit)
+	}
+}

@@ -1,0 +1,164 @@
+package grpcplugin_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
+)
+
+// serve is a plugin in Go, by go-plugin's own server: the service of zoo.proto,
+// with reflection, health and controller, and with mutual TLS where the host
+// wants it.
+func serve() {
+	plugin.Serve(&plugin.ServeConfig{
+		HandshakeConfig: plugin.HandshakeConfig{ProtocolVersion: 1, MagicCookieKey: "ZOO_COOKIE", MagicCookieValue: "monkey"},
+		Plugins:         plugin.PluginSet{"zoo": &zooPlugin{}},
+		GRPCServer:      plugin.DefaultGRPCServer,
+		Logger:          hclog.NewNullLogger(),
+	})
+}
+
+// serveLine serves without go-plugin, with text after the handshake.
+func serveLine(after string) { serveOn(listen(), after) }
+
+func serveOn(l net.Listener, after string) {
+	s := grpc.NewServer()
+	register(s)
+	h := health.NewServer()
+	h.SetServingStatus("plugin", grpc_health_v1.HealthCheckResponse_SERVING)
+	grpc_health_v1.RegisterHealthServer(s, h)
+	go func() {
+		fmt.Printf("1|1|tcp|%s|grpc%s", l.Addr(), after)
+		fmt.Fprint(os.Stderr, "all printed\n")
+	}()
+	if err := s.Serve(l); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+type zooPlugin struct{ plugin.NetRPCUnsupportedPlugin }
+
+func (*zooPlugin) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
+	register(s)
+	return nil
+}
+
+func (*zooPlugin) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, nil
+}
+
+// describeZoo is zoo.proto, known to this program as if it were compiled in.
+func describeZoo() protoreflect.FileDescriptor {
+	_, here, _, _ := runtime.Caller(0)
+	path := filepath.Join(filepath.Dir(here), "../../testdata/plugins/grpc/zoo.proto")
+	source, err := protoschema.CompileProto([]string{filepath.Dir(path)}, []string{"zoo.proto"}, os.ReadFile)
+	if err != nil {
+		panic(err)
+	}
+	file, err := protodesc.NewFile(source.Files[0], protoregistry.GlobalFiles)
+	if err != nil {
+		panic(err)
+	}
+	if err := protoregistry.GlobalFiles.RegisterFile(file); err != nil {
+		panic(err)
+	}
+	return file
+}
+
+// unary are the methods that take and return one message.
+var unary = map[string]func(ctx context.Context, in, out *dynamicpb.Message) error{
+	"Echo": func(_ context.Context, in, out *dynamicpb.Message) error { copyText(in, out); return nil },
+	"Fail": func(context.Context, *dynamicpb.Message, *dynamicpb.Message) error {
+		return status.Error(codes.Unknown, "on purpose")
+	},
+	"Hang": func(ctx context.Context, _, _ *dynamicpb.Message) error { <-ctx.Done(); return ctx.Err() },
+	"Stubborn": func(context.Context, *dynamicpb.Message, *dynamicpb.Message) error {
+		freeze()
+		return nil
+	},
+	"Leave": func(_ context.Context, in, _ *dynamicpb.Message) error {
+		os.Exit(int(number(in)))
+		return nil
+	},
+	"Print": func(_ context.Context, in, out *dynamicpb.Message) error {
+		fmt.Println(text(in))
+		copyText(in, out)
+		return nil
+	},
+}
+
+func register(s *grpc.Server) {
+	service := describeZoo().Services().Get(0)
+	desc := &grpc.ServiceDesc{ServiceName: "zoo.Zoo", HandlerType: (*any)(nil), Metadata: "zoo.proto"}
+	for name, do := range unary {
+		m := service.Methods().ByName(protoreflect.Name(name))
+		desc.Methods = append(desc.Methods, grpc.MethodDesc{MethodName: name,
+			Handler: func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+				in, out := dynamicpb.NewMessage(m.Input()), dynamicpb.NewMessage(m.Output())
+				if err := decode(in); err != nil {
+					return nil, err
+				}
+				return out, do(ctx, in, out)
+			}})
+	}
+	count := service.Methods().ByName("Count")
+	desc.Streams = []grpc.StreamDesc{{StreamName: "Count", ServerStreams: true,
+		Handler: func(_ any, stream grpc.ServerStream) error {
+			in := dynamicpb.NewMessage(count.Input())
+			if err := stream.RecvMsg(in); err != nil {
+				return err
+			}
+			for n := range number(in) {
+				out := dynamicpb.NewMessage(count.Output())
+				out.Set(out.Descriptor().Fields().ByName("n"), protoreflect.ValueOfInt64(n))
+				if err := stream.SendMsg(out); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}, {StreamName: "Chat", ServerStreams: true, ClientStreams: true,
+		Handler: func(_ any, stream grpc.ServerStream) error {
+			for {
+				m := dynamicpb.NewMessage(service.Methods().ByName("Chat").Input())
+				if err := stream.RecvMsg(m); err == io.EOF {
+					return nil
+				} else if err != nil {
+					return err
+				}
+				if err := stream.SendMsg(m); err != nil {
+					return err
+				}
+			}
+		}}}
+	s.RegisterService(desc, new(any))
+}
+
+func copyText(in, out *dynamicpb.Message) {
+	out.Set(out.Descriptor().Fields().ByName("text"), protoreflect.ValueOfString(text(in)))
+}
+
+func text(m *dynamicpb.Message) string {
+	return m.Get(m.Descriptor().Fields().ByName("text")).String()
+}
+
+func number(m *dynamicpb.Message) int64 {
+	return m.Get(m.Descriptor().Fields().ByName("n")).Int()
+}
