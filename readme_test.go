@@ -1,0 +1,71 @@
+//go:build unix
+
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// TestReadme runs the README's examples: in each console block a line that
+// begins with "$ " is a command, and the lines below it are what it prints on
+// standard output.
+func TestReadme(t *testing.T) {
+	python := runnertest.Python(t)
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(bin, "pyplug")); err != nil {
+		t.Fatal(err)
+	}
+	examples := consoleExamples(string(text))
+	if len(examples) < 6 {
+		t.Fatalf("%d examples in README.md, want its five and the first", len(examples))
+	}
+	for _, e := range examples {
+		t.Run(e.command, func(t *testing.T) {
+			cmd := exec.Command("sh", "-c", e.command)
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PYPLUG_PYTHON="+python)
+			var errs strings.Builder
+			cmd.Stderr = &errs
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, &errs)
+			}
+			if string(out) != e.output {
+				t.Errorf("got\n%s\nwant\n%s\nstandard error\n%s", out, e.output, &errs)
+			}
+		})
+	}
+}
+
+type example struct{ command, output string }
+
+func consoleExamples(text string) []example {
+	var all []example
+	inside := false
+	for line := range strings.Lines(text) {
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = strings.TrimSpace(line) == "```console"
+		case !inside:
+		case isCommand:
+			all = append(all, example{command: strings.TrimSpace(command)})
+		case len(all) > 0:
+			all[len(all)-1].output += line
+		}
+	}
+	return all
+}

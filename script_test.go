@@ -1,0 +1,89 @@
+package main_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pyplug/pyplug/commands"
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// The test binary is pyplug when a script calls it so.
+func TestMain(m *testing.M) {
+	// A program with the race detector sleeps for a second before it exits.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
+	testscript.Main(m, map[string]func(){
+		"pyplug": func() { os.Exit(commands.Main(os.Args, ui.System())) },
+	})
+}
+
+// TestScripts runs the command line as users do. Every script of the directory
+// runs. `go test -run TestScripts/NAME` runs one; -update rewrites its golden
+// parts.
+func TestScripts(t *testing.T) {
+	python := runnertest.Python(t)
+	plugins, err := filepath.Abs("testdata/plugins")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       slices.Contains(os.Args, "-update"),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("PYTHON", python)
+			env.Setenv("PLUGINS", plugins)
+			env.Setenv("PYPLUGBIN", filepath.SplitList(env.Getenv("PATH"))[0]) // has pyplug alone
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
+			env.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+			env.Setenv("PYTHONWARNINGS", "ignore")
+			env.Setenv("COLUMNS", "100")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(python))
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exitcode": exitCode,
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "bash":
+				_, err := exec.LookPath("bash")
+				return err == nil, nil
+			}
+			return false, errors.New("unknown condition " + cond)
+		},
+	})
+}
+
+// exitCode is `exitcode N [-stdin FILE] COMMAND ARG...`: the command must end
+// with just that code. Its output is looked at with stdout, stderr and cmp.
+func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exitcode N COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%s: %v", strings.Join(args[1:], " "), err)
+	}
+	if got != want {
+		ts.Fatalf("%s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
