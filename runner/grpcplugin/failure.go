@@ -108,7 +108,7 @@ func (k *call) lost(s *status.Status) *hook.Error {
 			Err: errors.New("the connection to the plugin broke: " + ownWords(s))}
 	}
 	exit := k.Exit()
-	e := &hook.Error{Kind: hook.Crash, Hook: k.Hook, Sent: true, Exit: &exit, At: stackFrames(exit.Stderr), Err: errCrashed}
+	e := &hook.Error{Kind: hook.Crash, Hook: k.Hook, Sent: true, Exit: &exit, At: hook.StackFrames(exit.Stderr), Err: errCrashed}
 	k.Instance.mu.Lock()
 	condemned := k.condemned
 	k.Instance.mu.Unlock()

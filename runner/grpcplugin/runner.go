@@ -79,12 +79,12 @@ func (r *process) start() *hook.Error {
 		case none.Unended = <-r.intake.found: // what was printed has an end now
 		default:
 		}
-		return &hook.Error{Kind: hook.Handshake, At: stackFrames(exit.Stacks), Err: none}
+		return &hook.Error{Kind: hook.Handshake, At: hook.StackFrames(exit.Stacks), Err: none}
 	case <-r.ctx.Done():
 		began := p.Started()
 		exit := p.Kill()
 		e := canceled(r.ctx, "", "no handshake on standard output", began, false)
-		e.At = stackFrames(exit.Stacks)
+		e.At = hook.StackFrames(exit.Stacks)
 		return e
 	}
 }
@@ -109,7 +109,7 @@ func (r *process) judge(text string) *hook.Error {
 func (r *process) ended(why error) *hook.Error {
 	exit := hook.Exit(r.proc.Exit())
 	e := &hook.Error{Kind: hook.Start, Exit: &exit, Err: why}
-	e.Python, e.At = lastTraceback(exit.Stderr), stackFrames(exit.Stderr)
+	e.Python, e.At = lastTraceback(exit.Stderr), hook.StackFrames(exit.Stderr)
 	if module := missingModule(e.Python, exit.Stderr); module != nil {
 		e.Err = module
 	} else if e.Python != nil {

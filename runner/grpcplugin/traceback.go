@@ -10,9 +10,8 @@ import (
 )
 
 var (
-	// tracebackLine is a frame of a traceback, stackLine one of faulthandler.
+	// tracebackLine is a frame of a traceback.
 	tracebackLine = regexp.MustCompile(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
-	stackLine     = regexp.MustCompile(`^  File "(.+)", line (\d+) in (.+)$`)
 	raisedLine    = regexp.MustCompile(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
 	// moduleLine is what Python says of a missing module, with its frames or,
 	// when it was started with -m, without.
@@ -84,30 +83,4 @@ func missingModule(raised *hook.Raised, lines []string) error {
 		return &schema.MissingModuleError{Module: m[1], Text: text}
 	}
 	return nil
-}
-
-// stackFrames reads the stack of the thread that faulthandler calls current,
-// else of the first, the oldest frame first.
-func stackFrames(lines []string) []hook.Frame {
-	var best, thread []hook.Frame
-	current, found := false, false
-	flush := func() {
-		if len(thread) > 0 && (!found || current) {
-			best, found = thread, true
-		}
-		thread = nil
-	}
-	for _, line := range lines {
-		if strings.HasPrefix(line, "Thread ") || strings.HasPrefix(line, "Current thread ") {
-			flush()
-			current = strings.HasPrefix(line, "Current ")
-			continue
-		}
-		if m := stackLine.FindStringSubmatch(line); m != nil {
-			number, _ := strconv.Atoi(m[2]) // digits; one too large is no line
-			thread = append([]hook.Frame{{File: m[1], Line: number, Function: m[3]}}, thread...)
-		}
-	}
-	flush()
-	return best
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -133,41 +133,21 @@ func sourceLines(file string) []string {
 
 var workerLine = regexp.MustCompile(`^  File "(?:.*[/\\])?_pyplug_\w+\.py", line \d+`)
 
-var stackLine = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
-
 // ownFrame tells whether a line of faulthandler's is a frame of the worker.
 func ownFrame(line string) bool {
 	return strings.HasPrefix(line, `  File "`) &&
 		(workerLine.MatchString(line) || line == `  File "<string>", line 1 in <module>`)
 }
 
-// stackFrames reads the stack of the thread that faulthandler calls current,
-// else of the first: the main thread of a hung worker. The oldest frame comes
-// first, and the worker's own are left out.
+// stackFrames is where a stack of faulthandler's says that the plugin was: the
+// worker's own frames are left out, and the lines of the source added.
 func stackFrames(lines []string) []hook.Frame {
-	best, thread := []hook.Frame(nil), []hook.Frame(nil)
+	frames := hook.StackFrames(slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+		return ownFrame(line) || strings.HasPrefix(line, `  File "<`)
+	}))
 	files := make(map[string][]string)
-	current, found := false, false
-	flush := func() {
-		if len(thread) > 0 && (!found || current) {
-			best, found = thread, true
-		}
-		thread = nil
+	for i, f := range frames {
+		frames[i].Text = sourceLine(f.File, f.Line, files)
 	}
-	for _, line := range lines {
-		if strings.HasPrefix(line, "Thread ") || strings.HasPrefix(line, "Current thread ") {
-			flush()
-			current = strings.HasPrefix(line, "Current ")
-			continue
-		}
-		m := stackLine.FindStringSubmatch(line)
-		if m == nil || ownFrame(line) || strings.HasPrefix(m[1], "<") {
-			continue
-		}
-		number, _ := strconv.Atoi(m[2]) // digits; one too large is no line
-		frame := hook.Frame{File: m[1], Line: number, Function: m[3], Text: sourceLine(m[1], number, files)}
-		thread = append([]hook.Frame{frame}, thread...)
-	}
-	flush()
-	return best
+	return frames
 }
