@@ -72,7 +72,7 @@ func newApp(f *program) *cli.App {
 		},
 	}
 	plain(app.Flags)
-	for _, cmd := range commandList(f) {
+	for _, cmd := range f.commands {
 		plain(cmd.Flags)
 		cmd.OnUsageError = usageError
 		cmd.HideHelpCommand = true
@@ -114,7 +114,7 @@ func (f *program) prepare(args []string) []string {
 	if f.early = f.earlyFlag(args); f.early != nil {
 		return args[:1]
 	}
-	for _, cmd := range commandList(f) {
+	for _, cmd := range f.commands {
 		if !cmd.HasName(args[1]) {
 			continue
 		}
@@ -155,7 +155,7 @@ func (f *program) earlyFlag(args []string) error {
 		return nil
 	}
 	for i, word := range args[2:] {
-		for _, cmd := range commandList(f) {
+		for _, cmd := range f.commands {
 			if _, known := flagsOf(cmd.Command)[name]; known && cmd.HasName(word) {
 				f.opts.json = asksJSON(args)
 				flags := args[1 : i+2]
@@ -175,7 +175,7 @@ func (e *unknownCommandError) Error() string { return "unknown command " + quote
 
 func unknownCommand(f *program, name string) error {
 	var names []string
-	for _, c := range commandList(f) {
+	for _, c := range f.commands {
 		if !c.Hidden {
 			names = append(names, c.Name)
 		}

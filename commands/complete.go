@@ -18,7 +18,7 @@ func completeCommand(f *program) command {
 		Hidden:          true,
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
-			for _, line := range complete(commandList(f), c.Args().Slice()) {
+			for _, line := range complete(f.commands, c.Args().Slice()) {
 				_, _ = fmt.Fprintln(f.streams.Out, line) // a shell that does not listen needs nothing
 			}
 			return nil

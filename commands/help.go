@@ -15,7 +15,7 @@ func helpCommand(f *program) command {
 			if name == "" {
 				return cli.ShowAppHelp(root)
 			}
-			for _, cmd := range commandList(f) {
+			for _, cmd := range f.commands {
 				if cmd.HasName(name) {
 					return cli.ShowCommandHelp(root, name)
 				}

@@ -34,6 +34,7 @@ func Main(args []string, s *ui.Streams) int {
 // run runs a command and shows its error.
 func run(life *life, args []string, s *ui.Streams) (code int) {
 	f := &program{streams: s, life: life}
+	f.commands = commandList(f)
 	defer func() {
 		if p := recover(); p != nil {
 			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())

@@ -15,14 +15,15 @@ import (
 
 // program is what the commands of one run share.
 type program struct {
-	streams *ui.Streams
-	life    *life
-	opts    outputOptions   // of the command, once its flags are read
-	session *runner.Session // the plugin that was opened, for messages
-	plugin  string          // its path as typed
-	output  *ui.Output
-	early   error // what prepare found wrong
-	help    helpWriter
+	streams  *ui.Streams
+	life     *life
+	commands []command
+	opts     outputOptions   // of the command, once its flags are read
+	session  *runner.Session // the plugin that was opened, for messages
+	plugin   string          // its path as typed
+	output   *ui.Output
+	early    error // what prepare found wrong
+	help     helpWriter
 }
 
 // begin settles the output of a command.
