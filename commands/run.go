@@ -204,7 +204,7 @@ func (f *program) run(ctx context.Context, o runOptions) error {
 	callCtx, cancel := context.WithTimeout(ctx, s.Settings().Timeouts.Call)
 	defer cancel()
 	stop := f.streams.Waiting("waiting for " + o.call.Hook)
-	o.call.Emit = func(item json.RawMessage) error {
+	o.call.Emit = func(item hook.Item) error {
 		f.output.Flush()
 		return f.write(callCtx, func() error { return f.streams.Item(o.format, o.call.Hook, item) })
 	}

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 
@@ -35,8 +34,8 @@ var _ hook.Caller = (*Session)(nil)
 func (s *Session) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	field, emit := s.settings.ErrorField, c.Emit
 	if field != "" && emit != nil {
-		c.Emit = func(item json.RawMessage) error {
-			if carried := carriedError(field, c.Hook, item); carried != nil {
+		c.Emit = func(item hook.Item) error {
+			if carried := carriedError(field, c.Hook, item.Value); carried != nil {
 				return carried
 			}
 			return emit(item)

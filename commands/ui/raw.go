@@ -3,15 +3,28 @@ package ui
 import (
 	"bufio"
 	"bytes"
+	"io"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// writeRaw prints a JSON string's text and a newline, nothing for null, and any
-// other value as JSON.
-func (s *Streams) writeRaw(value []byte) error {
+// writeRaw prints a string's text and a newline, bytes without one, nothing for
+// null, of a message its only text, and any other value as JSON.
+func (s *Streams) writeRaw(item hook.Item) error {
+	value := bytes.TrimSpace(item.Value)
 	switch {
+	case item.Sole != nil:
+		text := item.Sole.Text
+		if !item.Sole.Binary {
+			text += "\n"
+		}
+		_, err := io.WriteString(s.Out, text)
+		return err
+	case item.Binary:
+		return writeBase64(s.Out, value)
 	case len(value) == 0 || string(value) == "null":
 		return nil
 	case value[0] != '"':

@@ -21,8 +21,8 @@ type Format uint8
 const (
 	// Plain is the JSON value on one line.
 	Plain Format = iota
-	// Raw is a string as it is, bytes verbatim, nothing for null, and the
-	// JSON value for all else.
+	// Raw is a string as it is, bytes verbatim, nothing for null, for a message
+	// its only string or bytes field, and the JSON value for all else.
 	Raw
 	// Envelope is one object that also says which hook, how long and where.
 	Envelope
@@ -48,10 +48,8 @@ func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Inf
 	switch {
 	case f == Envelope:
 		return s.writeEnvelope(hookName, value, r, info, generation)
-	case f == Raw && r.Binary:
-		return writeBase64(s.Out, value)
 	case f == Raw:
-		return s.writeRaw(value)
+		return s.writeRaw(r.Item)
 	case r.Binary:
 		return s.writeParts(nil, quoteBase64(value), []byte("\n"))
 	}
@@ -60,8 +58,8 @@ func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Inf
 
 // Item prints one item of a streamed result at once. Its envelope is {"schema",
 // "hook", "item"}. Errors are those of [Streams.Result].
-func (s *Streams) Item(f Format, hookName string, item json.RawMessage) error {
-	value := bytes.TrimSpace(item)
+func (s *Streams) Item(f Format, hookName string, item hook.Item) error {
+	value := bytes.TrimSpace(item.Value)
 	s.outMu.Lock()
 	defer s.outMu.Unlock()
 	s.clearForOut()
@@ -70,7 +68,7 @@ func (s *Streams) Item(f Format, hookName string, item json.RawMessage) error {
 		start := append(envelopeStart(hookName), `,"item":`...)
 		return s.writeParts(start, s.oneLine(value), []byte("}\n"))
 	case Raw:
-		return s.writeRaw(value)
+		return s.writeRaw(item)
 	}
 	return s.writeParts(nil, s.oneLine(value), []byte("\n"))
 }

@@ -38,7 +38,7 @@ func TestResult(t *testing.T) {
 		{"collected", "[1]", false, true, "[1]\n", "[1]\n", start + `"result":[1],` + end},
 	}
 	for _, test := range tests {
-		r := hook.Result{Value: json.RawMessage(test.value), Binary: test.binary, Streamed: test.streamed, Took: 1250 * time.Microsecond}
+		r := hook.Result{Item: hook.Item{Value: json.RawMessage(test.value), Binary: test.binary}, Streamed: test.streamed, Took: 1250 * time.Microsecond}
 		for f, want := range []string{test.plain, test.raw, test.envelope} {
 			s, out, _ := Test("")
 			err := s.Result(Format(f), "greet", r, hook.Info{PID: 42}, 3)
@@ -57,10 +57,10 @@ func TestResultOnTerminal(t *testing.T) {
 	s.OutTTY = true
 	value := json.RawMessage("\"a\u007fb\u0080c\u009fd\u00a0é\xff😀\"")
 	want := `"a\u007fb\u0080c\u009fd` + "\u00a0é" + `\ufffd😀"`
-	if err := s.Result(Plain, "h", hook.Result{Value: value}, hook.Info{}, 0); err != nil {
+	if err := s.Result(Plain, "h", hook.Result{Item: hook.Item{Value: value}}, hook.Info{}, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Result(Envelope, "h", hook.Result{Value: value}, hook.Info{}, 0); err != nil {
+	if err := s.Result(Envelope, "h", hook.Result{Item: hook.Item{Value: value}}, hook.Info{}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := out.String(), want+"\n"+`{"schema":1,"hook":"h","result":`+want+`,"took_ms":0}`+"\n"; got != want {
@@ -73,7 +73,7 @@ func TestItem(t *testing.T) {
 		`{"schema":1,"hook":"h","item":"a"}` + "\n" + `{"schema":1,"hook":"h","item":{"b":1}}` + "\n" + `{"schema":1,"hook":"h","item":null}` + "\n"} {
 		s, out, _ := Test("")
 		for _, item := range []string{`"a"`, "{\"b\":\n1}", "null"} {
-			if err := s.Item(Format(f), "h", json.RawMessage(item)); err != nil {
+			if err := s.Item(Format(f), "h", hook.Item{Value: json.RawMessage(item)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -93,14 +93,14 @@ func TestResultErrors(t *testing.T) {
 	for _, cause := range []error{syscall.ENOSPC, syscall.EPIPE, io.ErrClosedPipe} {
 		s.Out = failing{fmt.Errorf("write: %w", cause)}
 		for _, f := range []Format{Plain, Raw, Envelope} {
-			err := s.Result(f, "h", hook.Result{Value: value}, hook.Info{}, 0)
+			err := s.Result(f, "h", hook.Result{Item: hook.Item{Value: value}}, hook.Info{}, 0)
 			if !errors.Is(err, cause) || IsClosedPipe(err) != (cause != syscall.ENOSPC) {
 				t.Errorf("format %d: got %v, want %v", f, err, cause)
 			}
 		}
 	}
 	s.Out = io.Discard
-	err := s.Result(Raw, "h", hook.Result{Value: json.RawMessage("A*"), Binary: true}, hook.Info{}, 0)
+	err := s.Result(Raw, "h", hook.Result{Item: hook.Item{Value: json.RawMessage("A*"), Binary: true}}, hook.Info{}, 0)
 	if err == nil || IsClosedPipe(err) {
 		t.Errorf("got %v for what is not base64", err)
 	}
@@ -120,7 +120,7 @@ func TestLargeResultIsNotCopied(t *testing.T) {
 		s, _, _ := Test("")
 		c := &counting{}
 		s.Out = c
-		if err := s.Result(f, "h", hook.Result{Value: value}, hook.Info{}, 0); err != nil {
+		if err := s.Result(f, "h", hook.Result{Item: hook.Item{Value: value}}, hook.Info{}, 0); err != nil {
 			t.Fatal(err)
 		}
 		at := 0
@@ -148,7 +148,7 @@ func FuzzRaw(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		s, out, _ := Test("")
-		if err := s.Result(Raw, "h", hook.Result{Value: json.RawMessage(value)}, hook.Info{}, 0); err != nil {
+		if err := s.Result(Raw, "h", hook.Result{Item: hook.Item{Value: json.RawMessage(value)}}, hook.Info{}, 0); err != nil {
 			t.Fatal(err)
 		}
 		var want string

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 func TestWaiting(t *testing.T) {
@@ -48,7 +50,7 @@ func TestWaitingBetweenItems(t *testing.T) {
 		stop := s.Waiting("counting")
 		for range 5 {
 			time.Sleep(quickly / 2)
-			if err := s.Item(Plain, "h", []byte("1")); err != nil {
+			if err := s.Item(Plain, "h", hook.Item{Value: []byte("1")}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -56,7 +58,7 @@ func TestWaitingBetweenItems(t *testing.T) {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 		time.Sleep(quickly + tick/2)
-		if err := s.Item(Plain, "h", []byte("2")); err != nil {
+		if err := s.Item(Plain, "h", hook.Item{Value: []byte("2")}); err != nil {
 			t.Fatal(err)
 		}
 		stop()

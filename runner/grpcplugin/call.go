@@ -2,7 +2,6 @@ package grpcplugin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -121,11 +120,11 @@ func (k *call) unary(first proto.Message) (hook.Result, *hook.Error) {
 	if err != nil {
 		return hook.Result{}, k.failure(err)
 	}
-	value, err := k.encode(k.set, answer)
+	item, err := k.item(answer)
 	if err != nil {
 		return hook.Result{}, k.failed(err)
 	}
-	return result(value, false, k.began), nil
+	return hook.Result{Item: item, Took: time.Since(k.began)}, nil
 }
 
 // stream makes a call with a stream in at least one direction.
@@ -218,24 +217,24 @@ func (k *call) receive(stream grpc.ClientStream, cancel func(), out bool) (hook.
 		if err != nil {
 			return hook.Result{}, k.failure(err)
 		}
-		value, err := k.encode(k.set, answer)
+		item, err := k.item(answer)
 		if err != nil {
 			cancel()
 			return hook.Result{}, k.failed(err)
 		}
 		if !out {
-			return result(value, false, k.began), nil
+			return hook.Result{Item: item, Took: time.Since(k.began)}, nil
 		}
-		if err := emit(value); err != nil {
+		if err := emit(item); err != nil {
 			cancel()
 			return hook.Result{}, k.notEmitted(err)
 		}
 	}
-	var value json.RawMessage
+	r := hook.Result{Streamed: true, Took: time.Since(k.began)}
 	if k.Emit == nil {
-		value = all.value()
+		r.Value = all.value()
 	}
-	return result(value, true, k.began), nil
+	return r, nil
 }
 
 // giveUp notes why our side ends the call.

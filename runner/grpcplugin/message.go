@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
@@ -67,6 +66,16 @@ func (i *Instance) tooLarge(message proto.Message) error {
 // encode writes an answer as JSON.
 func (i *Instance) encode(set *protoschema.Descriptors, answer proto.Message) (json.RawMessage, error) {
 	return protoschema.EncodeMessage(answer, protoschema.EncodeOptions{EmitDefaults: i.cfg.EmitDefaults, Descriptors: set})
+}
+
+// item is an answer as it is told.
+func (k *call) item(answer proto.Message) (hook.Item, error) {
+	value, err := k.encode(k.set, answer)
+	item := hook.Item{Value: value}
+	if text, isText, ok := protoschema.SoleText(answer); ok {
+		item.Sole = &hook.Sole{Text: string(text), Binary: !isText}
+	}
+	return item, err
 }
 
 // encodeDetail writes a detail of a status, or says what it is when it cannot.
@@ -154,13 +163,13 @@ func (i *Instance) implemented(ctx context.Context, set *protoschema.Descriptors
 // collector makes one JSON array of a stream's items.
 type collector struct{ bytes.Buffer }
 
-func (c *collector) take(item json.RawMessage) error {
+func (c *collector) take(item hook.Item) error {
 	if c.Len() == 0 {
 		c.WriteByte('[')
 	} else {
 		c.WriteByte(',')
 	}
-	c.Write(item)
+	c.Write(item.Value)
 	return nil
 }
 
@@ -170,9 +179,4 @@ func (c *collector) value() json.RawMessage {
 	}
 	c.WriteByte(']')
 	return c.Bytes()
-}
-
-// result is what a call returned.
-func result(value json.RawMessage, streamed bool, began time.Time) hook.Result {
-	return hook.Result{Value: value, Streamed: streamed, Took: time.Since(began)}
 }

@@ -29,7 +29,7 @@ type Call struct {
 	// goroutine, never after Call has returned; it may keep the message.
 	// Blocking it is the backpressure; an error cancels the call. A nil Emit
 	// collects the items into one JSON array.
-	Emit func(json.RawMessage) error
+	Emit func(Item) error
 }
 
 // Args are a call's arguments: words as they were typed, whose types are
@@ -41,13 +41,27 @@ type Args struct {
 	JSON json.RawMessage
 }
 
-// Result is what a hook returned.
-type Result struct {
-	// Value is one JSON value, passed through unread; nil for a streamed
-	// result whose items went to [Call.Emit].
+// Item is one value that a hook gave: its result, or one of a stream.
+type Item struct {
+	// Value is one JSON value, passed through unread.
 	Value json.RawMessage
-	// Binary tells that the hook returned bytes: Value is their base64 text.
+	// Binary tells that the hook gave bytes: Value is their base64 text.
 	Binary bool
+	// Sole is the one field of a message that is a string or bytes; nil when
+	// Value is no message, and when there is no such field or several.
+	Sole *Sole
+}
+
+// Sole is the text of a message that has one. Binary tells that it is bytes.
+type Sole struct {
+	Text   string
+	Binary bool
+}
+
+// Result is what a hook returned. Its Value is nil for a streamed result whose
+// items went to [Call.Emit].
+type Result struct {
+	Item
 	// Streamed tells that the result was a stream.
 	Streamed bool
 	Took     time.Duration

@@ -32,7 +32,7 @@ var errEnded = errors.New("the plugin has ended")
 type pending struct {
 	hook   string
 	began  time.Time
-	emit   func(json.RawMessage) error // nil: takes no items
+	emit   func(hook.Item) error // nil: takes no items
 	answer chan wire.Frame
 	wake   chan struct{} // has a token when items wait
 	lost   chan struct{} // closed when no answer will come
@@ -101,14 +101,14 @@ func (w *instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	var collected [][]byte
 	p := &pending{hook: c.Hook, began: began, emit: c.Emit}
 	if p.emit == nil {
-		p.emit = func(item json.RawMessage) error { collected = append(collected, item); return nil }
+		p.emit = func(item hook.Item) error { collected = append(collected, item.Value); return nil }
 	}
 	f, err := w.ask(ctx, wire.Call, body, p)
 	if err != nil {
 		return hook.Result{}, err
 	}
 	w.proc.Settle(settleLimit) // what the hook printed comes before its result
-	r := hook.Result{Value: f.Body, Binary: f.Type == wire.Bytes, Took: time.Since(began)}
+	r := hook.Result{Item: hook.Item{Value: f.Body, Binary: f.Type == wire.Bytes}, Took: time.Since(began)}
 	if f.Type == wire.End {
 		r.Streamed = true
 		if c.Emit == nil {
@@ -265,7 +265,7 @@ func (w *instance) await(ctx context.Context, number uint32, p *pending) (wire.F
 func (w *instance) emit(number uint32, p *pending) error {
 	taken := 0
 	for _, item := range p.drain() {
-		if err := p.emit(item); err != nil {
+		if err := p.emit(hook.Item{Value: item}); err != nil {
 			return err
 		}
 		taken += len(item)

@@ -284,7 +284,7 @@ func (s Suite) stream(t *testing.T, inst hook.Instance) {
 	const n = 1000
 	count := 0
 	c := s.Stream(n)
-	c.Emit = func(json.RawMessage) error { count++; return nil }
+	c.Emit = func(hook.Item) error { count++; return nil }
 	r, err := inst.Call(within(t), c)
 	if err != nil {
 		t.Fatal(err)
@@ -306,7 +306,7 @@ func (s Suite) streamRefused(t *testing.T, inst hook.Instance) {
 	full := errors.New("no more room")
 	c := s.Stream(1_000_000)
 	count := 0
-	c.Emit = func(json.RawMessage) error {
+	c.Emit = func(hook.Item) error {
 		if count++; count == 3 {
 			return full
 		}
