@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,7 @@ v = sys.version_info
 i = getattr(sys, "implementation", None)
 sys.stdout.write("\036pyplug %s %d %d %d %s %d\036\n" % (getattr(i, "name", "cpython"), v[0], v[1], v[2], v[3], v[4]))`
 
-var answer = regexp.MustCompile("\x1epyplug (\\w+) (\\d+) (\\d+) (\\d+) (\\w+) (\\d+)\x1e")
+var answer = expression("\x1epyplug (\\w+) (\\d+) (\\d+) (\\d+) (\\w+) (\\d+)\x1e")
 
 // ask runs the Python at path to learn its version.
 func ask(ctx context.Context, run RunFunc, path string) (Version, string, *BrokenError) {
@@ -31,7 +30,7 @@ func ask(ctx context.Context, run RunFunc, path string) (Version, string, *Broke
 	if err != nil {
 		return Version{}, "", &BrokenError{Path: path, Reason: ReasonNoAnswer, Detail: complaint(path, err), Err: err}
 	}
-	m := answer.FindSubmatch(out)
+	m := answer().FindSubmatch(out)
 	if m == nil {
 		return Version{}, "", &BrokenError{Path: path, Reason: ReasonNoAnswer, Detail: "it ended well, but wrote " + excerpt(out)}
 	}

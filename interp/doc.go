@@ -19,6 +19,11 @@
 //     function in [Request.Run].
 //  7. An error is given what a hint needs: which versions would do, and which
 //     Pythons of this machine are of one, again by reading files alone.
+//  8. [Interpreter.Modules] knows where the chosen Python looks for what a
+//     script imports: beside the script, in PYTHONPATH, among the installed
+//     packages, and where .pth files and editable installs point to.
+//  9. [Modules.Walk] follows the imports from a script on: its own files as far
+//     as they go, of libraries the surface.
 //
 // The chosen path is never resolved: Python finds its environment from the path
 // it was started by, so a resolved one would lose the environment.

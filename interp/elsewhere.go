@@ -20,12 +20,12 @@ func (f *finder) explain(err error) error {
 		e.Needs, e.Elsewhere = f.needs(), f.elsewhere()
 	case *NotFoundError:
 		if e.Wanted != "" && !f.lookup {
-			m := binaryName.FindStringSubmatch(e.Wanted)
-			if m == nil {
+			_, version, ok := pythonName(e.Wanted)
+			if !ok {
 				return err // no version would do, but a program
 			}
-			if m[2] != "" {
-				wanted, _ := readRequirement(Requirement{Spec: "==" + m[2] + "." + m[3] + ".*", From: string(e.Source)})
+			if version != "" {
+				wanted, _ := readRequirement(Requirement{Spec: "==" + version + ".*", From: string(e.Source)})
 				f.bounds = append(f.bounds, wanted)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -120,9 +119,25 @@ func chain(path string) string {
 	return strings.Join(hops, " -> ")
 }
 
-// binaryName matches the file names that tell a version, such as python3.12,
-// python3.13t, pypy3.9.exe; the version may be absent.
-var binaryName = regexp.MustCompile(`^(python|pypy)(?:(\d)\.(\d{1,3})[td]*)?\d?(?:\.exe)?$`)
+// pythonName reads the file name of a Python, or that of a directory below lib
+// that belongs to one: python3.12, python3.13t, pypy3.9.exe. There may be no
+// version, as in python3, which is then empty.
+func pythonName(name string) (implementation, version string, ok bool) {
+	name = strings.TrimSuffix(name, ".exe")
+	for _, implementation := range [...]string{"python", "pypy"} {
+		rest, ok := strings.CutPrefix(name, implementation)
+		if !ok {
+			continue
+		}
+		if rest == "" || len(rest) == 1 && isDigit(rest[0]) {
+			return implementation, "", true
+		}
+		version := strings.TrimRight(rest, "td") // free-threaded, for debugging
+		major, minor, _ := strings.Cut(version, ".")
+		return implementation, version, len(major) == 1 && isNumber(major) && len(minor) <= 3 && isNumber(minor)
+	}
+	return "", "", false
+}
 
 // installDirs are the names of the directories in which version managers keep
 // one directory per version: pyenv, asdf and mise, uv and rye, Apple's frameworks.
@@ -135,15 +150,15 @@ func installation(real string) facts {
 	if runtime.GOOS == "windows" {
 		prefix = filepath.Dir(real)
 	}
-	m := binaryName.FindStringSubmatch(filepath.Base(real))
-	if m == nil {
+	implementation, version, ok := pythonName(filepath.Base(real))
+	if !ok {
 		// The place says nothing of a program that need not be the Python there.
 		return out
 	}
-	if m[1] == "pypy" {
+	if implementation == "pypy" {
 		out.implementation = "pypy"
 	}
-	out.version = parseVersion(m[2] + "." + m[3])
+	out.version = parseVersion(version)
 	var managed Version
 	if slices.Contains(installDirs, filepath.Base(filepath.Dir(prefix))) {
 		name := filepath.Base(prefix)
@@ -177,20 +192,17 @@ func installation(real string) facts {
 	return out
 }
 
-// libName matches the directories under lib that belong to one version.
-var libName = regexp.MustCompile(`^(?:python|pypy)(\d)\.(\d{1,3})t?$`)
-
 // libVersions lists the versions that have a directory under prefix/lib.
 func libVersions(prefix string, holds string) []Version {
 	entries, _ := os.ReadDir(filepath.Join(prefix, "lib"))
 	var out []Version
 	for _, entry := range entries {
-		m := libName.FindStringSubmatch(entry.Name())
-		if m == nil {
+		_, version, ok := pythonName(entry.Name())
+		if !ok || version == "" {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(prefix, "lib", entry.Name(), holds)); err == nil {
-			out = append(out, parseVersion(m[1]+"."+m[2]))
+			out = append(out, parseVersion(version))
 		}
 	}
 	return out

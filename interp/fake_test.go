@@ -20,6 +20,13 @@ func tree(t testing.TB, lines ...string) string {
 	// Resolved, because macOS has its temporary directories behind a link.
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	check(t, err)
+	plant(t, root, lines...)
+	return root
+}
+
+// plant adds to a tree; a file that is there is written anew.
+func plant(t testing.TB, root string, lines ...string) {
+	t.Helper()
 	for _, line := range lines {
 		kind, rest, _ := strings.Cut(line, " ")
 		path, text, _ := strings.Cut(rest, " ")
@@ -45,7 +52,6 @@ func tree(t testing.TB, lines ...string) string {
 			t.Fatalf("line %q", line)
 		}
 	}
-	return root
 }
 
 func check(t testing.TB, err error) {

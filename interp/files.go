@@ -27,6 +27,8 @@ func readHead(path string, n int64) (string, error) {
 type config struct {
 	version        Version
 	implementation string
+	home           string // the directory of the Python it was made from
+	system         bool   // the packages of that Python are there, too
 }
 
 // findConfig looks for pyvenv.cfg where Python does: beside the program as it
@@ -54,7 +56,12 @@ func parseConfig(text string) config {
 			keys[key] = strings.TrimSpace(value)
 		}
 	}
-	cfg := config{implementation: strings.ToLower(keys["implementation"])}
+	system, told := keys["include-system-site-packages"]
+	cfg := config{
+		implementation: strings.ToLower(keys["implementation"]),
+		home:           keys["home"],
+		system:         !told || strings.EqualFold(system, "true"), // site.py has it so
+	}
 	for _, key := range [...]string{"python-version", "version", "version_info"} {
 		if v := parseVersion(keys[key]); v.Known() && (!cfg.version.Known() || cfg.version.sameMinor(v) && cfg.version.Patch < 0) {
 			cfg.version = v

@@ -115,8 +115,8 @@ func (f *finder) readRequirements() error {
 	f.Requires = slices.DeleteFunc(slices.Clone(f.Requires), func(r Requirement) bool {
 		return strings.TrimSpace(r.Spec) == ""
 	})
-	all := append([]Requirement{minimum}, f.Requires...)
-	for _, r := range all {
+	f.bounds = append(f.bounds, minimumBound)
+	for _, r := range f.Requires {
 		b, err := readRequirement(r)
 		if err != nil {
 			return err
@@ -124,7 +124,7 @@ func (f *finder) readRequirements() error {
 		f.bounds = append(f.bounds, b)
 	}
 	if impossible(f.bounds) {
-		return &ConflictError{Requires: all}
+		return &ConflictError{Requires: append([]Requirement{minimum}, f.Requires...)}
 	}
 	return nil
 }

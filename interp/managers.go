@@ -3,20 +3,18 @@ package interp
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 )
 
-var pyenvRootLine = regexp.MustCompile(`PYENV_ROOT="([^"]+)"`)
-
 // pyenvRoot is the root that the shim at path exports, else the variable, else
 // the directory that holds shims.
 func (f *finder) pyenvRoot(path string) string {
 	text, _ := readHead(path, 2048)
-	if m := pyenvRootLine.FindStringSubmatch(text); m != nil && filepath.IsAbs(m[1]) {
-		return m[1]
+	_, text, _ = strings.Cut(text, `PYENV_ROOT="`)
+	if root, _, closed := strings.Cut(text, `"`); closed && filepath.IsAbs(root) {
+		return root
 	}
 	return f.dataDir("PYENV_ROOT", path)
 }

@@ -3,7 +3,6 @@ package interp
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -105,7 +104,7 @@ func installed(installs, version string) string {
 			case !ok && wanted != "latest":
 			case rest == "":
 				return filepath.Join(installs, entry.Name())
-			case releaseRest.MatchString(rest) && (newest == "" || newer(entry.Name(), newest)):
+			case releaseRest().MatchString(rest) && (newest == "" || newer(entry.Name(), newest)):
 				newest = entry.Name()
 			}
 		}
@@ -117,15 +116,13 @@ func installed(installs, version string) string {
 }
 
 // releaseRest matches what may follow a prefix: numbers, no "rc1", "-dev" or "t".
-var releaseRest = regexp.MustCompile(`^[.\-]\d+([.\-]\d+)*$`)
-
-var number = regexp.MustCompile(`\d+`)
+var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
 
 // newer compares the numbers in two names of versions.
 func newer(a, b string) bool {
 	numbers := func(s string) []int {
 		var out []int
-		for _, digits := range number.FindAllString(s, 6) {
+		for digits := range strings.FieldsFuncSeq(s, func(c rune) bool { return c < '0' || c > '9' }) {
 			n, _ := strconv.Atoi(digits)
 			out = append(out, n)
 		}

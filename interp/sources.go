@@ -4,8 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -27,18 +27,24 @@ func (f *finder) explicit(ctx context.Context) (Interpreter, error) {
 	return Interpreter{}, nil
 }
 
-var (
-	specWord    = regexp.MustCompile(`^([<>=!]|~=)`)
-	versionWord = regexp.MustCompile(`^\d+(\.\d+){0,2}$`)
-)
+// isSpec tells whether a value is a specifier set by how it begins.
+func isSpec(value string) bool {
+	return strings.ContainsAny(value[:1], "<>=!") || strings.HasPrefix(value, "~=")
+}
+
+// isVersion tells whether a value is one to three numbers with dots between them.
+func isVersion(value string) bool {
+	numbers := strings.Split(value, ".")
+	return len(numbers) <= 3 && !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
+}
 
 // named finds what an explicit source asks for: a path, a directory, a version
 // or a name on PATH.
 func (f *finder) named(ctx context.Context, value, dir string, source Source) (Interpreter, error) {
 	switch {
-	case specWord.MatchString(value):
+	case isSpec(value):
 		return f.onPath(ctx, value, value, source)
-	case versionWord.MatchString(value):
+	case isVersion(value):
 		spec := "==" + value
 		if strings.Count(value, ".") < 2 {
 			spec += ".*"

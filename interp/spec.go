@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -17,6 +16,10 @@ type Requirement struct {
 
 // minimum is what pyplug itself requires of every Python.
 var minimum = Requirement{Spec: ">=3.8", From: "pyplug"}
+
+// minimumBound is what [readRequirement] gives for it. It is written out because
+// it holds always, and reading the first requirement takes some time.
+var minimumBound = bound{minimum, []clause{{op: ">=", release: []int{3, 8}}}}
 
 // clause is one comparison of a specifier set.
 type clause struct {
@@ -44,7 +47,7 @@ const (
 
 // clauseText is a clause of PEP 440. Epochs, post-releases and local versions
 // are not read, because no Python has ever had one.
-var clauseText = regexp.MustCompile(
+var clauseText = expression(
 	`^(===|==|!=|~=|<=|>=|<|>)\s*v?(\d{1,6}(?:\.\d{1,6})*)(?:[.\-_]?(a|b|c|rc|alpha|beta|pre|preview|dev)[.\-_]?(\d{0,6}))?(\.\*)?$`)
 
 // readRequirement reads a specifier set; the error is a [*SpecError].
@@ -55,7 +58,7 @@ func readRequirement(r Requirement) (bound, error) {
 		if part == "" {
 			continue
 		}
-		m := clauseText.FindStringSubmatch(part)
+		m := clauseText().FindStringSubmatch(part)
 		if m == nil {
 			return bound{}, &SpecError{Requirement: r, Clause: part}
 		}

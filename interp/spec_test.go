@@ -68,6 +68,8 @@ func TestVersion(t *testing.T) {
 	for text, want := range map[string]string{
 		"3.12.4": "3.12.4", "3.12": "3.12", "3.14.0rc2": "3.14.0rc2", "3.12.1+": "3.12.1", "3.14.4.final.0": "3.14.4",
 		"3.14.0.candidate.2": "3.14.0rc2", "3.14-dev": "3.14", "3.13.0t": "3.13.0", "wut": "unknown", "": "unknown", " 3.9.1\r": "3.9.1",
+		"3.13a1": "3.13.0a1", "3.13.0alpha.2": "3.13.0a2", "3.13.0beta": "3.13.0", "3.13.0abc1": "3.13.0", "3.12.": "3.12",
+		"3": "unknown", "3.": "unknown", ".12": "unknown", "3-12": "unknown",
 	} {
 		if got := parseVersion(text).String(); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)

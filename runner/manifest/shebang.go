@@ -5,12 +5,11 @@ import (
 	"io"
 	"os"
 	"path"
-	"regexp"
 	"strings"
 )
 
 // pythonName matches the names of interpreters: python3, python3.13t, pypy3.
-var pythonName = regexp.MustCompile(`^(?:python|pypy)\d*(?:\.\d+)*[a-z]?(?:\.exe)?$`)
+var pythonName = expression(`^(?:python|pypy)\d*(?:\.\d+)*[a-z]?(?:\.exe)?$`)
 
 // shebang gives the words after "#!" of a script that Python runs, empty for
 // any other file.
@@ -29,7 +28,7 @@ func shebang(file string) string {
 	fields := strings.Fields(words)
 	for i, word := range fields {
 		switch {
-		case pythonName.MatchString(path.Base(word)):
+		case pythonName().MatchString(path.Base(word)):
 			return strings.Join(fields, " ")
 		case i == 0 && path.Base(word) != "env":
 			return ""

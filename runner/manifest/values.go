@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -56,11 +55,11 @@ func parseDuration(value any) (time.Duration, bool) {
 }
 
 // wordy matches durations as people write them: "2 s", "30sec", "5 minutes", "1d".
-var wordy = regexp.MustCompile(`(?i)^\s*(\d{1,9})\s*(ms|millis|s|sec|m|min|h|hour|d|day)[a-z]*\s*$`)
+var wordy = expression(`(?i)^\s*(\d{1,9})\s*(ms|millis|s|sec|m|min|h|hour|d|day)[a-z]*\s*$`)
 
 func likelyDuration(value any) string {
 	s, _ := value.(string)
-	m := wordy.FindStringSubmatch(s)
+	m := wordy().FindStringSubmatch(s)
 	if m == nil {
 		return ""
 	}
@@ -75,29 +74,40 @@ func likelyDuration(value any) string {
 	}
 }
 
-var memoryText = regexp.MustCompile(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
+var memoryText = expression(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
 
 // memory reads "512MB", "1.5G", or a bare number of bytes.
 func memory(to *int64) setter {
 	return func(value any) *problem {
-		bytes := 0.0
+		var bytes int64
 		switch v := value.(type) {
 		case int64:
-			bytes = float64(v)
+			bytes = v
 		case string:
-			if m := memoryText.FindStringSubmatch(v); m != nil {
-				bytes, _ = strconv.ParseFloat(m[1], 64)
-				if m[2] != "" {
-					bytes *= math.Pow(1024, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
-				}
+			if size, ok := ParseSize(v); ok {
+				bytes = size
 			}
 		}
-		if bytes < 1 || bytes >= math.MaxInt64 {
+		if bytes < 1 {
 			return &problem{seen: show(value), wanted: `a size above 0 such as "512MB" or "2GB"`}
 		}
-		*to = int64(bytes)
+		*to = bytes
 		return nil
 	}
+}
+
+// ParseSize reads a number of bytes: "512MB", "1.5G", or the bare number. K, M, G
+// and T are powers of 1024, with or without B or iB behind them.
+func ParseSize(text string) (bytes int64, ok bool) {
+	m := memoryText().FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, _ := strconv.ParseFloat(m[1], 64) // digits
+	if m[2] != "" {
+		n *= math.Pow(1024, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
+	}
+	return int64(n), n < math.MaxInt64
 }
 
 // cores reads 0.5, 2, or "50%".

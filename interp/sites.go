@@ -1,0 +1,176 @@
+package interp
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// sites are the directories of installed packages that there are for i, in the
+// order in which Python's own site module puts them on the search path.
+func (i Interpreter) sites(vars map[string]string) []string {
+	if !i.Version.Known() {
+		return nil
+	}
+	cfg, env, inVenv := findConfig(i.Path)
+	real := resolve(i.Path)
+	var dirs []string
+	if inVenv {
+		dirs = i.packages(env)
+		if !cfg.system {
+			return present(dirs)
+		}
+		if isWithin(resolve(env), real) { // a copy of the Python that it was made from
+			real = resolve(filepath.Join(cfg.home, filepath.Base(real)))
+		}
+	}
+	prefix := filepath.Dir(real)
+	if runtime.GOOS != "windows" {
+		prefix = filepath.Dir(prefix)
+	}
+	if vars["PYTHONNOUSERSITE"] == "" {
+		dirs = append(dirs, i.userPackages(vars)...)
+	}
+	dirs = append(dirs, i.packages(prefix)...)
+	return present(append(dirs, i.debian(prefix)...))
+}
+
+// libs are the names that a directory of this version may have below lib.
+func (i Interpreter) libs() []string {
+	minor := i.Version.minor().String()
+	if i.Implementation == "pypy" {
+		return []string{"pypy" + minor}
+	}
+	return []string{"python" + minor, "python" + minor + "t"} // t: free-threaded
+}
+
+// packages are the directories that an environment or installation may have.
+func (i Interpreter) packages(prefix string) []string {
+	if runtime.GOOS == "windows" {
+		return []string{filepath.Join(prefix, "Lib", "site-packages")}
+	}
+	var dirs []string
+	for _, lib := range [...]string{"lib", "lib64"} { // the latter is Fedora's
+		for _, name := range i.libs() {
+			dirs = append(dirs, filepath.Join(prefix, lib, name, "site-packages"))
+		}
+	}
+	return dirs
+}
+
+// debian are the directories that Debian's own Python has instead.
+func (i Interpreter) debian(prefix string) []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	lib := "python" + i.Version.minor().String()
+	return []string{
+		filepath.Join(prefix, "local", "lib", lib, "dist-packages"),
+		filepath.Join(prefix, "lib", "python3", "dist-packages"),
+		filepath.Join(prefix, "lib", lib, "dist-packages"),
+	}
+}
+
+// userPackages are the directories of what the user installed for himself alone.
+func (i Interpreter) userPackages(vars map[string]string) []string {
+	root, home := vars["PYTHONUSERBASE"], vars["HOME"]
+	switch {
+	case runtime.GOOS == "windows":
+		if root == "" {
+			root = below(vars["APPDATA"], "Python")
+		}
+		return []string{below(root, fmt.Sprintf("Python%d%d", i.Version.Major, i.Version.Minor), "site-packages")}
+	case root == "":
+		root = below(home, ".local")
+	}
+	var dirs []string
+	for _, name := range i.libs() {
+		dirs = append(dirs, below(root, "lib", name, "site-packages"))
+	}
+	if runtime.GOOS == "darwin" && vars["PYTHONUSERBASE"] == "" { // a framework's
+		dirs = append(dirs, below(home, "Library", "Python", i.Version.minor().String(), "lib", "python", "site-packages"))
+	}
+	return dirs
+}
+
+// present are the directories that exist, each once, whatever links lead there.
+func present(dirs []string) []string {
+	var found []string
+	var seen []os.FileInfo
+	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) { // a variable that it comes from is not set
+			continue
+		}
+		info, err := os.Stat(dir)
+		same := func(other os.FileInfo) bool { return os.SameFile(info, other) }
+		if err != nil || !info.IsDir() || slices.ContainsFunc(seen, same) {
+			continue
+		}
+		found, seen = append(found, dir), append(seen, info)
+	}
+	return found
+}
+
+// isWithin tells whether path is in dir or deeper.
+func isWithin(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Bounds of what is read of a directory of packages. Python has none.
+const (
+	mostNames     = 20000
+	mostPathFiles = 100
+)
+
+// namesIn gives the names in a directory, in no order.
+func namesIn(dir string) []string {
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	names, _ := file.Readdirnames(mostNames) // what was read before an error counts
+	return names
+}
+
+// ending gives those of the names that begin and end so, sorted.
+func ending(names []string, start, end string) []string {
+	var found []string
+	for _, name := range names {
+		if strings.HasSuffix(name, end) && strings.HasPrefix(name, start) {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// pathFiles are the directories that the .pth files of dir name, a line each. The
+// lines that Python would execute are not: see [finders] for what they may do.
+func pathFiles(dir string, names []string) []string {
+	var found []string
+	files := ending(names, "", ".pth")
+	for _, name := range files[:min(len(files), mostPathFiles)] {
+		if name[0] == '.' {
+			continue // hidden ones do not count
+		}
+		text, _ := readHead(filepath.Join(dir, name), maxFile)
+		for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+			line = strings.TrimRight(line, " \t\r\n")
+			if line == "" || line[0] == '#' || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {
+				continue
+			}
+			if !filepath.IsAbs(line) {
+				line = filepath.Join(dir, line)
+			}
+			if info, err := os.Stat(line); err == nil && info.IsDir() {
+				found = append(found, filepath.Clean(line))
+			}
+		}
+	}
+	return found
+}

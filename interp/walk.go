@@ -1,0 +1,210 @@
+package interp
+
+import (
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/interp/pysrc"
+)
+
+// SourceFile is a file that a script imports, directly or through others.
+type SourceFile struct {
+	// Path is absolute.
+	Path string
+	// Text is what [pysrc.Decode] gave.
+	Text string
+	// Own says that it is the plugin's: in one of the directories that Modules was
+	// handed first, or below, and not among installed packages there.
+	Own bool
+}
+
+// The bounds of a walk. A plugin's own files are followed as far as they go. Of
+// what is installed a walk sees the surface, of each package the same little,
+// because a large one has a thousand files and each takes a tenth of a
+// millisecond. Generated code counts as the plugin's own: it is imported for its
+// descriptors, and they are wanted whole.
+const (
+	ownFiles     = 1000
+	ownBytes     = 32 << 20
+	ownLargest   = 4 << 20 // bytes of one file
+	otherFiles   = 80
+	otherBytes   = 128 << 10
+	packageFiles = 20 // of one installed package, so that none keeps others out
+	packageBytes = 32 << 10
+)
+
+// passed are packages that are never followed: they are large, and neither a
+// plugin's start nor its descriptors are in them.
+var passed = []string{
+	"grpc", "grpc_channelz", "grpc_csds", "grpc_health", "grpc_observability", "grpc_reflection", "grpc_status",
+	"grpc_testing", "grpc_tools", "grpclib", "google.protobuf",
+}
+
+// Walk yields the file entry, then those that it imports, then those that they
+// import, and so on, as far as bounds allow: 1000 files of the plugin's own, and a
+// few of each installed package. Every import counts, wherever it stands. The
+// libraries of gRPC are left out, and so are files that cannot be read, that are
+// no text, or that are larger than 4 MiB.
+//
+// What is nowhere on the search path is looked for in the directory of the file
+// that imports it, if that is the plugin's own or generated: generated code
+// imports its neighbours so, and whoever uses it adds that directory to the path
+// when the program runs.
+func (m *Modules) Walk(entry string) iter.Seq[SourceFile] {
+	return func(yield func(SourceFile) bool) {
+		w := walk{Modules: m, seen: map[string]bool{}, held: map[string][]place{}, parts: map[string]amount{}}
+		w.push(filepath.Clean(entry), "")
+		for len(w.queue) > 0 {
+			next := w.queue[0]
+			w.queue = w.queue[1:]
+			text, ok := w.read(next)
+			if !ok {
+				continue
+			}
+			if !yield(SourceFile{Path: next.path, Text: text, Own: next.part == ""}) {
+				return
+			}
+			for _, imp := range pysrc.Imports(text) {
+				w.follow(imp, next)
+			}
+		}
+	}
+}
+
+// walk is one walk.
+type walk struct {
+	*Modules
+	queue []stop
+	seen  map[string]bool
+	held  map[string][]place // what holding said
+	own   amount             // what was read of the plugin's own
+	other amount             // and of what is installed
+	parts map[string]amount  // each package of that: files that were queued, bytes that were read
+}
+
+type amount struct{ files, bytes int }
+
+// stop is a file to be read. part is the top-level package that it is of, empty
+// for the plugin's own.
+type stop struct{ path, part string }
+
+// follow queues the files that an import in the file from may load.
+func (w *walk) follow(imp pysrc.Import, from stop) {
+	beside := []place{{dir: filepath.Dir(from.path)}}
+	if imp.Level > 0 {
+		if w.wants(imp, from.part) {
+			w.pushAll(find(imp, beside), from.part)
+		}
+		return
+	}
+	top, _, _ := strings.Cut(imp.Module, ".")
+	if top == "" || !w.wants(imp, top) || slices.ContainsFunc(passed, func(p string) bool {
+		return imp.Module == p || strings.HasPrefix(imp.Module, p+".")
+	}) {
+		return
+	}
+	places, known := w.held[top]
+	if !known {
+		places = w.holding(top)
+		w.held[top] = places
+	}
+	found := find(imp, places)
+	for _, path := range found {
+		w.push(path, w.partOf(path, top))
+	}
+	if len(found) == 0 && (from.part == "" || generated(from.path)) {
+		w.pushAll(find(imp, beside), from.part)
+	}
+}
+
+// wants tells whether more is to be seen of a package, before it is looked for.
+func (w *walk) wants(imp pysrc.Import, part string) bool {
+	return w.parts[part].files < packageFiles || asksForGenerated(imp)
+}
+
+func (w *walk) pushAll(paths []string, part string) {
+	for _, path := range paths {
+		w.push(path, part)
+	}
+}
+
+// push queues a file, once, and of an installed package no more than a few.
+func (w *walk) push(path, part string) {
+	if w.seen[path] {
+		return
+	}
+	if part != "" && !generated(path) {
+		sum := w.parts[part]
+		if sum.files++; sum.files > packageFiles {
+			return
+		}
+		w.parts[part] = sum
+	}
+	w.seen[path] = true
+	w.queue = append(w.queue, stop{path, part})
+}
+
+// partOf is the package that a file of the top-level name is of: none when it is
+// the plugin's own.
+func (w *walk) partOf(path, top string) string {
+	for _, dir := range w.first {
+		if !isWithin(dir, path) {
+			continue
+		}
+		rel, _ := filepath.Rel(filepath.Dir(dir), path) // dir may itself be one of installed packages
+		names := strings.Split(rel, string(filepath.Separator))
+		if !slices.Contains(names, "site-packages") && !slices.Contains(names, "dist-packages") {
+			return ""
+		}
+	}
+	return top
+}
+
+// generated tells whether protoc has written a file, by its name.
+func generated(path string) bool {
+	return asksForGenerated(pysrc.Import{Module: strings.TrimSuffix(path, ".py")})
+}
+
+// asksForGenerated tells whether an import is of what protoc has written.
+func asksForGenerated(imp pysrc.Import) bool {
+	is := func(name string) bool { return strings.HasSuffix(name, "_pb2") || strings.HasSuffix(name, "_pb2_grpc") }
+	return is(imp.Module) || slices.ContainsFunc(imp.Names, is)
+}
+
+// read reads a file, if enough is left of the bounds.
+func (w *walk) read(s stop) (text string, ok bool) {
+	sum, most := &w.own, amount{ownFiles, min(ownLargest, ownBytes-w.own.bytes)}
+	installed := s.part != "" && !generated(s.path)
+	if installed {
+		sum, most = &w.other, amount{otherFiles, min(packageBytes-w.parts[s.part].bytes, otherBytes-w.other.bytes)}
+	}
+	if sum.files >= most.files {
+		return "", false
+	}
+	source, ok := readSource(s.path, most.bytes)
+	if !ok {
+		return "", false
+	}
+	sum.files++
+	sum.bytes += len(source)
+	if installed {
+		part := w.parts[s.part]
+		part.bytes += len(source)
+		w.parts[s.part] = part
+	}
+	text, err := pysrc.Decode(source)
+	return text, err == nil
+}
+
+// readSource reads a regular file of at most so many bytes.
+func readSource(path string, most int) ([]byte, bool) {
+	info, err := os.Stat(path) // before it is opened, which would wait for a pipe's writer
+	if err != nil || !info.Mode().IsRegular() || info.Size() > int64(most) {
+		return nil, false
+	}
+	text, err := readHead(path, int64(most))
+	return []byte(text), err == nil
+}
