@@ -24,12 +24,11 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// authority makes a certificate for localhost that vouches for itself, as files.
-func authority(t *testing.T) (cert, key string) {
-	t.Helper()
+// newCertificate makes a certificate for localhost that vouches for itself.
+func newCertificate() (der, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true,
@@ -37,11 +36,17 @@ func authority(t *testing.T) (cert, key string) {
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
+	if der, err = x509.CreateCertificate(rand.Reader, template, template, private.Public(), private); err != nil {
+		return nil, nil, err
 	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	key, err = x509.MarshalPKCS8PrivateKey(private)
+	return der, key, err
+}
+
+// authority makes such a certificate as files.
+func authority(t *testing.T) (cert, key string) {
+	t.Helper()
+	der, pkcs8, err := newCertificate()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,9 +60,9 @@ type Config struct {
 
 	// StartTimeout bounds the time to the handshake line; 0 means 30 s.
 	StartTimeout time.Duration
-	// ConnectTimeout bounds the connection, and then the first answer of the
+	// ConnectTimeout bounds the connection, HealthTimeout the first answer of the
 	// health service; 0 means 5 s.
-	ConnectTimeout time.Duration
+	ConnectTimeout, HealthTimeout time.Duration
 	// StopTimeout runs from the first signal of the stop ladder to the kill;
 	// 0 means 5 s.
 	StopTimeout time.Duration
@@ -78,9 +78,14 @@ type Config struct {
 	// EmitDefaults makes fields without a value appear in results.
 	EmitDefaults bool
 	// Sources returns the descriptors for a plugin that does not serve
-	// reflection, see [protoschema.ReadFiles]. It is called at most once per
-	// launch, when they are needed; nil: there are none.
+	// reflection, see [protoschema.ReadFiles]. It is called once per launch,
+	// while the plugin starts, since it costs no time then; its error is told
+	// when they are needed. nil: there are none.
 	Sources func(ctx context.Context) ([]protoschema.Source, error)
+	// Extra returns descriptors that a user named. They are joined to those of
+	// reflection or Sources, and an error where the two disagree. It is called
+	// at most once per launch, when they are needed; nil: there are none.
+	Extra func(ctx context.Context) ([]protoschema.Source, error)
 
 	// Output receives what the plugin prints, a line at a time; nil discards
 	// it. It is never called by two goroutines at once.
@@ -110,6 +115,9 @@ func New(cfg Config) *Launcher {
 	}
 	if cfg.ConnectTimeout <= 0 {
 		cfg.ConnectTimeout = defaultConnect
+	}
+	if cfg.HealthTimeout <= 0 {
+		cfg.HealthTimeout = defaultConnect
 	}
 	if cfg.Service == "" {
 		cfg.Service = defaultService

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +23,8 @@ const (
 	describeLimit = 10 * time.Second
 	// mostFiles is how many files a plugin may describe itself by.
 	mostFiles = 2000
-	// Sources' names in errors.
-	reflected = "server reflection"
+	// reflection's name in errors.
+	mirrored = "server reflection"
 )
 
 // reflectionMethods are the newer and the older form, which differ in name
@@ -32,9 +33,6 @@ var reflectionMethods = []string{
 	"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
 	"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 }
-
-// errNoReflection says that a plugin does not serve reflection.
-var errNoReflection = errors.New("the plugin does not serve reflection")
 
 // described is what is known of a plugin's methods, found out once.
 type described struct {
@@ -69,36 +67,70 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, s
 	return i.methods.set, i.methods.by, nil
 }
 
-// discover asks the plugin, else who knows its files.
+// discover asks the plugin, else who knows its files, and adds what the user
+// named.
 func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
-	files, err := reflect(ctx, i.conn)
-	if err == nil {
-		source, err := protoschema.ReadFiles(reflected, files...)
-		if err != nil {
-			return nil, "", err
-		}
-		set, err := protoschema.MergeDescriptors(source)
-		if err != nil || len(set.Methods()) > 0 {
-			return set, "reflection", err
-		}
-	} else if !errors.Is(err, errNoReflection) {
-		return nil, "", err
+	by := "reflection"
+	sources, err := i.reflected(ctx)
+	if err == nil && len(sources) == 0 {
+		by = "files"
+		sources, err = i.process.foretold.wait(ctx)
 	}
-	if i.cfg.Sources == nil {
-		set, err := protoschema.MergeDescriptors()
-		return set, "", err
+	if err == nil && i.cfg.Extra != nil {
+		var extra []protoschema.Source
+		extra, err = i.cfg.Extra(ctx)
+		sources = append(slices.Clip(sources), extra...)
 	}
-	sources, err := i.cfg.Sources(ctx)
 	if err != nil {
 		return nil, "", err
 	}
 	set, err := protoschema.MergeDescriptors(sources...)
-	if err != nil || len(set.Methods()) == 0 {
-		return set, "", err
+	if err == nil && len(set.Methods()) == 0 {
+		by = ""
 	}
-	return set, "files", nil
+	return set, by, err
+}
+
+// reflected is what the plugin says of itself: nothing when it does not serve
+// reflection, or no service but those for its host.
+func (i *Instance) reflected(ctx context.Context) ([]protoschema.Source, error) {
+	files, err := reflect(ctx, i.conn)
+	if len(files) == 0 || err != nil {
+		return nil, err
+	}
+	source, err := protoschema.ReadFiles(mirrored, files...)
+	return []protoschema.Source{source}, err
+}
+
+// foretold is what [Config.Sources] says, which is asked while the plugin starts.
+type foretold struct {
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when the following is valid
+	sources []protoschema.Source
+	err     error
+}
+
+func foretell(ask func(context.Context) ([]protoschema.Source, error)) *foretold {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &foretold{cancel: cancel, done: make(chan struct{})}
+	go func() { // ends by itself, or by cancel
+		defer close(f.done)
+		if ask != nil {
+			f.sources, f.err = ask(ctx)
+		}
+	}()
+	return f
+}
+
+func (f *foretold) wait(ctx context.Context) ([]protoschema.Source, error) {
+	select {
+	case <-f.done:
+		return f.sources, f.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // undescribed tells why there is no description.
@@ -110,11 +142,11 @@ func (i *Instance) undescribed(ctx context.Context, err error, began time.Time) 
 		return canceled(ctx, "", "no description", began, false)
 	case errors.As(err, &own):
 		return own
+	case errors.Is(err, context.DeadlineExceeded), s.Code() == codes.DeadlineExceeded:
+		return &hook.Error{Kind: hook.Timeout,
+			Err: &hook.LimitError{What: "no description of the methods", Limit: describeLimit}}
 	case !broke:
 		return &hook.Error{Kind: hook.Request, Err: err}
-	case s.Code() == codes.DeadlineExceeded:
-		return &hook.Error{Kind: hook.Timeout,
-			Err: &hook.LimitError{What: "no answer of server reflection", Limit: describeLimit}}
 	case i.diedWithin(lostLimit):
 		exit := i.Exit()
 		return &hook.Error{Kind: hook.Crash, Exit: &exit, Err: errEnded}
@@ -147,7 +179,7 @@ func (i *Instance) Descriptors(ctx context.Context) (set *protoschema.Descriptor
 }
 
 // reflect reads the files of all services that a server tells of, imports
-// included.
+// included; none from a server without reflection.
 func reflect(ctx context.Context, cc *grpc.ClientConn) ([][]byte, error) {
 	for _, method := range reflectionMethods {
 		files, err := reflectBy(ctx, cc, method)
@@ -155,7 +187,7 @@ func reflect(ctx context.Context, cc *grpc.ClientConn) ([][]byte, error) {
 			return files, err
 		}
 	}
-	return nil, errNoReflection
+	return nil, nil
 }
 
 func reflectBy(ctx context.Context, cc *grpc.ClientConn, method string) ([][]byte, error) {

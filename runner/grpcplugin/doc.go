@@ -11,8 +11,8 @@
 //     listen on, within a limit, and over TLS where that was asked for.
 //  4. The health service is asked, and judged by the status it answers.
 //  5. Methods are described by server reflection, else by the descriptors that
-//     the caller hands in. A call is built from them; its messages are JSON on
-//     our side.
+//     the caller finds while the plugin starts; what a user named is joined to
+//     them. A call is built from them; its messages are JSON on our side.
 //  6. A status that the plugin answered is a failed hook. A lost connection is
 //     a crash once the process is seen to be gone, with how it ended.
 //  7. A call that runs out of time is cancelled; the process is condemned when

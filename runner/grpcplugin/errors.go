@@ -114,6 +114,7 @@ func (*NoHealthError) Error() string { return "the plugin serves no grpc.health.
 var (
 	errEnded     = errors.New("the plugin has ended")
 	errCondemned = errors.New("the plugin did not answer after an earlier call and is being stopped")
+	errAsked     = errors.New("the plugin was stopped")
 	errStopped   = errors.New("the plugin was stopped during the call")
 	errCrashed   = errors.New("the plugin ended during the call")
 )

@@ -90,10 +90,7 @@ func ownWords(s *status.Status) string {
 // lost tells of a call whose connection broke. Only the process's exit makes it
 // a crash; a plugin that lives and answers has failed the call alone.
 func (k *call) lost(s *status.Status) *hook.Error {
-	k.Instance.mu.Lock()
-	stopping := k.stopping
-	k.Instance.mu.Unlock()
-	if stopping {
+	if k.asked() {
 		return &hook.Error{Kind: hook.Canceled, Hook: k.Hook, Sent: true, Err: errStopped}
 	}
 	if !k.diedWithin(lostLimit) {

@@ -2,13 +2,8 @@ package grpcplugin_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
-	"math/big"
 	"net"
 	"strings"
 	"testing"
@@ -48,12 +43,7 @@ func started(t *testing.T, cfg grpcplugin.Config) *grpcplugin.Instance {
 
 // certificate is one that nobody asked for, as the sixth field has it.
 func certificate(t *testing.T) string {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	der, _, err := newCertificate()
 	if err != nil {
 		t.Fatal(err)
 	}

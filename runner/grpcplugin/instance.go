@@ -102,6 +102,7 @@ func (i *Instance) Reattach() Reattach {
 // attend puts everything away when the process is gone. It ends then.
 func (i *Instance) attend() {
 	<-i.process.proc.Done()
+	i.process.foretold.cancel()
 	i.conn.Close()
 	i.protocol.Close() // the broker's goroutine; the connection is closed already
 	i.process.out.end()
@@ -139,6 +140,13 @@ func (i *Instance) busy() bool {
 	return i.running > 0
 }
 
+// asked tells whether the plugin was asked to go.
+func (i *Instance) asked() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.stopping
+}
+
 // gone tells whether the process is gone.
 func (i *Instance) gone() bool {
 	select {
@@ -168,7 +176,8 @@ func (i *Instance) Probe(ctx context.Context) error {
 
 // Watch follows the health service: tell gets the name of each status that the
 // plugin tells. It ends with an [*hook.Error]: Canceled when ctx ends or tell
-// returns an error, Unhealthy with a [*NoHealthError] when health is not served.
+// returns an error, and when the plugin is stopped; Crash when it ended by
+// itself; Unhealthy with a [*NoHealthError] when health is not served.
 func (i *Instance) Watch(ctx context.Context, tell func(status string) error) error {
 	began := time.Now()
 	err := watch(ctx, i.conn, i.cfg.Service, tell)
@@ -182,7 +191,8 @@ func (i *Instance) Watch(ctx context.Context, tell func(status string) error) er
 }
 
 // verdict is what an answer of the health service means for this instance. A
-// broken connection is a crash when the process turns out to be gone.
+// broken connection is a crash when the process turns out to be gone and was not
+// asked to go.
 func (i *Instance) verdict(ctx context.Context, err error, began time.Time) *hook.Error {
 	if none := (*NoHealthError)(nil); err == nil || errors.As(err, &none) {
 		return nil
@@ -190,6 +200,9 @@ func (i *Instance) verdict(ctx context.Context, err error, began time.Time) *hoo
 	herr := unhealthy(ctx, err, began)
 	if herr.Status != nil && i.diedWithin(lostLimit) {
 		exit := i.Exit()
+		if i.asked() {
+			return &hook.Error{Kind: hook.Canceled, Exit: &exit, Err: errAsked}
+		}
 		return &hook.Error{Kind: hook.Crash, Exit: &exit, Err: errEnded}
 	}
 	return herr

@@ -64,6 +64,7 @@ func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 // clean ends what a failed launch has left.
 func (n *launch) clean() {
 	if n.process != nil && n.process.proc != nil {
+		n.process.foretold.cancel()
 		n.process.proc.Kill()
 	}
 	if n.dir != "" {
@@ -228,7 +229,9 @@ func (n *launch) start() (*Instance, *hook.Error) {
 		i.conn.Close()
 		protocol.Close()
 		if herr.Kind == hook.Unhealthy {
+			n.process.out.stop()
 			p.Stop(n.ctx, nil) // it works as it should, and may tidy up
+			n.process.out.end()
 		}
 		return nil, herr // the rest is for clean
 	}
@@ -245,7 +248,7 @@ func (n *launch) prove(i *Instance) *hook.Error {
 	}
 	i.evidence.Connect = time.Since(began)
 	began = time.Now()
-	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.ConnectTimeout)
+	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.HealthTimeout)
 	defer cancel()
 	err := ask(ctx, i.conn, n.cfg.Service)
 	i.evidence.Health = time.Since(began)
@@ -255,7 +258,7 @@ func (n *launch) prove(i *Instance) *hook.Error {
 	}
 	if n.ctx.Err() == nil && ctx.Err() != nil {
 		return &hook.Error{Kind: hook.Unhealthy,
-			Err: &hook.LimitError{What: "no answer of the health service", Limit: n.cfg.ConnectTimeout}}
+			Err: &hook.LimitError{What: "no answer of the health service", Limit: n.cfg.HealthTimeout}}
 	}
 	herr := unhealthy(n.ctx, err, began)
 	if herr.Status != nil && i.diedWithin(lostLimit) {

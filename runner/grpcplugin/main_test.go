@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc/reflection"
 
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/proc"
@@ -118,6 +122,28 @@ var behaviours = map[string]func(arg string){
 		fmt.Print(arg)
 		serve()
 	},
-	"carriage return": func(string) { serveLine("\r\n") },
-	"prints after":    func(string) { serveLine("\n" + strings.Repeat("y", 300<<10) + "\n" + strings.Repeat("z", 8<<20)) },
+	"carriage return": func(string) { serveOn(listen(), printLine("\r\n")) },
+	// A line of 300 KB, then one without an end, of as many MB as arg says.
+	"prints after": func(arg string) {
+		megabytes, _ := strconv.Atoi(arg)
+		serveOn(listen(), func(l net.Listener) {
+			fmt.Printf("1|1|tcp|%s|grpc\n%s\n", l.Addr(), strings.Repeat("y", 300<<10))
+			for block := strings.Repeat("z", 1<<20); megabytes > 0; megabytes-- {
+				fmt.Print(block)
+			}
+			fmt.Fprint(os.Stderr, "all printed\n")
+		})
+	},
+	"no socket": func(string) {
+		path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "file")
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(98)
+		}
+		fmt.Printf("1|1|unix|%s|grpc\n", path)
+		hang()
+	},
+	"padded":             func(string) { servePadded() },
+	"reflection v1 only": func(string) { serveOn(listen(), printLine("\n"), reflection.RegisterV1) },
+	"shares a port":      shareAndServe,
 }

@@ -180,3 +180,13 @@ func (c *collector) value() json.RawMessage {
 	c.WriteByte(']')
 	return c.Bytes()
 }
+
+// Template is an empty request of a method as JSON, to be filled in. Errors are
+// those of a call that was not sent.
+func (i *Instance) Template(ctx context.Context, name string) ([]byte, error) {
+	m, _, herr := i.method(ctx, name)
+	if herr != nil {
+		return nil, herr
+	}
+	return m.Template(), nil
+}

@@ -87,13 +87,13 @@ func (m *mirror) take(answer *reflection.ServerReflectionResponse) error {
 	for _, serialized := range answer.GetFileDescriptorResponse().GetFileDescriptorProto() {
 		file := new(descriptorpb.FileDescriptorProto)
 		if err := proto.Unmarshal(serialized, file); err != nil {
-			return &protoschema.DescriptorError{Source: reflected, Err: err}
+			return &protoschema.DescriptorError{Source: mirrored, Err: err}
 		}
 		if m.files[file.GetName()] != nil {
 			continue
 		}
 		if len(m.inOrder) == mostFiles {
-			return &protoschema.DescriptorError{Source: reflected, Err: fmt.Errorf("more than %d files", mostFiles)}
+			return &protoschema.DescriptorError{Source: mirrored, Err: fmt.Errorf("more than %d files", mostFiles)}
 		}
 		m.files[file.GetName()] = serialized
 		m.inOrder = append(m.inOrder, serialized)

@@ -66,7 +66,7 @@ func (o *output) hold(text string) bool {
 		return true
 	case text == "" || strings.HasPrefix(text, " ") || strings.HasPrefix(text, "During handling of ") ||
 		strings.HasPrefix(text, "The above exception "):
-	case strings.HasPrefix(o.held[len(o.held)-1], " ") && raisedLine.MatchString(text):
+	case strings.HasPrefix(o.held[len(o.held)-1], " ") && raisedLine().MatchString(text):
 	default:
 		o.flush()
 		return false

@@ -2,9 +2,6 @@ package grpcplugin
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/hex"
-	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -52,48 +49,23 @@ func tcpListeners(address string) []listener {
 	if err != nil {
 		return nil
 	}
-	ip := want.Addr().Unmap()
-	ranks := map[string]int{}
-	if ip.Is4() {
-		v4 := ip.As4()
-		ranks[kernelHex(v4[:])] = 0
-		mapped := netip.AddrFrom16(ip.As16()).As16()
-		ranks[kernelHex(mapped[:])] = 0
-		ranks[strings.Repeat("0", 8)] = 1
-	} else {
-		v6 := ip.As16()
-		ranks[kernelHex(v6[:])] = 0
+	all, err := askListeners(want.Port())
+	if err != nil { // a sandbox
+		all = readListeners(want.Port())
 	}
-	ranks[strings.Repeat("0", 32)] = 2
-	port := fmt.Sprintf("%04X", want.Port())
+	ip := want.Addr().Unmap()
 	var found []listener
-	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		text, _ := os.ReadFile(table) // without IPv6 there is no tcp6
-		for line := range bytes.Lines(text) {
-			// sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
-			fields := bytes.Fields(line)
-			if len(fields) < 10 || string(fields[3]) != "0A" {
-				continue
-			}
-			host, at, _ := strings.Cut(string(fields[1]), ":")
-			if rank, ok := ranks[host]; ok && at == port {
-				found = append(found, listener{inode: string(fields[9]), rank: rank})
-			}
+	for _, b := range all {
+		switch at := b.ip.Unmap(); {
+		case at == ip:
+			found = append(found, listener{b.inode, 0})
+		case at == netip.IPv4Unspecified() && ip.Is4():
+			found = append(found, listener{b.inode, 1})
+		case at == netip.IPv6Unspecified():
+			found = append(found, listener{b.inode, 2})
 		}
 	}
 	return found
-}
-
-// kernelHex writes an address as /proc/net does: words of four bytes, each in
-// the machine's order.
-func kernelHex(ip []byte) string {
-	swapped := slices.Clone(ip)
-	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
-		for word := range slices.Chunk(swapped, 4) {
-			slices.Reverse(word)
-		}
-	}
-	return strings.ToUpper(hex.EncodeToString(swapped))
 }
 
 // unixListeners finds the sockets that listen at a path.

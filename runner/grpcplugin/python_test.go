@@ -149,12 +149,12 @@ func TestPythonHealth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
 			cfg := zoo(t, test.args...)
-			cfg.ConnectTimeout = time.Second
+			cfg.HealthTimeout = time.Second
 			if test.words != "" {
 				fails(t, cfg, hook.Unhealthy, test.words)
 				return
 			}
-			cfg.ConnectTimeout = 0
+			cfg.HealthTimeout = 0
 			inst := started(t, cfg)
 			if err := inst.Probe(t.Context()); err != nil {
 				t.Error(err)
@@ -195,6 +195,20 @@ func TestPythonStops(t *testing.T) {
 				t.Errorf("the end was told as output: %q", printed)
 			}
 		})
+	}
+}
+
+// TestPythonMutualTLS speaks with grpcio's TLS.
+func TestPythonMutualTLS(t *testing.T) {
+	grpcio(t)
+	runnertest.NothingLeft(t)
+	cert, key := authority(t)
+	cfg := zoo(t)
+	cfg.Args = []string{filepath.Join(filepath.Dir(cfg.Args[0]), "mtls.py"), cert, key}
+	cfg.Security = grpcplugin.MutualTLS
+	inst := started(t, cfg)
+	if r, err := inst.Call(t.Context(), words(t, "Echo", "text=x")); err != nil || string(r.Value) != `{"text":"x"}` {
+		t.Errorf("got %s, %v", r.Value, err)
 	}
 }
 

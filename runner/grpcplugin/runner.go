@@ -26,9 +26,10 @@ type process struct {
 	out    *output
 	intake *intake
 
-	proc *proc.Process // nil until started
-	text string        // the line as it was printed
-	line handshake.Line
+	proc     *proc.Process // nil until started
+	foretold *foretold     // likewise
+	text     string        // the line as it was printed
+	line     handshake.Line
 }
 
 var _ runner.Runner = (*process)(nil)
@@ -53,7 +54,7 @@ func (r *process) start() *hook.Error {
 		}
 		return &hook.Error{Kind: kind, Err: err}
 	}
-	r.proc = p
+	r.proc, r.foretold = p, foretell(r.cfg.Sources)
 	r.cfg.debug("proc", "started "+r.cfg.Path+", pid "+strconv.Itoa(p.PID()))
 	limit := time.NewTimer(r.cfg.StartTimeout)
 	defer limit.Stop()

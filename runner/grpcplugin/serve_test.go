@@ -75,13 +75,14 @@ func TestNoise(t *testing.T) {
 	})
 }
 
-// TestPrintsAfter drains what is printed after the handshake: the plugin gets
-// past it.
+// TestPrintsAfter drains what is printed after the handshake, in bounded memory:
+// the plugin gets past it.
 func TestPrintsAfter(t *testing.T) {
 	runnertest.NothingLeft(t)
 	past := make(chan struct{})
 	var longest int
-	cfg := fake(t, "prints after", "")
+	cfg := fake(t, "prints after", "64")
+	before := heap()
 	cfg.Output = func(stream, text string, cut int) {
 		longest = max(longest, len(text))
 		if text == "all printed" {
@@ -97,6 +98,16 @@ func TestPrintsAfter(t *testing.T) {
 	if longest > 16<<10 {
 		t.Errorf("a line of %d bytes was told", longest)
 	}
+	if grown := heap() - before; grown > 32<<20 {
+		t.Errorf("the heap grew by %d bytes", grown)
+	}
+}
+
+// heap is the most memory that the heap has had, in bytes.
+func heap() int {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapSys)
 }
 
 // TestStdio takes over what a Go plugin prints, which go-plugin's server sends

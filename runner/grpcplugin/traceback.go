@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -11,12 +12,18 @@ import (
 
 var (
 	// tracebackLine is a frame of a traceback.
-	tracebackLine = regexp.MustCompile(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
-	raisedLine    = regexp.MustCompile(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
+	tracebackLine = pattern(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
+	raisedLine    = pattern(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
 	// moduleLine is what Python says of a missing module, with its frames or,
 	// when it was started with -m, without.
-	moduleLine = regexp.MustCompile(`No module named '?([A-Za-z_]\w*)`)
+	moduleLine = pattern(`No module named '?([A-Za-z_]\w*)`)
 )
+
+// pattern compiles a regular expression when it is first needed, which for these
+// is only when something went wrong.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // lastTraceback reads the exception that a Python ended with from the last
 // lines of its standard error; nil when they do not end in one.
@@ -36,7 +43,7 @@ func lastTraceback(lines []string) *hook.Raised {
 	if head < 1 {
 		return nil
 	}
-	m := raisedLine.FindStringSubmatch(lines[head])
+	m := raisedLine().FindStringSubmatch(lines[head])
 	if m == nil {
 		return nil
 	}
@@ -46,7 +53,7 @@ func lastTraceback(lines []string) *hook.Raised {
 		begin--
 	}
 	for _, line := range lines[begin:head] {
-		if m := tracebackLine.FindStringSubmatch(line); m != nil {
+		if m := tracebackLine().FindStringSubmatch(line); m != nil {
 			number, _ := strconv.Atoi(m[2]) // digits; one too large is no line
 			raised.Frames = append(raised.Frames, hook.Frame{File: m[1], Line: number, Function: m[3]})
 		} else if n := len(raised.Frames); n > 0 && raised.Frames[n-1].Text == "" && !marker(line) {
@@ -79,7 +86,7 @@ func missingModule(raised *hook.Raised, lines []string) error {
 	case raised == nil && len(lines) > 0 && strings.Contains(lines[len(lines)-1], ": No module named "):
 		text = lines[len(lines)-1]
 	}
-	if m := moduleLine.FindStringSubmatch(text); m != nil {
+	if m := moduleLine().FindStringSubmatch(text); m != nil {
 		return &schema.MissingModuleError{Module: m[1], Text: text}
 	}
 	return nil

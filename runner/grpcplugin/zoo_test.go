@@ -2,19 +2,25 @@ package grpcplugin_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -36,22 +42,50 @@ func serve() {
 	})
 }
 
-// serveLine serves without go-plugin, with text after the handshake.
-func serveLine(after string) { serveOn(listen(), after) }
+// serveOn serves without go-plugin. print tells where, and more may add services.
+func serveOn(l net.Listener, print func(net.Listener), more ...func(reflection.GRPCServer)) {
+	serveBy(grpc.NewServer(), l, print, more...)
+}
 
-func serveOn(l net.Listener, after string) {
-	s := grpc.NewServer()
+func serveBy(s *grpc.Server, l net.Listener, print func(net.Listener), more ...func(reflection.GRPCServer)) {
 	register(s)
 	h := health.NewServer()
 	h.SetServingStatus("plugin", grpc_health_v1.HealthCheckResponse_SERVING)
 	grpc_health_v1.RegisterHealthServer(s, h)
-	go func() {
-		fmt.Printf("1|1|tcp|%s|grpc%s", l.Addr(), after)
-		fmt.Fprint(os.Stderr, "all printed\n")
-	}()
+	for _, add := range more {
+		add(s)
+	}
+	go print(l)
 	if err := s.Serve(l); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
+}
+
+// printLine prints the handshake, with what ends it.
+func printLine(end string) func(net.Listener) {
+	return func(l net.Listener) { fmt.Printf("1|1|tcp|%s|grpc%s", l.Addr(), end) }
+}
+
+// servePadded serves mutual TLS, and prints its certificate padded.
+func servePadded() {
+	var pair tls.Certificate
+	for len(pair.Certificate) == 0 || len(pair.Certificate[0])%3 == 0 { // it would need no padding
+		der, pkcs8, err := newCertificate()
+		if err != nil {
+			panic(err)
+		}
+		key, err := x509.ParsePKCS8PrivateKey(pkcs8)
+		if err != nil {
+			panic(err)
+		}
+		pair = tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	}
+	hosts := x509.NewCertPool()
+	hosts.AppendCertsFromPEM([]byte(os.Getenv("PLUGIN_CLIENT_CERT")))
+	cfg := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: hosts}
+	serveBy(grpc.NewServer(grpc.Creds(credentials.NewTLS(cfg))), listen(), func(l net.Listener) {
+		fmt.Printf("1|1|tcp|%s|grpc|%s\n", l.Addr(), base64.StdEncoding.EncodeToString(pair.Certificate[0]))
+	})
 }
 
 type zooPlugin struct{ plugin.NetRPCUnsupportedPlugin }
@@ -96,6 +130,11 @@ var unary = map[string]func(ctx context.Context, in, out *dynamicpb.Message) err
 	},
 	"Leave": func(_ context.Context, in, _ *dynamicpb.Message) error {
 		os.Exit(int(number(in)))
+		return nil
+	},
+	// Metadata answers a megabyte, whatever it is asked.
+	"Metadata": func(_ context.Context, _, out *dynamicpb.Message) error {
+		out.Set(out.Descriptor().Fields().ByName("text"), protoreflect.ValueOfString(strings.Repeat("x", 1<<20)))
 		return nil
 	},
 	"Print": func(_ context.Context, in, out *dynamicpb.Message) error {

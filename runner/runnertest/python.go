@@ -2,6 +2,7 @@ package runnertest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,26 +16,49 @@ import (
 // Python returns the absolute path of a real Python, never of a shim. A test
 // that needs one skips where there is none, and fails when
 // PYPLUG_TEST_REQUIRE lists "python". PYPLUG_TEST_PYTHON names one.
-func Python(t testing.TB) string {
+func Python(t T) string {
 	t.Helper()
-	path, why := findPython()
-	if path == "" {
+	found, why := findPython()
+	if found.path == "" {
 		Lacks(t, "python", why)
 	}
-	return path
+	return found.path
+}
+
+// T is a test, of testscript too.
+type T interface {
+	Helper()
+	Skip(...any)
+	Fatal(...any)
 }
 
 // Lacks skips a test that needs what the machine does not have, or fails it
 // when PYPLUG_TEST_REQUIRE lists that.
-func Lacks(t testing.TB, what, why string) {
+func Lacks(t T, what, why string) {
 	t.Helper()
 	if slices.Contains(strings.Split(os.Getenv("PYPLUG_TEST_REQUIRE"), ","), what) {
-		t.Fatalf("needs %s, which PYPLUG_TEST_REQUIRE wants: %s", what, why)
+		t.Fatal(fmt.Sprintf("needs %s, which PYPLUG_TEST_REQUIRE wants: %s", what, why))
 	}
-	t.Skipf("needs %s: %s", what, why)
+	t.Skip(fmt.Sprintf("needs %s: %s", what, why))
 }
 
-var findPython = sync.OnceValues(func() (path, why string) {
+// Root returns the directory of this module, in or below which tests run.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || dir == filepath.Dir(dir) {
+			return dir, err
+		}
+	}
+}
+
+// python is a Python by its absolute path, and its version, as 3.11.2.
+type python struct{ path, version string }
+
+var findPython = sync.OnceValues(func() (found python, why string) {
 	name := os.Getenv("PYPLUG_TEST_PYTHON")
 	if name == "" {
 		name = "python3"
@@ -47,28 +71,29 @@ var findPython = sync.OnceValues(func() (path, why string) {
 		if info, err := os.Stat(candidate); err != nil || info.IsDir() {
 			continue
 		}
-		if path := realPython(candidate); path != "" {
-			return path, ""
+		if found = realPython(candidate); found.path != "" {
+			return found, ""
 		}
 		why = "not a working Python 3.8 or later: " + candidate
 	}
 	if why == "" {
 		why = "no " + name + " on PATH"
 	}
-	return "", why
+	return found, why
 })
 
-// realPython asks a Python, or a shim, for its path; empty when it is none or
-// older than 3.8.
-func realPython(path string) string {
+// realPython asks a Python, or a shim, who it is; empty when it is none or older
+// than 3.8.
+func realPython(path string) python {
 	out, err := proc.Run(context.Background(), proc.Tool{
 		Path: path, Env: os.Environ(),
-		Args: []string{"-c", "import sys; assert sys.version_info >= (3, 8); print(sys.executable)"},
+		Args: []string{"-c", "import sys; v = sys.version_info; assert v >= (3, 8); print('%d.%d.%d' % v[:3], sys.executable)"},
 	})
 	if err != nil || out.Exit.Code != 0 || out.Exit.Signal != "" {
-		return ""
+		return python{}
 	}
-	return strings.TrimSpace(string(out.Stdout))
+	version, path, _ := strings.Cut(strings.TrimSpace(string(out.Stdout)), " ")
+	return python{path, version}
 }
 
 // Pythons returns every real Python 3.8 or later that the machine has: those of
@@ -89,7 +114,7 @@ func Pythons(t testing.TB) []string {
 		}
 	}
 	for _, c := range candidates {
-		if path := realPython(c); path != "" && !slices.Contains(found, path) {
+		if path := realPython(c).path; path != "" && !slices.Contains(found, path) {
 			found = append(found, path)
 		}
 	}

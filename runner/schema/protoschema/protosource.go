@@ -2,24 +2,26 @@ package protoschema
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io/fs"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/bufbuild/protocompile"
-	"github.com/bufbuild/protocompile/ast"
+	"github.com/bufbuild/protocompile/linker"
+	"github.com/bufbuild/protocompile/options"
 	"github.com/bufbuild/protocompile/parser"
 	"github.com/bufbuild/protocompile/protoutil"
 	"github.com/bufbuild/protocompile/reporter"
+	"github.com/bufbuild/protocompile/sourceinfo"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	// protoc brings this file along, as it does the well-known types.
+	_ "google.golang.org/protobuf/types/pluginpb"
 )
 
 // ProtoError says why a .proto source cannot be compiled.
@@ -47,11 +49,13 @@ func (e *ProtoError) Unwrap() error { return e.Err }
 // CompileProto compiles .proto sources. The names are relative to one of the
 // import paths, or files; of a file outside the import paths the directory
 // becomes one, the last. An import that is not found is tolerated when it is
-// imported for its options alone. Files are read by read, never by two
-// goroutines at once; an error of it that is [fs.ErrNotExist] means look
-// elsewhere. Errors are [*ProtoError].
+// imported for its options alone. Files are read by read; an error of it that is
+// [fs.ErrNotExist] means look elsewhere. Errors are [*ProtoError].
 func CompileProto(paths, names []string, read func(name string) ([]byte, error)) (Source, error) {
-	c := protoCompiler{paths: slices.Clone(paths), read: read, missing: map[string]bool{}}
+	c := protoCompiler{
+		paths: slices.Clone(paths), read: read, missing: map[string]bool{},
+		handler: reporter.NewHandler(nil), symbols: new(linker.Symbols), files: map[string]linker.File{},
+	}
 	if len(c.paths) == 0 {
 		c.paths = []string{"."}
 	}
@@ -63,28 +67,29 @@ func CompileProto(paths, names []string, read func(name string) ([]byte, error))
 		}
 		relative = append(relative, found)
 	}
-	compiler := protocompile.Compiler{
-		Resolver: protocompile.ResolverFunc(c.resolve), SourceInfoMode: protocompile.SourceInfoStandard,
-		MaxParallelism: 1,
-	}
-	files, err := compiler.Compile(context.Background(), relative...)
-	if err != nil {
-		return Source{}, c.fault(err)
-	}
 	s := Source{Name: strings.Join(names, ", ")}
-	seen := map[string]bool{}
-	for _, file := range files {
-		c.collect(file, seen, &s)
+	for _, name := range relative {
+		if _, err := c.compile(name); err != nil {
+			return Source{}, c.fault(err)
+		}
+	}
+	for _, file := range c.inOrder {
+		s.Files = append(s.Files, proto.Clone(protoutil.ProtoFromFileDescriptor(file)).(*descriptorpb.FileDescriptorProto))
 	}
 	return s, nil
 }
 
-// protoCompiler finds the sources of one compilation.
+// protoCompiler compiles .proto sources, each after what it imports. It goes
+// without protocompile's Compiler, whose package takes half a millisecond to
+// initialise in every program that has it.
 type protoCompiler struct {
 	paths []string
 	read  func(string) ([]byte, error)
 
-	mu      sync.Mutex
+	handler *reporter.Handler
+	symbols *linker.Symbols
+	files   map[string]linker.File // nil while a file is being compiled
+	inOrder []linker.File          // imports first, without what is built in
 	missing map[string]bool
 }
 
@@ -127,58 +132,94 @@ func (c *protoCompiler) open(name string) ([]byte, error) {
 	return nil, err
 }
 
-var standardImports = protocompile.WithStandardImports(protocompile.ResolverFunc(
-	func(string) (protocompile.SearchResult, error) {
-		return protocompile.SearchResult{}, protoregistry.NotFound
-	}))
-
-// resolve finds one file for the compiler, which may ask for several at once.
-func (c *protoCompiler) resolve(name string) (protocompile.SearchResult, error) {
-	if found, err := standardImports.FindFileByPath(name); err == nil {
-		return found, nil
+// compile compiles one file, once.
+func (c *protoCompiler) compile(name string) (linker.File, error) {
+	if file, begun := c.files[name]; file != nil {
+		return file, nil
+	} else if begun {
+		return nil, &ProtoError{Place: name, Err: errors.New("it imports itself, directly or through others")}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	if isBuiltin(name) {
+		file, err := protoregistry.GlobalFiles.FindFileByPath(name)
+		if err == nil {
+			c.files[name], err = linker.NewFileRecursive(file)
+		}
+		return c.files[name], err
+	}
+	c.files[name] = nil
+	parsed, err := c.parse(name)
+	if err != nil {
+		return nil, err
+	}
+	var imports linker.Files
+	for _, imported := range parsed.FileDescriptorProto().GetDependency() {
+		file, err := c.compile(imported)
+		if err != nil {
+			return nil, err
+		}
+		imports = append(imports, file)
+	}
+	file, err := c.link(parsed, imports)
+	if err != nil {
+		return nil, err
+	}
+	c.files[name] = file
+	if !c.missing[name] {
+		c.inOrder = append(c.inOrder, file)
+	}
+	return file, nil
+}
+
+// link makes a file whole: names are found, options read, comments kept.
+func (c *protoCompiler) link(parsed parser.Result, imports linker.Files) (linker.File, error) {
+	file, err := linker.Link(parsed, imports, c.symbols, c.handler)
+	if err != nil {
+		return nil, err
+	}
+	index, err := options.InterpretOptions(file, c.handler)
+	if err != nil {
+		return nil, err
+	}
+	if err := file.ValidateOptions(c.handler, c.symbols); err != nil {
+		return nil, err
+	}
+	if parsed.AST() != nil {
+		parsed.FileDescriptorProto().SourceCodeInfo = sourceinfo.GenerateSourceInfo(parsed.AST(), index)
+		file.PopulateSourceCodeInfo()
+	}
+	return file, nil
+}
+
+// parse reads one file. One that is not there is taken for empty, and noted.
+func (c *protoCompiler) parse(name string) (parser.Result, error) {
 	content, err := c.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		c.missing[name] = true
-		return protocompile.SearchResult{Proto: &descriptorpb.FileDescriptorProto{Name: &name}}, nil
+		return parser.ResultWithoutAST(&descriptorpb.FileDescriptorProto{Name: &name}), nil
 	}
 	if err != nil {
-		return protocompile.SearchResult{}, err
+		return nil, err
 	}
-	handler := reporter.NewHandler(nil)
-	tree, err := parser.Parse(name, bytes.NewReader(content), handler)
+	tree, err := parser.Parse(name, bytes.NewReader(content), c.handler)
 	if err != nil {
-		return protocompile.SearchResult{}, err
+		return nil, err
 	}
-	if !c.lacksImport(tree) {
-		return protocompile.SearchResult{AST: tree}, nil
+	result, err := parser.ResultFromAST(tree, true, c.handler)
+	if err == nil && c.lacksImport(result.FileDescriptorProto()) {
+		dropCustomOptions(result.FileDescriptorProto().ProtoReflect())
 	}
-	result, err := parser.ResultFromAST(tree, true, handler)
-	if err != nil {
-		return protocompile.SearchResult{}, err
-	}
-	dropCustomOptions(result.FileDescriptorProto().ProtoReflect())
-	return protocompile.SearchResult{ParseResult: result}, nil
+	return result, err
 }
 
 // lacksImport tells whether a file imports what is not there.
-func (c *protoCompiler) lacksImport(tree *ast.FileNode) bool {
-	for _, d := range tree.Decls {
-		imported, ok := d.(*ast.ImportNode)
-		if !ok {
-			continue
+func (c *protoCompiler) lacksImport(file *descriptorpb.FileDescriptorProto) bool {
+	return slices.ContainsFunc(file.GetDependency(), func(name string) bool {
+		if isBuiltin(name) {
+			return false
 		}
-		name := imported.Name.AsString()
-		if _, err := standardImports.FindFileByPath(name); err == nil {
-			continue
-		}
-		if _, err := c.open(name); errors.Is(err, fs.ErrNotExist) {
-			return true
-		}
-	}
-	return false
+		_, err := c.open(name)
+		return errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // dropCustomOptions forgets the options that extensions define, in a
@@ -192,7 +233,7 @@ func dropCustomOptions(m protoreflect.Message) {
 			kept := 0
 			for i := range list.Len() {
 				option := list.Get(i).Message().Interface().(*descriptorpb.UninterpretedOption)
-				if parts := option.GetName(); len(parts) == 0 || !parts[0].GetIsExtension() {
+				if !slices.ContainsFunc(option.GetName(), (*descriptorpb.UninterpretedOption_NamePart).GetIsExtension) {
 					list.Set(kept, list.Get(i))
 					kept++
 				}
@@ -209,20 +250,11 @@ func dropCustomOptions(m protoreflect.Message) {
 	})
 }
 
-// collect adds a file and its imports, imports first.
-func (c *protoCompiler) collect(file protoreflect.FileDescriptor, seen map[string]bool, s *Source) {
-	if seen[file.Path()] || isBuiltin(file.Path()) || c.missing[file.Path()] {
-		return
-	}
-	seen[file.Path()] = true
-	for i := range file.Imports().Len() {
-		c.collect(file.Imports().Get(i).FileDescriptor, seen, s)
-	}
-	s.Files = append(s.Files, proto.Clone(protoutil.ProtoFromFileDescriptor(file)).(*descriptorpb.FileDescriptorProto))
-}
-
 // fault splits the compiler's error into place and cause.
 func (c *protoCompiler) fault(err error) error {
+	if own := (*ProtoError)(nil); errors.As(err, &own) {
+		return own
+	}
 	e := &ProtoError{Place: strings.Join(c.paths, ", "), Err: err}
 	var placed reporter.ErrorWithPos
 	if errors.As(err, &placed) {

@@ -1,4 +1,4 @@
-"""A gRPC plugin whose behaviour its arguments choose."""
+"""A gRPC plugin whose behaviour its arguments choose, or the variable ZOO."""
 
 import argparse
 import ctypes
@@ -23,7 +23,7 @@ options.add_argument("--service", default="plugin")
 options.add_argument("--marker", help="a file that is written at the end, by finally")
 options.add_argument("--noise", action="store_true")
 options.add_argument("--child", action="store_true")
-options = options.parse_args()
+options = options.parse_args(os.environ.get("ZOO", "").split() + sys.argv[1:])
 
 LEAVE = threading.Event()
 
@@ -48,14 +48,21 @@ def abort(request, context):
     context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not this")
 
 
+def mark():
+    if os.environ.get("MARKER"):
+        open(os.environ["MARKER"], "w").close()
+
+
 def hang(request, context):
     print("hanging")
+    mark()
     while context.is_active():
         time.sleep(0.01)
     return request
 
 
 def stubborn(request, context):
+    mark()
     ctypes.PyDLL(None).sleep(3600)  # holds the interpreter's lock
     return request
 
@@ -65,6 +72,7 @@ def leave(request, context):
 
 
 def count(request, context):
+    mark()
     for n in range(request.n):
         yield zoo_pb2.Number(n=n)
 

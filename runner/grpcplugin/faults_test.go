@@ -1,0 +1,180 @@
+package grpcplugin_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
+)
+
+// TestNoSocket tells of a path that is no socket.
+func TestNoSocket(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := fake(t, "no socket", "")
+	cfg.ConnectTimeout = 300 * time.Millisecond
+	e := fails(t, cfg, hook.Handshake, "connection refused")
+	var connect *grpcplugin.ConnectError
+	if !errors.As(e, &connect) || connect.Stage != "connect" {
+		t.Errorf("got %#v", e.Err)
+	}
+}
+
+// TestPadded puts up with a certificate that go-plugin's hosts refuse, and keeps
+// that as evidence.
+func TestPadded(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := fake(t, "padded", "")
+	cfg.Security = grpcplugin.MutualTLS
+	inst := started(t, cfg)
+	if err := inst.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	notes := inst.Evidence().Line.Notes
+	if len(notes) != 1 || !notes[0].Refused || !strings.Contains(notes[0].Text, "padded") {
+		t.Errorf("notes %+v, want one that is refused", notes)
+	}
+}
+
+// TestAnswerTooLarge fails the call alone.
+func TestAnswerTooLarge(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := fake(t, "serve", "")
+	cfg.MaxMessage = 64 << 10
+	inst := started(t, cfg)
+	_, err := inst.Call(t.Context(), hook.Call{Hook: "Metadata"})
+	want(t, err, hook.Failed, "larger than max")
+	_, err = inst.Call(t.Context(), encode(t, "Chat", map[string]string{"text": strings.Repeat("x", 100<<10)}))
+	want(t, err, hook.Request, "at most 65536 are sent")
+	if _, err := inst.Call(t.Context(), words(t, "Echo", "text=after it")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReflectionV1 is described by the newer form alone.
+func TestReflectionV1(t *testing.T) {
+	runnertest.NothingLeft(t)
+	inst := started(t, fake(t, "reflection v1 only", ""))
+	if set, by, err := inst.Descriptors(t.Context()); by != "reflection" || err != nil || len(set.Methods()) == 0 {
+		t.Errorf("described by %q, %v", by, err)
+	}
+}
+
+// TestWatchEnds tells the end of the process, as what it was.
+func TestWatchEnds(t *testing.T) {
+	for name, test := range map[string]struct {
+		end  func(*testing.T, *grpcplugin.Instance)
+		kind hook.Kind
+		code int
+	}{
+		"crash": {func(t *testing.T, inst *grpcplugin.Instance) {
+			_, err := inst.Call(t.Context(), words(t, "Leave", "n=7"))
+			want(t, err, hook.Crash, "")
+		}, hook.Crash, 7},
+		"stop": {func(t *testing.T, inst *grpcplugin.Instance) { inst.Stop(t.Context()) }, hook.Canceled, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			inst := started(t, fake(t, "serve", ""))
+			watched, ended := make(chan struct{}), make(chan error, 1)
+			go func() { // ends with the plugin
+				ended <- inst.Watch(t.Context(), func(string) error { close(watched); return nil })
+			}()
+			<-watched
+			test.end(t, inst)
+			if e := want(t, <-ended, test.kind, ""); e.Exit == nil || e.Exit.Code != test.code {
+				t.Errorf("exit %+v, want code %d", e.Exit, test.code)
+			}
+		})
+	}
+}
+
+// TestExtra joins what a user named to what reflection or files tell.
+func TestExtra(t *testing.T) {
+	proto := func(file, text string) func(context.Context) ([]protoschema.Source, error) {
+		path := filepath.Join(t.TempDir(), file)
+		if err := os.WriteFile(path, []byte("syntax = \"proto3\"; package zoo; "+text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return protoFile(path)
+	}
+	const text, number = "message Text { string text = 1; }", "message Text { int64 text = 1; }"
+	const service = " service Mine { rpc Echo(Text) returns (Text); }"
+	for name, test := range map[string]struct {
+		behaviour      string
+		sources, extra func(context.Context) ([]protoschema.Source, error)
+		by             string
+		has            []string
+		disagree       []string // parts of the two sides
+	}{
+		"reflection and more": {"serve", nil, proto("mine.proto", text+service), "reflection", []string{"Zoo/Echo", "Mine/Echo"}, nil},
+		"files and more":      {"carriage return", proto("its.proto", text), proto("mine.proto", text+service), "files", []string{"Mine/Echo"}, nil},
+		"alone":               {"carriage return", nil, proto("mine.proto", text+service), "files", []string{"Mine/Echo"}, nil},
+		"against reflection":  {"serve", nil, proto("mine.proto", number), "", nil, []string{"server reflection", "mine.proto"}},
+		"against files":       {"carriage return", proto("its.proto", text), proto("mine.proto", number), "", nil, []string{"its.proto", "mine.proto"}},
+		"files unasked":       {"serve", proto("mine.proto", number), nil, "reflection", []string{"Zoo/Echo"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			cfg := fake(t, test.behaviour, "")
+			cfg.Sources, cfg.Extra = test.sources, test.extra
+			inst := started(t, cfg)
+			set, by, err := inst.Descriptors(t.Context())
+			if test.disagree != nil {
+				e := want(t, err, hook.Request, "disagree about zoo.Text")
+				var disagree *protoschema.DisagreeError
+				if !errors.As(e, &disagree) || !contains(e.Error(), test.disagree...) {
+					t.Errorf("got %v, want both sides", e)
+				}
+				return
+			}
+			if err != nil || by != test.by {
+				t.Fatalf("by %q, %v; want %q", by, err, test.by)
+			}
+			var names []string
+			for _, m := range set.Methods() {
+				names = append(names, m.Name())
+			}
+			for _, name := range test.has {
+				if !slices.Contains(names, name) {
+					t.Errorf("got %q, want %s in it", names, name)
+				}
+			}
+		})
+	}
+}
+
+func contains(text string, parts ...string) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
+}
+
+// TestSourcesAhead asks Sources once per launch, and lets go of one that has not
+// answered when the plugin is gone.
+func TestSourcesAhead(t *testing.T) {
+	runnertest.NothingLeft(t)
+	var asked atomic.Int32
+	cfg := fake(t, "carriage return", "")
+	cfg.Sources = func(ctx context.Context) ([]protoschema.Source, error) {
+		asked.Add(1)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	inst := started(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := inst.Describe(ctx)
+	want(t, err, hook.Canceled, "")
+	inst.Stop(t.Context())
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}

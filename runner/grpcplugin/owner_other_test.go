@@ -1,0 +1,5 @@
+//go:build !linux
+
+package grpcplugin_test
+
+func shareAndServe(string) { hang() }

@@ -1,0 +1,64 @@
+package runnertest
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/proc"
+)
+
+const goPlugin = "github.com/hashicorp/go-plugin"
+
+// Example returns the directory of go-plugin's gRPC examples, examples/grpc of
+// the module that this one requires. It lies in the module cache, where nothing
+// may be written.
+func Example(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(goTool(t, "list", "-m", "-f", "{{.Dir}}", goPlugin), "examples", "grpc")
+}
+
+// GoExample builds go-plugin's example of a gRPC plugin in Go, with the modules
+// that this module has anyway, and returns the program.
+func GoExample(t testing.TB) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "plugin-go-grpc")
+	goTool(t, "build", "-o", program, goPlugin+"/examples/grpc/plugin-go-grpc")
+	return program
+}
+
+// ExamplePort keeps the port of go-plugin's Python example, 1234, from all other
+// tests, of other packages too, until this one ends.
+func ExamplePort(t testing.TB) {
+	t.Helper()
+	const beside = "127.0.0.1:12340" // nobody else's: the lock, not the port
+	var l net.Listener
+	Until(t, "the lock of the example's port", func() bool {
+		var err error
+		l, err = net.Listen("tcp", beside)
+		return err == nil
+	})
+	t.Cleanup(func() { l.Close() })
+}
+
+// goTool runs the go command in this module and returns what it prints.
+func goTool(t testing.TB, args ...string) string {
+	t.Helper()
+	path, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip(err)
+	}
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := proc.Run(t.Context(), proc.Tool{Path: path, Args: args, Env: os.Environ(), Dir: root, Limit: 5 * time.Minute})
+	if err != nil || out.Exit.Code != 0 {
+		t.Fatalf("go %s: %v %s", strings.Join(args, " "), err, out.Stderr)
+	}
+	return strings.TrimSpace(string(out.Stdout))
+}
