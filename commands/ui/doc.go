@@ -2,8 +2,9 @@
 //
 //  1. [Streams] are the standard streams, and whether they are terminals and
 //     coloured.
-//  2. Standard output gets data alone, as it is written: results, listings and
-//     the JSON face of errors. Write errors go back to the caller.
+//  2. Standard output gets data alone, as it is written: results, listings,
+//     templates, verdicts and the JSON face of errors. Write errors go back to
+//     the caller.
 //  3. Standard error gets the rest, all through one screen: a buffer of whole
 //     lines with one goroutine that writes it, so that lines never mix, the
 //     line of [Streams.Waiting] is erased in time, and a reader that takes

@@ -18,8 +18,10 @@ type errorShape struct {
 	Python  *hook.Raised `json:"python,omitempty"`
 	At      []hook.Frame `json:"at,omitempty"`
 	Exit    *exitShape   `json:"exit,omitempty"`
-	Status  string       `json:"status,omitempty"`
-	Tried   []string     `json:"tried,omitempty"`
+	// Status is the gRPC code's name, Details what the plugin sent along.
+	Status  string            `json:"status,omitempty"`
+	Details []json.RawMessage `json:"details,omitempty"`
+	Tried   []string          `json:"tried,omitempty"`
 	// These two are for an answer of `run --lines`.
 	Type      string `json:"type,omitempty"`
 	Traceback string `json:"traceback,omitempty"`
@@ -50,7 +52,10 @@ func (f Failure) shape() errorShape {
 	e := f.Err
 	shape := errorShape{
 		Kind: e.Kind.String(), Message: e.Error(), Hint: strings.Join(f.Hints, "\n"), Hook: e.Hook,
-		Sent: e.Sent, Python: e.Python, At: e.At, Status: f.Status, Tried: e.Tried,
+		Sent: e.Sent, Python: e.Python, At: e.At, Tried: e.Tried,
+	}
+	if e.Status != nil {
+		shape.Status, shape.Details = e.Status.Code, e.Status.Details
 	}
 	if e.Exit != nil {
 		shape.Exit = &exitShape{

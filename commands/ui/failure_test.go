@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -25,7 +27,8 @@ func failures() map[string]Failure {
 		{Type: "ValueError", Message: "a", Frames: []hook.Frame{{File: "g.py", Line: 1, Function: "f"}}}, {Type: "TypeError"}}}
 	return map[string]Failure{
 		"handshake": {
-			Err:     &hook.Error{Kind: hook.Handshake, Err: errors.New("field 5 (protocol) is \"netrpc\", want \"grpc\"\n1|1|tcp|127.0.0.1:4410|netrpc\n                       ^^^^^^")},
+			Err: &hook.Error{Kind: hook.Handshake, Err: fmt.Errorf("field 5 (protocol) is \"netrpc\", %w",
+				drawn{"want \"grpc\"", []string{"1|1|tcp|127.0.0.1:4410|netrpc", "                       ^^^^^^"}})},
 			Context: []string{"plugin: plugins/resize.py (python 3.12.4, .venv)"},
 			Hints:   []string{"a Python plugin serves gRPC; print \"grpc\" as the fifth field"},
 		},
@@ -39,7 +42,32 @@ func failures() map[string]Failure {
 				Stderr: []string{"loading", "::error::gone ##[x]\r"}, Stacks: []string{"Thread 1:", "  File \"x.py\", line 3 in f"}}}},
 		"tried": {Err: &hook.Error{Kind: hook.Interpreter, Err: errors.New("no python found"), Tried: []string{"$PYPLUG_PYTHON (unset)", ".venv/bin/python (broken symlink)"}},
 			Hints: []string{"recreate the environment", "or name one with --python"}},
-		"exit": {Err: &hook.Error{Kind: hook.Start, Err: errors.New("the plugin ended before it was ready"), Exit: &hook.Exit{Uptime: 212 * time.Millisecond}}, Status: "UNAVAILABLE"},
+		"exit": {Err: &hook.Error{Kind: hook.Start, Err: errors.New("the plugin ended before it was ready"), Exit: &hook.Exit{Uptime: 212 * time.Millisecond}}},
+		"status": {Err: &hook.Error{Kind: hook.Failed, Hook: "KV/Put", Sent: true, Err: errors.New("INVALID_ARGUMENT: no key"),
+			Status: &hook.Status{Code: "INVALID_ARGUMENT", Message: "no key", Details: details()}}},
+		"other words": {Err: &hook.Error{Kind: hook.Request, Hook: "KV/Put", Sent: true, Err: errors.New("no such hook"),
+			Status: &hook.Status{Code: "UNIMPLEMENTED", Message: "use\nPutAll"}}},
+	}
+}
+
+// drawn is an error that draws what is wrong.
+type drawn struct {
+	text  string
+	lines []string
+}
+
+func (d drawn) Error() string     { return d.text }
+func (d drawn) Drawing() []string { return d.lines }
+
+// details are those of a status, well known ones and others.
+func details() []json.RawMessage {
+	return []json.RawMessage{
+		json.RawMessage(`{"@type":"type.googleapis.com/google.rpc.BadRequest","field_violations":[{"field":"key","description":"is <empty>` + "\u009b" + `"}]}`),
+		json.RawMessage(`{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"QUOTA","domain":"kv","metadata":{"a":"##[b]"}}`),
+		json.RawMessage(`{"@type":"type.googleapis.com/google.protobuf.Duration","value":"1.5s"}`),
+		json.RawMessage(`{"@type":"zoo.Nothing"}`),
+		json.RawMessage(`{"@type":"type.googleapis.com/google.rpc.DebugInfo","detail":"` + strings.Repeat("é", 200) + `"}`),
+		json.RawMessage(`{"untyped":1}`),
 	}
 }
 
@@ -91,6 +119,18 @@ hint: or name one with --python
 `,
 	"exit": `error: start: the plugin ended before it was ready
   ended with exit code 0 after 212 ms
+`,
+	"status": `error: KV/Put: INVALID_ARGUMENT: no key
+  BadRequest: {"field_violations":[{"field":"key","description":"is <empty>\u009b"}]}
+  ErrorInfo: {"reason":"QUOTA","domain":"kv","metadata":{"a":"##[b]"}}
+  Duration: {"value":"1.5s"}
+  Nothing
+  DebugInfo: {"detail":"` + strings.Repeat("é", 109) + ` … (184 bytes left out)
+  {"untyped":1}
+`,
+	"other words": `error: KV/Put: no such hook
+  status: UNIMPLEMENTED: use
+  PutAll
 `,
 }
 
@@ -152,13 +192,20 @@ func TestFailRecursion(t *testing.T) {
 }
 
 func TestFailJSON(t *testing.T) {
+	var rawDetails [][]byte
+	for _, d := range details() {
+		rawDetails = append(rawDetails, d)
+	}
 	tests := map[string]string{
 		"python": `{"schema":1,"error":{"kind":"hook","message":"ValueError: no name\u001b[2J","hook":"greet","sent":true,"python":{"type":"ValueError","message":"no name\u001b[2J","frames":[{"file":"/srv/plugins/greeter.py","line":12,"function":"greet","text":"raise ValueError(\"no name\")"},{"file":"/lib/other.py","line":3,"function":"inner"}],"cause":{"type":"KeyError","message":"'name'","frames":[{"file":"<string>","line":1}]}}}}`,
 		"timeout": `{"schema":1,"error":{"kind":"timeout","message":"no answer after 2 s","hook":"slow","sent":true,` +
 			`"at":[{"file":"slow.py","line":3,"function":"slow","text":"time.sleep(60)"}]}}`,
-		"crash": `{"schema":1,"error":{"kind":"crash","message":"the plugin ended during the call","hook":"boom","sent":true,"exit":{"signal":"SIGKILL","after_ms":2130,"stderr":["loading","::error::gone \u0023#[x]\r"]}}}`,
-		"tried": `{"schema":1,"error":{"kind":"interpreter","message":"no python found","hint":"recreate the environment\nor name one with --python","sent":false,"tried":["$PYPLUG_PYTHON (unset)",".venv/bin/python (broken symlink)"]}}`,
-		"exit":  `{"schema":1,"error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212},"status":"UNAVAILABLE"}}`,
+		"crash":       `{"schema":1,"error":{"kind":"crash","message":"the plugin ended during the call","hook":"boom","sent":true,"exit":{"signal":"SIGKILL","after_ms":2130,"stderr":["loading","::error::gone \u0023#[x]\r"]}}}`,
+		"tried":       `{"schema":1,"error":{"kind":"interpreter","message":"no python found","hint":"recreate the environment\nor name one with --python","sent":false,"tried":["$PYPLUG_PYTHON (unset)",".venv/bin/python (broken symlink)"]}}`,
+		"exit":        `{"schema":1,"error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212}}}`,
+		"status":      `{"schema":1,"error":{"kind":"hook","message":"INVALID_ARGUMENT: no key","hook":"KV/Put","sent":true,"status":"INVALID_ARGUMENT","details":[` + strings.ReplaceAll(string(bytes.Join(rawDetails, []byte(","))), "##[", `\u0023#[`) + `]}}`,
+		"other words": `{"schema":1,"error":{"kind":"request","message":"no such hook","hook":"KV/Put","sent":true,"status":"UNIMPLEMENTED"}}`,
+		"handshake":   `{"schema":1,"error":{"kind":"handshake","message":"field 5 (protocol) is \"netrpc\", want \"grpc\"","hint":"a Python plugin serves gRPC; print \"grpc\" as the fifth field","sent":false}}`,
 	}
 	for name, want := range tests {
 		s, out, errs := Test("")

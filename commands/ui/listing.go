@@ -1,13 +1,12 @@
 package ui
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"strings"
-	"time"
-	"unicode/utf8"
 
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -20,30 +19,70 @@ func (s *Streams) Hooks(sch schema.Schema, jsonFace bool) error {
 			Hooks  []schema.Hook `json:"hooks"`
 		}{1, withoutNulls(sch.Hooks)})
 	}
+	return s.writeOut(s.listing(sch.Hooks))
+}
+
+// listing is a line for each hook, but on a terminal that is too narrow for it:
+// there its documentation has lines of its own.
+func (s *Streams) listing(hooks []schema.Hook) string {
+	room := math.MaxInt
+	if s.OutTTY {
+		room = columns(s.Out)
+	}
 	// Documentation starts in one column, which long signatures do not push.
 	const widest = 48
-	signatures, column := make([]string, len(sch.Hooks)), 0
-	for i, h := range sch.Hooks {
-		signatures[i] = s.outLine(h.Signature())
-		if n := utf8.RuneCountInString(signatures[i]); n <= widest {
+	signatures, column := make([]string, len(hooks)), 0
+	for i, h := range hooks {
+		signatures[i] = s.outLine(signature(h))
+		if n := textCells(signatures[i]); n <= widest {
 			column = max(column, n)
 		}
 	}
 	var b strings.Builder
-	for i, h := range sch.Hooks {
+	for i, h := range hooks {
 		doc := s.outLine(h.Doc)
 		if h.Implemented != nil && !*h.Implemented {
 			doc = strings.TrimSuffix("(not implemented) "+doc, " ")
 		}
-		b.WriteString(signatures[i])
+		line := signatures[i]
 		if doc != "" {
-			gap := max(0, column-utf8.RuneCountInString(signatures[i]))
-			b.WriteString(strings.Repeat(" ", gap+2) + doc)
+			line += strings.Repeat(" ", max(0, column-textCells(line))+2) + doc
 		}
-		b.WriteByte('\n')
+		if textCells(line) > room {
+			line = wrap(signatures[i], ", ", "", "        ", room)
+			if doc != "" {
+				line += "\n" + wrap(doc, " ", "    ", "    ", room)
+			}
+		}
+		b.WriteString(line + "\n")
 	}
-	return s.writeOut(b.String())
+	return b.String()
 }
+
+// signature is a hook as a listing has it. A method of a service, whose name has
+// a slash, is told much as its source would: that all its fields are given by
+// name and may be left out goes without saying.
+func signature(h schema.Hook) string {
+	if !strings.Contains(h.Name, "/") {
+		return h.Signature()
+	}
+	fields := make([]string, len(h.Params))
+	for i, p := range h.Params {
+		fields[i] = p.Name + ": " + p.Type
+	}
+	takes, returns := strings.Join(fields, ", "), strings.TrimSuffix(h.Returns, "{}")
+	if h.Streams == "in" || h.Streams == "both" {
+		takes = "stream {" + takes + "}"
+	}
+	if h.Streams == "out" || h.Streams == "both" {
+		returns = "stream " + returns
+	}
+	return withoutKinds.Replace(h.Name + "(" + takes + ") -> " + returns)
+}
+
+// withoutKinds leaves out what a type's name stands for. Nothing but these two
+// words ends so before a blank: a field's name has a colon.
+var withoutKinds = strings.NewReplacer("message ", "", "enum ", "")
 
 // withoutNulls makes absent lists empty ones.
 func withoutNulls(hooks []schema.Hook) []schema.Hook {
@@ -54,20 +93,18 @@ func withoutNulls(hooks []schema.Hook) []schema.Hook {
 	return hooks
 }
 
-// Healthy prints that a probe found a plugin healthy: {"schema", "healthy",
-// "took_ms", "pid", "python"} or a line.
-func (s *Streams) Healthy(took time.Duration, info hook.Info, jsonFace bool) error {
+// Template prints an empty request of a hook, which is indented JSON, as it is:
+// to be filled in. Its object is {"schema", "hook", "template"}.
+func (s *Streams) Template(text []byte, hookName string, jsonFace bool) error {
+	text = bytes.TrimSpace(text)
 	if !jsonFace {
-		return s.writeOut(s.PaintOut(Green, "healthy") + "\n")
+		if s.OutTTY {
+			text = escapeJSON(text)
+		}
+		return s.writeOut(string(text) + "\n")
 	}
-	line := fmt.Appendf(nil, `{"schema":1,"healthy":true,"took_ms":%s`, milliseconds(took))
-	if info.PID != 0 {
-		line = fmt.Appendf(line, `,"pid":%d`, info.PID)
-	}
-	if info.Python != "" {
-		line = appendJSONText(append(line, `,"python":`...), info.Python)
-	}
-	return s.writeOut(string(line) + "}\n")
+	line := append(envelopeStart(hookName), `,"template":`...)
+	return s.writeOut(string(append(line, s.oneLine(text)...)) + "}\n")
 }
 
 // Version prints pyplug's version, the Go that built it and the system it is

@@ -3,7 +3,6 @@ package ui
 import (
 	"bufio"
 	"bytes"
-	"io"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -17,12 +16,12 @@ func (s *Streams) writeRaw(item hook.Item) error {
 	value := bytes.TrimSpace(item.Value)
 	switch {
 	case item.Sole != nil:
-		text := item.Sole.Text
+		w := bufio.NewWriter(s.Out) // which passes on what is large uncopied
+		_, _ = w.WriteString(item.Sole.Text)
 		if !item.Sole.Binary {
-			text += "\n"
+			_ = w.WriteByte('\n')
 		}
-		_, err := io.WriteString(s.Out, text)
-		return err
+		return w.Flush() // and any error before it
 	case item.Binary:
 		return writeBase64(s.Out, value)
 	case len(value) == 0 || string(value) == "null":

@@ -83,6 +83,38 @@ func TestItem(t *testing.T) {
 	}
 }
 
+// Of a message Raw prints the only text, as a result and as an item alike.
+func TestSole(t *testing.T) {
+	large := strings.Repeat("x", 1<<20)
+	for _, test := range []struct {
+		sole hook.Sole
+		want string
+	}{
+		{hook.Sole{Text: "hello \x1b\n"}, "hello \x1b\n\n"},
+		{hook.Sole{}, "\n"},
+		{hook.Sole{Text: "\x00\xff", Binary: true}, "\x00\xff"},
+		{hook.Sole{Binary: true}, ""},
+		{hook.Sole{Text: large}, large + "\n"},
+	} {
+		item := hook.Item{Value: json.RawMessage(`{"text":"…"}`), Sole: &test.sole}
+		s, out, _ := Test("")
+		s.OutTTY = true
+		errs := []error{
+			s.Result(Raw, "h", hook.Result{Item: item}, hook.Info{}, 0), s.Item(Raw, "h", item),
+			s.Result(Plain, "h", hook.Result{Item: item}, hook.Info{}, 0), s.Item(Plain, "h", item),
+		}
+		want := test.want + test.want + `{"text":"…"}` + "\n" + `{"text":"…"}` + "\n"
+		if err := errors.Join(errs...); err != nil || out.String() != want {
+			t.Errorf("%.20q, binary %v: got %.60q, %v, want %.60q", test.sole.Text, test.sole.Binary, out, err, want)
+		}
+	}
+	s, _, _ := Test("")
+	s.Out = failing{syscall.EPIPE}
+	if err := s.Item(Raw, "h", hook.Item{Sole: &hook.Sole{Text: "x"}}); !IsClosedPipe(err) {
+		t.Errorf("got %v for a reader that has gone", err)
+	}
+}
+
 type failing struct{ err error }
 
 func (w failing) Write([]byte) (int, error) { return 0, w.err }

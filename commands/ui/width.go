@@ -3,6 +3,7 @@ package ui
 import (
 	"io"
 	"os"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -48,6 +49,31 @@ func cells(r rune) int {
 		}
 	}
 	return 1
+}
+
+// textCells is how many cells a text takes at most.
+func textCells(text string) int {
+	n := 0
+	for _, r := range text {
+		n += cells(r)
+	}
+	return n
+}
+
+// wrap breaks a text after separators into lines of at most room cells. The
+// first begins with first, all others with rest; what cannot be broken is left.
+func wrap(text, separator, first, rest string, room int) string {
+	var b strings.Builder
+	row, empty := first, true
+	for piece := range strings.SplitAfterSeq(text, separator) {
+		if !empty && textCells(row)+textCells(strings.TrimRight(piece, " ")) > room {
+			b.WriteString(strings.TrimRight(row, " ") + "\n")
+			row = rest
+		}
+		row += piece
+		empty = false
+	}
+	return b.String() + row
 }
 
 // fit shortens text, which ends in tail, to a number of cells. What is left out

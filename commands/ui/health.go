@@ -1,0 +1,62 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// Healthy prints that a probe found a plugin healthy: {"schema", "healthy",
+// "took_ms", "pid", "python"} or a line.
+func (s *Streams) Healthy(took time.Duration, info hook.Info, jsonFace bool) error {
+	if !jsonFace {
+		return s.writeOut(s.PaintOut(Green, "healthy") + "\n")
+	}
+	line := fmt.Appendf(nil, `{"schema":1,"healthy":true,"took_ms":%s`, milliseconds(took))
+	if info.PID != 0 {
+		line = fmt.Appendf(line, `,"pid":%d`, info.PID)
+	}
+	if info.Python != "" {
+		line = appendJSONText(append(line, `,"python":`...), info.Python)
+	}
+	return s.writeOut(string(line) + "}\n")
+}
+
+// Health prints what a watch sees: that a plugin's health is status now, or what
+// a probe returned. A status is a gRPC name, such as "SERVING"; a plugin that has
+// none is healthy without an error.
+//
+// A line is the word "healthy" or "unhealthy", then the status and the reason;
+// an object is {"schema", "time", "healthy", "status", "reason"}.
+func (s *Streams) Health(status string, probe *hook.Error, jsonFace bool) error {
+	healthy := probe == nil && (status == "" || status == "SERVING")
+	reason := ""
+	if probe != nil {
+		reason = probe.Error()
+	}
+	if jsonFace {
+		return s.writeJSON(struct {
+			Schema  int    `json:"schema"`
+			Time    string `json:"time"`
+			Healthy bool   `json:"healthy"`
+			Status  string `json:"status,omitempty"`
+			Reason  string `json:"reason,omitempty"`
+		}{1, s.now().Format(timeFormat), healthy, status, reason})
+	}
+	word, c := "healthy", Green
+	if !healthy {
+		word, c = "unhealthy", Red
+	}
+	text := status
+	if status != "" && reason != "" {
+		text += ": "
+	}
+	text = s.outLine(text + reason)
+	if text == "" {
+		return s.writeOut(s.PaintOut(c, word) + "\n")
+	}
+	gap := strings.Repeat(" ", len("unhealthy")-len(word)+2)
+	return s.writeOut(s.PaintOut(c, word) + gap + text + "\n")
+}

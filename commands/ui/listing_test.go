@@ -1,0 +1,179 @@
+package ui
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+func TestHooks(t *testing.T) {
+	no := false
+	sch := schema.Schema{Hooks: []schema.Hook{
+		{Name: "greet", Doc: "Says <hello>\x1b.", Returns: "str", Params: []schema.Param{{Name: "name", Type: "str", Required: true, Kind: schema.Ordinary}}},
+		{Name: "bare"},
+		{Name: "a_hook_with_a_name_that_is_longer_than_what_sets_the_column", Doc: "Long."},
+		{Name: "größe", Doc: "Größe.", Implemented: &no},
+	}}
+	text := "greet(name: str) -> str  Says <hello>\\x1b.\nbare()\na_hook_with_a_name_that_is_longer_than_what_sets_the_column()  Long.\ngröße()                  (not implemented) Größe.\n"
+	object := `{"schema":1,"hooks":[{"name":"greet","doc":"Says <hello>\u001b.","params":[{"name":"name","type":"str","required":true,"kind":"ordinary"}],"returns":"str"},` +
+		`{"name":"bare","params":[]},{"name":"a_hook_with_a_name_that_is_longer_than_what_sets_the_column","doc":"Long.","params":[]},{"name":"größe","doc":"Größe.","implemented":false,"params":[]}]}` + "\n"
+	for jsonFace, want := range map[bool]string{false: text, true: object} {
+		s, out, _ := Test("")
+		s.OutTTY = true
+		if err := s.Hooks(sch, jsonFace); err != nil || out.String() != want {
+			t.Errorf("got\n%s\n%v, want\n%s", out, err, want)
+		}
+	}
+	s, out, _ := Test("")
+	if err := s.Hooks(schema.Schema{}, true); err != nil || out.String() != `{"schema":1,"hooks":[]}`+"\n" {
+		t.Errorf("got %s, %v for no hooks", out, err)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	s, out, _ := Test("")
+	info := hook.Info{PID: 7, Python: "3.12.4"}
+	for _, err := range []error{
+		s.Healthy(1250*time.Microsecond, info, false), s.Healthy(1250*time.Microsecond, info, true),
+		s.Version("1.2", "go1.26", "linux/amd64", "", false), s.Version("1.2", "go1.26", "linux/amd64", "no guard", false),
+		s.Version("1.2", "go1.26", "linux/amd64", "no guard", true),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `healthy
+{"schema":1,"healthy":true,"took_ms":1.25,"pid":7,"python":"3.12.4"}
+pyplug 1.2 (go1.26, linux/amd64)
+pyplug 1.2 (go1.26, linux/amd64)
+no guard
+{"schema":1,"version":"1.2","go":"go1.26","platform":"linux/amd64","lacks":"no guard"}
+`
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// methods are hooks as a gRPC plugin's descriptors tell them.
+func methods() schema.Schema {
+	no, yes := false, true
+	field := func(name, kind, value string) schema.Param {
+		return schema.Param{Name: name, Type: kind, Default: value, Kind: schema.NameOnly}
+	}
+	pair := []schema.Param{field("key", "string", `""`), field("value", "bytes", `""`)}
+	return schema.Schema{Hooks: []schema.Hook{
+		{Name: "KV/Put", Doc: "Put keeps a value under a key.", Implemented: &yes, Params: pair, Returns: "proto.Empty{}"},
+		{Name: "KV/Get", Implemented: &no, Params: pair, Returns: "proto.Pair{key: string, value: bytes}"},
+		{Name: "KV/Watch", Streams: "out", Returns: "google.protobuf.Timestamp"},
+		{Name: "KV/Sum", Streams: "in", Params: []schema.Param{field("n", "repeated int32", "[]")}, Returns: "proto.Sum{message: string}"},
+		{Name: "KV/Chat", Doc: "Chat talks.", Streams: "both", Returns: "proto.Pair{at: map<string, message proto.At>, mode: enum proto.Mode (FAST, SLOW)}",
+			Params: []schema.Param{field("message", "repeated message proto.At", "[]"), field("mode", "enum proto.Mode (FAST, SLOW)", `"FAST"`)}},
+	}}
+}
+
+func TestMethods(t *testing.T) {
+	for columns, want := range map[int]string{
+		0: `KV/Put(key: string, value: bytes) -> proto.Empty  Put keeps a value under a key.
+KV/Get(key: string, value: bytes) -> proto.Pair{key: string, value: bytes}  (not implemented)
+KV/Watch() -> stream google.protobuf.Timestamp
+KV/Sum(stream {n: repeated int32}) -> proto.Sum{message: string}
+KV/Chat(stream {message: repeated proto.At, mode: proto.Mode (FAST, SLOW)}) -> stream proto.Pair{at: map<string, proto.At>, mode: proto.Mode (FAST, SLOW)}  Chat talks.
+`,
+		80: `KV/Put(key: string, value: bytes) -> proto.Empty  Put keeps a value under a key.
+KV/Get(key: string, value: bytes) -> proto.Pair{key: string, value: bytes}
+    (not implemented)
+KV/Watch() -> stream google.protobuf.Timestamp
+KV/Sum(stream {n: repeated int32}) -> proto.Sum{message: string}
+KV/Chat(stream {message: repeated proto.At, mode: proto.Mode (FAST,
+        SLOW)}) -> stream proto.Pair{at: map<string, proto.At>,
+        mode: proto.Mode (FAST, SLOW)}
+    Chat talks.
+`,
+		24: `KV/Put(key: string,
+        value: bytes) -> proto.Empty
+    Put keeps a value
+    under a key.
+KV/Get(key: string,
+        value: bytes) -> proto.Pair{key: string,
+        value: bytes}
+    (not implemented)
+KV/Watch() -> stream google.protobuf.Timestamp
+KV/Sum(stream {n: repeated int32}) -> proto.Sum{message: string}
+KV/Chat(stream {message: repeated proto.At,
+        mode: proto.Mode (FAST,
+        SLOW)}) -> stream proto.Pair{at: map<string,
+        proto.At>,
+        mode: proto.Mode (FAST,
+        SLOW)}
+    Chat talks.
+`,
+	} {
+		s, _, _ := Test("")
+		out := &sized{width: columns}
+		s.Out, s.OutTTY = out, columns > 0
+		if err := s.Hooks(methods(), false); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.take(); got != want {
+			t.Errorf("%d columns: got\n%s\nwant\n%s", columns, got, want)
+		}
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	text := "{\n  \"key\": \"\u009b\",\n  \"n\": 0\n}\n"
+	for _, test := range []struct {
+		terminal, json bool
+		want           string
+	}{
+		{false, false, text},
+		{true, false, strings.ReplaceAll(text, "\u009b", `\u009b`)},
+		{false, true, `{"schema":1,"hook":"KV/Put","template":{"key":"` + "\u009b" + `","n":0}}` + "\n"},
+		{true, true, `{"schema":1,"hook":"KV/Put","template":{"key":"\u009b","n":0}}` + "\n"},
+	} {
+		s, out, _ := Test("")
+		s.OutTTY = test.terminal
+		if err := s.Template([]byte(text), "KV/Put", test.json); err != nil || out.String() != test.want {
+			t.Errorf("terminal %v, JSON %v: got %q, %v, want %q", test.terminal, test.json, out, err, test.want)
+		}
+	}
+}
+
+func TestHealth(t *testing.T) {
+	away := &hook.Error{Kind: hook.Unhealthy, Err: errors.New("the base\nis away\x1b")}
+	const start = `{"schema":1,"time":"2024-01-02T03:04:05.067Z",`
+	for _, test := range []struct {
+		status      string
+		probe       *hook.Error
+		line, shape string
+	}{
+		{"", nil, "healthy", `"healthy":true}`},
+		{"SERVING", nil, "healthy    SERVING", `"healthy":true,"status":"SERVING"}`},
+		{"NOT_SERVING", nil, "unhealthy  NOT_SERVING", `"healthy":false,"status":"NOT_SERVING"}`},
+		{"", away, `unhealthy  the base is away\x1b`, `"healthy":false,"reason":"the base\nis away\u001b"}`},
+		{"SERVING", away, `unhealthy  SERVING: the base is away\x1b`, `"healthy":false,"status":"SERVING","reason":"the base\nis away\u001b"}`},
+	} {
+		for jsonFace, want := range map[bool]string{false: test.line, true: start + test.shape} {
+			s, out, _ := Test("")
+			s.OutTTY, s.Now = true, clock
+			if err := s.Health(test.status, test.probe, jsonFace); err != nil || out.String() != want+"\n" {
+				t.Errorf("%q, %v: got %q, %v, want %q", test.status, test.probe, out, err, want)
+			}
+		}
+	}
+	s, out, _ := Test("")
+	s.outColor = true
+	s.Out = failing{io.ErrClosedPipe}
+	if err := s.Health("SERVING", nil, false); !IsClosedPipe(err) {
+		t.Errorf("got %v for a reader that has gone", err)
+	}
+	s.Out = out
+	if err := s.Health("SERVING", nil, false); err != nil || out.String() != "\x1b[32mhealthy\x1b[0m    SERVING\n" {
+		t.Errorf("got %q, %v in colour", out, err)
+	}
+}
