@@ -1,8 +1,9 @@
-# Needs Go 1.26 and, for the tests of plugins, Python 3.8 or later.
+# Needs Go 1.26 and, for the tests of plugins, Python 3.8 or later. The tests of
+# gRPC plugins make themselves a venv with grpcio, once, from PyPI.
 
 GO          ?= go
 T           ?= 5s
-TAGS        := urfave_cli_no_docs
+TAGS        := urfave_cli_no_docs,grpcnotrace
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION)
@@ -11,7 +12,7 @@ BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDF
 # The race detector needs a C compiler; without one Go turns cgo off by itself.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
-.PHONY: help build test lint cross bench fuzz clean
+.PHONY: help build machine test lint cross bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,7 +20,11 @@ help: ## list the targets
 build: ## build bin/pyplug
 	$(BUILD) -o bin/pyplug .
 
-test: ## run every test, with the race detector where there is a C compiler
+# In its own directory, because only there does go test show what a test prints.
+machine: ## say what the tests have here and what they skip for want of it
+	@$(GO) test -C runner/runnertest $(RACE) -tags $(TAGS) -count=1 -run '^TestMachine$$'
+
+test: machine ## run every test, with the race detector where there is a C compiler
 	@test -n "$(RACE)" || echo "no C compiler found: the tests run without the race detector"
 	$(GO) test $(RACE) -tags $(TAGS) ./...
 
@@ -58,5 +63,5 @@ fuzz: ## fuzz every target for T each (T=5s)
 	done
 
 clean: ## remove what the other targets made
-	rm -rf bin dist coverage.*
+	rm -rf bin dist coverage.* testdata/.venv
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -33,7 +33,7 @@ var rooms = map[string][]string{
 	"interp":        {"interp/pysrc"},
 	"interp/pysrc":  {},
 	"interp/sync":   {"interp", "interp/pysrc"},
-	"runner": {"interp", "interp/pysrc", "runner/hook", "runner/schema", "runner/manifest", "runner/proc",
+	"runner": {"interp", "interp/pysrc", "runner/hook", "runner/schema", "runner/schema/protoschema", "runner/manifest", "runner/proc",
 		"runner/grpcplugin", "runner/pyworker", "runner/supervise", "runner/pool"},
 	"runner/batch": {"runner/hook"},
 	"runner/check": {"interp", "interp/pysrc", "handshake", "runner", "runner/hook", "runner/schema",

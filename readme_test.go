@@ -35,6 +35,9 @@ func TestReadme(t *testing.T) {
 	}
 	for _, e := range examples {
 		t.Run(e.command, func(t *testing.T) {
+			if strings.Contains(e.command, "plugins/grpc/") {
+				python = runnertest.GRPCIO(t)
+			}
 			cmd := exec.Command("sh", "-c", e.command)
 			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PYPLUG_PYTHON="+python)
 			var errs strings.Builder

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,11 +18,19 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// The test binary is pyplug when a script calls it so.
+// The test binary is pyplug when a script calls it so, and python in the
+// environments that fakepython makes.
 func TestMain(m *testing.M) {
 	// A program with the race detector sleeps for a second before it exits.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)
+	}
+	if filepath.Base(os.Args[0]) == "python" {
+		if err := runFake(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	testscript.Main(m, map[string]func(){
 		"pyplug": func() { os.Exit(commands.Main(os.Args, ui.System())) },
@@ -43,6 +52,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       slices.Contains(os.Args, "-update"),
 		Setup: func(env *testscript.Env) error {
+			env.Values[testKey] = env.T()
 			env.Setenv("PYTHON", python)
 			env.Setenv("PLUGINS", plugins)
 			env.Setenv("PYPLUGBIN", filepath.SplitList(env.Getenv("PATH"))[0]) // has pyplug alone
@@ -55,7 +65,10 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exitcode": exitCode,
+			"exitcode":   exitCode,
+			"fakepython": fakePython,
+			"foreign":    foreign,
+			"grpcio":     grpcio,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {
@@ -66,6 +79,15 @@ func TestScripts(t *testing.T) {
 			return false, errors.New("unknown condition " + cond)
 		},
 	})
+}
+
+// testKey is where a script has its test.
+const testKey = "test"
+
+// grpcio is the command by which a script asks for plugins to run in a Python
+// that has grpcio. Without one the script is skipped.
+func grpcio(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Setenv("PYPLUG_PYTHON", runnertest.GRPCIO(ts.Value(testKey).(runnertest.T)))
 }
 
 // exitCode is `exitcode N [-stdin FILE] COMMAND ARG...`: the command must end

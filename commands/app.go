@@ -32,12 +32,13 @@ func commandList(f *program) []command {
 	}
 }
 
-const about = `pyplug calls the functions of a Python file from a shell, from CI and from any program.
+const about = `pyplug calls a Python plugin from a shell, from CI and from any program.
 
    pyplug run greeter.py greet World
 
    PLUGIN is a .py file, a package directory, or a directory with a manifest. Its public functions
-   are its hooks. Standard output carries the result and nothing else.`
+   are its hooks. It may also be a program for a host of hashicorp/go-plugin, in Python or not: its
+   hooks are its gRPC methods. Standard output carries the result and nothing else.`
 
 // newApp builds the command line. urfave/cli v2 is fenced in here: it never
 // prints a usage error, never exits, never splits a value at a comma.
@@ -71,24 +72,16 @@ func newApp(f *program) *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 	}
-	plain(app.Flags)
 	for _, cmd := range f.commands {
-		plain(cmd.Flags)
+		if f.chosen != nil && cmd.Command != f.chosen && cmd.Name != "help" {
+			continue // what urfave/cli does not know costs it nothing; without help it would make its own
+		}
 		cmd.OnUsageError = usageError
 		cmd.HideHelpCommand = true
 		cmd.CustomHelpTemplate = cli.CommandHelpTemplate + "\n" + exitStatus()
 		app.Commands = append(app.Commands, cmd.Command)
 	}
 	return app
-}
-
-// plain keeps the help from saying that every switch is off by default.
-func plain(flags []cli.Flag) {
-	for _, f := range flags {
-		if b, ok := f.(*cli.BoolFlag); ok {
-			b.DisableDefaultText = true
-		}
-	}
 }
 
 // flagError is how package flag tells of a flag's value.
@@ -121,15 +114,40 @@ func (f *program) prepare(args []string) []string {
 		if cmd.names == asTyped {
 			return args
 		}
-		f.opts.json = asksJSON(args[2:])
+		f.opts.json = asks("--json", args[2:])
+		f.probing = cmd.Name == "health" && (asks("--probe-codes", args[2:]) || asks("-probe-codes", args[2:]))
 		arranged, err := arrange(cmd.Command, []string{"pyplug", args[1]}, args[2:], cmd.names)
 		if err != nil {
 			f.early = err
 			return args[:1]
 		}
+		if cmd.Name != "help" {
+			f.chosen = cmd.Command
+			prune(cmd.Command, arranged)
+		}
 		return append([]string{args[0], args[1]}, arranged...)
 	}
 	return args
+}
+
+// prune takes from a command the flags that are not given and have no value
+// either, unless its help is asked for. urfave/cli compares each flag with all
+// others by regular expressions: this takes 0.6 ms off a start of 7 ms.
+func prune(c *cli.Command, arranged []string) {
+	given := map[string]bool{} // and some of the data, which does no harm
+	for _, word := range arranged {
+		if name, _, _ := cutFlag(word); strings.HasPrefix(word, "-") {
+			given[name] = true
+		}
+	}
+	if given["help"] || given["h"] {
+		return
+	}
+	c.Flags = slices.DeleteFunc(c.Flags, func(f cli.Flag) bool {
+		flag, ok := f.(cli.DocGenerationFlag)
+		return ok && flag.GetDefaultText() == "" && len(flag.GetEnvVars()) == 0 &&
+			!slices.ContainsFunc(f.Names(), func(name string) bool { return given[name] })
+	})
 }
 
 // earlyFlagError says that a flag stands before the command. It is told with a
@@ -138,12 +156,12 @@ type earlyFlagError struct{ flag, line string }
 
 func (e *earlyFlagError) Error() string { return e.flag + " stands before the command" }
 
-// asksJSON looks for --json before the flags are read, for errors until then.
-func asksJSON(words []string) bool {
+// asks looks for a switch before the flags are read, for errors until then.
+func asks(flag string, words []string) bool {
 	if end := slices.Index(words, "--"); end >= 0 {
 		words = words[:end]
 	}
-	return slices.Contains(words, "--json")
+	return slices.Contains(words, flag)
 }
 
 // earlyFlag finds a flag before the command that is not pyplug's own: one of the
@@ -157,7 +175,7 @@ func (f *program) earlyFlag(args []string) error {
 	for i, word := range args[2:] {
 		for _, cmd := range f.commands {
 			if _, known := flagsOf(cmd.Command)[name]; known && cmd.HasName(word) {
-				f.opts.json = asksJSON(args)
+				f.opts.json = asks("--json", args)
 				flags := args[1 : i+2]
 				line := slices.Concat([]string{"pyplug", word}, flags, args[i+3:])
 				return &earlyFlagError{flag: args[1], line: quoteLine(line)}

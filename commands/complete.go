@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/completions"
+	"github.com/pyplug/pyplug/runner"
 )
 
 // completeCommand answers the completion scripts: it prints a candidate with a
@@ -110,14 +111,15 @@ func flagValues(name, prefix string) []string {
 		"color":      {"auto", "always", "never"},
 		"log-format": {"text", "json"},
 		"nan":        {"error", "null", "literal"},
-		"debug":      {"wire", "proc", "state"},
-		"transport":  {"pipe"},
+		"debug":      runner.DebugAreas(),
+		"transport":  {"pipe", "grpc"},
+		"mtls-curve": runner.Curves(),
 	}
 	if known, ok := values[name]; ok {
 		return prefixed(known, prefix)
 	}
 	switch name {
-	case "python", "input", "cwd":
+	case "python", "input", "cwd", "proto", "proto-path", "protoset", "tls-ca-cert", "tls-client-cert", "tls-client-key":
 		return []string{files}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -79,6 +80,30 @@ func TestDuration(t *testing.T) {
 		var d duration
 		if err := d.Set(in); err == nil {
 			t.Errorf("%q became %v, want an error", in, d.value)
+		}
+	}
+}
+
+// The codes of grpc-health-probe, from its main.go.
+func TestProbeCode(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{usage("no"), 1},
+		{errors.New("from urfave/cli"), 1},
+		{&hook.Error{Kind: hook.Handshake, Err: &runner.ConnectError{}}, 2},
+		{&hook.Error{Kind: hook.Start}, 2},
+		{&hook.Error{Kind: hook.Timeout}, 3},
+		{&hook.Error{Kind: hook.Unhealthy, Err: &runner.NoHealthError{}}, 3},
+		{&hook.Error{Kind: hook.Unhealthy, Err: &runner.HealthError{Status: "SERVICE_UNKNOWN"}}, 3},
+		{&hook.Error{Kind: hook.Unhealthy, Err: &runner.HealthError{Status: "NOT_SERVING"}}, 4},
+		{&hook.Error{Kind: hook.Canceled, Err: &signalError{syscall.SIGINT}}, 130},
+		{&hook.Error{Kind: hook.Internal}, 125},
+	} {
+		if got := probeCode(c.err); got != c.want {
+			t.Errorf("%v: got %d, want %d", c.err, got, c.want)
 		}
 	}
 }

@@ -2,59 +2,150 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 const healthText = `Start PLUGIN, ask once whether it is healthy, stop. Exit status 0 says yes, 7 no, 124 that it
-   did not answer in time.
+   did not answer in time. --watch goes on asking, and prints a line for each change.
 
    A functions file is asked through its function health(), if it has one that needs no argument:
    None or True is healthy; False, a text, or a dict whose status is not ok is the reason why not.
+   A gRPC plugin is asked through grpc.health.v1.Health, for the service "plugin".
 
-   pyplug health greeter.py && echo fine`
+   --address asks a gRPC server that runs already, as grpc-health-probe does; --probe-codes gives that
+   program's exit codes: 1 wrong flags, 2 no connection, 3 no answer, 4 not serving.
 
-// healthImport is how long an import may take: a probe is waited for.
-const healthImport = 60 * time.Second
+   pyplug health greeter.py && echo fine
+   pyplug health --probe-codes --address localhost:50051`
+
+const (
+	// healthImport is how long an import may take: a probe is waited for.
+	healthImport = 60 * time.Second
+	// watchEvery is how often a plugin is asked that tells nothing by itself.
+	watchEvery = time.Second
+)
 
 func healthCommand(f *program) command {
+	timeout := durationFlag("timeout", "how `LONG` the answer may take, 0 for no limit (default: 2s)")
+	timeout.(*cli.GenericFlag).Aliases = []string{"rpc-timeout"}
 	flags := []cli.Flag{
-		durationFlag("timeout", "how `LONG` the answer may take, 0 for no limit (default: 2s)"),
+		timeout,
+		&cli.BoolFlag{Name: "watch", Usage: "go on, and print a line for each change"},
+		&cli.BoolFlag{Name: "probe-codes", Usage: "exit as grpc-health-probe does"},
+		&cli.StringFlag{Category: grpcCategory, Name: "service", Usage: `ask for this service, a ` + "`NAME`" + ` (default: "plugin"; with --address the whole server)`},
+		headerFlag("rpc-header"),
 	}
+	flags = append(flags, addressFlags()...)
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "health",
-		Usage:       "ask a plugin once whether it is healthy",
-		ArgsUsage:   "PLUGIN",
+		Usage:       "ask a plugin, or a gRPC server, whether it is healthy",
+		ArgsUsage:   "PLUGIN | --address ADDRESS",
 		Description: healthText,
 		Flags:       append(append(flags, pluginFlags("60s")...), outputFlags()...),
 		Action: func(c *cli.Context) error {
+			if c.IsSet("address") {
+				return f.healthOfAddress(c)
+			}
+			if err := addressOnly(c); err != nil {
+				return err
+			}
 			cfg, err := f.onePlugin(c)
 			if err != nil {
 				return err
 			}
+			if c.IsSet("service") && cfg.GRPC.Service == "" {
+				return usage("--service is empty, want a name")
+			}
 			cfg.Timeouts.Probe = durationOf(c, "timeout")
 			cfg.DefaultStart = healthImport
-			return f.health(c.Context, cfg)
+			return f.health(c.Context, cfg, c.Bool("watch"))
 		},
 	}}
 }
 
 // health probes a plugin. An error says why it is not healthy.
-func (f *program) health(ctx context.Context, cfg runner.Config) error {
-	s, err := f.open(ctx, cfg)
+func (f *program) health(ctx context.Context, cfg runner.Config, watch bool) error {
+	s, err := f.open(ctx, cfg, nil)
 	if err != nil {
-		return err
+		return unanswered(err)
 	}
 	defer f.closeSession(s)
-	probeCtx, cancel := context.WithTimeout(ctx, s.Settings().Timeouts.Probe)
-	defer cancel()
+	if watch {
+		f.endless = true
+		return f.watch(ctx, s)
+	}
 	began := time.Now()
-	if err := s.Probe(probeCtx); err != nil {
+	if err := probe(ctx, s); err != nil {
 		return err
 	}
 	took := time.Since(began)
 	return f.write(ctx, func() error { return f.streams.Healthy(took, s.Info(), f.opts.json) })
+}
+
+// unanswered makes a timeout of a health service that did not answer: a start
+// fails by it for other commands, but here the answer is what was wanted.
+func unanswered(err error) error {
+	e := asError(err)
+	if limit := (*hook.LimitError)(nil); e.Kind == hook.Unhealthy && errors.As(err, &limit) {
+		late := *e
+		late.Kind = hook.Timeout
+		return &late
+	}
+	return err
+}
+
+// probe asks once, within the limit.
+func probe(ctx context.Context, s *runner.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, s.Settings().Timeouts.Probe)
+	defer cancel()
+	return s.Probe(ctx)
+}
+
+// watch prints a line for each change of a plugin's health until it ends, or
+// pyplug is told to.
+func (f *program) watch(ctx context.Context, s *runner.Session) error {
+	ok, err := s.Watch(ctx, func(status string) error { return f.tellStatus(ctx, status) })
+	if ok {
+		return err
+	}
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	last := errors.New("not asked yet")
+	for {
+		err := probe(ctx, s)
+		if ctx.Err() != nil || err != nil && asError(err).Kind == hook.Crash {
+			return err
+		}
+		if last == nil != (err == nil) || err != nil && last.Error() != err.Error() {
+			if err := f.tellHealth(ctx, err); err != nil {
+				return err
+			}
+		}
+		last = err
+		select {
+		case <-ctx.Done():
+			return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+		case <-tick.C:
+		}
+	}
+}
+
+// tellStatus prints a status as a server names it.
+func (f *program) tellStatus(ctx context.Context, status string) error {
+	return f.write(ctx, func() error { return f.streams.Health(status, nil, f.opts.json) })
+}
+
+// tellHealth prints what a probe found.
+func (f *program) tellHealth(ctx context.Context, found error) error {
+	var e *hook.Error
+	if found != nil {
+		e = asError(found)
+	}
+	return f.write(ctx, func() error { return f.streams.Health("", e, f.opts.json) })
 }

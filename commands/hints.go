@@ -22,6 +22,8 @@ func (f *program) hints(err error) []string {
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
 	f.usageHints(err, add)
 	f.pluginHints(err, add)
+	f.grpcHints(err, add)
+	f.descriptorHints(err, add)
 	f.pythonHints(err, add)
 	f.exceptionHints(asError(err), add)
 	return hints
@@ -79,22 +81,12 @@ func (f *program) pluginHints(err error, add adder) {
 	kind := asError(err).Kind
 	switch {
 	case errors.As(err, &noHook):
-		if s := schema.Suggest(noHook.Hook, noHook.Known); s != "" {
-			add("did you mean %s?", s)
-		} else if len(noHook.Known) > 0 {
-			add("its hooks are %s", strings.Join(firstFew(noHook.Known, 10), ", "))
-		} else {
-			add("it has no hooks: define a public function in it")
-		}
+		f.noHookHint(noHook, asError(err).Status != nil, add)
 	case errors.As(err, &args):
 		f.argumentHints(args, add)
 	case errors.As(err, &transport):
-		switch {
-		case f.session != nil && f.session.Plugin().Shebang != "":
+		if f.session != nil && f.session.Plugin().Shebang != "" {
 			add("it is a Python script: give it a name, or a link, that ends in .py")
-		case transport.Executable:
-		default:
-			add("--transport pipe calls its functions, if it is a Python file")
 		}
 	case errors.As(err, &place):
 		add("name a directory that may be written to with XDG_CACHE_HOME or TMPDIR")
@@ -121,6 +113,15 @@ func (f *program) argumentHints(e *schema.ArgumentError, add adder) {
 		if e.Suggest != "" {
 			add("%s is given by name: %s=VALUE", e.Suggest, e.Suggest)
 		}
+	case schema.NoField:
+		if e.Suggest != "" {
+			add("did you mean %s?", e.Suggest)
+		}
+	case schema.ByNameOnly:
+		if len(e.Known) > 0 {
+			add("fields have no positions: %s", quoteLine([]string{e.Known[0] + "=" + e.Word}))
+		}
+	case schema.NotNested, schema.TwoOfOneof:
 	case schema.BadValue, schema.Twice:
 		add("the hook is %s", e.Signature)
 	case schema.Missing, schema.NotByName:
@@ -158,10 +159,27 @@ func (f *program) pythonHints(err error, add adder) {
 	case errors.As(err, &missing):
 		if f.session != nil {
 			add("%s is not installed for this Python: %s -m pip install %s", missing.Module,
-				quoteLine([]string{f.session.Interpreter().Path}), missing.Module)
+				quoteLine([]string{f.session.Interpreter().Path}), distribution(missing.Module))
 		}
 		add("or name the Python that has it with --python")
 	}
+}
+
+// distribution is what to install for a module whose name does not tell.
+func distribution(module string) string {
+	switch module {
+	case "grpc":
+		return "grpcio"
+	case "grpc_health":
+		return "grpcio-health-checking"
+	case "grpc_reflection":
+		return "grpcio-reflection"
+	case "grpc_status":
+		return "grpcio-status"
+	case "google":
+		return "protobuf"
+	}
+	return module
 }
 
 // elsewhereHint names an installed Python that would do.

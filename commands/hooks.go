@@ -11,19 +11,27 @@ import (
 const hooksText = `List the hooks of PLUGIN with their signatures and the first line of their documentation.
 
    pyplug hooks greeter.py
-   pyplug hooks --json greeter.py`
+   pyplug hooks --json greeter.py
+   pyplug hooks --template KV/Put kv/plugin.py`
 
 func hooksCommand(f *program) command {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "template", Usage: "print an empty request of `HOOK` as JSON, to be filled in for --input"},
+		headerFlag(),
+	}
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "hooks",
 		Usage:       "list a plugin's hooks",
 		ArgsUsage:   "PLUGIN",
 		Description: hooksText,
-		Flags:       append(pluginFlags("10m"), outputFlags()...),
+		Flags:       append(append(flags, pluginFlags("10m")...), outputFlags()...),
 		Action: func(c *cli.Context) error {
 			cfg, err := f.onePlugin(c)
 			if err != nil {
 				return err
+			}
+			if name := c.String("template"); c.IsSet("template") {
+				return f.template(c.Context, cfg, name)
 			}
 			return f.hooks(c.Context, cfg)
 		},
@@ -48,7 +56,7 @@ func (f *program) onePlugin(c *cli.Context) (runner.Config, error) {
 
 // hooks lists the hooks of a plugin.
 func (f *program) hooks(ctx context.Context, cfg runner.Config) error {
-	s, err := f.open(ctx, cfg)
+	s, err := f.open(ctx, cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -58,7 +66,29 @@ func (f *program) hooks(ctx context.Context, cfg runner.Config) error {
 		return err
 	}
 	if len(sch.Hooks) == 0 {
-		f.streams.Warn(cfg.Plugin + " has no hooks: no public function is defined in it")
+		f.streams.Warn(cfg.Plugin + " has no hooks: " + noHooks(s))
 	}
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
+}
+
+// noHooks says why there are none.
+func noHooks(s *runner.Session) string {
+	if s.Settings().Transport == "grpc" {
+		return "it serves no reflection, and no descriptors of its services were found"
+	}
+	return "no public function is defined in it"
+}
+
+// template prints an empty request of a hook.
+func (f *program) template(ctx context.Context, cfg runner.Config, name string) error {
+	s, err := f.open(ctx, cfg, nil)
+	if err != nil {
+		return err
+	}
+	defer f.closeSession(s)
+	text, err := s.Template(ctx, name)
+	if err != nil {
+		return err
+	}
+	return f.write(ctx, func() error { return f.streams.Template(text, name, f.opts.json) })
 }

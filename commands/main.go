@@ -44,12 +44,16 @@ func run(life *life, args []string, s *ui.Streams) (code int) {
 		f.finish()
 		runner.Shutdown()
 	}()
-	err := newApp(f).RunContext(life.ctx, f.prepare(args))
+	words := f.prepare(args)
+	err := newApp(f).RunContext(life.ctx, words)
 	if err == nil {
 		err = outputError(f.help.err)
 	}
 	if err != nil {
 		f.fail(err)
+	}
+	if f.probing {
+		return probeCode(err)
 	}
 	return exitCode(err)
 }

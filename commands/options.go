@@ -66,15 +66,15 @@ func durationOf(c *cli.Context, name string) time.Duration {
 // pluginFlags are those of every command that starts a plugin; start is how long
 // an import may take by default.
 func pluginFlags(start string) []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "python", Usage: "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"},
-		&cli.StringFlag{Name: "transport", Usage: "`HOW` the plugin is spoken to: pipe"},
+		&cli.StringFlag{Name: "transport", Usage: "`HOW` the plugin is spoken to: pipe or grpc (default: its code tells)"},
 		&cli.StringSliceFlag{Name: "env", Usage: "set the plugin's variable `K=V`; with --clean-env, K alone lets it pass"},
 		&cli.BoolFlag{Name: "clean-env", Usage: "pass the plugin only PATH, HOME, the locale and the like, and what --env names"},
 		&cli.StringFlag{Name: "cwd", Usage: "the plugin's working `DIR` (default: the current one)"},
-		durationFlag("start-timeout", "how `LONG` an import may take (default: "+start+")", "PYPLUG_START_TIMEOUT"),
+		durationFlag("start-timeout", "how `LONG` an import (default: "+start+") or a handshake (30s) may take", "PYPLUG_START_TIMEOUT"),
 		durationFlag("stop-timeout", "how `LONG` a plugin may take to end before it is killed (default: 5s)", "PYPLUG_STOP_TIMEOUT"),
-	}
+	}, grpcFlags()...)
 }
 
 // outputFlags are those of every command that says something.
@@ -140,6 +140,9 @@ func readPlugin(c *cli.Context, plugin string) (runner.Config, error) {
 			Start: durationOf(c, "start-timeout"),
 			Stop:  durationOf(c, "stop-timeout"),
 		},
+	}
+	if cfg.GRPC, err = readGRPC(c); err != nil {
+		return cfg, err
 	}
 	switch cfg.Transport {
 	case "", "pipe", "grpc":

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,11 +19,16 @@ type program struct {
 	streams  *ui.Streams
 	life     *life
 	commands []command
+	chosen   *cli.Command    // the one that args name; nil: none of ours, or all are needed
 	opts     outputOptions   // of the command, once its flags are read
 	session  *runner.Session // the plugin that was opened, for messages
 	plugin   string          // its path as typed
+	cfg      runner.Config   // with what it was opened
+	grpcFlag string          // a flag of its command line that only gRPC plugins know
 	output   *ui.Output
 	early    error // what prepare found wrong
+	probing  bool  // --probe-codes was given
+	endless  bool  // the command goes on until a signal, which is no failure then
 	help     helpWriter
 }
 
@@ -32,7 +38,7 @@ func (f *program) begin(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	f.opts = o
+	f.opts, f.grpcFlag = o, grpcOnly(c)
 	f.streams.Quiet, f.streams.Verbose, f.streams.LogJSON = o.quiet, o.verbose, o.logJSON
 	if err := f.streams.SetColor(o.color); err != nil {
 		return usage("--color: %w", err)
@@ -40,9 +46,10 @@ func (f *program) begin(c *cli.Context) error {
 	return nil
 }
 
-// open opens a plugin, with what it prints going to standard error.
-func (f *program) open(ctx context.Context, cfg runner.Config) (*runner.Session, error) {
-	f.plugin = cfg.Plugin
+// open opens a plugin, with what it prints going to standard error. Before
+// anything is started, prepared may still refuse; nil takes any plugin.
+func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*runner.Session) error) (*runner.Session, error) {
+	f.plugin, f.cfg = cfg.Plugin, cfg
 	label := pluginLabel(cfg.Plugin)
 	f.output = f.streams.PluginOutput(ui.OutputOptions{Label: label, Quiet: f.opts.quiet, JSON: f.opts.logJSON})
 	f.output.SetGeneration(1)
@@ -57,18 +64,50 @@ func (f *program) open(ctx context.Context, cfg runner.Config) (*runner.Session,
 	}
 	stop := f.streams.Waiting("starting " + cfg.Plugin)
 	defer stop()
-	s, err := runner.Open(ctx, cfg)
+	s, err := runner.Prepare(ctx, cfg)
 	f.session = s
+	if err == nil {
+		err = f.suits(s)
+	}
+	if err == nil && prepared != nil {
+		err = prepared(s)
+	}
+	if err == nil {
+		err = s.Start(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	py := s.Interpreter()
+	f.ready(s)
+	return s, nil
+}
+
+// suits holds what was typed to what the plugin is.
+func (f *program) suits(s *runner.Session) error {
+	if f.grpcFlag != "" && s.Settings().Transport != "grpc" {
+		return &notGRPCError{flag: f.grpcFlag, plugin: f.plugin}
+	}
+	return nil
+}
+
+// notGRPCError is told with a hint.
+type notGRPCError struct{ flag, plugin string }
+
+func (e *notGRPCError) Error() string {
+	return e.flag + " is for gRPC plugins, and " + e.plugin + " is a functions file"
+}
+
+// ready tells of a plugin that is.
+func (f *program) ready(s *runner.Session) {
+	py, info, settings := s.Interpreter(), s.Info(), s.Settings()
 	for _, skipped := range py.Skipped {
 		f.streams.Note(skipped.String() + "; using " + py.Path)
 	}
-	f.streams.Log("info", "ready", "plugin", cfg.Plugin, "python", py.Path, "version", s.Info().Python,
-		"source", string(py.Source), "pid", s.Info().PID, "after", s.Info().Ready)
-	return s, nil
+	for _, odd := range s.Oddities() {
+		f.streams.Note(f.plugin + " " + odd)
+	}
+	f.streams.Log("info", "ready", "plugin", f.plugin, "transport", settings.Transport, "because", settings.Why,
+		"python", py.Path, "version", cmp.Or(info.Python, py.Version.String()), "source", string(py.Source), "pid", info.PID, "after", info.Ready)
 }
 
 // closeSession stops the plugin. A second signal has it killed.
@@ -102,7 +141,8 @@ func (f *program) finish() {
 
 // fail shows an error with its hints.
 func (f *program) fail(err error) {
-	if errors.Is(err, errQuiet) {
+	signal := (*signalError)(nil)
+	if errors.Is(err, errQuiet) || f.endless && errors.As(err, &signal) {
 		return
 	}
 	if f.output != nil {

@@ -1,23 +1,16 @@
 package commands
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line, stop.
@@ -31,15 +24,22 @@ const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line,
 
    Flags stand before HOOK; every word after it is data. A streamed result is one line per item.
 
+   HOOK of a gRPC plugin is Method, Service/Method or pkg.Service/Method. Its arguments are fields by
+   name, a.b=VALUE for nested ones, once more for each element of a repeated one; those of a stream
+   are JSON Lines from --input.
+
    pyplug run greeter.py greet World
    pyplug run greeter.py add a=2 b=40
    pyplug run --raw greeter.py greet "=$name"
-   echo '{"name": "Ada"}' | pyplug run --input - greeter.py greet`
+   echo '{"name": "Ada"}' | pyplug run --input - greeter.py greet
+   pyplug run kv/plugin.py KV/Put key=hello value=world`
 
 // runOptions are what the command line of run says.
 type runOptions struct {
 	cfg    runner.Config
 	call   hook.Call
+	input  string    // the file of --input
+	stream io.Reader // it, when it is read as it is sent
 	format ui.Format
 }
 
@@ -47,9 +47,11 @@ func runCommand(f *program) command {
 	flags := []cli.Flag{
 		durationFlag("timeout", "how `LONG` the call may take, 0 for no limit (default: 2m)", "PYPLUG_TIMEOUT"),
 		&cli.StringFlag{Name: "input", Usage: "read all arguments from `FILE`, - for standard input"},
-		&cli.BoolFlag{Name: "raw", Usage: "print a string as it is, bytes verbatim, nothing for null"},
+		&cli.BoolFlag{Name: "raw", Usage: "print a string as it is, bytes verbatim, nothing for null, of a message its only text"},
 		&cli.StringFlag{Name: "error-field", Usage: "a result with an error at this dotted `PATH` is a failed hook"},
 		&cli.StringFlag{Name: "nan", Usage: "`WHAT` NaN and Infinity in a result become: error, null or literal", Value: "error"},
+		&cli.BoolFlag{Category: grpcCategory, Name: "emit-defaults", Usage: "print the fields that have no value, too"},
+		headerFlag(),
 	}
 	return command{names: 2, Command: &cli.Command{
 		Name:        "run",
@@ -107,8 +109,11 @@ func (f *program) readRun(c *cli.Context) (runOptions, error) {
 	if c.IsSet("error-field") && slices.Contains(strings.Split(o.cfg.ErrorField, "."), "") {
 		return o, usage("--error-field is %q, want names with dots between them", o.cfg.ErrorField)
 	}
-	o.call.Hook = words[1]
-	o.call.Args, err = f.readArgs(c.Context, words[2:], c.String("input"))
+	o.call.Hook, o.input = words[1], c.String("input")
+	if o.input != "" && len(words) > 2 {
+		return o, usage("--input gives all arguments, and %s is one more", quoteLine(words[2:3]))
+	}
+	o.call.Args.Words, err = f.readWords(c.Context, words[2:])
 	return o, err
 }
 
@@ -117,92 +122,18 @@ type missingHookError struct{ plugin string }
 
 func (e *missingHookError) Error() string { return "HOOK is missing" }
 
-// readArgs reads the arguments from the words or from the file of --input.
-func (f *program) readArgs(ctx context.Context, words []string, input string) (hook.Args, error) {
-	read := func(name string) ([]byte, error) {
-		stop := f.streams.Waiting("reading " + inputName(name))
-		defer stop()
-		return interruptible(ctx, func() ([]byte, error) {
-			if name == "-" {
-				return io.ReadAll(f.streams.In)
-			}
-			return os.ReadFile(name)
-		})
-	}
-	if input == "" {
-		parsed, err := schema.ParseWords(words, read)
-		if canceled := (*hook.Error)(nil); errors.As(err, &canceled) {
-			return hook.Args{}, canceled
-		}
-		if err != nil {
-			return hook.Args{}, &hook.Error{Kind: hook.Request, Err: err}
-		}
-		return hook.Args{Words: parsed}, nil
-	}
-	if len(words) > 0 {
-		return hook.Args{}, usage("--input gives all arguments, and %s is one more", quoteLine(words[:1]))
-	}
-	text, err := read(input)
-	if canceled := (*hook.Error)(nil); errors.As(err, &canceled) {
-		return hook.Args{}, canceled
-	}
-	if err != nil {
-		return hook.Args{}, usage("--input: %w", err)
-	}
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-	if err := checkInput(text); err != nil {
-		return hook.Args{}, &hook.Error{Kind: hook.Request, Err: fmt.Errorf("--input %s: %w", inputName(input), err)}
-	}
-	return hook.Args{JSON: text}, nil
-}
-
-func inputName(name string) string {
-	if name == "-" {
-		return "standard input"
-	}
-	return name
-}
-
-// checkInput wants one JSON object or array.
-func checkInput(text []byte) error {
-	if len(text) == 0 {
-		return errors.New("it is empty, want a JSON object or array")
-	}
-	if !utf8.Valid(text) {
-		at := 0
-		for at < len(text) {
-			r, size := utf8.DecodeRune(text[at:])
-			if r == utf8.RuneError && size == 1 {
-				break
-			}
-			at += size
-		}
-		return fmt.Errorf("it is not UTF-8: byte %d is 0x%02x", at+1, text[at])
-	}
-	if json.Valid(text) {
-		if text[0] != '{' && text[0] != '[' {
-			return errors.New("it holds one value, want a JSON object (names) or array (positions)")
-		}
-		return nil
-	}
-	var v any
-	err := json.Unmarshal(text, &v)
-	line := 1
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		line += bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
-	}
-	return fmt.Errorf("it is not JSON: line %d: %w", line, err)
-}
-
 // run opens the plugin, calls the hook and prints what it returns.
 func (f *program) run(ctx context.Context, o runOptions) error {
-	s, err := f.open(ctx, o.cfg)
+	s, err := f.open(ctx, o.cfg, func(s *runner.Session) error { return f.readInput(ctx, s, &o) })
 	if err != nil {
 		return err
 	}
 	defer f.closeSession(s)
 	callCtx, cancel := context.WithTimeout(ctx, s.Settings().Timeouts.Call)
 	defer cancel()
+	if o.stream != nil {
+		o.call.Input = messages(callCtx, o.stream, inputName(o.input))
+	}
 	stop := f.streams.Waiting("waiting for " + o.call.Hook)
 	o.call.Emit = func(item hook.Item) error {
 		f.output.Flush()

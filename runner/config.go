@@ -9,10 +9,11 @@ import (
 
 // The defaults of [Timeouts].
 const (
-	DefaultCall   = 2 * time.Minute
-	DefaultImport = 10 * time.Minute
-	DefaultStop   = 5 * time.Second
-	DefaultProbe  = 2 * time.Second
+	DefaultCall      = 2 * time.Minute
+	DefaultImport    = 10 * time.Minute
+	DefaultHandshake = 30 * time.Second
+	DefaultStop      = 5 * time.Second
+	DefaultProbe     = 2 * time.Second
 )
 
 // Forever is the limit that is none: longer than anything waits, and far from
@@ -40,11 +41,12 @@ type Config struct {
 	// NaN is "error", "null" or "literal".
 	NaN      string
 	Timeouts Timeouts
-	// DefaultStart is the limit of the import that nobody set; 0 means
-	// DefaultImport.
+	// DefaultStart is the limit of an import that nobody set; 0 means
+	// DefaultImport. A handshake has its own, DefaultHandshake.
 	DefaultStart time.Duration
 	// ErrorField is the path in a result where it carries an error.
 	ErrorField string
+	GRPC       GRPC
 	// Output receives what the plugin prints, a line at a time; nil discards
 	// it. It is never called by two goroutines at once.
 	Output func(stream, text string, cut int)
@@ -56,7 +58,7 @@ type Config struct {
 }
 
 // DebugAreas lists the areas of [Config.Debug].
-func DebugAreas() []string { return []string{"wire", "proc", "state"} }
+func DebugAreas() []string { return []string{"wire", "proc", "state", "grpc", "go-plugin"} }
 
 // Timeouts bound the waits. Zero is not set.
 type Timeouts struct {
@@ -68,19 +70,21 @@ type Timeouts struct {
 
 // Settings are what Open settled on.
 type Settings struct {
-	Transport  string
-	Timeouts   Timeouts
-	ErrorField string
-	Dir        string
+	// Transport is "pipe" or "grpc"; Why says what decided that, empty when
+	// nothing did.
+	Transport, Why string
+	Timeouts       Timeouts
+	ErrorField     string
+	Dir            string
 }
 
-// settle applies flag, manifest and default, in this order.
+// settle applies flag, manifest and default, in this order, to all but the
+// transport.
 func settle(c Config, p manifest.Plugin) Settings {
 	m := p.Manifest
 	return Settings{
-		Transport: or(c.Transport, m.Transport, "pipe"),
 		Timeouts: Timeouts{
-			Start: or(c.Timeouts.Start, limit(m.Timeouts.Start), c.DefaultStart, DefaultImport),
+			Start: or(c.Timeouts.Start, limit(m.Timeouts.Start)), // its default depends on the transport
 			Call:  or(c.Timeouts.Call, limit(m.Timeouts.Call), DefaultCall),
 			Stop:  or(c.Timeouts.Stop, limit(m.Timeouts.Stop), DefaultStop),
 			Probe: or(c.Timeouts.Probe, limit(m.Timeouts.Probe), DefaultProbe),

@@ -10,20 +10,30 @@ import (
 	"strconv"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/pyworker"
 )
 
-// Open makes a plugin ready and returns its session, which the caller closes.
-// When it fails, what it started is gone, and the session it returns all the
-// same tells how far it came: its path, manifest and interpreter. The error is a
-// [*hook.Error] of the kinds Usage, Interpreter, Start, Handshake, Unhealthy,
-// Internal and Canceled, or of those of [Session.Call] when a bootstrap call
-// failed. Cancelling ctx ends the start.
+// Open prepares a plugin and starts it, see [Prepare] and [Session.Start]. The
+// session it returns is closed by the caller; when Open fails, the one it returns
+// all the same tells how far it came.
 func Open(ctx context.Context, c Config) (*Session, error) {
-	s := &Session{}
+	s, err := Prepare(ctx, c)
+	if err == nil {
+		err = s.Start(ctx)
+	}
+	return s, err
+}
+
+// Prepare settles all that can be settled without starting the plugin: its
+// path, manifest, interpreter and transport. The session is never nil, and tells
+// how far it came. The error is a [*hook.Error] of the kinds Usage, Interpreter
+// and Canceled.
+func Prepare(ctx context.Context, c Config) (*Session, error) {
+	s := &Session{config: c}
 	var err error
 	if s.plugin, err = manifest.Resolve(c.Plugin); err != nil {
 		return s, fail(hook.Usage, err)
@@ -32,60 +42,81 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 	if s.settings.Dir, err = workDir(c, s.settings.Dir); err != nil {
 		return s, fail(hook.Usage, err)
 	}
-	if s.settings.Transport != "pipe" || s.plugin.Kind == manifest.Executable {
-		return s, fail(hook.Usage, &TransportError{Plugin: c.Plugin,
-			Transport: s.settings.Transport, Executable: s.plugin.Kind == manifest.Executable})
+	s.environ = environ(c, s.plugin.Manifest)
+	if s.plugin.Kind == manifest.Executable {
+		s.settings.Transport, s.settings.Why = or(c.Transport, s.plugin.Manifest.Transport, "grpc"), "it is an executable"
+		if s.settings.Transport != "grpc" {
+			return s, fail(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: s.settings.Transport})
+		}
+	} else {
+		if s.python, err = find(ctx, c, s.plugin, s.environ); err != nil {
+			return s, err
+		}
+		s.modules = s.python.Modules(importDirs(s.plugin.Entry), s.environ)
+		s.settings.Transport, s.settings.Why = s.chooseTransport(c.Transport)
 	}
-	env := environ(c, s.plugin.Manifest)
-	if s.python, err = find(ctx, c, s.plugin, env); err != nil {
+	start := &s.settings.Timeouts.Start
+	if s.settings.Transport == "grpc" {
+		*start = or(*start, DefaultHandshake)
+		s.launcher, err = s.grpcLauncher()
 		return s, err
 	}
-	s.launcher = pyworker.New(pyworker.Config{
+	*start = or(*start, c.DefaultStart, DefaultImport)
+	s.launcher = s.pipeLauncher()
+	return s, nil
+}
+
+// pipeLauncher makes the launcher of a functions file.
+func (s *Session) pipeLauncher() hook.Launcher {
+	return pyworker.New(pyworker.Config{
 		Python:       s.python.Path,
 		Plugin:       s.plugin.Entry,
-		Env:          env,
+		Env:          s.environ,
 		Dir:          s.settings.Dir,
-		NaN:          c.NaN,
+		NaN:          s.config.NaN,
 		Probe:        s.plugin.Manifest.Probe,
 		Concurrency:  s.plugin.Manifest.Concurrency,
 		StartTimeout: s.settings.Timeouts.Start,
 		StopTimeout:  s.settings.Timeouts.Stop,
-		Output:       c.Output,
-		Debug:        c.Debug,
-		DebugWire:    c.DebugWire,
+		Output:       s.config.Output,
+		Debug:        s.config.Debug,
+		DebugWire:    s.config.DebugWire,
 	})
-	s.debug = c.Debug
+}
+
+// Start launches the plugin and makes the manifest's bootstrap calls. When it
+// fails, what it started is gone. The error is a [*hook.Error] of the kinds
+// Interpreter, Start, Handshake, Unhealthy, Internal and Canceled, or of those of
+// [Session.Call] when a bootstrap call failed. Cancelling ctx ends the start. It
+// is called once, on a session that [Prepare] returned without an error.
+func (s *Session) Start(ctx context.Context) error {
 	s.state("starting")
+	var err error
 	if s.inst, err = s.launcher.Launch(ctx); err != nil {
 		s.state("failed")
+		s.inst = nil
 		_ = s.launcher.Close(ctx) // it kept nothing that could fail to end
-		return s, err
+		return err
 	}
+	s.grpc, _ = s.inst.(*grpcplugin.Instance) // nil for a functions file
 	if err := s.calls(ctx, s.plugin.Manifest.Bootstrap); err != nil {
 		s.state("failed")
 		_ = s.inst.Stop(ctx) // the bootstrap's error is the one to tell
 		_ = s.launcher.Close(ctx)
-		return s, err
+		return err
 	}
 	s.bootstrapped = true
 	s.state("ready")
-	return s, nil
+	return nil
 }
 
-// TransportError says that a plugin speaks what this pyplug does not: an
-// executable's own protocol, or that of its transport.
-type TransportError struct {
-	Plugin, Transport string
-	Executable        bool
-}
+// TransportError says that an executable is to be spoken to in a way that only
+// Python files know.
+type TransportError struct{ Plugin, Transport string }
 
 // Error names the plugin, what it is, and what was wanted.
 func (e *TransportError) Error() string {
-	what := "has the transport " + strconv.Quote(e.Transport)
-	if e.Executable {
-		what = "is an executable"
-	}
-	return e.Plugin + " " + what + ", want a Python file or package whose functions are called"
+	return e.Plugin + " is an executable, want the transport \"grpc\" for it and not " + strconv.Quote(e.Transport)
 }
 
 // workDir settles the plugin's working directory: the caller's unless another

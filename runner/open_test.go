@@ -132,8 +132,11 @@ func TestOpenFails(t *testing.T) {
 		"no such python":      {func(c *runner.Config) { c.Python = "nosuch" }, hook.Interpreter},
 		"no such directory":   {func(c *runner.Config) { c.Dir = "nosuch" }, hook.Usage},
 		"directory is a file": {func(c *runner.Config) { c.Dir = "diary.py" }, hook.Usage},
-		"another transport":   {func(c *runner.Config) { c.Transport = "grpc" }, hook.Usage},
-		"an executable":       {func(c *runner.Config) { c.Plugin = c.Python }, hook.Usage},
+		"no grpc plugin":      {func(c *runner.Config) { c.Transport = "grpc" }, hook.Start},
+		"an executable":       {func(c *runner.Config) { c.Plugin = c.Python }, hook.Start},
+		"an executable, pipe": {func(c *runner.Config) { c.Plugin, c.Transport = c.Python, "pipe" }, hook.Usage},
+		"no such proto":       {func(c *runner.Config) { c.Transport, c.GRPC.Proto = "grpc", []string{"nosuch.proto"} }, hook.Usage},
+		"no such protoset":    {func(c *runner.Config) { c.Transport, c.GRPC.Protoset = "grpc", []string{"nosuch"} }, hook.Usage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg, _ := plugin(t, "")

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -14,15 +15,18 @@ import (
 // Session is an open plugin. It is safe for concurrent use. It holds one
 // instance, and ends with it.
 type Session struct {
+	config   Config
 	plugin   manifest.Plugin
 	settings Settings
-	python   interp.Interpreter
+	environ  []string           // the plugin's
+	python   interp.Interpreter // the zero one for an executable
+	modules  *interp.Modules    // where the plugin finds what it imports; nil for an executable
 	launcher hook.Launcher
-	inst     hook.Instance // nil when it did not start
+	inst     hook.Instance        // nil when it did not start
+	grpc     *grpcplugin.Instance // the same, nil for a functions file
 	// bootstrapped tells that the manifest's shutdown calls are owed.
 	bootstrapped bool
 	closing      sync.Mutex // held by Close
-	debug        func(area, text string)
 }
 
 var _ hook.Caller = (*Session)(nil)
@@ -55,8 +59,59 @@ func (s *Session) Describe(ctx context.Context) (schema.Schema, error) {
 	return s.inst.Describe(ctx)
 }
 
-// Probe asks the plugin whether it is healthy.
-func (s *Session) Probe(ctx context.Context) error { return s.inst.Probe(ctx) }
+// Probe asks the plugin whether it is healthy. A gRPC plugin without health
+// service cannot say so: that is a [*NoHealthError], though an instance of it
+// counts as alive.
+func (s *Session) Probe(ctx context.Context) error {
+	if err := s.inst.Probe(ctx); err != nil {
+		return err
+	}
+	if s.grpc != nil && s.grpc.Evidence().NoHealth {
+		return fail(hook.Unhealthy, &NoHealthError{})
+	}
+	return nil
+}
+
+// Watch follows the plugin's health service: tell gets the name of each status
+// that it tells. ok is false for a plugin without such a service, which can only
+// be probed again and again. It ends as [grpcplugin.Instance.Watch] does.
+func (s *Session) Watch(ctx context.Context, tell func(status string) error) (ok bool, err error) {
+	if s.grpc == nil {
+		return false, nil
+	}
+	err = s.grpc.Watch(ctx, tell)
+	if none := (*NoHealthError)(nil); errors.As(err, &none) {
+		return false, nil
+	}
+	return true, err
+}
+
+// Template is an empty request of a hook as JSON, to be filled in.
+func (s *Session) Template(ctx context.Context, name string) ([]byte, error) {
+	if s.grpc != nil {
+		return s.grpc.Template(ctx, name)
+	}
+	sch, err := s.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for _, h := range sch.Hooks {
+		if h.Name == name {
+			return schema.Template(h), nil
+		}
+		known = append(known, h.Name)
+	}
+	return nil, &hook.Error{Kind: hook.Request, Hook: name, Err: &schema.NoHookError{Hook: name, Known: known}}
+}
+
+// Oddities are what other hosts would refuse about the plugin that was started.
+func (s *Session) Oddities() []string {
+	if s.grpc == nil {
+		return nil
+	}
+	return oddities(s.grpc.Evidence())
+}
 
 // Plugin is what the path was resolved to.
 func (s *Session) Plugin() manifest.Plugin { return s.plugin }
@@ -77,8 +132,8 @@ func (s *Session) Info() hook.Info {
 
 // state tells a developer what becomes of the session.
 func (s *Session) state(to string) {
-	if s.debug != nil {
-		s.debug("state", s.plugin.ID+" is "+to)
+	if s.config.Debug != nil {
+		s.config.Debug("state", s.plugin.ID+" is "+to)
 	}
 }
 

@@ -1,0 +1,145 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bufio"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// BenchmarkFigureGRPC calls a gRPC plugin once: by pyplug, and by an ordinary
+// host of go-plugin. What either takes beyond the plugin's own time to its
+// handshake is told, each run in turn.
+//
+//	go test -run '^$' -bench FigureGRPC -benchtime 30x .
+func BenchmarkFigureGRPC(b *testing.B) {
+	pyplug, host := binary(b), stockHost(b)
+	python, zoo := runnertest.GRPCIO(b), plugin(b, "grpc/zoo.py")
+	kv := runnertest.GoExample(b)
+	dir := b.TempDir()
+	for name, c := range map[string]struct {
+		env    []string
+		plugin []string // the program and its arguments
+		pyplug []string // its words after "run"
+		method string
+	}{
+		"python without controller": {
+			[]string{"ZOO_COOKIE=monkey"}, []string{python, zoo},
+			[]string{"--python", python, "--cookie", "ZOO_COOKIE=monkey", zoo, "Echo", "text=hello"}, "/zoo.Zoo/Echo",
+		},
+		"python with controller": {
+			[]string{"ZOO_COOKIE=monkey", "ZOO=--controller"}, []string{python, zoo},
+			[]string{"--python", python, "--cookie", "ZOO_COOKIE=monkey", "--env", "ZOO=--controller", zoo, "Echo", "text=hello"},
+			"/zoo.Zoo/Echo",
+		},
+		"go": {
+			[]string{"BASIC_PLUGIN=hello"}, []string{kv},
+			[]string{"--cookie", "BASIC_PLUGIN=hello", "--cwd", dir, kv, "Get", "key=hello"}, "/proto.KV/Get",
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			if err := os.WriteFile(filepath.Join(dir, "kv_hello"), []byte("world"), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			b.Chdir(dir)
+			for _, e := range c.env {
+				key, value, _ := strings.Cut(e, "=")
+				b.Setenv(key, value)
+			}
+			key, value, _ := strings.Cut(c.env[0], "=")
+			hosted := append([]string{key, value, c.method, "hello"}, c.plugin...)
+			var starts, ours, theirs []time.Duration
+			for b.Loop() {
+				starts = append(starts, untilHandshake(b, c.plugin))
+				ours = append(ours, timed(b, 0, pyplug, append([]string{"run"}, c.pyplug...)...))
+				theirs = append(theirs, timed(b, 0, host, hosted...))
+			}
+			start := median(starts)
+			report(b, "ms-handshake", start)
+			report(b, "ms-over-handshake", median(ours)-start)
+			report(b, "ms-host-over-handshake", median(theirs)-start)
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func report(b *testing.B, unit string, d time.Duration) {
+	b.Helper()
+	b.ReportMetric(float64(d.Microseconds())/1000, unit)
+}
+
+// untilHandshake starts a plugin as a host does, and is the time until its line
+// is there.
+func untilHandshake(b *testing.B, command []string) time.Duration {
+	b.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "PLUGIN_PROTOCOL_VERSIONS=1", "PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	_, err = bufio.NewReader(out).ReadString('\n')
+	took := time.Since(began)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // it was killed
+	if err != nil {
+		b.Fatal(err)
+	}
+	return took
+}
+
+// stockHost builds the host that pyplug is compared with.
+func stockHost(b *testing.B) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "stockhost")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./testdata/stockhost")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// BenchmarkFigureAddress asks a server for its health, by pyplug and by the
+// grpc-health-probe that is on PATH.
+func BenchmarkFigureAddress(b *testing.B) {
+	probe, err := exec.LookPath("grpc-health-probe")
+	if err != nil {
+		b.Skip("grpc-health-probe is not on PATH: ", err)
+	}
+	pyplug := binary(b)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := grpc.NewServer()
+	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
+	go s.Serve(l) // ends with Stop
+	defer s.Stop()
+	address := l.Addr().String()
+	var ours, theirs []time.Duration
+	for b.Loop() {
+		ours = append(ours, timed(b, 0, pyplug, "health", "--address", address))
+		theirs = append(theirs, timed(b, 0, probe, "-addr", address))
+	}
+	report(b, "ms-pyplug", median(ours))
+	report(b, "ms-grpc-health-probe", median(theirs))
+	b.ReportMetric(float64(median(ours))/float64(median(theirs)), "x-of-probe")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,158 @@
+package commands
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/pyplug/pyplug/handshake"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// grpcHints are about how a gRPC plugin starts and serves.
+func (f *program) grpcHints(err error, add adder) {
+	var (
+		line    *handshake.Error
+		none    *runner.NoHandshakeError
+		connect *runner.ConnectError
+		owner   *runner.OwnerError
+		health  *runner.HealthError
+		noProbe *runner.NoHealthError
+		flag    *notGRPCError
+	)
+	switch {
+	case errors.As(err, &line):
+		handshakeHint(line, add)
+	case errors.As(err, &none):
+		f.noHandshakeHints(asError(err), none, add)
+	case errors.As(err, &connect):
+		f.connectHint(connect, add)
+	case errors.As(err, &owner) && owner.Shared:
+		add("gRPC shares ports unless it is told not to: grpc.server(…, options=[(\"grpc.so_reuseport\", 0)])")
+	case errors.As(err, &owner):
+		add("listen on 127.0.0.1:0 and print the port that was chosen")
+	case errors.As(err, &health) && health.Status == "SERVICE_UNKNOWN":
+		add("in Python: health_servicer.set(%q, HealthCheckResponse.SERVING); or ask for another with --service", health.Service)
+	case errors.As(err, &noProbe):
+		add("in Python, grpcio-health-checking serves it: set the service \"plugin\" to SERVING")
+	case errors.As(err, &flag):
+		add("--transport grpc starts it as a gRPC plugin")
+	}
+}
+
+// handshakeHint is about the line.
+func handshakeHint(e *handshake.Error, add adder) {
+	name := ""
+	if e.Field > 0 {
+		name = handshake.Fields[e.Field-1].Name
+	}
+	switch name {
+	case "core version":
+		add("the first field is the version of go-plugin's own protocol, always 1")
+	case "app version":
+		if e.Seen != "" {
+			add("--protocol-versions %s offers it, as a host of this plugin does", e.Seen)
+		}
+	case "address":
+		add("listen on 127.0.0.1:0 and print the port that was chosen; other machines have no business here")
+	case "protocol":
+		add("a Python plugin serves gRPC; print \"grpc\" as the fifth field")
+	case "certificate":
+		certificateHint(e, add)
+	default:
+		add("a whole line is such as 1|1|tcp|127.0.0.1:4410|grpc")
+	}
+}
+
+func certificateHint(e *handshake.Error, add adder) {
+	switch {
+	case e.Seen == "":
+		add("without --mtls it is started as most hosts do; with it, it has to serve by PLUGIN_CLIENT_CERT")
+	case strings.HasSuffix(e.Seen, "="):
+		add("go-plugin wants base64 without padding: .rstrip(\"=\")")
+	case strings.HasPrefix(e.Wanted, "none"):
+		add("--mtls asks for TLS")
+	}
+}
+
+// noHandshakeHints are about a line that did not come.
+func (f *program) noHandshakeHints(e *hook.Error, none *runner.NoHandshakeError, add adder) {
+	said := ""
+	if e.Exit != nil {
+		said = strings.Join(e.Exit.Stderr, "\n")
+	}
+	for _, n := range none.Noise {
+		said += "\n" + n.Text
+	}
+	said = strings.ToLower(said)
+	switch {
+	case e.Python != nil: // which says it
+	case strings.Contains(said, "cookie") || strings.Contains(said, "not meant to be executed directly"):
+		add("it wants the magic cookie that its host sets: --cookie KEY=VALUE")
+	case none.Unended != "":
+		add("end it with a newline")
+	case none.Limit > 0:
+		add("print it as soon as the server listens, and flush it: print(…, flush=True)")
+		add("--start-timeout gives it longer")
+	case f.cfg.GRPC.CookieKey == "" && f.session != nil && f.session.Plugin().Manifest.CookieKey == "":
+		add("if it wants its host's magic cookie: --cookie KEY=VALUE")
+		if f.cfg.Transport == "" && f.session.Interpreter().Path != "" {
+			add("if it is a file of functions: --transport pipe")
+		}
+	}
+}
+
+// connectHint is about a connection that did not come about.
+func (f *program) connectHint(e *runner.ConnectError, add adder) {
+	switch {
+	case f.session == nil && e.Stage == "http2":
+		add("if the server wants TLS: --tls")
+	case f.session == nil && e.Stage == "tls":
+		add("without --tls it is asked in plain; --tls-ca-cert names who signed its certificate")
+	case f.session == nil:
+	case e.Stage == "tls":
+		add("serve with the certificate that the handshake names, and trust the one in PLUGIN_CLIENT_CERT")
+	case e.Stage == "connect":
+		add("print the handshake when the server listens, with the port that it listens on")
+	}
+}
+
+// descriptorHints are about what describes a plugin's methods.
+func (f *program) descriptorHints(err error, add adder) {
+	var (
+		ambiguous *runner.AmbiguousError
+		disagree  *runner.DisagreeError
+		missing   *runner.MissingImportError
+		proto     *runner.ProtoError
+	)
+	switch {
+	case errors.As(err, &ambiguous):
+		add("say which: %s", strings.Join(firstFew(ambiguous.Candidates, 10), ", "))
+	case errors.As(err, &disagree):
+		add("one of them is out of date: generate the code again, or leave out the --proto or --protoset")
+	case errors.As(err, &missing):
+		add("--proto names a file that declares it, --proto-path a directory where its imports are")
+	case errors.As(err, &proto) && len(proto.Missing) > 0:
+		add("--proto-path names a directory where imports are")
+	}
+}
+
+// noHookHint is for a hook that is not there. Where the plugin itself said so,
+// it is the plugin that lacks it.
+func (f *program) noHookHint(e *schema.NoHookError, answered bool, add adder) {
+	grpc := f.session != nil && f.session.Settings().Transport == "grpc"
+	if s := schema.Suggest(e.Hook, e.Known); s != "" {
+		add("did you mean %s?", s)
+		return
+	}
+	switch {
+	case len(e.Known) > 0:
+		add("its hooks are %s", strings.Join(firstFew(e.Known, 10), ", "))
+	case answered:
+	case grpc:
+		add("--proto FILE describes its methods, and so does grpcio-reflection in the plugin")
+	default:
+		add("it has no hooks: define a public function in it")
+	}
+}

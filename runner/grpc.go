@@ -1,0 +1,223 @@
+package runner
+
+import (
+	"context"
+	"crypto/elliptic"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
+)
+
+// GRPC is what concerns gRPC plugins alone. The zero value leaves it to the
+// manifest, and then to the default.
+type GRPC struct {
+	// CookieKey and CookieValue are go-plugin's magic cookie.
+	CookieKey, CookieValue string
+	// Versions are the application's protocol versions that are offered.
+	Versions []int
+	// MTLS secures the connection as go-plugin's AutoMTLS does; Curve is that
+	// of our certificate's key, one of [Curves]; empty means the first.
+	MTLS  *bool
+	Curve string
+	// Service is the name that health is asked for.
+	Service string
+	// Metadata is sent with every call, as pairs of name and value.
+	Metadata []string
+	// MaxMessage is the size in bytes from which a message is refused.
+	MaxMessage int
+	// EmitDefaults makes fields without a value appear in results.
+	EmitDefaults bool
+	// Proto and Protoset are files that describe the plugin's methods, in
+	// source and as protoc writes them; ProtoPath are the directories that
+	// imports of the former are looked for in.
+	Proto, ProtoPath, Protoset []string
+}
+
+// Curves lists the values of [GRPC.Curve].
+func Curves() []string { return []string{"P-256", "P-384", "P-521"} }
+
+// What goes wrong with gRPC plugins, for those who have a hint.
+type (
+	NoHandshakeError   = grpcplugin.NoHandshakeError
+	ConnectError       = grpcplugin.ConnectError
+	OwnerError         = grpcplugin.OwnerError
+	HealthError        = grpcplugin.HealthError
+	NoHealthError      = grpcplugin.NoHealthError
+	AmbiguousError     = protoschema.AmbiguousError
+	DisagreeError      = protoschema.DisagreeError
+	MissingImportError = protoschema.MissingImportError
+	ProtoError         = protoschema.ProtoError
+)
+
+// A server that is asked for its health where it is, see [ProbeAddress].
+type (
+	AddressOptions = grpcplugin.AddressOptions
+	TLSFiles       = grpcplugin.TLSFiles
+)
+
+// ProbeAddress asks a gRPC server at unix:PATH or HOST:PORT for its health, and
+// starts nothing.
+func ProbeAddress(ctx context.Context, address string, o AddressOptions) error {
+	return grpcplugin.ProbeAddress(ctx, address, o)
+}
+
+// WatchAddress follows the health of a gRPC server until ctx ends or tell
+// returns an error.
+func WatchAddress(ctx context.Context, address string, o AddressOptions, tell func(status string) error) error {
+	return grpcplugin.WatchAddress(ctx, address, o, tell)
+}
+
+// grpcLauncher makes the launcher of a gRPC plugin.
+func (s *Session) grpcLauncher() (hook.Launcher, error) {
+	c, m := s.config, s.plugin.Manifest
+	described, err := describedBy(c)
+	if err != nil {
+		return nil, fail(hook.Usage, err)
+	}
+	cfg := grpcplugin.Config{
+		Path: s.plugin.Entry, Env: s.environ, Dir: s.settings.Dir,
+		CookieKey: m.CookieKey, CookieValue: m.CookieValue,
+		Versions:     m.ProtocolVersions,
+		Curve:        curves[c.GRPC.Curve],
+		StartTimeout: s.settings.Timeouts.Start,
+		StopTimeout:  s.settings.Timeouts.Stop,
+		// What nobody set is longer for the first answer than for later ones.
+		HealthTimeout: or(c.Timeouts.Probe, limit(m.Timeouts.Probe)),
+		Service:       or(c.GRPC.Service, m.Probe),
+		Metadata:      c.GRPC.Metadata,
+		MaxMessage:    c.GRPC.MaxMessage,
+		EmitDefaults:  c.GRPC.EmitDefaults,
+		Extra:         described,
+		Output:        c.Output,
+		Debug:         c.Debug,
+	}
+	if c.GRPC.CookieKey != "" {
+		cfg.CookieKey, cfg.CookieValue = c.GRPC.CookieKey, c.GRPC.CookieValue
+	}
+	if len(c.GRPC.Versions) > 0 {
+		cfg.Versions = c.GRPC.Versions
+	}
+	if mtls := or(c.GRPC.MTLS, m.MTLS); mtls != nil && *mtls {
+		cfg.Security = grpcplugin.MutualTLS
+	}
+	if s.plugin.Kind == manifest.Executable {
+		cfg.Python = s.plugin.Shebang != ""
+		return grpcplugin.New(cfg), nil
+	}
+	cfg.Python, cfg.Path = true, s.python.Path
+	if cfg.Args, err = pythonArgs(s.plugin); err != nil {
+		return nil, fail(hook.Usage, err)
+	}
+	modules, entry := s.modules, s.plugin.Entry
+	cfg.Sources = func(context.Context) ([]protoschema.Source, error) { return pb2Sources(modules, entry) }
+	return grpcplugin.New(cfg), nil
+}
+
+var curves = map[string]elliptic.Curve{
+	"": elliptic.P256(), "P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521(),
+}
+
+// asPackage runs a package as python -m does, wherever it is: -m would look for
+// it from the working directory.
+const asPackage = `import runpy, sys
+sys.path[0], name = sys.argv[1:3]
+del sys.argv[1:3]
+runpy.run_module(name, run_name="__main__", alter_sys=True)`
+
+// pythonArgs are what a Python is told so that it runs a plugin as a program.
+func pythonArgs(p manifest.Plugin) ([]string, error) {
+	if p.Kind != manifest.Package {
+		return []string{p.Entry}, nil
+	}
+	if _, err := os.Stat(filepath.Join(p.Entry, "__main__.py")); errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no __main__.py, want one in a package that is a gRPC plugin", p.Path)
+	}
+	return []string{"-c", asPackage, filepath.Dir(p.Entry), filepath.Base(p.Entry)}, nil
+}
+
+// describedBy reads the files that flags name; nil when they name none.
+func describedBy(c Config) (func(context.Context) ([]protoschema.Source, error), error) {
+	var sources []protoschema.Source
+	for _, name := range c.GRPC.Protoset {
+		content, err := os.ReadFile(inDir(c.Cwd, name))
+		if err != nil {
+			return nil, err
+		}
+		source, err := protoschema.ReadProtoset(name, content)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	}
+	if len(c.GRPC.Proto) > 0 {
+		read := func(name string) ([]byte, error) { return os.ReadFile(inDir(c.Cwd, name)) }
+		source, err := protoschema.CompileProto(c.GRPC.ProtoPath, c.GRPC.Proto, read)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	}
+	if len(sources) == 0 {
+		return nil, nil
+	}
+	return func(context.Context) ([]protoschema.Source, error) { return sources, nil }, nil
+}
+
+// inDir is a path as seen from a directory.
+func inDir(dir, path string) string {
+	if filepath.IsAbs(path) || dir == "" {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// oddities are what a host would not put up with, and pyplug did.
+func oddities(e grpcplugin.Evidence) []string {
+	var notes []string
+	switch {
+	case e.NoiseLines == 1:
+		notes = append(notes, fmt.Sprintf("printed %s before its handshake: other hosts refuse that", noise(e.Noise[0])))
+	case e.NoiseLines > 1:
+		notes = append(notes, fmt.Sprintf("printed %d lines before its handshake, the first %s: other hosts refuse that",
+			e.NoiseLines, noise(e.Noise[0])))
+	}
+	for _, n := range e.Line.Notes {
+		if n.Refused {
+			notes = append(notes, n.Text+": other hosts refuse that")
+		}
+	}
+	return notes
+}
+
+// noise shows a line that should not be there.
+func noise(n grpcplugin.Noise) string {
+	const shown = 60
+	if n.Bytes == 0 {
+		return "an empty line"
+	}
+	if n.Bytes > shown {
+		return fmt.Sprintf("%q… (%d bytes)", n.Text[:min(shown, len(n.Text))], n.Bytes)
+	}
+	return fmt.Sprintf("%q", n.Text)
+}
+
+// chooseTransport decides how a Python plugin is spoken to, and says why, without
+// running it.
+func (s *Session) chooseTransport(given string) (transport, why string) {
+	switch {
+	case given != "":
+		return given, "--transport"
+	case s.plugin.Manifest.Transport != "":
+		return s.plugin.Manifest.Transport, s.plugin.Manifest.File
+	}
+	if yes, why := looksGRPC(s.modules, s.plugin.Entry); yes {
+		return "grpc", why
+	}
+	return "pipe", ""
+}
