@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"bufio"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,4 +123,41 @@ func TestGRPCKilled(t *testing.T) {
 func entries(dir string) []string {
 	found, _ := filepath.Glob(filepath.Join(dir, "*")) // the pattern is right
 	return found
+}
+
+// A watch prints a line for each change, and a signal is no failure of it.
+func TestWatch(t *testing.T) {
+	for name, c := range map[string]struct {
+		env   []string
+		words []string
+		want  string
+	}{
+		"gRPC":             {[]string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "ZOO_COOKIE=monkey"}, []string{"testdata/plugins/grpc/zoo.py"}, "healthy    SERVING\n"},
+		"a functions file": {nil, []string{"testdata/plugins/greeter.py"}, "healthy\n"},
+		"an unhealthy one": {nil, []string{"testdata/plugins/unhealthy.py"}, "unhealthy  "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := pyplug(t, c.env, append([]string{"health", "--watch"}, c.words...)...)
+			s.Stdout = nil
+			out, err := s.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Start(); err != nil {
+				t.Fatal(err)
+			}
+			line, err := bufio.NewReader(out).ReadString('\n')
+			if err != nil || !strings.HasPrefix(line, c.want) {
+				t.Errorf("got %q, %v; want %q", line, err, c.want)
+			}
+			if err := s.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			runnertest.Until(t, "it ends", s.ended)
+			s.ends(t, 130)
+			if strings.Contains(s.errs.String(), "error") {
+				t.Errorf("standard error is %q, want no error", &s.errs)
+			}
+		})
+	}
 }

@@ -55,6 +55,10 @@ func handshakeHint(e *handshake.Error, add adder) {
 			add("--protocol-versions %s offers it, as a host of this plugin does", e.Seen)
 		}
 	case "address":
+		if strings.ContainsAny(e.Seen, `/\`) {
+			add("a socket belongs into the directory that PLUGIN_UNIX_SOCKET_DIR names")
+			return
+		}
 		add("listen on 127.0.0.1:0 and print the port that was chosen; other machines have no business here")
 	case "protocol":
 		add("a Python plugin serves gRPC; print \"grpc\" as the fifth field")
@@ -130,7 +134,10 @@ func (f *program) descriptorHints(err error, add adder) {
 	case errors.As(err, &ambiguous):
 		add("say which: %s", strings.Join(firstFew(ambiguous.Candidates, 10), ", "))
 	case errors.As(err, &disagree):
-		add("one of them is out of date: generate the code again, or leave out the --proto or --protoset")
+		add("one of them is out of date: generate the code again from one source")
+		if len(f.cfg.GRPC.Proto)+len(f.cfg.GRPC.Protoset) > 0 {
+			add("or leave out the --proto or --protoset")
+		}
 	case errors.As(err, &missing):
 		add("--proto names a file that declares it, --proto-path a directory where its imports are")
 	case errors.As(err, &proto) && len(proto.Missing) > 0:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -53,7 +54,11 @@ func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*ru
 	label := pluginLabel(cfg.Plugin)
 	f.output = f.streams.PluginOutput(ui.OutputOptions{Label: label, Quiet: f.opts.quiet, JSON: f.opts.logJSON})
 	f.output.SetGeneration(1)
-	cfg.Output = f.output.Line
+	cfg.Output = func(stream, text string, cut int) {
+		if f.opts.verbose || !hostDebug(text) {
+			f.output.Line(stream, text, cut)
+		}
+	}
 	if len(f.opts.debug) > 0 {
 		cfg.DebugWire = slices.Contains(f.opts.debug, "wire")
 		cfg.Debug = func(area, text string) {
@@ -82,6 +87,12 @@ func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*ru
 	return s, nil
 }
 
+// hostDebug tells whether a line is what a plugin in Go logs for its host's
+// debugging: hclog's JSON, of which go-plugin itself writes some at each start.
+func hostDebug(text string) bool {
+	return strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
+}
+
 // suits holds what was typed to what the plugin is.
 func (f *program) suits(s *runner.Session) error {
 	if f.grpcFlag != "" && s.Settings().Transport != "grpc" {
@@ -104,10 +115,16 @@ func (f *program) ready(s *runner.Session) {
 		f.streams.Note(skipped.String() + "; using " + py.Path)
 	}
 	for _, odd := range s.Oddities() {
-		f.streams.Note(f.plugin + " " + odd)
+		f.streams.Note(f.plugin + ": " + odd)
 	}
-	f.streams.Log("info", "ready", "plugin", f.plugin, "transport", settings.Transport, "because", settings.Why,
-		"python", py.Path, "version", cmp.Or(info.Python, py.Version.String()), "source", string(py.Source), "pid", info.PID, "after", info.Ready)
+	told := []any{"plugin", f.plugin, "transport", settings.Transport}
+	if settings.Why != "" {
+		told = append(told, "because", settings.Why)
+	}
+	if py.Path != "" {
+		told = append(told, "python", py.Path, "version", cmp.Or(info.Python, py.Version.String()), "source", string(py.Source))
+	}
+	f.streams.Log("info", "ready", append(told, "pid", info.PID, "after", info.Ready)...)
 }
 
 // closeSession stops the plugin. A second signal has it killed.

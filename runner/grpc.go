@@ -182,14 +182,14 @@ func oddities(e grpcplugin.Evidence) []string {
 	var notes []string
 	switch {
 	case e.NoiseLines == 1:
-		notes = append(notes, fmt.Sprintf("printed %s before its handshake: other hosts refuse that", noise(e.Noise[0])))
+		notes = append(notes, fmt.Sprintf("it printed %s before its handshake, which other hosts refuse", noise(e.Noise[0])))
 	case e.NoiseLines > 1:
-		notes = append(notes, fmt.Sprintf("printed %d lines before its handshake, the first %s: other hosts refuse that",
+		notes = append(notes, fmt.Sprintf("it printed %d lines before its handshake, the first %s, which other hosts refuse",
 			e.NoiseLines, noise(e.Noise[0])))
 	}
 	for _, n := range e.Line.Notes {
 		if n.Refused {
-			notes = append(notes, n.Text+": other hosts refuse that")
+			notes = append(notes, n.Text+", which other hosts refuse")
 		}
 	}
 	return notes
