@@ -6,6 +6,7 @@ import (
 
 	"github.com/pyplug/pyplug/commands"
 	"github.com/pyplug/pyplug/commands/ui"
+	_ "github.com/pyplug/pyplug/commands/warm"
 )
 
 func main() {
