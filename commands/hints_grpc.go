@@ -20,8 +20,11 @@ func (f *program) grpcHints(err error, add adder) {
 		health  *runner.HealthError
 		noProbe *runner.NoHealthError
 		flag    *notGRPCError
+		size    *runner.SizeError
 	)
 	switch {
+	case errors.As(err, &size):
+		add("--max-message allows larger ones")
 	case errors.As(err, &line):
 		handshakeHint(line, add)
 	case errors.As(err, &none):
@@ -94,6 +97,8 @@ func (f *program) noHandshakeHints(e *hook.Error, none *runner.NoHandshakeError,
 	case e.Python != nil: // which says it
 	case strings.Contains(said, "cookie") || strings.Contains(said, "not meant to be executed directly"):
 		add("it wants the magic cookie that its host sets: --cookie KEY=VALUE")
+	case none.OnStderr != "":
+		add("print it on standard output, and logs on standard error")
 	case none.Unended != "":
 		add("end it with a newline")
 	case none.Limit > 0:
@@ -110,6 +115,8 @@ func (f *program) noHandshakeHints(e *hook.Error, none *runner.NoHandshakeError,
 // connectHint is about a connection that did not come about.
 func (f *program) connectHint(e *runner.ConnectError, add adder) {
 	switch {
+	case f.session == nil && errors.Is(e, runner.ErrNoCertificate):
+		add("--tls-client-cert and --tls-client-key name one")
 	case f.session == nil && e.Stage == "http2":
 		add("if the server wants TLS: --tls")
 	case f.session == nil && e.Stage == "tls":
@@ -125,14 +132,11 @@ func (f *program) connectHint(e *runner.ConnectError, add adder) {
 // descriptorHints are about what describes a plugin's methods.
 func (f *program) descriptorHints(err error, add adder) {
 	var (
-		ambiguous *runner.AmbiguousError
-		disagree  *runner.DisagreeError
-		missing   *runner.MissingImportError
-		proto     *runner.ProtoError
+		disagree *runner.DisagreeError
+		missing  *runner.MissingImportError
+		proto    *runner.ProtoError
 	)
 	switch {
-	case errors.As(err, &ambiguous):
-		add("say which: %s", strings.Join(firstFew(ambiguous.Candidates, 10), ", "))
 	case errors.As(err, &disagree):
 		add("one of them is out of date: generate the code again from one source")
 		if len(f.cfg.GRPC.Proto)+len(f.cfg.GRPC.Protoset) > 0 {

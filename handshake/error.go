@@ -13,8 +13,8 @@ type Error struct {
 	Field int
 	// Name is the field's name in [Fields]; "" for the whole line.
 	Name string
-	// Seen is the field, or what the whole line is; "" if the field is missing or
-	// empty. Wanted is a phrase.
+	// Seen is the field, "" if it is missing or empty; of the whole line what is
+	// or has, such as "has 2 fields". Wanted is a phrase.
 	Seen, Wanted string
 	// Line is the line without blanks around it, and Line[Start:End] what is
 	// wrong; where the field is missing, both are where it should begin.
@@ -31,7 +31,7 @@ const (
 // Error names the field, what was seen and what was wanted.
 func (e *Error) Error() string {
 	if e.Field == 0 {
-		return fmt.Sprintf("the line is %s, want %s", e.Seen, e.Wanted)
+		return fmt.Sprintf("the line %s, want %s", e.Seen, e.Wanted)
 	}
 	return fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, e.shown(), e.Wanted)
 }

@@ -105,7 +105,7 @@ func digits(s string) bool {
 func Parse(line string) (Line, error) {
 	l := Line{Raw: line, text: strings.TrimSpace(line)}
 	if n := len(strings.TrimSuffix(line, "\n")); n > MaxLine {
-		return l, l.whole(fmt.Sprintf("%d bytes long", n), fmt.Sprintf("at most %d", MaxLine))
+		return l, l.whole(fmt.Sprintf("is %d bytes long", n), fmt.Sprintf("at most %d", MaxLine))
 	}
 	l.trimmed()
 	fields := strings.Split(l.text, "|")
@@ -116,11 +116,11 @@ func Parse(line string) (Line, error) {
 	}
 	switch n := len(fields); {
 	case l.text == "":
-		return l, l.whole("empty", Shape)
+		return l, l.whole("is empty", Shape)
 	case n == 1:
-		return l, l.whole("one field", Shape)
+		return l, l.whole("has one field", Shape)
 	case n < 4:
-		return l, l.whole(fmt.Sprintf("%d fields", n), Shape)
+		return l, l.whole(fmt.Sprintf("has %d fields", n), Shape)
 	case n > len(Fields):
 		l.note(0, fmt.Sprintf("the line has %d fields; those after the seventh mean nothing", n), false)
 	}

@@ -49,11 +49,15 @@ type (
 	OwnerError         = grpcplugin.OwnerError
 	HealthError        = grpcplugin.HealthError
 	NoHealthError      = grpcplugin.NoHealthError
-	AmbiguousError     = protoschema.AmbiguousError
+	SizeError          = grpcplugin.SizeError
 	DisagreeError      = protoschema.DisagreeError
 	MissingImportError = protoschema.MissingImportError
 	ProtoError         = protoschema.ProtoError
 )
+
+// ErrNoCertificate is in a [ConnectError] where a certificate of ours is wanted and
+// none was given.
+var ErrNoCertificate = grpcplugin.ErrNoCertificate
 
 // A server that is asked for its health where it is, see [ProbeAddress].
 type (

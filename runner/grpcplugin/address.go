@@ -133,7 +133,7 @@ func reach(ctx context.Context, address string, o *AddressOptions) (*grpc.Client
 	if err != nil {
 		return nil, nil, &hook.Error{Kind: hook.Usage, Err: err}
 	}
-	l := &link{network: network, address: where, limit: o.ConnectTimeout, once: true}
+	l := &link{network: network, address: where, limit: o.ConnectTimeout}
 	options := append(l.options(), grpc.WithTransportCredentials(l.credentials(o.TLS)))
 	if o.UserAgent != "" {
 		options = append(options, grpc.WithUserAgent(o.UserAgent))

@@ -97,6 +97,11 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, stri
 // reflection, or no service but those for its host.
 func (i *Instance) reflected(ctx context.Context) ([]protoschema.Source, error) {
 	files, err := reflect(ctx, i.conn)
+	if s := status.Convert(err); ranOut(ctx, s.Code()) {
+		err = ctx.Err()
+	} else if large := i.answerTooLarge(s); large != nil {
+		err = &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("%s: %w", mirrored, large)}
+	}
 	if len(files) == 0 || err != nil {
 		return nil, err
 	}
@@ -142,7 +147,7 @@ func (i *Instance) undescribed(ctx context.Context, err error, began time.Time) 
 		return canceled(ctx, "", "no description", began, false)
 	case errors.As(err, &own):
 		return own
-	case errors.Is(err, context.DeadlineExceeded), s.Code() == codes.DeadlineExceeded:
+	case errors.Is(err, context.DeadlineExceeded):
 		return &hook.Error{Kind: hook.Timeout,
 			Err: &hook.LimitError{What: "no description of the methods", Limit: describeLimit}}
 	case !broke:
@@ -152,7 +157,7 @@ func (i *Instance) undescribed(ctx context.Context, err error, began time.Time) 
 		return &hook.Error{Kind: hook.Crash, Exit: &exit, Err: errEnded}
 	}
 	return &hook.Error{Kind: hook.Failed, Status: newStatus(s, nil),
-		Err: fmt.Errorf("server reflection: %w", statusText(s))}
+		Err: fmt.Errorf("%s: %w", mirrored, statusText(s))}
 }
 
 // Describe lists the hooks: the plugin's methods, without those that every

@@ -20,6 +20,9 @@ type NoHandshakeError struct {
 	// Unended is a handshake that stood there without the newline by which a
 	// host knows its end.
 	Unended string
+	// OnStderr is a handshake that was printed on standard error, where no host
+	// looks for it.
+	OnStderr string
 }
 
 // Error says what came instead.
@@ -36,6 +39,8 @@ func (e *NoHandshakeError) Error() string {
 		}
 	}
 	switch {
+	case e.OnStderr != "":
+		text += fmt.Sprintf(", but standard error has %q", e.OnStderr)
 	case e.Unended != "":
 		text += fmt.Sprintf(", only %q without a newline", e.Unended)
 	case e.Lines == 1:
@@ -61,6 +66,9 @@ type ConnectError struct {
 	// certificates did not agree, "http2" when something took it that does not
 	// speak HTTP/2.
 	Stage string
+	// Limit is set, and Err nil, when there was no answer at that stage within
+	// it.
+	Limit time.Duration
 	Err   error
 }
 
@@ -70,10 +78,16 @@ func (e *ConnectError) Error() string {
 	if e.Network == "unix" {
 		where = "unix:" + where
 	}
-	switch e.Stage {
-	case stageTLS:
+	switch {
+	case e.Limit > 0 && e.Stage == stageTLS:
+		return fmt.Sprintf("%s takes connections but does not answer within %s, want TLS", where, e.Limit)
+	case e.Limit > 0 && e.Stage == stageHTTP2:
+		return fmt.Sprintf("%s takes connections but does not answer within %s, want HTTP/2", where, e.Limit)
+	case e.Limit > 0:
+		return fmt.Sprintf("cannot connect to %s: no answer within %s", where, e.Limit)
+	case e.Stage == stageTLS:
 		return fmt.Sprintf("no TLS with %s: %v", where, e.Err)
-	case stageHTTP2:
+	case e.Stage == stageHTTP2:
 		return fmt.Sprintf("%s does not speak HTTP/2, want gRPC: %v", where, e.Err)
 	}
 	return fmt.Sprintf("cannot connect to %s: %v", where, e.Err)
@@ -81,6 +95,10 @@ func (e *ConnectError) Error() string {
 
 // Unwrap returns the cause.
 func (e *ConnectError) Unwrap() error { return e.Err }
+
+// ErrNoCertificate is in a [ConnectError] where a certificate of ours is wanted
+// and none was given.
+var ErrNoCertificate = errors.New("the server wants a client certificate")
 
 const (
 	stageConnect = "connect"
@@ -110,6 +128,24 @@ type NoHealthError struct{}
 
 // Error says so.
 func (*NoHealthError) Error() string { return "the plugin serves no grpc.health.v1.Health" }
+
+// SizeError says that a message is larger than is sent or read, which is what
+// [Config.MaxMessage] allows.
+type SizeError struct {
+	// Size is how many bytes the message takes, Limit how many it may.
+	Size, Limit int
+	// Answer tells that the plugin sent it; else it is a request, and was not
+	// sent.
+	Answer bool
+}
+
+// Error tells both sizes.
+func (e *SizeError) Error() string {
+	if e.Answer {
+		return fmt.Sprintf("the answer takes %d bytes, at most %d are read", e.Size, e.Limit)
+	}
+	return fmt.Sprintf("the request takes %d bytes, at most %d are sent", e.Size, e.Limit)
+}
 
 var (
 	errEnded     = errors.New("the plugin has ended")

@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// slack is how much earlier than we a plugin may see a call's deadline pass.
+// slack is how much earlier than we a server may see a call's deadline pass.
 const slack = 100 * time.Millisecond
 
 // refused is an error in what the caller gave.
@@ -48,28 +48,29 @@ func (k *call) failure(err error) *hook.Error {
 	if fault := k.ownFault(); fault != nil && !k.said.Load() {
 		return fault
 	}
-	if k.ranOut(s) {
+	if ranOut(k.ctx, s.Code()) || k.ctx.Err() != nil && !k.said.Load() {
 		k.interrupted = true
 		return canceled(k.ctx, k.Hook, "no result", k.began, true)
+	}
+	if large := k.answerTooLarge(s); large != nil {
+		return k.failed(large)
 	}
 	if k.said.Load() {
 		return k.answer(s)
 	}
-	if s.Code() == codes.ResourceExhausted {
-		return k.failed(errors.New(ownWords(s)))
-	}
 	return k.lost(s)
 }
 
-// ranOut tells whether the call ended because its context did. A plugin, which
-// knows the deadline, may see it pass a moment before we do.
-func (k *call) ranOut(s *status.Status) bool {
-	deadline, bounded := k.ctx.Deadline()
-	if s.Code() == codes.DeadlineExceeded && bounded && time.Until(deadline) <= slack {
-		<-k.ctx.Done() // at the deadline, at the latest
-		return true
+// ranOut tells whether a call ended with a code because the deadline of ctx
+// passed, and returns when it has. A server, which knows the deadline, may see
+// it pass a moment before we do; long before, DEADLINE_EXCEEDED is its own word.
+func ranOut(ctx context.Context, code codes.Code) bool {
+	deadline, bounded := ctx.Deadline()
+	if code != codes.DeadlineExceeded || !bounded || time.Until(deadline) > slack {
+		return false
 	}
-	return k.ctx.Err() != nil && !k.said.Load()
+	<-ctx.Done() // at the deadline, at the latest
+	return true
 }
 
 // answer is the status that the plugin answered with.

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -20,9 +19,7 @@ import (
 // TestNoSocket tells of a path that is no socket.
 func TestNoSocket(t *testing.T) {
 	runnertest.NothingLeft(t)
-	cfg := fake(t, "no socket", "")
-	cfg.ConnectTimeout = 300 * time.Millisecond
-	e := fails(t, cfg, hook.Handshake, "connection refused")
+	e := fails(t, fake(t, "no socket", ""), hook.Handshake, "it is a file, want a socket")
 	var connect *grpcplugin.ConnectError
 	if !errors.As(e, &connect) || connect.Stage != "connect" {
 		t.Errorf("got %#v", e.Err)
@@ -45,18 +42,34 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// TestAnswerTooLarge fails the call alone.
-func TestAnswerTooLarge(t *testing.T) {
+// TestTooLarge fails the call alone, and tells our limits from the plugin's.
+func TestTooLarge(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := fake(t, "serve", "")
 	cfg.MaxMessage = 64 << 10
 	inst := started(t, cfg)
 	_, err := inst.Call(t.Context(), hook.Call{Hook: "Metadata"})
-	want(t, err, hook.Failed, "larger than max")
+	e := want(t, err, hook.Failed, "the answer takes 1048580 bytes, at most 65536 are read")
+	var large *grpcplugin.SizeError
+	if !errors.As(e, &large) || !large.Answer || !e.Sent || e.Status != nil {
+		t.Errorf("got %+v", e)
+	}
 	_, err = inst.Call(t.Context(), encode(t, "Chat", map[string]string{"text": strings.Repeat("x", 100<<10)}))
-	want(t, err, hook.Request, "at most 65536 are sent")
+	if e := want(t, err, hook.Request, "at most 65536 are sent"); !errors.As(e, &large) || large.Answer || e.Sent {
+		t.Errorf("got %+v", e)
+	}
+	const theirs = "grpc: received message larger than max (5003 vs. 1024)"
+	_, err = inst.Call(t.Context(), encode(t, "Fail", map[string]string{"text": theirs}))
+	if e := want(t, err, hook.Failed, theirs); e.Status == nil || e.Status.Code != "RESOURCE_EXHAUSTED" {
+		t.Errorf("got %+v", e)
+	}
 	if _, err := inst.Call(t.Context(), words(t, "Echo", "text=after it")); err != nil {
 		t.Error(err)
+	}
+	cfg.MaxMessage = 100
+	_, err = started(t, cfg).Describe(t.Context())
+	if e := want(t, err, hook.Failed, "server reflection: the answer takes"); !errors.As(e, &large) {
+		t.Errorf("got %+v", e)
 	}
 }
 
@@ -158,7 +171,7 @@ func contains(text string, parts ...string) bool {
 }
 
 // TestSourcesAhead asks Sources once per launch, and lets go of one that has not
-// answered when the plugin is gone.
+// answered when the plugin is gone, or did not start.
 func TestSourcesAhead(t *testing.T) {
 	runnertest.NothingLeft(t)
 	var asked atomic.Int32
@@ -174,7 +187,9 @@ func TestSourcesAhead(t *testing.T) {
 	_, err := inst.Describe(ctx)
 	want(t, err, hook.Canceled, "")
 	inst.Stop(t.Context())
-	if n := asked.Load(); n != 1 {
+	cfg.Env = append(cfg.Env, behaviour+"=print", argument+"=1|invalid\n")
+	fails(t, cfg, hook.Handshake, "2 fields")
+	if n := asked.Load(); n != 2 {
 		t.Errorf("asked %d times", n)
 	}
 }

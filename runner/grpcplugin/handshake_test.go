@@ -124,6 +124,7 @@ func TestEndedEarly(t *testing.T) {
 	}{
 		"exit 3":            {"exit", "...", 3, "ended before it printed a handshake"},
 		"exit 0":            {"exit", "", 0, "ended before it printed a handshake"},
+		"on stderr":         {"stderr", "late\n1|1|tcp|127.0.0.1:4410|grpc\n", 1, `before it printed a handshake, but standard error has "1|1|tcp|127.0.0.1:4410|grpc"`},
 		"after the line":    {"die", "....", 4, "ended"},
 		"no module":         {"stderr", "Traceback (most recent call last):\n  File \"/p/plugin.py\", line 3, in <module>\n    import nope\nModuleNotFoundError: No module named 'nope'\n", 1, "No module named 'nope'"},
 		"no module with -m": {"stderr", "/usr/bin/python3: No module named nope\n", 1, "No module named nope"},
@@ -134,11 +135,15 @@ func TestEndedEarly(t *testing.T) {
 			if e.Exit == nil || e.Exit.Code != test.code {
 				t.Fatalf("got exit %+v, want code %d", e.Exit, test.code)
 			}
+			var none *grpcplugin.NoHandshakeError
+			if name == "on stderr" && (!errors.As(e, &none) || none.OnStderr != "1|1|tcp|127.0.0.1:4410|grpc") {
+				t.Errorf("got %#v", e.Err)
+			}
 			if test.behaviour == "exit" && (len(e.Exit.Stderr) != 1 || e.Exit.Stderr[0] != "no licence") {
 				t.Errorf("standard error %q", e.Exit.Stderr)
 			}
 			var module *schema.MissingModuleError
-			if test.behaviour == "stderr" && (!errors.As(e, &module) || module.Module != "nope") {
+			if strings.HasPrefix(name, "no module") && (!errors.As(e, &module) || module.Module != "nope") {
 				t.Errorf("got %#v, want the module", e.Err)
 			}
 			if name == "no module" && (e.Python == nil || len(e.Python.Frames) != 1 ||
@@ -158,23 +163,33 @@ func TestEndedEarly(t *testing.T) {
 
 // TestConnect tells why there is no connection, within its limit.
 func TestConnect(t *testing.T) {
-	for name, stage := range map[string]string{"unheard": "connect", "mute": "http2", "ssh": "http2"} {
+	for name, test := range map[string]struct {
+		stage, words string
+		limit        time.Duration
+	}{
+		"unheard": {"connect", "cannot connect to 127.0.0.1:", 0}, // our patience ends it
+		"mute":    {"http2", "takes connections but does not answer within 500ms, want HTTP/2", 500 * time.Millisecond},
+		"ssh":     {"http2", "does not speak HTTP/2, want gRPC: ", 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
 			cfg := fake(t, name, "")
-			cfg.ConnectTimeout = 500 * time.Millisecond
+			cfg.ConnectTimeout = test.limit
 			began := time.Now()
-			e := fails(t, cfg, hook.Handshake, "127.0.0.1:")
+			e := fails(t, cfg, hook.Handshake, test.words)
 			var connect *grpcplugin.ConnectError
-			if !errors.As(e, &connect) || connect.Stage != stage {
-				t.Errorf("got %#v %v, want stage %s", e.Err, e, stage)
+			if !errors.As(e, &connect) || connect.Stage != test.stage || connect.Limit != test.limit {
+				t.Errorf("got %#v, want stage %s", e.Err, test.stage)
 			}
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > 4*time.Second {
 				t.Errorf("it took %s", took)
 			}
-			t.Log(e)
 		})
 	}
+	t.Run("early", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		started(t, fake(t, "early", ""))
+	})
 	t.Run("tls", func(t *testing.T) {
 		runnertest.NothingLeft(t)
 		cfg := fake(t, "plain under tls", certificate(t))

@@ -22,15 +22,17 @@ const (
 )
 
 // ask asks the health service once. The error is a [*HealthError], a
-// [*NoHealthError], or the gRPC status.
+// [*NoHealthError], the end of ctx, or the gRPC status.
 func ask(ctx context.Context, cc *grpc.ClientConn, service string) error {
 	answer, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
-	switch status.Code(err) {
-	case codes.OK:
+	switch code := status.Code(err); {
+	case ranOut(ctx, code):
+		return ctx.Err()
+	case code == codes.OK:
 		return serving(service, answer.GetStatus())
-	case codes.NotFound:
+	case code == codes.NotFound:
 		return &HealthError{Service: service, Status: serviceUnknown}
-	case codes.Unimplemented:
+	case code == codes.Unimplemented:
 		return &NoHealthError{}
 	}
 	return err
@@ -58,10 +60,12 @@ func watch(ctx context.Context, cc *grpc.ClientConn, service string, tell func(s
 			return err
 		}
 	}
-	switch {
+	switch code := status.Code(err); {
 	case errors.Is(err, io.EOF):
 		return status.Error(codes.Unavailable, "the server ended the watch")
-	case status.Code(err) == codes.Unimplemented:
+	case ranOut(ctx, code):
+		return ctx.Err()
+	case code == codes.Unimplemented:
 		return &NoHealthError{}
 	}
 	return err
@@ -83,9 +87,6 @@ func unhealthy(ctx context.Context, err error, began time.Time) *hook.Error {
 	if !isStatus {
 		return &hook.Error{Kind: hook.Canceled, Err: err} // the receiver's own
 	}
-	if s.Code() == codes.DeadlineExceeded {
-		return &hook.Error{Kind: hook.Timeout, Err: errors.New("the health service ran out of time")}
-	}
 	return &hook.Error{Kind: hook.Unhealthy, Status: newStatus(s, nil),
-		Err: fmt.Errorf("the health service answered %s: %s", codeName(s.Code()), s.Message())}
+		Err: fmt.Errorf("the health service answered %w", statusText(s))}
 }

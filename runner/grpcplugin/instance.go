@@ -216,7 +216,8 @@ func (i *Instance) afterInterrupt() {
 	defer cancel()
 	err := i.Probe(ctx)
 	var herr *hook.Error
-	if errors.As(err, &herr) && (herr.Kind == hook.Timeout || herr.Kind == hook.Unhealthy) {
+	dead := errors.As(err, &herr) && (herr.Kind == hook.Timeout || herr.Kind == hook.Unhealthy)
+	if dead && !i.asked() { // one that was asked to go is on its way
 		i.cfg.debug("grpc", "condemned: "+herr.Error())
 		i.condemn()
 	}

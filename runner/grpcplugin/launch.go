@@ -66,6 +66,7 @@ func (n *launch) clean() {
 	if n.process != nil && n.process.proc != nil {
 		n.process.foretold.cancel()
 		n.process.proc.Kill()
+		n.process.out.end()
 	}
 	if n.dir != "" {
 		os.RemoveAll(n.dir)
@@ -162,7 +163,7 @@ func runBy[C any](field *func(hclog.Logger, C, string) (runner.Runner, error), r
 // dialOptions are ours for go-plugin's connection. The address is not known
 // yet; link has it when the first attempt is made.
 func (n *launch) dialOptions() []grpc.DialOption {
-	n.link = &link{limit: n.cfg.ConnectTimeout}
+	n.link = &link{limit: n.cfg.ConnectTimeout, patience: earlyLimit}
 	return append(n.link.options(),
 		grpc.WithStreamInterceptor(n.intercept),
 		grpc.WithDefaultCallOptions(
@@ -231,7 +232,6 @@ func (n *launch) start() (*Instance, *hook.Error) {
 		if herr.Kind == hook.Unhealthy {
 			n.process.out.stop()
 			p.Stop(n.ctx, nil) // it works as it should, and may tidy up
-			n.process.out.end()
 		}
 		return nil, herr // the rest is for clean
 	}

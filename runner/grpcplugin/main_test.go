@@ -143,6 +143,19 @@ var behaviours = map[string]func(arg string){
 		fmt.Printf("1|1|unix|%s|grpc\n", path)
 		hang()
 	},
+	// A socket that is there only after it was told.
+	"early": func(string) {
+		path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "early")
+		fmt.Printf("1|1|unix|%s|grpc\n", path)
+		time.Sleep(100 * time.Millisecond)
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(98)
+		}
+		serveOn(l, func(net.Listener) {})
+	},
+	"hasty":              hasty,
 	"padded":             func(string) { servePadded() },
 	"reflection v1 only": func(string) { serveOn(listen(), printLine("\n"), reflection.RegisterV1) },
 	"shares a port":      shareAndServe,

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -58,9 +60,21 @@ func (i *Instance) request(m protoschema.Method, args hook.Args) (proto.Message,
 // tooLarge refuses a message before it is sent.
 func (i *Instance) tooLarge(message proto.Message) error {
 	if size := proto.Size(message); size > i.cfg.MaxMessage {
-		return fmt.Errorf("the request takes %d bytes, at most %d are sent", size, i.cfg.MaxMessage)
+		return &SizeError{Size: size, Limit: i.cfg.MaxMessage}
 	}
 	return nil
+}
+
+// answerTooLarge is the error for a status by which our gRPC refused to read an
+// answer, nil for others. A plugin in Go says the same of a request over its own
+// limit, but not with our numbers: a request over our limit is not sent.
+func (i *Instance) answerTooLarge(s *status.Status) error {
+	e := SizeError{Answer: true}
+	_, err := fmt.Sscanf(s.Message(), "grpc: received message larger than max (%d vs. %d)", &e.Size, &e.Limit)
+	if err != nil || s.Code() != codes.ResourceExhausted || e.Limit != i.cfg.MaxMessage || e.Size <= e.Limit {
+		return nil
+	}
+	return &e
 }
 
 // encode writes an answer as JSON.

@@ -16,6 +16,11 @@ const (
 	// maxLine is how much is kept of a line that comes over go-plugin's own
 	// stream, as proc does for the pipes.
 	maxLine = 16 << 10
+	// What a gRPC server on asyncio complains of when the interrupt ended its
+	// loop, as it does in every plugin that is written like gRPC's own examples.
+	ignored      = "Exception ignored "
+	loopClosed   = "RuntimeError: Event loop is closed"
+	neverAwaited = "RuntimeWarning: coroutine 'AioServer.shutdown' was never awaited"
 )
 
 // Noise is a line that stood before the handshake. Other hosts refuse a plugin
@@ -47,7 +52,8 @@ func (o *output) line(stream, text string, cut int) {
 }
 
 // stop tells that the plugin is asked to go from here on. The traceback of the
-// KeyboardInterrupt that this may cause is not the plugin's news.
+// KeyboardInterrupt that this may cause, and what follows from it, is not the
+// plugin's news.
 func (o *output) stop() {
 	o.mu.Lock()
 	o.stopping = true
@@ -58,10 +64,14 @@ func (o *output) stop() {
 // it is clear whose they are, and tells whether it took the line.
 func (o *output) hold(text string) bool {
 	switch {
-	case text == "Traceback (most recent call last):":
+	case text == "Traceback (most recent call last):" || strings.HasPrefix(text, ignored):
+		if n := len(o.held); n > 0 && o.held[n-1] != "" && !strings.HasPrefix(o.held[n-1], ignored) {
+			o.flush() // of another exception: this one has no part in it
+		}
 	case o.held == nil:
-		return false
-	case text == "KeyboardInterrupt" || strings.HasPrefix(text, "KeyboardInterrupt:"):
+		return strings.HasSuffix(text, neverAwaited)
+	case text == "KeyboardInterrupt" || strings.HasPrefix(text, "KeyboardInterrupt:"),
+		text == loopClosed && strings.HasPrefix(o.held[0], ignored):
 		o.held = nil
 		return true
 	case text == "" || strings.HasPrefix(text, " ") || strings.HasPrefix(text, "During handling of ") ||
@@ -124,10 +134,11 @@ type intake struct {
 	looks func(text string) bool
 	found chan string // has room for the one line
 
-	mu    sync.Mutex // protects following
-	over  bool       // the line came, or is no longer waited for
-	noise []Noise
-	lines int
+	mu       sync.Mutex // protects following
+	over     bool       // the line came, or is no longer waited for
+	noise    []Noise
+	lines    int
+	onStderr string // the first handshake that was printed there
 }
 
 func newIntake(out *output, looks func(string) bool) *intake {
@@ -136,8 +147,12 @@ func newIntake(out *output, looks func(string) bool) *intake {
 
 // take is called for each line. It never waits for a reader.
 func (i *intake) take(line proc.Line) {
-	if line.Stream == proc.Stdout && i.handshake(line) {
-		return
+	if line.Stream == proc.Stdout {
+		if i.handshake(line) {
+			return
+		}
+	} else {
+		i.astray(line)
 	}
 	i.out.line(line.Stream.String(), line.Text, line.Cut)
 }
@@ -164,10 +179,26 @@ func (i *intake) handshake(line proc.Line) bool {
 	return false
 }
 
+// astray keeps a handshake that was printed on standard error.
+func (i *intake) astray(line proc.Line) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !i.over && i.onStderr == "" && i.looks(line.Text) {
+		i.onStderr = line.Text[:min(len(line.Text), keptText)]
+	}
+}
+
 // before is what came before the handshake: the first lines, and how many there
 // were in all.
 func (i *intake) before() ([]Noise, int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.noise, i.lines
+}
+
+// none is the error when no handshake came.
+func (i *intake) none() *NoHandshakeError {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return &NoHandshakeError{Noise: i.noise, Lines: i.lines, OnStderr: i.onStderr}
 }

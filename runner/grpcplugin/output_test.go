@@ -14,10 +14,15 @@ func TestInterruptIsNoNews(t *testing.T) {
 		"interrupt": {"a\n" + frame + "KeyboardInterrupt\nb", "a\nb"},
 		"chained": {frame + "asyncio.CancelledError\n\nDuring handling of the above exception, another exception occurred:\n\n" +
 			frame + "KeyboardInterrupt\nb", "b"},
-		"another":       {frame + "ValueError: no\nb", frame + "ValueError: no\nb"},
-		"another, last": {frame + "ValueError: no", frame + "ValueError: no"},
-		"cut off":       {"a\n" + strings.TrimSuffix(frame, "\n"), "a"},
-		"none":          {"a\n  b\n\nc", "a\n  b\n\nc"},
+		"ignored": {frame + "KeyboardInterrupt\nException ignored in: <function Server.__del__ at 0x7f>\n" + frame +
+			"RuntimeError: Event loop is closed\nsys:1: RuntimeWarning: coroutine 'AioServer.shutdown' was never awaited\nb", "b"},
+		"raised in vain":  {frame + "RuntimeError: Event loop is closed\nb", frame + "RuntimeError: Event loop is closed\nb"},
+		"another ignored": {"Exception ignored in: <f>\n" + frame + "ValueError: no\nb", "Exception ignored in: <f>\n" + frame + "ValueError: no\nb"},
+		"another before":  {frame + "ValueError: no\n" + frame + "KeyboardInterrupt\nb", frame + "ValueError: no\nb"},
+		"another":         {frame + "ValueError: no\nb", frame + "ValueError: no\nb"},
+		"another, last":   {frame + "ValueError: no", frame + "ValueError: no"},
+		"cut off":         {"a\n" + strings.TrimSuffix(frame, "\n"), "a"},
+		"none":            {"a\n  b\n\nc", "a\n  b\n\nc"},
 	} {
 		var told []string
 		o := &output{tell: func(_, text string, _ int) { told = append(told, text) }}

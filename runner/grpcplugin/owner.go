@@ -25,7 +25,11 @@ func (e *OwnerError) Error() string {
 		for i, pid := range e.PIDs {
 			names[i] = fmt.Sprint(pid)
 		}
-		who = "process " + strings.Join(names, " and ")
+		last := len(names) - 1
+		who = "process " + names[last]
+		if last > 0 {
+			who = "processes " + strings.Join(names[:last], ", ") + " and " + names[last]
+		}
 	}
 	if e.Shared {
 		return fmt.Sprintf("the address %s belongs to the plugin and to %s, want the plugin alone", e.Address, who)

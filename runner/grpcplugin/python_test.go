@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -243,13 +242,8 @@ func TestPythonBroken(t *testing.T) {
 func TestOfficialExample(t *testing.T) {
 	python := grpcio(t)
 	runnertest.NothingLeft(t)
-	lockPort(t)
-	out, err := proc.Run(t.Context(), proc.Tool{Path: goTool(t), Env: os.Environ(),
-		Args: []string{"list", "-m", "-f", "{{.Dir}}", "github.com/hashicorp/go-plugin"}})
-	if err != nil || out.Exit.Code != 0 {
-		t.Fatalf("go list: %v %s", err, out.Stderr)
-	}
-	example := filepath.Join(strings.TrimSpace(string(out.Stdout)), "examples", "grpc")
+	runnertest.ExamplePort(t)
+	example := runnertest.Example(t)
 	cfg := grpcplugin.Config{
 		Path: python, Args: []string{filepath.Join(example, "plugin-python", "plugin.py")}, Python: true,
 		Env: proc.Environ(os.Environ(), false, []string{"PYTHONDONTWRITEBYTECODE=1"}), Dir: t.TempDir(),
@@ -276,30 +270,6 @@ func TestOfficialExample(t *testing.T) {
 		t.Errorf("got %v, %v; want an OwnerError", second, err)
 	}
 	t.Log(err)
-}
-
-// lockPort keeps other tests from the example's port until this one ends.
-func lockPort(t *testing.T) {
-	const beside = "127.0.0.1:12340" // nobody else's: the lock, not the port
-	var l net.Listener
-	runnertest.Until(t, "the lock of the example's port", func() (ok bool) {
-		var err error
-		l, err = net.Listen("tcp", beside)
-		return err == nil
-	})
-	t.Cleanup(func() { l.Close() })
-}
-
-// goTool is the go command that runs this test.
-func goTool(t *testing.T) string {
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		path := filepath.Join(dir, "go")
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			return path
-		}
-	}
-	t.Skip("no go on PATH")
-	return ""
 }
 
 func TestProbeAddress(t *testing.T) {

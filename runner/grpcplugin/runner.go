@@ -70,12 +70,11 @@ func (r *process) start() *hook.Error {
 			return r.ended(errors.New("the plugin ended right after its handshake"))
 		default:
 		}
-		noise, lines := r.intake.before()
-		return r.ended(&NoHandshakeError{Noise: noise, Lines: lines})
+		return r.ended(r.intake.none())
 	case <-limit.C:
 		exit := p.Kill()
-		none := &NoHandshakeError{Limit: r.cfg.StartTimeout}
-		none.Noise, none.Lines = r.intake.before()
+		none := r.intake.none()
+		none.Limit = r.cfg.StartTimeout
 		select {
 		case none.Unended = <-r.intake.found: // what was printed has an end now
 		default:

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -231,6 +232,13 @@ func TestAsyncio(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := zoo(t)
 	cfg.Args = []string{filepath.Join(filepath.Dir(cfg.Args[0]), "aio.py")}
+	var stopping atomic.Bool
+	var last []string
+	cfg.Output = func(_, text string, _ int) {
+		if stopping.Load() {
+			last = append(last, text)
+		}
+	}
 	inst := started(t, cfg)
 	if r, err := inst.Call(t.Context(), words(t, "Echo", "text=x")); err != nil || string(r.Value) != `{"text":"x"}` {
 		t.Errorf("got %s, %v", r.Value, err)
@@ -247,8 +255,9 @@ func TestAsyncio(t *testing.T) {
 	if err := inst.Probe(t.Context()); err != nil {
 		t.Error(err)
 	}
+	stopping.Store(true)
 	inst.Stop(t.Context())
-	if exit := inst.Exit(); !exit.Stopped || exit.Signal == "SIGKILL" {
-		t.Errorf("exit %+v", exit)
+	if exit := inst.Exit(); !exit.Stopped || exit.Code != 0 || exit.Signal != "" || len(last) > 0 {
+		t.Errorf("exit %+v, with the words %q", exit, last)
 	}
 }

@@ -120,7 +120,10 @@ func describeZoo() protoreflect.FileDescriptor {
 // unary are the methods that take and return one message.
 var unary = map[string]func(ctx context.Context, in, out *dynamicpb.Message) error{
 	"Echo": func(_ context.Context, in, out *dynamicpb.Message) error { copyText(in, out); return nil },
-	"Fail": func(context.Context, *dynamicpb.Message, *dynamicpb.Message) error {
+	"Fail": func(_ context.Context, in, _ *dynamicpb.Message) error {
+		if text := text(in); text != "" {
+			return status.Error(codes.ResourceExhausted, text)
+		}
 		return status.Error(codes.Unknown, "on purpose")
 	},
 	"Hang": func(ctx context.Context, _, _ *dynamicpb.Message) error { <-ctx.Done(); return ctx.Err() },

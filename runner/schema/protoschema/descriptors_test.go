@@ -274,6 +274,7 @@ func TestCompileProto(t *testing.T) {
 		"one.proto":             `syntax = "proto3"; import "two.proto";`,
 		"two.proto":             `syntax = "proto3"; import "one.proto";`,
 		"twice.proto":           `syntax = "proto3"; import "proto/sub/b.proto"; message B {}`,
+		"again.proto":           `syntax = "proto3"; message B { string c = 1; }`,
 		"proto/root/deep.proto": `syntax = "proto2"; message A { required int32 a = 1; }`,
 	}
 	tests := []struct {
@@ -291,6 +292,8 @@ func TestCompileProto(t *testing.T) {
 		{nil, []string{"own.proto"}, "[own.proto]"},
 		{nil, []string{"one.proto"}, "one.proto: it imports itself, directly or through others"},
 		{nil, []string{"twice.proto"}, "twice.proto:1:56: symbol \"B\" already defined at proto/sub/b.proto:1:28"},
+		{nil, []string{"again.proto", "proto/sub/b.proto"}, "proto/sub/b.proto:1:28: symbol \"B\" already defined at again.proto:1:28"},
+		{nil, []string{"proto/sub/b.proto", "again.proto"}, "again.proto:1:28: symbol \"B\" already defined at proto/sub/b.proto:1:28"},
 		{nil, []string{"/abs/lone.proto"}, "[beside.proto lone.proto]"},
 		{nil, []string{"../up/outside.proto"}, "[outside.proto]"},
 		{nil, []string{"gone.proto"}, "gone.proto: open gone.proto: file does not exist"},
@@ -344,8 +347,8 @@ func TestMethods(t *testing.T) {
 	tests := []struct{ name, want string }{
 		{"Put", "a.b.One/Put"}, {"One/Put", "a.b.One/Put"}, {"a.b.One/Put", "a.b.One/Put"}, {"b.One/Get", "a.b.One/Get"},
 		{"Both", "a.b.Two/Both"}, {"Two/Get", "a.b.Two/Get"}, {"c.One/Get", "c.One/Get"},
-		{"Get", "Get is ambiguous, want one of a.b.One/Get, Two/Get, c.One/Get"},
-		{"One/Get", "One/Get is ambiguous, want one of a.b.One/Get, c.One/Get"},
+		{"Get", "3 methods have this name, want one of a.b.One/Get, Two/Get, c.One/Get"},
+		{"One/Get", "2 methods have this name, want one of a.b.One/Get, c.One/Get"},
 		{"put", "no such hook"}, {"", "no such hook"}, {"/", "no such hook"}, {"One/", "no such hook"}, {"ne/Put", "no such hook"},
 		{"Check", "no such hook"}, {"Health/Check", "no such hook"},
 		{"grpc.health.v1.Health/Check", "grpc.health.v1.Health/Check"}, {"plugin.GRPCStdio/StreamStdio", "plugin.GRPCStdio/StreamStdio"},
@@ -355,15 +358,22 @@ func TestMethods(t *testing.T) {
 		got := ""
 		if err != nil {
 			got = err.Error()
-			var none *schema.NoHookError
-			if errors.As(err, &none) && !reflect.DeepEqual(none.Known, want) {
-				t.Errorf("%q: known %v", test.name, none.Known)
-			}
 		} else {
 			got = m.FullName()
 		}
 		if got != test.want {
 			t.Errorf("%q: got %s, want %s", test.name, got, test.want)
+		}
+	}
+	for name, want := range map[string][]string{
+		"Onyl":         {"a.b.One/Get", "Put", "Two/Get", "Both", "Only", "c.One/Get"},
+		"One/Onyl":     want,
+		"a.b.One/Onyl": {"a.b.One/Get", "a.b.One/Put", "a.b.Two/Get", "a.b.Two/Both", "c.One/Only", "c.One/Get"},
+	} {
+		_, err := d.Find(name)
+		var none *schema.NoHookError
+		if !errors.As(err, &none) || !reflect.DeepEqual(none.Known, want) {
+			t.Errorf("%q: got %#v, want known %v", name, err, want)
 		}
 	}
 	if got := len(d.Services()); got != 5 {

@@ -26,9 +26,15 @@ type AmbiguousError struct {
 	Candidates []string
 }
 
-// Error names the hook and the candidates.
+// Error names the candidates, the first of very many. The hook is named by who
+// tells the error.
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s is ambiguous, want one of %s", e.Hook, strings.Join(e.Candidates, ", "))
+	const most = 20
+	named := strings.Join(e.Candidates[:min(len(e.Candidates), most)], ", ")
+	if len(e.Candidates) > most {
+		named += ", …"
+	}
+	return fmt.Sprintf("%d methods have this name, want one of %s", len(e.Candidates), named)
 }
 
 // Methods lists the methods as they are declared, without those of the services
@@ -85,7 +91,7 @@ func (d *Descriptors) Find(name string) (Method, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Method{}, &schema.NoHookError{Hook: name, Known: methodNames(d.Methods())}
+		return Method{}, &schema.NoHookError{Hook: name, Known: d.namesLike(name)}
 	case 1:
 		return found[0], found[0].described()
 	}
@@ -103,6 +109,26 @@ func (d *Descriptors) exact(service, method string) (Method, bool) {
 		}
 	}
 	return Method{}, false
+}
+
+// namesLike names the methods in the form that name has, by which Find finds
+// them too: so it can be seen which of them is meant.
+func (d *Descriptors) namesLike(name string) []string {
+	service, _, qualified := strings.Cut(name, "/")
+	names := methodNames(d.Methods())
+	bare := map[string]int{}
+	for _, m := range d.Methods() {
+		bare[string(m.desc.Name())]++
+	}
+	for i, m := range d.Methods() {
+		switch method := string(m.desc.Name()); {
+		case qualified && strings.Contains(service, "."):
+			names[i] = m.FullName()
+		case !qualified && bare[method] == 1:
+			names[i] = method
+		}
+	}
+	return names
 }
 
 func methodNames(methods []Method) []string {

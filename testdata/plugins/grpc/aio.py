@@ -1,6 +1,7 @@
 """A gRPC plugin on asyncio, with the part of zoo.proto that tells the difference."""
 
 import asyncio
+import signal
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -43,7 +44,12 @@ async def serve():
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     print("1|1|tcp|127.0.0.1:%d|grpc" % port, flush=True)
-    await server.wait_for_termination()
+    # A server that is still there when its loop has ended complains.
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+    for number in signal.SIGINT, signal.SIGTERM:
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(asked.set))
+    await asked.wait()
+    await server.stop(grace=1)
 
 
 asyncio.run(serve())

@@ -1,0 +1,116 @@
+package grpcplugin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// hurried is a health service that is well for as many questions as well says,
+// and then answers DEADLINE_EXCEEDED, as long before the deadline as lead says.
+type hurried struct {
+	grpc_health_v1.UnimplementedHealthServer
+	well atomic.Int32
+	lead time.Duration
+}
+
+func (h *hurried) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+	if h.well.Add(-1) >= 0 {
+		return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_SERVING}, nil
+	}
+	if deadline, bounded := ctx.Deadline(); bounded {
+		before := time.NewTimer(time.Until(deadline) - h.lead)
+		defer before.Stop()
+		<-before.C
+	}
+	return nil, status.Error(codes.DeadlineExceeded, "too slow")
+}
+
+// hasty is a plugin with such a health service.
+func hasty(arg string) {
+	h := new(hurried)
+	var well int32
+	var lead string
+	_, err := fmt.Sscan(arg, &well, &lead)
+	if err == nil {
+		h.lead, err = time.ParseDuration(lead)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(98)
+	}
+	h.well.Store(well)
+	l := listen()
+	s := grpc.NewServer()
+	grpc_health_v1.RegisterHealthServer(s, h)
+	printLine("\n")(l)
+	if err := s.Serve(l); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+}
+
+// TestHasty takes a DEADLINE_EXCEEDED that comes a moment before our deadline for
+// the deadline, and one that comes long before for the service's own word.
+func TestHasty(t *testing.T) {
+	const limit = 400 * time.Millisecond
+	ask := map[string]func(t *testing.T, lead string) error{
+		"launch": func(t *testing.T, lead string) error {
+			cfg := fake(t, "hasty", "0 "+lead)
+			cfg.HealthTimeout = limit
+			_, err := grpcplugin.New(cfg).Launch(t.Context())
+			return err
+		},
+		"probe": func(t *testing.T, lead string) error {
+			inst := started(t, fake(t, "hasty", "1 "+lead))
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			return inst.Probe(ctx)
+		},
+		"address": func(t *testing.T, lead string) error {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := new(hurried)
+			if h.lead, err = time.ParseDuration(lead); err != nil {
+				t.Fatal(err)
+			}
+			s := grpc.NewServer()
+			grpc_health_v1.RegisterHealthServer(s, h)
+			go s.Serve(l) // ends by Stop
+			defer s.Stop()
+			return grpcplugin.ProbeAddress(t.Context(), l.Addr().String(), grpcplugin.AddressOptions{Timeout: limit})
+		},
+	}
+	for name, ask := range ask {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			kind := hook.Timeout
+			if name == "launch" {
+				kind = hook.Unhealthy
+			}
+			e := want(t, ask(t, "40ms"), kind, "no answer of the health service within 400ms")
+			if limit := (*hook.LimitError)(nil); !errors.As(e, &limit) || e.Status != nil {
+				t.Errorf("got %#v", e)
+			}
+			e = want(t, ask(t, "350ms"), hook.Unhealthy, "the health service answered DEADLINE_EXCEEDED: too slow")
+			if e.Status == nil || e.Status.Code != "DEADLINE_EXCEEDED" {
+				t.Errorf("got %#v", e)
+			}
+		})
+	}
+}
