@@ -125,19 +125,25 @@ func entries(dir string) []string {
 	return found
 }
 
-// A watch prints a line for each change, and a signal is no failure of it.
+// A watch prints a line for each change. A signal is no failure of it, the end of
+// the plugin is.
 func TestWatch(t *testing.T) {
+	zoo := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "ZOO_COOKIE=monkey"}
 	for name, c := range map[string]struct {
-		env   []string
-		words []string
-		want  string
+		env    []string
+		plugin string
+		want   string
+		code   int
 	}{
-		"gRPC":             {[]string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "ZOO_COOKIE=monkey"}, []string{"testdata/plugins/grpc/zoo.py"}, "healthy    SERVING\n"},
-		"a functions file": {nil, []string{"testdata/plugins/greeter.py"}, "healthy\n"},
-		"an unhealthy one": {nil, []string{"testdata/plugins/unhealthy.py"}, "unhealthy  "},
+		"gRPC":             {zoo, "grpc/zoo.py", "healthy    SERVING\n", 130},
+		"gRPC, not well":   {append([]string{"ZOO=--health=NOT_SERVING"}, zoo...), "grpc/zoo.py", "unhealthy  NOT_SERVING\n", 130},
+		"gRPC, no service": {append([]string{"ZOO=--health=none"}, zoo...), "grpc/zoo.py", "unhealthy  no grpc.health.v1.Health is served\n", 130},
+		"a functions file": {nil, "greeter.py", "healthy\n", 130},
+		"an unhealthy one": {nil, "unhealthy.py", "unhealthy  ", 130},
+		"one that ends":    {nil, "exit_soon.py", "healthy\n", 8},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := pyplug(t, c.env, append([]string{"health", "--watch"}, c.words...)...)
+			s := pyplug(t, c.env, "health", "--watch", "testdata/plugins/"+c.plugin)
 			s.Stdout = nil
 			out, err := s.StdoutPipe()
 			if err != nil {
@@ -150,14 +156,40 @@ func TestWatch(t *testing.T) {
 			if err != nil || !strings.HasPrefix(line, c.want) {
 				t.Errorf("got %q, %v; want %q", line, err, c.want)
 			}
-			if err := s.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
+			if c.code == 130 {
+				if err := s.Process.Signal(syscall.SIGINT); err != nil {
+					t.Fatal(err)
+				}
 			}
 			runnertest.Until(t, "it ends", s.ended)
-			s.ends(t, 130)
-			if strings.Contains(s.errs.String(), "error") {
-				t.Errorf("standard error is %q, want no error", &s.errs)
+			s.ends(t, c.code)
+			if told := strings.Contains(s.errs.String(), "error"); told != (c.code == 8) {
+				t.Errorf("standard error is %q", &s.errs)
 			}
 		})
+	}
+}
+
+// An interrupt during a call of the manifest lets the plugin end as it does.
+func TestInterruptBootstrap(t *testing.T) {
+	s := pyplug(t, []string{"ATEXIT_MARKER=MARKER.bye"}, "run", "PLUGIN", "pid")
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"pyplug.toml": "entry = \"slow.py\"\n[[bootstrap]]\nhook = \"wait\"\n",
+		"slow.py": "import atexit, os, time\natexit.register(lambda: open(os.environ['ATEXIT_MARKER'], 'w').close())\n" +
+			"def wait():\n    open(os.environ['ATEXIT_MARKER'][:-4], 'w').close()\n    time.sleep(3600)\ndef pid():\n    return 0\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Args[2] = dir
+	s.start(t)
+	if err := s.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, 130)
+	if !runnertest.Exists(s.marker + ".bye")() {
+		t.Error("the plugin was killed, want it to end")
 	}
 }

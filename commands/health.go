@@ -71,13 +71,13 @@ func healthCommand(f *program) command {
 
 // health probes a plugin. An error says why it is not healthy.
 func (f *program) health(ctx context.Context, cfg runner.Config, watch bool) error {
+	f.endless, cfg.GRPC.AnyHealth = watch, watch
 	s, err := f.open(ctx, cfg, nil)
 	if err != nil {
 		return unanswered(err)
 	}
 	defer f.closeSession(s)
 	if watch {
-		f.endless = true
 		return f.watch(ctx, s)
 	}
 	began := time.Now()
@@ -118,21 +118,34 @@ func (f *program) watch(ctx context.Context, s *runner.Session) error {
 	defer tick.Stop()
 	last := errors.New("not asked yet")
 	for {
-		err := probe(ctx, s)
-		if ctx.Err() != nil || err != nil && asError(err).Kind == hook.Crash {
+		found := probe(ctx, s)
+		if err := over(ctx, s); err != nil {
 			return err
 		}
-		if last == nil != (err == nil) || err != nil && last.Error() != err.Error() {
-			if err := f.tellHealth(ctx, err); err != nil {
+		if last == nil != (found == nil) || found != nil && last.Error() != found.Error() {
+			if err := f.tellHealth(ctx, found); err != nil {
 				return err
 			}
 		}
-		last = err
+		last = found
 		select {
 		case <-ctx.Done():
-			return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+		case <-s.Done():
 		case <-tick.C:
 		}
+	}
+}
+
+// over says why there is nothing left to watch; nil while there is.
+func over(ctx context.Context, s *runner.Session) error {
+	select {
+	case <-ctx.Done():
+		return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+	case <-s.Done():
+		exit := s.Exit()
+		return &hook.Error{Kind: hook.Crash, Exit: &exit, Err: errors.New("the plugin ended")}
+	default:
+		return nil
 	}
 }
 

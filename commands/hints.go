@@ -158,28 +158,42 @@ func (f *program) pythonHints(err error, add adder) {
 		}
 	case errors.As(err, &missing):
 		if f.session != nil {
-			add("%s is not installed for this Python: %s -m pip install %s", missing.Module,
-				quoteLine([]string{f.session.Interpreter().Path}), distribution(missing.Module))
+			f.missingHint(missing, add)
 		}
 		add("or name the Python that has it with --python")
 	}
 }
 
-// distribution is what to install for a module whose name does not tell.
-func distribution(module string) string {
-	switch module {
-	case "grpc":
-		return "grpcio"
-	case "grpc_health":
-		return "grpcio-health-checking"
-	case "grpc_reflection":
-		return "grpcio-reflection"
-	case "grpc_status":
-		return "grpcio-status"
-	case "google":
-		return "protobuf"
+// missingHint says what to install for a module that is not there.
+func (f *program) missingHint(e *schema.MissingModuleError, add adder) {
+	module := e.Module
+	if _, rest, ok := strings.Cut(e.Text, "No module named '"); ok {
+		module, _, _ = strings.Cut(rest, "'") // with the package that it is in
 	}
-	return module
+	text := module + " is not installed for this Python"
+	if name := distribution(module); name != "" {
+		text += ": " + quoteLine([]string{f.session.Interpreter().Path, "-m", "pip", "install", name})
+	}
+	add("%s", text)
+}
+
+// distribution is the name by which a module is installed: its own, but for what
+// gRPC plugins import; empty where it cannot be told.
+func distribution(module string) string {
+	top, _, nested := strings.Cut(module, ".")
+	switch {
+	case module == "google" || strings.HasPrefix(module, "google.protobuf"):
+		return "protobuf"
+	case top == "google" && nested:
+		return "" // one of many
+	case top == "grpc":
+		return "grpcio"
+	case top == "grpc_health":
+		return "grpcio-health-checking"
+	case strings.HasPrefix(top, "grpc_"):
+		return "grpcio-" + strings.ReplaceAll(top[len("grpc_"):], "_", "-")
+	}
+	return top
 }
 
 // elsewhereHint names an installed Python that would do.

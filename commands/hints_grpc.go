@@ -37,7 +37,7 @@ func (f *program) grpcHints(err error, add adder) {
 		add("listen on 127.0.0.1:0 and print the port that was chosen")
 	case errors.As(err, &health) && health.Status == "SERVICE_UNKNOWN":
 		add("in Python: health_servicer.set(%q, HealthCheckResponse.SERVING); or ask for another with --service", health.Service)
-	case errors.As(err, &noProbe):
+	case errors.As(err, &noProbe) && f.session != nil:
 		add("in Python, grpcio-health-checking serves it: set the service \"plugin\" to SERVING")
 	case errors.As(err, &flag):
 		add("--transport grpc starts it as a gRPC plugin")
@@ -117,7 +117,7 @@ func (f *program) connectHint(e *runner.ConnectError, add adder) {
 	switch {
 	case f.session == nil && errors.Is(e, runner.ErrNoCertificate):
 		add("--tls-client-cert and --tls-client-key name one")
-	case f.session == nil && e.Stage == "http2":
+	case f.session == nil && e.Stage == "http2" && !f.tls:
 		add("if the server wants TLS: --tls")
 	case f.session == nil && e.Stage == "tls":
 		add("without --tls it is asked in plain; --tls-ca-cert names who signed its certificate")

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
 )
 
 // program is what the commands of one run share.
@@ -27,9 +29,11 @@ type program struct {
 	cfg      runner.Config   // with what it was opened
 	grpcFlag string          // a flag of its command line that only gRPC plugins know
 	output   *ui.Output
-	early    error // what prepare found wrong
-	probing  bool  // --probe-codes was given
-	endless  bool  // the command goes on until a signal, which is no failure then
+	tls      bool        // a server is asked by TLS
+	heldBack atomic.Bool // some of what the plugin printed was not shown
+	early    error       // what prepare found wrong
+	probing  bool        // --probe-codes was given
+	endless  bool        // the command goes on until a signal, which is no failure then
 	help     helpWriter
 }
 
@@ -54,11 +58,7 @@ func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*ru
 	label := pluginLabel(cfg.Plugin)
 	f.output = f.streams.PluginOutput(ui.OutputOptions{Label: label, Quiet: f.opts.quiet, JSON: f.opts.logJSON})
 	f.output.SetGeneration(1)
-	cfg.Output = func(stream, text string, cut int) {
-		if f.opts.verbose || !hostDebug(text) {
-			f.output.Line(stream, text, cut)
-		}
-	}
+	cfg.Output = f.outputLine
 	if len(f.opts.debug) > 0 {
 		cfg.DebugWire = slices.Contains(f.opts.debug, "wire")
 		cfg.Debug = func(area, text string) {
@@ -69,7 +69,7 @@ func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*ru
 	}
 	stop := f.streams.Waiting("starting " + cfg.Plugin)
 	defer stop()
-	s, err := runner.Prepare(ctx, cfg)
+	s, err := prepare(ctx, cfg)
 	f.session = s
 	if err == nil {
 		err = f.suits(s)
@@ -81,14 +81,37 @@ func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*ru
 		err = s.Start(ctx)
 	}
 	if err != nil {
+		stop()
+		if s.Info().PID != 0 { // it started, but a bootstrap call failed
+			f.closeSession(s)
+		}
 		return nil, err
 	}
 	f.ready(s)
 	return s, nil
 }
 
-// hostDebug tells whether a line is what a plugin in Go logs for its host's
-// debugging: hclog's JSON, of which go-plugin itself writes some at each start.
+// prepare does so within ctx: a file that it reads may be one that never ends.
+func prepare(ctx context.Context, cfg runner.Config) (*runner.Session, error) {
+	s, err := interruptible(ctx, func() (*runner.Session, error) { return runner.Prepare(ctx, cfg) })
+	if s == nil {
+		s = new(runner.Session)
+	}
+	return s, err
+}
+
+// outputLine prints a line of the plugin. What one in Go logs for its host's
+// debugging, of which go-plugin itself writes some at each start, is told when
+// pyplug tells what it does, too.
+func (f *program) outputLine(stream, text string, cut int) {
+	if !f.opts.verbose && f.session.Plugin().Kind == manifest.Executable && hostDebug(text) {
+		f.heldBack.Store(true)
+		return
+	}
+	f.output.Line(stream, text, cut)
+}
+
+// hostDebug tells whether a line is hclog's JSON for debugging.
 func hostDebug(text string) bool {
 	return strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
 }
@@ -167,5 +190,5 @@ func (f *program) fail(err error) {
 	}
 	e := asError(err)
 	f.streams.Fail(ui.Failure{Err: e, Context: f.context(e), Hints: f.hints(err),
-		Shown: f.output != nil && !f.opts.quiet, JSON: f.opts.json})
+		Shown: f.output != nil && !f.opts.quiet && !f.heldBack.Load(), JSON: f.opts.json})
 }

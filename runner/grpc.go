@@ -25,8 +25,10 @@ type GRPC struct {
 	// of our certificate's key, one of [Curves]; empty means the first.
 	MTLS  *bool
 	Curve string
-	// Service is the name that health is asked for.
-	Service string
+	// Service is the name that health is asked for. AnyHealth takes a plugin
+	// for ready whatever its health service says.
+	Service   string
+	AnyHealth bool
 	// Metadata is sent with every call, as pairs of name and value.
 	Metadata []string
 	// MaxMessage is the size in bytes from which a message is refused.
@@ -94,6 +96,7 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 		// What nobody set is longer for the first answer than for later ones.
 		HealthTimeout: or(c.Timeouts.Probe, limit(m.Timeouts.Probe)),
 		Service:       or(c.GRPC.Service, m.Probe),
+		AnyHealth:     c.GRPC.AnyHealth,
 		Metadata:      c.GRPC.Metadata,
 		MaxMessage:    c.GRPC.MaxMessage,
 		EmitDefaults:  c.GRPC.EmitDefaults,
@@ -211,14 +214,16 @@ func noise(n grpcplugin.Noise) string {
 	return fmt.Sprintf("%q", n.Text)
 }
 
-// chooseTransport decides how a Python plugin is spoken to, and says why, without
+// chooseTransport decides how a plugin is spoken to, and says why, without
 // running it.
-func (s *Session) chooseTransport(given string) (transport, why string) {
+func (s *Session) chooseTransport() (transport, why string) {
 	switch {
-	case given != "":
-		return given, "--transport"
+	case s.config.Transport != "":
+		return s.config.Transport, "--transport"
 	case s.plugin.Manifest.Transport != "":
 		return s.plugin.Manifest.Transport, s.plugin.Manifest.File
+	case s.plugin.Kind == manifest.Executable:
+		return "grpc", "it is an executable"
 	}
 	if yes, why := looksGRPC(s.modules, s.plugin.Entry); yes {
 		return "grpc", why

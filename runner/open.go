@@ -18,12 +18,15 @@ import (
 )
 
 // Open prepares a plugin and starts it, see [Prepare] and [Session.Start]. The
-// session it returns is closed by the caller; when Open fails, the one it returns
-// all the same tells how far it came.
+// session it returns is closed by the caller; when Open fails, nothing of the
+// plugin is left, and the session it returns all the same tells how far it came.
 func Open(ctx context.Context, c Config) (*Session, error) {
 	s, err := Prepare(ctx, c)
 	if err == nil {
 		err = s.Start(ctx)
+	}
+	if err != nil {
+		_ = s.Close(ctx) // the first error is the one to tell
 	}
 	return s, err
 }
@@ -44,7 +47,7 @@ func Prepare(ctx context.Context, c Config) (*Session, error) {
 	}
 	s.environ = environ(c, s.plugin.Manifest)
 	if s.plugin.Kind == manifest.Executable {
-		s.settings.Transport, s.settings.Why = or(c.Transport, s.plugin.Manifest.Transport, "grpc"), "it is an executable"
+		s.settings.Transport, s.settings.Why = s.chooseTransport()
 		if s.settings.Transport != "grpc" {
 			return s, fail(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: s.settings.Transport})
 		}
@@ -53,7 +56,7 @@ func Prepare(ctx context.Context, c Config) (*Session, error) {
 			return s, err
 		}
 		s.modules = s.python.Modules(importDirs(s.plugin.Entry), s.environ)
-		s.settings.Transport, s.settings.Why = s.chooseTransport(c.Transport)
+		s.settings.Transport, s.settings.Why = s.chooseTransport()
 	}
 	start := &s.settings.Timeouts.Start
 	if s.settings.Transport == "grpc" {
@@ -84,12 +87,16 @@ func (s *Session) pipeLauncher() hook.Launcher {
 	})
 }
 
-// Start launches the plugin and makes the manifest's bootstrap calls. When it
-// fails, what it started is gone. The error is a [*hook.Error] of the kinds
-// Interpreter, Start, Handshake, Unhealthy, Internal and Canceled, or of those of
-// [Session.Call] when a bootstrap call failed. Cancelling ctx ends the start. It
-// is called once, on a session that [Prepare] returned without an error.
+// Start launches the plugin and makes the manifest's bootstrap calls. The error
+// is a [*hook.Error] of the kinds Interpreter, Start, Handshake, Unhealthy,
+// Internal and Canceled, or of those of [Session.Call] when a bootstrap call
+// failed: then the plugin runs until [Session.Close]. Cancelling ctx ends the
+// start. It is called once, on a session that [Prepare] returned without an
+// error, and comes before all other methods that ask the plugin.
 func (s *Session) Start(ctx context.Context) error {
+	if s.launcher == nil || s.inst != nil {
+		return fail(hook.Internal, errors.New("a session is started once, when it is prepared"))
+	}
 	s.state("starting")
 	var err error
 	if s.inst, err = s.launcher.Launch(ctx); err != nil {
@@ -101,8 +108,6 @@ func (s *Session) Start(ctx context.Context) error {
 	s.grpc, _ = s.inst.(*grpcplugin.Instance) // nil for a functions file
 	if err := s.calls(ctx, s.plugin.Manifest.Bootstrap); err != nil {
 		s.state("failed")
-		_ = s.inst.Stop(ctx) // the bootstrap's error is the one to tell
-		_ = s.launcher.Close(ctx)
 		return err
 	}
 	s.bootstrapped = true

@@ -105,6 +105,12 @@ func (s *Session) Template(ctx context.Context, name string) ([]byte, error) {
 	return nil, &hook.Error{Kind: hook.Request, Hook: name, Err: &schema.NoHookError{Hook: name, Known: known}}
 }
 
+// Done is closed when the plugin is gone, and Exit says how it ended.
+func (s *Session) Done() <-chan struct{} { return s.inst.Done() }
+
+// Exit says how the plugin ended. It is valid once Done is closed.
+func (s *Session) Exit() hook.Exit { return s.inst.Exit() }
+
 // Oddities are what other hosts would refuse about the plugin that was started.
 func (s *Session) Oddities() []string {
 	if s.grpc == nil {

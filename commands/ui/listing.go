@@ -33,7 +33,7 @@ func (s *Streams) listing(hooks []schema.Hook) string {
 	const widest = 48
 	signatures, column := make([]string, len(hooks)), 0
 	for i, h := range hooks {
-		signatures[i] = s.outLine(signature(h))
+		signatures[i] = s.outLine(h.Signature())
 		if n := textCells(signatures[i]); n <= widest {
 			column = max(column, n)
 		}
@@ -58,31 +58,6 @@ func (s *Streams) listing(hooks []schema.Hook) string {
 	}
 	return b.String()
 }
-
-// signature is a hook as a listing has it. A method of a service, whose name has
-// a slash, is told much as its source would: that all its fields are given by
-// name and may be left out goes without saying.
-func signature(h schema.Hook) string {
-	if !strings.Contains(h.Name, "/") {
-		return h.Signature()
-	}
-	fields := make([]string, len(h.Params))
-	for i, p := range h.Params {
-		fields[i] = p.Name + ": " + p.Type
-	}
-	takes, returns := strings.Join(fields, ", "), strings.TrimSuffix(h.Returns, "{}")
-	if h.Streams == "in" || h.Streams == "both" {
-		takes = "stream {" + takes + "}"
-	}
-	if h.Streams == "out" || h.Streams == "both" {
-		returns = "stream " + returns
-	}
-	return withoutKinds.Replace(h.Name + "(" + takes + ") -> " + returns)
-}
-
-// withoutKinds leaves out what a type's name stands for. Nothing but these two
-// words ends so before a blank: a field's name has a colon.
-var withoutKinds = strings.NewReplacer("message ", "", "enum ", "")
 
 // withoutNulls makes absent lists empty ones.
 func withoutNulls(hooks []schema.Hook) []schema.Hook {

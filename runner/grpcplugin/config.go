@@ -69,6 +69,8 @@ type Config struct {
 
 	// Service is the name that health is asked for; empty means "plugin".
 	Service string
+	// AnyHealth takes a plugin that says it is not serving for ready, too.
+	AnyHealth bool
 	// Metadata is sent with every call of a hook, as pairs of name and value.
 	// The values of a name that ends in "-bin" are sent as they are.
 	Metadata []string

@@ -122,12 +122,12 @@ func (e *HealthError) Error() string {
 	return fmt.Sprintf("the health of the service %q is %s, want SERVING", e.Service, e.Status)
 }
 
-// NoHealthError says that a plugin has no health service. It is tolerated
+// NoHealthError says that a plugin or server has no health service. It is tolerated
 // where a plugin is started.
 type NoHealthError struct{}
 
 // Error says so.
-func (*NoHealthError) Error() string { return "the plugin serves no grpc.health.v1.Health" }
+func (*NoHealthError) Error() string { return "no grpc.health.v1.Health is served" }
 
 // SizeError says that a message is larger than is sent or read, which is what
 // [Config.MaxMessage] allows.

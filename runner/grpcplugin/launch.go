@@ -252,8 +252,10 @@ func (n *launch) prove(i *Instance) *hook.Error {
 	defer cancel()
 	err := ask(ctx, i.conn, n.cfg.Service)
 	i.evidence.Health = time.Since(began)
-	if none := (*NoHealthError)(nil); err == nil || errors.As(err, &none) {
-		i.evidence.NoHealth = err != nil
+	var none *NoHealthError
+	var bad *HealthError
+	i.evidence.NoHealth = errors.As(err, &none)
+	if err == nil || i.evidence.NoHealth || n.cfg.AnyHealth && errors.As(err, &bad) {
 		return nil
 	}
 	if n.ctx.Err() == nil && ctx.Err() != nil {

@@ -3,8 +3,14 @@ package schema
 import "strings"
 
 // Signature writes the hook as Python would, such as
-// "greet(name: str, *, loud: bool = False) -> str". A long default is cut.
+// "greet(name: str, *, loud: bool = False) -> str". A long default is cut. A
+// method of a service, whose name has a slash, is written much as its source
+// would, such as "KV/Put(key: string, value: bytes) -> proto.Empty": that all its
+// fields are given by name and may be left out goes without saying.
 func (h Hook) Signature() string {
+	if strings.Contains(h.Name, "/") {
+		return h.method()
+	}
 	var b strings.Builder
 	b.WriteString(h.Name)
 	b.WriteByte('(')
@@ -20,6 +26,26 @@ func (h Hook) Signature() string {
 	}
 	return b.String()
 }
+
+// method is the signature of a method.
+func (h Hook) method() string {
+	fields := make([]string, len(h.Params))
+	for i, p := range h.Params {
+		fields[i] = p.Name + ": " + p.Type
+	}
+	takes, returns := strings.Join(fields, ", "), strings.TrimSuffix(h.Returns, "{}")
+	if h.Streams == "in" || h.Streams == "both" {
+		takes = "stream {" + takes + "}"
+	}
+	if h.Streams == "out" || h.Streams == "both" {
+		returns = "stream " + returns
+	}
+	return withoutKinds.Replace(h.Name + "(" + takes + ") -> " + returns)
+}
+
+// withoutKinds leaves out what a type's name stands for. Nothing but these two
+// words ends so before a blank: a field's name has a colon.
+var withoutKinds = strings.NewReplacer("message ", "", "enum ", "")
 
 // parameters lists them with the markers "/" and "*" where Python wants them.
 func (h Hook) parameters() []string {
