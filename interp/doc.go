@@ -23,7 +23,8 @@
 //     script imports: beside the script, in PYTHONPATH, among the installed
 //     packages, and where .pth files and editable installs point to.
 //  9. [Modules.Walk] follows the imports from a script on: its own files as far
-//     as they go, of libraries the surface.
+//     as they go, of libraries the surface. [Modules.Glance] goes less far,
+//     because every functions file pays for it.
 //
 // The chosen path is never resolved: Python finds its environment from the path
 // it was started by, so a resolved one would lose the environment.

@@ -9,10 +9,11 @@ import (
 // finders are the places that setuptools' editable installs add. Each has a
 // module in dir, __editable___NAME_VERSION_finder.py, that says which package is
 // where; a .pth file imports it, which comes and goes with it.
-func finders(dir string, names []string) []place {
-	var found []place
-	for _, name := range ending(names, "__editable__", "_finder.py") {
-		text, _ := readHead(filepath.Join(dir, name), maxFile)
+func finders(dir string, names []string) []placeName {
+	var found []placeName
+	files := ending(names, "__editable__", "_finder.py")
+	for _, name := range files[:min(len(files), mostPathFiles)] {
+		text := readSmall(filepath.Join(dir, name))
 		for _, variable := range [...]string{"MAPPING", "NAMESPACES"} {
 			for _, p := range mapping(text, variable) {
 				if filepath.IsAbs(p.dir) {
@@ -31,8 +32,8 @@ func finders(dir string, names []string) []place {
 //	NAMESPACES = {'ns': ['/path/to/ns']}
 //
 // Of a line that ends too early, what comes before counts.
-func mapping(text, variable string) []place {
-	var found []place
+func mapping(text, variable string) []placeName {
+	var found []placeName
 	name := ""
 	_, text, _ = strings.Cut("\n"+text, "\n"+variable)
 	text, _, _ = strings.Cut(text, "\n")
@@ -50,7 +51,7 @@ func mapping(text, variable string) []place {
 		if strings.HasPrefix(text, ":") {
 			name = strings.ReplaceAll(word, ".", "/")
 		} else if name != "" && word != "" {
-			found = append(found, place{dir: filepath.Clean(word), name: name})
+			found = append(found, placeName{dir: filepath.Clean(word), name: name})
 		}
 	}
 }

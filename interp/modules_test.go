@@ -249,7 +249,7 @@ func FuzzMapping(f *testing.F) {
 			if p.name == "" || p.dir == "" || strings.Contains(p.name, ".") {
 				t.Errorf("%q: %+v", text, p)
 			}
-			p.file(p.name + "/x.py")
+			place{placeName: p}.file(p.name + "/x.py")
 		}
 	})
 }

@@ -123,7 +123,7 @@ func isWithin(dir, path string) bool {
 // Bounds of what is read of a directory of packages. Python has none.
 const (
 	mostNames     = 20000
-	mostPathFiles = 100
+	mostPathFiles = 300
 )
 
 // namesIn gives the names in a directory, in no order.
@@ -149,6 +149,16 @@ func ending(names []string, start, end string) []string {
 	return found
 }
 
+// readSmall is the text of a regular file, or its start. Another kind of file might
+// keep its reader waiting.
+func readSmall(path string) string {
+	if !isFile(path) {
+		return ""
+	}
+	text, _ := readHead(path, maxFile) // what was read before an error counts
+	return text
+}
+
 // pathFiles are the directories that the .pth files of dir name, a line each. The
 // lines that Python would execute are not: see [finders] for what they may do.
 func pathFiles(dir string, names []string) []string {
@@ -158,7 +168,7 @@ func pathFiles(dir string, names []string) []string {
 		if name[0] == '.' {
 			continue // hidden ones do not count
 		}
-		text, _ := readHead(filepath.Join(dir, name), maxFile)
+		text := readSmall(filepath.Join(dir, name))
 		for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 			line = strings.TrimRight(line, " \t\r\n")
 			if line == "" || line[0] == '#' || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {

@@ -113,6 +113,9 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 	if mtls := or(c.GRPC.MTLS, m.MTLS); mtls != nil && *mtls {
 		cfg.Security = grpcplugin.MutualTLS
 	}
+	if modules, entry := s.modules, s.plugin.Entry; modules != nil {
+		cfg.Sources = func(context.Context) ([]protoschema.Source, error) { return pb2Sources(modules, entry) }
+	}
 	if s.plugin.Kind == manifest.Executable {
 		cfg.Python = s.plugin.Shebang != ""
 		return grpcplugin.New(cfg), nil
@@ -121,8 +124,6 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 	if cfg.Args, err = pythonArgs(s.plugin); err != nil {
 		return nil, fail(hook.Usage, err)
 	}
-	modules, entry := s.modules, s.plugin.Entry
-	cfg.Sources = func(context.Context) ([]protoschema.Source, error) { return pb2Sources(modules, entry) }
 	return grpcplugin.New(cfg), nil
 }
 
@@ -131,10 +132,12 @@ var curves = map[string]elliptic.Curve{
 }
 
 // asPackage runs a package as python -m does, wherever it is: -m would look for
-// it from the working directory.
-const asPackage = `import runpy, sys
+// it from the working directory. Until sys.path is changed Python looks for
+// modules there, too, but for sys, which is built in.
+const asPackage = `import sys
 sys.path[0], name = sys.argv[1:3]
 del sys.argv[1:3]
+import runpy
 runpy.run_module(name, run_name="__main__", alter_sys=True)`
 
 // pythonArgs are what a Python is told so that it runs a plugin as a program.
@@ -145,7 +148,8 @@ func pythonArgs(p manifest.Plugin) ([]string, error) {
 	if _, err := os.Stat(filepath.Join(p.Entry, "__main__.py")); errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s has no __main__.py, want one in a package that is a gRPC plugin", p.Path)
 	}
-	return []string{"-c", asPackage, filepath.Dir(p.Entry), filepath.Base(p.Entry)}, nil
+	root, name := packageIn(p.Entry)
+	return []string{"-c", asPackage, root, name}, nil
 }
 
 // describedBy reads the files that flags name; nil when they name none.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
@@ -51,6 +53,10 @@ func Prepare(ctx context.Context, c Config) (*Session, error) {
 		if s.settings.Transport != "grpc" {
 			return s, fail(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: s.settings.Transport})
 		}
+		if c.Python != "" {
+			return s, fail(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
+		}
+		s.modules = shebangModules(ctx, c, s.plugin, s.environ)
 	} else {
 		if s.python, err = find(ctx, c, s.plugin, s.environ); err != nil {
 			return s, err
@@ -152,8 +158,43 @@ func environ(c Config, m manifest.Manifest) []string {
 	return proc.Environ(c.Environ, c.CleanEnv, append(set, c.Env...))
 }
 
+// shebangModules is where an executable that is a Python script finds what it
+// imports; nil for other programs, and where that cannot be told.
+func shebangModules(ctx context.Context, c Config, p manifest.Plugin, env []string) *interp.Modules {
+	words := strings.Fields(p.Shebang)
+	if len(words) > 1 && filepath.Base(words[0]) == "env" {
+		words = slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	python, err := interp.Find(ctx, request(Config{Python: words[0], Environ: c.Environ, Cwd: c.Cwd}, manifest.Plugin{}, env))
+	if err != nil {
+		return nil
+	}
+	return python.Modules(importDirs(p.Entry), env)
+}
+
 // find chooses the interpreter.
 func find(ctx context.Context, c Config, p manifest.Plugin, env []string) (interp.Interpreter, error) {
+	found, err := interp.Find(ctx, request(c, p, env))
+	switch {
+	case err == nil:
+		return found, nil
+	case ctx.Err() != nil:
+		return found, fail(hook.Canceled, context.Cause(ctx))
+	}
+	e := fail(hook.Interpreter, err)
+	if none := (*interp.NotFoundError)(nil); errors.As(err, &none) {
+		for _, a := range none.Tried {
+			e.Tried = append(e.Tried, a.String())
+		}
+	}
+	return found, e
+}
+
+// request is what is wanted of an interpreter.
+func request(c Config, p manifest.Plugin, env []string) interp.Request {
 	m := p.Manifest
 	r := interp.Request{
 		Flag:        c.Python,
@@ -170,20 +211,7 @@ func find(ctx context.Context, c Config, p manifest.Plugin, env []string) (inter
 	for _, q := range p.Requires {
 		r.Requires = append(r.Requires, interp.Requirement(q))
 	}
-	found, err := interp.Find(ctx, r)
-	switch {
-	case err == nil:
-		return found, nil
-	case ctx.Err() != nil:
-		return found, fail(hook.Canceled, context.Cause(ctx))
-	}
-	e := fail(hook.Interpreter, err)
-	if none := (*interp.NotFoundError)(nil); errors.As(err, &none) {
-		for _, a := range none.Tried {
-			e.Tried = append(e.Tried, a.String())
-		}
-	}
-	return found, e
+	return r
 }
 
 // ask runs a Python that is to say its version. What it complains about is part

@@ -133,8 +133,8 @@ func TestOpenFails(t *testing.T) {
 		"no such directory":   {func(c *runner.Config) { c.Dir = "nosuch" }, hook.Usage},
 		"directory is a file": {func(c *runner.Config) { c.Dir = "diary.py" }, hook.Usage},
 		"no grpc plugin":      {func(c *runner.Config) { c.Transport = "grpc" }, hook.Start},
-		"an executable":       {func(c *runner.Config) { c.Plugin = c.Python }, hook.Start},
-		"an executable, pipe": {func(c *runner.Config) { c.Plugin, c.Transport = c.Python, "pipe" }, hook.Usage},
+		"an executable":       {func(c *runner.Config) { c.Plugin, c.Python = c.Python, "" }, hook.Start},
+		"an executable, pipe": {func(c *runner.Config) { c.Plugin, c.Python, c.Transport = c.Python, "", "pipe" }, hook.Usage},
 		"no such proto":       {func(c *runner.Config) { c.Transport, c.GRPC.Proto = "grpc", []string{"nosuch.proto"} }, hook.Usage},
 		"no such protoset":    {func(c *runner.Config) { c.Transport, c.GRPC.Protoset = "grpc", []string{"nosuch"} }, hook.Usage},
 	} {

@@ -16,84 +16,74 @@ import (
 // What is told of a plugin by its source alone. An entry is that of
 // [manifest.Plugin]: a file, or the directory of a package.
 
-// scriptOf is the file that Python runs for an entry.
+// scriptOf is the file that Python runs for an entry; of a link, what it leads to.
 func scriptOf(entry string) string {
 	if info, err := os.Stat(entry); err == nil && info.IsDir() {
 		return filepath.Join(entry, "__main__.py")
 	}
+	if real, err := filepath.EvalSymlinks(entry); err == nil {
+		return real
+	}
 	return filepath.Clean(entry)
 }
 
-// importDirs are the directories from which an entry imports its own: the one
-// that it is in and, for a link, that of what it leads to, which is the one that
-// Python itself takes.
+// importDirs is the directory from which an entry imports its own, as the first one
+// of Python's search path.
 func importDirs(entry string) []string {
-	dirs := []string{filepath.Dir(entry)}
-	if real, err := filepath.EvalSymlinks(entry); err == nil && filepath.Dir(real) != dirs[0] {
-		dirs = append(dirs, filepath.Dir(real))
+	if info, err := os.Stat(entry); err == nil && info.IsDir() {
+		root, _ := packageIn(entry)
+		return []string{root}
 	}
-	return dirs
+	return []string{filepath.Dir(scriptOf(entry))}
 }
 
-// looksGRPC tells whether a plugin is one of gRPC, and why:
+// packageIn tells how Python imports the package in a directory: from where, and by
+// which name, dotted where it is within others.
+func packageIn(dir string) (root, name string) {
+	root, name = filepath.Dir(dir), filepath.Base(dir)
+	for {
+		above, outer := filepath.Dir(root), filepath.Base(root)
+		if _, err := os.Stat(filepath.Join(root, "__init__.py")); err != nil || above == root || strings.Contains(outer, ".") {
+			return root, name // a name with a dot cannot be imported
+		}
+		root, name = above, outer+"."+name
+	}
+}
+
+// looksGRPC tells whether a plugin is one of gRPC, and why: its script, or something
+// that it imports, prints a handshake, and its script, or something that it imports,
+// imports gRPC. A line in that form alone may be anything that a function prints,
+// and a server alone one that a test starts; what prints its line in a way that
+// [pysrc.Serves] cannot see needs --transport.
 //
-//   - its script makes a server, which needs gRPC and nothing else does,
-//   - its script prints a handshake, and it or something that it imports imports
-//     gRPC: a line in that form alone may be anything that a function prints,
-//   - something that it imports prints a handshake: a plugin's SDK. That an import
-//     makes servers tells nothing, since libraries do so for many reasons.
-//
-// Where Python has no gRPC an SDK is not looked for, since it could not serve; and
-// of many files only the first are read, because every functions file pays for it.
+// Where Python has no gRPC only a script that prints a handshake itself is followed
+// further, since no other could serve.
 func looksGRPC(m *interp.Modules, entry string) (yes bool, why string) {
-	const most = 200
-	script, seen := scriptOf(entry), 0
-	var own pysrc.Hints // what the script itself does
-	for file := range m.Walk(script) {
-		if seen++; seen > most {
+	script, printer := scriptOf(entry), ""
+	var all pysrc.Hints
+	for file := range m.Glance(script) {
+		does := pysrc.Serves(file.Text)
+		if !file.Own {
+			does = does.Alone()
+		}
+		all = all.Or(does)
+		switch {
+		case all.PrintsHandshake && printer == "":
+			printer = file.Path
+		case file.Path == script && !m.Has("grpc") && !m.Has("grpclib"):
+			return false, ""
+		}
+		if all.PrintsHandshake && all.ImportsGRPC {
 			break
 		}
-		if file.Path == script {
-			own = pysrc.Serves(file.Text)
-			if why := deeds(own); why != "" {
-				return true, why
-			}
-			if !own.PrintsHandshake && !m.Has("grpc") && !m.Has("grpclib") {
-				break
-			}
-			continue
-		}
-		if !own.PrintsHandshake && !mayShake(file.Text) {
-			continue
-		}
-		switch does := pysrc.Serves(file.Text); {
-		case own.PrintsHandshake && does.ImportsGRPC:
-			return true, deeds(own.Or(does))
-		case does.PrintsHandshake:
-			return true, shown(importDirs(entry), file.Path) + " prints a handshake"
-		}
 	}
-	return false, ""
-}
-
-// deeds says in words what makes a script a plugin of gRPC, empty when nothing does.
-func deeds(h pysrc.Hints) string {
 	switch {
-	case h.MakesServer && h.PrintsHandshake:
-		return "it makes a gRPC server and prints a handshake"
-	case h.MakesServer:
-		return "it makes a gRPC server"
-	case h.PrintsHandshake && h.ImportsGRPC:
-		return "it imports gRPC and prints a handshake"
+	case !all.PrintsHandshake || !all.ImportsGRPC:
+		return false, ""
+	case printer == script:
+		return true, "it imports gRPC and prints a handshake"
 	}
-	return ""
-}
-
-// mayShake tells quickly of most files that they print no handshake: what every
-// form of its line has is not there.
-func mayShake(text string) bool {
-	return strings.Contains(text, "|") && slices.ContainsFunc([]string{"grpc", "netrpc", "|tcp|", "|unix|"},
-		func(part string) bool { return strings.Contains(text, part) })
+	return true, shown(entry, printer) + " prints a handshake"
 }
 
 // pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports.
@@ -101,7 +91,7 @@ func mayShake(text string) bool {
 // search path before it imports them, all that lie below its directory are read
 // too. An error names the file, which Python could not load either.
 func pb2Sources(m *interp.Modules, entry string) ([]protoschema.Source, error) {
-	r := pb2Reader{dirs: importDirs(entry), seen: map[string]bool{}}
+	r := pb2Reader{entry: entry, seen: map[string]bool{}}
 	script := scriptOf(entry)
 	for file := range m.Walk(script) {
 		if !isPB2(file.Path) {
@@ -111,19 +101,38 @@ func pb2Sources(m *interp.Modules, entry string) ([]protoschema.Source, error) {
 			return nil, err
 		}
 	}
-	if r.services == 0 {
-		for _, dir := range importDirs(script) {
-			r.readBelow(dir)
+	if r.services > 0 {
+		return r.sources, nil
+	}
+	imported := len(r.sources)
+	r.readBelow(filepath.Dir(script))
+	return agreeing(r.sources, imported), nil
+}
+
+// agreeing leaves out of all but the first certain sources those that disagree
+// with an earlier one, such as a stale copy: the nearer to the plugin, the
+// earlier.
+func agreeing(sources []protoschema.Source, certain int) []protoschema.Source {
+	if _, err := protoschema.MergeDescriptors(sources...); err == nil {
+		return sources
+	}
+	depth := func(s protoschema.Source) int { return strings.Count(filepath.ToSlash(s.Name), "/") }
+	guessed := slices.Clone(sources[certain:])
+	slices.SortStableFunc(guessed, func(a, b protoschema.Source) int { return depth(a) - depth(b) })
+	kept := slices.Clone(sources[:certain])
+	for _, s := range guessed {
+		if _, err := protoschema.MergeDescriptors(append(slices.Clone(kept), s)...); err == nil {
+			kept = append(kept, s)
 		}
 	}
-	return r.sources, nil
+	return kept
 }
 
 func isPB2(path string) bool { return strings.HasSuffix(path, "_pb2.py") }
 
 // pb2Reader collects what *_pb2.py files hold.
 type pb2Reader struct {
-	dirs     []string        // the plugin's, for the names of sources
+	entry    string          // the plugin's, for the names of sources
 	seen     map[string]bool // paths
 	sources  []protoschema.Source
 	services int
@@ -132,7 +141,7 @@ type pb2Reader struct {
 // read takes the descriptors out of one file.
 func (r *pb2Reader) read(path, text string) error {
 	r.seen[path] = true
-	name := shown(r.dirs, path)
+	name := shown(r.entry, path)
 	serialized, err := pysrc.Descriptors(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -214,10 +223,10 @@ func foreign(dir, path string) bool {
 	return err == nil
 }
 
-// shown is a path for messages: as seen from the first of the directories that it
-// is in.
-func shown(dirs []string, path string) string {
-	for _, dir := range dirs {
+// shown is a path for messages: as seen from where the entry is, or from where it
+// imports its own.
+func shown(entry, path string) string {
+	for _, dir := range append([]string{filepath.Dir(entry)}, importDirs(entry)...) {
 		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 			return rel
 		}

@@ -54,6 +54,9 @@ func fakePython(root string) interp.Interpreter {
 const (
 	makesServer = "import grpc\nserver = grpc.server(pool)\n"
 	prints      = `print(f"1|1|tcp|127.0.0.1:{port}|grpc", flush=True)` + "\n"
+	// Parts of a handshake, and what puts them together.
+	partNames   = "CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n"
+	printsParts = `print(f"{CORE}|{APP}|{NETWORK}|{address}|{PROTOCOL}", flush=True)` + "\n"
 )
 
 func TestLooksGRPC(t *testing.T) {
@@ -66,41 +69,68 @@ func TestLooksGRPC(t *testing.T) {
 	}{
 		{name: "a functions file", files: map[string]string{"plug/main.py": "import os, six\ndef f(): return 1\n"}},
 		{name: "a server and its handshake", files: map[string]string{"plug/main.py": makesServer + prints},
-			why: "it makes a gRPC server and prints a handshake"},
-		{name: "a server", files: map[string]string{"plug/main.py": makesServer}, why: "it makes a gRPC server"},
-		{name: "though grpc is missing", files: map[string]string{"plug/main.py": makesServer}, none: true,
-			why: "it makes a gRPC server"},
-		{name: "a function that prints such a line", files: map[string]string{"plug/main.py": "def f():\n  " + prints}},
-		{name: "a handshake and a client", files: map[string]string{"plug/main.py": "import grpc\n" + prints},
 			why: "it imports gRPC and prints a handshake"},
+		{name: "though grpc is missing", files: map[string]string{"plug/main.py": makesServer + prints}, none: true,
+			why: "it imports gRPC and prints a handshake"},
+		{name: "a server that no handshake tells of", files: map[string]string{"plug/main.py": makesServer}},
+		{name: "a server for tests", files: map[string]string{"plug/main.py": "import helper\n", "plug/helper.py": makesServer}},
+		{name: "a function that prints such a line", files: map[string]string{"plug/main.py": "def f():\n  " + prints}},
+		{name: "an example of the line in a helper", files: map[string]string{"plug/main.py": "import helper\n",
+			"plug/helper.py": "EXAMPLE = '1|1|tcp|127.0.0.1:1234|grpc'\n"}},
 		{name: "a handshake, and the server elsewhere", files: map[string]string{"plug/main.py": "import server\n" + prints,
-			"plug/server.py": makesServer}, none: true, why: "it makes a gRPC server and prints a handshake"},
+			"plug/server.py": makesServer}, none: true, why: "it imports gRPC and prints a handshake"},
+		{name: "a server, and the handshake elsewhere", files: map[string]string{"plug/main.py": "import line\n" + makesServer,
+			"plug/line.py": prints}, why: "line.py prints a handshake"},
 		{name: "in a file of its own", files: map[string]string{"plug/main.py": "from sdk.serve import serve\n",
-			"plug/sdk/serve.py": prints},
+			"plug/sdk/serve.py": makesServer + prints},
 			why: filepath.FromSlash("sdk/serve.py") + " prints a handshake"},
+		{name: "in two", files: map[string]string{"plug/main.py": "from sdk import line, serve\n",
+			"plug/sdk/line.py": prints, "plug/sdk/serve.py": makesServer},
+			why: filepath.FromSlash("sdk/line.py") + " prints a handshake"},
+		{name: "in parts", files: map[string]string{"plug/main.py": "import grpc\nfrom names import *\n" + printsParts,
+			"plug/names.py": partNames},
+			why: "names.py prints a handshake"},
+		{name: "in parts of a library", files: map[string]string{"plug/main.py": "import grpc, names\n" + printsParts,
+			fakeSite + "names.py": partNames}},
 		{name: "in an installed file", files: map[string]string{"plug/main.py": "import sdk\n",
-			fakeSite + "sdk/__init__.py": "from . import serve\n", fakeSite + "sdk/serve.py": prints},
+			fakeSite + "sdk/__init__.py": "from . import serve\n", fakeSite + "sdk/serve.py": makesServer + prints},
 			why: "$ROOT/" + fakeSite + "sdk/serve.py prints a handshake"},
 		{name: "which is not read without grpc", files: map[string]string{"plug/main.py": "import sdk\n",
-			"plug/sdk.py": prints}, none: true},
-		{name: "an import that makes a server", files: map[string]string{"plug/main.py": "import helper\n",
-			"plug/helper.py": makesServer}},
+			"plug/sdk.py": makesServer + prints}, none: true},
 		{name: "a client", files: map[string]string{"plug/main.py": "import grpc\nc = grpc.insecure_channel('x')\n"}},
 		{name: "a package", entry: "plug/pack", files: map[string]string{"plug/pack/__init__.py": "",
-			"plug/pack/__main__.py": "from .serve import x\n", "plug/pack/serve.py": prints},
+			"plug/pack/__main__.py": "from .serve import x\n", "plug/pack/serve.py": makesServer + prints},
 			why: filepath.FromSlash("pack/serve.py") + " prints a handshake"},
+		{name: "a package in a package", entry: "plug/outer/inner", files: map[string]string{"plug/outer/__init__.py": "",
+			"plug/outer/inner/__init__.py": "", "plug/outer/inner/__main__.py": "import outer.common, beside\n",
+			"plug/outer/common.py": "import grpc\n", "plug/beside.py": prints, "plug/outer/beside.py": ""},
+			why: "beside.py prints a handshake"},
 		{name: "a package that no one runs", entry: "plug/pack",
 			files: map[string]string{"plug/pack/__init__.py": makesServer + prints}},
+		{name: "the last file that is looked at", files: manyFiles(99), why: "m98.py prints a handshake"},
+		{name: "too many files", files: manyFiles(100)},
 		{name: "nothing", files: nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			root, m := staticTree(t, !c.none, c.files)
-			yes, why := looksGRPC(m, filepath.Join(root, filepath.FromSlash(or(c.entry, "plug/main.py"))))
+			root, _ := staticTree(t, !c.none, c.files)
+			entry := filepath.Join(root, filepath.FromSlash(or(c.entry, "plug/main.py")))
+			yes, why := looksGRPC(fakePython(root).Modules(importDirs(entry), nil), entry)
 			if want := strings.ReplaceAll(c.why, "$ROOT", root); yes != (want != "") || why != want {
 				t.Errorf("got %v %q, want %q", yes, why, want)
 			}
 		})
 	}
+}
+
+// manyFiles is a chain of so many files that a script imports, of which the last
+// prints a handshake.
+func manyFiles(n int) map[string]string {
+	files := map[string]string{"plug/main.py": "import grpc, m0\n"}
+	for i := range n {
+		files[fmt.Sprintf("plug/m%d.py", i)] = fmt.Sprintf("import m%d\n", i+1)
+	}
+	files[fmt.Sprintf("plug/m%d.py", n-1)] = prints
+	return files
 }
 
 // pb2 is a generated file of the room pysrc: "shapes", which has a service and
@@ -177,20 +207,41 @@ func TestPB2SourcesBroken(t *testing.T) {
 }
 
 // TestLinked holds that a script behind a link imports what is beside itself, as
-// Python has it.
+// Python has it, and not what is beside the link.
 func TestLinked(t *testing.T) {
-	root, _ := staticTree(t, true, map[string]string{"real/main.py": "import sdk, shapes_pb2\n", "real/sdk.py": prints,
-		"real/shapes_pb2.py": pb2(t, "shapes")})
+	root, _ := staticTree(t, true, map[string]string{"real/main.py": "import sdk, shapes_pb2, helper\n",
+		"real/sdk.py": "import grpc\n", "real/shapes_pb2.py": pb2(t, "shapes"), "helper.py": prints, "shapes_pb2.py": "broken"})
 	entry := filepath.Join(root, "plug.py")
 	if err := os.Symlink(filepath.Join(root, "real", "main.py"), entry); err != nil {
 		t.Skip(err)
 	}
 	m := fakePython(root).Modules(importDirs(entry), nil)
-	if yes, why := looksGRPC(m, entry); !yes || filepath.Base(why) != "sdk.py prints a handshake" {
+	if yes, why := looksGRPC(m, entry); yes {
+		t.Errorf("got %q", why)
+	}
+	if sources, err := pb2Sources(m, entry); err != nil || names(sources) != "real/shapes_pb2.py" {
+		t.Errorf("got %s, %v", names(sources), err)
+	}
+	sdk := filepath.Join(root, "real", "sdk.py")
+	if err := os.WriteFile(sdk, []byte(makesServer+prints), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if yes, why := looksGRPC(m, entry); !yes || why != filepath.Join("real", "sdk.py")+" prints a handshake" {
 		t.Errorf("got %v, %q", yes, why)
 	}
-	if sources, err := pb2Sources(m, entry); err != nil || names(sources) != filepath.ToSlash(filepath.Join("real", "shapes_pb2.py")) {
-		t.Errorf("got %s, %v", names(sources), err)
+}
+
+// TestPB2Entries holds how much is looked at below a plugin's directory.
+func TestPB2Entries(t *testing.T) {
+	for n, want := range map[int]string{4000: "zz/shapes_pb2.py", 5100: ""} {
+		files := map[string]string{"plug/main.py": "x = 1\n", "plug/zz/shapes_pb2.py": pb2(t, "shapes")}
+		for i := range n {
+			files[fmt.Sprintf("plug/data/%d", i)] = ""
+		}
+		root, m := staticTree(t, true, files)
+		if sources, err := pb2Sources(m, filepath.Join(root, "plug", "main.py")); err != nil || names(sources) != want {
+			t.Errorf("behind %d entries: got %q, %v, want %q", n, names(sources), err, want)
+		}
 	}
 }
 
@@ -199,7 +250,7 @@ func TestExample(t *testing.T) {
 	dir := filepath.Join(runnertest.Example(t), "plugin-python")
 	entry := filepath.Join(dir, "plugin.py")
 	_, m := staticTree(t, true, nil)
-	if yes, why := looksGRPC(m, entry); !yes || why != "it makes a gRPC server and prints a handshake" {
+	if yes, why := looksGRPC(m, entry); !yes || why != "it imports gRPC and prints a handshake" {
 		t.Errorf("got %v, %q", yes, why)
 	}
 	m = interp.Interpreter{}.Modules([]string{dir}, nil)
@@ -216,22 +267,38 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// BenchmarkLooksGRPC is what a functions file pays: where its Python has no gRPC,
-// where it has, and with large libraries.
+// BenchmarkLooksGRPC is what a functions file pays, which is to stay below 10 ms:
+// with large libraries, where its Python has no gRPC and where it has, and with as
+// much of its own as a plugin can have.
 func BenchmarkLooksGRPC(b *testing.B) {
-	library := strings.Repeat("def f(x: int | None) -> str | None:\n    \"\"\"Say \"tcp\".\"\"\"\n    return None\n", 200)
-	for _, grpc := range []bool{false, true} {
-		files := map[string]string{"plug/main.py": "import os\nimport big0, big1, big2\n\ndef f(a):\n    return a\n"}
-		for n := range 3 {
-			imports := ""
-			for i := range 100 {
-				imports += fmt.Sprintf("from .m%d import f\n", i)
-				files[fmt.Sprintf("%sbig%d/m%d.py", fakeSite, n, i)] = library
-			}
-			files[fmt.Sprintf("%sbig%d/__init__.py", fakeSite, n)] = imports
+	code := strings.Repeat("def f(x: int | None) -> str | None:\n    \"\"\"Say \"tcp\".\"\"\"\n    return g(x, \"|\", 1)\n", 300)
+	libraries := map[string]string{"plug/main.py": "import os\nimport big0, big1, big2\n\ndef f(a):\n    return a\n"}
+	for n := range 300 {
+		libraries[fmt.Sprintf("%sbig%d/m%d.py", fakeSite, n%3, n)] = code[:len(code)/3]
+		libraries[fmt.Sprintf("%sbig%d/__init__.py", fakeSite, n%3)] += fmt.Sprintf("from .m%d import f\n", n)
+	}
+	large, small := map[string]string{"plug/main.py": ""}, map[string]string{"plug/main.py": ""}
+	for n := range 300 {
+		for _, own := range []map[string]string{large, small} {
+			own["plug/main.py"] += fmt.Sprintf("from m%d import f\n", n)
 		}
-		root, m := staticTree(b, grpc, files)
-		b.Run(fmt.Sprintf("grpc=%v", grpc), func(b *testing.B) {
+		large[fmt.Sprintf("plug/m%d.py", n)] = code
+		small[fmt.Sprintf("plug/m%d.py", n)] = code[:2500] + fmt.Sprintf("\nimport a%d, b%d, c%d, d%d, e%d\n", n, n, n, n, n)
+	}
+	imports := map[string]string{"plug/main.py": ""}
+	for n := range 10000 {
+		imports["plug/main.py"] += fmt.Sprintf("import mod%d\n", n)
+	}
+	for _, c := range []struct {
+		name  string
+		grpc  bool
+		files map[string]string
+	}{
+		{"libraries, no grpc", false, libraries}, {"libraries", true, libraries}, {"300 of 27 KB", true, large},
+		{"300 of 2.5 KB", true, small}, {"10000 imports", true, imports},
+	} {
+		root, m := staticTree(b, c.grpc, c.files)
+		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				if yes, why := looksGRPC(m, filepath.Join(root, "plug", "main.py")); yes {
 					b.Fatal(why)
@@ -255,5 +322,30 @@ func BenchmarkPB2Sources(b *testing.B) {
 		if sources, err := pb2Sources(m, filepath.Join(root, "plug", "main.py")); err != nil || len(sources) != 51 {
 			b.Fatal(len(sources), err)
 		}
+	}
+}
+
+// A stale copy that nothing imports does not stand in the way of the one nearer
+// to the plugin.
+func TestPB2Stale(t *testing.T) {
+	source := func(name, field string) protoschema.Source {
+		text := "syntax = \"proto3\"; package ed; message Q { string " + field + " = 1; } service Ed { rpc Do(Q) returns (Q); }"
+		s, err := protoschema.CompileProto([]string{"/"}, []string{"ed.proto"}, func(string) ([]byte, error) { return []byte(text), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Name = name
+		return s
+	}
+	stale, near, other := source("build/lib/old_pb2.py", "x"), source("gen/ed_pb2.py", "t"), source("a/b/c/ed_pb2.py", "t")
+	var names []string
+	for _, s := range agreeing([]protoschema.Source{stale, near, other}, 0) {
+		names = append(names, s.Name)
+	}
+	if got := strings.Join(names, " "); got != "gen/ed_pb2.py a/b/c/ed_pb2.py" {
+		t.Errorf("kept %s", got)
+	}
+	if kept := agreeing([]protoschema.Source{stale, near}, 1); len(kept) != 1 || kept[0].Name != stale.Name {
+		t.Errorf("kept %v, want what is imported", kept)
 	}
 }

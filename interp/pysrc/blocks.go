@@ -109,7 +109,7 @@ func (w *walker) clause(b *block, word string, header []token) {
 	}
 	if word == "except" && w.catches(header[1:]) {
 		for i := b.first; i < b.last; i++ {
-			if w.found[i].defs == b.outer.defs {
+			if w.defs[i] == b.outer.defs {
 				w.found[i].Guarded = true
 			}
 		}

@@ -30,25 +30,6 @@ func (i Import) Hard() bool { return !i.Guarded && !i.Local && !i.Conditional }
 // order. What is in strings and comments is none; what is not valid Python is
 // passed over.
 func Imports(text string) []Import {
-	var found []Import
-	for _, s := range statements(text) {
-		found = append(found, s.Import)
-	}
-	return found
-}
-
-// statement is an import with the names it binds.
-type statement struct {
-	Import
-	// as are the names bound for Names, or one for Module; "" where there is no
-	// "as".
-	as []string
-	// defs is how many functions it is in.
-	defs int
-}
-
-// statements finds the import statements.
-func statements(text string) []statement {
 	w := walker{scanner: newScanner(text)}
 	for w.logical() {
 		w.visit()
@@ -63,7 +44,8 @@ type walker struct {
 	// brackets, which no import has.
 	tokens []token
 	blocks []block
-	found  []statement
+	found  []Import
+	defs   []int // how many functions each of them is in
 }
 
 // logical reads the next logical line; false at the end.
@@ -149,7 +131,7 @@ func (w *walker) statement(line []token) {
 	if w.is(line[0], "lazy") {
 		line, lazy = line[1:], true
 	}
-	var parsed []statement
+	var parsed []Import
 	switch p := (parser{walker: w, line: line[1:]}); {
 	case w.is(line[0], "import"):
 		parsed = p.plain()
@@ -157,11 +139,10 @@ func (w *walker) statement(line []token) {
 		parsed = p.from()
 	}
 	in := w.context()
-	for _, s := range parsed {
-		s.Line, s.defs = start.line, in.defs
-		s.Guarded, s.Conditional = in.guarded, in.conditional
-		s.Local = in.defs > 0 || lazy
-		w.found = append(w.found, s)
+	for _, i := range parsed {
+		i.Line, i.Local = start.line, in.defs > 0 || lazy
+		i.Guarded, i.Conditional = in.guarded, in.conditional
+		w.found, w.defs = append(w.found, i), append(w.defs, in.defs)
 	}
 }
 
@@ -172,17 +153,14 @@ type parser struct {
 }
 
 // plain reads "a.b as c, d"; nil if that is not what stands there.
-func (p *parser) plain() []statement {
-	var all []statement
+func (p *parser) plain() []Import {
+	var all []Import
 	for {
-		module, as, ok := p.dotted(), "", true
-		if module == "" {
+		module := p.dotted()
+		if module == "" || !p.alias() {
 			return nil
 		}
-		if as, ok = p.alias(); !ok {
-			return nil
-		}
-		all = append(all, statement{Import: Import{Module: module}, as: []string{as}})
+		all = append(all, Import{Module: module})
 		if len(p.line) == 0 {
 			return all
 		}
@@ -193,38 +171,36 @@ func (p *parser) plain() []statement {
 }
 
 // from reads "..a.b import (c as d, e)"; nil if that is not what stands there.
-func (p *parser) from() []statement {
-	var s statement
+func (p *parser) from() []Import {
+	var i Import
 	for p.take(".") {
-		s.Level++
+		i.Level++
 	}
 	if len(p.line) > 0 && !p.is(p.line[0], "import") {
-		s.Module = p.dotted()
+		i.Module = p.dotted()
 	}
-	if s.Module == "" && s.Level == 0 || !p.take("import") {
+	if i.Module == "" && i.Level == 0 || !p.take("import") {
 		return nil
 	}
 	if p.take("*") {
-		s.Names, s.as = []string{"*"}, []string{""}
-		return []statement{s}
+		i.Names = []string{"*"}
+		return []Import{i}
 	}
 	p.take("(")
 	for len(p.line) > 0 && p.line[0].kind == name {
-		s.Names = append(s.Names, p.of(p.line[0]))
+		i.Names = append(i.Names, p.of(p.line[0]))
 		p.line = p.line[1:]
-		as, ok := p.alias()
-		if !ok {
+		if !p.alias() {
 			return nil
 		}
-		s.as = append(s.as, as)
 		if !p.take(",") {
 			break
 		}
 	}
-	if p.take(")"); len(p.line) > 0 || len(s.Names) == 0 {
+	if p.take(")"); len(p.line) > 0 || len(i.Names) == 0 {
 		return nil
 	}
-	return []statement{s}
+	return []Import{i}
 }
 
 // take takes word, if it comes next.
@@ -236,17 +212,16 @@ func (p *parser) take(word string) bool {
 	return true
 }
 
-// alias reads "as c", if that comes next; false if only half of it does.
-func (p *parser) alias() (string, bool) {
+// alias passes over "as c", if that comes next; false if only half of it does.
+func (p *parser) alias() bool {
 	if !p.take("as") {
-		return "", true
+		return true
 	}
 	if len(p.line) == 0 || p.line[0].kind != name {
-		return "", false
+		return false
 	}
-	as := p.of(p.line[0])
 	p.line = p.line[1:]
-	return as, true
+	return true
 }
 
 // dotted reads "a.b.c"; "" if it does not come next.

@@ -87,55 +87,6 @@ func TestHard(t *testing.T) {
 	}
 }
 
-// What a plugin of any kind does, and what is none.
-func TestServes(t *testing.T) {
-	const server, prints, imports = "S", "P", "G"
-	for _, c := range []struct{ name, text, want string }{
-		{"nothing", "import os\ndef greet(name): return name\n", ""},
-		{"the usual", "import grpc\ns = grpc.server(pool)\nprint('1|1|tcp|127.0.0.1:1234|grpc', flush=True)", imports + server + prints},
-		{"an f-string", "print(f\"1|{v}|tcp|127.0.0.1:{port}|grpc\\n\")", prints},
-		{"a format", "print('1|1|%s|%s|grpc' % (n, a))\n", prints},
-		{"another format", "print('{}|{}|{}|{}|{}'.format(1, 1, n, a, 'grpc'))\n", prints},
-		{"any fields", "row = f'{a}|{b}|{c}|{d}|{e}'\n", ""},
-		{"joined", "x = '|'.join(['1', '1', 'unix', path, \"grpc\"])", prints},
-		{"a sum", "x = '1|1' + '|tcp|127.0.0.1:' + str(port) + '|grpc'", prints},
-		{"with a certificate", "x = f'1|6|tcp|127.0.0.1:{port}|grpc|{cert}'", prints},
-		{"split by bars", "x = line.split('|'); y = 'grpc', 'tcp'", ""},
-		{"in a docstring", "'''\n1|1|tcp|127.0.0.1:1|grpc\n'''\ndef f():\n  '1|1|tcp|x|grpc'\n# '1|1|tcp|x|grpc'", ""},
-		{"a table", "x = '1|2|3|4|5'\ny = '1|one|tcp and udp|both|grpc'\n", ""},
-		{"a client", "import grpc\nc = grpc.insecure_channel('x')", imports},
-		{"asyncio", "from grpc import aio\ns = aio.server()\n", imports + server},
-		{"renamed", "import grpc.aio as g\ns = (g\n.server())\n", imports + server},
-		{"the function", "from grpc import server as make\nmake(x)\n", imports + server},
-		{"a star", "from grpc import *\naio.server()\n", imports + server},
-		{"grpclib", "from grpclib.server import Server\ns = Server([x])\n", imports + server},
-		{"imported below", "def f():\n  return grpc.server(x)\nimport grpc\n", imports + server},
-		{"not called", "import grpc\nx = grpc.server\ny = x.grpc.server()\ndef grpc(server): pass\n", imports},
-		{"another grpc", "from .grpc import server\nserver()\n", ""},
-		{"generated", "import grpc\nimport a_pb2 as a__pb2\nclass X(object):\n  def __init__(self, channel): pass\ndef add_X_to_server(servicer, server):\n  h = grpc.method_handlers_generic_handler('a', r)\n", imports},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			h := Serves(c.text)
-			got := ""
-			if h.ImportsGRPC {
-				got += imports
-			}
-			if h.MakesServer {
-				got += server
-			}
-			if h.PrintsHandshake {
-				got += prints
-			}
-			if got != c.want {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-			if h.Plugin() != strings.ContainsAny(c.want, server+prints) || h.Or(Hints{}) != h {
-				t.Errorf("%+v", h)
-			}
-		})
-	}
-}
-
 func FuzzImports(f *testing.F) {
 	f.Add("try:\n  from .a import (b as c, d)\nexcept ImportError: import e; x = f'{y[\"z\"]:{w}}'\n")
 	f.Add("match x:\n  case 1: import a\nif not TYPE_CHECKING:\n\timport b\nelse: print('1|1|tcp|x|grpc')\n")

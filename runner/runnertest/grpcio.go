@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -39,7 +40,7 @@ var findGRPCIO = sync.OnceValues(func() (path, why string) {
 	}
 	venv, err := venvOf(python)
 	if err == nil {
-		return filepath.Join(venv, "bin", "python3"), ""
+		return pythonIn(venv), ""
 	}
 	for _, system := range []string{python.path, "/usr/bin/python3"} {
 		if imports(system) == nil {
@@ -95,7 +96,7 @@ func makeVenv(python, venv string) error {
 	if err := tool(python, "-m", "venv", venv); err != nil {
 		return err
 	}
-	own := filepath.Join(venv, "bin", "python3")
+	own := pythonIn(venv)
 	install := append([]string{"-m", "pip", "install", "--quiet", "--retries=2", "--disable-pip-version-check"}, requirements...)
 	if err := tool(own, install...); err != nil {
 		return err
@@ -104,6 +105,14 @@ func makeVenv(python, venv string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(venv, contents), []byte(strings.Join(requirements, "\n")), 0o644)
+}
+
+// pythonIn is the program of a venv.
+func pythonIn(venv string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(venv, "Scripts", "python.exe")
+	}
+	return filepath.Join(venv, "bin", "python3")
 }
 
 func imports(python string) error {

@@ -1,0 +1,102 @@
+package pysrc
+
+import "testing"
+
+// show is what a file does, in a letter each.
+func (h Hints) show() string {
+	text := ""
+	if h.ImportsGRPC {
+		text += "G"
+	}
+	if h.PrintsHandshake {
+		text += "P"
+	}
+	return text
+}
+
+// What a plugin of any kind does, and what is none.
+func TestServes(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing", "import os\ndef greet(name): return name\n", ""},
+		{"the usual", "import grpc\ns = grpc.server(pool)\nprint('1|1|tcp|127.0.0.1:1234|grpc', flush=True)", "GP"},
+
+		{"an f-string", "print(f\"1|{v}|tcp|127.0.0.1:{port}|grpc\\n\")", "P"},
+		{"constants in an f-string", "P = 'grpc'\nprint(f'{CORE}|{APP}|{NETWORK}|{address}|{P}')", "P"},
+		{"a number first", "P = 'grpc'\nprint(f'1|{APP}|{NETWORK}|{address}|{P}')", "P"},
+		{"a format", "print('1|1|%s|%s|grpc' % (n, a))\n", "P"},
+		{"by name", "print('1|1|%(network)s|%(address)s|grpc' % d)\n", "P"},
+		{"another format", "print('{}|{}|{}|{}|{}'.format(1, 1, n, a, 'grpc'))\n", "P"},
+		{"fields by name", "print('{core}|{app}|{net}|{addr}|{p}'.format(core=1, app=1, net=n, addr=a, p='grpc'))\n", "P"},
+		{"a template", "print(string.Template('1|1|tcp|$address|grpc').substitute(address=a))\n", "P"},
+		{"joined", "x = '|'.join(['1', '1', 'unix', path, \"grpc\"])", "P"},
+		{"joined, whatever the network", "x = '|'.join(map(str, (1, 1, network, address, 'grpc')))", "P"},
+		{"a list that is joined", "x = [1, 1, 'tcp', address, 'grpc']\nprint('|'.join(map(str, x)))", "P"},
+		{"values that are joined", "x = dict(n='tcp', p='grpc')\nprint('|'.join(x.values()))", "P"},
+		{"by a constant", "BAR = '|'\nx = BAR.join(('1', '1', 'tcp', a, 'grpc'))", "P"},
+		{"separated", "print(1, 1, 'tcp', address, 'grpc', sep='|', flush=True)", "P"},
+		{"separated, a list", "print(*[1, 1, 'tcp', address, 'grpc'], sep = '|')", "P"},
+		{"written", "sys.stdout.write('1|1|tcp|' + address + '|grpc\\n')", "P"},
+		{"bytes", "os.write(1, b'1|1|tcp|127.0.0.1:%d|grpc\\n' % port)", "P"},
+		{"bytes that are joined", "os.write(1, b'|'.join([b'1', b'1', b'tcp', address, b'grpc']) + b'\\n')", "P"},
+		{"a sum", "x = '1|1' + '|tcp|127.0.0.1:' + str(port) + '|grpc'", "P"},
+		{"the end of a sum", "x = CORE + '|' + network + '|' + address + '|grpc\\n'", "P"},
+		{"its start", "x = f'1|{v}|' + network + BAR + address + BAR + 'grpc'", "P"},
+		{"a sum with each bar", "x = str(1) + '|' + v + '|' + n + '|' + a + '|' + 'grpc'", "P"},
+		{"side by side", "x = (f'1|{v}|' # core, app\n  'tcp|'\n  f'{address}|grpc')", "P"},
+		{"three quotes", "print('''1|1|tcp|{}|grpc\n'''.format(a))", "P"},
+		{"with a certificate", "x = f'1|6|tcp|127.0.0.1:{port}|grpc|{cert}'", "P"},
+		{"a sum with a certificate", "x = f'1|6|{n}|' + address + f'|grpc|{cert}'", "P"},
+
+		{"any fields", "row = f'{a}|{b}|{c}|{d}|{e}'\n", ""},
+		{"split by bars", "x = line.split('|'); y = 'grpc', 'tcp'\nif c == '|' or c != '|': pass", ""},
+		{"few fields joined", "x = '|'.join([a, b]); y = 'grpc', n(1, 2, 3, 4, 5)", ""},
+		{"in a docstring", "'''\n1|1|tcp|127.0.0.1:1|grpc\n'''\ndef f():\n  '1|1|tcp|x|grpc'; '1|1|tcp|x|grpc'\n# '1|1|tcp|x|grpc'", ""},
+		{"in a text", "x = 'want a line such as 1|1|tcp|127.0.0.1:1|grpc'\n", ""},
+		{"a table", "x = '1|2|3|4|5'\ny = '1|one|tcp and udp|both|grpc'\n", ""},
+		{"a pattern", "x = re.compile('(http|grpc)://'), 'a|b', 'tcp|unix', 'grpc'\n", ""},
+		{"types", "def f(a: int | None, b: 'grpc' | 'tcp') -> str | None: ...\n", ""},
+
+		{"a client", "import grpc\nc = grpc.insecure_channel('x')", "G"},
+		{"from it", "from grpc import aio\n", "G"},
+		{"one of it", "import os, grpc.aio as g\n", "G"},
+		{"grpclib", "if x: from grpclib.server import Server\n", "G"},
+		{"lazily", "def f():\n  lazy import grpc; pass", "G"},
+		{"after another", "import os; import grpc", "G"},
+		{"another grpc", "from .grpc import server\nimport a.grpc, b as grpc\nfrom a import b, grpc\nraise a from grpc\n", ""},
+		{"no import", "x = importer, grpc\nimport os; y = x, grpc\n", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if h := Serves(c.text); h.show() != c.want || h.Or(Hints{}) != h || h.Alone().show() != c.want {
+				t.Errorf("got %q, want %q", h.show(), c.want)
+			}
+		})
+	}
+}
+
+// TestShared holds that the files of one plugin may share the parts of a line, and
+// that those of a library are none.
+func TestShared(t *testing.T) {
+	constants := Serves("CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n")
+	for name, text := range map[string]string{
+		"an f-string": "print(f'{CORE}|{APP}|{NETWORK}|{address}|{PROTOCOL}')",
+		"joined":      "print('|'.join([str(CORE), APP, NETWORK, address, PROTOCOL]))",
+		"separated":   "print(CORE, APP, NETWORK, address, PROTOCOL, sep='|')",
+		"a sum":       "print(str(CORE) + '|' + APP + '|' + NETWORK + '|' + address + '|' + PROTOCOL)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := Serves(text)
+			if h.PrintsHandshake || constants.PrintsHandshake {
+				t.Error("a part is taken for the whole")
+			}
+			if !h.Or(constants).PrintsHandshake || !constants.Or(h).PrintsHandshake {
+				t.Error("the whole is not seen")
+			}
+			if h.Alone().Or(constants).PrintsHandshake || h.Or(constants.Alone()).PrintsHandshake {
+				t.Error("what is alone is taken for a part")
+			}
+		})
+	}
+	if Serves("print('|'.join(names))").Or(constants).PrintsHandshake {
+		t.Error("whatever is joined is taken for a line")
+	}
+}
