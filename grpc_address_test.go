@@ -104,6 +104,13 @@ func TestHealthAddress(t *testing.T) {
 		"serving":          {[]string{"--address", plain}, 0, 0, "^healthy\n$"},
 		"a service":        {[]string{"--address", plain, "--service", "sick"}, 7, 4, `the health of the service "sick" is NOT_SERVING, want SERVING`},
 		"no such service":  {[]string{"--address", plain, "--service", "nope"}, 7, 3, `not for the service "nope"`},
+		"by a resolver":    {[]string{"--address", "dns:///" + plain}, 0, 0, "^healthy\n$"},
+		"by none":          {[]string{"-addr", "passthrough:" + plain}, 0, 0, "^healthy\n$"},
+		"a header":         {[]string{"--address", plain, "--rpc-header", "tenant: blue"}, 0, 0, "^healthy\n$"},
+		"no header":        {[]string{"--address", plain, "--rpc-header", "tenant"}, 2, 1, "want NAME=VALUE or \"NAME: VALUE\""},
+		"a flag as value":  {[]string{"--address", plain, "--user-agent", "--probe-codes", "--service", "sick"}, 7, 4, "NOT_SERVING"},
+		"of a plugin":      {[]string{"--address", plain, "--start-timeout", "5"}, 2, 1, "--start-timeout is for a plugin that is started"},
+		"TLS with no name": {[]string{"--address", secure, "--tls", "--tls-server-name", ""}, 2, 1, "--tls-server-name is empty"},
 		"on a socket":      {[]string{"--address", "unix:" + socket}, 0, 0, "^healthy\n$"},
 		"nobody there":     {[]string{"--address", "127.0.0.1:1"}, 6, 2, "cannot connect to 127.0.0.1:1: .*connection refused"},
 		"no such socket":   {[]string{"--address", "unix:" + socket + "s"}, 6, 2, "cannot connect to unix:.*no such file"},
@@ -127,9 +134,37 @@ func TestHealthAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pyplug(t, nil, append([]string{"health"}, c.flags...)...).says(t, c.code, c.want)
-			pyplug(t, nil, append([]string{"health", "--probe-codes"}, c.flags...)...).says(t, c.probe, c.want)
+			pyplug(t, nil, append([]string{"health", "--probe-codes=true"}, c.flags...)...).says(t, c.probe, c.want)
 		})
 	}
+}
+
+// What the environment says of plugins does not forbid to ask a server.
+func TestHealthAddressEnvironment(t *testing.T) {
+	address, _ := healthy(t, "tcp", "127.0.0.1:0")
+	env := []string{"PYPLUG_START_TIMEOUT=5", "PYPLUG_STOP_TIMEOUT=5", "PYPLUG_TIMEOUT=5"}
+	pyplug(t, env, "health", "--address", address).says(t, 0, "^healthy\n$")
+}
+
+// A file of TLS that never comes can be interrupted.
+func TestHealthAddressInterrupted(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := pyplug(t, nil, "health", "--address", "127.0.0.1:1", "--tls", "--tls-ca-cert", fifo)
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w, err := os.OpenFile(fifo, os.O_WRONLY, 0) // returns when it is being read
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := s.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, 130)
 }
 
 // TestHealthWatch follows a server's health until it is told to stop.

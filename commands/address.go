@@ -1,7 +1,9 @@
 package commands
 
 import (
+	"crypto/tls"
 	"errors"
+	"os"
 	"slices"
 	"time"
 
@@ -42,11 +44,12 @@ func addressOnly(c *cli.Context) error {
 	return nil
 }
 
-// pluginOnly refuses what makes sense for a plugin that is started alone.
+// pluginOnly refuses what makes sense for a plugin that is started alone, but for
+// what may come from the environment, which is for all commands.
 func pluginOnly(c *cli.Context) error {
-	given := c.LocalFlagNames() // without those of the environment, which are for all commands
+	given := c.LocalFlagNames()
 	for _, flag := range pluginFlags("") {
-		if name := flag.Names()[0]; slices.Contains(given, name) {
+		if name := flag.Names()[0]; name != serviceFlag && slices.Contains(given, name) && !fromEnvironment(flag) {
 			return usage("--%s is for a plugin that is started, and --address starts none", name)
 		}
 	}
@@ -54,6 +57,13 @@ func pluginOnly(c *cli.Context) error {
 		return usage("%s is a PLUGIN and --address is given: want one of them", quoteLine(words[:1]))
 	}
 	return nil
+}
+
+// fromEnvironment tells whether the environment sets a flag. urfave/cli counts
+// that as given.
+func fromEnvironment(flag cli.Flag) bool {
+	doc, ok := flag.(cli.DocGenerationFlag)
+	return ok && slices.ContainsFunc(doc.GetEnvVars(), func(name string) bool { return os.Getenv(name) != "" })
 }
 
 // healthOfAddress asks a server that runs already.
@@ -68,6 +78,7 @@ func (f *program) healthOfAddress(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	f.tls = o.TLS != nil
 	address := c.String("address")
 	stop := f.streams.Waiting("asking " + address)
 	defer stop()
@@ -87,12 +98,15 @@ func (f *program) healthOfAddress(c *cli.Context) error {
 // readAddress reads what addressFlags say.
 func readAddress(c *cli.Context) (runner.AddressOptions, error) {
 	o := runner.AddressOptions{
-		Service:        c.String("service"),
+		Service:        c.String(serviceFlag),
 		Timeout:        durationOf(c, "timeout"),
 		ConnectTimeout: durationOf(c, "connect-timeout"),
 		UserAgent:      c.String("user-agent"),
 	}
-	var err error
+	err := notEmpty(c, "tls-ca-cert", "tls-client-cert", "tls-client-key", "tls-server-name")
+	if err != nil {
+		return o, err
+	}
 	if o.Metadata, err = readHeaders(c.StringSlice("header")); err != nil {
 		return o, err
 	}
@@ -109,10 +123,14 @@ func readAddress(c *cli.Context) (runner.AddressOptions, error) {
 	if files.NoVerify && (files.CA != "" || files.ServerName != "") {
 		return o, usage("--tls-no-verify takes any certificate: it excludes --tls-ca-cert and --tls-server-name")
 	}
-	if o.TLS, err = files.Config(); err != nil {
-		return o, usage("--tls: %w", err)
-	}
-	return o, nil
+	o.TLS, err = interruptible(c.Context, func() (*tls.Config, error) { // a file may be a pipe
+		cfg, err := files.Config()
+		if err != nil {
+			return nil, usage("--tls: %w", err)
+		}
+		return cfg, nil
+	})
+	return o, err
 }
 
 // probeCode is the exit code that grpc-health-probe has for an error.

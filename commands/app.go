@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -114,8 +115,8 @@ func (f *program) prepare(args []string) []string {
 		if cmd.names == asTyped {
 			return args
 		}
-		f.opts.json = asks("--json", args[2:])
-		f.probing = cmd.Name == "health" && (asks("--probe-codes", args[2:]) || asks("-probe-codes", args[2:]))
+		f.opts.json = asks(cmd.Command, args[2:], "json")
+		f.probing = asks(cmd.Command, args[2:], "probe-codes")
 		arranged, err := arrange(cmd.Command, []string{"pyplug", args[1]}, args[2:], cmd.names)
 		if err != nil {
 			f.early = err
@@ -156,12 +157,26 @@ type earlyFlagError struct{ flag, line string }
 
 func (e *earlyFlagError) Error() string { return e.flag + " stands before the command" }
 
-// asks looks for a switch before the flags are read, for errors until then.
-func asks(flag string, words []string) bool {
-	if end := slices.Index(words, "--"); end >= 0 {
-		words = words[:end]
+// asks tells whether a switch of a command is on before its flags are read, for
+// errors until then. It makes what it can of words that are wrong.
+func asks(c *cli.Command, words []string, name string) (on bool) {
+	known := flagsOf(c)
+	if _, ok := known[name]; !ok {
+		return false
 	}
-	return slices.Contains(words, flag)
+	for i := 0; i < len(words) && words[i] != "--"; i++ {
+		flag, value, hasValue := cutFlag(words[i])
+		switch {
+		case !strings.HasPrefix(words[i], "-"):
+		case known[flag] && !hasValue:
+			i++ // the next word is its value
+		case flag == name && !hasValue:
+			on = true
+		case flag == name:
+			on, _ = strconv.ParseBool(value) // else it is told of later
+		}
+	}
+	return on
 }
 
 // earlyFlag finds a flag before the command that is not pyplug's own: one of the
@@ -175,7 +190,7 @@ func (f *program) earlyFlag(args []string) error {
 	for i, word := range args[2:] {
 		for _, cmd := range f.commands {
 			if _, known := flagsOf(cmd.Command)[name]; known && cmd.HasName(word) {
-				f.opts.json = asks("--json", args)
+				f.opts.json = asks(cmd.Command, args[1:], "json")
 				flags := args[1 : i+2]
 				line := slices.Concat([]string{"pyplug", word}, flags, args[i+3:])
 				return &earlyFlagError{flag: args[1], line: quoteLine(line)}

@@ -111,6 +111,34 @@ func FuzzComplete(f *testing.F) {
 	})
 }
 
+// Every flag of every command is offered, and of a value that is not one of a few
+// the names of files at most.
+func TestCompleteFlags(t *testing.T) {
+	f := &program{}
+	f.commands = commandList(f)
+	f.prepare([]string{"pyplug", "__complete", "run", "--"}) // which must not prune
+	for _, cmd := range f.commands {
+		if cmd.Hidden {
+			continue
+		}
+		for _, flag := range cmd.Flags {
+			name := "--" + flag.Names()[0]
+			offered := complete(f.commands, []string{cmd.Name, name})
+			if !slices.ContainsFunc(offered, func(line string) bool { return strings.HasPrefix(line, name+"\t") }) {
+				t.Errorf("%s %s: offered %q", cmd.Name, name, offered)
+			}
+			if doc := flag.(cli.DocGenerationFlag); !doc.TakesValue() {
+				continue
+			}
+			for _, line := range complete(f.commands, []string{cmd.Name, name, "no such value"}) {
+				if line != files {
+					t.Errorf("%s %s: offered %q as a value", cmd.Name, name, line)
+				}
+			}
+		}
+	}
+}
+
 func TestComplete(t *testing.T) {
 	commands := commandList(&program{})
 	for _, c := range []struct{ line, want string }{
@@ -126,6 +154,22 @@ func TestComplete(t *testing.T) {
 		{"completion b", "bash"},
 		{"help hea", "health"},
 		{"nosuch ", ""},
+		{"run --tr", "--transport"},
+		{"run --transport ", "pipe grpc"},
+		{"run --mtls", "--mtls --mtls-curve"},
+		{"run --mtls-curve P-2", "P-256"},
+		{"run --proto", "--protocol-versions --proto --proto-path --protoset"},
+		{"run --proto a.proto --protoset ", ":files"},
+		{"hooks --proto-path ", ":files"},
+		{"hooks --template ", ""},
+		{"health --service ", ""},
+		{"health --addr", "--address"},
+		{"health --addr ", ""},
+		{"health --tls-client", "--tls-client-cert --tls-client-key"},
+		{"health --tls --tls-ca-cert ", ":files"},
+		{"health --tls-server-name ", ""},
+		{"health -H ", ""},
+		{"health --watch --w", "--watch"},
 	} {
 		var got []string
 		for _, line := range complete(commands, strings.Split(c.line, " ")) {

@@ -12,7 +12,13 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 )
 
-const grpcCategory = "gRPC plugins:"
+const (
+	grpcCategory = "gRPC plugins:"
+	// serviceFlag is for servers that run already, too.
+	serviceFlag = "service"
+	// defaultMessage is --max-message when it is not given.
+	defaultMessage = 64 << 20
+)
 
 // grpcFlags are those of every command that starts a plugin, for the gRPC
 // plugins among them.
@@ -21,8 +27,9 @@ func grpcFlags() []cli.Flag {
 		&cli.StringFlag{Category: grpcCategory, Name: "cookie", Usage: "the magic cookie that a host of the plugin sets, `KEY=VALUE`"},
 		&cli.StringFlag{Category: grpcCategory, Name: "protocol-versions", Usage: "`LIST` of the protocol versions that are offered (default: 1)"},
 		&cli.BoolFlag{Category: grpcCategory, Name: "mtls", Usage: "secure the connection as go-plugin's AutoMTLS does"},
-		&cli.StringFlag{Category: grpcCategory, Name: "mtls-curve", Usage: "`CURVE` of pyplug's key: " + strings.Join(runner.Curves(), ", ")},
+		&cli.StringFlag{Category: grpcCategory, Name: "mtls-curve", Usage: "--mtls with a key of this `CURVE`: " + strings.Join(runner.Curves(), ", ")},
 		&cli.StringFlag{Category: grpcCategory, Name: "max-message", Usage: "the largest message, a `SIZE` such as 16MB (default: 64MB)"},
+		&cli.StringFlag{Category: grpcCategory, Name: serviceFlag, Usage: "whose health is asked for, a `NAME` (of a plugin: \"plugin\")"},
 		&cli.StringSliceFlag{Category: grpcCategory, Name: "proto", Usage: "a .proto `FILE` that describes the plugin's methods"},
 		&cli.StringSliceFlag{Category: grpcCategory, Name: "proto-path", Usage: "a `DIR` where imports of --proto are"},
 		&cli.StringSliceFlag{Category: grpcCategory, Name: "protoset", Usage: "a `FILE` of descriptors, as protoc -o writes it"},
@@ -32,19 +39,23 @@ func grpcFlags() []cli.Flag {
 // headerFlag is metadata of a request. alias is what another program calls it.
 func headerFlag(alias ...string) cli.Flag {
 	return &cli.StringSliceFlag{Category: grpcCategory, Name: "header", Aliases: append([]string{"H"}, alias...),
-		Usage: "send this metadata, `NAME=VALUE`; of a name that ends in -bin the value is base64"}
+		Usage: "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; of a name that ends in -bin the value is base64"}
 }
 
 // readGRPC reads what grpcFlags and, where the command has them, the flags of
 // run and health say.
 func readGRPC(c *cli.Context) (runner.GRPC, error) {
 	g := runner.GRPC{
+		MaxMessage:   defaultMessage,
 		Curve:        c.String("mtls-curve"),
-		Service:      c.String("service"),
+		Service:      c.String(serviceFlag),
 		EmitDefaults: c.Bool("emit-defaults"),
 		Proto:        c.StringSlice("proto"),
 		ProtoPath:    c.StringSlice("proto-path"),
 		Protoset:     c.StringSlice("protoset"),
+	}
+	if err := notEmpty(c, serviceFlag, "proto", "proto-path", "protoset"); err != nil {
+		return g, err
 	}
 	var err error
 	if g.Metadata, err = readHeaders(c.StringSlice("header")); err != nil {
@@ -59,12 +70,8 @@ func readGRPC(c *cli.Context) (runner.GRPC, error) {
 			return g, usage("--cookie is %q, want KEY=VALUE", cookie)
 		}
 	}
-	if c.IsSet("mtls") {
-		on := c.Bool("mtls")
-		g.MTLS = &on
-	}
-	if c.IsSet("mtls-curve") && !slices.Contains(runner.Curves(), g.Curve) {
-		return g, usage("--mtls-curve is %q, want one of %s", g.Curve, strings.Join(runner.Curves(), ", "))
+	if g.MTLS, err = readMTLS(c); err != nil {
+		return g, err
 	}
 	if c.IsSet("max-message") {
 		const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
@@ -78,6 +85,35 @@ func readGRPC(c *cli.Context) (runner.GRPC, error) {
 		return g, usage("--proto-path says where imports of --proto are, and that is not given")
 	}
 	return g, nil
+}
+
+// notEmpty refuses flags whose value is a name and is empty, as of a shell's
+// variable that is not set.
+func notEmpty(c *cli.Context, flags ...string) error {
+	for _, flag := range flags {
+		if c.IsSet(flag) && c.String(flag) == "" || slices.Contains(c.StringSlice(flag), "") {
+			return usage("--%s is empty, want a name", flag)
+		}
+	}
+	return nil
+}
+
+// readMTLS tells whether mTLS is wanted; nil leaves it to the manifest. To name a
+// curve is to want it.
+func readMTLS(c *cli.Context) (*bool, error) {
+	if !c.IsSet("mtls") && !c.IsSet("mtls-curve") {
+		return nil, nil
+	}
+	on := !c.IsSet("mtls") || c.Bool("mtls")
+	curve := c.String("mtls-curve")
+	switch {
+	case !c.IsSet("mtls-curve"):
+	case !slices.Contains(runner.Curves(), curve):
+		return nil, usage("--mtls-curve is %q, want one of %s", curve, strings.Join(runner.Curves(), ", "))
+	case !on:
+		return nil, usage("--mtls-curve says how --mtls is done, and --mtls=false is given")
+	}
+	return &on, nil
 }
 
 // readVersions reads "1,2".
@@ -96,18 +132,22 @@ func readVersions(c *cli.Context) ([]int, error) {
 	return versions, nil
 }
 
-// readHeaders makes pairs of names and values.
+// readHeaders makes pairs of names and values. They are written as NAME=VALUE or,
+// as for HTTP, as "NAME: VALUE".
 func readHeaders(given []string) ([]string, error) {
 	var pairs []string
 	for _, h := range given {
 		name, value, ok := strings.Cut(h, "=")
+		if before, after, colon := strings.Cut(h, ":"); colon && len(before) < len(name) {
+			name, value, ok = before, strings.TrimLeft(after, " \t"), true
+		}
 		name = strings.ToLower(name)
 		bad := strings.ContainsFunc(name, func(r rune) bool {
 			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_.", r)
 		})
 		switch {
 		case !ok || name == "" || bad:
-			return nil, usage("--header is %q, want NAME=VALUE with a name of letters, digits and -_.", h)
+			return nil, usage("--header is %q, want NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits and -_.", h)
 		case strings.HasPrefix(name, "grpc-"):
 			return nil, usage("--header %s: names that begin with grpc- are gRPC's own", name)
 		case strings.HasSuffix(name, "-bin"):

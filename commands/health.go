@@ -38,7 +38,6 @@ func healthCommand(f *program) command {
 		timeout,
 		&cli.BoolFlag{Name: "watch", Usage: "go on, and print a line for each change"},
 		&cli.BoolFlag{Name: "probe-codes", Usage: "exit as grpc-health-probe does"},
-		&cli.StringFlag{Category: grpcCategory, Name: "service", Usage: `ask for this service, a ` + "`NAME`" + ` (default: "plugin"; with --address the whole server)`},
 		headerFlag("rpc-header"),
 	}
 	flags = append(flags, addressFlags()...)
@@ -58,9 +57,6 @@ func healthCommand(f *program) command {
 			cfg, err := f.onePlugin(c)
 			if err != nil {
 				return err
-			}
-			if c.IsSet("service") && cfg.GRPC.Service == "" {
-				return usage("--service is empty, want a name")
 			}
 			cfg.Timeouts.Probe = durationOf(c, "timeout")
 			cfg.DefaultStart = healthImport

@@ -119,7 +119,7 @@ func (f *program) argumentHints(e *schema.ArgumentError, add adder) {
 		}
 	case schema.ByNameOnly:
 		if len(e.Known) > 0 {
-			add("fields have no positions: %s", quoteLine([]string{e.Known[0] + "=" + e.Word}))
+			add("fields have no positions: %s", quoteLine([]string{e.Known[0] + e.Value}))
 		}
 	case schema.NotNested, schema.TwoOfOneof:
 	case schema.BadValue, schema.Twice:
@@ -157,10 +157,10 @@ func (f *program) pythonHints(err error, add adder) {
 			add("name another Python with --python")
 		}
 	case errors.As(err, &missing):
-		if f.session != nil {
+		if f.session != nil && f.session.Interpreter().Path != "" {
 			f.missingHint(missing, add)
+			add("or name the Python that has it with --python")
 		}
-		add("or name the Python that has it with --python")
 	}
 }
 

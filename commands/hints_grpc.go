@@ -2,7 +2,11 @@ package commands
 
 import (
 	"errors"
+	"io/fs"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner"
@@ -54,11 +58,11 @@ func handshakeHint(e *handshake.Error, add adder) {
 	case "core version":
 		add("the first field is the version of go-plugin's own protocol, always 1")
 	case "app version":
-		if e.Seen != "" {
+		if _, err := strconv.Atoi(e.Seen); err == nil {
 			add("--protocol-versions %s offers it, as a host of this plugin does", e.Seen)
 		}
 	case "address":
-		if strings.ContainsAny(e.Seen, `/\`) {
+		if filepath.IsAbs(e.Seen) {
 			add("a socket belongs into the directory that PLUGIN_UNIX_SOCKET_DIR names")
 			return
 		}
@@ -124,7 +128,7 @@ func (f *program) connectHint(e *runner.ConnectError, add adder) {
 	case f.session == nil:
 	case e.Stage == "tls":
 		add("serve with the certificate that the handshake names, and trust the one in PLUGIN_CLIENT_CERT")
-	case e.Stage == "connect":
+	case errors.Is(e, syscall.ECONNREFUSED), errors.Is(e, fs.ErrNotExist):
 		add("print the handshake when the server listens, with the port that it listens on")
 	}
 }

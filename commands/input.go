@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"unicode/utf8"
 
@@ -57,7 +56,7 @@ func (f *program) readInput(ctx context.Context, s *runner.Session, o *runOption
 	}
 	if s.Settings().Transport == "grpc" {
 		var err error
-		o.stream, err = f.openInput(o.input)
+		o.stream, err = f.openInput(ctx, o.input)
 		return err
 	}
 	text, err := f.readFile(ctx, o.input)
@@ -67,114 +66,66 @@ func (f *program) readInput(ctx context.Context, s *runner.Session, o *runOption
 	if err != nil {
 		return usage("--input: %w", err)
 	}
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
-	if err := checkInput(text); err != nil {
+	if o.call.Args.JSON, err = checkInput(text); err != nil {
 		return &hook.Error{Kind: hook.Request, Err: fmt.Errorf("--input %s: %w", inputName(o.input), err)}
 	}
-	o.call.Args.JSON = text
 	return nil
 }
 
 const byteOrderMark = "\ufeff"
 
-// openInput opens the file of --input; it stays open until pyplug ends.
-func (f *program) openInput(name string) (io.Reader, error) {
+// openInput opens the file of --input; it stays open until pyplug ends. What may
+// be waited for, such as a named pipe that nobody writes to yet, is opened when it
+// is read: the limit of the call counts then.
+func (f *program) openInput(ctx context.Context, name string) (io.Reader, error) {
 	if name == "-" {
 		return f.streams.In, nil
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, usage("--input: %w", err)
-	}
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, usage("--input: %s is a directory", name)
-	}
-	return file, nil
-}
-
-// messages reads JSON values one after the other, in lines or not. A read that
-// waits when ctx ends is left.
-func messages(ctx context.Context, from io.Reader, name string) iter.Seq2[json.RawMessage, error] {
-	return func(yield func(json.RawMessage, error) bool) {
-		lines := &lineCount{from: from}
-		decoder := json.NewDecoder(lines)
-		for {
-			message, err := interruptible(ctx, func() (m json.RawMessage, err error) {
-				err = decoder.Decode(&m)
-				return m, err
-			})
-			switch {
-			case errors.Is(err, io.EOF):
-				return
-			case ctx.Err() != nil && err != nil:
-				yield(nil, err)
-				return
-			case err != nil:
-				yield(nil, fmt.Errorf("%s: %w", name, lines.place(err, decoder.InputOffset())))
-				return
-			}
-			lines.pass(decoder.InputOffset())
-			if !yield(message, nil) {
-				return
-			}
+	return interruptible(ctx, func() (io.Reader, error) {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return nil, usage("--input: %w", err)
+		case info.IsDir():
+			return nil, usage("--input: %s is a directory", name)
+		case !info.Mode().IsRegular():
+			return &lateFile{name: name}, nil
 		}
-	}
-}
-
-// lineCount counts the lines of what is read, for errors.
-type lineCount struct {
-	from   io.Reader
-	read   int64
-	ends   []int64 // the offsets behind newlines that were read and not passed
-	passed int     // how many were
-}
-
-func (c *lineCount) Read(b []byte) (int, error) {
-	n, err := c.from.Read(b)
-	if c.read == 0 && bytes.HasPrefix(b[:n], []byte(byteOrderMark)) {
-		copy(b, "   ") // as long as the mark
-	}
-	for at, char := range b[:n] {
-		if char == '\n' {
-			c.ends = append(c.ends, c.read+int64(at)+1)
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, usage("--input: %w", err)
 		}
-	}
-	c.read += int64(n)
-	return n, err
+		return file, nil
+	})
 }
 
-// pass forgets the lines before offset.
-func (c *lineCount) pass(offset int64) {
-	n := 0
-	for n < len(c.ends) && c.ends[n] <= offset {
-		n++
-	}
-	c.passed += n
-	c.ends = append(c.ends[:0], c.ends[n:]...)
+// lateFile is a file that is opened when it is read.
+type lateFile struct {
+	name string
+	file *os.File // nil until then
 }
 
-// place adds the line to an error of JSON.
-func (c *lineCount) place(err error, offset int64) error {
-	var syntax *json.SyntaxError
-	switch {
-	case errors.As(err, &syntax):
-		offset = max(offset, syntax.Offset-1)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		offset = c.read - 1 // not behind the last newline
-	default:
-		return err
+func (l *lateFile) Read(b []byte) (int, error) {
+	if l.file == nil {
+		file, err := os.Open(l.name)
+		if err != nil {
+			return 0, err
+		}
+		l.file = file
 	}
-	c.pass(offset)
-	return fmt.Errorf("line %d is not JSON: %w", c.passed+1, err)
+	return l.file.Read(b)
 }
 
-// checkInput wants one JSON object or array.
-func checkInput(text []byte) error {
-	if len(text) == 0 {
-		return errors.New("it is empty, want a JSON object or array")
+// checkInput wants one JSON object or array, and returns it without what is around
+// it. Its errors count from the beginning of the file.
+func checkInput(text []byte) ([]byte, error) {
+	value := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	if len(value) == 0 {
+		return nil, errors.New("it is empty, want a JSON object or array")
 	}
-	if !utf8.Valid(text) {
-		at := 0
+	begin := bytes.Index(text, value)
+	if !utf8.Valid(value) {
+		at := begin
 		for at < len(text) {
 			r, size := utf8.DecodeRune(text[at:])
 			if r == utf8.RuneError && size == 1 {
@@ -182,19 +133,19 @@ func checkInput(text []byte) error {
 			}
 			at += size
 		}
-		return fmt.Errorf("it is not UTF-8: byte %d is 0x%02x", at+1, text[at])
+		return nil, fmt.Errorf("it is not UTF-8: byte %d is 0x%02x", at+1, text[at])
 	}
-	if json.Valid(text) {
-		if text[0] != '{' && text[0] != '[' {
-			return errors.New("it holds one value, want a JSON object (names) or array (positions)")
+	if json.Valid(value) {
+		if value[0] != '{' && value[0] != '[' {
+			return nil, errors.New("it holds one value, want a JSON object (names) or array (positions)")
 		}
-		return nil
+		return value, nil
 	}
 	var v any
-	err := json.Unmarshal(text, &v)
+	err := json.Unmarshal(value, &v)
 	line := 1
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-		line += bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) { // behind the byte that is wrong
+		line += bytes.Count(text[:begin+int(syntax.Offset)-1], []byte("\n"))
 	}
-	return fmt.Errorf("it is not JSON: line %d: %w", line, err)
+	return nil, fmt.Errorf("it is not JSON: line %d: %w", line, err)
 }

@@ -1,57 +1,31 @@
 package commands
 
 import (
-	"errors"
-	"io"
 	"strings"
 	"testing"
-	"testing/iotest"
 )
 
-func TestMessages(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		want string // the messages, with blanks between them
-		err  string
-	}{
-		"nothing":      {"", "", ""},
-		"lines":        {"{\"n\":1}\n{\"n\":2}\n", `{"n":1} {"n":2}`, ""},
-		"blank lines":  {"\n\n{}\n\n[1]\n", `{} [1]`, ""},
-		"one by one":   {`{}{} {}`, `{} {} {}`, ""},
-		"no newline":   {`{"a":"é"}`, `{"a":"é"}`, ""},
-		"a mark":       {"\ufeff{}\n", `{}`, ""},
-		"over lines":   {"{\n\"a\":\n1}\n", "{\n\"a\":\n1}", ""},
-		"broken":       {"{}\n{}\n{\"a\" 1}\n{}", `{} {}`, `file: line 3 is not JSON: invalid character '1' after object key`},
-		"broken first": {"x\n{}", ``, `file: line 1 is not JSON: invalid character 'x' looking for beginning of value`},
-		"cut off":      {"{}\n{\"a\":\n", `{}`, `file: line 2 is not JSON: unexpected EOF`},
+func TestCheckInput(t *testing.T) {
+	for _, c := range []struct{ given, want string }{
+		{"{}", "{}"},
+		{"\ufeff \n[1]\n", "[1]"},
+		{" \n", "it is empty, want a JSON object or array"},
+		{"\n3", "it holds one value, want a JSON object (names) or array (positions)"},
+		{"{bad}", "it is not JSON: line 1: invalid character 'b' looking for beginning of object key string"},
+		{"\n\n{bad}", "it is not JSON: line 3: invalid character 'b' looking for beginning of object key string"},
+		{"\ufeff\n{\n1}", "it is not JSON: line 3: invalid character '1' looking for beginning of object key string"},
+		{"{\"a\": \"b\nc\"}", `it is not JSON: line 1: invalid character '\n' in string literal`},
+		{"\n{\n\n", "it is not JSON: line 2: unexpected end of JSON input"},
+		{"{\"a\": \"\xff\"}", "it is not UTF-8: byte 8 is 0xff"},
+		{"\ufeff\n\"\xff\"", "it is not UTF-8: byte 6 is 0xff"},
 	} {
-		for how, from := range map[string]io.Reader{
-			"at once": strings.NewReader(c.text), "by bytes": iotest.OneByteReader(strings.NewReader(c.text)),
-		} {
-			if how == "by bytes" && name == "a mark" {
-				continue // a pipe gives it whole
-			}
-			var got []string
-			told := ""
-			for m, err := range messages(t.Context(), from, "file") {
-				if err != nil {
-					told = err.Error()
-					break
-				}
-				got = append(got, string(m))
-			}
-			if strings.Join(got, " ") != c.want || told != c.err {
-				t.Errorf("%s, %s: got %q, %q; want %q, %q", name, how, got, told, c.want, c.err)
-			}
+		value, err := checkInput([]byte(c.given))
+		got := string(value)
+		if err != nil {
+			got = err.Error()
 		}
-	}
-}
-
-func TestMessagesReadError(t *testing.T) {
-	broken := errors.New("the disk is gone")
-	for _, err := range messages(t.Context(), io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(broken)), "file") {
-		if err != nil && !errors.Is(err, broken) {
-			t.Errorf("got %v", err)
+		if got != c.want {
+			t.Errorf("%q: got %s, want %s", c.given, got, c.want)
 		}
 	}
 }
@@ -61,12 +35,19 @@ func TestReadHeaders(t *testing.T) {
 		{"name=value", "name value"},
 		{"Name=a=b", "name a=b"},
 		{"empty=", "empty "},
+		{"name: value", "name value"},
+		{"Name:value", "name value"},
+		{"name: \ta=b: c ", "name a=b: c "},
+		{"name=a:b", "name a:b"},
+		{"empty:", "empty "},
+		{"x-bin: aGk=", "x-bin hi"},
+		{":path: /", `--header is ":path: /", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
 		{"x-bin=aGk=", "x-bin hi"},
 		{"x-bin=aGk", "x-bin hi"},
 		{"x-bin=?", "--header x-bin: the value is not base64, want that for a name that ends in -bin"},
-		{"name", `--header is "name", want NAME=VALUE with a name of letters, digits and -_.`},
-		{"=value", `--header is "=value", want NAME=VALUE with a name of letters, digits and -_.`},
-		{"a b=c", `--header is "a b=c", want NAME=VALUE with a name of letters, digits and -_.`},
+		{"name", `--header is "name", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
+		{"=value", `--header is "=value", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
+		{"a b=c", `--header is "a b=c", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
 		{"grpc-timeout=1", "--header grpc-timeout: names that begin with grpc- are gRPC's own"},
 		{"name=é", `--header name: the value is "é", want printable ASCII; a name that ends in -bin takes base64 of anything`},
 	} {

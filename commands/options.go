@@ -123,6 +123,9 @@ func readOutput(c *cli.Context) (outputOptions, error) {
 
 // readPlugin fills the part of a Config that pluginFlags say.
 func readPlugin(c *cli.Context, plugin string) (runner.Config, error) {
+	if err := notEmpty(c, "cwd", "input", "template"); err != nil {
+		return runner.Config{}, err
+	}
 	cwd, err := os.Getwd()
 	if err != nil && !filepath.IsAbs(plugin) {
 		return runner.Config{}, usage("the current directory: %w", err)

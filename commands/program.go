@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -30,6 +31,7 @@ type program struct {
 	grpcFlag string          // a flag of its command line that only gRPC plugins know
 	output   *ui.Output
 	tls      bool        // a server is asked by TLS
+	shook    atomic.Bool // a functions file printed a handshake, and that was told
 	heldBack atomic.Bool // some of what the plugin printed was not shown
 	early    error       // what prepare found wrong
 	probing  bool        // --probe-codes was given
@@ -107,6 +109,9 @@ func (f *program) outputLine(stream, text string, cut int) {
 	if !f.opts.verbose && f.session.Plugin().Kind == manifest.Executable && hostDebug(text) {
 		f.heldBack.Store(true)
 		return
+	}
+	if f.session.Settings().Transport == "pipe" && handshake.Looks(text) && f.shook.CompareAndSwap(false, true) {
+		f.streams.Note(f.plugin + " prints the handshake of a gRPC plugin: --transport grpc starts it as one")
 	}
 	f.output.Line(stream, text, cut)
 }

@@ -132,7 +132,7 @@ func (f *program) run(ctx context.Context, o runOptions) error {
 	callCtx, cancel := context.WithTimeout(ctx, s.Settings().Timeouts.Call)
 	defer cancel()
 	if o.stream != nil {
-		o.call.Input = messages(callCtx, o.stream, inputName(o.input))
+		o.call.Input = messages(callCtx, o.stream, inputName(o.input), o.cfg.GRPC.MaxMessage)
 	}
 	stop := f.streams.Waiting("waiting for " + o.call.Hook)
 	o.call.Emit = func(item hook.Item) error {

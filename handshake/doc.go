@@ -7,6 +7,7 @@
 // client.go reads it. [Fields] says what each field is.
 //
 //  1. [Env] is what a host adds to the plugin's environment.
+//     [Variables] are what it does not pass on of another host's.
 //  2. [Looks] tells the line from what else a program prints before it.
 //  3. [Parse] cuts it into a [Line]. What go-plugin forgives is forgiven; what it
 //     does not, but can still be understood, is a [Note] that says so.

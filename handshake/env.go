@@ -24,6 +24,14 @@ type Host struct {
 	Mux bool
 }
 
+// Variables are those that only a host sets, but for the magic cookie. Where a host
+// is itself a plugin of another, it passes none of that one's on. PLUGIN_TRANSPORTS
+// is not go-plugin's, but set by hosts of plugins in other languages.
+var Variables = []string{
+	"PLUGIN_MIN_PORT", "PLUGIN_MAX_PORT", "PLUGIN_PROTOCOL_VERSIONS", "PLUGIN_MULTIPLEX_GRPC", "PLUGIN_CLIENT_CERT",
+	"PLUGIN_UNIX_SOCKET_GROUP", "PLUGIN_UNIX_SOCKET_DIR", "PLUGIN_TRANSPORTS",
+}
+
 // Env is the environment of h, "NAME=value" each, in go-plugin's order. The host's
 // own environment is not in it.
 func Env(h Host) []string {

@@ -61,6 +61,10 @@ func TestParse(t *testing.T) {
 		{"two fields", "1|invalid", "", "", "the line has 2 fields, want CORE|APP|NETWORK|ADDRESS|PROTOCOL"},
 		{"three fields", "1|1|tcp", "", "", "the line has 3 fields, want CORE|APP|NETWORK|ADDRESS|PROTOCOL"},
 		{"core", "one|1|tcp|127.0.0.1:1|grpc", "", "", `field 1 (core version) is "one", want 1`},
+		{"no core", "|1|tcp|127.0.0.1:1|grpc", "", "", `field 1 (core version) is missing, want 1`},
+		{"after a level", "INFO " + good, "", "", `field 1 (core version) is "INFO 1", want 1`},
+		{"a mark of byte order", "\ufeff" + good, "", "", `field 1 (core version) is "\ufeff1", want 1`},
+		{"coloured", "\x1b[32m" + good + "\x1b[0m", "", "", `field 1 (core version) is "\x1b[32m1", want 1`},
 		{"blanks between", "1 | 1 | tcp | x | grpc", "", "", `field 1 (core version) is "1 ", want 1`},
 		{"app", "1|plugin|tcp|127.0.0.1:1|grpc", "", "", `field 2 (app version) is "plugin", want a number`},
 		{"no app", "1||tcp|127.0.0.1:1|grpc", "", "", `field 2 (app version) is missing, want a number`},
@@ -224,9 +228,12 @@ func TestVerifySocket(t *testing.T) {
 
 func TestLooks(t *testing.T) {
 	for line, want := range map[string]bool{
-		good: true, good + "\r\n": true, "  1|1|": true, "1|invalid": true, "1|plugin|tcp|127.0.0.1:1|grpc": true,
-		"1 | 1 | tcp": true, "2|1|tcp|x": true, "2|1|": true, "12|34|a": true,
+		good: true, good + "\r\n": true, "  1|1|": true, "1|1": true, "1|invalid": true, "1|": true,
+		"1|plugin|tcp|127.0.0.1:1|grpc": true, "1 | 1 | tcp": true, "2|1|tcp|x": true, "1|1|udp|x|http": true,
+		"x|1|tcp|127.0.0.1:1|grpc": true, "|1|unix|/s|grpc": true, "\ufeff" + good: true, "INFO " + good: true,
+		"\x1b[32m" + good + "\x1b[0m": true, "INFO 1|1|TCP|127.0.0.1:1": true, "a|b|c|d|gRPC": true,
 		"": false, "1": false, "loading": false, "|1|1|": false, "2|apples": false, "2|apples|x": false, "2|1": false,
+		"1|done|x": false, "12|13|tcp": false, "2|1|": false, "12|34|a": false, "1|a|b|c": false, "7|8|9|10|11": false,
 		"45%|████| 45/100": false, "1,1|": false, "12345678901|1|": false, "loading1|1|tcp": false, "٣|1|": false,
 	} {
 		if got := Looks(line); got != want {

@@ -82,17 +82,30 @@ type Note struct {
 	Refused bool
 }
 
-// Looks says whether a line that a program printed is meant as the handshake: it
-// begins with "1|", or with two numbers and a bar after each. A line that does not
-// is noise.
+// Looks says whether a line that a program printed is meant as the handshake, so
+// that [Parse] and [Line.Verify] are to tell what is wrong with it. A line that is
+// not is noise. It is meant when, whatever the blanks around its fields,
+//
+//   - it has at least 4 fields, of which the third is tcp or unix, or the fifth
+//     grpc or netrpc, in capitals or not. A colour around it, or a log's "INFO "
+//     before it, makes its first field wrong, and the line no noise;
+//   - or its first two fields are 1 and a number, like "1|1" or "1|1|udp";
+//   - or it has two fields, of which the first is 1, like "1|invalid".
+//
+// So "1|done|x" and "12|13|tcp" are noise: they could be rows of any table.
 func Looks(line string) bool {
-	core, rest, found := strings.Cut(strings.TrimSpace(line), "|")
-	core = strings.TrimSpace(core)
-	if !found || !digits(core) {
-		return false
+	fields := strings.Split(line, "|")
+	for i := range fields {
+		fields[i] = strings.ToLower(strings.TrimSpace(fields[i]))
 	}
-	app, _, found := strings.Cut(rest, "|")
-	return core == "1" || found && digits(strings.TrimSpace(app))
+	n := len(fields)
+	if n >= 4 && (fields[fieldNetwork-1] == "tcp" || fields[fieldNetwork-1] == "unix") {
+		return true
+	}
+	if n >= fieldProtocol && (fields[fieldProtocol-1] == "grpc" || fields[fieldProtocol-1] == "netrpc") {
+		return true
+	}
+	return n > 1 && fields[0] == "1" && (n == 2 || digits(fields[fieldApp-1]))
 }
 
 func digits(s string) bool {

@@ -153,7 +153,9 @@ func reach(ctx context.Context, address string, o *AddressOptions) (*grpc.Client
 	return cc, func() { cc.Close() }, nil
 }
 
-// splitAddress reads unix:PATH, unix:///PATH and HOST:PORT.
+// splitAddress reads unix:PATH, unix:///PATH and HOST:PORT. The last may come as
+// dns:HOST:PORT or passthrough:HOST:PORT, with or without ///, which name what gRPC
+// does anyway.
 func splitAddress(address string) (network, where, authority string, err error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		path = strings.TrimPrefix(path, "//")
@@ -162,8 +164,14 @@ func splitAddress(address string) (network, where, authority string, err error) 
 		}
 		return "unix", path, certificateName, nil
 	}
-	if _, port, err := net.SplitHostPort(address); err != nil || port == "" {
+	where = address
+	for _, scheme := range []string{"dns:", "passthrough:"} {
+		if rest, ok := strings.CutPrefix(address, scheme); ok && strings.Contains(rest, ":") {
+			where = strings.TrimPrefix(rest, "///")
+		}
+	}
+	if _, port, err := net.SplitHostPort(where); err != nil || port == "" || strings.Contains(where, "/") {
 		return "", "", "", fmt.Errorf("the address %q is neither host:port nor unix:/path", address)
 	}
-	return "tcp", address, address, nil
+	return "tcp", where, where, nil
 }

@@ -108,6 +108,31 @@ func TestProbeAddressTLS(t *testing.T) {
 	}
 }
 
+// TestProbeAddressNames asks one server by all the names that it has, and takes no
+// others.
+func TestProbeAddressNames(t *testing.T) {
+	runnertest.NothingLeft(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := grpc.NewServer()
+	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
+	go s.Serve(l) // ends by Stop
+	defer s.Stop()
+	for _, scheme := range []string{"", "dns:", "dns:///", "passthrough:", "passthrough:///"} {
+		if err := grpcplugin.ProbeAddress(t.Context(), scheme+l.Addr().String(), grpcplugin.AddressOptions{}); err != nil {
+			t.Errorf("%s: %v", scheme, err)
+		}
+	}
+	for _, address := range []string{
+		"", ":", "host", "host:", "::1", "unix:", "unix://", "dns:", "dns:///host", "dns:///host:", "dns:///",
+		"dns://1.1.1.1/host:80", "passthrough:///host", "http://host:80", "ipv4:1.1.1.1:80",
+	} {
+		want(t, grpcplugin.ProbeAddress(t.Context(), address, grpcplugin.AddressOptions{}), hook.Usage, "")
+	}
+}
+
 // TestProbeAddressMute tells how far a connection came that nobody answers.
 func TestProbeAddressMute(t *testing.T) {
 	runnertest.NothingLeft(t)

@@ -30,6 +30,7 @@ type call struct {
 	hook.Call
 	method protoschema.Method
 	set    *protoschema.Descriptors
+	codec  *codec
 	began  time.Time
 	ctx    context.Context // the caller's
 	said   answered
@@ -69,6 +70,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	if k.method, k.set, herr = k.Instance.method(k.ctx, k.Hook); herr != nil {
 		return hook.Result{}, herr
 	}
+	k.codec = newCodec(k.set)
 	first, err := k.request(k.method, k.Args)
 	if err == nil && first != nil {
 		err = k.tooLarge(first)
@@ -104,8 +106,8 @@ func (k *call) single(first proto.Message) (proto.Message, error) {
 			}
 		}
 	}
-	if first == nil {
-		first = k.method.NewRequest()
+	if first == nil { // an empty message, unless it has fields that are required
+		return protoschema.BindMessage(k.method, nil)
 	}
 	return first, nil
 }
@@ -116,7 +118,8 @@ func (k *call) unary(first proto.Message) (hook.Result, *hook.Error) {
 		return hook.Result{}, k.refused(err)
 	}
 	answer := k.method.NewResponse()
-	err = k.conn.Invoke(watched(k.outgoing(k.ctx), &k.said), "/"+k.method.FullName(), request, answer)
+	err = k.conn.Invoke(watched(k.outgoing(k.ctx), &k.said), "/"+k.method.FullName(), request, answer,
+		k.options(k.codec)...)
 	if err != nil {
 		return hook.Result{}, k.failure(err)
 	}
@@ -131,7 +134,8 @@ func (k *call) unary(first proto.Message) (hook.Result, *hook.Error) {
 func (k *call) stream(first proto.Message, in, out bool) (hook.Result, *hook.Error) {
 	ctx, cancel := context.WithCancel(watched(k.outgoing(k.ctx), &k.said))
 	defer cancel()
-	stream, err := k.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out}, "/"+k.method.FullName())
+	stream, err := k.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out},
+		"/"+k.method.FullName(), k.options(k.codec)...)
 	if err != nil {
 		return hook.Result{}, k.failure(err)
 	}

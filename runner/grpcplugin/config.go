@@ -74,8 +74,8 @@ type Config struct {
 	// Metadata is sent with every call of a hook, as pairs of name and value.
 	// The values of a name that ends in "-bin" are sent as they are.
 	Metadata []string
-	// MaxMessage is the size in bytes from which a message is refused, either
-	// way; 0 means 64 MiB.
+	// MaxMessage is the size in bytes above which a message of a hook is refused,
+	// either way; 0 means 64 MiB.
 	MaxMessage int
 	// EmitDefaults makes fields without a value appear in results.
 	EmitDefaults bool
@@ -135,6 +135,10 @@ func New(cfg Config) *Launcher {
 
 // Close does nothing: a launcher keeps nothing between launches.
 func (l *Launcher) Close(context.Context) error { return nil }
+
+// mostOwn bounds the answers to our own questions, such as reflection: a small
+// MaxMessage is not meant for them.
+func (c *Config) mostOwn() int { return max(c.MaxMessage, defaultMessage) }
 
 // debug tells a developer.
 func (c *Config) debug(area, text string) {

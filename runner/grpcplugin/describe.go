@@ -99,7 +99,7 @@ func (i *Instance) reflected(ctx context.Context) ([]protoschema.Source, error) 
 	files, err := reflect(ctx, i.conn)
 	if s := status.Convert(err); ranOut(ctx, s.Code()) {
 		err = ctx.Err()
-	} else if large := i.answerTooLarge(s); large != nil {
+	} else if large := answerTooLarge(s, i.cfg.mostOwn()); large != nil {
 		err = &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("%s: %w", mirrored, large)}
 	}
 	if len(files) == 0 || err != nil {

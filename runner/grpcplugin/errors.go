@@ -163,7 +163,16 @@ func canceled(ctx context.Context, name, what string, began time.Time, sent bool
 		if deadline, ok := ctx.Deadline(); ok {
 			limit = deadline.Sub(began)
 		}
-		e.Kind, e.Err = hook.Timeout, &hook.LimitError{What: what, Limit: limit.Round(10 * time.Millisecond)}
+		e.Kind, e.Err = hook.Timeout, &hook.LimitError{What: what, Limit: legible(limit)}
 	}
 	return e
+}
+
+// legible is a limit as it was most likely given: what is left of it when we come
+// to look is a little less.
+func legible(limit time.Duration) time.Duration {
+	if limit >= 100*time.Millisecond {
+		return limit.Round(10 * time.Millisecond)
+	}
+	return max(limit+time.Millisecond-1, time.Millisecond).Truncate(time.Millisecond)
 }

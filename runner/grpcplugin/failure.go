@@ -44,6 +44,9 @@ func (k *call) notEmitted(err error) *hook.Error {
 
 // failure tells why gRPC ended a call.
 func (k *call) failure(err error) *hook.Error {
+	if k.codec.unread != nil {
+		return k.failed(k.codec.unread)
+	}
 	s := status.Convert(err)
 	if fault := k.ownFault(); fault != nil && !k.said.Load() {
 		return fault
@@ -52,7 +55,7 @@ func (k *call) failure(err error) *hook.Error {
 		k.interrupted = true
 		return canceled(k.ctx, k.Hook, "no result", k.began, true)
 	}
-	if large := k.answerTooLarge(s); large != nil {
+	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
 		return k.failed(large)
 	}
 	if k.said.Load() {

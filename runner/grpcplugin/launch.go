@@ -75,12 +75,11 @@ func (n *launch) clean() {
 
 // prepare makes all that the start needs.
 func (n *launch) prepare() error {
-	parent, err := proc.TempDir()
-	if err != nil {
-		return err
+	parent, err := n.socketParent()
+	if err == nil {
+		n.dir, err = os.MkdirTemp(parent, "s")
 	}
-	// Short, since the path of a socket may have about a hundred bytes.
-	if n.dir, err = os.MkdirTemp(parent, "s"); err != nil {
+	if err != nil {
 		return fmt.Errorf("directory for sockets: %w", err)
 	}
 	var certificate []byte
@@ -106,6 +105,17 @@ func (n *launch) prepare() error {
 	return nil
 }
 
+// socketParent is where the directory for sockets is made. The path of a socket may
+// have about a hundred bytes: beside that of the parent it needs 12 for the
+// directory, and 41 for the slash and the name that the plugin chooses.
+func (n *launch) socketParent() (string, error) {
+	parent, err := proc.ShortTempDir(handshake.MaxSocket() - 12 - 41)
+	if err != nil && n.cfg.Python { // most of those serve on tcp
+		return proc.TempDir()
+	}
+	return parent, err
+}
+
 // environment is the plugin's, with what a host sets.
 func (n *launch) environment(certificate []byte) []string {
 	base := n.cfg.Env
@@ -116,7 +126,7 @@ func (n *launch) environment(certificate []byte) []string {
 	if n.cfg.Python {
 		set = append(set, "PYTHONUNBUFFERED=1", "PYTHONFAULTHANDLER=1")
 	}
-	return proc.Environ(base, false, set)
+	return proc.Environ(withoutHost(base), false, set)
 }
 
 // socketDirs are where a plugin may have its socket: the directory it is given,
@@ -166,8 +176,7 @@ func (n *launch) dialOptions() []grpc.DialOption {
 	n.link = &link{limit: n.cfg.ConnectTimeout, patience: earlyLimit}
 	return append(n.link.options(),
 		grpc.WithStreamInterceptor(n.intercept),
-		grpc.WithDefaultCallOptions(
-			grpc.MaxCallRecvMsgSize(n.cfg.MaxMessage), grpc.MaxCallSendMsgSize(n.cfg.MaxMessage)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(n.cfg.mostOwn())),
 	)
 }
 

@@ -216,9 +216,9 @@ func (l *link) reason(ctx context.Context, cc *grpc.ClientConn) error {
 		// gRPC closes a connection that took too long, and reports its own doing.
 		net.ErrClosed.Error(), context.DeadlineExceeded.Error(),
 		// An earlier attempt, while the last one is under way.
-		"transport: Error while dialing", "transport: authentication handshake failed",
+		"transport: error while dialing", "transport: authentication handshake failed",
 	} {
-		if strings.Contains(text, other) {
+		if strings.Contains(strings.ToLower(text), other) {
 			return nil
 		}
 	}

@@ -47,7 +47,7 @@ func (i *Instance) request(m protoschema.Method, args hook.Args) (proto.Message,
 		return protoschema.BindMessage(m, args.Words)
 	case len(given) == 0:
 		return nil, nil
-	case given[0] == '{':
+	case given[0] == '{', m.OwnJSON():
 		return protoschema.DecodeMessage(m, given)
 	case bytes.Equal(given, []byte("[]")):
 		return nil, nil
@@ -66,12 +66,13 @@ func (i *Instance) tooLarge(message proto.Message) error {
 }
 
 // answerTooLarge is the error for a status by which our gRPC refused to read an
-// answer, nil for others. A plugin in Go says the same of a request over its own
-// limit, but not with our numbers: a request over our limit is not sent.
-func (i *Instance) answerTooLarge(s *status.Status) error {
+// answer over our limit, nil for others. A plugin in Go says the same of a request
+// over its own limit, but not with our numbers: a request over our limit is not
+// sent.
+func answerTooLarge(s *status.Status, limit int) error {
 	e := SizeError{Answer: true}
 	_, err := fmt.Sscanf(s.Message(), "grpc: received message larger than max (%d vs. %d)", &e.Size, &e.Limit)
-	if err != nil || s.Code() != codes.ResourceExhausted || e.Limit != i.cfg.MaxMessage || e.Size <= e.Limit {
+	if err != nil || s.Code() != codes.ResourceExhausted || e.Limit != limit || e.Size <= e.Limit {
 		return nil
 	}
 	return &e
@@ -148,7 +149,7 @@ func (i *Instance) implemented(ctx context.Context, set *protoschema.Descriptors
 	ctx, cancel := context.WithTimeout(i.outgoing(ctx), probeLimit)
 	defer cancel()
 	answer := m.NewResponse()
-	if err := i.conn.Invoke(ctx, "/"+m.FullName(), m.NewRequest(), answer); err != nil {
+	if err := i.conn.Invoke(ctx, "/"+m.FullName(), m.NewRequest(), answer, i.options(newCodec(set))...); err != nil {
 		i.cfg.debug("grpc", m.FullName()+": "+err.Error())
 		return nil, false
 	}

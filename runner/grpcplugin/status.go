@@ -3,10 +3,9 @@ package grpcplugin
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
-	"unicode"
 
+	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
@@ -19,20 +18,12 @@ import (
 )
 
 // codeName is a code's name as Python and the protocol have it, such as
-// "INVALID_ARGUMENT".
+// "INVALID_ARGUMENT"; of a code that the protocol does not have, "Code(20)".
 func codeName(c codes.Code) string {
-	name := c.String() // InvalidArgument, OK, Code(20)
-	if c == codes.OK || strings.HasPrefix(name, "Code(") {
+	if name, ok := code.Code_name[int32(c)]; ok {
 		return name
 	}
-	var b strings.Builder
-	for n, r := range name {
-		if n > 0 && unicode.IsUpper(r) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToUpper(r))
-	}
-	return b.String()
+	return c.String()
 }
 
 // newStatus is a status as hook tells it. Details of types that nobody knows

@@ -119,7 +119,12 @@ func describeZoo() protoreflect.FileDescriptor {
 
 // unary are the methods that take and return one message.
 var unary = map[string]func(ctx context.Context, in, out *dynamicpb.Message) error{
-	"Echo": func(_ context.Context, in, out *dynamicpb.Message) error { copyText(in, out); return nil },
+	// Echo returns what it does not know, too.
+	"Echo": func(_ context.Context, in, out *dynamicpb.Message) error {
+		copyText(in, out)
+		out.SetUnknown(in.GetUnknown())
+		return nil
+	},
 	"Fail": func(_ context.Context, in, _ *dynamicpb.Message) error {
 		if text := text(in); text != "" {
 			return status.Error(codes.ResourceExhausted, text)

@@ -137,6 +137,11 @@ var behaviours = map[string]func(args []string){
 		must(err)
 		must(os.WriteFile(dir+"/file", nil, 0o600))
 		fmt.Println("temp", dir)
+		if os.Getenv(withShort) != "" {
+			short, err := ShortTempDir(0)
+			must(err)
+			fmt.Println("short", short)
+		}
 		path, _ := os.Executable()
 		for _, words := range args {
 			w := strings.Fields(words)

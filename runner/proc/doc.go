@@ -16,7 +16,8 @@
 //     holds the read end of a pipe whose owner is its group, whose signal is
 //     SIGKILL and whose write end only pyplug has, the lifeline. The guard,
 //     one per pyplug, started beside the first child, ends what had left the
-//     group and removes the temporary directory ([TempDir]).
+//     group and removes the temporary directories ([TempDir],
+//     [ShortTempDir]).
 //  6. [Run] runs a tool to its end on top of all that. [Close] puts an end to
 //     everything that the package holds.
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ const tidyEvery = 30 * time.Second
 var held = holdings{
 	run:  guard.NewRun(rand.Uint64()),
 	live: map[*Process]struct{}{},
+	temp: map[string]string{},
 }
 
 type holdings struct {
@@ -32,9 +34,9 @@ type holdings struct {
 	live map[*Process]struct{}
 	tidy *time.Timer // runs while something lives
 
-	watch sync.Mutex // of the fields below; held while a guard is started
-	guard *sentry    // nil without one
-	temp  string     // "" without one
+	watch sync.Mutex        // of the fields below; held while a guard is started
+	guard *sentry           // nil without one
+	temp  map[string]string // our directories, by those that they are in
 }
 
 // next numbers a process; from 1, since the guard's 0 is any.
@@ -127,8 +129,8 @@ func (h *holdings) post() {
 		return
 	}
 	h.guard = newSentry(h.run)
-	if h.temp != "" {
-		h.guard.tell(guard.Temp + h.temp)
+	for _, dir := range h.temp {
+		h.guard.tell(guard.Temp + dir)
 	}
 	if !tellsGroups {
 		return
@@ -143,25 +145,43 @@ func (h *holdings) post() {
 // TempDir is a directory for this pyplug's temporary files, which nobody else
 // may read. It is made on first use, and removed with all that is in it by
 // [Close], or by the guard when pyplug is killed.
-func TempDir() (string, error) {
-	h := &held
+func TempDir() (string, error) { return held.tempIn(os.TempDir()) }
+
+// ShortTempDir is TempDir when its path has at most so many bytes, and such a
+// directory in /tmp when it has more: a long TMPDIR leaves no room for the name of
+// a socket.
+func ShortTempDir(most int) (string, error) {
+	dir, err := TempDir()
+	if err != nil || len(dir) <= most || runtime.GOOS == "windows" {
+		return dir, err
+	}
+	short, err := held.tempIn("/tmp")
+	if err != nil {
+		return "", fmt.Errorf("%s is too long, and there is no shorter one: %w", dir, err)
+	}
+	return short, nil
+}
+
+// tempIn is our directory in another one.
+func (h *holdings) tempIn(parent string) (string, error) {
 	h.watch.Lock()
 	defer h.watch.Unlock()
-	if info, err := os.Lstat(h.temp); h.temp != "" && err == nil && info.IsDir() {
-		return h.temp, nil
+	dir := h.temp[parent]
+	if info, err := os.Lstat(dir); dir != "" && err == nil && info.IsDir() {
+		return dir, nil
 	}
 	h.post()
-	dir, err := os.MkdirTemp("", "pyplug-") // mode 0700
+	dir, err := os.MkdirTemp(parent, "pyplug-") // mode 0700
 	if err != nil {
 		return "", fmt.Errorf("temporary directory: %w", err)
 	}
-	h.temp = dir
+	h.temp[parent] = dir
 	h.guard.tell(guard.Temp + dir)
 	return dir, nil
 }
 
 // Close kills what still runs, ends the guard and removes the temporary
-// directory. It may be called more than once; a Start or TempDir that follows
+// directories. It may be called more than once; a Start or TempDir that follows
 // begins anew.
 func Close() {
 	h := &held
@@ -175,10 +195,10 @@ func Close() {
 	all.Wait()
 	h.watch.Lock()
 	defer h.watch.Unlock()
-	if h.temp != "" {
-		os.RemoveAll(h.temp)
-		h.temp = ""
+	for _, dir := range h.temp {
+		os.RemoveAll(dir)
 	}
+	clear(h.temp)
 	h.guard.end()
 	h.guard = nil
 }

@@ -263,14 +263,24 @@ func TestClose(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
+	if same, err := ShortTempDir(len(dir)); same != dir || err != nil {
+		t.Errorf("one that is short: %s, %v", same, err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	short, err := ShortTempDir(0)
+	if info, _ := os.Stat(short); err != nil || filepath.Dir(short) != "/tmp" || info.Mode().Perm() != 0o700 {
+		t.Errorf("a shorter one: %s, %v, %v", short, info, err)
+	}
 	Close()
 	select {
 	case <-p.Done():
 	default:
 		t.Error("a process outlived Close")
 	}
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s: %v", dir, err)
+	for _, dir := range []string{dir, short} {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", dir, err)
+		}
 	}
 	Close()
 	if e := start(t, child(t, "exit", "3")).Exit(); e.Code != 3 {

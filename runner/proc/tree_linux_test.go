@@ -232,17 +232,20 @@ func dead(t *testing.T, pids []string) {
 // When pyplug is killed, nothing of any sort outlives it.
 func TestGuard(t *testing.T) {
 	clean(t)
+	t.Setenv(withShort, "yes")
 	pyplug, l, bury := runPyplug(t, "sleep", "spin", "stubborn", "closer", "escape stay", "escape stay bare")
 	l.find(t, "closed")
 	l.find(t, "spinning")
 	eventually(t, "two grandchildren", func() bool { return len(rests(l, "grandchild ")) == 2 })
-	dir := l.find(t, "temp ")
+	dirs := []string{l.find(t, "temp "), l.find(t, "short ")}
 	all := append(rests(l, "process "), rests(l, "grandchild ")...)
 	all = append(all, l.find(t, "guard "))
 	pyplug.Kill()
 	dead(t, all)
-	if _, err := os.Stat(dir); err == nil {
-		t.Errorf("%s is still there", dir)
+	for _, dir := range dirs {
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s is still there", dir)
+		}
 	}
 	bury()
 	for _, pid := range all {

@@ -204,6 +204,6 @@ func (b *binder) openName() string {
 
 func (b *binder) fault(problem string, w Word) *ArgumentError {
 	return &ArgumentError{
-		Hook: b.hook.Name, Signature: b.hook.Signature(), Problem: problem, Word: w.Typed,
+		Hook: b.hook.Name, Signature: b.hook.ShortSignature(), Problem: problem, Word: w.Typed,
 	}
 }

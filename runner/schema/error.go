@@ -19,7 +19,7 @@ const (
 // a hint needs; those that a problem does not name are empty.
 type ArgumentError struct {
 	Hook string
-	// Signature is the hook's, such as "greet(name: str)".
+	// Signature is the hook's, such as "greet(name: str)", cut when it is long.
 	Signature string
 	// Problem is one of the above, or the plugin's own words when it was the
 	// plugin that found the fault.
@@ -31,7 +31,8 @@ type ArgumentError struct {
 	// Suggest is for Unknown the parameter probably meant, for TooMany one
 	// that has to be given by name; empty when there is none.
 	Suggest string
-	// Type and Value are for BadValue what was wanted and seen.
+	// Type and Value are for BadValue what was wanted and seen. Value is for
+	// ByNameOnly what belongs after a name: "=hello", or ":={}" as it was typed.
 	Type, Value string
 	// First is for Twice the word that gave the parameter first.
 	First string
@@ -39,7 +40,8 @@ type ArgumentError struct {
 	Missing []string
 	// Limit is for TooMany how many positions the hook takes.
 	Limit int
-	// Known is for NoField and ByNameOnly the fields there are.
+	// Known is for NoField and ByNameOnly the fields there are, nil where any
+	// name will do.
 	Known []string
 }
 

@@ -8,7 +8,7 @@ import (
 // The problems that BindMessage and DecodeMessage find beside those of Bind.
 const (
 	// ByNameOnly is a value without a name, where fields have no positions;
-	// Known lists the fields.
+	// Known lists the fields, and Value is what belongs after a name.
 	ByNameOnly = "by name only"
 	// NoField is a name that the message Type does not have; Known lists its
 	// fields and Suggest is the path probably meant.
@@ -23,6 +23,9 @@ const (
 func (e *ArgumentError) fieldText() string {
 	switch e.Problem {
 	case ByNameOnly:
+		if e.Known == nil {
+			return fmt.Sprintf("%q has no name, want name=VALUE", Short(e.Word))
+		}
 		return fmt.Sprintf("%q has no name, want name=VALUE with %s", Short(e.Word), oneOf(e.Known))
 	case NoField:
 		return fmt.Sprintf("no field %q in %s, want %s", Short(e.Param), e.Type, oneOf(e.Known))

@@ -56,9 +56,48 @@ func TestParseWords(t *testing.T) {
 	for _, test := range tests {
 		test.want.Typed = test.in
 		got, err := ParseWords([]string{test.in}, readFile)
-		if err != nil || len(got) != 1 || got[0] != test.want {
+		if err != nil || len(got) != 1 || !sameWord(got[0], test.want) {
 			t.Errorf("%q: got %+v, %v, want %+v", test.in, got, err, test.want)
 		}
+	}
+}
+
+// sameWord compares all but what reads a file later.
+func sameWord(a, b Word) bool {
+	a.files, b.files = nil, nil
+	return a == b
+}
+
+func TestRespell(t *testing.T) {
+	tests := []struct {
+		in   string
+		want Word
+		err  string
+	}{
+		{"abc", Word{Value: "abc"}, ""},
+		{"x-y=1=2", Word{Name: "x-y", Value: "1=2"}, ""},
+		{"x-y:= [1] ", Word{Name: "x-y", Form: JSON, Value: "[1]"}, ""},
+		{"x-y@=text", Word{Name: "x-y", Form: FileText, Value: "two\nlines\n"}, ""},
+		{"x-y:=@json", Word{Name: "x-y", Form: JSON, Value: `{"a": 1}`}, ""},
+		{"q-y=1", Word{Value: "q-y=1"}, ""},
+		{"=x-y=1", Word{Form: Text, Value: "x-y=1"}, ""},
+		{"n=1", Word{Name: "n", Value: "1"}, ""},
+		{"x-y@=gone", Word{}, `argument "x-y@=gone": open gone: file does not exist`},
+		{"x-y:=[", Word{}, `argument "x-y:=[": not JSON at byte 2: unexpected end of JSON input`},
+	}
+	for _, test := range tests {
+		words, err := ParseWords([]string{test.in}, readFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := words[0].Respell(func(name string) bool { return name[0] == 'x' })
+		test.want.Typed = test.in
+		if test.err != "" && (err == nil || err.Error() != test.err) || test.err == "" && (err != nil || !sameWord(got, test.want)) {
+			t.Errorf("%s: got %+v, %v, want %+v %s", test.in, got, err, test.want, test.err)
+		}
+	}
+	if _, err := (Word{Typed: "x-y@=f"}).Respell(func(string) bool { return true }); err == nil {
+		t.Error("without a reader: no error")
 	}
 }
 
@@ -229,6 +268,7 @@ func TestSignature(t *testing.T) {
 		{greet, "greet(name: str, times: int = 1, *, loud: bool = False) -> str"},
 		{anything, "any(a, /, *rest: int, k: int = None, **more: str)"},
 		{Hook{Name: "f"}, "f()"},
+		{Hook{Name: "S/F", Params: []Param{{Name: "fields", Type: "message p.V", Kind: VarNames}}, Returns: "p.E{}"}, "S/F(**fields: p.V) -> p.E"},
 		{Hook{Name: "f", Params: []Param{{Name: "a", Kind: PositionOnly, Required: true}}}, "f(a, /)"},
 		{Hook{Name: "f", Params: []Param{{Name: "a", Kind: PositionOnly, Required: true}, {Name: "k", Kind: NameOnly}}}, "f(a, /, *, k=...)"},
 		{Hook{Name: "f", Params: []Param{{Name: "a", Kind: Ordinary, Default: strings.Repeat("é", 70)}}}, "f(a=" + strings.Repeat("é", 60) + "…)"},
@@ -237,6 +277,13 @@ func TestSignature(t *testing.T) {
 		if got := test.hook.Signature(); got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)
 		}
+		if got := test.hook.ShortSignature(); got != test.want {
+			t.Errorf("short: got %s, want %s", got, test.want)
+		}
+	}
+	long := Hook{Name: strings.Repeat("é", 300)}
+	if got, want := long.ShortSignature(), strings.Repeat("é", 200)+"…"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -27,11 +27,20 @@ func (h Hook) Signature() string {
 	return b.String()
 }
 
+// ShortSignature is a signature for a message: a long one is cut.
+func (h Hook) ShortSignature() string {
+	const most = 200
+	return cut(h.Signature(), most)
+}
+
 // method is the signature of a method.
 func (h Hook) method() string {
 	fields := make([]string, len(h.Params))
 	for i, p := range h.Params {
 		fields[i] = p.Name + ": " + p.Type
+		if p.Kind == VarNames {
+			fields[i] = "**" + fields[i]
+		}
 	}
 	takes, returns := strings.Join(fields, ", "), strings.TrimSuffix(h.Returns, "{}")
 	if h.Streams == "in" || h.Streams == "both" {

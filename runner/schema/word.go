@@ -34,7 +34,12 @@ type Word struct {
 	Value string
 	// Typed is the whole word, for messages.
 	Typed string
+	// files reads the file that Respell finds a word without a name to name.
+	files *fileReader
 }
+
+// fileReader reads the file that a word names.
+type fileReader func(name string) ([]byte, error)
 
 // WordError says which word cannot be read. Err is a [*json.SyntaxError] when
 // its JSON is at fault, else what reading the file returned.
@@ -69,40 +74,64 @@ var errNoFiles = errors.New("a file cannot be read here")
 // ParseWords reads the form of each word. The forms are VALUE, name=VALUE,
 // =TEXT, :=JSON, name:=JSON, @=FILE, name@=FILE, :=@FILE and name:=@FILE. A
 // name is a Python identifier or several joined by dots; a word with anything
-// else before its first "=" is a positional VALUE, such as http://x?a=b.
+// else before its first "=" is a positional VALUE, such as http://x?a=b; who
+// knows other names finds them with [Word.Respell], which may read a file then.
 //
 // Files are read by read, which also gets "-" when that was typed; with a nil
 // read a word that names a file is an error. Errors are [*WordError].
 func ParseWords(words []string, read func(name string) ([]byte, error)) ([]Word, error) {
 	parsed := make([]Word, 0, len(words))
 	for _, typed := range words {
-		w, file := split(typed)
-		if file != "" || w.Form == FileText {
-			if read == nil {
-				return nil, &WordError{Word: typed, File: file, Offset: -1, Err: errNoFiles}
-			}
-			content, err := read(file)
-			if err != nil {
-				return nil, &WordError{Word: typed, File: file, Offset: -1, Err: err}
-			}
-			if w.Form == JSON {
-				content = bytes.TrimPrefix(content, []byte("\uFEFF"))
-			}
-			w.Value = string(content)
-		}
-		if w.Form == JSON {
-			if offset, err := CheckJSON(w.Value); err != nil {
-				return nil, &WordError{Word: typed, File: file, Offset: offset, Err: err}
-			}
-			w.Value = strings.Trim(w.Value, " \t\r\n")
+		w, err := parse(typed, (*fileReader)(&read), isName)
+		if err != nil {
+			return nil, err
 		}
 		parsed = append(parsed, w)
 	}
 	return parsed, nil
 }
 
-// split finds a word's name, form and value, and the file it names.
-func split(typed string) (w Word, file string) {
+// Respell reads a VALUE again as a word with a name, which may be no Python
+// identifier: named tells what is a name. A word that has none even so comes
+// back as it is. Errors are those of [ParseWords].
+func (w Word) Respell(named func(name string) bool) (Word, error) {
+	if w.Name != "" || w.Form != Plain {
+		return w, nil
+	}
+	return parse(w.Typed, w.files, named)
+}
+
+// parse reads one word, and its file.
+func parse(typed string, files *fileReader, named func(string) bool) (Word, error) {
+	w, file := split(typed, named)
+	if w.Name == "" && w.Form == Plain {
+		w.files = files
+	}
+	if file != "" || w.Form == FileText {
+		if files == nil || *files == nil {
+			return w, &WordError{Word: typed, File: file, Offset: -1, Err: errNoFiles}
+		}
+		content, err := (*files)(file)
+		if err != nil {
+			return w, &WordError{Word: typed, File: file, Offset: -1, Err: err}
+		}
+		if w.Form == JSON {
+			content = bytes.TrimPrefix(content, []byte("\uFEFF"))
+		}
+		w.Value = string(content)
+	}
+	if w.Form == JSON {
+		if offset, err := CheckJSON(w.Value); err != nil {
+			return w, &WordError{Word: typed, File: file, Offset: offset, Err: err}
+		}
+		w.Value = strings.Trim(w.Value, " \t\r\n")
+	}
+	return w, nil
+}
+
+// split finds a word's name, form and value, and the file it names; named tells
+// what is a name.
+func split(typed string, named func(string) bool) (w Word, file string) {
 	w = Word{Value: typed, Typed: typed}
 	head, value, found := strings.Cut(typed, "=")
 	if !found {
@@ -117,7 +146,7 @@ func split(typed string) (w Word, file string) {
 	case strings.HasSuffix(head, "@"):
 		name, form = head[:len(head)-1], FileText
 	}
-	if name != "" && !isName(name) {
+	if name != "" && !named(name) {
 		return w, ""
 	}
 	w = Word{Name: name, Form: form, Value: value, Typed: typed}
@@ -170,9 +199,14 @@ func CheckJSON(text string) (offset int, err error) {
 // Short keeps a message readable when a word is long.
 func Short(word string) string {
 	const most = 80
-	runes := []rune(word)
+	return cut(word, most)
+}
+
+// cut keeps the first runes of a text that has more than most.
+func cut(text string, most int) string {
+	runes := []rune(text)
 	if len(runes) <= most {
-		return word
+		return text
 	}
 	return string(runes[:most]) + "…"
 }

@@ -31,7 +31,7 @@ func init() {
 // will is what remains to be done when pyplug is gone.
 type will struct {
 	run    Run
-	temp   string
+	temps  []string
 	mark   uint64 // 0 for none
 	groups map[int]bool
 }
@@ -58,7 +58,7 @@ func (w *will) listen() {
 
 func (w *will) note(message string) {
 	if arg, ok := cut(message, Temp); ok {
-		w.temp = arg
+		w.temps = append(w.temps, arg)
 	}
 	if arg, ok := cut(message, Mark); ok {
 		w.mark, _ = number(arg)
@@ -89,8 +89,8 @@ func (w *will) execute() {
 			clean++
 		}
 	}
-	if w.temp != "" {
-		os.RemoveAll(w.temp)
+	for _, temp := range w.temps {
+		os.RemoveAll(temp)
 	}
 	if w.mark != 0 {
 		takeMark(w.mark)

@@ -13,7 +13,7 @@ const (
 
 // Messages to the guard: a word, an argument and a zero byte each.
 const (
-	// Temp names the directory to remove; without an argument there is none.
+	// Temp names a directory to remove.
 	Temp = "temp "
 	// Group and Left tell that a process group began and ended.
 	Group = "group "

@@ -17,10 +17,11 @@ import (
 func (m Method) explainRequest(content []byte, err error) error {
 	x := explainer{method: m}
 	input := m.desc.Input()
-	if !isSpecial(input) {
-		if _, object := members(content); !object {
-			return x.badValue("the request", content, "an object of "+string(input.FullName()))
-		}
+	if isSpecial(input) {
+		return x.badValue("the request", content, wantedMessage(input))
+	}
+	if _, object := members(content); !object {
+		return x.badValue("the request", content, "an object of "+string(input.FullName()))
 	}
 	if found := x.message(input, content, "", 0); found != nil {
 		return found
@@ -110,9 +111,7 @@ func (x explainer) message(message protoreflect.MessageDescriptor, content []byt
 
 // refused tells whether the library refuses a field of a message.
 func (x explainer) refused(message protoreflect.MessageDescriptor, field protoreflect.FieldDescriptor, content []byte) bool {
-	var object bytes.Buffer
-	fmt.Fprintf(&object, "{%s:%s}", schema.Quote(field.TextName()), content)
-	return x.method.unmarshal(object.Bytes(), dynamicpb.NewMessage(message)) != nil
+	return x.method.readField(dynamicpb.NewMessage(message), field, content) != nil
 }
 
 // field explains the value of a field that the library refuses.
@@ -160,7 +159,7 @@ func (x explainer) value(field protoreflect.FieldDescriptor, content []byte, at 
 			return x.method.set.missing(inner.FullName(), field)
 		}
 		if isWrapper(inner) {
-			return x.badValue(at, content, wanted(inner.Fields().ByName("value")))
+			return x.badValue(at, content, wantedMessage(inner))
 		}
 		if err := x.message(inner, content, at, depth+1); err != nil {
 			return err

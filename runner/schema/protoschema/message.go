@@ -1,6 +1,7 @@
 package protoschema
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -14,40 +15,35 @@ import (
 )
 
 // BindMessage gives each word to a field of m's request. A field has its proto
-// name or its JSON name; dots go into messages, and into maps by their keys:
+// name or its JSON name; dots go into messages, and into maps by their keys,
+// which can have dots themselves where the values are no messages:
 //
 //   - repeated fields by repeating the word, maps by labels.key=VALUE
 //   - bool, int and float as in [schema.Bind], within the type's range
 //   - string, bytes: verbatim
 //   - an enum by the name or the number of its value
-//   - a wrapper: as what it wraps; Timestamp, Duration and FieldMask: the text
-//     that JSON has for them, a FieldMask also of proto names
-//   - Struct, Value and ListValue: by the rule of [schema.Value]; a dot goes into them
+//   - a wrapper: as what it wraps; Timestamp and Duration: the text that JSON
+//     has for them
+//   - a FieldMask: its paths by proto names, or as JSON has them: userName is
+//     user_name
+//   - Struct, Value and ListValue: by the rule of [schema.Value]
 //   - any other message, and a map without a key: a JSON object
 //   - name:=JSON for any field, as [DecodeMessage] reads it; for a repeated
 //     field one element, or an array of several
 //
-// A key that is no Python identifier is found too, such as labels.my-key=VALUE.
+// The names in a Struct are its keys, and so they are in a Value that is a
+// field: meta.fields.a=x gives meta a key "fields". That holds for a request
+// that is a Struct too. Every other request, a well-known type or not, is typed
+// by its fields: seconds=5 for a Timestamp, number_value=3 for a Value.
+//
+// A name that is no Python identifier is found too, such as labels.my-key=VALUE.
 // Errors are [*schema.ArgumentError], whose Param is the path of the field,
 // [*schema.WordError] and [*MissingImportError].
 func BindMessage(m Method, words []schema.Word) (proto.Message, error) {
 	b := messageBinder{method: m, given: map[string]string{}, below: map[string]string{}}
 	request := dynamicpb.NewMessage(m.desc.Input())
 	for _, w := range words {
-		if w.Name == "" {
-			named, err := b.respell(w)
-			if err != nil {
-				return nil, err
-			}
-			w = named
-		}
-		if w.Form == schema.JSON {
-			if offset, err := schema.CheckJSON(w.Value); err != nil {
-				return nil, &schema.WordError{Word: w.Typed, Offset: offset, Err: err}
-			}
-		}
-		b.word = w
-		if err := b.set(request, strings.Split(w.Name, "."), ""); err != nil {
+		if err := b.bind(request, w); err != nil {
 			return nil, err
 		}
 	}
@@ -65,22 +61,37 @@ type messageBinder struct {
 	below  map[string]string // paths below which something was given, by which
 }
 
-// respell reads the name of a word that ParseWords found none in, because a
-// key of a map is no identifier.
-func (b *messageBinder) respell(w schema.Word) (schema.Word, error) {
-	name, value, found := strings.Cut(w.Value, "=")
-	first, _, dotted := strings.Cut(name, ".")
-	if w.Form != schema.Plain || !found || !dotted || strings.HasSuffix(name, "@") ||
-		findField(b.method.desc.Input(), first) == nil {
-		e := b.method.fault(schema.ByNameOnly, "", w.Typed)
-		e.Known = fieldNames(b.method.desc.Input())
-		return schema.Word{}, e
+// bind puts one word into the request.
+func (b *messageBinder) bind(request protoreflect.Message, w schema.Word) (err error) {
+	const deepest = 100
+	if w.Name == "" {
+		if w, err = w.Respell(b.begins); err != nil {
+			return err
+		}
 	}
-	form := schema.Plain
-	if trimmed, ok := strings.CutSuffix(name, ":"); ok {
-		name, form = trimmed, schema.JSON
+	b.word = w
+	path := strings.Split(w.Name, ".")
+	switch {
+	case w.Name == "":
+		return b.noName()
+	case len(path) > deepest:
+		return b.badValue(w.Name, w.Name, "a path of at most 100 names")
+	case w.Form == schema.JSON:
+		if offset, err := schema.CheckJSON(w.Value); err != nil {
+			return &schema.WordError{Word: w.Typed, Offset: offset, Err: err}
+		}
 	}
-	return schema.Word{Name: name, Form: form, Value: value, Typed: w.Typed}, nil
+	if isStruct(request.Descriptor()) {
+		return b.structEntry(request, path, "")
+	}
+	return b.set(request, path, "")
+}
+
+// begins tells whether a name that is no identifier is the path of a field, or
+// begins with one, as that of a map's key does.
+func (b *messageBinder) begins(name string) bool {
+	first, _, _ := strings.Cut(name, ".")
+	return isStruct(b.method.desc.Input()) || findField(b.method.desc.Input(), first) != nil
 }
 
 // findField finds a field by its proto name or its JSON name.
@@ -97,49 +108,45 @@ func findField(message protoreflect.MessageDescriptor, name string) protoreflect
 
 // set puts the word at path below message, which itself is at.
 func (b *messageBinder) set(message protoreflect.Message, path []string, at string) error {
-	const deepest = 100
-	if len(path) > deepest {
-		return b.badValue(b.word.Name, b.word.Name, "a path of at most 100 names")
+	field := findField(message.Descriptor(), path[0])
+	if field == nil {
+		return b.noField(message.Descriptor(), join(at, path[0]), at)
 	}
-	for i, name := range path {
-		field := findField(message.Descriptor(), name)
-		if field == nil {
-			return b.noField(message.Descriptor(), join(at, name), at)
-		}
-		if err := b.oneof(message, field, at); err != nil {
-			return err
-		}
-		at = join(at, field.TextName())
-		rest := path[i+1:]
-		switch {
-		case field.IsMap():
-			return b.mapEntry(message, field, rest, at)
-		case len(rest) == 0:
-			return b.leaf(message, field, at)
-		case field.IsList() || field.Message() == nil:
-			return b.notNested(at, fieldType(field))
-		case field.Message().IsPlaceholder():
-			return b.method.set.missing(field.Message().FullName(), field)
-		}
-		if err := b.pass(at); err != nil {
-			return err
-		}
-		message = message.Mutable(field).Message()
-		switch name := field.Message().FullName(); name {
-		case "google.protobuf.Struct", "google.protobuf.Value":
-			return b.structEntry(message, rest, at)
-		case "google.protobuf.ListValue":
-			return b.notNested(at, fieldType(field))
-		}
+	if err := b.oneof(message, field, at); err != nil {
+		return err
 	}
-	return nil
+	at = join(at, field.TextName())
+	rest, inner := path[1:], field.Message()
+	switch {
+	case field.IsMap():
+		return b.mapEntry(message, field, rest, at)
+	case len(rest) == 0:
+		return b.leaf(message, field, at)
+	case field.IsList() || inner == nil || inner.FullName() == "google.protobuf.ListValue":
+		return b.notNested(at, fieldType(field))
+	case inner.IsPlaceholder():
+		return b.method.set.missing(inner.FullName(), field)
+	}
+	return b.inside(message.Mutable(field).Message(), rest, at)
+}
+
+// inside puts the word at path below a message that is in another.
+func (b *messageBinder) inside(message protoreflect.Message, path []string, at string) error {
+	if err := b.pass(at); err != nil {
+		return err
+	}
+	switch message.Descriptor().FullName() {
+	case "google.protobuf.Struct", "google.protobuf.Value":
+		return b.structEntry(message, path, at)
+	}
+	return b.set(message, path, at)
 }
 
 // structEntry puts the word at path below a Struct, or a Value that is one.
 func (b *messageBinder) structEntry(message protoreflect.Message, path []string, at string) error {
 	for i, key := range path {
 		if !utf8.ValidString(key) {
-			return b.badValue(at, key, "a key of UTF-8")
+			return b.badValue(cmp.Or(at, "the request"), key, "a key of UTF-8")
 		}
 		if inner := message.Descriptor().Fields().ByName("struct_value"); inner != nil {
 			message = message.Mutable(inner).Message()
@@ -180,7 +187,7 @@ func (b *messageBinder) mapEntry(message protoreflect.Message, field protoreflec
 	if inner != nil && inner.IsPlaceholder() {
 		return b.method.set.missing(inner.FullName(), value)
 	}
-	deeper := len(path) > 1 && inner != nil && !isSpecial(inner)
+	deeper := len(path) > 1 && inner != nil
 	text := strings.Join(path, ".")
 	if deeper {
 		text = path[0]
@@ -189,31 +196,37 @@ func (b *messageBinder) mapEntry(message protoreflect.Message, field protoreflec
 	if !ok {
 		return b.badValue(at, text, wanted(field.MapKey())+" as key")
 	}
-	whole := at
-	at = join(at, key.String()) // of a number, however it was typed
-	if deeper {
-		if err := b.pass(at); err != nil {
-			return err
-		}
-		return b.set(message.Mutable(field).Map().Mutable(key).Message(), path[1:], at)
+	below := join(at, key.String()) // of a number, however it was typed
+	switch {
+	case deeper && inner.FullName() == "google.protobuf.ListValue":
+		return b.notNested(below, kindName(value))
+	case deeper:
+		return b.inside(message.Mutable(field).Map().Mutable(key).Message(), path[1:], below)
 	}
-	if err := b.once(at); err != nil {
+	if err := b.once(below); err != nil {
 		return err
 	}
+	return b.mapValue(message, field, key, at)
+}
+
+// mapValue makes the word the value of a key in a map, which is at.
+func (b *messageBinder) mapValue(message protoreflect.Message, field protoreflect.FieldDescriptor, key protoreflect.MapKey, at string) error {
+	value := field.MapValue()
+	inner := value.Message()
 	switch {
-	case b.word.Form == schema.JSON || inner != nil && !isWrapper(inner):
+	case b.word.Form == schema.JSON || inner != nil && !isVerbatim(inner):
 		content := b.json()
 		if b.word.Form != schema.JSON {
 			content = messageText(inner, b.word.Value)
 		}
 		entry := slices.Concat([]byte("{"), schema.Quote(key.String()), []byte(":"), content, []byte("}"))
-		return b.merge(message, field, entry, whole)
+		return b.merge(message, field, entry, at)
 	case inner != nil:
-		return b.wrapped(message.Mutable(field).Map().Mutable(key).Message(), at)
+		return b.verbatim(message.Mutable(field).Map().Mutable(key).Message(), join(at, key.String()))
 	}
 	v, ok := scalar(value, b.word.Value)
 	if !ok {
-		return b.badValue(at, b.word.Value, wanted(value))
+		return b.badValue(join(at, key.String()), b.word.Value, wanted(value))
 	}
 	message.Mutable(field).Map().Set(key, v)
 	return nil
@@ -232,10 +245,10 @@ func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.Fi
 		return b.method.set.missing(inner.FullName(), field)
 	case b.word.Form == schema.JSON:
 		return b.merge(message, field, elements(field, b.json()), at)
-	case inner != nil && isWrapper(inner) && field.IsList():
-		return b.wrapped(message.Mutable(field).List().AppendMutable().Message(), at)
-	case inner != nil && isWrapper(inner):
-		return b.wrapped(message.Mutable(field).Message(), at)
+	case inner != nil && isVerbatim(inner) && field.IsList():
+		return b.verbatim(message.Mutable(field).List().AppendMutable().Message(), at)
+	case inner != nil && isVerbatim(inner):
+		return b.verbatim(message.Mutable(field).Message(), at)
 	case inner != nil:
 		return b.merge(message, field, elements(field, messageText(inner, b.word.Value)), at)
 	}
@@ -251,14 +264,11 @@ func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.Fi
 	return nil
 }
 
-// wrapped puts the word into a wrapper.
-func (b *messageBinder) wrapped(wrapper protoreflect.Message, at string) error {
-	field := wrapper.Descriptor().Fields().ByName("value")
-	v, ok := scalar(field, b.word.Value)
-	if !ok {
-		return b.badValue(at, b.word.Value, wanted(field))
+// verbatim puts the word into a wrapper or a FieldMask.
+func (b *messageBinder) verbatim(message protoreflect.Message, at string) error {
+	if !setVerbatim(message, b.word.Value) {
+		return b.badValue(at, b.word.Value, wantedMessage(message.Descriptor()))
 	}
-	wrapper.Set(field, v)
 	return nil
 }
 
@@ -270,10 +280,12 @@ func (b *messageBinder) json() json.RawMessage {
 	return schema.Value(b.word.Value)
 }
 
-// elements makes the JSON of one element that of a list of it.
+// elements makes the JSON of one element that of a list of it. A null is one
+// only in a list of Value, else it stands for no list.
 func elements(field protoreflect.FieldDescriptor, content json.RawMessage) json.RawMessage {
 	trimmed := strings.TrimSpace(string(content))
-	if !field.IsList() || trimmed == "null" || strings.HasPrefix(trimmed, "[") {
+	null := trimmed == "null" && (field.Message() == nil || field.Message().FullName() != "google.protobuf.Value")
+	if !field.IsList() || null || strings.HasPrefix(trimmed, "[") {
 		return content
 	}
 	return slices.Concat([]byte("["), content, []byte("]"))
@@ -282,8 +294,7 @@ func elements(field protoreflect.FieldDescriptor, content json.RawMessage) json.
 // merge adds what JSON says of a field, which is at, to what is there already.
 func (b *messageBinder) merge(message protoreflect.Message, field protoreflect.FieldDescriptor, content json.RawMessage, at string) error {
 	read := message.New()
-	object := slices.Concat([]byte("{"), schema.Quote(field.TextName()), []byte(":"), content, []byte("}"))
-	if err := b.method.unmarshal(object, read.Interface()); err != nil {
+	if err := b.method.readField(read, field, content); err != nil {
 		return b.method.explain(field, content, at, b.word.Typed, err)
 	}
 	proto.Merge(message.Interface(), read.Interface())

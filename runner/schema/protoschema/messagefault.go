@@ -69,6 +69,18 @@ func (b *messageBinder) badValue(at, seen, want string) error {
 	return e
 }
 
+// noName refuses a value without a name.
+func (b *messageBinder) noName() error {
+	e := b.fault(schema.ByNameOnly, "")
+	if e.Value = b.word.Typed; b.word.Form == schema.Plain {
+		e.Value = "=" + e.Value
+	}
+	if input := b.method.desc.Input(); !isStruct(input) {
+		e.Known = fieldNames(input)
+	}
+	return e
+}
+
 func (b *messageBinder) notNested(at, kind string) error {
 	e := b.fault(schema.NotNested, at)
 	e.Type = kind
@@ -81,7 +93,7 @@ func (b *messageBinder) noField(message protoreflect.MessageDescriptor, path, at
 
 func (m Method) fault(problem, at, typed string) *schema.ArgumentError {
 	h := m.Hook()
-	return &schema.ArgumentError{Hook: h.Name, Signature: h.Signature(), Problem: problem, Param: at, Word: typed}
+	return &schema.ArgumentError{Hook: h.Name, Signature: h.ShortSignature(), Problem: problem, Param: at, Word: typed}
 }
 
 // noField is the fault of a path whose last name a message, itself at, has not.
@@ -100,7 +112,7 @@ func (m Method) noField(message protoreflect.MessageDescriptor, path, at, typed 
 
 func fieldNames(message protoreflect.MessageDescriptor) []string {
 	fields := message.Fields()
-	var names []string
+	names := []string{}
 	for i := range fields.Len() {
 		names = append(names, fields.Get(i).TextName())
 	}

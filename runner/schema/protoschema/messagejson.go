@@ -14,8 +14,9 @@ import (
 )
 
 // DecodeMessage reads the JSON of one request of m: an object whose names are
-// proto names or JSON names. Errors are [*schema.ArgumentError], whose Param is the
-// path of the field, or [*MissingImportError].
+// proto names or JSON names, or of a well-known type what JSON has for it, see
+// [Method.OwnJSON]. Errors are [*schema.ArgumentError], whose Param is the path of
+// the field, or [*MissingImportError].
 func DecodeMessage(m Method, content []byte) (proto.Message, error) {
 	if offset, err := schema.CheckJSON(string(content)); err != nil {
 		return nil, m.fault(fmt.Sprintf("the request is not JSON at byte %d: %v", offset+1, err), "", "")
@@ -92,8 +93,10 @@ var opaqueType = (&wrapperspb.BytesValue{}).ProtoReflect().Type()
 // EncodeMessage writes a message as one line of JSON with proto names, the same
 // for the same message. An Any whose message is not known, or not well formed,
 // is {"@type": URL, "value": "its bytes in base64"}, as are then all of that
-// URL in the message. Errors are [*MessageError] and [*MissingImportError]. The
-// message is not changed.
+// URL in the message. A well-known type that holds what its JSON has no form for
+// is written by its fields, such as {"paths": ["b_1"]} or {"seconds": "1", "nanos":
+// -1}; a Value that is not set is null. Errors are [*MessageError] and
+// [*MissingImportError]. The message is not changed.
 func EncodeMessage(message proto.Message, o EncodeOptions) (json.RawMessage, error) {
 	s := anyScan{resolver: resolver{set: o.Descriptors, opaque: map[string]bool{}}}
 	s.message(message.ProtoReflect(), 0)
@@ -107,9 +110,9 @@ func EncodeMessage(message proto.Message, o EncodeOptions) (json.RawMessage, err
 			return nil, &MessageError{Message: name, Err: err}
 		}
 	}
-	written, err := protojson.MarshalOptions{
+	written, err := irregularWriter{protojson.MarshalOptions{
 		AllowPartial: true, UseProtoNames: true, EmitDefaultValues: o.EmitDefaults, Resolver: s.resolver,
-	}.Marshal(message)
+	}, &s}.message(message.ProtoReflect(), 0)
 	if err != nil {
 		return nil, &MessageError{Message: name, Err: err}
 	}

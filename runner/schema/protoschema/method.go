@@ -200,13 +200,20 @@ func (m Method) NewResponse() proto.Message { return dynamicpb.NewMessage(m.desc
 // Hook describes the method as a hook, its fields as parameters by name. A
 // type is that of the proto source; a message is "message pkg.M" and an enum
 // "enum pkg.E (A, B)". A default is the JSON of what an absent field means,
-// and null for a field that can be absent.
+// and null for a field that can be absent. A request that is a Struct takes any
+// name.
 func (m Method) Hook() schema.Hook {
 	h := schema.Hook{
 		Name: m.Name(), Doc: comment(m.desc), Streams: m.Streams(), Params: []schema.Param{},
 		Returns: shape(m.desc.Output()),
 	}
 	fields := m.desc.Input().Fields()
+	if isStruct(m.desc.Input()) && fields.Len() == 1 {
+		h.Params = append(h.Params, schema.Param{
+			Name: fields.Get(0).TextName(), Type: kindName(fields.Get(0).MapValue()), Kind: schema.VarNames,
+		})
+		return h
+	}
 	for i := range fields.Len() {
 		field := fields.Get(i)
 		h.Params = append(h.Params, schema.Param{
@@ -216,6 +223,10 @@ func (m Method) Hook() schema.Hook {
 	}
 	return h
 }
+
+// OwnJSON tells whether the JSON of a request is in a way of its own, which may
+// be no object: 3 for a Value, "1.5s" for a Duration. [DecodeMessage] reads it.
+func (m Method) OwnJSON() bool { return isSpecial(m.desc.Input()) }
 
 // comment is the first line of what the source says of a declaration.
 func comment(d protoreflect.Descriptor) string {

@@ -129,17 +129,7 @@ func wanted(field protoreflect.FieldDescriptor) string {
 	case protoreflect.StringKind:
 		return name + " of UTF-8"
 	case protoreflect.MessageKind:
-		switch field.Message().FullName() {
-		case "google.protobuf.Timestamp":
-			return name + " such as 2006-01-02T15:04:05Z"
-		case "google.protobuf.Duration":
-			return name + " such as 1.5s"
-		case "google.protobuf.FieldMask":
-			return name + " such as user.name,age"
-		case "google.protobuf.Any":
-			return name + ` as an object whose "@type" is described`
-		}
-		return name
+		return wantedMessage(field.Message())
 	}
 	switch bits, signed := integerSize(field.Kind()); {
 	case signed:
@@ -151,45 +141,11 @@ func wanted(field protoreflect.FieldDescriptor) string {
 	return name
 }
 
-// isWrapper tells whether a message is one of those that wrap a scalar.
-func isWrapper(message protoreflect.MessageDescriptor) bool {
-	name := message.FullName()
-	return isSpecial(message) && name.Parent() == "google.protobuf" && message.Fields().Len() == 1 &&
-		message.Fields().ByName("value") != nil
-}
-
 // messageText is the JSON of a message that was typed as plain text.
 func messageText(message protoreflect.MessageDescriptor, text string) json.RawMessage {
 	switch message.FullName() {
 	case "google.protobuf.Timestamp", "google.protobuf.Duration":
 		return schema.Quote(strings.TrimSpace(text))
-	case "google.protobuf.FieldMask":
-		paths := strings.Split(strings.TrimSpace(text), ".")
-		for i, name := range paths {
-			paths[i] = jsonPath(name)
-		}
-		return schema.Quote(strings.Join(paths, "."))
 	}
 	return schema.Value(text)
-}
-
-// jsonPath gives the proto names in part of a FieldMask the form JSON wants. A
-// name that would not come back the same stays, for JSON to refuse.
-func jsonPath(text string) string {
-	names := strings.Split(text, ",")
-	for i, name := range names {
-		written := defaultJSONName(name)
-		var back strings.Builder
-		for _, r := range written {
-			if 'A' <= r && r <= 'Z' {
-				back.WriteByte('_')
-				r += 'a' - 'A'
-			}
-			back.WriteRune(r)
-		}
-		if back.String() == name {
-			names[i] = written
-		}
-	}
-	return strings.Join(names, ",")
 }

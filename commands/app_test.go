@@ -1,0 +1,43 @@
+package commands
+
+import (
+	"strings"
+	"testing"
+)
+
+// How errors are told is known before the flags are read, and when they cannot be.
+func TestAsks(t *testing.T) {
+	for _, c := range []struct {
+		line        string
+		json, codes bool
+	}{
+		{"health p.py", false, false},
+		{"health --json --probe-codes", true, true},
+		{"health -json -probe-codes", true, true},
+		{"health --json=true --probe-codes=1 p.py", true, true},
+		{"health --json=false --probe-codes=f", false, false},
+		{"health --json=maybe", false, false},
+		{"health --json --json=false", false, false},
+		{"health --user-agent --probe-codes --json", true, false},
+		{"health --user-agent=x --probe-codes", false, true},
+		{"health -H --json -qv --probe-codes", false, true},
+		{"health --json=true --bogus", true, false},
+		{"health -json --bogus", true, false},
+		{"health --bogus --json", true, false},
+		{"health p.py -- --json", false, false},
+		{"health json", false, false},
+		{"health --timeout", false, false},
+		{"run --probe-codes --json p.py greet", true, false},
+		{"run p.py greet --json", true, false},
+		{"run p.py greet -- --json", false, false},
+		{"--timeout 3 --json run p.py greet", true, false},
+		{"--timeout --json run p.py greet", false, false},
+	} {
+		f := &program{}
+		f.commands = commandList(f)
+		f.prepare(append([]string{"pyplug"}, strings.Fields(c.line)...))
+		if f.opts.json != c.json || f.probing != c.codes {
+			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, f.opts.json, f.probing, c.json, c.codes)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+func TestMessages(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want string // the messages, with blanks between them
+		err  string
+	}{
+		"nothing":       {"", "", ""},
+		"lines":         {"{\"n\":1}\n{\"n\":2}\n", `{"n":1} {"n":2}`, ""},
+		"blank lines":   {"\n\n{}\n\n[1]\n", `{} [1]`, ""},
+		"one by one":    {`{}{} {}`, `{} {} {}`, ""},
+		"no objects":    {"1\n\n22 \"a\"null", `1 22 "a" null`, ""},
+		"blanks alone":  {" \t\r\n\n", "", ""},
+		"no newline":    {`{"a":"é"}`, `{"a":"é"}`, ""},
+		"a mark":        {"\ufeff{}\n", `{}`, ""},
+		"over lines":    {"{\n\"a\":\n1}\n", "{\n\"a\":\n1}", ""},
+		"broken":        {"{}\n{}\n{\"a\" 1}\n{}", `{} {}`, `file: line 3 is not JSON: invalid character '1' after object key`},
+		"broken first":  {"x\n{}", ``, `file: line 1 is not JSON: invalid character 'x' looking for beginning of value`},
+		"one broken":    {"{}  {}\r\n\r\n {} x", `{} {} {}`, `file: line 3 is not JSON: invalid character 'x' looking for beginning of value`},
+		"blank, broken": {"{}\n" + strings.Repeat("\n", 99_999) + "{\n\n]", `{}`, `file: line 100003 is not JSON: invalid character ']' looking for beginning of object key string`},
+		"newline in it": {"{}\n\"a\n\"", `{}`, `file: line 2 is not JSON: invalid character '\n' in string literal`},
+		"cut off":       {"{}\n{\"a\":\n", `{}`, `file: line 2 is not JSON: unexpected EOF`},
+	} {
+		for how, from := range map[string]io.Reader{
+			"at once": strings.NewReader(c.text), "by bytes": iotest.OneByteReader(strings.NewReader(c.text)),
+		} {
+			var got []string
+			told := ""
+			for m, err := range messages(t.Context(), from, "file", 1<<20) {
+				if err != nil {
+					told = err.Error()
+					break
+				}
+				got = append(got, string(m))
+			}
+			if strings.Join(got, " ") != c.want || told != c.err {
+				t.Errorf("%s, %s: got %q, %q; want %q, %q", name, how, got, told, c.want, c.err)
+			}
+		}
+	}
+}
+
+func TestMessagesReadError(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	var got []error
+	for _, err := range messages(t.Context(), io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(broken)), "file", 1<<20) {
+		got = append(got, err)
+	}
+	if len(got) != 2 || got[0] != nil || !errors.Is(got[1], broken) {
+		t.Errorf("got %v, want a message and then %v", got, broken)
+	}
+}
+
+// endless is a text again and again.
+type endless string
+
+func (e endless) Read(b []byte) (n int, err error) {
+	for n < len(b) {
+		n += copy(b[n:], e)
+	}
+	return n, nil
+}
+
+func TestMessagesTooLong(t *testing.T) {
+	const limit = 1000
+	escapes := `"` + strings.Repeat(`\u0001`, limit) + `"`
+	for begin, on := range map[string]endless{`"`: "x", "[": " \n"} {
+		var got []string
+		var last error
+		from := io.MultiReader(strings.NewReader(escapes+"\n\n {}\n"+begin), on)
+		for m, err := range messages(t.Context(), from, "file", limit) {
+			got, last = append(got, string(m)), err
+		}
+		const want = "file: line 4: it takes more than 71536 bytes, --max-message is 1000"
+		size := (*runner.SizeError)(nil)
+		if len(got) != 3 || got[0] != escapes || last == nil || last.Error() != want || !errors.As(last, &size) {
+			t.Errorf("%s: %d messages, %v; want 2 and %s", begin, len(got)-1, last, want)
+		}
+	}
+}
+
+// Blanks between messages are not kept, however many.
+func TestMessagesBlanks(t *testing.T) {
+	const many = 16 << 20
+	for _, blank := range []endless{"\n", "  \r\n"} {
+		var before, after runtime.MemStats
+		from := io.MultiReader(strings.NewReader("{}"), io.LimitReader(blank, many), strings.NewReader("{}"))
+		runtime.ReadMemStats(&before)
+		n := 0
+		for _, err := range messages(t.Context(), from, "file", 1000) {
+			if n++; err != nil {
+				t.Error(err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if took := after.TotalAlloc - before.TotalAlloc; n != 2 || took > many/10 {
+			t.Errorf("%q: %d messages took %d bytes", blank, n, took)
+		}
+	}
+}
+
+// A message is told as soon as it has come, with no newline behind it.
+func TestMessagesAtOnce(t *testing.T) {
+	out, in := io.Pipe()
+	told := make(chan struct{})
+	go func() { // ends with the last message
+		for range 3 {
+			_, _ = io.WriteString(in, "{}") // read, or the test has failed
+			<-told
+		}
+		in.Close()
+	}()
+	n := 0
+	for _, err := range messages(t.Context(), out, "file", 1000) {
+		if n++; err != nil {
+			t.Error(err)
+		}
+		told <- struct{}{}
+	}
+	if n != 3 {
+		t.Errorf("%d messages, want 3", n)
+	}
+}
+
+// The end of ctx is told of by its kind.
+func TestMessagesLeft(t *testing.T) {
+	out, in := io.Pipe() // nothing comes
+	defer in.Close()
+	canceled, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("stop"))
+	late, cancelLate := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancelLate()
+	for want, ctx := range map[string]context.Context{"canceled: stop": canceled, "timeout: no end of file within ": late} {
+		for _, err := range messages(ctx, out, "file", 1000) {
+			e := (*hook.Error)(nil)
+			if !errors.As(err, &e) || !strings.HasPrefix(e.Kind.String()+": "+e.Err.Error(), want) {
+				t.Errorf("got %v, want %s", err, want)
+			}
+		}
+	}
+}
+
+func BenchmarkMessages(b *testing.B) {
+	from := strings.NewReader(strings.Repeat("{\"n\":123456}\n", b.N))
+	b.ReportAllocs()
+	b.ResetTimer()
+	for _, err := range messages(b.Context(), from, "file", 1<<20) {
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}

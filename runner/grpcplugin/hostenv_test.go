@@ -1,0 +1,59 @@
+package grpcplugin_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/handshake"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// TestInPlugin starts a plugin where pyplug is itself a plugin of another host,
+// which wants of its own what we do not want of ours.
+func TestInPlugin(t *testing.T) {
+	runnertest.NothingLeft(t)
+	outer := handshake.Env(handshake.Host{
+		Versions: []int{7}, ClientCert: "foo", Mux: true, SocketDir: "/nowhere", SocketGroup: "nobody", MinPort: 1, MaxPort: 1,
+	})
+	outer = append(outer, "PLUGIN_TRANSPORTS=tcp")
+	cfg := fake(t, "serve", "")
+	cfg.Env = append(cfg.Env, outer...)
+	inst := started(t, cfg)
+	if _, err := inst.Call(t.Context(), words(t, "Echo", "text=hello")); err != nil {
+		t.Error(err)
+	}
+	for _, entry := range outer {
+		if name, _, _ := strings.Cut(entry, "="); !strings.Contains(strings.Join(handshake.Variables, " "), name) {
+			t.Errorf("%s is not in Variables", name)
+		}
+	}
+}
+
+// TestLongTMPDIR has room for a socket's name where temporary files go far down.
+func TestLongTMPDIR(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("plugins in Go are on tcp there")
+	}
+	runnertest.NothingLeft(t)
+	long := filepath.Join(t.TempDir(), strings.Repeat("d", 100))
+	if err := os.Mkdir(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	inst := started(t, fake(t, "serve", ""))
+	dir := filepath.Dir(filepath.Dir(inst.Evidence().Line.Address))
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 || filepath.Dir(dir) != "/tmp" {
+		t.Errorf("%s: %v, %v", dir, info, err)
+	}
+	inst.Stop(t.Context())
+	proc.Close()
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s: %v", dir, err)
+	}
+}

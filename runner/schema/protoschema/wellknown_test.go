@@ -1,0 +1,262 @@
+package protoschema
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const wellKnownProto = `
+syntax = "proto3";
+package wk;
+import "google/protobuf/any.proto";
+import "google/protobuf/duration.proto";
+import "google/protobuf/field_mask.proto";
+import "google/protobuf/struct.proto";
+import "google/protobuf/timestamp.proto";
+import "google/protobuf/wrappers.proto";
+message Odd {
+  string weird = 1 [json_name = "weird-name"]; map<int32, bytes> blobs = 2;
+  map<string, google.protobuf.Timestamp> mts = 3; map<string, google.protobuf.ListValue> lists = 4; Odd odd = 5;
+  map<string, google.protobuf.FieldMask> masks = 6; repeated google.protobuf.Value values = 7;
+  google.protobuf.Timestamp at = 8; google.protobuf.Struct meta = 9; google.protobuf.Any any = 10; string text = 11;
+  google.protobuf.Value value = 12; map<string, google.protobuf.Value> by_name = 13;
+}
+service W {
+  rpc Stru(google.protobuf.Struct) returns (Odd);
+  rpc Val(google.protobuf.Value) returns (Odd);
+  rpc List(google.protobuf.ListValue) returns (Odd);
+  rpc Now(google.protobuf.Timestamp) returns (Odd);
+  rpc Wait(google.protobuf.Duration) returns (Odd);
+  rpc Mask(google.protobuf.FieldMask) returns (Odd);
+  rpc Big(google.protobuf.UInt64Value) returns (Odd);
+  rpc Raw(google.protobuf.BytesValue) returns (Odd);
+  rpc Wrap(google.protobuf.Any) returns (Odd);
+  rpc Do(Odd) returns (Odd);
+}
+`
+
+func TestBindWellKnown(t *testing.T) {
+	d := merge(t, compile(t, "wk.proto", wellKnownProto))
+	tests := []struct{ method, words, want string }{
+		{"Stru", "", `{}`},
+		{"Stru", "a=1 b.c=x b.d:=[1]", `{"a":1,"b":{"c":"x","d":[1]}}`},
+		{"Stru", "fields.a=x", `{"fields":{"a":"x"}}`},
+		{"Stru", "fields=x", `{"fields":"x"}`},
+		{"Stru", "my-key=x a/b.c-d:=1 f-t@=n", `{"a/b":{"c-d":1},"f-t":"7\n","my-key":"x"}`},
+		{"Val", "number_value:=3", `3`},
+		{"Val", "number_value=3", `3`},
+		{"Val", "stringValue:=\"x\"", `"x"`},
+		{"Val", "bool_value:=true", `true`},
+		{"Val", "null_value:=null", `null`},
+		{"Val", "null_value=null", `null`},
+		{"Val", "null_value:=\"NULL_VALUE\"", `null`},
+		{"Val", "struct_value.number_value=3", `{"number_value":3}`},
+		{"Val", `struct_value:={"a":1}`, `{"a":1}`},
+		{"Val", "list_value:=[1,\"x\"]", `[1,"x"]`},
+		{"Val", "list_value=[1]", `[1]`},
+		{"List", "values=1 values=x values:=[null,{}] values:=3", `[1,"x",null,{},3]`},
+		{"Now", "seconds:=5", `"1970-01-01T00:00:05Z"`},
+		{"Now", "seconds:=\"5\" nanos:=1e9", `{"seconds":"5","nanos":1000000000}`},
+		{"Now", "seconds:=null nanos=0", `"1970-01-01T00:00:00Z"`},
+		{"Wait", "seconds=5", `"5s"`},
+		{"Wait", "seconds=5 nanos=-1", `{"seconds":"5","nanos":-1}`},
+		{"Mask", "paths=a_b paths:=[\"c\",\"d.e\"]", `"aB,c,d.e"`},
+		{"Mask", "paths=b_1", `{"paths":["b_1"]}`},
+		{"Big", "value:=18446744073709551615", `"18446744073709551615"`},
+		{"Big", "value=7", `"7"`},
+		{"Raw", "value:=\"/wo=\"", `"/wo="`},
+		{"Raw", "value@=f", `"/wo="`},
+		{"Wrap", "type_url=x/un.known value:=\"/wo=\"", `{"@type":"x/un.known","value":"/wo="}`},
+		{"Do", "weird-name=1", `{"weird":"1"}`},
+		{"Do", "odd.weird-name@=n", `{"odd":{"weird":"7\n"}}`},
+		{"Do", "blobs.1@=f blobs.2=x", `{"blobs":{"1":"/wo=","2":"eA=="}}`},
+		{"Do", "mts.a.seconds=5 mts.b=1970-01-01T00:00:00Z", `{"mts":{"a":"1970-01-01T00:00:05Z","b":"1970-01-01T00:00:00Z"}}`},
+		{"Do", "masks.a=baz.qux_1,userName masks.b.paths=c", `{"masks":{"b":"c","a":{"paths":["baz.qux_1","user_name"]}}}`},
+		{"Do", "values=1 values:=null", `{"values":[1,null]}`},
+	}
+	for _, test := range tests {
+		m, err := d.Find(test.method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := bindWords(m, strings.Fields(test.words)...)
+		if err != nil {
+			t.Errorf("%s %s: %v", test.method, test.words, err)
+			continue
+		}
+		line, err := EncodeMessage(got, EncodeOptions{Descriptors: d})
+		if err != nil || !sameJSON(line, test.want) {
+			t.Errorf("%s %s: got %s, %v, want %s", test.method, test.words, line, err, test.want)
+		}
+	}
+}
+
+func TestBindWellKnownErrors(t *testing.T) {
+	d := merge(t, compile(t, "wk.proto", wellKnownProto))
+	tests := []struct{ method, words, want, value string }{
+		{"Val", "a=1", `no field "a" in google.protobuf.Value, want one of null_value, number_value`, ""},
+		{"Val", "number_value=1 bool_value=1", `"number_value=1" and "bool_value=1" are both of oneof kind, want one`, ""},
+		{"Val", "number_value:=[]", `number_value is "[]", want double`, "[]"},
+		{"Val", "null_value:=\"x\"", `null_value is "x", want enum google.protobuf.NullValue`, "x"},
+		{"Val", "struct_value=x", `struct_value is "x", want message google.protobuf.Struct`, "x"},
+		{"Val", "list_value.a=x", `list_value is message google.protobuf.ListValue, want no name below it`, ""},
+		{"Now", "seconds:=\"x\"", `seconds is "x", want int64 from`, "x"},
+		{"Now", "seconds=1 seconds:=2", `seconds is given twice, by "seconds=1" and by "seconds:=2"`, ""},
+		{"Mask", "paths:=5", `paths[0] is "5", want string of UTF-8`, "5"},
+		{"Raw", "value:=5", `value is "5", want bytes in base64`, "5"},
+		{"Stru", "foo", `"foo" has no name, want name=VALUE`, "=foo"},
+		{"Stru", "=foo", `"=foo" has no name, want name=VALUE`, "=foo"},
+		{"Stru", "a=1 a.b=2", `a is given twice, by "a=1" and by "a.b=2"`, ""},
+		{"Stru", "\xff=2", `the request is "\xff", want a key of UTF-8`, "\xff"},
+		{"Do", `:={"s":"1"}`, `":={\"s\":\"1\"}" has no name, want name=VALUE with one of weird, blobs, `, `:={"s":"1"}`},
+		{"Do", "@=n", `"@=n" has no name, want name=VALUE with one of`, "@=n"},
+		{"Do", "q-q=1", `"q-q=1" has no name, want name=VALUE with one of`, "=q-q=1"},
+		{"Do", "lists.a.b=1", `lists.a is message google.protobuf.ListValue, want no name below it`, ""},
+		{"Do", "masks.a=b_1..c", `masks.a is "b_1..c", want message google.protobuf.FieldMask such as user.name,age`, "b_1..c"},
+	}
+	for _, test := range tests {
+		m, err := d.Find(test.method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = bindWords(m, strings.Fields(test.words)...)
+		var ae *schema.ArgumentError
+		if !errors.As(err, &ae) || !strings.HasPrefix(err.Error(), test.want) || ae.Value != test.value {
+			t.Errorf("%s %s: got %v (%+v), want %s", test.method, test.words, err, ae, test.want)
+		}
+	}
+}
+
+// A well-known type as a request has the JSON it has everywhere.
+func TestDecodeWellKnown(t *testing.T) {
+	d := merge(t, compile(t, "wk.proto", wellKnownProto))
+	tests := []struct{ method, in, err string }{
+		{"Stru", `{"fields":{"a":1}}`, ""},
+		{"Val", `3`, ""},
+		{"Val", `null`, ""},
+		{"List", `[1,[]]`, ""},
+		{"Now", `"2024-01-02T03:04:05Z"`, ""},
+		{"Mask", `"a,userName"`, ""},
+		{"Big", `"5"`, ""},
+		{"Now", `{"seconds":5}`, `the request is "{\"seconds\":5}", want message google.protobuf.Timestamp such as`},
+		{"Big", `-1`, `the request is "-1", want uint64 from 0 to 18446744073709551615`},
+		{"Stru", `[]`, `the request is "[]", want message google.protobuf.Struct`},
+	}
+	for _, test := range tests {
+		m, err := d.Find(test.method)
+		if err != nil {
+			t.Fatal(err)
+		}
+		message, err := DecodeMessage(m, []byte(test.in))
+		if err != nil {
+			if test.err == "" || !strings.HasPrefix(err.Error(), test.err) {
+				t.Errorf("%s %s: got %v, want %s", test.method, test.in, err, test.err)
+			}
+			continue
+		}
+		if line, err := EncodeMessage(message, EncodeOptions{}); err != nil || string(line) != test.in || !m.OwnJSON() {
+			t.Errorf("%s %s: got %s, %v", test.method, test.in, line, err)
+		}
+	}
+	m, err := d.Find("Stru")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := m.Hook().Signature(), "W/Stru(**fields: google.protobuf.Value) -> wk.Odd{"; !strings.HasPrefix(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if m, err := d.Find("Do"); err != nil || m.OwnJSON() {
+		t.Errorf("Do: %v, its JSON is no object", err)
+	}
+}
+
+func TestEncodeIrregular(t *testing.T) {
+	d := merge(t, compile(t, "wk.proto", wellKnownProto))
+	m, err := d.Find("Do")
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := &timestamppb.Timestamp{Seconds: 1 << 60, Nanos: 7}
+	inAny := func(message proto.Message) proto.Message {
+		content, err := anypb.New(message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	answer := m.NewResponse()
+	for name, value := range map[string]proto.Message{"any": inAny(late), "at": late, "meta": &structpb.Struct{Fields: map[string]*structpb.Value{"b": {}, "a": structpb.NewNumberValue(1)}}, "value": &structpb.Value{}} {
+		content, err := proto.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := answer.ProtoReflect()
+		inner := fields.Mutable(fields.Descriptor().Fields().ByTextName(name)).Message()
+		if err := proto.Unmarshal(content, inner.Interface()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lateJSON := `{"seconds":"1152921504606846976","nanos":7}`
+	answerJSON := `"at":` + lateJSON + `,"meta":{"a":1,"b":null},"any":{"@type":"type.googleapis.com/google.protobuf.Timestamp","value":` + lateJSON + `},"value":null}`
+	tests := []struct {
+		name     string
+		message  proto.Message
+		want     string
+		defaults bool
+	}{
+		{"Timestamp", late, lateJSON, false},
+		{"Duration", &durationpb.Duration{Seconds: 1, Nanos: -1}, `{"seconds":"1","nanos":-1}`, false},
+		{"FieldMask", &fieldmaskpb.FieldMask{Paths: []string{"a", "b_1"}}, `{"paths":["a","b_1"]}`, false},
+		{"Value unset", &structpb.Value{}, `null`, false},
+		{"Value not a number", structpb.NewNumberValue(nan()), `{"number_value":"NaN"}`, false},
+		{"ListValue", &structpb.ListValue{Values: []*structpb.Value{{}, structpb.NewStringValue("x")}}, `[null,"x"]`, false},
+		{"Value of a list", structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{{}}}), `[null]`, false},
+		{"Any without a URL", &anypb.Any{Value: []byte("x")}, `{"value":"eA=="}`, false},
+		{"Any", inAny(&structpb.Value{}), `{"@type":"type.googleapis.com/google.protobuf.Value","value":null}`, false},
+		{"message", answer, `{` + answerJSON, false},
+		{"message in an Any", inAny(answer), `{"@type":"type.googleapis.com/wk.Odd",` + answerJSON, false},
+		{"with defaults", answer, `{"weird":"","blobs":{},"mts":{},"lists":{},"masks":{},"values":[],"text":"","by_name":{},` + answerJSON, true},
+	}
+	for _, test := range tests {
+		before := proto.Clone(test.message)
+		for range 3 {
+			got, err := EncodeMessage(test.message, EncodeOptions{Descriptors: d, EmitDefaults: test.defaults})
+			if err != nil || string(got) != test.want {
+				t.Errorf("%s: got %s, %v\nwant %s", test.name, got, err, test.want)
+			}
+		}
+		if !proto.Equal(before, test.message) && test.name != "Value not a number" {
+			t.Errorf("%s: the message was changed", test.name)
+		}
+	}
+}
+
+// What is unfit very deep is an error, not endless work.
+func TestEncodeIrregularDeep(t *testing.T) {
+	value := &structpb.Value{}
+	for range 200 {
+		value = structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{value}})
+	}
+	var me *MessageError
+	if _, err := EncodeMessage(value, EncodeOptions{}); !errors.As(err, &me) {
+		t.Errorf("got %v, want a MessageError", err)
+	}
+}
+
+// sameJSON compares JSON whatever the order of its names.
+func sameJSON(got []byte, want string) bool {
+	var a, b any
+	return json.Unmarshal(got, &a) == nil && json.Unmarshal([]byte(want), &b) == nil && reflect.DeepEqual(a, b)
+}
