@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -23,7 +25,7 @@ import (
 // BenchmarkFigureGRPC calls a gRPC plugin once: by pyplug, and by an ordinary
 // host of go-plugin. What either takes beyond the plugin's own times is told,
 // each run in turn: the time to its handshake, and that to its end when it is
-// asked by a signal, which for a Python is that of its garbage collector.
+// asked to go, which for a Python is mostly that of its garbage collector.
 //
 //	go test -run '^$' -bench FigureGRPC -benchtime 30x .
 func BenchmarkFigureGRPC(b *testing.B) {
@@ -36,7 +38,7 @@ func BenchmarkFigureGRPC(b *testing.B) {
 		plugin []string // the program and its arguments
 		pyplug []string // its words after "run"
 		method string
-		signal syscall.Signal
+		signal syscall.Signal // 0: it is asked by its controller
 	}{
 		"python without controller": {
 			[]string{"ZOO_COOKIE=monkey"}, []string{python, zoo},
@@ -45,7 +47,7 @@ func BenchmarkFigureGRPC(b *testing.B) {
 		"python with controller": {
 			[]string{"ZOO_COOKIE=monkey", "ZOO=--controller"}, []string{python, zoo},
 			[]string{"--python", python, "--cookie", "ZOO_COOKIE=monkey", "--env", "ZOO=--controller", zoo, "Echo", "text=hello"},
-			"/zoo.Zoo/Echo", syscall.SIGINT,
+			"/zoo.Zoo/Echo", 0,
 		},
 		"go": {
 			[]string{"BASIC_PLUGIN=hello"}, []string{kv},
@@ -85,8 +87,9 @@ func report(b *testing.B, unit string, d time.Duration) {
 	b.ReportMetric(float64(d.Microseconds())/1000, unit)
 }
 
-// own starts a plugin as a host does, and ends it by a signal. It is the time
-// until its line is there, and from the signal to its end.
+// own starts a plugin as a host does, and ends it by a signal or through its
+// controller. It is the time until its line is there, and from the asking to its
+// end.
 func own(b *testing.B, command []string, signal syscall.Signal) (start, end time.Duration) {
 	b.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
@@ -99,17 +102,35 @@ func own(b *testing.B, command []string, signal syscall.Signal) (start, end time
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
-	_, err = bufio.NewReader(out).ReadString('\n')
+	line, err := bufio.NewReader(out).ReadString('\n')
 	start = time.Since(began)
 	if err != nil {
 		b.Fatal(err)
 	}
+	ask := func() error { return cmd.Process.Signal(signal) }
+	if signal == 0 {
+		ask = controller(b, strings.Split(line, "|")[3])
+	}
 	began = time.Now()
-	if err := cmd.Process.Signal(signal); err != nil {
+	if err := ask(); err != nil {
 		b.Fatal(err)
 	}
-	_ = cmd.Wait() // a signal ended it
+	_ = cmd.Wait() // a signal may have ended it
 	return start, time.Since(began)
+}
+
+// controller connects to a plugin, and returns what asks it to go.
+func controller(b *testing.B, address string) func() error {
+	b.Helper()
+	cc, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { cc.Close() })
+	var none emptypb.Empty
+	// Whatever is answered, the connection is there then.
+	_ = cc.Invoke(b.Context(), "/plugin.GRPCController/Nothing", &none, &none)
+	return func() error { return cc.Invoke(b.Context(), "/plugin.GRPCController/Shutdown", &none, &none) }
 }
 
 // stockHost builds the host that pyplug is compared with.
