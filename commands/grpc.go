@@ -148,8 +148,8 @@ func readHeaders(given []string) ([]string, error) {
 		switch {
 		case !ok || name == "" || bad:
 			return nil, usage("--header is %q, want NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits and -_.", h)
-		case strings.HasPrefix(name, "grpc-"):
-			return nil, usage("--header %s: names that begin with grpc- are gRPC's own", name)
+		case strings.HasPrefix(name, "grpc-"), name == "te", name == "content-type", name == "user-agent":
+			return nil, usage("--header %s: this name is gRPC's own", name) // which would drop it
 		case strings.HasSuffix(name, "-bin"):
 			content, err := base64.StdEncoding.DecodeString(value)
 			if err != nil {

@@ -48,7 +48,8 @@ func TestReadHeaders(t *testing.T) {
 		{"name", `--header is "name", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
 		{"=value", `--header is "=value", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
 		{"a b=c", `--header is "a b=c", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
-		{"grpc-timeout=1", "--header grpc-timeout: names that begin with grpc- are gRPC's own"},
+		{"grpc-timeout=1", "--header grpc-timeout: this name is gRPC's own"},
+		{"User-Agent: me", "--header user-agent: this name is gRPC's own"},
 		{"name=é", `--header name: the value is "é", want printable ASCII; a name that ends in -bin takes base64 of anything`},
 	} {
 		pairs, err := readHeaders([]string{c.given})
