@@ -246,13 +246,14 @@ func (f *program) context(e *hook.Error) []string {
 		return []string{line}
 	}
 	if py := f.session.Interpreter(); py.Path != "" {
-		version := py.Version.String()
-		if told := f.session.Info().Python; told != "" {
-			version = told
-		}
-		line += fmt.Sprintf(" (python %s, %s)", version, pythonPlace(py))
+		line += fmt.Sprintf(" (python %s, %s)", pythonVersion(f.session), pythonPlace(py))
 	}
 	return []string{line}
+}
+
+// pythonVersion is what the plugin itself told of it, else what files tell.
+func pythonVersion(s *runner.Session) string {
+	return cmp.Or(s.Info().Python, s.Interpreter().Version.String())
 }
 
 // pythonPlace names the environment where there is one, else the path.

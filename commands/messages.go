@@ -39,7 +39,7 @@ func messages(ctx context.Context, from io.Reader, name string, limit int) iter.
 				return
 			}
 			if left := (*hook.Error)(nil); errors.As(err, &left) {
-				yield(nil, noInput(ctx, left, name, began))
+				yield(nil, hook.Ended(ctx, "", "no end of "+name, began, false))
 				return
 			}
 			if err != nil {
@@ -51,16 +51,6 @@ func messages(ctx context.Context, from io.Reader, name string, limit int) iter.
 			}
 		}
 	}
-}
-
-// noInput tells of a limit that was reached while input was waited for.
-func noInput(ctx context.Context, left *hook.Error, name string, began time.Time) error {
-	deadline, ok := ctx.Deadline()
-	if !ok || !errors.Is(left, context.DeadlineExceeded) {
-		return left
-	}
-	limit := deadline.Sub(began).Round(10 * time.Millisecond)
-	return &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no end of " + name, Limit: limit}}
 }
 
 // messageReader reads messages by a decoder that it gives its input. It leaves out

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +149,7 @@ func (f *program) ready(s *runner.Session) {
 		told = append(told, "because", settings.Why)
 	}
 	if py.Path != "" {
-		told = append(told, "python", py.Path, "version", cmp.Or(info.Python, py.Version.String()), "source", string(py.Source))
+		told = append(told, "python", py.Path, "version", pythonVersion(s), "source", string(py.Source))
 	}
 	f.streams.Log("info", "ready", append(told, "pid", info.PID, "after", info.Ready)...)
 }

@@ -146,7 +146,7 @@ func reach(ctx context.Context, address string, o *AddressOptions) (*grpc.Client
 	if err := l.connect(ctx, cc); err != nil {
 		cc.Close()
 		if ctx.Err() != nil {
-			return nil, nil, canceled(ctx, "", "no connection", began, false)
+			return nil, nil, hook.Ended(ctx, "", "no connection", began, false)
 		}
 		return nil, nil, &hook.Error{Kind: hook.Handshake, Err: err}
 	}

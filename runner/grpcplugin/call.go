@@ -79,7 +79,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 		return hook.Result{}, k.refused(err)
 	}
 	if k.ctx.Err() != nil {
-		return hook.Result{}, canceled(k.ctx, k.Hook, "no result", k.began, false)
+		return hook.Result{}, hook.Ended(k.ctx, k.Hook, "no result", k.began, false)
 	}
 	streams := k.method.Streams()
 	if streams == "" {

@@ -53,7 +53,7 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, s
 	select {
 	case <-i.methods.turn:
 	case <-ctx.Done():
-		return nil, "", canceled(ctx, "", "no description", began, false)
+		return nil, "", hook.Ended(ctx, "", "no description", began, false)
 	}
 	defer func() { i.methods.turn <- struct{}{} }()
 	if i.methods.set == nil {
@@ -144,7 +144,7 @@ func (i *Instance) undescribed(ctx context.Context, err error, began time.Time) 
 	s, broke := status.FromError(err)
 	switch {
 	case ctx.Err() != nil:
-		return canceled(ctx, "", "no description", began, false)
+		return hook.Ended(ctx, "", "no description", began, false)
 	case errors.As(err, &own):
 		return own
 	case errors.Is(err, context.DeadlineExceeded):

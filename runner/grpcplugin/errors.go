@@ -1,7 +1,6 @@
 package grpcplugin
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -154,25 +153,3 @@ var (
 	errStopped   = errors.New("the plugin was stopped during the call")
 	errCrashed   = errors.New("the plugin ended during the call")
 )
-
-// canceled tells why ctx ended a call, or a start when there is no name.
-func canceled(ctx context.Context, name, what string, began time.Time, sent bool) *hook.Error {
-	e := &hook.Error{Kind: hook.Canceled, Hook: name, Sent: sent, Err: context.Cause(ctx)}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		limit := time.Since(began)
-		if deadline, ok := ctx.Deadline(); ok {
-			limit = deadline.Sub(began)
-		}
-		e.Kind, e.Err = hook.Timeout, &hook.LimitError{What: what, Limit: legible(limit)}
-	}
-	return e
-}
-
-// legible is a limit as it was most likely given: what is left of it when we come
-// to look is a little less.
-func legible(limit time.Duration) time.Duration {
-	if limit >= 100*time.Millisecond {
-		return limit.Round(10 * time.Millisecond)
-	}
-	return max(limit+time.Millisecond-1, time.Millisecond).Truncate(time.Millisecond)
-}

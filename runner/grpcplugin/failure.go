@@ -53,7 +53,7 @@ func (k *call) failure(err error) *hook.Error {
 	}
 	if ranOut(k.ctx, s.Code()) || k.ctx.Err() != nil && !k.said.Load() {
 		k.interrupted = true
-		return canceled(k.ctx, k.Hook, "no result", k.began, true)
+		return hook.Ended(k.ctx, k.Hook, "no result", k.began, true)
 	}
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
 		return k.failed(large)

@@ -81,7 +81,7 @@ func unhealthy(ctx context.Context, err error, began time.Time) *hook.Error {
 	case errors.As(err, &bad), errors.As(err, &none):
 		return &hook.Error{Kind: hook.Unhealthy, Err: err}
 	case ctx.Err() != nil:
-		return canceled(ctx, "", "no answer of the health service", began, true)
+		return hook.Ended(ctx, "", "no answer of the health service", began, true)
 	}
 	s, isStatus := status.FromError(err)
 	if !isStatus {

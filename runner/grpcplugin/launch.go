@@ -45,7 +45,7 @@ type launch struct {
 // [*Instance].
 func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	if ctx.Err() != nil {
-		return nil, canceled(ctx, "", "no start", time.Now(), false)
+		return nil, hook.Ended(ctx, "", "no start", time.Now(), false)
 	}
 	n := &launch{cfg: &l.cfg, ctx: ctx}
 	if err := n.prepare(); err != nil {
@@ -282,7 +282,7 @@ func (n *launch) prove(i *Instance) *hook.Error {
 // reason.
 func (n *launch) broken(err error) *hook.Error {
 	if n.ctx.Err() != nil {
-		return canceled(n.ctx, "", "no connection", n.process.proc.Started(), false)
+		return hook.Ended(n.ctx, "", "no connection", n.process.proc.Started(), false)
 	}
 	select {
 	case <-n.process.proc.Done():

@@ -83,7 +83,7 @@ func (r *process) start() *hook.Error {
 	case <-r.ctx.Done():
 		began := p.Started()
 		exit := p.Kill()
-		e := canceled(r.ctx, "", "no handshake on standard output", began, false)
+		e := hook.Ended(r.ctx, "", "no handshake on standard output", began, false)
 		e.At = hook.StackFrames(exit.Stacks)
 		return e
 	}

@@ -205,7 +205,7 @@ func (w *instance) ask(ctx context.Context, t wire.Type, body []byte, p *pending
 	case token := <-w.free:
 		defer func() { w.free <- token }()
 	case <-ctx.Done():
-		return wire.Frame{}, canceled(ctx, p.hook, p.began, false)
+		return wire.Frame{}, hook.Ended(ctx, p.hook, "no result", p.began, false)
 	case <-w.lost:
 		return wire.Frame{}, w.ended(p, false)
 	}
@@ -279,7 +279,7 @@ func (w *instance) emit(number uint32, p *pending) error {
 
 // canceled tells why ctx ended a call that was sent, and where it was.
 func (p *pending) canceled(ctx context.Context, at []hook.Frame) *hook.Error {
-	e := canceled(ctx, p.hook, p.began, true)
+	e := hook.Ended(ctx, p.hook, "no result", p.began, true)
 	e.At = at
 	return e
 }
@@ -361,19 +361,6 @@ func (w *instance) ended(p *pending, sent bool) *hook.Error {
 		e.Kind, e.Err = hook.Canceled, errors.New("the plugin was stopped during the call")
 	default:
 		e.Err = errors.New("the plugin ended during the call")
-	}
-	return e
-}
-
-// canceled tells why ctx ended a call.
-func canceled(ctx context.Context, name string, began time.Time, sent bool) *hook.Error {
-	e := &hook.Error{Kind: hook.Canceled, Hook: name, Sent: sent, Err: context.Cause(ctx)}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		limit := time.Since(began)
-		if deadline, ok := ctx.Deadline(); ok {
-			limit = deadline.Sub(began)
-		}
-		e.Kind, e.Err = hook.Timeout, &hook.LimitError{What: "no result", Limit: limit.Round(10 * time.Millisecond)}
 	}
 	return e
 }

@@ -65,12 +65,14 @@ func (e *MessageError) Error() string {
 // Unwrap returns the cause.
 func (e *MessageError) Unwrap() error { return e.Err }
 
-// UnmarshalMessage reads bytes that a plugin sent; it is for all messages of
-// [Method.NewResponse]. [proto.Unmarshal] panics on some bytes when a message
-// has no generated code: on an entry of a map that has its key twice, the
-// second time as another type. Here that is an error too, a [*MessageError].
-func UnmarshalMessage(content []byte, into proto.Message) error {
-	return unmarshalMessage(content, into, resolver{})
+// Unmarshal reads bytes that a plugin sent; it is for all messages of
+// [Method.NewResponse]. It knows the plugin's own extensions; one that nobody
+// declares is dropped from what EncodeMessage writes. [proto.Unmarshal] panics on
+// some bytes when a message has no generated code: on an entry of a map that has
+// its key twice, the second time as another type. Here that is an error too, a
+// [*MessageError].
+func (d *Descriptors) Unmarshal(content []byte, into proto.Message) error {
+	return unmarshalMessage(content, into, resolver{set: d})
 }
 
 func unmarshalMessage(content []byte, into proto.Message, r resolver) (err error) {

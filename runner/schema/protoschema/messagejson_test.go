@@ -127,7 +127,7 @@ func TestUnmarshalMessage(t *testing.T) {
 		{keyTwice, "message all.All cannot be read: malformed: type mismatch: cannot convert nil to map key"},
 	}
 	for _, test := range tests {
-		err := UnmarshalMessage([]byte(test.in), m.NewResponse())
+		err := (*Descriptors)(nil).Unmarshal([]byte(test.in), m.NewResponse())
 		var me *MessageError
 		if test.want == "" && err == nil {
 			continue
@@ -327,7 +327,7 @@ func FuzzEncodeMessage(f *testing.F) {
 	f.Add([]byte(keyTwice))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		message := m.NewResponse()
-		if UnmarshalMessage(content, message) != nil {
+		if (*Descriptors)(nil).Unmarshal(content, message) != nil {
 			return
 		}
 		line, err := EncodeMessage(message, EncodeOptions{Descriptors: m.set})
