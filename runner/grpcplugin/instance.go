@@ -50,6 +50,7 @@ type Instance struct {
 	mu        sync.Mutex // protects following
 	running   int        // calls under way
 	stopping  bool
+	asking    bool // by the Shutdown RPC, which the plugin has not refused
 	condemned bool
 	idle      chan struct{} // closed when a condemned plugin has no call left
 }
@@ -76,6 +77,13 @@ func (i *Instance) Exit() hook.Exit {
 	defer i.mu.Unlock()
 	// A plugin that goes when it is asked has seen no signal.
 	exit.Stopped = exit.Stopped || i.stopping
+	switch {
+	case exit.Step != "" || !i.stopping:
+	case i.asking:
+		exit.Step = "asked"
+	default:
+		exit.Step = "closed"
+	}
 	return exit
 }
 

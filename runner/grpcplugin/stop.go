@@ -19,6 +19,7 @@ func (i *Instance) Stop(ctx context.Context) error {
 	i.begun.Do(func() {
 		i.mu.Lock()
 		i.stopping = !i.gone()
+		i.asking = i.stopping
 		i.mu.Unlock()
 		i.process.out.stop()
 		go i.bid() // ends within askLimit
@@ -51,6 +52,9 @@ func (i *Instance) bid() {
 	if err != nil && ctx.Err() == nil && !i.gone() {
 		i.cfg.debug("grpc", "shutdown: "+err.Error())
 		if !lostConnection(err) {
+			i.mu.Lock()
+			i.asking = false
+			i.mu.Unlock()
 			return
 		}
 	}

@@ -8,7 +8,8 @@
 //  3. Death is known from the process's own exit, never from a closed pipe.
 //     Then the group is killed before the leader is reaped, so that its number
 //     cannot be anybody else's; what left the group is recognised by the marks
-//     of package guard, swept and reaped; and only then is Done closed.
+//     of package guard, swept and reaped; and only then is Done closed. What
+//     was still there then, and did not go by itself, is told as left behind.
 //  4. Stop walks the stop ladder: ask, close the connection, SIGTERM (or
 //     SIGINT, if only that is caught), grace, the stacks of a hung Python,
 //     SIGKILL. To the whole group, and it returns when the tree is gone.

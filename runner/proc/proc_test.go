@@ -46,7 +46,8 @@ func TestExit(t *testing.T) {
 }
 
 func equal(a, b Exit) bool {
-	return a.Code == b.Code && a.Signal == b.Signal && a.OutOfMemory == b.OutOfMemory && a.Stopped == b.Stopped &&
+	return a.Code == b.Code && a.Signal == b.Signal && a.OutOfMemory == b.OutOfMemory && a.Stopped == b.Stopped && a.Step == b.Step &&
+		strings.Join(a.Left, "\n") == strings.Join(b.Left, "\n") &&
 		strings.Join(a.Stderr, "\n") == strings.Join(b.Stderr, "\n") && strings.Join(a.Stacks, "\n") == strings.Join(b.Stacks, "\n")
 }
 

@@ -30,6 +30,7 @@ type Process struct {
 	noStacks atomic.Bool // the kill is not to wait for stacks
 	stopped  atomic.Bool // the exit was asked for
 	killed   atomic.Bool // SIGKILL was ours
+	step     step        // of the ladder, before that
 }
 
 // Start starts a process. When it cannot, the error is a [*StartError] and
@@ -86,8 +87,9 @@ func (p *Process) live(streams ...*lingering) {
 	before, ours := oomKills(), ownMemory()
 	p.tree.awaitDeath()
 	p.exit.Uptime = time.Since(p.started)
+	reached, killed := p.step.get(), p.killed.Load() // at the death: the ladder may go on for a moment
 	close(p.died)
-	end := p.tree.fell()
+	end := p.tree.fell(p.hurry)
 	for _, s := range streams {
 		s.linger()
 	}
@@ -98,6 +100,10 @@ func (p *Process) live(streams ...*lingering) {
 	}
 	p.exit.Stderr, p.exit.Stacks = p.output.last(), p.output.stacks
 	p.exit.Stopped = p.stopped.Load()
+	p.exit.Step, p.exit.Left = reached, end.left
+	if killed && (end.signal == "SIGKILL" || !tellsSignals) {
+		p.exit.Step = "SIGKILL"
+	}
 	p.exit.OutOfMemory = end.signal == "SIGKILL" && outOfMemory(p.killed.Load(), before, oomKills())
 	held.remove(p)
 	close(p.done)

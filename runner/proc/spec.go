@@ -90,4 +90,16 @@ type Exit struct {
 	// the system does not tell. Linux does not tell when it is less than our
 	// own, which a process begins with.
 	MaxRSS int64
+	// Step is the last step of the stop ladder before it ended: "asked", by
+	// word; "closed", the connection; "SIGTERM" or "SIGINT", whichever the
+	// ladder sent; "SIGKILL". It is empty when the process ended by itself.
+	// Except on Windows, which has no signals, the signal follows "closed" at
+	// once, and is told of most processes that the closed connection ended.
+	Step string
+	// Left names what it left behind, at most 10 processes, each as "sleep (pid
+	// 4711)": what it had started, in its group or out of it, that was there
+	// when it was dead, did not go by itself within 100 ms, and had to be killed.
+	// What was ended by the signal that ended it is not among them. macOS tells
+	// only of the group, and Windows nothing.
+	Left []string
 }

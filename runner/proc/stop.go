@@ -2,11 +2,29 @@ package proc
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 )
 
-// askTime is what a process has to go when it was asked by word.
-const askTime = time.Second
+const (
+	// askTime is what a process has to go when it was asked by word.
+	askTime = time.Second
+	// leaveTime is what the processes below a dead one have to go by
+	// themselves: helpers that end with their parent, such as the one of
+	// Python's multiprocessing, have not been left behind.
+	leaveTime = 100 * time.Millisecond
+)
+
+// step is how far the ladder came. The zero value is its foot. It is safe for
+// concurrent use.
+type step struct{ name atomic.Value }
+
+func (s *step) set(name string) { s.name.Store(name) }
+
+func (s *step) get() string {
+	name, _ := s.name.Load().(string)
+	return name
+}
 
 // Stop walks the stop ladder and returns when the process and all that it
 // started are gone. The ladder: ask, which may be nil, has a second, and the
@@ -65,9 +83,14 @@ func (p *Process) ladder(ask func(context.Context)) {
 	if ask != nil && p.askAndWait(ask) {
 		return
 	}
-	p.conn.Close()
+	if p.conn != nil {
+		p.step.set("closed")
+		p.conn.Close()
+	}
 	if !p.hurried() {
-		p.tree.terminate()
+		signal, name := p.tree.polite()
+		p.step.set(name) // before it, for the process may be dead right after it
+		p.tree.terminate(signal)
 		if p.wentWithin(p.spec.Grace) {
 			return
 		}
@@ -86,6 +109,7 @@ func (p *Process) askAndWait(ask func(context.Context)) bool {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
+	p.step.set("asked")
 	end, _ := ctx.Deadline()
 	go ask(ctx)
 	return p.wentWithin(time.Until(end))

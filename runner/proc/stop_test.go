@@ -21,12 +21,12 @@ func TestStop(t *testing.T) {
 		spec Spec
 		want Exit
 	}{
-		{"catches both", child(t, "polite"), Exit{Code: 3}},
-		{"catches TERM", shell("trap 'exit 3' TERM; echo ready; while :; do sleep 0.02; done"), Exit{Code: 3}},
-		{"catches INT", shell("trap 'exit 4' INT; echo ready; while :; do sleep 0.02; done"), Exit{Code: 4}},
-		{"catches neither", Spec{Path: "/bin/sleep", Args: []string{"1000"}}, Exit{Code: -1, Signal: "SIGTERM"}},
-		{"ignores both", child(t, "stubborn"), Exit{Code: -1, Signal: "SIGKILL"}},
-		{"is stopped", shell("trap 'exit 3' TERM; echo ready; kill -STOP $$; while :; do sleep 0.02; done"), Exit{Code: 3}},
+		{"catches both", child(t, "polite"), Exit{Code: 3, Step: "SIGTERM"}},
+		{"catches TERM", shell("trap 'exit 3' TERM; echo ready; while :; do sleep 0.02; done"), Exit{Code: 3, Step: "SIGTERM"}},
+		{"catches INT", shell("trap 'exit 4' INT; echo ready; while :; do sleep 0.02; done"), Exit{Code: 4, Step: "SIGINT"}},
+		{"catches neither", Spec{Path: "/bin/sleep", Args: []string{"1000"}}, Exit{Code: -1, Signal: "SIGTERM", Step: "SIGTERM"}},
+		{"ignores both", child(t, "stubborn"), Exit{Code: -1, Signal: "SIGKILL", Step: "SIGKILL"}},
+		{"is stopped", shell("trap 'exit 3' TERM; echo ready; kill -STOP $$; while :; do sleep 0.02; done"), Exit{Code: 3, Step: "SIGTERM"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestStop(t *testing.T) {
 			}
 			e := p.Stop(t.Context(), nil)
 			test.want.Stopped = true
-			if e.Code != test.want.Code || e.Signal != test.want.Signal || !e.Stopped || e.OutOfMemory {
+			if e.Code != test.want.Code || e.Signal != test.want.Signal || !e.Stopped || e.OutOfMemory || e.Step != test.want.Step {
 				t.Errorf("got %+v, want %+v", e, test.want)
 			}
 			if again := p.Stop(t.Context(), nil); !equal(again, e) {
@@ -80,7 +80,21 @@ func TestStopByWord(t *testing.T) {
 	s.Talk = true
 	p := start(t, s)
 	e := p.Stop(t.Context(), func(context.Context) { io.WriteString(p.Conn(), "go\n") })
-	if e.Code != 6 || e.Signal != "" || !e.Stopped {
+	if e.Code != 6 || e.Signal != "" || !e.Stopped || e.Step != "asked" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// A process that ends with its connection, before a signal that it does not
+// survive, ended by that: here while the kill waits for its stacks.
+func TestStopClosed(t *testing.T) {
+	clean(t)
+	l := newLines()
+	s := shell("exec 1>&2; trap : USR2; echo ready; read line; exit 7")
+	s.Talk, s.OnLine, s.StackSignal = true, l.add, int(syscall.SIGUSR2)
+	p := start(t, s)
+	l.find(t, "ready")
+	if e := p.Kill(); e.Code != 7 || e.Step != "closed" || !e.Stopped {
 		t.Errorf("%+v", e)
 	}
 }
@@ -95,7 +109,7 @@ func TestStopAskHangs(t *testing.T) {
 	l.find(t, "ready")
 	ended := make(chan error, 1)
 	e := p.Stop(t.Context(), func(ctx context.Context) { <-ctx.Done(); ended <- ctx.Err() })
-	if e.Code != 3 {
+	if e.Code != 3 || e.Step != "SIGTERM" {
 		t.Errorf("%+v", e)
 	}
 	if err := <-ended; err == nil {
@@ -112,7 +126,7 @@ func TestStopCancelled(t *testing.T) {
 	l.find(t, "ready")
 	ctx, cancel := context.WithCancel(t.Context())
 	e := p.Stop(ctx, func(context.Context) { cancel() })
-	if e.Signal != "SIGKILL" || !e.Stopped {
+	if e.Signal != "SIGKILL" || !e.Stopped || e.Step != "SIGKILL" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -128,7 +142,7 @@ func TestKillOvertakes(t *testing.T) {
 	var stopping sync.WaitGroup
 	stopping.Go(func() { p.Stop(t.Context(), func(context.Context) { close(asked) }) })
 	<-asked
-	if e := p.Kill(); e.Signal != "SIGKILL" {
+	if e := p.Kill(); e.Signal != "SIGKILL" || e.Step != "SIGKILL" {
 		t.Errorf("%+v", e)
 	}
 	stopping.Wait()
@@ -144,7 +158,7 @@ func TestInterrupt(t *testing.T) {
 	if err := p.Interrupt(); err != nil {
 		t.Fatal(err)
 	}
-	if e := p.Exit(); e.Code != 4 || e.Stopped {
+	if e := p.Exit(); e.Code != 4 || e.Stopped || e.Step != "" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -74,12 +74,37 @@ func (t *tree) awaitDeath() {
 
 // fell ends what a dead leader left in its group, and reaps the leader. A
 // group of zombies cannot be signalled.
-func (t *tree) fell() ending {
+func (t *tree) fell(hurry <-chan struct{}) ending {
+	var left []string
+	select {
+	case <-hurry: // what is being killed cannot be told from what lives
+	default:
+		left = t.left(hurry)
+	}
 	end := time.Now().Add(sweepTime)
 	for t.send(-t.pid, syscall.SIGKILL) == nil && time.Now().Before(end) {
 		time.Sleep(time.Millisecond)
 	}
-	return t.reap()
+	e := t.reap()
+	e.left = left
+	return e
+}
+
+// survivors names what lives in the group of a dead leader. Of what left the
+// group the system does not tell whose it was.
+func (t *tree) survivors() (left []string, sure bool) {
+	const zombie, exiting = 5, 0x2000 // SZOMB, P_WEXIT
+	members, err := unix.SysctlKinfoProcSlice("kern.proc.pgrp", t.pid)
+	if err != nil {
+		return nil, true
+	}
+	for _, m := range members {
+		pid := int(m.Proc.P_pid)
+		if pid != t.pid && m.Proc.P_stat != zombie && m.Proc.P_flag&exiting == 0 && len(left) < mostLeft {
+			left = append(left, leftover(unix.ByteSliceToString(m.Proc.P_comm[:]), pid))
+		}
+	}
+	return left, true
 }
 
 // catches tells whether the leader handles signal sig.

@@ -95,10 +95,13 @@ func (t *tree) awaitDeath() {
 }
 
 // fell ends what a dead leader left behind, and reaps all of it.
-func (t *tree) fell() ending {
+func (t *tree) fell(hurry <-chan struct{}) ending {
+	left := t.left(hurry)
 	t.send(-t.pid, syscall.SIGKILL)
 	t.sweep()
-	return t.reap()
+	end := t.reap()
+	end.left = left
+	return end
 }
 
 // catches tells whether the leader handles signal sig.
@@ -180,15 +183,24 @@ func reapBy(pid int, end time.Time) {
 
 // children lists our children, dead ones too.
 func children() []int {
-	tasks, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return nil
+	pids, told := childrenOf("self")
+	if !told {
+		return childrenByParent()
 	}
-	var pids []int
+	return pids
+}
+
+// childrenOf lists the children of a process, named as in /proc. The system
+// tells them only of a process that is there, and if it was built for that.
+func childrenOf(process string) (pids []int, told bool) {
+	tasks, err := os.ReadDir("/proc/" + process + "/task")
+	if err != nil {
+		return nil, false
+	}
 	for i, task := range tasks {
-		text, err := os.ReadFile("/proc/self/task/" + task.Name() + "/children")
+		text, err := os.ReadFile("/proc/" + process + "/task/" + task.Name() + "/children")
 		if err != nil && i == 0 {
-			return childrenByParent()
+			return nil, false
 		}
 		for field := range bytes.FieldsSeq(text) {
 			if pid, err := strconv.Atoi(string(field)); err == nil {
@@ -196,7 +208,7 @@ func children() []int {
 			}
 		}
 	}
-	return pids
+	return pids, true
 }
 
 // childrenByParent asks every process for its parent, for kernels that were

@@ -101,13 +101,18 @@ func (t *tree) send(pid int, s syscall.Signal) error {
 func (t *tree) interrupt() error     { return t.send(t.pid, syscall.SIGINT) }
 func (t *tree) signal(sig int) error { return t.send(t.pid, syscall.Signal(sig)) }
 
-// terminate sends the group the polite signal that the leader catches. A
-// stopped process is woken, for it could not act on it.
-func (t *tree) terminate() {
+// polite is the signal that the leader catches, with its name.
+func (t *tree) polite() (syscall.Signal, string) {
 	s := syscall.SIGTERM
 	if !t.catches(int(syscall.SIGTERM)) && t.catches(int(syscall.SIGINT)) {
 		s = syscall.SIGINT
 	}
+	return s, signalName(s)
+}
+
+// terminate sends the group the polite signal. A stopped process is woken, for
+// it could not act on it.
+func (t *tree) terminate(s syscall.Signal) {
 	t.send(-t.pid, s)
 	t.send(-t.pid, syscall.SIGCONT)
 }
@@ -123,6 +128,7 @@ type ending struct {
 	code   int
 	signal string
 	maxRSS int64
+	left   []string // by name, what it left behind
 }
 
 // reap takes the leader's status, after which its number is free.
@@ -143,10 +149,13 @@ func (t *tree) reap() ending {
 	case err != nil: // somebody else took the status
 		return ending{code: -1}
 	case status.Signaled():
-		return ending{-1, signalName(status.Signal()), int64(usage.Maxrss) * rssUnit}
+		return ending{code: -1, signal: signalName(status.Signal()), maxRSS: int64(usage.Maxrss) * rssUnit}
 	}
-	return ending{status.ExitStatus(), "", int64(usage.Maxrss) * rssUnit}
+	return ending{code: status.ExitStatus(), maxRSS: int64(usage.Maxrss) * rssUnit}
 }
+
+// tellsSignals tells that an ending names the signal that it came by.
+const tellsSignals = true
 
 // realTimeMin is the first real-time signal that programs may use; the C
 // library keeps two to itself.

@@ -19,8 +19,9 @@ func Lacks() string {
 }
 
 const (
-	tellsGroups = false
-	sweepTime   = 5 * time.Second
+	tellsGroups  = false
+	tellsSignals = false
+	sweepTime    = 5 * time.Second
 )
 
 var resume = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
@@ -106,9 +107,12 @@ func (t *tree) interrupt() error { return errors.ErrUnsupported }
 func (t *tree) signal(int) error { return errors.ErrUnsupported }
 func (t *tree) catches(int) bool { return false }
 
-// terminate does nothing: a Windows process cannot be asked from outside. It
-// has its grace to notice that its connection is closed.
-func (t *tree) terminate() {}
+// polite is no signal: a Windows process cannot be asked from outside. It has
+// its grace to notice that its connection is closed.
+func (t *tree) polite() (syscall.Signal, string) { return 0, "closed" }
+
+// terminate does nothing.
+func (t *tree) terminate(syscall.Signal) {}
 
 // kill ends the job, unless it is over.
 func (t *tree) kill() {
@@ -126,10 +130,11 @@ type ending struct {
 	code   int
 	signal string
 	maxRSS int64
+	left   []string // not told here
 }
 
 // fell ends what the leader left in the job, and waits until the job is empty.
-func (t *tree) fell() ending {
+func (t *tree) fell(<-chan struct{}) ending {
 	t.kill()
 	for end := time.Now().Add(sweepTime); t.active() > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)

@@ -1,0 +1,58 @@
+package grpcplugin_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// TestPythonEnds tells by which step a plugin ended, and what it left: a child
+// that heard nothing of the end, and none that the signal reached, too.
+func TestPythonEnds(t *testing.T) {
+	stop := func() context.Context { return t.Context() }
+	kill := func() context.Context {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		return ctx
+	}
+	for name, test := range map[string]struct {
+		args []string
+		ctx  func() context.Context
+		step string
+		left string
+	}{
+		"controller":           {[]string{"--controller"}, stop, "asked", ""},
+		"controller and child": {[]string{"--controller", "--child"}, stop, "asked", "sleep (pid "},
+		"signal and child":     {[]string{"--child"}, stop, "SIGINT", ""},
+		"kill and child":       {[]string{"--child"}, kill, "SIGKILL", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" {
+				t.Skip("windows has no signals, and does not tell what was left")
+			}
+			runnertest.NothingLeft(t)
+			inst := started(t, zoo(t, test.args...))
+			inst.Stop(test.ctx())
+			exit := inst.Exit()
+			if exit.Step != test.step || !exit.Stopped {
+				t.Errorf("stopped %v by %q, want by %q", exit.Stopped, exit.Step, test.step)
+			}
+			if left := strings.Join(exit.Left, ", "); !strings.HasPrefix(left, test.left) || (left == "") != (test.left == "") {
+				t.Errorf("left %q, want %q", left, test.left)
+			}
+		})
+	}
+	t.Run("by itself", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		inst := started(t, zoo(t))
+		inst.Call(t.Context(), hook.Call{Hook: "Leave", Args: hook.Args{JSON: []byte(`{"n":3}`)}})
+		<-inst.Done()
+		if exit := inst.Exit(); exit.Step != "" || exit.Stopped || exit.Code != 3 {
+			t.Errorf("exit %+v, want one by itself", exit)
+		}
+	})
+}

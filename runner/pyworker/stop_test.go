@@ -1,0 +1,88 @@
+package pyworker_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// TestEnds tells by which step a worker ended, and what it left.
+func TestEnds(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no signals, and does not tell what was left")
+	}
+	python := runnertest.Python(t)
+	// Deaf to words, not to signals.
+	deaf := filepath.Join(t.TempDir(), "deaf.py")
+	source := `import atexit, os, signal, time
+signal.signal(signal.SIGTERM, lambda *_: os._exit(3))
+atexit.register(time.sleep, 3600)
+`
+	if err := os.WriteFile(deaf, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		plugin string
+		call   string // gives the id of what is left; "" for no call
+		step   string
+		grace  time.Duration
+		only   string // the system that tells what left the group
+	}{
+		"nothing":         {plugin: zoo(t, "greeter.py"), step: "asked"},
+		"child":           {plugin: zoo(t, "leave_child.py"), call: "leave", step: "asked"},
+		"daemon":          {plugin: zoo(t, "double_fork.py"), call: "daemonize", step: "asked", only: "linux"},
+		"by a signal":     {plugin: deaf, step: "SIGTERM"},
+		"only by killing": {plugin: zoo(t, "hang_atexit.py"), step: "SIGKILL", grace: 300 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.only != "" && test.only != runtime.GOOS {
+				t.Skip("only " + test.only + " tells what left the group")
+			}
+			runnertest.NothingLeft(t)
+			inst, err := pyworker.New(pyworker.Config{
+				Python: python, Plugin: test.plugin, Env: proc.Environ(os.Environ(), false, nil),
+				StopTimeout: test.grace,
+			}).Launch(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			if test.call != "" {
+				want = []string{fmt.Sprintf("(pid %d)", number(t, inst, test.call))}
+			}
+			inst.Stop(context.Background())
+			exit := inst.Exit()
+			if exit.Step != test.step || !exit.Stopped {
+				t.Errorf("stopped %v by %q, want by %q", exit.Stopped, exit.Step, test.step)
+			}
+			if !slices.EqualFunc(exit.Left, want, strings.HasSuffix) {
+				t.Errorf("left %q, want %q", exit.Left, want)
+			}
+		})
+	}
+}
+
+// number calls a hook without arguments that gives a number.
+func number(t *testing.T, inst hook.Instance, name string) (n int) {
+	t.Helper()
+	r, err := inst.Call(t.Context(), hook.Call{Hook: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(r.Value, &n); err != nil {
+		t.Fatalf("%s: %v", r.Value, err)
+	}
+	return n
+}
