@@ -38,6 +38,42 @@ func ask(ctx context.Context, cc *grpc.ClientConn, service string) error {
 	return err
 }
 
+// HealthOf asks the health of a service by its name, once: "SERVING",
+// "NOT_SERVING", "UNKNOWN", or "SERVICE_UNKNOWN" when health is served but not
+// for it. It may be called at any time, is no call, and condemns nothing; a
+// context without a deadline is given two seconds. The error is an
+// [*hook.Error]: Unhealthy, with a [*NoHealthError] when health is not served;
+// Timeout, also while a server with one thread works on a call; Crash when the
+// plugin has ended; Canceled.
+func (i *Instance) HealthOf(ctx context.Context, service string) (status string, err error) {
+	ctx, cancel := bounded(ctx, probeLimit)
+	defer cancel()
+	began := time.Now()
+	err = ask(ctx, i.conn, service)
+	var (
+		bad  *HealthError
+		none *NoHealthError
+	)
+	switch {
+	case errors.As(err, &bad):
+		return bad.Status, nil
+	case errors.As(err, &none):
+		return "", &hook.Error{Kind: hook.Unhealthy, Err: err}
+	}
+	if herr := i.verdict(ctx, err, began); herr != nil {
+		return "", herr
+	}
+	return grpc_health_v1.HealthCheckResponse_SERVING.String(), nil
+}
+
+// bounded gives a context without a deadline a limit.
+func bounded(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
 func serving(service string, s grpc_health_v1.HealthCheckResponse_ServingStatus) error {
 	if s == grpc_health_v1.HealthCheckResponse_SERVING {
 		return nil

@@ -187,6 +187,8 @@ func (n *launch) intercept(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.
 	streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	stdio := strings.HasPrefix(method, stdioService)
 	switch {
+	case ctx.Value(askingKey{}) != nil: // the answer has to be the plugin's
+		return streamer(ctx, desc, cc, method, opts...)
 	case n.cfg.Python && (stdio || strings.HasPrefix(method, brokerService)):
 		return nil, status.Error(codes.Unimplemented, "not opened on a python plugin")
 	case stdio:

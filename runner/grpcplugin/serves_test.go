@@ -1,0 +1,259 @@
+package grpcplugin_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// The methods that a plugin may have for its host.
+const (
+	checkHealth = "/grpc.health.v1.Health/Check"
+	shutdown    = "/plugin.GRPCController/Shutdown"
+	stdio       = "/plugin.GRPCStdio/StreamStdio"
+	broker      = "/plugin.GRPCBroker/StartStream"
+	reflectsV1  = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+	reflectsV0  = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+)
+
+// forHosts are all of them.
+var forHosts = []string{checkHealth, shutdown, stdio, broker, reflectsV1, reflectsV0}
+
+// serves wants exactly these of the methods to be served.
+func serves(t *testing.T, inst *grpcplugin.Instance, asked []string, served ...string) {
+	t.Helper()
+	got, err := inst.Serves(t.Context(), asked...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{}
+	for _, method := range asked {
+		want[method] = false
+	}
+	for _, method := range served {
+		want[method] = true
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, served)
+	}
+}
+
+// unharmed wants a plugin that was asked what it serves to work as before.
+func unharmed(t *testing.T, inst *grpcplugin.Instance, call hook.Call) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := inst.Call(ctx, call); err != nil {
+		t.Errorf("a call after the question: %v", err)
+	}
+	select {
+	case <-inst.Done():
+		t.Error("the plugin has ended")
+	default:
+	}
+}
+
+// TestServes asks again at once, when the streams of the first time may not have
+// ended yet.
+func TestServes(t *testing.T) {
+	for name, test := range map[string]struct {
+		cfg    func(t *testing.T) grpcplugin.Config
+		served []string
+	}{
+		"python": {func(t *testing.T) grpcplugin.Config { return zoo(t) }, []string{checkHealth}},
+		"all": {func(t *testing.T) grpcplugin.Config { return zoo(t, "--controller", "--reflection") },
+			[]string{checkHealth, shutdown, reflectsV0}},
+		"one thread": {func(t *testing.T) grpcplugin.Config { return zoo(t, "--controller", "--reflection", "--workers=1") },
+			[]string{checkHealth, shutdown, reflectsV0}},
+		"no health": {func(t *testing.T) grpcplugin.Config { return zoo(t, "--controller", "--health=none") },
+			[]string{shutdown}},
+		"not told to be python": {func(t *testing.T) grpcplugin.Config {
+			cfg := zoo(t, "--controller")
+			cfg.Env = proc.Environ(cfg.Env, false, []string{"PYTHONUNBUFFERED=1"})
+			cfg.Python = false
+			return cfg
+		}, []string{checkHealth, shutdown}},
+		"asyncio": {func(t *testing.T) grpcplugin.Config {
+			cfg := zoo(t)
+			cfg.Args = []string{filepath.Join(filepath.Dir(cfg.Args[0]), "aio.py")}
+			return cfg
+		}, []string{checkHealth}},
+		"go": {func(t *testing.T) grpcplugin.Config { return fake(t, "serve", "") },
+			[]string{checkHealth, shutdown, stdio, broker, reflectsV1, reflectsV0}},
+		"go without go-plugin": {func(t *testing.T) grpcplugin.Config { return fake(t, "reflection v1 only", "") },
+			[]string{checkHealth, reflectsV1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			inst := started(t, test.cfg(t))
+			serves(t, inst, forHosts, test.served...)
+			serves(t, inst, forHosts, test.served...)
+			unharmed(t, inst, words(t, "Echo", "text=x"))
+		})
+	}
+}
+
+// TestServesExamples asks what go-plugin's own examples serve.
+func TestServesExamples(t *testing.T) {
+	t.Run("python", func(t *testing.T) {
+		python := grpcio(t)
+		runnertest.NothingLeft(t)
+		runnertest.ExamplePort(t)
+		example := runnertest.Example(t)
+		inst := started(t, grpcplugin.Config{
+			Path: python, Args: []string{filepath.Join(example, "plugin-python", "plugin.py")}, Python: true,
+			Env: proc.Environ(os.Environ(), false, []string{"PYTHONDONTWRITEBYTECODE=1"}), Dir: t.TempDir(),
+			CookieKey: "BASIC_PLUGIN", CookieValue: "hello",
+			Sources: protoFile(filepath.Join(example, "proto", "kv.proto")),
+		})
+		serves(t, inst, append([]string{"/proto.KV/Put", "/proto.KV/Drop"}, forHosts...), checkHealth, "/proto.KV/Put")
+		unharmed(t, inst, words(t, "KV/Put", "key=hello", "value=world"))
+	})
+	t.Run("go", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		inst := started(t, grpcplugin.Config{
+			Path: runnertest.GoExample(t), Env: proc.Environ(os.Environ(), false, nil), Dir: t.TempDir(),
+			CookieKey: "BASIC_PLUGIN", CookieValue: "hello",
+		})
+		serves(t, inst, append([]string{"/proto.KV/Put", "/proto.Nothing/Put"}, forHosts...),
+			checkHealth, shutdown, stdio, broker, reflectsV1, reflectsV0, "/proto.KV/Put")
+		unharmed(t, inst, words(t, "KV/Put", "key=hello", "value=d29ybGQ="))
+	})
+}
+
+// TestServesRunsNothing asks for methods that would end the plugin, or say so.
+func TestServesRunsNothing(t *testing.T) {
+	methods := []string{"/zoo.Zoo/Leave", "/zoo.Zoo/Hang", "/zoo.Zoo/Print", "/zoo.Zoo/Count", "/zoo.Zoo/Chat"}
+	for name, cfg := range map[string]func() grpcplugin.Config{
+		"python": func() grpcplugin.Config { return zoo(t, "--workers=1") },
+		"go":     func() grpcplugin.Config { return fake(t, "serve", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			cfg := cfg()
+			var printed []string
+			cfg.Output = func(_, text string, _ int) { printed = append(printed, text) }
+			inst := started(t, cfg)
+			serves(t, inst, append([]string{"/nowhere.Nothing/Leave"}, methods...), methods...)
+			unharmed(t, inst, words(t, "Echo", "text=x"))
+			inst.Stop(t.Context())
+			if len(printed) > 0 {
+				t.Errorf("printed %q", printed)
+			}
+		})
+	}
+}
+
+// TestServesWhileBusy asks a plugin whose only thread works on a call.
+func TestServesWhileBusy(t *testing.T) {
+	runnertest.NothingLeft(t)
+	hanging := make(chan struct{})
+	cfg := zoo(t, "--workers=1", "--controller")
+	cfg.Output = func(_, text string, _ int) {
+		if text == "hanging" {
+			close(hanging)
+		}
+	}
+	inst := started(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	busy := make(chan error, 1)
+	go func() { // ends by cancel
+		_, err := inst.Call(ctx, hook.Call{Hook: "Hang"})
+		busy <- err
+	}()
+	<-hanging
+	serves(t, inst, forHosts, checkHealth, shutdown)
+	cancel()
+	want(t, <-busy, hook.Canceled, "")
+	unharmed(t, inst, words(t, "Echo", "text=x"))
+}
+
+// odd is a plugin that has a health service, and an answer to everything else.
+func odd(arg string) {
+	s := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+		switch arg {
+		case "leave":
+			os.Exit(3)
+		case "hang":
+			<-stream.Context().Done()
+		case "refuse":
+			return status.Error(codes.PermissionDenied, "not you")
+		}
+		return stream.SendMsg(new(emptypb.Empty))
+	}))
+	serveBy(s, listen(), printLine("\n"))
+}
+
+func init() { behaviours["odd"] = odd }
+
+func TestServesFails(t *testing.T) {
+	runnertest.NothingLeft(t)
+	oddly := func(arg string) *grpcplugin.Instance {
+		cfg := fake(t, "odd", arg)
+		cfg.Python = true // go-plugin opens no streams on it
+		return started(t, cfg)
+	}
+	ask := func(inst *grpcplugin.Instance) error {
+		_, err := inst.Serves(t.Context(), forHosts...)
+		return err
+	}
+	inst := oddly("hang")
+	want(t, ask(inst), hook.Timeout, "no answer as to which methods are served within 2s")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	cancel(enough)
+	_, err := inst.Serves(ctx, forHosts...)
+	if e := want(t, err, hook.Canceled, ""); !errors.Is(e, enough) {
+		t.Errorf("got %v", e)
+	}
+	if err := inst.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	inst.Stop(t.Context())
+	want(t, ask(inst), hook.Unavailable, "has ended")
+
+	e := want(t, ask(oddly("leave")), hook.Crash, "")
+	if e.Exit == nil || e.Exit.Code != 3 {
+		t.Errorf("exit %+v", e.Exit)
+	}
+	want(t, ask(oddly("answer")), hook.Failed, "answers a method that does not exist")
+	e = want(t, ask(oddly("refuse")), hook.Failed, "PERMISSION_DENIED: not you")
+	if e.Status == nil || e.Status.Code != "PERMISSION_DENIED" {
+		t.Errorf("status %+v", e.Status)
+	}
+}
+
+// BenchmarkServes is the question for four methods.
+func BenchmarkServes(b *testing.B) {
+	for name, cfg := range map[string]func() grpcplugin.Config{
+		"python": func() grpcplugin.Config { return zoo(b, "--controller") },
+		"go":     func() grpcplugin.Config { return fake(b, "serve", "") },
+	} {
+		b.Run(name, func(b *testing.B) {
+			inst, err := grpcplugin.New(cfg()).Launch(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer inst.Stop(b.Context())
+			for b.Loop() {
+				if _, err := inst.(*grpcplugin.Instance).Serves(b.Context(), shutdown, stdio, broker, reflectsV1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
