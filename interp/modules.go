@@ -33,6 +33,8 @@ type place struct {
 	placeName
 	// names are what the directory holds; nil when it was not read.
 	names map[string]bool
+	// early: Python looks there before its standard library.
+	early bool
 }
 
 // placeName is what makes a place another one.
@@ -56,11 +58,11 @@ func (i Interpreter) Modules(first, environ []string) *Modules {
 func (i Interpreter) places(first []string, vars map[string]string) places {
 	all := places{editable: map[string][]place{}, known: map[placeName]bool{}}
 	for _, dir := range first {
-		all.add(dir, nil)
+		all.addEarly(dir)
 	}
 	for _, dir := range filepath.SplitList(vars["PYTHONPATH"]) {
 		if filepath.IsAbs(dir) {
-			all.add(filepath.Clean(dir), nil)
+			all.addEarly(filepath.Clean(dir))
 		}
 	}
 	for _, dir := range i.sites(vars) {
@@ -79,7 +81,14 @@ func (i Interpreter) places(first []string, vars map[string]string) places {
 // add appends a directory that is not there yet.
 func (p *places) add(dir string, names map[string]bool) {
 	if p.isNew(placeName{dir: dir}) {
-		p.dirs = append(p.dirs, place{placeName{dir: dir}, names})
+		p.dirs = append(p.dirs, place{placeName: placeName{dir: dir}, names: names})
+	}
+}
+
+// addEarly appends a directory that comes before the standard library.
+func (p *places) addEarly(dir string) {
+	if p.isNew(placeName{dir: dir}) {
+		p.dirs = append(p.dirs, place{placeName: placeName{dir: dir}, early: true})
 	}
 }
 

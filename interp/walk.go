@@ -116,10 +116,10 @@ func (w *walk) follow(imp pysrc.Import, from stop) {
 		return
 	}
 	imp.Names = imp.Names[:min(len(imp.Names), w.left)]
-	beside := []place{{placeName: placeName{dir: filepath.Dir(from.path)}}}
 	if imp.Level > 0 {
 		if w.wants(imp, from.part) {
-			w.pushAll(w.find(imp, beside), from.part)
+			found, _ := w.files(imp, from.path, true)
+			w.pushAll(found, from.part)
 		}
 		return
 	}
@@ -129,18 +129,33 @@ func (w *walk) follow(imp pysrc.Import, from stop) {
 	}) {
 		return
 	}
+	found, beside := w.files(imp, from.path, from.part == "" || generated(from.path))
+	if beside {
+		w.pushAll(found, from.part)
+		return
+	}
+	for _, path := range found {
+		w.push(path, w.partOf(path, top))
+	}
+}
+
+// files are those that an import in the file from may load, and whether an
+// absolute one was found nowhere but beside that file, if that is looked at.
+func (w *walk) files(imp pysrc.Import, from string, lookBeside bool) (found []string, beside bool) {
+	near := []place{{placeName: placeName{dir: filepath.Dir(from)}}}
+	if imp.Level > 0 {
+		return w.find(imp, near), false
+	}
+	top, _, _ := strings.Cut(imp.Module, ".")
 	places, known := w.held[top]
 	if !known {
 		places = w.holding(top)
 		w.held[top] = places
 	}
-	found := w.find(imp, places)
-	for _, path := range found {
-		w.push(path, w.partOf(path, top))
+	if found = w.find(imp, places); len(found) > 0 || !lookBeside {
+		return found, false
 	}
-	if len(found) == 0 && (from.part == "" || generated(from.path)) {
-		w.pushAll(w.find(imp, beside), from.part)
-	}
+	return w.find(imp, near), true
 }
 
 // wants tells whether more is to be seen of a package, before it is looked for.
@@ -172,8 +187,8 @@ func (w *walk) push(path, part string) {
 
 // partOf is the package that a file of the top-level name is of: none when it is
 // the plugin's own.
-func (w *walk) partOf(path, top string) string {
-	for _, dir := range w.first {
+func (m *Modules) partOf(path, top string) string {
+	for _, dir := range m.first {
 		if !isWithin(dir, path) {
 			continue
 		}

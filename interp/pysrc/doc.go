@@ -7,10 +7,11 @@
 //     mistake in it can be told by its place in the file.
 //  3. [Imports] finds the import statements, and what each depends on.
 //     [Import.Paths] are the files that one may mean.
-//  4. [Serves] tells what a file does of what a gRPC plugin does.
-//  5. [Descriptors] takes the descriptors out of a generated *_pb2.py.
+//  4. [AltersPath] tells whether a file changes where Python finds modules.
+//  5. [Serves] tells what a file does of what a gRPC plugin does.
+//  6. [Descriptors] takes the descriptors out of a generated *_pb2.py.
 //
-// The last three cut the text into tokens as Python does; strings and comments
+// All but the first two cut the text into tokens as Python does; strings and comments
 // deceive none of them. What is not valid Python is passed over.
 //
 // It never knows what the metadata or the descriptors mean, never reads files,

@@ -100,6 +100,7 @@ func FuzzImports(f *testing.F) {
 			}
 		}
 		Serves(text)
+		AltersPath(text)
 		// Tokens come in order, and nothing is cut twice.
 		s := newScanner(text)
 		for last := 0; ; {
