@@ -25,10 +25,11 @@ const module = "github.com/pyplug/pyplug"
 var rooms = map[string][]string{
 	".": {"commands", "commands/ui", "commands/warm"},
 	"commands": {"commands/ui", "runner", "runner/hook", "runner/schema", "runner/manifest", "runner/check",
-		"runner/batch", "runner/daemon", "interp", "interp/sync", "handshake", "completions"},
+		"runner/check/stock", "runner/batch", "runner/daemon", "interp", "interp/sync", "handshake", "completions", "docs/findings"},
 	"commands/ui":   {"runner/hook", "runner/schema"},
 	"commands/warm": {"runner/wire"},
 	"completions":   {},
+	"docs/findings": {},
 	"handshake":     {},
 	"interp":        {"interp/pysrc"},
 	"interp/pysrc":  {},
@@ -37,8 +38,9 @@ var rooms = map[string][]string{
 		"runner/grpcplugin", "runner/pyworker", "runner/supervise", "runner/pool"},
 	"runner/batch": {"runner/hook"},
 	"runner/check": {"interp", "interp/pysrc", "handshake", "runner", "runner/hook", "runner/schema",
-		"runner/manifest", "runner/proc", "runner/grpcplugin", "runner/pyworker", "runner/supervise"},
-	"runner/daemon": {"runner/hook", "runner/schema", "runner/wire"},
+		"runner/manifest", "runner/proc", "runner/grpcplugin", "runner/pyworker", "runner/supervise", "runner/check/stock"},
+	"runner/check/stock": {"runner/proc"},
+	"runner/daemon":      {"runner/hook", "runner/schema", "runner/wire"},
 	"runner/grpcplugin": {"interp/pysrc", "handshake", "runner/hook", "runner/schema",
 		"runner/schema/protoschema", "runner/proc"},
 	"runner/hook":       {"runner/schema"},
@@ -61,9 +63,9 @@ var reserved = map[string][]string{
 	"github.com/fatih/color":         {"commands/ui"},
 	"github.com/mattn/go-isatty":     {"commands/ui"},
 	"github.com/urfave/cli":          {"commands"},
-	"github.com/hashicorp/go-plugin": {"runner/grpcplugin", "runner/check"},
-	"google.golang.org/grpc":         {"runner/grpcplugin"},
-	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest"},
+	"github.com/hashicorp/go-plugin": {"runner/grpcplugin", "runner/check/stock"},
+	"google.golang.org/grpc":         {"runner/grpcplugin", "runner/check/stock"},
+	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest", "runner/check/stock"},
 }
 
 // light rooms initialise before anything else in the program, so of others they

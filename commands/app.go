@@ -28,8 +28,8 @@ const (
 // commandList lists the commands in the order of the help.
 func commandList(f *program) []command {
 	return []command{
-		runCommand(f), hooksCommand(f), healthCommand(f),
-		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f),
+		checkCommand(f), runCommand(f), hooksCommand(f), healthCommand(f),
+		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f), hostCommand(f),
 	}
 }
 

@@ -39,8 +39,8 @@ func arrange(c *cli.Command, prog []string, args []string, names int) ([]string,
 		}
 		name, _, hasValue := cutFlag(word)
 		takesValue, ok := known[name]
-		if switches := shortSwitches(word, known); !ok && switches != nil {
-			flags = append(flags, switches...)
+		if short := shortFlags(word, known); !ok && short != nil {
+			flags = append(flags, short...)
 			continue
 		}
 		if !ok {
@@ -58,19 +58,25 @@ func arrange(c *cli.Command, prog []string, args []string, names int) ([]string,
 	return append(append(flags, "--"), words...), nil
 }
 
-// shortSwitches takes -vq for -v -q; nil when it is something else.
-func shortSwitches(word string, known map[string]bool) []string {
+// shortFlags takes -vq for -v -q, and -j2 for -j 2; nil when it is something else.
+func shortFlags(word string, known map[string]bool) []string {
 	if strings.HasPrefix(word, "--") {
 		return nil
 	}
-	var switches []string
-	for _, letter := range word[1:] {
-		if takesValue, ok := known[string(letter)]; !ok || takesValue {
+	var flags []string
+	for i, letter := range word[1:] {
+		takesValue, ok := known[string(letter)]
+		if !ok {
 			return nil
 		}
-		switches = append(switches, "-"+string(letter))
+		flags = append(flags, "-"+string(letter))
+		if value := word[1+i+1:]; takesValue && value != "" {
+			return append(flags, value)
+		} else if takesValue {
+			return nil // its value is the next word: one flag for each dash
+		}
 	}
-	return switches
+	return flags
 }
 
 // dataWords checks the words behind PLUGIN and HOOK.

@@ -14,6 +14,7 @@ func testCommand() *cli.Command {
 		&cli.StringFlag{Name: "python"},
 		&cli.BoolFlag{Name: "json"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}},
+		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}},
 		durationFlag("timeout", ""),
 	}}
 }
@@ -46,6 +47,9 @@ func TestArrange(t *testing.T) {
 		{"late short flag", "--json p.py greet -q", 2,
 			"-q stands after HOOK, where everything is an argument of the hook: pyplug run --json -q p.py greet"},
 		{"short flags together", "-qh p.py greet", 2, "-q -h -- p.py greet"},
+		{"short flag with its value", "-j2 p.py greet", 2, "-j 2 -- p.py greet"},
+		{"short flags with a value", "-qj2 p.py greet", 2, "-q -j 2 -- p.py greet"},
+		{"short flag with its value apart", "-j 2 p.py greet", 2, "-j 2 -- p.py greet"},
 		{"unknown among short flags", "-qx p.py greet", 2, "unknown flag -qx"},
 		{"unknown flag with a value", "--no-such=3 p.py greet", 2, "unknown flag --no-such"},
 		{"dashes alone", "--- p.py", 2, "unknown flag ---"},

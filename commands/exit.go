@@ -23,7 +23,7 @@ var exits = []struct {
 	{4, hook.Request, "no such hook, or arguments that do not fit it"},
 	{5, hook.Start, "the plugin failed to start: syntax error, import error, exit before ready, start limit reached"},
 	{6, hook.Handshake, "no handshake, a malformed or refused one, or no connection"},
-	{7, hook.Unhealthy, "started, but does not say that it is healthy"},
+	{7, hook.Unhealthy, "started, but does not say that it is healthy; check: the stages stop, host or again failed, or --strict"},
 	{8, hook.Crash, "the plugin ended during the call"},
 	{9, hook.Unavailable, "not running, or gave up restarting"},
 	{124, hook.Timeout, "a call ran out of time"},
@@ -58,6 +58,9 @@ func exitCode(err error) int {
 	var interrupted *signalError
 	if errors.As(err, &interrupted) {
 		return 128 + int(interrupted.signal)
+	}
+	if checked := (*checkedError)(nil); errors.As(err, &checked) {
+		return checked.code
 	}
 	kind := asError(err).Kind
 	for _, row := range exits {

@@ -2,9 +2,14 @@ package commands
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/docs/findings"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 func init() { cli.FlagStringer = flagLine }
@@ -42,13 +47,16 @@ func flagLine(f cli.Flag) string {
 func helpCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "help",
-		Usage:     "show the help of pyplug or of a command",
-		ArgsUsage: "[COMMAND]",
+		Usage:     "show the help of pyplug or of a command, or what a finding of check means",
+		ArgsUsage: "[COMMAND | finding [ID]]",
 		Action: func(c *cli.Context) error {
 			root := c.Lineage()[1]
 			name := c.Args().First()
-			if name == "" {
+			switch name {
+			case "":
 				return cli.ShowAppHelp(root)
+			case "finding", "findings":
+				return findingHelp(f, c.Args().Tail())
 			}
 			for _, cmd := range f.commands {
 				if cmd.HasName(name) {
@@ -59,3 +67,61 @@ func helpCommand(f *program) command {
 		},
 	}}
 }
+
+// findingHelp shows the page of a finding; without an ID, what findings there are.
+func findingHelp(f *program, ids []string) error {
+	if len(ids) > 1 {
+		return usage("help finding takes one ID, not %d", len(ids))
+	}
+	if len(ids) == 0 {
+		return f.print(findingList())
+	}
+	page, ok := findings.Page(ids[0])
+	if !ok {
+		return &unknownFindingError{name: ids[0], suggest: schema.Suggest(ids[0], findings.IDs())}
+	}
+	return f.print(f.boldHeadings(page))
+}
+
+// print writes text to standard output.
+func (f *program) print(text string) error {
+	_, err := io.WriteString(f.streams.Out, text)
+	return outputError(err)
+}
+
+// findingList is a line for each finding, its name and what it is.
+func findingList() string {
+	ids := findings.IDs()
+	widest := 0
+	for _, id := range ids {
+		widest = max(widest, len(id))
+	}
+	var b strings.Builder
+	for _, id := range ids {
+		fmt.Fprintf(&b, "%-*s  %s\n", widest, id, findings.Title(id))
+	}
+	return b.String()
+}
+
+// boldHeadings sets off the headings of a page in Markdown, where standard output
+// is coloured. A comment in its examples is none.
+func (f *program) boldHeadings(page string) string {
+	var b strings.Builder
+	fenced := false
+	for line := range strings.Lines(page) {
+		text := strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(text, "```"):
+			fenced = !fenced
+		case !fenced && strings.HasPrefix(text, "#"):
+			line = f.streams.PaintOut(ui.Bold, text) + "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// unknownFindingError is told with a hint.
+type unknownFindingError struct{ name, suggest string }
+
+func (e *unknownFindingError) Error() string { return "unknown finding " + quoteLine([]string{e.name}) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -40,6 +41,7 @@ func (f *program) usageHints(err error, add adder) {
 		early       *earlyFlagError
 		noHook      *missingHookError
 		shell       *unknownShellError
+		finding     *unknownFindingError
 	)
 	switch {
 	case errors.As(err, &unknownCmd):
@@ -65,6 +67,11 @@ func (f *program) usageHints(err error, add adder) {
 		if shell.suggest != "" {
 			add("did you mean %s?", shell.suggest)
 		}
+	case errors.As(err, &finding):
+		if finding.suggest != "" {
+			add("did you mean `pyplug help finding %s`?", finding.suggest)
+		}
+		add("`pyplug help finding` lists them all")
 	}
 }
 
@@ -91,8 +98,11 @@ func (f *program) pluginHints(err error, add adder) {
 	case errors.As(err, &place):
 		add("name a directory that may be written to with XDG_CACHE_HOME or TMPDIR")
 	case errors.As(err, &man):
-		if man.Suggest != "" {
+		switch {
+		case man.Suggest != "":
 			add("did you mean %s?", man.Suggest)
+		case man.Reason == manifest.NoManifest && len(man.Near) > 0:
+			add("name one of its files: %s", strings.Join(firstFew(man.Near, 5), ", "))
 		}
 	case errors.As(err, &limit) && kind == hook.Timeout:
 		add("--timeout gives it longer, --timeout 0 waits for ever")
@@ -171,29 +181,10 @@ func (f *program) missingHint(e *schema.MissingModuleError, add adder) {
 		module, _, _ = strings.Cut(rest, "'") // with the package that it is in
 	}
 	text := module + " is not installed for this Python"
-	if name := distribution(module); name != "" {
+	if name := check.Distribution(module); name != "" {
 		text += ": " + quoteLine([]string{f.session.Interpreter().Path, "-m", "pip", "install", name})
 	}
 	add("%s", text)
-}
-
-// distribution is the name by which a module is installed: its own, but for what
-// gRPC plugins import; empty where it cannot be told.
-func distribution(module string) string {
-	top, _, nested := strings.Cut(module, ".")
-	switch {
-	case module == "google" || strings.HasPrefix(module, "google.protobuf"):
-		return "protobuf"
-	case top == "google" && nested:
-		return "" // one of many
-	case top == "grpc":
-		return "grpcio"
-	case top == "grpc_health":
-		return "grpcio-health-checking"
-	case strings.HasPrefix(top, "grpc_"):
-		return "grpcio-" + strings.ReplaceAll(top[len("grpc_"):], "_", "-")
-	}
-	return top
 }
 
 // elsewhereHint names an installed Python that would do.

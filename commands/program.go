@@ -60,14 +60,7 @@ func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*ru
 	f.output = f.streams.PluginOutput(ui.OutputOptions{Label: label, Quiet: f.opts.quiet, JSON: f.opts.logJSON})
 	f.output.SetGeneration(1)
 	cfg.Output = f.outputLine
-	if len(f.opts.debug) > 0 {
-		cfg.DebugWire = slices.Contains(f.opts.debug, "wire")
-		cfg.Debug = func(area, text string) {
-			if slices.Contains(f.opts.debug, area) {
-				f.streams.Log("debug", area+": "+text)
-			}
-		}
-	}
+	f.debugTo(&cfg)
 	stop := f.streams.Waiting("starting " + cfg.Plugin)
 	defer stop()
 	s, err := prepare(ctx, cfg)
@@ -90,6 +83,19 @@ func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*ru
 	}
 	f.ready(s)
 	return s, nil
+}
+
+// debugTo has what happens told, as far as that was asked for.
+func (f *program) debugTo(cfg *runner.Config) {
+	if len(f.opts.debug) == 0 {
+		return
+	}
+	cfg.DebugWire = slices.Contains(f.opts.debug, "wire")
+	cfg.Debug = func(area, text string) {
+		if slices.Contains(f.opts.debug, area) {
+			f.streams.Log("debug", area+": "+text)
+		}
+	}
 }
 
 // prepare does so within ctx: a file that it reads may be one that never ends.
@@ -185,8 +191,8 @@ func (f *program) finish() {
 
 // fail shows an error with its hints.
 func (f *program) fail(err error) {
-	signal := (*signalError)(nil)
-	if errors.Is(err, errQuiet) || f.endless && errors.As(err, &signal) {
+	signal, checked := (*signalError)(nil), (*checkedError)(nil)
+	if errors.Is(err, errQuiet) || errors.As(err, &checked) || f.endless && errors.As(err, &signal) {
 		return
 	}
 	if f.output != nil {

@@ -17,8 +17,10 @@ import (
 // GRPC is what concerns gRPC plugins alone. The zero value leaves it to the
 // manifest, and then to the default.
 type GRPC struct {
-	// CookieKey and CookieValue are go-plugin's magic cookie.
+	// CookieKey and CookieValue are go-plugin's magic cookie. NoCookie sets
+	// none, whatever the manifest says.
 	CookieKey, CookieValue string
+	NoCookie               bool
 	// Versions are the application's protocol versions that are offered.
 	Versions []int
 	// MTLS secures the connection as go-plugin's AutoMTLS does; Curve is that
@@ -104,7 +106,10 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 		Output:        c.Output,
 		Debug:         c.Debug,
 	}
-	if c.GRPC.CookieKey != "" {
+	switch {
+	case c.GRPC.NoCookie:
+		cfg.CookieKey, cfg.CookieValue = "", ""
+	case c.GRPC.CookieKey != "":
 		cfg.CookieKey, cfg.CookieValue = c.GRPC.CookieKey, c.GRPC.CookieValue
 	}
 	if len(c.GRPC.Versions) > 0 {
@@ -118,13 +123,34 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 	}
 	if s.plugin.Kind == manifest.Executable {
 		cfg.Python = s.plugin.Shebang != ""
-		return grpcplugin.New(cfg), nil
+	} else {
+		cfg.Python, cfg.Path = true, s.python.Path
+		if cfg.Args, err = pythonArgs(s.plugin); err != nil {
+			return nil, fail(hook.Usage, err)
+		}
 	}
-	cfg.Python, cfg.Path = true, s.python.Path
-	if cfg.Args, err = pythonArgs(s.plugin); err != nil {
-		return nil, fail(hook.Usage, err)
+	s.program = Program{
+		Command: append([]string{cfg.Path}, cfg.Args...), Env: cfg.Env, Dir: cfg.Dir, Python: cfg.Python,
+		CookieKey: cfg.CookieKey, CookieValue: cfg.CookieValue,
+		Versions: cfg.Versions, MTLS: cfg.Security == grpcplugin.MutualTLS,
 	}
 	return grpcplugin.New(cfg), nil
+}
+
+// Program is what a host of go-plugin is told of a gRPC plugin, and what it
+// starts it with. The zero value is that of a functions file.
+type Program struct {
+	// Command is the program, by its absolute path, and its arguments.
+	Command []string
+	// Env is the whole environment but for what a host sets itself, Dir the
+	// working directory.
+	Env []string
+	Dir string
+	// Python tells that a Python runs it.
+	Python                 bool
+	CookieKey, CookieValue string
+	Versions               []int // none: 1 alone
+	MTLS                   bool
 }
 
 var curves = map[string]elliptic.Curve{

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
@@ -40,7 +41,9 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 func Prepare(ctx context.Context, c Config) (*Session, error) {
 	s := &Session{config: c}
 	var err error
-	if s.plugin, err = manifest.Resolve(c.Plugin); err != nil {
+	began := time.Now()
+	s.plugin, err = manifest.Resolve(c.Plugin)
+	if s.resolved = time.Since(began); err != nil {
 		return s, fail(hook.Usage, err)
 	}
 	s.settings = settle(c, s.plugin)
@@ -56,7 +59,9 @@ func Prepare(ctx context.Context, c Config) (*Session, error) {
 		if c.Python != "" {
 			return s, fail(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
 		}
-		s.modules = shebangModules(ctx, c, s.plugin, s.environ)
+		if s.scripted = shebangPython(ctx, c, s.plugin, s.environ); s.scripted.Path != "" {
+			s.modules = s.scripted.Modules(importDirs(s.plugin.Entry), s.environ)
+		}
 	} else {
 		if s.python, err = find(ctx, c, s.plugin, s.environ); err != nil {
 			return s, err
@@ -158,21 +163,21 @@ func environ(c Config, m manifest.Manifest) []string {
 	return proc.Environ(c.Environ, c.CleanEnv, append(set, c.Env...))
 }
 
-// shebangModules is where an executable that is a Python script finds what it
-// imports; nil for other programs, and where that cannot be told.
-func shebangModules(ctx context.Context, c Config, p manifest.Plugin, env []string) *interp.Modules {
+// shebangPython is the Python of an executable that is a Python script; the zero
+// one for other programs, and where that cannot be told.
+func shebangPython(ctx context.Context, c Config, p manifest.Plugin, env []string) interp.Interpreter {
 	words := strings.Fields(p.Shebang)
 	if len(words) > 1 && filepath.Base(words[0]) == "env" {
 		words = slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })
 	}
 	if len(words) == 0 {
-		return nil
+		return interp.Interpreter{}
 	}
 	python, err := interp.Find(ctx, request(Config{Python: words[0], Environ: c.Environ, Cwd: c.Cwd}, manifest.Plugin{}, env))
 	if err != nil {
-		return nil
+		return interp.Interpreter{}
 	}
-	return python.Modules(importDirs(p.Entry), env)
+	return python
 }
 
 // find chooses the interpreter.

@@ -3,7 +3,9 @@ package runner
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
@@ -17,10 +19,13 @@ import (
 type Session struct {
 	config   Config
 	plugin   manifest.Plugin
+	resolved time.Duration // how long it took to find the plugin
 	settings Settings
 	environ  []string           // the plugin's
 	python   interp.Interpreter // the zero one for an executable
 	modules  *interp.Modules    // where the plugin finds what it imports; nil for an executable
+	scripted interp.Interpreter // of an executable that is a Python script
+	program  Program            // of a gRPC plugin
 	launcher hook.Launcher
 	inst     hook.Instance        // nil when it did not start
 	grpc     *grpcplugin.Instance // the same, nil for a functions file
@@ -127,6 +132,52 @@ func (s *Session) Settings() Settings { return s.settings }
 
 // Interpreter is the Python that was chosen.
 func (s *Session) Interpreter() interp.Interpreter { return s.python }
+
+// Resolved is how long it took to find the plugin and to read its manifest.
+func (s *Session) Resolved() time.Duration { return s.resolved }
+
+// Source is the plugin's Python source: the files that Python runs, the Python
+// that does so, and where that one finds what they import. There are none for a
+// program that is no Python's.
+func (s *Session) Source() (scripts []string, python interp.Interpreter, modules *interp.Modules) {
+	python = s.python
+	if s.plugin.Kind == manifest.Executable {
+		python = s.scripted
+	}
+	if python.Path == "" {
+		return nil, python, nil
+	}
+	if s.plugin.Kind == manifest.Package {
+		scripts = append(scripts, filepath.Join(s.plugin.Entry, "__init__.py"))
+		if s.settings.Transport == "pipe" {
+			return scripts, python, s.modules
+		}
+	}
+	return append(scripts, scriptOf(s.plugin.Entry)), python, s.modules
+}
+
+// Environ is the plugin's whole environment. It must not be changed.
+func (s *Session) Environ() []string { return s.environ }
+
+// Program is what a host of go-plugin starts; the zero value for a functions
+// file.
+func (s *Session) Program() Program { return s.program }
+
+// GRPC is the plugin that was started, nil unless it is a gRPC plugin.
+func (s *Session) GRPC() *grpcplugin.Instance { return s.grpc }
+
+// Running tells whether the plugin was started and did not end since.
+func (s *Session) Running() bool {
+	if s.inst == nil {
+		return false
+	}
+	select {
+	case <-s.inst.Done():
+		return false
+	default:
+		return true
+	}
+}
 
 // Info says which process answers; the zero Info when none was started.
 func (s *Session) Info() hook.Info {

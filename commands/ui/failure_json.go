@@ -70,11 +70,18 @@ func (f Failure) shape() errorShape {
 
 // compactJSON writes one of our shapes, which cannot fail, on one line.
 func compactJSON(shape any) json.RawMessage {
+	text, err := plainJSON(shape)
+	if err != nil {
+		panic("a shape of ours is not JSON: " + err.Error())
+	}
+	return guardJSON(text)
+}
+
+// plainJSON writes a value on one line, with < and > as themselves.
+func plainJSON(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(shape); err != nil {
-		panic("a shape of ours is not JSON: " + err.Error())
-	}
-	return guardJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	err := enc.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

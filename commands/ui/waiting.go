@@ -11,10 +11,11 @@ import (
 const (
 	quickly = time.Second // what takes no longer is not worth a word
 	tick    = 125 * time.Millisecond
+	brisk   = 100 * time.Millisecond // the same for what is shown from the start
 )
 
-// waits are the calls of Waiting that go on, and when the last value was printed
-// on the terminal that shows them.
+// waits are the calls of Waiting and Progress that go on, and when the last
+// value was printed on the terminal that shows them.
 type waits struct {
 	mu   sync.Mutex
 	open []*wait // in the order in which they began
@@ -23,8 +24,13 @@ type waits struct {
 
 // wait is one of them.
 type wait struct {
-	what  string
-	began time.Time
+	text    func() string
+	elapsed func(time.Duration) string
+	// delay is how long nothing is shown, at first and after a value; every is
+	// how often it is drawn from then on.
+	delay, every time.Duration
+	began        time.Time
+	again        chan struct{} // asks for it to be drawn at once
 }
 
 // Waiting shows on a terminal's standard error what is waited for, once it has
@@ -34,10 +40,35 @@ type wait struct {
 // erases it and may be called more than once. Of several that go on at a time
 // the one that began last is shown; they may end in any order.
 func (s *Streams) Waiting(what string) (stop func()) {
+	return s.await(&wait{
+		text:    func() string { return what },
+		elapsed: func(d time.Duration) string { return fmt.Sprintf("%d s", d/time.Second) },
+		delay:   quickly, every: tick,
+	})
+}
+
+// Progress is Waiting for what goes on in steps: it is shown at once, drawn ten
+// times a second with what text returns then, and back as soon as a line is
+// printed. The function text is called by another goroutine, but not after stop
+// has returned; it must not block.
+func (s *Streams) Progress(text func() string) (stop func()) {
+	return s.await(&wait{text: text, elapsed: tenths, every: brisk})
+}
+
+// tenths writes a time that is counted up, so that its width changes seldom.
+func tenths(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1f s", d.Truncate(brisk).Seconds())
+	}
+	return span(d)
+}
+
+// await shows a wait until stop, where there is a terminal to show it.
+func (s *Streams) await(w *wait) (stop func()) {
 	if !s.ErrTTY || s.Quiet || s.LogJSON || s.getenv("TERM") == "dumb" {
 		return func() {}
 	}
-	w := &wait{what: strings.ReplaceAll(s.escapeLine(what), "\t", " "), began: time.Now()}
+	w.began, w.again = time.Now(), make(chan struct{}, 1)
 	s.waits.add(w)
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() { // ends with stop
@@ -52,16 +83,16 @@ func (s *Streams) Waiting(what string) (stop func()) {
 }
 
 func (s *Streams) spin(w *wait, done <-chan struct{}) {
-	timer := time.NewTimer(quickly)
+	timer := time.NewTimer(w.delay)
 	defer timer.Stop()
 	select {
 	case <-done:
 		return
 	case <-timer.C:
 	}
-	ticker := time.NewTicker(tick)
+	ticker := time.NewTicker(w.every)
 	defer ticker.Stop()
-	for i := 0; ; i++ {
+	for i := 0; ; {
 		if s.waits.due(w, time.Now()) {
 			s.drawWait(w, i)
 		}
@@ -70,7 +101,9 @@ func (s *Streams) spin(w *wait, done <-chan struct{}) {
 			s.screen.status(s.Err, "")
 			s.screen.flush(patience)
 			return
+		case <-w.again: // the same picture
 		case <-ticker.C:
+			i++
 		}
 	}
 }
@@ -80,7 +113,8 @@ func (s *Streams) spin(w *wait, done <-chan struct{}) {
 func (s *Streams) drawWait(w *wait, i int) {
 	const frames = `|/-\`
 	frame := frames[i%4 : i%4+1]
-	tail := fmt.Sprintf(" (%d s)", time.Since(w.began)/time.Second)
+	text := strings.ReplaceAll(s.escapeLine(w.text()), "\t", " ")
+	tail := " (" + w.elapsed(time.Since(w.began)) + ")"
 	// A line that wraps cannot be erased, and some terminals wrap at the last column.
 	room := columns(s.Err) - len(frame) - len(" ") - 1
 	if room < 1 {
@@ -93,7 +127,7 @@ func (s *Streams) drawWait(w *wait, i int) {
 		defer s.outMu.Unlock()
 		defer s.screen.flush(patience)
 	}
-	s.screen.status(s.Err, s.PaintErr(Cyan, frame)+" "+fit(w.what+tail, tail, room))
+	s.screen.status(s.Err, s.PaintErr(Cyan, frame)+" "+fit(text+tail, tail, room))
 }
 
 func (l *waits) add(w *wait) {
@@ -115,10 +149,28 @@ func (l *waits) printed(now time.Time) {
 	l.last = now
 }
 
-// due tells whether w is the one to show, and there was a second of silence.
+// redraw has the one that is shown drawn now rather than at its next picture:
+// after a value that erased it the line would be seen to blink.
+func (l *waits) redraw() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, w := range l.open {
+		select {
+		case w.again <- struct{}{}:
+		default: // asked for already
+		}
+	}
+}
+
+// due tells whether w is the one to show: of those whose delay has passed, since
+// they began and since a value was printed, the one that began last.
 func (l *waits) due(w *wait, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := len(l.open)
-	return n > 0 && l.open[n-1] == w && now.Sub(l.last) >= quickly
+	for _, other := range slices.Backward(l.open) {
+		if now.Sub(other.began) >= other.delay && now.Sub(l.last) >= other.delay {
+			return other == w
+		}
+	}
+	return false
 }

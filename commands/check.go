@@ -1,0 +1,219 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/check"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const checkText = `Go through every stage from the interpreter to a clean stop, and say of each whether it is right,
+   how long it took, and what to do where it is not. Without PLUGIN the one of the current directory
+   is checked, by its manifest.
+
+   A failure is what breaks a host or a call; a warning is what a host survives. The exit status is
+   that of the first failure. Each finding has a name: ` + "`pyplug help finding NAME`" + ` explains it.
+
+   The stages: plugin interpreter source launch handshake connect health services hooks stop cookie
+   host again. "host" has an unmodified go-plugin host start the plugin; "again" is asked for by
+   --crash.
+
+   pyplug check greeter.py
+   pyplug check --call 'greet World' greeter.py
+   pyplug check --strict --junit report.xml plugins/*.py`
+
+const (
+	// checkImport is how long an import may take: a check is waited for.
+	checkImport = 60 * time.Second
+	// hostWord is the hidden command by which pyplug runs the stock host.
+	hostWord = "__host"
+)
+
+// checkOptions are what the command line of check says.
+type checkOptions struct {
+	plugins []string
+	cfg     runner.Config // of each, but for its path
+	calls   []hook.Call
+	skip    []string
+	crash   bool
+	strict  bool
+	junit   string
+	jobs    int
+}
+
+func checkCommand(f *program) command {
+	flags := []cli.Flag{
+		&cli.StringSliceFlag{Name: "call", Usage: "call this while it runs, `'HOOK ARG...'` as for run"},
+		&cli.BoolFlag{Name: "crash", Usage: "kill it, idle and in the first --call, and see whether it comes back"},
+		&cli.BoolFlag{Name: "strict", Usage: "warnings fail, too"},
+		&cli.StringSliceFlag{Name: "skip", Usage: "leave a `STAGE` out, of " + strings.Join(check.Skippable(), ", ")},
+		&cli.StringFlag{Name: "junit", Usage: "write the report as JUnit XML to `FILE`, too"},
+		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "check `N` plugins at a time", Value: 1},
+		durationFlag("timeout", "how `LONG` a --call may take, 0 for no limit (default: 2m)", "PYPLUG_TIMEOUT"),
+		headerFlag(),
+	}
+	return command{names: allWords, Command: &cli.Command{
+		Name:        "check",
+		Usage:       "see whether a plugin will work, and if not, why",
+		ArgsUsage:   "[PLUGIN...]",
+		Description: checkText,
+		Flags:       append(append(flags, pluginFlags("60s")...), outputFlags()...),
+		Action: func(c *cli.Context) error {
+			if err := f.begin(c); err != nil {
+				return err
+			}
+			o, err := f.readCheck(c)
+			if err != nil {
+				return err
+			}
+			return f.check(c.Context, o)
+		},
+	}}
+}
+
+// readCheck reads the command line of check.
+func (f *program) readCheck(c *cli.Context) (checkOptions, error) {
+	o := checkOptions{
+		plugins: c.Args().Slice(), crash: c.Bool("crash"), strict: c.Bool("strict"),
+		junit: c.String("junit"), jobs: c.Int("jobs"),
+	}
+	if len(o.plugins) == 0 {
+		o.plugins = []string{"."}
+	}
+	if err := notEmpty(c, "junit", "skip"); err != nil {
+		return o, err
+	}
+	if slices.Contains(o.plugins, "") {
+		return o, usage("PLUGIN is empty")
+	}
+	if o.jobs < 1 {
+		return o, usage("--jobs is %d, want at least 1", o.jobs)
+	}
+	for _, given := range c.StringSlice("skip") {
+		for name := range strings.SplitSeq(given, ",") {
+			if !slices.Contains(check.Skippable(), name) {
+				return o, usage("--skip is %q, want one of %s", name, strings.Join(check.Skippable(), ", "))
+			}
+			o.skip = append(o.skip, name)
+		}
+	}
+	var err error
+	if o.cfg, err = readPlugin(c, o.plugins[0]); err != nil {
+		return o, err
+	}
+	o.cfg.Timeouts.Call = durationOf(c, "timeout")
+	o.cfg.DefaultStart = checkImport
+	for _, given := range c.StringSlice("call") {
+		call, err := f.readCall(c.Context, given)
+		if err != nil {
+			return o, err
+		}
+		o.calls = append(o.calls, call)
+	}
+	return o, nil
+}
+
+// readCall reads the value of --call.
+func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) {
+	words, err := splitLine(text)
+	switch {
+	case err != nil:
+		return hook.Call{}, usage("--call is %s: %w", strconv.Quote(text), err)
+	case len(words) == 0 || words[0] == "":
+		return hook.Call{}, usage("--call is %s, want a HOOK and its arguments", strconv.Quote(text))
+	}
+	call := hook.Call{Hook: words[0]}
+	call.Args.Words, err = f.readWords(ctx, words[1:])
+	return call, err
+}
+
+// check checks every plugin and prints what was found. The error is that of the
+// first failure, and has been shown.
+func (f *program) check(ctx context.Context, o checkOptions) error {
+	// The file may be a pipe that nobody reads.
+	junit, err := interruptible(ctx, func() (*os.File, error) { return openReport(o.junit) })
+	if err != nil {
+		return err
+	}
+	all, err := f.checkAll(ctx, o)
+	if err := errors.Join(err, f.reports(o, all, junit)); err != nil {
+		return err
+	}
+	for _, c := range all {
+		switch {
+		case c.Err != nil && !f.opts.json:
+			return c.Err
+		case c.ExitCode != 0:
+			return &checkedError{code: c.ExitCode}
+		}
+	}
+	return nil
+}
+
+// checkedError gives the exit code of a check, which has told why.
+type checkedError struct{ code int }
+
+func (e *checkedError) Error() string { return "the check failed" }
+
+// checkAll checks plugins, so many at a time, and prints each in its turn. The error
+// is that of standard output.
+func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.Checked, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	printer := f.streams.Checks(o.strict)
+	printer.Shown = !f.opts.quiet
+	faces := make([]*face, len(o.plugins))
+	for i, plugin := range o.plugins {
+		faces[i] = newFace(f, o, plugin)
+	}
+	go func() { // ends when the last has begun, and each ends
+		free := make(chan struct{}, o.jobs)
+		for _, face := range faces {
+			free <- struct{}{}
+			go func() {
+				defer func() { <-free }()
+				face.run(ctx, o)
+			}()
+		}
+	}()
+	stop := f.streams.Progress(func() string { return progress(faces) })
+	defer stop()
+	var all []ui.Checked
+	var failed error
+	for _, face := range faces {
+		err := face.print(ctx, printer)
+		if err != nil && failed == nil {
+			failed = err
+			cancel(err) // nobody reads what the others would say
+		}
+		<-face.over
+		all = append(all, face.checked)
+	}
+	if failed == nil && !f.opts.json {
+		failed = f.write(ctx, printer.Finish)
+	}
+	return all, failed
+}
+
+// verdictCode is the exit code of a check.
+func verdictCode(r hook.Report, ended error, strict bool) int {
+	switch failure := r.FirstFailure(); {
+	case ended != nil:
+		return exitCode(ended)
+	case failure != nil:
+		return exitCode(&hook.Error{Kind: failure.Kind})
+	case strict && r.Worst() >= hook.Warning:
+		return exitCode(&hook.Error{Kind: hook.Unhealthy})
+	}
+	return 0
+}

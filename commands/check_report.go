@@ -1,0 +1,130 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner/check/stock"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// openReport opens the file of a report before anything is checked, and leaves what
+// is in it; nil without a name.
+func openReport(name string) (*os.File, error) {
+	if name == "" {
+		return nil, nil
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		return nil, usage("--junit: %w", err)
+	}
+	return file, nil
+}
+
+// reports writes what others than the one who waits read.
+func (f *program) reports(o checkOptions, all []ui.Checked, junit *os.File) error {
+	var err error
+	if junit != nil {
+		err = replace(junit, func(w io.Writer) error { return ui.WriteJUnit(w, all, o.strict) })
+	}
+	if os.Getenv("GITHUB_ACTIONS") == "true" {
+		f.streams.Annotate(all)
+		err = errors.Join(err, appendSummary(os.Getenv("GITHUB_STEP_SUMMARY"), all))
+	}
+	if err != nil {
+		return &hook.Error{Kind: hook.Failed, Err: err}
+	}
+	return nil
+}
+
+// replace writes a file anew, and closes it.
+func replace(file *os.File, write func(io.Writer) error) error {
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+		if err := file.Truncate(0); err != nil {
+			return fmt.Errorf("--junit: %w", err)
+		}
+	}
+	if err := errors.Join(write(file), file.Close()); err != nil {
+		return fmt.Errorf("--junit: %w", err)
+	}
+	return nil
+}
+
+// appendSummary adds to the summary of a step on GitHub, whose file is named by
+// the runner.
+func appendSummary(name string, all []ui.Checked) error {
+	if name == "" {
+		return nil
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
+	}
+	if err := errors.Join(ui.WriteStepSummary(file, all), file.Close()); err != nil {
+		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
+	}
+	return nil
+}
+
+// hostCommand runs the stock host of a check, in a process of its own since it may
+// hang or crash.
+func hostCommand(f *program) command {
+	return command{names: asTyped, Command: &cli.Command{
+		Name:            hostWord,
+		Hidden:          true,
+		SkipFlagParsing: true,
+		Action: func(c *cli.Context) error {
+			if code := stock.Main(c.Args().Slice(), f.streams.Out); code != 0 {
+				return &checkedError{code: code}
+			}
+			return nil
+		},
+	}}
+}
+
+// splitLine splits a line into words as a shell does: blanks separate, quotes of
+// both kinds and backslashes keep together. Nothing is expanded.
+func splitLine(text string) ([]string, error) {
+	var words []string
+	var word []rune
+	var quote rune
+	in, escaped := false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			if quote == '"' && !strings.ContainsRune("\"\\$`", r) {
+				word = append(word, '\\') // it is one only before these
+			}
+			word, escaped = append(word, r), false
+		case r == '\\' && quote != '\'':
+			in, escaped = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0 && (r == '\'' || r == '"'):
+			in, quote = true, r
+		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
+			if in {
+				words = append(words, string(word))
+			}
+			word, in = nil, false
+		default:
+			word, in = append(word, r), true
+		}
+	}
+	switch {
+	case quote != 0:
+		return nil, fmt.Errorf("a %c is not closed", quote)
+	case escaped:
+		return nil, errors.New("nothing follows the last backslash")
+	case in:
+		words = append(words, string(word))
+	}
+	return words, nil
+}

@@ -1,0 +1,161 @@
+package commands
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+func TestSplitLine(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"", ""},
+		{" \t\n ", ""},
+		{"greet", "greet"},
+		{"  greet  World ", "greet|World"},
+		{"greet\tAda\nLovelace", "greet|Ada|Lovelace"},
+		{`greet "Ada Lovelace"`, "greet|Ada Lovelace"},
+		{`greet 'Ada Lovelace'`, "greet|Ada Lovelace"},
+		{`greet Ada\ Lovelace`, "greet|Ada Lovelace"},
+		{`name="Ada "'L.'`, "name=Ada L."},
+		{`greet ""`, "greet|"},
+		{`greet '' x`, "greet||x"},
+		{`"it's" 'say "hi"'`, `it's|say "hi"`},
+		{`"a\"b\\c\$d\` + "`" + `e"`, "a\"b\\c$d`e"},
+		{`"a\b\n"`, `a\b\n`},
+		{`'a\b\'`, `a\b\`},
+		{`a\'b\"c\\d`, `a'b"c\d`},
+		{`$HOME *.py ~ #x`, "$HOME|*.py|~|#x"},
+		{`:='{"a": [1, 2]}'`, `:={"a": [1, 2]}`},
+		{"Zoë\u00a0ü", "Zoë\u00a0ü"},
+
+		{`greet "World`, `a " is not closed`},
+		{`greet 'World`, `a ' is not closed`},
+		{`"a\"`, `a " is not closed`},
+		{`greet World\`, "nothing follows the last backslash"},
+	} {
+		words, err := splitLine(c.in)
+		got := strings.Join(words, "|")
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+// What quoteLine writes is read as it was.
+func FuzzSplitLine(f *testing.F) {
+	f.Add("greet", "World", "")
+	f.Add("it's", `a "b" \c`, "$(x) `y` *")
+	f.Add("\n\t ", "'", `\`)
+	f.Add(`'\''`, "ünï", "a=1")
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		words := []string{a, b, c}
+		line := quoteLine(words)
+		got, err := splitLine(line)
+		for i, word := range words {
+			words[i] = string([]rune(word)) // a command line is text
+		}
+		if err != nil || !slices.Equal(got, words) {
+			t.Errorf("%s: got %q, %v, want %q", line, got, err, words)
+		}
+		_, _ = splitLine(a) // whatever it is, it is read or refused
+	})
+}
+
+func TestReadCall(t *testing.T) {
+	f := &program{}
+	call, err := f.readCall(t.Context(), `pkg.Service/Method name="Ada L." -5`)
+	if err != nil || call.Hook != "pkg.Service/Method" || len(call.Args.Words) != 2 {
+		t.Errorf("got %+v, %v", call, err)
+	}
+	for in, want := range map[string]string{
+		"":         `--call is "", want a HOOK and its arguments`,
+		" \n":      `--call is " \n", want a HOOK and its arguments`,
+		`greet "a`: `--call is "greet \"a": a " is not closed`,
+		"'' World": `--call is "'' World", want a HOOK and its arguments`,
+		`greet a\`: `--call is "greet a\\": nothing follows the last backslash`,
+		"\"\"":     `--call is "\"\"", want a HOOK and its arguments`,
+	} {
+		_, err := f.readCall(t.Context(), in)
+		if err == nil || err.Error() != want || exitCode(err) != 2 {
+			t.Errorf("%q: got %v, want %s", in, err, want)
+		}
+	}
+}
+
+// The exit code is the first failure's, and that of the signal where one came.
+func TestVerdictCode(t *testing.T) {
+	of := func(findings ...hook.Finding) hook.Report {
+		var r hook.Report
+		for _, f := range findings {
+			r.Stages = append(r.Stages, hook.Stage{Verdict: f.Verdict, Findings: []hook.Finding{f}})
+		}
+		return r
+	}
+	var (
+		note    = hook.Finding{Verdict: hook.Note}
+		warning = hook.Finding{Verdict: hook.Warning}
+		start   = hook.Finding{Verdict: hook.Failure, Kind: hook.Start}
+		crash   = hook.Finding{Verdict: hook.Failure, Kind: hook.Crash}
+		skipped = hook.Report{Stages: []hook.Stage{{Verdict: hook.Skipped}}}
+	)
+	for name, c := range map[string]struct {
+		report hook.Report
+		ended  error
+		strict bool
+		want   int
+	}{
+		"nothing":                {hook.Report{}, nil, true, 0},
+		"skipped":                {skipped, nil, true, 0},
+		"a note":                 {of(note), nil, false, 0},
+		"a note, strict":         {of(note), nil, true, 0},
+		"a warning":              {of(note, warning), nil, false, 0},
+		"a warning, strict":      {of(warning, note), nil, true, 7},
+		"a failure":              {of(warning, start), nil, false, 5},
+		"a failure, strict":      {of(warning, start), nil, true, 5},
+		"the first of two":       {of(crash, start), nil, false, 8},
+		"interrupted":            {of(start), &hook.Error{Kind: hook.Canceled, Err: &signalError{syscall.SIGINT}}, false, 130},
+		"terminated":             {of(), &hook.Error{Kind: hook.Canceled, Err: &signalError{syscall.SIGTERM}}, true, 143},
+		"a bug":                  {of(start), &hook.Error{Kind: hook.Internal, Err: errors.New("x")}, false, 125},
+		"nobody reads any more":  {of(start), errQuiet, false, 0},
+		"a failure of no kind":   {of(hook.Finding{Verdict: hook.Failure}), nil, false, 125},
+		"a failure of any stage": {of(hook.Finding{Verdict: hook.Failure, Kind: hook.Timeout}), nil, false, 124},
+	} {
+		if got := verdictCode(c.report, c.ended, c.strict); got != c.want {
+			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+// What goes on is told of the first that does, and of several how many are over.
+func TestCheckProgress(t *testing.T) {
+	doing := func(plugin, stage string, over bool) *face {
+		c := &face{f: &program{plugin: plugin}, over: make(chan struct{})}
+		c.begin(stage)
+		if over {
+			close(c.over)
+		}
+		return c
+	}
+	for _, c := range []struct {
+		faces []*face
+		want  string
+	}{
+		{nil, ""},
+		{[]*face{doing("a.py", "", false)}, ""},
+		{[]*face{doing("a.py", "launch", false)}, "a.py: launch"},
+		{[]*face{doing("a.py", "stop", true)}, ""},
+		{[]*face{doing("a.py", "", true), doing("b.py", "host", false), doing("c.py", "stop", false)}, "1 of 3; b.py: host"},
+		{[]*face{doing("a.py", "", true), doing("b.py", "", false), doing("c.py", "stop", false)}, "1 of 3; c.py: stop"},
+	} {
+		if got := progress(c.faces); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

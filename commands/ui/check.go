@@ -1,0 +1,263 @@
+package ui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// Checked is what a check of one plugin came to.
+type Checked struct {
+	hook.Report
+	// ExitCode is 0 when the plugin passed.
+	ExitCode int
+	// Err says why the check itself ended early, such as that it was
+	// interrupted; nil when it went to its end.
+	Err *hook.Error
+}
+
+// passed tells whether the check went to its end and found the plugin good.
+func (c Checked) passed() bool { return c.Err == nil && c.ExitCode == 0 }
+
+// verdict is the worst of the stages. What was not looked at is not ok, so a
+// check that ended early is a failure.
+func (c Checked) verdict() hook.Verdict {
+	if c.Err != nil {
+		return hook.Failure
+	}
+	return c.Worst()
+}
+
+// word is the result in one word.
+func (c Checked) word() (string, Color) {
+	switch {
+	case c.Err != nil:
+		return "ended early", Red
+	case c.ExitCode != 0:
+		return "failed", Red
+	}
+	return "passed", Green
+}
+
+// verdictLine says how the check came out, such as "passed with 2 warnings in
+// 412 ms" or "failed: health (exit 7), 1 failure, in 2.1 s", its first word
+// apart. It is one line, and not escaped.
+func (c Checked) verdictLine(strict bool) (word, rest string, color Color) {
+	word, color = c.word()
+	counts := c.counts()
+	if c.passed() {
+		if len(counts) > 0 {
+			rest = " with " + strings.Join(counts, " and ")
+		}
+		return word, rest + " in " + span(c.Took), color
+	}
+	failed := c.Count(hook.Failure) > 0
+	if !failed && strict && c.Err == nil {
+		counts = append(counts, "warnings count as failures")
+	}
+	if where := c.where(); where != "" {
+		rest = ": " + where
+	}
+	rest += fmt.Sprintf(" (exit %d), ", c.ExitCode)
+	return word, rest + strings.Join(append(counts, "in "+span(c.Took)), ", "), color
+}
+
+// where is what a check that did not pass names: its error, else the first of
+// the worst stages.
+func (c Checked) where() string {
+	if c.Err != nil {
+		return strings.ReplaceAll(c.Err.Error(), "\n", " ")
+	}
+	for _, st := range c.Stages {
+		if st.Verdict == c.Worst() && st.Verdict >= hook.Warning {
+			return st.Name
+		}
+	}
+	return ""
+}
+
+// counts are such as "1 failure", "2 warnings", the worst first.
+func (c Checked) counts() []string {
+	var counts []string
+	for _, v := range []hook.Verdict{hook.Failure, hook.Warning, hook.Note} {
+		if n := c.Count(v); n > 0 {
+			counts = append(counts, plural(n, v.String()))
+		}
+	}
+	return counts
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// CheckPrinter prints checks on standard output for people, one after another.
+// Make one with [Streams.Checks]; it is for one goroutine at a time. The errors
+// of its methods are those of the write, see [IsClosedPipe].
+type CheckPrinter struct {
+	// Shown tells that what the plugins print is on standard error already: a
+	// finding does not tell its last lines again.
+	Shown bool
+
+	s       *Streams
+	strict  bool
+	skipped []hook.Stage // not yet printed; their messages are the same
+	all     []Checked
+}
+
+// Checks returns a printer for the checks of one run. With strict warnings
+// count as failures.
+func (s *Streams) Checks(strict bool) *CheckPrinter { return &CheckPrinter{s: s, strict: strict} }
+
+// Begin prints the line above the stages of a plugin.
+func (p *CheckPrinter) Begin(plugin string) error {
+	text := p.s.PaintOut(Bold, p.s.outLine(plugin)) + "\n"
+	if len(p.all) > 0 {
+		text = "\n" + text
+	}
+	return p.print(text)
+}
+
+// Stage prints a stage that has ended, and what it found. Stages that were
+// skipped for the same reason become one line, so a skipped one is printed with
+// what comes next.
+func (p *CheckPrinter) Stage(st hook.Stage) error {
+	if st.Verdict != hook.Skipped || len(st.Findings) > 0 {
+		return p.print(p.takeSkipped() + p.stage(st))
+	}
+	text := ""
+	if len(p.skipped) > 0 && p.skipped[0].Message != st.Message {
+		text = p.takeSkipped()
+	}
+	p.skipped = append(p.skipped, st)
+	return p.print(text)
+}
+
+// takeSkipped is the line of the skipped stages, empty when there are none.
+func (p *CheckPrinter) takeSkipped() string {
+	skipped := p.skipped
+	p.skipped = nil
+	switch len(skipped) {
+	case 0:
+		return ""
+	case 1:
+		return p.stage(skipped[0])
+	}
+	names := make([]string, len(skipped))
+	for i, st := range skipped {
+		names[i] = st.Name
+	}
+	joined := skipped[0]
+	joined.Name = plural(len(skipped), "stage")
+	joined.Message = strings.TrimLeft(joined.Message+" ("+strings.Join(names, ", ")+")", " ")
+	joined.Took = 0
+	return p.stage(joined)
+}
+
+// End prints how the check of a plugin came out. Of c.Err it tells the message
+// alone: [Streams.Fail] tells the rest.
+func (p *CheckPrinter) End(c Checked) error {
+	p.all = append(p.all, c)
+	word, rest, color := c.verdictLine(p.strict)
+	return p.print(p.takeSkipped() + p.s.PaintOut(color, word) + p.s.outPart(rest) + "\n")
+}
+
+// Finish prints what comes after the last plugin: a table when there were
+// several, and where to read about what was found, if anything was.
+func (p *CheckPrinter) Finish() error {
+	text := ""
+	if len(p.all) > 1 {
+		text = "\n" + p.table()
+	}
+	if hint := findingHint(p.all); hint != "" {
+		text += "\n" + p.s.PaintOut(Cyan, "hint:") + " " + p.s.outPart(hint) + "\n"
+	}
+	return p.print(text)
+}
+
+// findingHint names the page of a finding, one of the worst.
+func findingHint(all []Checked) string {
+	var id string
+	worst, several := hook.OK, false
+	for _, c := range all {
+		for _, st := range c.Stages {
+			for _, f := range st.Findings {
+				if f.ID == "" {
+					continue
+				}
+				several = several || id != "" && id != f.ID
+				if f.Verdict > worst || id == "" {
+					id, worst = f.ID, f.Verdict
+				}
+			}
+		}
+	}
+	switch {
+	case id == "":
+		return ""
+	case several:
+		return "`pyplug help finding " + id + "` explains this finding, and so for every name in brackets"
+	}
+	return "`pyplug help finding " + id + "` explains this finding"
+}
+
+// table has a row for each plugin, and a line that sums them up.
+func (p *CheckPrinter) table() string {
+	rows := [][]string{{"PLUGIN", "RESULT", "EXIT", "FAILURES", "WARNINGS", "TIME"}}
+	passed, took := 0, time.Duration(0)
+	for _, c := range p.all {
+		word, _ := c.word()
+		rows = append(rows, []string{
+			p.s.outLine(c.Plugin), word, strconv.Itoa(c.ExitCode),
+			strconv.Itoa(c.Count(hook.Failure)), strconv.Itoa(c.Count(hook.Warning)), span(c.Took),
+		})
+		if c.passed() {
+			passed++
+		}
+		took += c.Took
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], textCells(cell))
+		}
+	}
+	var b strings.Builder
+	for i, row := range rows {
+		for j, cell := range row {
+			gap := strings.Repeat(" ", widths[j]-textCells(cell))
+			switch {
+			case j >= 2: // numbers
+				cell = gap + cell
+			case j == 1 && i > 0:
+				_, color := p.all[i-1].word()
+				cell = p.s.PaintOut(color, cell) + gap
+			default:
+				cell += gap
+			}
+			if j > 0 {
+				cell = "  " + cell
+			}
+			b.WriteString(cell)
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%d of %s passed in %s\n", passed, plural(len(p.all), "plugin"), span(took))
+	return b.String()
+}
+
+// print writes lines to standard output, and has the live line drawn again.
+func (p *CheckPrinter) print(text string) error {
+	if text == "" {
+		return nil
+	}
+	err := p.s.writeOut(text)
+	p.s.waits.redraw()
+	return err
+}

@@ -1,0 +1,125 @@
+package ui
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, out, _ := Test("")
+		errs := &sized{width: 80}
+		s.Err, s.ErrTTY, s.OutTTY = errs, true, true
+		var stage atomic.Value
+		stage.Store("launch\t\x1b")
+		stop := s.Progress(func() string { return stage.Load().(string) })
+		synctest.Wait()
+		if got, want := errs.take(), `| launch \x1b (0.0 s)`; got != want {
+			t.Fatalf("got %q at once, want %q", got, want)
+		}
+		time.Sleep(brisk)
+		synctest.Wait()
+		s.Note("by the way")
+		stage.Store("health")
+		time.Sleep(brisk)
+		synctest.Wait()
+		// A stage's line erases it, and it is back before the next picture.
+		if err := s.Checks(false).Stage(hook.Stage{Name: "launch"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		stop()
+		stop()
+		time.Sleep(time.Second)
+		want := eraseLine + `/ launch \x1b (0.1 s)` + eraseLine + "note: by the way\n" +
+			"- health (0.2 s)" + eraseLine + "- health (0.2 s)" + eraseLine
+		if got := errs.take(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got, want := out.String(), "  ok       launch\n"; got != want {
+			t.Errorf("got %q on standard output, want %q", got, want)
+		}
+	})
+}
+
+// On one terminal for both streams every line of a check stands by itself.
+func TestProgressBetweenStages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := Test("")
+		both := &sized{width: 80}
+		s.Out, s.Err, s.ErrTTY, s.OutTTY = both, both, true, true
+		stop := s.Progress(func() string { return "checking" })
+		p := s.Checks(false)
+		for range 20 {
+			time.Sleep(brisk / 2)
+			if err := p.Stage(hook.Stage{Name: "stop"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		stop()
+		got := both.take()
+		if n := strings.Count(got, eraseLine+"  ok       stop\n"); n != 20 || !strings.HasSuffix(got, "checking (1.0 s)"+eraseLine) {
+			t.Errorf("got %q, with %d lines that stand alone", got, n)
+		}
+	})
+}
+
+// What is waited for inside takes the line after its second, and gives it back.
+func TestProgressAroundWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := Test("")
+		errs := &sized{width: 80}
+		s.Err, s.ErrTTY = errs, true
+		outer := s.Progress(func() string { return "outer" })
+		inner := s.Waiting("inner")
+		for _, step := range []struct {
+			after     time.Duration
+			does      func()
+			has, lack string
+		}{
+			{quickly - brisk/2, nil, "outer (0.9 s)", "inner"},
+			{3 * tick, nil, "inner (1 s)", "outer"},
+			{0, inner, "", "outer"},
+			{3 * tick, nil, "outer (1.", "inner"},
+			{time.Minute, nil, "outer (1 min 1 s)", "inner"},
+			{0, outer, eraseLine, "outer"},
+			{quickly, nil, "", "outer"},
+		} {
+			if step.does != nil {
+				step.does()
+			}
+			time.Sleep(step.after)
+			synctest.Wait()
+			if got := errs.take(); !strings.Contains(got, step.has) || strings.Contains(got, step.lack) {
+				t.Errorf("got %q, want %q and no %q", got, step.has, step.lack)
+			}
+		}
+	})
+}
+
+func TestProgressElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, set := range map[string]func(*Streams){
+			"no terminal": func(s *Streams) { s.ErrTTY = false },
+			"quiet":       func(s *Streams) { s.Quiet = true },
+			"JSON":        func(s *Streams) { s.LogJSON = true },
+			"dumb":        func(s *Streams) { s.Getenv = func(string) string { return "dumb" } },
+		} {
+			s, _, errs := Test("")
+			s.ErrTTY = true
+			set(s)
+			stop := s.Progress(func() string { t.Errorf("%s: asked", name); return "" })
+			time.Sleep(time.Second)
+			stop()
+			if errs.Len() > 0 {
+				t.Errorf("%s: got %q", name, errs)
+			}
+		}
+	})
+}

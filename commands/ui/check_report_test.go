@@ -1,0 +1,334 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const junitBad = `  <testsuite name="kv/bad.py" tests="5" failures="2" errors="0" skipped="3" time="2.100">
+    <testcase classname="kv/bad.py" name="launch" time="0.212">
+      <failure type="start-failed" message="the file cannot be loaded">failure: the file cannot be loaded [start-failed]
+  ValueError: no name\x1b[2J
+  /srv/plugins/greeter.py:12 in greet
+    raise ValueError(&#34;no name&#34;)
+  /lib/other.py:3 in inner
+  caused by KeyError: &#39;name&#39;
+    &lt;string&gt;:1
+failure: no handshake was printed [handshake-missing]
+  the plugin ended
+  before it was ready
+  ended with exit code 3 after 212 ms
+  last lines of its standard error:
+    ::error::gone</failure>
+      <system-out>warning: a line stood before the handshake, want none [stdout-noise]
+  /srv/kv/bad.py:7
+  fix: print to standard error</system-out>
+    </testcase>
+    <testcase classname="kv/bad.py" name="connect" time="0.000">
+      <skipped message="the launch failed"></skipped>
+    </testcase>
+    <testcase classname="kv/bad.py" name="health" time="0.000">
+      <skipped message="the launch failed"></skipped>
+    </testcase>
+    <testcase classname="kv/bad.py" name="cookie" time="0.000">
+      <skipped message="no cookie is known"></skipped>
+    </testcase>
+    <testcase classname="kv/bad.py" name="host" time="0.000">
+      <failure type="failure" message="a host refuses it">failure: a host refuses it</failure>
+      <system-out>note: by the way</system-out>
+    </testcase>
+  </testsuite>
+  <testsuite name="slow.py" tests="2" failures="0" errors="1" skipped="0" time="90.000">
+    <testcase classname="slow.py" name="plugin" time="0.000"></testcase>
+    <testcase classname="slow.py" name="check" time="0.000">
+      <error type="canceled" message="interrupted">  interrupted</error>
+    </testcase>
+  </testsuite>
+</testsuites>
+`
+
+func TestWriteJUnit(t *testing.T) {
+	const head = xml.Header + `<testsuites tests="7" failures="2" errors="1" skipped="3" time="92.100">` + "\n"
+	var got bytes.Buffer
+	if err := WriteJUnit(&got, checks()[1:], false); err != nil || got.String() != head+junitBad {
+		t.Errorf("got\n%s\n%v, want\n%s", got.String(), err, head+junitBad)
+	}
+	for strict, want := range map[bool]string{
+		false: `<testsuite name="kv/plugin.py" tests="4" failures="0" errors="0" skipped="1" time="0.412">` + "\n",
+		true:  `<testsuite name="kv/plugin.py" tests="4" failures="1" errors="0" skipped="1" time="0.412">` + "\n",
+	} {
+		got.Reset()
+		if err := WriteJUnit(&got, checks()[:1], strict); err != nil || !strings.Contains(got.String(), want) {
+			t.Errorf("strict %v: got\n%s\n%v, want\n%s", strict, got.String(), err, want)
+		}
+		const note, warning = "note: no reflection is served [no-reflection]\n  fix: install grpcio-reflection\n  fix: and enable it</system-out>",
+			`<failure type="no-controller" message="no plugin.GRPCController is served, so a host`
+		if !strings.Contains(got.String(), note) || strings.Contains(got.String(), warning) != strict {
+			t.Errorf("strict %v: got\n%s", strict, got.String())
+		}
+	}
+}
+
+// onGitHub are streams whose environment is that of a job.
+func onGitHub(s *Streams, workspace string) {
+	s.Getenv = func(name string) string {
+		if name == "GITHUB_WORKSPACE" {
+			return workspace
+		}
+		return ""
+	}
+}
+
+func TestAnnotate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the paths are those of other systems")
+	}
+	all := checks()
+	all[0].Stages[2].Findings[1].Message = "100 % of it:\r\na, b\x1b::error::no"
+	s, out, errs := Test("")
+	inWork(s)
+	onGitHub(s, "/srv/kv")
+	s.Annotate(all)
+	want := `::error file=/srv/plugins/greeter.py,line=12,title=pyplug%3A start-failed::the file cannot be loaded
+::error file=bad.py,title=pyplug%3A handshake-missing::no handshake was printed
+::error file=bad.py,title=pyplug%3A host::a host refuses it
+::error file=/srv/slow.py,title=pyplug%3A the check ended early::interrupted
+::warning file=plugin.py,title=pyplug%3A no-controller::100 %25 of it:%0Aa, b\x1b::error::no%0Afix: serve plugin.GRPCController/Shutdown and end the program in it
+::warning file=bad.py,line=7,title=pyplug%3A stdout-noise::a line stood before the handshake, want none%0Afix: print to standard error
+::notice file=plugin.py,title=pyplug%3A no-reflection::no reflection is served%0Afix: install grpcio-reflection%0Afix: and enable it
+::notice file=bad.py,title=pyplug%3A host::by the way
+`
+	if errs.String() != want || out.Len() > 0 {
+		t.Errorf("got\n%s\nwant\n%s", errs, want)
+	}
+}
+
+func TestAnnotateElsewhere(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the paths are those of other systems")
+	}
+	for _, test := range []struct{ workspace, cwd, path, want string }{
+		{"", "/srv", "/srv/a,b:c.py", "a%2Cb%3Ac.py"},
+		{"", "/srv", "../x.py", "/x.py"},
+		{"/", "/srv", "x.py", "srv/x.py"},
+		{"/home", "", "x.py", "x.py"},
+		{"", "", "x\n%.py", "x%0A%25.py"},
+	} {
+		s, _, errs := Test("")
+		if test.cwd != "" {
+			s.Getwd = func() (string, error) { return test.cwd, nil }
+		}
+		onGitHub(s, test.workspace)
+		s.Annotate([]Checked{{Err: &hook.Error{Err: errors.New("x")}, Report: hook.Report{Plugin: test.path}}})
+		if got, _, _ := strings.Cut(strings.TrimPrefix(errs.String(), "::error file="), ",title="); got != test.want {
+			t.Errorf("%+v: got %q", test, errs)
+		}
+	}
+	s, _, errs := Test("")
+	s.LogJSON = true
+	s.Annotate(checks())
+	if errs.Len() > 0 {
+		t.Errorf("got %q among JSON lines", errs)
+	}
+}
+
+// GitHub shows ten of a sort, so the tenth says how many there were.
+func TestAnnotateMany(t *testing.T) {
+	for n, more := range map[int]string{10: "", 11: "%0A… and 1 warning more in the log", 40: "%0A… and 30 warnings more in the log"} {
+		st := hook.Stage{Verdict: hook.Warning}
+		for i := range n {
+			st.Findings = append(st.Findings, hook.Finding{ID: "a", Verdict: hook.Warning, Message: fmt.Sprint(i)})
+		}
+		s, _, errs := Test("")
+		s.Annotate([]Checked{{Report: hook.Report{Stages: []hook.Stage{st}}}})
+		if lines := strings.SplitAfter(errs.String(), "\n"); len(lines) != 11 || !strings.HasSuffix(lines[9], "::9"+more+"\n") {
+			t.Errorf("%d: got %d lines\n%s", n, len(lines)-1, errs)
+		}
+	}
+}
+
+func TestWriteStepSummary(t *testing.T) {
+	all := checks()
+	all[1].Stages[4].Message = "a|b <c> \\`d`\n*e*_f_ [g](h) \x1b#1 @i"
+	var got bytes.Buffer
+	want := `### pyplug check: kv/plugin.py
+
+**passed** with 1 warning and 1 note in 412 ms
+
+| verdict | stage | message | time |
+|---|---|---|--:|
+| ok | plugin | a gRPC plugin: it imports gRPC and prints a handshake |  |
+| ok | interpreter | python 3.11.7 (.venv beside the plugin) | 12 ms |
+| warning | services | no plugin.GRPCController is served, so a host waits 2 s and kills the plugin ` + "`no-controller`" + `<br>fix: serve plugin.GRPCController/Shutdown and end the program in it | 2 ms |
+| note | | no reflection is served ` + "`no-reflection`" + `<br>fix: install grpcio-reflection<br>fix: and enable it | |
+| skipped | cookie | no cookie is known |  |
+
+### pyplug check: kv/bad.py
+
+**failed**: launch (exit 5), 2 failures, 1 warning, 1 note, in 2.1 s
+
+| verdict | stage | message | time |
+|---|---|---|--:|
+| failure | launch | it did not start | 212 ms |
+| warning | | a line stood before the handshake, want none ` + "`stdout-noise`" + `<br>fix: print to standard error | |
+| failure | | the file cannot be loaded ` + "`start-failed`" + ` | |
+| failure | | no handshake was printed ` + "`handshake-missing`" + ` | |
+| skipped | connect | the launch failed |  |
+| skipped | health | the launch failed |  |
+| skipped | cookie | no cookie is known |  |
+| failure | host | a&#124;b &lt;c&gt; \\\` + "`d\\`" + `<br>\*e\*\_f\_ \[g\](h) \\x1b\#1 &#64;i |  |
+| note | | by the way | |
+
+### pyplug check: slow.py
+
+**ended early**: interrupted (exit 130), in 1 min 30 s
+
+| verdict | stage | message | time |
+|---|---|---|--:|
+| ok | plugin | a functions file |  |
+
+`
+	if err := WriteStepSummary(&got, all); err != nil || got.String() != want {
+		t.Errorf("got\n%s\n%v, want\n%s", got.String(), err, want)
+	}
+}
+
+func TestWriteStepSummaryMuch(t *testing.T) {
+	long := hook.Stage{Name: "s", Verdict: hook.Failure, Message: strings.Repeat("é", 1<<20)}
+	var got bytes.Buffer
+	if err := WriteStepSummary(&got, []Checked{{Report: hook.Report{Stages: []hook.Stage{long}}}}); err != nil || got.Len() > 2*cellSize || !utf8.Valid(got.Bytes()) {
+		t.Errorf("got %d bytes, %v for a long message", got.Len(), err)
+	}
+	for range 1000 {
+		long.Findings = append(long.Findings, hook.Finding{ID: "a", Message: long.Message})
+	}
+	got.Reset()
+	err := WriteStepSummary(&got, []Checked{{Report: hook.Report{Stages: []hook.Stage{long, {Name: "short"}}}}})
+	if err != nil || strings.Contains(got.String(), "short") || got.Len() > summarySize+100 || got.Len() < summarySize/2 || !strings.HasSuffix(got.String(), " lines left out: the log has them\n") {
+		t.Errorf("got %d bytes, %v for many rows", got.Len(), err)
+	}
+}
+
+// hostile are checks in which every text that may be a plugin's is text.
+func hostile(text string) []Checked {
+	e := &hook.Error{Kind: hook.Start, Hook: text, Err: errors.New(text), Tried: []string{text},
+		Python: &hook.Raised{Type: text, Message: text, Frames: []hook.Frame{{File: text, Line: 1, Function: text, Text: text, Column: 2}}},
+		Status: &hook.Status{Code: text, Message: text}, Exit: &hook.Exit{Signal: text, Stderr: []string{text}, Stacks: []string{text}}}
+	own := hook.Finding{ID: "a", Verdict: hook.Failure, Message: text, Fix: []string{text, text}, File: text, Line: 1, Err: e}
+	other := own
+	other.Message, other.Verdict = text+" too", hook.Warning
+	r := hook.Report{Plugin: text, Transport: text, Stages: []hook.Stage{
+		{Name: text, Verdict: hook.Failure, Message: text, Findings: []hook.Finding{own, other}, Details: map[string]any{text: text}},
+		{Name: text, Verdict: hook.Skipped, Message: text},
+		{Name: text, Verdict: hook.Skipped, Message: text},
+	}}
+	return []Checked{{Report: r}, {Report: r, Err: e, ExitCode: 1}}
+}
+
+var isAnnotation = regexp.MustCompile(`^::(error|warning) (file=[^:,]*,(line=1,)?)?title=[^:,]+::.*\n$`)
+
+// Whatever bytes a plugin prints, each face stays what it is.
+func FuzzCheck(f *testing.F) {
+	for _, seed := range []string{"", "plain", "\x00\x01\x1b[2J\x7f\u0085\u009b", "a\xff\xc3(\xed\xa0\x80", "]]><!--&\"'", "\ufffe\uffff\U0010ffff\u2028",
+		"a\r\n::error::b\n##[c]\n\n", "|`|\\|<b>\n\t", strings.Repeat("日本語 ", 40)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		all := hostile(text)
+		s, _, _ := Test("")
+		terminal, errs := &sized{width: 80}, &sized{width: 80}
+		s.Out, s.Err, s.OutTTY, s.ErrTTY = terminal, errs, true, true
+		printChecks(t, s.Checks(true), all)
+		harmless(t, "a terminal", terminal.take())
+
+		inCI, log, _ := Test("")
+		printChecks(t, inCI.Checks(true), all)
+		for line := range strings.Lines(log.String()) {
+			if strings.HasPrefix(strings.TrimLeft(line, " \t\v\f\u00a0"), "::") || strings.Contains(line, "\r") || strings.Contains(line, "##[c]") {
+				t.Errorf("got the line %q in a log", line)
+			}
+		}
+
+		if err := s.CheckJSON(all[1]); err != nil {
+			t.Fatal(err)
+		}
+		line := terminal.take()
+		harmless(t, "JSON", line)
+		if !json.Valid([]byte(line)) || strings.Count(line, "\n") != 1 {
+			t.Errorf("got %q, want JSON on one line", line)
+		}
+
+		s.Annotate(all)
+		commands := errs.take()
+		harmless(t, "annotations", commands)
+		for command := range strings.Lines(commands) {
+			if !isAnnotation.MatchString(command) {
+				t.Errorf("got the line %q of annotations", command)
+			}
+		}
+
+		var file bytes.Buffer
+		if err := WriteJUnit(&file, all, true); err != nil {
+			t.Fatal(err)
+		}
+		wellFormed(t, file.Bytes())
+		file.Reset()
+		if err := WriteStepSummary(&file, all); err != nil {
+			t.Fatal(err)
+		}
+		harmless(t, "the summary", file.String())
+		for row := range strings.Lines(file.String()) {
+			if strings.HasPrefix(row, "| ") && strings.Count(row, "|") != 5 {
+				t.Errorf("got the row %q", row)
+			}
+		}
+	})
+}
+
+// harmless holds that a text has no control character but tab and newline.
+func harmless(t *testing.T, name, text string) {
+	t.Helper()
+	for _, r := range text {
+		if r < ' ' && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0 {
+			t.Errorf("%s: got %q, which has %U", name, text, r)
+		}
+	}
+	if !utf8.ValidString(text) {
+		t.Errorf("%s: got %q, which is not UTF-8", name, text)
+	}
+}
+
+// wellFormed reads XML again: it has the suites, cases and failures that it
+// counts, and no character that XML forbids.
+func wellFormed(t *testing.T, text []byte) {
+	t.Helper()
+	harmless(t, "JUnit", string(text))
+	dec := xml.NewDecoder(bytes.NewReader(text))
+	count := map[string]int{}
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			count[start.Name.Local]++
+		}
+	}
+	if count["testsuite"] != 2 || count["testcase"] != 7 || count["failure"] != 2 || count["error"] != 1 || count["skipped"] != 4 {
+		t.Errorf("got %v in\n%s", count, text)
+	}
+}

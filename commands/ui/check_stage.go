@@ -1,0 +1,191 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// The columns of a stage's line.
+const (
+	verdictCells = len("failure")
+	stageCells   = len("interpreter")
+	// findingColumn is where what a stage found stands, messageColumn where its
+	// message does.
+	findingColumn = 2 + verdictCells + 2
+	messageColumn = findingColumn + stageCells + 2
+	// leastWrap is how narrow a column may be for pyplug to break lines in it;
+	// the terminal does it in a narrower one.
+	leastWrap = 30
+)
+
+var verdictColors = map[hook.Verdict]Color{
+	hook.OK: Green, hook.Note: Cyan, hook.Warning: Yellow, hook.Failure: Red,
+}
+
+// paintVerdict colours text as a verdict has it. What was skipped stays plain.
+func (s *Streams) paintVerdict(v hook.Verdict, text string) string {
+	if c, ok := verdictColors[v]; ok {
+		return s.PaintOut(c, text)
+	}
+	return text
+}
+
+// stage is the line of a stage, and below it what it found:
+//
+//	warning  services     no controller is served  [no-controller]  12 ms
+//	         fix: serve plugin.GRPCController
+//	         note: no reflection  [no-reflection]
+//	           fix: enable it
+//
+// A finding whose message is the stage's has no line of its own.
+func (p *CheckPrinter) stage(st hook.Stage) string {
+	word, name := st.Verdict.String(), p.s.outPart(st.Name)
+	label := "  " + p.s.paintVerdict(st.Verdict, word) + strings.Repeat(" ", max(0, verdictCells-len(word))+2) +
+		name + strings.Repeat(" ", max(0, stageCells-textCells(name))+2)
+	own := ownFinding(st)
+	var tail []string
+	if own >= 0 {
+		tail = append(tail, idTail(st.Findings[own])...)
+	}
+	if st.Took >= time.Millisecond {
+		tail = append(tail, span(st.Took))
+	}
+	var b strings.Builder
+	p.labelled(&b, label, messageColumn, st.Message, tail)
+	if own >= 0 {
+		p.details(&b, st.Findings[own], findingColumn)
+	}
+	for i, f := range st.Findings {
+		if i == own {
+			continue
+		}
+		word := f.Verdict.String() + ":"
+		label := strings.Repeat(" ", findingColumn) + p.s.paintVerdict(f.Verdict, word) + " "
+		p.labelled(&b, label, findingColumn+len(word)+1, f.Message, idTail(f))
+		p.details(&b, f, findingColumn+2)
+	}
+	return b.String()
+}
+
+// ownFinding is the index of the finding that the stage's message is of, the
+// worst where there are several; -1 for none.
+func ownFinding(st hook.Stage) int {
+	own := -1
+	for i, f := range st.Findings {
+		if f.Message == st.Message && (own < 0 || f.Verdict > st.Findings[own].Verdict) {
+			own = i
+		}
+	}
+	return own
+}
+
+func idTail(f hook.Finding) []string {
+	if f.ID == "" {
+		return nil
+	}
+	return []string{"[" + f.ID + "]"}
+}
+
+// details adds what a finding knows beside its message, then what to do.
+func (p *CheckPrinter) details(b *strings.Builder, f hook.Finding, column int) {
+	const inPage = 2 // what a page indents by itself
+	details := p.s.newOutPage(column - inPage)
+	details.finding(f, p.Shown)
+	for _, line := range details.lines {
+		b.WriteString(strings.TrimRight(strings.Repeat(" ", column-inPage)+line, " ") + "\n")
+	}
+	for _, fix := range f.Fix {
+		label := strings.Repeat(" ", column) + "fix: "
+		p.labelled(b, label, len(label), fix, nil)
+	}
+}
+
+// labelled adds a text behind a label of some cells, by which all lines but the
+// first are indented, and after it the parts of its tail. On a terminal that is
+// wide enough lines are broken between words.
+func (p *CheckPrinter) labelled(b *strings.Builder, label string, cells int, text string, tail []string) {
+	room, indent := 0, strings.Repeat(" ", cells)
+	if p.s.OutTTY {
+		room = columns(p.s.Out)
+	}
+	wraps := room >= cells+leastWrap
+	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
+	for i, line := range lines {
+		line = string(appendEscaped(nil, strings.TrimSuffix(line, "\r"), p.s.OutTTY, i > 0))
+		lines[i] = indent + line
+		if wraps {
+			lines[i] = wrap(line, " ", indent, indent, room)
+		}
+	}
+	whole := strings.Join(lines, "\n")
+	for _, part := range tail {
+		last := whole[strings.LastIndexByte(whole, '\n')+1:]
+		switch {
+		case last == indent:
+			whole += part
+		case !wraps || textCells(last)+2+textCells(part) <= room:
+			whole += "  " + part
+		default:
+			whole += "\n" + indent + part
+		}
+	}
+	for line := range strings.SplitSeq(label+strings.TrimPrefix(whole, indent), "\n") {
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// outPart makes a part of a line harmless that stands behind other text.
+func (s *Streams) outPart(text string) string {
+	return string(appendEscaped(nil, strings.ReplaceAll(text, "\n", " "), s.OutTTY, false))
+}
+
+// newOutPage returns a page for standard output whose lines will be indented by
+// some cells more.
+func (s *Streams) newOutPage(indent int) *page {
+	p := &page{relative: s.relative, escape: func(text string, first bool) string {
+		return string(appendEscaped(nil, text, s.OutTTY, first))
+	}}
+	if s.OutTTY {
+		p.columns = max(1, columns(s.Out)-indent)
+	}
+	return p
+}
+
+// finding adds what a finding knows and its message does not say: where it is,
+// and its error as a failure would show it.
+func (p *page) finding(f hook.Finding, shown bool) {
+	if f.File != "" && !inFrames(f) {
+		where := p.relative(f.File)
+		if f.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, f.Line)
+		}
+		if !strings.Contains(f.Message, where) {
+			p.add(0, where)
+		}
+	}
+	if f.Err == nil {
+		return
+	}
+	headline := f.Message
+	if cause := f.Err.Err; cause != nil && !strings.Contains(headline, cause.Error()) {
+		p.add(0, cause.Error())
+		headline += "\n" + cause.Error()
+	}
+	p.cause(f.Err, headline, shown)
+}
+
+// inFrames tells whether the finding's error names its place.
+func inFrames(f hook.Finding) bool {
+	if f.Err == nil || f.Err.Python == nil {
+		return false
+	}
+	for _, frame := range f.Err.Python.Frames {
+		if frame.File == f.File && frame.Line == f.Line {
+			return true
+		}
+	}
+	return false
+}

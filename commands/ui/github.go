@@ -1,0 +1,121 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// annotation is a command by which GitHub shows something at a line of source.
+type annotation struct {
+	level, file, title, message string
+	line                        int
+}
+
+var annotationLevels = map[hook.Verdict]string{hook.Failure: "error", hook.Warning: "warning", hook.Note: "notice"}
+
+// mostAnnotations is how many of a level GitHub shows of one step.
+const mostAnnotations = 10
+
+// Annotate tells GitHub Actions of what was found, on standard error: an error
+// for a failure or a check that ended early, a warning, or a notice for a note.
+// Of each ten are told, and the last says how many more there were. It is for
+// the caller to know whether GitHub reads; with LogJSON, whose reader wants JSON
+// alone, nothing is told.
+func (s *Streams) Annotate(all []Checked) {
+	if s.LogJSON {
+		return
+	}
+	var found []annotation
+	for _, c := range all {
+		found = append(found, s.annotations(c)...)
+	}
+	var b strings.Builder
+	for _, level := range []string{"error", "warning", "notice"} {
+		var same []annotation
+		for _, a := range found {
+			if a.level == level {
+				same = append(same, a)
+			}
+		}
+		if more := len(same) - mostAnnotations; more > 0 {
+			same = same[:mostAnnotations]
+			same[mostAnnotations-1].message += fmt.Sprintf("\n… and %s more in the log", plural(more, level))
+		}
+		for _, a := range same {
+			b.WriteString(a.command())
+		}
+	}
+	if b.Len() > 0 {
+		s.print(b.String())
+	}
+}
+
+// annotations are those of one check.
+func (s *Streams) annotations(c Checked) []annotation {
+	var found []annotation
+	for _, st := range c.Stages {
+		for _, f := range findingsOf(st) {
+			level, ok := annotationLevels[f.Verdict]
+			if !ok {
+				continue
+			}
+			message := f.Message
+			for _, fix := range f.Fix {
+				message += "\nfix: " + fix
+			}
+			found = append(found, annotation{
+				level, s.inWorkspace(cmp.Or(f.File, c.Plugin)), "pyplug: " + cmp.Or(f.ID, st.Name), message, f.Line,
+			})
+		}
+	}
+	if c.Err != nil {
+		found = append(found, annotation{
+			"error", s.inWorkspace(c.Plugin), "pyplug: the check ended early", c.Err.Error(), 0,
+		})
+	}
+	return found
+}
+
+// inWorkspace is a path as GitHub wants it: with slashes, and relative to the
+// directory of the repository where it is inside.
+func (s *Streams) inWorkspace(path string) string {
+	cwd, err := s.getwd()
+	if err == nil && !filepath.IsAbs(path) {
+		path = filepath.Join(cwd, path)
+	}
+	root := s.getenv("GITHUB_WORKSPACE")
+	if root == "" {
+		root = cwd
+	}
+	if inside, err := filepath.Rel(root, path); err == nil && root != "" && filepath.IsLocal(inside) {
+		path = inside
+	}
+	return filepath.ToSlash(path)
+}
+
+// command is the line that GitHub reads.
+func (a annotation) command() string {
+	var properties []string
+	property := func(name, value string) {
+		properties = append(properties, name+"="+propertyEscapes.Replace(visible(value)))
+	}
+	if a.file != "" {
+		property("file", a.file)
+		if a.line > 0 {
+			property("line", strconv.Itoa(a.line))
+		}
+	}
+	property("title", a.title)
+	return "::" + a.level + " " + strings.Join(properties, ",") + "::" + dataEscapes.Replace(visible(a.message)) + "\n"
+}
+
+// As GitHub's toolkit escapes what stands behind a command, and its properties.
+var (
+	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)

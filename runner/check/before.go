@@ -1,0 +1,148 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+)
+
+// The stages before anything is started.
+
+// plugin finds the plugin and decides how it is spoken to.
+func (c *check) plugin(ctx context.Context) hook.Stage {
+	cfg := c.o.Config
+	cfg.GRPC.AnyHealth = true // a stage of its own
+	cfg.Output = c.output.watch(cfg.Output)
+	s, err := runner.Prepare(ctx, cfg)
+	c.s = s
+	if c.o.Prepared != nil {
+		if refused := c.o.Prepared(s); err == nil {
+			err = refused
+		}
+	}
+	c.report.Transport = s.Settings().Transport
+	st := hook.Stage{Took: s.Resolved(), Details: pluginDetails(s)}
+	if err != nil && asError(err).Kind == hook.Interpreter {
+		c.fault = asError(err) // told by its stage
+		err = nil
+	}
+	if err != nil {
+		st.Findings = c.fail(s, pluginInvalid, err)
+		return st
+	}
+	p, set := s.Plugin(), s.Settings()
+	st.Message = "a functions file"
+	switch {
+	case set.Transport == "":
+		st.Message = p.Kind.String()
+	case set.Transport == "grpc":
+		st.Message = "a gRPC plugin"
+	case p.Kind == manifest.Package:
+		st.Message = "a package of functions"
+	}
+	switch {
+	case set.Why == "":
+	case set.Why == p.Manifest.File:
+		st.Message += ": " + filepath.Base(set.Why) + " says so"
+	default:
+		st.Message += ": " + set.Why
+	}
+	if file := p.Manifest.File; file != "" && set.Why != file {
+		st.Message += "; its manifest is " + filepath.Base(file)
+	}
+	return st
+}
+
+func pluginDetails(s *runner.Session) map[string]any {
+	p, set := s.Plugin(), s.Settings()
+	d := details{}
+	d.add("id", p.ID)
+	d.add("entry", p.Entry)
+	d.add("manifest", p.Manifest.File)
+	d.add("transport", set.Transport)
+	d.add("why", set.Why)
+	return d
+}
+
+// details are values for programs; what is empty is left out.
+type details map[string]any
+
+func (d details) add(name, value string) {
+	if value != "" {
+		d[name] = value
+	}
+}
+
+// interpreter tells which Python runs the plugin.
+func (c *check) interpreter(ctx context.Context) hook.Stage {
+	if c.fault != nil {
+		return hook.Stage{Findings: c.fail(c.s, pythonMissing, c.fault)}
+	}
+	py, p := c.s.Interpreter(), c.s.Plugin()
+	if p.Kind == manifest.Executable {
+		st := hook.Stage{Message: "it is an executable and chooses what runs it"}
+		if p.Shebang != "" {
+			st.Message += ": " + p.Shebang
+		}
+		return st
+	}
+	st := hook.Stage{Message: "python " + py.Version.String() + " (" + string(py.Source) + ")", Details: pythonDetails(py, p)}
+	for _, skipped := range py.Skipped {
+		st.Findings = append(st.Findings, found(pythonSkipped, hook.Note, skipped.String()+"; using "+py.Path))
+	}
+	if f := c.hostPython(ctx); f != nil {
+		st.Findings = append(st.Findings, *f)
+	}
+	return st
+}
+
+func pythonDetails(py interp.Interpreter, p manifest.Plugin) map[string]any {
+	d := details{}
+	d.add("path", py.Path)
+	d.add("version", py.Version.String())
+	d.add("source", string(py.Source))
+	d.add("env", py.Env)
+	d.add("implementation", py.Implementation)
+	var requires []string
+	for _, r := range p.Requires {
+		requires = append(requires, fmt.Sprintf("%s (%s)", r.Spec, r.From))
+	}
+	if len(requires) > 0 {
+		d["requires"] = requires
+	}
+	return d
+}
+
+// hostPython compares the Python with the one that the plugin's own host would
+// take, where that is known: a plugin.json is that of one host.
+func (c *check) hostPython(ctx context.Context) *hook.Finding {
+	cfg := c.o.Config
+	if c.s.Plugin().Manifest.Form != manifest.PluginJSON || cfg.Python == "" {
+		return nil
+	}
+	cfg.Python = ""
+	s, err := runner.Prepare(ctx, cfg)
+	if err != nil {
+		f := found(pythonDiffers, hook.Note, "the host of this plugin would find no Python: "+err.Error())
+		return &f
+	}
+	if s.Interpreter().Path == c.s.Interpreter().Path {
+		return nil
+	}
+	f := found(pythonDiffers, hook.Note, "the host of this plugin would take "+s.Interpreter().String(), "leave --python out to check with that one")
+	return &f
+}
+
+// source looks at the plugin's source without running it.
+func (c *check) source(ctx context.Context) hook.Stage {
+	scripts, python, modules := c.s.Source()
+	return source(ctx, sourceRequest{
+		Python: python.Path, Version: python.Version, Modules: modules, Scripts: scripts,
+		Env: c.s.Environ(), Dir: c.s.Settings().Dir,
+	})
+}

@@ -1,0 +1,449 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// sourceIn is a request about files, by their paths below a new directory, whose
+// script is plugin.py. What is below "site" is elsewhere, and on PYTHONPATH.
+func sourceIn(t testing.TB, python string, files map[string]string) sourceRequest {
+	t.Helper()
+	dir, site := t.TempDir(), t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if rest, ok := strings.CutPrefix(name, "site/"); ok {
+			path = filepath.Join(site, filepath.FromSlash(rest))
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := proc.Environ(os.Environ(), true, []string{"PYTHONPATH=" + site})
+	return sourceOf(t, python, env, filepath.Join(dir, "plugin.py"))
+}
+
+// sourceOf is a request about a script.
+func sourceOf(t testing.TB, python string, env []string, script string) sourceRequest {
+	t.Helper()
+	found, err := interp.Find(context.Background(), interp.Request{Flag: python, Environ: os.Environ(), Cwd: t.TempDir(),
+		Run: func(ctx context.Context, path string, args []string) ([]byte, error) {
+			out, err := proc.Run(ctx, proc.Tool{Path: path, Args: args, Env: os.Environ()})
+			return out.Stdout, err
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Dir(script)
+	return sourceRequest{Python: found.Path, Version: found.Version, Modules: found.Modules([]string{dir}, env),
+		Scripts: []string{script}, Env: env, Dir: dir}
+}
+
+// tell is a stage in lines: its verdict and message, then its findings.
+func tell(s hook.Stage) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", s.Verdict, s.Message)
+	for _, f := range s.Findings {
+		fmt.Fprintf(&b, "%s %s: %s\n", f.Verdict, f.ID, f.Message)
+		for _, fix := range f.Fix {
+			fmt.Fprintf(&b, "  %s\n", fix)
+		}
+	}
+	return b.String()
+}
+
+// pb2 is what protoc writes of versions.
+func pb2(numbers string) string {
+	return "from google.protobuf import descriptor as _descriptor\nfrom google.protobuf import runtime_version as _runtime_version\n" +
+		"_runtime_version.ValidateProtobufRuntimeVersion(\n    _runtime_version.Domain.PUBLIC,\n    " + numbers + ",\n    '',\n    'zoo.proto'\n)\n"
+}
+
+// runtimeOf is a protobuf of a version that only compares.
+func runtimeOf(version string) map[string]string {
+	part := strings.Split(version, ".")
+	return map[string]string{
+		"site/google/protobuf/__init__.py":   "__version__ = '" + version + "'\n",
+		"site/google/protobuf/descriptor.py": "",
+		"site/google/protobuf/runtime_version.py": fmt.Sprintf("OSS_MAJOR = %s\nOSS_MINOR = %s\nOSS_PATCH = %s\nOSS_SUFFIX = ''\nMAJOR = OSS_MAJOR\n",
+			part[0], part[1], part[2]),
+	}
+}
+
+func with(files ...map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, some := range files {
+		for name, text := range some {
+			all[name] = text
+		}
+	}
+	return all
+}
+
+func TestSource(t *testing.T) {
+	python := runnertest.Python(t)
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		// want are parts of what is told, in their order; none may be left out.
+		want []string
+		not  string // is not told
+	}{
+		{"all well", map[string]string{"plugin.py": "import os, json\nimport a\n", "a.py": "from b import c\n", "b.py": "c = 1\n"},
+			[]string{"ok: 3 files compile, 4 imports found"}, "\nnote"},
+		{"one of each", map[string]string{"plugin.py": "import os"}, []string{"ok: 1 file compiles, 1 import found"}, ""},
+		{"syntax in the script", map[string]string{"plugin.py": "x = 1\ny = (\n"},
+			[]string{"failure: plugin.py:2: SyntaxError: ", "failure syntax-error: plugin.py:2: "}, ""},
+		{"syntax in two files", map[string]string{"plugin.py": "import a\nx = = 1\n", "a.py": "def f(:\n"},
+			[]string{"failure syntax-error: plugin.py:2:", "failure syntax-error: a.py:1:"}, ""},
+		{"syntax in what may not be loaded", map[string]string{"plugin.py": "def f():\n  import a\n", "a.py": "print 'x'\n"},
+			[]string{"warning: a.py:1", "Python 2 code"}, "failure"},
+		{"an unknown encoding", map[string]string{"plugin.py": "# coding: nothing\n"},
+			[]string{"failure syntax-error: plugin.py", "SyntaxError: ", "nothing"}, ""},
+		{"no utf-8", map[string]string{"plugin.py": "import a\n", "a.py": "x = '\xe9'\n"},
+			[]string{"failure syntax-error: a.py", "SyntaxError: ", "utf-8"}, ""},
+		{"a null byte", map[string]string{"plugin.py": "x = 1\n\x00\n"}, []string{"failure syntax-error: plugin.py:2:", "null byte"}, ""},
+		{"tabs", map[string]string{"plugin.py": "if 1:\n        x = 1\n\ty = 2\n"}, []string{"failure syntax-error: plugin.py:3: TabError: "}, ""},
+		{"a warning is nothing", map[string]string{"plugin.py": "x = '\\d'\nassert (1, 'x')\n"}, []string{"ok: 1 file compiles"}, ""},
+
+		{"missing", map[string]string{"plugin.py": "import os\nimport yaml_zz\nfrom yaml_zz import x\n"},
+			[]string{"failure import-missing: yaml_zz is not installed for this Python (imported by plugin.py:2)\n  ", "-m pip install yaml_zz\n"}, "plugin.py:3"},
+		{"missing two files away", map[string]string{"plugin.py": "import p.q\n", "p/__init__.py": "", "p/q.py": "\nimport zz_zz\n"},
+			[]string{"failure import-missing: zz_zz is not installed for this Python (imported by " + filepath.Join("p", "q.py") + ":2)"}, ""},
+		{"missing where it is not always loaded", map[string]string{"plugin.py": "def f():\n  import a, zz_a\nif f:\n  import zz_b\n", "a.py": "import zz_c\n"},
+			[]string{"note: 2 files compile, 1 import found\n", "note import-unsure: not found for this Python: zz_a (plugin.py:2), zz_b (plugin.py:4), zz_c (a.py:1)", "if it needs them: ", "install zz_a zz_b zz_c"}, "failure"},
+		{"guarded", map[string]string{"plugin.py": "try:\n  import zz_a\nexcept ImportError:\n  pass\nif TYPE_CHECKING:\n  import zz_b\n"},
+			[]string{"ok: 1 file compiles, 0 imports found"}, "zz"},
+		{"the path is altered", map[string]string{"plugin.py": "import sys\nsys.path.insert(0, 'x')\nimport zz_a\n"},
+			[]string{"note import-unsure: not found for this Python: zz_a (plugin.py:3); the plugin changes where Python looks"}, "failure"},
+		{"altered by what it imports", map[string]string{"plugin.py": "import a\nimport zz_a\n", "a.py": "import site\nsite.addsitedir('x')"},
+			[]string{"note import-unsure"}, "failure"},
+		{"a module in C", map[string]string{"plugin.py": "import a, b.c\nfrom b import *\n", "a.so": "", "a.pyd": "", "b/__init__.py": "", "b/c.abi3.so": "", "b/c.pyd": ""},
+			[]string{"ok: "}, ""},
+		{"another standard library's", map[string]string{"plugin.py": "import urllib2\nif x:\n  import ConfigParser\n"},
+			[]string{"failure import-missing: urllib2 is not in the standard library of this Python"}, "pip"},
+		{"made by what defines it", map[string]string{"plugin.py": "import os.path\nimport xml.parsers.expat.errors\nimport collections.abc\nimport sys, __main__, __future__\nimport importlib.machinery\nimport pkg.made\n",
+			"site/pkg/__init__.py": ""}, []string{"ok: "}, ""},
+
+		{"a namespace", map[string]string{"plugin.py": "import ns.a\nfrom ns import b\nfrom ns.deep import c\n", "site/ns/a.py": "", "ns/b.py": "", "ns/deep/c.py": ""},
+			[]string{"ok: "}, ""},
+		{"not in a namespace", map[string]string{"plugin.py": "import google.protobuf\nfrom google.protobuf import x\n", "site/google/other.py": ""},
+			[]string{"failure import-missing: google.protobuf is not installed for this Python (imported by plugin.py:1)\n", "install protobuf\n"}, "plugin.py:2"},
+		{"a name not in a namespace", map[string]string{"plugin.py": "from google import protobuf, other\n", "site/google/other.py": ""},
+			[]string{"failure import-missing: google.protobuf is not installed"}, ""},
+		{"not in the plugin's own package", map[string]string{"plugin.py": "import p.a\nimport p.b\nimport q.c\nfrom p import anything\n", "p/__init__.py": "", "p/a.py": "", "q.py": ""},
+			[]string{"failure import-missing: there is no module p.b: " + filepath.Join("p", "__init__.py") + " has none (imported by plugin.py:2)", "q.c: q.py"}, "anything"},
+
+		{"relative", map[string]string{"plugin.py": "import p\n", "p/__init__.py": "from .a import x\nfrom . import a, y, z\nfrom .b import c\nz = 1\n", "p/a.py": "x = 1"},
+			[]string{"failure import-missing: there is no module b in p (imported by ", "__init__.py:3"}, "module z"},
+		{"relative names", map[string]string{"plugin.py": "import p.a\n", "p/__init__.py": "", "p/a.py": "from . import b, c\n", "p/b.py": ""},
+			[]string{"failure import-missing: there is no module c in "}, "module b"},
+		{"relative names that are made", map[string]string{"plugin.py": "import p.a\n", "p/__init__.py": "def __getattr__(n): return 1", "p/a.py": "from . import b, c\n"},
+			[]string{"ok: "}, ""},
+		{"beside, but not on the path", map[string]string{"plugin.py": "import proto.zoo_pb2_grpc\n", "proto/zoo_pb2_grpc.py": "import zoo_pb2\n", "proto/zoo_pb2.py": ""},
+			[]string{"failure import-missing: zoo_pb2 is not where Python looks for it (imported by " + filepath.Join("proto", "zoo_pb2_grpc.py") + ":1)", "put that directory on PYTHONPATH"}, "pip"},
+
+		{"protobuf too old", with(runtimeOf("6.30.2"), map[string]string{"plugin.py": "import a_pb2, b_pb2, c_pb2\n", "a_pb2.py": pb2("6, 31, 1"), "b_pb2.py": pb2("6, 31, 1"), "c_pb2.py": pb2("6, 30, 2")}),
+			[]string{"failure protobuf-too-old: a_pb2.py and 1 other file were generated for protobuf 6.31.1, and 6.30.2 is installed: the library may not be older", "install 'protobuf>=6.31.1,<8'"}, "c_pb2"},
+		{"protobuf too old for a part", with(runtimeOf("6.30.2"), map[string]string{"plugin.py": "def f():\n  import a_pb2\n", "a_pb2.py": pb2("6, 31, 1")}),
+			[]string{"warning protobuf-too-old: a_pb2.py was generated"}, "failure"},
+		{"grpcio too old", map[string]string{"plugin.py": "import a_pb2_grpc\n", "site/grpc/__init__.py": "", "site/grpc/_grpcio_metadata.py": `__version__ = """1.64.0"""`,
+			"site/grpc/_utilities.py": "def first_version_is_lower(a, b): ...", "a_pb2_grpc.py": "import grpc\nGRPC_GENERATED_VERSION = '1.65.1'\nif 1:\n    raise RuntimeError(\n'x')"},
+			[]string{"failure grpcio-too-old: a_pb2_grpc.py was generated for grpcio 1.65.1, and 1.64.0 is installed", "install 'grpcio>=1.65.1'"}, ""},
+		{"grpcio that warns", map[string]string{"plugin.py": "import a_pb2_grpc\n", "site/grpc/__init__.py": "", "site/grpc/_grpcio_metadata.py": `__version__ = """1.62.0"""`,
+			"a_pb2_grpc.py": "import grpc\nGRPC_GENERATED_VERSION = '1.63.1'\nwarnings.warn('x')"}, []string{"ok: "}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			told := tell(source(t.Context(), sourceIn(t, python, c.files)))
+			rest := told
+			for _, part := range c.want {
+				_, after, ok := strings.Cut(rest, part)
+				if !ok {
+					t.Fatalf("want %q in\n%s", part, told)
+				}
+				rest = after
+			}
+			if c.not != "" && strings.Contains(told, c.not) {
+				t.Errorf("%q is in\n%s", c.not, told)
+			}
+		})
+	}
+}
+
+// TestSyntaxFrame holds a syntax error against what the worker tells of one.
+func TestSyntaxFrame(t *testing.T) {
+	r := sourceIn(t, runnertest.Python(t), map[string]string{"plugin.py": "if True:\n    x = é = 1 1\n"})
+	s := source(t.Context(), r)
+	if len(s.Findings) != 1 {
+		t.Fatal(tell(s))
+	}
+	f := s.Findings[0]
+	if f.File != r.Scripts[0] || f.Line != 2 || f.Kind != hook.Start || f.Err == nil || f.Err.Kind != hook.Start {
+		t.Errorf("%+v", f)
+	}
+	raised := f.Err.Python
+	if raised.Type != "SyntaxError" || len(raised.Frames) != 1 {
+		t.Fatalf("%+v", raised)
+	}
+	if at := raised.Frames[0]; at.File != f.File || at.Line != 2 || at.Text != "    x = é = 1 1" || at.Column == 0 {
+		t.Errorf("%+v", at)
+	}
+	if left, _ := filepath.Glob(filepath.Join(r.Dir, "__pycache__")); left != nil {
+		t.Error("byte code was written")
+	}
+}
+
+// TestSourceUnchecked has an interpreter that says nothing, and one that is gone.
+func TestSourceUnchecked(t *testing.T) {
+	python := runnertest.Python(t)
+	r := sourceIn(t, python, with(runtimeOf("6.30.2"), map[string]string{"plugin.py": "import zz_zz, a_pb2\nx = (", "a_pb2.py": pb2("6, 31, 1")}))
+	r.Python = filepath.Join(t.TempDir(), "gone")
+	told := tell(source(t.Context(), r))
+	for _, want := range []string{"failure protobuf-too-old", "note source-unchecked: the interpreter could not be asked: "} {
+		if !strings.Contains(told, want) {
+			t.Errorf("want %q in\n%s", want, told)
+		}
+	}
+	if strings.Contains(told, "zz_zz") {
+		t.Errorf("it cannot know that zz_zz is missing:\n%s", told)
+	}
+}
+
+func TestSourceSkipped(t *testing.T) {
+	if s := source(t.Context(), sourceRequest{}); s.Name != "source" || s.Verdict != hook.Skipped || s.Message != "it is no Python program" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestSourceMany asks more than one process is handed.
+func TestSourceMany(t *testing.T) {
+	files := map[string]string{}
+	var script strings.Builder
+	for i := range 600 {
+		name := fmt.Sprintf("a_module_with_a_long_name_%d", i)
+		fmt.Fprintln(&script, "import", name)
+		files[name+".py"] = "x = 1\n"
+	}
+	files["plugin.py"] = script.String() + "import zz_last\n"
+	files["a_module_with_a_long_name_599.py"] = "x = (\n"
+	s := source(t.Context(), sourceIn(t, runnertest.Python(t), files))
+	if len(s.Findings) != 2 || s.Findings[0].ID != syntaxError || s.Findings[1].ID != importMissing || s.Details["files"] != 601 {
+		t.Errorf("%v %s", s.Details, tell(s))
+	}
+}
+
+// TestSourcePythons checks one file with every Python of the machine, and every
+// module of each one's standard library.
+func TestSourcePythons(t *testing.T) {
+	for _, python := range runnertest.Pythons(t) {
+		t.Run(python, func(t *testing.T) {
+			out, err := proc.Run(t.Context(), proc.Tool{Path: python, Env: os.Environ(), Args: []string{"-c", standardLibrary}})
+			if err != nil || out.Exit.Code != 0 {
+				t.Fatalf("%v %s", err, out.Stderr)
+			}
+			text := string(out.Stdout)
+			if strings.Count(text, "\n") < 100 {
+				t.Fatalf("a standard library of\n%s", text)
+			}
+			s := source(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": text}))
+			if s.Verdict != hook.OK {
+				t.Error(tell(s))
+			}
+			s = source(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": "import a, zz_zz\n", "a.py": "x = 1\ny = (]\n"}))
+			if len(s.Findings) != 2 || s.Findings[0].Line != 2 || s.Findings[1].ID != importMissing {
+				t.Error(tell(s))
+			}
+		})
+	}
+}
+
+// standardLibrary prints an import of everything that there is.
+const standardLibrary = `
+import os, pkgutil, sys
+std = os.path.dirname(os.__file__)
+names = set(sys.builtin_module_names) | {m.name for m in pkgutil.iter_modules([std, os.path.join(std, "lib-dynload")])}
+for name in sorted(filter(str.isidentifier, names)):
+    print("import", name)
+print("import os.path, collections.abc, xml.etree.ElementTree, concurrent.futures, email.mime.text")
+`
+
+// TestNoFalseAlarms checks real packages as if each were a plugin.
+func TestNoFalseAlarms(t *testing.T) {
+	python := runnertest.GRPCIO(t)
+	root, err := runnertest.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(t *testing.T, script string) {
+		t.Helper()
+		for _, f := range source(t.Context(), sourceOf(t, python, os.Environ(), script)).Findings {
+			if f.Verdict == hook.Failure {
+				t.Errorf("%s: %s %s", script, f.ID, f.Message)
+			}
+		}
+	}
+	packages, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(python)), "lib", "python3*", "site-packages", "*", "__init__.py"))
+	if len(packages) == 0 && !strings.HasPrefix(python, "/usr/") {
+		t.Errorf("no packages of %s", python)
+	}
+	for _, script := range packages {
+		check(t, script)
+		check(t, deepImports(t, filepath.Dir(script)))
+	}
+	plugins, err := filepath.Glob(filepath.Join(root, "testdata", "plugins", "*.py"))
+	if err != nil || len(plugins) == 0 {
+		t.Fatal(err)
+	}
+	more, _ := filepath.Glob(filepath.Join(root, "testdata", "plugins", "grpc", "*.py"))
+	broken := []string{"syntax_error.py", "python2.py", "import_error.py", "invalid_utf8.py"}
+	for _, script := range append(plugins, more...) {
+		if !slices.Contains(broken, filepath.Base(script)) {
+			check(t, script)
+		}
+	}
+}
+
+// deepImports is a script that imports everything that an installed package has.
+func deepImports(t *testing.T, dir string) string {
+	t.Helper()
+	var text strings.Builder
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, _ error) error {
+		rel, _ := filepath.Rel(filepath.Dir(dir), path)
+		if module, ok := strings.CutSuffix(rel, ".py"); ok && !d.IsDir() && !strings.Contains(rel, "-") {
+			module = strings.TrimSuffix(module, string(filepath.Separator)+"__init__")
+			fmt.Fprintln(&text, "import", strings.ReplaceAll(module, string(filepath.Separator), "."))
+		}
+		return nil
+	})
+	script := filepath.Join(t.TempDir(), "plugin.py")
+	if err := os.WriteFile(script, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return script
+}
+
+func TestDistribution(t *testing.T) {
+	for module, want := range map[string]string{
+		"requests": "requests", "requests.auth": "requests", "yaml": "PyYAML", "yaml.nodes": "PyYAML", "PIL.Image": "Pillow",
+		"grpc": "grpcio", "grpc.aio": "grpcio", "grpc_health": "grpcio-health-checking", "grpc_reflection": "grpcio-reflection",
+		"grpc_status": "grpcio-status", "grpc_tools": "grpcio-tools",
+		"google": "protobuf", "google.protobuf": "protobuf", "google.protobuf.internal": "protobuf", "google.cloud": "", "google.cloud.storage": "",
+		"google.rpc.status_pb2": "googleapis-common-protos", "ruamel": "", "ruamel.yaml": "ruamel.yaml", "distutils.core": "setuptools",
+		"imp": "", "tomllib": "", "_sqlite3": "", "": "",
+	} {
+		if got := Distribution(module); got != want {
+			t.Errorf("%q: got %q, want %q", module, got, want)
+		}
+	}
+}
+
+// TestRefuses holds the rule against those of protobuf's releases.
+func TestRefuses(t *testing.T) {
+	lenient := protobuf{sameMajor: true, nextMajor: true, sameSuffix: true}
+	strict := protobuf{sameMajor: true, sameSuffix: true}
+	for _, c := range []struct {
+		rule      protobuf
+		has, want release
+		suffix    string
+		refused   bool
+	}{
+		{protobuf{none: true}, release{5, 26, 1}, release{5, 27, 0}, "", true},
+		{strict, release{5, 27, 5}, release{5, 27, 5}, "", false},
+		{strict, release{5, 27, 5}, release{5, 28, 0}, "", true},
+		{strict, release{5, 27, 5}, release{4, 27, 0}, "", true},
+		{strict, release{5, 27, 5}, release{5, 27, 1}, "-rc1", true},
+		{lenient, release{6, 31, 1}, release{6, 31, 1}, "", false},
+		{lenient, release{6, 30, 2}, release{6, 31, 1}, "", true},
+		{lenient, release{6, 30, 2}, release{5, 29, 5}, "", false},
+		{lenient, release{6, 30, 2}, release{5, 31, 0}, "", true},
+		{lenient, release{6, 30, 2}, release{4, 29, 5}, "", true},
+		{lenient, release{5, 29, 5}, release{6, 30, 0}, "", true},
+		{protobuf{}, release{7, 36, 2}, release{5, 27, 0}, "-rc1", false},
+		{protobuf{}, release{7, 36, 2}, release{7, 36, 3}, "", true},
+		{protobuf{}, release{6, 33, 0}, release{7, 1, 0}, "", true},
+		{protobuf{off: true}, release{6, 33, 0}, release{7, 1, 0}, "", false},
+	} {
+		c.rule.has = c.has
+		if why := c.rule.refuses(c.want, c.suffix); (why != "") != c.refused {
+			t.Errorf("%s of %s%s: %q, want refused %v", c.has, c.want, c.suffix, why, c.refused)
+		}
+	}
+}
+
+// TestRuntimeVersion reads the rule of the protobuf that is installed, and holds it
+// against what that does.
+func TestRuntimeVersion(t *testing.T) {
+	python := runnertest.GRPCIO(t)
+	r := sourceIn(t, python, map[string]string{"plugin.py": ""})
+	runtime := look(t.Context(), r).protobuf()
+	if runtime == nil || runtime.has == (release{}) {
+		t.Fatalf("%+v", runtime)
+	}
+	var script, mine strings.Builder
+	script.WriteString("import warnings\nwarnings.simplefilter('ignore')\nfrom google.protobuf import runtime_version as r\n")
+	for _, major := range []int{-2, -1, 0, 1} {
+		for _, minor := range []int{-1, 0, 1} {
+			want := release{runtime.has[0] + major, runtime.has[1] + minor, runtime.has[2]}
+			if slices.Min(want[:]) < 0 {
+				continue
+			}
+			fmt.Fprintf(&script, "try:\n    r.ValidateProtobufRuntimeVersion(r.Domain.PUBLIC, %d, %d, %d, '', 'x')\n    print(False)\nexcept r.VersionError:\n    print(True)\n",
+				want[0], want[1], want[2])
+			if runtime.refuses(want, "") != "" {
+				mine.WriteString("True\n")
+			} else {
+				mine.WriteString("False\n")
+			}
+		}
+	}
+	out, err := proc.Run(t.Context(), proc.Tool{Path: python, Args: []string{"-c", script.String()}, Env: os.Environ()})
+	if theirs := strings.ReplaceAll(string(out.Stdout), "\r", ""); err != nil || theirs != mine.String() {
+		t.Errorf("%v %s: got\n%swant\n%s", err, out.Stderr, mine.String(), theirs)
+	}
+}
+
+func TestLower(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"1.64.0", "1.65.1", true}, {"1.65.1", "1.65.1", false}, {"1.9.0", "1.65.1", true}, {"2.0.0", "1.65.1", false},
+		{"1.65.1", "1.65.1.dev0", true}, {"1.65.0rc1", "1.65.1", false}, {"1.65", "1.65.1", false},
+	} {
+		if got := lower(c.a, c.b); got != c.want {
+			t.Errorf("%s %s: got %v", c.a, c.b, got)
+		}
+	}
+}
+
+// BenchmarkSource is the cost of a small plugin, and that of its interpreter alone.
+func BenchmarkSource(b *testing.B) {
+	r := sourceIn(b, runnertest.Python(b), map[string]string{"plugin.py": "import os, json, re\nimport a\n", "a.py": "def f(x): return x\n"})
+	b.Run("source", func(b *testing.B) {
+		for b.Loop() {
+			if s := source(b.Context(), r); s.Verdict != hook.OK {
+				b.Fatal(tell(s))
+			}
+		}
+	})
+	b.Run("pass", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := proc.Run(b.Context(), proc.Tool{Path: r.Python, Args: []string{"-I", "-S", "-c", "pass"}, Env: r.Env, Dir: r.Dir}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

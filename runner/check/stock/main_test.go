@@ -1,0 +1,166 @@
+package stock_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/check/stock"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+const (
+	// hostWord makes this test binary the host.
+	hostWord = "stock-host"
+	// behaviour is the environment variable that makes it one of the plugins
+	// below.
+	behaviour = "STOCK_TEST_BEHAVIOUR"
+	// tag is in the environment of all that a test starts.
+	tag = "STOCK_TEST_TAG=1"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == hostWord {
+		os.Exit(stock.Main(os.Args[2:], os.Stdout))
+	}
+	if name := os.Getenv(behaviour); name != "" {
+		do, ok := behaviours[name]
+		if !ok {
+			fmt.Fprintln(os.Stderr, "no behaviour", name)
+			os.Exit(99)
+		}
+		do()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// request is one whose plugin is yet to be named. Its host speaks to the zoo.
+func request(t testing.TB, set ...string) stock.Request {
+	t.Helper()
+	// The race detector would rest for a second at each exit.
+	set = append(set, tag, "GORACE=atexit_sleep_ms=0")
+	return stock.Request{
+		Host:  []string{self(t), hostWord},
+		Env:   proc.Environ(os.Environ(), true, set),
+		Spec:  stock.Spec{CookieKey: "ZOO_COOKIE", CookieValue: "monkey"},
+		Limit: 20 * time.Second,
+	}
+}
+
+func self(t testing.TB) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// fake is the request of one of the behaviours.
+func fake(t testing.TB, name string) stock.Request {
+	t.Helper()
+	if _, ok := behaviours[name]; !ok {
+		t.Fatalf("no behaviour %q", name)
+	}
+	r := request(t, behaviour+"="+name)
+	r.Spec.Command = []string{self(t)}
+	return r
+}
+
+// zoo is the request of the real Python plugin.
+func zoo(t testing.TB, args ...string) stock.Request {
+	t.Helper()
+	python := runnertest.GRPCIO(t)
+	root, err := runnertest.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := request(t, "PYTHONDONTWRITEBYTECODE=1")
+	r.Spec.Command = append([]string{python, filepath.Join(root, "testdata", "plugins", "grpc", "zoo.py")}, args...)
+	return r
+}
+
+// run runs a request, and holds that nothing of it is left.
+func run(t *testing.T, r stock.Request) stock.Outcome {
+	t.Helper()
+	o, err := stock.Run(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v", o)
+	if left := runnertest.Carrying(tag); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	return o
+}
+
+// behaviours are plugins.
+var behaviours = map[string]func(){
+	"silent": hang,
+	"exit": func() {
+		fmt.Fprint(os.Stderr, "\nno licence\r\n[ERROR] none at all")
+		os.Exit(3)
+	},
+	"certificate": func() {
+		fmt.Printf("1|1|tcp|127.0.0.1:1|grpc|%s\n", certificate())
+		hang()
+	},
+	"long line": func() {
+		fmt.Println(strings.Repeat("x\x01", 30000))
+		hang()
+	},
+	"floods standard error": func() {
+		for i := range 5000 {
+			fmt.Fprintf(os.Stderr, "line %d %s\n", i, strings.Repeat("x", 3000))
+		}
+	},
+	"kills its host": func() {
+		host, err := os.FindProcess(os.Getppid())
+		if err == nil {
+			err = host.Kill()
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		hang()
+	},
+	"tells what it got": func() {
+		dir, _ := os.Getwd() // an empty one fails the test
+		input, err := io.ReadAll(os.Stdin)
+		fmt.Fprintln(os.Stderr, "directory", dir)
+		fmt.Fprintf(os.Stderr, "input %q %v\n", input, err)
+		for _, entry := range os.Environ() {
+			name, _, _ := strings.Cut(entry, "=")
+			fmt.Fprintln(os.Stderr, "variable", name)
+		}
+	},
+}
+
+// hang waits for the end that the host or the test makes.
+func hang() { time.Sleep(time.Hour) }
+
+// certificate is one as handshakes have it.
+func certificate() string {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		panic(err)
+	}
+	return base64.RawStdEncoding.EncodeToString(der)
+}

@@ -1,0 +1,300 @@
+package stock_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/check/stock"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// all are the steps of a host that is content.
+var all = []string{stock.StepStart, stock.StepConnect, stock.StepPing, stock.StepStop}
+
+// holds wants the steps, of which one may have failed with these words.
+func holds(t *testing.T, o stock.Outcome, steps []string, failed string, words ...string) {
+	t.Helper()
+	var names []string
+	for _, s := range o.Steps {
+		names = append(names, s.Name)
+		if s.Name != failed && s.Err != "" {
+			t.Errorf("%s: %s", s.Name, s.Err)
+		}
+		if s.Took <= 0 {
+			t.Errorf("%s took %v", s.Name, s.Took)
+		}
+	}
+	if !slices.Equal(names, steps) {
+		t.Errorf("steps %q, want %q", names, steps)
+	}
+	s, _ := o.Step(failed)
+	for _, word := range words {
+		if !strings.Contains(s.Err, word) {
+			t.Errorf("%s: got %q, want %q in it", failed, s.Err, word)
+		}
+	}
+}
+
+func logged(o stock.Outcome, words string) bool {
+	return slices.ContainsFunc(o.Log, func(line string) bool { return strings.Contains(line, words) })
+}
+
+// left tells whether one process was left, of that name, where it can be told.
+func left(o stock.Outcome, name string) bool {
+	return runtime.GOOS == "windows" || len(o.Left) == 1 && strings.HasPrefix(strings.ToLower(o.Left[0]), name)
+}
+
+func TestPython(t *testing.T) {
+	for name, test := range map[string]struct {
+		args   []string
+		slow   bool // the stop takes go-plugin's 2 s
+		failed string
+		words  string
+	}{
+		"controller":  {args: []string{"--controller"}},
+		"signal only": {slow: true},
+		"no health": {args: []string{"--controller", "--health=none"}, failed: stock.StepPing,
+			words: "rpc error: code = Unimplemented desc = Method not found!"},
+		// go-plugin looks whether there is an answer, and not at it.
+		"not serving": {args: []string{"--controller", "--health=NOT_SERVING"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			o := run(t, zoo(t, test.args...))
+			holds(t, o, all, test.failed, test.words)
+			if o.Hung != "" || o.Crashed != "" || len(o.Left) > 0 || !strings.HasPrefix(o.Address, "tcp:127.0.0.1:") {
+				t.Errorf("got %+v", o)
+			}
+			if s, _ := o.Step(stock.StepStop); (s.Took >= 2*time.Second) != test.slow {
+				t.Errorf("the stop took %v", s.Took)
+			}
+			if logged(o, "plugin failed to exit gracefully") != test.slow {
+				t.Errorf("log %q", o.Log)
+			}
+		})
+	}
+}
+
+func TestPythonHangs(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		hung string
+		left string
+	}{
+		"health": {[]string{"--health=hang"}, stock.StepPing, "python"},
+		// It has the plugin's pipes, which Kill wants to see closed.
+		"child": {[]string{"--child", "--controller"}, stock.StepStop, "sleep"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			r := zoo(t, test.args...)
+			r.Limit = time.Second
+			r.Spec.StartTimeout = time.Minute
+			o := run(t, r)
+			holds(t, o, all[:slices.Index(all, test.hung)], "")
+			if o.Hung != test.hung || o.Crashed != "" {
+				t.Errorf("hung %q, crashed %q", o.Hung, o.Crashed)
+			}
+			if !left(o, test.left) {
+				t.Errorf("left %q, want one %q", o.Left, test.left)
+			}
+		})
+	}
+}
+
+func TestPythonStarts(t *testing.T) {
+	refused := []string{stock.StepStart, stock.StepStop}
+	t.Run("noise", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		o := run(t, zoo(t, "--noise"))
+		holds(t, o, refused, stock.StepStart, "Unrecognized remote plugin message: loading\nThis usually means\n",
+			"failed to negotiate the initial go-plugin protocol handshake")
+		if o.Address != "" {
+			t.Errorf("address %q", o.Address)
+		}
+	})
+	t.Run("cookie", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		r := zoo(t)
+		r.Spec.CookieValue = "ape"
+		o := run(t, r)
+		holds(t, o, refused, stock.StepStart)
+		if s, _ := o.Step(stock.StepStart); s.Err == "" || !logged(o, "this is a plugin and not meant to be started by hand") {
+			t.Errorf("got %q, log %q", s.Err, o.Log)
+		}
+	})
+	t.Run("version", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		r := zoo(t)
+		r.Spec.Versions = []int{7}
+		holds(t, run(t, r), refused, stock.StepStart,
+			"incompatible API version with plugin. Plugin version: 1, Client versions: [7]")
+	})
+	t.Run("mutual TLS", func(t *testing.T) { // which the zoo does not speak
+		runnertest.NothingLeft(t)
+		r := zoo(t, "--controller")
+		r.Spec.MTLS = true
+		holds(t, run(t, r), all, stock.StepPing, "authentication handshake failed: tls: ")
+	})
+}
+
+func TestGo(t *testing.T) {
+	runnertest.NothingLeft(t)
+	program := runnertest.GoExample(t)
+	for _, mtls := range []bool{false, true} {
+		r := request(t)
+		r.Spec = stock.Spec{
+			Command:   []string{program},
+			CookieKey: "BASIC_PLUGIN", CookieValue: "hello",
+			Versions: []int{1, 2}, MTLS: mtls,
+		}
+		o := run(t, r)
+		holds(t, o, all, "")
+		if o.Hung != "" || o.Crashed != "" || len(o.Left) > 0 || !strings.HasPrefix(o.Address, "unix:") {
+			t.Errorf("got %+v", o)
+		}
+	}
+}
+
+func TestFails(t *testing.T) {
+	refused := []string{stock.StepStart, stock.StepStop}
+	t.Run("silent", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		r := fake(t, "silent")
+		r.Spec.StartTimeout = 300 * time.Millisecond
+		holds(t, run(t, r), refused, stock.StepStart, "timeout while waiting for plugin to start")
+	})
+	t.Run("exit", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		o := run(t, fake(t, "exit"))
+		holds(t, o, refused, stock.StepStart)
+		if s, _ := o.Step(stock.StepStart); s.Err == "" || !logged(o, `error="exit status 3"`) {
+			t.Errorf("got %q, log %q", s.Err, o.Log)
+		}
+		plain := slices.DeleteFunc(o.Log, func(line string) bool { return strings.Contains(line, " plugin: ") })
+		if !slices.Equal(plain, []string{"no licence", "[ERROR] none at all"}) {
+			t.Errorf("standard error %q", plain)
+		}
+	})
+	t.Run("long line", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		o := run(t, fake(t, "long line"))
+		holds(t, o, refused, stock.StepStart, "Unrecognized remote plugin message: x\x01", " bytes left out]", "handshake")
+		if s, _ := o.Step(stock.StepStart); len(s.Err) > 2500 {
+			t.Errorf("%d bytes", len(s.Err))
+		}
+	})
+	t.Run("floods", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		o := run(t, fake(t, "floods standard error"))
+		if len(o.Log) != 40 || !logged(o, "line 4999 ") {
+			t.Errorf("log of %d lines: %q", len(o.Log), o.Log)
+		}
+		for _, line := range o.Log {
+			if len(line) > 1024 {
+				t.Errorf("a line of %d bytes", len(line))
+			}
+		}
+	})
+	t.Run("no program", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		r := request(t)
+		r.Spec.Command = []string{filepath.Join(t.TempDir(), "none")}
+		holds(t, run(t, r), refused, stock.StepStart, "none")
+	})
+}
+
+func TestCrashes(t *testing.T) {
+	for name, words := range map[string]string{
+		"certificate":    "start: panic: runtime error: invalid memory address or nil pointer dereference",
+		"kills its host": "start: ", // and how depends on the system
+	} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			o := run(t, fake(t, name))
+			if !strings.HasPrefix(o.Crashed, words) || strings.Contains(o.Crashed, "goroutine ") ||
+				o.Hung != "" || len(o.Steps) > 0 {
+				t.Errorf("got %+v", o)
+			}
+		})
+	}
+}
+
+// TestSurroundings holds that the plugin gets what was asked for, with what
+// hosts add, and nothing of ours.
+func TestSurroundings(t *testing.T) {
+	runnertest.NothingLeft(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fake(t, "tells what it got")
+	r.Env = slices.DeleteFunc(r.Env, func(entry string) bool {
+		return !strings.HasPrefix(entry, "STOCK_TEST_") && !strings.HasPrefix(entry, "GORACE=") &&
+			!strings.HasPrefix(entry, "SYSTEMROOT=")
+	})
+	r.Spec.Dir = dir
+	o := run(t, r)
+	if !slices.Contains(o.Log, "directory "+dir) || !slices.Contains(o.Log, `input "" <nil>`) {
+		t.Errorf("log %q", o.Log)
+	}
+	want := []string{"ZOO_COOKIE", "PLUGIN_MIN_PORT", "PLUGIN_MAX_PORT", "PLUGIN_PROTOCOL_VERSIONS", "PYPLUG_RUN"}
+	for _, entry := range r.Env {
+		name, _, _ := strings.Cut(entry, "=")
+		want = append(want, name)
+	}
+	var got []string
+	for _, line := range o.Log {
+		if name, ok := strings.CutPrefix(line, "variable "); ok {
+			got = append(got, name)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("variables %q, want %q", got, want)
+	}
+}
+
+func TestRunErrors(t *testing.T) {
+	runnertest.NothingLeft(t)
+	r := fake(t, "silent")
+
+	none := r
+	none.Host = []string{filepath.Join(t.TempDir(), "none")}
+	var start *proc.StartError
+	if _, err := stock.Run(t.Context(), none); !errors.As(err, &start) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := stock.Run(t.Context(), stock.Request{Host: r.Host}); err == nil {
+		t.Error("no plugin is no error")
+	}
+	other := fake(t, "exit")
+	other.Host = []string{self(t)}
+	if _, err := stock.Run(t.Context(), other); err == nil || !strings.Contains(err.Error(), "exit code 3") {
+		t.Errorf("got %v", err)
+	}
+	other.Host, other.Spec.Command = []string{self(t), hostWord, "one word more"}, []string{"x"}
+	if _, err := stock.Run(t.Context(), other); err == nil || !strings.Contains(err.Error(), "one argument of JSON") {
+		t.Errorf("got %v", err)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	if _, err := stock.Run(ctx, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := stock.Run(ctx, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if left := runnertest.Carrying(tag); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
