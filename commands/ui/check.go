@@ -107,13 +107,16 @@ type CheckPrinter struct {
 
 	s       *Streams
 	strict  bool
+	began   time.Time
 	skipped []hook.Stage // not yet printed; their messages are the same
 	all     []Checked
 }
 
 // Checks returns a printer for the checks of one run. With strict warnings
 // count as failures.
-func (s *Streams) Checks(strict bool) *CheckPrinter { return &CheckPrinter{s: s, strict: strict} }
+func (s *Streams) Checks(strict bool) *CheckPrinter {
+	return &CheckPrinter{s: s, strict: strict, began: s.now()}
+}
 
 // Begin prints the line above the stages of a plugin.
 func (p *CheckPrinter) Begin(plugin string) error {
@@ -210,7 +213,7 @@ func findingHint(all []Checked) string {
 // table has a row for each plugin, and a line that sums them up.
 func (p *CheckPrinter) table() string {
 	rows := [][]string{{"PLUGIN", "RESULT", "EXIT", "FAILURES", "WARNINGS", "TIME"}}
-	passed, took := 0, time.Duration(0)
+	passed := 0
 	for _, c := range p.all {
 		word, _ := c.word()
 		rows = append(rows, []string{
@@ -220,7 +223,6 @@ func (p *CheckPrinter) table() string {
 		if c.passed() {
 			passed++
 		}
-		took += c.Took
 	}
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -248,7 +250,7 @@ func (p *CheckPrinter) table() string {
 		}
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(&b, "%d of %s passed in %s\n", passed, plural(len(p.all), "plugin"), span(took))
+	fmt.Fprintf(&b, "%d of %s passed in %s\n", passed, plural(len(p.all), "plugin"), span(p.s.now().Sub(p.began)))
 	return b.String()
 }
 

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -179,13 +180,12 @@ func (p *page) finding(f hook.Finding, shown bool) {
 
 // inFrames tells whether the finding's error names its place.
 func inFrames(f hook.Finding) bool {
-	if f.Err == nil || f.Err.Python == nil {
+	if f.Err == nil {
 		return false
 	}
-	for _, frame := range f.Err.Python.Frames {
-		if frame.File == f.File && frame.Line == f.Line {
-			return true
-		}
+	frames := f.Err.At
+	if f.Err.Python != nil {
+		frames = slices.Concat(frames, f.Err.Python.Frames)
 	}
-	return false
+	return slices.ContainsFunc(frames, func(at hook.Frame) bool { return at.File == f.File && at.Line == f.Line })
 }

@@ -125,7 +125,11 @@ func TestCheckPlain(t *testing.T) {
 	}
 	s, out, _ := Test("")
 	inWork(s)
-	printChecks(t, s.Checks(false), checks())
+	began := time.Now()
+	s.Now = func() time.Time { return began }
+	printer := s.Checks(false)
+	s.Now = func() time.Time { return began.Add(92 * time.Second) } // two went on at a time
+	printChecks(t, printer, checks())
 	want := strings.Join(checkTexts, "\n") + `
 PLUGIN        RESULT       EXIT  FAILURES  WARNINGS        TIME
 kv/plugin.py  passed          0         0         1      412 ms

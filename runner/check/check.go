@@ -162,6 +162,9 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if ctx.Err() != nil && c.ended == nil {
 		c.ended = &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
 	}
+	if c.ended != nil && len(done.Findings) == 0 {
+		done.Verdict, done.Message = hook.Skipped, "it was cut short"
+	}
 	return done.Named(st.name)
 }
 

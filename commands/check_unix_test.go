@@ -1,0 +1,35 @@
+//go:build unix
+
+package commands
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/pyplug/pyplug/commands/ui"
+)
+
+// A report may be a pipe that nobody reads: to wait for a reader ends with the
+// first signal, before anything is checked.
+func TestCheckReportPipe(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	interrupt(&signalError{syscall.SIGINT})
+	s, out, errs := ui.Test("")
+	err := (&program{streams: s}).check(ctx, checkOptions{plugins: []string{"nosuch.py"}, junit: fifo, jobs: 1})
+	if code := exitCode(err); code != 130 || out.Len()+errs.Len() > 0 {
+		t.Errorf("got %v (exit code %d), %q, %q; want it interrupted", err, code, out, errs)
+	}
+	// Now somebody reads, so that what still waits to open it does not wait for ever.
+	reader, err := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+}
