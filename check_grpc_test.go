@@ -235,7 +235,7 @@ var quirks = []struct {
 }{
 	{"none", nil, 0, nil},
 	{"one worker", nil, 0, nil},
-	{"long line after", nil, 0, nil},
+	{"long line after", nil, 0, []string{"host warning host-kills"}},
 	{"unflushed", nil, 7, []string{"host failure handshake-unflushed"}},
 	{"text", nil, 6, []string{"launch failure stdout-noise"}},
 	{"blank", nil, 6, []string{"launch failure stdout-noise"}},

@@ -7,7 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/completions"
+	"github.com/pyplug/pyplug/docs/findings"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/check"
 )
 
 // completeCommand answers the completion scripts: it prints a candidate with a
@@ -83,8 +85,13 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 		return []string{files}
 	case strings.HasPrefix(last, "-"):
 		return flagNames(cmd.Command, last)
+	case cmd.Name == "help" && len(before) > 0:
+		if before[0] == "finding" {
+			return prefixed(findings.IDs(), last)
+		}
+		return nil
 	case cmd.Name == "help":
-		return commandNames(commands, last)
+		return append(commandNames(commands, last), prefixed([]string{"finding"}, last)...)
 	case cmd.Name == "completion":
 		return prefixed(completions.Shells(), last)
 	case len(cmd.ArgsUsage) == 0, cmd.names > 0 && names > 0:
@@ -114,12 +121,13 @@ func flagValues(name, prefix string) []string {
 		"debug":      runner.DebugAreas(),
 		"transport":  {"pipe", "grpc"},
 		"mtls-curve": runner.Curves(),
+		"skip":       check.Skippable(),
 	}
 	if known, ok := values[name]; ok {
 		return prefixed(known, prefix)
 	}
 	switch name {
-	case "python", "input", "cwd", "proto", "proto-path", "protoset", "tls-ca-cert", "tls-client-cert", "tls-client-key":
+	case "python", "input", "junit", "cwd", "proto", "proto-path", "protoset", "tls-ca-cert", "tls-client-cert", "tls-client-key":
 		return []string{files}
 	}
 	return nil

@@ -150,7 +150,7 @@ func (f *program) pythonHints(err error, add adder) {
 	)
 	switch {
 	case errors.As(err, &none):
-		add("install Python %s, or name one with --python", cmp.Or(none.Needs, "3.8 or later"))
+		add("install Python %s, or name one with --python", wanted(none))
 		elsewhereHint(none.Elsewhere, add)
 	case errors.As(err, &version):
 		elsewhereHint(version.Elsewhere, add)
@@ -172,6 +172,15 @@ func (f *program) pythonHints(err error, add adder) {
 			add("or name the Python that has it with --python")
 		}
 	}
+}
+
+// wanted says which versions would do.
+func wanted(e *interp.NotFoundError) string {
+	var specs []string
+	for _, r := range e.Requires {
+		specs = append(specs, r.Spec)
+	}
+	return cmp.Or(e.Needs, strings.Join(specs, " and "), "3.8 or later")
 }
 
 // missingHint says what to install for a module that is not there.

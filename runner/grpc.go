@@ -28,7 +28,7 @@ type GRPC struct {
 	MTLS  *bool
 	Curve string
 	// Service is the name that health is asked for. AnyHealth takes a plugin
-	// for ready whatever its health service says.
+	// for ready whatever its health service says, or if it says nothing.
 	Service   string
 	AnyHealth bool
 	// Metadata is sent with every call, as pairs of name and value.
@@ -103,6 +103,7 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 		MaxMessage:    c.GRPC.MaxMessage,
 		EmitDefaults:  c.GRPC.EmitDefaults,
 		Extra:         described,
+		Seen:          func(e grpcplugin.Evidence) { s.seen = e },
 		Output:        c.Output,
 		Debug:         c.Debug,
 	}

@@ -29,6 +29,7 @@ type Session struct {
 	launcher hook.Launcher
 	inst     hook.Instance        // nil when it did not start
 	grpc     *grpcplugin.Instance // the same, nil for a functions file
+	seen     grpcplugin.Evidence  // of its start
 	// bootstrapped tells that the manifest's shutdown calls are owed.
 	bootstrapped bool
 	closing      sync.Mutex // held by Close
@@ -71,7 +72,7 @@ func (s *Session) Probe(ctx context.Context) error {
 	if err := s.inst.Probe(ctx); err != nil {
 		return err
 	}
-	if s.grpc != nil && s.grpc.Evidence().NoHealth {
+	if s.grpc != nil && s.seen.NoHealth {
 		return fail(hook.Unhealthy, &NoHealthError{})
 	}
 	return nil
@@ -121,7 +122,7 @@ func (s *Session) Oddities() []string {
 	if s.grpc == nil {
 		return nil
 	}
-	return oddities(s.grpc.Evidence())
+	return oddities(s.seen)
 }
 
 // Plugin is what the path was resolved to.
@@ -165,6 +166,10 @@ func (s *Session) Program() Program { return s.program }
 
 // GRPC is the plugin that was started, nil unless it is a gRPC plugin.
 func (s *Session) GRPC() *grpcplugin.Instance { return s.grpc }
+
+// Evidence is what was seen of a gRPC plugin while it started, also when that
+// failed.
+func (s *Session) Evidence() grpcplugin.Evidence { return s.seen }
 
 // Running tells whether the plugin was started and did not end since.
 func (s *Session) Running() bool {

@@ -71,11 +71,9 @@ type check struct {
 	lacking map[string]string
 	ended   error // why there are no more stages
 
-	fault  *hook.Error   // why it is not ready
-	output firstOutput   // when it printed first
-	hooks  []string      // names, once they were described
-	health []string      // the services whose health was asked
-	ready  time.Duration // from its start to its being ready
+	fault      *hook.Error // why it is not ready
+	output     firstOutput // when it printed first
+	controller bool        // it serves one
 }
 
 // stage is one row of the table that a check goes through.
@@ -152,6 +150,11 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	done := st.do(c, ctx)
 	if done.Took == 0 {
 		done.Took = time.Since(began)
+	}
+	for i, f := range done.Findings {
+		if fix, ok := fixes[f.ID]; ok && len(f.Fix) == 0 {
+			done.Findings[i].Fix = []string{fix}
+		}
 	}
 	if worst := done.Worst(); worst != nil {
 		done.Verdict = max(done.Verdict, worst.Verdict)

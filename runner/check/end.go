@@ -74,7 +74,7 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 			"no magic cookie was named, so that it was not tried without",
 			"--cookie KEY=VALUE, or cookie-key and cookie-value in the manifest, name the one of its host")}}
 	}
-	limit := 2*c.ready + 2*time.Second
+	limit := 2*c.s.Evidence().Handshake + 2*time.Second
 	s, err := c.another(ctx, func(cfg *runner.Config) {
 		cfg.GRPC.NoCookie = true
 		if named(program.Env, program.CookieKey) { // the caller is a host itself

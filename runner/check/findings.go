@@ -44,6 +44,7 @@ const (
 	hostRefused          = "host-refused"
 	hostHangs            = "host-hangs"
 	hostCrashes          = "host-crashes"
+	hostKills            = "host-kills"
 	hostUnchecked        = "host-unchecked"
 	handshakeUnflushed   = "handshake-unflushed"
 	againFailed          = "again-failed"
@@ -62,7 +63,22 @@ func IDs() []string {
 		noHooks, hooksUnknown, callFailed,
 		stopKilled, stopFailed, leftBehind,
 		cookieUnchecked, cookieUnknown,
-		hostRefused, hostHangs, hostCrashes, hostUnchecked, handshakeUnflushed, addressFixed,
+		hostRefused, hostHangs, hostCrashes, hostKills, hostUnchecked, handshakeUnflushed, addressFixed,
 		againFailed,
 	}
+}
+
+// fixes say what to do about a finding where its error has no hint.
+var fixes = map[string]string{
+	pluginInvalid:      "name a file or a directory that is a plugin, or mend its manifest where the message says",
+	syntaxError:        "mend the line that is shown",
+	startFailed:        "mend what the message or the last lines of its output say; the source itself was in order",
+	connectFailed:      "have a gRPC server listen there, in plain unless TLS is asked for, before the handshake is printed",
+	handshakeMalformed: "print a line such as 1|1|tcp|127.0.0.1:4410|grpc",
+	healthNotServing:   "say SERVING, or for functions None or True, as soon as it can work, or mend what keeps it from working",
+	healthSilent:       "answer at once, whatever else goes on: let health need no lock and no thread that a call may hold",
+	hooksUnknown:       "generate the code again from one source, and keep the plugin running while it is asked",
+	callFailed:         "mend the hook, or the arguments of --call",
+	stopFailed:         "mend the calls that the manifest has made before the end, or what keeps the plugin from ending",
+	againFailed:        "let a start not depend on what the last run has left: sockets, locks, files",
 }

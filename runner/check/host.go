@@ -18,7 +18,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "there is no stock host to start it with")}}
 	}
 	p := c.s.Program()
-	limit := 3*c.ready + 3*time.Second
+	limit := 3*c.s.Evidence().Handshake + 3*time.Second
 	out, err := stock.Run(ctx, stock.Request{
 		Host: c.o.Host, Env: c.hostEnviron(), Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
 		Spec: stock.Spec{
@@ -45,6 +45,9 @@ func (c *check) host(ctx context.Context) hook.Stage {
 		if len(out.Log) > 0 {
 			st.Details["log"] = out.Log
 		}
+		st.Findings = append(st.Findings, *f)
+	}
+	if f := c.killed(out); f != nil && len(st.Findings) == 0 { // else it could not ask
 		st.Findings = append(st.Findings, *f)
 	}
 	if f := c.fixedAddress(out); f != nil {
@@ -108,19 +111,33 @@ func (c *check) stepFinding(out stock.Outcome, f hook.Finding, limit time.Durati
 			f.Fix = []string{"print(line, flush=True)"}
 			return &f
 		}
+		if f.Fix = []string{"see what the stages before it found; a host asks no more of a plugin than they do"}; step.Name == stock.StepPing {
+			f.Fix = []string{"serve grpc.health.v1.Health, and set the service \"plugin\" to SERVING"}
+		}
 		f.ID, f.Message = hostRefused, "a stock host says, when it "+stepWord[step.Name]+": "+step.Err
 		return &f
 	}
 	return nil
 }
 
-// fixedAddress tells that two starts gave the same port. nil when not.
-func (c *check) fixedAddress(out stock.Outcome) *hook.Finding {
-	g := c.s.GRPC()
-	if g == nil {
+// killed tells that the host had to kill a plugin which serves a controller; nil
+// when not. One without has been told of.
+func (c *check) killed(out stock.Outcome) *hook.Finding {
+	const grace = 2 * time.Second // go-plugin's
+	stop, ok := out.Step(stock.StepStop)
+	if !ok || stop.Took < grace || !c.controller {
 		return nil
 	}
-	line := g.Evidence().Line
+	f := found(hostKills, hook.Warning,
+		fmt.Sprintf("a stock host had to kill it, %s after it called the controller's Shutdown", shown(stop.Took)),
+		"end the program within 2 s of that call",
+		"a line of more than 64 KiB on standard output makes a host stop reading, and the plugin wait in its next print")
+	return &f
+}
+
+// fixedAddress tells that two starts gave the same port. nil when not.
+func (c *check) fixedAddress(out stock.Outcome) *hook.Finding {
+	line := c.s.Evidence().Line
 	if line.Network != "tcp" || out.Address != line.Network+":"+line.Address {
 		return nil
 	}

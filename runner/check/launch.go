@@ -60,32 +60,24 @@ func (o *firstOutput) first(handshake time.Duration) time.Duration {
 // launch starts the plugin.
 func (c *check) launch(ctx context.Context) hook.Stage {
 	c.output.start()
+	began := time.Now()
 	if err := c.s.Start(ctx); err != nil {
 		c.fault = asError(err)
 	}
-	c.ready = c.s.Info().Ready
-	var evidence grpcplugin.Evidence
-	if g := c.s.GRPC(); g != nil {
-		evidence = g.Evidence()
-	}
-	st := hook.Stage{Took: c.ready, Details: details{}}
-	if c.s.GRPC() != nil {
-		st.Took = c.output.first(evidence.Handshake)
-		st.Message = "it started and printed"
-		st.Details["first_output_ms"] = millis(st.Took)
-	} else if c.s.Info().PID != 0 {
-		st.Message = "it started and was loaded"
-	}
+	took, seen := time.Since(began), c.s.Evidence()
 	if c.fault != nil && faultStage(c.fault, c.s) == stageLaunch {
-		st.Findings = c.fail(c.s, startFailed, c.fault)
-		st.Took = 0 // as long as it took
-		return st
+		return hook.Stage{Findings: c.fail(c.s, startFailed, c.fault), Took: took}
 	}
-	if evidence.NoiseLines > 0 {
-		st.Findings = append(st.Findings, noise(evidence))
+	if c.report.Transport == "pipe" {
+		return hook.Stage{Message: "it started and was loaded", Took: c.s.Info().Ready}
 	}
-	if st.Message == "" {
-		st.Message = "it started"
+	st := hook.Stage{Message: "it started", Took: took}
+	if first := c.output.first(seen.Handshake); first > 0 {
+		st.Message, st.Took = "it started and printed", first
+		st.Details = details{"first_output_ms": millis(first)}
+	}
+	if seen.NoiseLines > 0 && seen.Text != "" {
+		st.Findings = append(st.Findings, noise(seen))
 	}
 	return st
 }
@@ -156,39 +148,23 @@ func faultID(e *hook.Error) string {
 
 // handshake tells what the plugin said of itself.
 func (c *check) handshake(context.Context) hook.Stage {
+	if c.report.Transport == "pipe" {
+		python := c.s.Info().Python
+		return hook.Stage{Message: "hello from python " + python, Details: details{"python": python}, Took: time.Microsecond}
+	}
+	e := c.s.Evidence()
+	st := hook.Stage{Details: lineDetails(e), Took: max(e.Handshake-c.output.first(e.Handshake), time.Microsecond)}
 	if c.fault != nil && faultStage(c.fault, c.s) == stageHandshake {
-		return hook.Stage{Findings: c.fail(c.s, faultID(c.fault), c.fault)}
+		st.Findings = c.fail(c.s, faultID(c.fault), c.fault)
+		return st
 	}
-	g := c.s.GRPC()
-	if g == nil && c.report.Transport == "pipe" {
-		return hook.Stage{Message: "hello from python " + c.s.Info().Python, Details: details{"python": c.s.Info().Python}}
-	}
-	if g == nil { // it did, and what came after went wrong
-		return hook.Stage{Message: "a handshake was printed"}
-	}
-	e := g.Evidence()
-	st := hook.Stage{
-		Message: e.Line.String() + ", " + shown(e.Handshake) + " after the start",
-		Took:    max(e.Handshake-c.output.first(e.Handshake), time.Microsecond),
-		Details: details{
-			"line": e.Text, "core_version": e.Line.Core, "app_version": e.Line.App, "network": e.Line.Network,
-			"address": e.Line.Address, "protocol": e.Line.Protocol, "handshake_ms": millis(e.Handshake),
-		},
-	}
+	st.Message = e.Line.String()
 	if e.Line.Cert != nil {
-		st.Message = fmt.Sprintf("%d|%d|%s|%s|%s with a certificate, %s after the start",
-			e.Line.Core, e.Line.App, e.Line.Network, e.Line.Address, e.Line.Protocol, shown(e.Handshake))
-		st.Details["certificate"] = true
+		st.Message = strings.Join(strings.Split(e.Line.String(), "|")[:5], "|") + " with a certificate"
 	}
+	st.Message += ", " + shown(e.Handshake) + " after the start"
 	for _, n := range e.Line.Notes {
-		f := found(handshakeOdd, hook.Note, n.Text)
-		if n.Refused {
-			f = hook.Finding{ID: handshakeMalformed, Verdict: hook.Failure, Kind: hook.Handshake, Message: n.Text + ", which hosts refuse"}
-			if n.Field == 6 { // the certificate
-				f.Fix = []string{`go-plugin wants base64 without padding: .rstrip("=")`}
-			}
-		}
-		st.Findings = append(st.Findings, f)
+		st.Findings = append(st.Findings, odd(n))
 	}
 	if e.Handshake > slow {
 		st.Findings = append(st.Findings, found(handshakeSlow, hook.Warning,
@@ -198,19 +174,37 @@ func (c *check) handshake(context.Context) hook.Stage {
 	return st
 }
 
+// lineDetails are the fields of a handshake, as far as it came.
+func lineDetails(e grpcplugin.Evidence) map[string]any {
+	d := details{}
+	d.add("line", e.Text)
+	if e.Line.Network == "" {
+		return d
+	}
+	d["core_version"], d["app_version"] = e.Line.Core, e.Line.App
+	d["network"], d["address"], d["protocol"] = e.Line.Network, e.Line.Address, e.Line.Protocol
+	d["certificate"], d["handshake_ms"] = e.Line.Cert != nil, millis(e.Handshake)
+	return d
+}
+
+// odd is what is odd about a line.
+func odd(n handshake.Note) hook.Finding {
+	if !n.Refused {
+		return found(handshakeOdd, hook.Note, n.Text)
+	}
+	f := hook.Finding{ID: handshakeMalformed, Verdict: hook.Failure, Kind: hook.Handshake, Message: n.Text + ", which hosts refuse"}
+	if n.Field == 6 { // the certificate
+		f.Fix = []string{`go-plugin wants base64 without padding: .rstrip("=")`}
+	}
+	return f
+}
+
 // connect tells whether a connection came about.
 func (c *check) connect(context.Context) hook.Stage {
+	e := c.s.Evidence()
+	st := hook.Stage{Message: "connected to " + strings.TrimPrefix(e.Line.Network+":"+e.Line.Address, "tcp:"), Took: e.Connect}
 	if c.fault != nil && faultStage(c.fault, c.s) == stageConnect {
-		findings := c.fail(c.s, connectFailed, c.fault)
-		if len(findings) > 0 && len(findings[0].Fix) == 0 {
-			findings[0].Fix = []string{"have a gRPC server listen there, in plain unless TLS is asked for, before the handshake is printed"}
-		}
-		return hook.Stage{Findings: findings}
-	}
-	st := hook.Stage{Message: "connected"}
-	if g := c.s.GRPC(); g != nil {
-		e := g.Evidence()
-		st.Took, st.Message = e.Connect, "connected to "+strings.TrimPrefix(e.Line.Network+":"+e.Line.Address, "tcp:")
+		st.Findings = c.fail(c.s, connectFailed, c.fault)
 	}
 	return st
 }

@@ -19,21 +19,30 @@ const hostService = "plugin"
 
 const serving = "SERVING"
 
-// healthy asks for health.
+// healthy tells what the health service said when the plugin started, and asks
+// for the other services.
 func (c *check) healthy(ctx context.Context) hook.Stage {
-	if c.fault != nil && faultStage(c.fault, c.s) == stageHealth {
-		return hook.Stage{Findings: c.unhealthy(c.fault)}
-	}
-	if c.s.GRPC() == nil {
+	if c.report.Transport == "pipe" {
 		return c.functionHealth(ctx)
+	}
+	e := c.s.Evidence()
+	service := c.service()
+	st := hook.Stage{Message: fmt.Sprintf("%q is SERVING", service)}
+	switch {
+	case c.fault != nil && faultStage(c.fault, c.s) == stageHealth:
+		st.Findings = c.failAs(hook.Unhealthy, c.s, healthID(c.fault), c.fault)
+	case e.NoHealth:
+		none := &hook.Error{Kind: hook.Unhealthy, Err: &runner.NoHealthError{}}
+		st.Findings = c.fail(c.s, healthMissing, none)
+	case e.Unhealthy != nil:
+		st.Findings = c.fail(c.s, healthID(e.Unhealthy), e.Unhealthy)
+	}
+	if len(st.Findings) > 0 {
+		st.Took = e.Health
+		return st
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
 	defer cancel()
-	service := c.service()
-	if err := c.s.Probe(ctx); err != nil {
-		return hook.Stage{Message: "no answer", Findings: c.unhealthy(err)}
-	}
-	st := hook.Stage{Message: fmt.Sprintf("%q is SERVING", service)}
 	statuses := map[string]string{service: serving}
 	for _, name := range c.otherServices(ctx, service) {
 		status, err := c.s.GRPC().HealthOf(ctx, name)
@@ -63,29 +72,15 @@ func (c *check) service() string {
 	return hostService
 }
 
-// otherServices are the names, beside the one that decides, by which health may be served:
-// that of the server as a whole, and those of the services that it has.
+// otherServices are the names, beside the one that decides, by which health may
+// be served: that of the server as a whole, and those of the services that it has.
 func (c *check) otherServices(ctx context.Context, but string) []string {
 	const most = 10 // each costs a call
 	names := []string{""}
-	if sch, err := c.s.Describe(ctx); err == nil {
-		for _, h := range sch.Hooks {
-			if service, _, ok := strings.Cut(h.Name, "/"); ok && !slices.Contains(names, service) && len(names) < most {
-				names = append(names, service)
-			}
-		}
+	if services, err := c.s.GRPC().Services(ctx); err == nil {
+		names = append(names, services[:min(most, len(services))]...)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return name == but })
-}
-
-// unhealthy makes a finding of what a gRPC plugin answered, or did not.
-func (c *check) unhealthy(err error) []hook.Finding {
-	id := healthID(err)
-	findings := c.failAs(hook.Unhealthy, c.s, id, err)
-	if id == healthSilent && len(findings) > 0 && len(findings[0].Fix) == 0 {
-		findings[0].Fix = []string{"answer grpc.health.v1.Health/Check at once, whatever else goes on"}
-	}
-	return findings
 }
 
 // healthID names what a probe said.
@@ -168,15 +163,14 @@ const (
 
 // services tells which of the services that hosts use are there.
 func (c *check) services(ctx context.Context) hook.Stage {
-	g := c.s.GRPC()
-	if g == nil {
-		return hook.Stage{Verdict: hook.Skipped, Message: "it does not run"}
-	}
 	methods := []string{reflectionV1, reflectionAlpha}
 	for _, s := range hostServices[:3] {
 		methods = append(methods, s.method)
 	}
-	served, err := g.Serves(ctx, methods...)
+	if !c.s.Running() {
+		return hook.Stage{Verdict: hook.Skipped, Message: "it does not run"}
+	}
+	served, err := c.s.GRPC().Serves(ctx, methods...)
 	switch kind := asError(err).Kind; {
 	case err == nil:
 	case kind == hook.Crash || kind == hook.Canceled || kind == hook.Internal:
@@ -198,6 +192,7 @@ func (c *check) services(ctx context.Context) hook.Stage {
 		}
 		st.Findings = append(st.Findings, f)
 	}
+	c.controller = served[hostServices[0].method]
 	st.Message = "none of controller, stdio, broker and reflection is served"
 	switch {
 	case len(there) == 1:
@@ -228,11 +223,12 @@ func (c *check) describe(ctx context.Context) hook.Stage {
 	if err != nil {
 		return hook.Stage{Findings: c.fail(c.s, hooksUnknown, err)}
 	}
+	var names []string
 	for _, h := range sch.Hooks {
-		c.hooks = append(c.hooks, h.Name)
+		names = append(names, h.Name)
 	}
-	st := hook.Stage{Message: counted(c.hooks), Details: details{"hooks": c.hooks}}
-	if len(c.hooks) == 0 {
+	st := hook.Stage{Message: counted(names), Details: details{"hooks": names}}
+	if len(names) == 0 {
 		delete(st.Details, "hooks")
 		f := found(noHooks, hook.Warning, "it has no hooks", "define a public function in it")
 		if c.s.GRPC() != nil {

@@ -69,8 +69,12 @@ type Config struct {
 
 	// Service is the name that health is asked for; empty means "plugin".
 	Service string
-	// AnyHealth takes a plugin that says it is not serving for ready, too.
+	// AnyHealth takes a plugin for ready whatever its health service says, or
+	// if it says nothing; [Evidence] has that.
 	AnyHealth bool
+	// Seen receives what was seen of a plugin while it started, also when that
+	// failed, before Launch returns; nil: nobody looks.
+	Seen func(Evidence)
 	// Metadata is sent with every call of a hook, as pairs of name and value.
 	// The values of a name that ends in "-bin" are sent as they are.
 	Metadata []string

@@ -67,6 +67,25 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, s
 	return i.methods.set, i.methods.by, nil
 }
 
+// Services are the full names of the services that a plugin has, without those
+// for hosts and tools, in the order of their methods. Errors are those of
+// Describe.
+func (i *Instance) Services(ctx context.Context) ([]string, error) {
+	set, _, herr := i.descriptors(ctx)
+	if herr != nil {
+		return nil, herr
+	}
+	var names []string
+	for _, m := range set.Methods() {
+		service, _, _ := strings.Cut(m.FullName(), "/")
+		others := strings.HasPrefix(service, "plugin.") || strings.HasPrefix(service, "grpc.")
+		if !others && !slices.Contains(names, service) {
+			names = append(names, service)
+		}
+	}
+	return names, nil
+}
+
 // discover asks the plugin, else who knows its files, and adds what the user
 // named.
 func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, string, error) {

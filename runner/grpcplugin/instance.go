@@ -19,7 +19,8 @@ const drainLimit = 5 * time.Second
 
 // Evidence is what was seen of a plugin while it started.
 type Evidence struct {
-	// Text is the handshake as it was printed, Line what it says.
+	// Text is the handshake as it was printed, Line what it says; the latter is
+	// empty when it was refused.
 	Text string
 	Line handshake.Line
 	// Noise are the first lines that stood before it, NoiseLines how many
@@ -28,7 +29,11 @@ type Evidence struct {
 	NoiseLines int
 	// NoHealth tells that the plugin serves no health, which is put up with.
 	NoHealth bool
-	// Handshake, Connect and Health are how long each of these took.
+	// Unhealthy is what its health service said other than SERVING, or that it
+	// did not answer, which [Config.AnyHealth] puts up with.
+	Unhealthy *hook.Error
+	// Handshake, Connect and Health are how long each of these took, 0 when it
+	// did not come to that.
 	Handshake, Connect, Health time.Duration
 }
 

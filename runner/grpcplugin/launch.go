@@ -38,6 +38,7 @@ type launch struct {
 	config  *plugin.ClientConfig
 	dir     string
 	secure  *tls.Config // nil: no TLS
+	seen    Evidence
 }
 
 // Launch starts one plugin and returns it when its health service says that it
@@ -53,6 +54,9 @@ func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 		return nil, &hook.Error{Kind: hook.Internal, Err: err}
 	}
 	i, herr := n.start()
+	if l.cfg.Seen != nil {
+		l.cfg.Seen(n.seen)
+	}
 	if herr != nil {
 		n.clean()
 		return nil, herr
@@ -207,22 +211,23 @@ func (n *launch) intercept(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.
 // start takes the launch from the process to a healthy instance.
 func (n *launch) start() (*Instance, *hook.Error) {
 	began := time.Now()
-	if _, err := n.client.Start(); err != nil {
+	_, err := n.client.Start()
+	n.look(time.Since(began))
+	if err != nil {
 		if own := (*hook.Error)(nil); errors.As(err, &own) {
 			return nil, own
 		}
 		return nil, &hook.Error{Kind: hook.Handshake, Err: fmt.Errorf("go-plugin: %w", err)}
 	}
 	p := n.process.proc
-	evidence := Evidence{Text: n.process.text, Line: n.process.line, Handshake: time.Since(began)}
-	evidence.Noise, evidence.NoiseLines = n.process.intake.before()
-	n.link.network, n.link.address, n.link.gone = evidence.Line.Network, evidence.Line.Address, p.Done()
+	line := n.seen.Line
+	n.link.network, n.link.address, n.link.gone = line.Network, line.Address, p.Done()
 	n.link.allow = func() error {
 		select {
 		case <-p.Done():
 			return errEnded
 		default:
-			return checkOwner(p.PID(), evidence.Line.Network, evidence.Line.Address)
+			return checkOwner(p.PID(), line.Network, line.Address)
 		}
 	}
 	// Only now does the configuration hold the plugin's certificate.
@@ -234,10 +239,11 @@ func (n *launch) start() (*Instance, *hook.Error) {
 	}
 	i := &Instance{
 		cfg: n.cfg, process: n.process, protocol: protocol, conn: protocol.(*plugin.GRPCClient).Conn,
-		dir: n.dir, evidence: evidence, methods: newDescribed(),
+		dir: n.dir, methods: newDescribed(),
 		farewell: make(chan struct{}), done: make(chan struct{}), idle: make(chan struct{}),
 	}
-	if herr := n.prove(i); herr != nil {
+	herr := n.prove(i)
+	if i.evidence = n.seen; herr != nil {
 		i.conn.Close()
 		protocol.Close()
 		if herr.Kind == hook.Unhealthy {
@@ -251,31 +257,44 @@ func (n *launch) start() (*Instance, *hook.Error) {
 	return i, nil
 }
 
+// look takes down what was printed until now.
+func (n *launch) look(took time.Duration) {
+	n.seen.Text, n.seen.Line = n.process.text, n.process.line
+	if n.process.intake != nil {
+		n.seen.Noise, n.seen.NoiseLines = n.process.intake.before()
+	}
+	if n.seen.Text != "" {
+		n.seen.Handshake = took
+	}
+}
+
 // prove connects and asks for health, each within the limit.
 func (n *launch) prove(i *Instance) *hook.Error {
 	began := time.Now()
-	if err := n.link.connect(n.ctx, i.conn); err != nil {
+	err := n.link.connect(n.ctx, i.conn)
+	if n.seen.Connect = time.Since(began); err != nil {
 		return n.broken(err)
 	}
-	i.evidence.Connect = time.Since(began)
 	began = time.Now()
 	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.HealthTimeout)
 	defer cancel()
-	err := ask(ctx, i.conn, n.cfg.Service)
-	i.evidence.Health = time.Since(began)
+	err = ask(ctx, i.conn, n.cfg.Service)
+	n.seen.Health = time.Since(began)
 	var none *NoHealthError
-	var bad *HealthError
-	i.evidence.NoHealth = errors.As(err, &none)
-	if err == nil || i.evidence.NoHealth || n.cfg.AnyHealth && errors.As(err, &bad) {
+	if n.seen.NoHealth = errors.As(err, &none); err == nil || n.seen.NoHealth {
 		return nil
 	}
-	if n.ctx.Err() == nil && ctx.Err() != nil {
-		return &hook.Error{Kind: hook.Unhealthy,
-			Err: &hook.LimitError{What: "no answer of the health service", Limit: n.cfg.HealthTimeout}}
-	}
 	herr := unhealthy(n.ctx, err, began)
-	if herr.Status != nil && i.diedWithin(lostLimit) {
+	switch {
+	case n.ctx.Err() == nil && ctx.Err() != nil:
+		herr = &hook.Error{Kind: hook.Unhealthy,
+			Err: &hook.LimitError{What: "no answer of the health service", Limit: n.cfg.HealthTimeout}}
+	case herr.Status != nil && i.diedWithin(lostLimit):
 		return n.process.ended(errors.New("the plugin ended before it was ready"))
+	}
+	if n.cfg.AnyHealth && herr.Kind == hook.Unhealthy {
+		n.seen.Unhealthy = herr
+		return nil
 	}
 	return herr
 }
