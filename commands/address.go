@@ -11,6 +11,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const addressCategory = "gRPC servers that run already:"
@@ -54,7 +55,7 @@ func pluginOnly(c *cli.Context) error {
 		}
 	}
 	if words := c.Args().Slice(); len(words) > 0 {
-		return usage("%s is a PLUGIN and --address is given: want one of them", quoteLine(words[:1]))
+		return usage("%s is a PLUGIN and --address is given: want one of them", schema.QuoteLine(words[:1]))
 	}
 	return nil
 }

@@ -193,7 +193,7 @@ func (f *program) earlyFlag(args []string) error {
 				f.opts.json = asks(cmd.Command, args[1:], "json")
 				flags := args[1 : i+2]
 				line := slices.Concat([]string{"pyplug", word}, flags, args[i+3:])
-				return &earlyFlagError{flag: args[1], line: quoteLine(line)}
+				return &earlyFlagError{flag: args[1], line: schema.QuoteLine(line)}
 			}
 		}
 	}
@@ -204,7 +204,9 @@ func (f *program) earlyFlag(args []string) error {
 // unknownCommandError is told with a hint.
 type unknownCommandError struct{ name, suggest string }
 
-func (e *unknownCommandError) Error() string { return "unknown command " + quoteLine([]string{e.name}) }
+func (e *unknownCommandError) Error() string {
+	return "unknown command " + schema.QuoteLine([]string{e.name})
+}
 
 func unknownCommand(f *program, name string) error {
 	var names []string

@@ -98,7 +98,7 @@ func dataWords(known map[string]bool, prog []string, flags, words, rest []string
 			moved, left = rest[i:i+2], left[1:]
 		}
 		line := slices.Concat(prog, flags, moved, words, rest[:i], left)
-		return nil, &lateFlagError{flag: word, line: quoteLine(line)}
+		return nil, &lateFlagError{flag: word, line: schema.QuoteLine(line)}
 	}
 	return rest, nil
 }
@@ -146,20 +146,4 @@ type lateFlagError struct{ flag, line string }
 
 func (e *lateFlagError) Error() string {
 	return e.flag + " stands after HOOK, where everything is an argument of the hook"
-}
-
-// quoteLine writes words as a POSIX shell reads them.
-func quoteLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		if w == "" || strings.ContainsFunc(w, needsQuote) {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		quoted[i] = w
-	}
-	return strings.Join(quoted, " ")
-}
-
-func needsQuote(r rune) bool {
-	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,", r) && r < 0x80
 }

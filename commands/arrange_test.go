@@ -84,22 +84,6 @@ func TestArrangeKeepsWordsAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestQuoteLine(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain":  "plain",
-		"":       "''",
-		"a b":    "'a b'",
-		"it's":   `'it'\''s'`,
-		"$(x)":   "'$(x)'",
-		"a=1":    "a=1",
-		"ünï.py": "ünï.py",
-	} {
-		if got := quoteLine([]string{in}); got != want {
-			t.Errorf("%q: got %s, want %s", in, got, want)
-		}
-	}
-}
-
 // What completes never panics, whatever the words.
 func FuzzComplete(f *testing.F) {
 	f.Add("run --python ")

@@ -15,18 +15,21 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const checkText = `Go through every stage from the interpreter to a clean stop, and say of each whether it is right,
+var checkText = `Go through every stage from the interpreter to a clean stop, and say of each whether it is right,
    how long it took, and what to do where it is not. Without PLUGIN the one of the current directory
    is checked, by its manifest.
 
    A failure is what breaks a host or a call; a warning is what a host survives. The exit status is
    that of the first failure. Each finding has a name: ` + "`pyplug help finding NAME`" + ` explains it.
 
-   The stages: plugin interpreter source launch handshake connect health services hooks stop cookie
-   host again. "host" has an unmodified go-plugin host start the plugin; "again" is asked for by
-   --crash.
+   The stages are, in this order,
+
+   ` + strings.Join(check.Stages(), " ") + `
+
+   "host" has an unmodified go-plugin host start the plugin; "again" is asked for by --crash.
 
    pyplug check greeter.py
    pyplug check --call 'greet World' greeter.py
@@ -107,6 +110,11 @@ func (f *program) readCheck(c *cli.Context) (checkOptions, error) {
 			o.skip = append(o.skip, name)
 		}
 	}
+	for _, needed := range []string{"launch", "handshake", "connect", "hooks"} {
+		if slices.Contains(o.skip, needed) && c.IsSet("call") {
+			return o, usage("--call is made in the stage hooks, which --skip %s leaves out", needed)
+		}
+	}
 	var err error
 	if o.cfg, err = readPlugin(c, o.plugins[0]); err != nil {
 		return o, err
@@ -125,7 +133,7 @@ func (f *program) readCheck(c *cli.Context) (checkOptions, error) {
 
 // readCall reads the value of --call.
 func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) {
-	words, err := splitLine(text)
+	words, err := schema.SplitLine(text)
 	switch {
 	case err != nil:
 		return hook.Call{}, usage("--call is %s: %w", strconv.Quote(text), err)
@@ -138,26 +146,36 @@ func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) 
 }
 
 // check checks every plugin and prints what was found. The error is that of the
-// first failure, and has been shown.
+// first check that did not come to its end, else of the first failure, which has
+// been shown.
 func (f *program) check(ctx context.Context, o checkOptions) error {
 	// The file may be a pipe that nobody reads.
 	junit, err := interruptible(ctx, func() (*os.File, error) { return openReport(o.junit) })
 	if err != nil {
 		return err
 	}
-	all, err := f.checkAll(ctx, o)
-	if err := errors.Join(err, f.reports(o, all, junit)); err != nil {
-		return err
+	all, printed := f.checkAll(ctx, o)
+	reported := f.reports(o, all, junit)
+	if printed != nil {
+		return printed
 	}
 	for _, c := range all {
 		switch {
-		case c.Err != nil && !f.opts.json:
+		case c.Err != nil && f.opts.json: // it has been shown
+			return &checkedError{code: c.ExitCode}
+		case c.Err != nil:
 			return c.Err
-		case c.ExitCode != 0:
+		}
+	}
+	for _, c := range all {
+		if c.ExitCode != 0 {
+			if reported != nil {
+				f.streams.Warn(reported.Error())
+			}
 			return &checkedError{code: c.ExitCode}
 		}
 	}
-	return nil
+	return reported
 }
 
 // checkedError gives the exit code of a check, which has told why.
@@ -166,12 +184,11 @@ type checkedError struct{ code int }
 func (e *checkedError) Error() string { return "the check failed" }
 
 // checkAll checks plugins, so many at a time, and prints each in its turn. The error
-// is that of standard output.
+// is that of standard output; without a reader there the checks go on in silence,
+// since their verdict counts.
 func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.Checked, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	printer := f.streams.Checks(o.strict)
-	printer.Shown = !f.opts.quiet
 	faces := make([]*face, len(o.plugins))
 	for i, plugin := range o.plugins {
 		faces[i] = newFace(f, o, plugin)
@@ -188,19 +205,23 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.Checked, e
 	}()
 	stop := f.streams.Progress(func() string { return progress(faces) })
 	defer stop()
+	printer := f.streams.Checks(o.strict)
 	var all []ui.Checked
 	var failed error
 	for _, face := range faces {
-		err := face.print(ctx, printer)
-		if err != nil && failed == nil {
-			failed = err
-			cancel(err) // nobody reads what the others would say
+		if failed == nil {
+			if failed = face.print(printer); failed != nil && !errors.Is(failed, errQuiet) {
+				cancel(failed)
+			}
 		}
 		<-face.over
 		all = append(all, face.checked)
 	}
 	if failed == nil && !f.opts.json {
-		failed = f.write(ctx, printer.Finish)
+		failed = f.write(f.life.kill, printer.Finish)
+	}
+	if errors.Is(failed, errQuiet) {
+		failed = nil
 	}
 	return all, failed
 }

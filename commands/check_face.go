@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -40,21 +41,29 @@ func newFace(f *program, o checkOptions, plugin string) *face {
 
 // run checks the plugin.
 func (c *face) run(ctx context.Context, o checkOptions) {
-	report, err := check.Run(ctx, c.f.life.kill, check.Options{
+	var report hook.Report
+	var err error
+	defer func() {
+		if p := recover(); p != nil {
+			err = &hook.Error{Kind: hook.Internal, Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
+		}
+		c.begin("")
+		c.f.output.Close()
+		c.checked = ui.Checked{Report: report, ExitCode: verdictCode(report, err, o.strict)}
+		if err != nil {
+			c.checked.Err = asError(err)
+		}
+		close(c.stages)
+		close(c.over)
+	}()
+	report.Plugin = c.f.plugin
+	report, err = check.Run(ctx, c.f.life.kill, check.Options{
 		Config: c.cfg, Skip: o.skip, Calls: o.calls, Crash: o.crash, Host: hostCommandLine(),
-		Hints:    func(_ *runner.Session, err error) []string { return c.f.hints(err) },
+		Hints:    c.f.hints,
 		Prepared: func(s *runner.Session) error { return c.prepared(s, len(o.plugins) > 1) },
 		Began:    c.begin,
 		Ended:    func(st hook.Stage) { c.stages <- st },
 	})
-	c.begin("")
-	c.f.output.Close()
-	c.checked = ui.Checked{Report: report, ExitCode: verdictCode(report, err, o.strict)}
-	if err != nil {
-		c.checked.Err = asError(err)
-	}
-	close(c.stages)
-	close(c.over)
 }
 
 // prepared takes the session. A flag for gRPC plugins is wrong for a functions
@@ -76,10 +85,10 @@ func (c *face) begin(stage string) {
 	c.stage = stage
 }
 
-// print shows the stages as they end, and what it came to.
-func (c *face) print(ctx context.Context, printer *ui.CheckPrinter) error {
-	// What was found before an end that came early is told, too.
-	ctx = context.WithoutCancel(ctx)
+// print shows the stages as they end, and what it came to, also when it ended
+// early. A reader who does not read is left at the second signal.
+func (c *face) print(printer *ui.CheckPrinter) error {
+	ctx := c.f.life.kill
 	if c.f.opts.json {
 		<-c.over
 		return c.f.write(ctx, func() error { return c.f.streams.CheckJSON(c.checked) })
@@ -89,6 +98,7 @@ func (c *face) print(ctx context.Context, printer *ui.CheckPrinter) error {
 	}
 	for st := range c.stages {
 		c.f.output.Flush()
+		printer.Shown = !c.f.opts.quiet && !c.f.heldBack.Load()
 		if err := c.f.write(ctx, func() error { return printer.Stage(st) }); err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -87,44 +86,4 @@ func hostCommand(f *program) command {
 			return nil
 		},
 	}}
-}
-
-// splitLine splits a line into words as a shell does: blanks separate, quotes of
-// both kinds and backslashes keep together. Nothing is expanded.
-func splitLine(text string) ([]string, error) {
-	var words []string
-	var word []rune
-	var quote rune
-	in, escaped := false, false
-	for _, r := range text {
-		switch {
-		case escaped:
-			if quote == '"' && !strings.ContainsRune("\"\\$`", r) {
-				word = append(word, '\\') // it is one only before these
-			}
-			word, escaped = append(word, r), false
-		case r == '\\' && quote != '\'':
-			in, escaped = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '\'' || r == '"'):
-			in, quote = true, r
-		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
-			if in {
-				words = append(words, string(word))
-			}
-			word, in = nil, false
-		default:
-			word, in = append(word, r), true
-		}
-	}
-	switch {
-	case quote != 0:
-		return nil, fmt.Errorf("a %c is not closed", quote)
-	case escaped:
-		return nil, errors.New("nothing follows the last backslash")
-	case in:
-		words = append(words, string(word))
-	}
-	return words, nil
 }

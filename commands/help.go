@@ -124,4 +124,6 @@ func (f *program) boldHeadings(page string) string {
 // unknownFindingError is told with a hint.
 type unknownFindingError struct{ name, suggest string }
 
-func (e *unknownFindingError) Error() string { return "unknown finding " + quoteLine([]string{e.name}) }
+func (e *unknownFindingError) Error() string {
+	return "unknown finding " + schema.QuoteLine([]string{e.name})
+}

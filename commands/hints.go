@@ -48,7 +48,7 @@ func (f *program) usageHints(err error, add adder) {
 		if unknownCmd.suggest != "" {
 			add("did you mean `pyplug %s`?", unknownCmd.suggest)
 		} else if strings.ContainsAny(unknownCmd.name, "./") {
-			add("`pyplug run %s HOOK` calls one of its functions", quoteLine([]string{unknownCmd.name}))
+			add("`pyplug run %s HOOK` calls one of its functions", schema.QuoteLine([]string{unknownCmd.name}))
 		} else {
 			add("`pyplug help` lists the commands")
 		}
@@ -62,7 +62,7 @@ func (f *program) usageHints(err error, add adder) {
 	case errors.As(err, &early):
 		add("flags come after it: %s", early.line)
 	case errors.As(err, &noHook):
-		add("`pyplug hooks %s` lists its hooks", quoteLine([]string{noHook.plugin}))
+		add("`pyplug hooks %s` lists its hooks", schema.QuoteLine([]string{noHook.plugin}))
 	case errors.As(err, &shell):
 		if shell.suggest != "" {
 			add("did you mean %s?", shell.suggest)
@@ -118,7 +118,7 @@ func (f *program) argumentHints(e *schema.ArgumentError, add adder) {
 		if e.Suggest != "" {
 			add("did you mean %s?", e.Suggest)
 		}
-		add("as text with a = in it: %s", quoteLine([]string{"=" + e.Word}))
+		add("as text with a = in it: %s", schema.QuoteLine([]string{"=" + e.Word}))
 	case schema.TooMany:
 		if e.Suggest != "" {
 			add("%s is given by name: %s=VALUE", e.Suggest, e.Suggest)
@@ -129,14 +129,14 @@ func (f *program) argumentHints(e *schema.ArgumentError, add adder) {
 		}
 	case schema.ByNameOnly:
 		if len(e.Known) > 0 {
-			add("fields have no positions: %s", quoteLine([]string{e.Known[0] + e.Value}))
+			add("fields have no positions: %s", schema.QuoteLine([]string{e.Known[0] + e.Value}))
 		}
 	case schema.NotNested, schema.TwoOfOneof:
 	case schema.BadValue, schema.Twice:
 		add("the hook is %s", e.Signature)
 	case schema.Missing, schema.NotByName:
 	default:
-		add("`pyplug hooks %s` shows what it takes", quoteLine([]string{f.plugin}))
+		add("`pyplug hooks %s` shows what it takes", schema.QuoteLine([]string{f.plugin}))
 	}
 }
 
@@ -156,13 +156,13 @@ func (f *program) pythonHints(err error, add adder) {
 		elsewhereHint(version.Elsewhere, add)
 		switch {
 		case version.Remake && len(version.Elsewhere) > 0:
-			add("make the environment again: %s", quoteLine([]string{version.Elsewhere[0].Path, "-m", "venv", "--clear", version.Env}))
+			add("make the environment again: %s", schema.QuoteLine([]string{version.Elsewhere[0].Path, "-m", "venv", "--clear", version.Env}))
 		case len(version.Elsewhere) == 0:
 			add("install Python %s, or name one with --python", cmp.Or(version.Needs, "3.8 or later"))
 		}
 	case errors.As(err, &broken):
 		if broken.Remake {
-			add("make the environment again: %s", quoteLine([]string{"python3", "-m", "venv", "--clear", broken.Env}))
+			add("make the environment again: %s", schema.QuoteLine([]string{"python3", "-m", "venv", "--clear", broken.Env}))
 		} else {
 			add("name another Python with --python")
 		}
@@ -191,7 +191,7 @@ func (f *program) missingHint(e *schema.MissingModuleError, add adder) {
 	}
 	text := module + " is not installed for this Python"
 	if name := check.Distribution(module); name != "" {
-		text += ": " + quoteLine([]string{f.session.Interpreter().Path, "-m", "pip", "install", name})
+		text += ": " + schema.QuoteLine([]string{f.session.Interpreter().Path, "-m", "pip", "install", name})
 	}
 	add("%s", text)
 }
@@ -199,7 +199,7 @@ func (f *program) missingHint(e *schema.MissingModuleError, add adder) {
 // elsewhereHint names an installed Python that would do.
 func elsewhereHint(found []interp.Interpreter, add adder) {
 	if len(found) > 0 {
-		add("%s would do: --python %s", found[0], quoteLine([]string{found[0].Path}))
+		add("%s would do: --python %s", found[0], schema.QuoteLine([]string{found[0].Path}))
 	}
 }
 

@@ -63,7 +63,7 @@ func handshakeHint(e *handshake.Error, add adder) {
 		}
 	case "address":
 		if filepath.IsAbs(e.Seen) {
-			add("a socket belongs into the directory that PLUGIN_UNIX_SOCKET_DIR names")
+			add("a socket belongs into the directory that PLUGIN_UNIX_SOCKET_DIR names, or, where no host sets that, the temporary one")
 			return
 		}
 		add("listen on 127.0.0.1:0 and print the port that was chosen; other machines have no business here")

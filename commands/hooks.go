@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const hooksText = `List the hooks of PLUGIN with their signatures and the first line of their documentation.
@@ -50,7 +51,7 @@ func (f *program) onePlugin(c *cli.Context) (runner.Config, error) {
 	case 1:
 		return readPlugin(c, words[0])
 	default:
-		return runner.Config{}, usage("%s is one word too many, want one PLUGIN", quoteLine(words[1:2]))
+		return runner.Config{}, usage("%s is one word too many, want one PLUGIN", schema.QuoteLine(words[1:2]))
 	}
 }
 

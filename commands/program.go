@@ -63,7 +63,7 @@ func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*ru
 	f.debugTo(&cfg)
 	stop := f.streams.Waiting("starting " + cfg.Plugin)
 	defer stop()
-	s, err := prepare(ctx, cfg)
+	s, err := runner.Prepare(ctx, cfg)
 	f.session = s
 	if err == nil {
 		err = f.suits(s)
@@ -96,15 +96,6 @@ func (f *program) debugTo(cfg *runner.Config) {
 			f.streams.Log("debug", area+": "+text)
 		}
 	}
-}
-
-// prepare does so within ctx: a file that it reads may be one that never ends.
-func prepare(ctx context.Context, cfg runner.Config) (*runner.Session, error) {
-	s, err := interruptible(ctx, func() (*runner.Session, error) { return runner.Prepare(ctx, cfg) })
-	if s == nil {
-		s = new(runner.Session)
-	}
-	return s, err
 }
 
 // outputLine prints a line of the plugin. What one in Go logs for its host's

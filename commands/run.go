@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line, stop.
@@ -111,7 +112,7 @@ func (f *program) readRun(c *cli.Context) (runOptions, error) {
 	}
 	o.call.Hook, o.input = words[1], c.String("input")
 	if o.input != "" && len(words) > 2 {
-		return o, usage("--input gives all arguments, and %s is one more", quoteLine(words[2:3]))
+		return o, usage("--input gives all arguments, and %s is one more", schema.QuoteLine(words[2:3]))
 	}
 	o.call.Args.Words, err = f.readWords(c.Context, words[2:])
 	return o, err

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Version is set by the linker for a release.
@@ -22,7 +23,7 @@ func versionCommand(f *program) command {
 				return err
 			}
 			if c.Args().Present() {
-				return usage("version takes no arguments, and %s is one", quoteLine(c.Args().Slice()[:1]))
+				return usage("version takes no arguments, and %s is one", schema.QuoteLine(c.Args().Slice()[:1]))
 			}
 			return printVersion(f, f.opts.json)
 		},

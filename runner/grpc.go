@@ -220,10 +220,10 @@ func oddities(e grpcplugin.Evidence) []string {
 	var notes []string
 	switch {
 	case e.NoiseLines == 1:
-		notes = append(notes, fmt.Sprintf("it printed %s before its handshake, which other hosts refuse", noise(e.Noise[0])))
+		notes = append(notes, fmt.Sprintf("it printed %v before its handshake, which other hosts refuse", e.Noise[0]))
 	case e.NoiseLines > 1:
 		notes = append(notes, fmt.Sprintf("it printed %d lines before its handshake, the first %s, which other hosts refuse",
-			e.NoiseLines, noise(e.Noise[0])))
+			e.NoiseLines, e.Noise[0]))
 	}
 	for _, n := range e.Line.Notes {
 		if n.Refused {
@@ -231,18 +231,6 @@ func oddities(e grpcplugin.Evidence) []string {
 		}
 	}
 	return notes
-}
-
-// noise shows a line that should not be there.
-func noise(n grpcplugin.Noise) string {
-	const shown = 60
-	if n.Bytes == 0 {
-		return "an empty line"
-	}
-	if n.Bytes > shown {
-		return fmt.Sprintf("%q… (%d bytes)", n.Text[:min(shown, len(n.Text))], n.Bytes)
-	}
-	return fmt.Sprintf("%q", n.Text)
 }
 
 // chooseTransport decides how a plugin is spoken to, and says why, without

@@ -37,8 +37,31 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 // Prepare settles all that can be settled without starting the plugin: its
 // path, manifest, interpreter and transport. The session is never nil, and tells
 // how far it came. The error is a [*hook.Error] of the kinds Usage, Interpreter
-// and Canceled.
+// and Canceled. Ending ctx leaves it, also where a file that it reads never ends.
 func Prepare(ctx context.Context, c Config) (*Session, error) {
+	type outcome struct {
+		s   *Session
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() { // ends with what it reads, or with the process
+		s, err := prepare(ctx, c)
+		done <- outcome{s, err}
+	}()
+	select {
+	case o := <-done:
+		return o.s, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.s, o.err
+	default:
+		return &Session{config: c}, fail(hook.Canceled, context.Cause(ctx))
+	}
+}
+
+func prepare(ctx context.Context, c Config) (*Session, error) {
 	s := &Session{config: c}
 	var err error
 	began := time.Now()

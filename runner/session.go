@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -32,7 +33,7 @@ type Session struct {
 	seen     grpcplugin.Evidence  // of its start
 	// bootstrapped tells that the manifest's shutdown calls are owed.
 	bootstrapped bool
-	closing      sync.Mutex // held by Close
+	closing      sync.Mutex // held by Farewell and Close
 }
 
 var _ hook.Caller = (*Session)(nil)
@@ -171,6 +172,16 @@ func (s *Session) GRPC() *grpcplugin.Instance { return s.grpc }
 // failed.
 func (s *Session) Evidence() grpcplugin.Evidence { return s.seen }
 
+// Crash ends the plugin's process as something outside of pyplug would.
+// [os.ErrProcessDone] when it is gone.
+func (s *Session) Crash() error {
+	i, ok := s.inst.(interface{ Crash() error })
+	if !ok {
+		return os.ErrProcessDone
+	}
+	return i.Crash()
+}
+
 // Running tells whether the plugin was started and did not end since.
 func (s *Session) Running() bool {
 	if s.inst == nil {
@@ -199,27 +210,32 @@ func (s *Session) state(to string) {
 	}
 }
 
+// Farewell makes the manifest's shutdown calls, unless the plugin is gone, its
+// bootstrap calls did not all succeed, or they were made before. The error is that
+// of the first call that failed, which is the last that was made.
+func (s *Session) Farewell(ctx context.Context) error {
+	s.closing.Lock()
+	defer s.closing.Unlock()
+	owed := s.bootstrapped && s.Running() && ctx.Err() == nil
+	s.bootstrapped = false
+	if !owed {
+		return nil
+	}
+	return s.calls(ctx, s.plugin.Manifest.Shutdown)
+}
+
 // Close stops the plugin and returns when all of it is gone. Ending ctx skips
-// to the kill. Before that it makes the manifest's shutdown calls, unless the
-// plugin is gone; their error is returned. It is safe to call twice, and on a
-// session that did not start.
+// to the kill. Before that it makes the calls of [Session.Farewell], whose error
+// is returned. It is safe to call twice, and on a session that did not start.
 func (s *Session) Close(ctx context.Context) error {
 	if s.inst == nil {
 		return nil
 	}
-	s.closing.Lock()
-	defer s.closing.Unlock()
 	s.state("stopping")
 	defer s.state("stopped")
-	var callErr error
-	select {
-	case <-s.inst.Done():
-	default:
-		if s.bootstrapped && ctx.Err() == nil {
-			callErr = s.calls(ctx, s.plugin.Manifest.Shutdown)
-		}
-	}
-	s.bootstrapped = false
+	callErr := s.Farewell(ctx)
+	s.closing.Lock()
+	defer s.closing.Unlock()
 	err := s.inst.Stop(ctx)
 	if closeErr := s.launcher.Close(ctx); err == nil {
 		err = closeErr

@@ -101,8 +101,8 @@ func plural(n int, noun string) string {
 // Make one with [Streams.Checks]; it is for one goroutine at a time. The errors
 // of its methods are those of the write, see [IsClosedPipe].
 type CheckPrinter struct {
-	// Shown tells that what the plugins print is on standard error already: a
-	// finding does not tell its last lines again.
+	// Shown tells that what a plugin prints is on standard error already: a
+	// finding whose lines were passed on does not tell the last of them again.
 	Shown bool
 
 	s       *Streams

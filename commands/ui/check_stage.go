@@ -94,7 +94,7 @@ func idTail(f hook.Finding) []string {
 func (p *CheckPrinter) details(b *strings.Builder, f hook.Finding, column int) {
 	const inPage = 2 // what a page indents by itself
 	details := p.s.newOutPage(column - inPage)
-	details.finding(f, p.Shown)
+	details.finding(f, p.Shown && f.Printed)
 	for _, line := range details.lines {
 		b.WriteString(strings.TrimRight(strings.Repeat(" ", column-inPage)+line, " ") + "\n")
 	}

@@ -151,6 +151,7 @@ func TestCheckTerminal(t *testing.T) {
 	c.Plugin, c.Stages[3].Message = "a\x1b]0;x\a", "two\nlines\r"
 	c.Stages = c.Stages[1:]
 	c.Stages[1].Findings[1].Err = &hook.Error{Err: errors.New("x"), Exit: &hook.Exit{Stderr: []string{"gone"}}}
+	c.Stages[1].Findings[1].Printed = true
 	p := s.Checks(false)
 	p.Shown = true
 	printChecks(t, p, []Checked{c})

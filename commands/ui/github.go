@@ -69,13 +69,13 @@ func (s *Streams) annotations(c Checked) []annotation {
 				message += "\nfix: " + fix
 			}
 			found = append(found, annotation{
-				level, s.inWorkspace(cmp.Or(f.File, c.Plugin)), "pyplug: " + cmp.Or(f.ID, st.Name), message, f.Line,
+				level, s.inWorkspace(cmp.Or(f.File, c.Entry, c.Plugin)), "pyplug: " + cmp.Or(f.ID, st.Name), message, f.Line,
 			})
 		}
 	}
 	if c.Err != nil {
 		found = append(found, annotation{
-			"error", s.inWorkspace(c.Plugin), "pyplug: the check ended early", c.Err.Error(), 0,
+			"error", s.inWorkspace(cmp.Or(c.Entry, c.Plugin)), "pyplug: the check ended early", c.Err.Error(), 0,
 		})
 	}
 	return found

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
@@ -18,21 +19,26 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth = true // a stage of its own
 	cfg.Output = c.output.watch(cfg.Output)
+	began := time.Now()
 	s, err := runner.Prepare(ctx, cfg)
-	c.s = s
+	c.s, c.searched = s, time.Since(began)-s.Resolved()
 	if c.o.Prepared != nil {
 		if refused := c.o.Prepared(s); err == nil {
 			err = refused
 		}
 	}
 	c.report.Transport = s.Settings().Transport
+	c.report.Entry = s.Plugin().Entry
+	if scripts, _, _ := s.Source(); len(scripts) > 0 {
+		c.report.Entry = scripts[len(scripts)-1]
+	}
 	st := hook.Stage{Took: s.Resolved(), Details: pluginDetails(s)}
 	if err != nil && asError(err).Kind == hook.Interpreter {
-		c.fault = asError(err) // told by its stage
+		c.noPython = asError(err) // told by its stage
 		err = nil
 	}
 	if err != nil {
-		st.Findings = c.fail(s, pluginInvalid, err)
+		st.Findings = c.fail(pluginInvalid, err)
 		return st
 	}
 	p, set := s.Plugin(), s.Settings()
@@ -80,8 +86,8 @@ func (d details) add(name, value string) {
 
 // interpreter tells which Python runs the plugin.
 func (c *check) interpreter(ctx context.Context) hook.Stage {
-	if c.fault != nil {
-		return hook.Stage{Findings: c.fail(c.s, pythonMissing, c.fault)}
+	if c.noPython != nil {
+		return hook.Stage{Findings: c.fail(pythonMissing, c.noPython), Took: c.searched}
 	}
 	py, p := c.s.Interpreter(), c.s.Plugin()
 	if p.Kind == manifest.Executable {
@@ -91,7 +97,7 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 		}
 		return st
 	}
-	st := hook.Stage{Message: "python " + py.Version.String() + " (" + string(py.Source) + ")", Details: pythonDetails(py, p)}
+	st := hook.Stage{Message: "python " + py.Version.String() + " (" + string(py.Source) + ")", Details: pythonDetails(py, p), Took: c.searched}
 	for _, skipped := range py.Skipped {
 		st.Findings = append(st.Findings, found(pythonSkipped, hook.Note, skipped.String()+"; using "+py.Path))
 	}
@@ -131,7 +137,8 @@ func (c *check) hostPython(ctx context.Context) *hook.Finding {
 		f := found(pythonDiffers, hook.Note, "the host of this plugin would find no Python: "+err.Error())
 		return &f
 	}
-	if s.Interpreter().Path == c.s.Interpreter().Path {
+	theirs, ours := s.Interpreter(), c.s.Interpreter()
+	if theirs.Path == ours.Path || theirs.Env != "" && theirs.Env == ours.Env {
 		return nil
 	}
 	f := found(pythonDiffers, hook.Note, "the host of this plugin would take "+s.Interpreter().String(), "leave --python out to check with that one")

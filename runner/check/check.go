@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -27,9 +28,8 @@ type Options struct {
 	// Host is a program with its first words that leads to [stock.Main];
 	// without one the stage "host" says that it could not be done.
 	Host []string
-	// Hints says what to do about an error; nil: nothing is known. The session
-	// tells how far the plugin came, and is never nil.
-	Hints func(*runner.Session, error) []string
+	// Hints says what to do about an error; nil: nothing is known.
+	Hints func(error) []string
 	// Prepared is told the session before anything is started, and may refuse
 	// it; nil takes any.
 	Prepared func(*runner.Session) error
@@ -52,11 +52,20 @@ func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 		if c.ended != nil {
 			break
 		}
-		c.done(c.do(ctx, st))
+		done := c.do(ctx, st)
+		if st.name == stageSource && guessed(done) && !slices.Contains(o.Skip, stageLaunch) {
+			c.held = &done // until the plugin was started
+			continue
+		}
+		if c.held != nil {
+			done = c.confirm(done)
+		}
+		c.done(done)
 	}
-	if c.s.Running() { // the check was ended before the stage that stops it
-		_ = c.s.Close(kill)
+	if c.held != nil {
+		c.done(*c.held)
 	}
+	_ = c.s.Close(kill) // the check may have ended before the stage that tells how
 	c.report.Took = time.Since(began)
 	return c.report, c.ended
 }
@@ -69,11 +78,15 @@ type check struct {
 	s      *runner.Session
 	// lacking says of a stage why those that need it cannot be done.
 	lacking map[string]string
-	ended   error // why there are no more stages
+	held    *hook.Stage // source, if a start is to confirm what it found
+	ended   error       // why there are no more stages
 
-	fault      *hook.Error // why it is not ready
-	output     firstOutput // when it printed first
-	controller bool        // it serves one
+	searched time.Duration // how long it took to find the Python
+	noPython *hook.Error   // why there is none
+	fault    *hook.Error   // why it is not ready
+	faultAt  string        // the stage that tells it
+	output   firstOutput   // when it printed first
+	healthy  bool          // it said so
 }
 
 // stage is one row of the table that a check goes through.
@@ -111,7 +124,7 @@ var stages = []stage{
 	{stageLaunch, stageSource, false, (*check).launch},
 	{stageHandshake, stageLaunch, false, (*check).handshake},
 	{stageConnect, stageHandshake, true, (*check).connect},
-	{stageHealth, stageConnect, false, (*check).healthy},
+	{stageHealth, stageConnect, false, (*check).health},
 	{stageServices, stageConnect, true, (*check).services},
 	{stageHooks, stageConnect, false, (*check).describe},
 	{stageStop, "", false, (*check).stop},
@@ -141,7 +154,7 @@ func Skippable() []string {
 func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if why, lacking := c.without(st); why != "" {
 		c.lacking[st.name] = lacking
-		return hook.Stage{Verdict: hook.Skipped, Message: why}.Named(st.name)
+		return hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: why}
 	}
 	if c.o.Began != nil {
 		c.o.Began(st.name)
@@ -151,24 +164,31 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if done.Took == 0 {
 		done.Took = time.Since(began)
 	}
-	for i, f := range done.Findings {
-		if fix, ok := fixes[f.ID]; ok && len(f.Fix) == 0 {
-			done.Findings[i].Fix = []string{fix}
-		}
-	}
-	if worst := done.Worst(); worst != nil {
-		done.Verdict = max(done.Verdict, worst.Verdict)
-		if done.Message == "" || worst.Verdict == hook.Failure {
-			done.Message = worst.Message
-		}
-	}
+	done = settled(done)
 	if ctx.Err() != nil && c.ended == nil {
 		c.ended = &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
 	}
 	if c.ended != nil && len(done.Findings) == 0 {
 		done.Verdict, done.Message = hook.Skipped, "it was cut short"
 	}
-	return done.Named(st.name)
+	done.Name = st.name
+	return done
+}
+
+// settled is a stage with the verdict of its worst finding, and a fix for each.
+func settled(st hook.Stage) hook.Stage {
+	for i, f := range st.Findings {
+		if fix, ok := fixes[f.ID]; ok && len(f.Fix) == 0 {
+			st.Findings[i].Fix = []string{fix}
+		}
+	}
+	if worst := st.Worst(); worst != nil {
+		st.Verdict = worst.Verdict
+		if st.Message == "" || worst.Verdict == hook.Failure {
+			st.Message = worst.Message
+		}
+	}
+	return st
 }
 
 // none is why a functions file has no such stage.
@@ -179,7 +199,7 @@ const none = "a functions file has none"
 func (c *check) without(st stage) (why, lacking string) {
 	lacking = c.lacking[st.needs]
 	switch {
-	case st.name == stageStop && !c.s.Running():
+	case st.name == stageStop && c.s.Info().PID == 0:
 		return cmp.Or(c.lacking[stageLaunch], "nothing runs"), ""
 	case lacking != "":
 		return lacking, lacking
@@ -208,31 +228,41 @@ func (c *check) done(st hook.Stage) {
 
 // fail makes a finding of an error. One that is not about the plugin ends the
 // check.
-func (c *check) fail(s *runner.Session, id string, err error) []hook.Finding {
+func (c *check) fail(id string, err error) []hook.Finding {
 	e := asError(err)
 	if e.Kind == hook.Canceled || e.Kind == hook.Internal {
 		c.ended = e
 		return nil
 	}
-	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e}
-	if c.o.Hints != nil {
-		f.Fix = c.o.Hints(s, e)
+	// What later starts print is told by their errors alone.
+	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
+	if c.o.Hints != nil && id != healthSilent { // whose limit no flag of check sets
+		f.Fix = c.o.Hints(e)
 	}
+	f.File, f.Line = c.place(e)
+	return []hook.Finding{f}
+}
+
+// place is where in the plugin's own files an error came about; empty when that
+// is not known.
+func (c *check) place(e *hook.Error) (file string, line int) {
 	frames := e.At
 	if e.Python != nil {
 		frames = e.Python.Frames
 	}
-	if len(frames) > 0 {
-		last := frames[len(frames)-1]
-		f.File, f.Line = last.File, last.Line
+	_, _, modules := c.s.Source()
+	for _, at := range slices.Backward(frames) {
+		if filepath.IsAbs(at.File) && modules != nil && modules.Owns(at.File) {
+			return at.File, at.Line
+		}
 	}
-	return []hook.Finding{f}
+	return "", 0
 }
 
 // failAs is fail for a stage whose failures have one exit code, whatever error
 // tells them.
-func (c *check) failAs(k hook.Kind, s *runner.Session, id string, err error) []hook.Finding {
-	all := c.fail(s, id, err)
+func (c *check) failAs(k hook.Kind, id string, err error) []hook.Finding {
+	all := c.fail(id, err)
 	for i := range all {
 		all[i].Kind = k
 	}

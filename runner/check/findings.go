@@ -36,6 +36,8 @@ const (
 	noHooks              = "no-hooks"
 	hooksUnknown         = "hooks-unknown"
 	callFailed           = "call-failed"
+	endedByItself        = "ended-by-itself"
+	stopUnclean          = "stop-unclean"
 	stopKilled           = "stop-killed"
 	stopFailed           = "stop-failed"
 	leftBehind           = "left-behind"
@@ -61,7 +63,7 @@ func IDs() []string {
 		healthMissing, healthUnknownService, healthNotServing, healthSilent,
 		servicesUnknown, noController, noStdio, noBroker, noReflection,
 		noHooks, hooksUnknown, callFailed,
-		stopKilled, stopFailed, leftBehind,
+		endedByItself, stopUnclean, stopKilled, stopFailed, leftBehind,
 		cookieUnchecked, cookieUnknown,
 		hostRefused, hostHangs, hostCrashes, hostKills, hostUnchecked, handshakeUnflushed, addressFixed,
 		againFailed,
@@ -70,15 +72,17 @@ func IDs() []string {
 
 // fixes say what to do about a finding where its error has no hint.
 var fixes = map[string]string{
-	pluginInvalid:      "name a file or a directory that is a plugin, or mend its manifest where the message says",
+	pluginInvalid:      "mend the path, the flag or the place in the manifest that the message names",
+	pythonMissing:      "name Python 3.8 or later, or an environment of it, with --python",
 	syntaxError:        "mend the line that is shown",
-	startFailed:        "mend what the message or the last lines of its output say; the source itself was in order",
+	startFailed:        "mend what the message or the last lines of its output say",
 	connectFailed:      "have a gRPC server listen there, in plain unless TLS is asked for, before the handshake is printed",
 	handshakeMalformed: "print a line such as 1|1|tcp|127.0.0.1:4410|grpc",
 	healthNotServing:   "say SERVING, or for functions None or True, as soon as it can work, or mend what keeps it from working",
 	healthSilent:       "answer at once, whatever else goes on: let health need no lock and no thread that a call may hold",
 	hooksUnknown:       "generate the code again from one source, and keep the plugin running while it is asked",
 	callFailed:         "mend the hook, or the arguments of --call",
+	endedByItself:      "mend what the exit and the last lines of its output say; a plugin runs until it is stopped",
 	stopFailed:         "mend the calls that the manifest has made before the end, or what keeps the plugin from ending",
 	againFailed:        "let a start not depend on what the last run has left: sockets, locks, files",
 }

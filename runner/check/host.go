@@ -17,15 +17,9 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	if len(c.o.Host) == 0 {
 		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "there is no stock host to start it with")}}
 	}
-	p := c.s.Program()
-	limit := 3*c.s.Evidence().Handshake + 3*time.Second
-	out, err := stock.Run(ctx, stock.Request{
-		Host: c.o.Host, Env: c.hostEnviron(), Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
-		Spec: stock.Spec{
-			Command: p.Command, Dir: p.Dir, CookieKey: p.CookieKey, CookieValue: p.CookieValue,
-			Versions: p.Versions, MTLS: p.MTLS, StartTimeout: limit,
-		},
-	})
+	// A start may take longer than the one before, and hosts wait for a minute.
+	limit := max(8*time.Second, 3*c.s.Evidence().Handshake+3*time.Second)
+	out, err := c.hosted(ctx, limit)
 	if ctx.Err() != nil {
 		return hook.Stage{} // do tells
 	}
@@ -41,7 +35,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 		}
 	}
 	st.Message = "a stock host " + joined(told)
-	if f := c.hostFinding(out, limit); f != nil {
+	if f := c.hostFinding(ctx, out, limit); f != nil {
 		if len(out.Log) > 0 {
 			st.Details["log"] = out.Log
 		}
@@ -50,34 +44,46 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	if f := c.killed(out); f != nil && len(st.Findings) == 0 { // else it could not ask
 		st.Findings = append(st.Findings, *f)
 	}
+	if len(out.Left) > 0 && len(st.Findings) == 0 { // after a hang the plugin itself is among them
+		st.Findings = append(st.Findings, left("a stock host leaves processes behind: ", out.Left))
+	}
 	if f := c.fixedAddress(out); f != nil {
 		st.Findings = append(st.Findings, *f)
 	}
 	return st
 }
 
-var stepWord = map[string]string{"start": "starts it", "connect": "connects", "ping": "pings it", "stop": "stops it"}
-
-// hostEnviron is what a host has for its environment: the caller's, without what
-// would make a difference between this host and others. A variable that was set
-// for this plugin stays.
-func (c *check) hostEnviron() []string {
-	const unbuffered = "PYTHONUNBUFFERED"
-	ours := func(name string) bool {
-		_, inManifest := c.s.Plugin().Manifest.Env[name]
-		return inManifest || slices.ContainsFunc(c.o.Config.Env, func(e string) bool {
-			n, _, _ := strings.Cut(e, "=")
-			return n == name
-		})
-	}
-	return slices.DeleteFunc(slices.Clone(c.s.Environ()), func(e string) bool {
-		name, _, _ := strings.Cut(e, "=")
-		return name == unbuffered && !ours(name) || slices.Contains(handshake.Variables, name)
+// hosted has the stock host start the plugin, with more in its environment.
+func (c *check) hosted(ctx context.Context, limit time.Duration, env ...string) (stock.Outcome, error) {
+	p := c.s.Program()
+	return stock.Run(ctx, stock.Request{
+		Host: c.o.Host, Env: append(c.hostEnviron(), env...), Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
+		Spec: stock.Spec{
+			Command: p.Command, Dir: p.Dir, CookieKey: p.CookieKey, CookieValue: p.CookieValue,
+			Versions: p.Versions, MTLS: p.MTLS, StartTimeout: limit,
+		},
 	})
 }
 
+var stepWord = map[string]string{"start": "starts it", "connect": "connects", "ping": "pings it", "stop": "stops it"}
+
+const unbuffered = "PYTHONUNBUFFERED"
+
+// hostEnviron is what a host has for its environment: the plugin's, without what
+// another host would not set. What --env sets stays.
+func (c *check) hostEnviron() []string {
+	env := c.s.Environ()
+	for _, name := range handshake.Variables {
+		env = without(env, name)
+	}
+	if !slices.ContainsFunc(c.o.Config.Env, func(e string) bool { return strings.HasPrefix(e, unbuffered+"=") }) {
+		env = without(env, unbuffered)
+	}
+	return env
+}
+
 // hostFinding is what a host's user would complain about; nil when nothing is.
-func (c *check) hostFinding(out stock.Outcome, limit time.Duration) *hook.Finding {
+func (c *check) hostFinding(ctx context.Context, out stock.Outcome, limit time.Duration) *hook.Finding {
 	f := hook.Finding{Verdict: hook.Failure, Kind: hook.Unhealthy}
 	switch {
 	case out.Crashed != "":
@@ -93,39 +99,55 @@ func (c *check) hostFinding(out stock.Outcome, limit time.Duration) *hook.Findin
 		f.ID, f.Message = hostHangs, fmt.Sprintf("a stock host waits for ever at the step %q", out.Hung)
 		f.Fix = []string{"answer grpc.health.v1.Health/Check at once, whatever else goes on"}
 	default:
-		return c.stepFinding(out, f, limit)
+		return c.stepFinding(ctx, out, f, limit)
 	}
 	return &f
 }
 
 // stepFinding is about the first step that did not go well.
-func (c *check) stepFinding(out stock.Outcome, f hook.Finding, limit time.Duration) *hook.Finding {
-	for _, step := range out.Steps {
-		if step.Err == "" {
-			continue
-		}
-		late := strings.Contains(step.Err, "timeout while waiting for plugin to start")
-		if late && step.Name == "start" && c.s.Program().Python {
-			f.ID = handshakeUnflushed
-			f.Message = fmt.Sprintf("a stock host gets no handshake within %s: it stays in Python's buffer, which pyplug switches off and hosts do not", shown(limit))
-			f.Fix = []string{"print(line, flush=True)"}
-			return &f
-		}
-		if f.Fix = []string{"see what the stages before it found; a host asks no more of a plugin than they do"}; step.Name == stock.StepPing {
-			f.Fix = []string{"serve grpc.health.v1.Health, and set the service \"plugin\" to SERVING"}
-		}
-		f.ID, f.Message = hostRefused, "a stock host says, when it "+stepWord[step.Name]+": "+step.Err
+func (c *check) stepFinding(ctx context.Context, out stock.Outcome, f hook.Finding, limit time.Duration) *hook.Finding {
+	at := slices.IndexFunc(out.Steps, func(s stock.Step) bool { return s.Err != "" })
+	if at < 0 {
+		return nil
+	}
+	step := out.Steps[at]
+	if step.Name == stock.StepStart && strings.Contains(step.Err, "timeout while waiting") && c.buffers(ctx, limit) {
+		f.ID = handshakeUnflushed
+		f.Message = fmt.Sprintf("a stock host gets no handshake within %s: it stays in Python's buffer, which pyplug switches off and hosts do not", shown(limit))
+		f.Fix = []string{"print(line, flush=True)"}
 		return &f
 	}
-	return nil
+	f.ID, f.Message = hostRefused, "a stock host says, when it "+stepWord[step.Name]+": "+step.Err
+	const most = 8 // lines of its log
+	for _, line := range out.Log[max(0, len(out.Log)-most):] {
+		f.Message += "\nlog: " + line
+	}
+	switch step.Name {
+	case stock.StepPing:
+		f.Fix = []string{"serve grpc.health.v1.Health, and set the service \"plugin\" to SERVING"}
+	default:
+		f.Fix = []string{"see what the plugin does without PYTHONUNBUFFERED and PLUGIN_UNIX_SOCKET_DIR, which pyplug sets and a stock host does not"}
+	}
+	return &f
 }
 
-// killed tells that the host had to kill a plugin which serves a controller; nil
-// when not. One without has been told of.
+// buffers tells whether a plugin that gives its host no handshake does so when
+// Python does not buffer.
+func (c *check) buffers(ctx context.Context, limit time.Duration) bool {
+	if !c.s.Program().Python {
+		return false
+	}
+	out, err := c.hosted(ctx, limit, unbuffered+"=1")
+	start, ok := out.Step(stock.StepStart)
+	return err == nil && ok && start.Err == ""
+}
+
+// killed tells that the host had to kill the plugin, unless it was told that it
+// has no controller; nil when not.
 func (c *check) killed(out stock.Outcome) *hook.Finding {
 	const grace = 2 * time.Second // go-plugin's
 	stop, ok := out.Step(stock.StepStop)
-	if !ok || stop.Took < grace || !c.controller {
+	if !ok || stop.Took < grace || c.told(noController) {
 		return nil
 	}
 	f := found(hostKills, hook.Warning,
@@ -133,6 +155,13 @@ func (c *check) killed(out stock.Outcome) *hook.Finding {
 		"end the program within 2 s of that call",
 		"a line of more than 64 KiB on standard output makes a host stop reading, and the plugin wait in its next print")
 	return &f
+}
+
+// told tells whether a finding is in the report.
+func (c *check) told(id string) bool {
+	return slices.ContainsFunc(c.report.Stages, func(st hook.Stage) bool {
+		return slices.ContainsFunc(st.Findings, func(f hook.Finding) bool { return f.ID == id })
+	})
 }
 
 // fixedAddress tells that two starts gave the same port. nil when not.

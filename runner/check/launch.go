@@ -62,11 +62,11 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	c.output.start()
 	began := time.Now()
 	if err := c.s.Start(ctx); err != nil {
-		c.fault = asError(err)
+		c.fault, c.faultAt = asError(err), faultStage(asError(err), c.s)
 	}
 	took, seen := time.Since(began), c.s.Evidence()
-	if c.fault != nil && faultStage(c.fault, c.s) == stageLaunch {
-		return hook.Stage{Findings: c.fail(c.s, startFailed, c.fault), Took: took}
+	if c.faultAt == stageLaunch {
+		return hook.Stage{Findings: c.fail(startFailed, c.fault), Took: took}
 	}
 	if c.report.Transport == "pipe" {
 		return hook.Stage{Message: "it started and was loaded", Took: c.s.Info().Ready}
@@ -84,24 +84,13 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 
 // noise is what stood before the handshake.
 func noise(e grpcplugin.Evidence) hook.Finding {
-	what := "a line"
+	what := e.Noise[0].String()
 	if e.NoiseLines > 1 {
-		what = fmt.Sprintf("%d lines", e.NoiseLines)
-	}
-	first := e.Noise[0]
-	text := fmt.Sprintf("%q", first.Text)
-	switch {
-	case first.Bytes == 0:
-		text = "an empty one"
-	case first.Bytes > len(first.Text) || len(first.Text) > 60:
-		text = fmt.Sprintf("%q… (%d bytes)", first.Text[:min(60, len(first.Text))], first.Bytes)
-	}
-	if e.NoiseLines > 1 {
-		text = "the first " + text
+		what = fmt.Sprintf("%d lines, the first %s,", e.NoiseLines, what)
 	}
 	return hook.Finding{
 		ID: stdoutNoise, Verdict: hook.Failure, Kind: hook.Handshake,
-		Message: fmt.Sprintf("it prints %s before its handshake, %s: a host reads only the first line", what, text),
+		Message: "it prints " + what + " before its handshake, and a host reads only the first line",
 		Fix:     []string{"print it on standard error, or after the handshake; logging.basicConfig() and print(…, file=sys.stderr) do"},
 	}
 }
@@ -115,7 +104,7 @@ func faultStage(e *hook.Error, s *runner.Session) string {
 		connect *runner.ConnectError
 	)
 	switch {
-	case s.Running(): // it is ready, and a call of its manifest failed
+	case s.Info().PID != 0: // it was ready, and a call of its manifest failed
 		return stageHooks
 	case e.Kind == hook.Unhealthy:
 		return stageHealth
@@ -150,12 +139,12 @@ func faultID(e *hook.Error) string {
 func (c *check) handshake(context.Context) hook.Stage {
 	if c.report.Transport == "pipe" {
 		python := c.s.Info().Python
-		return hook.Stage{Message: "hello from python " + python, Details: details{"python": python}, Took: time.Microsecond}
+		return hook.Stage{Message: "hello from python " + python, Details: details{"python": python}}
 	}
 	e := c.s.Evidence()
-	st := hook.Stage{Details: lineDetails(e), Took: max(e.Handshake-c.output.first(e.Handshake), time.Microsecond)}
-	if c.fault != nil && faultStage(c.fault, c.s) == stageHandshake {
-		st.Findings = c.fail(c.s, faultID(c.fault), c.fault)
+	st := hook.Stage{Details: lineDetails(e), Took: e.Handshake - c.output.first(e.Handshake)}
+	if c.faultAt == stageHandshake {
+		st.Findings = c.fail(faultID(c.fault), c.fault)
 		return st
 	}
 	st.Message = e.Line.String()
@@ -203,8 +192,8 @@ func odd(n handshake.Note) hook.Finding {
 func (c *check) connect(context.Context) hook.Stage {
 	e := c.s.Evidence()
 	st := hook.Stage{Message: "connected to " + strings.TrimPrefix(e.Line.Network+":"+e.Line.Address, "tcp:"), Took: e.Connect}
-	if c.fault != nil && faultStage(c.fault, c.s) == stageConnect {
-		st.Findings = c.fail(c.s, connectFailed, c.fault)
+	if c.faultAt == stageConnect {
+		st.Findings = c.fail(connectFailed, c.fault)
 	}
 	return st
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,44 +15,42 @@ import (
 
 // The stages that ask the running plugin.
 
-// hostService is the name by which hosts of go-plugin ask for health.
-const hostService = "plugin"
+// What a health service may say.
+const (
+	serving = "SERVING"
+	unknown = "SERVICE_UNKNOWN"
+)
 
-const serving = "SERVING"
-
-// healthy tells what the health service said when the plugin started, and asks
+// health tells what the health service said when the plugin started, and asks
 // for the other services.
-func (c *check) healthy(ctx context.Context) hook.Stage {
+func (c *check) health(ctx context.Context) hook.Stage {
 	if c.report.Transport == "pipe" {
 		return c.functionHealth(ctx)
 	}
 	e := c.s.Evidence()
-	service := c.service()
-	st := hook.Stage{Message: fmt.Sprintf("%q is SERVING", service)}
+	said := e.Unhealthy
 	switch {
-	case c.fault != nil && faultStage(c.fault, c.s) == stageHealth:
-		st.Findings = c.failAs(hook.Unhealthy, c.s, healthID(c.fault), c.fault)
+	case c.faultAt == stageHealth:
+		said = c.fault
 	case e.NoHealth:
-		none := &hook.Error{Kind: hook.Unhealthy, Err: &runner.NoHealthError{}}
-		st.Findings = c.fail(c.s, healthMissing, none)
-	case e.Unhealthy != nil:
-		st.Findings = c.fail(c.s, healthID(e.Unhealthy), e.Unhealthy)
+		said = &hook.Error{Kind: hook.Unhealthy, Err: &runner.NoHealthError{}}
 	}
-	if len(st.Findings) > 0 {
-		st.Took = e.Health
-		return st
+	if said != nil {
+		return hook.Stage{Took: e.Health, Findings: c.failAs(hook.Unhealthy, healthID(said), said)}
 	}
+	c.healthy = true
+	st := hook.Stage{Message: fmt.Sprintf("%q is %s", e.Service, serving)}
 	ctx, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
 	defer cancel()
-	statuses := map[string]string{service: serving}
-	for _, name := range c.otherServices(ctx, service) {
+	statuses := map[string]string{e.Service: serving}
+	for _, name := range c.otherServices(ctx, e.Service) {
 		status, err := c.s.GRPC().HealthOf(ctx, name)
 		if err != nil {
 			break // its verdict does not depend on these
 		}
 		statuses[name] = status
 		switch {
-		case status == "SERVICE_UNKNOWN":
+		case status == unknown:
 		case name == "":
 			st.Message += ", the server as a whole " + status
 		default:
@@ -60,16 +59,6 @@ func (c *check) healthy(ctx context.Context) hook.Stage {
 	}
 	st.Details = details{"services": statuses}
 	return st
-}
-
-// service is the name that health is asked for.
-func (c *check) service() string {
-	for _, name := range []string{c.o.Config.GRPC.Service, c.s.Plugin().Manifest.Probe} {
-		if name != "" {
-			return name
-		}
-	}
-	return hostService
 }
 
 // otherServices are the names, beside the one that decides, by which health may
@@ -94,7 +83,7 @@ func healthID(err error) string {
 	switch {
 	case errors.As(err, &none):
 		return healthMissing
-	case errors.As(err, &bad) && bad.Status == "SERVICE_UNKNOWN":
+	case errors.As(err, &bad) && bad.Status == unknown:
 		return healthUnknownService
 	case e.Kind == hook.Timeout, errors.As(err, &limit):
 		return healthSilent
@@ -108,19 +97,37 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	if asked == "" {
 		asked = "health"
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
+	within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
-	sch, err := c.s.Describe(ctx)
-	if err == nil && !slices.ContainsFunc(sch.Hooks, func(h schema.Hook) bool { return h.Name == asked }) {
+	sch, err := c.s.Describe(within)
+	if err != nil {
+		return hook.Stage{Findings: c.unwell(err)}
+	}
+	c.healthy = true // as long as it does not say otherwise
+	if !slices.ContainsFunc(sch.Hooks, func(h schema.Hook) bool { return h.Name == asked }) {
 		return hook.Stage{Message: "it has no " + asked + "(), so that it counts as healthy while it runs"}
 	}
-	if err == nil && c.s.Plugin().Manifest.Probe == "" && needsArgument(sch, asked) {
+	if c.s.Plugin().Manifest.Probe == "" && needsArgument(sch, asked) {
 		return hook.Stage{Message: asked + "() needs an argument: it is a hook like others, and it counts as healthy while it runs"}
 	}
-	if err := c.s.Probe(ctx); err != nil {
-		return hook.Stage{Findings: c.failAs(hook.Unhealthy, c.s, healthID(err), err)}
+	within, cancel = context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
+	defer cancel()
+	if err := c.s.Probe(within); err != nil {
+		return hook.Stage{Findings: c.unwell(err)}
 	}
 	return hook.Stage{Message: asked + "() says that it is healthy"}
+}
+
+// unwell is why a functions file is not healthy. One that is gone is no more than
+// that.
+func (c *check) unwell(err error) []hook.Finding {
+	switch asError(err).Kind {
+	case hook.Unavailable:
+		return c.gone()
+	case hook.Crash:
+		return c.fail(endedByItself, err)
+	}
+	return c.failAs(hook.Unhealthy, healthID(err), err)
 }
 
 // needsArgument tells whether a hook cannot be called without arguments.
@@ -130,59 +137,61 @@ func needsArgument(sch schema.Schema, name string) bool {
 	})
 }
 
-// hostServices are what hosts of go-plugin use of a plugin beside its own.
+// hostServices are what hosts of go-plugin use of a plugin beside its own. One of
+// the methods will do.
 var hostServices = []struct {
-	name, method string
-	id           string
-	verdict      hook.Verdict
-	costs, fix   string
+	name       string
+	methods    []string
+	id         string
+	verdict    hook.Verdict
+	costs, fix string
 }{
 	{
-		"controller", "/plugin.GRPCController/Shutdown", noController, hook.Warning,
+		"controller", []string{"/plugin.GRPCController/Shutdown"}, noController, hook.Warning,
 		"no plugin.GRPCController is served: a host waits 2 s whenever it stops the plugin, and then kills it, without finally or atexit",
 		"serve its method Shutdown, and end the program there",
 	}, {
-		"stdio", "/plugin.GRPCStdio/StreamStdio", noStdio, hook.Note,
+		"stdio", []string{"/plugin.GRPCStdio/StreamStdio"}, noStdio, hook.Note,
 		"no plugin.GRPCStdio is served: what the plugin prints later stays out of its host's log, which has a warning of go-plugin's instead",
 		"serve its method StreamStdio; log to standard error either way",
 	}, {
-		"broker", "/plugin.GRPCBroker/StartStream", noBroker, hook.Note,
+		"broker", []string{"/plugin.GRPCBroker/StartStream"}, noBroker, hook.Note,
 		"no plugin.GRPCBroker is served: its host cannot hand it services to call back, which few do", "",
 	}, {
-		"reflection", "", noReflection, hook.Note,
+		"reflection", []string{
+			"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+			"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+		}, noReflection, hook.Note,
 		"no server reflection is served: grpcurl and its like do not see what it offers; pyplug reads its *_pb2.py files",
 		"grpcio-reflection serves it: reflection.enable_server_reflection(names, server)",
 	},
 }
 
-// The two versions of reflection; either will do.
-const (
-	reflectionV1    = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
-	reflectionAlpha = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
-)
-
 // services tells which of the services that hosts use are there.
 func (c *check) services(ctx context.Context) hook.Stage {
-	methods := []string{reflectionV1, reflectionAlpha}
-	for _, s := range hostServices[:3] {
-		methods = append(methods, s.method)
+	var methods []string
+	for _, s := range hostServices {
+		methods = append(methods, s.methods...)
 	}
 	if !c.s.Running() {
-		return hook.Stage{Verdict: hook.Skipped, Message: "it does not run"}
+		return hook.Stage{Findings: c.gone()}
 	}
 	served, err := c.s.GRPC().Serves(ctx, methods...)
-	switch kind := asError(err).Kind; {
+	switch e := asError(err); {
 	case err == nil:
-	case kind == hook.Crash || kind == hook.Canceled || kind == hook.Internal:
-		return hook.Stage{Findings: c.fail(c.s, callFailed, err)}
+	case e.Kind == hook.Canceled || e.Kind == hook.Internal:
+		c.ended = e
+		return hook.Stage{}
+	case e.Kind == hook.Crash || e.Kind == hook.Unavailable:
+		return hook.Stage{Findings: c.gone()}
 	default: // such as a server that takes every method
 		return hook.Stage{Findings: []hook.Finding{found(servicesUnknown, hook.Note, "which services it has cannot be told: "+err.Error())}}
 	}
-	served[""] = served[reflectionV1] || served[reflectionAlpha]
 	st := hook.Stage{Details: details{}}
 	var there []string
 	for _, s := range hostServices {
-		if st.Details[s.name] = served[s.method]; served[s.method] {
+		has := slices.ContainsFunc(s.methods, func(m string) bool { return served[m] })
+		if st.Details[s.name] = has; has {
 			there = append(there, s.name)
 			continue
 		}
@@ -192,7 +201,6 @@ func (c *check) services(ctx context.Context) hook.Stage {
 		}
 		st.Findings = append(st.Findings, f)
 	}
-	c.controller = served[hostServices[0].method]
 	st.Message = "none of controller, stdio, broker and reflection is served"
 	switch {
 	case len(there) == 1:
@@ -205,23 +213,20 @@ func (c *check) services(ctx context.Context) hook.Stage {
 
 // describe lists the hooks, and makes the calls that were asked for.
 func (c *check) describe(ctx context.Context) hook.Stage {
-	if c.fault != nil && c.s.Running() {
-		return hook.Stage{Findings: c.fail(c.s, callFailed, c.fault)}
-	}
-	if !c.s.Running() {
-		if c.report.FirstFailure() == nil { // nothing has told of it yet
-			exit := c.s.Exit()
-			return hook.Stage{Findings: c.fail(c.s, hooksUnknown, &hook.Error{
-				Kind: hook.Crash, Exit: &exit, Err: errors.New("the plugin ended by itself, though nobody had called it"),
-			})}
-		}
-		return hook.Stage{Verdict: hook.Skipped, Message: "it does not run"}
+	switch {
+	case c.faultAt == stageHooks:
+		return hook.Stage{Findings: c.bootstrapFailed()}
+	case c.s.Running():
+	case c.crashed():
+		return hook.Stage{Verdict: hook.Skipped, Message: "it has ended"}
+	default:
+		return hook.Stage{Findings: c.gone()}
 	}
 	within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
 	sch, err := c.s.Describe(within)
 	if err != nil {
-		return hook.Stage{Findings: c.fail(c.s, hooksUnknown, err)}
+		return hook.Stage{Findings: c.undescribed(err)}
 	}
 	var names []string
 	for _, h := range sch.Hooks {
@@ -242,14 +247,39 @@ func (c *check) describe(ctx context.Context) hook.Stage {
 	return st
 }
 
+// undescribed tells why the hooks are not known. Hosts of go-plugin ask for no
+// description, so one that does not come is no failure; one that contradicts
+// itself makes calls by pyplug impossible.
+func (c *check) undescribed(err error) []hook.Finding {
+	switch kind := asError(err).Kind; {
+	case kind == hook.Crash || kind == hook.Unavailable:
+		return c.gone()
+	case kind == hook.Request || c.s.GRPC() == nil:
+		return c.failAs(hook.Request, hooksUnknown, err)
+	}
+	all := c.fail(hooksUnknown, err)
+	for i := range all {
+		all[i].Verdict = hook.Warning
+	}
+	return all
+}
+
+// bootstrapFailed tells of a call that the manifest has made after each start.
+func (c *check) bootstrapFailed() []hook.Finding {
+	all := c.fail(callFailed, c.fault)
+	for i := range all {
+		all[i].Message = strings.Join(strings.Fields("bootstrap "+c.fault.Hook), " ") + ": " + all[i].Message
+		if len(all[i].Fix) == 0 {
+			all[i].Fix = []string{"mend the hook, or the bootstrap call in " + filepath.Base(c.s.Plugin().Manifest.File)}
+		}
+	}
+	return all
+}
+
 // counted is how many hooks there are, and the first of them.
 func counted(hooks []string) string {
 	const most = 4
-	noun := "hooks"
-	if len(hooks) == 1 {
-		noun = "hook"
-	}
-	text := fmt.Sprintf("%d %s: %s", len(hooks), noun, strings.Join(hooks[:min(most, len(hooks))], ", "))
+	text := plural(len(hooks), "hook") + ": " + strings.Join(hooks[:min(most, len(hooks))], ", ")
 	if len(hooks) > most {
 		text += ", …"
 	}
@@ -265,12 +295,12 @@ func (c *check) calls(ctx context.Context, st *hook.Stage) {
 		result, err := c.s.Call(within, call)
 		cancel()
 		if err != nil {
-			failed := c.fail(c.s, callFailed, err)
+			failed := c.fail(callFailed, err)
 			for i := range failed {
 				failed[i].Message = call.Hook + ": " + failed[i].Message
 			}
 			st.Findings = append(st.Findings, failed...)
-			if !c.s.Running() || c.ended != nil {
+			if asError(err).Kind == hook.Crash || c.ended != nil {
 				break
 			}
 			continue

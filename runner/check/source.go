@@ -9,6 +9,7 @@ import (
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // sourceRequest is what the stage source looks at.
@@ -34,11 +35,10 @@ const sourceLimit = 30 * time.Second
 // code and its libraries go together. All of it is told by the interpreter or
 // from files; nothing of the plugin is executed.
 func source(ctx context.Context, r sourceRequest) hook.Stage {
-	stage := hook.Stage{Name: "source"}
 	if r.Python == "" {
-		stage.Verdict, stage.Message = hook.Skipped, "it is no Python program"
-		return stage
+		return hook.Stage{Verdict: hook.Skipped, Message: "it is no Python program"}
 	}
+	var stage hook.Stage
 	l := look(ctx, r)
 	stage.Findings = append(stage.Findings, l.syntax()...)
 	stage.Findings = append(stage.Findings, l.imports()...)
@@ -49,13 +49,7 @@ func source(ctx context.Context, r sourceRequest) hook.Stage {
 	}
 	stage.Details = map[string]any{"files": l.compiled, "imports": len(l.wants)}
 	stage.Message = l.summary()
-	if worst := stage.Worst(); worst != nil {
-		stage.Verdict = worst.Verdict
-		if worst.Verdict >= hook.Warning {
-			stage.Message = worst.Message
-		}
-	}
-	return stage
+	return settled(stage)
 }
 
 // sourceLook is what was read of a plugin, and what the interpreter says to it.
@@ -175,18 +169,12 @@ func (r sourceRequest) shown(path string) string {
 	return path
 }
 
-// install is the command line that installs distributions for the interpreter.
+// install is the command line that installs distributions for the interpreter: by
+// its own pip, or by uv, which makes environments without one.
 func (r sourceRequest) install(names ...string) string {
-	words := append([]string{r.Python, "-m", "pip", "install"}, names...)
-	for i, w := range words {
-		if strings.ContainsFunc(w, unsafeInShell) {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
+	words := []string{r.Python, "-m", "pip", "install"}
+	if r.Modules != nil && !r.Modules.Has("pip") {
+		words = []string{"uv", "pip", "install", "--python", r.Python}
 	}
-	return strings.Join(words, " ")
-}
-
-func unsafeInShell(r rune) bool {
-	letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r >= 0x80
-	return !letter && !strings.ContainsRune("_-./:=@%+,", r)
+	return schema.QuoteLine(append(words, names...))
 }

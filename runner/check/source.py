@@ -10,6 +10,9 @@ was done. It has no import of the json module, which takes longer than the rest.
 
 import sys
 
+if sys.path[:1] == [""]:  # the working directory: nothing of it is to run
+    del sys.path[0]
+
 try:
     from _json import encode_basestring_ascii as quote
 except ImportError:

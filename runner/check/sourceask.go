@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
@@ -86,7 +87,7 @@ func askOnce(ctx context.Context, r sourceRequest, questions, flags []string, li
 		return err
 	}
 	if out.Exit.Code != 0 {
-		return fmt.Errorf("%s ended with %s%s", r.Python, howEnded(out.Exit), lastLine(out.Stderr))
+		return fmt.Errorf("%s ended with %s%s", r.Python, hook.Exit(out.Exit), lastLine(out.Stderr))
 	}
 	done := false
 	for line := range bytes.Lines(out.Stdout) {
@@ -103,13 +104,6 @@ func askOnce(ctx context.Context, r sourceRequest, questions, flags []string, li
 		return errors.New(r.Python + " ended before it had answered")
 	}
 	return nil
-}
-
-func howEnded(e proc.Exit) string {
-	if e.Signal != "" {
-		return e.Signal
-	}
-	return fmt.Sprintf("exit code %d", e.Code)
 }
 
 // lastLine is the last line that a program complained with, after a colon.

@@ -23,6 +23,15 @@ type missing struct {
 	hard bool
 }
 
+// module is the name by which what is missing is known: of a package that many
+// distributions share the part that was asked for.
+func (m missing) module() string {
+	if slices.Contains(shared, m.Missing) {
+		return m.want.module
+	}
+	return m.Missing
+}
+
 // imports are the modules that are not there: a failure each where loading the
 // plugin cannot succeed without, and one note about all others.
 func (l *sourceLook) imports() []hook.Finding {
@@ -100,10 +109,11 @@ func (l *sourceLook) missingFinding(m missing) hook.Finding {
 		f.Message = fmt.Sprintf("%s is not where Python looks for it %s", m.Missing, by)
 		f.Fix = []string{"it is in " + beside + ": put that directory on PYTHONPATH, or on sys.path before the import"}
 	default:
-		f.Message = fmt.Sprintf("%s is not installed for this Python %s", m.Missing, by)
-		if name := Distribution(m.Missing); name != "" {
+		f.Message = fmt.Sprintf("%s is not installed for this Python %s", m.module(), by)
+		if name := Distribution(m.module()); name != "" {
 			f.Fix = []string{l.install(name)}
 		}
+		f.Fix = append(f.Fix, "or, if it is one of your own, put it beside the plugin")
 	}
 	return f
 }
@@ -117,7 +127,7 @@ func (l *sourceLook) unsureFinding(all []missing) hook.Finding {
 			name = "." + name
 		}
 		places = append(places, fmt.Sprintf("%s (%s:%d)", name, l.shown(m.file), m.line))
-		if provider := Distribution(m.Missing); m.dir == "" && m.Parent != "package" && m.Parent != "module" && provider != "" &&
+		if provider := Distribution(m.module()); m.dir == "" && m.Parent != "package" && m.Parent != "module" && provider != "" &&
 			!standard(m.Missing) && besides(m) == "" && !slices.Contains(names, provider) {
 			names = append(names, provider)
 		}

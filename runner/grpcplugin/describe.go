@@ -21,6 +21,9 @@ import (
 const (
 	// describeLimit bounds the description where the context has no deadline.
 	describeLimit = 10 * time.Second
+	// reflectLimit bounds what the plugin itself says, so that time is left for
+	// its files.
+	reflectLimit = 5 * time.Second
 	// mostFiles is how many files a plugin may describe itself by.
 	mostFiles = 2000
 	// reflection's name in errors.
@@ -93,9 +96,11 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, stri
 	defer cancel()
 	by := "reflection"
 	sources, err := i.reflected(ctx)
-	if err == nil && len(sources) == 0 {
-		by = "files"
-		sources, err = i.process.foretold.wait(ctx)
+	if len(sources) == 0 {
+		// A service that fails, or hangs, is none where files do.
+		if files, filesErr := i.process.foretold.wait(ctx); err == nil || len(files) > 0 {
+			by, sources, err = "files", files, filesErr
+		}
 	}
 	if err == nil && i.cfg.Extra != nil {
 		var extra []protoschema.Source
@@ -115,9 +120,13 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, stri
 // reflected is what the plugin says of itself: nothing when it does not serve
 // reflection, or no service but those for its host.
 func (i *Instance) reflected(ctx context.Context) ([]protoschema.Source, error) {
-	files, err := reflect(ctx, i.conn)
+	within, cancel := context.WithTimeout(ctx, reflectLimit)
+	defer cancel()
+	files, err := reflect(within, i.conn)
 	if s := status.Convert(err); ranOut(ctx, s.Code()) {
 		err = ctx.Err()
+	} else if ranOut(within, s.Code()) {
+		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer of " + mirrored, Limit: reflectLimit}}
 	} else if large := answerTooLarge(s, i.cfg.mostOwn()); large != nil {
 		err = &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("%s: %w", mirrored, large)}
 	}
@@ -149,6 +158,11 @@ func foretell(ask func(context.Context) ([]protoschema.Source, error)) *foretold
 }
 
 func (f *foretold) wait(ctx context.Context) ([]protoschema.Source, error) {
+	select {
+	case <-f.done: // also when there is no time left
+		return f.sources, f.err
+	default:
+	}
 	select {
 	case <-f.done:
 		return f.sources, f.err

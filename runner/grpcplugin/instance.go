@@ -29,6 +29,8 @@ type Evidence struct {
 	NoiseLines int
 	// NoHealth tells that the plugin serves no health, which is put up with.
 	NoHealth bool
+	// Service is the name that health was asked for.
+	Service string
 	// Unhealthy is what its health service said other than SERVING, or that it
 	// did not answer, which [Config.AnyHealth] puts up with.
 	Unhealthy *hook.Error
@@ -91,6 +93,10 @@ func (i *Instance) Exit() hook.Exit {
 	}
 	return exit
 }
+
+// Crash ends the process as something outside of pyplug would.
+// [os.ErrProcessDone] when it is gone.
+func (i *Instance) Crash() error { return i.process.proc.Crash() }
 
 // Reattach is what another go-plugin host needs to use this plugin, in the JSON
 // that Terraform reads.
@@ -174,11 +180,8 @@ func (i *Instance) gone() bool {
 // so. One that does not answer while it works on a call is not asked again: a
 // server with one thread is busy then, and the call has a limit of its own.
 func (i *Instance) Probe(ctx context.Context) error {
-	if _, bounded := ctx.Deadline(); !bounded {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, probeLimit)
-		defer cancel()
-	}
+	ctx, cancel := bounded(ctx, probeLimit)
+	defer cancel()
 	began, busy := time.Now(), i.busy()
 	herr := i.verdict(ctx, ask(ctx, i.conn, i.cfg.Service), began)
 	if herr == nil || herr.Kind == hook.Timeout && (busy || i.busy()) {

@@ -259,7 +259,7 @@ func (n *launch) start() (*Instance, *hook.Error) {
 
 // look takes down what was printed until now.
 func (n *launch) look(took time.Duration) {
-	n.seen.Text, n.seen.Line = n.process.text, n.process.line
+	n.seen.Text, n.seen.Line, n.seen.Service = n.process.text, n.process.line, n.cfg.Service
 	if n.process.intake != nil {
 		n.seen.Noise, n.seen.NoiseLines = n.process.intake.before()
 	}

@@ -2,6 +2,7 @@ package grpcplugin
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -29,6 +30,18 @@ type Noise struct {
 	// Text is the beginning of the line, Bytes how long the line was.
 	Text  string
 	Bytes int
+}
+
+// String shows the line, or its beginning.
+func (n Noise) String() string {
+	const most = 60
+	switch text := []rune(n.Text); {
+	case n.Bytes == 0:
+		return "an empty line"
+	case n.Bytes > len(n.Text), len(text) > most:
+		return fmt.Sprintf("%q… (%d bytes)", string(text[:min(most, len(text))]), n.Bytes)
+	}
+	return fmt.Sprintf("%q", n.Text)
 }
 
 // output passes on what a plugin prints, from whichever source, a line at a

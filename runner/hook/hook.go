@@ -3,6 +3,7 @@ package hook
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"time"
 
@@ -143,4 +144,12 @@ type Exit struct {
 	// What was ended by the signal that ended it is not among them. macOS tells
 	// only of the group, and Windows nothing.
 	Left []string
+}
+
+// String is how it ended in a few words: "exit code 3" or "SIGSEGV".
+func (e Exit) String() string {
+	if e.Signal != "" {
+		return e.Signal
+	}
+	return fmt.Sprintf("exit code %d", e.Code)
 }

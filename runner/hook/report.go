@@ -44,8 +44,10 @@ type Finding struct {
 	// zero where that is not known.
 	File string
 	Line int
-	// Err is the error that it was told by, nil when by none.
-	Err *Error
+	// Err is the error that it was told by, nil when by none. Printed tells that
+	// the last lines of standard error, which it may have, were passed on.
+	Err     *Error
+	Printed bool
 }
 
 // Stage is one step of a check.
@@ -60,12 +62,6 @@ type Stage struct {
 	// in milliseconds and their names end in "_ms".
 	Details map[string]any
 	Took    time.Duration
-}
-
-// Named is the stage with its name.
-func (s Stage) Named(name string) Stage {
-	s.Name = name
-	return s
 }
 
 // Worst is the stage's first finding of the worst verdict; nil without one.
@@ -83,6 +79,8 @@ func (s Stage) Worst() *Finding {
 type Report struct {
 	// Plugin is its path as it was typed.
 	Plugin string
+	// Entry is the file that runs, absolute; empty when it was not found.
+	Entry string
 	// Transport is "pipe" or "grpc", empty when it was not found out.
 	Transport string
 	// Stages are in the order in which they were gone through.

@@ -64,7 +64,11 @@ func diagnose(s Spec, err error) error {
 		return &cause{"permission denied", err}
 	case errors.Is(err, fs.ErrNotExist):
 		if program := shebang(s.Path); program != "" {
-			return &cause{"its first line names " + program + ", which does not exist", err}
+			why := ", which does not exist"
+			if _, statErr := os.Stat(program); statErr == nil {
+				why = ", which exists; the line ends with a carriage return, which counts to that name"
+			}
+			return &cause{"its first line names " + program + why, err}
 		}
 		return &cause{"the loader that the program needs does not exist", err}
 	case errors.Is(err, syscall.ENOEXEC):

@@ -123,6 +123,10 @@ func (p *Process) Conn() *Conn { return p.conn }
 // [os.ErrProcessDone] when it is gone, [errors.ErrUnsupported] on Windows.
 func (p *Process) Interrupt() error { return p.tree.interrupt() }
 
+// Crash ends the process alone, at once, as something outside of pyplug would:
+// it does not count as stopped. [os.ErrProcessDone] when it is gone.
+func (p *Process) Crash() error { return p.tree.crash() }
+
 // Done is closed when the process and all that it started are gone and its
 // streams have been read to their end.
 func (p *Process) Done() <-chan struct{} { return p.done }

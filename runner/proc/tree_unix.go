@@ -99,6 +99,7 @@ func (t *tree) send(pid int, s syscall.Signal) error {
 }
 
 func (t *tree) interrupt() error     { return t.send(t.pid, syscall.SIGINT) }
+func (t *tree) crash() error         { return t.send(t.pid, syscall.SIGKILL) }
 func (t *tree) signal(sig int) error { return t.send(t.pid, syscall.Signal(sig)) }
 
 // polite is the signal that the leader catches, with its name.

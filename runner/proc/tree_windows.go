@@ -107,6 +107,16 @@ func (t *tree) interrupt() error { return errors.ErrUnsupported }
 func (t *tree) signal(int) error { return errors.ErrUnsupported }
 func (t *tree) catches(int) bool { return false }
 
+// crash ends the leader; what it started lives on until it is felled.
+func (t *tree) crash() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return os.ErrProcessDone
+	}
+	return windows.TerminateProcess(t.process, 1)
+}
+
 // polite is no signal: a Windows process cannot be asked from outside. It has
 // its grace to notice that its connection is closed.
 func (t *tree) polite() (syscall.Signal, string) { return 0, "closed" }

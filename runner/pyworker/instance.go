@@ -106,6 +106,10 @@ func (w *instance) Stop(ctx context.Context) error {
 	return nil
 }
 
+// Crash ends the process as something outside of pyplug would.
+// [os.ErrProcessDone] when it is gone.
+func (w *instance) Crash() error { return w.proc.Crash() }
+
 // stop walks the ladder, which the reader must not overtake when it sees the
 // connection closed.
 func (w *instance) stop(ctx context.Context, ask func(context.Context)) {
