@@ -1,0 +1,122 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// Lease is the use of the instance in a slot for one call. As long as it is held
+// the supervisor takes the instance for busy: it is not probed, and its death is
+// one during a call. It is made by [Supervisor.Acquire], and given back by
+// [Lease.Release].
+type Lease struct {
+	s        *Supervisor
+	g        *generation
+	released bool // under the supervisor's mu
+}
+
+// Instance is the instance that is lent.
+func (l *Lease) Instance() hook.Instance { return l.g.inst }
+
+// Generation is which one it is.
+func (l *Lease) Generation() int { return l.g.number }
+
+// Release gives the instance back, with the error of the call that was made, nil
+// for none. It may be called more than once; the first counts.
+func (l *Lease) Release(err error) {
+	e := (*hook.Error)(nil)
+	crashed := errors.As(err, &e) && e.Kind == hook.Crash || isClosed(l.g.inst.Done())
+	l.s.mu.Lock()
+	defer l.s.mu.Unlock()
+	if l.released {
+		return
+	}
+	g := l.g
+	l.released, g.released = true, time.Now()
+	g.inCall = g.inCall || crashed
+	if g.busy--; g.busy == 0 && g.idling {
+		close(g.idle)
+	}
+}
+
+// Acquire lends the instance in the slot. While there is none it waits for the
+// next, as long as one is to come. How many calls the instance takes at once is
+// its own matter: any number of leases is given.
+//
+// The error is the start's own when a start failed that is not tried again; of
+// kind Unavailable when the slot is filled no more for another reason, such as a
+// spent budget, which wraps the last failure, or a stop; and of kind Timeout or
+// Canceled when ctx was over first.
+func (s *Supervisor) Acquire(ctx context.Context) (*Lease, error) {
+	began := time.Now()
+	for {
+		l, answer := s.lendOrWait()
+		if l != nil {
+			return l, nil
+		}
+		select {
+		case s.inbox <- message{event: event{what: wanted}}:
+		case <-ctx.Done():
+			s.forget(answer)
+			return nil, s.tooLong(ctx, began)
+		case <-s.ended:
+			s.forget(answer)
+			return nil, errStopped
+		}
+		select {
+		case err := <-answer:
+			if err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			s.forget(answer)
+			return nil, s.tooLong(ctx, began)
+		case <-s.ended:
+			s.forget(answer)
+			return nil, errStopped
+		}
+	}
+}
+
+// TryAcquire lends the instance in the slot, and does not wait: it is false when
+// none is ready.
+func (s *Supervisor) TryAcquire() (*Lease, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lend()
+}
+
+// lend is TryAcquire under the lock.
+func (s *Supervisor) lend() (*Lease, bool) {
+	g := s.current
+	if g == nil || isClosed(g.inst.Done()) {
+		return nil, false
+	}
+	g.busy++
+	g.leases++
+	return &Lease{s: s, g: g}, true
+}
+
+// lendOrWait lends an instance, else gives a channel that will have the answer:
+// an error, or nil to try again. Both are under one lock, so that no instance
+// comes between them.
+func (s *Supervisor) lendOrWait() (*Lease, chan error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l, ok := s.lend(); ok {
+		return l, nil
+	}
+	answer := make(chan error, 1)
+	s.waiting[answer] = struct{}{}
+	return nil, answer
+}
+
+// forget takes back a wish.
+func (s *Supervisor) forget(answer chan error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.waiting, answer)
+}
