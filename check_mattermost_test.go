@@ -72,6 +72,7 @@ func mattermost(t *testing.T) (dir, python string) {
 // A plugin for Mattermost is found out by its manifest, or by what its SDK does,
 // and is checked in its own venv with that host's cookie.
 func TestCheckMattermost(t *testing.T) {
+	t.Parallel()
 	dir, python := mattermost(t)
 	env := []string{"PYPLUG_PYTHON=", "PYTHONDONTWRITEBYTECODE=1"}
 

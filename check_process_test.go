@@ -3,22 +3,23 @@
 package main_test
 
 import (
-	"bufio"
-	"context"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
-	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/check"
-	"github.com/pyplug/pyplug/runner/hook"
+	"golang.org/x/sys/unix"
+
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
 // A check that is ended tells what it has seen so far, and leaves nothing.
 func TestCheckSignals(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		signal syscall.Signal
 		code   int
@@ -31,11 +32,15 @@ func TestCheckSignals(t *testing.T) {
 		"terminate": {syscall.SIGTERM, 143, []string{"hang_import.py"}, []string{"ended early: terminated (exit 143)"}, "error: canceled: terminated"},
 		"hang up":   {syscall.SIGHUP, 129, []string{"hang_import.py"}, []string{"ended early: "}, "error: canceled: "},
 		"in a call": {syscall.SIGINT, 130, []string{"--call", "hang marker=MARKER", "hang_swallow.py"},
-			[]string{"  ok       launch ", "ended early: interrupted (exit 130)"}, "error: canceled: interrupted"},
+			[]string{"  ok       launch ", "ended early: interrupted (exit 130)"}, "error: hang: interrupted\n  was at testdata/plugins/hang_swallow.py:"},
 		"of several": {syscall.SIGINT, 130, []string{"-j", "2", "hang_import.py", "hang_sleep.py", "greeter.py"},
 			[]string{"ended early: interrupted (exit 130)"}, "error: canceled: interrupted"},
 		"JSON": {syscall.SIGINT, 130, []string{"--json", "hang_import.py"},
 			[]string{`"verdict":"failure","exit_code":130,`, `{"name":"source","status":"ok",`, `"error":{"kind":"canceled","message":"interrupted"`}, ""},
+		"after a failure": {syscall.SIGINT, 130, []string{"syntax_error.py", "hang_import.py"},
+			[]string{"[syntax-error]", "ended early: interrupted (exit 130)"}, "hang_import.py:"},
+		"JSON after a failure": {syscall.SIGINT, 130, []string{"--json", "syntax_error.py", "hang_import.py"},
+			[]string{`"id":"syntax-error"`, `"exit_code":5,`, `"exit_code":130,`}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,75 +69,140 @@ func TestCheckSignals(t *testing.T) {
 	}
 }
 
+// A standard output that takes nothing is a failure of its own.
 func TestCheckStandardOutput(t *testing.T) {
-	t.Run("full", func(t *testing.T) {
-		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-		if err != nil {
-			t.Skip(err)
-		}
-		defer full.Close()
-		for _, words := range [][]string{{"check"}, {"check", "--json"}} {
-			s := pyplug(t, []string{"GITHUB_ACTIONS="}, append(words, "testdata/plugins/greeter.py", "testdata/plugins/no_health.py")...)
-			s.Stdout = full
-			if err := s.Start(); err != nil {
-				t.Fatal(err)
-			}
-			s.ends(t, 1)
-			if len(words) == 1 && !strings.Contains(s.errs.String(), "no space left on device") {
-				t.Errorf("standard error is %q", &s.errs)
-			}
-		}
-	})
-	t.Run("closed", func(t *testing.T) {
-		s := pyplug(t, []string{"HANG_IMPORT_MARKER=MARKER", "GITHUB_ACTIONS="},
-			"check", "testdata/plugins/greeter.py", "testdata/plugins/hang_import.py")
-		s.Stdout = nil
-		out, err := s.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	for _, words := range [][]string{{"check"}, {"check", "--json"}} {
+		s := pyplug(t, nil, append(words, "testdata/plugins/greeter.py", "testdata/plugins/no_health.py")...)
+		s.Stdout = full
 		if err := s.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bufio.NewReaderSize(out, 16).ReadString('\n'); err != nil {
-			t.Fatal(err)
+		s.ends(t, 1)
+		if len(words) == 1 && !strings.Contains(s.errs.String(), "no space left on device") {
+			t.Errorf("standard error is %q", &s.errs)
 		}
-		out.Close()
-		s.ends(t, 0) // at once: what is left is not looked at
-		if s.errs.Len() > 0 {
-			t.Errorf("standard error is %q, want nothing: the reader had enough", &s.errs)
-		}
-	})
+	}
 }
 
-// A plugin that ends by itself between two stages is found out.
-func TestCheckEndedIdle(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cwd, err := os.Getwd()
+// The verdict counts without a reader, too, and nothing is told of that.
+func TestCheckReaderLeaves(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		words []string
+		reads int // bytes
+		code  int
+	}{
+		"a failure":          {[]string{"import_raises.py"}, 10, 5},
+		"a failure, as JSON": {[]string{"--json", "import_raises.py"}, 0, 5},
+		"a failure later":    {[]string{"greeter.py", "import_raises.py"}, 10, 5},
+		"none":               {[]string{"greeter.py", "no_health.py"}, 10, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			words := []string{"check", "-q"}
+			for _, w := range c.words {
+				if strings.HasSuffix(w, ".py") {
+					w = filepath.Join("testdata/plugins", w)
+				}
+				words = append(words, w)
+			}
+			s := pyplug(t, nil, words...)
+			out := s.unread(t)
+			if _, err := io.ReadFull(out, make([]byte, c.reads)); err != nil {
+				t.Fatal(err)
+			}
+			out.Close()
+			s.ends(t, c.code)
+			if s.errs.Len() > 0 {
+				t.Errorf("standard error is %q, want nothing: the reader had enough", &s.errs)
+			}
+		})
+	}
+}
+
+// unread starts it with a pipe for its standard output.
+func (s *session) unread(t *testing.T) *os.File {
+	t.Helper()
+	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s *runner.Session
-	report, err := check.Run(t.Context(), context.Background(), check.Options{
-		Config: runner.Config{
-			Plugin: "testdata/plugins/counter.py", Python: runnertest.Python(t), Environ: os.Environ(), Cwd: cwd,
-		},
-		Prepared: func(prepared *runner.Session) error { s = prepared; return nil },
-		Ended: func(st hook.Stage) {
-			if st.Name != "health" {
-				return
-			}
-			if err := syscall.Kill(s.Info().PID, syscall.SIGKILL); err != nil {
-				t.Error(err)
-			}
-			runnertest.Until(t, "it is gone", func() bool { return !s.Running() })
-		},
+	t.Cleanup(func() { out.Close() })
+	defer in.Close()
+	s.Stdout = in
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A check whose reader does not read ends with the second signal at the latest.
+func TestCheckUnread(t *testing.T) {
+	t.Parallel()
+	words := []string{"check"}
+	for i := range 400 {
+		words = append(words, fmt.Sprintf("nosuch%d.py", i))
+	}
+	s := pyplug(t, nil, words...)
+	out := s.unread(t)
+	runnertest.Until(t, "the pipe is full", func() bool {
+		n, err := unix.IoctlGetInt(int(out.Fd()), unix.TIOCINQ)
+		return err != nil || n > 60<<10 // of 64 KiB; the next report does not fit
 	})
-	if err != nil {
+	signals, last := 0, time.Time{}
+	runnertest.Until(t, "it ends", func() bool {
+		if signals < 2 && time.Since(last) > 500*time.Millisecond { // two that come at once are one
+			signals, last = signals+1, time.Now()
+			_ = s.Process.Signal(syscall.SIGINT)
+		}
+		return s.ended()
+	})
+	s.ends(t, 130)
+}
+
+// What reads descriptors can be interrupted, also while nobody writes them.
+func TestCheckInterruptProtoset(t *testing.T) {
+	t.Parallel()
+	dir := written(t, map[string]string{"plugin.py": "import grpc\n" + spoken})
+	if err := makeFake(dir); err != nil {
 		t.Fatal(err)
 	}
-	f := report.FirstFailure()
-	if f == nil || f.ID != "hooks-unknown" || f.Kind != hook.Crash || f.Err.Exit == nil || f.Err.Exit.Signal != "SIGKILL" {
-		t.Errorf("got %+v of %+v", f, report.Stages)
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	s := pyplug(t, []string{"PYPLUG_PYTHON="}, "check", "--transport", "grpc", "--protoset", fifo, filepath.Join(dir, "plugin.py"))
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waits := 0 // how often it was seen to wait for one who writes
+	runnertest.Until(t, "it opens the pipe", func() bool {
+		if waits++; !s.opens() {
+			waits = 0
+		}
+		return waits == 20
+	})
+	if err := s.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it ends", s.ended)
+	s.ends(t, 130)
+}
+
+// opens tells whether a thread of the process is opening a file.
+func (s *session) opens() bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", s.Process.Pid)) // the pattern is right
+	for _, thread := range threads {
+		call, err := os.ReadFile(thread)
+		if err == nil && strings.HasPrefix(string(call), fmt.Sprint(syscall.SYS_OPENAT, " ")) {
+			return true
+		}
+	}
+	return false
 }

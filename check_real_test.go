@@ -13,6 +13,7 @@ import (
 
 // TestCheckExamples checks go-plugin's own examples where they lie.
 func TestCheckExamples(t *testing.T) {
+	t.Parallel()
 	cookie, dir := []string{"--cookie", "BASIC_PLUGIN=hello", "--cwd"}, t.TempDir()
 	calls := []string{"--call", "Put key=hello value=world", "--call", "KV/Get key=hello", "--crash"}
 	words := append(append(cookie, dir), calls...)
@@ -42,6 +43,7 @@ func TestCheckExamples(t *testing.T) {
 
 // Generated code that does not go with what is installed, or with other such code.
 func TestCheckGenerated(t *testing.T) {
+	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "PYTHONDONTWRITEBYTECODE=1"}
 	good := content(t, "testdata/plugins/grpc/good.py")
 	pb2 := content(t, "testdata/plugins/grpc/zoo_pb2.py")

@@ -21,9 +21,15 @@ const (
 	unknown = "SERVICE_UNKNOWN"
 )
 
+// endedInCall is why a plugin that its manifest's calls have ended is not asked.
+const endedInCall = "it ended in a call of its manifest"
+
 // health tells what the health service said when the plugin started, and asks
 // for the other services.
 func (c *check) health(ctx context.Context) hook.Stage {
+	if c.faultAt == stageHooks && !c.s.Running() {
+		return hook.Stage{Verdict: hook.Skipped, Message: endedInCall}
+	}
 	if c.report.Transport == "pipe" {
 		return c.functionHealth(ctx)
 	}
@@ -173,7 +179,11 @@ func (c *check) services(ctx context.Context) hook.Stage {
 	for _, s := range hostServices {
 		methods = append(methods, s.methods...)
 	}
-	if !c.s.Running() {
+	switch {
+	case c.s.Running():
+	case c.faultAt == stageHooks:
+		return hook.Stage{Verdict: hook.Skipped, Message: endedInCall}
+	default:
 		return hook.Stage{Findings: c.gone()}
 	}
 	served, err := c.s.GRPC().Serves(ctx, methods...)

@@ -137,18 +137,23 @@ func (l *sourceLook) summary() string {
 	if l.unchecked != nil && !l.doubted {
 		return "looked at without the interpreter"
 	}
-	missing := 0
+	missing, compiled := 0, l.compiled
+	for _, f := range l.order {
+		if _, wrong := l.asked[compileWord+f.path]; wrong {
+			compiled--
+		}
+	}
 	for _, w := range l.wants {
 		if _, wrong := l.asked[w.question()]; wrong {
 			missing++
 		}
 	}
 	compile := "s compile"
-	if l.compiled == 1 {
+	if compiled == 1 {
 		compile = " compiles"
 	}
 	found := plural(len(l.wants)-missing, "import")
-	return fmt.Sprintf("%d file%s, %s found", l.compiled, compile, found)
+	return fmt.Sprintf("%d file%s, %s found", compiled, compile, found)
 }
 
 func plural(n int, what string) string {

@@ -31,6 +31,10 @@ def leave(request, context):
 def shutdown(request, context):
     if QUIRK == "shutdown hangs":
         time.sleep(3600)
+    elif QUIRK == "shutdown segfaults":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif QUIRK == "shutdown exits":
+        os._exit(3)
     LEAVE.set()
     return b""
 
@@ -98,14 +102,25 @@ def line(port):
     }.get(QUIRK, "1|1|tcp|127.0.0.1:%d|grpc" % port)
 
 
+def status():
+    """SERVING, but NOT_SERVING where the file of the variable ONCE tells of an earlier start."""
+    if QUIRK == "healthy once":
+        try:
+            open(os.environ["ONCE"], "x").close()
+        except FileExistsError:
+            return health_pb2.HealthCheckResponse.NOT_SERVING
+    return health_pb2.HealthCheckResponse.SERVING
+
+
 def early(server):
     """Says where it is going to listen."""
-    with socket.socket() as s:
+    with socket.socket() as s:  # which keeps the port from others
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    print(line(port), flush=True)
-    time.sleep(0.5)
-    server.add_insecure_port("127.0.0.1:%d" % port)
+        print(line(port), flush=True)
+        time.sleep(0.5)
+        server.add_insecure_port("127.0.0.1:%d" % port)
     server.start()
 
 
@@ -125,7 +140,7 @@ def main():
         }),))
     elif QUIRK != "no health":
         servicer = health.HealthServicer()
-        servicer.set("other" if QUIRK == "other health" else "plugin", health_pb2.HealthCheckResponse.SERVING)
+        servicer.set("other" if QUIRK == "other health" else "plugin", status())
         health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
     if QUIRK == "early":
         early(server)
