@@ -29,7 +29,7 @@ const (
 func commandList(f *program) []command {
 	return []command{
 		checkCommand(f), runCommand(f), hooksCommand(f), healthCommand(f),
-		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f), hostCommand(f),
+		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f),
 	}
 }
 

@@ -38,7 +38,8 @@ var checkText = `Go through every stage from the interpreter to a clean stop, an
 const (
 	// checkImport is how long an import may take: a check is waited for.
 	checkImport = 60 * time.Second
-	// hostWord is the hidden command by which pyplug runs the stock host.
+	// hostWord is the hidden command by which pyplug runs the stock host, in a
+	// process of its own since that may hang or crash.
 	hostWord = "__host"
 )
 

@@ -6,10 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/runner/check/stock"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -70,20 +67,4 @@ func appendSummary(name string, all []ui.Checked) error {
 		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
 	}
 	return nil
-}
-
-// hostCommand runs the stock host of a check, in a process of its own since it may
-// hang or crash.
-func hostCommand(f *program) command {
-	return command{names: asTyped, Command: &cli.Command{
-		Name:            hostWord,
-		Hidden:          true,
-		SkipFlagParsing: true,
-		Action: func(c *cli.Context) error {
-			if code := stock.Main(c.Args().Slice(), f.streams.Out); code != 0 {
-				return &checkedError{code: code}
-			}
-			return nil
-		},
-	}}
 }

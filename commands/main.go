@@ -10,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/check/stock"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -17,6 +18,9 @@ import (
 // returns the exit code. What it started is gone when it returns, unless it was
 // asked to end for the third time.
 func Main(args []string, s *ui.Streams) int {
+	if len(args) > 1 && args[1] == hostWord {
+		return stock.Main(args[2:], s.Out) // a host like others, which knows nothing of what follows
+	}
 	life := newLife(s.Hurry)
 	defer life.end()
 	code := make(chan int, 1)

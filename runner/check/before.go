@@ -45,7 +45,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	st.Message = "a functions file"
 	switch {
 	case set.Transport == "":
-		st.Message = p.Kind.String()
+		st.Message = "a " + p.Kind.String() + ", whose transport depends on what its Python can import"
 	case set.Transport == "grpc":
 		st.Message = "a gRPC plugin"
 	case p.Kind == manifest.Package:
@@ -97,7 +97,14 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 		}
 		return st
 	}
-	st := hook.Stage{Message: "python " + py.Version.String() + " (" + string(py.Source) + ")", Details: pythonDetails(py, p), Took: c.searched}
+	st := hook.Stage{Message: "python " + py.Version.String() + ", " + py.Path + " (" + string(py.Source) + ")", Details: pythonDetails(py, p), Took: c.searched}
+	if len(p.Requires) > 0 {
+		var all []string
+		for _, r := range p.Requires {
+			all = append(all, r.Spec+" of "+r.From)
+		}
+		st.Message += ", which satisfies " + joined(all)
+	}
 	for _, skipped := range py.Skipped {
 		st.Findings = append(st.Findings, found(pythonSkipped, hook.Note, skipped.String()+"; using "+py.Path))
 	}

@@ -65,6 +65,7 @@ func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 	if c.held != nil {
 		c.done(*c.held)
 	}
+	c.ahead.abandon()
 	_ = c.s.Close(kill) // the check may have ended before the stage that tells how
 	c.report.Took = time.Since(began)
 	return c.report, c.ended
@@ -87,6 +88,7 @@ type check struct {
 	faultAt  string        // the stage that tells it
 	output   firstOutput   // when it printed first
 	healthy  bool          // it said so
+	ahead    *ahead        // the stock host, once it was started
 }
 
 // stage is one row of the table that a check goes through.

@@ -17,9 +17,11 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	if len(c.o.Host) == 0 {
 		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "there is no stock host to start it with")}}
 	}
-	// A start may take longer than the one before, and hosts wait for a minute.
-	limit := max(8*time.Second, 3*c.s.Evidence().Handshake+3*time.Second)
-	out, err := c.hosted(ctx, limit)
+	limit := c.hostLimit()
+	if c.ahead == nil {
+		c.hostAhead(ctx)
+	}
+	out, err := c.ahead.outcome()
 	if ctx.Err() != nil {
 		return hook.Stage{} // do tells
 	}
@@ -53,11 +55,55 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	return st
 }
 
-// hosted has the stock host start the plugin, with more in its environment.
-func (c *check) hosted(ctx context.Context, limit time.Duration, env ...string) (stock.Outcome, error) {
+// hostLimit is what a stock host has for a start, which may take longer than the
+// one before; hosts wait for a minute.
+func (c *check) hostLimit() time.Duration {
+	return max(8*time.Second, 3*c.s.Evidence().Handshake+3*time.Second)
+}
+
+// ahead is a stock host that was started before its stage begins.
+type ahead struct {
+	begin  chan struct{} // closed when it may start the plugin
+	over   chan struct{} // closed when the rest is set
+	out    stock.Outcome
+	err    error
+	cancel context.CancelFunc
+}
+
+// hostAhead starts the stock host, which then waits: its own start, 8 ms, passes
+// while the stage before it waits for the plugin.
+func (c *check) hostAhead(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	a := &ahead{begin: make(chan struct{}), over: make(chan struct{}), cancel: cancel}
+	c.ahead = a
+	go func() { // ends with the host
+		defer close(a.over)
+		a.out, a.err = c.hosted(ctx, c.hostLimit(), a.begin)
+	}()
+}
+
+// outcome lets the host begin, and waits for its end.
+func (a *ahead) outcome() (stock.Outcome, error) {
+	close(a.begin)
+	<-a.over
+	a.cancel()
+	return a.out, a.err
+}
+
+// abandon ends a host that was not needed, and returns when it is gone.
+func (a *ahead) abandon() {
+	if a != nil {
+		a.cancel()
+		<-a.over
+	}
+}
+
+// hosted has the stock host start the plugin, once it may begin, with more in its
+// environment.
+func (c *check) hosted(ctx context.Context, limit time.Duration, begin <-chan struct{}, env ...string) (stock.Outcome, error) {
 	p := c.s.Program()
 	return stock.Run(ctx, stock.Request{
-		Host: c.o.Host, Env: append(c.hostEnviron(), env...), Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
+		Host: c.o.Host, Go: begin, Env: append(c.hostEnviron(), env...), Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
 		Spec: stock.Spec{
 			Command: p.Command, Dir: p.Dir, CookieKey: p.CookieKey, CookieValue: p.CookieValue,
 			Versions: p.Versions, MTLS: p.MTLS, StartTimeout: limit,
@@ -137,7 +183,7 @@ func (c *check) buffers(ctx context.Context, limit time.Duration) bool {
 	if !c.s.Program().Python {
 		return false
 	}
-	out, err := c.hosted(ctx, limit, unbuffered+"=1")
+	out, err := c.hosted(ctx, limit, nil, unbuffered+"=1")
 	start, ok := out.Step(stock.StepStart)
 	return err == nil && ok && start.Err == ""
 }

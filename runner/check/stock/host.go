@@ -54,6 +54,18 @@ const (
 type order struct {
 	Spec  Spec
 	Limit time.Duration
+	// After is a file that is to be there before the first step; "": none.
+	After string
+}
+
+// await waits for it, an hour at most; the host dies before if its parent does.
+func (o order) await() {
+	for end := time.Now().Add(time.Hour); o.After != "" && time.Now().Before(end); {
+		if _, err := os.Stat(o.After); err == nil {
+			return
+		}
+		time.Sleep(500 * time.Microsecond)
+	}
 }
 
 // limit is how long a step may take. That of the start is go-plugin's own and
@@ -102,6 +114,7 @@ type host struct {
 
 // run goes through the steps as hosts do: whatever fails, Kill comes last.
 func (h *host) run() int {
+	h.await()
 	client := plugin.NewClient(h.config())
 	var conn plugin.ClientProtocol
 	start := func() error {
