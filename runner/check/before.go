@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
@@ -154,6 +155,9 @@ func (c *check) hostPython(ctx context.Context) *hook.Finding {
 
 // source looks at the plugin's source without running it.
 func (c *check) source(ctx context.Context) hook.Stage {
+	if !slices.Contains(c.o.Skip, stageLaunch) {
+		c.start(ctx)
+	}
 	scripts, python, modules := c.s.Source()
 	return source(ctx, sourceRequest{
 		Python: python.Path, Version: python.Version, Modules: modules, Scripts: scripts,

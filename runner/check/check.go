@@ -66,6 +66,13 @@ func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 		c.done(*c.held)
 	}
 	c.ahead.abandon()
+	if c.started != nil { // it may still be on its way
+		if c.ended != nil {
+			c.started.cancel()
+		}
+		<-c.started.over
+		defer c.started.cancel()
+	}
 	_ = c.s.Close(kill) // the check may have ended before the stage that tells how
 	c.report.Took = time.Since(began)
 	return c.report, c.ended
@@ -82,13 +89,15 @@ type check struct {
 	held    *hook.Stage // source, if a start is to confirm what it found
 	ended   error       // why there are no more stages
 
-	searched time.Duration // how long it took to find the Python
-	noPython *hook.Error   // why there is none
-	fault    *hook.Error   // why it is not ready
-	faultAt  string        // the stage that tells it
-	output   firstOutput   // when it printed first
-	healthy  bool          // it said so
-	ahead    *ahead        // the stock host, once it was started
+	searched  time.Duration // how long it took to find the Python
+	noPython  *hook.Error   // why there is none
+	started   *starting     // the start, once it was begun
+	discarded bool          // it was ended without a look at it
+	fault     *hook.Error   // why it is not ready
+	faultAt   string        // the stage that tells it
+	output    firstOutput   // when it printed first
+	healthy   bool          // it said so
+	ahead     *ahead        // the stock host, once it was started
 }
 
 // stage is one row of the table that a check goes through.
@@ -155,7 +164,10 @@ func Skippable() []string {
 // do goes through one stage.
 func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if why, lacking := c.without(st); why != "" {
-		c.lacking[st.name] = lacking
+		if c.lacking[st.name] = lacking; st.name == stageLaunch && c.started != nil {
+			c.discard()
+			c.discarded = true
+		}
 		return hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: why}
 	}
 	if c.o.Began != nil {
@@ -201,7 +213,7 @@ const none = "a functions file has none"
 func (c *check) without(st stage) (why, lacking string) {
 	lacking = c.lacking[st.needs]
 	switch {
-	case st.name == stageStop && c.s.Info().PID == 0:
+	case st.name == stageStop && (c.discarded || c.s.Info().PID == 0):
 		return cmp.Or(c.lacking[stageLaunch], "nothing runs"), ""
 	case lacking != "":
 		return lacking, lacking
