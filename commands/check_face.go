@@ -59,6 +59,8 @@ func (c *face) run(ctx context.Context, o checkOptions) {
 	report.Plugin = c.f.plugin
 	report, err = check.Run(ctx, c.f.life.kill, check.Options{
 		Config: c.cfg, Skip: o.skip, Calls: o.calls, Crash: o.crash, Host: hostCommandLine(),
+		// Where there are several the cores are for them.
+		Beside:   len(o.plugins) == 1,
 		Hints:    c.f.hints,
 		Prepared: func(s *runner.Session) error { return c.prepared(s, len(o.plugins) > 1) },
 		Began:    c.begin,

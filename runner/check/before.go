@@ -155,7 +155,7 @@ func (c *check) hostPython(ctx context.Context) *hook.Finding {
 
 // source looks at the plugin's source without running it.
 func (c *check) source(ctx context.Context) hook.Stage {
-	if !slices.Contains(c.o.Skip, stageLaunch) {
+	if c.o.Beside && !slices.Contains(c.o.Skip, stageLaunch) {
 		c.start(ctx)
 	}
 	scripts, python, modules := c.s.Source()

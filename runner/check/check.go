@@ -25,6 +25,9 @@ type Options struct {
 	Calls []hook.Call
 	// Crash has the stage "again" done.
 	Crash bool
+	// Beside has the plugin started while its source is looked at, which takes
+	// a second core; else one comes after the other.
+	Beside bool
 	// Host is a program with its first words that leads to [stock.Main];
 	// without one the stage "host" says that it could not be done.
 	Host []string

@@ -5,7 +5,7 @@
 //  2. A stage that needs another one is skipped when that failed or was left out.
 //  3. "plugin" and "interpreter" read files; "source" has the plugin's own Python
 //     compile it, and looks for what it imports, without running any of it.
-//     The plugin starts meanwhile, and confirms what is said of its imports.
+//     The plugin may start meanwhile, and confirms what is said of its imports.
 //  4. "launch" tells of that one start. "handshake", "connect" and "health" tell
 //     how that went; "services", "hooks" and "stop" ask what runs.
 //  5. "cookie", "host" and "again" start it once more: without the magic cookie,
