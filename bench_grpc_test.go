@@ -134,13 +134,13 @@ func controller(b *testing.B, address string) func() error {
 }
 
 // stockHost builds the host that pyplug is compared with.
-func stockHost(b *testing.B) string {
-	b.Helper()
-	path := filepath.Join(b.TempDir(), "stockhost")
+func stockHost(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "stockhost")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./testdata/stockhost")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
 }

@@ -179,10 +179,7 @@ func fixedPort(t *testing.T) string {
 // host does not get to work does not pass.
 func TestStrictMeansHost(t *testing.T) {
 	t.Parallel()
-	host := filepath.Join(t.TempDir(), "stockhost")
-	if out, err := exec.Command("go", "build", "-o", host, "./testdata/stockhost").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	host := stockHost(t)
 	// Those that have pyplug and hosts wait go on at once: they need no processor.
 	groups := map[string]map[string]pair{}
 	for name, p := range pairs(t) {

@@ -149,22 +149,7 @@ func TestHealthAddressEnvironment(t *testing.T) {
 // A file of TLS that never comes can be interrupted.
 func TestHealthAddressInterrupted(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := pyplug(t, nil, "health", "--address", "127.0.0.1:1", "--tls", "--tls-ca-cert", fifo)
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
-	w, err := os.OpenFile(fifo, os.O_WRONLY, 0) // returns when it is being read
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	if err := s.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	s.ends(t, 130)
+	interruptReading(t, fifo, "health", "--address", "127.0.0.1:1", "--tls", "--tls-ca-cert", fifo)
 }
 
 // TestHealthWatch follows a server's health until it is told to stop.

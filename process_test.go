@@ -118,10 +118,17 @@ func TestSignals(t *testing.T) {
 // What reads the arguments can be interrupted too.
 func TestInterruptWhileReading(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
+	interruptReading(t, fifo, "run", "--input", fifo, "testdata/plugins/greeter.py", "greet")
+}
+
+// interruptReading interrupts a command that reads a pipe, which is made for it
+// and which nobody writes to.
+func interruptReading(t *testing.T, fifo string, words ...string) {
+	t.Helper()
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := pyplug(t, nil, "run", "--input", fifo, "testdata/plugins/greeter.py", "greet")
+	s := pyplug(t, nil, words...)
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func readAddress(c *cli.Context) (runner.AddressOptions, error) {
 	if files.NoVerify && (files.CA != "" || files.ServerName != "") {
 		return o, usage("--tls-no-verify takes any certificate: it excludes --tls-ca-cert and --tls-server-name")
 	}
-	o.TLS, err = interruptible(c.Context, func() (*tls.Config, error) { // a file may be a pipe
+	o.TLS, err = hook.Interruptible(c.Context, func() (*tls.Config, error) { // a file may be a pipe
 		cfg, err := files.Config()
 		if err != nil {
 			return nil, usage("--tls: %w", err)

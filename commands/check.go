@@ -151,7 +151,7 @@ func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) 
 // been shown.
 func (f *program) check(ctx context.Context, o checkOptions) error {
 	// The file may be a pipe that nobody reads.
-	junit, err := interruptible(ctx, func() (*os.File, error) { return openReport(o.junit) })
+	junit, err := hook.Interruptible(ctx, func() (*os.File, error) { return openReport(o.junit) })
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 func (f *program) readFile(ctx context.Context, name string) ([]byte, error) {
 	stop := f.streams.Waiting("reading " + inputName(name))
 	defer stop()
-	return interruptible(ctx, func() ([]byte, error) {
+	return hook.Interruptible(ctx, func() ([]byte, error) {
 		if name == "-" {
 			return io.ReadAll(f.streams.In)
 		}
@@ -81,7 +81,7 @@ func (f *program) openInput(ctx context.Context, name string) (io.Reader, error)
 	if name == "-" {
 		return f.streams.In, nil
 	}
-	return interruptible(ctx, func() (io.Reader, error) {
+	return hook.Interruptible(ctx, func() (io.Reader, error) {
 		info, err := os.Stat(name)
 		switch {
 		case err != nil:

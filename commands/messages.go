@@ -34,7 +34,7 @@ func messages(ctx context.Context, from io.Reader, name string, limit int) iter.
 	return func(yield func(json.RawMessage, error) bool) {
 		next := newMessageReader(from, limit).next
 		for {
-			message, err := interruptible(ctx, next)
+			message, err := hook.Interruptible(ctx, next)
 			if errors.Is(err, io.EOF) {
 				return
 			}

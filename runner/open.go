@@ -39,26 +39,11 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 // how far it came. The error is a [*hook.Error] of the kinds Usage, Interpreter
 // and Canceled. Ending ctx leaves it, also where a file that it reads never ends.
 func Prepare(ctx context.Context, c Config) (*Session, error) {
-	type outcome struct {
-		s   *Session
-		err error
+	s, err := hook.Interruptible(ctx, func() (*Session, error) { return prepare(ctx, c) })
+	if s == nil {
+		s = &Session{config: c}
 	}
-	done := make(chan outcome, 1)
-	go func() { // ends with what it reads, or with the process
-		s, err := prepare(ctx, c)
-		done <- outcome{s, err}
-	}()
-	select {
-	case o := <-done:
-		return o.s, o.err
-	case <-ctx.Done():
-	}
-	select {
-	case o := <-done:
-		return o.s, o.err
-	default:
-		return &Session{config: c}, fail(hook.Canceled, context.Cause(ctx))
-	}
+	return s, err
 }
 
 func prepare(ctx context.Context, c Config) (*Session, error) {

@@ -104,22 +104,7 @@ func TestProgressAroundWaiting(t *testing.T) {
 }
 
 func TestProgressElsewhere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for name, set := range map[string]func(*Streams){
-			"no terminal": func(s *Streams) { s.ErrTTY = false },
-			"quiet":       func(s *Streams) { s.Quiet = true },
-			"JSON":        func(s *Streams) { s.LogJSON = true },
-			"dumb":        func(s *Streams) { s.Getenv = func(string) string { return "dumb" } },
-		} {
-			s, _, errs := Test("")
-			s.ErrTTY = true
-			set(s)
-			stop := s.Progress(func() string { t.Errorf("%s: asked", name); return "" })
-			time.Sleep(time.Second)
-			stop()
-			if errs.Len() > 0 {
-				t.Errorf("%s: got %q", name, errs)
-			}
-		}
+	drawsNothing(t, time.Second, func(where string, s *Streams) (stop func()) {
+		return s.Progress(func() string { t.Errorf("%s: asked", where); return "" })
 	})
 }

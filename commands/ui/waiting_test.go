@@ -106,8 +106,13 @@ func TestWaitingOverlap(t *testing.T) {
 }
 
 func TestWaitingElsewhere(t *testing.T) {
+	drawsNothing(t, 5*time.Second, func(_ string, s *Streams) (stop func()) { return s.Waiting("x") })
+}
+
+// drawsNothing holds that what begin starts draws nothing where nobody watches.
+func drawsNothing(t *testing.T, after time.Duration, begin func(where string, s *Streams) (stop func())) {
 	synctest.Test(t, func(t *testing.T) {
-		for name, set := range map[string]func(*Streams){
+		for where, set := range map[string]func(*Streams){
 			"no terminal": func(s *Streams) { s.ErrTTY = false },
 			"quiet":       func(s *Streams) { s.Quiet = true },
 			"JSON":        func(s *Streams) { s.LogJSON = true },
@@ -116,11 +121,11 @@ func TestWaitingElsewhere(t *testing.T) {
 			s, _, errs := Test("")
 			s.ErrTTY = true
 			set(s)
-			stop := s.Waiting("x")
-			time.Sleep(5 * time.Second)
+			stop := begin(where, s)
+			time.Sleep(after)
 			stop()
 			if errs.Len() > 0 {
-				t.Errorf("%s: got %q", name, errs)
+				t.Errorf("%s: got %q", where, errs)
 			}
 		}
 	})

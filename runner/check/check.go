@@ -169,7 +169,6 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if why, lacking := c.without(st); why != "" {
 		if c.lacking[st.name] = lacking; st.name == stageLaunch && c.started != nil {
 			c.discard()
-			c.discarded = true
 		}
 		return hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: why}
 	}

@@ -17,7 +17,6 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	if len(c.o.Host) == 0 {
 		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "there is no stock host to start it with")}}
 	}
-	limit := c.hostLimit()
 	if c.ahead == nil {
 		c.hostAhead(ctx)
 	}
@@ -37,7 +36,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 		}
 	}
 	st.Message = "a stock host " + joined(told)
-	if f := c.hostFinding(ctx, out, limit); f != nil {
+	if f := c.hostFinding(ctx, out); f != nil {
 		if len(out.Log) > 0 {
 			st.Details["log"] = out.Log
 		}
@@ -78,7 +77,7 @@ func (c *check) hostAhead(ctx context.Context) {
 	c.ahead = a
 	go func() { // ends with the host
 		defer close(a.over)
-		a.out, a.err = c.hosted(ctx, c.hostLimit(), a.begin)
+		a.out, a.err = c.hosted(ctx, a.begin)
 	}()
 }
 
@@ -100,8 +99,8 @@ func (a *ahead) abandon() {
 
 // hosted has the stock host start the plugin, once it may begin, with more in its
 // environment.
-func (c *check) hosted(ctx context.Context, limit time.Duration, begin <-chan struct{}, env ...string) (stock.Outcome, error) {
-	p := c.s.Program()
+func (c *check) hosted(ctx context.Context, begin <-chan struct{}, env ...string) (stock.Outcome, error) {
+	p, limit := c.s.Program(), c.hostLimit()
 	return stock.Run(ctx, stock.Request{
 		Host: c.o.Host, Go: begin, Env: append(c.hostEnviron(), env...), Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
 		Spec: stock.Spec{
@@ -120,16 +119,16 @@ const unbuffered = "PYTHONUNBUFFERED"
 func (c *check) hostEnviron() []string {
 	env := c.s.Environ()
 	for _, name := range handshake.Variables {
-		env = without(env, name)
+		env = unset(env, name)
 	}
 	if !slices.ContainsFunc(c.o.Config.Env, func(e string) bool { return strings.HasPrefix(e, unbuffered+"=") }) {
-		env = without(env, unbuffered)
+		env = unset(env, unbuffered)
 	}
 	return env
 }
 
 // hostFinding is what a host's user would complain about; nil when nothing is.
-func (c *check) hostFinding(ctx context.Context, out stock.Outcome, limit time.Duration) *hook.Finding {
+func (c *check) hostFinding(ctx context.Context, out stock.Outcome) *hook.Finding {
 	f := hook.Finding{Verdict: hook.Failure, Kind: hook.Unhealthy}
 	switch {
 	case out.Crashed != "":
@@ -145,21 +144,21 @@ func (c *check) hostFinding(ctx context.Context, out stock.Outcome, limit time.D
 		f.ID, f.Message = hostHangs, fmt.Sprintf("a stock host waits for ever at the step %q", out.Hung)
 		f.Fix = []string{"answer grpc.health.v1.Health/Check at once, whatever else goes on"}
 	default:
-		return c.stepFinding(ctx, out, f, limit)
+		return c.stepFinding(ctx, out, f)
 	}
 	return &f
 }
 
 // stepFinding is about the first step that did not go well.
-func (c *check) stepFinding(ctx context.Context, out stock.Outcome, f hook.Finding, limit time.Duration) *hook.Finding {
+func (c *check) stepFinding(ctx context.Context, out stock.Outcome, f hook.Finding) *hook.Finding {
 	at := slices.IndexFunc(out.Steps, func(s stock.Step) bool { return s.Err != "" })
 	if at < 0 {
 		return nil
 	}
 	step := out.Steps[at]
-	if step.Name == stock.StepStart && strings.Contains(step.Err, "timeout while waiting") && c.buffers(ctx, limit) {
+	if step.Name == stock.StepStart && strings.Contains(step.Err, "timeout while waiting") && c.buffers(ctx) {
 		f.ID = handshakeUnflushed
-		f.Message = fmt.Sprintf("a stock host gets no handshake within %s: it stays in Python's buffer, which pyplug switches off and hosts do not", shown(limit))
+		f.Message = fmt.Sprintf("a stock host gets no handshake within %s: it stays in Python's buffer, which pyplug switches off and hosts do not", shown(c.hostLimit()))
 		f.Fix = []string{"print(line, flush=True)"}
 		return &f
 	}
@@ -179,11 +178,11 @@ func (c *check) stepFinding(ctx context.Context, out stock.Outcome, f hook.Findi
 
 // buffers tells whether a plugin that gives its host no handshake does so when
 // Python does not buffer.
-func (c *check) buffers(ctx context.Context, limit time.Duration) bool {
+func (c *check) buffers(ctx context.Context) bool {
 	if !c.s.Program().Python {
 		return false
 	}
-	out, err := c.hosted(ctx, limit, nil, unbuffered+"=1")
+	out, err := c.hosted(ctx, nil, unbuffered+"=1")
 	start, ok := out.Step(stock.StepStart)
 	return err == nil && ok && start.Err == ""
 }

@@ -80,12 +80,10 @@ func (c *check) start(ctx context.Context) {
 	}()
 }
 
-// discard ends a plugin that is not to be looked at, and returns when it is gone.
-// It may be called when none was started, and twice.
+// discard ends a plugin that was started and is not to be looked at, and returns
+// when it is gone.
 func (c *check) discard() {
-	if c.started == nil {
-		return
-	}
+	c.discarded = true
 	c.started.cancel()
 	<-c.started.over
 	now, cancel := context.WithCancel(c.kill)

@@ -40,8 +40,8 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	s, err := c.another(ctx, func(cfg *runner.Config) {
 		cfg.GRPC.NoCookie = true
 		// The caller may be a host itself.
-		cfg.Environ = without(cfg.Environ, program.CookieKey)
-		cfg.Env = without(cfg.Env, program.CookieKey)
+		cfg.Environ = unset(cfg.Environ, program.CookieKey)
+		cfg.Env = unset(cfg.Env, program.CookieKey)
 		cfg.Timeouts.Start = min(limit, c.s.Settings().Timeouts.Start)
 	})
 	_ = s.Close(c.kill) // how it ends was told
@@ -63,8 +63,8 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 		"compare the variable "+program.CookieKey+" first of all, and end with a word about hosts when it is another")}}
 }
 
-// without is an environment without a variable.
-func without(env []string, name string) []string {
+// unset is an environment without a variable.
+func unset(env []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(e string) bool { return e == name || strings.HasPrefix(e, name+"=") })
 }
 

@@ -17,9 +17,10 @@ func (c *check) stop(ctx context.Context) hook.Stage {
 	err := c.s.Close(c.kill)
 	took := time.Since(began)
 	exit := c.s.Exit()
-	st := hook.Stage{Took: took, Message: ended(exit), Details: details{"code": exit.Code}}
-	details(st.Details).add("step", exit.Step)
-	details(st.Details).add("signal", exit.Signal)
+	d := details{"code": exit.Code}
+	d.add("step", exit.Step)
+	d.add("signal", exit.Signal)
+	st := hook.Stage{Took: took, Message: ended(exit), Details: d}
 	if farewell != nil {
 		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, farewell)...)
 	}
@@ -40,7 +41,7 @@ func (c *check) stop(ctx context.Context) hook.Stage {
 			"let what runs at its end not fail: see the last lines of its output"))
 	}
 	if len(exit.Left) > 0 {
-		st.Details["left"] = exit.Left
+		d["left"] = exit.Left
 		st.Findings = append(st.Findings, left("it left processes behind, which were killed: ", exit.Left))
 	}
 	return st

@@ -198,21 +198,7 @@ func TestCrashTellsAll(t *testing.T) {
 // call of its own keeps it from answering.
 func TestBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
-	hanging := make(chan struct{})
-	cfg := zoo(t, "--workers=1")
-	cfg.Output = func(_, text string, _ int) {
-		if text == "hanging" {
-			close(hanging)
-		}
-	}
-	inst := started(t, cfg)
-	ctx, cancel := context.WithCancel(t.Context())
-	busy := make(chan error, 1)
-	go func() { // ends by cancel
-		_, err := inst.Call(ctx, hook.Call{Hook: "Hang"})
-		busy <- err
-	}()
-	<-hanging
+	inst, busy, cancel := hanging(t)
 	waiting, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
 	_, err := inst.Call(waiting, words(t, "Echo", "text=behind it"))
@@ -225,6 +211,28 @@ func TestBusy(t *testing.T) {
 	if _, err := inst.Call(t.Context(), words(t, "Echo", "text=after it")); err != nil {
 		t.Errorf("the next call: %v", err)
 	}
+}
+
+// hanging starts a zoo whose only thread hangs in a call until that is cancelled,
+// and then gives the call's error.
+func hanging(t *testing.T, flags ...string) (inst *grpcplugin.Instance, busy <-chan error, cancel context.CancelFunc) {
+	t.Helper()
+	begun := make(chan struct{})
+	cfg := zoo(t, append([]string{"--workers=1"}, flags...)...)
+	cfg.Output = func(_, text string, _ int) {
+		if text == "hanging" {
+			close(begun)
+		}
+	}
+	inst = started(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { // ends by cancel
+		_, err := inst.Call(ctx, hook.Call{Hook: "Hang"})
+		ended <- err
+	}()
+	<-begun
+	return inst, ended, cancel
 }
 
 // TestAsyncio calls a plugin on asyncio.

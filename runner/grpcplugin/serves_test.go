@@ -161,21 +161,7 @@ func TestServesRunsNothing(t *testing.T) {
 // TestServesWhileBusy asks a plugin whose only thread works on a call.
 func TestServesWhileBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
-	hanging := make(chan struct{})
-	cfg := zoo(t, "--workers=1", "--controller")
-	cfg.Output = func(_, text string, _ int) {
-		if text == "hanging" {
-			close(hanging)
-		}
-	}
-	inst := started(t, cfg)
-	ctx, cancel := context.WithCancel(t.Context())
-	busy := make(chan error, 1)
-	go func() { // ends by cancel
-		_, err := inst.Call(ctx, hook.Call{Hook: "Hang"})
-		busy <- err
-	}()
-	<-hanging
+	inst, busy, cancel := hanging(t, "--controller")
 	serves(t, inst, forHosts, checkHealth, shutdown)
 	cancel()
 	want(t, <-busy, hook.Canceled, "")
