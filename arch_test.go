@@ -25,7 +25,7 @@ const module = "github.com/pyplug/pyplug"
 var rooms = map[string][]string{
 	".": {"commands", "commands/ui", "commands/warm"},
 	"commands": {"commands/ui", "runner", "runner/hook", "runner/schema", "runner/manifest", "runner/check",
-		"runner/check/stock", "runner/batch", "runner/daemon", "interp", "interp/sync", "handshake", "completions", "docs/findings"},
+		"runner/check/stock", "runner/batch", "runner/bench", "runner/daemon", "interp", "interp/sync", "handshake", "completions", "docs/findings"},
 	"commands/ui":   {"runner/hook", "runner/schema"},
 	"commands/warm": {"runner/wire"},
 	"completions":   {},
@@ -37,6 +37,7 @@ var rooms = map[string][]string{
 	"runner": {"interp", "interp/pysrc", "runner/hook", "runner/schema", "runner/schema/protoschema", "runner/manifest", "runner/proc",
 		"runner/grpcplugin", "runner/pyworker", "runner/supervise", "runner/pool"},
 	"runner/batch": {"runner/hook"},
+	"runner/bench": {},
 	"runner/check": {"interp", "interp/pysrc", "handshake", "runner", "runner/hook", "runner/schema",
 		"runner/manifest", "runner/proc", "runner/grpcplugin", "runner/pyworker", "runner/supervise", "runner/check/stock"},
 	"runner/check/stock": {"runner/proc"},

@@ -1,0 +1,15 @@
+// Package bench measures what it takes to use a plugin.
+//
+//  1. [Measure] goes through four phases, one after the other: a start for each
+//     call (cold), one call after the other (warm), several at once (pipelined),
+//     and the time from a crash until the plugin takes calls again (crash).
+//  2. A phase ends after so many rounds, or when its time is up, whichever comes
+//     first, and after one round at the earliest.
+//  3. Each round is timed by itself. What is left is a [Phase]: the times in
+//     order, from which percentiles are read, and how many came in how long.
+//
+// The first calls of a fresh process are slower than those that follow: the warm
+// phases begin with rounds that do not count.
+//
+// It never knows how a plugin is started, called or printed: see [Target].
+package bench
