@@ -25,7 +25,7 @@ const module = "github.com/pyplug/pyplug"
 var rooms = map[string][]string{
 	".": {"commands", "commands/ui", "commands/warm"},
 	"commands": {"commands/ui", "runner", "runner/hook", "runner/schema", "runner/manifest", "runner/check",
-		"runner/check/stock", "runner/batch", "runner/bench", "runner/daemon", "interp", "interp/sync", "handshake", "completions", "docs/findings"},
+		"runner/check/stock", "runner/batch", "runner/lines", "runner/bench", "runner/daemon", "interp", "interp/sync", "handshake", "completions", "docs/findings"},
 	"commands/ui":   {"runner/hook", "runner/schema"},
 	"commands/warm": {"runner/wire"},
 	"completions":   {},
@@ -45,6 +45,7 @@ var rooms = map[string][]string{
 	"runner/grpcplugin": {"interp/pysrc", "handshake", "runner/hook", "runner/schema",
 		"runner/schema/protoschema", "runner/proc"},
 	"runner/hook":       {"runner/schema"},
+	"runner/lines":      {"runner/hook", "runner/schema"},
 	"runner/manifest":   {"interp/pysrc"},
 	"runner/pool":       {"runner/hook"},
 	"runner/proc":       {"runner/proc/guard"},

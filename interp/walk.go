@@ -39,11 +39,13 @@ const (
 type bounds struct {
 	files, bytes, lookups int
 	descriptors           bool
+	own                   bool // nothing else is followed
 }
 
 var (
 	whole  = bounds{files: 1000, bytes: 32 << 20, lookups: 20000, descriptors: true}
 	glance = bounds{files: 100, bytes: 192 << 10, lookups: 1000}
+	owned  = bounds{files: 1000, bytes: 32 << 20, lookups: 20000, descriptors: true, own: true}
 )
 
 // passed are packages that are never followed: they are large, and neither a
@@ -69,6 +71,10 @@ func (m *Modules) Walk(entry string) iter.Seq[SourceFile] { return m.within(whol
 // own it yields 100 files and 192 KiB in all, and no *_pb2.py.
 func (m *Modules) Glance(entry string) iter.Seq[SourceFile] { return m.within(glance, entry) }
 
+// WalkOwn is a Walk of the plugin's own files alone. It also yields those that cannot
+// be read, without a text, and the entry even when there is none.
+func (m *Modules) WalkOwn(entry string) iter.Seq[SourceFile] { return m.within(owned, entry) }
+
 func (m *Modules) within(most bounds, entry string) iter.Seq[SourceFile] {
 	return func(yield func(SourceFile) bool) {
 		w := walk{Modules: m, most: most, seen: map[string]bool{}, held: map[string][]place{}, parts: map[string]amount{},
@@ -78,7 +84,7 @@ func (m *Modules) within(most bounds, entry string) iter.Seq[SourceFile] {
 			next := w.queue[0]
 			w.queue = w.queue[1:]
 			text, ok := w.read(next)
-			if !ok {
+			if !ok && !most.own {
 				continue
 			}
 			if !yield(SourceFile{Path: next.path, Text: text, Own: next.part == ""}) {
@@ -171,7 +177,7 @@ func (w *walk) pushAll(paths []string, part string) {
 
 // push queues a file, once, and of an installed package no more than a few.
 func (w *walk) push(path, part string) {
-	if w.seen[path] || !w.most.descriptors && strings.HasSuffix(path, "_pb2.py") {
+	if w.seen[path] || w.most.own && part != "" || !w.most.descriptors && strings.HasSuffix(path, "_pb2.py") {
 		return
 	}
 	if part != "" && !generated(path) {

@@ -105,6 +105,35 @@ func TestWalkOwn(t *testing.T) {
 	}
 }
 
+// TestWalkOwnAlone holds that a walk of the plugin's own files leaves out all others,
+// and what only they import, and keeps those that cannot be read.
+func TestWalkOwnAlone(t *testing.T) {
+	root, m := plugged(t, "f plug/main.py import a, b, c, e, latin", "f plug/a/__init__.py from . import d", "f plug/a/d.py import os, six",
+		"f "+fakeSite+"b/__init__.py import f_pb2, helper", "f "+fakeSite+"f_pb2.py", "f "+fakeSite+"c.pth $ROOT/src", "f src/c.py",
+		"f plug/helper.py", "f plug/random.py", "f plug/latin.py \xff\xfe")
+	walk := func(entry string) string {
+		var got []string
+		for file := range m.WalkOwn(filepath.Join(root, entry)) {
+			rel, _ := filepath.Rel(root, file.Path)
+			got = append(got, filepath.ToSlash(rel))
+			if !file.Own {
+				t.Errorf("%s is not the plugin's own", rel)
+			}
+		}
+		return strings.Join(got, " ")
+	}
+	if got, want := walk("plug/main.py"), "plug/main.py plug/a/__init__.py plug/latin.py plug/a/d.py"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got, want := walk("plug/none.py"), "plug/none.py"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	plant(t, root, "f plug/e.py import random")
+	if got, want := walk("plug/main.py"), "plug/main.py plug/a/__init__.py plug/e.py plug/latin.py plug/a/d.py plug/random.py"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // TestWalkBounds holds that large libraries neither take long nor keep a walk from
 // others, and that a plugin's own files and generated ones are followed.
 func TestWalkBounds(t *testing.T) {

@@ -47,6 +47,8 @@ type Config struct {
 	// ErrorField is the path in a result where it carries an error.
 	ErrorField string
 	GRPC       GRPC
+	// Keep says how a plugin is kept alive, see [Session.Keep].
+	Keep Keep
 	// Output receives what the plugin prints, a line at a time; nil discards
 	// it. It is never called by two goroutines at once.
 	Output func(stream, text string, cut int)

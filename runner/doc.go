@@ -5,6 +5,8 @@
 //  2. It chooses the transport, and with it the launcher.
 //  3. It launches one instance and returns it as a [Session].
 //  4. The session is a [hook.Caller]; [Session.Close] ends what it started.
+//  5. [Session.Keep] keeps workers alive instead, and returns them as a [Kept]:
+//     a pool of supervisors, which share the launcher.
 //
 // It never knows flags, output, or who calls.
 package runner

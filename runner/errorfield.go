@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -8,6 +9,37 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
+
+// CallCarrying makes a call by a caller that knows nothing of [Config].ErrorField:
+// a result, or an item, that carries an error at that path is an error of kind
+// Failed. An empty path is none.
+func CallCarrying(ctx context.Context, caller hook.Caller, path string, c hook.Call) (hook.Result, error) {
+	return callCarrying(ctx, caller, path, c)
+}
+
+// callCarrying makes a call whose result, and whose items, may carry an error at
+// a path; an empty path is none. An item that does ends the stream.
+func callCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Call) (hook.Result, error) {
+	if path == "" {
+		return inst.Call(ctx, c)
+	}
+	if emit := c.Emit; emit != nil {
+		c.Emit = func(item hook.Item) error {
+			if carried := carriedError(path, c.Hook, item.Value); carried != nil {
+				return carried
+			}
+			return emit(item)
+		}
+	}
+	r, err := inst.Call(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	if carried := carriedError(path, c.Hook, r.Value); carried != nil {
+		return hook.Result{}, carried
+	}
+	return r, nil
+}
 
 // carriedError is the error that a result carries at a dotted path, nil when it
 // carries none: when nothing is there, or null, false or an empty text. An

@@ -95,6 +95,7 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 		Curve:        curves[c.GRPC.Curve],
 		StartTimeout: s.settings.Timeouts.Start,
 		StopTimeout:  s.settings.Timeouts.Stop,
+		Limits:       s.keep.limits(),
 		// What nobody set is longer for the first answer than for later ones.
 		HealthTimeout: or(c.Timeouts.Probe, limit(m.Timeouts.Probe)),
 		Service:       or(c.GRPC.Service, m.Probe),
@@ -103,8 +104,8 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 		MaxMessage:    c.GRPC.MaxMessage,
 		EmitDefaults:  c.GRPC.EmitDefaults,
 		Extra:         described,
-		Seen:          func(e grpcplugin.Evidence) { s.seen = e },
-		Output:        c.Output,
+		Seen:          s.saw,
+		Output:        s.output,
 		Debug:         c.Debug,
 	}
 	switch {

@@ -77,6 +77,9 @@ func prepare(ctx context.Context, c Config) (*Session, error) {
 		s.modules = s.python.Modules(importDirs(s.plugin.Entry), s.environ)
 		s.settings.Transport, s.settings.Why = s.chooseTransport()
 	}
+	if s.keep, s.lacks, err = settleKeep(c.Keep, s.plugin.Manifest, s.settings.Transport == "grpc"); err != nil {
+		return s, fail(hook.Usage, err)
+	}
 	start := &s.settings.Timeouts.Start
 	if s.settings.Transport == "grpc" {
 		*start = or(*start, DefaultHandshake)
@@ -84,12 +87,13 @@ func prepare(ctx context.Context, c Config) (*Session, error) {
 		return s, err
 	}
 	*start = or(*start, c.DefaultStart, DefaultImport)
-	s.launcher = s.pipeLauncher()
+	s.launcher = s.pipeLauncher("off")
 	return s, nil
 }
 
-// pipeLauncher makes the launcher of a functions file.
-func (s *Session) pipeLauncher() hook.Launcher {
+// pipeLauncher makes the launcher of a functions file. Preload is of no use to
+// one worker that is never started again.
+func (s *Session) pipeLauncher(preload string) hook.Launcher {
 	return pyworker.New(pyworker.Config{
 		Python:       s.python.Path,
 		Plugin:       s.plugin.Entry,
@@ -97,10 +101,14 @@ func (s *Session) pipeLauncher() hook.Launcher {
 		Dir:          s.settings.Dir,
 		NaN:          s.config.NaN,
 		Probe:        s.plugin.Manifest.Probe,
-		Concurrency:  s.plugin.Manifest.Concurrency,
+		Concurrency:  s.keep.Concurrency,
+		Threads:      s.keep.Threads,
+		Preload:      preload,
+		Note:         s.keep.Note,
 		StartTimeout: s.settings.Timeouts.Start,
 		StopTimeout:  s.settings.Timeouts.Stop,
-		Output:       s.config.Output,
+		Limits:       s.keep.limits(),
+		Output:       s.output,
 		Debug:        s.config.Debug,
 		DebugWire:    s.config.DebugWire,
 	})
@@ -132,6 +140,16 @@ func (s *Session) Start(ctx context.Context) error {
 	s.bootstrapped = true
 	s.state("ready")
 	return nil
+}
+
+// output passes on what the plugin prints, of however many processes it comes.
+func (s *Session) output(stream, text string, cut int) {
+	if s.config.Output == nil {
+		return
+	}
+	s.printing.Lock()
+	defer s.printing.Unlock()
+	s.config.Output(stream, text, cut)
 }
 
 // TransportError says that an executable is to be spoken to in a way that only

@@ -30,10 +30,15 @@ type Session struct {
 	launcher hook.Launcher
 	inst     hook.Instance        // nil when it did not start
 	grpc     *grpcplugin.Instance // the same, nil for a functions file
-	seen     grpcplugin.Evidence  // of its start
+	seen     grpcplugin.Evidence  // of the start that came last; behind seeing
+	seeing   sync.Mutex
+	keep     Keep   // settled
+	lacks    string // what of keep this system cannot have; empty: nothing
+	kept     bool   // by a [Kept], which stops it
 	// bootstrapped tells that the manifest's shutdown calls are owed.
 	bootstrapped bool
 	closing      sync.Mutex // held by Farewell and Close
+	printing     sync.Mutex // held while a line is passed on
 }
 
 var _ hook.Caller = (*Session)(nil)
@@ -43,22 +48,7 @@ var _ hook.Caller = (*Session)(nil)
 // ErrorField is an error of kind Failed, and so is an item of a stream, which
 // ends the stream.
 func (s *Session) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	field, emit := s.settings.ErrorField, c.Emit
-	if field != "" && emit != nil {
-		c.Emit = func(item hook.Item) error {
-			if carried := carriedError(field, c.Hook, item.Value); carried != nil {
-				return carried
-			}
-			return emit(item)
-		}
-	}
-	r, err := s.inst.Call(ctx, c)
-	if err == nil && field != "" {
-		if carried := carriedError(field, c.Hook, r.Value); carried != nil {
-			return hook.Result{}, carried
-		}
-	}
-	return r, err
+	return callCarrying(ctx, s.inst, s.settings.ErrorField, c)
 }
 
 // Describe lists the hooks.
@@ -70,10 +60,15 @@ func (s *Session) Describe(ctx context.Context) (schema.Schema, error) {
 // service cannot say so: that is a [*NoHealthError], though an instance of it
 // counts as alive.
 func (s *Session) Probe(ctx context.Context) error {
-	if err := s.inst.Probe(ctx); err != nil {
+	return probe(ctx, s.inst)
+}
+
+// probe asks an instance whether it is healthy.
+func probe(ctx context.Context, inst hook.Instance) error {
+	if err := inst.Probe(ctx); err != nil {
 		return err
 	}
-	if s.grpc != nil && s.seen.NoHealth {
+	if g, ok := inst.(*grpcplugin.Instance); ok && g.Evidence().NoHealth {
 		return fail(hook.Unhealthy, &NoHealthError{})
 	}
 	return nil
@@ -95,10 +90,15 @@ func (s *Session) Watch(ctx context.Context, tell func(status string) error) (ok
 
 // Template is an empty request of a hook as JSON, to be filled in.
 func (s *Session) Template(ctx context.Context, name string) ([]byte, error) {
-	if s.grpc != nil {
-		return s.grpc.Template(ctx, name)
+	return template(ctx, s.inst, name)
+}
+
+// template is an empty request of a hook of an instance.
+func template(ctx context.Context, inst hook.Instance, name string) ([]byte, error) {
+	if g, ok := inst.(*grpcplugin.Instance); ok {
+		return g.Template(ctx, name)
 	}
-	sch, err := s.Describe(ctx)
+	sch, err := inst.Describe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *Session) Oddities() []string {
 	if s.grpc == nil {
 		return nil
 	}
-	return oddities(s.seen)
+	return oddities(s.Evidence())
 }
 
 // Plugin is what the path was resolved to.
@@ -131,6 +131,9 @@ func (s *Session) Plugin() manifest.Plugin { return s.plugin }
 
 // Settings are the limits and choices in force.
 func (s *Session) Settings() Settings { return s.settings }
+
+// KeepSettings are those for [Session.Keep], settled by [Prepare].
+func (s *Session) KeepSettings() Keep { return s.keep }
 
 // Interpreter is the Python that was chosen.
 func (s *Session) Interpreter() interp.Interpreter { return s.python }
@@ -170,12 +173,28 @@ func (s *Session) GRPC() *grpcplugin.Instance { return s.grpc }
 
 // Evidence is what was seen of a gRPC plugin while it started, also when that
 // failed.
-func (s *Session) Evidence() grpcplugin.Evidence { return s.seen }
+func (s *Session) Evidence() grpcplugin.Evidence {
+	s.seeing.Lock()
+	defer s.seeing.Unlock()
+	return s.seen
+}
+
+// saw takes what was seen of a start.
+func (s *Session) saw(e grpcplugin.Evidence) {
+	s.seeing.Lock()
+	defer s.seeing.Unlock()
+	s.seen = e
+}
 
 // Crash ends the plugin's process as something outside of pyplug would.
 // [os.ErrProcessDone] when it is gone.
 func (s *Session) Crash() error {
-	i, ok := s.inst.(interface{ Crash() error })
+	return crash(s.inst)
+}
+
+// crash ends the process of an instance, or of none.
+func crash(inst hook.Instance) error {
+	i, ok := inst.(interface{ Crash() error })
 	if !ok {
 		return os.ErrProcessDone
 	}
@@ -226,9 +245,10 @@ func (s *Session) Farewell(ctx context.Context) error {
 
 // Close stops the plugin and returns when all of it is gone. Ending ctx skips
 // to the kill. Before that it makes the calls of [Session.Farewell], whose error
-// is returned. It is safe to call twice, and on a session that did not start.
+// is returned. It is safe to call twice, and on a session that did not start. A
+// plugin that is kept is stopped by [Kept.Close] instead.
 func (s *Session) Close(ctx context.Context) error {
-	if s.inst == nil {
+	if s.inst == nil || s.kept {
 		return nil
 	}
 	s.state("stopping")

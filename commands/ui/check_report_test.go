@@ -224,7 +224,7 @@ func TestWriteStepSummaryMuch(t *testing.T) {
 func hostile(text string) []Checked {
 	e := &hook.Error{Kind: hook.Start, Hook: text, Err: errors.New(text), Tried: []string{text},
 		Python: &hook.Raised{Type: text, Message: text, Frames: []hook.Frame{{File: text, Line: 1, Function: text, Text: text, Column: 2}}},
-		Status: &hook.Status{Code: text, Message: text}, Exit: &hook.Exit{Signal: text, Stderr: []string{text}, Stacks: []string{text}}}
+		Status: &hook.RPCStatus{Code: text, Message: text}, Exit: &hook.Exit{Signal: text, Stderr: []string{text}, Stacks: []string{text}}}
 	own := hook.Finding{ID: "a", Verdict: hook.Failure, Message: text, Fix: []string{text, text}, File: text, Line: 1, Err: e}
 	other := own
 	other.Message, other.Verdict = text+" too", hook.Warning

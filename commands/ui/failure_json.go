@@ -30,6 +30,7 @@ type errorShape struct {
 type exitShape struct {
 	Code    *int        `json:"code,omitempty"`
 	Signal  string      `json:"signal,omitempty"`
+	Limit   string      `json:"limit,omitempty"`
 	AfterMS json.Number `json:"after_ms"`
 	Stderr  []string    `json:"stderr,omitempty"`
 }
@@ -52,18 +53,10 @@ func (f Failure) shape() errorShape {
 	e := f.Err
 	shape := errorShape{
 		Kind: e.Kind.String(), Message: e.Error(), Hint: strings.Join(f.Hints, "\n"), Hook: e.Hook,
-		Sent: e.Sent, Python: e.Python, At: e.At, Tried: e.Tried,
+		Sent: e.Sent, Python: e.Python, At: e.At, Tried: e.Tried, Exit: exitShapeOf(e.Exit),
 	}
 	if e.Status != nil {
 		shape.Status, shape.Details = e.Status.Code, e.Status.Details
-	}
-	if e.Exit != nil {
-		shape.Exit = &exitShape{
-			Signal: e.Exit.Signal, AfterMS: json.Number(milliseconds(e.Exit.Uptime)), Stderr: e.Exit.Stderr,
-		}
-		if e.Exit.Signal == "" {
-			shape.Exit.Code = &e.Exit.Code
-		}
 	}
 	return shape
 }

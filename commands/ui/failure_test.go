@@ -44,9 +44,9 @@ func failures() map[string]Failure {
 			Hints: []string{"recreate the environment", "or name one with --python"}},
 		"exit": {Err: &hook.Error{Kind: hook.Start, Err: errors.New("the plugin ended before it was ready"), Exit: &hook.Exit{Uptime: 212 * time.Millisecond}}},
 		"status": {Err: &hook.Error{Kind: hook.Failed, Hook: "KV/Put", Sent: true, Err: errors.New("INVALID_ARGUMENT: no key"),
-			Status: &hook.Status{Code: "INVALID_ARGUMENT", Message: "no key", Details: details()}}},
+			Status: &hook.RPCStatus{Code: "INVALID_ARGUMENT", Message: "no key", Details: details()}}},
 		"other words": {Err: &hook.Error{Kind: hook.Request, Hook: "KV/Put", Sent: true, Err: errors.New("no such hook"),
-			Status: &hook.Status{Code: "UNIMPLEMENTED", Message: "use\nPutAll"}}},
+			Status: &hook.RPCStatus{Code: "UNIMPLEMENTED", Message: "use\nPutAll"}}},
 	}
 }
 

@@ -150,7 +150,7 @@ const longestDetail = 240
 
 // status adds what a gRPC status says beside the headline: a line for each of
 // its details.
-func (p *page) status(status *hook.Status, headline string) {
+func (p *page) status(status *hook.RPCStatus, headline string) {
 	if !strings.Contains(headline, status.Code) {
 		text := "status: " + status.Code
 		if status.Message != "" {
@@ -194,7 +194,10 @@ func (p *page) exit(e hook.Exit, shown bool) {
 		how = "ended by " + e.Signal
 	}
 	how += " after " + span(e.Uptime)
-	if e.OutOfMemory {
+	switch {
+	case e.Limit != "":
+		how += ", over its " + e.Limit
+	case e.OutOfMemory:
 		how += ", probably out of memory"
 	}
 	p.add(0, how)

@@ -117,6 +117,13 @@ func (s *Streams) print(lines string) {
 // ends the waits that go on, too, and may be called more than once.
 func (s *Streams) Hurry() { s.screen.hurry() }
 
+// EndLine ends the line of a terminal that has shown ^C.
+func (s *Streams) EndLine() {
+	if s.ErrTTY {
+		s.print("\n")
+	}
+}
+
 // IsClosedPipe tells whether a write failed because the reader has gone away.
 func IsClosedPipe(err error) bool {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {

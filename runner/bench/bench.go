@@ -34,6 +34,14 @@ type Options struct {
 	Skip []string
 }
 
+// Concurrent is how many calls are made at once in the phase pipelined.
+func (o Options) Concurrent() int {
+	if o.Jobs <= 0 {
+		return defaultJobs
+	}
+	return o.Jobs
+}
+
 // The names of the phases, in their order.
 const (
 	Cold      = "cold"
@@ -94,9 +102,6 @@ func Measure(ctx context.Context, t Target, o Options, began func(name string), 
 	if o.Limit <= 0 {
 		o.Limit = defaultLimit
 	}
-	if o.Jobs <= 0 {
-		o.Jobs = defaultJobs
-	}
 	few := max(1, o.Rounds/costly)
 	for _, ph := range []struct {
 		name         string
@@ -106,7 +111,7 @@ func Measure(ctx context.Context, t Target, o Options, began func(name string), 
 	}{
 		{Cold, few, 1, false, t.Cold},
 		{Warm, o.Rounds, 1, true, t.Call},
-		{Pipelined, o.Rounds, o.Jobs, true, t.Call},
+		{Pipelined, o.Rounds, o.Concurrent(), true, t.Call},
 		{Crash, few, 1, false, t.Crash},
 	} {
 		if slices.Contains(o.Skip, ph.name) {

@@ -68,34 +68,34 @@ func unset(env []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(e string) bool { return e == name || strings.HasPrefix(e, name+"=") })
 }
 
-// again kills the plugin when it is idle and during a call, and starts it anew.
-// Each new one has to be as healthy as the first.
+// again kills the plugin when it is idle and during a call, and has the supervisor
+// start it anew. Each new one has to be as healthy as the first.
 func (c *check) again(ctx context.Context) hook.Stage {
-	st := hook.Stage{Details: details{}}
-	change := func(cfg *runner.Config) { cfg.GRPC.AnyHealth = !c.healthy }
-	s, err := c.another(ctx, change)
-	defer func() { _ = s.Close(c.kill) }() // how it ends was told
-	rebirth := func(call *hook.Call) (took time.Duration, during bool) {
-		if err != nil {
-			return 0, false
-		}
-		old := s
-		during, err = killIn(ctx, old, call)
-		_ = old.Close(c.kill) // it is dead
-		if err != nil {
-			return 0, false
-		}
-		began := time.Now()
-		s, err = c.another(ctx, change)
-		return time.Since(began), during
+	var seen told
+	cfg := c.o.Config
+	cfg.GRPC.AnyHealth, cfg.Output = !c.healthy, nil
+	// One start after each kill, without a delay, as the first one is made.
+	cfg.Keep = runner.Keep{Workers: 1, Restart: "always", MaxRestarts: 2, Backoff: 1, BackoffMax: 1, HealthyAfter: 1, Preload: "off", Events: seen.take}
+	seen.came = make(chan struct{}, 1)
+	s, err := runner.Prepare(ctx, cfg)
+	var k *runner.Kept
+	if err == nil {
+		k, err = s.Keep(ctx)
 	}
-	idle, _ := rebirth(nil)
+	if err != nil {
+		return hook.Stage{Findings: c.failAs(hook.Unhealthy, againFailed, err)}
+	}
+	defer func() { _ = k.Close(c.kill) }() // how it ends was told
+	st := hook.Stage{Details: details{}}
+	idle, _, err := rebirth(ctx, k, &seen, nil)
 	st.Details["idle_ms"] = millis(idle)
 	st.Message = "ready again " + shown(idle) + " after a kill"
 	if len(c.o.Calls) == 0 {
 		st.Message += "; --call names a hook to be killed in"
 	} else if name := c.o.Calls[0].Hook; err == nil {
-		busy, during := rebirth(&c.o.Calls[0])
+		var busy time.Duration
+		var during bool
+		busy, during, err = rebirth(ctx, k, &seen, &c.o.Calls[0])
 		st.Details["call_ms"] = millis(busy)
 		where := " after one during " + name
 		if !during {
@@ -109,21 +109,57 @@ func (c *check) again(ctx context.Context) hook.Stage {
 	return st
 }
 
+// told is what became of a plugin last.
+type told struct {
+	mu   sync.Mutex
+	last hook.Event
+	came chan struct{} // has a token when something new was told
+}
+
+func (t *told) take(e hook.Event) {
+	t.mu.Lock()
+	t.last = e
+	t.mu.Unlock()
+	select {
+	case t.came <- struct{}{}:
+	default:
+	}
+}
+
+// until waits for what settles a start later than that of a generation: that it is
+// ready, or has failed.
+func (t *told) until(ctx context.Context, after int) (hook.Event, error) {
+	for {
+		t.mu.Lock()
+		e := t.last
+		t.mu.Unlock()
+		if e.Generation > after && e.To == hook.StateReady || e.To == hook.StateFailed {
+			return e, nil
+		}
+		select {
+		case <-t.came:
+		case <-ctx.Done():
+			return e, &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+		}
+	}
+}
+
 // callStart is how long a call is given to reach the plugin before that is killed.
 const callStart = 50 * time.Millisecond
 
-// killIn kills a plugin as something outside of us would, during a call if there
-// is one, and tells whether the call was still under way. It returns when the
-// plugin is gone.
-func killIn(ctx context.Context, s *runner.Session, call *hook.Call) (during bool, err error) {
+// rebirth kills a plugin as something outside of us would, during a call if there
+// is one, and tells how long it took until it was ready again, and whether the
+// call was still under way.
+func rebirth(ctx context.Context, k *runner.Kept, seen *told, call *hook.Call) (took time.Duration, during bool, err error) {
 	var calling sync.WaitGroup
+	defer calling.Wait()
 	answered := make(chan struct{})
 	if call != nil {
 		calling.Go(func() { // ends with the plugin
 			defer close(answered)
-			within, cancel := context.WithTimeout(ctx, s.Settings().Timeouts.Call)
+			within, cancel := context.WithTimeout(ctx, k.Session().Settings().Timeouts.Call)
 			defer cancel()
-			_, _ = s.Call(within, *call) // it is to be killed in
+			_, _ = k.Call(within, *call) // it is to be killed in
 		})
 		reached := time.NewTimer(callStart)
 		defer reached.Stop()
@@ -133,14 +169,24 @@ func killIn(ctx context.Context, s *runner.Session, call *hook.Call) (during boo
 			during = true
 		}
 	}
-	if err := s.Crash(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return false, &hook.Error{Kind: hook.Internal, Err: err}
+	before, began := k.Status().Generation, time.Now()
+	if err := k.Crash(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return 0, during, &hook.Error{Kind: hook.Internal, Err: err}
 	}
-	select {
-	case <-s.Done():
-	case <-ctx.Done():
-		return false, &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+	e, err := seen.until(ctx, before)
+	took = time.Since(began)
+	if err == nil && e.To == hook.StateFailed {
+		err = whyFailed(ctx, k)
 	}
-	calling.Wait()
-	return during, nil
+	return took, during, err
+}
+
+// whyFailed is the error of the start by which a plugin was given up.
+func whyFailed(ctx context.Context, k *runner.Kept) error {
+	_, err := k.Describe(ctx)
+	last := (*hook.Error)(nil)
+	if e := asError(err); errors.As(e.Err, &last) { // that it was given up is not what the check found
+		return last
+	}
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
@@ -66,6 +67,8 @@ type Config struct {
 	// StopTimeout runs from the first signal of the stop ladder to the kill;
 	// 0 means 5 s.
 	StopTimeout time.Duration
+	// Limits bound what the plugin and all that it starts take.
+	Limits proc.Limits
 
 	// Service is the name that health is asked for; empty means "plugin".
 	Service string

@@ -108,6 +108,7 @@ func (k *call) lost(s *status.Status) *hook.Error {
 		return &hook.Error{Kind: hook.Crash, Hook: k.Hook, Sent: true,
 			Err: errors.New("the connection to the plugin broke: " + ownWords(s))}
 	}
+	<-k.done // attend closes it now: who is told of a crash finds the instance gone
 	exit := k.Exit()
 	e := &hook.Error{Kind: hook.Crash, Hook: k.Hook, Sent: true, Exit: &exit, At: hook.StackFrames(exit.Stderr), Err: errCrashed}
 	k.Instance.mu.Lock()

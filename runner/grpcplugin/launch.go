@@ -98,6 +98,7 @@ func (n *launch) prepare() error {
 		out: &output{tell: n.cfg.Output},
 		spec: proc.Spec{
 			Path: n.cfg.Path, Args: n.cfg.Args, Env: env, Dir: n.cfg.Dir, Grace: n.cfg.StopTimeout,
+			Limits: n.cfg.Limits,
 		},
 		want: handshake.Want{
 			Versions: n.cfg.Versions, TLS: n.secure != nil, Dirs: n.socketDirs(env),

@@ -28,8 +28,8 @@ func codeName(c codes.Code) string {
 
 // newStatus is a status as hook tells it. Details of types that nobody knows
 // are told by their name and bytes.
-func newStatus(s *status.Status, d *protoschema.Descriptors) *hook.Status {
-	told := &hook.Status{Code: codeName(s.Code()), Message: s.Message()}
+func newStatus(s *status.Status, d *protoschema.Descriptors) *hook.RPCStatus {
+	told := &hook.RPCStatus{Code: codeName(s.Code()), Message: s.Message()}
 	for _, detail := range s.Proto().GetDetails() {
 		told.Details = append(told.Details, encodeDetail(d, detail))
 	}

@@ -64,7 +64,7 @@ type Error struct {
 	Python *Raised
 	// Status is the gRPC status that the plugin answered with, nil when it
 	// answered with none.
-	Status *Status
+	Status *RPCStatus
 	// At is where the plugin was when a call ran out of time or was
 	// cancelled, the oldest frame first; empty when that is not known.
 	At []Frame
@@ -91,8 +91,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Status is a gRPC status other than OK.
-type Status struct {
+// RPCStatus is a gRPC status other than OK.
+type RPCStatus struct {
 	// Code is the code's name, such as "INVALID_ARGUMENT".
 	Code    string `json:"code"`
 	Message string `json:"message,omitempty"`

@@ -45,7 +45,11 @@ func (s State) Takes() bool { return s == StateReady || s == StateDegraded }
 // Those of a replacement begin with the zero From.
 type Event struct {
 	Time time.Time
-	// Generation counts the starts, from 1; the event is about this one.
+	// Worker says which of several workers it is about, from 1; 0 where there
+	// is but one.
+	Worker int
+	// Generation counts the starts, from 1, of each worker apart; the event is
+	// about this one.
 	Generation int
 	// PID is its process; 0 before it is ready.
 	PID      int

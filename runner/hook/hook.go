@@ -120,6 +120,10 @@ type Exit struct {
 	// OutOfMemory tells that the system killed a process for want of memory
 	// while this one died by SIGKILL: probably this one.
 	OutOfMemory bool
+	// Limit tells that pyplug killed it because it took more than it was
+	// allowed to, and by how much, such as "memory limit of 200 MB: it used 312
+	// MB"; empty otherwise.
+	Limit string
 	// Uptime runs from the start to the exit.
 	Uptime time.Duration
 	// Stderr holds the last lines of standard error, the oldest first.

@@ -154,7 +154,7 @@ type Timeouts struct{ Start, Call, Stop, Probe *time.Duration }
 type Restart struct {
 	// Policy is "no", "on-failure" or "always".
 	Policy string
-	// Max is how many restarts in a row are allowed.
+	// Max is after how many failures in a row it is given up; 0: never.
 	Max *int
 	// Backoff is the first delay, BackoffMax the longest, and HealthyAfter how
 	// long a plugin runs until the delay starts anew.

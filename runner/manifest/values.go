@@ -120,9 +120,8 @@ func cores(to *float64) setter {
 		case float64:
 			n = v
 		case string:
-			if digits, ok := strings.CutSuffix(v, "%"); ok {
-				n, _ = strconv.ParseFloat(strings.TrimSpace(digits), 64)
-				n /= 100
+			if strings.HasSuffix(v, "%") {
+				n, _ = ParseCores(v)
 			}
 		}
 		if !(n > 0 && n <= 4096) {
@@ -131,4 +130,14 @@ func cores(to *float64) setter {
 		*to = n
 		return nil
 	}
+}
+
+// ParseCores reads a number of cores above 0: "0.5", "2", or "50%".
+func ParseCores(text string) (cores float64, ok bool) {
+	digits, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		n /= 100
+	}
+	return n, err == nil && n > 0 && n <= 4096
 }

@@ -12,7 +12,7 @@
 //     longest, under the one lock; as long as anybody waits, no place is free.
 //     So no wake-up is lost and nobody is overtaken.
 //  4. What comes of an error is in one table, in fate.go: whether the instance
-//     gets further calls, and whether the call is made once more, which it is
+//     gets further calls, and whether the call is made again, which it is
 //     only if it never reached the plugin. A slot that lost its instance is
 //     filled again, and the queue goes on with the others. An instance that
 //     takes no more calls and is still there is replaced.

@@ -18,7 +18,7 @@ const (
 // verdict is what comes of a call. The zero verdict is that of a good one.
 type verdict struct {
 	fate  fate
-	again bool  // a call that was not sent is made once more, in another instance
+	again bool  // a call that was not sent is made again, in another instance
 	doubt bool  // what was sent may go on: it is asked how it is, if its transport has not
 	err   error // of the call
 }

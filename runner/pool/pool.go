@@ -141,21 +141,22 @@ func New(slots []Slot, opt Options) *Pool {
 // Unavailable, a [*FullError], a [*hook.LimitError] for the limit on waiting and
 // [ErrStopping].
 //
-// A call that an instance refused unsent, since it had just ended, is made once
-// more in another, unless it has an Input, of which some may be read.
+// A call that an instance refused unsent, since it had just ended, is made again
+// in another, unless it has an Input, of which some may be read: once, or where
+// instances take several calls at once as often as one of those may end it.
 func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	at, herr := p.acquire(ctx, c.Hook, false)
-	if herr != nil {
-		return hook.Result{}, herr
-	}
-	r, again, err := p.call(ctx, at, c, c.Input == nil)
-	if again {
-		if at, herr = p.acquire(ctx, c.Hook, true); herr != nil {
+	again := false
+	for left := p.opt.Concurrency; ; left-- {
+		at, herr := p.acquire(ctx, c.Hook, again)
+		if herr != nil {
 			return hook.Result{}, herr
 		}
-		r, _, err = p.call(ctx, at, c, false)
+		var r hook.Result
+		var err error
+		if r, again, err = p.call(ctx, at, c, left > 0 && c.Input == nil); !again {
+			return r, err
+		}
 	}
-	return r, err
 }
 
 // call makes a call in a place and gives the place back. When it is to be made

@@ -128,7 +128,7 @@ func TestManyCrashes(t *testing.T) {
 	})
 }
 
-// TestRepeat makes a call that was refused unsent once more, elsewhere.
+// TestRepeat makes a call that was refused unsent again, elsewhere.
 func TestRepeat(t *testing.T) {
 	refuse := func(s *fakeSlot) {
 		s.kind = func(f *fake) { f.refuses = f.pid == 1 }
@@ -144,6 +144,13 @@ func TestRepeat(t *testing.T) {
 		}
 		if st := p.Stats(); st.Calls != 1 || st.Failed != 0 {
 			t.Errorf("got %+v, want one good call", st)
+		}
+	})
+	several := func(s *fakeSlot) { s.kind = func(f *fake) { f.refuses = f.pid <= 3 }; s.takes = 4 }
+	bubble(t, 1, Options{Concurrency: 4}, several, func(t *testing.T, p *Pool, slots []*fakeSlot) {
+		good(t, p)
+		if n := len(slots[0].errs); n != 3 {
+			t.Errorf("%d instances refused the call, want 3", n)
 		}
 	})
 	always := func(s *fakeSlot) { s.kind = func(f *fake) { f.refuses = true } }

@@ -14,7 +14,7 @@ type Stats struct {
 
 // SlotStats is the part of one slot.
 type SlotStats struct {
-	// PID is that of the instance that is ready, 0 when there is none.
+	// PID is that of the instance that takes the calls, 0 when there is none.
 	PID           int
 	Running       int
 	Calls, Failed uint64
@@ -27,9 +27,8 @@ func (p *Pool) Stats() Stats {
 	st := Stats{Queued: p.queue.len, Calls: p.calls, Failed: p.failed, Slots: make([]SlotStats, len(p.slots))}
 	for i, s := range p.slots {
 		one := SlotStats{Running: s.running, Calls: s.calls, Failed: s.failed}
-		if hold, ok := s.keeper.TryAcquire(); ok { // the pool may not have seen the newest
-			one.PID = hold.Instance().Info().PID
-			hold.Release(nil)
+		if s.current != nil && !ended(s.current.inst) {
+			one.PID = s.current.inst.Info().PID
 		}
 		st.Running += s.running
 		st.Slots[i] = one

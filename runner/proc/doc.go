@@ -19,7 +19,14 @@
 //     one per pyplug, started beside the first child, ends what had left the
 //     group and removes the temporary directories ([TempDir],
 //     [ShortTempDir]).
-//  6. [Run] runs a tool to its end on top of all that. [Close] puts an end to
+//  6. What has [Limits] is looked at ten times a second while it lives. With too
+//     much memory the tree is killed; with too much CPU time the group is stopped
+//     for a while, unless it is being interrupted or stopped for good.
+//  7. A process that was started with Forks is asked to fork others
+//     ([Process.Fork]), each of which is a Process like any other. Their death
+//     is told by a pidfd, and the status by their parent, or by the system once
+//     that is gone and they are our orphans.
+//  8. [Run] runs a tool to its end on top of all that. [Close] puts an end to
 //     everything that the package holds.
 //
 // [Lacks] says what of this the system cannot do.

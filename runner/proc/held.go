@@ -105,15 +105,18 @@ func (h *holdings) tidyUp() {
 }
 
 // leads tells whether pid is a process that Start started and that is not over.
-func (h *holdings) leads(pid int) bool {
+func (h *holdings) leads(pid int) bool { return h.leader(pid) != nil }
+
+// leader is that process, nil when there is none.
+func (h *holdings) leader(pid int) *Process {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for p := range h.live {
 		if p.tree.pid == pid {
-			return true
+			return p
 		}
 	}
-	return false
+	return nil
 }
 
 func (h *holdings) busy() bool {

@@ -31,12 +31,7 @@ func (l lifeline) place(fds []uintptr) []uintptr {
 	if l.r < 0 {
 		return fds
 	}
-	const spare = 32 // the fork needs some above
-	at := lifelineAt
-	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < lifelineAt+spare {
-		at = max(len(fds), int(limit.Cur)-spare)
-	}
+	at := max(len(fds), lifelinePlace())
 	all := make([]uintptr, at+1)
 	n := copy(all, fds)
 	for i := n; i < at; i++ {
@@ -44,6 +39,16 @@ func (l lifeline) place(fds []uintptr) []uintptr {
 	}
 	all[at] = uintptr(l.r)
 	return all
+}
+
+// lifelinePlace is the child's descriptor of the lifeline.
+func lifelinePlace() int {
+	const spare = 32 // the fork needs some above
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) == nil && limit.Cur < lifelineAt+spare {
+		return int(limit.Cur) - spare
+	}
+	return lifelineAt
 }
 
 // arm sets signal and owner, closes our copy of the read end, and returns the

@@ -19,6 +19,11 @@ type Process struct {
 	output  output
 	reading sync.WaitGroup
 	drained []*lingering // the streams that are read by us
+	control *control     // over which it is asked to fork; nil for others
+
+	holding  sync.WaitGroup // what holds the process to its limits
+	throttle throttle
+	exceeded atomic.Pointer[string] // the limit that it was killed for
 
 	died chan struct{} // closed when the leader has exited
 	done chan struct{} // closed when everything is over
@@ -41,26 +46,49 @@ func Start(s Spec) (*Process, error) {
 	if !filepath.IsAbs(s.Path) {
 		return nil, &StartError{Path: s.Path, Err: errNotAbsolute}
 	}
+	if err := s.Limits.Check(); err != nil {
+		return nil, &StartError{Path: s.Path, Err: err}
+	}
 	if s.Env == nil {
 		s.Env = Environ(os.Environ(), false, nil)
 	}
 	if s.Grace == 0 {
 		s.Grace = defaultGrace
 	}
+	var own *control
+	if s.Forks {
+		var err error
+		if own, s.control, err = newControl(); err != nil {
+			return nil, &StartError{Path: s.Path, Err: err}
+		}
+		defer s.control.Close()
+	}
+	p, err := begin(s, own, plant)
+	if err != nil {
+		own.close()
+		return nil, startError(s, err)
+	}
+	return p, nil
+}
+
+// begin begins a process that root makes, with the descriptors it is handed as 0,
+// 1 and 2.
+func begin(s Spec, own *control, root func(Spec, [3]*os.File) (*tree, error)) (*Process, error) {
 	p := &Process{
-		spec:  s,
-		died:  make(chan struct{}),
-		done:  make(chan struct{}),
-		hurry: make(chan struct{}),
+		spec:    s,
+		control: own,
+		died:    make(chan struct{}),
+		done:    make(chan struct{}),
+		hurry:   make(chan struct{}),
 	}
 	p.output.onLine, p.output.raw = s.OnLine, s.raw
 	f, err := openFiles(s.Talk)
 	if err != nil {
-		return nil, &StartError{Path: s.Path, Err: err}
+		return nil, err
 	}
 	p.started = time.Now()
 	held.planting.RLock()
-	p.tree, err = plant(s, f.child)
+	p.tree, err = root(s, f.child)
 	if err == nil {
 		held.add(p)
 	}
@@ -68,7 +96,7 @@ func Start(s Spec) (*Process, error) {
 	f.closeChild()
 	if err != nil {
 		f.closeOurs()
-		return nil, startError(s, err)
+		return nil, err
 	}
 	if s.Talk {
 		p.conn = &Conn{in: f.in, out: f.out}
@@ -84,11 +112,13 @@ func Start(s Spec) (*Process, error) {
 
 // live sees a process through to its end.
 func (p *Process) live(streams ...*lingering) {
-	before, ours := oomKills(), ownMemory()
+	before, ours := oomKills(), p.tree.firstMemory()
+	p.hold()
 	p.tree.awaitDeath()
 	p.exit.Uptime = time.Since(p.started)
 	reached, killed := p.step.get(), p.killed.Load() // at the death: the ladder may go on for a moment
 	close(p.died)
+	p.holding.Wait()
 	end := p.tree.fell(p.hurry)
 	for _, s := range streams {
 		s.linger()
@@ -104,8 +134,13 @@ func (p *Process) live(streams ...*lingering) {
 	if killed && (end.signal == "SIGKILL" || !tellsSignals) {
 		p.exit.Step = "SIGKILL"
 	}
-	p.exit.OutOfMemory = end.signal == "SIGKILL" && outOfMemory(p.killed.Load(), before, oomKills())
+	if limit := p.exceeded.Load(); limit != nil && end.signal == "SIGKILL" && !killed {
+		p.exit.Limit = *limit
+	}
+	byUs := p.killed.Load() || p.exit.Limit != ""
+	p.exit.OutOfMemory = end.signal == "SIGKILL" && outOfMemory(byUs, before, oomKills())
 	held.remove(p)
+	p.control.close()
 	close(p.done)
 }
 
@@ -119,9 +154,14 @@ func (p *Process) Started() time.Time { return p.started }
 // Conn is the connection to a process started with Talk; nil for others.
 func (p *Process) Conn() *Conn { return p.conn }
 
-// Interrupt sends SIGINT to the process alone, not to what it started.
-// [os.ErrProcessDone] when it is gone, [errors.ErrUnsupported] on Windows.
-func (p *Process) Interrupt() error { return p.tree.interrupt() }
+// Interrupt sends SIGINT to the process alone, not to what it started, and gives it
+// a [Process.Respite] to answer. [os.ErrProcessDone] when it is gone,
+// [errors.ErrUnsupported] on Windows.
+func (p *Process) Interrupt() error {
+	err := p.tree.interrupt()
+	p.Respite(interruptTime)
+	return err
+}
 
 // Crash ends the process alone, at once, as something outside of pyplug would:
 // it does not count as stopped. [os.ErrProcessDone] when it is gone.

@@ -1,6 +1,9 @@
 package proc
 
-import "time"
+import (
+	"os"
+	"time"
+)
 
 // Stream names one of the two streams a process prints to. The zero value is
 // standard output.
@@ -50,6 +53,9 @@ type Spec struct {
 	// [Process.Conn]. Otherwise descriptor 0 is the null device and standard
 	// output is read as standard error is.
 	Talk bool
+	// Forks gives the process a socket as descriptor 3, over which it is asked
+	// to fork others, see [Process.Fork]. Linux only.
+	Forks bool
 	// OnLine receives what the process prints: each stream in its order, never
 	// two lines at once, perhaps before Start has returned, not after Done is
 	// closed. The stream waits for it, so it must return, and it must not wait
@@ -61,9 +67,14 @@ type Spec struct {
 	// Grace is the time from the stop ladder's first signal to SIGKILL; 0
 	// means 5 seconds.
 	Grace time.Duration
+	// Limits bound what the process and all that it started take. Limits that
+	// cannot be held are a [*StartError], see [Limits.Check].
+	Limits Limits
 
 	// raw receives both streams' bytes in place of lines, for Run.
 	raw func(Stream, []byte)
+	// control is the child's end of the socket of one that forks.
+	control *os.File
 }
 
 // Exit says how a process ended. The zero value is an exit with code 0. It has
@@ -76,6 +87,10 @@ type Exit struct {
 	// OutOfMemory tells that the system killed a process for want of memory
 	// while this one died by SIGKILL: probably this one.
 	OutOfMemory bool
+	// Limit tells that pyplug killed it for one of [Limits], and by how much it
+	// was exceeded, such as "memory limit of 200 MB: it used 312 MB"; empty
+	// otherwise.
+	Limit string
 	// Uptime runs from the start to the exit.
 	Uptime time.Duration
 	// Stderr holds the last 20 lines of standard error, the oldest first, each

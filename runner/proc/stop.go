@@ -80,6 +80,7 @@ func (p *Process) ladder(ask func(context.Context)) {
 		return
 	}
 	p.stopped.Store(true)
+	p.throttle.end(p.tree) // a stopped process could not act on anything
 	if ask != nil && p.askAndWait(ask) {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -28,6 +29,9 @@ type lingering struct {
 	gone    atomic.Bool
 	late    int         // bytes read since then
 	waiting atomic.Bool // all that was read has been handed on
+
+	once sync.Once // makes raw
+	raw  syscall.RawConn
 }
 
 // Read reads what is there, and reports [io.EOF] at the end of the stream or
@@ -113,17 +117,28 @@ func (p *Process) Settle(limit time.Duration) {
 	}
 }
 
+// Settled tells whether what the process has written so far has been handed to
+// OnLine, as far as the system tells.
+func (p *Process) Settled() bool {
+	for _, l := range p.drained {
+		if !l.settled() {
+			return false
+		}
+	}
+	return true
+}
+
 // settled tells whether nothing waits in the pipe or is being handed on.
 func (l *lingering) settled() bool {
 	if !l.waiting.Load() {
 		return false
 	}
-	raw, err := l.File.SyscallConn()
-	if err != nil {
+	l.once.Do(func() { l.raw, _ = l.File.SyscallConn() }) // only a nil file has none
+	if l.raw == nil {
 		return true
 	}
 	n := 0
-	_ = raw.Control(func(fd uintptr) { n = unread(fd) }) // a closed file has nothing
+	_ = l.raw.Control(func(fd uintptr) { n = unread(fd) }) // a closed file has nothing
 	return n == 0
 }
 

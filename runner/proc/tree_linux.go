@@ -42,7 +42,11 @@ func rawPipe() (r, w int, err error) {
 // A limit that is there already is left alone: an administrator's, or the mark
 // of a pyplug that runs us, which then sees all that is ours.
 func (t *tree) mark() {
-	if limit := realTimeLimit(t.pid); limit.Cur == unix.RLIM_INFINITY && limit.Max == unix.RLIM_INFINITY {
+	unmarked := uint64(unix.RLIM_INFINITY)
+	if t.forked != nil {
+		unmarked = held.run.Limit(t.forked.by.tree.n)
+	}
+	if limit := realTimeLimit(t.pid); limit.Cur == unmarked && limit.Max == unix.RLIM_INFINITY {
 		limit.Cur = held.run.Limit(t.n)
 		unix.Prlimit(t.pid, unix.RLIMIT_RTTIME, &limit, nil)
 	}
@@ -90,6 +94,10 @@ func statusLine(status []byte, name string) []byte {
 // awaitDeath blocks until the leader has exited, and leaves it a zombie, so
 // that its number stays its own.
 func (t *tree) awaitDeath() {
+	if t.forked != nil {
+		t.forked.awaitDeath()
+		return
+	}
 	for unix.Waitid(unix.P_PID, t.pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
@@ -126,7 +134,7 @@ func (t *tree) sweep() {
 		clean++
 		for _, pid := range children() {
 			switch {
-			case pid == t.pid:
+			case pid == t.pid || held.leads(pid): // one that was forked is ours when its parent is gone
 			case t.owns(pid):
 				clean = 0
 				syscall.Kill(pid, syscall.SIGKILL)

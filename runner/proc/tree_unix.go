@@ -5,6 +5,7 @@ package proc
 import (
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -17,7 +18,8 @@ import (
 type tree struct {
 	pid      int // also the group's number
 	n        uint32
-	lifeline int // descriptor of the write end; -1 without one
+	lifeline int     // descriptor of the write end; -1 without one
+	forked   *forked // how it came from a process of ours; nil for our own child
 
 	mu     sync.Mutex
 	reaped bool // the number may be somebody else's
@@ -29,10 +31,13 @@ func plant(s Spec, child [3]*os.File) (*tree, error) {
 	prepare()
 	t := &tree{n: held.next(), lifeline: -1}
 	fds := []uintptr{child[0].Fd(), child[1].Fd(), child[2].Fd()}
+	if s.control != nil {
+		fds = append(fds, s.control.Fd())
+	}
 	life := newLifeline()
 	attr := &syscall.ProcAttr{
 		Dir:   s.Dir,
-		Env:   tagged(s.Env, t.n),
+		Env:   tagged(s.Env, tag(t.n, s.Forks)),
 		Files: life.place(fds),
 		Sys:   &syscall.SysProcAttr{Setpgid: true},
 	}
@@ -49,13 +54,21 @@ func plant(s Spec, child [3]*os.File) (*tree, error) {
 	return t, nil
 }
 
-// tagged is env with the tag of the run's n-th process, after that of a pyplug
-// that runs us.
-func tagged(env []string, n uint32) []string {
+// tag is that of the run's n-th process, after that of a pyplug that runs us. One
+// that is to be replaced by another is as long as every other, by colons.
+func tag(n uint32, replaced bool) string {
 	tag := held.run.Element(n)
+	if replaced {
+		tag += strings.Repeat(":", len(held.run.Element(guard.Last))-len(tag))
+	}
 	if outer := os.Getenv(guard.Tag); outer != "" {
 		tag = outer + ":" + tag
 	}
+	return tag
+}
+
+// tagged is env with a tag.
+func tagged(env []string, tag string) []string {
 	out := make([]string, 0, len(env)+1)
 	for _, entry := range env {
 		if len(entry) <= len(guard.Tag) || entry[:len(guard.Tag)+1] != guard.Tag+"=" {
@@ -136,12 +149,7 @@ type ending struct {
 func (t *tree) reap() ending {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	var status syscall.WaitStatus
-	var usage syscall.Rusage
-	_, err := syscall.Wait4(t.pid, &status, 0, &usage)
-	for err == syscall.EINTR {
-		_, err = syscall.Wait4(t.pid, &status, 0, &usage)
-	}
+	status, maxRSS, err := t.takeStatus()
 	t.reaped = true
 	if t.lifeline >= 0 {
 		syscall.Close(t.lifeline)
@@ -150,9 +158,19 @@ func (t *tree) reap() ending {
 	case err != nil: // somebody else took the status
 		return ending{code: -1}
 	case status.Signaled():
-		return ending{code: -1, signal: signalName(status.Signal()), maxRSS: int64(usage.Maxrss) * rssUnit}
+		return ending{code: -1, signal: signalName(status.Signal()), maxRSS: maxRSS * rssUnit}
 	}
-	return ending{code: status.ExitStatus(), maxRSS: int64(usage.Maxrss) * rssUnit}
+	return ending{code: status.ExitStatus(), maxRSS: maxRSS * rssUnit}
+}
+
+// waitFor takes the status of a child of ours.
+func waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err error) {
+	var usage syscall.Rusage
+	_, err = syscall.Wait4(pid, &status, 0, &usage)
+	for err == syscall.EINTR {
+		_, err = syscall.Wait4(pid, &status, 0, &usage)
+	}
+	return status, int64(usage.Maxrss), err
 }
 
 // tellsSignals tells that an ending names the signal that it came by.

@@ -25,6 +25,7 @@ LIBRARY = os.path.dirname(asyncio.__file__) + os.sep
 
 values = core.part("values")
 errors = core.part("errors")
+ahead = sys.modules.get("_pyplug_ahead")
 set_running = asyncio._set_running_loop
 
 current = ContextVar("pyplug_call", default=0)  # the call on whose behalf code runs
@@ -73,10 +74,14 @@ def serve(number, value, deliver):
         return False
     asyncio.set_event_loop(loop)
     core.stream, core.control, core.awaited = stream, control, None
+    if ahead is not None:
+        ahead.overlap()
     if signal.getsignal(signal.SIGINT) is core.interrupt:
         signal.signal(signal.SIGINT, interrupt)
     start(number, value, deliver)
     loop.call_soon(take_frames)
+    if "_pyplug_threads" in sys.modules:
+        core.part("threads").overlap()
     try:
         loop.add_reader(core.source, readable)
     except NotImplementedError:  # Windows: its loop waits for sockets only
@@ -325,15 +330,26 @@ def interrupt(signum, where):
     """Interrupts the only call there is, once. Of several nobody knows which one it is for."""
     if core.running:
         if not calls:
-            core.interrupt(signum, where)
+            (ahead or core).interrupt(signum, where)
     elif len(calls) == 1:
         (number,) = calls
-        if number in interrupted:
+        if number in interrupted or ahead is not None and not wanted(number, where):
             return
         interrupted.add(number)
         if current.get() == number and in_user_code(where):
             raise KeyboardInterrupt
         loop.call_soon_threadsafe(control, core.CANCEL, number, b"")
+
+
+def wanted(number, where):
+    """Tells whether a cancel has come that the loop cannot see, since the user's code runs."""
+    if ahead.looking or not in_user_code(where):
+        return False
+    loop.call_soon_threadsafe(take_frames)  # nothing else tells the loop of what is read here
+    ahead.looking = True
+    found = number in ahead.cancels()
+    ahead.looking = False
+    return found
 
 
 def in_user_code(frame):

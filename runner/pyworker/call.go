@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -14,101 +13,34 @@ import (
 	"github.com/pyplug/pyplug/runner/wire"
 )
 
-const (
-	// answerLimit is how long an interrupted call may take to answer before
-	// its worker is condemned.
-	answerLimit = 200 * time.Millisecond
-	// settleLimit bounds the wait for what a hook printed.
-	settleLimit = 20 * time.Millisecond
-	// bigBody is the size from which a write may wait for the worker to read.
-	// Anything smaller fits into an empty pipe.
-	bigBody = 32 << 10
-)
+// settleLimit bounds the wait for what a hook printed.
+const settleLimit = 20 * time.Millisecond
 
 var errEnded = errors.New("the plugin has ended")
 
-// pending is one call that waits for its answer. The reader puts frames in, the
-// caller takes them out.
-type pending struct {
-	hook   string
-	began  time.Time
-	emit   func(hook.Item) error // nil: takes no items
-	answer chan wire.Frame
-	wake   chan struct{} // has a token when items wait
-	lost   chan struct{} // closed when no answer will come
-
-	mu    sync.Mutex // protects following
-	items [][]byte
-	under int // bytes of items under way: come, or waiting, but not yet granted again
-}
-
-// take is called by the reader for each frame of the call.
-func (p *pending) take(f wire.Frame) error {
-	if f.Type != wire.Item {
-		select {
-		case p.answer <- f:
-			return nil
-		default:
-			return fmt.Errorf("a second answer for call %d", f.Call)
-		}
-	}
-	if p.emit == nil {
-		return fmt.Errorf("an item for call %d, which is no stream", f.Call)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.under > 0 && p.under+len(f.Body) > wire.Window {
-		return fmt.Errorf("call %d has more than %d bytes of items under way", f.Call, wire.Window)
-	}
-	p.under += len(f.Body)
-	p.items = append(p.items, f.Body)
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
-	return nil
-}
-
-func (p *pending) lose() { close(p.lost) }
-
-// drain takes the items that wait.
-func (p *pending) drain() [][]byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	items := p.items
-	p.items = nil
-	return items
-}
-
-// granted notes that the worker may send n more bytes.
-func (p *pending) granted(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.under -= n
-}
-
 // Call runs one hook. See [hook.Caller] for the promises.
 func (w *instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	began := time.Now()
 	if c.Input != nil {
 		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook,
 			Err: errors.New("a functions file takes no stream of input")}
 	}
-	body, err := w.body(ctx, c)
-	if err != nil {
+	p := newPending(c.Hook)
+	defer p.free()
+	if err := w.describeCall(ctx, c, p); err != nil {
 		return hook.Result{}, err
 	}
 	var collected [][]byte
-	p := &pending{hook: c.Hook, began: began, emit: c.Emit}
-	if p.emit == nil {
+	if p.emit = c.Emit; p.emit == nil {
 		p.emit = func(item hook.Item) error { collected = append(collected, item.Value); return nil }
 	}
-	f, err := w.ask(ctx, wire.Call, body, p)
+	f, err := w.ask(ctx, wire.Call, p)
 	if err != nil {
 		return hook.Result{}, err
 	}
-	w.proc.Settle(settleLimit) // what the hook printed comes before its result
-	r := hook.Result{Item: hook.Item{Value: f.Body, Binary: f.Type == wire.Bytes}, Took: time.Since(began)}
+	if !p.settled { // what the hook printed comes before its result
+		w.proc.Settle(settleLimit)
+	}
+	r := hook.Result{Item: hook.Item{Value: f.Body, Binary: f.Type == wire.Bytes}, Took: time.Since(p.began)}
 	if f.Type == wire.End {
 		r.Streamed = true
 		if c.Emit == nil {
@@ -118,20 +50,16 @@ func (w *instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return r, nil
 }
 
-// body is the body of a call frame. Words are typed by the hook's signature,
-// which the worker is asked for once.
-func (w *instance) body(ctx context.Context, c hook.Call) ([]byte, *hook.Error) {
-	name, err := json.Marshal(c.Hook)
-	if err != nil {
-		panic(err) // a string always marshals
-	}
-	b := append([]byte(`{"hook":`), name...)
+// describeCall appends the body of a call frame. Words are typed by the hook's
+// signature, which the worker is asked for once.
+func (w *instance) describeCall(ctx context.Context, c hook.Call, p *pending) *hook.Error {
+	b := appendName(append(p.frame, `{"hook":`...), c.Hook)
 	given := bytes.TrimSpace(c.Args.JSON)
 	switch {
 	case len(c.Args.Words) > 0:
 		args, err := w.bind(ctx, c)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		b = appendArguments(b, args)
 	case len(given) == 0:
@@ -140,15 +68,29 @@ func (w *instance) body(ctx context.Context, c hook.Call) ([]byte, *hook.Error) 
 	case given[0] == '{':
 		b = append(append(b, `,"kwargs":`...), given...)
 	default:
-		return nil, &hook.Error{Kind: hook.Request, Hook: c.Hook,
+		return &hook.Error{Kind: hook.Request, Hook: c.Hook,
 			Err: errors.New("the arguments are neither a JSON object nor an array")}
 	}
-	b = append(b, '}')
-	if len(b) > wire.MaxBody {
-		return nil, &hook.Error{Kind: hook.Request, Hook: c.Hook,
-			Err: fmt.Errorf("the arguments take %d bytes, at most %d are sent", len(b), wire.MaxBody)}
+	p.frame = append(b, '}')
+	if size := len(p.frame) - wire.HeaderSize; size > wire.MaxBody {
+		return &hook.Error{Kind: hook.Request, Hook: c.Hook,
+			Err: fmt.Errorf("the arguments take %d bytes, at most %d are sent", size, wire.MaxBody)}
 	}
-	return b, nil
+	return nil
+}
+
+// appendName appends a name as JSON.
+func appendName(b []byte, name string) []byte {
+	for i := range len(name) {
+		if c := name[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			text, err := json.Marshal(name)
+			if err != nil {
+				panic(err) // a string always marshals
+			}
+			return append(b, text...)
+		}
+	}
+	return append(append(append(b, '"'), name...), '"')
 }
 
 func appendArguments(b []byte, args schema.Arguments) []byte {
@@ -164,8 +106,7 @@ func appendArguments(b []byte, args schema.Arguments) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name, _ := json.Marshal(n.Name) // a string always marshals
-		b = append(append(append(b, name...), ':'), n.Value...)
+		b = append(append(appendName(b, n.Name), ':'), n.Value...)
 	}
 	return append(b, '}')
 }
@@ -196,90 +137,98 @@ func (w *instance) bind(ctx context.Context, c hook.Call) (schema.Arguments, *ho
 	return args, nil
 }
 
-// ask sends one frame and waits for its answer, which is none of the errors.
-func (w *instance) ask(ctx context.Context, t wire.Type, body []byte, p *pending) (wire.Frame, *hook.Error) {
-	if p.began.IsZero() {
-		p.began = time.Now()
+// ask sends p's frame and waits for its answer, which is none of the errors.
+func (w *instance) ask(ctx context.Context, t wire.Type, p *pending) (wire.Frame, *hook.Error) {
+	if t != wire.Probe {
+		_ = w.relieve(t) // which condemns a worker that does not answer
 	}
-	select {
-	case token := <-w.free:
-		defer func() { w.free <- token }()
-	case <-ctx.Done():
-		return wire.Frame{}, hook.Ended(ctx, p.hook, "no result", p.began, false)
-	case <-w.lost:
-		return wire.Frame{}, w.ended(p, false)
+	if err := w.enter(ctx, p); err != nil {
+		return wire.Frame{}, err
 	}
-	p.answer, p.wake, p.lost = make(chan wire.Frame, 1), make(chan struct{}, 1), make(chan struct{})
-	number, err := w.begin(p)
-	if err != nil {
+	if err := w.begin(t, p); err != nil {
+		w.free <- struct{}{}
 		return wire.Frame{}, &hook.Error{Kind: hook.Unavailable, Hook: p.hook, Err: err}
 	}
-	defer w.finish(number)
-	if len(body) > bigBody {
-		// Half a frame cannot be taken back.
-		stop := context.AfterFunc(ctx, func() { w.condemn(number) })
-		_ = w.send(t, number, body)
-		stop()
-	} else {
-		_ = w.send(t, number, body) // a worker that is gone is told below
+	defer w.finish(p)
+	return w.await(ctx, p)
+}
+
+// enter waits until the worker takes one more call.
+func (w *instance) enter(ctx context.Context, p *pending) *hook.Error {
+	select {
+	case <-w.free:
+		return nil
+	default:
 	}
-	return w.await(ctx, number, p)
+	select {
+	case <-w.free:
+		return nil
+	case <-ctx.Done():
+		return hook.Ended(ctx, p.hook, "no result", p.began, false)
+	case <-w.lost:
+		return w.ended(p, false)
+	}
 }
 
 // await passes the items on until the call is answered.
-func (w *instance) await(ctx context.Context, number uint32, p *pending) (wire.Frame, *hook.Error) {
+func (w *instance) await(ctx context.Context, p *pending) (wire.Frame, *hook.Error) {
 	for {
 		select {
 		case <-p.wake:
-			if err := w.emit(number, p); err != nil {
-				at := w.interrupt(number, p)
-				if ctx.Err() != nil {
-					return wire.Frame{}, p.canceled(ctx, at)
-				}
-				return wire.Frame{}, p.notEmitted(err)
-			}
-		case f := <-p.answer:
-			if err := w.emit(number, p); err != nil {
-				return wire.Frame{}, p.notEmitted(err)
-			}
-			return f, p.failure(f)
-		case <-p.lost:
-			// All that came before is in p: the reader closed lost after it.
-			if err := w.emit(number, p); err != nil {
-				return wire.Frame{}, p.notEmitted(err)
-			}
-			select {
-			case f := <-p.answer:
-				return f, p.failure(f)
-			default:
-				return wire.Frame{}, w.ended(p, true)
-			}
 		case <-ctx.Done():
-			return wire.Frame{}, p.canceled(ctx, w.interrupt(number, p))
+			sent, at := w.interrupt(p)
+			return wire.Frame{}, p.canceled(ctx, sent, at)
+		}
+		items, f, over := w.arrived(p)
+		if err := w.emit(p, items, over); err != nil {
+			if over {
+				return wire.Frame{}, p.notEmitted(err)
+			}
+			if _, at := w.interrupt(p); ctx.Err() != nil {
+				return wire.Frame{}, p.canceled(ctx, true, at)
+			}
+			return wire.Frame{}, p.notEmitted(err)
+		}
+		switch {
+		case f.Type != 0:
+			return f, p.failure(f)
+		case over:
+			return wire.Frame{}, w.ended(p, p.begun)
 		}
 	}
 }
 
-// emit passes on the items that wait, and grants the worker as much again: at
-// once for all of them, as many small items come together.
-func (w *instance) emit(number uint32, p *pending) error {
+// arrived takes what has come for a call: items, and the answer, if it is not the
+// zero frame. Over means that nothing else comes.
+func (w *instance) arrived(p *pending) (items [][]byte, f wire.Frame, over bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	items, p.items = p.items, nil
+	return items, p.answer, p.answered || p.lost
+}
+
+// emit passes items on, and grants the worker as much again: at once for all of
+// them, as many small items come together.
+func (w *instance) emit(p *pending, items [][]byte, over bool) error {
 	taken := 0
-	for _, item := range p.drain() {
+	for _, item := range items {
 		if err := p.emit(hook.Item{Value: item}); err != nil {
 			return err
 		}
 		taken += len(item)
 	}
-	if taken > 0 {
-		p.granted(taken)
-		_ = w.send(wire.Credit, number, wire.PutNumber(uint32(taken)))
+	if taken > 0 && !over {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		p.under -= taken
+		w.control(wire.Credit, p.number, wire.PutNumber(uint32(taken)))
 	}
 	return nil
 }
 
-// canceled tells why ctx ended a call that was sent, and where it was.
-func (p *pending) canceled(ctx context.Context, at []hook.Frame) *hook.Error {
-	e := hook.Ended(ctx, p.hook, "no result", p.began, true)
+// canceled tells why ctx ended a call, and where it was.
+func (p *pending) canceled(ctx context.Context, sent bool, at []hook.Frame) *hook.Error {
+	e := hook.Ended(ctx, p.hook, "no result", p.began, sent)
 	e.At = at
 	return e
 }
@@ -292,55 +241,6 @@ func (p *pending) notEmitted(err error) *hook.Error {
 		return &own
 	}
 	return &hook.Error{Kind: hook.Canceled, Hook: p.hook, Sent: true, Err: err}
-}
-
-// interrupt makes the worker give a call up, and condemns it when it does not
-// answer in time. It returns where the plugin was, as far as that is known.
-func (w *instance) interrupt(number uint32, p *pending) []hook.Frame {
-	go func() { _ = w.send(wire.Cancel, number) }() // ends with the process, at the latest
-	w.mu.Lock()
-	alone := len(w.calls) == 1
-	w.mu.Unlock()
-	limit := time.NewTimer(answerLimit)
-	defer limit.Stop()
-	again := time.NewTicker(answerLimit / 2)
-	defer again.Stop()
-	for waiting := true; waiting; {
-		// A signal would hit whichever call is running. Python does not see one
-		// that comes just before it blocks, so there is a second; the worker
-		// minds only one.
-		if alone {
-			_ = w.proc.Interrupt() // a process that is gone is told by lost
-		}
-		select {
-		case f := <-p.answer:
-			return answeredAt(f)
-		case <-p.lost:
-			return nil
-		case <-again.C:
-		case <-limit.C:
-			waiting = false
-		}
-	}
-	w.condemn(number)
-	select {
-	case <-w.proc.Done():
-		return stackFrames(w.proc.Exit().Stacks)
-	default:
-		return nil
-	}
-}
-
-// answeredAt is where an interrupted call says that it was.
-func answeredAt(f wire.Frame) []hook.Frame {
-	a, err := readAnswer(f)
-	if err != nil {
-		return nil
-	}
-	if raised := a.raised(); raised != nil {
-		return raised.Frames
-	}
-	return nil
 }
 
 // ended tells a call that the process is gone.

@@ -20,7 +20,7 @@ import (
 
 // The pattern leaves out the tests, test_*.py.
 //
-//go:embed [^t]*.py
+//go:embed [^t]*.py threads.py
 var sources embed.FS
 
 // boot is what Python is started with. It takes the worker's directory from

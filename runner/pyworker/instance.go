@@ -5,20 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/wire"
 )
-
-// drainLimit is how long the other calls of a condemned worker may go on.
-const drainLimit = 5 * time.Second
 
 var (
 	// errCondemned answers calls that come after a worker was condemned.
@@ -42,11 +37,13 @@ type instance struct {
 	stopping atomic.Bool // the stop ladder has begun
 	hurried  atomic.Bool // somebody had no time for the ladder
 
-	writing sync.Mutex // held while a frame is written
-
-	mu        sync.Mutex // protects following
-	calls     map[uint32]*pending
-	last      uint32 // number of the newest call
+	mu        sync.Mutex // protects following, and the calls among calls
+	out       outbox
+	calls     map[uint32]*pending // sent and not answered
+	inOrder   bool                // it begins a call when it has answered those before
+	givenUp   int                 // how many of them have lost their callers
+	hung      *pending            // the probe among those
+	last      uint32              // number of the newest call
 	condemned bool
 	over      bool                   // no answer comes any more
 	known     map[string]schema.Hook // the signatures that words needed
@@ -63,6 +60,7 @@ func newInstance(cfg Config, p *proc.Process) *instance {
 		ready:   make(chan wire.Frame, 1),
 		lost:    make(chan struct{}),
 		free:    make(chan struct{}, cfg.Concurrency),
+		inOrder: !cfg.Threads,
 		calls:   make(map[uint32]*pending),
 		known:   make(map[string]schema.Hook),
 		idle:    make(chan struct{}),
@@ -89,7 +87,7 @@ func (w *instance) Exit() hook.Exit {
 // Stop asks the worker to end as a Python program ends, then walks the ladder.
 // The error, of kind Timeout, says that it had to be killed.
 func (w *instance) Stop(ctx context.Context) error {
-	w.stop(ctx, func(context.Context) { _ = w.send(wire.Quit, 0) })
+	w.stop(ctx, w.quit)
 	<-w.lost
 	exit := w.Exit()
 	w.cfg.Debug("proc", fmt.Sprintf("pid %d ended: code %d %s, after %s", w.proc.PID(), exit.Code, exit.Signal, exit.Uptime))
@@ -104,6 +102,13 @@ func (w *instance) Stop(ctx context.Context) error {
 			Err: &hook.LimitError{What: "the plugin did not end", Limit: w.cfg.StopTimeout}}
 	}
 	return nil
+}
+
+// quit asks the worker to end, when what is being written is.
+func (w *instance) quit(context.Context) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.control(wire.Quit, 0)
 }
 
 // Crash ends the process as something outside of pyplug would.
@@ -128,11 +133,14 @@ func (w *instance) Describe(ctx context.Context) (schema.Schema, error) {
 
 // describe asks for one hook, or for all when the name is empty.
 func (w *instance) describe(ctx context.Context, name string) (schema.Schema, *hook.Error) {
-	body := []byte("null")
-	if name != "" {
-		body, _ = json.Marshal(name) // a string always marshals
+	p := newPending(name)
+	defer p.free()
+	if name == "" {
+		p.frame = append(p.frame, "null"...)
+	} else {
+		p.frame = appendName(p.frame, name)
 	}
-	f, herr := w.ask(ctx, wire.Describe, body, &pending{hook: name})
+	f, herr := w.ask(ctx, wire.Describe, p)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
@@ -144,15 +152,24 @@ func (w *instance) describe(ctx context.Context, name string) (schema.Schema, *h
 }
 
 // Probe asks the plugin's own health function. A worker that is busy with a
-// call is not asked: it is alive, and its call has a limit of its own.
+// call is not asked: it is alive, and its call has a limit of its own. One whose
+// function runs out of time is interrupted, and is not condemned for it, even if
+// it does not answer: the error is of kind Timeout, also for the probes that come
+// until it does.
 func (w *instance) Probe(ctx context.Context) error {
+	if err := w.relieve(wire.Probe); err != nil {
+		return err
+	}
 	select {
 	case token := <-w.free:
 		w.free <- token
 	default:
 		return nil
 	}
-	f, err := w.ask(ctx, wire.Probe, nil, &pending{hook: w.cfg.Probe})
+	p := newPending(w.cfg.Probe)
+	defer p.free()
+	p.probe = true
+	f, err := w.ask(ctx, wire.Probe, p)
 	if err != nil {
 		if err.Kind == hook.Failed || err.Kind == hook.Request {
 			err.Kind = hook.Unhealthy
@@ -171,142 +188,91 @@ func (w *instance) Probe(ctx context.Context) error {
 	return nil
 }
 
-// send writes one frame.
+// send writes one frame at once, while nobody else writes: during the start.
 func (w *instance) send(t wire.Type, call uint32, body ...[]byte) error {
-	w.writing.Lock()
-	defer w.writing.Unlock()
 	w.debugFrame("to worker", wire.Frame{Type: t, Call: call}, body...)
 	_, err := w.proc.Conn().Write(wire.Append(nil, t, call, body...))
 	return err
 }
 
-// read hands each frame to whom it is for, until no more comes. It ends when
-// the process is gone, at the latest.
-func (w *instance) read() {
-	defer close(w.lost)
-	r := wire.NewReader(w.proc.Conn(), 0)
-	for {
-		f, err := r.Next()
-		if err == nil {
-			w.debugFrame("from worker", f, f.Body)
-			err = w.deliver(f)
-		}
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !gone(w.proc) {
-			w.fault = err
-		}
-		w.waitGone()
-		w.abandon()
-		return
-	}
-}
-
-// waitGone returns when the process is gone. A closed pipe is no death: a
-// worker that lost its pipe and lives cannot be spoken to, and is killed.
-func (w *instance) waitGone() {
-	select {
-	case <-w.proc.Done():
-		return
-	case <-time.After(time.Second):
-	}
-	if w.stopping.Load() {
-		<-w.proc.Done() // the ladder bounds it
-		return
-	}
+// begin enters a call, so that its answer finds it, and sends its frame.
+func (w *instance) begin(t wire.Type, p *pending) error {
 	w.mu.Lock()
-	if w.fault == nil && !w.condemned {
-		w.fault = errClosed
-	}
-	w.mu.Unlock()
-	w.hurried.Store(true)
-	w.proc.Kill()
-}
-
-func gone(p *proc.Process) bool {
-	select {
-	case <-p.Done():
-		return true
-	default:
-		return false
-	}
-}
-
-// deliver hands one frame on. An error means that the worker cannot be trusted.
-func (w *instance) deliver(f wire.Frame) error {
-	switch f.Type {
-	case wire.Hello:
-		var h hello
-		if err := json.Unmarshal(f.Body, &h); err != nil {
-			return fmt.Errorf("hello: %w", err)
-		}
-		if h.Wire != wire.Version {
-			return fmt.Errorf("hello: wire version %d, want %d", h.Wire, wire.Version)
-		}
-		select {
-		case w.greeted <- hook.Info{PID: h.PID, Python: h.Python}:
-			return nil
-		default:
-			return errors.New("a second hello")
-		}
-	case wire.Ready:
-		return w.answerStart(f)
-	case wire.Error:
-		if f.Call == 0 {
-			return w.answerStart(f)
-		}
-	case wire.Result, wire.Bytes, wire.Item, wire.End:
-	default:
-		return fmt.Errorf("a frame of type %c, which only pyplug sends", f.Type)
-	}
-	w.mu.Lock()
-	p, condemned := w.calls[f.Call], w.condemned
-	w.mu.Unlock()
-	if p == nil && condemned {
-		return nil // the answer that came too late
-	}
-	if p == nil {
-		return fmt.Errorf("an answer for call %d, which is not running", f.Call)
-	}
-	return p.take(f)
-}
-
-func (w *instance) answerStart(f wire.Frame) error {
-	select {
-	case w.ready <- f:
-		return nil
-	default:
-		return errors.New("a second answer to load")
-	}
-}
-
-// begin enters a call, so that its answer finds it.
-func (w *instance) begin(p *pending) (uint32, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.condemned {
-		return 0, errCondemned
-	}
-	if w.over {
-		return 0, errEnded
+	if err := w.refuses(); err != nil {
+		w.mu.Unlock()
+		return err
 	}
 	w.last++
 	if w.last == 0 { // 0 is the worker itself
 		w.last++
 	}
-	w.calls[w.last] = p
-	return w.last, nil
+	p.number = w.last
+	w.calls[p.number] = p
+	wire.PutHeader(p.frame, t, p.number)
+	w.debugFrame("to worker", wire.Frame{Type: t, Call: p.number}, p.frame[wire.HeaderSize:])
+	w.post(p)
+	return nil
 }
 
-// finish forgets a call.
-func (w *instance) finish(number uint32) {
+// refuses tells why no call can begin.
+func (w *instance) refuses() error {
+	switch {
+	case w.condemned:
+		return errCondemned
+	case w.over:
+		return errEnded
+	}
+	return nil
+}
+
+// finish is the last that the caller of a call does with it. One that was sent and
+// is not answered stays until it is, and keeps its place.
+func (w *instance) finish(p *pending) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.calls, number)
-	if w.condemned && len(w.calls) == 0 {
+	switch {
+	case p.given:
+	case p.answered, p.lost, p.sent == queued:
+		w.leave(p)
+		p.reusable = p.answered && p.sent == written
+	default:
+		w.give(p)
+		w.rest()
+	}
+}
+
+// leave forgets a call, and lets another have its place.
+func (w *instance) leave(p *pending) {
+	if w.calls[p.number] != p {
+		return
+	}
+	delete(w.calls, p.number)
+	if p.given {
+		w.givenUp--
+	}
+	if p == w.hung {
+		w.hung = nil
+	}
+	w.free <- struct{}{}
+	w.rest()
+}
+
+// rest tells when nobody waits for a condemned worker any more.
+func (w *instance) rest() {
+	if w.condemned && len(w.calls) == w.givenUp {
 		closeOnce(w.idle)
 	}
+}
+
+// nextGiven is the call whose turn has come if its caller is gone; else nil.
+func (w *instance) nextGiven() *pending {
+	if w.givenUp == 0 || !w.inOrder {
+		return nil
+	}
+	if next := w.head(); next != nil && next.given {
+		return next
+	}
+	return nil
 }
 
 // abandon tells every running call that no answer will come.
@@ -314,35 +280,9 @@ func (w *instance) abandon() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = true
+	first := w.head()
 	for _, p := range w.calls {
-		p.lose()
-	}
-}
-
-// condemn lets no new call begin, gives the others 5 s, and kills the worker.
-// It returns at once when others run, else when the process is gone.
-func (w *instance) condemn(number uint32) {
-	w.mu.Lock()
-	first := !w.condemned
-	w.condemned = true
-	others := len(w.calls)
-	if w.calls[number] != nil {
-		others--
-	}
-	w.mu.Unlock()
-	if others == 0 {
-		w.proc.Kill()
-		return
-	}
-	if first {
-		go func() { // ends by itself within drainLimit
-			select {
-			case <-w.idle:
-			case <-w.proc.Done():
-			case <-time.After(drainLimit):
-			}
-			w.proc.Kill()
-		}()
+		p.lose(p.sent != queued && (p == first || !w.inOrder))
 	}
 }
 

@@ -34,11 +34,24 @@ type Config struct {
 	Probe string
 	// Concurrency is how many calls one worker takes at once; 0 means 1.
 	Concurrency int
+	// Threads runs the plain functions of one worker in threads, up to
+	// Concurrency at once; else they run one after the other, in the order of
+	// the calls, and only coroutines at once. The plugin must bear it.
+	Threads bool
 	// StartTimeout bounds the import; 0 means 10 minutes.
 	StartTimeout time.Duration
 	// StopTimeout runs from the first signal of the stop ladder to the kill;
 	// 0 means 5 s.
 	StopTimeout time.Duration
+	// Limits bound what a worker and all that it starts take.
+	Limits proc.Limits
+	// Preload says whether workers are forked from a process that has imported the
+	// plugin: "off" or empty, never; "auto", when that is safe; "force", whenever
+	// it is possible. Only Linux can.
+	Preload string
+	// Note receives once why workers are not forked although Preload asks for it;
+	// nil discards it.
+	Note func(text string)
 	// Output receives what the plugin prints, a line at a time; nil discards
 	// it. It is never called by two goroutines at once.
 	Output func(stream, text string, cut int)
@@ -48,9 +61,10 @@ type Config struct {
 	DebugWire bool
 }
 
-// Launcher starts workers for one functions file.
+// Launcher starts workers for one functions file. It is safe for concurrent use.
 type Launcher struct {
-	cfg Config
+	cfg     Config
+	nursery nursery
 }
 
 var _ hook.Launcher = (*Launcher)(nil)
@@ -75,35 +89,77 @@ func New(cfg Config) *Launcher {
 	if cfg.Debug == nil {
 		cfg.Debug = func(string, string) {}
 	}
-	return &Launcher{cfg: cfg}
+	if cfg.Note == nil {
+		cfg.Note = func(string) {}
+	}
+	l := &Launcher{cfg: cfg}
+	l.nursery.turn = make(chan struct{}, 1)
+	l.nursery.turn <- struct{}{}
+	return l
 }
 
-// Close does nothing: a launcher keeps nothing between launches.
-func (l *Launcher) Close(context.Context) error { return nil }
+// Close ends the process that workers are forked from, if there is one. Workers
+// that live are not touched, and the next launch begins anew. It waits for a
+// launch under way, and the error says that ctx ended before.
+func (l *Launcher) Close(ctx context.Context) error {
+	select {
+	case <-l.nursery.turn:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	l.retire()
+	l.nursery.turn <- struct{}{}
+	return nil
+}
 
 // Launch starts one worker and returns it when the file is loaded. See
 // [hook.Launcher] for the promises. The kinds are Interpreter when Python did
 // not come as far as the worker, Start when the file did not load.
 func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
+	w, err := l.launch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func (l *Launcher) launch(ctx context.Context) (w *instance, err *hook.Error) {
+	switch {
+	case l.nursery.byExec.Load() || l.cfg.Preload != "auto" && l.cfg.Preload != "force":
+	case proc.CanFork():
+		return l.preloaded(ctx)
+	case l.cfg.Preload == "force":
+		l.exec("it needs Linux 5.3 or later")
+	}
+	w, _, err = l.startPython(ctx, "")
+	return w, err
+}
+
+// startPython starts a Python that imports the plugin, and returns it with what it
+// says of itself: with preload it may be a zygote.
+func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, loaded, *hook.Error) {
 	dir, err := install()
 	if err != nil {
-		return nil, &hook.Error{Kind: hook.Start, Err: &hook.PlaceError{Err: err}}
+		return nil, loaded{}, &hook.Error{Kind: hook.Start, Err: &hook.PlaceError{Err: err}}
 	}
 	started := time.Now()
-	p, err := proc.Start(l.spec(dir))
+	spec := l.spec(dir)
+	spec.Forks = preload != ""
+	p, err := proc.Start(spec)
 	if err != nil {
 		kind := hook.Interpreter
 		if exhausted(err) {
 			kind = hook.Start
 		}
-		return nil, &hook.Error{Kind: kind, Err: err}
+		return nil, loaded{}, &hook.Error{Kind: kind, Err: err}
 	}
 	l.cfg.Debug("proc", fmt.Sprintf("started %s, pid %d", l.cfg.Python, p.PID()))
 	w := newInstance(l.cfg, p)
-	if err := w.start(ctx, started); err != nil {
-		return nil, err
+	told, failed := w.start(ctx, started, preload)
+	if failed != nil {
+		return nil, loaded{}, failed
 	}
-	return w, nil
+	return w, told, nil
 }
 
 // spec says how a worker is started whose files are in dir.
@@ -121,6 +177,7 @@ func (l *Launcher) spec(dir string) proc.Spec {
 		},
 		StackSignal: stackSignal,
 		Grace:       l.cfg.StopTimeout,
+		Limits:      l.cfg.Limits,
 	}
 }
 
@@ -142,47 +199,125 @@ type hello struct {
 	PID            int    `json:"pid"`
 }
 
+// load is the body of the first frame.
+func (c Config) load(preload string) map[string]string {
+	load := map[string]string{"nan": c.NaN, "probe": c.Probe}
+	if preload != "" {
+		load["preload"] = preload
+	}
+	switch {
+	case c.Threads:
+		load["calls"] = "threads"
+	case c.Concurrency > 1:
+		load["calls"] = "ahead"
+	}
+	return load
+}
+
+// loaded is the body of ready, the answer to load.
+type loaded struct {
+	Zygote bool   `json:"zygote"` // it is there to be forked
+	Exec   string `json:"exec"`   // why it is not, though load asked for it
+}
+
 // start sends load and waits until the worker is ready. On error nothing of it
 // is left.
-func (w *instance) start(ctx context.Context, started time.Time) *hook.Error {
-	load, err := json.Marshal(map[string]string{"nan": w.cfg.NaN, "probe": w.cfg.Probe})
+func (w *instance) start(ctx context.Context, started time.Time, preload string) (told loaded, failed *hook.Error) {
+	load, err := json.Marshal(w.cfg.load(preload))
 	if err != nil {
 		panic(err) // strings always marshal
 	}
 	_ = w.send(wire.Load, 0, load) // a worker that is gone is told by its exit
 	go w.read()
 
-	limit := min(helloLimit, w.cfg.StartTimeout)
+	if failed := w.awaitHello(ctx, min(helloLimit, w.cfg.StartTimeout)); failed != nil {
+		return told, failed
+	}
+	w.cfg.Debug("proc", fmt.Sprintf("hello from python %s after %s", w.info.Python, time.Since(started)))
+	f, failed := w.awaitReady(ctx, w.cfg.StartTimeout-time.Since(started))
+	if failed != nil {
+		return told, failed
+	}
+	if err := json.Unmarshal(f.Body, &told); err != nil {
+		w.proc.Kill()
+		return told, w.broken(fmt.Errorf("ready: %w", err), w.Exit())
+	}
+	w.info.Started, w.info.Ready = started, time.Since(started)
+	w.cfg.Debug("proc", fmt.Sprintf("ready after %s", w.info.Ready))
+	return told, nil
+}
+
+// awaitHello waits for the worker's first frame. What comes after it may have come
+// as well by the time that we look.
+func (w *instance) awaitHello(ctx context.Context, limit time.Duration) *hook.Error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case w.info = <-w.greeted:
-	case f := <-w.ready: // no hello: too old, or not our worker
-		return w.failStart(ctx, f)
+	case f := <-w.ready:
+		if !w.greet() { // too old, or not our worker
+			return w.failStart(ctx, f)
+		}
+		select {
+		case w.ready <- f:
+		default: // a second answer has come
+		}
 	case <-w.lost:
+		if w.greet() {
+			return nil
+		}
+		if f, ok := w.answer(); ok {
+			return w.failStart(ctx, f)
+		}
 		return w.diedStarting(false)
 	case <-timer.C:
 		return w.slowStart(limit, "python did not start")
 	case <-ctx.Done():
 		return w.canceledStart(ctx)
 	}
-	w.cfg.Debug("proc", fmt.Sprintf("hello from python %s after %s", w.info.Python, time.Since(started)))
-	timer.Reset(max(0, w.cfg.StartTimeout-time.Since(started)))
-	select {
-	case f := <-w.ready:
-		if f.Type != wire.Ready {
-			return w.failStart(ctx, f)
-		}
-	case <-w.lost:
-		return w.diedStarting(true)
-	case <-timer.C:
-		return w.slowStart(w.cfg.StartTimeout, "the import did not end")
-	case <-ctx.Done():
-		return w.canceledStart(ctx)
-	}
-	w.info.Started, w.info.Ready = started, time.Since(started)
-	w.cfg.Debug("proc", fmt.Sprintf("ready after %s", w.info.Ready))
 	return nil
+}
+
+// awaitReady waits for the answer to load.
+func (w *instance) awaitReady(ctx context.Context, limit time.Duration) (f wire.Frame, failed *hook.Error) {
+	timer := time.NewTimer(max(0, limit))
+	defer timer.Stop()
+	select {
+	case f = <-w.ready:
+	case <-w.lost:
+		ok := false
+		if f, ok = w.answer(); !ok {
+			return f, w.diedStarting(true)
+		}
+	case <-timer.C:
+		return f, w.slowStart(w.cfg.StartTimeout, "the import did not end")
+	case <-ctx.Done():
+		return f, w.canceledStart(ctx)
+	}
+	if f.Type != wire.Ready {
+		return f, w.failStart(ctx, f)
+	}
+	return f, nil
+}
+
+// greet tells whether hello has come, and takes it.
+func (w *instance) greet() bool {
+	select {
+	case w.info = <-w.greeted:
+		return true
+	default:
+		return false
+	}
+}
+
+// answer is the answer to load, if one had come when the worker ended.
+func (w *instance) answer() (f wire.Frame, ok bool) {
+	select {
+	case f = <-w.ready:
+		return f, true
+	default:
+		return f, false
+	}
 }
 
 // failStart tells what the worker answered instead of ready.

@@ -10,14 +10,8 @@ HEALTHY = ("ok", "healthy", "serving", "pass")
 
 def answer(number):
     """Answers a probe with what the file's health function returns."""
-    hooks = core.part("hooks")
-    name = core.probe_name or "health"
-    function, why = hooks.look_up(name)
-    if why is not None and core.probe_name:
-        hooks.find(number, name)  # somebody named it: that it is not there is an error
-        return
-    if why is not None or not core.probe_name and needs_argument(function):
-        judge(number, None)
+    function = find(number)
+    if function is None:
         return
     core.asked = False
     try:
@@ -28,6 +22,20 @@ def answer(number):
         core.awaited = number, value, judge
     else:
         judge(number, value)
+
+
+def find(number):
+    """Returns the health function; None when there is none, which is answered here."""
+    hooks = core.part("hooks")
+    name = core.probe_name or "health"
+    function, why = hooks.look_up(name)
+    if why is not None and core.probe_name:
+        hooks.find(number, name)  # somebody named it: that it is not there is an error
+        return None
+    if why is not None or not core.probe_name and needs_argument(function):
+        judge(number, None)
+        return None
+    return function
 
 
 def needs_argument(function):

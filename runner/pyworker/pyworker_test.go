@@ -26,15 +26,18 @@ func zoo(t testing.TB, name string) string {
 	return path
 }
 
+// config is that of a worker for a plugin, whose prints nobody takes.
+func config(t testing.TB, plugin string) pyworker.Config {
+	t.Helper()
+	return pyworker.Config{Python: runnertest.Python(t), Plugin: plugin, Env: proc.Environ(os.Environ(), false, nil)}
+}
+
 // launcher starts a plugin of the zoo.
 func launcher(t testing.TB, plugin string) *pyworker.Launcher {
 	t.Helper()
-	return pyworker.New(pyworker.Config{
-		Python: runnertest.Python(t),
-		Plugin: plugin,
-		Env:    proc.Environ(os.Environ(), false, nil),
-		Output: func(stream, text string, cut int) { t.Logf("%s: %.200s", stream, text) },
-	})
+	cfg := config(t, plugin)
+	cfg.Output = func(stream, text string, cut int) { t.Logf("%s: %.200s", stream, text) }
+	return pyworker.New(cfg)
 }
 
 // words makes a call of words as they are typed.
@@ -57,7 +60,11 @@ func encode(t testing.TB, name string, args any) hook.Call {
 	return hook.Call{Hook: name, Args: hook.Args{JSON: text}}
 }
 
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { conformance(t, launcher) }
+
+// conformance runs the suite with launchers that a function makes.
+func conformance(t *testing.T, launcher func(t testing.TB, plugin string) *pyworker.Launcher) {
+	t.Helper()
 	runnertest.Suite{
 		New:    func(t *testing.T) hook.Launcher { return launcher(t, zoo(t, "conformance.py")) },
 		Broken: func(t *testing.T) hook.Launcher { return launcher(t, zoo(t, "import_error.py")) },

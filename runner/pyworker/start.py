@@ -20,6 +20,9 @@ import _pyplug_worker as core
 
 HELLO, READY, LOAD = b"HYL"
 
+trouble = 2  # where faulthandler writes
+below = ""  # the directory, with a separator, that the user's file and what it imports are below
+
 
 def start():
     """Says hello, then loads the file as the first frame asks; False when the worker is to end."""
@@ -27,9 +30,7 @@ def start():
     plugin, stacks = sys.argv[2], int(sys.argv[3])
     sys.argv = [plugin]
     take_descriptors(stacks)
-    version = "%d.%d.%d" % sys.version_info[:3]
-    hello = '{"wire":1,"python":"%s","implementation":"%s","pid":%d}'
-    core.send(HELLO, 0, (hello % (version, sys.implementation.name, core.PID)).encode())
+    greet()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
 
@@ -44,6 +45,9 @@ def start():
     core.nan, core.probe_name = wanted.get("nan", "error"), wanted.get("probe", "")
     if core.nan == "literal":
         make_codec(True)
+    preload = wanted.get("preload")
+    if preload:
+        core.part("zygote").prepare()
 
     try:
         core.plugin, core.plugin_file, module = core.call(load, (plugin,))
@@ -54,8 +58,27 @@ def start():
         return False
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else the user's own stays
         _signal.signal(_signal.SIGINT, core.interrupt)
-    core.send(READY, 0, core.encode({"module": core.plugin}))
+    calls = core.part(wanted["calls"]) if "calls" in wanted else None
+    ready = {"module": core.plugin}
+    if preload:
+        zygote = core.part("zygote")
+        why = zygote.settle(preload == "force")
+        if why:
+            ready["exec"] = why
+        else:
+            core.send(READY, 0, core.encode(dict(ready, zygote=True)))
+            zygote.serve()  # returns in each worker
+    if calls is not None:
+        calls.begin()
+    core.send(READY, 0, core.encode(ready))
     return True
+
+
+def greet():
+    """Says hello."""
+    version = "%d.%d.%d" % sys.version_info[:3]
+    hello = '{"wire":1,"python":"%s","implementation":"%s","pid":%d}'
+    core.send(HELLO, 0, (hello % (version, sys.implementation.name, core.PID)).encode())
 
 
 def take_descriptors(stacks):
@@ -64,6 +87,7 @@ def take_descriptors(stacks):
     Prints, C code and child processes then write where standard error goes,
     and whoever reads standard input finds its end.
     """
+    global trouble
     core.source, core.sink, trouble = (move(low, 200 + low) for low in (0, 1, 2))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -160,21 +184,22 @@ def load_file(name, path):
 
 def watch(root):
     """Lets Loader load the Python files below a directory."""
+    global below
     loaders = [
         (Loader if loader is SourceFileLoader else loader, endings)
         for loader, endings in _get_supported_file_loaders()
     ]
     finder = FileFinder.path_hook(*loaders)
-    below = os.path.join(root, "")
+    below = prefix = os.path.join(root, "")
 
     def find(path):
-        if path != root and not path.startswith(below):
+        if path != root and not path.startswith(prefix):
             raise ImportError
         return finder(path)
 
     sys.path_hooks.insert(0, find)
     for path in list(sys.path_importer_cache):
-        if path == root or path.startswith(below):
+        if path == root or path.startswith(prefix):
             del sys.path_importer_cache[path]
 
 

@@ -46,31 +46,37 @@ atexit.register(time.sleep, 3600)
 		"by a signal":     {plugin: deaf, step: "SIGTERM"},
 		"only by killing": {plugin: zoo(t, "hang_atexit.py"), step: "SIGKILL", grace: 300 * time.Millisecond},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if test.only != "" && test.only != runtime.GOOS {
-				t.Skip("only " + test.only + " tells what left the group")
-			}
-			runnertest.NothingLeft(t)
-			inst, err := pyworker.New(pyworker.Config{
-				Python: python, Plugin: test.plugin, Env: proc.Environ(os.Environ(), false, nil),
-				StopTimeout: test.grace,
-			}).Launch(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			var want []string
-			if test.call != "" {
-				want = []string{fmt.Sprintf("(pid %d)", number(t, inst, test.call))}
-			}
-			inst.Stop(context.Background())
-			exit := inst.Exit()
-			if exit.Step != test.step || !exit.Stopped {
-				t.Errorf("stopped %v by %q, want by %q", exit.Stopped, exit.Step, test.step)
-			}
-			if !slices.EqualFunc(exit.Left, want, strings.HasSuffix) {
-				t.Errorf("left %q, want %q", exit.Left, want)
-			}
-		})
+		for _, preload := range []string{"off", "auto"} {
+			t.Run(name+", preload "+preload, func(t *testing.T) {
+				if test.only != "" && test.only != runtime.GOOS {
+					t.Skip("only " + test.only + " tells what left the group")
+				}
+				runnertest.NothingLeft(t)
+				l := pyworker.New(pyworker.Config{
+					Python: python, Plugin: test.plugin, Env: proc.Environ(os.Environ(), false, nil),
+					StopTimeout: test.grace, Preload: preload,
+				})
+				inst, err := l.Launch(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want []string
+				if test.call != "" {
+					want = []string{fmt.Sprintf("(pid %d)", number(t, inst, test.call))}
+				}
+				inst.Stop(context.Background())
+				exit := inst.Exit()
+				if exit.Step != test.step || !exit.Stopped {
+					t.Errorf("stopped %v by %q, want by %q", exit.Stopped, exit.Step, test.step)
+				}
+				if !slices.EqualFunc(exit.Left, want, strings.HasSuffix) {
+					t.Errorf("left %q, want %q", exit.Left, want)
+				}
+				if err := l.Close(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
 	}
 }
 

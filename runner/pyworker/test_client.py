@@ -64,7 +64,7 @@ def write(path, text):
 class Worker:
     """One worker with one plugin."""
 
-    def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None):
+    def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None):
         self.errors = tempfile.TemporaryFile(dir=SCRATCH)
         self.marks, marker = os.pipe()
         arguments = [python, "-c", boot(), INSTALLED, path, str(stacks)]
@@ -83,7 +83,7 @@ class Worker:
         self.number = 0
         self.left = b""
         try:
-            self.send("L", 0, {"nan": nan, "probe": probe})
+            self.send("L", 0, dict({"nan": nan, "probe": probe}, **({"calls": calls} if calls else {})))
         except BrokenPipeError:
             pass  # an old Python is gone by now
         self.hello = self.receive()

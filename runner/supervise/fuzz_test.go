@@ -59,7 +59,7 @@ func FuzzStep(f *testing.F) {
 func (w *world) happen(kind, detail byte) {
 	w.at = w.at.Add(time.Duration(detail>>3) * time.Second / 2)
 	ev := event{what: what(kind % byte(stop+1)), gen: [...]int{w.m.cur.gen, w.m.next.gen, w.m.old.gen, int(kind >> 4)}[detail%4],
-		roll: float64(detail) / 256, called: kind&16 != 0, busy: kind&32 != 0, changed: kind&64 != 0, fixed: kind&128 != 0, reason: "why"}
+		roll: float64(detail) / 256, called: kind&16 != 0, busy: kind&32 != 0, changed: kind&64 != 0, fixed: kind&128 != 0, alone: detail&128 != 0, reason: "why"}
 	if kind&64 != 0 {
 		ev.err = [...]error{errBad, &hook.Error{Kind: hook.Unhealthy}, &hook.Error{Kind: hook.Timeout}, errors.New("x")}[detail>>2%4]
 		ev.exit.Code = 1

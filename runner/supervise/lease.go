@@ -89,6 +89,18 @@ func (s *Supervisor) TryAcquire() (*Lease, bool) {
 	return s.lend()
 }
 
+// Instance is the instance in the slot, for what is no call, such as a probe or a
+// look at it; false when none is ready. It is not lent: it may be stopped at any
+// time, and whoever uses it does not make it busy.
+func (s *Supervisor) Instance() (hook.Instance, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == nil || isClosed(s.current.inst.Done()) {
+		return nil, false
+	}
+	return s.current.inst, true
+}
+
 // lend is TryAcquire under the lock.
 func (s *Supervisor) lend() (*Lease, bool) {
 	g := s.current

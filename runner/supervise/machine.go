@@ -77,6 +77,7 @@ type event struct {
 	pid     int
 	err     error
 	fixed   bool // the error will come again until the files change
+	alone   bool // the error came only because another instance lives
 	exit    hook.Exit
 	called  bool // it was a call that it died of
 	busy    bool // a call was running

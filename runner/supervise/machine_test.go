@@ -38,6 +38,7 @@ var (
 		"stop":       {what: stop},
 		"next up":    {what: launched, pid: 8, gen: -1},
 		"next bad":   {what: launched, err: errBad, gen: -1},
+		"next alone": {what: launched, err: errBad, alone: true, gen: -1},
 		"next died":  {what: died, gen: -1},
 		"old died":   {what: died, gen: -2},
 		"stray up":   {what: launched, gen: 99},

@@ -173,6 +173,27 @@ func TestOneAtATime(t *testing.T) {
 
 // Whatever becomes of the old one while its replacement starts, the slot is the
 // replacement's.
+// TestAlone learns from a start that no two instances can live at once.
+func TestAlone(t *testing.T) {
+	s := play(part{}, part{err: startError("in use")}, part{}, part{})
+	opts := always
+	opts.Alone = func(err error) bool { return err.Error() == "in use" }
+	bubble(t, s, opts, func(t *testing.T, v *Supervisor, r *record) {
+		r.want(t, started...)
+		if err := v.Replace(t.Context(), "age"); err != nil {
+			t.Fatal(err)
+		}
+		r.want(t, "2 >starting", "2 starting>failed", "1 ready>stopping", "3 stopping>starting", "3 starting>ready")
+		if err := v.Replace(t.Context(), "age"); err != nil {
+			t.Fatal(err)
+		}
+		r.want(t, "3 ready>stopping", "4 stopping>starting", "4 starting>ready")
+		if got := v.State(); got.Failures != 0 || got.Restarts != 0 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
 func TestOldOneDiesWhileItsReplacementStarts(t *testing.T) {
 	s := play(part{}, part{takes: time.Second})
 	bubble(t, s, always, func(t *testing.T, v *Supervisor, r *record) {
@@ -246,6 +267,29 @@ func TestThreeMissesCondemn(t *testing.T) {
 
 // A transport may kill what does not answer a probe: that is no call's fault, not
 // even right after one.
+// TestLookedAtIsNotBusy looks at an instance that does not answer, all the time.
+func TestLookedAtIsNotBusy(t *testing.T) {
+	bubble(t, play(part{probe: missed}, part{}), always, func(t *testing.T, v *Supervisor, r *record) {
+		r.want(t, started...)
+		for range 40 {
+			if i, ok := v.Instance(); !ok || i.Info().PID != v.State().PID {
+				t.Fatalf("got %v, %v, want the instance in the slot", i, ok)
+			}
+			time.Sleep(900 * time.Millisecond)
+			synctest.Wait()
+			if !v.State().State.Takes() {
+				break
+			}
+		}
+		if v.State().State.Takes() {
+			t.Fatal("it was not condemned")
+		}
+		if i, ok := v.Instance(); ok {
+			t.Errorf("got %v, which was condemned", i)
+		}
+	})
+}
+
 func TestTransportCondemnsForAProbe(t *testing.T) {
 	s := play(part{})
 	s.parts[0].probe = func(ctx context.Context) error {

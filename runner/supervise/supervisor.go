@@ -32,6 +32,10 @@ type Options struct {
 	// Deterministic tells whether a start that failed so will fail so again
 	// until the plugin's files change; nil: [Deterministic].
 	Deterministic func(error) bool
+	// Alone tells of a start that failed only because another instance lives:
+	// from then on the rules are [Rules].OneAtATime, and a replacement that
+	// failed so is tried again by them. Nil: none does.
+	Alone func(error) bool
 	// Changed tells whether they did since the last start. It is asked when
 	// somebody wants the slot after it failed, never twice at a time, and must
 	// return soon: Stop waits for it. Nil: only Reload tells.
@@ -64,6 +68,9 @@ func (o Options) complete() Options {
 	o.Drain = or(o.Drain, defaultDrain)
 	if o.Deterministic == nil {
 		o.Deterministic = Deterministic
+	}
+	if o.Alone == nil {
+		o.Alone = func(error) bool { return false }
 	}
 	if o.Events == nil {
 		o.Events = func(hook.Event) {}
@@ -184,6 +191,7 @@ func (s *Supervisor) witness(ev event) event {
 	switch ev.what {
 	case launched:
 		ev.fixed = ev.err != nil && s.opts.Deterministic(ev.err)
+		ev.alone = ev.err != nil && s.opts.Alone(ev.err)
 	case died:
 		asked := s.machine.cur.gen == ev.gen && (s.machine.probing || s.machine.misses > 0)
 		ev.called = g.diedInCall(ev.exit, asked, ev.now)

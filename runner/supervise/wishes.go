@@ -125,6 +125,9 @@ func (t *turn) replace(reason string) {
 	}
 }
 
+// alone is why an instance goes before the next one starts.
+const alone = "no other can start beside it"
+
 // replacementLaunched takes how the start of a replacement came out.
 func (t *turn) replacementLaunched() {
 	next := t.next
@@ -139,7 +142,14 @@ func (t *turn) replacementLaunched() {
 		t.settle()
 	case err != nil:
 		t.tell(hook.StateStarting, hook.StateFailed, next, reasonOf(err), exitOf(err))
-		if t.next = (life{}); t.again != "" {
+		t.next = life{}
+		if t.ev.alone && !t.rules.OneAtATime {
+			t.rules.OneAtATime = true
+			if t.again == "" {
+				t.again = alone
+			}
+		}
+		if t.again != "" {
 			t.replace(t.again)
 			return
 		}

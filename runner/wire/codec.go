@@ -60,6 +60,16 @@ func Append(dst []byte, t Type, call uint32, body ...[]byte) []byte {
 	return dst
 }
 
+// PutHeader writes the header of a frame whose body follows it in frame already.
+// It panics as [Append] does.
+func PutHeader(frame []byte, t Type, call uint32) {
+	if len(frame)-HeaderSize > MaxBody {
+		panic("wire: body too long")
+	}
+	Append(frame[:0], t, call)
+	copy(frame, PutNumber(uint32(len(frame)-HeaderSize)))
+}
+
 // Number reads the 4 bytes of a [Credit] frame's body; ok is false when there
 // are not 4.
 func Number(body []byte) (n uint32, ok bool) {
@@ -82,17 +92,26 @@ func little(b []byte) uint32 {
 type Reader struct {
 	src   io.Reader
 	max   int
+	sides [2]Side
 	buf   []byte // the bytes read ahead are buf[start:end]
 	start int
 	end   int
 }
 
-// NewReader reads frames whose bodies are at most max bytes; 0 means [MaxBody].
+// NewReader reads frames of the worker's pipe, in either direction, whose bodies
+// are at most max bytes; 0 means [MaxBody].
 func NewReader(src io.Reader, max int) *Reader {
 	if max <= 0 {
 		max = MaxBody
 	}
-	return &Reader{src: src, max: max, buf: make([]byte, 16<<10)}
+	return &Reader{src: src, max: max, sides: [2]Side{ToWorker, FromWorker}, buf: make([]byte, 16<<10)}
+}
+
+// NewSideReader is [NewReader] for the frames of one side alone.
+func NewSideReader(src io.Reader, max int, side Side) *Reader {
+	r := NewReader(src, max)
+	r.sides = [2]Side{side}
+	return r
 }
 
 // Next reads one frame, whose body is the caller's to keep. The error is
@@ -100,16 +119,13 @@ func NewReader(src io.Reader, max int) *Reader {
 // it ended within one, a [*HeaderError] when what came is no frame, or the
 // stream's own.
 func (r *Reader) Next() (Frame, error) {
-	var head [HeaderSize]byte
-	if n, err := r.full(head[:]); err != nil {
-		if n == 0 && errors.Is(err, io.ErrUnexpectedEOF) {
-			err = io.EOF
-		}
+	head, err := r.header()
+	if err != nil {
 		return Frame{}, err
 	}
 	length := uint64(little(head[:4]))
 	f := Frame{Type: Type(head[4]), Call: little(head[5:])}
-	if !f.Type.known() {
+	if !r.sides[0].has(f.Type) && !r.sides[1].has(f.Type) {
 		return Frame{}, &HeaderError{Header: head, Problem: "unknown frame type"}
 	}
 	if length > uint64(r.max) {
@@ -122,6 +138,29 @@ func (r *Reader) Next() (Frame, error) {
 	f.Body = body
 	return f, nil
 }
+
+// header takes a frame's header.
+func (r *Reader) header() (head [HeaderSize]byte, err error) {
+	if r.end-r.start < HeaderSize {
+		r.end = copy(r.buf, r.buf[r.start:r.end])
+		r.start = 0
+		for r.end < HeaderSize {
+			n, err := r.read(r.buf[r.end:])
+			if err != nil {
+				if r.end == 0 && errors.Is(err, io.ErrUnexpectedEOF) {
+					err = io.EOF
+				}
+				return head, err
+			}
+			r.end += n
+		}
+	}
+	r.start += copy(head[:], r.buf[r.start:])
+	return head, nil
+}
+
+// Buffered is how many bytes were read ahead and not taken yet.
+func (r *Reader) Buffered() int { return r.end - r.start }
 
 // body reads n bytes, taking memory only as they come.
 func (r *Reader) body(n int) ([]byte, error) {
@@ -187,13 +226,4 @@ func (r *Reader) read(p []byte) (int, error) {
 		}
 	}
 	return 0, io.ErrNoProgress
-}
-
-func (t Type) known() bool {
-	switch t {
-	case Load, Call, Cancel, Credit, Describe, Probe, Quit,
-		Hello, Ready, Result, Bytes, Item, End, Error:
-		return true
-	}
-	return false
 }

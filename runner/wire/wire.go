@@ -13,7 +13,7 @@ package wire
 //
 // to the worker
 //
-//     L load     {"nan": "error" | "null" | "literal", "probe": name}, the first frame
+//     L load     {"nan": "error" | "null" | "literal", "probe": name, "calls": "ahead" | "threads", "preload": "auto" | "force"}, the first frame
 //     C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent
 //     K cancel   no body; the call is answered all the same
 //     W window   4 bytes, little endian: so many more bytes of items may come
@@ -24,12 +24,13 @@ package wire
 // from the worker
 //
 //     H hello    {"wire": 1, "python": version, "implementation": name, "pid": number}
-//     Y ready    {"module": name}, the answer to load
+//     Y ready    {"module": name}, the answer to load; with preload "zygote": true, or "exec": why it is none
 //     R result   the value; to describe {"hooks": [...]}, to probe {"degraded": reason} or {}
 //     B bytes    the value was bytes: their base64 text
 //     I item     one item of a stream
 //     Z end      no body; the stream is over
 //     E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
+//     O overlap  no body; from now on a call may begin before those before it are answered
 //
 // A call is answered once: by R, B or E, or by I any number of times and then Z
 // or E. Of each stream 262144 bytes of items may be under way, and more after W;
@@ -69,11 +70,12 @@ const (
 
 // The types of frame from the worker.
 const (
-	Hello  Type = 'H'
-	Ready  Type = 'Y'
-	Result Type = 'R'
-	Bytes  Type = 'B'
-	Item   Type = 'I'
-	End    Type = 'Z'
-	Error  Type = 'E'
+	Hello   Type = 'H'
+	Ready   Type = 'Y'
+	Result  Type = 'R'
+	Bytes   Type = 'B'
+	Item    Type = 'I'
+	End     Type = 'Z'
+	Error   Type = 'E'
+	Overlap Type = 'O'
 )

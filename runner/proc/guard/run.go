@@ -27,6 +27,9 @@ const (
 	instanceBits = 24
 )
 
+// Last is the highest number of a process of a run.
+const Last = 1<<instanceBits - 1
+
 // Run names one life of pyplug by 38 random bits. Its processes carry two
 // marks, both inherited by all that they start:
 //

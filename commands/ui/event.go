@@ -1,0 +1,48 @@
+package ui
+
+import (
+	"encoding/json"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// EventJSON is the public shape of an event of the plugin of that name, a line:
+// {"schema", "time", "name", "worker", "generation", "pid", "from", "to",
+// "reason", "exit", "delay_ms"}.
+func EventJSON(name string, e hook.Event) []byte {
+	shape := struct {
+		Schema     int         `json:"schema"`
+		Time       string      `json:"time"`
+		Name       string      `json:"name"`
+		Worker     int         `json:"worker,omitempty"`
+		Generation int         `json:"generation"`
+		PID        int         `json:"pid,omitempty"`
+		From       string      `json:"from,omitempty"`
+		To         string      `json:"to"`
+		Reason     string      `json:"reason,omitempty"`
+		Exit       *exitShape  `json:"exit,omitempty"`
+		DelayMS    json.Number `json:"delay_ms,omitempty"`
+	}{
+		Schema: 1, Time: e.Time.Format(timeFormat), Name: name, Worker: e.Worker, Generation: e.Generation, PID: e.PID,
+		From: e.From.String(), To: e.To.String(), Reason: e.Reason, Exit: exitShapeOf(e.Exit),
+	}
+	if e.Delay > 0 {
+		shape.DelayMS = json.Number(milliseconds(e.Delay))
+	}
+	return append(compactJSON(shape), '\n')
+}
+
+// Attached prints how to attach to a plugin that is kept alive, a line of JSON on
+// standard output.
+func (s *Streams) Attached(line []byte) error { return s.writeOut(string(line) + "\n") }
+
+// Name prints the name of a plugin that was started, as a line.
+func (s *Streams) Name(name string) error { return s.writeOut(name + "\n") }
+
+// Stopped prints which plugins were stopped: {"schema", "stopped"}.
+func (s *Streams) Stopped(names []string) error {
+	return s.writeJSON(struct {
+		Schema  int      `json:"schema"`
+		Stopped []string `json:"stopped"`
+	}{1, append([]string{}, names...)})
+}

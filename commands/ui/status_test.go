@@ -1,0 +1,176 @@
+package ui
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// backgrounds are three plugins: one that is well, one that waits to be started
+// again, one that does not answer.
+func backgrounds() []Background {
+	return []Background{
+		{Name: "greeter", Plugin: "/srv/plugins/greeter.py", Python: "/usr/bin/python3", Socket: "/run/greeter.sock", Log: "/run/greeter.log",
+			Status: hook.Status{State: hook.StateReady, Generation: 2, PID: 4711, Workers: 1, Ready: 1, Uptime: 3*time.Minute + 20*time.Second,
+				Restarts: 1, Calls: 1200, Failed: 3, Memory: 12 << 20}},
+		{Name: "resize", Plugin: "/srv/plugins/resize", Socket: "/run/resize.sock", Log: "/run/resize.log",
+			Status: hook.Status{State: hook.StateBackoff, Workers: 1, Restarts: 7, NextStart: 4 * time.Second,
+				LastExit: &hook.Exit{Code: 3, Uptime: time.Second, Stderr: []string{"no"}}}},
+		{Name: "stuck", Plugin: "/srv/plugins/stuck.py", Problem: "did not answer within 2s"},
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	const whole = `
+NAME     STATE     PID  UPTIME  RESTARTS  CALLS  FAILED  MEMORY  PLUGIN                   NOTE
+greeter  ready    4711   3 min         1   1200       3   12 MB  /srv/plugins/greeter.py
+resize   backoff     -       -         7      0       0       -  /srv/plugins/resize      ended (exit code 3), starts again in 4 s
+stuck    unknown     -       -         -      -       -       -  /srv/plugins/stuck.py    did not answer within 2s
+`
+	s, out, _ := Test("")
+	if err := s.Statuses(backgrounds(), false); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), whole[1:]; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+
+	// What says nothing takes no room: the notes of plugins that are well, and
+	// how many workers there are where all have one.
+	out.Reset()
+	if err := s.Statuses(backgrounds()[:1], false); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.Contains(got, "NOTE") || strings.Contains(got, "WORKERS") {
+		t.Errorf("got\n%s", got)
+	}
+	out.Reset()
+	two := backgrounds()[:1]
+	two[0].Status.Workers, two[0].Status.Ready = 4, 3
+	if err := s.Statuses(two, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "WORKERS") || !strings.Contains(got, "    3/4") {
+		t.Errorf("got\n%s", got)
+	}
+
+	out.Reset()
+	if err := s.Statuses(nil, false); err != nil || out.Len() > 0 {
+		t.Errorf("of none: %q, %v", out, err)
+	}
+}
+
+// A table is never wider than the terminal: what matters least goes first, and a
+// note is cut. Name and state always stand there.
+func TestStatusesNarrow(t *testing.T) {
+	for width := 20; width <= 140; width += 5 {
+		s, _, _ := Test("")
+		out := &sized{width: width}
+		s.Out, s.OutTTY = out, true
+		if err := s.Statuses(backgrounds(), false); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.take()), "\n")
+		if len(lines) != 4 {
+			t.Fatalf("width %d: %d lines\n%q", width, len(lines), lines)
+		}
+		for _, line := range lines {
+			if textCells(line) >= width {
+				t.Errorf("width %d: a line is %d wide: %q", width, textCells(line), line)
+			}
+		}
+		if !strings.HasPrefix(lines[1], "greeter  ready") {
+			t.Errorf("width %d: %q", width, lines[1])
+		}
+		if path := strings.Contains(lines[0], "PLUGIN"); path && width < 100 || !path && width >= 140 {
+			t.Errorf("width %d: the path is there: %v", width, path)
+		}
+	}
+}
+
+func TestStatusesJSON(t *testing.T) {
+	s, out, _ := Test("")
+	if err := s.Statuses(backgrounds(), true); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"schema":1,"plugins":[` +
+		`{"name":"greeter","plugin":"/srv/plugins/greeter.py","state":"ready","pid":4711,"generation":2,"workers":1,"ready":1,"uptime_ms":200000,` +
+		`"restarts":1,"calls":1200,"failed":3,"running":0,"queued":0,"socket":"/run/greeter.sock","log":"/run/greeter.log","python":"/usr/bin/python3","memory_bytes":12582912},` +
+		`{"name":"resize","plugin":"/srv/plugins/resize","state":"backoff","workers":1,"ready":0,"restarts":7,"calls":0,"failed":0,"running":0,"queued":0,` +
+		`"last_exit":{"code":3,"after_ms":1000,"stderr":["no"]},"next_restart_ms":4000,"socket":"/run/resize.sock","log":"/run/resize.log"},` +
+		`{"name":"stuck","plugin":"/srv/plugins/stuck.py","state":"unknown","problem":"did not answer within 2s","ready":0,"restarts":0,"calls":0,"failed":0,"running":0,"queued":0,"socket":"","log":""}]}` + "\n"
+	if got := out.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	out.Reset()
+	if err := s.Statuses(nil, true); err != nil || out.String() != `{"schema":1,"plugins":[]}`+"\n" {
+		t.Errorf("of none: %q, %v", out, err)
+	}
+}
+
+// Without a terminal a watch prints what changed, and nothing twice.
+func TestStatusWatch(t *testing.T) {
+	s, out, _ := Test("")
+	s.Now = clock
+	w := s.WatchStatuses(false)
+	show := func(plugins []Background, want string) {
+		t.Helper()
+		out.Reset()
+		if err := w.Show(plugins); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+	}
+	all := backgrounds()[:2]
+	show(all, "03:04:05  greeter  ready  pid 4711\n03:04:05  resize  backoff  ended (exit code 3), starts again in 4 s\n")
+	show(all, "")
+	again := backgrounds()[:2]
+	again[0].Status.Calls, again[0].Status.Uptime = 1300, time.Hour // no news
+	again[1].Status.State, again[1].Status.PID = hook.StateReady, 4800
+	show(again, "03:04:05  resize  ready  pid 4800\n")
+	show(again[1:], "03:04:05  greeter  stopped\n")
+	show(again[1:], "")
+	show(nil, "03:04:05  resize  stopped\n")
+	show(nil, "")
+}
+
+// On a terminal it draws over the lines that it drew before, however many.
+func TestStatusWatchDraws(t *testing.T) {
+	s, _, _ := Test("")
+	out := &sized{width: 100}
+	s.Out, s.OutTTY = out, true
+	w := s.WatchStatuses(false)
+	for i, want := range []string{"", "\r\x1b[3A", "\r\x1b[2A", "\r\x1b[1A"} {
+		if err := w.Show([][]Background{backgrounds()[:2], backgrounds()[:1], nil, nil}[i]); err != nil {
+			t.Fatal(err)
+		}
+		got := out.take()
+		if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "\x1b[K\n\x1b[J") || i == 0 && strings.Contains(got, "A") && strings.HasPrefix(got, "\r") {
+			t.Errorf("%d: got %q, want it to begin with %q", i, got, want)
+		}
+	}
+}
+
+func TestEventJSON(t *testing.T) {
+	for _, c := range []struct {
+		event hook.Event
+		want  string
+	}{
+		{hook.Event{Time: clock(), Generation: 1, To: hook.StateStarting, Reason: "started"},
+			`{"schema":1,"time":"2024-01-02T03:04:05.067Z","name":"greeter","generation":1,"to":"starting","reason":"started"}`},
+		{hook.Event{Time: clock(), Worker: 2, Generation: 3, PID: 7, From: hook.StateReady, To: hook.StateBackoff, Reason: "it <ended>",
+			Exit: &hook.Exit{Code: -1, Signal: "SIGSEGV", Uptime: time.Second}, Delay: 1500 * time.Microsecond},
+			`{"schema":1,"time":"2024-01-02T03:04:05.067Z","name":"greeter","worker":2,"generation":3,"pid":7,"from":"ready","to":"backoff","reason":"it <ended>",` +
+				`"exit":{"signal":"SIGSEGV","after_ms":1000},"delay_ms":1.5}`},
+	} {
+		got := EventJSON("greeter", c.event)
+		if string(got) != c.want+"\n" || !json.Valid(got) {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// StatusWatch shows again and again what becomes of background plugins: on a
+// terminal one table that is drawn over, else a line for each change. The zero
+// value is not usable; make one with [Streams.WatchStatuses]. It is used by one
+// goroutine.
+type StatusWatch struct {
+	s     *Streams
+	json  bool
+	drawn int                   // lines of the table that stand on the terminal
+	last  map[string]Background // by name, as it was told; nil before the first
+}
+
+// WatchStatuses returns a StatusWatch.
+func (s *Streams) WatchStatuses(jsonFace bool) *StatusWatch {
+	return &StatusWatch{s: s, json: jsonFace}
+}
+
+// Show shows the plugins as they are now. Without a terminal it prints a line for
+// each whose state, process or count of restarts is another than it told last, and
+// for each that is gone: "TIME NAME STATE" and a note, or an object {"schema",
+// "time", "plugins"} with those alone.
+func (w *StatusWatch) Show(plugins []Background) error {
+	if w.s.OutTTY && !w.json {
+		return w.draw(plugins)
+	}
+	var changed []Background
+	now := map[string]Background{}
+	for _, b := range plugins {
+		before, known := w.last[b.Name]
+		now[b.Name] = b
+		if !known || b.changed(before) {
+			changed = append(changed, b)
+		}
+	}
+	for name, b := range w.last {
+		if _, still := now[name]; !still {
+			changed = append(changed, Background{Name: name, Plugin: b.Plugin, Socket: b.Socket, Log: b.Log, Gone: true})
+		}
+	}
+	w.last = now
+	if len(changed) == 0 {
+		return nil
+	}
+	if w.json {
+		return w.s.writeOut(statusesJSON(changed))
+	}
+	return w.s.writeOut(w.lines(changed))
+}
+
+func (w *StatusWatch) lines(changed []Background) string {
+	var b strings.Builder
+	now := w.s.now().Format("15:04:05")
+	for _, p := range changed {
+		line := fmt.Sprintf("%s  %s  %s", now, p.Name, p.state())
+		if p.Status.PID != 0 {
+			line += fmt.Sprintf("  pid %d", p.Status.PID)
+		}
+		if note := p.note(); note != "" {
+			line += "  " + note
+		}
+		b.WriteString(w.s.outLine(line) + "\n")
+	}
+	return b.String()
+}
+
+// draw draws the table over the one before. Nothing is wider than the terminal, so
+// that each line of it is one there.
+func (w *StatusWatch) draw(plugins []Background) error {
+	lines := []string{"no plugin runs in the background"}
+	if len(plugins) > 0 {
+		lines = w.s.statusTable(plugins)
+	}
+	text := strings.Join(lines, "\x1b[K\n") + "\x1b[K\n\x1b[J"
+	if w.drawn > 0 {
+		text = fmt.Sprintf("\r\x1b[%dA", w.drawn) + text
+	}
+	w.drawn = len(lines)
+	return w.s.writeOut(text)
+}

@@ -1,0 +1,135 @@
+package runner_test
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// served is the configuration of one of testdata's gRPC plugins.
+func served(t *testing.T, name string, env ...string) runner.Config {
+	t.Helper()
+	python := runnertest.GRPCIO(t)
+	root, err := runnertest.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runner.Config{
+		Plugin: filepath.Join(root, "testdata", "plugins", "grpc", name), Python: python, Transport: "grpc",
+		Environ: os.Environ(), Cwd: t.TempDir(), Env: append(env, "PYTHONDONTWRITEBYTECODE=1"),
+		GRPC: runner.GRPC{CookieKey: "ZOO_COOKIE", CookieValue: "monkey"},
+	}
+}
+
+// freePort is one that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
+
+func TestKeepGRPC(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := served(t, "zoo.py")
+	k := keep(t, cfg)
+	answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
+	if _, err := k.Call(t.Context(), call("Leave", `{"n":3}`)); kindOf(err) != hook.Crash {
+		t.Fatalf("got %v, want a crash", err)
+	}
+	answers(t, k, call("Echo", `{"text":"b"}`), `{"text":"b"}`)
+	// Calls go beside each other.
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls sync.WaitGroup
+	for range 3 {
+		calls.Go(func() {
+			if _, err := k.Call(ctx, call("Hang", `{}`)); kindOf(err) != hook.Canceled {
+				t.Errorf("got %v, want it canceled", err)
+			}
+		})
+	}
+	runnertest.Until(t, "three calls", func() bool { return k.Status().Running == 3 })
+	answers(t, k, call("Echo", `{"text":"c"}`), `{"text":"c"}`)
+	cancel()
+	calls.Wait()
+	answers(t, k, call("Echo", `{"text":"d"}`), `{"text":"d"}`)
+	if err := k.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
+	st := k.Status()
+	if st.Restarts != 1 || st.Generation != 2 || st.State != hook.StateReady {
+		t.Errorf("got %+v", st)
+	}
+	at, ok := k.Attach()
+	if !ok || at.Pid != st.PID || !at.Test || at.Protocol != "grpc" || at.ProtocolVersion != 1 || at.Addr.String == "" {
+		t.Errorf("got %+v, %v", at, ok)
+	}
+	if text, err := k.Template(t.Context(), "Echo"); err != nil || !strings.Contains(string(text), "text") {
+		t.Errorf("got %s, %v", text, err)
+	}
+}
+
+// TestKeepCondemned has a server that no longer answers after a call that ran
+// out of time.
+func TestKeepCondemned(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := served(t, "zoo.py", "MARKER="+filepath.Join(t.TempDir(), "marker"))
+	cfg.Timeouts.Stop = 200 * time.Millisecond
+	k := keep(t, cfg)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := k.Call(ctx, call("Stubborn", `{}`)); kindOf(err) != hook.Timeout {
+		t.Fatalf("got %v, want a timeout", err)
+	}
+	runnertest.Until(t, "another process", func() bool { return k.Status().Generation == 2 })
+	answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
+}
+
+// TestKeepFixedPort holds that a plugin which always listens at the same address
+// has one worker, and that a new one comes after the old one.
+func TestKeepFixedPort(t *testing.T) {
+	for name, reuse := range map[string]string{"refused": "", "shared": "REUSE=1"} {
+		t.Run(name, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			port := freePort(t)
+			cfg := served(t, "fixed_port.py", "PORT="+port, reuse)
+			if reuse == "" {
+				cfg.Env = []string{"PORT=" + port}
+			}
+			var notes []string
+			cfg.Keep = runner.Keep{Workers: 2, Note: func(text string) { notes = append(notes, text) }}
+			k := keep(t, cfg)
+			if len(notes) != 1 || !strings.Contains(notes[0], "one worker") || !strings.Contains(notes[0], port) {
+				t.Errorf("the notes are %q", notes)
+			}
+			before := k.Status()
+			if before.Workers != 1 || before.Ready != 1 {
+				t.Errorf("got %+v", before)
+			}
+			for range 2 { // once it is known, the old one goes first
+				if err := k.Restart(t.Context(), "a test"); err != nil {
+					t.Fatal(err)
+				}
+				now := k.Status()
+				if now.PID == before.PID || now.State != hook.StateReady {
+					t.Errorf("got %+v", now)
+				}
+				before = now
+				answers(t, k, call("Echo", `{}`), `{"text":"`+strconv.Itoa(now.PID)+`"}`)
+			}
+		})
+	}
+}

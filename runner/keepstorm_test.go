@@ -1,0 +1,112 @@
+package runner_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// stormTime is how long TestKeepStorm goes on: PYPLUG_TEST_STORM, such as 1m.
+func stormTime(t *testing.T) time.Duration {
+	text := os.Getenv("PYPLUG_TEST_STORM")
+	if text == "" {
+		return 3 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestKeepStorm starts, calls, crashes, restarts and stops at random, with and
+// without preload. Each call gets its own answer or an error of a kind that fits,
+// and nothing is left.
+func TestKeepStorm(t *testing.T) {
+	runnertest.NothingLeft(t)
+	end := time.Now().Add(stormTime(t))
+	cfg := file(t, busybody)
+	mark := fmt.Sprint("STORM=", os.Getpid())
+	cfg.Env = []string{mark}
+	for round := 0; time.Now().Before(end); round++ {
+		cfg.Keep = runner.Keep{
+			Workers: 1 + round%3, Queue: 50, QueueTimeout: 5 * time.Second, Backoff: time.Millisecond, BackoffMax: 10 * time.Millisecond,
+			MaxCalls: 40 * (round % 2), Preload: []string{"off", "auto"}[round/2%2],
+		}
+		k, err := keeping(t, t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		storm(t, k, uint64(round))
+		closed, cancel := context.WithCancel(t.Context())
+		if round%4 == 3 {
+			cancel() // at once to the kill
+		}
+		if err := k.Close(closed); err != nil && round%4 != 3 {
+			t.Error(err)
+		}
+		cancel()
+		if left := runnertest.Carrying(mark); len(left) > 0 {
+			t.Fatalf("round %d left the processes %v", round, left)
+		}
+	}
+}
+
+// fits are the kinds of error that a call may have in a storm.
+var fits = map[hook.Kind]bool{hook.Crash: true, hook.Timeout: true, hook.Canceled: true, hook.Unavailable: true}
+
+// storm does for half a second what happens to a plugin.
+func storm(t *testing.T, k *runner.Kept, seed uint64) {
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	var all sync.WaitGroup
+	defer all.Wait()
+	for n := range 4 {
+		all.Go(func() {
+			chance := rand.New(rand.NewPCG(seed, uint64(n)))
+			for i := 0; ctx.Err() == nil; i++ {
+				own, cancel := context.WithTimeout(ctx, time.Duration(1+chance.IntN(100))*time.Millisecond)
+				c := call("ok", fmt.Sprintf("[%d]", i))
+				switch chance.IntN(12) {
+				case 0:
+					c = call("die", "")
+				case 1:
+					c = call("nap", "[0.2]")
+				case 2:
+					c = call("nap", "[0.005]")
+				}
+				r, err := k.Call(own, c)
+				cancel()
+				if err == nil && c.Hook == "ok" && string(r.Value) != fmt.Sprint(i) {
+					t.Errorf("call %d got %s", i, r.Value)
+				}
+				if err != nil && !fits[kindOf(err)] {
+					t.Errorf("%s: %v", c.Hook, err)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			switch i % 3 {
+			case 0:
+				_ = k.Restart(ctx, "a storm")
+			case 1:
+				_, _ = k.Replay(ctx, call("ok", "[1]"))
+			case 2:
+				_ = k.Probe(ctx)
+			}
+			if st := k.Status(); st.Workers < 1 || st.Ready > st.Workers {
+				t.Errorf("got %+v", st)
+			}
+		}
+	})
+}

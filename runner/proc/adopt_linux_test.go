@@ -1,0 +1,244 @@
+package proc
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// forker answers each question with what a Python expression says, given word and
+// rest, or forks a worker that runs another.
+const forker = `
+import array, os, socket, sys
+answer, worker = sys.argv[1:]
+control = socket.socket(fileno=3)
+first = int(open("/proc/self/stat").read().rpartition(")")[2].split()[47])
+tag = first + open("/proc/self/environ").read().index("PYPLUG_RUN=") + 11
+while True:
+    message, more, _, _ = control.recvmsg(4096, socket.CMSG_SPACE(16))
+    if not message:
+        os._exit(0)
+    word, _, rest = message.decode().partition(" ")
+    rights = array.array("i", b"".join(data for _, _, data in more)).tolist()
+    if word == "fork" and worker:
+        pid = os.fork()
+        if pid == 0:
+            control.close()
+            os.setpgid(0, 0)
+            for number, own in zip(rights, (0, 1, 2, int(rest.split()[0]))):
+                os.dup2(number, own)
+                os.close(number)
+            with open("/proc/self/mem", "r+b", 0) as memory:
+                memory.seek(tag)
+                memory.write(rest.split()[1].encode())
+            os.read(0, 1)
+            exec(worker)
+            os._exit(0)
+        os.setpgid(pid, pid)
+        told = "pid %d" % pid
+    elif word == "reap" and worker:
+        _, status, usage = os.wait4(int(rest), 0)
+        told = "status %d %d" % (status, usage.ru_maxrss)
+    else:
+        told = eval(answer)
+    for number in rights:
+        os.close(number)
+    control.send(told.encode())
+`
+
+// forking starts a forker.
+func forking(t *testing.T, answer, worker string) *Process {
+	t.Helper()
+	l := newLines()
+	p := start(t, Spec{Path: python(t), Args: []string{"-S", "-c", forker, answer, worker}, Forks: true, OnLine: l.add})
+	t.Cleanup(func() {
+		for _, line := range l.list() {
+			t.Log(line.Text)
+		}
+	})
+	return p
+}
+
+// fork has it fork a worker, and lets that run.
+func fork(t *testing.T, p *Process, s Spec) *Process {
+	t.Helper()
+	w, err := p.Fork(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		w.skip(false)
+		w.Kill()
+	})
+	if _, err := w.Conn().Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func TestForkExit(t *testing.T) {
+	for source, want := range map[string]Exit{
+		"os._exit(7)":            {Code: 7},
+		"os.abort()":             {Code: -1, Signal: "SIGABRT"},
+		"os.kill(os.getpid(),9)": {Code: -1, Signal: "SIGKILL"},
+	} {
+		t.Run(source, func(t *testing.T) {
+			clean(t)
+			p := forking(t, "", "os.write(1, b'out'); os.write(2, b'err\\n'); "+source)
+			l := newLines()
+			w := fork(t, p, Spec{OnLine: l.add})
+			if out, err := io.ReadAll(w.Conn()); string(out) != "out" {
+				t.Errorf("its standard output: %q, %v", out, err)
+			}
+			e := w.Exit()
+			if e.Code != want.Code || e.Signal != want.Signal || e.Stopped || e.MaxRSS < 1<<20 || e.Uptime <= 0 {
+				t.Errorf("got %+v, want %+v", e, want)
+			}
+			if len(e.Stderr) != 1 || e.Stderr[0] != "err" || l.find(t, "err") != "" {
+				t.Errorf("standard error %q", e.Stderr)
+			}
+			w.Kill()
+		})
+	}
+}
+
+// The ladder, signals and stacks reach a worker, and nobody else.
+func TestForkStop(t *testing.T) {
+	clean(t)
+	source := `
+import faulthandler, signal, time
+faulthandler.register(40, 2, chain=False)
+signal.signal(signal.SIGINT, lambda *_: os.write(1, b"i"))
+signal.signal(signal.SIGTERM, lambda *_: None)
+os.write(1, b"r")
+while True:
+    time.sleep(1000)
+`
+	p := forking(t, "", source)
+	w, other := fork(t, p, Spec{StackSignal: 40, Grace: 50 * time.Millisecond}), fork(t, p, Spec{})
+	next := func(of *Process) string {
+		var b [1]byte
+		n, _ := of.Conn().Read(b[:])
+		return string(b[:n])
+	}
+	if next(w) != "r" || next(other) != "r" {
+		t.Fatal("they do not run")
+	}
+	if err := w.Interrupt(); err != nil || next(w) != "i" {
+		t.Errorf("interrupt: %v", err)
+	}
+	e := w.Stop(t.Context(), nil)
+	if e.Step != "SIGKILL" || e.Signal != "SIGKILL" || !e.Stopped || len(e.Stacks) == 0 {
+		t.Errorf("got %+v", e)
+	}
+	if err := w.Interrupt(); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("interrupt of one that is gone: %v", err)
+	}
+	if err := other.Interrupt(); err != nil || next(other) != "i" {
+		t.Errorf("the other: %v", err)
+	}
+}
+
+// When the forking process is killed, its workers end as they would have.
+func TestForkOrphans(t *testing.T) {
+	clean(t)
+	p := forking(t, "", "os.read(0, 1); os._exit(7)")
+	w, dead := fork(t, p, Spec{}), fork(t, p, Spec{})
+	if err := p.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	if err := dead.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	if e := dead.Exit(); e.Signal != "SIGKILL" {
+		t.Errorf("one that died with it: %+v", e)
+	}
+	p.Exit()
+	if _, err := p.Fork(Spec{}); err != ErrNoFork {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := w.Conn().Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	if e := w.Exit(); e.Code != 7 || e.MaxRSS < 1<<20 {
+		t.Errorf("one that outlived it: %+v", e)
+	}
+	dead.Kill()
+	w.Kill()
+}
+
+func TestForkRefused(t *testing.T) {
+	clean(t)
+	p := forking(t, "'refused for a reason'", "")
+	var refused *RefusedError
+	if _, err := p.Fork(Spec{}); !errors.As(err, &refused) || refused.Reason != "for a reason" {
+		t.Errorf("got %v", err)
+	}
+	p = forking(t, "'errno 11'", "")
+	for range 2 {
+		if _, err := p.Fork(Spec{}); !errors.Is(err, syscall.EAGAIN) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := start(t, shell("read x")).Fork(Spec{}); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("one that was not started for it: %v", err)
+	}
+}
+
+// Who does not answer as agreed is killed, and what it may have forked.
+func TestForkFaults(t *testing.T) {
+	for name, answer := range map[string]string{
+		"other words": "'hello'", "no number": "'pid x'", "pid 1": "'pid 1'", "empty": "''",
+		"its end": "os._exit(3)", "silence": "__import__('time').sleep(1000)",
+		"unknown child": "(os.fork() or __import__('time').sleep(1000)) and 'what'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			clean(t)
+			p := forking(t, answer, "")
+			if name == "silence" {
+				soon := unix.NsecToTimeval(int64(50 * time.Millisecond))
+				if err := unix.SetsockoptTimeval(p.control.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &soon); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if w, err := p.Fork(Spec{}); err != ErrNoFork {
+				t.Errorf("got %v, %v", w, err)
+			}
+			p.Exit()
+		})
+	}
+}
+
+// What it forks is not counted to a process.
+func TestForkMemory(t *testing.T) {
+	clean(t)
+	p := forking(t, "", "data = bytearray(b'x') * (60 << 20); os.write(1, b'r'); os.read(0, 1)")
+	w := fork(t, p, Spec{})
+	if _, err := w.Conn().Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if own, ok := Memory(p.PID()); !ok || own > 40<<20 {
+		t.Errorf("the forking process: %d, %v", own, ok)
+	}
+	if own, ok := Memory(w.PID()); !ok || own < 50<<20 {
+		t.Errorf("the worker: %d, %v", own, ok)
+	}
+}
+
+// A tag that is to be replaced is as long as all others, and read as any.
+func TestForkTag(t *testing.T) {
+	length := len(tag(1, true))
+	for _, n := range []uint32{9, 10, 12345, 1<<24 - 1} {
+		text := tag(n, true)
+		if len(text) != length || !strings.HasSuffix(strings.TrimRight(text, ":"), "."+strconv.Itoa(int(n))) {
+			t.Errorf("%d: %q", n, text)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package pyworker_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// heavy writes a plugin whose import makes about so many MB of small objects.
+func heavy(b *testing.B, mb int) string {
+	b.Helper()
+	path := filepath.Join(b.TempDir(), "heavy.py")
+	source := fmt.Sprintf("data = [{'a': i, 'b': [i, str(i)]} for i in range(%d)]\ndef echo(text): return text\n", mb*1900)
+	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return path
+}
+
+// launch starts a worker and returns how long that took.
+func launch(b *testing.B, l *pyworker.Launcher) (hook.Instance, time.Duration) {
+	b.Helper()
+	began := time.Now()
+	w, err := l.Launch(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return w, time.Since(began)
+}
+
+// crash kills a worker as something outside would, starts the next one as soon as
+// that is known, and returns how long both took.
+func crash(b *testing.B, l *pyworker.Launcher, w hook.Instance) (hook.Instance, time.Duration) {
+	b.Helper()
+	began := time.Now()
+	if err := w.(interface{ Crash() error }).Crash(); err != nil {
+		b.Fatal(err)
+	}
+	<-w.Done()
+	next, _ := launch(b, l)
+	return next, time.Since(began)
+}
+
+func median(all []time.Duration) float64 {
+	slices.Sort(all)
+	return float64(all[len(all)/2].Microseconds()) / 1000
+}
+
+// BenchmarkFigureCrashToReady compares a start, a crash to ready by exec and one by
+// preload, in turns.
+func BenchmarkFigureCrashToReady(b *testing.B) {
+	for name, plugin := range map[string]string{
+		"light": zoo(b, "greeter.py"), "50MB": heavy(b, 50), "100MB": heavy(b, 100),
+	} {
+		b.Run(name, func(b *testing.B) {
+			cfg := config(b, plugin)
+			byExec := pyworker.New(cfg)
+			cfg.Preload = "force"
+			byFork := pyworker.New(cfg)
+			one, _ := launch(b, byExec)
+			two, _ := launch(b, byFork)
+			var starts, execs, forks []time.Duration
+			for b.Loop() {
+				third, took := launch(b, byExec)
+				starts = append(starts, took)
+				_ = third.Stop(b.Context())
+				one, took = crash(b, byExec, one)
+				execs = append(execs, took)
+				two, took = crash(b, byFork, two)
+				forks = append(forks, took)
+			}
+			_ = one.Stop(b.Context())
+			_ = two.Stop(b.Context())
+			_ = byFork.Close(b.Context())
+			b.ReportMetric(median(starts), "ms-start")
+			b.ReportMetric(median(execs)-median(starts), "ms-exec-over-start")
+			b.ReportMetric(median(forks), "ms-preload")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// BenchmarkFigurePreloadMemory compares the memory of eight workers, each with its
+// share of what is shared, by exec and by preload, the zygote included.
+func BenchmarkFigurePreloadMemory(b *testing.B) {
+	if !proc.CanFork() {
+		b.Skip("workers are forked on Linux only")
+	}
+	plugin := heavy(b, 45)
+	of := func(preload string) float64 {
+		cfg := config(b, plugin)
+		cfg.Preload = preload
+		tag := fmt.Sprintf("PYPLUG_BENCH=%s%d", preload, time.Now().UnixNano())
+		cfg.Env = append(cfg.Env, tag)
+		l := pyworker.New(cfg)
+		defer l.Close(b.Context())
+		for range 8 {
+			w, _ := launch(b, l)
+			defer w.Stop(b.Context())
+		}
+		return pss(b, runnertest.Carrying(tag))
+	}
+	for b.Loop() {
+		execs, forks := of("off"), of("auto")
+		b.ReportMetric(execs, "MB-exec")
+		b.ReportMetric(forks, "MB-preload")
+		b.ReportMetric(forks/execs, "x")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// pss adds up the proportional memory of processes, in MB.
+func pss(b *testing.B, pids []int) (total float64) {
+	b.Helper()
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+		if err != nil {
+			b.Fatal(err)
+		}
+		var kib int
+		for line := range strings.Lines(string(text)) {
+			if n, _ := fmt.Sscanf(line, "Pss: %d kB", &kib); n == 1 {
+				total += float64(kib) / 1024
+			}
+		}
+	}
+	return total
+}

@@ -1,0 +1,187 @@
+package pyworker_test
+
+import (
+	"context"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// TestLimits ends calls that hang in every way. What answers for the interruption
+// stays, and takes the next call at once; what does not is gone when the call is
+// told, and a new one takes its place.
+func TestLimits(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no SIGINT for one process")
+	}
+	one, ahead, threads := manners["one"], manners["ahead"], manners["threads"]
+	for name, test := range map[string]struct {
+		plugin string
+		manner func(*pyworker.Config)
+		kept   bool
+	}{
+		"sleep":                 {"hang_sleep.py", one, true},
+		"lock":                  {"hang_lock.py", one, true},
+		"a C loop":              {"hang_c_loop.py", one, false},
+		"swallowed":             {"hang_swallow.py", one, false},
+		"a child":               {"hang_subprocess.py", one, false}, // subprocess gives it 250 ms
+		"sleep, ahead":          {"hang_sleep.py", ahead, true},
+		"a C loop, ahead":       {"hang_c_loop.py", ahead, false},
+		"sleep, in a thread":    {"hang_sleep.py", threads, false}, // which Python does not interrupt
+		"a C loop, in a thread": {"hang_c_loop.py", threads, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inst := begin(t, zoo(t, test.plugin), test.manner)
+			marker := filepath.Join(t.TempDir(), "marker")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			hanging := beside(ctx, inst, encode(t, "hang", []string{marker}))
+			runnertest.Until(t, "the call has begun", runnertest.Exists(marker))
+			cancel()
+			e := kind(t, (<-hanging).err, hook.Canceled)
+			if !e.Sent || len(e.At) == 0 && !strings.Contains(name, "thread") { // of several it is not known
+				t.Errorf("sent %v, at %v; want where it was", e.Sent, e.At)
+			}
+			if test.kept {
+				if pid := number(t, inst, "pid"); pid != inst.Info().PID {
+					t.Errorf("pid %d, want %d", pid, inst.Info().PID)
+				}
+				return
+			}
+			select {
+			case <-inst.Done():
+			default:
+				t.Error("it is not gone")
+			}
+			_, err := inst.Call(t.Context(), hook.Call{Hook: "pid"})
+			if kind(t, err, hook.Unavailable).Sent {
+				t.Error("a call to a worker that is gone counts as sent")
+			}
+			next := begin(t, zoo(t, test.plugin), test.manner)
+			number(t, next, "pid")
+		})
+	}
+}
+
+// TestThreadsWhenOneHangs gives the other calls of a condemned worker their time.
+func TestThreadsWhenOneHangs(t *testing.T) {
+	inst := begin(t, written(t, gate+`
+def sleep(begun):
+    open(begun, "w").close()
+    time.sleep(3600)
+`), manners["threads"])
+	dir := t.TempDir()
+	begun, other, until := filepath.Join(dir, "begun"), filepath.Join(dir, "other"), filepath.Join(dir, "until")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	hanging := beside(ctx, inst, encode(t, "sleep", []string{begun}))
+	waiting := beside(t.Context(), inst, encode(t, "wait", []string{other, until}))
+	runnertest.Until(t, "the calls have begun", func() bool { return runnertest.Exists(begun)() && runnertest.Exists(other)() })
+	cancel()
+	kind(t, (<-hanging).err, hook.Canceled)
+	if _, err := inst.Call(t.Context(), encode(t, "echo", []int{1})); kind(t, err, hook.Unavailable).Sent {
+		t.Error("a condemned worker took a call")
+	}
+	touch(t, until)
+	if o := <-waiting; o.err != nil || o.value != `"waited"` {
+		t.Errorf("the other call: got %s, %v", o.value, o.err)
+	}
+	<-inst.Done()
+}
+
+// slow is a plugin whose health takes its time, however it is interrupted.
+const slow = `
+import os, time
+def health():
+    while not os.path.exists(UNTIL):
+        try: time.sleep(0.001)
+        except BaseException: pass
+def echo(value): return value
+`
+
+// probeFor asks for health with a limit.
+func probeFor(t *testing.T, inst hook.Instance, limit time.Duration) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	return inst.Probe(ctx)
+}
+
+// TestProbeThatIsSlow misses probes without harm, as long as nobody needs the
+// worker.
+func TestProbeThatIsSlow(t *testing.T) {
+	for name, manner := range manners {
+		t.Run(name, func(t *testing.T) {
+			until := filepath.Join(t.TempDir(), "until")
+			inst := begin(t, written(t, strings.ReplaceAll(slow, "UNTIL", "'"+until+"'")), manner)
+			for range 3 {
+				kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
+			}
+			touch(t, until)
+			runnertest.Until(t, "it answers", func() bool { return probeFor(t, inst, time.Second) == nil })
+			answers(t, inst, encode(t, "echo", []int{1}), "1")
+		})
+	}
+}
+
+// TestProbeThatHangs has a call come while a probe hangs that cannot be
+// interrupted: it is not sent, since it would wait for ever.
+func TestProbeThatHangs(t *testing.T) {
+	never := filepath.Join(t.TempDir(), "never")
+	inst := begin(t, written(t, strings.ReplaceAll(slow, "UNTIL", "'"+never+"'")), manners["one"])
+	kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
+	_, err := inst.Call(t.Context(), encode(t, "echo", []int{1}))
+	if kind(t, err, hook.Unavailable).Sent {
+		t.Error("the call counts as sent")
+	}
+	<-inst.Done()
+}
+
+// TestProbeIsInterrupted keeps a worker whose health is slow and can be interrupted.
+func TestProbeIsInterrupted(t *testing.T) {
+	inst := begin(t, written(t, "import time\ndef health(): time.sleep(3600)\ndef echo(value): return value\n"), manners["one"])
+	for i := range 3 {
+		kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
+		answers(t, inst, encode(t, "echo", []int{i}), string(rune('0'+i)))
+	}
+}
+
+// TestForks forks in every way that Python knows, within calls.
+func TestForks(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows does not fork")
+	}
+	for _, manner := range []string{"one", "ahead"} {
+		t.Run(manner, func(t *testing.T) {
+			inst := begin(t, zoo(t, "forks.py"), manners[manner])
+			answers(t, inst, encode(t, "fork", []int{5}), "5")
+			answers(t, inst, encode(t, "pool", []string{"fork"}), "[0,1,4,9]")
+			answers(t, inst, encode(t, "pool", []string{"spawn"}), "[0,1,4,9]")
+		})
+	}
+}
+
+// TestCrashBesideAChild is told at once, though a child of the plugin's holds the
+// pipes, and takes the child along.
+func TestCrashBesideAChild(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no descriptors to inherit")
+	}
+	inst := begin(t, written(t, `
+import os, subprocess, sys
+def leave():
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"],
+                     close_fds=False, pass_fds=[200, 201])
+    os._exit(7)
+`), manners["one"])
+	_, err := inst.Call(t.Context(), hook.Call{Hook: "leave"})
+	if e := kind(t, err, hook.Crash); e.Exit == nil || e.Exit.Code != 7 {
+		t.Errorf("exit %+v, want code 7", e.Exit)
+	}
+}

@@ -1,0 +1,266 @@
+package pyworker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// manners are the ways in which one worker makes several calls.
+var manners = map[string]func(*pyworker.Config){
+	"one":     func(*pyworker.Config) {},
+	"ahead":   func(c *pyworker.Config) { c.Concurrency = 8 },
+	"threads": func(c *pyworker.Config) { c.Concurrency, c.Threads = 8, true },
+}
+
+// written is the path of a plugin of this source.
+func written(t testing.TB, source string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "written.py")
+	if err := os.WriteFile(path, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// touch makes a file.
+func touch(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// begin starts a worker, which is stopped at the end of the test.
+func begin(t *testing.T, plugin string, manner func(*pyworker.Config)) hook.Instance {
+	t.Helper()
+	runnertest.NothingLeft(t)
+	cfg := config(t, plugin)
+	manner(&cfg)
+	inst, err := pyworker.New(cfg).Launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inst.Stop(context.Background()) })
+	return inst
+}
+
+// kind wants an error of a kind.
+func kind(t *testing.T, err error, want hook.Kind) *hook.Error {
+	t.Helper()
+	var e *hook.Error
+	if !errors.As(err, &e) || e.Kind != want {
+		t.Fatalf("got %v, want an error of kind %v", err, want)
+	}
+	return e
+}
+
+// answers wants a call answered in time.
+func answers(t *testing.T, inst hook.Instance, c hook.Call, want string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if r, err := inst.Call(ctx, c); err != nil || string(r.Value) != want {
+		t.Errorf("%s: got %s, %v; want %s", c.Hook, r.Value, err, want)
+	}
+}
+
+func TestConformanceAhead(t *testing.T) {
+	conformance(t, func(t testing.TB, plugin string) *pyworker.Launcher {
+		cfg := config(t, plugin)
+		manners["ahead"](&cfg)
+		return pyworker.New(cfg)
+	})
+}
+
+// TestConformanceThreads has a hang that a thread can be freed from: nothing
+// interrupts one that waits for a lock.
+func TestConformanceThreads(t *testing.T) {
+	conformance(t, func(t testing.TB, plugin string) *pyworker.Launcher {
+		text, err := os.ReadFile(plugin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := strings.ReplaceAll(string(text), "threading.Event().wait()", "while True: time.sleep(0.001)")
+		cfg := config(t, written(t, source))
+		manners["threads"](&cfg)
+		return pyworker.New(cfg)
+	})
+}
+
+// TestRandomCancels cancels calls at any moment: none gets another's answer, and
+// the worker stays the same.
+func TestRandomCancels(t *testing.T) {
+	const source = `
+import time
+def echo(value): return value
+def wait(value):
+    for _ in range(3): time.sleep(0.0005)
+    return value
+def items(value):
+    for _ in range(200): yield value
+`
+	for name, manner := range manners {
+		t.Run(name, func(t *testing.T) {
+			inst := begin(t, written(t, source), manner)
+			var all sync.WaitGroup
+			for caller := range 5 {
+				random := rand.New(rand.NewPCG(1, uint64(caller)))
+				all.Go(func() {
+					for i := range 200 {
+						value := fmt.Sprintf("%d.%d", caller, i)
+						c := encode(t, []string{"echo", "wait", "items"}[random.IntN(3)], []string{value})
+						c.Emit = func(item hook.Item) error {
+							if string(item.Value) != `"`+value+`"` {
+								t.Errorf("%s got the item %s", value, item.Value)
+							}
+							return nil
+						}
+						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(random.IntN(4000))*time.Microsecond)
+						r, err := inst.Call(ctx, c)
+						cancel()
+						if err == nil && !r.Streamed && string(r.Value) != `"`+value+`"` {
+							t.Errorf("%s got %s", value, r.Value)
+						}
+						if err != nil && kind(t, err, hook.Timeout) == nil {
+							return
+						}
+					}
+				})
+			}
+			all.Wait()
+			answers(t, inst, encode(t, "echo", []string{"last"}), `"last"`)
+		})
+	}
+}
+
+// gate is a plugin whose calls wait for a file.
+const gate = `
+import os, time
+def wait(begun, until):
+    open(begun, "w").close()
+    while not os.path.exists(until): time.sleep(0.001)
+    return "waited"
+def leave(begun, until):
+    wait(begun, until)
+    os._exit(7)
+def loop(begun):
+    open(begun, "w").close()
+    return sum(range(10**12))
+def echo(value): return value
+`
+
+// outcome is what became of a call that runs beside the test.
+type outcome struct {
+	value string
+	err   error
+}
+
+// beside makes a call in a goroutine, which ends with the call.
+func beside(ctx context.Context, inst hook.Instance, c hook.Call) <-chan outcome {
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := inst.Call(ctx, c)
+		done <- outcome{string(r.Value), err}
+	}()
+	return done
+}
+
+// TestAheadWhenTheFirstHangs has calls wait in the worker behind one that runs out
+// of time: they are answered after it, and are not harmed.
+func TestAheadWhenTheFirstHangs(t *testing.T) {
+	inst := begin(t, written(t, gate), manners["ahead"])
+	begun := filepath.Join(t.TempDir(), "begun")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	first := beside(ctx, inst, encode(t, "wait", []string{begun, "never"}))
+	runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
+	var behind []<-chan outcome
+	for i := range 7 {
+		behind = append(behind, beside(t.Context(), inst, encode(t, "echo", []int{i})))
+	}
+	cancel()
+	kind(t, (<-first).err, hook.Canceled)
+	for i, one := range behind {
+		if o := <-one; o.err != nil || o.value != fmt.Sprint(i) {
+			t.Errorf("call %d: got %q, %v", i, o.value, o.err)
+		}
+	}
+}
+
+// TestAheadGivenUp gives up a call that waits in the worker: its caller is told at
+// once, and neither the call that runs nor the worker is harmed.
+func TestAheadGivenUp(t *testing.T) {
+	inst := begin(t, written(t, gate), manners["ahead"])
+	dir := t.TempDir()
+	begun, until, never := filepath.Join(dir, "begun"), filepath.Join(dir, "until"), filepath.Join(dir, "never")
+	first := beside(t.Context(), inst, encode(t, "wait", []string{begun, until}))
+	runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
+	for range 20 { // more than there are places
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		_, err := inst.Call(ctx, encode(t, "wait", []string{never, never}))
+		cancel()
+		kind(t, err, hook.Timeout)
+	}
+	touch(t, until)
+	if o := <-first; o.err != nil {
+		t.Fatal(o.err)
+	}
+	answers(t, inst, encode(t, "echo", []int{1}), "1")
+	if _, err := os.Stat(never); err == nil {
+		t.Error("a call began that was given up before")
+	}
+}
+
+// TestAheadWhenItDies tells the call that ran that it crashed, or ran out of time,
+// and the others that they were never sent: they can be made again.
+func TestAheadWhenItDies(t *testing.T) {
+	for name, test := range map[string]struct {
+		hook string
+		want hook.Kind
+	}{
+		"crash":                 {"leave", hook.Crash},
+		"an unanswered timeout": {"loop", hook.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inst := begin(t, written(t, gate), manners["ahead"])
+			dir := t.TempDir()
+			begun, until := filepath.Join(dir, "begun"), filepath.Join(dir, "until")
+			args := []string{begun, until}
+			if test.hook == "loop" {
+				args = args[:1]
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			first := beside(ctx, inst, encode(t, test.hook, args))
+			runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
+			var behind []<-chan outcome
+			for i := range 20 {
+				behind = append(behind, beside(t.Context(), inst, encode(t, "echo", []int{i})))
+			}
+			touch(t, until)
+			if test.hook == "loop" {
+				cancel()
+			}
+			if e := kind(t, (<-first).err, test.want); !e.Sent {
+				t.Error("the call that ran counts as not sent")
+			}
+			for i, one := range behind {
+				if e := kind(t, (<-one).err, hook.Unavailable); e.Sent {
+					t.Errorf("call %d had not begun and counts as sent", i)
+				}
+			}
+		})
+	}
+}

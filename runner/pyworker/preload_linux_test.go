@@ -1,0 +1,308 @@
+package pyworker_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// Stopping one worker sweeps what it left, however that hid, and nothing else.
+func TestPreloadSweeps(t *testing.T) {
+	runnertest.NothingLeft(t)
+	path := plugin(t, `
+import subprocess, sys, time
+def daemon(clear, exec_):
+    read, write = os.pipe()
+    if not os.fork():
+        os.setsid()
+        pid = os.fork()
+        if pid:
+            os.write(write, str(pid).encode())
+            os._exit(0)
+        if exec_:
+            os.execve("/bin/sleep", ["sleep", "1000"], {} if clear else os.environ)
+        time.sleep(1000)
+    os.wait()
+    return int(os.read(read, 20))
+def daemons(): return [daemon(False, False), daemon(False, True), daemon(True, True), subprocess.Popen(["sleep", "1000"]).pid]
+def parent(): return os.getppid()
+`)
+	l := preloading(t, path)
+	next := func() hook.Instance {
+		w, err := l.Launch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	one, two := next(), next()
+	ofOne, ofTwo := pids(t, one), pids(t, two)
+	if err := one.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if left := one.Exit().Left; len(left) != 4 {
+		t.Errorf("left %q, want %v", left, ofOne)
+	}
+	for _, pid := range ofOne {
+		if alive(pid) {
+			t.Errorf("%d is there when its worker is gone", pid)
+		}
+	}
+	zygote := parent(t, two)
+	kill(t, zygote)
+	runnertest.Until(t, "the zygote is gone", func() bool { return !alive(zygote) })
+	three := next()
+	for _, pid := range ofTwo {
+		if !alive(pid) {
+			t.Errorf("%d is gone, and its worker lives", pid)
+		}
+	}
+	ofThree := pids(t, three)
+	proc.Close()
+	for _, pid := range append(ofTwo, ofThree...) {
+		if alive(pid) {
+			t.Errorf("%d outlives it all", pid)
+		}
+	}
+}
+
+// pids calls the hook daemons.
+func pids(t *testing.T, w hook.Instance) (all []int) {
+	t.Helper()
+	for text := range strings.SplitSeq(strings.Trim(value(t, w, "daemons"), "[]"), ",") {
+		var pid int
+		if _, err := fmt.Sscan(text, &pid); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, pid)
+	}
+	return all
+}
+
+// User code may fork in a worker that was forked.
+func TestPreloadForks(t *testing.T) {
+	runnertest.NothingLeft(t)
+	w := worker(t, preloading(t, zoo(t, "forks.py")))
+	for name, want := range map[string]string{
+		"fork": "5", "fork_and_return": `{"child":false}`, "pool": "[0,1,4,9]", "executor": "[0,1,4,9]", "threads": "[0,1,4,9]",
+	} {
+		if got := value(t, w, name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+	for _, method := range []string{"spawn", "forkserver"} {
+		if r, err := w.Call(t.Context(), encode(t, "pool", []string{method})); err != nil || string(r.Value) != "[0,1,4,9]" {
+			t.Errorf("%s: %s, %v", method, r.Value, err)
+		}
+	}
+}
+
+// Calls run in threads of a worker that was forked, as by exec.
+func TestPreloadThreads(t *testing.T) {
+	runnertest.NothingLeft(t)
+	path := plugin(t, "import threading\nmet = threading.Barrier(2, timeout=20)\ndef meet(): return met.wait() < 2\nasync def later(): return 1\n")
+	cfg := preloaded(t, path)
+	cfg.Concurrency, cfg.Threads = 2, true
+	cfg.Note = func(text string) { t.Errorf("note: %s", text) }
+	l := pyworker.New(cfg)
+	for range 2 {
+		w := worker(t, l)
+		var both sync.WaitGroup
+		for range 2 {
+			both.Go(func() {
+				if r, err := w.Call(t.Context(), hook.Call{Hook: "meet"}); err != nil || string(r.Value) != "true" {
+					t.Errorf("got %s, %v", r.Value, err)
+				}
+			})
+		}
+		both.Wait()
+		if got := value(t, w, "later"); got != "1" {
+			t.Errorf("a coroutine: %s", got)
+		}
+	}
+	if n := imports(t, path); n != 1 {
+		t.Errorf("%d imports", n)
+	}
+}
+
+// Crashes leave nothing: 10 000 with PYPLUG_TEST_LONG=1.
+func TestPreloadCrashes(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cycles := 200
+	if os.Getenv("PYPLUG_TEST_LONG") != "" {
+		cycles = 10_000
+	}
+	cfg := preloaded(t, zoo(t, "conformance.py"))
+	cfg.Output = nil
+	cfg.Note = func(text string) { t.Errorf("note: %s", text) }
+	l := pyworker.New(cfg)
+	w := worker(t, l) // keeps the zygote's count from being all there is
+	before, zombies := open(t), 0
+	for i := range cycles {
+		w, err := l.Launch(t.Context())
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		if i%2 == 0 {
+			_, _ = w.Call(t.Context(), hook.Call{Hook: "leave"})
+		} else if err := syscall.Kill(w.Info().PID, syscall.SIGSEGV); err != nil {
+			t.Fatal(i, err)
+		}
+		<-w.Done()
+		if exit := w.Exit(); i%2 == 0 && exit.Code != 7 || i%2 == 1 && exit.Signal != "SIGSEGV" {
+			t.Fatalf("%d: exit %+v", i, exit)
+		}
+		_ = w.Stop(context.Background())
+		if i%50 == 0 {
+			zombies += dead(t)
+		}
+	}
+	zombies += dead(t)
+	if after := open(t); after > before || zombies > 0 {
+		t.Errorf("%d descriptors, %d before; %d zombies", after, before, zombies)
+	}
+	if got, err := w.Call(t.Context(), encode(t, "echo", []string{"x"})); err != nil {
+		t.Errorf("the other worker: %s, %v", got.Value, err)
+	}
+}
+
+// open counts our descriptors and those of the zygotes.
+func open(t *testing.T) (n int) {
+	t.Helper()
+	runtime.GC() // closes what nobody closed
+	all, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, zygote := range below(os.Getpid()) {
+		more, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", zygote)) // the pattern is right
+		all = append(all, more...)
+	}
+	return len(all)
+}
+
+// dead counts the zombies among our children and theirs.
+func dead(t *testing.T) (n int) {
+	t.Helper()
+	for _, child := range below(os.Getpid()) {
+		for _, pid := range append(below(child), child) {
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			if strings.Contains(string(stat), ") Z ") {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// below lists the children of a process.
+func below(pid int) (children []int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is right
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		for field := range strings.FieldsSeq(string(text)) {
+			var child int
+			if n, _ := fmt.Sscan(field, &child); n == 1 {
+				children = append(children, child)
+			}
+		}
+	}
+	slices.Sort(children)
+	return children
+}
+
+// When pyplug is killed, the zygote and its workers are gone, and what they started.
+func TestPreloadKilled(t *testing.T) {
+	const helper = "PYPLUG_TEST_KILLED"
+	if os.Getenv(helper) != "" { // the process that is killed
+		l := preloading(t, zoo(t, "double_fork.py"))
+		for range 2 {
+			for _, clear := range []bool{false, true} {
+				if _, err := worker(t, l).Call(t.Context(), encode(t, "daemonize", map[string]any{"clear": clear})); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		fmt.Println("ready")
+		<-t.Context().Done()
+		return
+	}
+	runnertest.NothingLeft(t)
+	tag := fmt.Sprintf("%s=%d", helper, os.Getpid())
+	cmd := exec.Command(os.Args[0], "-test.run=^TestPreloadKilled$")
+	cmd.Env = append(os.Environ(), tag)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Errorf("got %q, %v", line, err)
+	}
+	if n := len(runnertest.Carrying(tag)); n < 1+1+4+2 {
+		t.Errorf("%d processes, want pyplug, the zygote, four workers and their daemons", n)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	took := runnertest.Until(t, "all are gone", func() bool { return len(runnertest.Carrying(tag)) == 0 })
+	t.Logf("all gone after %s", took)
+	_ = cmd.Wait() // it was killed
+	proc.Close()
+	runnertest.Until(t, "its orphans, which may have come to us, are reaped", func() bool {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		return pid <= 0 && err == syscall.ECHILD
+	})
+}
+
+// Many at once, some of whose zygotes die, all come to an end.
+func TestPreloadStorm(t *testing.T) {
+	runnertest.NothingLeft(t)
+	path := plugin(t, "def parent(): return os.getppid()\n")
+	l := preloading(t, path)
+	var all sync.WaitGroup
+	for i := range 6 {
+		all.Go(func() {
+			for j := range 10 {
+				w, err := l.Launch(t.Context())
+				if err != nil {
+					t.Errorf("%v, %v", err, errors.Unwrap(err))
+					return
+				}
+				if (i+j)%7 == 0 {
+					if r, err := w.Call(t.Context(), hook.Call{Hook: "parent"}); err == nil && string(r.Value) != fmt.Sprint(os.Getpid()) {
+						var pid int
+						fmt.Sscan(string(r.Value), &pid)
+						_ = syscall.Kill(pid, syscall.SIGKILL)
+					}
+				}
+				if err := w.Stop(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := l.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
