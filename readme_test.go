@@ -13,12 +13,16 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestReadme runs the README's examples: in each console block a line that
-// begins with "$ " is a command, and the lines below it are what it prints on
-// standard output.
-func TestReadme(t *testing.T) {
+// TestReadme runs the README's examples.
+func TestReadme(t *testing.T) { runExamples(t, "README.md", 6) }
+
+// runExamples runs the examples of a page, of which there are at least so many: in
+// each console block a line that begins with "$ " is a command, and the lines below
+// it are what it prints on standard output.
+func runExamples(t *testing.T, page string, least int) {
+	t.Helper()
 	python := runnertest.Python(t)
-	text, err := os.ReadFile("README.md")
+	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,9 +34,10 @@ func TestReadme(t *testing.T) {
 	if err := os.Symlink(self, filepath.Join(bin, "pyplug")); err != nil {
 		t.Fatal(err)
 	}
+	run := runtimeDir(t)
 	examples := consoleExamples(string(text))
-	if len(examples) < 6 {
-		t.Fatalf("%d examples in README.md, want its five and the first", len(examples))
+	if len(examples) < least {
+		t.Fatalf("%d examples in %s, want at least %d", len(examples), page, least)
 	}
 	for _, e := range examples {
 		t.Run(e.command, func(t *testing.T) {
@@ -40,7 +45,7 @@ func TestReadme(t *testing.T) {
 				python = runnertest.GRPCIO(t)
 			}
 			cmd := exec.Command("sh", "-c", e.command)
-			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PYPLUG_PYTHON="+python)
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PYPLUG_PYTHON="+python, "XDG_RUNTIME_DIR="+run)
 			var errs strings.Builder
 			cmd.Stderr = &errs
 			out, err := cmd.Output()

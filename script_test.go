@@ -32,8 +32,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	// A check starts its stock host by the path of its own program, which is this.
-	if len(os.Args) > 1 && os.Args[1] == "__host" {
+	// A check starts its stock host by the path of its own program, which is this,
+	// and so does start what stays.
+	if len(os.Args) > 1 && (os.Args[1] == "__host" || os.Args[1] == "__daemon") {
 		os.Exit(commands.Main(os.Args, ui.System()))
 	}
 	if filepath.Base(os.Args[0]) != "pyplug" {
@@ -72,6 +73,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PYTHONDONTWRITEBYTECODE", "1")
 			env.Setenv("PYTHONWARNINGS", "ignore")
 			env.Setenv("COLUMNS", "100")
+			env.Setenv("XDG_RUNTIME_DIR", runtimeDir(env.T().(testing.TB)))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(python))
 			return nil
@@ -81,6 +83,7 @@ func TestScripts(t *testing.T) {
 			"fakepython": fakePython,
 			"foreign":    foreign,
 			"grpcio":     grpcio,
+			"waitfor":    waitFor,
 		},
 		Condition: func(cond string) (bool, error) {
 			switch cond {

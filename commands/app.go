@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +19,8 @@ import (
 type command struct {
 	*cli.Command
 	names int
+	// wordless are the switches with which it takes no data.
+	wordless []string
 }
 
 const (
@@ -28,14 +31,16 @@ const (
 // commandList lists the commands in the order of the help.
 func commandList(f *program) []command {
 	return []command{
-		checkCommand(f), runCommand(f), hooksCommand(f), healthCommand(f),
-		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f),
+		checkCommand(f), runCommand(f), startCommand(f), callCommand(f), statusCommand(f), logsCommand(f),
+		restartCommand(f), stopCommand(f), hooksCommand(f), healthCommand(f), benchCommand(f),
+		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f), daemonCommand(f),
 	}
 }
 
 const about = `pyplug calls a Python plugin from a shell, from CI and from any program.
 
    pyplug run greeter.py greet World
+   pyplug start greeter.py && pyplug call greeter greet World
 
    PLUGIN is a .py file, a package directory, or a directory with a manifest. Its public functions
    are its hooks. It may also be a program for a host of hashicorp/go-plugin, in Python or not: its
@@ -117,18 +122,40 @@ func (f *program) prepare(args []string) []string {
 		}
 		f.opts.json = asks(cmd.Command, args[2:], "json")
 		f.probing = asks(cmd.Command, args[2:], "probe-codes")
-		arranged, err := arrange(cmd.Command, []string{"pyplug", args[1]}, args[2:], cmd.names)
+		names := cmd.names
+		for _, name := range cmd.wordless {
+			if asks(cmd.Command, args[2:], name) {
+				names = allWords
+			}
+		}
+		arranged, err := arrange(cmd.Command, []string{"pyplug", args[1]}, args[2:], names)
 		if err != nil {
 			f.early = err
 			return args[:1]
 		}
 		if cmd.Name != "help" {
 			f.chosen = cmd.Command
+			f.typed = typedFlags(cmd.Command, arranged)
 			prune(cmd.Command, arranged)
 		}
 		return append([]string{args[0], args[1]}, arranged...)
 	}
 	return args
+}
+
+// typedFlags names the flags that stand in an arranged command line. urfave/cli
+// counts those that the environment sets, too.
+func typedFlags(c *cli.Command, arranged []string) []string {
+	known := flagsOf(c)
+	var typed []string
+	for i := 0; i < len(arranged) && arranged[i] != "--"; i++ {
+		name, _, hasValue := cutFlag(arranged[i])
+		typed = append(typed, name)
+		if known[name] && !hasValue {
+			i++ // the next word is its value
+		}
+	}
+	return typed
 }
 
 // prune takes from a command the flags that are not given and have no value
@@ -146,9 +173,14 @@ func prune(c *cli.Command, arranged []string) {
 	}
 	c.Flags = slices.DeleteFunc(c.Flags, func(f cli.Flag) bool {
 		flag, ok := f.(cli.DocGenerationFlag)
-		return ok && flag.GetDefaultText() == "" && len(flag.GetEnvVars()) == 0 &&
+		return ok && flag.GetDefaultText() == "" && !slices.ContainsFunc(flag.GetEnvVars(), inEnvironment) &&
 			!slices.ContainsFunc(f.Names(), func(name string) bool { return given[name] })
 	})
+}
+
+func inEnvironment(name string) bool {
+	_, ok := os.LookupEnv(name)
+	return ok
 }
 
 // earlyFlagError says that a flag stands before the command. It is told with a

@@ -1,8 +1,10 @@
 package commands
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/docs/findings"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
+	"github.com/pyplug/pyplug/runner/daemon"
 )
 
 // completeCommand answers the completion scripts: it prints a candidate with a
@@ -94,11 +97,52 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 		return append(commandNames(commands, last), prefixed([]string{"finding"}, last)...)
 	case cmd.Name == "completion":
 		return prefixed(completions.Shells(), last)
+	case cmd.Name == "call" && names == 1:
+		return prefixed(hookNames(before), last)
 	case len(cmd.ArgsUsage) == 0, cmd.names > 0 && names > 0:
 		return nil
-	default:
-		return []string{files}
 	}
+	var lines []string
+	if strings.Contains(cmd.ArgsUsage, "NAME") {
+		lines = prefixed(runningNames(), last)
+	}
+	if !strings.Contains(cmd.ArgsUsage, "NAME") || strings.Contains(cmd.ArgsUsage, "PLUGIN") {
+		lines = append(lines, files)
+	}
+	return lines
+}
+
+// completeLimit is how long a key may wait for what runs.
+const completeLimit = 500 * time.Millisecond
+
+// runningNames are the names of what runs in the background.
+func runningNames() []string {
+	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
+	defer cancel()
+	entries, _ := daemon.List(ctx) // what can be seen is offered
+	return namesIn(entries)
+}
+
+// hookNames are the hooks of a plugin that runs, whose name is the last of the
+// words.
+func hookNames(words []string) []string {
+	name := words[len(words)-1]
+	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
+	defer cancel()
+	c, err := daemon.Open(ctx, name)
+	if err != nil {
+		return nil
+	}
+	defer c.Close()
+	sch, err := c.Describe(ctx)
+	if err != nil {
+		return nil
+	}
+	lines := make([]string, len(sch.Hooks))
+	for i, h := range sch.Hooks {
+		lines[i] = h.Name + "\t" + h.Doc
+	}
+	return lines
 }
 
 func flagNames(c *cli.Command, prefix string) []string {
@@ -122,12 +166,16 @@ func flagValues(name, prefix string) []string {
 		"transport":  {"pipe", "grpc"},
 		"mtls-curve": runner.Curves(),
 		"skip":       check.Skippable(),
+		"restart":    {"no", "on-failure", "always"},
+		"preload":    {"off", "auto", "force"},
+		"workers":    {"auto"},
+		"items":      {"args", "value", "text"},
 	}
 	if known, ok := values[name]; ok {
 		return prefixed(known, prefix)
 	}
 	switch name {
-	case "python", "input", "junit", "cwd", "proto", "proto-path", "protoset", "tls-ca-cert", "tls-client-cert", "tls-client-key":
+	case "python", "input", "junit", "events", "cwd", "proto", "proto-path", "protoset", "tls-ca-cert", "tls-client-cert", "tls-client-key":
 		return []string{files}
 	}
 	return nil

@@ -16,16 +16,16 @@ var exits = []struct {
 	kind    hook.Kind // 0: no error has this code
 	meaning string
 }{
-	{0, 0, "success"},
+	{0, 0, "success; also run --keep that was ended by SIGTERM"},
 	{1, hook.Failed, "the hook raised or returned an error, or its result cannot be represented or written"},
-	{2, hook.Usage, "wrong flags or arguments of pyplug; PLUGIN does not exist"},
+	{2, hook.Usage, "wrong flags or arguments of pyplug; PLUGIN does not exist; another plugin has the NAME"},
 	{3, hook.Interpreter, "no Python found, a broken environment, or a version outside requires-python"},
 	{4, hook.Request, "no such hook, or arguments that do not fit it"},
 	{5, hook.Start, "the plugin failed to start: syntax error, import error, exit before ready, start limit reached"},
 	{6, hook.Handshake, "no handshake, a malformed or refused one, or no connection"},
 	{7, hook.Unhealthy, "started, but does not say that it is healthy; check: the stages stop, host or again failed, or --strict"},
 	{8, hook.Crash, "the plugin ended during the call"},
-	{9, hook.Unavailable, "not running, or gave up restarting"},
+	{9, hook.Unavailable, "not running, queue full, or gave up restarting"},
 	{124, hook.Timeout, "a call ran out of time"},
 	{internalCode, hook.Internal, "a bug in pyplug"},
 	{130, hook.Canceled, "interrupted (143: terminated)"},

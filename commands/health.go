@@ -12,7 +12,8 @@ import (
 )
 
 const healthText = `Start PLUGIN, ask once whether it is healthy, stop. Exit status 0 says yes, 7 no, 124 that it
-   did not answer in time. --watch goes on asking, and prints a line for each change.
+   did not answer in time. --watch goes on asking, and prints a line for each change. The NAME of a
+   plugin that runs in the background has that one asked.
 
    A functions file is asked through its function health(), if it has one that needs no argument:
    None or True is healthy; False, a text, or a dict whose status is not ok is the reason why not.
@@ -44,7 +45,7 @@ func healthCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "health",
 		Usage:       "ask a plugin, or a gRPC server, whether it is healthy",
-		ArgsUsage:   "PLUGIN | --address ADDRESS",
+		ArgsUsage:   "NAME|PLUGIN | --address ADDRESS",
 		Description: healthText,
 		Flags:       append(append(flags, pluginFlags("60s")...), outputFlags()...),
 		Action: func(c *cli.Context) error {
@@ -57,6 +58,14 @@ func healthCommand(f *program) command {
 			cfg, err := f.onePlugin(c)
 			if err != nil {
 				return err
+			}
+			running, err := f.byName(c, cfg.Plugin)
+			if err != nil {
+				return err
+			}
+			if running != nil {
+				defer running.Close()
+				return f.healthOf(c.Context, running, durationOf(c, "timeout"), c.Bool("watch"))
 			}
 			cfg.Timeouts.Probe = durationOf(c, "timeout")
 			cfg.DefaultStart = healthImport

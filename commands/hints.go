@@ -12,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -20,9 +21,14 @@ import (
 // the errors.
 func (f *program) hints(err error) []string {
 	var hints []string
+	if t := told(err); t != nil && t.Err == nil {
+		return t.Hints
+	}
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
 	f.usageHints(err, add)
 	f.pluginHints(err, add)
+	f.backgroundHints(err, add)
+	keptHints(err, add)
 	f.grpcHints(err, add)
 	f.descriptorHints(err, add)
 	f.pythonHints(err, add)
@@ -42,6 +48,7 @@ func (f *program) usageHints(err error, add adder) {
 		noHook      *missingHookError
 		shell       *unknownShellError
 		finding     *unknownFindingError
+		line        *lines.LineError
 	)
 	switch {
 	case errors.As(err, &unknownCmd):
@@ -63,6 +70,10 @@ func (f *program) usageHints(err error, add adder) {
 		add("flags come after it: %s", early.line)
 	case errors.As(err, &noHook):
 		add("`pyplug hooks %s` lists its hooks", schema.QuoteLine([]string{noHook.plugin}))
+	case errors.As(err, &line):
+		if line.Suggest != "" {
+			add("did you mean %s?", line.Suggest)
+		}
 	case errors.As(err, &shell):
 		if shell.suggest != "" {
 			add("did you mean %s?", shell.suggest)
@@ -205,6 +216,9 @@ func elsewhereHint(found []interp.Interpreter, add adder) {
 
 // exceptionHints are about what the plugin raised, and how it ended.
 func (f *program) exceptionHints(e *hook.Error, add adder) {
+	if e.Exit != nil && e.Exit.Limit != "" {
+		add("--max-memory sets the limit, as does limits.memory in the manifest")
+	}
 	if e.Exit != nil && e.Exit.OutOfMemory {
 		add("the system ran out of memory; give the plugin less to do at once, or the machine more")
 	}
@@ -238,8 +252,11 @@ func firstFew(words []string, n int) []string {
 
 // context says which plugin and which Python an error is about.
 func (f *program) context(e *hook.Error) []string {
-	if f.plugin == "" || e.Kind == hook.Usage {
+	if f.plugin == "" || e.Kind == hook.Usage || isNotRunning(e) {
 		return nil
+	}
+	if t := told(e); t != nil {
+		return t.Context
 	}
 	line := "plugin: " + f.plugin
 	if f.session == nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const hooksText = `List the hooks of PLUGIN with their signatures and the first line of their documentation.
+const hooksText = `List the hooks of PLUGIN with their signatures and the first line of their documentation. It is
+   started for that, unless it is the NAME of one that runs in the background.
 
    pyplug hooks greeter.py
    pyplug hooks --json greeter.py
@@ -23,13 +24,21 @@ func hooksCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "hooks",
 		Usage:       "list a plugin's hooks",
-		ArgsUsage:   "PLUGIN",
+		ArgsUsage:   "NAME|PLUGIN",
 		Description: hooksText,
 		Flags:       append(append(flags, pluginFlags("10m")...), outputFlags()...),
 		Action: func(c *cli.Context) error {
 			cfg, err := f.onePlugin(c)
 			if err != nil {
 				return err
+			}
+			running, err := f.byName(c, cfg.Plugin)
+			if err != nil {
+				return err
+			}
+			if running != nil {
+				defer running.Close()
+				return f.hooksOf(c.Context, running, c.String("template"), c.IsSet("template"))
 			}
 			if name := c.String("template"); c.IsSet("template") {
 				return f.template(c.Context, cfg, name)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -50,11 +49,11 @@ func (f *program) readWords(ctx context.Context, words []string) ([]schema.Word,
 // readInput takes the arguments from the file of --input, if there is one: for a
 // gRPC plugin a stream of messages that is read as it is sent, for a functions
 // file the whole of it, before anything is started.
-func (f *program) readInput(ctx context.Context, s *runner.Session, o *runOptions) error {
+func (f *program) readInput(ctx context.Context, transport string, o *callOptions) error {
 	if o.input == "" {
 		return nil
 	}
-	if s.Settings().Transport == "grpc" {
+	if transport == "grpc" {
 		var err error
 		o.stream, err = f.openInput(ctx, o.input)
 		return err

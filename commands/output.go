@@ -44,3 +44,12 @@ func outputError(err error) error {
 		return &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard output: %w", err)}
 	}
 }
+
+// asCanceled is the error of a wait that ended before what it waited for; nil for
+// any other, and for none.
+func asCanceled(err error) *hook.Error {
+	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Kind == hook.Canceled {
+		return e
+	}
+	return nil
+}

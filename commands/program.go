@@ -23,18 +23,20 @@ type program struct {
 	life     *life
 	commands []command
 	chosen   *cli.Command    // the one that args name; nil: none of ours, or all are needed
+	typed    []string        // the names of its flags that were typed
 	opts     outputOptions   // of the command, once its flags are read
 	session  *runner.Session // the plugin that was opened, for messages
 	plugin   string          // its path as typed
 	cfg      runner.Config   // with what it was opened
 	grpcFlag string          // a flag of its command line that only gRPC plugins know
 	output   *ui.Output
-	tls      bool        // a server is asked by TLS
-	shook    atomic.Bool // a functions file printed a handshake, and that was told
-	heldBack atomic.Bool // some of what the plugin printed was not shown
-	early    error       // what prepare found wrong
-	probing  bool        // --probe-codes was given
-	endless  bool        // the command goes on until a signal, which is no failure then
+	printed  func(stream, text string, cut int) // gets what the plugin prints, too; nil: nobody
+	tls      bool                               // a server is asked by TLS
+	shook    atomic.Bool                        // a functions file printed a handshake, and that was told
+	heldBack atomic.Bool                        // some of what the plugin printed was not shown
+	early    error                              // what prepare found wrong
+	probing  bool                               // --probe-codes was given
+	endless  bool                               // the command goes on until a signal, which is no failure then
 	help     helpWriter
 }
 
@@ -110,6 +112,9 @@ func (f *program) outputLine(stream, text string, cut int) {
 		f.streams.Note(f.plugin + " prints the handshake of a gRPC plugin: --transport grpc starts it as one")
 	}
 	f.output.Line(stream, text, cut)
+	if f.printed != nil {
+		f.printed(stream, text, cut)
+	}
 }
 
 // hostDebug tells whether a line is hclog's JSON for debugging.
@@ -183,7 +188,11 @@ func (f *program) finish() {
 // fail shows an error with its hints.
 func (f *program) fail(err error) {
 	signal, checked := (*signalError)(nil), (*checkedError)(nil)
-	if errors.Is(err, errQuiet) || errors.As(err, &checked) || f.endless && errors.As(err, &signal) {
+	if errors.Is(err, errQuiet) || errors.As(err, &checked) {
+		return
+	}
+	if f.endless && errors.As(err, &signal) {
+		f.streams.EndLine()
 		return
 	}
 	if f.output != nil {

@@ -2,32 +2,25 @@ package commands
 
 import (
 	"context"
-	"io"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line, stop.
 
-   VALUE          a positional argument; the parameter's annotation or default decides its type
-   name=VALUE     the same for the parameter of that name
-   =TEXT          positional text, verbatim: what scripts write as "=$v"
-   :=JSON         JSON, also as name:=JSON
-   name@=FILE     the file's text; name:=@FILE the file's JSON
-   --input FILE   all arguments: one JSON object (names) or array (positions); - is standard input
-
-   Flags stand before HOOK; every word after it is data. A streamed result is one line per item.
+` + argumentText + `
 
    HOOK of a gRPC plugin is Method, Service/Method or pkg.Service/Method. Its arguments are fields by
    name, a.b=VALUE for nested ones, once more for each element of a repeated one; those of a stream
    are JSON Lines from --input.
+
+` + linesText + `
+
+` + keepText + `
 
    pyplug run greeter.py greet World
    pyplug run greeter.py add a=2 b=40
@@ -37,31 +30,38 @@ const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line,
 
 // runOptions are what the command line of run says.
 type runOptions struct {
-	cfg    runner.Config
-	call   hook.Call
-	input  string    // the file of --input
-	stream io.Reader // it, when it is read as it is sent
-	format ui.Format
+	callOptions
+	cfg runner.Config
 }
 
 func runCommand(f *program) command {
-	flags := []cli.Flag{
-		durationFlag("timeout", "how `LONG` the call may take, 0 for no limit (default: 2m)", "PYPLUG_TIMEOUT"),
-		&cli.StringFlag{Name: "input", Usage: "read all arguments from `FILE`, - for standard input"},
-		&cli.BoolFlag{Name: "raw", Usage: "print a string as it is, bytes verbatim, nothing for null, of a message its only text"},
-		&cli.StringFlag{Name: "error-field", Usage: "a result with an error at this dotted `PATH` is a failed hook"},
-		&cli.StringFlag{Name: "nan", Usage: "`WHAT` NaN and Infinity in a result become: error, null or literal", Value: "error"},
-		&cli.BoolFlag{Category: grpcCategory, Name: "emit-defaults", Usage: "print the fields that have no value, too"},
-		headerFlag(),
-	}
-	return command{names: 2, Command: &cli.Command{
+	return command{names: 2, wordless: []string{"lines", "keep"}, Command: &cli.Command{
 		Name:        "run",
 		Usage:       "start a plugin, call one hook, print the result, stop",
-		ArgsUsage:   "PLUGIN HOOK [ARG...]",
+		ArgsUsage:   "PLUGIN HOOK [ARG...]\n   pyplug run [command options] --lines PLUGIN [HOOK]\n   pyplug run [command options] --keep PLUGIN",
 		Description: runText,
-		Flags:       append(append(flags, pluginFlags("10m")...), outputFlags()...),
+		Flags:       slices.Concat(callFlags(), resultFlags(), linesFlags(), keepModeFlags(), keepFlags(), pluginFlags("10m"), outputFlags()),
 		Action: func(c *cli.Context) error {
 			if err := f.begin(c); err != nil {
+				return err
+			}
+			if c.Bool("keep") {
+				return f.runKeep(c)
+			}
+			if err := f.onlyWith("run --keep", nameFlags()); err != nil {
+				return err
+			}
+			if c.Bool("lines") {
+				o, err := f.readLines(c)
+				if err != nil {
+					return err
+				}
+				return f.lines(c.Context, o)
+			}
+			if err := f.onlyWith("run --lines", linesFlags()[1:]); err != nil { // without --lines itself
+				return err
+			}
+			if err := f.onlyWith("run --lines and --keep", keepFlags()); err != nil {
 				return err
 			}
 			o, err := f.readRun(c)
@@ -84,38 +84,37 @@ func (f *program) readRun(c *cli.Context) (runOptions, error) {
 	case 1:
 		return o, &missingHookError{plugin: words[0]}
 	}
-	if words[1] == "" {
-		return o, usage("HOOK is empty")
-	}
 	var err error
 	if o.cfg, err = readPlugin(c, words[0]); err != nil {
 		return o, err
 	}
-	o.cfg.Timeouts.Call = durationOf(c, "timeout")
-	o.cfg.ErrorField = c.String("error-field")
-	o.cfg.NaN = c.String("nan")
-	switch o.cfg.NaN {
+	if err := readResult(c, &o.cfg); err != nil {
+		return o, err
+	}
+	if o.callOptions, err = f.readCallFlags(c, words[1], words[2:]); err != nil {
+		return o, err
+	}
+	o.cfg.Timeouts.Call, o.cfg.ErrorField, o.maxMessage = o.timeout, o.errorField, o.cfg.GRPC.MaxMessage
+	return o, nil
+}
+
+// resultFlags say how a plugin that is started makes its results.
+func resultFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "nan", Usage: "`WHAT` NaN and Infinity in a result become: error, null or literal", Value: "error"},
+		&cli.BoolFlag{Category: grpcCategory, Name: "emit-defaults", Usage: "print the fields that have no value, too"},
+		headerFlag(),
+	}
+}
+
+// readResult reads what of resultFlags readPlugin does not.
+func readResult(c *cli.Context, cfg *runner.Config) error {
+	cfg.NaN = c.String("nan")
+	switch cfg.NaN {
 	case "error", "null", "literal":
-	default:
-		return o, usage("--nan is %q, want error, null or literal", o.cfg.NaN)
+		return nil
 	}
-	switch {
-	case c.Bool("json") && c.Bool("raw"):
-		return o, usage("--json and --raw exclude each other")
-	case c.Bool("json"):
-		o.format = ui.Envelope
-	case c.Bool("raw"):
-		o.format = ui.Raw
-	}
-	if c.IsSet("error-field") && slices.Contains(strings.Split(o.cfg.ErrorField, "."), "") {
-		return o, usage("--error-field is %q, want names with dots between them", o.cfg.ErrorField)
-	}
-	o.call.Hook, o.input = words[1], c.String("input")
-	if o.input != "" && len(words) > 2 {
-		return o, usage("--input gives all arguments, and %s is one more", schema.QuoteLine(words[2:3]))
-	}
-	o.call.Args.Words, err = f.readWords(c.Context, words[2:])
-	return o, err
+	return usage("--nan is %q, want error, null or literal", cfg.NaN)
 }
 
 // missingHookError is told with a hint.
@@ -125,30 +124,12 @@ func (e *missingHookError) Error() string { return "HOOK is missing" }
 
 // run opens the plugin, calls the hook and prints what it returns.
 func (f *program) run(ctx context.Context, o runOptions) error {
-	s, err := f.open(ctx, o.cfg, func(s *runner.Session) error { return f.readInput(ctx, s, &o) })
+	s, err := f.open(ctx, o.cfg, func(s *runner.Session) error {
+		return f.readInput(ctx, s.Settings().Transport, &o.callOptions)
+	})
 	if err != nil {
 		return err
 	}
 	defer f.closeSession(s)
-	callCtx, cancel := context.WithTimeout(ctx, s.Settings().Timeouts.Call)
-	defer cancel()
-	if o.stream != nil {
-		o.call.Input = messages(callCtx, o.stream, inputName(o.input), o.cfg.GRPC.MaxMessage)
-	}
-	stop := f.streams.Waiting("waiting for " + o.call.Hook)
-	o.call.Emit = func(item hook.Item) error {
-		f.output.Flush()
-		return f.write(callCtx, func() error { return f.streams.Item(o.format, o.call.Hook, item) })
-	}
-	r, err := s.Call(callCtx, o.call)
-	stop()
-	f.output.Flush()
-	if err != nil {
-		return err
-	}
-	f.streams.Log("info", "called", "hook", o.call.Hook, "took", r.Took)
-	if r.Streamed && o.format != ui.Envelope {
-		return nil
-	}
-	return f.write(ctx, func() error { return f.streams.Result(o.format, o.call.Hook, r, s.Info(), 1) })
+	return f.answer(ctx, s.Settings().Timeouts.Call, s, o.callOptions, func() (hook.Info, int) { return s.Info(), 1 })
 }

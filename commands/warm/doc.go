@@ -9,6 +9,9 @@
 // before all of those. Package net would make it wait for them, so connections
 // are made by system calls here; so would strings and bufio.
 //
+// A call of a background plugin's hook takes 2.2 ms this way, where a C program
+// that does the same takes 1.1 ms.
+//
 //  1. init looks at the command line, the environment and standard output. What
 //     it does not know to the letter it leaves.
 //  2. health.go asks grpc.health.v1.Health over a connection of socket.go, to an
@@ -22,9 +25,17 @@
 // A server may so be asked twice: a probe changes nothing. It has 250 ms for the
 // first time.
 //
-// Another command that is to have a warm way gets a file beside health.go and a
-// line in init. Where the package has no system calls, it is empty.
+//  5. call.go sends the words behind `call` as they are, over a socket of
+//     local.go, in the frames of package wire. A plain result, which is one frame
+//     with one line, is printed and ends the program.
+//  6. A call that was sent is never sent again: what is not plain, or does not
+//     come within 200 ms, is left in wire with its connection, and the ordinary
+//     way goes on from there. Interrupting pyplug meanwhile ends it, and with it
+//     the connection, which cancels the call.
 //
-// It never knows errors, colours, names that need a resolver, TLS, or what any
+// Another command that is to have a warm way gets a file beside these and a case
+// in init. Where the package has no system calls, it is empty.
+//
+// It never knows hints, colours, names that need a resolver, TLS, or what any
 // answer but the plain one means.
 package warm

@@ -66,9 +66,12 @@ func pyplug(t *testing.T, env []string, args ...string) outcome {
 // TestOrder holds what all of this is for: that init runs before what takes time.
 func TestOrder(t *testing.T) {
 	trace := pyplug(t, []string{"GODEBUG=inittrace=1"}, "version").stderr
-	_, after, found := strings.Cut(trace, "init github.com/pyplug/pyplug/commands/warm @")
+	before, after, found := strings.Cut(trace, "init github.com/pyplug/pyplug/commands/warm @")
 	if !found {
 		t.Fatalf("no trace of this package:\n%s", trace)
+	}
+	if n := strings.Count(before, "init "); n > 32 { // 29, of about 170
+		t.Errorf("%d packages initialise before this one:\n%s", n, before)
 	}
 	for _, heavy := range []string{
 		"encoding/gob", "google.golang.org/protobuf/reflect/protodesc", "google.golang.org/protobuf/types/descriptorpb",
@@ -134,7 +137,7 @@ func text(n int) string { return strings.Repeat("x", n) }
 func TestOrdinary(t *testing.T) {
 	for entry, want := range map[string]bool{
 		"PATH=/bin": true, "NO_COLOR=1": true, "TERM=dumb": true, "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH=/x": true,
-		"PYPLUG_COLOR=always": false, "PYPLUG_LOG_FORMAT=json": false, "PYPLUG_DEBUG=wire": false, "PYPLUG_START_TIMEOUT=1": false,
+		"PYPLUG_RUN_DIR=/run/ci": true, "PYPLUG_PYTHON=3.12": true, "PYPLUG_COLOR=always": false, "PYPLUG_LOG_FORMAT=json": false, "PYPLUG_DEBUG=wire": false, "PYPLUG_START_TIMEOUT=1": false,
 		"FORCE_COLOR=1": false, "CLICOLOR_FORCE=1": false, "GRPC_GO_LOG_SEVERITY_LEVEL=info": false, "GODEBUG=http2debug=2": false,
 	} {
 		if got := ordinary([]string{"HOME=/", entry}); got != want {

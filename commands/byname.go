@@ -1,0 +1,107 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// byName connects to the plugin that a plain word names, for commands that start
+// one that is given by its path; nil for a path. Flags that say how it is started
+// are refused then. The error is of kind Unavailable for a plain word that is
+// neither.
+func (f *program) byName(c *cli.Context, word string) (*daemon.Client, error) {
+	if !validName(word) {
+		return nil, nil
+	}
+	t, err := f.find(c.Context, word)
+	if err != nil || t.name == "" {
+		return nil, err
+	}
+	if err := startedOnly(c, func(flag string) error {
+		return usage("--%s is for a plugin that is started, and %s runs already", flag, word)
+	}); err != nil {
+		return nil, err
+	}
+	f.plugin = word
+	return f.connect(c.Context, word)
+}
+
+// hooksOf lists the hooks of a plugin that runs, or prints the template of one.
+func (f *program) hooksOf(ctx context.Context, c *daemon.Client, template string, wanted bool) error {
+	stop := f.streams.Waiting("waiting for " + f.plugin)
+	defer stop()
+	if wanted {
+		text, err := c.Template(ctx, template)
+		stop()
+		if err != nil {
+			return err
+		}
+		return f.write(ctx, func() error { return f.streams.Template(text, template, f.opts.json) })
+	}
+	sch, err := c.Describe(ctx)
+	stop()
+	if err != nil {
+		return err
+	}
+	if len(sch.Hooks) == 0 {
+		f.streams.Warn(f.plugin + " has no hooks")
+	}
+	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
+}
+
+// healthOf probes a plugin that runs, within a limit, once or again and again.
+func (f *program) healthOf(ctx context.Context, c *daemon.Client, limit time.Duration, watch bool) error {
+	if limit == 0 {
+		limit = runner.DefaultProbe
+	}
+	probe := func() error {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return c.Probe(ctx)
+	}
+	if f.endless = watch; watch {
+		return f.watchOf(ctx, c, probe)
+	}
+	began := time.Now()
+	if err := probe(); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	info, _ := answered(ctx, c)
+	return f.write(ctx, func() error { return f.streams.Healthy(took, info, f.opts.json) })
+}
+
+// watchOf prints a line for each change of what a probe finds, until ctx or the
+// daemon ends.
+func (f *program) watchOf(ctx context.Context, c *daemon.Client, probe func() error) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	last := errors.New("not asked yet")
+	for {
+		found := probe()
+		lost := (*daemon.LostError)(nil)
+		switch {
+		case ctx.Err() != nil:
+			return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+		case errors.As(found, &lost):
+			return &hook.Error{Kind: hook.Unavailable, Err: &notRunningError{word: c.Identity().Name}} // any more
+		}
+		if last == nil != (found == nil) || found != nil && last.Error() != found.Error() {
+			if err := f.tellHealth(ctx, found); err != nil {
+				return err
+			}
+		}
+		last = found
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}

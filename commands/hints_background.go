@@ -1,0 +1,51 @@
+package commands
+
+import (
+	"errors"
+
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// backgroundHints are about plugins that run in the background, or should.
+func (f *program) backgroundHints(err error, add adder) {
+	var (
+		none     *notRunningError
+		gone     *daemon.NotRunningError
+		other    *daemon.VersionError
+		taken    *daemon.TakenError
+		lost     *daemon.LostError
+		several  *severalError
+		noAttach *noAttachError
+	)
+	switch {
+	case errors.As(err, &none) && validName(none.word):
+		add("`pyplug status` shows what runs, `pyplug start PLUGIN` starts a plugin")
+	case errors.As(err, &none):
+		add("`pyplug start %s` starts it", schema.QuoteLine([]string{none.word}))
+	case errors.As(err, &gone):
+		add("`pyplug status` shows what runs, `pyplug start PLUGIN` starts a plugin")
+	case errors.As(err, &other):
+		add("`pyplug stop %s`, then start it again: a plugin is called by the pyplug that started it", other.Name)
+	case errors.As(err, &taken) && f.session != nil && taken.By.Entry == f.session.Plugin().Entry:
+		add("it runs already: `pyplug stop %s` stops it, --name starts another one", taken.Name)
+	case errors.As(err, &taken):
+		add("--name gives it another name, `pyplug stop %s` frees this one", taken.Name)
+	case errors.As(err, &lost):
+		add("`pyplug status` shows what runs")
+	case errors.As(err, &several):
+		add("name the one that is meant")
+	case errors.As(err, &noAttach):
+		add("leave --mtls out, or `mtls` in the manifest: --mtls=false")
+	}
+}
+
+// told is what the daemon that an error comes from says about it; nil for an error
+// of ours.
+func told(err error) *hook.ToldError {
+	if t := (*hook.ToldError)(nil); errors.As(err, &t) {
+		return t
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package commands
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// keep opens a plugin as open does, and keeps it alive until closeKept. Before
+// anything is started, prepared may still refuse; nil takes any plugin.
+func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*runner.Session) error) (*runner.Kept, error) {
+	f.plugin, f.cfg = cfg.Plugin, cfg
+	label := pluginLabel(cfg.Plugin)
+	f.output = f.streams.PluginOutput(ui.OutputOptions{Label: label, Quiet: f.opts.quiet, JSON: f.opts.logJSON})
+	f.output.SetGeneration(1)
+	cfg.Output = f.outputLine
+	f.debugTo(&cfg)
+	told := cfg.Keep.Events
+	cfg.Keep.Events = func(e hook.Event) {
+		f.transition(e)
+		if told != nil {
+			told(e)
+		}
+	}
+	if cfg.Keep.Note == nil {
+		cfg.Keep.Note = func(text string) { f.streams.Note(f.plugin + ": " + text) }
+	}
+	stop := f.streams.Waiting("starting " + cfg.Plugin)
+	defer stop()
+	s, err := runner.Prepare(ctx, cfg)
+	f.session = s
+	if err == nil {
+		err = f.suits(s)
+	}
+	if err == nil && prepared != nil {
+		err = prepared(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.Keep(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.ready(s)
+	return k, nil
+}
+
+// transition tells what becomes of a plugin that is kept.
+func (f *program) transition(e hook.Event) {
+	if e.To == hook.StateStarting {
+		f.output.SetGeneration(e.Generation)
+	}
+	told := []any{"plugin", f.plugin, "generation", e.Generation}
+	if e.Worker != 0 {
+		told = append(told, "worker", e.Worker)
+	}
+	if e.PID != 0 {
+		told = append(told, "pid", e.PID)
+	}
+	if e.Exit != nil {
+		told = append(told, "exit", e.Exit.String())
+	}
+	if e.Delay > 0 {
+		told = append(told, "again_after", e.Delay)
+	}
+	f.streams.Log("info", e.To.String()+": "+e.Reason, told...)
+}
+
+// closeKept stops a plugin that is kept. A second signal has it killed.
+func (f *program) closeKept(k *runner.Kept) {
+	stop := f.streams.Waiting("stopping " + f.plugin)
+	defer stop()
+	if err := k.Close(f.life.kill); err != nil {
+		f.warn(err)
+	}
+	f.streams.Log("info", "stopped", "plugin", f.plugin)
+}
+
+// keptHints are about calls that found no worker.
+func keptHints(err error, add adder) {
+	var (
+		full  *runner.FullError
+		limit *hook.LimitError
+		alone *runner.AloneError
+	)
+	switch {
+	case errors.As(err, &full):
+		add("--queue lets more calls wait, --workers and --concurrency answer more at once")
+	case errors.As(err, &limit) && asError(err).Kind == hook.Unavailable:
+		add("--queue-timeout has calls wait longer, --workers and --concurrency answer more at once")
+	case errors.As(err, &alone):
+		add("listen on port 0 and print the address that the system chose, so that there can be more than one")
+	}
+}

@@ -1,0 +1,229 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const linesText = `   With --lines the plugin stays alive: every line of standard input is a call, and is answered with
+   a line {"id", "result"} or {"id", "error"}; a stream with {"id", "item"} lines and {"id", "done"}.
+   A line is {"id": …, "hook": "name", "args": {…} or […]}; with HOOK it is the arguments alone. A
+   plugin that crashes is started again, and given up after 5 failures in a row.
+
+   pyplug run --lines greeter.py greet < names.jsonl
+   pyplug run --lines --items text --workers auto resize.py thumbnail < paths.txt`
+
+const linesCategory = "Many calls:"
+
+// linesRestarts is after how many failures in a row a plugin is given up, unless
+// somebody said another number: what feeds it waits for answers.
+const linesRestarts = 5
+
+// linesFlags are those of run --lines alone.
+func linesFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Category: linesCategory, Name: "lines", Usage: "stay alive, and answer each line of standard input, which is a call, with a line"},
+		&cli.StringFlag{Category: linesCategory, Name: "items", Usage: "`HOW` a line becomes the arguments of HOOK: args, value or text (default: args)"},
+		&cli.StringFlag{Category: linesCategory, Name: "jobs", Aliases: []string{"j"}, Usage: "`N` calls at once (default: as many as the workers take)"},
+		&cli.BoolFlag{Category: linesCategory, Name: "unordered", Usage: "answer as the answers come, not in the order of the lines"},
+		&cli.BoolFlag{Category: linesCategory, Name: "no-fail", Usage: "exit with 0 though calls failed"},
+	}
+}
+
+// linesOptions are what the command line of run --lines says.
+type linesOptions struct {
+	cfg       runner.Config
+	hook      string // of every line; empty: each has its own
+	items     lines.Items
+	jobs      int // 0: as many as the workers take
+	unordered bool
+	noFail    bool
+}
+
+// readLines reads the command line of run --lines.
+func (f *program) readLines(c *cli.Context) (linesOptions, error) {
+	o := linesOptions{unordered: c.Bool("unordered"), noFail: c.Bool("no-fail")}
+	words := c.Args().Slice()
+	switch {
+	case len(words) == 0:
+		return o, usage("PLUGIN is missing")
+	case len(words) > 2:
+		return o, usage("%s is one word too many: with --lines the arguments come from standard input", schema.QuoteLine(words[2:3]))
+	case len(words) == 2 && words[1] == "":
+		return o, usage("HOOK is empty")
+	case len(words) == 2:
+		o.hook = words[1]
+	}
+	for _, name := range []string{"raw", "input"} {
+		if c.IsSet(name) {
+			return o, usage("--lines and --%s exclude each other", name)
+		}
+	}
+	if err := o.readItems(c); err != nil {
+		return o, err
+	}
+	if c.IsSet("jobs") {
+		if err := readCount("jobs", c.String("jobs"), 1, 65536, "", &o.jobs); err != nil {
+			return o, err
+		}
+	}
+	var err error
+	if o.cfg, err = readPlugin(c, words[0]); err != nil {
+		return o, err
+	}
+	if err = readResult(c, &o.cfg); err != nil {
+		return o, err
+	}
+	if o.cfg.ErrorField, err = readErrorField(c); err != nil {
+		return o, err
+	}
+	o.cfg.Timeouts.Call = durationOf(c, "timeout")
+	o.cfg.Keep.DefaultMaxRestarts = linesRestarts
+	return o, readKeep(c, &o.cfg)
+}
+
+// readItems reads how a line is read.
+func (o *linesOptions) readItems(c *cli.Context) error {
+	how := c.String("items")
+	if c.IsSet("items") && o.hook == "" {
+		return usage("--items says how a line becomes the arguments of HOOK, and HOOK is missing")
+	}
+	switch how {
+	case "", "args":
+	case "value":
+		o.items = lines.Value
+	case "text":
+		o.items = lines.Text
+	default:
+		return usage("--items is %q, want args, value or text", how)
+	}
+	return nil
+}
+
+// onlyWith refuses flags that were typed and are for something else.
+func (f *program) onlyWith(what string, flags []cli.Flag) error {
+	for _, flag := range flags {
+		for _, name := range flag.Names() {
+			if slices.Contains(f.typed, name) {
+				return usage("--%s is for %s", flag.Names()[0], what)
+			}
+		}
+	}
+	return nil
+}
+
+// lines keeps a plugin alive and answers the lines of standard input.
+func (f *program) lines(ctx context.Context, o linesOptions) error {
+	k, err := f.keep(ctx, o.cfg, nil)
+	if err != nil {
+		return err
+	}
+	defer f.closeKept(k)
+	calls, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	// Of the signals the first ends the reading, and the second the calls.
+	defer context.AfterFunc(f.life.kill, func() { cancel(context.Cause(ctx)) })()
+	over, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { // ends with lines
+		select {
+		case <-k.Failed():
+			stop()
+		case <-over.Done():
+		}
+	}()
+	e := lines.New(k, lines.Options{
+		In: f.streams.In, Out: f.streams.Lines(), Error: f.lineError, Stop: over.Done(),
+		Hook: o.hook, Items: o.items, Jobs: f.jobs(o.jobs), Unordered: o.unordered, Timeout: f.session.Settings().Timeouts.Call,
+	})
+	defer context.AfterFunc(ctx, func() {
+		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
+			f.streams.Note(fmt.Sprintf("%s; once more cancels", counted(n, "call is", "calls are")+" being finished"))
+		}
+	})()
+	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
+		c := e.Counts()
+		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: k.Status().Restarts}
+	})
+	err = e.Run(calls)
+	stopProgress()
+	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
+}
+
+// counted is a number with its noun.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// jobs is how many calls are made at once: not more than the workers take. A call
+// that waited for a worker could be overtaken by one of a later line, whose stream
+// then waited for it.
+func (f *program) jobs(wanted int) int {
+	keep := f.session.KeepSettings()
+	places := keep.Workers * keep.Concurrency
+	switch {
+	case wanted == 0:
+		return places
+	case wanted > places:
+		f.streams.Note(fmt.Sprintf("--jobs is %d, and the workers take %s at once: --workers and --concurrency give it more",
+			wanted, counted(int64(places), "call", "calls")))
+		return places
+	}
+	return wanted
+}
+
+// linesEnd is how the command ends: by the output, a signal, the plugin, the
+// input, or by what came of the calls.
+func (f *program) linesEnd(ctx context.Context, k *runner.Kept, c lines.Counts, err error, noFail bool) error {
+	f.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
+	unread := (*lines.ReadError)(nil)
+	switch {
+	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead):
+		return outputError(err)
+	case ctx.Err() != nil:
+		f.endless = true // what ran is answered: there is nothing more to say
+		return context.Cause(ctx)
+	case isClosed(k.Failed()):
+		_, err := k.Describe(ctx) // which it does not do any more, and says why
+		if err == nil {
+			err = &hook.Error{Kind: hook.Unavailable, Err: errors.New("gave up")}
+		}
+		return err
+	case unread != nil:
+		return &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard input: %w", err)}
+	case err != nil:
+		return outputError(err)
+	case c.Failed > 0 && !noFail:
+		f.streams.Warn(fmt.Sprintf("%d of %s", c.Failed, counted(c.Answered, "line failed", "lines failed")))
+		return &checkedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
+	}
+	return nil
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// lineError is the face of an error in an answer.
+func (f *program) lineError(e *hook.Error) json.RawMessage {
+	return ui.Failure{Err: e, Hints: f.hints(e)}.LineErrorJSON()
+}

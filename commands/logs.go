@@ -1,0 +1,98 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const logsText = `Print what a plugin that runs in the background has printed since it was started and, as pyplug,
+   what became of it: starts, ends, restarts. About 10 MB are kept.
+
+   pyplug logs greeter
+   pyplug logs -n 20 greeter
+   pyplug logs -f greeter`
+
+// followLines is how many lines come first where more are waited for.
+const followLines = 10
+
+func logsCommand(f *program) command {
+	flags := []cli.Flag{
+		&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what is added, until Ctrl-C"},
+		&cli.StringFlag{Name: "lines", Aliases: []string{"n"}, Usage: "begin with the last `N` lines (default: all; with --follow 10)"},
+	}
+	return command{names: allWords, Command: &cli.Command{
+		Name:        "logs",
+		Usage:       "print what a plugin in the background has printed",
+		ArgsUsage:   "NAME",
+		Description: logsText,
+		Flags:       append(flags, outputFlags()...),
+		Action: func(c *cli.Context) error {
+			if err := f.begin(c); err != nil {
+				return err
+			}
+			word, err := oneName(c)
+			if err != nil {
+				return err
+			}
+			last, err := readLast(c)
+			if err != nil {
+				return err
+			}
+			return f.logs(c.Context, word, last, c.Bool("follow"))
+		},
+	}}
+}
+
+// readLast reads --lines; -1 is all.
+func readLast(c *cli.Context) (int, error) {
+	if !c.IsSet("lines") {
+		if c.Bool("follow") {
+			return followLines, nil
+		}
+		return -1, nil
+	}
+	n, err := strconv.Atoi(c.String("lines"))
+	if err != nil || n < 0 {
+		return 0, usage("--lines is %q, want a number of lines", c.String("lines"))
+	}
+	return n, nil
+}
+
+// logs prints the last lines of a log, and with follow those that are added.
+func (f *program) logs(ctx context.Context, word string, last int, follow bool) error {
+	f.endless = follow
+	name := word
+	if !validName(word) {
+		t, err := f.running(ctx, word)
+		if err != nil {
+			return err
+		}
+		name = t.name
+	}
+	err := daemon.ReadLog(ctx, name, last, follow, func(l daemon.Line) error {
+		return f.write(ctx, func() error {
+			return f.streams.LogLine(name, l.Time, l.Generation, l.Stream, l.Text, f.opts.json || f.opts.logJSON)
+		})
+	})
+	if none := (*daemon.NotRunningError)(nil); errors.As(err, &none) {
+		if _, statErr := os.Stat(word); statErr == nil { // a plain word may be a path
+			t, err := f.running(ctx, "./"+word)
+			if err != nil {
+				return err
+			}
+			return f.logs(ctx, t.name, last, follow)
+		}
+		return notRunning(word)
+	}
+	if err == nil && follow {
+		return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+	}
+	return err
+}

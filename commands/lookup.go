@@ -1,0 +1,176 @@
+package commands
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+)
+
+// namesOf are the names that a plugin gets, the preferred first: the one that was
+// typed, else its own, and that with a short hash of its path where another plugin
+// has it.
+func namesOf(s *runner.Session, typed string) []string {
+	if typed != "" {
+		return []string{typed}
+	}
+	p := s.Plugin()
+	hash := sha256.Sum256([]byte(p.Entry))
+	return []string{p.ID, p.ID + "-" + hex.EncodeToString(hash[:3])}
+}
+
+// identityOf says what is served under a name.
+func identityOf(s *runner.Session, o startOptions, name string) daemon.Identity {
+	return daemon.Identity{
+		Name: name, Plugin: o.cfg.Plugin, Entry: s.Plugin().Entry, Python: s.Interpreter().Path,
+		Transport: s.Settings().Transport, Dir: s.Settings().Dir,
+		Digest: o.digest, Version: versionText(), AutoStarted: o.auto,
+	}
+}
+
+// difference says how what runs is not what is to be started; empty when it is. Of
+// its files it knows itself whether they changed: news is what it says.
+func difference(running, wanted daemon.Identity, news string) string {
+	switch {
+	case running.Python != wanted.Python:
+		return fmt.Sprintf("%s runs with another Python, %s, and now it would be %s: %s",
+			running.Name, running.Python, wanted.Python, startAgain(running.Name))
+	case running.Digest != wanted.Digest:
+		return running.Name + " runs with other flags: " + startAgain(running.Name)
+	}
+	return news
+}
+
+// target is what a word on the command line means, where NAME or PLUGIN may stand.
+type target struct {
+	word string
+	name string // of a plugin that runs; empty when none does
+	id   daemon.Identity
+}
+
+// find looks for what a word means: a plain word is a name that runs first, then a
+// path; a path stands for what runs from it. A plugin that is there and does not
+// run is a target without a name. The error is of kind Unavailable for a plain word
+// that is neither, and that of the path else.
+func (f *program) find(ctx context.Context, word string) (target, error) {
+	t := target{word: word}
+	if validName(word) {
+		c, err := daemon.Look(ctx, word)
+		if err == nil {
+			defer c.Close()
+			t.name, t.id = word, c.Identity()
+			return t, nil
+		}
+		if none := (*daemon.NotRunningError)(nil); !errors.As(err, &none) {
+			return t, err
+		}
+		if _, err := os.Stat(word); err != nil {
+			return t, notRunning(word)
+		}
+	}
+	p, err := hook.Interruptible(ctx, func() (manifest.Plugin, error) { return manifest.Resolve(word) })
+	if canceled := asCanceled(err); canceled != nil {
+		return t, canceled
+	}
+	if err != nil && validName(word) {
+		return t, notRunning(word) // what lies there by that name is no plugin
+	}
+	if err != nil {
+		return t, &hook.Error{Kind: hook.Usage, Err: err}
+	}
+	running, err := runningFrom(ctx, p.Entry)
+	switch {
+	case err != nil || len(running) == 0:
+		return t, err
+	case len(running) == 1:
+		t.name, t.id = running[0].Name, running[0].Identity
+		return t, nil
+	}
+	for _, e := range running {
+		if e.Name == p.ID { // whoever has its own name is meant
+			t.name, t.id = e.Name, e.Identity
+			return t, nil
+		}
+	}
+	return t, &severalError{plugin: word, names: namesIn(running)}
+}
+
+// runningFrom lists what runs from an entry.
+func runningFrom(ctx context.Context, entry string) ([]daemon.Entry, error) {
+	all, err := daemon.List(ctx)
+	all = slices.DeleteFunc(all, func(e daemon.Entry) bool { return e.Identity.Entry != entry })
+	if len(all) > 0 {
+		return all, nil
+	}
+	return nil, err
+}
+
+func namesIn(entries []daemon.Entry) []string {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name
+	}
+	return names
+}
+
+// running is find for what has to run.
+func (f *program) running(ctx context.Context, word string) (target, error) {
+	t, err := f.find(ctx, word)
+	if err == nil && t.name == "" {
+		err = notRunning(word)
+	}
+	return t, err
+}
+
+// connect opens a connection to what a word means, with what it has to say printed
+// as notes.
+func (f *program) connect(ctx context.Context, word string) (*daemon.Client, error) {
+	if validName(word) { // without asking twice
+		c, err := daemon.Open(ctx, word)
+		if none := (*daemon.NotRunningError)(nil); !errors.As(err, &none) {
+			return f.noting(c), err
+		}
+	}
+	t, err := f.running(ctx, word)
+	if err != nil {
+		return nil, err
+	}
+	c, err := daemon.Open(ctx, t.name)
+	return f.noting(c), err
+}
+
+// noting has what a daemon says beside its results printed.
+func (f *program) noting(c *daemon.Client) *daemon.Client {
+	if c != nil {
+		c.Note = f.streams.Note
+	}
+	return c
+}
+
+// notRunningError is told with a hint.
+type notRunningError struct{ word string }
+
+func (e *notRunningError) Error() string { return e.word + " is not running" }
+
+func notRunning(word string) error {
+	return &hook.Error{Kind: hook.Unavailable, Err: &notRunningError{word: word}}
+}
+
+// severalError is told with a hint.
+type severalError struct {
+	plugin string
+	names  []string
+}
+
+func (e *severalError) Error() string {
+	return e.plugin + " runs under several names: " + strings.Join(e.names, ", ")
+}

@@ -1,0 +1,303 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// service is a plugin that is kept alive behind a name, in the foreground or in
+// the background.
+type service struct {
+	f       *program
+	o       startOptions
+	starter *daemon.Starter // who waits for it in the background
+	server  *daemon.Server  // nil until it has its name
+	session *runner.Session // that is kept
+	events  *eventLog       // nil: nobody reads them
+	states  chan hook.State // ready, and before it starting, of each generation but the first
+
+	generation atomic.Int64 // the newest
+	first      runner.Snapshot
+	mu         sync.Mutex      // protects what follows
+	seen       runner.Snapshot // of what the workers were started from
+}
+
+// serve keeps a plugin alive behind its name until a signal or a client ends it,
+// or nobody needs it any more. In the foreground it fails when the plugin is given
+// up; in the background it stays, and says so to those who call.
+func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Starter) error {
+	s := &service{f: f, o: o, starter: starter, states: make(chan hook.State, 64)}
+	if o.events != "" {
+		var err error
+		if s.events, err = f.openEvents(ctx, o.events); err != nil {
+			s.tell(err)
+			return err
+		}
+		defer s.events.close()
+	}
+	starting, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	f.printed = s.printed
+	cfg := o.cfg
+	cfg.Keep.Events, cfg.Keep.Note = s.event, s.say
+	cfg.Environ = slices.DeleteFunc(slices.Clone(cfg.Environ), func(e string) bool { return strings.HasPrefix(e, notifyVariable+"=") })
+	k, err := f.keep(starting, cfg, func(session *runner.Session) error { return s.prepare(starting, cancel, session) })
+	if err != nil {
+		s.tell(err)
+		if terminated(ctx) && !s.background() {
+			return nil // as soon as it was stopped
+		}
+		return err
+	}
+	return s.run(ctx, k)
+}
+
+// background tells whether it is no terminal's.
+func (s *service) background() bool { return s.starter != nil || s.o.detached }
+
+// prepare takes the name, before anything is started. cancel ends the start.
+func (s *service) prepare(ctx context.Context, cancel context.CancelCauseFunc, session *runner.Session) error {
+	if !s.background() && session.Program().MTLS {
+		return &hook.Error{Kind: hook.Usage, Err: &noAttachError{}}
+	}
+	var err error
+	if s.first, err = session.Snapshot(ctx); err != nil {
+		return err
+	}
+	s.session, s.seen = session, s.first
+	opts := daemon.Options{
+		Starter: s.starter, Hints: s.hints, Context: func(err error) []string { return s.f.context(asError(err)) },
+		Note: s.note, CallTimeout: session.Settings().Timeouts.Call, Kill: s.f.life.kill.Done(),
+	}
+	if s.o.auto {
+		opts.IdleExit = autoIdle
+	}
+	for _, name := range namesOf(session, s.o.name) {
+		id := identityOf(session, s.o, name)
+		if s.server, err = daemon.Listen(id, opts); err == nil {
+			break
+		}
+		if taken := (*daemon.TakenError)(nil); !errors.As(err, &taken) || taken.By.Entry == id.Entry {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.events.named(s.server.Identity().Name)
+	stoppable, done := s.server.Starting(ctx)
+	context.AfterFunc(stoppable, func() { cancel(context.Cause(stoppable)) })
+	context.AfterFunc(ctx, done)
+	return nil
+}
+
+// tell tells whoever waits for the start that it failed.
+func (s *service) tell(err error) {
+	if s.server != nil {
+		s.server.Tell(err)
+		return
+	}
+	s.starter.Fail(err, s.f.hints, func(err error) []string { return s.f.context(asError(err)) })
+}
+
+// say tells the user something, once.
+func (s *service) say(text string) {
+	s.write(daemon.Line{Stream: daemon.Own, Text: text})
+	s.starter.Note(text)
+	s.f.streams.Note(s.f.plugin + ": " + text)
+}
+
+// write puts a line into the log, once there is one.
+func (s *service) write(line daemon.Line) {
+	if s.server != nil {
+		s.server.Log().Add(line)
+	}
+}
+
+// printed is told what the plugin prints.
+func (s *service) printed(stream, text string, cut int) {
+	if cut > 0 {
+		text += fmt.Sprintf(" … (%d bytes left out)", cut)
+	}
+	s.write(daemon.Line{Generation: int(s.generation.Load()), Stream: stream, Text: text})
+}
+
+// event is told every transition. It must not wait.
+func (s *service) event(e hook.Event) {
+	s.events.tell(e)
+	text := e.To.String() + ": " + e.Reason
+	if e.Worker != 0 {
+		text = fmt.Sprintf("worker %d %s", e.Worker, text)
+	}
+	if e.To == hook.StateReady && e.PID != 0 {
+		text += fmt.Sprintf(" (pid %d)", e.PID)
+	}
+	if e.Exit != nil {
+		text += " (" + e.Exit.String() + ")"
+	}
+	if e.Delay > 0 {
+		text += ", again in " + e.Delay.String()
+	}
+	if e.To == hook.StateStarting {
+		s.generation.Store(int64(e.Generation))
+	}
+	s.write(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
+	if e.To == hook.StateStarting && e.Generation > 1 || e.To == hook.StateReady {
+		select {
+		case s.states <- e.To:
+		default: // there are enough to tell of
+		}
+	}
+}
+
+// hints says what to do about an error: it may come of an old file.
+func (s *service) hints(err error) []string {
+	hints := s.f.hints(err)
+	if kind := asError(err).Kind; kind == hook.Request || kind == hook.Failed {
+		if text := s.note(); text != "" {
+			hints = append(hints, text)
+		}
+	}
+	return hints
+}
+
+// note tells a caller what changed since the plugin was started.
+func (s *service) note() string {
+	name := s.server.Identity().Name
+	for _, path := range s.first.Changed() {
+		if path == s.session.Plugin().Manifest.File || path == s.session.Interpreter().Path {
+			return fmt.Sprintf("%s was changed since %s was started: %s", filepath.Base(path), name, startAgain(name))
+		}
+	}
+	s.mu.Lock()
+	seen := s.seen
+	s.mu.Unlock()
+	if changed := seen.Changed(); len(changed) > 0 {
+		return fmt.Sprintf("%s was changed since %s was started: `pyplug restart %s` loads it", filepath.Base(changed[0]), name, name)
+	}
+	return ""
+}
+
+// startAgain is what takes new flags, another Python or a new manifest.
+func startAgain(name string) string {
+	return fmt.Sprintf("`pyplug stop %s`, then start it again", name)
+}
+
+// renewed notes that the workers are of what the files are now.
+func (s *service) renewed(now runner.Snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = now
+}
+
+// run serves what is ready, until it ends.
+func (s *service) run(ctx context.Context, k *runner.Kept) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	for _, odd := range s.session.Oddities() {
+		s.starter.Note(s.f.plugin + ": " + odd)
+	}
+	var work sync.WaitGroup
+	work.Go(func() { s.generations(running, k) })
+	if s.o.watch {
+		work.Go(func() {
+			k.WatchFiles(running, func(changed []string, err error) { s.watched(running, changed, err) })
+		})
+	}
+	var over hook.Status // of a plugin that was given up
+	if !s.background() {
+		s.notify("READY=1")
+		work.Go(func() {
+			select {
+			case <-s.givenUp(k):
+				over = k.Status()
+				stop()
+			case <-running.Done():
+			}
+			s.notify("STOPPING=1")
+		})
+	}
+	err := s.server.Serve(running, served{k, s})
+	stop()
+	work.Wait()
+	if err != nil {
+		s.f.warn(err)
+	}
+	s.f.streams.Log("info", "stopped", "plugin", s.f.plugin)
+	if over.State != 0 && ctx.Err() == nil {
+		return goneFor(over)
+	}
+	return ended(ctx)
+}
+
+// givenUp is closed when the plugin is not started again by itself. One that is
+// watched is, when its files change.
+func (s *service) givenUp(k *runner.Kept) <-chan struct{} {
+	if s.o.watch {
+		return nil
+	}
+	return k.Failed()
+}
+
+// goneFor is how it ends in the foreground when its plugin ended for good: one that
+// ended well, where that is no reason to start it again, did what it was to do.
+func goneFor(st hook.Status) error {
+	if exit := st.LastExit; exit != nil && exit.Code == 0 && exit.Signal == "" && st.State == hook.StateStopped {
+		return nil
+	}
+	return &hook.Error{Kind: hook.Unavailable, Exit: st.LastExit, Err: errGaveUp}
+}
+
+// errGaveUp is told of a plugin that is not started again.
+var errGaveUp = errors.New("the plugin was given up: it is not started again")
+
+// ended is how what is kept in the foreground ends: by SIGTERM it is stopped.
+func ended(ctx context.Context) error {
+	if signal := (*signalError)(nil); errors.As(context.Cause(ctx), &signal) && !terminated(ctx) {
+		return &hook.Error{Kind: hook.Canceled, Err: signal}
+	}
+	return nil
+}
+
+func terminated(ctx context.Context) bool {
+	signal := (*signalError)(nil)
+	return errors.As(context.Cause(ctx), &signal) && signal.signal == syscall.SIGTERM
+}
+
+// watched tells what came of a change of the plugin's files.
+func (s *service) watched(ctx context.Context, changed []string, err error) {
+	text := filepath.Base(changed[0])
+	if len(changed) > 1 {
+		text += " and others"
+	}
+	if err != nil {
+		s.say(text + " changed and does not start, so the old plugin stays: " + err.Error())
+		return
+	}
+	s.write(daemon.Line{Stream: daemon.Own, Text: text + " changed, and the new plugin runs"})
+	if now, err := s.session.Snapshot(ctx); err == nil { // else it ends
+		s.renewed(now)
+	}
+}
+
+// notifyVariable names the socket of a service manager that waits to hear that the
+// plugin is ready. It is not for the plugin, which would speak for pyplug.
+const notifyVariable = "NOTIFY_SOCKET"
+
+func (s *service) notify(state string) {
+	if err := daemon.Notify(os.Getenv(notifyVariable), state); err != nil {
+		s.f.streams.Warn(notifyVariable + ": " + err.Error())
+	}
+}

@@ -1,0 +1,204 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const startText = `Start PLUGIN in the background, wait until it is ready, and print the name that it is called by.
+   It stays until stop, and is started again when it ends. Its environment and working directory are
+   those of its start; what it prints is in its log.
+
+   To start the same plugin again is success. Where another plugin has its name, it gets one of its own.
+
+   --json prints how to attach to it: for a gRPC plugin what a host of go-plugin reads, as Terraform
+   does from TF_REATTACH_PROVIDERS, for a functions file its name and socket.
+
+   name=$(pyplug start greeter.py) && pyplug call "$name" greet World
+   pyplug start --name small --workers 4 --max-memory 512MB resize.py
+   pyplug start --watch greeter.py`
+
+// daemonWord is how pyplug is executed for a plugin in the background.
+const daemonWord = "__daemon"
+
+func startCommand(f *program) command {
+	return command{names: allWords, Command: &cli.Command{
+		Name:        "start",
+		Usage:       "start a plugin in the background",
+		ArgsUsage:   "PLUGIN",
+		Description: startText,
+		Flags:       append(ownFlags(), outputFlags()...),
+		Action: func(c *cli.Context) error {
+			o, err := f.readKept(c)
+			if err != nil {
+				return err
+			}
+			if o.events == "-" {
+				return usage("--events is -, and there is no standard output in the background: want a FILE")
+			}
+			return f.start(c.Context, o)
+		},
+	}}
+}
+
+// readKept reads the command line of a command that keeps one PLUGIN.
+func (f *program) readKept(c *cli.Context) (startOptions, error) {
+	cfg, err := f.onePlugin(c)
+	if err != nil {
+		return startOptions{}, err
+	}
+	return f.readStart(c, cfg.Plugin)
+}
+
+// daemonCommand is start in the process that stays.
+func daemonCommand(f *program) command {
+	flags := append(ownFlags(), &cli.StringFlag{Name: "digest"}, &cli.BoolFlag{Name: "auto"})
+	return command{names: allWords, Command: &cli.Command{
+		Name:      daemonWord,
+		Hidden:    true,
+		ArgsUsage: "PLUGIN",
+		Flags:     append(flags, outputFlags()...),
+		Action: func(c *cli.Context) error {
+			starter := daemon.OpenStarter()
+			o, err := f.readKept(c)
+			if err != nil {
+				starter.Fail(err, f.hints, nil)
+				return err
+			}
+			o.digest, o.auto, o.detached = c.String("digest"), c.Bool("auto"), true
+			f.opts.quiet, f.streams.Quiet = true, true // all of it goes into the log
+			return f.serve(c.Context, o, starter)
+		},
+	}}
+}
+
+// start starts a plugin in the background, and prints its name.
+func (f *program) start(ctx context.Context, o startOptions) error {
+	id, err := f.startOrFind(ctx, o)
+	if err != nil {
+		return err
+	}
+	if !f.opts.json {
+		return f.write(ctx, func() error { return f.streams.Name(id.Name) })
+	}
+	c, err := daemon.Open(ctx, id.Name)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	line, err := c.Attach(ctx)
+	if err != nil {
+		return err
+	}
+	return f.write(ctx, func() error { return f.streams.Attached(line) })
+}
+
+// startOrFind returns who serves a plugin, which it starts unless it runs. One that
+// runs, but not as it is wanted now, is noted; one that a call started is replaced
+// then, and where it is to stay.
+func (f *program) startOrFind(ctx context.Context, o startOptions) (daemon.Identity, error) {
+	f.plugin, f.cfg = o.cfg.Plugin, o.cfg
+	stop := f.streams.Waiting("starting " + o.cfg.Plugin)
+	defer stop()
+	s, err := runner.Prepare(ctx, o.cfg)
+	f.session = s
+	if err == nil {
+		err = f.suits(s)
+	}
+	if err == nil && f.opts.json && s.Program().MTLS {
+		err = &hook.Error{Kind: hook.Usage, Err: &noAttachError{}}
+	}
+	if err != nil {
+		return daemon.Identity{}, err
+	}
+	names := namesOf(s, o.name)
+	if id, ok, err := f.already(ctx, s, o, names); ok || err != nil {
+		return id, err
+	}
+	for _, skipped := range s.Interpreter().Skipped {
+		f.streams.Note(skipped.String() + "; using " + s.Interpreter().Path)
+	}
+	for _, name := range names {
+		wanted := identityOf(s, o, name)
+		id, err := daemon.Spawn(ctx, daemon.SpawnOptions{Name: name, Args: daemonArgs(o, name), Note: f.streams.Note})
+		switch {
+		case err != nil:
+			return id, err
+		case id.Entry == wanted.Entry:
+			return id, nil
+		case name == names[len(names)-1]:
+			return id, &hook.Error{Kind: hook.Usage, Err: &daemon.TakenError{Name: name, By: id}}
+		}
+	}
+	panic("a plugin has a name") // namesOf returns one
+}
+
+// daemonArgs are the words of the process that stays.
+func daemonArgs(o startOptions, name string) []string {
+	args := []string{daemonWord, "--name=" + name, "--digest=" + o.digest}
+	if o.auto {
+		args = append(args, "--auto")
+	}
+	if o.debug != "" {
+		args = append(args, "--debug="+o.debug)
+	}
+	return append(slices.Concat(args, o.words), "--", o.cfg.Plugin)
+}
+
+// already looks whether a plugin runs under one of its names.
+func (f *program) already(ctx context.Context, s *runner.Session, o startOptions, names []string) (id daemon.Identity, ok bool, err error) {
+	for _, name := range names {
+		c, err := daemon.Open(ctx, name)
+		if isNotRunning(err) {
+			continue
+		}
+		if err != nil {
+			return id, false, err
+		}
+		id, ok, err = f.same(ctx, c, identityOf(s, o, name))
+		c.Close()
+		if ok || err != nil {
+			return id, ok, err
+		}
+	}
+	return daemon.Identity{}, false, nil
+}
+
+// same tells whether who serves a name is the plugin that is wanted; one that a call
+// started and that is not as wanted now is stopped.
+func (f *program) same(ctx context.Context, c *daemon.Client, wanted daemon.Identity) (id daemon.Identity, ok bool, err error) {
+	running := c.Identity()
+	if running.Entry != wanted.Entry {
+		return id, false, nil
+	}
+	if _, err := c.Ready(ctx); err != nil {
+		if gone := (*daemon.LostError)(nil); errors.As(err, &gone) {
+			return id, false, nil
+		}
+		return id, false, err
+	}
+	news, err := c.News(ctx)
+	if err != nil {
+		return id, false, err
+	}
+	differs := difference(running, wanted, news)
+	if differs == "" && running.AutoStarted && !wanted.AutoStarted {
+		differs = "a call started it, and it would end by itself"
+	}
+	switch {
+	case differs == "":
+		return running, true, nil
+	case running.AutoStarted:
+		f.streams.Log("info", "replaced: "+differs)
+		return id, false, c.Stop(ctx)
+	}
+	f.streams.Note(differs)
+	return running, true, nil
+}

@@ -1,0 +1,157 @@
+package commands
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const statusText = `Show the plugins that run in the background, or one of them. It does not wait for calls.
+
+   STATE is starting, ready, degraded (takes calls, and says that it is not healthy), backoff (it
+   ended, and is started again after a delay), stopping, or failed (it is not started again until its
+   files change, or by restart).
+
+   --watch shows it again and again: on a terminal the table, else a line for each change.
+
+   pyplug status
+   pyplug status greeter
+   pyplug status --json | jq -r '.plugins[] | select(.state != "ready") | .name'`
+
+const (
+	// statusLimit is how long a daemon may take to tell how it is.
+	statusLimit = 2 * time.Second
+	// statusEvery is how often --watch looks.
+	statusEvery = 500 * time.Millisecond
+)
+
+func statusCommand(f *program) command {
+	flags := []cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "go on until Ctrl-C"}}
+	return command{names: allWords, Command: &cli.Command{
+		Name:        "status",
+		Usage:       "show what runs in the background",
+		ArgsUsage:   "[NAME]",
+		Description: statusText,
+		Flags:       append(flags, outputFlags()...),
+		Action: func(c *cli.Context) error {
+			if err := f.begin(c); err != nil {
+				return err
+			}
+			words := c.Args().Slice()
+			if len(words) > 1 {
+				return usage("%s is one word too many, want one NAME or none", schema.QuoteLine(words[1:2]))
+			}
+			if c.Bool("watch") {
+				f.endless = true
+				return f.watchStatus(c.Context, words)
+			}
+			return f.status(c.Context, words)
+		},
+	}}
+}
+
+// status shows the plugin that words name, or all.
+func (f *program) status(ctx context.Context, words []string) error {
+	all, err := f.backgrounds(ctx, words)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		f.streams.Note("no plugin runs in the background")
+	}
+	return f.write(ctx, func() error { return f.streams.Statuses(all, f.opts.json) })
+}
+
+// backgrounds asks the plugin that words name, or all, how they are.
+func (f *program) backgrounds(ctx context.Context, words []string) ([]ui.Background, error) {
+	if len(words) == 1 {
+		t, err := f.running(ctx, words[0])
+		if err != nil {
+			return nil, err
+		}
+		return askAll(ctx, []daemon.Entry{{Name: t.name, Identity: t.id}}), nil
+	}
+	entries, err := daemon.List(ctx)
+	if err != nil && len(entries) == 0 {
+		return nil, err
+	}
+	if err != nil {
+		f.streams.Warn(err.Error())
+	}
+	return askAll(ctx, entries), ctx.Err()
+}
+
+// askAll asks all of them at once, each within the limit. One that ended meanwhile
+// is left out.
+func askAll(ctx context.Context, entries []daemon.Entry) []ui.Background {
+	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	found := make([]*ui.Background, len(entries))
+	var work sync.WaitGroup
+	for i, e := range entries {
+		work.Go(func() { found[i] = askOne(ctx, e) })
+	}
+	work.Wait()
+	var all []ui.Background
+	for _, b := range found {
+		if b != nil {
+			all = append(all, *b)
+		}
+	}
+	return all
+}
+
+// askOne is nil for one that is not there any more.
+func askOne(ctx context.Context, e daemon.Entry) *ui.Background {
+	b := &ui.Background{Name: e.Name, Plugin: e.Identity.Entry, Python: e.Identity.Python, Socket: e.Identity.Socket, Log: e.Identity.Log}
+	c, err := daemon.Look(ctx, e.Name)
+	if err == nil {
+		defer c.Close()
+		b.Status, err = c.Status(ctx)
+	}
+	switch {
+	case err == nil:
+		return b
+	case asError(err).Kind == hook.Timeout:
+		b.Problem = "did not answer within " + statusLimit.String()
+	case isNotRunning(err):
+		return nil
+	default:
+		b.Problem = err.Error()
+	}
+	return b
+}
+
+// watchStatus shows it again and again until ctx ends. One that was named and ends
+// is told as that, and is waited for.
+func (f *program) watchStatus(ctx context.Context, words []string) error {
+	if _, err := f.backgrounds(ctx, words); err != nil {
+		return err
+	}
+	w := f.streams.WatchStatuses(f.opts.json)
+	tick := time.NewTicker(statusEvery)
+	defer tick.Stop()
+	for {
+		all, err := f.backgrounds(ctx, words)
+		if ctx.Err() != nil {
+			return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+		}
+		if err != nil && !isNotRunning(err) {
+			return err
+		}
+		if err := f.write(ctx, func() error { return w.Show(all) }); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/runner/daemon"
+)
+
+const stopText = `Stop plugins that run in the background. It returns when all that belongs to them is gone. Calls
+   that run have 5 seconds to come to their end; Ctrl-C has the plugin killed.
+
+   To stop what does not run is success.
+
+   pyplug stop greeter
+   pyplug stop --all`
+
+const restartText = `Start new workers of a plugin that runs in the background in the place of its old ones, with its
+   files as they are now. Each new one is ready before an old one goes. If they do not start, the old
+   ones stay, and the error is that of the start.
+
+   Flags and the Python stay those of start: to change these, stop it and start it again.
+
+   pyplug restart greeter`
+
+func stopCommand(f *program) command {
+	flags := []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "stop all of them"}}
+	return command{names: allWords, Command: &cli.Command{
+		Name:        "stop",
+		Usage:       "stop plugins that run in the background",
+		ArgsUsage:   "NAME... | --all",
+		Description: stopText,
+		Flags:       append(flags, outputFlags()...),
+		Action: func(c *cli.Context) error {
+			if err := f.begin(c); err != nil {
+				return err
+			}
+			words := c.Args().Slice()
+			switch {
+			case c.Bool("all") && len(words) > 0:
+				return usage("--all stops all of them, and %s is named: want one of both", words[0])
+			case !c.Bool("all") && len(words) == 0:
+				return usage("NAME is missing, or --all")
+			}
+			return f.stop(c.Context, words)
+		},
+	}}
+}
+
+// stop stops the plugins that words name, or all, all at once.
+func (f *program) stop(ctx context.Context, words []string) error {
+	names, err := f.toStop(ctx, words)
+	if err != nil {
+		return err
+	}
+	waiting := f.streams.Waiting("stopping")
+	errs, stopped := make([]error, len(names)), make([]bool, len(names))
+	var work sync.WaitGroup
+	for i, name := range names {
+		work.Go(func() { stopped[i], errs[i] = f.stopOne(ctx, name) })
+	}
+	work.Wait()
+	waiting()
+	var gone []string
+	for i, name := range names {
+		if stopped[i] {
+			gone = append(gone, name)
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	if !f.opts.json {
+		return nil
+	}
+	return f.write(ctx, func() error { return f.streams.Stopped(gone) })
+}
+
+// toStop are the names that words stand for. A word that nothing runs under is
+// noted, and no error.
+func (f *program) toStop(ctx context.Context, words []string) ([]string, error) {
+	if len(words) == 0 {
+		entries, err := daemon.List(ctx)
+		if err != nil && len(entries) == 0 {
+			return nil, err
+		}
+		return namesIn(entries), nil
+	}
+	var names []string
+	for _, word := range words {
+		t, err := f.find(ctx, word)
+		switch {
+		case isNotRunning(err), err == nil && t.name == "":
+			f.streams.Note(word + " is not running")
+		case err != nil:
+			return nil, err
+		default:
+			names = append(names, t.name)
+		}
+	}
+	return names, nil
+}
+
+// stopOne stops one, and tells whether it ran. It returns when the tree is gone; an
+// interrupt has the plugin killed, and is waited for as well.
+func (f *program) stopOne(ctx context.Context, name string) (ran bool, err error) {
+	c, err := daemon.Look(ctx, name)
+	if isNotRunning(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	f.streams.Log("info", "stopping", "name", name)
+	if err := c.Stop(ctx); err != nil && !isNotRunning(err) {
+		return true, err
+	}
+	return true, nil
+}
+
+// isNotRunning tells whether an error says that nothing runs under a name.
+func isNotRunning(err error) bool {
+	none, ours := (*daemon.NotRunningError)(nil), (*notRunningError)(nil)
+	return errors.As(err, &none) || errors.As(err, &ours)
+}
+
+func restartCommand(f *program) command {
+	return command{names: allWords, Command: &cli.Command{
+		Name:        "restart",
+		Usage:       "replace the workers of a plugin that runs in the background",
+		ArgsUsage:   "NAME",
+		Description: restartText,
+		Flags:       outputFlags(),
+		Action: func(c *cli.Context) error {
+			if err := f.begin(c); err != nil {
+				return err
+			}
+			name, err := oneName(c)
+			if err != nil {
+				return err
+			}
+			return f.restart(c.Context, name)
+		},
+	}}
+}
+
+// oneName reads the command line of a command that takes one NAME.
+func oneName(c *cli.Context) (string, error) {
+	switch words := c.Args().Slice(); len(words) {
+	case 0:
+		return "", usage("NAME is missing")
+	case 1:
+		return words[0], nil
+	default:
+		return "", usage("%s is one word too many, want one NAME", words[1])
+	}
+}
+
+// restart replaces the workers of a plugin.
+func (f *program) restart(ctx context.Context, word string) error {
+	f.plugin = word
+	c, err := f.connect(ctx, word)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	stop := f.streams.Waiting("restarting " + word)
+	defer stop()
+	if err := c.Restart(ctx, "restarted by pyplug restart"); err != nil {
+		return err
+	}
+	stop()
+	if !f.opts.json {
+		return nil
+	}
+	return f.status(ctx, []string{c.Identity().Name})
+}

@@ -1,0 +1,175 @@
+package daemon
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const (
+	// followEvery is how often a log is looked at that is being followed.
+	followEvery = 200 * time.Millisecond
+	// longestLine is the longest line of a log that is read as one.
+	longestLine = 1 << 20
+)
+
+// ReadLog gives the last lines of a name's log to emit, the oldest first: at most
+// last of them, all with a negative one. With follow it goes on with those that are
+// added, also when the log turns over and when a daemon of that name is started
+// again, until ctx ends, which is no error.
+//
+// Errors are emit's, or [*hook.Error] of kind Unavailable: with a
+// [*NotRunningError] where there is no log, or what reading it said.
+func ReadLog(ctx context.Context, name string, last int, goOn bool, emit func(Line) error) error {
+	c, err := findLog(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.file.Close() }()
+	if err := c.tail(last, emit); err != nil {
+		return err
+	}
+	if !goOn {
+		return nil
+	}
+	again := time.NewTicker(followEvery)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := c.catchUp(emit); err != nil {
+			return err
+		}
+	}
+}
+
+// tailer reads one log, and what follows it.
+type tailer struct {
+	place   place
+	file    *os.File
+	partial []byte // of a line whose end has not come
+}
+
+func findLog(name string) (*tailer, error) {
+	all, err := places(name)
+	if err != nil {
+		return nil, err
+	}
+	there, err := seen(all)
+	for _, p := range there {
+		f, openErr := os.Open(p.log())
+		if openErr == nil {
+			return &tailer{place: p, file: f}, nil
+		}
+		if !errors.Is(openErr, fs.ErrNotExist) && err == nil {
+			err = unavailable(openErr)
+		}
+	}
+	if err == nil {
+		err = unavailable(&NotRunningError{Name: name})
+	}
+	return nil, err
+}
+
+// tail emits the last lines of the older log and of this one.
+func (t *tailer) tail(last int, emit func(Line) error) error {
+	var lines []Line
+	keep := func(l Line) error {
+		lines = append(lines, l)
+		if last >= 0 && len(lines) > 2*last+1024 {
+			lines = append(lines[:0], lines[len(lines)-last:]...)
+		}
+		return nil
+	}
+	if before, err := os.Open(t.place.log() + older); err == nil {
+		old := &tailer{place: t.place, file: before}
+		err = errors.Join(old.rest(keep), old.end(keep))
+		_ = before.Close()
+		if err != nil {
+			return err
+		}
+	}
+	if err := t.rest(keep); err != nil {
+		return err
+	}
+	if last >= 0 && len(lines) > last {
+		lines = lines[len(lines)-last:]
+	}
+	for _, l := range lines {
+		if err := emit(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// catchUp emits what was added, and goes over to the file that has taken the place
+// of this one.
+func (t *tailer) catchUp(emit func(Line) error) error {
+	next, err := os.Open(t.place.log())
+	if err != nil { // it is about to be there again, or the daemon is gone
+		return t.rest(emit)
+	}
+	// What is in the file now is all it will ever hold, if it is another one.
+	if err := t.rest(emit); err != nil {
+		_ = next.Close()
+		return err
+	}
+	now, err1 := t.file.Stat()
+	then, err2 := next.Stat()
+	if err1 != nil || err2 != nil || os.SameFile(now, then) {
+		return next.Close()
+	}
+	if err := t.end(emit); err != nil {
+		_ = next.Close()
+		return err
+	}
+	_ = t.file.Close()
+	t.file = next
+	return t.rest(emit)
+}
+
+// rest emits the whole lines up to the end of the file.
+func (t *tailer) rest(emit func(Line) error) error {
+	r := bufio.NewReaderSize(t.file, 64<<10)
+	for {
+		part, err := r.ReadSlice('\n')
+		t.partial = append(t.partial, part...)
+		switch {
+		case err == nil:
+			if err := t.end(emit); err != nil {
+				return err
+			}
+		case errors.Is(err, bufio.ErrBufferFull):
+			if len(t.partial) >= longestLine {
+				if err := t.end(emit); err != nil {
+					return err
+				}
+			}
+		case errors.Is(err, io.EOF):
+			return nil
+		default:
+			return &hook.Error{Kind: hook.Unavailable, Err: err}
+		}
+	}
+}
+
+// end emits what there is of a line.
+func (t *tailer) end(emit func(Line) error) error {
+	if len(t.partial) == 0 {
+		return nil
+	}
+	line := readLine(bytes.TrimSuffix(t.partial, []byte("\n")))
+	t.partial = t.partial[:0]
+	return emit(line)
+}

@@ -1,0 +1,296 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/wire"
+)
+
+const (
+	// maxClients is how many connections a daemon has at once.
+	maxClients = 256
+	// takeLimit is how long who wants a name waits for one who holds it, but
+	// answers no connection: it is about to, or is about to be gone.
+	takeLimit = 2 * time.Second
+	// look is how often a name is looked at while somebody waits for it.
+	look = 10 * time.Millisecond
+)
+
+// Server holds a name, and serves a session under it. Its methods are safe for
+// concurrent use.
+type Server struct {
+	id       Identity
+	opts     Options
+	held     *held
+	listener *net.UnixListener
+	log      *Log
+
+	ready   chan struct{} // closed when session or failure is there
+	session Session
+	failure *hook.Told
+
+	stopped  chan struct{} // closed when a client says stop, or it is over
+	hurried  chan struct{} // closed when a client says so again
+	stopOnce sync.Once
+	rushOnce sync.Once
+
+	mu       sync.Mutex
+	clients  map[*connection]struct{}
+	running  int         // calls and messages
+	ending   bool        // takes no calls any more
+	closing  bool        // its calls are ended
+	parted   bool        // its connections are ended
+	idle     *time.Timer // nil: stays when it is idle
+	answered *sync.Cond  // running went down
+	work     sync.WaitGroup
+}
+
+// Listen takes a name: from then on clients can ask what it is, and their calls
+// wait for [Server.Serve]. What a daemon left that is dead is removed. Either
+// Serve or [Server.Tell] must follow.
+//
+// Errors are [*hook.Error]: of kind Usage with a [*TakenError] where another one
+// has the name, or for what is no name; of kind Unavailable where there is no
+// directory that is the user's alone, or it cannot be written to. Nothing is left
+// then.
+func Listen(id Identity, o Options) (*Server, error) {
+	all, err := places(id.Name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := makePlace(all)
+	if err != nil {
+		return nil, err
+	}
+	there, _ := seen(all)
+	for _, other := range there {
+		if other != p && other.taken() {
+			return nil, takenBy(other)
+		}
+	}
+	h, err := p.wait()
+	if err != nil {
+		return nil, err
+	}
+	s, err := h.serve(id, o)
+	if err != nil {
+		h.clear()
+		h.clearLog()
+		h.free()
+		return nil, unavailable(err)
+	}
+	return s, nil
+}
+
+func takenBy(p place) error {
+	by, _ := p.readState() // whoever it is
+	return &hook.Error{Kind: hook.Usage, Err: &TakenError{Name: p.name, By: by}}
+}
+
+// wait takes the name, unless one who is alive has it.
+func (p place) wait() (*held, error) {
+	limit := time.NewTimer(takeLimit)
+	defer limit.Stop()
+	again := time.NewTicker(look)
+	defer again.Stop()
+	for {
+		h, ok, err := p.take()
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		if ok {
+			return h, nil
+		}
+		if c, err := net.Dial("unix", p.socket); err == nil {
+			_ = c.Close()
+			return nil, takenBy(p)
+		}
+		select {
+		case <-again.C:
+		case <-limit.C:
+			return nil, takenBy(p)
+		}
+	}
+}
+
+// serve writes who holds the name and opens the socket. What it leaves when it
+// fails, its caller removes.
+func (h *held) serve(id Identity, o Options) (*Server, error) {
+	h.clear()
+	log, err := openLog(h.log(), o.Starter != nil)
+	if err != nil {
+		return nil, err
+	}
+	id.PID, id.Started, id.Build = os.Getpid(), time.Now().Round(0), wire.Build()
+	id.Mark, id.Boot = processMark(id.PID), bootMark()
+	id.Socket, id.Log = h.socket, h.log()
+	listener, err := h.listen(id)
+	if err != nil {
+		_ = log.Close()
+		return nil, err
+	}
+	s := &Server{
+		id: id, opts: o, held: h, listener: listener, log: log, ready: make(chan struct{}),
+		stopped: make(chan struct{}), hurried: make(chan struct{}), clients: make(map[*connection]struct{}),
+	}
+	s.answered = sync.NewCond(&s.mu)
+	s.work.Go(s.accept)
+	return s, nil
+}
+
+func (h *held) listen(id Identity) (*net.UnixListener, error) {
+	if err := h.writeState(id); err != nil {
+		return nil, err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.socket, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	listener.SetUnlinkOnClose(false) // who holds the lock removes it
+	if err := os.Chmod(h.socket, 0o600); err != nil {
+		_ = listener.Close()
+		return nil, err
+	}
+	return listener, nil
+}
+
+// Identity says who serves, and what.
+func (s *Server) Identity() Identity { return s.id }
+
+// Log is where the daemon writes what the plugin prints. It is closed with the
+// server.
+func (s *Server) Log() *Log { return s.log }
+
+// Starting returns a context for the start of what is to be served: it ends with
+// ctx, and with a [*StoppingError] when a client says stop meanwhile.
+func (s *Server) Starting(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() { // ends with ctx, which the caller cancels
+		select {
+		case <-s.stopped:
+			cancel(&StoppingError{Name: s.id.Name})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// accept takes connections until the listener is closed.
+func (s *Server) accept() {
+	for {
+		c, err := s.listener.AcceptUnix()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // no descriptors left; those who are here go on
+			select {
+			case <-time.After(look):
+			case <-s.stopped:
+			}
+			continue
+		}
+		if err := checkPeer(c); err != nil {
+			s.log.note("refused a connection: " + err.Error())
+			_ = c.Close()
+			continue
+		}
+		s.welcome(c)
+	}
+}
+
+// welcome begins to serve a connection, unless there are too many.
+func (s *Server) welcome(c net.Conn) {
+	cl := newConnection(s, c)
+	s.mu.Lock()
+	full, parted := len(s.clients) >= maxClients, s.parted
+	if !full && !parted {
+		s.clients[cl] = struct{}{}
+		if s.idle != nil {
+			s.idle.Stop()
+		}
+	}
+	s.mu.Unlock()
+	switch {
+	case parted:
+		cl.drop()
+		return
+	case full:
+		cl.refuse()
+		return
+	}
+	s.work.Go(func() {
+		defer s.leave(cl)
+		cl.serve()
+	})
+}
+
+// leave forgets a connection that is over.
+func (s *Server) leave(cl *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.clients, cl)
+	s.answered.Broadcast()
+	s.rest()
+}
+
+// rest sets the timer of an idle daemon when it is one. Held: mu.
+func (s *Server) rest() {
+	if s.idle != nil && len(s.clients) == 0 && s.running == 0 {
+		s.idle.Reset(s.opts.IdleExit)
+	}
+}
+
+// begin counts a call in; ok is false when none are taken any more.
+func (s *Server) begin() (ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running++
+	return !s.ending
+}
+
+// end counts it out.
+func (s *Server) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running--
+	s.answered.Broadcast()
+	s.rest()
+}
+
+// await waits for the session. The error is that of the start, or ctx's.
+func (s *Server) await(ctx context.Context) (Session, *hook.Told, error) {
+	select {
+	case <-s.ready:
+		return s.session, s.failure, nil
+	default:
+	}
+	select {
+	case <-s.ready:
+		return s.session, s.failure, nil
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
+}
+
+// tell makes an error ready for a client.
+func (s *Server) tell(err error) hook.Told {
+	return tellWith(err, s.opts.Hints, s.opts.Context)
+}
+
+// tellWith adds to an error what its types and the session say about it.
+func tellWith(err error, hints, context func(error) []string) hook.Told {
+	t := hook.Tell(err)
+	if hints != nil {
+		t.Hints = hints(err)
+	}
+	if context != nil {
+		t.Context = context(err)
+	}
+	return t
+}

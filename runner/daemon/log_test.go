@@ -1,0 +1,185 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/wire"
+)
+
+// newLog is a log of the name "p" that turns over at max bytes.
+func newLog(t *testing.T, max int64) *Log {
+	t.Helper()
+	dir := runDir(t)
+	if err := wire.MakeDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	l, err := openLog(filepath.Join(dir, "p.log"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.max = max
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func read(t *testing.T, last int) []Line {
+	t.Helper()
+	var lines []Line
+	if err := ReadLog(context.Background(), "p", last, false, func(l Line) error { lines = append(lines, l); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func texts(lines []Line) []string {
+	var all []string
+	for _, l := range lines {
+		all = append(all, l.Text)
+	}
+	return all
+}
+
+func TestLog(t *testing.T) {
+	runnertest.NothingLeft(t)
+	l := newLog(t, logLimit)
+	at := time.Date(2026, 2, 3, 4, 5, 6, 789000, time.UTC)
+	l.Add(Line{Time: at, Generation: 3, Stream: "stderr", Text: "a b  c"})
+	l.Add(Line{Time: at, Generation: 3, Stream: "stdout", Text: ""})
+	l.Add(Line{Time: at, Stream: Own, Text: "two\nlines\n"})
+	if _, err := l.file.WriteString("panic: oh\n"); err != nil { // as the runtime does
+		t.Fatal(err)
+	}
+	want := []Line{
+		{at, 3, "stderr", "a b  c"}, {at, 3, "stdout", ""}, {at, 0, Own, "two"}, {at, 0, Own, "lines"}, {Text: "panic: oh"},
+	}
+	if got := read(t, -1); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := read(t, 2); !reflect.DeepEqual(got, want[3:]) {
+		t.Errorf("the last two are %+v", got)
+	}
+	if got := read(t, 0); got != nil {
+		t.Errorf("the last none are %+v", got)
+	}
+	full := errors.New("full")
+	if err := ReadLog(context.Background(), "p", -1, true, func(Line) error { return full }); !errors.Is(err, full) {
+		t.Errorf("got %v, want what emit said", err)
+	}
+	if err := ReadLog(context.Background(), "q", -1, true, nil); kindOf(t, err) != hook.Unavailable {
+		t.Errorf("no log: %v", err)
+	}
+}
+
+// A log never grows beyond its limit, twice, and who follows it misses nothing.
+func TestLogTurns(t *testing.T) {
+	runnertest.NothingLeft(t)
+	const limit, n = 64 << 10, 1000
+	l := newLog(t, limit)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	more := make(chan struct{}, n) // the writer stays within one turn of the reader
+	got := make(chan string, n)
+	done := make(chan error, 1)
+	l.Add(Line{Stream: "stderr", Text: "0"})
+	go func() {
+		done <- ReadLog(ctx, "p", -1, true, func(line Line) error {
+			got <- strings.TrimRight(line.Text, ".")
+			more <- struct{}{}
+			return nil
+		})
+	}()
+	dots := strings.Repeat(".", 200)
+	for i := 1; i < n; i++ {
+		l.Add(Line{Stream: "stderr", Text: fmt.Sprint(i, dots)})
+		if i%200 == 0 {
+			for range 200 {
+				<-more
+			}
+		}
+	}
+	for i := range n {
+		if line := <-got; strings.TrimSpace(line) != fmt.Sprint(i) {
+			t.Fatalf("got %q, want %d", line, i)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{l.path, l.path + older} {
+		if info, err := os.Stat(name); err != nil || info.Size() > limit {
+			t.Errorf("%s: %v, %v", name, info.Size(), err)
+		}
+	}
+	if lines := texts(read(t, 300)); len(lines) != 300 || !strings.HasPrefix(lines[0], fmt.Sprint(n-300)) {
+		t.Errorf("the last 300 begin with %q", lines[0])
+	}
+}
+
+// Who follows a log goes on with the next daemon's.
+func TestFollowRestart(t *testing.T) {
+	nothingLeft(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	d := start(t, newFake(), Options{})
+	d.Log().Add(Line{Stream: "stdout", Text: "first"})
+	got := make(chan string, 10)
+	done := make(chan error, 1)
+	go func() {
+		done <- ReadLog(ctx, "p", -1, true, func(l Line) error { got <- l.Text; return nil })
+	}()
+	if line := <-got; line != "first" {
+		t.Errorf("got %q", line)
+	}
+	d.Log().Add(Line{Stream: "stdout", Text: "last"})
+	d.stop()
+	d = start(t, newFake(), Options{})
+	if _, err := d.Log().Write([]byte("second\n")); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"last", "second"} {
+		if line := <-got; line != want {
+			t.Errorf("got %q, want %q", line, want)
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// A disk that is full loses lines, and nothing else; how many is told.
+func TestLogFull(t *testing.T) {
+	runnertest.NothingLeft(t)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full")
+	}
+	defer func() { _ = full.Close() }()
+	l := newLog(t, logLimit)
+	real := l.file
+	l.Add(Line{Stream: Own, Text: "one"})
+	l.file = full
+	for range 3 {
+		l.Add(Line{Stream: Own, Text: "lost"})
+	}
+	l.file = real
+	l.Add(Line{Stream: Own, Text: "two"})
+	l.Add(Line{Stream: Own, Text: "three"})
+	want := []string{"one", "3 lines could not be written", "two", "three"}
+	if got := texts(read(t, -1)); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

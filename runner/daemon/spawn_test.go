@@ -1,0 +1,357 @@
+//go:build unix
+
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// TestMain is the daemon as well: it is what Spawn starts in these tests.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "__daemon" {
+		os.Exit(asDaemon(os.Args[2]))
+	}
+	if len(os.Args) > 2 && os.Args[1] == "__start" {
+		id, err := Spawn(context.Background(), SpawnOptions{Name: "p", Args: []string{"__daemon", os.Args[2]}})
+		fmt.Println(id.Name, err)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// asDaemon is a daemon that does as its mode says.
+func asDaemon(mode string) int {
+	starter := OpenStarter()
+	hints := func(error) []string { return []string{"look at it"} }
+	switch mode {
+	case "dies":
+		panic("what it said last")
+	case "early":
+		starter.Fail(&hook.Error{Kind: hook.Usage, Err: errors.New("no such plugin")}, hints, nil)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	s, err := Listen(Identity{Name: "p", Entry: "/x/p.py", Version: "1.0"}, Options{Starter: starter, Hints: hints})
+	if err != nil {
+		starter.Fail(err, hints, nil)
+		return 2
+	}
+	fmt.Fprintln(os.Stderr, "this is in the log")
+	f := newFake()
+	f.hooks["about"] = func(context.Context, hook.Call) (hook.Result, error) { return value(surroundings()), nil }
+	f.hooks["turn"] = func(context.Context, hook.Call) (hook.Result, error) {
+		s.log.max = 1000
+		s.log.Add(Line{Stream: Own, Text: strings.Repeat("x", 2000)})
+		s.log.Add(Line{Stream: Own, Text: "turned"})
+		return hook.Result{}, nil
+	}
+	f.hooks["panic"] = func(context.Context, hook.Call) (hook.Result, error) { panic("a bug") }
+	switch mode {
+	case "fails":
+		starter.Note("it takes its time")
+		s.Tell(&hook.Error{Kind: hook.Start, Python: &hook.Raised{Type: "ImportError", Message: "no numpy"}})
+		return 5
+	case "hangs":
+		starter.Note("hanging")
+		ctx, cancel := s.Starting(ctx)
+		defer cancel()
+		<-ctx.Done()
+		s.Tell(hook.Ended(ctx, "", "no start", time.Now(), false))
+		return 5
+	}
+	if err := s.Serve(ctx, f); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// around is what a daemon has from who started it.
+type around struct {
+	Session, PID int
+	Dir          string
+	Files        map[string]string
+	Environ      []string
+}
+
+func surroundings() around {
+	session, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)
+	dir, _ := os.Getwd()
+	a := around{Session: int(session), PID: os.Getpid(), Dir: dir, Files: map[string]string{}, Environ: os.Environ()}
+	entries, _ := os.ReadDir("/proc/self/fd")
+	for _, e := range entries {
+		if to, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil {
+			a.Files[e.Name()] = to
+		}
+	}
+	return a
+}
+
+// spawned starts a daemon in the background, which ends with the test.
+func spawned(t *testing.T, mode string) (Identity, error) {
+	t.Helper()
+	id, err := Spawn(context.Background(), SpawnOptions{Name: "p", Args: []string{"__daemon", mode}})
+	t.Cleanup(func() {
+		c, err := Look(context.Background(), "p")
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		if err := c.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return id, err
+}
+
+// A daemon has nothing of ours but what it should have.
+func TestSpawn(t *testing.T) {
+	dir := nothingLeft(t)
+	inherited, err := syscall.Open(filepath.Dir(dir), syscall.O_RDONLY, 0) // as a shell leaves it: not closed on exec
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Close(inherited) }()
+	id, err := Spawn(context.Background(), SpawnOptions{Name: "p", Args: []string{"__daemon", "good"}, Dir: filepath.Dir(dir),
+		Env: append(os.Environ(), "MARK=1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := open(t)
+	var a around
+	runnertest.Until(t, "the pipe of the start is closed", func() bool {
+		a = askAround(t, c)
+		return !strings.HasPrefix(a.Files["3"], "pipe:")
+	})
+	if a.PID != id.PID || a.Session != id.PID || a.Dir != filepath.Dir(dir) || !slices.Contains(a.Environ, "MARK=1") {
+		t.Errorf("got %+v of %d", a, id.PID)
+	}
+	if len(a.Files) > 0 && (a.Files["0"] != "/dev/null" || a.Files["1"] != id.Log || a.Files["2"] != id.Log) {
+		t.Errorf("its streams are %v", a.Files)
+	}
+	for fd, to := range a.Files {
+		if to == filepath.Dir(dir) || strings.HasPrefix(to, "pipe:") {
+			t.Errorf("descriptor %s is %s", fd, to)
+		}
+	}
+	if err := c.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if got := files(t, dir); len(got) != 0 {
+		t.Errorf("left %v", got)
+	}
+	gone(t, id.PID)
+}
+
+// askAround asks a daemon what it has from who started it.
+func askAround(t *testing.T, c *Client) (a around) {
+	t.Helper()
+	r, err := c.Call(context.Background(), hook.Call{Hook: "about"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(r.Value, &a); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// gone waits until there is no process of that number.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	runnertest.Until(t, "the process is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+}
+
+// What goes wrong before it is ready is told, and leaves nothing.
+func TestSpawnFails(t *testing.T) {
+	for mode, want := range map[string]struct {
+		kind hook.Kind
+		text string
+	}{
+		"early": {hook.Usage, "no such plugin"},
+		"fails": {hook.Start, "ImportError: no numpy"},
+		"dies":  {hook.Unavailable, "the daemon ended before it was ready"},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			dir := nothingLeft(t)
+			_, err := spawned(t, mode)
+			e := (*hook.Error)(nil)
+			if !errors.As(err, &e) || e.Kind != want.kind || err.Error() != want.text {
+				t.Errorf("got %v, want %s", err, want.text)
+			}
+			var told *hook.ToldError
+			if errors.As(err, &told) != (mode != "dies") || told != nil && !slices.Equal(told.Hints, []string{"look at it"}) {
+				t.Errorf("hints %+v", told)
+			}
+			if mode == "dies" && (e.Exit == nil || !strings.Contains(strings.Join(e.Exit.Stderr, "\n"), "what it said last")) {
+				t.Errorf("exit %+v", e.Exit)
+			}
+			if _, err := os.Stat(dir); err == nil && len(files(t, dir)) != 0 {
+				t.Errorf("left %v", files(t, dir))
+			}
+		})
+	}
+}
+
+// Ctrl-C while it starts ends what was started.
+func TestSpawnInterrupted(t *testing.T) {
+	dir := nothingLeft(t)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	interrupted := errors.New("interrupted by the user")
+	_, err := Spawn(ctx, SpawnOptions{Name: "p", Args: []string{"__daemon", "hangs"}, Note: func(text string) {
+		if text == "hanging" {
+			cancel(interrupted)
+		}
+	}})
+	if !errors.Is(err, interrupted) || kindOf(t, err) != hook.Canceled {
+		t.Errorf("got %v", err)
+	}
+	if got := files(t, dir); len(got) != 0 {
+		t.Errorf("left %v", got)
+	}
+}
+
+// Fifty who start the same plugin at once have one daemon.
+func TestSpawnMany(t *testing.T) {
+	nothingLeft(t)
+	var work sync.WaitGroup
+	ids := make(chan Identity, 50)
+	for range 50 {
+		work.Go(func() {
+			id, err := spawned(t, "good")
+			if err != nil {
+				t.Error(err)
+			}
+			ids <- id
+		})
+	}
+	work.Wait()
+	first := <-ids
+	for range len(ids) {
+		if id := <-ids; id.PID != first.PID || id.Mark != first.Mark {
+			t.Errorf("two daemons: %d and %d", first.PID, id.PID)
+		}
+	}
+}
+
+// After kill -9 the next start finds nothing in its way, and no process that has
+// the number since is taken for the daemon.
+func TestKilled(t *testing.T) {
+	dir := nothingLeft(t)
+	id, err := spawned(t, "good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := open(t)
+	if err := syscall.Kill(id.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-c.gone
+	if _, err := c.Call(context.Background(), hook.Call{Hook: "echo"}); kindOf(t, err) != hook.Unavailable {
+		t.Errorf("a call of what is dead: %v", err)
+	}
+	gone(t, id.PID)
+	if got := files(t, dir); !slices.Contains(got, "p.sock") {
+		t.Fatalf("left %v, want it as kill leaves it", got)
+	}
+	if _, err := Open(context.Background(), "p"); kindOf(t, err) != hook.Unavailable {
+		t.Errorf("opened what is dead: %v", err)
+	}
+	next, err := spawned(t, "good")
+	if err != nil || next.PID == id.PID {
+		t.Errorf("the next is %d, %v", next.PID, err)
+	}
+	stranger := id
+	stranger.PID = os.Getppid() // whose mark it has not
+	if err := stranger.kill(); err != nil {
+		t.Error(err)
+	}
+	stranger.Boot = "another"
+	if err := stranger.kill(); err == nil {
+		t.Error("a process of another boot is taken for one of this")
+	}
+}
+
+// A daemon that does not hear is killed.
+func TestStopStuck(t *testing.T) {
+	dir := nothingLeft(t)
+	id, err := spawned(t, "good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := open(t)
+	if err := syscall.Kill(id.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it has stopped", func() bool {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id.PID))
+		return err != nil || bytes.Contains(text, []byte(") T "))
+	})
+	defer func(limit time.Duration) { stopLimit = limit }(stopLimit)
+	stopLimit = 100 * time.Millisecond
+	if err := c.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+	gone(t, id.PID)
+	if got := files(t, dir); !slices.Equal(got, []string{"p.log"}) {
+		t.Errorf("left %v", got)
+	}
+}
+
+// Who reads what `start` prints sees its end when it ends, and not the daemon's.
+func TestSubstitution(t *testing.T) {
+	nothingLeft(t)
+	var out bytes.Buffer
+	cmd := exec.Command(os.Args[0], "__start", "good")
+	cmd.Stdout, cmd.Stderr = &out, &out // pipes, which are read to their end
+	if err := cmd.Run(); err != nil || out.String() != "p <nil>\n" {
+		t.Errorf("got %q, %v", out.String(), err)
+	}
+	c := open(t)
+	if err := c.Stop(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// What Go says of a panic is in the log, also when that has turned over, and the log
+// is there after the death.
+func TestPanicInLog(t *testing.T) {
+	dir := nothingLeft(t)
+	id, err := spawned(t, "good")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := open(t)
+	if _, err := c.Call(context.Background(), hook.Call{Hook: "turn"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Call(context.Background(), hook.Call{Hook: "panic"}); kindOf(t, err) != hook.Unavailable {
+		t.Errorf("got %v", err)
+	}
+	gone(t, id.PID)
+	for file, want := range map[string][]string{"p.log.1": {"this is in the log", "xxx"}, "p.log": {"turned", "panic: a bug"}} {
+		text, err := os.ReadFile(filepath.Join(dir, file))
+		for _, want := range want {
+			if err != nil || !bytes.Contains(text, []byte(want)) {
+				t.Errorf("%s is %q, %v, want %s in it", file, text, err, want)
+			}
+		}
+	}
+}

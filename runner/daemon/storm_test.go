@@ -1,0 +1,107 @@
+//go:build unix
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// Start, call, stop and kill at random: nobody waits for ever, what is answered is
+// answered rightly, only what the storm itself did goes wrong, and nothing is left.
+func TestStorm(t *testing.T) {
+	dir := nothingLeft(t)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var work sync.WaitGroup
+	for seed := range uint64(6) {
+		work.Go(func() {
+			r := rand.New(rand.NewPCG(seed, 7))
+			for range 25 {
+				gust(ctx, t, r)
+			}
+		})
+	}
+	work.Wait()
+	if ctx.Err() != nil {
+		t.Fatal("it took a minute")
+	}
+	if c, err := Look(ctx, "p"); err == nil {
+		if err := c.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+		c.Close()
+	}
+	if _, err := List(ctx); err != nil { // removes what the killed left
+		t.Error(err)
+	}
+	for _, name := range files(t, dir) {
+		if name != "p.log" {
+			t.Errorf("left %s", name)
+		}
+	}
+}
+
+// gust does one thing.
+func gust(ctx context.Context, t *testing.T, r *rand.Rand) {
+	what := r.IntN(10)
+	if what < 3 {
+		id, err := Spawn(ctx, SpawnOptions{Name: "p", Args: []string{"__daemon", "good"}})
+		if err == nil && id.Entry != "/x/p.py" {
+			t.Errorf("started %+v", id)
+		}
+		blamed(t, "start", err)
+		return
+	}
+	if what == 3 {
+		_, err := List(ctx)
+		blamed(t, "list", err)
+		return
+	}
+	c, err := Open(ctx, "p")
+	blamed(t, "open", err)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	switch what {
+	case 4:
+		blamed(t, "stop", c.Stop(ctx))
+	case 5:
+		if id := c.Identity(); id.PID > 1 && processMark(id.PID) == id.Mark {
+			_ = syscall.Kill(id.PID, syscall.SIGKILL)
+		}
+	case 6:
+		_, err := c.Status(ctx)
+		blamed(t, "status", err)
+	case 7:
+		short, cancel := context.WithTimeout(ctx, time.Duration(r.IntN(20))*time.Millisecond)
+		defer cancel()
+		if _, err := c.Call(short, hook.Call{Hook: "block"}); err == nil {
+			t.Error("what blocks was answered")
+		}
+	default:
+		got, err := c.Call(ctx, hook.Call{Hook: "echo", Args: hook.Args{JSON: []byte(`["x"]`)}})
+		if err == nil && string(got.Value) != `["x"]` {
+			t.Errorf("echo: %s", got.Value)
+		}
+		blamed(t, "call", err)
+	}
+}
+
+// blamed takes the errors that come of stops and kills.
+func blamed(t *testing.T, what string, err error) {
+	e := (*hook.Error)(nil)
+	switch {
+	case err == nil:
+	case !errors.As(err, &e) || e.Kind != hook.Unavailable:
+		t.Errorf("%s: %v", what, err)
+	}
+}

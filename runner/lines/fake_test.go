@@ -1,0 +1,84 @@
+package lines
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// callerFunc is a Caller.
+type callerFunc func(ctx context.Context, c hook.Call) (hook.Result, error)
+
+func (f callerFunc) Call(ctx context.Context, c hook.Call) (hook.Result, error) { return f(ctx, c) }
+
+// told answers with the call itself.
+func told(_ context.Context, c hook.Call) (hook.Result, error) {
+	value := append(schema.AppendQuote([]byte("["), c.Hook), ',')
+	if c.Args.JSON == nil {
+		value = append(value, `"none"`...)
+	}
+	return valued(append(append(value, c.Args.JSON...), ']')), nil
+}
+
+func valued(value []byte) hook.Result { return hook.Result{Item: hook.Item{Value: value}} }
+
+// errorText is a short face of errors.
+func errorText(e *hook.Error) json.RawMessage {
+	return schema.Quote(e.Kind.String() + ": " + e.Error())
+}
+
+// options are those of most tests.
+func options(in io.Reader, out io.Writer) Options {
+	return Options{In: in, Out: out, Error: errorText}
+}
+
+// answers runs an engine over a text, and returns what it wrote.
+func answers(t *testing.T, caller hook.Caller, in string, change func(*Options)) (string, Counts) {
+	t.Helper()
+	var out bytes.Buffer
+	o := options(strings.NewReader(in), &out)
+	if change != nil {
+		change(&o)
+	}
+	e := New(caller, o)
+	if err := e.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), e.Counts()
+}
+
+// gate is an output that takes what it is given only when it is open.
+type gate struct {
+	mu   sync.Mutex
+	got  bytes.Buffer
+	open chan struct{} // closed when it is
+}
+
+func newGate() *gate { return &gate{open: make(chan struct{})} }
+
+func (g *gate) Write(b []byte) (int, error) {
+	<-g.open
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.got.Write(b)
+}
+
+func (g *gate) String() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.got.String()
+}
+
+// opened is an output that takes all, and may be looked at meanwhile.
+func opened() *gate {
+	g := newGate()
+	close(g.open)
+	return g
+}

@@ -1,0 +1,204 @@
+package lines
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// TestRequests answers one line each that names its hook.
+func TestRequests(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{`{"id": 7, "hook": "f", "args": {"a": 1}}`, `{"id":7,"result":["f",{"a": 1}]}`},
+		{`{"hook":"f","args":[1,2]}`, `{"id":1,"result":["f",[1,2]]}`},
+		{`{"hook":"f"}`, `{"id":1,"result":["f","none"]}`},
+		{`{"hook":"f","args":null}`, `{"id":1,"result":["f","none"]}`},
+		{" \t{ \"args\" : [ ] ,\t\"hook\" : \"f\" } \t", `{"id":1,"result":["f",[ ]]}`},
+		{`{"hook":"caf\u00e9","args":[]}`, `{"id":1,"result":["café",[]]}`},
+		{`{"\u0068ook":"f"}`, `{"id":1,"result":["f","none"]}`},
+
+		// An id comes back as it was written, whatever it is.
+		{`{"id":1.50,"hook":"f"}`, `{"id":1.50,"result":["f","none"]}`},
+		{`{"id":12345678901234567890123,"hook":"f"}`, `{"id":12345678901234567890123,"result":["f","none"]}`},
+		{`{"id":null,"hook":"f"}`, `{"id":null,"result":["f","none"]}`},
+		{`{"id":"\u00e9\"\\","hook":"f"}`, `{"id":"\u00e9\"\\","result":["f","none"]}`},
+		{`{"id":{"b" : [1, {"}": "]"}]},"hook":"f"}`, `{"id":{"b" : [1, {"}": "]"}]},"result":["f","none"]}`},
+		{`{"hook":"f","id":"\\"}`, `{"id":"\\","result":["f","none"]}`},
+
+		// What cannot be read is told by its line, and by its id if it has one.
+		{`{"id":7}`, `{"line":1,"id":7,"error":"request: \"hook\" is missing"}`},
+		{`{"hook":null}`, `{"line":1,"error":"request: \"hook\" is missing"}`},
+		{`{"hook":""}`, `{"line":1,"error":"request: \"hook\" is empty"}`},
+		{`{"hook":3}`, `{"line":1,"error":"request: \"hook\" is a number, want text"}`},
+		{`{"hook":["f"]}`, `{"line":1,"error":"request: \"hook\" is an array, want text"}`},
+		{`{"hook":true}`, `{"line":1,"error":"request: \"hook\" is true, want text"}`},
+		{`{"hook":"f","args":"x"}`, `{"line":1,"error":"request: \"args\" is text, want an object (names) or an array (positions)"}`},
+		{`{"hook":"f","args":{},"args":{}}`, `{"line":1,"error":"request: \"args\" is given twice"}`},
+		{`{"id":1,"id":2,"hook":"f"}`, `{"line":1,"id":1,"error":"request: \"id\" is given twice"}`},
+		{`{"hook":"f","arg":{}}`, `{"line":1,"error":"request: unknown key \"arg\", want id, hook and args"}`},
+		{`{}`, `{"line":1,"error":"request: \"hook\" is missing"}`},
+		{`[]`, `{"line":1,"error":"request: the line is an array, want an object with \"hook\" and \"args\""}`},
+		{`"f"`, `{"line":1,"error":"request: the line is text, want an object with \"hook\" and \"args\""}`},
+		{`null`, `{"line":1,"error":"request: the line is null, want an object with \"hook\" and \"args\""}`},
+		{`{"hook":"f","args":[NaN]}`, `{"line":1,"error":"request: the line is not JSON: byte 21: invalid character 'N' looking for beginning of value"}`},
+		{`{"hook":"f"`, `{"line":1,"error":"request: the line is not JSON: byte 12: unexpected end of JSON input"}`},
+		{`{"hook":"f"}{}`, `{"line":1,"error":"request: the line is not JSON: byte 13: invalid character '{' after top-level value"}`},
+		{"{\"hook\":\"\xff\"}", `{"line":1,"error":"request: the line is not UTF-8: byte 10 is 0xff"}`},
+	} {
+		if got, _ := answers(t, callerFunc(told), c.line+"\n", nil); got != c.want+"\n" {
+			t.Errorf("%s\n got %s\nwant %s", c.line, got, c.want)
+		}
+	}
+}
+
+// TestSuggest tells what an unknown key was probably meant to be.
+func TestSuggest(t *testing.T) {
+	for key, want := range map[string]string{"arg": "args", "hok": "hook", "Id": "id", "parameters": ""} {
+		_, err := (&parser{}).parse([]byte(`{"` + key + `": 1}`))
+		if bad := (*LineError)(nil); !errors.As(err, &bad) || bad.Suggest != want {
+			t.Errorf("%s: %#v, want the suggestion %q", key, err, want)
+		}
+	}
+}
+
+// TestItems answers one line each that is arguments alone.
+func TestItems(t *testing.T) {
+	for _, c := range []struct {
+		items      Items
+		line, want string
+	}{
+		{ByShape, `[1, 2]`, `[1, 2]`},
+		{ByShape, ` {"a": 1} `, `{"a": 1}`},
+		{ByShape, `"x"`, `["x"]`},
+		{ByShape, `null`, `[null]`},
+		{ByShape, `5`, `[5]`},
+		{Value, `[1, 2]`, `[[1, 2]]`},
+		{Value, `{"a": 1}`, `[{"a": 1}]`},
+		{Value, ` true `, `[true]`},
+		{Text, `[1, 2]`, `["[1, 2]"]`},
+		{Text, `  padded `, `["  padded "]`},
+		{Text, `a "b" \ ünï`, `["a \"b\" \\ ünï"]`},
+		{Text, "nul \x00 tab \t", `["nul \u0000 tab \t"]`},
+		{Text, "file-\xff", `["file-\udcff"]`}, // as Python has such names
+	} {
+		got, _ := answers(t, callerFunc(told), c.line+"\n", func(o *Options) { o.Hook, o.Items = "h", c.items })
+		if want := `{"id":1,"result":["h",` + c.want + "]}\n"; got != want {
+			t.Errorf("%v %q\n got %swant %s", c.items, c.line, got, want)
+		}
+	}
+	got, counts := answers(t, callerFunc(told), "x\n", func(o *Options) { o.Hook = "h" })
+	if want := `{"line":1,"error":"request: the line is not JSON: byte 1: invalid character 'x' looking for beginning of value"}` + "\n"; got != want {
+		t.Errorf("got %swant %s", got, want)
+	}
+	if counts != (Counts{Answered: 1, Failed: 1}) {
+		t.Errorf("counts are %+v", counts)
+	}
+}
+
+// TestLines splits inputs as users expect.
+func TestLines(t *testing.T) {
+	text := func(o *Options) { o.Hook, o.Items = "h", Text }
+	line := func(id, text string) string { return `{"id":` + id + `,"result":["h",["` + text + `"]]}` + "\n" }
+	for _, c := range []struct {
+		name, in, want string
+		change         func(*Options)
+	}{
+		{"nothing", "", "", text},
+		{"no newline at the end", "a\nb", line("1", "a") + line("2", "b"), text},
+		{"carriage returns", "a\r\nb\r\n", line("1", "a") + line("2", "b"), text},
+		{"one at the end of all", "a\r", line("1", "a"), text},
+		{"one in the middle", "a\rb\n", line("1", `a\rb`), text},
+		{"blank ones", "\n\na\r\n\r\n\nb\n\n", line("3", "a") + line("6", "b"), text},
+		{"blanks are text", " \n", line("1", " "), text},
+		{"blanks are no JSON", " \n\t\r\n5\n", `{"id":3,"result":["h",[5]]}` + "\n", func(o *Options) { o.Hook = "h" }},
+		{"a byte order mark", "\ufeffa\n\ufeffb\n", line("1", "a") + line("2", "\ufeffb"), text},
+		{"a byte order mark alone", "\ufeff", "", text},
+		{"too long", "12345678\n123456789\r\n12345678\r\n1234567890", line("1", "12345678") +
+			`{"line":2,"error":"request: the line has more than 8 bytes"}` + "\n" + line("3", "12345678") +
+			`{"line":4,"error":"request: the line has more than 8 bytes"}` + "\n",
+			func(o *Options) { text(o); o.MaxLine = 8 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got, _ := answers(t, callerFunc(told), c.in, c.change); got != c.want {
+				t.Errorf("got\n%swant\n%s", got, c.want)
+			}
+			if got, _ := answers(t, callerFunc(told), "", func(o *Options) {
+				c.change(o)
+				o.In = iotest.OneByteReader(strings.NewReader(c.in))
+			}); got != c.want {
+				t.Errorf("byte by byte: got\n%swant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestLongLines reads lines that are longer than the reader's buffer.
+func TestLongLines(t *testing.T) {
+	const most = 5 * readSize
+	for size, long := range map[int]bool{
+		readSize - 1: false, readSize: false, readSize + 1: false, 2*readSize + 7: false, most: false, most + 1: true,
+		most + 2: true, 9 * readSize: true,
+	} {
+		for _, end := range []string{"\n", "\r\n"} {
+			in := newLineReader(strings.NewReader(strings.Repeat("x", size)+end+"next"), most)
+			line, err := in.next()
+			if long != isLineError(err) || !long && (err != nil || len(line) != size) {
+				t.Errorf("%d bytes and %q: got %d and %v", size, end, len(line), err)
+			}
+			if line, err = in.next(); string(line) != "next" || err != nil {
+				t.Errorf("behind %d bytes: %.20q, %v", size, line, err)
+			}
+			if _, err = in.next(); !errors.Is(err, io.EOF) {
+				t.Errorf("at the end: %v", err)
+			}
+		}
+	}
+}
+
+// TestReadError answers what came before, and tells.
+func TestReadError(t *testing.T) {
+	broken := errors.New("no disk")
+	var out bytes.Buffer
+	o := options(io.MultiReader(strings.NewReader("1\n2\nhalf"), iotest.ErrReader(broken)), &out)
+	o.Hook = "h"
+	err := New(callerFunc(told), o).Run(t.Context())
+	if bad := (*ReadError)(nil); !errors.As(err, &bad) || !errors.Is(err, broken) {
+		t.Errorf("the error is %v", err)
+	}
+	if want := `{"id":1,"result":["h",[1]]}` + "\n" + `{"id":2,"result":["h",[2]]}` + "\n"; out.String() != want {
+		t.Errorf("got %s", out.String())
+	}
+}
+
+// TestAnswers writes results of every sort on one line.
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		result hook.Result
+		want   string
+	}{
+		{valued([]byte("5")), `"result":5`},
+		{valued([]byte(" {\n \"a\" : \"\\n\"\r\n}\n")), `"result":{"a":"\n"}`},
+		{valued([]byte("[NaN,\n1]")), `"result":[NaN, 1]`},
+		{valued(nil), `"result":null`},
+		{hook.Result{Item: hook.Item{Value: []byte(`"aGk="`), Binary: true}}, `"result":"aGk=","binary":true`},
+		{hook.Result{Item: hook.Item{Value: []byte(`aGk=`), Binary: true}}, `"result":"aGk=","binary":true`},
+		{hook.Result{Streamed: true}, `"done":true`},
+		{hook.Result{Streamed: true, Item: hook.Item{Value: []byte("[1]")}}, `"result":[1]`},
+	} {
+		caller := callerFunc(func(context.Context, hook.Call) (hook.Result, error) { return c.result, nil })
+		if got, _ := answers(t, caller, "1\n", func(o *Options) { o.Hook = "h" }); got != `{"id":1,`+c.want+"}\n" {
+			t.Errorf("got %swant %s", got, c.want)
+		}
+	}
+	broken := callerFunc(func(context.Context, hook.Call) (hook.Result, error) { return hook.Result{}, io.ErrNoProgress })
+	got, counts := answers(t, broken, "1\n", func(o *Options) { o.Hook = "h" })
+	if !strings.HasPrefix(got, `{"id":1,"error":"internal: `) || counts.Failed != 1 {
+		t.Errorf("an error of no kind: %s, %+v", got, counts)
+	}
+}
