@@ -12,21 +12,22 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// runtimeDir makes a directory for the files of background plugins, with a path
-// short enough for sockets. What still runs when the test ends fails it, and is
-// ended.
-func runtimeDir(t testing.TB) string {
+// runDir names a directory for the files of background plugins, with a path short
+// enough for sockets. It is not made, but the one it is in. What still runs when
+// the test ends fails it, and is ended.
+func runDir(t testing.TB) string {
 	t.Helper()
 	short := "/tmp"
 	if runtime.GOOS == "windows" {
 		short = "" // there are no background plugins, and so no sockets
 	}
-	dir, err := os.MkdirTemp(short, "pp")
+	base, err := os.MkdirTemp(short, "pp")
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir := filepath.Join(base, "run")
 	t.Cleanup(func() {
-		states, _ := filepath.Glob(filepath.Join(dir, "pyplug", "*.json")) // the pattern is right
+		states, _ := filepath.Glob(filepath.Join(dir, "*.json")) // the pattern is right
 		for _, file := range states {
 			t.Errorf("%s is left", file)
 			var id struct{ PID int }
@@ -36,7 +37,7 @@ func runtimeDir(t testing.TB) string {
 				}
 			}
 		}
-		if err := os.RemoveAll(dir); err != nil {
+		if err := os.RemoveAll(base); err != nil {
 			t.Error(err)
 		}
 	})

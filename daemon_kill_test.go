@@ -94,7 +94,7 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 func TestDaemonStaleFiles(t *testing.T) {
 	d := newDaemons(t)
 	d.stopped("counter")
-	dir := filepath.Join(d.run, "pyplug")
+	dir := d.run
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestDaemonDirectories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDaemons(t)
-			dir := filepath.Join(d.run, "pyplug")
+			dir := d.run
 			if name == "another's" && os.Geteuid() != 0 {
 				t.Skip("only root can give a directory away")
 			}
@@ -166,7 +166,7 @@ func TestDaemonDirectories(t *testing.T) {
 		if err := os.Mkdir(long, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		d.env = append(d.env, "XDG_RUNTIME_DIR="+long)
+		d.env = append(d.env, "PYPLUG_RUN_DIR=", "XDG_RUNTIME_DIR="+long)
 		name := "long" + strconv.Itoa(os.Getpid()) // in a directory that is not this test's alone
 		d.stopped(name)
 		d.wants(name, "start", "--name", name, greeter)
@@ -227,7 +227,7 @@ func newCopy(t *testing.T, program string) string {
 func TestDaemonLogFull(t *testing.T) {
 	d := newDaemons(t)
 	d.stopped("prints")
-	dir := filepath.Join(d.run, "pyplug")
+	dir := d.run
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ import (
 type daemons struct {
 	t   *testing.T
 	bin string // of pyplug
-	run string // XDG_RUNTIME_DIR
+	run string // PYPLUG_RUN_DIR
 	tag string // in the environment of all that it starts
 	env []string
 	ctx context.Context // bounds each test
@@ -52,13 +52,13 @@ func newDaemons(t *testing.T) *daemons {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
-	d.run = runtimeDir(t)
+	d.run = runDir(t)
 	d.bin = filepath.Join(t.TempDir(), "pyplug")
 	if err := os.Symlink(self, d.bin); err != nil {
 		t.Fatal(err)
 	}
 	d.env = append(os.Environ(), "PYPLUG_PYTHON="+python, "XDG_CACHE_HOME="+filepath.Join(t.TempDir(), "cache"),
-		"XDG_RUNTIME_DIR="+d.run, d.tag, "NOTIFY_SOCKET=")
+		"PYPLUG_RUN_DIR="+d.run, d.tag, "NOTIFY_SOCKET=")
 	return d
 }
 
@@ -120,7 +120,7 @@ type state struct {
 func (d *daemons) state(name string) state {
 	d.t.Helper()
 	var s state
-	text, err := os.ReadFile(filepath.Join(d.run, "pyplug", name+".json"))
+	text, err := os.ReadFile(filepath.Join(d.run, name+".json"))
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 	}

@@ -34,7 +34,7 @@ func runExamples(t *testing.T, page string, least int) {
 	if err := os.Symlink(self, filepath.Join(bin, "pyplug")); err != nil {
 		t.Fatal(err)
 	}
-	run := runtimeDir(t)
+	run := runDir(t)
 	examples := consoleExamples(string(text))
 	if len(examples) < least {
 		t.Fatalf("%d examples in %s, want at least %d", len(examples), page, least)
@@ -45,7 +45,7 @@ func runExamples(t *testing.T, page string, least int) {
 				python = runnertest.GRPCIO(t)
 			}
 			cmd := exec.Command("sh", "-c", e.command)
-			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PYPLUG_PYTHON="+python, "XDG_RUNTIME_DIR="+run)
+			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PYPLUG_PYTHON="+python, "PYPLUG_RUN_DIR="+run)
 			var errs strings.Builder
 			cmd.Stderr = &errs
 			out, err := cmd.Output()

@@ -73,7 +73,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PYTHONDONTWRITEBYTECODE", "1")
 			env.Setenv("PYTHONWARNINGS", "ignore")
 			env.Setenv("COLUMNS", "100")
-			env.Setenv("XDG_RUNTIME_DIR", runtimeDir(env.T().(testing.TB)))
+			env.Setenv("PYPLUG_RUN_DIR", runDir(env.T().(testing.TB)))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(python))
 			return nil
