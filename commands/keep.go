@@ -83,11 +83,16 @@ func (f *program) closeKept(k *runner.Kept) {
 // keptHints are about calls that found no worker.
 func keptHints(err error, add adder) {
 	var (
-		full  *runner.FullError
-		limit *hook.LimitError
-		alone *runner.AloneError
+		full   *runner.FullError
+		limit  *hook.LimitError
+		alone  *runner.AloneError
+		absent *runner.AbsentError
 	)
 	switch {
+	case errors.As(err, &absent) && errors.As(absent.Err, &full):
+		add("--queue lets more calls wait until then")
+	case errors.As(err, &absent) && asError(err).Kind == hook.Unavailable:
+		add("--queue-timeout has calls wait longer")
 	case errors.As(err, &full):
 		add("--queue lets more calls wait, --workers and --concurrency answer more at once")
 	case errors.As(err, &limit) && asError(err).Kind == hook.Unavailable:

@@ -24,7 +24,7 @@ func keepFlags() []cli.Flag {
 		value("workers", "`N` processes, or auto: one for each core (default: 1)", "PYPLUG_WORKERS"),
 		value("concurrency", "`N` calls at once in one worker (default: 1; a gRPC plugin: 100)", "PYPLUG_CONCURRENCY"),
 		&cli.BoolFlag{Name: "threads", Usage: "run plain functions in threads, as many as --concurrency says"},
-		value("queue", "`N` calls may wait for a worker (default: 1000)"),
+		value("queue", "`N` calls may wait for a worker (default: 1000); with --lines they do only while one is started"),
 		durationFlag("queue-timeout", "how `LONG` a call may wait for a worker (default: as long as it may take)"),
 		value("restart", "`WHEN` a worker that ended is started again: no, on-failure or always", "PYPLUG_RESTART"),
 		value("max-restarts", "give up after `N` failures in a row, 0: never"),
@@ -33,10 +33,10 @@ func keepFlags() []cli.Flag {
 		durationFlag("healthy-after", "a worker that was ready so `LONG` begins the row of failures anew (default: 10s)"),
 		value("max-memory", "a worker that takes more is replaced or killed, a `SIZE` such as 512MB", "PYPLUG_MAX_MEMORY"),
 		value("max-cpu", "how many cores a worker may take, a `NUMBER` such as 0.5 or 50%"),
-		value("max-calls", "replace a worker after `N` calls"),
+		value("max-calls", "replace a worker after about `N` calls, up to a quarter earlier"),
 		durationFlag("max-age", "replace a worker that is so `OLD`"),
 		durationFlag("idle-time", "replace a worker that had no call for so `LONG`"),
-		value("preload", "`WHETHER` workers are forked from one that has imported the plugin: off, auto or force", "PYPLUG_PRELOAD"),
+		value("preload", "`WHETHER` workers are forked from one that has imported the plugin: off, auto (if that is safe) or force", "PYPLUG_PRELOAD"),
 	}
 	for _, flag := range flags {
 		switch flag := flag.(type) {
@@ -55,6 +55,9 @@ func keepFlags() []cli.Flag {
 func value(name, use string, env ...string) cli.Flag {
 	return &cli.StringFlag{Name: name, Usage: use, EnvVars: env}
 }
+
+// leastMemory is below what any Python takes: who says less forgot the unit.
+const leastMemory = 1 << 20
 
 // none is a limit that was set to none.
 const none = -1
@@ -93,6 +96,9 @@ func readKeep(c *cli.Context, cfg *runner.Config) error {
 		bytes, ok := manifest.ParseSize(text)
 		if !ok {
 			return usage("--max-memory is %q, want a size such as 512MB or 2GB", text)
+		}
+		if bytes > 0 && bytes < leastMemory {
+			return usage("--max-memory is %q, want at least 1MB", text)
 		}
 		k.MaxMemory = bytes
 		return orNone(nil, &k.MaxMemory)

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"io"
 	"reflect"
 	"strings"
@@ -56,6 +57,7 @@ func TestKeepFlagsRefuse(t *testing.T) {
 		"--restart never":               `--restart is "never", want no, on-failure or always`,
 		"--max-restarts -1":             `--max-restarts is "-1"`,
 		"--max-memory much":             `--max-memory is "much", want a size`,
+		"--max-memory 512":              `--max-memory is "512", want at least 1MB`,
 		"--max-cpu -1":                  `--max-cpu is "-1", want a number of cores`,
 		"--max-cpu 1e9":                 `--max-cpu is "1e9"`,
 		"--max-calls x":                 `--max-calls is "x"`,
@@ -90,8 +92,10 @@ func TestKeptHints(t *testing.T) {
 	for want, err := range map[string]error{
 		"--queue lets more":   &hook.Error{Kind: hook.Unavailable, Err: &runner.FullError{Waiting: 3}},
 		"--queue-timeout has": &hook.Error{Kind: hook.Unavailable, Err: &hook.LimitError{What: "no instance was free", Limit: time.Second}},
-		"listen on port 0":    &hook.Error{Kind: hook.Start, Err: &runner.AloneError{Address: "127.0.0.1:1"}},
-		"":                    &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no result", Limit: time.Second}},
+		"--queue-timeout has calls wait longer": &hook.Error{Kind: hook.Unavailable, Err: &runner.AbsentError{
+			Err: &hook.LimitError{What: "no instance was free", Limit: time.Second}, Cause: errors.New("died")}},
+		"listen on port 0": &hook.Error{Kind: hook.Start, Err: &runner.AloneError{Address: "127.0.0.1:1"}},
+		"":                 &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no result", Limit: time.Second}},
 	} {
 		var got []string
 		keptHints(err, func(format string, args ...any) { got = append(got, format) })

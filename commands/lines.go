@@ -134,18 +134,9 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	defer cancel(nil)
 	// Of the signals the first ends the reading, and the second the calls.
 	defer context.AfterFunc(f.life.kill, func() { cancel(context.Cause(ctx)) })()
-	over, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() { // ends with lines
-		select {
-		case <-k.Failed():
-			stop()
-		case <-over.Done():
-		}
-	}()
 	e := lines.New(k, lines.Options{
-		In: f.streams.In, Out: f.streams.Lines(), Error: f.lineError, Stop: over.Done(),
-		Hook: o.hook, Items: o.items, Jobs: f.jobs(o.jobs), Unordered: o.unordered, Timeout: f.session.Settings().Timeouts.Call,
+		In: f.streams.In, Out: f.streams.Lines(), Error: f.lineError, Stop: ctx.Done(), GaveUp: k.Failed(),
+		Hook: o.hook, Items: o.items, Jobs: f.jobs(o.jobs, k.Places()), Unordered: o.unordered, Timeout: f.session.Settings().Timeouts.Call,
 	})
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
@@ -172,9 +163,7 @@ func counted(n int64, one, many string) string {
 // jobs is how many calls are made at once: not more than the workers take. A call
 // that waited for a worker could be overtaken by one of a later line, whose stream
 // then waited for it.
-func (f *program) jobs(wanted int) int {
-	keep := f.session.KeepSettings()
-	places := keep.Workers * keep.Concurrency
+func (f *program) jobs(wanted, places int) int {
 	switch {
 	case wanted == 0:
 		return places
@@ -192,12 +181,13 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Kept, c lines.Counts, 
 	f.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
 	unread := (*lines.ReadError)(nil)
 	switch {
-	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead):
+	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
 		return outputError(err)
 	case ctx.Err() != nil:
 		f.endless = true // what ran is answered: there is nothing more to say
 		return context.Cause(ctx)
-	case isClosed(k.Failed()):
+	case errors.Is(err, lines.ErrGaveUp):
+		f.streams.Note(uncalled(c.Last))
 		_, err := k.Describe(ctx) // which it does not do any more, and says why
 		if err == nil {
 			err = &hook.Error{Kind: hook.Unavailable, Err: errors.New("gave up")}
@@ -214,13 +204,12 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Kept, c lines.Counts, 
 	return nil
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
+// uncalled says how far the lines came when the plugin gave up.
+func uncalled(last int64) string {
+	if last == 0 {
+		return "no line was called"
 	}
+	return fmt.Sprintf("line %d is the last that was answered: lines without an answer were not called", last)
 }
 
 // lineError is the face of an error in an answer.

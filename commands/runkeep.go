@@ -21,6 +21,9 @@ func keepModeFlags() []cli.Flag {
 
 // runKeep keeps a plugin alive in the foreground.
 func (f *program) runKeep(c *cli.Context) error {
+	if c.Bool("lines") {
+		return usage("--lines and --keep exclude each other")
+	}
 	if err := f.onlyWith("run --lines", linesFlags()); err != nil {
 		return err
 	}

@@ -85,17 +85,6 @@ func ownFiles(p manifest.Plugin, scripts []string, modules *interp.Modules) []st
 	return slices.Compact(files)
 }
 
-// Fingerprint changes when one of [Session.Files], the manifest or the interpreter
-// does. It takes about 2 ms for 20 files; [Session.Snapshot] is for those who ask often.
-// The error is of kind Canceled, when ctx ended.
-func (s *Session) Fingerprint(ctx context.Context) (string, error) {
-	snapshot, err := s.Snapshot(ctx)
-	if err != nil {
-		return "", err
-	}
-	return snapshot.Fingerprint(), nil
-}
-
 // Snapshot is how a plugin's files, its manifest and its interpreter were at one
 // time. It never changes and is safe for concurrent use. The zero value knows no
 // file.
@@ -107,7 +96,7 @@ func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
 	return hook.Interruptible(ctx, func() (Snapshot, error) { return Snapshot{look(s.subjects())}, nil })
 }
 
-// subjects are the files that a fingerprint is of.
+// subjects are the files that a snapshot is of.
 func (s *Session) subjects() []string {
 	paths := s.files()
 	if file := s.plugin.Manifest.File; file != "" {
@@ -118,9 +107,6 @@ func (s *Session) subjects() []string {
 	}
 	return paths
 }
-
-// Fingerprint is the same for the same state of the same files only.
-func (p Snapshot) Fingerprint() string { return p.seen.digest() }
 
 // Changed lists the files that are not as they were, absolute and sorted. It looks at
 // those that it knows, in a microsecond each: that one more is imported is told by the

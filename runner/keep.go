@@ -166,6 +166,9 @@ func (k *Kept) add() *supervise.Supervisor {
 // FullError says that no more calls may wait.
 type FullError = pool.FullError
 
+// Places is how many calls it takes at once.
+func (k *Kept) Places() int { return k.keep.Workers * k.keep.Concurrency }
+
 // leastDrain is how long the calls of a worker that was replaced may go on at
 // least.
 const leastDrain = 2 * time.Minute
@@ -194,9 +197,14 @@ func (k *Kept) Session() *Session { return k.session }
 
 // Call calls one hook, in the worker that has the most room, after waiting for a
 // place. It sets no limit, which is ctx's, waiting included. The errors are those
-// of [Session.Call], and those of [pool.Pool.Call] of kind Unavailable.
+// of [Session.Call], and those of [pool.Pool.Call] of kind Unavailable; with an
+// [*AbsentError] when there is no place since no worker is ready.
 func (k *Kept) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	return k.pool.Call(ctx, c)
+	r, err := k.pool.Call(ctx, c)
+	if err != nil {
+		err = k.explain(err)
+	}
+	return r, err
 }
 
 // Describe lists the hooks. It waits for a place as a call does.

@@ -243,6 +243,28 @@ func TestKeepQueue(t *testing.T) {
 	calls.Wait()
 }
 
+// TestKeepAbsent tells a call that waits for the next start why there is no worker,
+// and when there is one.
+func TestKeepAbsent(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := file(t, busybody)
+	cfg.Keep = runner.Keep{QueueTimeout: 50 * time.Millisecond, Backoff: time.Minute}
+	k := keep(t, cfg)
+	if err := k.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "the delay", func() bool { return k.Status().State == hook.StateBackoff })
+	_, err := k.Call(t.Context(), call("ok", "[1]"))
+	const want = "no instance was free within 50ms: the plugin ended while no call was running; it is started again in "
+	var e *hook.Error
+	if !errors.As(err, &e) || e.Kind != hook.Unavailable || !strings.HasPrefix(e.Error(), want) || e.Exit == nil || e.Sent {
+		t.Errorf("got %v, want %s…", err, want)
+	}
+	if absent := (*runner.AbsentError)(nil); !errors.As(err, &absent) || absent.Next < 50*time.Second {
+		t.Errorf("got %#v", err)
+	}
+}
+
 // TestKeepOneFails has a worker end during a call while others wait.
 func TestKeepOneFails(t *testing.T) {
 	runnertest.NothingLeft(t)

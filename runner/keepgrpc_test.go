@@ -94,8 +94,38 @@ func TestKeepCondemned(t *testing.T) {
 	if _, err := k.Call(ctx, call("Stubborn", `{}`)); kindOf(err) != hook.Timeout {
 		t.Fatalf("got %v, want a timeout", err)
 	}
-	runnertest.Until(t, "another process", func() bool { return k.Status().Generation == 2 })
+	for range 3 { // however many come at once
+		answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
+	}
+	if st := k.Status(); st.Generation != 2 || st.Failed != 1 {
+		t.Errorf("got %+v, want another process", st)
+	}
+}
+
+// TestKeepBusy has a server with one thread, which answers no probe while it works.
+func TestKeepBusy(t *testing.T) {
+	runnertest.NothingLeft(t)
+	marker := filepath.Join(t.TempDir(), "marker")
+	k := keep(t, served(t, "zoo.py", "ZOO=--workers=1", "MARKER="+marker))
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		if _, err := k.Call(ctx, call("Hang", `{}`)); kindOf(err) != hook.Canceled {
+			t.Errorf("got %v, want it canceled", err)
+		}
+	})
+	runnertest.Until(t, "the call", runnertest.Exists(marker))
+	probing, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	if err := k.Probe(probing); err != nil {
+		t.Errorf("a busy plugin: %v", err)
+	}
+	cancel()
+	calls.Wait()
 	answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
+	if st := k.Status(); st.Generation != 1 {
+		t.Errorf("got %+v, want the same process", st)
+	}
 }
 
 // TestKeepFixedPort holds that a plugin which always listens at the same address
@@ -116,8 +146,8 @@ func TestKeepFixedPort(t *testing.T) {
 				t.Errorf("the notes are %q", notes)
 			}
 			before := k.Status()
-			if before.Workers != 1 || before.Ready != 1 {
-				t.Errorf("got %+v", before)
+			if before.Workers != 1 || before.Ready != 1 || k.Places() != 100 {
+				t.Errorf("got %+v, and %d places", before, k.Places())
 			}
 			for range 2 { // once it is known, the old one goes first
 				if err := k.Restart(t.Context(), "a test"); err != nil {

@@ -57,7 +57,7 @@ func (s *starter) Close(ctx context.Context) error { return s.launcher.Close(ctx
 
 // Launch starts one instance.
 func (s *starter) Launch(ctx context.Context) (hook.Instance, error) {
-	s.refresh(ctx)
+	s.refresh()
 	inst, err := s.launcher.Launch(ctx)
 	if err == nil {
 		if g, ok := inst.(*grpcplugin.Instance); ok {
@@ -78,25 +78,23 @@ func (s *starter) Launch(ctx context.Context) (hook.Instance, error) {
 	return &carrier{Instance: inst, field: s.field}, nil
 }
 
-// refresh has the launcher read the plugin anew when its files changed.
-func (s *starter) refresh(ctx context.Context) {
-	if s.look != nil && s.stale() {
-		_ = s.launcher.Close(ctx) // else it is as it was, and the start will tell
+// refresh has the launcher read the plugin anew when its files are not those that
+// it has read, and takes down those that it reads next.
+func (s *starter) refresh() {
+	launcher, ok := s.launcher.(interface{ Renew() })
+	if !ok || s.look == nil {
+		return
 	}
-}
-
-// stale tells whether the files are not those that the launcher has read, and
-// takes down those that it reads next.
-func (s *starter) stale() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := s.files != nil
-	if known && !s.anew && len(s.files.Changed()) == 0 {
-		return false
+	if s.files != nil {
+		if !s.anew && len(s.files.Changed()) == 0 {
+			return
+		}
+		launcher.Renew()
 	}
 	now := s.look()
 	s.files, s.anew = &now, false
-	return known
 }
 
 // forget has the next start read the plugin anew, also what is no file of it.

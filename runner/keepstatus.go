@@ -194,8 +194,9 @@ func (k *Kept) Attach() (Attach, bool) {
 
 // Replay makes a call now in every worker, and after every later start of one, in
 // the order of the calls of Replay. The result is that of the first worker. When
-// it fails there, nothing is replayed; a worker that it fails in later is started
-// anew. The call has no input, and items of a stream are emitted but once.
+// it fails there, nothing is replayed. Else it stands, also when ctx ends: a worker
+// that it fails in is started anew, and the error says why it was not. The call has
+// no input, and items of a stream are emitted but once.
 func (k *Kept) Replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if c.Input != nil {
 		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook,
@@ -208,22 +209,27 @@ func (k *Kept) Replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 		return hook.Result{}, err
 	}
 	r, err := first.Instance().Call(ctx, c)
-	defer first.Release(err)
-	if err != nil {
+	if first.Release(err); err != nil {
 		return r, err
 	}
-	later := c
-	later.Emit = func(hook.Item) error { return nil }
+	c.Emit = func(hook.Item) error { return nil }
+	last := make([]int, len(k.slots))
+	for i, sup := range k.slots {
+		last[i] = sup.Replay(c)
+	}
 	for i, sup := range k.slots {
 		done := 0
 		if i == at {
 			done = first.Generation()
 		}
-		if err := replay(ctx, sup, later, done); err != nil {
-			return r, err
+		if last[i] <= done {
+			continue
+		}
+		if late := k.catchUp(context.WithoutCancel(ctx), sup, c, last[i], done); err == nil {
+			err = late
 		}
 	}
-	return r, nil
+	return r, err
 }
 
 // oneReady lends an instance that is ready, and tells which slot's it is. When
@@ -238,13 +244,13 @@ func (k *Kept) oneReady(ctx context.Context) (*supervise.Lease, int, error) {
 	return l, 0, err
 }
 
-// replay has a slot make a call after every start, and makes it in the instance
-// that is ready without: not in the generation done, which has made it.
-func replay(ctx context.Context, sup *supervise.Supervisor, c hook.Call, done int) error {
-	last := sup.Replay(c)
-	if last <= done {
-		return nil
-	}
+// catchUp makes a call that is replayed in an instance of a slot that was ready
+// before that: of a generation up to last, and not of done, which has made it. It is
+// bounded by the limits of a start and of a call.
+func (k *Kept) catchUp(ctx context.Context, sup *supervise.Supervisor, c hook.Call, last, done int) error {
+	limits := k.session.settings.Timeouts
+	ctx, cancel := context.WithTimeout(ctx, min(limits.Start, Forever-limits.Call)+limits.Call)
+	defer cancel()
 	l, err := sup.Acquire(ctx)
 	switch {
 	case err != nil && ctx.Err() == nil: // it gave up: what is started next makes it

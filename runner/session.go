@@ -58,17 +58,24 @@ func (s *Session) Describe(ctx context.Context) (schema.Schema, error) {
 
 // Probe asks the plugin whether it is healthy. A gRPC plugin without health
 // service cannot say so: that is a [*NoHealthError], though an instance of it
-// counts as alive.
+// counts as alive. One that does not answer while it works on a call counts as
+// healthy: a server with one thread is busy then, and the call has a limit.
 func (s *Session) Probe(ctx context.Context) error {
 	return probe(ctx, s.inst)
 }
 
 // probe asks an instance whether it is healthy.
 func probe(ctx context.Context, inst hook.Instance) error {
-	if err := inst.Probe(ctx); err != nil {
+	g, ok := inst.(*grpcplugin.Instance)
+	busy := ok && g.Busy()
+	err := inst.Probe(ctx)
+	if late := (*hook.Error)(nil); errors.As(err, &late) && late.Kind == hook.Timeout && ok && (busy || g.Busy()) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	if g, ok := inst.(*grpcplugin.Instance); ok && g.Evidence().NoHealth {
+	if ok && g.Evidence().NoHealth {
 		return fail(hook.Unhealthy, &NoHealthError{})
 	}
 	return nil

@@ -152,8 +152,8 @@ func (i *Instance) finish() {
 	}
 }
 
-// busy tells whether a call is under way.
-func (i *Instance) busy() bool {
+// Busy tells whether a call is under way.
+func (i *Instance) Busy() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.running > 0
@@ -177,17 +177,16 @@ func (i *Instance) gone() bool {
 }
 
 // Probe asks the health service. A plugin that has none is alive when it says
-// so. One that does not answer while it works on a call is not asked again: a
-// server with one thread is busy then, and the call has a limit of its own.
+// so. That it does not answer, kind Timeout, need not mean that it hangs while it
+// is [Instance.Busy]: a server with one thread answers when it has done the call.
 func (i *Instance) Probe(ctx context.Context) error {
 	ctx, cancel := bounded(ctx, probeLimit)
 	defer cancel()
-	began, busy := time.Now(), i.busy()
-	herr := i.verdict(ctx, ask(ctx, i.conn, i.cfg.Service), began)
-	if herr == nil || herr.Kind == hook.Timeout && (busy || i.busy()) {
-		return nil
+	began := time.Now()
+	if herr := i.verdict(ctx, ask(ctx, i.conn, i.cfg.Service), began); herr != nil {
+		return herr
 	}
-	return herr
+	return nil
 }
 
 // Watch follows the health service: tell gets the name of each status that the
@@ -225,14 +224,17 @@ func (i *Instance) verdict(ctx context.Context, err error, began time.Time) *hoo
 }
 
 // afterInterrupt sees whether the plugin still answers after a call was given
-// up, which no longer counts as under way, and condemns it otherwise. It ends
-// within the probe's limit.
+// up, which no longer counts as under way, and condemns it otherwise: but for its
+// silence only when no other call can be the reason, which has a limit of its own
+// and is followed by the same. It ends within the probe's limit.
 func (i *Instance) afterInterrupt() {
 	ctx, cancel := context.WithTimeout(context.Background(), probeLimit)
 	defer cancel()
+	busy := i.Busy()
 	err := i.Probe(ctx)
+	busy = busy || i.Busy()
 	var herr *hook.Error
-	dead := errors.As(err, &herr) && (herr.Kind == hook.Timeout || herr.Kind == hook.Unhealthy)
+	dead := errors.As(err, &herr) && (herr.Kind == hook.Timeout && !busy || herr.Kind == hook.Unhealthy)
 	if dead && !i.asked() { // one that was asked to go is on its way
 		i.cfg.debug("grpc", "condemned: "+herr.Error())
 		i.condemn()

@@ -195,7 +195,7 @@ func TestCrashTellsAll(t *testing.T) {
 }
 
 // TestBusy holds that a plugin with one thread is not taken for dead while a
-// call of its own keeps it from answering.
+// call of its own keeps it from answering, which a probe tells as it is.
 func TestBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst, busy, cancel := hanging(t)
@@ -203,8 +203,9 @@ func TestBusy(t *testing.T) {
 	defer stop()
 	_, err := inst.Call(waiting, words(t, "Echo", "text=behind it"))
 	want(t, err, hook.Timeout, "no result within")
-	if err := inst.Probe(t.Context()); err != nil {
-		t.Errorf("a busy plugin: %v", err)
+	want(t, inst.Probe(t.Context()), hook.Timeout, "no answer of the health service within 2s")
+	if !inst.Busy() {
+		t.Error("it is not busy")
 	}
 	cancel()
 	want(t, <-busy, hook.Canceled, "")

@@ -176,6 +176,7 @@ func odd(arg string) {
 			os.Exit(3)
 		case "hang":
 			<-stream.Context().Done()
+			return stream.Context().Err() // an answer could come before the caller's own time is up
 		case "refuse":
 			return status.Error(codes.PermissionDenied, "not you")
 		}

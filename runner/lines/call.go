@@ -29,7 +29,11 @@ func (j *job) work() {
 		select {
 		case j.task = <-j.tasks:
 			j.running.Add(1)
-			j.answer(j.task, j.perform(emit))
+			if text := j.perform(emit); text != nil {
+				j.answer(j.task, text)
+			} else {
+				j.out.finish(j.task, nil)
+			}
 			j.running.Add(-1)
 			j.task = nil // and its line
 			if cap(j.buf) > keepSize {
@@ -41,7 +45,8 @@ func (j *job) work() {
 	}
 }
 
-// perform makes one call, and returns the last line of its answer.
+// perform makes one call, and returns the last line of its answer; nil when no
+// more calls are made.
 func (j *job) perform(emit func(hook.Item) error) []byte {
 	j.call = j.ctx
 	if j.o.Timeout > 0 {
@@ -50,6 +55,10 @@ func (j *job) perform(emit func(hook.Item) error) []byte {
 		defer cancel()
 	}
 	r, err := j.caller.Call(j.call, hook.Call{Hook: j.task.hook, Args: hook.Args{JSON: j.task.args}, Emit: emit})
+	if err != nil && j.gaveUp(err) {
+		j.refused.Store(true)
+		return nil
+	}
 	j.buf = appendID(j.buf[:0], j.task)
 	switch {
 	case err != nil:
@@ -61,6 +70,17 @@ func (j *job) perform(emit func(hook.Item) error) []byte {
 		j.buf = appendValue(j.buf, "result", r.Item)
 	}
 	return j.buf
+}
+
+// gaveUp tells whether a call was not made since none is any more.
+func (e *Engine) gaveUp(err error) bool {
+	select {
+	case <-e.o.GaveUp:
+	default:
+		return false
+	}
+	told := (*hook.Error)(nil)
+	return errors.As(err, &told) && !told.Sent
 }
 
 // emit writes an item of the call that goes on.
@@ -84,6 +104,12 @@ func (e *Engine) refuse(t *task, err error) {
 // answer finds it counted.
 func (e *Engine) answer(t *task, text []byte) {
 	e.answered.Add(1)
+	for line := int64(t.line); ; {
+		last := e.last.Load()
+		if last >= line || e.last.CompareAndSwap(last, line) {
+			break
+		}
+	}
 	e.out.finish(t, text)
 }
 

@@ -15,7 +15,9 @@
 //     a stream waits with its next item and no further line is read.
 //
 // Input that ends, and [Options].Stop, drain: nothing more is read, and what runs
-// is answered. Ending the context of [Engine.Run] cancels what runs.
+// is answered. So does a caller that gave up, whose refusals are no answers: so
+// which lines are answered does not depend on how far the reading is ahead. Ending
+// the context of [Engine.Run] cancels what runs.
 //
 // It never knows flags, processes, restarts, or what an error looks like.
 package lines

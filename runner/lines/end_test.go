@@ -82,6 +82,63 @@ func TestCancel(t *testing.T) {
 	})
 }
 
+// TestGaveUp holds that the lines which were called are answered, and those that
+// were refused are not, however many were read.
+func TestGaveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan struct{})
+		var calls atomic.Int64
+		caller := callerFunc(func(ctx context.Context, c hook.Call) (hook.Result, error) {
+			switch calls.Add(1) {
+			case 1:
+				return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Err: errors.New("for now")}
+			case 2:
+				close(over)
+				return hook.Result{}, &hook.Error{Kind: hook.Crash, Sent: true, Err: errors.New("died")}
+			}
+			return hook.Result{}, &hook.Error{Kind: hook.Start, Err: errors.New("no more")}
+		})
+		r := start(t, caller, func(o *Options) { o.Jobs, o.GaveUp = 1, over })
+		r.feed("1", "1", "1", "1", "1")
+		<-r.done
+		if c := r.Counts(); !errors.Is(r.err, ErrGaveUp) || c.Last != 2 || c.Answered != 2 || c.Failed != 2 || c.Running != 0 {
+			t.Errorf("got %v, %+v", r.err, c)
+		}
+		r.wants(t, `{"id":1,"error":"unavailable: for now"}`, `{"id":2,"error":"crash: died"}`)
+	})
+}
+
+// TestGaveUpLate holds that it does not matter once the input has ended and all is
+// answered; and that it ends an engine that waits for lines.
+func TestGaveUpLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan struct{})
+		r := start(t, callerFunc(sleeper), func(o *Options) { o.GaveUp = over })
+		r.feed("2")
+		synctest.Wait()
+		_ = r.in.Close()
+		synctest.Wait()
+		close(over)
+		<-r.done
+		if r.err != nil {
+			t.Error(r.err)
+		}
+		r.wants(t, result(1, 2))
+	})
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan struct{})
+		r := start(t, callerFunc(sleeper), func(o *Options) { o.GaveUp = over })
+		r.feed("0")
+		synctest.Wait()
+		close(over)
+		<-r.done
+		if !errors.Is(r.err, ErrGaveUp) {
+			t.Error(r.err)
+		}
+		r.wants(t, result(1, 0))
+	})
+}
+
 var errDisk = errors.New("no room")
 
 // failing takes n writes, and no more.

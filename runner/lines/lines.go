@@ -58,11 +58,20 @@ type Options struct {
 	// given up.
 	Stop     <-chan struct{}
 	Patience time.Duration
+	// GaveUp is closed when the caller makes no more calls; nil: it always does.
+	// That drains, too. A line whose call it refuses from then on, which is not
+	// sent, gets no answer.
+	GaveUp <-chan struct{}
 }
 
 // Counts say how far an [Engine] is: how many lines are answered, how many of
-// them with an error, and how many calls go on.
-type Counts struct{ Answered, Failed, Running int64 }
+// them with an error, and how many calls go on; Last is the number of the last
+// line that is answered, 0 for none.
+type Counts struct{ Answered, Failed, Running, Last int64 }
+
+// ErrGaveUp is the error of an end by [Options].GaveUp: that came before the end of
+// the input, or before a line was called.
+var ErrGaveUp = errors.New("the caller gave up")
 
 // ErrNotRead is the error of an output that took nothing for too long while it
 // was waited for.
@@ -84,13 +93,14 @@ type Engine struct {
 	o      Options
 	out    *outbox
 	tasks  chan *task
-	// closed ends the reading and the goroutines that call; readErr is why the
+	// closed ends the reading and the goroutines that call; endErr is why the
 	// reading ended, and set before.
 	closed  chan struct{}
 	closing sync.Once
-	readErr error
+	endErr  error
 
-	answered, failed, running atomic.Int64
+	answered, failed, running, last atomic.Int64
+	refused                         atomic.Bool // a line got no answer
 }
 
 // task is one line and its answer.
@@ -118,13 +128,14 @@ func New(caller hook.Caller, o Options) *Engine {
 
 // Counts tells how far it is. It may be called at any time.
 func (e *Engine) Counts() Counts {
-	return Counts{Answered: e.answered.Load(), Failed: e.failed.Load(), Running: e.running.Load()}
+	return Counts{Answered: e.answered.Load(), Failed: e.failed.Load(), Running: e.running.Load(), Last: e.last.Load()}
 }
 
 // Run reads and answers until the input ends, or [Options].Stop, and all that was
 // begun is answered. Ending ctx cancels the calls that run, which are answered
 // then, too. The error is that of the output, [ErrNotRead] among them, which
-// cancels the calls; or a [*ReadError]; nil when there is none. It is called once.
+// cancels the calls; [ErrGaveUp]; or a [*ReadError]; nil when there is none. It is
+// called once.
 //
 // No call goes on when it has returned. A read of the input may, whose result is
 // lost, and after ErrNotRead the write that is not taken.
@@ -147,12 +158,16 @@ func (e *Engine) Run(ctx context.Context) error {
 	select {
 	case <-e.closed: // the input ended
 	case <-e.o.Stop:
+	case <-e.o.GaveUp:
+		e.close(ErrGaveUp)
 	case <-ctx.Done():
 	}
 	e.close(nil)
 	select {
 	case <-written:
 	case <-e.o.Stop:
+		e.out.insist(e.o.Patience, written)
+	case <-e.o.GaveUp:
 		e.out.insist(e.o.Patience, written)
 	case <-ctx.Done():
 		e.out.insist(e.o.Patience, written)
@@ -164,13 +179,16 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.out.failure(); err != nil {
 		return err
 	}
-	return e.readErr
+	if e.refused.Load() {
+		return ErrGaveUp
+	}
+	return e.endErr
 }
 
 // close ends the reading; err is why.
 func (e *Engine) close(err error) {
 	e.closing.Do(func() {
-		e.readErr = err
+		e.endErr = err
 		e.out.close()
 		close(e.closed)
 	})

@@ -25,7 +25,9 @@
 // A call that ran out of time does not harm the next one. For that the pool
 // relies on a promise of the transport: after an instance's Call has returned,
 // the instance takes the next call, or refuses it unsent ([hook.Unavailable]),
-// or is Done. For a transport that promises less there is [Options].Probe.
+// or is Done. For a transport that promises less there is [Options].Probe: such
+// an instance gets no further call until it has answered, the probe or another
+// of its calls, or is replaced, while its other calls go on.
 //
 // It never knows processes, Python, gRPC, or how and when a slot restarts.
 package pool

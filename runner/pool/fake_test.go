@@ -284,7 +284,7 @@ func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	switch c.Hook {
 	case "pid":
 		return hook.Result{Item: hook.Item{Value: f.name()}}, nil
-	case "second", "stubborn", "deaf":
+	case "second", "stubborn", "deaf", "long":
 		return f.last(ctx, c, answer)
 	case "crash":
 		f.end()
@@ -300,11 +300,15 @@ func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return answer, nil
 }
 
-// last takes a second. Interrupted, a call of "stubborn" takes another 100 ms,
+// last takes a second, "long" a minute. Interrupted, a call of "stubborn" takes another 100 ms,
 // and that of "deaf" 200 ms and then its instance.
 func (f *fake) last(ctx context.Context, c hook.Call, answer hook.Result) (hook.Result, error) {
 	began := time.Now()
-	timer := time.NewTimer(time.Second)
+	takes := time.Second
+	if c.Hook == "long" {
+		takes = time.Minute
+	}
+	timer := time.NewTimer(takes)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -17,10 +17,11 @@ const (
 
 // verdict is what comes of a call. The zero verdict is that of a good one.
 type verdict struct {
-	fate  fate
-	again bool  // a call that was not sent is made again, in another instance
-	doubt bool  // what was sent may go on: it is asked how it is, if its transport has not
-	err   error // of the call
+	fate     fate
+	again    bool  // a call that was not sent is made again, in another instance
+	doubt    bool  // what was sent may go on: it is asked how it is, if its transport has not
+	answered bool  // the error is the plugin's answer, if it was sent
+	err      error // of the call
 }
 
 // fates says what comes of an error that an instance's Call returned, by its
@@ -28,7 +29,7 @@ type verdict struct {
 // is lost, gone or condemned, differs by whether it is still there: then the
 // slot is told to replace it.
 var fates = map[hook.Kind]verdict{
-	hook.Failed:      {fate: kept},
+	hook.Failed:      {fate: kept, answered: true},
 	hook.Usage:       {fate: kept}, // not the instance's doing
 	hook.Interpreter: {fate: kept}, // the same
 	hook.Request:     {fate: kept},
@@ -57,7 +58,7 @@ func judge(err error) verdict {
 	}
 	v := fates[e.Kind]
 	v.again = v.again && !e.Sent
-	v.doubt = v.doubt && e.Sent
+	v.doubt, v.answered = v.doubt && e.Sent, v.answered && e.Sent
 	v.err = err
 	return v
 }

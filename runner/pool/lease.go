@@ -38,7 +38,7 @@ var _ hook.Caller = (*Lease)(nil)
 // errors are those of [Pool.Call]. An instance that is replaced meanwhile stays
 // until the lease is closed, as far as its slot has time.
 func (p *Pool) Lease(ctx context.Context) (*Lease, error) {
-	at, herr := p.acquire(ctx, "", false)
+	at, herr := p.acquire(ctx, "", false, new(time.Time))
 	if herr != nil {
 		return nil, herr
 	}
@@ -59,7 +59,7 @@ func (l *Lease) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	case <-l.done:
 		return hook.Result{}, unavailable(c.Hook, errReturned)
 	case <-ctx.Done():
-		return hook.Result{}, hook.Ended(ctx, c.Hook, noPlace, began, false)
+		return hook.Result{}, hook.Ended(ctx, c.Hook, NoPlace, began, false)
 	}
 	defer l.endTurn()
 	if herr := l.settle(ctx, c.Hook, began); herr != nil {
@@ -80,9 +80,9 @@ func (l *Lease) settle(ctx context.Context, hookName string, began time.Time) *h
 	if l.at.gen == nil || !l.last.doubt || !l.pool.opt.Probe {
 		return nil
 	}
-	f := probe(ctx, l.inst)
+	f, _ := probe(ctx, l.inst)
 	if f != kept && ctx.Err() != nil { // it had no time to answer
-		return hook.Ended(ctx, hookName, noPlace, began, false)
+		return hook.Ended(ctx, hookName, NoPlace, began, false)
 	}
 	if l.last.fate = f; f != kept {
 		l.lose()
@@ -93,7 +93,7 @@ func (l *Lease) settle(ctx context.Context, hookName string, began time.Time) *h
 // note takes what came of a call.
 func (l *Lease) note(v verdict) {
 	l.pool.mu.Lock()
-	l.pool.count(l.at.gen, v.err != nil)
+	l.pool.count(l.at.gen, v)
 	l.pool.mu.Unlock()
 	if v.fate == kept && ended(l.inst) {
 		v.fate = gone

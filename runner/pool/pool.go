@@ -66,8 +66,9 @@ type Options struct {
 	QueueTimeout time.Duration
 
 	// Probe has an instance probed after a call that it was sent ran out of
-	// time or was cancelled, before another call gets the place: for transports
-	// whose Call returns before the plugin gave the call up.
+	// time or was cancelled, before it gets another call: for transports whose
+	// Call returns before the plugin gave the call up. One that does not answer
+	// within 2 s, nor any other of its calls, is replaced.
 	Probe bool
 
 	// MaxCalls is how many calls an instance answers.
@@ -146,15 +147,19 @@ func New(slots []Slot, opt Options) *Pool {
 // instances take several calls at once as often as one of those may end it.
 func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	again := false
+	var waited time.Time
 	for left := p.opt.Concurrency; ; left-- {
-		at, herr := p.acquire(ctx, c.Hook, again)
+		at, herr := p.acquire(ctx, c.Hook, again, &waited)
 		if herr != nil {
 			return hook.Result{}, herr
 		}
 		var r hook.Result
 		var err error
-		if r, again, err = p.call(ctx, at, c, left > 0 && c.Input == nil); !again {
-			return r, err
+		if r, again, err = p.call(ctx, at, c, left > 0 && c.Input == nil); err == nil {
+			return r, nil
+		}
+		if !again {
+			return r, whole(ctx, err, waited)
 		}
 	}
 }
@@ -171,15 +176,15 @@ func (p *Pool) call(ctx context.Context, at place, c hook.Call, mayRepeat bool) 
 }
 
 // acquire finds a place, at once or after waiting. Who comes again is let in
-// already and waits in front.
-func (p *Pool) acquire(ctx context.Context, hookName string, again bool) (place, *hook.Error) {
+// already and waits in front. Waited is since when, if it had to.
+func (p *Pool) acquire(ctx context.Context, hookName string, again bool, waited *time.Time) (place, *hook.Error) {
 	p.mu.Lock()
 	if !again {
 		p.active++
 	}
 	switch {
 	case ctx.Err() != nil:
-		return place{}, p.refuse(hook.Ended(ctx, hookName, noPlace, time.Now(), false))
+		return place{}, p.refuse(hook.Ended(ctx, hookName, NoPlace, time.Now(), false))
 	case p.closed || p.draining && !again:
 		return place{}, p.refuse(unavailable(hookName, ErrStopping))
 	}
@@ -194,7 +199,7 @@ func (p *Pool) acquire(ctx context.Context, hookName string, again bool) (place,
 	}
 	w := p.enqueue(hookName, again)
 	p.mu.Unlock()
-	return p.wait(ctx, w)
+	return p.wait(ctx, w, waited)
 }
 
 // refuse lets a call go that found no place, and the lock with it.
@@ -213,23 +218,31 @@ func (p *Pool) finish(at place, v verdict, again bool) {
 		p.release(at, v)
 		return
 	}
-	p.count(at.gen, v.err != nil)
+	p.count(at.gen, v)
 	p.depart(at, v)
 }
 
 // depart gives a place back and lets its owner go, after asking the instance how
-// it is where that is in doubt.
+// it is where that is in doubt. Until that is known it gets no further call: one
+// that hangs would take it down with it.
 func (p *Pool) depart(at place, v verdict) {
 	if !v.doubt || !p.opt.Probe || p.closed {
 		p.release(at, v)
 		p.leave()
 		return
 	}
+	at.gen.doubts++
+	answered := at.gen.answered
 	p.work.Go(func() { // ends within probeLimit
 		v := v // or each call would cost an allocation
-		v.fate = probe(p.ctx, at.gen.inst)
+		var silent bool
+		v.fate, silent = probe(p.ctx, at.gen.inst)
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		if silent && at.gen.answered != answered { // it has no thread free for the probe
+			v.fate = kept
+		}
+		at.gen.doubts--
 		p.release(at, v)
 		p.leave()
 	})

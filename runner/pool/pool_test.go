@@ -289,6 +289,82 @@ func TestProbe(t *testing.T) {
 	}
 }
 
+// TestProbeBusy gives an instance in doubt no further call, however many come: it
+// is replaced, unless it answers one of those that it has.
+func TestProbeBusy(t *testing.T) {
+	for name, c := range map[string]struct {
+		other string // runs beside the one that is late
+		early time.Duration
+		pid   string
+		after time.Duration // the limit of the one that is late
+	}{
+		"hangs":   {"", 0, "2", probeLimit + staleWait},
+		"answers": {"second", 0, "1", probeLimit},
+		"works":   {"long", 0, "2", probeLimit + staleWait},
+		"before":  {"second", time.Second, "2", probeLimit + staleWait}, // answered, but before the limit
+	} {
+		t.Run(name, func(t *testing.T) {
+			with := func(s *fakeSlot) {
+				s.takes = 3
+				s.kind = func(f *fake) {
+					if f.pid == 1 {
+						f.probe = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+					}
+				}
+			}
+			bubble(t, 1, Options{Probe: true, Concurrency: 3}, with, func(t *testing.T, p *Pool, slots []*fakeSlot) {
+				var wg sync.WaitGroup
+				if c.other != "" {
+					wg.Go(func() {
+						if err := call(t, p, t.Context(), c.other, "1"); err != nil {
+							t.Errorf("the other call: %v", err)
+						}
+					})
+					synctest.Wait()
+				}
+				time.Sleep(c.early)
+				late := func() {
+					ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+					defer cancel()
+					want(t, call(t, p, ctx, "second", "1"), hook.Timeout)
+				}
+				late()
+				began := time.Now()
+				if e := want(t, call(t, p, timed(t, 50*time.Millisecond), "echo", "1"), hook.Timeout); e.Sent {
+					t.Error("a call was sent to an instance in doubt")
+				}
+				r, err := p.Call(t.Context(), hook.Call{Hook: "pid"})
+				if err != nil || string(r.Value) != c.pid || time.Since(began) != c.after {
+					t.Errorf("the next call: %s %v after %v, want instance %s after %v", r.Value, err, time.Since(began), c.pid, c.after)
+				}
+				wg.Wait()
+			})
+		})
+	}
+}
+
+// TestWholeLimit tells the limit that a call had, not what an instance saw of it.
+func TestWholeLimit(t *testing.T) {
+	with := func(s *fakeSlot) { s.start = 700 * time.Millisecond }
+	bubble(t, 1, Options{}, with, func(t *testing.T, p *Pool, _ []*fakeSlot) {
+		e := want(t, call(t, p, timed(t, time.Second), "second", "1"), hook.Timeout)
+		if !e.Sent || e.Hook != "second" || e.Error() != "no result within 1s" {
+			t.Errorf("got %v", e)
+		}
+		e = want(t, call(t, p, timed(t, 300*time.Millisecond), "second", "1"), hook.Timeout)
+		if e.Error() != "no result within 300ms" {
+			t.Errorf("got %v", e)
+		}
+	})
+}
+
+// timed is a context with a limit.
+func timed(t *testing.T, limit time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // TestNoSlots is a mistake in the program.
 func TestNoSlots(t *testing.T) {
 	defer func() {

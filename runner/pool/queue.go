@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// noPlace is what a wait that was too long waited for.
-const noPlace = "no instance was free"
+// NoPlace is what a wait that was too long waited for, in a [*hook.LimitError].
+const NoPlace = "no instance was free"
 
 // FullError says that no more calls may wait.
 type FullError struct {
@@ -19,7 +19,12 @@ type FullError struct {
 }
 
 // Error says how many wait.
-func (e *FullError) Error() string { return fmt.Sprintf("the queue is full: %d calls wait", e.Waiting) }
+func (e *FullError) Error() string {
+	if e.Waiting == 1 {
+		return "the queue is full: 1 call waits"
+	}
+	return fmt.Sprintf("the queue is full: %d calls wait", e.Waiting)
+}
 
 // waiter is one call or lease that waits for a place. It is in the queue until
 // it is granted one, or an error, or withdraws.
@@ -107,16 +112,20 @@ func (p *Pool) enqueue(hookName string, front bool) *waiter {
 	return w
 }
 
-// wait waits for a place until ctx ends or the limit is reached.
-func (p *Pool) wait(ctx context.Context, w *waiter) (place, *hook.Error) {
-	began := time.Now()
+// wait waits for a place until ctx ends or the limit is reached. It notes since
+// when, unless the call has waited before.
+func (p *Pool) wait(ctx context.Context, w *waiter, since *time.Time) (place, *hook.Error) {
+	if since.IsZero() {
+		*since = time.Now()
+	}
+	began := *since
 	var over *hook.Error
 	select {
 	case <-w.granted:
 	case <-ctx.Done():
-		over = hook.Ended(ctx, w.hook, noPlace, began, false)
+		over = hook.Ended(ctx, w.hook, NoPlace, began, false)
 	case <-w.limit(p.opt.QueueTimeout):
-		over = unavailable(w.hook, &hook.LimitError{What: noPlace, Limit: p.opt.QueueTimeout})
+		over = unavailable(w.hook, &hook.LimitError{What: NoPlace, Limit: p.opt.QueueTimeout})
 	}
 	if over != nil && !p.withdraw(w) {
 		over = nil
@@ -133,9 +142,25 @@ func (p *Pool) wait(ctx context.Context, w *waiter) (place, *hook.Error) {
 	case ctx.Err() != nil:
 		p.mu.Lock()
 		p.release(at, verdict{})
-		return place{}, p.refuse(hook.Ended(ctx, name, noPlace, began, false))
+		return place{}, p.refuse(hook.Ended(ctx, name, NoPlace, began, false))
 	}
 	return at, nil
+}
+
+// whole makes the limit that an error tells that of the call, waiting included:
+// an instance knows only what was left of it.
+func whole(ctx context.Context, err error, waited time.Time) error {
+	e, ok := err.(*hook.Error)
+	if waited.IsZero() || !ok || e.Kind != hook.Timeout {
+		return err
+	}
+	limit, ok := e.Err.(*hook.LimitError)
+	if _, bounded := ctx.Deadline(); !ok || !bounded {
+		return err
+	}
+	own := *e
+	own.Err = hook.Ended(ctx, e.Hook, limit.What, waited, e.Sent).Err
+	return &own
 }
 
 // withdraw takes a waiter out of the queue and lets its call go; false when it

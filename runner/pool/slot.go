@@ -34,11 +34,18 @@ type generation struct {
 	inst    hook.Instance
 	places  int // how many calls it takes at once
 	running int
-	wear    wear
+	// doubts is how many calls may have left it hanging, as is being found out,
+	// answered how many it has answered.
+	doubts   int
+	answered uint64
+	wear     wear
 }
 
 // free tells whether a call can be made in the slot, as far as the pool knows.
-func (s *slot) free() bool { return s.current != nil && s.current.running < s.current.places }
+func (s *slot) free() bool {
+	g := s.current
+	return g != nil && g.running < g.places && g.doubts == 0
+}
 
 // place is a hold on an instance for a call or a lease.
 type place struct {
@@ -207,14 +214,14 @@ func (p *Pool) despair(err error) {
 	}
 }
 
-// probe asks an instance in doubt how it is.
-func probe(ctx context.Context, inst hook.Instance) fate {
+// probe asks an instance in doubt how it is; silent tells that it did not say.
+func probe(ctx context.Context, inst hook.Instance) (f fate, silent bool) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	if inst.Probe(ctx) != nil {
-		return condemned
+		return condemned, ctx.Err() != nil
 	}
-	return kept
+	return kept, false
 }
 
 // ended tells whether an instance is gone.

@@ -55,11 +55,14 @@ func (p *Pool) begin(g *generation) {
 }
 
 // count notes that a call ended.
-func (p *Pool) count(g *generation, failed bool) {
+func (p *Pool) count(g *generation, v verdict) {
 	p.calls++
 	g.slot.calls++
 	g.slot.used = p.calls
-	if failed {
+	if v.err == nil || v.answered {
+		g.answered++
+	}
+	if v.err != nil {
 		p.failed++
 		g.slot.failed++
 	}

@@ -10,12 +10,12 @@ import (
 
 // Lease is the use of the instance in a slot for one call. As long as it is held
 // the supervisor takes the instance for busy: it is not probed, and its death is
-// one during a call. It is made by [Supervisor.Acquire], and given back by
-// [Lease.Release].
+// one during a call. It is given by [Supervisor.Acquire], and given back by
+// [Lease.Release]. Those of one instance are the same, counted, so that one costs
+// no memory.
 type Lease struct {
-	s        *Supervisor
-	g        *generation
-	released bool // under the supervisor's mu
+	s *Supervisor
+	g *generation
 }
 
 // Instance is the instance that is lent.
@@ -25,21 +25,30 @@ func (l *Lease) Instance() hook.Instance { return l.g.inst }
 func (l *Lease) Generation() int { return l.g.number }
 
 // Release gives the instance back, with the error of the call that was made, nil
-// for none. It may be called more than once; the first counts.
+// for none. It is called once for each time that it was lent.
 func (l *Lease) Release(err error) {
-	e := (*hook.Error)(nil)
-	crashed := errors.As(err, &e) && e.Kind == hook.Crash || isClosed(l.g.inst.Done())
+	g := l.g
+	crashed := isClosed(g.inst.Done()) || err != nil && isCrash(err)
 	l.s.mu.Lock()
 	defer l.s.mu.Unlock()
-	if l.released {
+	g.inCall = g.inCall || crashed
+	if g.busy--; g.busy > 0 {
 		return
 	}
-	g := l.g
-	l.released, g.released = true, time.Now()
-	g.inCall = g.inCall || crashed
-	if g.busy--; g.busy == 0 && g.idling {
+	if g.busy < 0 {
+		panic("supervise: a lease was released twice")
+	}
+	g.released = time.Now()
+	if g.idling {
 		close(g.idle)
 	}
+}
+
+// isCrash tells whether a call ended since the plugin did. It is asked only after
+// one that failed, since it costs an allocation.
+func isCrash(err error) bool {
+	var e *hook.Error
+	return errors.As(err, &e) && e.Kind == hook.Crash
 }
 
 // Acquire lends the instance in the slot. While there is none it waits for the
@@ -109,7 +118,7 @@ func (s *Supervisor) lend() (*Lease, bool) {
 	}
 	g.busy++
 	g.leases++
-	return &Lease{s: s, g: g}, true
+	return &g.lease, true
 }
 
 // lendOrWait lends an instance, else gives a channel that will have the answer:

@@ -24,9 +24,10 @@ type generation struct {
 	condemned atomic.Bool   // it is asked nothing any more
 
 	// Of the supervisor's mu.
+	lease    Lease         // all that are given
 	busy     int           // leases out
 	leases   int           // leases ever given
-	released time.Time     // the last of them, the zero time for none
+	released time.Time     // when the last was given back that was out, the zero time for none
 	inCall   bool          // a lease saw its end
 	idle     chan struct{} // closed when no lease is out, and none will be given
 	idling   bool          // idle is wanted
@@ -40,6 +41,7 @@ func (s *Supervisor) launch(number int) {
 		hurried: make(chan struct{}),
 		idle:    make(chan struct{}),
 	}
+	g.lease = Lease{s: s, g: g}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	s.live[number] = g
 	s.helpers++

@@ -106,7 +106,6 @@ type Supervisor struct {
 	replays []hook.Call
 	sealed  int // the newest generation that makes no more of them
 	status  Status
-	cause   error // of the status: what failed last
 	// stopping tells that Stop was called: what goes wrong with an end is then
 	// part of stopErr.
 	stopping bool
@@ -186,12 +185,13 @@ func (s *Supervisor) witness(ev event) event {
 	if g == nil {
 		return ev
 	}
+	if ev.what == launched && ev.err != nil {
+		// Not under the lock: an option may ask another supervisor how it is.
+		ev.fixed, ev.alone = s.opts.Deterministic(ev.err), s.opts.Alone(ev.err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch ev.what {
-	case launched:
-		ev.fixed = ev.err != nil && s.opts.Deterministic(ev.err)
-		ev.alone = ev.err != nil && s.opts.Alone(ev.err)
 	case died:
 		asked := s.machine.cur.gen == ev.gen && (s.machine.probing || s.machine.misses > 0)
 		ev.called = g.diedInCall(ev.exit, asked, ev.now)
@@ -212,8 +212,7 @@ func (s *Supervisor) publish() {
 	if m.state.Takes() {
 		s.current = s.live[m.cur.gen]
 	}
-	s.cause = m.cause
-	s.status = Status{State: m.state, Generation: m.gen, Restarts: m.restarts, Failures: m.failures, LastExit: m.exit, Since: m.since}
+	s.status = Status{State: m.state, Generation: m.gen, Restarts: m.restarts, Failures: m.failures, LastExit: m.exit, Since: m.since, Cause: m.cause}
 	if m.cur.gen != 0 {
 		s.status.Generation, s.status.PID = m.cur.gen, m.cur.pid
 	}
@@ -352,6 +351,8 @@ type Status struct {
 	NextStart time.Duration
 	// Since is when the state was entered.
 	Since time.Time
+	// Cause is what failed last, nil when nothing did since it was ready.
+	Cause error
 
 	next time.Time
 }
@@ -372,8 +373,8 @@ func (s *Supervisor) tooLong(ctx context.Context, began time.Time) error {
 	e := hook.Ended(ctx, "", "the plugin was not ready", began, false)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cause != nil && !errors.Is(s.cause, errStopped) {
-		e.Err = fmt.Errorf("%w: the last failure: %w", e.Err, s.cause)
+	if cause := s.status.Cause; cause != nil && !errors.Is(cause, errStopped) {
+		e.Err = fmt.Errorf("%w: the last failure: %w", e.Err, cause)
 	}
 	return e
 }
