@@ -97,7 +97,7 @@ type Config struct {
 	Extra func(ctx context.Context) ([]protoschema.Source, error)
 
 	// Output receives what the plugin prints, a line at a time; nil discards
-	// it. It is never called by two goroutines at once.
+	// it. It is never called by two goroutines at once for one process.
 	Output func(stream, text string, cut int)
 	// Debug receives what happens, for a developer; nil: nothing is told. The
 	// areas are "proc", "grpc" and "go-plugin".

@@ -55,5 +55,6 @@ func (p *Process) Fork(s Spec) (*Process, error) {
 	}
 	// What its workers took is not its own: it is not to be stopped for that.
 	p.throttle.end(p.tree)
+	defer p.control.bears()()
 	return begin(s, nil, func(_ Spec, child [3]*os.File) (*tree, error) { return p.bear(child) })
 }

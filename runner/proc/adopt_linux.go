@@ -30,6 +30,26 @@ const controlLimit = 10 * time.Second
 type control struct {
 	mu sync.Mutex // held from a question to its answer
 	fd int        // -1 when closed
+
+	// bearing is held for reading while a worker is forked that is not yet in live:
+	// until then it is not told from what the forking process leaves behind.
+	bearing sync.RWMutex
+}
+
+// bears keeps a worker that is being forked from being swept, until the func that
+// it returns is called.
+func (c *control) bears() (born func()) {
+	c.bearing.RLock()
+	return c.bearing.RUnlock
+}
+
+// barren waits until no worker is being forked. The process is dead: there is no
+// further one.
+func (c *control) barren() {
+	if c != nil {
+		c.bearing.Lock()
+		defer c.bearing.Unlock()
+	}
 }
 
 // newControl makes a socket of which theirs is the child's end.
@@ -97,11 +117,16 @@ func retry(f func() error) error {
 func (p *Process) ask(question string, rights ...int) (word, rest string, err error) {
 	word, rest, err = p.control.ask(question, rights...)
 	if err != nil {
-		p.control.close()
-		p.tree.kill()
-		return "", "", ErrNoFork
+		return "", "", p.noMore()
 	}
 	return word, rest, nil
+}
+
+// noMore kills a process that does not speak as agreed.
+func (p *Process) noMore() error {
+	p.control.close()
+	p.tree.kill()
+	return ErrNoFork
 }
 
 // bear has p fork a worker with child as its descriptors 0, 1 and 2.
@@ -121,15 +146,21 @@ func (p *Process) bear(child [3]*os.File) (*tree, error) {
 		}
 		return nil, err
 	}
-	// The worker is p's child, alive or dead, and so keeps its number.
+	// The worker is p's child, or ours when p is gone, and keeps its number until it
+	// is reaped, which is for us to ask or to do. That somebody else did it, because
+	// SIGCHLD is ignored there, is seen first of all.
 	t.pid, t.forked = pid, &forked{by: p, pidfd: -1}
-	t.mark()
-	t.lifeline = life.arm(pid)
 	if t.forked.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
+		life.drop()
+		if err == unix.ESRCH {
+			return nil, p.noMore()
+		}
 		t.kill()
 		t.reap()
 		return nil, os.NewSyscallError("pidfd_open", err)
 	}
+	t.mark()
+	t.lifeline = life.arm(pid)
 	return t, nil
 }
 
@@ -149,9 +180,7 @@ func (p *Process) askForWorker(n uint32, rights []int) (pid int, err error) {
 	case bad == nil && word == "pid" && number > 1:
 		return number, nil
 	}
-	p.control.close() // what it speaks is not ours
-	p.tree.kill()
-	return 0, ErrNoFork
+	return 0, p.noMore()
 }
 
 // forked is a process that is not our child but that of one of ours. When that one
@@ -178,17 +207,33 @@ func (t *tree) takeStatus() (status syscall.WaitStatus, maxRSS int64, err error)
 		return waitFor(t.pid)
 	}
 	if t.forked.pidfd >= 0 {
-		unix.Close(t.forked.pidfd)
+		defer unix.Close(t.forked.pidfd)
 	}
 	word, rest, err := t.forked.by.ask(fmt.Sprintf("reap %d", t.pid))
 	if err != nil {
-		<-t.forked.by.died // killed, if it was not dead
-		return waitFor(t.pid)
+		return t.forked.waitFor(t.pid)
 	}
 	if _, bad := fmt.Sscan(rest, (*uint32)(&status), &maxRSS); word != "status" || bad != nil {
 		return status, 0, unix.ECHILD
 	}
 	return status, maxRSS, nil
+}
+
+// waitFor takes the status when the process that forked it was killed, or had died.
+// That one may have taken it before: then the number is free, and not waited for.
+func (f *forked) waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err error) {
+	select {
+	case <-f.by.died:
+	case <-time.After(sweepTime): // it waits for a disk
+		return status, 0, unix.ECHILD
+	}
+	if f.pidfd >= 0 {
+		err = retry(func() error { return unix.Waitid(unix.P_PIDFD, f.pidfd, nil, unix.WEXITED|unix.WNOWAIT, nil) })
+		if err != nil {
+			return status, 0, err
+		}
+	}
+	return waitFor(pid)
 }
 
 // firstMemory is where the figure of the leader's most memory begins.

@@ -45,7 +45,7 @@ while True:
         told = "pid %d" % pid
     elif word == "reap" and worker:
         _, status, usage = os.wait4(int(rest), 0)
-        told = "status %d %d" % (status, usage.ru_maxrss)
+        told = eval(answer) if answer else "status %d %d" % (status, usage.ru_maxrss)
     else:
         told = eval(answer)
     for number in rights:
@@ -195,7 +195,7 @@ func TestForkRefused(t *testing.T) {
 // Who does not answer as agreed is killed, and what it may have forked.
 func TestForkFaults(t *testing.T) {
 	for name, answer := range map[string]string{
-		"other words": "'hello'", "no number": "'pid x'", "pid 1": "'pid 1'", "empty": "''",
+		"other words": "'hello'", "no number": "'pid x'", "pid 1": "'pid 1'", "nobody's pid": "'pid 999999999'", "empty": "''",
 		"its end": "os._exit(3)", "silence": "__import__('time').sleep(1000)",
 		"unknown child": "(os.fork() or __import__('time').sleep(1000)) and 'what'",
 	} {
@@ -203,10 +203,7 @@ func TestForkFaults(t *testing.T) {
 			clean(t)
 			p := forking(t, answer, "")
 			if name == "silence" {
-				soon := unix.NsecToTimeval(int64(50 * time.Millisecond))
-				if err := unix.SetsockoptTimeval(p.control.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &soon); err != nil {
-					t.Fatal(err)
-				}
+				answersWithin(t, p, 50*time.Millisecond)
 			}
 			if w, err := p.Fork(Spec{}); err != ErrNoFork {
 				t.Errorf("got %v, %v", w, err)
@@ -214,6 +211,80 @@ func TestForkFaults(t *testing.T) {
 			p.Exit()
 		})
 	}
+}
+
+// answersWithin changes how long it may take to answer.
+func answersWithin(t *testing.T, p *Process, d time.Duration) {
+	t.Helper()
+	limit := unix.NsecToTimeval(int64(d))
+	if err := unix.SetsockoptTimeval(p.control.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A worker whose status is lost has ended all the same: the number is free, and is
+// not waited for. Whoever signals it meanwhile does not wait for the answer.
+func TestForkStatusLost(t *testing.T) {
+	for name, answer := range map[string]string{
+		"its end": "os._exit(3)", "silence": "__import__('time').sleep(1000)", "other words": "'hello'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			clean(t)
+			p := forking(t, answer, "os.read(0, 1)")
+			w, other := fork(t, p, Spec{}), fork(t, p, Spec{})
+			const limit = 2 * time.Second
+			answersWithin(t, p, limit)
+			if err := w.Crash(); err != nil {
+				t.Fatal(err)
+			}
+			for over := false; !over; {
+				began := time.Now()
+				err := w.Interrupt()
+				if took := time.Since(began); took > limit/2 {
+					t.Errorf("to interrupt it took %s", took)
+				}
+				over = errors.Is(err, os.ErrProcessDone)
+			}
+			if e := w.Exit(); e.Code != -1 || e.Signal != "" {
+				t.Errorf("got %+v", e)
+			}
+			if name != "other words" {
+				p.Exit()
+			}
+			if err := other.Interrupt(); err != nil {
+				t.Errorf("the other: %v", err)
+			}
+		})
+	}
+}
+
+// What a forking process leaves is not swept while a worker of its is not yet in the
+// books.
+func TestForkWhileItDies(t *testing.T) {
+	clean(t)
+	p := forking(t, "", "os.read(0, 1); os._exit(7)")
+	born := p.control.bears()
+	w, err := p.Fork(Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.Done():
+		t.Error("it was swept")
+	case <-time.After(100 * time.Millisecond):
+	}
+	born()
+	p.Exit()
+	if err := w.Crash(); err != nil {
+		t.Fatal(err)
+	}
+	if e := w.Exit(); e.Signal != "SIGKILL" {
+		t.Errorf("got %+v", e)
+	}
+	w.Kill()
 }
 
 // What it forks is not counted to a process.

@@ -17,6 +17,10 @@ func newControl() (*control, *os.File, error) { return nil, nil, errors.ErrUnsup
 
 func (*control) close() {}
 
+func (*control) bears() (born func()) { return func() {} }
+
+func (*control) barren() {}
+
 func (p *Process) bear([3]*os.File) (*tree, error) { return nil, errors.ErrUnsupported }
 
 func (t *tree) firstMemory() int64 { return ownMemory() }

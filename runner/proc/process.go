@@ -119,6 +119,7 @@ func (p *Process) live(streams ...*lingering) {
 	reached, killed := p.step.get(), p.killed.Load() // at the death: the ladder may go on for a moment
 	close(p.died)
 	p.holding.Wait()
+	p.control.barren()
 	end := p.tree.fell(p.hurry)
 	for _, s := range streams {
 		s.linger()

@@ -24,6 +24,23 @@ var stackStarts = [][]byte{
 	[]byte("  Garbage-collecting"),
 }
 
+// headEnd is how the first line of a thread's stack ends.
+var headEnd = []byte("(most recent call first):")
+
+// stackHead is where a stack begins in a line that the process had begun before: at
+// its end when none does.
+func stackHead(line []byte) int {
+	if !bytes.HasSuffix(line, headEnd) {
+		return len(line)
+	}
+	for _, start := range [][]byte{[]byte("Current thread 0x"), []byte("Thread 0x")} {
+		if at := bytes.LastIndex(line, start); at >= 0 {
+			return at
+		}
+	}
+	return len(line)
+}
+
 // isStack tells whether line belongs to faulthandler's stacks; inside tells
 // that one before it did, and then a blank line does too.
 func isStack(line []byte, inside bool) bool {
@@ -38,9 +55,10 @@ func isStack(line []byte, inside bool) bool {
 	return false
 }
 
-// dumpStacks makes a hung Python show where it is, and waits until it has.
+// dumpStacks makes a hung Python show where it is, and waits until it has. One that
+// could not do so is not waited for.
 func (p *Process) dumpStacks() {
-	if p.spec.StackSignal == 0 || !p.tree.catches(p.spec.StackSignal) {
+	if p.spec.StackSignal == 0 || !p.tree.heeds(p.spec.StackSignal) {
 		return
 	}
 	dumped := p.output.expectStacks()

@@ -84,11 +84,13 @@ func (p *Process) ladder(ask func(context.Context)) {
 	if ask != nil && p.askAndWait(ask) {
 		return
 	}
-	if p.conn != nil {
-		p.step.set("closed")
-		p.conn.Close()
-	}
+	// In a hurry it keeps its connection: else the stacks would show what it does at
+	// its end.
 	if !p.hurried() {
+		if p.conn != nil {
+			p.step.set("closed")
+			p.conn.Close()
+		}
 		signal, name := p.tree.polite()
 		p.step.set(name) // before it, for the process may be dead right after it
 		p.tree.terminate(signal)

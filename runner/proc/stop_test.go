@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -85,16 +86,28 @@ func TestStopByWord(t *testing.T) {
 	}
 }
 
-// A process that ends with its connection, before a signal that it does not
-// survive, ended by that: here while the kill waits for its stacks.
-func TestStopClosed(t *testing.T) {
+// A process that is killed shows what it was doing, not what it does when its
+// connection is closed.
+func TestKillStacks(t *testing.T) {
 	clean(t)
 	l := newLines()
-	s := shell("exec 1>&2; trap : USR2; echo ready; read line; exit 7")
-	s.Talk, s.OnLine, s.StackSignal = true, l.add, int(syscall.SIGUSR2)
-	p := start(t, s)
+	source := `import faulthandler, os, signal, sys, threading, time
+faulthandler.register(signal.SIGUSR2, all_threads=True)
+def hang():
+    print("ready", file=sys.stderr, flush=True)
+    while True: time.sleep(100)
+def leave(): os._exit(7)
+threading.Thread(target=hang, daemon=True).start()
+sys.stdin.read()
+leave()
+`
+	p := start(t, Spec{
+		Path: python(t), Args: []string{"-c", source}, Talk: true,
+		StackSignal: int(syscall.SIGUSR2), OnLine: l.add,
+	})
 	l.find(t, "ready")
-	if e := p.Kill(); e.Code != 7 || e.Step != "closed" || !e.Stopped {
+	e := p.Kill()
+	if e.Step != "SIGKILL" || e.Signal != "SIGKILL" || !strings.Contains(strings.Join(e.Stacks, "\n"), "in hang") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -173,6 +186,59 @@ def hang():
     while True: time.sleep(100)
 hang()
 `
+
+// What a process had begun to print when it shows its stacks is not lost, nor are
+// the stacks taken for it.
+func TestStacksBehindText(t *testing.T) {
+	clean(t)
+	l := newLines()
+	source := strings.Replace(hanging, "    print(", "    sys.stderr.write('half'); sys.stderr.flush(); print(", 1)
+	p := start(t, Spec{Path: python(t), Args: []string{"-c", source}, StackSignal: int(syscall.SIGUSR2), OnLine: l.add})
+	l.find(t, "ready")
+	e := p.Kill()
+	if strings.Join(e.Stderr, "|") != "half" || len(e.Stacks) == 0 || !strings.HasPrefix(e.Stacks[0], "Current thread 0x") {
+		t.Errorf("%+v", e)
+	}
+	for _, line := range l.list() {
+		if line.Text != "ready" && line.Text != "half" {
+			t.Errorf("%q", line.Text)
+		}
+	}
+}
+
+// Who cannot show its stacks is not waited for.
+func TestStacksInVain(t *testing.T) {
+	for name, test := range map[string]struct {
+		does string
+		want bool
+		only string
+	}{
+		"runs":              {"pass", true, ""},
+		"is stopped":        {"import os; os.kill(os.getpid(), signal.SIGSTOP)", false, ""},
+		"blocks it":         {"signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])", false, "linux"},
+		"blocks it in part": {"import threading; threading.Thread(target=hang, daemon=True).start(); signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2])", true, "linux"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.only != "" && test.only != runtime.GOOS {
+				t.Skip("only " + test.only + " tells")
+			}
+			clean(t)
+			l := newLines()
+			source := strings.Replace(hanging, "\nhang()", "\n"+test.does+"\nhang()", 1)
+			source = strings.Replace(source, "def hang", "print('set up', flush=True)\ndef hang", 1)
+			p := start(t, Spec{Path: python(t), Args: []string{"-c", source}, StackSignal: int(syscall.SIGUSR2), OnLine: l.add})
+			l.find(t, "set up")
+			for end := time.Now().Add(20 * time.Second); p.tree.heeds(int(syscall.SIGUSR2)) != test.want; runtime.Gosched() {
+				if time.Now().After(end) {
+					t.Fatalf("it heeds the signal: %v", !test.want)
+				}
+			}
+			if e := p.Kill(); (len(e.Stacks) > 0) != test.want {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
 
 func TestStacks(t *testing.T) {
 	tests := []struct {

@@ -149,9 +149,11 @@ func (o *output) line(stream Stream, line []byte, cut int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if stream == Stderr {
-		if o.stack(line) {
+		before, stack := o.stack(line)
+		if stack && len(before) == 0 {
 			return
 		}
+		line = before
 		slot := &o.tail[o.lines%tailLines]
 		*slot = append((*slot)[:0], line[:min(len(line), tailBytes)]...)
 		o.lines++
@@ -161,11 +163,17 @@ func (o *output) line(stream Stream, line []byte, cut int) {
 	}
 }
 
-// stack keeps a line of the stacks that were asked for, and tells whether it
-// was one.
-func (o *output) stack(line []byte) bool {
-	if o.dumped == nil || !isStack(line, len(o.stacks) > 0) {
-		return false
+// stack keeps a line of the stacks that were asked for, and tells whether it was
+// one, and what the process had printed of it before.
+func (o *output) stack(line []byte) (before []byte, stack bool) {
+	if o.dumped == nil {
+		return line, false
+	}
+	if at := stackHead(line); at < len(line) {
+		before, line = line[:at], line[at:]
+	}
+	if !isStack(line, len(o.stacks) > 0) {
+		return line, false
 	}
 	if len(o.stacks) < maxStacks {
 		o.stacks = append(o.stacks, string(line))
@@ -174,7 +182,7 @@ func (o *output) stack(line []byte) bool {
 	case o.dumped <- struct{}{}:
 	default:
 	}
-	return true
+	return before, true
 }
 
 // expectStacks makes the lines of stacks be kept from here on; the channel

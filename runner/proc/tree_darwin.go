@@ -118,6 +118,17 @@ func (t *tree) catches(sig int) bool {
 	return err == nil && info.Proc.P_sigcatch>>(sig-1)&1 == 1
 }
 
+// heeds tells whether the leader would handle signal sig now: it catches it, and is
+// not stopped. What it blocks the system does not tell.
+func (t *tree) heeds(sig int) bool {
+	const stopped = 4 // SSTOP
+	if !t.catches(sig) {
+		return false
+	}
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", t.pid)
+	return err == nil && info.Proc.P_stat != stopped
+}
+
 // lifeline is nothing here: no pipe of macOS sends SIGKILL.
 type lifeline struct{}
 

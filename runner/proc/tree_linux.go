@@ -124,6 +124,27 @@ func (t *tree) catches(sig int) bool {
 	return err == nil && bits>>(sig-1)&1 == 1
 }
 
+// heeds tells whether the leader would handle signal sig now: it catches it, and has
+// a thread that neither blocks it nor is stopped.
+func (t *tree) heeds(sig int) bool {
+	if !t.catches(sig) {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	tasks := "/proc/" + strconv.Itoa(t.pid) + "/task"
+	threads, _ := os.ReadDir(tasks)
+	for _, thread := range threads {
+		status, _ := os.ReadFile(tasks + "/" + thread.Name() + "/status")
+		blocked, err := strconv.ParseUint(string(statusLine(status, "SigBlk:")), 16, 64)
+		state := bytes.ToUpper(statusLine(status, "State:")) // "T (stopped)", "t (tracing stop)"
+		if err == nil && blocked>>(sig-1)&1 == 0 && !bytes.HasPrefix(state, []byte("T")) {
+			return true
+		}
+	}
+	return false
+}
+
 // sweep kills and reaps those of our children that belong to the tree: its
 // orphans, which come to us as parents die. Each may bring its own children
 // when it dies, and one look may miss what moves meanwhile, hence looks until

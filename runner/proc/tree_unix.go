@@ -145,12 +145,13 @@ type ending struct {
 	left   []string // by name, what it left behind
 }
 
-// reap takes the leader's status, after which its number is free.
+// reap takes the status of the dead leader, after which its number is free. Nobody
+// signals it from then on; nor does anybody wait while another process is asked.
 func (t *tree) reap() ending {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	status, maxRSS, err := t.takeStatus()
 	t.reaped = true
+	t.mu.Unlock()
+	status, maxRSS, err := t.takeStatus()
 	if t.lifeline >= 0 {
 		syscall.Close(t.lifeline)
 	}

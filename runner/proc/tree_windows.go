@@ -105,7 +105,7 @@ func reapOrphans() {}
 
 func (t *tree) interrupt() error { return errors.ErrUnsupported }
 func (t *tree) signal(int) error { return errors.ErrUnsupported }
-func (t *tree) catches(int) bool { return false }
+func (t *tree) heeds(int) bool   { return false }
 
 // crash ends the leader; what it started lives on until it is felled.
 func (t *tree) crash() error {

@@ -35,9 +35,12 @@ def begin():
 
 def overlap():
     """Comes before the event loop: from now on calls are begun while others wait."""
+    global canceled
     if _signal.getsignal(_signal.SIGINT) is interrupt:
         _signal.signal(_signal.SIGINT, core.interrupt)  # the loop has its own
     core.send(OVERLAP, 0, b"")
+    # Whoever gave a call up before it heard of that sends no SIGINT.
+    canceled = cancels()
 
 
 def invoke(number, body):
@@ -74,7 +77,7 @@ def cancels():
         if waiting is None:
             waiting = poll()
             waiting.register(core.source, POLLIN)
-        while waiting.poll(0):
+        while core.getpid() == core.PID and waiting.poll(0):  # what has come is not a child's
             if not core.fill():
                 break
     found, at = set(), core.offset

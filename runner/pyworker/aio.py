@@ -155,6 +155,8 @@ def cancel(number):
 
 def readable():
     """Called by the loop when there is input."""
+    if os.getpid() != core.PID:  # a child that runs the loop on
+        core.leave(0)
     try:
         if not core.fill():
             return end(False)

@@ -139,6 +139,34 @@ func ownFrame(line string) bool {
 		(workerLine.MatchString(line) || line == `  File "<string>", line 1 in <module>`)
 }
 
+// trimmer takes the worker's own frames out of what a plugin prints, a line at a
+// time: those of faulthandler, and those of a traceback with the source below them.
+// The zero value is where nothing was printed yet.
+type trimmer struct{ below int } // lines since one's own frame; 0 for none
+
+// drops tells whether the next line is to be left out.
+func (t *trimmer) drops(line string) bool {
+	switch {
+	case ownFrame(line):
+		t.below = 0
+		if strings.Contains(line, ", in ") { // faulthandler shows no source
+			t.below = 1
+		}
+		return true
+	case t.below == 1 && strings.HasPrefix(line, "    "),
+		t.below > 1 && strings.HasPrefix(line, "    ") && strings.Trim(line, " ~^") == "":
+		t.below++
+		return true
+	}
+	t.below = 0
+	return false
+}
+
+// trimmed is what is left of lines.
+func trimmed(lines []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), new(trimmer).drops)
+}
+
 // stackFrames is where a stack of faulthandler's says that the plugin was: the
 // worker's own frames are left out, and the lines of the source added.
 func stackFrames(lines []string) []hook.Frame {

@@ -16,6 +16,8 @@ WIDEST = 50  # members of a group
 DEEPEST_WAIT = 1000  # of coroutines that wait for each other
 SUMMARY = 200  # characters of one within another message
 LONGEST = 64 << 10  # characters of a message
+# What a type is called, whatever its own type makes of these names.
+MODULE, NAME = type.__dict__["__module__"].__get__, type.__dict__["__qualname__"].__get__
 # What is suspended, by the names of its frame and of what it waits for itself.
 WAITING = (("cr_frame", "cr_await"), ("ag_frame", "ag_await"), ("gi_frame", "gi_yieldfrom"))
 
@@ -25,19 +27,19 @@ def answer(number, error, function=None, canceled=None, stood=()):
     if os.getpid() != core.PID:
         core.leave(exit_code(error))
     if core.asked if canceled is None else canceled:
-        told = raised(error)
+        told = described(error)
         told["frames"] = without_loop(told["frames"]) or without_loop(stood)
         refuse(number, "canceled", "interrupted", python=told)
     elif function is not None and not_called(error, function):
         refuse(number, "arguments", text_of(error))
     else:
-        told = raised(error)
+        told = described(error)
         refuse(number, "raised", headline(told), python=told)
 
 
 def unloadable(error):
     """Answers to load with why the file could not be loaded."""
-    told = raised(error)
+    told = described(error)
     message = headline(told)
     if isinstance(error, SystemExit):
         message = "sys.exit(%s) was called while the file was loaded" % told["message"]
@@ -62,6 +64,14 @@ def refuse(number, reason, message, **more):
     """Answers with an error."""
     core.flush()
     core.send(core.ERROR, number, core.encode(dict(more, reason=reason, message=message)))
+
+
+def described(error):
+    """Describes an exception, whatever its own properties raise."""
+    try:
+        return raised(error)
+    except BaseException:
+        return {"type": NAME(type(error)), "message": "", "frames": frames(error.__traceback__)}
 
 
 def raised(error, seen=None, depth=0):
@@ -152,10 +162,13 @@ def syntax_frame(error):
 
 def type_name(kind):
     """Names a type as the user would: with its module, unless builtin or their own."""
-    module = getattr(kind, "__module__", None)
+    try:
+        module = MODULE(kind)
+    except AttributeError:
+        module = None
     if not isinstance(module, str) or module in ("builtins", core.plugin, "__main__"):
-        return kind.__qualname__
-    return module + "." + kind.__qualname__
+        return NAME(kind)
+    return module + "." + NAME(kind)
 
 
 def text_of(error):
@@ -175,7 +188,7 @@ def as_text(value):
     try:
         return str.__str__(str(value))
     except BaseException:
-        return "<%s that cannot be printed>" % type(value).__qualname__
+        return "<%s that cannot be printed>" % NAME(type(value))
 
 
 def headline(told):
@@ -193,10 +206,14 @@ def not_called(error, function):
     """Tells whether a TypeError is about the arguments, not from within the function."""
     if not isinstance(error, TypeError):
         return False
-    trace = error.__traceback__
+    return below_own(error.__traceback__) is None
+
+
+def below_own(trace):
+    """Leaves out the worker's own frames at the beginning of a traceback."""
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(core.HOME):
         trace = trace.tb_next
-    return trace is None
+    return trace
 
 
 def cut_off(error):
@@ -226,8 +243,9 @@ def is_open(descriptor):
 
 
 def exit_code(error):
-    """What a forked child that ended with an exception exits with."""
+    """What a forked child that ended with an exception exits with, which it shows as Python does."""
     if not isinstance(error, SystemExit):
+        error.__traceback__ = below_own(error.__traceback__)
         sys.excepthook(type(error), error, error.__traceback__)
         return 1
     if error.code is None or isinstance(error.code, int):

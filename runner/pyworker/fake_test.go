@@ -20,7 +20,12 @@ import (
 const behaviour = "PYWORKER_TEST_BEHAVIOUR"
 
 func TestMain(m *testing.M) {
-	if name := os.Getenv(behaviour); name != "" {
+	switch name := os.Getenv(behaviour); name {
+	case "":
+	case lateOverlap:
+		pretendLateOverlap()
+		return
+	default:
 		pretend(badAnswers[name].say)
 		return
 	}
@@ -51,6 +56,14 @@ var badAnswers = map[string]struct {
 	"text": {
 		func(uint32) []byte { return []byte("Loading the model ...\n") },
 		"the worker's pipe: unknown frame type in the frame header 4c 6f 61 64 69 6e 67 20 74",
+	},
+	"a second hello": {
+		func(uint32) []byte { return wire.Append(nil, wire.Hello, 0, []byte(`{"wire":1}`)) },
+		"the worker's pipe: a second hello",
+	},
+	"a second ready": {
+		func(uint32) []byte { return wire.Append(nil, wire.Ready, 0, []byte(`{"module":"fake"}`)) },
+		"the worker's pipe: a second answer to load",
 	},
 	"pyplug's own frame": {
 		func(n uint32) []byte { return wire.Append(nil, wire.Call, n, []byte("{}")) },

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -32,7 +31,11 @@ type instance struct {
 	ready   chan wire.Frame // ready, or the error that came instead
 	lost    chan struct{}   // closed when no frame will come any more
 	fault   error           // why reading ended, if not by the end; valid after lost
+	hailed  bool            // hello has come; the reader's
+	loaded  bool            // the answer to load has; the same
 	free    chan struct{}   // holds a token for each call that may still begin
+
+	first bool // none has started before: where the import is when it is given up is told
 
 	stopping atomic.Bool // the stop ladder has begun
 	hurried  atomic.Bool // somebody had no time for the ladder
@@ -79,8 +82,7 @@ func (w *instance) Info() hook.Info       { return w.info }
 // faulthandler writes of a dying Python.
 func (w *instance) Exit() hook.Exit {
 	exit := hook.Exit(w.proc.Exit())
-	exit.Stderr = slices.DeleteFunc(slices.Clone(exit.Stderr), ownFrame)
-	exit.Stacks = slices.DeleteFunc(slices.Clone(exit.Stacks), ownFrame)
+	exit.Stderr, exit.Stacks = trimmed(exit.Stderr), trimmed(exit.Stacks)
 	return exit
 }
 
@@ -164,7 +166,9 @@ func (w *instance) Probe(ctx context.Context) error {
 	case token := <-w.free:
 		w.free <- token
 	default:
-		return nil
+		if !w.orphaned() {
+			return nil
+		}
 	}
 	p := newPending(w.cfg.Probe)
 	defer p.free()
@@ -186,6 +190,14 @@ func (w *instance) Probe(ctx context.Context) error {
 		return &hook.Error{Kind: hook.Unhealthy, Err: errors.New(verdict.Degraded)}
 	}
 	return nil
+}
+
+// orphaned tells whether all calls that there are have lost their callers: nobody's
+// limit bounds them.
+func (w *instance) orphaned() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.givenUp > 0 && w.givenUp == len(w.calls)
 }
 
 // send writes one frame at once, while nobody else writes: during the start.

@@ -98,32 +98,46 @@ func (w *instance) press(p *pending) bool {
 	for {
 		// Python does not see a signal that comes just before it blocks, so there
 		// is a second; the worker minds only one.
-		if w.signalFinds(p) {
-			_ = w.proc.Interrupt() // a process that is gone is told by lost
-		}
+		w.signal(p)
 		for signal := false; !signal; {
 			select {
 			case <-p.wake:
-				if _, _, over := w.arrived(p); over {
+				if w.isOver(p) {
 					return true
 				}
 			case <-again.C:
 				signal = true
 			case <-limit.C:
-				_, _, over := w.arrived(p) // it may have woken another
-				return over
+				return w.isOver(p)
 			}
 		}
 	}
 }
 
-// signalFinds tells whether SIGINT would hit this call and no other: when there is
-// no other, and when the worker runs them in order, since it then looks for the
-// cancel before it minds the signal. Calls in threads are not reached by it.
-func (w *instance) signalFinds(p *pending) bool {
+// isOver tells whether nothing else comes for a call, and wakes whoever else waits
+// for that.
+func (w *instance) isOver(p *pending) bool {
+	_, _, over := w.arrived(p)
+	if over {
+		p.tell()
+	}
+	return over
+}
+
+// signal sends SIGINT if it hits this call and no other: when there is no other,
+// and when the worker runs them in order, since it then looks for the cancel before
+// it minds the signal. Calls in threads are not reached by it. mu is held until the
+// signal is sent: no call can begin before, and the worker sees the signal before it
+// reads of one that begins after.
+func (w *instance) signal(p *pending) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.cfg.Threads && (len(w.calls) == 1 || w.inOrder && w.head() == p)
+	if w.cfg.Threads || w.calls[p.number] != p || p.answered {
+		return
+	}
+	if len(w.calls) == 1 || w.inOrder && w.head() == p {
+		_ = w.proc.Interrupt() // a process that is gone is told by lost
+	}
 }
 
 // head is the call that the worker runs, or takes next, while it runs them in
@@ -138,15 +152,36 @@ func (w *instance) head() *pending {
 	return head
 }
 
+// overlap comes when the worker no longer runs its calls in order: the turn of each
+// call whose caller is gone may have come.
+func (w *instance) overlap() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inOrder = false
+	for _, p := range w.calls {
+		if p.given && p != w.hung {
+			go w.overtake(p)
+		}
+	}
+}
+
 // overtake looks after a call whose caller is gone and whose turn has come: it
 // may have begun just before the cancel came. It ends within answerLimit and
-// what condemning takes.
+// what condemning takes, which a probe is not a reason for.
 func (w *instance) overtake(p *pending) {
 	select {
 	case <-p.wake:
 	case <-time.After(overtakeTime):
 	}
-	if _, _, over := w.arrived(p); !over && !w.press(p) {
+	switch {
+	case w.isOver(p) || w.press(p):
+	case p.probe:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if !p.answered {
+			w.hung = p
+		}
+	default:
 		w.condemn(p)
 	}
 }

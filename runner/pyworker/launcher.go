@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -65,6 +67,7 @@ type Config struct {
 type Launcher struct {
 	cfg     Config
 	nursery nursery
+	started atomic.Bool // the plugin was imported once
 }
 
 var _ hook.Launcher = (*Launcher)(nil)
@@ -83,9 +86,7 @@ func New(cfg Config) *Launcher {
 	if cfg.StopTimeout <= 0 {
 		cfg.StopTimeout = 5 * time.Second
 	}
-	if cfg.Output == nil {
-		cfg.Output = func(string, string, int) {}
-	}
+	cfg.Output = oneByOne(cfg.Output)
 	if cfg.Debug == nil {
 		cfg.Debug = func(string, string) {}
 	}
@@ -95,13 +96,29 @@ func New(cfg Config) *Launcher {
 	l := &Launcher{cfg: cfg}
 	l.nursery.turn = make(chan struct{}, 1)
 	l.nursery.turn <- struct{}{}
+	l.nursery.live()
 	return l
+}
+
+// oneByOne lets output be called by one goroutine at a time, whichever process the
+// line is from.
+func oneByOne(output func(stream, text string, cut int)) func(stream, text string, cut int) {
+	if output == nil {
+		return func(string, string, int) {}
+	}
+	var mu sync.Mutex
+	return func(stream, text string, cut int) {
+		mu.Lock()
+		defer mu.Unlock()
+		output(stream, text, cut)
+	}
 }
 
 // Close ends the process that workers are forked from, if there is one. Workers
 // that live are not touched, and the next launch begins anew. It waits for a
 // launch under way, and the error says that ctx ended before.
 func (l *Launcher) Close(ctx context.Context) error {
+	l.nursery.live()
 	select {
 	case <-l.nursery.turn:
 	case <-ctx.Done():
@@ -155,15 +172,18 @@ func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, 
 	}
 	l.cfg.Debug("proc", fmt.Sprintf("started %s, pid %d", l.cfg.Python, p.PID()))
 	w := newInstance(l.cfg, p)
+	w.first = !l.started.Load()
 	told, failed := w.start(ctx, started, preload)
 	if failed != nil {
 		return nil, loaded{}, failed
 	}
+	l.started.Store(true)
 	return w, told, nil
 }
 
 // spec says how a worker is started whose files are in dir.
 func (l *Launcher) spec(dir string) proc.Spec {
+	var frames [2]trimmer // of each stream
 	return proc.Spec{
 		Path: l.cfg.Python,
 		Args: []string{"-c", boot, dir, l.cfg.Plugin, strconv.Itoa(stackSignal)},
@@ -171,7 +191,7 @@ func (l *Launcher) spec(dir string) proc.Spec {
 		Dir:  l.cfg.Dir,
 		Talk: true,
 		OnLine: func(line proc.Line) {
-			if !ownFrame(line.Text) {
+			if !frames[line.Stream].drops(line.Text) {
 				l.cfg.Output(line.Stream.String(), line.Text, line.Cut)
 			}
 		},
@@ -258,10 +278,7 @@ func (w *instance) awaitHello(ctx context.Context, limit time.Duration) *hook.Er
 		if !w.greet() { // too old, or not our worker
 			return w.failStart(ctx, f)
 		}
-		select {
-		case w.ready <- f:
-		default: // a second answer has come
-		}
+		w.ready <- f // there is but one
 	case <-w.lost:
 		if w.greet() {
 			return nil
@@ -364,9 +381,16 @@ func (w *instance) slowStart(limit time.Duration, what string) *hook.Error {
 		Err: &hook.LimitError{What: what, Limit: limit}}
 }
 
+// canceledStart gives a start up. Whoever waits for the first one is told where the
+// import was; a later one is given up because nobody needs it any more.
 func (w *instance) canceledStart(ctx context.Context) *hook.Error {
-	exit := hook.Exit(w.proc.Kill())
-	return &hook.Error{Kind: hook.Canceled, At: stackFrames(exit.Stacks), Err: context.Cause(ctx)}
+	e := &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+	if w.first {
+		e.At = stackFrames(w.proc.Kill().Stacks)
+	} else {
+		w.stop(ctx, nil)
+	}
+	return e
 }
 
 // broken tells of a worker that does not speak the protocol.

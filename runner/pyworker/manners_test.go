@@ -99,18 +99,26 @@ func TestConformanceThreads(t *testing.T) {
 	})
 }
 
-// TestRandomCancels cancels calls at any moment: none gets another's answer, and
-// the worker stays the same.
+// TestRandomCancels cancels calls at any moment, and probes beside them: none gets
+// another's answer, and the worker stays the same. In the middle coroutines come,
+// and the event loop with them.
 func TestRandomCancels(t *testing.T) {
 	const source = `
-import time
+import asyncio, time
 def echo(value): return value
 def wait(value):
     for _ in range(3): time.sleep(0.0005)
     return value
 def items(value):
     for _ in range(200): yield value
+async def later(value):
+    await asyncio.sleep(0.001)
+    return value
+async def flow(value):
+    for _ in range(200): yield value
+def health(): time.sleep(0.0005)
 `
+	hooks := []string{"echo", "wait", "items", "later", "flow"}
 	for name, manner := range manners {
 		t.Run(name, func(t *testing.T) {
 			inst := begin(t, written(t, source), manner)
@@ -120,7 +128,11 @@ def items(value):
 				all.Go(func() {
 					for i := range 200 {
 						value := fmt.Sprintf("%d.%d", caller, i)
-						c := encode(t, []string{"echo", "wait", "items"}[random.IntN(3)], []string{value})
+						known := hooks
+						if i < 100 {
+							known = hooks[:3]
+						}
+						c := encode(t, known[random.IntN(len(known))], []string{value})
 						c.Emit = func(item hook.Item) error {
 							if string(item.Value) != `"`+value+`"` {
 								t.Errorf("%s got the item %s", value, item.Value)
@@ -139,7 +151,24 @@ def items(value):
 					}
 				})
 			}
+			called := make(chan struct{})
+			var probing sync.WaitGroup
+			probing.Go(func() {
+				random := rand.New(rand.NewPCG(1, 5))
+				for {
+					select {
+					case <-called:
+						return
+					default:
+					}
+					if err := probeFor(t, inst, time.Duration(random.IntN(4000))*time.Microsecond); err != nil {
+						kind(t, err, hook.Timeout)
+					}
+				}
+			})
 			all.Wait()
+			close(called)
+			probing.Wait()
 			answers(t, inst, encode(t, "echo", []string{"last"}), `"last"`)
 		})
 	}

@@ -22,15 +22,33 @@ const forkTries = 2
 type nursery struct {
 	turn   chan struct{} // holds a token, for whoever starts or asks the zygote
 	zygote *instance     // nil without one; the token's holder's
+	forked bool          // a worker was forked from it; the same
 	byExec atomic.Bool   // workers are not forked, for good
 	old    atomic.Bool   // what the zygote imported is not to be used again
 	noted  sync.Once
+
+	mu   sync.Mutex         // protects following
+	life context.Context    // of zygotes that nobody waits for; until the next Close
+	end  context.CancelFunc // ends it
+}
+
+// live ends the life before and begins a new one.
+func (n *nursery) live() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.end != nil {
+		n.end()
+	}
+	n.life, n.end = context.WithCancel(context.Background())
 }
 
 // Renew makes the next launch import the plugin anew, whatever has changed: a
-// change of the plugin's own modules is seen without it. Workers that live are not
-// touched.
-func (l *Launcher) Renew() { l.nursery.old.Store(true) }
+// change of the plugin's own modules is seen without it. Whether workers can be
+// forked is found out once more. Workers that live are not touched.
+func (l *Launcher) Renew() {
+	l.nursery.old.Store(true)
+	l.nursery.byExec.Store(false)
+}
 
 // exec makes all launches start a Python of their own, and tells why, once.
 func (l *Launcher) exec(why string) {
@@ -60,8 +78,9 @@ func (l *Launcher) preloaded(ctx context.Context) (*instance, *hook.Error) {
 		if err.Kind != hook.Interpreter {
 			return nil, err
 		}
-		// It ended before it said hello, with the zygote that was just forking it.
+		// It ended before it said hello: the zygote may have been killed as it forked.
 	}
+	l.exec("a worker that is forked ends before it has begun")
 	w, _, err := l.startPython(ctx, "")
 	return w, err
 }
@@ -87,11 +106,12 @@ func (l *Launcher) next(ctx context.Context) (w *instance, forked time.Time, err
 				l.exec(told.Exec)
 				return z, time.Time{}, nil
 			}
-			l.nursery.zygote = z
+			l.have(z)
 		}
 		began := time.Now()
 		p, err := z.proc.Fork(l.spec(""))
 		if err == nil {
+			l.nursery.forked = true
 			l.cfg.Debug("proc", fmt.Sprintf("forked pid %d from %d after %s", p.PID(), z.proc.PID(), time.Since(began)))
 			return newInstance(l.cfg, p), began, nil
 		}
@@ -106,6 +126,47 @@ func (l *Launcher) next(ctx context.Context) (w *instance, forked time.Time, err
 	return w, time.Time{}, err
 }
 
+// have makes z the zygote. The caller has the turn.
+func (l *Launcher) have(z *instance) {
+	n := &l.nursery
+	n.zygote, n.forked = z, false
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	go l.succeed(n.life, z) // until z is gone, and its successor there
+}
+
+// succeed makes a new zygote when z has died by itself, so that the next launch need
+// not wait for an import. One of which nobody has had a worker is not succeeded: else
+// an import that kills what it leaves would be made again and again.
+func (l *Launcher) succeed(ctx context.Context, z *instance) {
+	<-z.proc.Done()
+	n := &l.nursery
+	select {
+	case <-n.turn:
+	case <-ctx.Done():
+		return
+	}
+	defer func() { n.turn <- struct{}{} }()
+	if n.zygote != z {
+		return
+	}
+	wanted := n.forked && !z.proc.Exit().Stopped && ctx.Err() == nil
+	l.cfg.Debug("proc", fmt.Sprintf("zygote %d ended: code %d %s", z.proc.PID(), z.proc.Exit().Code, z.proc.Exit().Signal))
+	l.retire()
+	if !wanted {
+		return
+	}
+	next, told, err := l.startPython(ctx, l.cfg.Preload)
+	switch {
+	case err != nil: // the next launch tells
+	case told.Zygote:
+		l.have(next)
+	default:
+		l.exec(told.Exec)
+		next.end()
+	}
+}
+
 // retire ends the zygote, if there is one. The caller has the turn. The workers
 // live on.
 func (l *Launcher) retire() {
@@ -114,8 +175,13 @@ func (l *Launcher) retire() {
 		return
 	}
 	l.nursery.zygote = nil
+	z.end()
+}
+
+// end ends an instance of which nobody needs anything, at once.
+func (w *instance) end() {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
-	z.stop(now, nil)
-	<-z.lost
+	w.stop(now, nil)
+	<-w.lost
 }

@@ -306,3 +306,72 @@ func TestPreloadStorm(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPreloadFiles gives each worker the files for itself that the import has open.
+func TestPreloadFiles(t *testing.T) {
+	runnertest.NothingLeft(t)
+	l := preloading(t, plugin(t, `
+f = open(__file__, "rb", buffering=0)
+f.seek(1)
+def at():
+    f.read(5)
+    return f.tell()
+def parent(): return os.getppid()
+`))
+	one, two := worker(t, l), worker(t, l)
+	if parent(t, one) != parent(t, two) {
+		t.Fatal("they were not forked")
+	}
+	for n, want := range []string{"6", "11"} {
+		for _, w := range []hook.Instance{one, two} {
+			if got := value(t, w, "at"); got != want {
+				t.Errorf("read %d ended at %s, want %s", n, got, want)
+			}
+		}
+	}
+}
+
+// TestPreloadLowLimit forks where the plugin may have fewer descriptors than pyplug.
+func TestPreloadLowLimit(t *testing.T) {
+	runnertest.NothingLeft(t)
+	l := preloading(t, plugin(t, `
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (150, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+def parent(): return os.getppid()
+`))
+	if one, two := worker(t, l), worker(t, l); parent(t, one) != parent(t, two) || parent(t, one) == os.Getpid() {
+		t.Errorf("parents %d and %d", parent(t, one), parent(t, two))
+	}
+}
+
+// TestPreloadCannotBegin starts workers by exec when those that are forked end at
+// once, and tells it once.
+func TestPreloadCannotBegin(t *testing.T) {
+	runnertest.NothingLeft(t)
+	path := plugin(t, `
+import sys
+def take(*_): raise OSError("spoiled")
+if "_pyplug_zygote" in sys.modules:
+    sys.modules["_pyplug_zygote"].take = take
+def parent(): return os.getppid()
+`)
+	cfg := preloaded(t, path)
+	var notes, printed []string
+	cfg.Note = func(text string) { notes = append(notes, text) }
+	cfg.Output = func(_, text string, _ int) { printed = append(printed, text) }
+	l := pyworker.New(cfg)
+	for range 2 {
+		if pid := parent(t, worker(t, l)); pid != os.Getpid() {
+			t.Errorf("parent %d", pid)
+		}
+	}
+	if err := l.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "ends before it has begun") {
+		t.Errorf("told %q", notes)
+	}
+	if len(printed) != 2 || imports(t, path) != 3 {
+		t.Errorf("%d imports, printed %q", imports(t, path), printed)
+	}
+}

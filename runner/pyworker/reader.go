@@ -84,12 +84,12 @@ func (w *instance) deliver(f wire.Frame, settled bool) error {
 		if h.Wire != wire.Version {
 			return fmt.Errorf("hello: wire version %d, want %d", h.Wire, wire.Version)
 		}
-		select {
-		case w.greeted <- hook.Info{PID: h.PID, Python: h.Python}:
-			return nil
-		default:
+		if w.hailed {
 			return errors.New("a second hello")
 		}
+		w.hailed = true
+		w.greeted <- hook.Info{PID: h.PID, Python: h.Python}
+		return nil
 	case wire.Ready:
 		return w.answerStart(f)
 	case wire.Error:
@@ -97,9 +97,7 @@ func (w *instance) deliver(f wire.Frame, settled bool) error {
 			return w.answerStart(f)
 		}
 	case wire.Overlap:
-		w.mu.Lock()
-		w.inOrder = false
-		w.mu.Unlock()
+		w.overlap()
 		return nil
 	case wire.Result, wire.Bytes, wire.Item, wire.End:
 	default:
@@ -127,10 +125,10 @@ func (w *instance) deliverCall(f wire.Frame, settled bool) error {
 }
 
 func (w *instance) answerStart(f wire.Frame) error {
-	select {
-	case w.ready <- f:
-		return nil
-	default:
+	if w.loaded {
 		return errors.New("a second answer to load")
 	}
+	w.loaded = true
+	w.ready <- f
+	return nil
 }

@@ -20,16 +20,18 @@ import _pyplug_worker as core
 
 HELLO, READY, LOAD = b"HYL"
 
+stacks = 0  # the signal that shows them
 trouble = 2  # where faulthandler writes
 below = ""  # the directory, with a separator, that the user's file and what it imports are below
 
 
 def start():
     """Says hello, then loads the file as the first frame asks; False when the worker is to end."""
+    global stacks
     _signal.signal(_signal.SIGINT, core.interrupt)  # it may have been inherited as ignored
     plugin, stacks = sys.argv[2], int(sys.argv[3])
     sys.argv = [plugin]
-    take_descriptors(stacks)
+    take_descriptors()
     greet()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
@@ -66,8 +68,7 @@ def start():
         if why:
             ready["exec"] = why
         else:
-            core.send(READY, 0, core.encode(dict(ready, zygote=True)))
-            zygote.serve()  # returns in each worker
+            zygote.serve(READY, core.encode(dict(ready, zygote=True)))  # returns in each worker
     if calls is not None:
         calls.begin()
     core.send(READY, 0, core.encode(ready))
@@ -81,7 +82,7 @@ def greet():
     core.send(HELLO, 0, (hello % (version, sys.implementation.name, core.PID)).encode())
 
 
-def take_descriptors(stacks):
+def take_descriptors():
     """Moves the protocol off 0 and 1, so that nothing a plugin does can touch it.
 
     Prints, C code and child processes then write where standard error goes,

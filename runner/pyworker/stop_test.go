@@ -80,6 +80,84 @@ atexit.register(time.sleep, 3600)
 	}
 }
 
+// TestStartGivenUp tells where the import was to whoever waits for the first start;
+// a later one is given up because nobody needs it.
+func TestStartGivenUp(t *testing.T) {
+	runnertest.NothingLeft(t)
+	dir := t.TempDir()
+	begun, hang := filepath.Join(dir, "begun"), filepath.Join(dir, "hang")
+	source := fmt.Sprintf("import os, time\ndef wait():\n    open(%q, 'w').close()\n    while os.path.exists(%q): time.sleep(0.001)\nwait()\n", begun, hang)
+	cfg := config(t, written(t, source))
+	cfg.Output = func(_, text string, _ int) { t.Errorf("printed: %s", text) }
+	l := pyworker.New(cfg)
+	for n, first := range []bool{true, false} {
+		touch(t, hang)
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error, 1)
+		go func() {
+			_, err := l.Launch(ctx)
+			failed <- err
+		}()
+		runnertest.Until(t, "the import runs", runnertest.Exists(begun))
+		cancel()
+		e := kind(t, <-failed, hook.Canceled)
+		at := slices.ContainsFunc(e.At, func(f hook.Frame) bool { return f.Function == "wait" })
+		if at != (first && runtime.GOOS == "linux") {
+			t.Errorf("start %d was at %v", n, e.At)
+		}
+		for _, file := range []string{begun, hang} {
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if first {
+			worker(t, l)
+			if err := os.Remove(begun); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestOwnFrames keeps the worker's frames out of the tracebacks that a plugin prints.
+func TestOwnFrames(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no fork")
+	}
+	path := written(t, `import os, traceback
+def fails():
+    if os.fork() == 0: raise ValueError("mine")
+    return os.waitstatus_to_exitcode(os.wait()[1]) if hasattr(os, "waitstatus_to_exitcode") else 1
+def stands():
+    traceback.print_stack()
+    print("    indented")
+`)
+	for name, want := range map[string][]string{
+		"fails":  {"Traceback (most recent call last):", "written.py", "    if os.fork() == 0: raise", "ValueError: mine"},
+		"stands": {"<string>", "written.py", "    traceback.print_stack()", "    indented"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			inst := begin(t, path, func(c *pyworker.Config) {
+				c.Output = func(_, text string, _ int) {
+					if strings.Trim(text, " ~^") != "" { // marks differ between versions
+						got = append(got, text)
+					}
+				}
+			})
+			if _, err := inst.Call(t.Context(), hook.Call{Hook: name}); err != nil {
+				t.Fatal(err)
+			}
+			if err := inst.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.EqualFunc(got, want, strings.Contains) {
+				t.Errorf("printed:\n%s", strings.Join(got, "\n"))
+			}
+		})
+	}
+}
+
 // number calls a hook without arguments that gives a number.
 func number(t *testing.T, inst hook.Instance, name string) (n int) {
 	t.Helper()

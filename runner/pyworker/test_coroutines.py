@@ -1,5 +1,6 @@
 """Tests of coroutines, many at once, and their cancelling."""
 
+import select
 import sys
 import unittest
 
@@ -53,6 +54,14 @@ class Coroutines(Case):
         frames = [packed("C", n, {"hook": "at_once", "args": [n]}) for n in range(1, 20)]
         worker.process.stdin.write(b"".join(frames))
         self.assertEqual(sorted(worker.receive()[1] for _ in frames), list(range(1, 20)))
+
+    def test_child_that_answers_nothing(self):
+        """One that goes on in the loop takes no frame from its parent, which waits for its end here."""
+        worker = self.start(PLUGIN)
+        self.ok(worker.call("forks_aside"), None)
+        number = worker.begin("echo", 1)
+        self.assertTrue(select.select([worker.process.stdout], [], [], 10)[0], "the call is lost")
+        self.ok(worker.answer(number), 1)
 
     def test_cancel(self):
         for name, check in (

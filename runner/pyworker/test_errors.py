@@ -35,6 +35,22 @@ class Errors(Case):
             self.assertEqual((python["type"], python["message"]), (kind, message))
         self.assertEqual(self.refused(self.worker.call("exits", 3), "raised")["python"]["message"], "3")
 
+    def test_odd_types(self):
+        """What is told of an exception does not depend on what its own code makes of it."""
+        worker = self.start(
+            """
+            class Meta(type):
+                __module__ = __name__ = property(lambda self: 1 / 0)
+            class Named(Exception, metaclass=Meta): pass
+            class Grouped(Exception): exceptions = property(lambda self: 1 / 0)
+            def fails(kind): raise globals()[kind]("boom")
+            """
+        )
+        for kind, message in (("Named", "boom"), ("Grouped", "")):
+            python = self.refused(worker.call("fails", kind), "raised")["python"]
+            self.assertEqual((python["type"], python["message"]), (kind, message))
+            self.assertEqual([frame["function"] for frame in python["frames"]], ["fails"])
+
     def test_bounded(self):
         python = self.refused(self.worker.call("recursive"), "raised")["python"]
         self.assertEqual((python["type"], len(python["frames"])), ("RecursionError", 50))

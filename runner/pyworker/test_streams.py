@@ -117,6 +117,11 @@ async def forks():
     pid = os.fork()
     if pid == 0: return "child"
     return os.waitpid(pid, 0)[1]
+async def forks_aside():
+    def fork():
+        pid = os.fork()
+        if pid: os.waitpid(pid, 0)
+    asyncio.get_running_loop().call_soon(fork)
 def wrapped(function):
     def wrapper(*args): return function(*args)
     return wrapper

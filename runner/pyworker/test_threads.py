@@ -54,6 +54,17 @@ class Threads(Case):
         def hang_quietly(): return asyncio.sleep(3600)
         def health(): return threading.get_ident() != main()
         def prints(text): print(text, end="")
+        class Odd(Exception): exceptions = property(lambda self: 1 / 0)
+        def odd_error(): raise Odd("boom")
+        async def odd_later(): raise Odd("boom")
+        def spoil(part, name):
+            def spoiled(*_, **__): raise RuntimeError("spoiled " + name)
+            setattr(__import__("_pyplug_" + part), name, spoiled)
+        def no_threads():
+            class Nobody(list):
+                def append(self, one): pass
+            __import__("_pyplug_threads").idle = Nobody()
+            spoil("threads", "start_new_thread")
     """
 
     def answers(self, *numbers):
@@ -153,6 +164,28 @@ class Threads(Case):
 
     def test_probe(self):
         self.assertEqual(self.worker.ask("P"), ("R", {}))
+
+    def test_odd_error(self):
+        for hook in ("odd_error", "odd_later"):
+            told = self.refused(self.worker.call(hook), "raised")["python"]
+            self.assertEqual((told["type"], [frame["function"] for frame in told["frames"]]), ("Odd", [hook]))
+
+    def test_no_answer(self):
+        """A call that the worker itself fails to answer is not lost."""
+        worker = self.start(self.PLUGIN, calls="threads")
+        self.ok(worker.call("spoil", "errors", "answer"), None)
+        self.assertIn("spoiled answer", self.refused(worker.call("fail"), "raised")["message"])
+        self.ok(worker.call("echo", 1), 1)
+        self.ok(worker.call("spoil", "worker", "bare"), None)
+        worker.begin("fail")
+        self.assertIsNone(worker.receive())
+
+    def test_no_thread(self):
+        worker = self.start(self.PLUGIN, calls="threads")
+        self.ok(worker.call("no_threads"), None)
+        for _ in range(2):
+            self.assertIn("spoiled", self.refused(worker.call("echo", 1), "raised")["message"])
+            self.assertIn("spoiled", self.refused(worker.ask("P"), "raised")["message"])
 
     def test_prints_come_before_the_answer(self):
         self.ok(self.worker.call("prints", "here I am"), None)

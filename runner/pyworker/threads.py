@@ -107,19 +107,23 @@ def invoke(number, body):
         else:
             in_thread(number, function, args, kwargs, core.finish)
     except BaseException as error:
-        active.discard(number)
         errors.answer(number, error, function, canceled=False)
 
 
-def in_thread(number, *task):
-    """Hands a call to a thread."""
+def in_thread(number, function, *task):
+    """Hands a call to a thread; answers it when there can be no more of them."""
+    task = (number, function) + task
     active.add(number)
-    if idle:
-        thread = idle.pop()
-        thread.task = (number,) + task
-        thread.turn.release()
-    else:
-        start_new_thread(Thread().work, (number,) + task)
+    try:
+        if idle:
+            thread = idle.pop()
+            thread.task = task
+            thread.turn.release()
+        else:
+            start_new_thread(Thread().work, task)
+    except BaseException as error:
+        active.discard(number)
+        errors.answer(number, error, function, canceled=False)
 
 
 def cancel(number):
@@ -217,23 +221,40 @@ class Thread:
         return True
 
 
-def answer(thread, number, function, args, kwargs, deliver):
-    """Makes one call in a thread and answers it."""
+def answer(thread, number, *task):
+    """Makes one call in a thread and answers it, whatever the worker meets while it does."""
+    try:
+        make(thread, number, *task)
+    except BaseException as error:
+        try:
+            core.bare(number, error)
+        except BaseException:  # else its caller would wait for ever
+            os._exit(1)
+        finally:
+            settled(number)
+
+
+def make(thread, number, function, args, kwargs, deliver):
+    """Makes one call, and answers it unless that is left to the loop."""
     interrupted = thread.run(number, function, args, kwargs)
     value, error = thread.value, thread.error
     thread.value = thread.error = None
     if error is None and (values.is_awaitable(value) or hasattr(type(value), "__aiter__")):
         return on_loop(number, value, deliver)
-    try:
-        if error is not None:
-            errors.answer(number, error, function, canceled=interrupted)
-        elif type(value) is values.GENERATOR:
-            stream(thread, number, value)
-        else:
-            deliver(number, value)
-    finally:
-        active.discard(number)
-        canceled.discard(number)
+    if error is not None:
+        errors.answer(number, error, function, canceled=interrupted)
+    elif type(value) is values.GENERATOR:
+        stream(thread, number, value)
+    else:
+        deliver(number, value)
+    settled(number)
+
+
+def settled(number):
+    """Forgets a call that is answered."""
+    active.discard(number)
+    canceled.discard(number)
+    windows.pop(number, None)
 
 
 def on_loop(number, value, deliver):

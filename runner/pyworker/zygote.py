@@ -11,25 +11,27 @@ imported the file itself; the zygote runs none.
 import gc
 import os
 import sys
-from _signal import SIG_DFL, SIGCHLD, SIGKILL, getsignal
-from _socket import AF_UNIX, CMSG_SPACE, SCM_RIGHTS, SOCK_SEQPACKET, SOL_SOCKET, socket, socketpair, timeout
+from _signal import SIG_BLOCK, SIG_UNBLOCK, SIGKILL, pthread_sigmask
+from _socket import AF_UNIX, CMSG_SPACE, MSG_CTRUNC, SCM_RIGHTS, SOCK_SEQPACKET, SOL_SOCKET, socket, socketpair, timeout
+from errno import EMFILE
 from time import time_ns
 
 import _pyplug_start as start
 import _pyplug_worker as core
 
+chance, risks = core.part("chance"), core.part("risks")
+
 CONTROL = 3
 LARGE = 32 << 20  # bytes
+ROOM = 8  # descriptors that it takes to fork a worker
 PAUSE = 0.05  # seconds; while workers are asked for, a spare would be in their way
 TAG = "PYPLUG_RUN"
 INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
-HARMLESS = {os.devnull, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 
 control = None  # the socket
 resource = None  # the standard library's module
 collecting = ()  # when garbage is collected, as it was before the import
 began = 0  # when the import did
-known = {}  # the descriptors that were there before it: what each is
 files = {}  # the plugin's own files: their states
 tag = 0  # where the tag is in memory
 forked = False  # a worker was asked for before
@@ -40,12 +42,13 @@ large = False  # to fork takes so long that it is done in advance
 
 def prepare():
     """Comes before the import."""
-    global control, resource, collecting, began, known
+    global control, resource, collecting, began
     # First of those that the user's code may register.
     os.register_at_fork(after_in_child=born)
     control = socket(fileno=start.move(CONTROL, 200 + CONTROL))
     os.close(CONTROL)
-    known = descriptors()
+    risks.prepare()
+    chance.watch()
     import resource
 
     del sys.modules["resource"]
@@ -59,8 +62,13 @@ def settle(forced):
     """Comes after the import. Returns why no workers can be forked, "" when they can."""
     global large
     gc.collect()
-    why = unable() or ("" if forced else unsafe())
+    chance.settle()
+    why = unable()
     if not why:
+        risk = risks.settle()  # also for what workers do about some
+        why = "" if forced else risk
+    if not why:
+        flush()
         files.update((path, state(path)) for path in own_files())
         for path, seen in files.items():
             if seen and began <= seen[0] <= time_ns():
@@ -89,63 +97,50 @@ def unable():
         set_tag(value)
     except (OSError, ValueError):
         return "its environment is out of reach after the import"
-    return ""
-
-
-def unsafe():
-    """Why forked workers would not be what the import left."""
-    threads = len(os.listdir("/proc/self/task"))
-    if threads > 1:
-        return "%d threads after the import" % threads
-    if getsignal(SIGCHLD) != SIG_DFL:
-        return "SIGCHLD is handled after the import"
+    spare = []
     try:
-        child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        return "a child process after the import" + (" (pid %d)" % child.si_pid if child else "")
-    except ChildProcessError:
-        pass
-    for number, what in descriptors().items():
-        if known.get(number) != what:
-            what = shared(number, what)
-            if what:
-                return "%s (fd %d) after the import" % (what, number)
+        for _ in range(ROOM):
+            spare.append(os.dup(control.fileno()))
+    except OSError:
+        return "few file descriptors are left after the import"
+    finally:
+        for descriptor in spare:
+            os.close(descriptor)
     return ""
 
 
-def descriptors():
-    """What is open, by number."""
-    found = {}
-    for number in os.listdir("/proc/self/fd"):
+def flush():
+    """Shows what C code has printed during the import, which each worker would print again."""
+    core.flush()
+    if "_ctypes" in sys.modules or any(path.endswith(".so") and is_foreign(path) for path in module_files()):
         try:
-            found[int(number)] = os.readlink("/proc/self/fd/" + number)
-        except OSError:  # that of the listing itself
+            from _ctypes import call_function, dlopen, dlsym
+
+            call_function(dlsym(dlopen(None, 0), "fflush"), (None,))
+        except (ImportError, OSError):  # a Python without
             pass
-    return found
 
 
-def shared(number, what):
-    """Names what workers would take from each other if they shared it; None for what is harmless."""
-    if what.startswith("socket:"):
-        return "a socket"
-    if what.startswith("pipe:"):
-        return "a pipe"
-    if what.startswith("anon_inode:"):
-        return what[len("anon_inode:") :].strip("[]")  # such as eventpoll
-    if os.fstat(number).st_mode & 0o170000 == 0o020000:
-        return None if what in HARMLESS else "the device " + what
-    with open("/proc/self/fdinfo/%d" % number) as told:
-        flags = next(int(line.split()[1], 8) for line in told if line.startswith("flags:"))
-    return "%s, open to be read and written" % what if flags & os.O_RDWR else None
+def is_foreign(path):
+    """Tells whether this is not the standard library's."""
+    return path.startswith(start.below) or any(part in path for part in INSTALLED)
 
 
 def own_files():
     """Lists the files of the modules that come from below the plugin's directory."""
+    for path in module_files():
+        if path.startswith(start.below) and not any(part in path for part in INSTALLED):
+            yield path
+
+
+def module_files():
+    """Lists the files of all modules."""
     for module in list(sys.modules.values()):
         try:  # one that is loaded when it is looked at is not looked at
             path = object.__getattribute__(module, "__dict__").get("__file__")
         except AttributeError:
             continue
-        if isinstance(path, str) and path.startswith(start.below) and not any(part in path for part in INSTALLED):
+        if isinstance(path, str):
             yield path
 
 
@@ -183,14 +178,24 @@ def set_tag(value):
         os.close(memory)
 
 
-def serve():
-    """Answers requests until pyplug is gone. It returns in a worker, and only there."""
+def serve(kind, ready):
+    """Says that it is ready, and answers requests until pyplug is gone. It returns in a worker, and only there."""
+    try:
+        core.send(kind, 0, ready)
+        answer()
+    except BaseException as error:  # a handler of the user's has raised it
+        core.leave(core.part("errors").exit_code(error))
+    chance.differ()
+
+
+def answer():
+    """Answers requests; returns in a worker."""
     global spare
     wanted = False  # a spare
     while True:
         control.settimeout(PAUSE if wanted else None)
         try:
-            request, more, _, _ = control.recvmsg(4096, CMSG_SPACE(4 * 4))
+            request, lent = hear(control)
         except timeout:
             wanted = False
             try:
@@ -198,13 +203,13 @@ def serve():
             except OSError:  # there is no room
                 continue
             if spare is None:
-                return differ()
+                return
             continue
         word, _, rest = request.partition(b" ")
         if word == b"fork":
-            told = fork(rest, rights(more))
+            told = fork(rest, lent)
             if told is None:
-                return differ()
+                return
             wanted = large and spare is None
         elif word == b"reap":
             told = reap(int(rest))
@@ -213,19 +218,27 @@ def serve():
         control.send(told.encode("utf-8", "backslashreplace")[:4000])
 
 
-def rights(more):
-    """Lists the descriptors that came with a message."""
-    return [
-        int.from_bytes(numbers[at : at + 4], sys.byteorder)
-        for level, kind, numbers in more
+def hear(way):
+    """Receives a message and the descriptors that came with it, None when there was no room for all."""
+    message, more, flags, _ = way.recvmsg(4096, CMSG_SPACE(4 * 4))
+    numbers = [
+        int.from_bytes(some[at : at + 4], sys.byteorder)
+        for level, kind, some in more
         if (level, kind) == (SOL_SOCKET, SCM_RIGHTS)
-        for at in range(0, len(numbers) - 3, 4)
+        for at in range(0, len(some) - 3, 4)
     ]
+    if flags & MSG_CTRUNC:
+        for number in numbers:
+            os.close(number)
+        return message, None
+    return message, numbers
 
 
 def fork(rest, numbers):
     """Makes a worker and returns what to tell; None in the worker."""
     global forked
+    if numbers is None:
+        return "errno %d" % EMFILE
     old = changed() if forked else None  # for the first it was imported
     forked = True
     try:
@@ -284,7 +297,13 @@ def breed():
     global waiting
     waiting = socketpair(AF_UNIX, SOCK_SEQPACKET)
     core.flush()
-    pid = os.fork()
+    shown = {start.stacks} if start.stacks else ()
+    # Until it has a standard error of its own, its stacks would be taken for ours.
+    pthread_sigmask(SIG_BLOCK, shown)
+    try:
+        pid = os.fork()
+    finally:
+        pthread_sigmask(SIG_UNBLOCK, shown)  # in the worker, too
     if pid == 0:
         return None
     way, theirs = waiting
@@ -303,11 +322,13 @@ def born():
         theirs.close()
         control.close()
         core.PID = os.getpid()
-        request, more, _, _ = way.recvmsg(4096, CMSG_SPACE(4 * 4))
+        request, lent = hear(way)
         way.close()
         if not request:
             os._exit(0)
-        take(request, rights(more))
+        if lent is None:
+            raise OSError(EMFILE, os.strerror(EMFILE))
+        take(request, lent)
         start.greet()
         if core.receive() is None:
             os._exit(0)
@@ -320,21 +341,15 @@ def take(request, numbers):
     """Makes a process of its own of a copy of the zygote."""
     place, _, value = request.partition(b" ")
     place = int(place)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # the user's own may be below these numbers
     for number, own in zip(numbers, (core.source, core.sink, start.trouble, place)):
         os.dup2(number, own, own == place)
         os.close(number)
+    risks.own()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     os.dup2(start.trouble, 1)
     os.dup2(start.trouble, 2)
     set_tag(value)
     if TAG in os.environ:
         os.environb[TAG.encode()] = value
-
-
-def differ():
-    """Gives a worker random numbers of its own where Python does not."""
-    numpy = sys.modules.get("numpy.random")
-    if numpy is not None:
-        try:
-            numpy.seed()
-        except Exception:  # the user's own generator is in its place
-            pass

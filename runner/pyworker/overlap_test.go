@@ -1,0 +1,224 @@
+package pyworker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/wire"
+)
+
+// TestOverlapGivenUp gives a call up that waits behind the one that brings the event
+// loop: whenever that is, it does not keep the worker from the next, or the worker
+// is gone.
+func TestOverlapGivenUp(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no SIGINT for one process")
+	}
+	path := written(t, `
+async def first(): return 1
+def forever():
+    while True: pass
+async def later(): return 2
+def ok(): return 3
+`)
+	for others, limits := range [][]int{{5, 20, 40, 80, 160}, {10, 80}} { // so many calls go on meanwhile
+		for _, limit := range limits {
+			t.Run(fmt.Sprintf("%d beside, %d ms", others, limit), func(t *testing.T) {
+				inst := begin(t, path, manners["ahead"])
+				overlapGivenUp(t, inst, time.Duration(limit)*time.Millisecond, others)
+			})
+		}
+	}
+}
+
+func overlapGivenUp(t *testing.T, inst hook.Instance, limit time.Duration, others int) {
+	t.Helper()
+	calls := []<-chan outcome{beside(t.Context(), inst, hook.Call{Hook: "first"})}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	given := beside(ctx, inst, hook.Call{Hook: "forever"})
+	for range others {
+		calls = append(calls, beside(t.Context(), inst, hook.Call{Hook: "later"}))
+	}
+	kind(t, (<-given).err, hook.Timeout)
+	for range 2 {
+		calls = append(calls, beside(t.Context(), inst, hook.Call{Hook: "ok"}))
+	}
+	limited, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	for i, call := range calls {
+		select {
+		case o := <-call:
+			if e := (*hook.Error)(nil); o.err != nil && (!errors.As(o.err, &e) || e.Kind != hook.Crash && e.Kind != hook.Unavailable) {
+				t.Errorf("call %d: %v", i, o.err)
+			}
+		case <-limited.Done():
+			t.Fatalf("call %d is never answered", i)
+		}
+	}
+	if err := inst.Probe(limited); err != nil {
+		kind(t, err, hook.Unavailable)
+		<-inst.Done() // condemned
+	}
+}
+
+// lateOverlap is the behaviour of a Python that begins its second call when that was
+// just given up, and before pyplug hears that it no longer keeps the order.
+const lateOverlap = "late overlap"
+
+// pretendLateOverlap is it. It never answers the second call.
+func pretendLateOverlap() {
+	r := wire.NewReader(os.Stdin, 0)
+	out := wire.Append(nil, wire.Hello, 0, []byte(`{"wire":1,"python":"3.12.4","implementation":"cpython","pid":1}`))
+	out = wire.Append(out, wire.Ready, 0, []byte(`{"module":"fake"}`))
+	for {
+		if _, err := os.Stdout.Write(out); err != nil {
+			return
+		}
+		f, err := r.Next()
+		if err != nil {
+			return
+		}
+		if out = nil; f.Type == wire.Cancel {
+			out = wire.Append(wire.Append(nil, wire.Overlap, 0), wire.Result, 1, []byte("1"))
+		}
+	}
+}
+
+// TestOverlapHeardLate has the worker end for a call that nobody waits for.
+func TestOverlapHeardLate(t *testing.T) {
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runnertest.NothingLeft(t)
+	sent := make(chan struct{})
+	inst, err := pyworker.New(pyworker.Config{
+		Python: path, Plugin: zoo(t, "greeter.py"), Concurrency: 2, DebugWire: true,
+		Debug: func(_, text string) {
+			if strings.HasPrefix(text, "to worker C call 1,") {
+				close(sent)
+			}
+		},
+		Env: proc.Environ(os.Environ(), false, []string{behaviour + "=" + lateOverlap, "GORACE=atexit_sleep_ms=0"}),
+	}).Launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := beside(t.Context(), inst, hook.Call{Hook: "first"})
+	<-sent
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = inst.Call(ctx, hook.Call{Hook: "second"})
+	kind(t, err, hook.Timeout)
+	if o := <-first; o.value != "1" {
+		t.Errorf("the first call: got %s, %v", o.value, o.err)
+	}
+	select {
+	case <-inst.Done():
+	case <-time.After(20 * time.Second):
+		t.Error("it lives on, with a call that nobody ends")
+		_ = inst.Stop(stopped(t))
+	}
+}
+
+// TestProbeBesideAnOrphan does not ask while a call runs, and asks when only a call
+// is left whose caller is gone.
+func TestProbeBesideAnOrphan(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no SIGINT for one process")
+	}
+	dir := t.TempDir()
+	begun, until := filepath.Join(dir, "begun"), filepath.Join(dir, "until")
+	inst := begin(t, written(t, gate), func(c *pyworker.Config) { c.Concurrency = 2 })
+	first := beside(t.Context(), inst, encode(t, "wait", []string{begun, until}))
+	runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	defer cancel()
+	_, err := inst.Call(ctx, encode(t, "wait", []string{begun, until}))
+	kind(t, err, hook.Timeout)
+	if err := probeFor(t, inst, time.Millisecond); err != nil {
+		t.Errorf("while a call runs: %v", err)
+	}
+	touch(t, until)
+	if o := <-first; o.err != nil {
+		t.Fatal(o.err)
+	}
+	if err := probeFor(t, inst, 20*time.Second); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
+
+// TestPressedByTwo has a call and a probe come while a probe hangs: what they send
+// to end it hits neither of them.
+func TestPressedByTwo(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no SIGINT for one process")
+	}
+	for range 3 {
+		dir := t.TempDir()
+		hit, until := filepath.Join(dir, "hit"), filepath.Join(dir, "until")
+		inst := begin(t, written(t, fmt.Sprintf(`
+import os, signal, time
+where = "nowhere"
+def note(*_):
+    with open(%q, "a") as file: file.write(where + "\n")
+signal.signal(signal.SIGINT, note)
+def health():
+    global where
+    where = "health"
+    while not os.path.exists(%q): time.sleep(0.001)
+    where = "after"
+def work():
+    global where
+    where = "work"
+    for _ in range(300): time.sleep(0.001)
+    where = "done"
+`, hit, until)), manners["one"])
+		hits := func() []string {
+			text, err := os.ReadFile(hit)
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+			return strings.Fields(string(text))
+		}
+		kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
+		before := len(hits())
+		work := beside(t.Context(), inst, hook.Call{Hook: "work"})
+		runnertest.Until(t, "the call presses", func() bool { return len(hits()) > before })
+		probed := make(chan error, 1)
+		before = len(hits())
+		go func() { probed <- inst.Probe(t.Context()) }()
+		runnertest.Until(t, "the probe does, too", func() bool { return len(hits()) > before })
+		touch(t, until)
+		if o := <-work; o.err != nil {
+			t.Fatal(o.err)
+		}
+		if err := <-probed; err != nil {
+			t.Error(err)
+		}
+		if all := hits(); slices.Contains(all, "work") || slices.Contains(all, "done") {
+			t.Errorf("SIGINT hit %q", all)
+		}
+	}
+}
+
+// stopped is a context that has ended.
+func stopped(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}

@@ -1,0 +1,157 @@
+"""What the import left that forked workers cannot have, or would take from each other.
+
+Loaded with the zygote. A regular file that is open for reading is shared, too, with
+its position: each worker opens it anew, where the import left it.
+"""
+
+import os
+import sys
+from _signal import ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL, SIG_DFL, SIGCHLD, getitimer, getsignal
+from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
+
+import _pyplug_worker as core
+
+chance = core.part("chance")
+
+HARMLESS = {os.devnull, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
+PATH = getattr(os, "O_PATH", 0o10000000)
+
+known = {}  # the descriptors that were there before the import: what each is
+mapped = {}  # the memory, shared with others, that was
+reopened = {}  # the descriptors that each worker opens anew: their flags
+
+
+def prepare():
+    """Comes before the import."""
+    global known, mapped
+    known, mapped = descriptors(), mappings()
+
+
+def settle():
+    """Comes after the import. Returns why forked workers would not be what it left, "" when they would."""
+    held = files()  # which finds, too, what workers open anew: even when they are forked whatever there is
+    return threads() or children() or held or timers() or memory() or finalizers() or numbers()
+
+
+def threads():
+    count = len(os.listdir("/proc/self/task"))
+    return "%d threads after the import" % count if count > 1 else ""
+
+
+def children():
+    if getsignal(SIGCHLD) != SIG_DFL:
+        return "SIGCHLD is handled after the import"
+    try:
+        child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return ""
+    return "a child process after the import" + (" (pid %d)" % child.si_pid if child else "")
+
+
+def files():
+    why = ""
+    for number, what in descriptors().items():
+        if known.get(number) != what:
+            what = shared(number, what)
+            if what:
+                why = why or "%s (fd %d) after the import" % (what, number)
+    return why
+
+
+def timers():
+    """Workers would not have them."""
+    running = any(getitimer(timer)[0] for timer in (ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF))
+    return "a timer runs after the import" if running else ""
+
+
+def memory():
+    for place, what in mappings().items():
+        if place not in mapped:
+            return "shared memory (%s) after the import" % what
+    return ""
+
+
+def finalizers():
+    """The first worker that ends would run them for all: remove their temporary directory, say."""
+    try:
+        registry = sys.modules["weakref"].finalize._registry
+        for one in list(registry.values()):
+            if one.atexit:
+                name = getattr(one.func, "__qualname__", None) or type(one.func).__name__
+                return "a finalizer (%s) after the import" % name
+    except (AttributeError, KeyError):  # it is not loaded, or not the standard library's
+        pass
+    return ""
+
+
+def numbers():
+    what = chance.unsure()
+    return what + " may not be seeded after the import" if what else ""
+
+
+def mappings():
+    """What memory can be written to by others, too, by its addresses."""
+    with open("/proc/self/maps", errors="surrogateescape") as told:
+        rows = [row.rstrip("\n").split(None, 5) for row in told if " rw" in row and "s " in row]
+    return {row[0]: row[5] if len(row) > 5 else "anonymous" for row in rows if row[1].startswith("rw") and row[1][3] == "s"}
+
+
+def descriptors():
+    """What is open, by number."""
+    found = {}
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            found[int(number)] = os.readlink("/proc/self/fd/" + number)
+        except OSError:  # that of the listing itself
+            pass
+    return found
+
+
+def shared(number, what):
+    """Names what workers would take from each other if they shared it; None for what is harmless."""
+    if what.startswith("anon_inode:"):
+        return what[len("anon_inode:") :].strip("[]")  # such as eventpoll
+    mode = os.fstat(number).st_mode
+    if S_ISSOCK(mode):
+        return "a socket"
+    if S_ISFIFO(mode):
+        return "a pipe"
+    if S_ISCHR(mode):
+        return None if what in HARMLESS else "the device " + what
+    if not S_ISREG(mode) and not S_ISDIR(mode):
+        return what
+    with open("/proc/self/fdinfo/%d" % number) as told:
+        rows = told.read().splitlines()
+    flags = next(int(row.split()[1], 8) for row in rows if row.startswith("flags:"))
+    if flags & os.O_RDWR:
+        return "%s, open to be read and written" % what
+    if flags & (os.O_WRONLY | PATH):  # what is written follows on what others have
+        return None
+    if any(row.startswith("lock:") for row in rows):
+        return what + ", locked"
+    reopened[number] = flags & ~os.O_NOFOLLOW
+    try:
+        os.close(opened(number))
+    except OSError:
+        del reopened[number]
+        return what + ", which cannot be opened again"
+    return None
+
+
+def opened(number):
+    """Opens what a descriptor stands for anew, at the same position."""
+    new = os.open("/proc/self/fd/%d" % number, reopened[number])
+    try:
+        os.lseek(new, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
+    except BaseException:
+        os.close(new)
+        raise
+    return new
+
+
+def own():
+    """Comes in a worker: its files are then its own."""
+    for number in reopened:
+        new = opened(number)
+        os.dup2(new, number, os.get_inheritable(number))
+        os.close(new)
