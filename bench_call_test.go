@@ -100,7 +100,7 @@ func background(b *testing.B, pyplug, python string) []string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	env := []string{"XDG_RUNTIME_DIR=" + base, "XDG_CACHE_HOME=" + base, "PATH=" + os.Getenv("PATH")}
+	env := []string{"PYPLUG_RUN_DIR=" + filepath.Join(base, "run"), "XDG_CACHE_HOME=" + base, "PATH=" + os.Getenv("PATH")}
 	run := func(args ...string) {
 		cmd := exec.Command(pyplug, args...)
 		cmd.Env = env

@@ -302,3 +302,36 @@ func TestKeepWatch(t *testing.T) {
 		return code == 0 && out == "4444\n"
 	})
 }
+
+// What a plugin offers is told while its one worker is busy.
+func TestDaemonHooksWhileBusy(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("hang-sleep")
+	d.wants("hang-sleep", "start", "--stop-timeout", "0.1", "testdata/plugins/hang_sleep.py")
+	old := d.worker("hang-sleep")
+	for _, restarted := range []bool{false, true} {
+		if restarted {
+			d.wants("", "restart", "hang-sleep")
+		}
+		marker := filepath.Join(t.TempDir(), "marker")
+		call := d.command("call", "hang-sleep", "hang", "marker="+marker)
+		if err := call.Start(); err != nil {
+			t.Fatal(err)
+		}
+		runnertest.Until(t, "it hangs", runnertest.Exists(marker))
+		d.wants("{\n  \"marker\": \"\",\n  \"seconds\": 3600.0\n}", "hooks", "--template", "hang", "hang-sleep")
+		if out, _, _ := d.pyplug("hooks", "hang-sleep"); !strings.Contains(out, "hang(marker") {
+			t.Errorf("its hooks are %q", out)
+		}
+		if out, _, _ := d.pyplug("__complete", "call", "hang-sleep", ""); !strings.Contains(out, "hang") {
+			t.Errorf("completed are %q", out)
+		}
+		if err := call.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		_ = call.Wait() // it was interrupted
+	}
+	if now := d.worker("hang-sleep"); now == old {
+		t.Error("it was not restarted")
+	}
+}

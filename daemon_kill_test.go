@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -160,19 +159,6 @@ func TestDaemonDirectories(t *testing.T) {
 		d := newDaemons(t)
 		d.fails(2, "too long for the path of a socket", "start", "--name", strings.Repeat("x", 100), greeter)
 	})
-	t.Run("a long path", func(t *testing.T) {
-		d := newDaemons(t)
-		long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
-		if err := os.Mkdir(long, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		d.env = append(d.env, "PYPLUG_RUN_DIR=", "XDG_RUNTIME_DIR="+long)
-		name := "long" + strconv.Itoa(os.Getpid()) // in a directory that is not this test's alone
-		d.stopped(name)
-		d.wants(name, "start", "--name", name, greeter)
-		d.wants(`"Hello, World"`, "call", name, "greet", "World")
-		d.wants("", "stop", name)
-	})
 }
 
 func chown(dir string, uid int) error {
@@ -290,4 +276,21 @@ func TestDaemonCallInterrupted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A daemon that is suspended is shown as that, and stop ends it with all it has.
+func TestDaemonSuspended(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("greeter")
+	d.wants("greeter", "start", greeter)
+	worker, pid := d.worker("greeter"), d.state("greeter").PID
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, _ := d.pyplug("status", "greeter"); !strings.Contains(out, "unknown") {
+		t.Errorf("its status is %q", out)
+	}
+	d.wants("", "stop", "greeter")
+	runnertest.Until(t, "all is gone", func() bool { return !alive(pid) && !alive(worker) })
+	d.wants("greeter", "start", greeter)
 }

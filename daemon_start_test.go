@@ -196,12 +196,8 @@ func TestStopWhileStarting(t *testing.T) {
 	}
 }
 
-// --all stops whatever runs, also where a client without XDG_RUNTIME_DIR looks.
+// --all stops whatever runs.
 func TestStopAll(t *testing.T) {
-	own := fmt.Sprintf("/tmp/pyplug-%d", os.Geteuid())
-	if there, _ := filepath.Glob(own + "/*.json"); len(there) > 0 { // the pattern is right
-		t.Skipf("%s has plugins that are not this test's", own)
-	}
 	d := newDaemons(t)
 	d.stopped("greeter", "counter")
 	d.wants("greeter", "start", greeter)
@@ -212,5 +208,78 @@ func TestStopAll(t *testing.T) {
 	out, errs, code := d.pyplug("status")
 	if out != "" || errs != "note: no plugin runs in the background\n" || code != 0 {
 		t.Errorf("status says %q, %q, exit code %d", out, errs, code)
+	}
+}
+
+// What help shows for Terraform is a line that ends, with how to attach.
+func TestStartHelp(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("greeter")
+	help, _, _ := d.pyplug("start", "--help")
+	_, rest, ok := strings.Cut(help, "export TF_REATTACH_PROVIDERS=")
+	line, _, _ := strings.Cut(rest, "\n")
+	if !ok {
+		t.Fatalf("help has no such line:\n%s", help)
+	}
+	line = "x=" + strings.ReplaceAll(line, "provider.py", greeter) + ` && echo "$x"`
+	cmd := exec.CommandContext(d.ctx, "sh", "-c", line)
+	cmd.Env = append(d.env, "PATH="+filepath.Dir(d.bin)+":"+os.Getenv("PATH"))
+	out, err := cmd.Output()
+	if err != nil || !strings.HasPrefix(string(out), `{"schema":1,"name":"greeter","socket":"`) {
+		t.Errorf("%s: got %q, %v", line, out, err)
+	}
+}
+
+// What a plugin is started with is nobody else's to read: a command line is everybody's.
+func TestStartSecret(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("inside")
+	d.wants("inside", "start", "--env", "SECRET=gefunden", "testdata/plugins/inside.py")
+	d.wants("gefunden", "call", "--raw", "inside", "env", "SECRET")
+	for _, pid := range []int{d.state("inside").PID, d.worker("inside")} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil || strings.Contains(string(text), "gefunden") {
+			t.Errorf("the command line is %q, %v", text, err)
+		}
+	}
+	d.wants("null", "call", "inside", "env", "PYPLUG_DAEMON_WORDS")
+}
+
+// Who comes while a plugin is being stopped waits for that, and goes on from there.
+func TestStartWhileStopping(t *testing.T) {
+	d := newDaemons(t)
+	const file = "testdata/plugins/hang_sleep.py"
+	d.stopped("hang-sleep")
+	d.wants("hang-sleep", "start", "--stop-timeout", "0.1", file)
+	marker := filepath.Join(t.TempDir(), "marker")
+	call, stop := d.command("call", "hang-sleep", "hang", "marker="+marker), d.command("stop", "hang-sleep")
+	if err := call.Start(); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it hangs", runnertest.Exists(marker))
+	if err := stop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it is being stopped", func() bool {
+		out, _, _ := d.pyplug("status", "hang-sleep")
+		return strings.Contains(out, "stopping")
+	})
+	var work sync.WaitGroup
+	for _, words := range [][]string{
+		{"start", file}, {"call", "--auto-start", file, "pid"},
+		{"call", "hang-sleep", "pid"}, {"call", "--verbose", "hang-sleep", "pid"}, // the warm way, and the ordinary one
+	} {
+		work.Go(func() {
+			out, errs, code := d.pyplug(words...)
+			none := words[1] != file && words[1] != "--auto-start" && code == 9 && strings.Contains(errs, "is not running")
+			if code != 0 && !none || words[0] == "start" && out != "hang-sleep\n" {
+				t.Errorf("%q: got %q, exit code %d\n%s", words, out, code, errs)
+			}
+		})
+	}
+	work.Wait()
+	_ = call.Wait() // it was stopped
+	if err := stop.Wait(); err != nil {
+		t.Errorf("stop: %v", err)
 	}
 }

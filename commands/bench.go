@@ -21,7 +21,9 @@ const benchText = `Call one HOOK of PLUGIN again and again, and tell how long th
    pipelined  the same with --jobs calls at once
    crash      kill the plugin, and wait until it takes calls again
 
-   Each has at most --limit of time, warm and pipelined --rounds calls, and the others, which start
+   A functions file gets --jobs calls at once (--concurrency), where its manifest does not say how many.
+
+   One start and call more come first, for what is wrong with them. Each phase has at most --limit of time, warm and pipelined --rounds calls, and the others, which start
    processes, a hundredth of that. What the plugin prints is not shown. A call that fails ends it.
 
    The median (P50) is what a caller meets, P99 one call in a hundred. Times on a busy machine say
@@ -105,32 +107,28 @@ func (f *program) readBench(c *cli.Context) (benchOptions, error) {
 		return o, err
 	}
 	o.cfg.Timeouts.Call = o.timeout
+	jobs := o.measure.Concurrent()
+	o.cfg.Keep.DefaultConcurrency = min(jobs, runner.MaxConcurrency)
+	if o.cfg.Keep.Queue == 0 {
+		o.cfg.Keep.Queue = max(jobs, runner.DefaultQueue)
+	}
 	return o, nil
 }
 
 // bench measures a plugin and prints what came of it.
 func (f *program) bench(ctx context.Context, o benchOptions) error {
 	f.opts.quiet = true
-	k, err := f.keep(ctx, o.cfg, func(s *runner.Session) error {
-		if err := f.readInput(ctx, s.Settings().Transport, &o.callOptions); err != nil {
-			return err
-		}
-		if o.stream != nil {
-			return usage("--input of %s is a stream, which is read once: want a hook that takes one message", o.call.Hook)
-		}
-		return nil
-	})
-	if err != nil {
+	t := &benchTarget{f: f, o: o}
+	defer t.close()
+	if err := t.try(ctx); err != nil {
 		return err
 	}
-	defer f.closeKept(k)
-	t := &benchTarget{cfg: o.cfg, kept: k, call: o.call}
-	if err := t.Call(ctx); err != nil { // what is wrong with the call is told before it is made a thousand times
-		return err
-	}
-	measured := ui.Benched{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: k.Session().Settings().Transport, Python: pythonVersion(k.Session())}
+	measured := ui.Benched{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: pythonVersion(f.session)}
 	stop := func() {}
-	err = bench.Measure(ctx, t, o.measure, func(name string) {
+	err := bench.Measure(ctx, t, o.measure, func(name string) {
+		if name != bench.Cold {
+			t.keep(ctx)
+		}
 		stop = f.streams.Waiting("measuring " + name)
 	}, func(p bench.Phase) {
 		stop()
@@ -156,16 +154,54 @@ func benchPhase(p bench.Phase, o bench.Options) ui.BenchPhase {
 	return shown
 }
 
-// benchTarget is a plugin for bench.
+// benchTarget is a plugin for bench. It is kept only after the phase cold, beside
+// whose plugins one that listens at a fixed port could not be.
 type benchTarget struct {
-	cfg  runner.Config
-	kept *runner.Kept
-	call hook.Call
+	f        *program
+	o        benchOptions
+	settings runner.Settings
+	kept     *runner.Kept // nil until keep
+	err      error        // of keep
+}
+
+// try makes the call once: what is wrong with it is told before it is made a
+// thousand times.
+func (t *benchTarget) try(ctx context.Context) error {
+	s, err := t.f.open(ctx, t.o.cfg, func(s *runner.Session) error {
+		t.settings = s.Settings()
+		if err := t.f.readInput(ctx, t.settings.Transport, &t.o.callOptions); err != nil {
+			return err
+		}
+		if t.o.stream != nil {
+			return usage("--input of %s is a stream, which is read once: want a hook that takes one message", t.o.call.Hook)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	defer t.f.closeSession(s)
+	return t.within(ctx, s)
+}
+
+// keep starts what Call and Crash are about, once.
+func (t *benchTarget) keep(ctx context.Context) {
+	if t.kept == nil && t.err == nil {
+		t.f.finish() // the output of the one before
+		t.kept, t.err = t.f.keep(ctx, t.o.cfg, nil)
+	}
+}
+
+// close stops it.
+func (t *benchTarget) close() {
+	if t.kept != nil {
+		t.f.closeKept(t.kept)
+	}
 }
 
 // Cold makes one call as `run` does.
 func (t *benchTarget) Cold(ctx context.Context) error {
-	s, err := runner.Open(ctx, t.cfg)
+	s, err := runner.Open(ctx, t.o.cfg)
 	if err != nil {
 		return err
 	}
@@ -177,13 +213,18 @@ func (t *benchTarget) Cold(ctx context.Context) error {
 }
 
 // Call makes one call of the plugin that is kept.
-func (t *benchTarget) Call(ctx context.Context) error { return t.within(ctx, t.kept) }
+func (t *benchTarget) Call(ctx context.Context) error {
+	if t.err != nil {
+		return t.err
+	}
+	return t.within(ctx, t.kept)
+}
 
 // within makes the call within its limit. Items of a stream are let go.
 func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
-	ctx, cancel := context.WithTimeout(ctx, t.kept.Session().Settings().Timeouts.Call)
+	ctx, cancel := context.WithTimeout(ctx, t.settings.Timeouts.Call)
 	defer cancel()
-	c := t.call
+	c := t.o.call
 	c.Emit = func(hook.Item) error { return nil }
 	_, err := caller.Call(ctx, c)
 	return err
@@ -191,12 +232,13 @@ func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 
 // Crash kills the worker, and waits for the next.
 func (t *benchTarget) Crash(ctx context.Context) error {
+	if t.err != nil {
+		return t.err
+	}
 	ctx, cancel := context.WithTimeout(ctx, t.limit())
 	defer cancel()
 	return t.kept.Recover(ctx)
 }
 
 // limit is how long a start may take, and a little more.
-func (t *benchTarget) limit() time.Duration {
-	return t.kept.Session().Settings().Timeouts.Start + runner.DefaultStop
-}
+func (t *benchTarget) limit() time.Duration { return t.settings.Timeouts.Start + runner.DefaultStop }

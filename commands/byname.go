@@ -17,14 +17,14 @@ import (
 // are refused then. The error is of kind Unavailable for a plain word that is
 // neither.
 func (f *program) byName(c *cli.Context, word string) (*daemon.Client, error) {
-	if !validName(word) {
+	if !daemon.ValidName(word) {
 		return nil, nil
 	}
 	t, err := f.find(c.Context, word)
 	if err != nil || t.name == "" {
 		return nil, err
 	}
-	if err := startedOnly(c, func(flag string) error {
+	if err := f.startedOnly(func(flag string) error {
 		return usage("--%s is for a plugin that is started, and %s runs already", flag, word)
 	}); err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -70,7 +72,7 @@ func (f *program) callBackground(c *cli.Context) error {
 	}
 	auto := c.Bool("auto-start")
 	if !auto {
-		if err := startedOnly(c, func(flag string) error {
+		if err := f.startedOnly(func(flag string) error {
 			return usage("--%s says how a plugin is started, and --auto-start is not given", flag)
 		}); err != nil {
 			return err
@@ -90,17 +92,47 @@ func (f *program) callBackground(c *cli.Context) error {
 	f.plugin = words[0]
 	ctx := c.Context
 	if left != nil {
-		return f.answer(ctx, 0, resumed{f.noting(left)}, o, nobody)
+		err = f.answer(ctx, 0, resumed{f.noting(left)}, o, nobody)
+		if stoppingName(err) == "" {
+			return err
+		}
 	}
-	client, err := f.callee(ctx, words[0], start)
+	for { // once, unless it is being stopped: then it was not called
+		if name := stoppingName(err); name != "" {
+			if err := daemon.AwaitFree(ctx, name); err != nil {
+				return err
+			}
+		}
+		err = f.callOnce(ctx, words[0], start, &o, c.Bool("replay"))
+		if stoppingName(err) == "" || o.stream != nil { // which may have been read from
+			return err
+		}
+	}
+}
+
+// callOnce connects to what is to be called, and makes the call. What it reads of
+// --input it does not read again.
+func (f *program) callOnce(ctx context.Context, word string, start startOptions, o *callOptions, replay bool) error {
+	client, err := f.callee(ctx, word, start)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	if err := f.readInput(ctx, client.Identity().Transport, &o); err != nil {
-		return err
+	if o.call.Args.JSON == nil {
+		if err := f.readInput(ctx, client.Identity().Transport, o); err != nil {
+			return err
+		}
 	}
-	return f.answer(ctx, 0, within{client, o, c.Bool("replay")}, o, func() (hook.Info, int) { return answered(ctx, client) })
+	return f.answer(ctx, 0, within{client, *o, replay}, *o, func() (hook.Info, int) { return answered(ctx, client) })
+}
+
+// stoppingName names the plugin that was not called since it is being stopped; empty
+// for any other error.
+func stoppingName(err error) string {
+	if e := (*daemon.StoppingError)(nil); errors.As(err, &e) {
+		return e.Name
+	}
+	return ""
 }
 
 // resumed is a caller whose one call has been made by the warm way.
@@ -118,7 +150,7 @@ func (f *program) callee(ctx context.Context, word string, start startOptions) (
 	if !start.auto {
 		return f.connect(ctx, word)
 	}
-	if validName(word) {
+	if daemon.ValidName(word) {
 		t, err := f.find(ctx, word)
 		if err != nil {
 			return nil, err
@@ -134,17 +166,13 @@ func (f *program) callee(ctx context.Context, word string, start startOptions) (
 	return f.connect(ctx, id.Name)
 }
 
-// startedOnly refuses flags that say how a plugin is started, but for what may come
-// from the environment.
-func startedOnly(c *cli.Context, refuse func(flag string) error) error {
-	given := map[string]bool{}
-	for _, name := range c.LocalFlagNames() {
-		given[name] = true
-	}
+// startedOnly refuses flags that say how a plugin is started, where they were typed:
+// the environment may hold them for other commands.
+func (f *program) startedOnly(refuse func(flag string) error) error {
 	for _, flags := range [][]cli.Flag{resultFlags(), keepFlags(), pluginFlags("")} {
 		for _, flag := range flags {
-			if name := flag.Names()[0]; given[name] && !fromEnvironment(flag) {
-				return refuse(name)
+			if slices.ContainsFunc(flag.Names(), func(name string) bool { return slices.Contains(f.typed, name) }) {
+				return refuse(flag.Names()[0])
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func commandNames(commands []command, prefix string) []string {
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
 	known := flagsOf(cmd.Command)
-	names, awaits := 0, ""
+	names, awaits, name := 0, "", ""
 	for _, word := range before {
 		if awaits != "" {
 			awaits = ""
@@ -75,10 +75,11 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 		}
 		if len(word) < 2 || word[0] != '-' || cmd.names >= 0 && names >= cmd.names {
 			names++
+			name = word
 			continue
 		}
-		if name, _, hasValue := cutFlag(word); known[name] && !hasValue {
-			awaits = name
+		if flag, _, hasValue := cutFlag(word); known[flag] && !hasValue {
+			awaits = flag
 		}
 	}
 	switch {
@@ -98,7 +99,7 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	case cmd.Name == "completion":
 		return prefixed(completions.Shells(), last)
 	case cmd.Name == "call" && names == 1:
-		return prefixed(hookNames(before), last)
+		return prefixed(hookNames(name), last)
 	case len(cmd.ArgsUsage) == 0, cmd.names > 0 && names > 0:
 		return nil
 	}
@@ -123,10 +124,8 @@ func runningNames() []string {
 	return namesIn(entries)
 }
 
-// hookNames are the hooks of a plugin that runs, whose name is the last of the
-// words.
-func hookNames(words []string) []string {
-	name := words[len(words)-1]
+// hookNames are the hooks of a plugin that runs.
+func hookNames(name string) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 	defer cancel()
 	c, err := daemon.Open(ctx, name)

@@ -2,6 +2,9 @@ package commands
 
 import (
 	"errors"
+	"regexp"
+	"slices"
+	"sync"
 
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -16,11 +19,12 @@ func (f *program) backgroundHints(err error, add adder) {
 		other    *daemon.VersionError
 		taken    *daemon.TakenError
 		lost     *daemon.LostError
+		mute     *daemon.UnansweredError
 		several  *severalError
 		noAttach *noAttachError
 	)
 	switch {
-	case errors.As(err, &none) && validName(none.word):
+	case errors.As(err, &none) && daemon.ValidName(none.word):
 		add("`pyplug status` shows what runs, `pyplug start PLUGIN` starts a plugin")
 	case errors.As(err, &none):
 		add("`pyplug start %s` starts it", schema.QuoteLine([]string{none.word}))
@@ -32,6 +36,8 @@ func (f *program) backgroundHints(err error, add adder) {
 		add("it runs already: `pyplug stop %s` stops it, --name starts another one", taken.Name)
 	case errors.As(err, &taken):
 		add("--name gives it another name, `pyplug stop %s` frees this one", taken.Name)
+	case errors.As(err, &mute):
+		add("`pyplug stop %s` ends it", mute.Name)
 	case errors.As(err, &lost):
 		add("`pyplug status` shows what runs")
 	case errors.As(err, &several):
@@ -39,6 +45,28 @@ func (f *program) backgroundHints(err error, add adder) {
 	case errors.As(err, &noAttach):
 		add("leave --mtls out, or `mtls` in the manifest: --mtls=false")
 	}
+}
+
+// flagName finds flags in a hint.
+var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--([a-z][a-z-]*)`) })
+
+// startedWith completes the hints about a plugin that runs by what a flag takes that
+// says how it is started, and is none of call.
+func startedWith(name string, hints []string) []string {
+	ofStart := map[string]bool{}
+	for _, flag := range slices.Concat(resultFlags(), keepFlags(), pluginFlags("")) {
+		ofStart[flag.Names()[0]] = true
+	}
+	completed := slices.Clone(hints)
+	for i, hint := range hints {
+		for _, found := range flagName().FindAllStringSubmatch(hint, -1) {
+			if ofStart[found[1]] {
+				completed[i] = hint + ": " + startAgain(name) + " with that"
+				break
+			}
+		}
+	}
+	return completed
 }
 
 // told is what the daemon that an error comes from says about it; nil for an error

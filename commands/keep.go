@@ -3,13 +3,15 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// keep opens a plugin as open does, and keeps it alive until closeKept. Before
+// keep opens a plugin as open does, and keeps it alive until closeKept, or until
+// something else has closed it, and endTelling was called. Before
 // anything is started, prepared may still refuse; nil takes any plugin.
 func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*runner.Session) error) (*runner.Kept, error) {
 	f.plugin, f.cfg = cfg.Plugin, cfg
@@ -18,9 +20,13 @@ func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*ru
 	f.output.SetGeneration(1)
 	cfg.Output = f.outputLine
 	f.debugTo(&cfg)
+	f.telling = newBacklog()
 	told := cfg.Keep.Events
 	cfg.Keep.Events = func(e hook.Event) {
-		f.transition(e)
+		if e.To == hook.StateStarting {
+			f.output.SetGeneration(e.Generation)
+		}
+		f.telling.add(func() { f.transition(e) })
 		if told != nil {
 			told(e)
 		}
@@ -39,21 +45,21 @@ func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*ru
 		err = prepared(s)
 	}
 	if err != nil {
+		f.endTelling()
 		return nil, err
 	}
 	k, err := s.Keep(ctx)
 	if err != nil {
+		f.endTelling()
 		return nil, err
 	}
+	f.telling.flush()
 	f.ready(s)
 	return k, nil
 }
 
 // transition tells what becomes of a plugin that is kept.
 func (f *program) transition(e hook.Event) {
-	if e.To == hook.StateStarting {
-		f.output.SetGeneration(e.Generation)
-	}
 	told := []any{"plugin", f.plugin, "generation", e.Generation}
 	if e.Worker != 0 {
 		told = append(told, "worker", e.Worker)
@@ -77,7 +83,15 @@ func (f *program) closeKept(k *runner.Kept) {
 	if err := k.Close(f.life.kill); err != nil {
 		f.warn(err)
 	}
+	f.endTelling()
 	f.streams.Log("info", "stopped", "plugin", f.plugin)
+}
+
+// endTelling has all told that became of a plugin which is gone.
+func (f *program) endTelling() {
+	if lost := f.telling.close(); lost > 0 {
+		f.streams.Warn(fmt.Sprintf("%d events were not told: nobody read them in time", lost))
+	}
 }
 
 // keptHints are about calls that found no worker.

@@ -82,7 +82,9 @@ func readKeep(c *cli.Context, cfg *runner.Config) error {
 		}
 		return readCount("workers", text, 1, 1024, ", or auto", &k.Workers)
 	})
-	set("concurrency", func(text string) error { return readCount("concurrency", text, 1, 65536, "", &k.Concurrency) })
+	set("concurrency", func(text string) error {
+		return readCount("concurrency", text, 1, runner.MaxConcurrency, "", &k.Concurrency)
+	})
 	set("queue", func(text string) error { return readCount("queue", text, 1, 10_000_000, "", &k.Queue) })
 	set("max-restarts", func(text string) error {
 		return orNone(readCount("max-restarts", text, 0, 1_000_000, "", &k.MaxRestarts), &k.MaxRestarts)

@@ -69,7 +69,7 @@ func readLast(c *cli.Context) (int, error) {
 func (f *program) logs(ctx context.Context, word string, last int, follow bool) error {
 	f.endless = follow
 	name := word
-	if !validName(word) {
+	if !daemon.ValidName(word) {
 		t, err := f.running(ctx, word)
 		if err != nil {
 			return err

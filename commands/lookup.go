@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ func identityOf(s *runner.Session, o startOptions, name string) daemon.Identity 
 	return daemon.Identity{
 		Name: name, Plugin: o.cfg.Plugin, Entry: s.Plugin().Entry, Python: s.Interpreter().Path,
 		Transport: s.Settings().Transport, Dir: s.Settings().Dir,
-		Digest: o.digest, Version: versionText(), AutoStarted: o.auto,
+		Digest: digestOf(s, o), Version: versionText(), AutoStarted: o.auto,
 	}
 }
 
@@ -44,8 +45,8 @@ func difference(running, wanted daemon.Identity, news string) string {
 	case running.Python != wanted.Python:
 		return fmt.Sprintf("%s runs with another Python, %s, and now it would be %s: %s",
 			running.Name, running.Python, wanted.Python, startAgain(running.Name))
-	case running.Digest != wanted.Digest:
-		return running.Name + " runs with other flags: " + startAgain(running.Name)
+	case !sameDigest(running, wanted):
+		return running.Name + " runs with other settings: " + startAgain(running.Name)
 	}
 	return news
 }
@@ -63,11 +64,15 @@ type target struct {
 // that is neither, and that of the path else.
 func (f *program) find(ctx context.Context, word string) (target, error) {
 	t := target{word: word}
-	if validName(word) {
+	if daemon.ValidName(word) {
 		c, err := daemon.Look(ctx, word)
 		if err == nil {
 			defer c.Close()
 			t.name, t.id = word, c.Identity()
+			return t, nil
+		}
+		if mute := (*daemon.UnansweredError)(nil); errors.As(err, &mute) { // it is there all the same
+			t.name, t.id = word, mute.By
 			return t, nil
 		}
 		if none := (*daemon.NotRunningError)(nil); !errors.As(err, &none) {
@@ -81,14 +86,19 @@ func (f *program) find(ctx context.Context, word string) (target, error) {
 	if canceled := asCanceled(err); canceled != nil {
 		return t, canceled
 	}
-	if err != nil && validName(word) {
+	if err != nil && daemon.ValidName(word) {
 		return t, notRunning(word) // what lies there by that name is no plugin
 	}
-	if err != nil {
-		return t, &hook.Error{Kind: hook.Usage, Err: err}
+	unresolved := err
+	var running []daemon.Entry
+	if unresolved != nil {
+		running, err = runningAt(ctx, word) // what runs needs its file no more
+	} else {
+		running, err = runningFrom(ctx, p.Entry)
 	}
-	running, err := runningFrom(ctx, p.Entry)
 	switch {
+	case unresolved != nil && len(running) == 0:
+		return t, &hook.Error{Kind: hook.Usage, Err: unresolved}
 	case err != nil || len(running) == 0:
 		return t, err
 	case len(running) == 1:
@@ -114,6 +124,20 @@ func runningFrom(ctx context.Context, entry string) ([]daemon.Entry, error) {
 	return nil, err
 }
 
+// runningAt lists what runs from a path that leads to no plugin any more: the entry
+// itself, or the directory that it was in.
+func runningAt(ctx context.Context, path string) ([]daemon.Entry, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	all, err := daemon.List(ctx)
+	return slices.DeleteFunc(all, func(e daemon.Entry) bool {
+		entry := e.Identity.Entry
+		return entry == "" || entry != abs && filepath.Dir(entry) != abs
+	}), err
+}
+
 func namesIn(entries []daemon.Entry) []string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
@@ -134,7 +158,7 @@ func (f *program) running(ctx context.Context, word string) (target, error) {
 // connect opens a connection to what a word means, with what it has to say printed
 // as notes.
 func (f *program) connect(ctx context.Context, word string) (*daemon.Client, error) {
-	if validName(word) { // without asking twice
+	if daemon.ValidName(word) { // without asking twice
 		c, err := daemon.Open(ctx, word)
 		if none := (*daemon.NotRunningError)(nil); !errors.As(err, &none) {
 			return f.noting(c), err

@@ -30,10 +30,12 @@ type program struct {
 	cfg      runner.Config   // with what it was opened
 	grpcFlag string          // a flag of its command line that only gRPC plugins know
 	output   *ui.Output
+	telling  *backlog                           // what becomes of a plugin that is kept
 	printed  func(stream, text string, cut int) // gets what the plugin prints, too; nil: nobody
 	tls      bool                               // a server is asked by TLS
 	shook    atomic.Bool                        // a functions file printed a handshake, and that was told
 	heldBack atomic.Bool                        // some of what the plugin printed was not shown
+	noted    bool                               // what is to be known of a plugin that is ready was told
 	early    error                              // what prepare found wrong
 	probing  bool                               // --probe-codes was given
 	endless  bool                               // the command goes on until a signal, which is no failure then
@@ -140,12 +142,15 @@ func (e *notGRPCError) Error() string {
 // ready tells of a plugin that is.
 func (f *program) ready(s *runner.Session) {
 	py, info, settings := s.Interpreter(), s.Info(), s.Settings()
-	for _, skipped := range py.Skipped {
-		f.streams.Note(skipped.String() + "; using " + py.Path)
+	if !f.noted {
+		for _, skipped := range py.Skipped {
+			f.streams.Note(skipped.String() + "; using " + py.Path)
+		}
+		for _, odd := range s.Oddities() {
+			f.streams.Note(f.plugin + ": " + odd)
+		}
 	}
-	for _, odd := range s.Oddities() {
-		f.streams.Note(f.plugin + ": " + odd)
-	}
+	f.noted = true
 	told := []any{"plugin", f.plugin, "transport", settings.Transport}
 	if settings.Why != "" {
 		told = append(told, "because", settings.Why)

@@ -11,7 +11,7 @@ const keepText = `   With --keep the plugin stays alive in the foreground, under
    to attach to it, a service manager is told (NOTIFY_SOCKET), and SIGTERM ends it with 0.
 
    pyplug run --keep --watch greeter.py
-   TF_REATTACH_PROVIDERS=$(pyplug run --keep provider.py | head -n 1)`
+   pyplug run --keep provider.py >attach.json &`
 
 // keepModeFlags are those of run --keep alone.
 func keepModeFlags() []cli.Flag {

@@ -29,6 +29,7 @@ type service struct {
 	states  chan hook.State // ready, and before it starting, of each generation but the first
 
 	generation atomic.Int64 // the newest
+	serving    atomic.Bool  // it was ready, so that errors are those of calls
 	first      runner.Snapshot
 	mu         sync.Mutex      // protects what follows
 	seen       runner.Snapshot // of what the workers were started from
@@ -153,7 +154,9 @@ func (s *service) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		s.generation.Store(int64(e.Generation))
 	}
-	s.write(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
+	s.f.telling.add(func() {
+		s.write(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
+	})
 	if e.To == hook.StateStarting && e.Generation > 1 || e.To == hook.StateReady {
 		select {
 		case s.states <- e.To:
@@ -165,6 +168,9 @@ func (s *service) event(e hook.Event) {
 // hints says what to do about an error: it may come of an old file.
 func (s *service) hints(err error) []string {
 	hints := s.f.hints(err)
+	if s.serving.Load() {
+		hints = startedWith(s.server.Identity().Name, hints)
+	}
 	if kind := asError(err).Kind; kind == hook.Request || kind == hook.Failed {
 		if text := s.note(); text != "" {
 			hints = append(hints, text)
@@ -229,9 +235,12 @@ func (s *service) run(ctx context.Context, k *runner.Kept) error {
 			s.notify("STOPPING=1")
 		})
 	}
+	describe(running, k)
+	s.serving.Store(true)
 	err := s.server.Serve(running, served{k, s})
 	stop()
 	work.Wait()
+	s.f.endTelling()
 	if err != nil {
 		s.f.warn(err)
 	}

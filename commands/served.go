@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -28,7 +29,15 @@ func (v served) Restart(ctx context.Context, reason string) error {
 		return err
 	}
 	v.s.renewed(now)
+	describe(ctx, v.Kept) // before the first call
 	return nil
+}
+
+// Close stops the plugin, and has its end in the log before that is closed.
+func (v served) Close(ctx context.Context) error {
+	err := v.Kept.Close(ctx)
+	v.s.f.telling.flush()
+	return err
 }
 
 // Attach says how to attach, in JSON.
@@ -67,6 +76,20 @@ func attachLine(id daemon.Identity, k *runner.Kept) (line json.RawMessage, ok bo
 	return line, err == nil
 }
 
+// describeLimit is how long a worker that is ready may take to tell its hooks.
+const describeLimit = 2 * time.Second
+
+// describe has the worker of a functions file, which does one thing at a time, asked
+// for its hooks while it is not busy, so that they can be told when it is.
+func describe(ctx context.Context, k *runner.Kept) {
+	if k.Session().Settings().Transport == "grpc" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	defer cancel()
+	_, _ = k.Describe(ctx) // who asks for them is told why not
+}
+
 // generations follows the starts of workers until ctx ends: of each that is ready it
 // prints how to attach, and knows of which files it is. That is not so with several
 // workers, of which the others are older. Who does not read what is printed does not
@@ -91,6 +114,7 @@ func (s *service) generations(ctx context.Context, k *runner.Kept) {
 		if alone {
 			s.renewed(now)
 		}
+		describe(ctx, k)
 		line, ok := attachLine(s.server.Identity(), k)
 		if silent || !ok { // it may have ended again
 			continue

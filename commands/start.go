@@ -3,7 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
-	"slices"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,7 +23,8 @@ const startText = `Start PLUGIN in the background, wait until it is ready, and p
 
    name=$(pyplug start greeter.py) && pyplug call "$name" greet World
    pyplug start --name small --workers 4 --max-memory 512MB resize.py
-   pyplug start --watch greeter.py`
+   pyplug start --watch greeter.py
+   export TF_REATTACH_PROVIDERS=$(pyplug start --json provider.py)`
 
 // daemonWord is how pyplug is executed for a plugin in the background.
 const daemonWord = "__daemon"
@@ -59,7 +60,7 @@ func (f *program) readKept(c *cli.Context) (startOptions, error) {
 
 // daemonCommand is start in the process that stays.
 func daemonCommand(f *program) command {
-	flags := append(ownFlags(), &cli.StringFlag{Name: "digest"}, &cli.BoolFlag{Name: "auto"})
+	flags := append(ownFlags(), &cli.BoolFlag{Name: "auto"})
 	return command{names: allWords, Command: &cli.Command{
 		Name:      daemonWord,
 		Hidden:    true,
@@ -72,7 +73,7 @@ func daemonCommand(f *program) command {
 				starter.Fail(err, f.hints, nil)
 				return err
 			}
-			o.digest, o.auto, o.detached = c.String("digest"), c.Bool("auto"), true
+			o.auto, o.detached = c.Bool("auto"), true
 			f.opts.quiet, f.streams.Quiet = true, true // all of it goes into the log
 			return f.serve(c.Context, o, starter)
 		},
@@ -127,7 +128,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (daemon.Ident
 	}
 	for _, name := range names {
 		wanted := identityOf(s, o, name)
-		id, err := daemon.Spawn(ctx, daemon.SpawnOptions{Name: name, Args: daemonArgs(o, name), Note: f.streams.Note})
+		id, err := daemon.Spawn(ctx, daemon.SpawnOptions{Name: name, Entry: wanted.Entry, Args: daemonArgs(o, name), Env: append(os.Environ(), handOver(o.words)), Note: f.streams.Note})
 		switch {
 		case err != nil:
 			return id, err
@@ -140,16 +141,17 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (daemon.Ident
 	panic("a plugin has a name") // namesOf returns one
 }
 
-// daemonArgs are the words of the process that stays.
+// daemonArgs are the words of the process that stays, but for those that handOver
+// hands it.
 func daemonArgs(o startOptions, name string) []string {
-	args := []string{daemonWord, "--name=" + name, "--digest=" + o.digest}
+	args := []string{daemonWord, "--name=" + name}
 	if o.auto {
 		args = append(args, "--auto")
 	}
 	if o.debug != "" {
 		args = append(args, "--debug="+o.debug)
 	}
-	return append(slices.Concat(args, o.words), "--", o.cfg.Plugin)
+	return append(args, "--", o.cfg.Plugin)
 }
 
 // already looks whether a plugin runs under one of its names.
@@ -172,20 +174,24 @@ func (f *program) already(ctx context.Context, s *runner.Session, o startOptions
 }
 
 // same tells whether who serves a name is the plugin that is wanted; one that a call
-// started and that is not as wanted now is stopped.
+// started and that is not as wanted now is stopped, and one that ends is waited for.
 func (f *program) same(ctx context.Context, c *daemon.Client, wanted daemon.Identity) (id daemon.Identity, ok bool, err error) {
 	running := c.Identity()
 	if running.Entry != wanted.Entry {
 		return id, false, nil
 	}
-	if _, err := c.Ready(ctx); err != nil {
-		if gone := (*daemon.LostError)(nil); errors.As(err, &gone) {
-			return id, false, nil
-		}
-		return id, false, err
+	_, err = c.Ready(ctx)
+	news := ""
+	if err == nil {
+		news, err = c.News(ctx)
 	}
-	news, err := c.News(ctx)
-	if err != nil {
+	lost := (*daemon.LostError)(nil)
+	switch {
+	case stoppingName(err) != "":
+		return id, false, daemon.AwaitFree(ctx, running.Name)
+	case errors.As(err, &lost):
+		return id, false, nil
+	case err != nil:
 		return id, false, err
 	}
 	differs := difference(running, wanted, news)

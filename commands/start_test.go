@@ -1,41 +1,38 @@
 package commands
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
-	"github.com/pyplug/pyplug/runner/wire"
+	"github.com/pyplug/pyplug/runner/runnertest"
 )
-
-// A name is what package wire takes for one, which the warm way goes by.
-func TestValidName(t *testing.T) {
-	for _, name := range []string{"", "a", "9", "a-b_c", "-a", "_a", "A", "a.b", "a/b", "ä", "a b", "0-"} {
-		if got, want := validName(name), wire.ValidName(name); got != want {
-			t.Errorf("%q: %v, want %v", name, got, want)
-		}
-	}
-}
 
 // What runs differs by its Python, its flags and what it says of its files, in this
 // order: the first makes the others pointless.
 func TestDifference(t *testing.T) {
-	running := daemon.Identity{Name: "n", Python: "/a/python", Digest: digestWords([]string{"--workers=2"})}
+	running := daemon.Identity{Name: "n", Python: "/a/python", Digest: "a.b"}
 	for _, c := range []struct {
 		python string
-		words  []string
+		digest string
+		auto   bool
 		news   string
 		want   string
 	}{
-		{"/a/python", []string{"--workers=2"}, "", ""},
-		{"/a/python", []string{"--workers=2", "--events=file"}, "", ""},
-		{"/a/python", []string{"--workers=3"}, "", "n runs with other flags: `pyplug stop n`"},
-		{"/a/python", nil, "x.py was changed", "n runs with other flags: "},
-		{"/b/python", nil, "x.py was changed", "n runs with another Python, /a/python, and now it would be /b/python: "},
-		{"/a/python", []string{"--workers=2"}, "x.py was changed", "x.py was changed"},
+		{"/a/python", "a.b", false, "", ""},
+		{"/a/python", "x.b", false, "", "n runs with other settings: `pyplug stop n`"},
+		{"/a/python", "a.x", false, "", "n runs with other settings: `pyplug stop n`"},
+		{"/a/python", "a.x", true, "", ""}, // a call says the rest itself
+		{"/a/python", "x.b", true, "x.py was changed", "n runs with other settings: "},
+		{"/b/python", "x.b", false, "x.py was changed", "n runs with another Python, /a/python, and now it would be /b/python: "},
+		{"/a/python", "a.b", false, "x.py was changed", "x.py was changed"},
 	} {
-		wanted := daemon.Identity{Name: "n", Python: c.python, Digest: digestWords(c.words)}
+		wanted := daemon.Identity{Name: "n", Python: c.python, Digest: c.digest, AutoStarted: c.auto}
 		got := difference(running, wanted, c.news)
 		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%+v: got %q", c, got)
@@ -43,13 +40,65 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// The process that stays is told the same flags, whatever the plugin is called.
+// The process that stays is told the same flags, whatever the plugin is called, and
+// its command line, which everybody can read, has none of them.
 func TestDaemonArgs(t *testing.T) {
-	o := startOptions{words: []string{"--env=A=B c", "--workers=2"}, digest: "d", auto: true, debug: "proc"}
+	o := startOptions{words: []string{"--env=A=B c", "--workers=2"}, auto: true, debug: "proc"}
 	o.cfg.Plugin = "--odd.py"
-	want := []string{"__daemon", "--name=n", "--digest=d", "--auto", "--debug=proc", "--env=A=B c", "--workers=2", "--", "--odd.py"}
-	if got := daemonArgs(o, "n"); !slices.Equal(got, want) {
+	args := daemonArgs(o, "n")
+	if want := []string{"__daemon", "--name=n", "--auto", "--debug=proc", "--", "--odd.py"}; !slices.Equal(args, want) {
+		t.Errorf("got %q, want %q", args, want)
+	}
+	name, value, _ := strings.Cut(handOver(o.words), "=")
+	t.Setenv(name, value)
+	want := []string{"pyplug", "__daemon", "--env=A=B c", "--workers=2", "--name=n", "--auto", "--debug=proc", "--", "--odd.py"}
+	if got := takeOver(append([]string{"pyplug"}, args...)); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, there := os.LookupEnv(name); there {
+		t.Error("the plugin would have it, too")
+	}
+}
+
+// Starts that differ in words alone are the same.
+func TestDigest(t *testing.T) {
+	plugin := filepath.Join(t.TempDir(), "plugin.py")
+	if err := os.WriteFile(plugin, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	python := runnertest.Python(t)
+	digest := func(change func(o *startOptions)) string {
+		t.Helper()
+		var o startOptions
+		o.cfg = runner.Config{Plugin: plugin, Python: python, Cwd: t.TempDir(), Environ: os.Environ(), NaN: "error"}
+		change(&o)
+		s, err := runner.Prepare(t.Context(), o.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return digestOf(s, o)
+	}
+	plain := digest(func(*startOptions) {})
+	no := false
+	for name, c := range map[string]struct {
+		change    func(o *startOptions)
+		how, rest bool // the halves that differ
+	}{
+		"defaults": {func(o *startOptions) {
+			o.cfg.Keep = runner.Keep{Workers: 1, Concurrency: 1, Restart: "always", Preload: "auto", MaxMemory: -1}
+			o.cfg.Timeouts = runner.Timeouts{Start: runner.DefaultImport, Stop: runner.DefaultStop, Call: runner.DefaultCall}
+			o.cfg.Transport, o.cfg.GRPC.MTLS, o.events = "pipe", &no, "file"
+		}, false, false},
+		"workers":     {func(o *startOptions) { o.cfg.Keep.Workers = 2 }, true, false},
+		"environment": {func(o *startOptions) { o.cfg.Env = []string{"A=B"} }, true, false},
+		"directory":   {func(o *startOptions) { o.cfg.Dir = os.TempDir() }, true, false},
+		"limit":       {func(o *startOptions) { o.cfg.Timeouts.Call = time.Second }, false, true},
+		"watch":       {func(o *startOptions) { o.watch = true }, false, true},
+	} {
+		how, rest, _ := strings.Cut(digest(c.change), ".")
+		if oldHow, oldRest, _ := strings.Cut(plain, "."); how != oldHow != c.how || rest != oldRest != c.rest {
+			t.Errorf("%s: got %s.%s, and without %s", name, how, rest, plain)
+		}
 	}
 }
 
@@ -65,6 +114,20 @@ func TestFlagsAreUnique(t *testing.T) {
 				}
 				seen[name] = true
 			}
+		}
+	}
+}
+
+// A hint for who calls says how to follow it, where its flag is none of call.
+func TestStartedWith(t *testing.T) {
+	for hint, want := range map[string]string{
+		"--nan null lets such numbers pass": "--nan null lets such numbers pass: `pyplug stop n`, then start it again with that",
+		"--queue lets more calls wait":      "--queue lets more calls wait: `pyplug stop n`, then start it again with that",
+		"--timeout gives it longer":         "--timeout gives it longer",
+		"did you mean greet?":               "did you mean greet?",
+	} {
+		if got := startedWith("n", []string{"first", hint}); got[0] != "first" || got[1] != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

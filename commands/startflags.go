@@ -3,12 +3,14 @@ package commands
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
 )
 
 const backgroundCategory = "Background plugins:"
@@ -43,11 +45,8 @@ type startOptions struct {
 	name   string // as typed; empty: the default
 	watch  bool
 	events string
-	// words are its flags once more, for another pyplug, and digest tells whether
-	// they are those of another start.
-	words  []string
-	digest string
-	debug  string // areas
+	words  []string // its flags once more, for another pyplug
+	debug  string   // areas
 	// auto tells that a call starts it, detached that it runs in the background.
 	auto, detached bool
 }
@@ -72,37 +71,42 @@ func (f *program) readStart(c *cli.Context, plugin string, leaveOut ...string) (
 	if !slices.Contains(leaveOut, "timeout") {
 		o.cfg.Timeouts.Call, o.cfg.ErrorField = durationOf(c, "timeout"), c.String("error-field")
 	}
-	if o.name = c.String("name"); c.IsSet("name") && !validName(o.name) {
+	if o.name = c.String("name"); c.IsSet("name") && !daemon.ValidName(o.name) {
 		return o, &nameError{name: o.name}
 	}
 	o.words = flagWords(c, ownFlags(), append(leaveOut, "name")...)
-	o.digest = digestWords(o.words)
 	return o, nil
 }
 
-// digestWords is the same for the same flags, but for those that change nothing of
-// how the plugin runs.
-func digestWords(words []string) string {
-	h := sha256.New()
-	for _, word := range words {
-		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
-		if name != "events" {
-			h.Write(append([]byte(word), 0))
-		}
+// digestOf is the same for two starts that make a plugin run in the same way, however
+// that was said. Behind a dot stands what calls say each for itself, or have no say in:
+// see [sameDigest].
+func digestOf(s *runner.Session, o startOptions) string {
+	settings, k, g := s.Settings(), s.KeepSettings(), o.cfg.GRPC
+	k.Events, k.Note, g.MTLS = nil, nil, nil
+	if o.cfg.Dir == "" {
+		settings.Dir = "" // where it happened to be started
 	}
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	t := settings.Timeouts
+	how := fmt.Sprintf("%#v", []any{settings.Transport, settings.Dir, t.Start, t.Stop, k, g, s.Program().MTLS,
+		o.cfg.Env, o.cfg.CleanEnv, o.cfg.NaN})
+	rest := fmt.Sprintf("%#v", []any{t.Call, settings.ErrorField, o.watch})
+	return shortHash(how) + "." + shortHash(rest)
 }
 
-// validName tells whether a plugin can be called so: [a-z0-9][a-z0-9_-]*. A name
-// that is valid is no path and no flag.
-func validName(name string) bool {
-	for i, c := range name {
-		letter := 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
-		if !letter && (i == 0 || c != '-' && c != '_') {
-			return false
-		}
+func shortHash(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:8])
+}
+
+// sameDigest tells whether what runs runs as it is wanted; a call wants less.
+func sameDigest(running, wanted daemon.Identity) bool {
+	if !wanted.AutoStarted {
+		return running.Digest == wanted.Digest
 	}
-	return name != ""
+	has, _, _ := strings.Cut(running.Digest, ".")
+	want, _, _ := strings.Cut(wanted.Digest, ".")
+	return has == want
 }
 
 // nameError says that something cannot be a name.

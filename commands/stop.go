@@ -3,11 +3,13 @@ package commands
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/manifest"
 )
 
 const stopText = `Stop plugins that run in the background. It returns when all that belongs to them is gone. Calls
@@ -50,12 +52,10 @@ func stopCommand(f *program) command {
 	}}
 }
 
-// stop stops the plugins that words name, or all, all at once.
+// stop stops the plugins that words name, or all, all at once. What cannot be stopped
+// does not keep the others from it.
 func (f *program) stop(ctx context.Context, words []string) error {
 	names, err := f.toStop(ctx, words)
-	if err != nil {
-		return err
-	}
 	waiting := f.streams.Waiting("stopping")
 	errs, stopped := make([]error, len(names)), make([]bool, len(names))
 	var work sync.WaitGroup
@@ -66,62 +66,71 @@ func (f *program) stop(ctx context.Context, words []string) error {
 	waiting()
 	var gone []string
 	for i, name := range names {
-		if stopped[i] {
+		if stopped[i] && errs[i] == nil {
 			gone = append(gone, name)
 		}
 	}
-	for _, err := range errs {
-		if err != nil {
-			return err
+	for _, failed := range errs {
+		switch {
+		case err == nil:
+			err = failed
+		case failed != nil: // the first is told as the error
+			f.streams.Warn(failed.Error())
 		}
 	}
-	if !f.opts.json {
-		return nil
+	if !f.opts.json || err != nil && len(gone) == 0 {
+		return err
 	}
-	return f.write(ctx, func() error { return f.streams.Stopped(gone) })
+	if failed := f.write(ctx, func() error { return f.streams.Stopped(gone) }); err == nil {
+		err = failed
+	}
+	return err
 }
 
-// toStop are the names that words stand for. A word that nothing runs under is
-// noted, and no error.
+// toStop are the names that words stand for, and what is wrong with the first that
+// stands for none. A word that nothing runs under is noted, and no error.
 func (f *program) toStop(ctx context.Context, words []string) ([]string, error) {
 	if len(words) == 0 {
 		entries, err := daemon.List(ctx)
-		if err != nil && len(entries) == 0 {
-			return nil, err
+		if err != nil && len(entries) > 0 {
+			f.streams.Warn(err.Error())
+			err = nil
 		}
-		return namesIn(entries), nil
+		return namesIn(entries), err
 	}
 	var names []string
+	var first error
 	for _, word := range words {
 		t, err := f.find(ctx, word)
+		none := (*manifest.Error)(nil)
 		switch {
-		case isNotRunning(err), err == nil && t.name == "":
+		case isNotRunning(err), err == nil && t.name == "", errors.As(err, &none):
 			f.streams.Note(word + " is not running")
-		case err != nil:
-			return nil, err
+			if daemon.ValidName(word) {
+				_, _ = daemon.Stop(ctx, word) // the log of one that was killed goes
+			}
+		case err == nil:
+			if !slices.Contains(names, t.name) {
+				names = append(names, t.name)
+			}
+		case first == nil:
+			first = err
 		default:
-			names = append(names, t.name)
+			f.streams.Warn(err.Error())
 		}
 	}
-	return names, nil
+	return names, first
 }
 
 // stopOne stops one, and tells whether it ran. It returns when the tree is gone; an
 // interrupt has the plugin killed, and is waited for as well.
 func (f *program) stopOne(ctx context.Context, name string) (ran bool, err error) {
-	c, err := daemon.Look(ctx, name)
-	if isNotRunning(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer c.Close()
 	f.streams.Log("info", "stopping", "name", name)
-	if err := c.Stop(ctx); err != nil && !isNotRunning(err) {
-		return true, err
+	ran, err = daemon.Stop(ctx, name)
+	if isNotRunning(err) {
+		err = nil
 	}
-	return true, nil
+	return ran, err
 }
 
 // isNotRunning tells whether an error says that nothing runs under a name.

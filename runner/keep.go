@@ -12,7 +12,6 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
-	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/supervise"
 )
 
@@ -28,6 +27,7 @@ type Kept struct {
 	gaveUp  chan struct{}
 	second  chan struct{} // closed when the first start of the second worker is over
 
+	described described
 	lastExit  atomic.Pointer[hook.Exit]
 	replaying sync.Mutex // held by Replay, so that all workers have one order
 
@@ -205,27 +205,6 @@ func (k *Kept) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 		err = k.explain(err)
 	}
 	return r, err
-}
-
-// Describe lists the hooks. It waits for a place as a call does.
-func (k *Kept) Describe(ctx context.Context) (schema.Schema, error) {
-	l, err := k.pool.Lease(ctx)
-	if err != nil {
-		return schema.Schema{}, err
-	}
-	defer l.Close()
-	return l.Instance().Describe(ctx)
-}
-
-// Template is an empty request of a hook as JSON, to be filled in. It waits for a
-// place as a call does.
-func (k *Kept) Template(ctx context.Context, name string) ([]byte, error) {
-	l, err := k.pool.Lease(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	return template(ctx, bare(l.Instance()), name)
 }
 
 // Restart puts new workers in the places of all, one after the other, each ready

@@ -8,9 +8,16 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/supervise"
 )
+
+// MaxConcurrency is the most calls at once that one worker can be given.
+const MaxConcurrency = 65536
+
+// DefaultQueue is how many calls may wait when nobody said.
+const DefaultQueue = pool.DefaultQueue
 
 // AutoWorkers is as many workers as there are cores.
 const AutoWorkers = -1
@@ -33,7 +40,8 @@ type Keep struct {
 	Workers int
 	// Concurrency is how many calls one of them gets at once; by default 1, for a
 	// gRPC plugin 100, which a server queues by itself.
-	Concurrency int
+	// DefaultConcurrency is what holds for a functions file when nobody said; 0: 1.
+	Concurrency, DefaultConcurrency int
 	// Threads runs the plain functions of one worker in threads, as many at once
 	// as Concurrency says. It is for functions files alone.
 	Threads bool
@@ -83,7 +91,7 @@ func settleKeep(k Keep, m manifest.Manifest, grpc bool) (settled Keep, lacks str
 	}
 	k.Concurrency = or(k.Concurrency, m.Concurrency)
 	if k.Concurrency == 0 {
-		if k.Concurrency = 1; grpc {
+		if k.Concurrency = max(1, k.DefaultConcurrency); grpc {
 			k.Concurrency = manyCalls
 		}
 	}

@@ -35,13 +35,13 @@ func TestSettleKeep(t *testing.T) {
 		"nobody":       {want: plain},
 		"nobody, grpc": {grpc: true, want: grpc},
 		"who calls": {
-			given: Keep{DefaultRestart: "no", DefaultMaxRestarts: 5},
-			want: Keep{Workers: 1, Concurrency: 1, Restart: "no", DefaultRestart: "no",
+			given: Keep{DefaultRestart: "no", DefaultMaxRestarts: 5, DefaultConcurrency: 8},
+			want: Keep{Workers: 1, Concurrency: 8, DefaultConcurrency: 8, Restart: "no", DefaultRestart: "no",
 				MaxRestarts: 5, DefaultMaxRestarts: 5, Preload: "auto"},
 		},
 		"the manifest": {
-			manifest: said, given: Keep{DefaultMaxRestarts: 9},
-			want: Keep{Workers: 3, Concurrency: 4, Restart: "on-failure", MaxRestarts: 5, DefaultMaxRestarts: 9, Backoff: atOnce,
+			manifest: said, given: Keep{DefaultMaxRestarts: 9, DefaultConcurrency: 8},
+			want: Keep{Workers: 3, Concurrency: 4, DefaultConcurrency: 8, Restart: "on-failure", MaxRestarts: 5, DefaultMaxRestarts: 9, Backoff: atOnce,
 				BackoffMax: second, HealthyAfter: second, MaxMemory: said.Limits.Memory, MaxCPU: said.Limits.CPU,
 				MaxCalls: 7, MaxAge: time.Hour, Preload: "off"},
 		},

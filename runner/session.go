@@ -109,6 +109,11 @@ func template(ctx context.Context, inst hook.Instance, name string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
+	return templateOf(sch, name)
+}
+
+// templateOf is an empty request of a hook of a functions file.
+func templateOf(sch schema.Schema, name string) ([]byte, error) {
 	var known []string
 	for _, h := range sch.Hooks {
 		if h.Name == name {

@@ -7,10 +7,10 @@ import (
 
 // LogLine prints a line of a plugin's log on standard output: the time, the plugin's
 // name, or "pyplug" for what pyplug says of it, and the line; or the object that
-// [Output.Line] prints. A line that has no stream is printed as it is.
+// [Output.Line] prints, with its "schema". A line that has no stream is printed as it is.
 func (s *Streams) LogLine(name string, at time.Time, generation int, stream, text string, jsonFace bool) error {
 	if jsonFace {
-		return s.writeOut(string(appendLogLine(name, at, generation, stream, text)))
+		return s.writeOut(`{"schema":1,` + string(appendLogLine(name, at, generation, stream, text)[1:]))
 	}
 	var b []byte
 	if stream != "" {

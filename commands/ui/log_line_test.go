@@ -19,8 +19,8 @@ func TestLogLine(t *testing.T) {
 		{at, "stderr", "a\x1b[31mred", true, false, local + ` greeter | a\x1b[31mred` + "\n"},
 		{at, "pyplug", "ready: it started", false, false, local + " pyplug | ready: it started\n"},
 		{time.Time{}, "", "panic: no", false, false, "panic: no\n"},
-		{at, "stdout", "hello \"x\"", false, true, `{"time":"` + at.Local().Format(timeFormat) + `","plugin":"greeter","generation":2,"stream":"stdout","line":"hello \"x\""}` + "\n"},
-		{time.Time{}, "", "panic: no", false, true, `{"plugin":"greeter","generation":2,"line":"panic: no"}` + "\n"},
+		{at, "stdout", "hello \"x\"", false, true, `{"schema":1,"time":"` + at.Local().Format(timeFormat) + `","plugin":"greeter","generation":2,"stream":"stdout","line":"hello \"x\""}` + "\n"},
+		{time.Time{}, "", "panic: no", false, true, `{"schema":1,"plugin":"greeter","generation":2,"line":"panic: no"}` + "\n"},
 	} {
 		s, out, _ := Test("")
 		s.OutTTY = c.tty

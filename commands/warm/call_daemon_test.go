@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -87,7 +88,7 @@ func keep(t *testing.T, o daemon.Options) *session {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
-	t.Setenv("XDG_RUNTIME_DIR", base)
+	t.Setenv("PYPLUG_RUN_DIR", filepath.Join(base, "pyplug"))
 	server, err := daemon.Listen(daemon.Identity{Name: "p", Version: "v1"}, o)
 	if err != nil {
 		t.Fatal(err)

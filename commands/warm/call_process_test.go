@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/wire"
@@ -86,6 +87,16 @@ func start(t *testing.T, d *fakeDaemon) (p *os.Process, stdout *os.File, in *os.
 	return p, out, in
 }
 
+// receive waits for what a fake daemon notices.
+func receive(t *testing.T, from <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-from:
+	case <-time.After(20 * time.Second):
+		t.Fatal("no sign of " + what)
+	}
+}
+
 // ends waits for the end of a process, which is to be one of success.
 func ends(t *testing.T, p *os.Process) {
 	t.Helper()
@@ -99,7 +110,7 @@ func ends(t *testing.T, p *os.Process) {
 func TestCallInterrupted(t *testing.T) {
 	d := fake(t, []byte{})
 	p, _, _ := start(t, d)
-	<-d.arrived
+	receive(t, d.arrived, "the call")
 	if err := p.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +122,7 @@ func TestCallInterrupted(t *testing.T) {
 	if status := state.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGINT && status.ExitStatus() != 130 {
 		t.Errorf("%v", state)
 	}
-	<-d.closed
+	receive(t, d.closed, "the end of the connection")
 	if asked := d.take(); len(asked) != 1 {
 		t.Errorf("asked %q", asked)
 	}
@@ -127,7 +138,7 @@ func TestCallNotBlocking(t *testing.T) {
 	d.wait = wait
 	d.mu.Unlock()
 	p, stdout, in := start(t, d)
-	<-d.arrived
+	receive(t, d.arrived, "the call")
 	raw, err := stdout.SyscallConn()
 	if err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func TestCallSame(t *testing.T) {
 	if err := os.WriteFile(plugin, []byte(hooks), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"XDG_RUNTIME_DIR=" + dir, "XDG_CACHE_HOME=" + dir}
+	env := []string{"PYPLUG_RUN_DIR=" + filepath.Join(dir, "run"), "XDG_CACHE_HOME=" + dir}
 	if got := pyplug(t, env, "start", "--name", "p", "--python", python, plugin); got.code != 0 {
 		t.Fatalf("%+v", got)
 	}

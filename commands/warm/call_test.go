@@ -39,10 +39,11 @@ func fake(t *testing.T, answer []byte) *fakeDaemon {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
-	t.Setenv("XDG_RUNTIME_DIR", base)
-	d := &fakeDaemon{env: []string{"XDG_RUNTIME_DIR=" + base}, arrived: make(chan struct{}, 10), closed: make(chan struct{}, 10)}
-	path, _ := wire.SocketPath(wire.RunDirs()[0], "p")
-	if err := wire.MakeDir(filepath.Dir(path)); err != nil {
+	dir := filepath.Join(base, "pyplug")
+	t.Setenv("PYPLUG_RUN_DIR", dir)
+	d := &fakeDaemon{env: []string{"PYPLUG_RUN_DIR=" + dir}, arrived: make(chan struct{}, 10), closed: make(chan struct{}, 10)}
+	path, _ := wire.SocketPath(dir, "p")
+	if err := wire.MakeDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("unix", path)
@@ -178,7 +179,7 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("%d and %d bytes are left, %v, want %d", len(left.Read), len(rest), err, len(c.answer))
 			}
 			conn.Close()
-			<-d.closed
+			receive(t, d.closed, "the end of the connection")
 			left.Conn, left.Read = nil, nil
 			if want := (&wire.Left{Call: callNumber, Name: "p", Hook: "greet", Words: []string{"World", "", "n=2"}}); !reflect.DeepEqual(left, want) {
 				t.Errorf("left %+v, want %+v", left, want)

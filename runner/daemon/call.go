@@ -111,6 +111,8 @@ func (a *ask) words(words []schema.Word) {
 
 // finish takes what comes until the call is answered.
 func (c *Client) finish(ctx context.Context, a *asked, emit func(hook.Item) error, in *outflow) (hook.Result, *hook.Error) {
+	quiet := time.NewTimer(pingEvery)
+	defer quiet.Stop()
 	for {
 		f, ok := a.next()
 		switch {
@@ -118,9 +120,15 @@ func (c *Client) finish(ctx context.Context, a *asked, emit func(hook.Item) erro
 			if err := c.item(a, f, emit); err != nil {
 				return hook.Result{}, c.notEmitted(ctx, a, err)
 			}
+			quiet.Reset(pingEvery)
 			continue
 		case ok:
-			return c.result(a, f, in)
+			r, err := c.result(a, f, in)
+			if at, ok := ctx.Deadline(); ok && err != nil && err.Kind == hook.Timeout && !time.Now().Before(at) {
+				<-ctx.Done() // the daemon was just faster to see that the limit is over
+				err = ours(ctx, a, err)
+			}
+			return r, err
 		}
 		select {
 		case <-a.wake:
@@ -130,6 +138,11 @@ func (c *Client) finish(ctx context.Context, a *asked, emit func(hook.Item) erro
 				continue
 			}
 			return hook.Result{}, c.ended(a)
+		case <-quiet.C:
+			if !c.ping(ctx) {
+				c.lose(&UnansweredError{Name: c.name, By: c.id, place: c.place})
+			}
+			quiet.Reset(pingEvery)
 		case <-ctx.Done():
 			return hook.Result{}, c.cancel(ctx, a)
 		}
@@ -154,7 +167,7 @@ func (c *Client) item(a *asked, f arrived, emit func(hook.Item) error) error {
 			return err
 		}
 	}
-	if n := a.taken(len(f.Body)); n > 0 {
+	if n := a.taken(wire.ItemSize(len(f.Body))); n > 0 {
 		_ = c.write(context.Background(), wire.Append(nil, wire.Credit, a.number, wire.PutNumber(uint32(n))))
 	}
 	return nil
@@ -188,7 +201,7 @@ func (c *Client) result(a *asked, f arrived, in *outflow) (hook.Result, *hook.Er
 		r.Value, r.Streamed = nil, true
 		return r, nil
 	case wire.Error:
-		e := readTold(f.Body)
+		e := c.readTold(f.Body)
 		in.explain(e, f.Body)
 		return hook.Result{}, e
 	}
@@ -198,8 +211,13 @@ func (c *Client) result(a *asked, f arrived, in *outflow) (hook.Result, *hook.Er
 
 // cancel has a call given up whose ctx is over, and waits for where it was.
 func (c *Client) cancel(ctx context.Context, a *asked) *hook.Error {
+	return ours(ctx, a, c.giveUp(a))
+}
+
+// ours is the error of a call whose ctx is over, with what the daemon told of it, if
+// it did.
+func ours(ctx context.Context, a *asked, told *hook.Error) *hook.Error {
 	e := hook.Ended(ctx, a.hook, "no result", a.began, true)
-	told := c.giveUp(a)
 	if told == nil {
 		return e
 	}
@@ -222,7 +240,7 @@ func (c *Client) giveUp(a *asked) *hook.Error {
 		f, ok := a.next()
 		switch {
 		case ok && f.Type == wire.Error:
-			return readTold(f.Body)
+			return c.readTold(f.Body)
 		case ok && f.Type != wire.Item:
 			return nil
 		case ok:

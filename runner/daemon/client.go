@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -122,7 +123,7 @@ func (c *Client) take(f wire.Frame, notes map[uint32][]byte) error {
 	case f.Type == wire.Other:
 		return &VersionError{Name: c.name, Daemon: string(f.Body)}
 	case f.Type == wire.Error && f.Call == 0:
-		return readTold(f.Body)
+		return c.readTold(f.Body)
 	}
 	c.mu.Lock()
 	a := c.open[f.Call]
@@ -151,10 +152,11 @@ func (a *asked) put(f arrived) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if f.Type == wire.Item {
-		if !a.emits || a.under > 0 && a.under+len(f.Body) > wire.Window {
+		size := wire.ItemSize(len(f.Body))
+		if !a.emits || a.under > 0 && a.under+size > wire.Window {
 			return fmt.Errorf("call %d has an item that it did not ask for", f.Call)
 		}
-		a.under += len(f.Body)
+		a.under += size
 	}
 	a.queue = append(a.queue, f)
 	wake(a.wake)
@@ -213,11 +215,13 @@ func wake(c chan struct{}) {
 	}
 }
 
-// lose notes why the connection is over.
+// lose ends the connection, and notes why it is over.
 func (c *Client) lose(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.lost = err
+	if c.lost == nil {
+		c.lost = err
+	}
 	_ = c.net.Close()
 }
 
@@ -227,12 +231,15 @@ func (c *Client) ended(a *asked) *hook.Error {
 	defer c.mu.Unlock()
 	var (
 		other *VersionError
+		mute  *UnansweredError
 		told  *hook.Error
 		lost  = &LostError{Name: c.name}
 	)
 	switch {
 	case errors.As(c.lost, &other):
 		return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Err: other}
+	case errors.As(c.lost, &mute):
+		return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Sent: true, Err: mute}
 	case errors.As(c.lost, &told):
 		e := *told
 		e.Hook = a.hook
@@ -246,14 +253,16 @@ func (c *Client) ended(a *asked) *hook.Error {
 }
 
 // write sends whole frames. When ctx ends it may be half of one, and the
-// connection is of no more use. A daemon that is gone is told by the reader, who
-// may have been told why.
+// connection is of no more use; so it is when the daemon, which always reads, takes
+// nothing for long. One that is gone is told by the reader, who may have been told
+// why.
 func (c *Client) write(ctx context.Context, frames []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	_ = c.net.SetWriteDeadline(time.Now().Add(pingEvery + pingLimit))
 	fired := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		_ = c.net.SetWriteDeadline(time.Unix(1, 0))
@@ -262,19 +271,26 @@ func (c *Client) write(ctx context.Context, frames []byte) error {
 	n, err := c.net.Write(frames)
 	if !stop() {
 		<-fired // it is over before the next write begins
-		_ = c.net.SetWriteDeadline(time.Time{})
 	}
-	if err != nil && n > 0 && ctx.Err() != nil {
+	switch {
+	case err == nil:
+	case ctx.Err() == nil && errors.Is(err, os.ErrDeadlineExceeded):
+		c.lose(&UnansweredError{Name: c.name, By: c.id, place: c.place})
+	case n > 0 && ctx.Err() != nil:
 		_ = c.net.Close()
 	}
 	return err
 }
 
 // readTold is the error that a frame tells.
-func readTold(body []byte) *hook.Error {
+func (c *Client) readTold(body []byte) *hook.Error {
 	var told hook.Told
 	if err := json.Unmarshal(body, &told); err != nil {
 		return &hook.Error{Kind: hook.Internal, Err: fmt.Errorf("the daemon's error: %w", err)}
 	}
-	return told.Error()
+	e := told.Error()
+	if cause := (*hook.ToldError)(nil); told.Reason == stoppingReason && !told.Sent && errors.As(e, &cause) {
+		cause.Err = &StoppingError{Name: c.name}
+	}
+	return e
 }

@@ -32,7 +32,7 @@ type connection struct {
 	only   bool // the client may look and stop, and not call
 	work   sync.WaitGroup
 
-	writing sync.Mutex
+	writing chan struct{} // has a token while frames are written
 
 	mu    sync.Mutex
 	calls map[uint32]*serving
@@ -40,7 +40,7 @@ type connection struct {
 
 func newConnection(s *Server, c net.Conn) *connection {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &connection{server: s, net: c, ctx: ctx, cancel: cancel, calls: make(map[uint32]*serving)}
+	return &connection{server: s, net: c, ctx: ctx, cancel: cancel, writing: make(chan struct{}, 1), calls: make(map[uint32]*serving)}
 }
 
 // drop ends the connection, and with it its calls.
@@ -160,6 +160,9 @@ func (c *connection) begin(f wire.Frame) error {
 	c.work.Go(func() { // ends with the call, which ends with the connection
 		defer c.server.end()
 		defer c.finish(k, many)
+		if f.Type != wire.Message {
+			defer c.server.use()()
+		}
 		if !ok && f.Type != wire.Message {
 			k.refuse(c.server.refusal())
 			return
@@ -182,12 +185,38 @@ func (c *connection) finish(k *serving, uncounted bool) {
 
 // write sends whole frames. A client that takes none is dropped.
 func (c *connection) write(frames []byte) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
 	_ = c.net.SetWriteDeadline(time.Now().Add(c.server.patience()))
 	if _, err := c.net.Write(frames); err != nil {
 		c.drop()
 	}
+}
+
+// writeWithin is write for a call whose time ctx is. While others write it only waits
+// that long. What is on its way when the call is over cannot be taken back, and is
+// hastened. The error is why the call is over.
+func (c *connection) writeWithin(ctx context.Context, frames []byte) error {
+	select {
+	case c.writing <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-c.writing }()
+	_ = c.net.SetWriteDeadline(time.Now().Add(c.server.patience()))
+	fired := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		c.hasten()
+		close(fired)
+	})
+	_, err := c.net.Write(frames)
+	if !stop() {
+		<-fired // before another call's frames are written
+	}
+	if err != nil {
+		c.drop()
+	}
+	return nil // a connection that is over ends ctx
 }
 
 // hasten gives a client that takes nothing less time for what is being written.

@@ -4,11 +4,16 @@
 //  1. [Spawn] starts pyplug itself once more, detached, and waits until it is
 //     ready or has told, through a pipe, why it is not.
 //  2. That one takes its name by [Listen]: a lock and a connection decide who is
-//     alive, and what a dead one left is removed. From then on it answers what it
+//     alive, and what a dead one left is removed, but for its log, which goes when
+//     the next one ends or is told to stop. Once a minute, and when a client comes,
+//     the daemon looks whether its files are still there, and makes them again. From
+//     the start on it answers what it
 //     is; calls wait until [Server.Serve] is handed a [Session].
 //  3. A [Client] is a [hook.Caller] over the socket, in the frames of package
 //     wire. Each connection is read by one goroutine and each call has its own;
-//     the end of a connection cancels its calls and no others.
+//     the end of a connection cancels its calls and no others. A daemon that has
+//     been silent for some seconds is asked whether it is there, so that nobody waits
+//     for one that hangs.
 //  4. Errors cross as [hook.Told], with the hints of the side that knows them.
 //  5. What the plugin prints, and what becomes of it, is in a [Log], which turns
 //     over when it is long; [Follow] reads it.

@@ -41,11 +41,42 @@ func (e *TakenError) Error() string {
 	return "the name " + e.Name + " is taken by " + e.By.Entry
 }
 
+// UnansweredError says that a process has a name, and answers nobody: it was
+// suspended, or hangs. [Stop] ends it.
+type UnansweredError struct {
+	Name string
+	// By is who has it, as far as its files say.
+	By Identity
+
+	place place
+}
+
+// Error names the name and the process.
+func (e *UnansweredError) Error() string {
+	by := "a process"
+	if e.By.PID > 0 {
+		by = fmt.Sprintf("process %d", e.By.PID)
+	}
+	return "the name " + e.Name + " is held by " + by + ", which does not answer"
+}
+
+// unanswered is the error of a place whose holder does not answer.
+func unanswered(p place) *hook.Error {
+	by, _ := p.readState() // whoever it is
+	return unavailable(&UnansweredError{Name: p.name, By: by, place: p})
+}
+
 // StoppingError says that a daemon ends, and takes no calls any more.
 type StoppingError struct{ Name string }
 
 // Error names the name.
 func (e *StoppingError) Error() string { return e.Name + " is being stopped" }
+
+// stoppingReason is what tells the other side of a socket that an error is one.
+const stoppingReason = "stopping"
+
+// Reason is how it crosses a socket.
+func (e *StoppingError) Reason() string { return stoppingReason }
 
 // LostError says that a daemon ended, or closed the connection, before it
 // answered.

@@ -92,8 +92,9 @@ func (t *tailer) tail(last int, emit func(Line) error) error {
 		return nil
 	}
 	if before, err := os.Open(t.place.log() + older); err == nil {
-		old := &tailer{place: t.place, file: before}
-		err = errors.Join(old.rest(keep), old.end(keep))
+		if !same(before, t.file) { // else it has turned over just now
+			err = whole(before, keep)
+		}
 		_ = before.Close()
 		if err != nil {
 			return err
@@ -113,8 +114,27 @@ func (t *tailer) tail(last int, emit func(Line) error) error {
 	return nil
 }
 
+// missed is what is said where lines may be missing.
+const missed = "the log turned over faster than it was read: lines may be missing here"
+
+// same tells whether two open files are one.
+func same(a, b *os.File) bool {
+	one, err1 := a.Stat()
+	other, err2 := b.Stat()
+	return err1 == nil && err2 == nil && os.SameFile(one, other)
+}
+
+// whole emits all lines of a file.
+func whole(f *os.File, emit func(Line) error) error {
+	t := &tailer{file: f}
+	if err := t.rest(emit); err != nil {
+		return err
+	}
+	return t.end(emit)
+}
+
 // catchUp emits what was added, and goes over to the file that has taken the place
-// of this one.
+// of this one. The older log is this one then, or one that came between.
 func (t *tailer) catchUp(emit func(Line) error) error {
 	next, err := os.Open(t.place.log())
 	if err != nil { // it is about to be there again, or the daemon is gone
@@ -125,17 +145,31 @@ func (t *tailer) catchUp(emit func(Line) error) error {
 		_ = next.Close()
 		return err
 	}
-	now, err1 := t.file.Stat()
-	then, err2 := next.Stat()
-	if err1 != nil || err2 != nil || os.SameFile(now, then) {
+	if same(t.file, next) {
 		return next.Close()
+	}
+	before, err := os.Open(t.place.log() + older)
+	if err == nil {
+		defer func() { _ = before.Close() }()
+		if same(before, next) { // it turns over just now
+			return next.Close()
+		}
 	}
 	if err := t.end(emit); err != nil {
 		_ = next.Close()
 		return err
 	}
+	between := before != nil && !same(before, t.file)
 	_ = t.file.Close()
 	t.file = next
+	if between {
+		if err := emit(Line{Time: time.Now(), Stream: Own, Text: missed}); err != nil {
+			return err
+		}
+		if err := whole(before, emit); err != nil {
+			return err
+		}
+	}
 	return t.rest(emit)
 }
 

@@ -50,10 +50,10 @@ func (in *inflow) take(f wire.Frame) error {
 		if len(f.Body) > 0 {
 			in.fault = &inputError{string(f.Body)}
 		}
-	case in.under > 0 && in.under+len(f.Body) > wire.Window:
+	case in.under > 0 && in.under+wire.ItemSize(len(f.Body)) > wire.Window:
 		return fmt.Errorf("call %d has more than %d bytes of input under way", f.Call, wire.Window)
 	default:
-		in.under += len(f.Body)
+		in.under += wire.ItemSize(len(f.Body))
 		in.items = append(in.items, f.Body)
 	}
 	select {
@@ -99,7 +99,7 @@ func (in *inflow) next() (item []byte, over bool, err error) {
 	}
 	item = in.items[0]
 	in.items = in.items[1:]
-	in.owed += len(item)
+	in.owed += wire.ItemSize(len(item))
 	grant := 0
 	if len(in.items) == 0 || in.owed >= wire.Window/8 {
 		grant, in.owed = in.owed, 0 // as many small ones come together

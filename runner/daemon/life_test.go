@@ -139,7 +139,7 @@ func TestStop(t *testing.T) {
 	stopped := make(chan error, 1)
 	go func() { stopped <- other.Stop(context.Background()) }()
 	runnertest.Until(t, "it is heard", d.Server.over)
-	var stopping *hook.ToldError
+	var stopping *StoppingError
 	_, err := c.Call(context.Background(), hook.Call{Hook: "echo"})
 	if !errors.As(err, &stopping) || kindOf(t, err) != hook.Unavailable || err.Error() != "p is being stopped" {
 		t.Errorf("a call that came too late: %v", err)
@@ -182,25 +182,24 @@ func TestStopNow(t *testing.T) {
 	<-d.over
 }
 
-// A daemon that nobody needs ends, and not before.
+// A daemon that nobody calls ends, and not before, whoever looks at it.
 func TestIdle(t *testing.T) {
 	nothingLeft(t)
-	d := start(t, newFake(), Options{IdleExit: 50 * time.Millisecond})
-	c, err := Open(context.Background(), "p")
-	if err != nil {
-		t.Fatal(err)
+	const idle = 100 * time.Millisecond
+	d := start(t, newFake(), Options{IdleExit: idle})
+	c := open(t)
+	if _, err := c.CallWithin(context.Background(), hook.Call{Hook: "block"}, 3*idle); kindOf(t, err) != hook.Timeout {
+		t.Errorf("a call that takes longer: %v", err)
 	}
-	for began := time.Now(); time.Since(began) < 150*time.Millisecond; {
+	for last := time.Now(); ; { // as status --watch does
 		if _, err := c.Status(context.Background()); err != nil {
-			t.Fatal(err)
+			break
+		}
+		if time.Since(last) > 10*time.Second {
+			t.Fatal("it stays")
 		}
 	}
-	c.Close()
-	select {
-	case <-d.over:
-	case <-time.After(10 * time.Second):
-		t.Fatal("it stays")
-	}
+	<-d.over
 }
 
 // The end of a daemon is told to the calls that it has.

@@ -25,11 +25,12 @@ const (
 // Server holds a name, and serves a session under it. Its methods are safe for
 // concurrent use.
 type Server struct {
-	id       Identity
-	opts     Options
-	held     *held
-	listener *net.UnixListener
-	log      *Log
+	id     Identity
+	opts   Options
+	held   *held
+	log    *Log
+	came   chan struct{} // has a token when a client came
+	socket os.FileInfo   // the guard's: what listener listens on
 
 	ready   chan struct{} // closed when session or failure is there
 	session Session
@@ -40,9 +41,15 @@ type Server struct {
 	stopOnce sync.Once
 	rushOnce sync.Once
 
+	noting sync.Mutex
+	noted  time.Time // when found was found
+	found  string
+
 	mu       sync.Mutex
+	listener *net.UnixListener
 	clients  map[*connection]struct{}
 	running  int         // calls and messages
+	calls    int         // what keeps it from being idle
 	ending   bool        // takes no calls any more
 	closing  bool        // its calls are ended
 	parted   bool        // its connections are ended
@@ -81,7 +88,6 @@ func Listen(id Identity, o Options) (*Server, error) {
 	s, err := h.serve(id, o)
 	if err != nil {
 		h.clear()
-		h.clearLog()
 		h.free()
 		return nil, unavailable(err)
 	}
@@ -107,8 +113,7 @@ func (p place) wait() (*held, error) {
 		if ok {
 			return h, nil
 		}
-		if c, err := net.Dial("unix", p.socket); err == nil {
-			_ = c.Close()
+		if p.answers() {
 			return nil, takenBy(p)
 		}
 		select {
@@ -123,6 +128,7 @@ func (p place) wait() (*held, error) {
 // fails, its caller removes.
 func (h *held) serve(id Identity, o Options) (*Server, error) {
 	h.clear()
+	_, before := os.Lstat(h.log()) // that of a daemon which was killed is kept
 	log, err := openLog(h.log(), o.Starter != nil)
 	if err != nil {
 		return nil, err
@@ -130,34 +136,26 @@ func (h *held) serve(id Identity, o Options) (*Server, error) {
 	id.PID, id.Started, id.Build = os.Getpid(), time.Now().Round(0), wire.Build()
 	id.Mark, id.Boot = processMark(id.PID), bootMark()
 	id.Socket, id.Log = h.socket, h.log()
-	listener, err := h.listen(id)
+	var socket os.FileInfo
+	var listener *net.UnixListener
+	if err = h.writeState(id); err == nil {
+		listener, socket, err = h.bind()
+	}
 	if err != nil {
 		_ = log.Close()
+		if before != nil {
+			h.clearLog()
+		}
 		return nil, err
 	}
 	s := &Server{
-		id: id, opts: o, held: h, listener: listener, log: log, ready: make(chan struct{}),
+		id: id, opts: o, held: h, listener: listener, socket: socket, log: log, came: make(chan struct{}, 1), ready: make(chan struct{}),
 		stopped: make(chan struct{}), hurried: make(chan struct{}), clients: make(map[*connection]struct{}),
 	}
 	s.answered = sync.NewCond(&s.mu)
-	s.work.Go(s.accept)
+	s.work.Go(func() { s.accept(listener) })
+	s.work.Go(s.guard)
 	return s, nil
-}
-
-func (h *held) listen(id Identity) (*net.UnixListener, error) {
-	if err := h.writeState(id); err != nil {
-		return nil, err
-	}
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.socket, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	listener.SetUnlinkOnClose(false) // who holds the lock removes it
-	if err := os.Chmod(h.socket, 0o600); err != nil {
-		_ = listener.Close()
-		return nil, err
-	}
-	return listener, nil
 }
 
 // Identity says who serves, and what.
@@ -182,18 +180,20 @@ func (s *Server) Starting(ctx context.Context) (context.Context, context.CancelF
 }
 
 // accept takes connections until the listener is closed.
-func (s *Server) accept() {
+func (s *Server) accept(listener *net.UnixListener) {
+	var looked time.Time
 	for {
-		c, err := s.listener.AcceptUnix()
+		c, err := listener.AcceptUnix()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil: // no descriptors left; those who are here go on
-			select {
-			case <-time.After(look):
-			case <-s.stopped:
-			}
+			<-time.After(look)
 			continue
+		}
+		if time.Since(looked) > guardPause {
+			looked = time.Now()
+			wake(s.came)
 		}
 		if err := checkPeer(c); err != nil {
 			s.log.note("refused a connection: " + err.Error())
@@ -211,9 +211,6 @@ func (s *Server) welcome(c net.Conn) {
 	full, parted := len(s.clients) >= maxClients, s.parted
 	if !full && !parted {
 		s.clients[cl] = struct{}{}
-		if s.idle != nil {
-			s.idle.Stop()
-		}
 	}
 	s.mu.Unlock()
 	switch {
@@ -236,17 +233,28 @@ func (s *Server) leave(cl *connection) {
 	defer s.mu.Unlock()
 	delete(s.clients, cl)
 	s.answered.Broadcast()
-	s.rest()
 }
 
-// rest sets the timer of an idle daemon when it is one. Held: mu.
-func (s *Server) rest() {
-	if s.idle != nil && len(s.clients) == 0 && s.running == 0 {
-		s.idle.Reset(s.opts.IdleExit)
+// use keeps the daemon from being idle until done is called. Who only looks does not
+// use it.
+func (s *Server) use() (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.calls--
+		if s.idle != nil && s.calls == 0 && !s.ending {
+			s.idle.Reset(s.opts.IdleExit)
+		}
 	}
 }
 
-// begin counts a call in; ok is false when none are taken any more.
+// begin counts a call or message in; ok is false when none are taken any more.
 func (s *Server) begin() (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,7 +268,6 @@ func (s *Server) end() {
 	defer s.mu.Unlock()
 	s.running--
 	s.answered.Broadcast()
-	s.rest()
 }
 
 // await waits for the session. The error is that of the start, or ctx's.

@@ -16,8 +16,22 @@ type held struct {
 	file *os.File
 }
 
-// take takes the name if it is free: ok is false when somebody holds it.
+// take takes the name if it is free: ok is false when somebody holds it, or answers
+// at its socket: a daemon whose lock file was removed, as those do who clear /tmp.
 func (p place) take() (h *held, ok bool, err error) {
+	f, ok, err := p.lockFile()
+	if !ok {
+		return nil, false, err
+	}
+	if p.answers() {
+		_ = f.Close()
+		return nil, false, nil
+	}
+	return &held{p, f}, true, nil
+}
+
+// lockFile locks the file of the name, which it makes where there is none.
+func (p place) lockFile() (f *os.File, ok bool, err error) {
 	for {
 		f, err := os.OpenFile(p.lock(), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 		if err != nil {
@@ -29,22 +43,48 @@ func (p place) take() (h *held, ok bool, err error) {
 		}
 		// The one before removes the file before it frees it.
 		if sameFile(f, p.lock()) {
-			return &held{p, f}, true, nil
+			return f, true, nil
 		}
 		_ = f.Close()
 	}
 }
 
+// owns tells whether the name is still held: its lock file is the one that is
+// locked.
+func (h *held) owns() bool { return sameFile(h.file, h.lock()) }
+
+// retake takes the name again whose lock file is another one, or none. bound tells
+// that the socket is still ours, which keeps all others from it meanwhile.
+func (h *held) retake(bound bool) bool {
+	if h.owns() {
+		return true
+	}
+	var f *os.File
+	if bound {
+		f, _, _ = h.lockFile()
+	} else if again, ok, _ := h.take(); ok {
+		f = again.file
+	}
+	if f == nil {
+		return false
+	}
+	_ = h.file.Close()
+	h.file = f
+	return true
+}
+
 // free gives the name back. The file goes first: who then holds a file that has
 // no name knows it, and looks again.
 func (h *held) free() {
-	_ = os.Remove(h.lock())
+	if h.owns() {
+		_ = os.Remove(h.lock())
+	}
 	_ = h.file.Close()
 }
 
-// taken tells whether somebody holds the name. While it looks, who wants the name
+// locked tells whether somebody holds the lock. While it looks, who wants the name
 // sees it as held, and tries again.
-func (p place) taken() bool {
+func (p place) locked() bool {
 	f, err := os.OpenFile(p.lock(), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return false
@@ -68,11 +108,6 @@ func flock(f *os.File, how int) (ok bool, err error) {
 	}
 }
 
-func sameFile(f *os.File, path string) bool {
-	open, err := f.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Lstat(path)
-	return err == nil && os.SameFile(open, there)
-}
+// busy tells whether an error says that there is one who listens, and has so many
+// connections waiting that no more are taken.
+func busy(err error) bool { return errors.Is(err, syscall.EAGAIN) }

@@ -128,6 +128,44 @@ func TestLogTurns(t *testing.T) {
 	}
 }
 
+// Who reads while the log turns over has no line twice, and is told of what he may
+// have missed.
+func TestFollowTurns(t *testing.T) {
+	runnertest.NothingLeft(t)
+	l := newLog(t, logLimit)
+	put := func(text string) { l.Add(Line{Stream: Own, Text: text}) }
+	turn := func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.turn()
+	}
+	put("one")
+	r, err := findLog("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.file.Close() }()
+	turn()
+	put("two")
+	var got []string
+	emit := func(l Line) error { got = append(got, l.Text); return nil }
+	for range 2 {
+		if err := errors.Join(r.tail(-1, emit), r.catchUp(emit)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn()
+	put("three")
+	turn()
+	put("four")
+	if err := r.catchUp(emit); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"one", "two", "one", missed, "three", "four"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Who follows a log goes on with the next daemon's.
 func TestFollowRestart(t *testing.T) {
 	nothingLeft(t)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -12,13 +13,25 @@ import (
 	"github.com/pyplug/pyplug/runner/wire"
 )
 
+// How long a daemon may be silent before it is asked whether it is there, and how
+// long it may take to say so. Tests have less.
+var (
+	pingEvery = 5 * time.Second
+	pingLimit = 10 * time.Second
+)
+
 // statusLimit is how long a daemon may take to say how it is: it does not ask the
 // plugin.
 const statusLimit = 5 * time.Second
 
 // stopLimit is how long one that was told to stop may take to hear it, and, when it
-// was told to hurry or was killed, to be gone. Tests have less.
+// was told to hurry, was killed or has closed the connection, to be gone. Tests have
+// less.
 var stopLimit = 10 * time.Second
+
+// freeLimit is how long a name that is being given back is waited for. Tests have
+// less.
+var freeLimit = 30 * time.Second
 
 // Status says how the plugin is. It is answered while calls run, and while the
 // plugin starts.
@@ -67,6 +80,71 @@ func (c *Client) Restart(ctx context.Context, reason string) error {
 	return c.message(ctx, message{Do: doRestart, Reason: reason}, nil)
 }
 
+// Stop stops who has a name, as [Client.Stop] does, also one that answers nobody.
+// Where nothing runs, ran is false, and what is left of one that did, such as its
+// log, is removed. Errors are those of [Look] and [Client.Stop].
+func Stop(ctx context.Context, name string) (ran bool, err error) {
+	c, err := Look(ctx, name)
+	var none *NotRunningError
+	var mute *UnansweredError
+	switch {
+	case errors.As(err, &none):
+		return false, forget(name)
+	case errors.As(err, &mute):
+		return true, mute.place.kill(mute.By)
+	case err != nil:
+		return false, err
+	}
+	defer c.Close()
+	return true, c.Stop(ctx)
+}
+
+// forget removes what is left of a name that nobody has.
+func forget(name string) error {
+	all, err := places(name)
+	if err != nil {
+		return err
+	}
+	there, err := seen(all)
+	for _, p := range there {
+		if left, _ := filepath.Glob(p.file(".*")); len(left) == 0 {
+			continue
+		}
+		if h, ok, _ := p.take(); ok {
+			h.clear()
+			h.clearLog()
+			h.free()
+		}
+	}
+	return err
+}
+
+// AwaitFree waits until nobody has a name, such as that of a daemon that is being
+// stopped. Errors are [*hook.Error]: of kind Unavailable with an [*UnansweredError]
+// where it is not given back in half a minute, of kind Canceled or Timeout when ctx
+// ended, of kind Usage for what is no name.
+func AwaitFree(ctx context.Context, name string) error {
+	all, err := places(name)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	limit, cancel := context.WithTimeout(ctx, freeLimit)
+	defer cancel()
+	there, _ := seen(all)
+	for _, p := range there {
+		had, _ := p.readState() // who comes then has the name, too
+		switch {
+		case p.vacant(limit, had):
+		case ctx.Err() != nil:
+			return hook.Ended(ctx, "", "no free name", began, false)
+		default:
+			return unanswered(p)
+		}
+	}
+	return nil
+}
+
 // Stop stops the daemon, and returns when its name is free, which is when the
 // plugin's whole tree is gone. Calls that run may end first, for a while. Ending
 // ctx has the plugin killed. A daemon that does not hear is killed itself, and its
@@ -76,10 +154,11 @@ func (c *Client) Stop(ctx context.Context) error {
 	heard, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	err := c.message(heard, message{Do: doStop}, nil)
+	var mute *UnansweredError
 	switch heeds := hears(err); {
 	case heeds && c.free(ctx):
 		return nil
-	case !heeds && heard.Err() == nil: // it was refused
+	case !heeds && heard.Err() == nil && !errors.As(err, &mute): // it was refused
 		return err
 	}
 	hurry, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
@@ -87,7 +166,7 @@ func (c *Client) Stop(ctx context.Context) error {
 	if ctx.Err() != nil && hears(c.message(hurry, message{Do: doStop, Now: true}, nil)) && c.free(hurry) {
 		return nil
 	}
-	return c.kill()
+	return c.place.kill(c.id)
 }
 
 // hears tells whether a daemon that was told to stop does so, or is gone.
@@ -96,39 +175,59 @@ func hears(err error) bool {
 	return err == nil || errors.As(err, &lost)
 }
 
-// free waits until nobody holds the name.
+// free waits until nobody holds the name. It is false when ctx ends first, and for a
+// daemon that answers no more and is there all the same: one that stops its plugin
+// answers.
 func (c *Client) free(ctx context.Context) bool {
-	select {
-	case <-c.gone: // the connection's end comes just before
-	case <-ctx.Done():
-	}
-	again := time.NewTicker(look)
-	defer again.Stop()
-	for c.place.taken() {
-		if now, err := c.place.readState(); err == nil && !now.same(c.id) {
-			return true // by a successor
-		}
+	quiet := time.NewTicker(pingEvery)
+	defer quiet.Stop()
+	for open := true; open; {
 		select {
-		case <-again.C:
+		case <-c.gone: // the connection's end comes just before
+			open = false
+		case <-quiet.C:
+			if !c.ping(ctx) {
+				return false
+			}
 		case <-ctx.Done():
-			return false
+			open = false
 		}
 	}
-	return true
+	ctx, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	return c.place.vacant(ctx, c.id)
 }
 
-// kill kills a daemon that does not listen, and removes what it leaves.
-func (c *Client) kill() error {
-	if err := c.id.kill(); err != nil {
-		return unavailable(fmt.Errorf("%s does not stop, and cannot be killed: %w", c.name, err))
+// kill kills a daemon that does not listen, and removes what it leaves, but its log.
+func (p place) kill(id Identity) error {
+	if err := id.kill(); err != nil {
+		return unavailable(fmt.Errorf("%s does not stop, and cannot be killed: %w", p.name, err))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()
-	if !c.free(ctx) {
-		return unavailable(fmt.Errorf("%s does not stop, and was killed", c.name))
+	if !p.vacant(ctx, id) {
+		return unavailable(fmt.Errorf("%s does not stop, and was killed", p.name))
 	}
-	c.place.heal()
+	p.heal()
 	return nil
+}
+
+// ping asks a daemon that has been silent for a while whether it is there, which one
+// that runs says at once whatever it does. When ctx ends first, it is not known.
+func (c *Client) ping(ctx context.Context) bool {
+	limit, cancel := context.WithTimeout(ctx, pingLimit)
+	defer cancel()
+	body, _ := json.Marshal(message{Do: doStatus}) // which is plain
+	a := c.expect(0, "", false)
+	defer c.forget(a)
+	_ = c.write(limit, wire.Append(nil, wire.Message, a.number, body)) // its end is gone's
+	select {
+	case <-a.wake:
+	case <-c.gone:
+	case <-limit.Done():
+		return ctx.Err() != nil
+	}
+	return true
 }
 
 // message sends a message and reads its answer into value, unless that is nil.

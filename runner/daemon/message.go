@@ -95,13 +95,14 @@ func consult(ctx context.Context, s *Server, session Session, m message) (any, e
 	case doProbe:
 		return struct{}{}, session.Probe(ctx)
 	case doRestart:
+		defer s.use()()
 		return struct{}{}, session.Restart(ctx, m.Reason)
 	case doAttach:
 		if a, ok := session.(attacher); ok {
 			return a.Attach()
 		}
 	case doNews:
-		return s.note(), nil
+		return s.note(true), nil
 	}
 	return nil, &hook.Error{Kind: hook.Internal, Err: fmt.Errorf("a message wants %q, which is unknown", m.Do)}
 }

@@ -16,22 +16,41 @@ import (
 // Open connects to the daemon that serves a name. One that is about to be there,
 // or to be gone, is waited for, two seconds at most.
 //
-// Errors are [*hook.Error]: of kind Unavailable with a [*NotRunningError] or a
-// [*VersionError], or where a directory is not the user's alone; of kind Usage for
+// Errors are [*hook.Error]: of kind Unavailable with a [*NotRunningError], an
+// [*UnansweredError] or a [*VersionError], or where a directory is not the user's alone; of kind Usage for
 // what is no name; of kind Canceled or Timeout when ctx ended.
 func Open(ctx context.Context, name string) (*Client, error) {
 	c, err := reach(ctx, name)
 	if err != nil {
 		return nil, err
 	}
+	return c.greet(ctx)
+}
+
+// greet begins a connection to a daemon of our version, and closes another one.
+func (c *Client) greet(ctx context.Context) (*Client, error) {
 	build := wire.Build()
 	if c.id.Build != build && c.id.PID != 0 {
 		version := c.id.Version
 		_ = c.net.Close()
-		return nil, unavailable(&VersionError{Name: name, Daemon: version})
+		return nil, unavailable(&VersionError{Name: c.name, Daemon: version})
 	}
 	c.hail(build)
+	c.identify(ctx)
 	return c, nil
+}
+
+// identify asks who serves where the file that says so is not there.
+func (c *Client) identify(ctx context.Context) {
+	if c.id.PID != 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	defer cancel()
+	var s state
+	if c.message(ctx, message{Do: doStatus}, &s) == nil { // else the first call says why
+		c.id = s.Identity
+	}
 }
 
 // Look connects as [Open] does, to a daemon of any version: only Status and Stop
@@ -42,6 +61,7 @@ func Look(ctx context.Context, name string) (*Client, error) {
 		return nil, err
 	}
 	c.hail("")
+	c.identify(ctx)
 	return c, nil
 }
 
@@ -81,7 +101,7 @@ func reach(ctx context.Context, name string) (*Client, error) {
 	again := time.NewTicker(look)
 	defer again.Stop()
 	for began := time.Now(); ; {
-		held := false
+		var held *place
 		for _, p := range there {
 			conn, err := net.Dial("unix", p.socket)
 			if err == nil {
@@ -90,19 +110,20 @@ func reach(ctx context.Context, name string) (*Client, error) {
 				c.id, _ = p.readState() // the daemon knows better, if this is torn
 				return c, nil
 			}
-			held = held || p.taken()
+			if held == nil && (busy(err) || p.locked()) {
+				held = &p
+			}
 		}
-		none := refused
-		if none == nil {
-			none = unavailable(&NotRunningError{Name: name})
-		}
-		if !held {
-			return nil, none
+		switch {
+		case held == nil && refused != nil:
+			return nil, refused
+		case held == nil:
+			return nil, unavailable(&NotRunningError{Name: name})
 		}
 		select {
 		case <-again.C:
 		case <-limit.C:
-			return nil, none
+			return nil, unanswered(*held)
 		case <-ctx.Done():
 			return nil, hook.Ended(ctx, "", "no connection", began, false)
 		}

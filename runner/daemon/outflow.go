@@ -57,7 +57,7 @@ func (c *Client) items(ctx context.Context, a *asked, input iter.Seq2[json.RawMe
 			o.fault = err
 			return err.Error()
 		}
-		for !a.claim(len(item)) {
+		for !a.claim(wire.ItemSize(len(item))) {
 			select {
 			case <-a.credit:
 			case <-ctx.Done():

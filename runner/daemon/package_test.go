@@ -12,7 +12,6 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
-	"github.com/pyplug/pyplug/runner/wire"
 )
 
 // runDir has this process's names in a directory of the test's own, whose path is
@@ -27,11 +26,8 @@ func runDir(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
-	t.Setenv("XDG_RUNTIME_DIR", base)
 	dir := filepath.Join(base, "pyplug")
-	if dirs := wire.RunDirs(); dirs[0] != dir {
-		t.Fatalf("the run directories are %v, want %s first", dirs, dir)
-	}
+	t.Setenv("PYPLUG_RUN_DIR", dir)
 	return dir
 }
 

@@ -1,14 +1,17 @@
 package daemon
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/wire"
@@ -146,6 +149,47 @@ func (p place) clear() {
 	for _, name := range left {
 		_ = os.Remove(name)
 	}
+}
+
+// answers tells whether somebody listens at the socket.
+func (p place) answers() bool {
+	c, err := net.Dial("unix", p.socket)
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil || busy(err)
+}
+
+// taken tells whether somebody has the name: holds its lock or, where that was
+// removed, answers at its socket.
+func (p place) taken() bool { return p.locked() || p.answers() }
+
+// vacant waits until nobody has the name, or not who had it. It is false when ctx
+// ends first.
+func (p place) vacant(ctx context.Context, had Identity) bool {
+	again := time.NewTicker(look)
+	defer again.Stop()
+	for p.taken() {
+		if now, err := p.readState(); err == nil && !now.same(had) {
+			return true // a successor has it
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// sameFile tells whether an open file is the one of a path.
+func sameFile(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(open, there)
 }
 
 // clearLog removes the log.

@@ -13,7 +13,7 @@ const (
 	partLimit = 2 * time.Second
 )
 
-// Serve serves a session until ctx ends, a client says stop, or nobody needed it
+// Serve serves a session until ctx ends, a client says stop, or nobody called it
 // for [Options.IdleExit]. It then takes no calls any more, gives those that run
 // [Options.Grace], closes the session, removes the files and frees the name. The
 // error is that of [Session.Close]. It is called once.
@@ -28,7 +28,7 @@ func (s *Server) Serve(ctx context.Context, session Session) error {
 				close(idled)
 			}
 		})
-		if len(s.clients)+s.running > 0 {
+		if s.calls > 0 {
 			s.idle.Stop()
 		}
 	}
@@ -58,12 +58,12 @@ func (s *Server) Tell(err error) {
 	s.opts.Starter.failed(told) // who then tries again finds the name free
 }
 
-// retire has no more calls taken. With onlyIdle it does so only while there is no
-// client, and tells whether it did.
+// retire has no more calls taken. With onlyIdle it does so only while none runs, and
+// tells whether it did.
 func (s *Server) retire(onlyIdle bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if onlyIdle && (s.ending || len(s.clients)+s.running > 0) {
+	if onlyIdle && (s.ending || s.calls > 0) {
 		return false
 	}
 	s.ending = true
@@ -138,14 +138,16 @@ func (s *Server) part() {
 	for cl := range s.clients {
 		cl.drop()
 	}
+	_ = s.listener.Close()
 	s.mu.Unlock()
 	limit.Stop()
-	s.stop(false) // for Starting, which may still look
-	_ = s.listener.Close()
+	s.stop(false) // for Starting, which may still look, and the guard
 	s.work.Wait()
 	_ = s.log.Close()
-	s.held.clear()
-	s.held.clearLog()
+	if s.held.retake(s.bound()) { // else the files are a successor's
+		s.held.clear()
+		s.held.clearLog()
+	}
 	s.held.free()
 }
 

@@ -165,20 +165,21 @@ func TestDirectories(t *testing.T) {
 // A name that is too long for one directory is put into the next.
 func TestLongPath(t *testing.T) {
 	nothingLeft(t)
-	long := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), strings.Repeat("d", 60))
+	base := filepath.Dir(os.Getenv("PYPLUG_RUN_DIR"))
+	long := filepath.Join(base, strings.Repeat("d", 80-len(base)))
 	if err := os.Mkdir(long, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("XDG_RUNTIME_DIR", long)
-	name := "pyplug-test-" + filepath.Base(filepath.Dir(long))
-	s, err := Listen(Identity{Name: strings.ToLower(name), Entry: "/x/p.py"}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if dir := filepath.Dir(s.Identity().Socket); dir == filepath.Join(long, "pyplug") {
-		t.Errorf("the socket is in %s", dir)
-	}
-	s.Tell(errors.New("enough"))
+	t.Run("of two", func(t *testing.T) { // nothing is made: the second is the user's own
+		t.Setenv("PYPLUG_RUN_DIR", "")
+		t.Setenv("XDG_RUNTIME_DIR", long)
+		for name, want := range map[string]int{"p": 2, strings.Repeat("n", 30): 1} {
+			all, err := places(name)
+			if err != nil || len(all) != want || want == 1 && all[0].dir == filepath.Join(long, "pyplug") {
+				t.Errorf("%s: %+v, %v, want %d", name, all, err, want)
+			}
+		}
+	})
 	if _, err := Listen(Identity{Name: strings.Repeat("n", 100)}, Options{}); kindOf(t, err) != hook.Usage || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("got %v, want that it is too long", err)
 	}
@@ -192,7 +193,7 @@ func TestLongPath(t *testing.T) {
 // stuck is a client that does not keep to the protocol, or does not read.
 func stuck(t *testing.T, frames ...[]byte) net.Conn {
 	t.Helper()
-	c, err := net.Dial("unix", filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "pyplug", "p.sock"))
+	c, err := net.Dial("unix", filepath.Join(os.Getenv("PYPLUG_RUN_DIR"), "p.sock"))
 	if err != nil {
 		t.Fatal(err)
 	}

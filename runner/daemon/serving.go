@@ -13,6 +13,10 @@ import (
 	"github.com/pyplug/pyplug/runner/wire"
 )
 
+// notePause is how long callers are told what was found before: many calls come in
+// that time, and each look asks the system for every file of the plugin.
+const notePause = 100 * time.Millisecond
+
 // ask is the body of a Call frame.
 type ask struct {
 	Hook string `json:"hook"`
@@ -175,7 +179,7 @@ func (k *serving) failed(err error) {
 
 // answer answers a call that did not.
 func (k *serving) answer(r hook.Result, a ask) {
-	note := about{Streamed: r.Streamed, Note: k.conn.server.note()}
+	note := about{Streamed: r.Streamed, Note: k.conn.server.note(false)}
 	if !a.plain {
 		note.TookMS, note.Sole = float64(r.Took.Microseconds())/1000, r.Sole
 	}
@@ -192,7 +196,7 @@ func (k *serving) answer(r hook.Result, a ask) {
 
 // emit sends an item once its window is open. The error is why the call is over.
 func (k *serving) emit(ctx context.Context, item hook.Item) error {
-	for !k.claim(len(item.Value)) {
+	for !k.claim(wire.ItemSize(len(item.Value))) {
 		select {
 		case <-k.credit:
 		case <-ctx.Done():
@@ -205,11 +209,7 @@ func (k *serving) emit(ctx context.Context, item hook.Item) error {
 	if len(item.Value) > wire.MaxBody {
 		return tooLong(item.Value)
 	}
-	// What is on its way when the call is over cannot be taken back.
-	stop := context.AfterFunc(ctx, func() { k.conn.hasten() })
-	defer stop()
-	k.send(wire.Item, item.Value, about{Sole: item.Sole, Binary: item.Binary})
-	return nil
+	return k.conn.writeWithin(ctx, k.frames(wire.Item, item.Value, about{Sole: item.Sole, Binary: item.Binary}))
 }
 
 // claim takes room for an item of n bytes, if there is some.
@@ -236,12 +236,17 @@ func (k *serving) grant(n int) {
 
 // send sends a value and what there is to say of it, in one write.
 func (k *serving) send(t wire.Type, value []byte, note about) {
+	k.conn.write(k.frames(t, value, note))
+}
+
+// frames are a value and what there is to say of it.
+func (k *serving) frames(t wire.Type, value []byte, note about) []byte {
 	frames := make([]byte, 0, 2*wire.HeaderSize+len(value)+128)
 	if note != (about{}) {
 		text, _ := json.Marshal(note) // which is plain
 		frames = wire.Append(frames, wire.Note, k.number, text)
 	}
-	k.conn.write(wire.Append(frames, t, k.number, value))
+	return wire.Append(frames, t, k.number, value)
 }
 
 // tooLong says that a value cannot be sent.
@@ -250,10 +255,16 @@ func tooLong(value []byte) *hook.Error {
 		Err: fmt.Errorf("the result takes %d bytes, at most %d are sent", len(value), wire.MaxBody)}
 }
 
-// note is what callers should know.
-func (s *Server) note() string {
+// note is what callers should know: what was found less than notePause ago, unless it
+// is asked for now.
+func (s *Server) note(now bool) string {
 	if s.opts.Note == nil {
 		return ""
 	}
-	return s.opts.Note()
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	if now || s.noted.IsZero() || time.Since(s.noted) >= notePause {
+		s.found, s.noted = s.opts.Note(), time.Now()
+	}
+	return s.found
 }

@@ -80,7 +80,8 @@ type Options struct {
 	Note func() string
 	// CallTimeout is the limit of a call that brings none; 0: none.
 	CallTimeout time.Duration
-	// IdleExit ends the daemon after so long without client and call; 0: never.
+	// IdleExit ends the daemon after so long without a call, which clients that only
+	// look do not change; 0: never.
 	IdleExit time.Duration
 	// Kill, when it is closed, has the plugin killed that is being stopped.
 	Kill <-chan struct{}

@@ -30,6 +30,9 @@ const (
 type SpawnOptions struct {
 	// Name is the name that the daemon is going to take.
 	Name string
+	// Entry is the file that it is going to run. Who has the name and runs another
+	// one is not waited for; empty: whoever has the name is.
+	Entry string
 	// Args are pyplug's arguments, without the program; Env is the environment
 	// and Dir the directory, our own when they are empty.
 	Args []string
@@ -44,10 +47,11 @@ type SpawnOptions struct {
 // its end who waits for ours. It returns when the daemon is ready. When another one
 // has the name, or took it just before, that one is waited for, and its Identity
 // returned: the caller looks whether it is the plugin that was meant. One that is
-// being stopped is waited for, too.
+// being stopped is waited for, too, and one that runs something else not at all.
 //
 // Errors are [*hook.Error]: what the daemon told why it did not start; of kind
-// Unavailable where it could not be started or ended without a word; of kind
+// Unavailable where it could not be started or ended without a word, and, with an
+// [*UnansweredError], where one who does not answer has the name; of kind
 // Canceled or Timeout when ctx ended, which ends a daemon that is half started.
 // None is left then.
 func Spawn(ctx context.Context, o SpawnOptions) (Identity, error) {
@@ -59,59 +63,40 @@ func Spawn(ctx context.Context, o SpawnOptions) (Identity, error) {
 		if !taken {
 			return id, err
 		}
-		id, err = awaitReady(ctx, o.Name)
+		id, err = awaitReady(ctx, o)
 		var none *NotRunningError
 		var stopping *StoppingError
 		if !errors.As(err, &none) && !errors.As(err, &stopping) {
 			return id, err
 		}
-		if err := awaitFree(ctx, o.Name); err != nil {
+		if err := AwaitFree(ctx, o.Name); err != nil {
 			return Identity{}, err
 		}
 	}
 	return Identity{}, unavailable(fmt.Errorf("the name %s is taken and given back again and again", o.Name))
 }
 
-// awaitReady waits until who has the name is ready.
-func awaitReady(ctx context.Context, name string) (Identity, error) {
-	c, err := Open(ctx, name)
+// awaitReady waits until who has the name is ready, unless it is for another plugin.
+func awaitReady(ctx context.Context, o SpawnOptions) (Identity, error) {
+	c, err := reach(ctx, o.Name)
 	if err != nil {
+		return Identity{}, err
+	}
+	if o.Entry != "" && c.id.Entry != "" && c.id.Entry != o.Entry {
+		_ = c.net.Close() // nothing reads it yet
+		return c.id, nil
+	}
+	if c, err = c.greet(ctx); err != nil {
 		return Identity{}, err
 	}
 	defer c.Close()
 	if _, err := c.Ready(ctx); err != nil {
 		if lost := (*LostError)(nil); errors.As(err, &lost) {
-			err = unavailable(&NotRunningError{Name: name})
+			err = unavailable(&NotRunningError{Name: o.Name})
 		}
 		return Identity{}, err
 	}
 	return c.Identity(), nil
-}
-
-// awaitFree waits until nobody has the name.
-func awaitFree(ctx context.Context, name string) error {
-	all, err := places(name)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	again := time.NewTicker(look)
-	defer again.Stop()
-	for {
-		held := false
-		there, _ := seen(all)
-		for _, p := range there {
-			held = held || p.taken()
-		}
-		if !held {
-			return nil
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return hook.Ended(ctx, "", "no free name", began, false)
-		}
-	}
 }
 
 // spawn starts one process. With taken, somebody else has the name.

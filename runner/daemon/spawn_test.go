@@ -289,6 +289,18 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// suspend suspends a process.
+func suspend(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it has stopped", func() bool {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || bytes.Contains(text, []byte(") T "))
+	})
+}
+
 // A daemon that does not hear is killed.
 func TestStopStuck(t *testing.T) {
 	dir := nothingLeft(t)
@@ -297,13 +309,7 @@ func TestStopStuck(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := open(t)
-	if err := syscall.Kill(id.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	runnertest.Until(t, "it has stopped", func() bool {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id.PID))
-		return err != nil || bytes.Contains(text, []byte(") T "))
-	})
+	suspend(t, id.PID)
 	defer func(limit time.Duration) { stopLimit = limit }(stopLimit)
 	stopLimit = 100 * time.Millisecond
 	if err := c.Stop(context.Background()); err != nil {

@@ -25,6 +25,9 @@ type Told struct {
 	Drawing []anyString `json:"drawing,omitempty"`
 	Context []string    `json:"context,omitempty"`
 	Hints   []string    `json:"hints,omitempty"`
+	// Reason is one word for causes that the other side makes again, such as that
+	// the plugin is being stopped: that of the cause which has a method Reason.
+	Reason string `json:"reason,omitempty"`
 	// Input tells that what failed is the input that the call was given.
 	Input bool `json:"input,omitempty"`
 }
@@ -52,8 +55,9 @@ type ToldError struct {
 	Lines []string
 	// Context says which plugin it is about, Hints what to do, a line each.
 	Context, Hints []string
-	// Err is the cause where it is on this side, and nil else: why the call was
-	// given up, or what was wrong with the input that it was given. What to do is
+	// Err is the cause where it is on this side, or was made again there, and nil
+	// else: why the call was given up, what was wrong with the input that it was
+	// given, or that the plugin is being stopped. What to do is
 	// known here then, and Hints is not all.
 	Err error
 }
@@ -85,6 +89,9 @@ func Tell(err error) Told {
 	}
 	if drawn := (interface{ Drawing() []string })(nil); errors.As(e.Err, &drawn) {
 		t.Drawing = anyStrings(drawn.Drawing())
+	}
+	if known := (interface{ Reason() string })(nil); errors.As(err, &known) {
+		t.Reason = known.Reason()
 	}
 	if again := (*ToldError)(nil); errors.As(err, &again) {
 		t.Context, t.Hints = again.Context, again.Hints

@@ -21,7 +21,7 @@ import (
 //                has to be there
 //     I item     one item of the call's input, if it has one
 //     Z end      no body; the input is over
-//     W window   4 bytes, little endian: so many more bytes of items may come
+//     W window   4 bytes, little endian: so many more bytes of items, headers included, may come
 //     K cancel   no body; the call is answered all the same
 //     M message  {"do": "status" | "ready" | "describe" | "template" | "probe" | "restart" | "attach" |
 //                "news" | "stop", ...}
@@ -36,15 +36,15 @@ import (
 //     Z end      no body; the stream is over
 //     E error    JSON of hook.Told
 //     J answer   JSON, to a message
-//     W window   4 bytes, little endian: so many more bytes of the input's items may come
+//     W window   4 bytes, little endian: so many more bytes of the input's items may come, likewise
 //     X other    text: the daemon's version; nothing was called, and the connection ends
 //
 // Nothing greets: V and what is asked go out in one write, and X may answer it.
 // A call and a message are answered once, as in [protocol], a message by J or E.
 // What A asks is answered by R alone if the value is all there is to say: no N,
 // one line. The end of the connection cancels its calls. Of each stream, in
-// either direction, 262144 bytes of items may be under way, and more after W;
-// one item may always be.
+// either direction, 262144 bytes of items may be under way, each with the 9 bytes
+// of its frame's header, and more after W; one item may always be.
 // [/daemon protocol]
 
 // The types of frame of the daemon's socket, beside [Call], [Item], [End],
@@ -141,6 +141,10 @@ type Left struct {
 	Name, Hook string
 	Words      []string
 }
+
+// ItemSize is what an item of so many bytes counts in a window of this protocol: no
+// stream of empty ones is without a bound.
+func ItemSize(length int) int { return HeaderSize + length }
 
 var left atomic.Pointer[Left]
 

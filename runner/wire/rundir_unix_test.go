@@ -14,6 +14,7 @@ import (
 )
 
 func TestRunDirs(t *testing.T) {
+	t.Setenv("PYPLUG_RUN_DIR", "")
 	own := fmt.Sprintf("/tmp/pyplug-%d", os.Geteuid())
 	base := t.TempDir()
 	long := filepath.Join(base, strings.Repeat("x", 100))
@@ -51,6 +52,7 @@ func TestRunDirOfAnother(t *testing.T) {
 	if err := os.Chown(base, 12345, -1); err != nil {
 		t.Skip("not root: ", err)
 	}
+	t.Setenv("PYPLUG_RUN_DIR", "")
 	t.Setenv("XDG_RUNTIME_DIR", base)
 	if got := RunDirs(); len(got) != 1 {
 		t.Errorf("%q", got)
