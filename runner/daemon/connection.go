@@ -29,8 +29,10 @@ type connection struct {
 	net    net.Conn
 	ctx    context.Context // ends with the connection
 	cancel context.CancelCauseFunc
-	only   bool // the client may look and stop, and not call
 	work   sync.WaitGroup
+
+	only    bool // the client may look and stop, and not call: it is of another version
+	crowded bool // the same: there are too many
 
 	writing chan struct{} // has a token while frames are written
 
@@ -51,8 +53,13 @@ func (c *connection) drop() {
 
 // refuse tells a client that there are too many.
 func (c *connection) refuse() {
-	c.fail(0, unavailable(fmt.Errorf("%s has %d clients, and takes no more", c.server.id.Name, maxClients)))
+	c.fail(0, c.tooMany())
 	c.drop()
+}
+
+// tooMany says that there are.
+func (c *connection) tooMany() *hook.Error {
+	return unavailable(fmt.Errorf("%s has %d clients, and takes no more", c.server.id.Name, maxClients))
 }
 
 // other tells a client that it is of another version, and ends the connection.
@@ -148,6 +155,8 @@ func (c *connection) begin(f wire.Frame) error {
 		work = func() { k.message(f.Body) }
 	case c.only:
 		work = c.other
+	case c.crowded:
+		work = func() { k.refuse(c.tooMany()) }
 	default:
 		ask, err := readAsk(f)
 		if err != nil {

@@ -13,8 +13,11 @@ import (
 )
 
 const (
-	// maxClients is how many connections a daemon has at once.
-	maxClients = 256
+	// maxClients is how many connections a daemon has at once: more than a pool's
+	// queue is long by default, since each call from a shell has its own. Of
+	// maxLookers more each may look and stop, so that these always work.
+	maxClients = 1024
+	maxLookers = 64
 	// takeLimit is how long who wants a name waits for one who holds it, but
 	// answers no connection: it is about to, or is about to be gone.
 	takeLimit = 2 * time.Second
@@ -208,7 +211,8 @@ func (s *Server) accept(listener *net.UnixListener) {
 func (s *Server) welcome(c net.Conn) {
 	cl := newConnection(s, c)
 	s.mu.Lock()
-	full, parted := len(s.clients) >= maxClients, s.parted
+	cl.crowded = len(s.clients) >= maxClients
+	full, parted := len(s.clients) >= maxClients+maxLookers, s.parted
 	if !full && !parted {
 		s.clients[cl] = struct{}{}
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -48,6 +49,9 @@ func (s *Server) Serve(ctx context.Context, session Session) error {
 // Tell tells whoever waits that the start failed, and why; then it removes the
 // files and frees the name. It is called in the place of [Server.Serve].
 func (s *Server) Tell(err error) {
+	if stopping := (*StoppingError)(nil); errors.As(err, &stopping) {
+		err = unavailable(stopping) // nobody has interrupted those who wait
+	}
 	told := s.tell(err)
 	s.mu.Lock()
 	s.failure = &told

@@ -373,11 +373,22 @@ func TestManyClients(t *testing.T) {
 		all = append(all, c)
 	}
 	_, err := open(t).Call(context.Background(), hook.Call{Hook: "echo"})
-	if kindOf(t, err) != hook.Unavailable || !strings.Contains(err.Error(), "has 256 clients") {
+	if kindOf(t, err) != hook.Unavailable || !strings.Contains(err.Error(), "has 1024 clients") {
 		t.Errorf("got %v, want that there are too many", err)
 	}
-	if err := open(t).Stop(context.Background()); kindOf(t, err) != hook.Unavailable || !strings.Contains(err.Error(), "has 256 clients") {
-		t.Errorf("a stop that is refused: %v", err)
+	if _, err := open(t).Status(context.Background()); err != nil {
+		t.Errorf("a look among many: %v", err)
+	}
+	for range maxLookers - 2 { // what looks is too many, too, one day
+		c := open(t)
+		if _, err := c.Status(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	_, err = open(t).Status(context.Background())
+	if kindOf(t, err) != hook.Unavailable || !strings.Contains(err.Error(), "has 1024 clients") {
+		t.Errorf("got %v, want that there are too many", err)
 	}
 	for _, c := range all {
 		c.Close()
