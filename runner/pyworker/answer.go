@@ -167,12 +167,19 @@ func trimmed(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), new(trimmer).drops)
 }
 
+// ofLoop matches the files of asyncio that run the worker's loop.
+var ofLoop = regexp.MustCompile(`[/\\]asyncio[/\\](?:base_events|events|runners|futures|tasks)\.py$`)
+
 // stackFrames is where a stack of faulthandler's says that the plugin was: the
-// worker's own frames are left out, and the lines of the source added.
+// worker's own frames are left out, and those of the loop that it runs before the
+// first of the user's, and the lines of the source added.
 func stackFrames(lines []string) []hook.Frame {
 	frames := hook.StackFrames(slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return ownFrame(line) || strings.HasPrefix(line, `  File "<`)
 	}))
+	if own := slices.IndexFunc(frames, func(f hook.Frame) bool { return !ofLoop.MatchString(f.File) }); own > 0 {
+		frames = frames[own:]
+	}
 	files := make(map[string][]string)
 	for i, f := range frames {
 		frames[i].Text = sourceLine(f.File, f.Line, files)

@@ -1,0 +1,28 @@
+package pyworker
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestStackFrames leaves out what is the worker's: its own frames, and those of the
+// loop it runs the plugin in, but none that the plugin calls.
+func TestStackFrames(t *testing.T) {
+	const dump = `Current thread 0x00007f (most recent call first):
+  File "/lib/python3.11/asyncio/runners.py", line 3 in run
+  File "/home/me/plug.py", line 50 in deaf
+  File "/cache/_pyplug_worker.py", line 200 in call
+  File "/lib/python3.11/asyncio/events.py", line 80 in _run
+  File "/lib/python3.11/asyncio/base_events.py", line 607 in run_forever
+  File "/cache/_pyplug_aio.py", line 60 in serve`
+	var functions []string
+	for _, f := range stackFrames(strings.Split(dump, "\n")) {
+		functions = append(functions, f.Function)
+	}
+	if got := strings.Join(functions, " "); got != "deaf run" {
+		t.Errorf("got the frames of %s, want those of deaf and run", got)
+	}
+	if got := stackFrames(strings.Split(strings.ReplaceAll(dump, "/home/me/plug.py", "/lib/asyncio/events.py"), "\n")); len(got) == 0 {
+		t.Error("of a stack without the user's frames nothing is left")
+	}
+}
