@@ -29,7 +29,7 @@ static unsigned char *text(unsigned char *to, const char *from, size_t length) {
 }
 
 int main(int argc, char **argv) {
-	const char *base = getenv("XDG_RUNTIME_DIR");
+	const char *base = getenv("PYPLUG_RUN_DIR");
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct stat info;
 	if (argc != 5 || !base)
@@ -39,10 +39,10 @@ int main(int argc, char **argv) {
 	if (build + hook + word + 2 * header > sizeof request)
 		return 2;
 
-	snprintf(address.sun_path, sizeof address.sun_path, "%s/pyplug", base);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", base);
 	if (lstat(address.sun_path, &info) || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() || info.st_mode & 077)
 		return 9;
-	snprintf(address.sun_path, sizeof address.sun_path, "%s/pyplug/%s.sock", base, argv[2]);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s/%s.sock", base, argv[2]);
 	int conn = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct timeval patience = {.tv_usec = 200000};
 	if (setsockopt(conn, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) ||
