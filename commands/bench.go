@@ -35,8 +35,7 @@ const benchText = `Call one HOOK of PLUGIN again and again, and tell how long th
 
 // benchOptions are what the command line of bench says.
 type benchOptions struct {
-	callOptions
-	cfg     runner.Config
+	runOptions
 	measure bench.Options
 }
 
@@ -72,12 +71,9 @@ func benchCommand(f *program) command {
 // readBench reads the command line of bench.
 func (f *program) readBench(c *cli.Context) (benchOptions, error) {
 	var o benchOptions
-	words := c.Args().Slice()
-	switch len(words) {
-	case 0:
-		return o, usage("PLUGIN and HOOK are missing")
-	case 1:
-		return o, &missingHookError{plugin: words[0]}
+	var err error
+	if o.runOptions, err = f.readRun(c); err != nil {
+		return o, err
 	}
 	o.measure = bench.Options{Rounds: c.Int("rounds"), Limit: durationOf(c, "limit"), Jobs: c.Int("jobs")}
 	for _, name := range []string{"rounds", "jobs"} {
@@ -93,20 +89,9 @@ func (f *program) readBench(c *cli.Context) (benchOptions, error) {
 			return o, usage("--skip has the phase %q, want some of %s", name, strings.Join(bench.Names(), ","))
 		}
 	}
-	var err error
-	if o.cfg, err = readPlugin(c, words[0]); err != nil {
-		return o, err
-	}
-	if err := readResult(c, &o.cfg); err != nil {
-		return o, err
-	}
 	if err := readKeep(c, &o.cfg); err != nil {
 		return o, err
 	}
-	if o.callOptions, err = f.readCallFlags(c, words[1], words[2:]); err != nil {
-		return o, err
-	}
-	o.cfg.Timeouts.Call = o.timeout
 	jobs := o.measure.Concurrent()
 	o.cfg.Keep.DefaultConcurrency = min(jobs, runner.MaxConcurrency)
 	if o.cfg.Keep.Queue == 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -14,12 +13,7 @@ import (
 // something else has closed it, and endTelling was called. Before
 // anything is started, prepared may still refuse; nil takes any plugin.
 func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*runner.Session) error) (*runner.Kept, error) {
-	f.plugin, f.cfg = cfg.Plugin, cfg
-	label := pluginLabel(cfg.Plugin)
-	f.output = f.streams.PluginOutput(ui.OutputOptions{Label: label, Quiet: f.opts.quiet, JSON: f.opts.logJSON})
-	f.output.SetGeneration(1)
-	cfg.Output = f.outputLine
-	f.debugTo(&cfg)
+	f.listen(&cfg)
 	f.telling = newBacklog()
 	told := cfg.Keep.Events
 	cfg.Keep.Events = func(e hook.Event) {
@@ -36,19 +30,11 @@ func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*ru
 	}
 	stop := f.streams.Waiting("starting " + cfg.Plugin)
 	defer stop()
-	s, err := runner.Prepare(ctx, cfg)
-	f.session = s
+	s, err := f.prepareSession(ctx, cfg, prepared)
+	var k *runner.Kept
 	if err == nil {
-		err = f.suits(s)
+		k, err = s.Keep(ctx)
 	}
-	if err == nil && prepared != nil {
-		err = prepared(s)
-	}
-	if err != nil {
-		f.endTelling()
-		return nil, err
-	}
-	k, err := s.Keep(ctx)
 	if err != nil {
 		f.endTelling()
 		return nil, err

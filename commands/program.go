@@ -59,22 +59,10 @@ func (f *program) begin(c *cli.Context) error {
 // open opens a plugin, with what it prints going to standard error. Before
 // anything is started, prepared may still refuse; nil takes any plugin.
 func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*runner.Session) error) (*runner.Session, error) {
-	f.plugin, f.cfg = cfg.Plugin, cfg
-	label := pluginLabel(cfg.Plugin)
-	f.output = f.streams.PluginOutput(ui.OutputOptions{Label: label, Quiet: f.opts.quiet, JSON: f.opts.logJSON})
-	f.output.SetGeneration(1)
-	cfg.Output = f.outputLine
-	f.debugTo(&cfg)
+	f.listen(&cfg)
 	stop := f.streams.Waiting("starting " + cfg.Plugin)
 	defer stop()
-	s, err := runner.Prepare(ctx, cfg)
-	f.session = s
-	if err == nil {
-		err = f.suits(s)
-	}
-	if err == nil && prepared != nil {
-		err = prepared(s)
-	}
+	s, err := f.prepareSession(ctx, cfg, prepared)
 	if err == nil {
 		err = s.Start(ctx)
 	}
@@ -87,6 +75,28 @@ func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*ru
 	}
 	f.ready(s)
 	return s, nil
+}
+
+// listen has what a plugin prints, and what happens, go to standard error.
+func (f *program) listen(cfg *runner.Config) {
+	f.plugin, f.cfg = cfg.Plugin, *cfg
+	f.output = f.streams.PluginOutput(ui.OutputOptions{Label: pluginLabel(cfg.Plugin), Quiet: f.opts.quiet, JSON: f.opts.logJSON})
+	f.output.SetGeneration(1)
+	cfg.Output = f.outputLine
+	f.debugTo(cfg)
+}
+
+// prepareSession prepares a plugin, which what was typed and prepared may refuse.
+func (f *program) prepareSession(ctx context.Context, cfg runner.Config, prepared func(*runner.Session) error) (*runner.Session, error) {
+	s, err := runner.Prepare(ctx, cfg)
+	f.session = s
+	if err == nil {
+		err = f.suits(s)
+	}
+	if err == nil && prepared != nil {
+		err = prepared(s)
+	}
+	return s, err
 }
 
 // debugTo has what happens told, as far as that was asked for.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,6 +167,26 @@ func TestNoShutdownCallWithoutRoom(t *testing.T) {
 		defer acquire(t, v).Release(nil)
 		if took, err := stopped(t.Context(), v); took != 0 || err != nil || len(s.calls) != 0 {
 			t.Errorf("took %v with %v and the calls %v", took, err, s.calls)
+		}
+	})
+}
+
+// An option may ask how a supervisor is, as one does that decides about several of
+// them: it is not called under the lock that this takes.
+func TestOptionsMayAsk(t *testing.T) {
+	var v atomic.Pointer[Supervisor]
+	asks := func(error) bool { // the first start may fail before v is known
+		if v := v.Load(); v != nil {
+			v.State()
+		}
+		return false
+	}
+	opts := Options{Rules: Rules{Policy: Always}, Deterministic: asks, Alone: asks}
+	bubble(t, play(part{takes: time.Second, err: startError("no room")}), opts, func(t *testing.T, s *Supervisor, r *record) {
+		v.Store(s)
+		time.Sleep(10 * time.Second)
+		if st := s.State(); st.Failures < 3 {
+			t.Errorf("got %+v, want some failures", st)
 		}
 	})
 }

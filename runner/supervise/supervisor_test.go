@@ -384,23 +384,3 @@ func BenchmarkAcquire(b *testing.B) {
 		l.Release(nil)
 	}
 }
-
-// An option may ask how a supervisor is, as one does that decides about several of
-// them: it is not called under the lock that this takes.
-func TestOptionsMayAsk(t *testing.T) {
-	var v atomic.Pointer[Supervisor]
-	asks := func(error) bool { // the first start may fail before v is known
-		if v := v.Load(); v != nil {
-			v.State()
-		}
-		return false
-	}
-	opts := Options{Rules: Rules{Policy: Always}, Deterministic: asks, Alone: asks}
-	bubble(t, play(part{takes: time.Second, err: startError("no room")}), opts, func(t *testing.T, s *Supervisor, r *record) {
-		v.Store(s)
-		time.Sleep(10 * time.Second)
-		if st := s.State(); st.Failures < 3 {
-			t.Errorf("got %+v, want some failures", st)
-		}
-	})
-}
