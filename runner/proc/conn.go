@@ -1,6 +1,12 @@
 package proc
 
-import "os"
+import (
+	"errors"
+	"os"
+)
+
+// ErrNotYet is what [Conn.ReadNow] says while there is nothing to read.
+var ErrNotYet = errors.New("nothing to read yet")
 
 // Conn is the pair of pipes that a process started with Talk has as its
 // standard input and output. One goroutine may read while another writes; both

@@ -6,7 +6,6 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -30,9 +29,39 @@ type lingering struct {
 	late    int         // bytes read since then
 	waiting atomic.Bool // all that was read has been handed on
 
-	once sync.Once // makes raw
-	raw  syscall.RawConn
+	using  sync.RWMutex // held shared while the descriptor is used beside the file
+	closed bool
+	once   sync.Once // finds number
+	number int
 }
+
+// Close closes the file, when nobody uses its descriptor.
+func (l *lingering) Close() error {
+	l.using.Lock()
+	l.closed = true
+	l.using.Unlock()
+	return l.File.Close()
+}
+
+// descriptor is the file's, which stays open until release; -1 when it is closed.
+func (l *lingering) descriptor() int {
+	l.using.RLock()
+	if l.closed {
+		return -1
+	}
+	l.once.Do(func() {
+		raw, err := l.File.SyscallConn()
+		if err == nil {
+			err = raw.Control(func(fd uintptr) { l.number = int(fd) })
+		}
+		if err != nil {
+			l.number = -1
+		}
+	})
+	return l.number
+}
+
+func (l *lingering) release() { l.using.RUnlock() }
 
 // Read reads what is there, and reports [io.EOF] at the end of the stream or
 // when nothing more is to be expected.
@@ -133,13 +162,9 @@ func (l *lingering) settled() bool {
 	if !l.waiting.Load() {
 		return false
 	}
-	l.once.Do(func() { l.raw, _ = l.File.SyscallConn() }) // only a nil file has none
-	if l.raw == nil {
-		return true
-	}
-	n := 0
-	_ = l.raw.Control(func(fd uintptr) { n = unread(fd) }) // a closed file has nothing
-	return n == 0
+	fd := l.descriptor()
+	defer l.release()
+	return fd < 0 || unread(fd) == 0 // a closed file has nothing
 }
 
 func (o *output) line(stream Stream, line []byte, cut int) {

@@ -3,4 +3,4 @@
 package proc
 
 // unread is 0: what waits is not asked for.
-func unread(uintptr) int { return 0 }
+func unread(int) int { return 0 }

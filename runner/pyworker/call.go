@@ -29,10 +29,7 @@ func (w *instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if err := w.describeCall(ctx, c, p); err != nil {
 		return hook.Result{}, err
 	}
-	var collected [][]byte
-	if p.emit = c.Emit; p.emit == nil {
-		p.emit = func(item hook.Item) error { collected = append(collected, item.Value); return nil }
-	}
+	p.emit, p.collects = c.Emit, c.Emit == nil
 	f, err := w.ask(ctx, wire.Call, p)
 	if err != nil {
 		return hook.Result{}, err
@@ -40,11 +37,11 @@ func (w *instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if !p.settled { // what the hook printed comes before its result
 		w.proc.Settle(settleLimit)
 	}
-	r := hook.Result{Item: hook.Item{Value: f.Body, Binary: f.Type == wire.Bytes}, Took: time.Since(p.began)}
+	r := hook.Result{Item: hook.Item{Value: f.Body, Binary: f.Type == wire.Bytes}, Took: p.took}
 	if f.Type == wire.End {
 		r.Streamed = true
 		if c.Emit == nil {
-			r.Value = fmt.Appendf(nil, "[%s]", bytes.Join(collected, []byte(",")))
+			r.Value = fmt.Appendf(nil, "[%s]", bytes.Join(p.collected, []byte(",")))
 		}
 	}
 	return r, nil
@@ -145,11 +142,15 @@ func (w *instance) ask(ctx context.Context, t wire.Type, p *pending) (wire.Frame
 	if err := w.enter(ctx, p); err != nil {
 		return wire.Frame{}, err
 	}
-	if err := w.begin(t, p); err != nil {
+	brisk, err := w.begin(t, p)
+	if err != nil {
 		w.free <- struct{}{}
 		return wire.Frame{}, &hook.Error{Kind: hook.Unavailable, Hook: p.hook, Err: err}
 	}
 	defer w.finish(p)
+	if brisk {
+		w.takeFirst(p)
+	}
 	return w.await(ctx, p)
 }
 
@@ -174,10 +175,14 @@ func (w *instance) enter(ctx context.Context, p *pending) *hook.Error {
 func (w *instance) await(ctx context.Context, p *pending) (wire.Frame, *hook.Error) {
 	for {
 		select {
-		case <-p.wake:
-		case <-ctx.Done():
-			sent, at := w.interrupt(p)
-			return wire.Frame{}, p.canceled(ctx, sent, at)
+		case <-p.wake: // by itself, which is quicker
+		default:
+			select {
+			case <-p.wake:
+			case <-ctx.Done():
+				sent, at := w.interrupt(p)
+				return wire.Frame{}, p.canceled(ctx, sent, at)
+			}
 		}
 		items, f, over := w.arrived(p)
 		if err := w.emit(p, items, over); err != nil {
@@ -212,7 +217,9 @@ func (w *instance) arrived(p *pending) (items [][]byte, f wire.Frame, over bool)
 func (w *instance) emit(p *pending, items [][]byte, over bool) error {
 	taken := 0
 	for _, item := range items {
-		if err := p.emit(hook.Item{Value: item}); err != nil {
+		if p.collects {
+			p.collected = append(p.collected, item)
+		} else if err := p.emit(hook.Item{Value: item}); err != nil {
 			return err
 		}
 		taken += len(item)

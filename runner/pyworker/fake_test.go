@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,55 +28,67 @@ func TestMain(m *testing.M) {
 		pretendLateOverlap()
 		return
 	default:
-		pretend(badAnswers[name].say)
+		good, _ := strconv.Atoi(os.Getenv(behaviour + "_AFTER"))
+		pretend(uint32(good), badAnswers[name].say)
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// badAnswers are what a worker might say to call n, and what is told of it.
+// badAnswers are what a worker might say to call n, and what is told of it, where
+// NUMBER is n, OTHER n + 7, and BYTE the number in hexadecimal.
 var badAnswers = map[string]struct {
-	say  func(n uint32) []byte
-	want string
+	say   func(n uint32) []byte
+	want  string
+	later bool // also after good answers
 }{
 	"wrong id": {
 		func(n uint32) []byte { return wire.Append(nil, wire.Result, n+7, []byte("1")) },
-		"the worker's pipe: an answer for call 8, which is not running",
+		"the worker's pipe: an answer for call OTHER, which is not running",
+		true,
 	},
 	"half a frame": {
 		func(n uint32) []byte { return wire.Append(nil, wire.Result, n, []byte(`"hello"`))[:12] },
 		"the worker's pipe: the plugin closed it",
+		true,
 	},
 	"a length of 1 GB": {
 		func(n uint32) []byte { return claim(wire.Append(nil, wire.Result, n), 1<<30) },
-		"the worker's pipe: impossible length in the frame header 00 00 00 40 52 01 00 00 00",
+		"the worker's pipe: impossible length in the frame header 00 00 00 40 52 BYTE 00 00 00",
+		true,
 	},
 	"400 MB that never come": {
 		func(n uint32) []byte { return claim(wire.Append(nil, wire.Result, n), 400<<20) },
 		"the worker's pipe: the plugin closed it",
+		false,
 	},
 	"text": {
 		func(uint32) []byte { return []byte("Loading the model ...\n") },
 		"the worker's pipe: unknown frame type in the frame header 4c 6f 61 64 69 6e 67 20 74",
+		false,
 	},
 	"a second hello": {
 		func(uint32) []byte { return wire.Append(nil, wire.Hello, 0, []byte(`{"wire":1}`)) },
 		"the worker's pipe: a second hello",
+		false,
 	},
 	"a second ready": {
 		func(uint32) []byte { return wire.Append(nil, wire.Ready, 0, []byte(`{"module":"fake"}`)) },
 		"the worker's pipe: a second answer to load",
+		false,
 	},
 	"pyplug's own frame": {
 		func(n uint32) []byte { return wire.Append(nil, wire.Call, n, []byte("{}")) },
 		"the worker's pipe: a frame of type C, which only pyplug sends",
+		false,
 	},
 	"too many items": {
 		func(n uint32) []byte {
 			item := make([]byte, wire.Window/2+1)
 			return wire.Append(wire.Append(nil, wire.Item, n, item), wire.Item, n, item)
 		},
-		"the worker's pipe: call 1 has more than 262144 bytes of items under way",
+		"the worker's pipe: call NUMBER has more than 262144 bytes of items under way",
+		true,
 	},
 }
 
@@ -84,9 +98,9 @@ func claim(frame []byte, length uint32) []byte {
 	return frame
 }
 
-// pretend is such a Python, until its input ends. It closes its output after a
-// frame that is not whole.
-func pretend(say func(n uint32) []byte) {
+// pretend is such a Python, until its input ends, after so many good answers. It
+// closes its output after a frame that is not whole.
+func pretend(good uint32, say func(n uint32) []byte) {
 	r := wire.NewReader(os.Stdin, 0)
 	if _, err := r.Next(); err != nil {
 		os.Exit(90)
@@ -97,6 +111,11 @@ func pretend(say func(n uint32) []byte) {
 		os.Exit(91)
 	}
 	f, err := r.Next()
+	for err == nil && f.Type == wire.Call && f.Call <= good {
+		if _, err = os.Stdout.Write(wire.Append(nil, wire.Result, f.Call, []byte("1"))); err == nil {
+			f, err = r.Next()
+		}
+	}
 	if err != nil || f.Type != wire.Call {
 		os.Exit(92)
 	}
@@ -115,36 +134,58 @@ func pretend(say func(n uint32) []byte) {
 }
 
 // TestBadAnswers has a worker that does not keep to the protocol: the call is told
-// what came, and the worker is gone, whatever else it would have done.
+// what came, and the worker is gone, whatever else it would have done. After good
+// answers the call's own goroutine reads, most likely.
 func TestBadAnswers(t *testing.T) {
+	for name, test := range badAnswers {
+		for _, good := range []uint32{0, 50} {
+			if good > 0 && !test.later {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/after %d", name, good), func(t *testing.T) {
+				runnertest.NothingLeft(t)
+				inst := launchFake(t, name, good)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				for range good {
+					if _, err := inst.Call(ctx, hook.Call{Hook: "any"}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				_, err := inst.Call(ctx, hook.Call{Hook: "any", Emit: func(hook.Item) error {
+					<-inst.Done() // no more is granted
+					return nil
+				}})
+				want := strings.NewReplacer("NUMBER", fmt.Sprint(good+1), "OTHER", fmt.Sprint(good+8), "BYTE", fmt.Sprintf("%02x", good+1)).Replace(test.want)
+				if e := kind(t, err, hook.Crash); e.Error() != want || !e.Sent {
+					t.Errorf("got %q, sent %v; want %q", e, e.Sent, want)
+				}
+				<-inst.Done()
+				if _, err := inst.Call(t.Context(), hook.Call{Hook: "any"}); kind(t, err, hook.Unavailable).Sent {
+					t.Error("a call to a worker that is gone counts as sent")
+				}
+			})
+		}
+	}
+}
+
+// launchFake starts this test binary as a Python that misbehaves after so many
+// good answers.
+func launchFake(t *testing.T, name string, good uint32) hook.Instance {
+	t.Helper()
 	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, test := range badAnswers {
-		t.Run(name, func(t *testing.T) {
-			runnertest.NothingLeft(t)
-			inst, err := pyworker.New(pyworker.Config{
-				Python: path, Plugin: zoo(t, "greeter.py"),
-				// The race detector would rest for a second at each exit.
-				Env: proc.Environ(os.Environ(), false, []string{behaviour + "=" + name, "GORACE=atexit_sleep_ms=0"}),
-			}).Launch(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			_, err = inst.Call(ctx, hook.Call{Hook: "any", Emit: func(hook.Item) error {
-				<-inst.Done() // no more is granted
-				return nil
-			}})
-			if e := kind(t, err, hook.Crash); e.Error() != test.want || !e.Sent {
-				t.Errorf("got %q, sent %v; want %q", e, e.Sent, test.want)
-			}
-			<-inst.Done()
-			if _, err := inst.Call(t.Context(), hook.Call{Hook: "any"}); kind(t, err, hook.Unavailable).Sent {
-				t.Error("a call to a worker that is gone counts as sent")
-			}
-		})
+	inst, err := pyworker.New(pyworker.Config{
+		Python: path, Plugin: zoo(t, "greeter.py"),
+		// The race detector would rest for a second at each exit.
+		Env: proc.Environ(os.Environ(), false, []string{
+			behaviour + "=" + name, behaviour + "_AFTER=" + fmt.Sprint(good), "GORACE=atexit_sleep_ms=0",
+		}),
+	}).Launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
+	return inst
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
@@ -20,8 +21,8 @@ var (
 	errClosed    = errors.New("the plugin closed it")
 )
 
-// instance is one worker. The goroutine in read owns the reading end; all else
-// is behind mu.
+// instance is one worker. Whoever has the reader's turn owns the reading end; all
+// else is behind mu.
 type instance struct {
 	cfg  Config
 	proc *proc.Process
@@ -31,9 +32,10 @@ type instance struct {
 	ready   chan wire.Frame // ready, or the error that came instead
 	lost    chan struct{}   // closed when no frame will come any more
 	fault   error           // why reading ended, if not by the end; valid after lost
-	hailed  bool            // hello has come; the reader's
-	loaded  bool            // the answer to load has; the same
-	free    chan struct{}   // holds a token for each call that may still begin
+	reader  reader
+	hailed  bool          // hello has come; the reader's
+	loaded  bool          // the answer to load has; the same
+	free    chan struct{} // holds a token for each call that may still begin
 
 	first bool // none has started before: where the import is when it is given up is told
 
@@ -49,6 +51,7 @@ type instance struct {
 	last      uint32              // number of the newest call
 	condemned bool
 	over      bool                   // no answer comes any more
+	brisk     bool                   // the call before this one was answered quickly
 	known     map[string]schema.Hook // the signatures that words needed
 	idle      chan struct{}          // closed when a condemned worker has no call left
 }
@@ -62,6 +65,7 @@ func newInstance(cfg Config, p *proc.Process) *instance {
 		greeted: make(chan hook.Info, 1),
 		ready:   make(chan wire.Frame, 1),
 		lost:    make(chan struct{}),
+		reader:  reader{frames: wire.NewReader(unwaiting{p.Conn()}, 0)},
 		free:    make(chan struct{}, cfg.Concurrency),
 		inOrder: !cfg.Threads,
 		calls:   make(map[uint32]*pending),
@@ -207,12 +211,13 @@ func (w *instance) send(t wire.Type, call uint32, body ...[]byte) error {
 	return err
 }
 
-// begin enters a call, so that its answer finds it, and sends its frame.
-func (w *instance) begin(t wire.Type, p *pending) error {
+// begin enters a call, so that its answer finds it, and sends its frame. Brisk
+// tells that the answer is expected so soon that its caller is to wait for it.
+func (w *instance) begin(t wire.Type, p *pending) (brisk bool, err error) {
 	w.mu.Lock()
 	if err := w.refuses(); err != nil {
 		w.mu.Unlock()
-		return err
+		return false, err
 	}
 	w.last++
 	if w.last == 0 { // 0 is the worker itself
@@ -222,8 +227,9 @@ func (w *instance) begin(t wire.Type, p *pending) error {
 	w.calls[p.number] = p
 	wire.PutHeader(p.frame, t, p.number)
 	w.debugFrame("to worker", wire.Frame{Type: t, Call: p.number}, p.frame[wire.HeaderSize:])
+	brisk = w.brisk && w.cfg.Concurrency == 1 && len(w.calls) == 1
 	w.post(p)
-	return nil
+	return brisk, nil
 }
 
 // refuses tells why no call can begin.
@@ -242,6 +248,8 @@ func (w *instance) refuses() error {
 func (w *instance) finish(p *pending) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	p.took = time.Since(p.began)
+	w.brisk = p.answered && p.took < quick
 	switch {
 	case p.given:
 	case p.answered, p.lost, p.sent == queued:

@@ -21,12 +21,15 @@ const (
 // pending is one call that waits for its answer. The reader puts frames in, the
 // caller takes them out.
 type pending struct {
-	hook  string
-	began time.Time
-	emit  func(hook.Item) error // nil: takes no items
-	probe bool                  // a worker is not condemned for it
-	frame []byte                // the call's; kept for the next call
-	wake  chan struct{}         // has a token when something below has changed
+	hook      string
+	began     time.Time
+	took      time.Duration         // valid when it is over
+	emit      func(hook.Item) error // takes the items
+	collects  bool                  // they are kept instead
+	collected [][]byte
+	probe     bool          // a worker is not condemned for it
+	frame     []byte        // the call's; kept for the next call
+	wake      chan struct{} // has a token when something below has changed
 
 	// Protected by the instance's mu while the call is among its calls.
 	number   uint32
@@ -63,7 +66,7 @@ var emptyHeader [wire.HeaderSize]byte
 // free lets another call use p, if its caller was the last who did.
 func (p *pending) free() {
 	if p.reusable && cap(p.frame) <= largestKept {
-		p.answer, p.items, p.emit = wire.Frame{}, nil, nil
+		p.answer, p.items, p.collected, p.emit = wire.Frame{}, nil, nil, nil
 		spare.Put(p)
 	}
 }
@@ -75,7 +78,7 @@ func (p *pending) take(f wire.Frame, settled bool) error {
 		p.answered, p.answer, p.settled = true, f, settled
 	case p.given: // it may have yielded before it saw the cancel
 		return nil
-	case p.emit == nil:
+	case p.emit == nil && !p.collects:
 		return fmt.Errorf("an item for call %d, which is no stream", f.Call)
 	case p.under > 0 && p.under+len(f.Body) > wire.Window:
 		return fmt.Errorf("call %d has more than %d bytes of items under way", f.Call, wire.Window)

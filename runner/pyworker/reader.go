@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -12,28 +14,50 @@ import (
 	"github.com/pyplug/pyplug/runner/wire"
 )
 
+const (
+	// quick is how long a call took after which the caller of the next waits for its
+	// answer in its own thread. That a goroutine is woken to wake another costs 2 µs
+	// more, a fifth of such a call.
+	quick = 200 * time.Microsecond
+	// patience is how long it does so. Far less would cost, too: each such limit is
+	// then the next timer to expire, which is programmed and may be an interrupt.
+	patience = 5 * time.Millisecond
+	// yieldAfter is how often such a goroutine lets others run. One that never does
+	// has the scheduler take its place away 10 000 times a second, after 10 ms.
+	yieldAfter = 5 * time.Millisecond
+)
+
+// reader takes the worker's frames. Whoever holds turn reads: the goroutine in
+// read, or the caller of the only call.
+type reader struct {
+	turn    sync.Mutex
+	frames  *wire.Reader
+	settled bool      // what was printed before the last answer has been handed on
+	yielded time.Time // when a caller who read last let others run
+	err     error     // why no frame comes any more
+}
+
+// unwaiting is the worker's pipe where nobody waits.
+type unwaiting struct{ *proc.Conn }
+
+func (c unwaiting) Read(b []byte) (int, error) { return c.ReadNow(b) }
+
 // read hands each frame to whom it is for, until no more comes. It ends when
 // the process is gone, at the latest.
 func (w *instance) read() {
 	defer close(w.lost)
-	r := wire.NewReader(w.proc.Conn(), 0)
-	settled := false
 	for {
-		// What comes with one read was answered before it: so was printed what is
-		// to come before it.
-		fresh := r.Buffered() == 0
-		f, err := r.Next()
-		if err == nil {
-			if fresh || !settled {
-				settled = w.proc.Settled()
+		err := w.take()
+		if err == nil || errors.Is(err, proc.ErrNotYet) {
+			if w.proc.Conn().Wait() == nil {
+				continue
 			}
-			w.debugFrame("from worker", f, f.Body)
-			err = w.deliver(f, settled)
+			if err = w.take(); err == nil {
+				continue
+			}
+			// Else the silence is the end, or what the caller of a call saw.
 		}
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !gone(w.proc) {
+		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, proc.ErrNotYet) && !gone(w.proc) {
 			w.fault = err
 		}
 		w.waitGone()
@@ -41,6 +65,59 @@ func (w *instance) read() {
 		w.abandon()
 		return
 	}
+}
+
+// take takes the frames that have come; the error tells why there are no more.
+func (w *instance) take() error {
+	w.reader.turn.Lock()
+	defer w.reader.turn.Unlock()
+	return w.handOn(false)
+}
+
+// takeFirst waits for a moment until a frame comes, and takes those that have. It
+// is for the caller of the only call, and does nothing while somebody else reads.
+func (w *instance) takeFirst(p *pending) {
+	if !w.reader.turn.TryLock() {
+		return
+	}
+	defer w.reader.turn.Unlock()
+	if p.began.Sub(w.reader.yielded) > yieldAfter {
+		runtime.Gosched()
+		w.reader.yielded = p.began
+	}
+	ready, settled := w.proc.Await(patience)
+	if !ready {
+		return
+	}
+	if err := w.handOn(settled); err != nil && !errors.Is(err, proc.ErrNotYet) {
+		w.proc.Conn().Wake() // for the other to see it
+	}
+}
+
+// handOn hands on the frames that come with one read, or have come. It is called
+// with turn held. Settled tells what is known of the first.
+func (w *instance) handOn(settled bool) error {
+	r := &w.reader
+	for fresh := true; r.err == nil && (fresh || r.frames.Buffered() > 0); fresh = false {
+		f, err := r.frames.Next()
+		switch {
+		case errors.Is(err, proc.ErrNotYet):
+			return err
+		case err != nil:
+			r.err = err
+			return err
+		case settled:
+			r.settled = false // of those after it nothing is known
+		case fresh || !r.settled:
+			// What comes with one read was answered before it: so was printed what is
+			// to come before it.
+			r.settled = w.proc.Settled()
+		}
+		w.debugFrame("from worker", f, f.Body)
+		r.err = w.deliver(f, settled || r.settled)
+		settled = false
+	}
+	return r.err
 }
 
 // waitGone returns when the process is gone. A closed pipe is no death: a

@@ -32,6 +32,8 @@ def start():
     plugin, stacks = sys.argv[2], int(sys.argv[3])
     sys.argv = [plugin]
     take_descriptors()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=core.stray)
     greet()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)

@@ -71,14 +71,14 @@ if sys.version_info < (3, 8):
 
 from _frozen_importlib import _load
 from _frozen_importlib_external import spec_from_file_location
-from os import getpid, read, write
+from os import read, write
 
 CALL, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CKWDPQ"
 RESULT, BYTES, ITEM, END, ERROR = b"RBIZE"
 LARGEST = 512 << 20  # of a frame's body; what claims more is no frame
 
 HOME = os.path.dirname(__file__) + os.sep
-PID = getpid()
+PID = os.getpid()
 FUNCTION = type(lambda: None)
 # The types whose JSON the encoder writes by itself, at the top at least.
 PLAIN = {str, int, float, bool, type(None), list, dict, tuple}
@@ -95,6 +95,7 @@ encode = decode = None  # JSON; made by the start part
 known = {}  # hooks that were found before
 running = False  # the user's code runs, and SIGINT may interrupt it
 asked = False  # SIGINT has come during the present call
+strayed = False  # this is a child that user code forked
 awaited = None  # what the asyncio part is to start with
 
 
@@ -159,18 +160,19 @@ def frame():
     if len(data) < start:
         return None
     head = from_bytes(data[offset:start], "little")
+    kind = data[offset + 4]
     end = start + (head & 0xFFFFFFFF)
     if len(data) < end:
         if end - start > LARGEST:
             sys.exit("pyplug: impossible length in the frame header " + data[offset:start].hex())
         return None
     offset = end
-    return head >> 32 & 255, head >> 40, data[start:end]
+    return kind, head >> 40, data[start:end]
 
 
 def receive():
     """Waits for a frame; None at the end of the input."""
-    found = frame()
+    found = frame() if offset < len(data) else None
     while found is None and fill():
         found = frame()
     return found
@@ -179,12 +181,14 @@ def receive():
 def send(kind, number, body):
     """Writes a frame. SIGINT cannot break it: no user code is running."""
     global sink
-    if getpid() != PID:
+    if strayed:
         leave(0)
     left = (len(body) | kind << 32 | number << 40).to_bytes(9, "little") + body
     try:
-        while left:
-            left = left[write(sink, left) :]
+        written = write(sink, left)
+        while written < len(left):
+            left = left[written:]
+            written = write(sink, left)
     except BrokenPipeError:  # pyplug is gone; the input's end will say so
         sink = os.open(os.devnull, os.O_WRONLY)
     except OSError as error:
@@ -203,8 +207,14 @@ def flush():
         pass
 
 
+def stray():
+    """Runs first in a child that user code forks."""
+    global strayed
+    strayed = True
+
+
 def leave(code):
-    """Ends a child that user code forked and let return: it must not speak here."""
+    """Ends such a child that returns from the user's code: it must not speak here."""
     flush()
     os._exit(code)
 
@@ -227,7 +237,7 @@ def call(function, args=(), kwargs=NOTHING):
         running = True
         if asked:
             raise KeyboardInterrupt
-        return function(*args, **kwargs)
+        return function(*args, **kwargs) if kwargs else function(*args)
     finally:
         running = False
 

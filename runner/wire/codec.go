@@ -96,6 +96,11 @@ type Reader struct {
 	buf   []byte // the bytes read ahead are buf[start:end]
 	start int
 	end   int
+
+	frame  Frame // the one whose header has come, with room for some of its body
+	within bool  // there is one
+	length int   // of its body
+	got    int   // how much of that has come
 }
 
 // NewReader reads frames of the worker's pipe, in either direction, whose bodies
@@ -117,29 +122,44 @@ func NewSideReader(src io.Reader, max int, side Side) *Reader {
 // Next reads one frame, whose body is the caller's to keep. The error is
 // [io.EOF] when the stream ended between two frames, [io.ErrUnexpectedEOF] when
 // it ended within one, a [*HeaderError] when what came is no frame, or the
-// stream's own.
+// stream's own. After one that passes, such as a deadline's, Next can be called
+// again and goes on where it was.
 func (r *Reader) Next() (Frame, error) {
+	if !r.within {
+		if err := r.open(); err != nil {
+			return Frame{}, err
+		}
+	}
+	if err := r.fill(); err != nil {
+		return Frame{}, err
+	}
+	f := r.frame
+	r.frame, r.within = Frame{}, false
+	return f, nil
+}
+
+// open takes a frame's header.
+func (r *Reader) open() error {
 	head, err := r.header()
 	if err != nil {
-		return Frame{}, err
+		return err
 	}
 	length := uint64(little(head[:4]))
 	f := Frame{Type: Type(head[4]), Call: little(head[5:])}
 	if !r.sides[0].has(f.Type) && !r.sides[1].has(f.Type) {
-		return Frame{}, &HeaderError{Header: head, Problem: "unknown frame type"}
+		return &HeaderError{Header: head, Problem: "unknown frame type"}
 	}
 	if length > uint64(r.max) {
-		return Frame{}, &HeaderError{Header: head, Problem: "impossible length"}
+		return &HeaderError{Header: head, Problem: "impossible length"}
 	}
-	body, err := r.body(int(length))
-	if err != nil {
-		return Frame{}, err
+	if length > 0 {
+		f.Body = make([]byte, min(length, step))
 	}
-	f.Body = body
-	return f, nil
+	r.frame, r.length, r.got, r.within = f, int(length), 0, true
+	return nil
 }
 
-// header takes a frame's header.
+// header reads a frame's header.
 func (r *Reader) header() (head [HeaderSize]byte, err error) {
 	if r.end-r.start < HeaderSize {
 		r.end = copy(r.buf, r.buf[r.start:r.end])
@@ -162,26 +182,21 @@ func (r *Reader) header() (head [HeaderSize]byte, err error) {
 // Buffered is how many bytes were read ahead and not taken yet.
 func (r *Reader) Buffered() int { return r.end - r.start }
 
-// body reads n bytes, taking memory only as they come.
-func (r *Reader) body(n int) ([]byte, error) {
-	if n == 0 {
-		return nil, nil
-	}
-	body := make([]byte, min(n, step))
-	got := 0
-	for {
-		k, err := r.full(body[got:])
-		got += k
+// fill reads a frame's body, taking memory only as it comes.
+func (r *Reader) fill() error {
+	for r.got < r.length {
+		if r.got == len(r.frame.Body) {
+			grown := make([]byte, min(r.length, 2*r.got))
+			copy(grown, r.frame.Body)
+			r.frame.Body = grown
+		}
+		k, err := r.full(r.frame.Body[r.got:])
+		r.got += k
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if got == n {
-			return body, nil
-		}
-		grown := make([]byte, min(n, 2*len(body)))
-		copy(grown, body)
-		body = grown
 	}
+	return nil
 }
 
 // full fills p from what was read ahead and then from the stream.

@@ -48,6 +48,47 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// hesitant is a stream that has one byte at a time, and nothing in between.
+type hesitant struct {
+	src   io.Reader
+	ready bool
+}
+
+var errNotYet = errors.New("nothing has come")
+
+func (h *hesitant) Read(b []byte) (int, error) {
+	if h.ready = !h.ready; !h.ready {
+		return h.src.Read(b[:1])
+	}
+	return 0, errNotYet
+}
+
+// After an error of the stream's that passes, reading goes on where it was.
+func TestGoesOn(t *testing.T) {
+	frames := []Frame{{Type: Call, Call: 1, Body: []byte("hello")}, {Type: End, Call: 2}, {Type: Result, Call: 3, Body: []byte("null")}}
+	var stream []byte
+	for _, f := range frames {
+		stream = Append(stream, f.Type, f.Call, f.Body)
+	}
+	r := NewReader(&hesitant{src: bytes.NewReader(stream)}, 0)
+	var got []byte
+	for {
+		f, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		switch {
+		case err == nil:
+			got = Append(got, f.Type, f.Call, f.Body)
+		case !errors.Is(err, errNotYet):
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(got, stream) {
+		t.Errorf("got %q, want %q", got, stream)
+	}
+}
+
 // A frame that is cut at any byte is told as such, never as a clean end.
 func TestCutAtEachByte(t *testing.T) {
 	whole := Append(nil, Result, 3, []byte(`"hello"`))
