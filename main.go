@@ -6,7 +6,8 @@ import (
 
 	"github.com/pyplug/pyplug/commands"
 	"github.com/pyplug/pyplug/commands/ui"
-	_ "github.com/pyplug/pyplug/commands/warm"
+	_ "github.com/pyplug/pyplug/commands/warm/call"
+	_ "github.com/pyplug/pyplug/commands/warm/health"
 )
 
 func main() {

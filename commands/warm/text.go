@@ -5,7 +5,8 @@ package warm
 // Package strings initialises after gob and its like, if only for its name.
 // These do what its functions do.
 
-func cut(s, separator string) (before, after string, found bool) {
+// Cut is strings.Cut.
+func Cut(s, separator string) (before, after string, found bool) {
 	for i := range len(s) - len(separator) + 1 {
 		if s[i:i+len(separator)] == separator {
 			return s[:i], s[i+len(separator):], true
@@ -14,24 +15,10 @@ func cut(s, separator string) (before, after string, found bool) {
 	return s, "", false
 }
 
-func cutPrefix(s, prefix string) (rest string, found bool) {
+// CutPrefix is strings.CutPrefix.
+func CutPrefix(s, prefix string) (rest string, found bool) {
 	if len(s) < len(prefix) || s[:len(prefix)] != prefix {
 		return s, false
 	}
 	return s[len(prefix):], true
-}
-
-func hasSuffix(s, suffix string) bool {
-	return len(s) >= len(suffix) && s[len(s)-len(suffix):] == suffix
-}
-
-func split(s, separator string) (parts []string) {
-	for {
-		part, rest, more := cut(s, separator)
-		parts = append(parts, part)
-		if !more {
-			return parts
-		}
-		s = rest
-	}
 }

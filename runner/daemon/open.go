@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,8 @@ import (
 )
 
 // Open connects to the daemon that serves a name. One that is about to be there,
-// or to be gone, is waited for, two seconds at most.
+// or to be gone, is waited for, two seconds at most, and as long one that has to be
+// asked who it is.
 //
 // Errors are [*hook.Error]: of kind Unavailable with a [*NotRunningError], an
 // [*UnansweredError] or a [*VersionError], or where a directory is not the user's alone; of kind Usage for
@@ -36,21 +38,27 @@ func (c *Client) greet(ctx context.Context) (*Client, error) {
 		return nil, unavailable(&VersionError{Name: c.name, Daemon: version})
 	}
 	c.hail(build)
-	c.identify(ctx)
-	return c, nil
+	return c.identify(ctx)
 }
 
-// identify asks who serves where the file that says so is not there.
-func (c *Client) identify(ctx context.Context) {
+// identify asks who serves where the file that says so is not there, and closes the
+// connection to one that hangs.
+func (c *Client) identify(ctx context.Context) (*Client, error) {
 	if c.id.PID != 0 {
-		return
+		return c, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	limit, cancel := context.WithTimeout(ctx, StatusLimit)
 	defer cancel()
 	var s state
-	if c.message(ctx, message{Do: doStatus}, &s) == nil { // else the first call says why
+	err := c.message(limit, message{Do: doStatus}, &s)
+	switch {
+	case err == nil:
 		c.id = s.Identity
-	}
+	case limit.Err() != nil && ctx.Err() == nil:
+		c.Close()
+		return nil, unavailable(c.unanswered())
+	} // else the first call says why
+	return c, nil
 }
 
 // Look connects as [Open] does, to a daemon of any version: only Status and Stop
@@ -61,15 +69,15 @@ func Look(ctx context.Context, name string) (*Client, error) {
 		return nil, err
 	}
 	c.hail("")
-	c.identify(ctx)
-	return c, nil
+	return c.identify(ctx)
 }
 
 // Adopt goes on with what the warm way left, which it owns from then on:
 // [Client.Resume] is how its call ends.
 func Adopt(left *wire.Left) (*Client, error) {
-	conn, err := net.FileConn(left.Conn)
-	_ = left.Conn.Close()
+	file := os.NewFile(uintptr(left.Conn), left.Name)
+	conn, err := net.FileConn(file)
+	_ = file.Close()
 	if err != nil {
 		return nil, &hook.Error{Kind: hook.Unavailable, Hook: left.Hook, Sent: true, Err: &LostError{Name: left.Name, Err: err}}
 	}

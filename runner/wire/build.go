@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"os"
-	"strconv"
-)
+import "strconv"
 
 // Release is the version of a release, which the linker sets; else "".
 var Release = ""
@@ -16,13 +13,9 @@ func Build() string {
 	if Release != "" {
 		return Release
 	}
-	path, err := os.Executable()
-	if err != nil {
+	size, modified, ok := executable()
+	if !ok {
 		return ""
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
-	return "devel " + strconv.FormatInt(info.Size(), 10) + " " + strconv.FormatInt(info.ModTime().UnixNano(), 10)
+	return "devel " + strconv.FormatInt(size, 10) + " " + strconv.FormatInt(modified, 10)
 }

@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"os"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // The socket of a background plugin speaks the same frames as the worker's pipe.
 //
@@ -64,7 +61,7 @@ type Side string
 // The sides.
 const (
 	ToWorker   Side = "LCKWDPQ"
-	FromWorker Side = "HYRBIZEO"
+	FromWorker Side = "HYRBIZEOT"
 	ToDaemon   Side = "VACIZWKM"
 	FromDaemon Side = "NRBIZEJWX"
 )
@@ -129,9 +126,10 @@ func hasNUL(word string) bool {
 // closes it, which cancels a call that still runs. The call must not be sent
 // again.
 type Left struct {
-	// Conn is the connected socket, for net.FileConn, which copies it. It blocks,
-	// within limits of the socket's own, which a copy that does not block ignores.
-	Conn *os.File
+	// Conn is the descriptor of the connected socket, for net.FileConn, which copies
+	// it. It blocks, within limits of the socket's own, which a copy that does not
+	// block ignores.
+	Conn int
 	// Read is what the daemon has sent so far, from the first byte, whole frames
 	// and the start of one. It may end in the answer.
 	Read []byte

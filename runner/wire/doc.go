@@ -12,7 +12,7 @@
 // The protocols are the comments in wire.go, which worker.py repeats word for
 // word, and in daemon.go.
 //
-// The package imports next to nothing, so that a program which only makes one
-// warm call starts quickly. It never knows what a body says, nor who is at the
-// other end.
+// The package imports next to nothing, and on Linux neither os nor time, so that a
+// program which only makes one warm call starts quickly: see commands/warm. It never
+// knows what a body says, nor who is at the other end.
 package wire

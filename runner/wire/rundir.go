@@ -1,13 +1,13 @@
 package wire
 
-import "os"
+import "errors"
 
 // A background plugin's files are in a run directory: NAME.sock, which is 0600,
 // NAME.lock, NAME.json, NAME.log and NAME.log.1.
 
-// maxSocket is the longest path of a socket that every system takes: macOS has
+// MaxSocket is the longest path of a socket that every system takes: macOS has
 // 104 bytes with the NUL, Linux 108.
-const maxSocket = 103
+const MaxSocket = 103
 
 // ValidName tells whether a name can be a background plugin's:
 // [a-z0-9][a-z0-9_-]*. A name that is valid is no path and no flag.
@@ -27,21 +27,51 @@ func ValidName(name string) bool {
 // SocketPath is where the socket of a name is in a run directory. ok is false
 // when that is too long to be a socket's: then the next directory is taken.
 func SocketPath(dir, name string) (path string, ok bool) {
-	path = dir + string(os.PathSeparator) + name + ".sock"
-	return path, len(path) <= maxSocket
+	path = dir + separator + name + ".sock"
+	return path, len(path) <= MaxSocket
 }
 
 // DirError says why a run directory is not used.
-type DirError struct{ Dir, Problem string }
+type DirError struct {
+	Dir, Problem string
+	// Err is what the system said, such as [syscall.ENOENT]; nil when it was not asked.
+	Err error
+}
 
 // Error names the directory and what is wrong with it.
 func (e *DirError) Error() string { return "run directory " + e.Dir + " " + e.Problem }
 
+// Unwrap returns what the system said.
+func (e *DirError) Unwrap() error { return e.Err }
+
 // MakeDir makes a run directory if there is none, but not the one it is in, and
-// checks it as [CheckDir] does.
+// checks it as [CheckDir] does. The error is a [*DirError].
 func MakeDir(dir string) error {
-	if err := mkdir(dir); err != nil && !os.IsExist(err) {
+	wrong := (*DirError)(nil)
+	switch err := mkdir(dir); {
+	case err == nil:
+		return CheckDir(dir)
+	case errors.As(err, &wrong):
 		return err
+	case errors.Is(err, missing):
+		return &DirError{dir, "cannot be made: there is no " + parent(dir), err}
+	default:
+		return &DirError{dir, "cannot be made: " + err.Error(), err}
 	}
-	return CheckDir(dir)
+}
+
+// parent is the directory that another one is in.
+func parent(dir string) string {
+	isSlash := func(i int) bool { return dir[i] == '/' || dir[i] == separator[0] }
+	end := len(dir)
+	for end > 1 && isSlash(end-1) {
+		end--
+	}
+	for end > 1 && !isSlash(end-1) {
+		end--
+	}
+	for end > 1 && isSlash(end-1) {
+		end--
+	}
+	return dir[:end]
 }

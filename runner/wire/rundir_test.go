@@ -17,10 +17,10 @@ func TestValidName(t *testing.T) {
 }
 
 func TestSocketPath(t *testing.T) {
-	if path, ok := SocketPath("/d", strings.Repeat("x", maxSocket-len("/d/.sock"))); !ok || len(path) != maxSocket {
+	if path, ok := SocketPath("/d", strings.Repeat("x", MaxSocket-len("/d/.sock"))); !ok || len(path) != MaxSocket {
 		t.Errorf("%q, %v", path, ok)
 	}
-	if path, ok := SocketPath("/d", strings.Repeat("x", maxSocket-len("/d/.sock")+1)); ok {
+	if path, ok := SocketPath("/d", strings.Repeat("x", MaxSocket-len("/d/.sock")+1)); ok {
 		t.Errorf("%q", path)
 	}
 }

@@ -70,8 +70,19 @@ func TestMakeDir(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if err := MakeDir(filepath.Join(dir, "none", "pyplug")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("in no directory: %v", err)
+	for _, end := range []string{"/none/pyplug", "/none//pyplug//"} {
+		want := "run directory " + dir + end + " cannot be made: there is no " + dir + "/none"
+		if err := MakeDir(dir + end); !errors.Is(err, os.ErrNotExist) || err.Error() != want {
+			t.Errorf("in no directory: %v, want %s", err, want)
+		}
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("link", link); err != nil {
+		t.Fatal(err)
+	}
+	want := "run directory " + link + "/pyplug cannot be made: " + syscall.ELOOP.Error()
+	if err := MakeDir(link + "/pyplug"); err == nil || err.Error() != want {
+		t.Errorf("in what is none: %v, want %s", err, want)
 	}
 }
 

@@ -1,6 +1,17 @@
 package wire
 
-import "os"
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+const (
+	separator = `\`
+	// missing is the system's error where the parent of a directory is not there.
+	missing = syscall.ERROR_PATH_NOT_FOUND
+)
 
 // RunDirs are the directories that a background plugin's files may be in:
 // %PYPLUG_RUN_DIR% where that is set, else one in %LOCALAPPDATA%, which the user's
@@ -16,14 +27,31 @@ func RunDirs() []string {
 	return []string{base + `\pyplug-run`}
 }
 
-// CheckDir refuses what is no directory. The error is a [*DirError], or the
-// system's where the directory cannot be seen, such as [os.ErrNotExist].
+// CheckDir refuses what is no directory. The error is a [*DirError], which wraps
+// [io/fs.ErrNotExist] where there is nothing.
 func CheckDir(dir string) error {
 	info, err := os.Lstat(dir)
-	if err == nil && !info.IsDir() {
-		return &DirError{dir, "is not a directory"}
+	switch {
+	case err != nil:
+		return &DirError{dir, "cannot be looked at: " + system(err).Error(), err}
+	case !info.IsDir():
+		return &DirError{Dir: dir, Problem: "is not a directory"}
+	}
+	return nil
+}
+
+// mkdir makes a directory. One that is there it leaves as it is.
+func mkdir(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return system(err)
+	}
+	return nil
+}
+
+// system is what the system said, without the path.
+func system(err error) error {
+	if wrapped := (*fs.PathError)(nil); errors.As(err, &wrapped) {
+		return wrapped.Err
 	}
 	return err
 }
-
-func mkdir(dir string) error { return os.Mkdir(dir, 0o700) }

@@ -1,20 +1,22 @@
 //go:build linux || darwin
 
-package warm
+package health
 
 import (
 	"bytes"
 	"os"
 	"strconv"
 	"syscall"
+
+	"github.com/pyplug/pyplug/commands/warm"
 )
 
 // readAddress reads unix:PATH, unix:///PATH and IP:PORT, where localhost and
 // nothing are an IP too. It tells what to connect to, the first first, and what
 // gRPC calls it. An address that needs a resolver or package net is not ok.
 func readAddress(address string) (targets []syscall.Sockaddr, authority string, ok bool) {
-	if path, isUnix := cutPrefix(address, "unix:"); isUnix {
-		path, _ = cutPrefix(path, "//")
+	if path, isUnix := warm.CutPrefix(address, "unix:"); isUnix {
+		path, _ = warm.CutPrefix(path, "//")
 		return []syscall.Sockaddr{&syscall.SockaddrUnix{Name: path}}, "localhost", path != ""
 	}
 	colon := bytes.LastIndexByte([]byte(address), ':')
@@ -26,8 +28,8 @@ func readAddress(address string) (targets []syscall.Sockaddr, authority string, 
 	if err != nil {
 		return nil, "", false
 	}
-	if inner, bracketed := cutPrefix(host, "["); bracketed {
-		inner, rest, closed := cut(inner, "]")
+	if inner, bracketed := warm.CutPrefix(host, "["); bracketed {
+		inner, rest, closed := warm.Cut(inner, "]")
 		ip, isIP := parseIPv6(inner)
 		if !closed || rest != "" || !isIP {
 			return nil, "", false
@@ -104,7 +106,7 @@ func parseIPv4(text string) (ip []byte, ok bool) {
 // parseIPv6 reads eight hexadecimal numbers, of which "::" leaves some out. It
 // knows no zone and no IPv4 at the end.
 func parseIPv6(text string) (ip []byte, ok bool) {
-	before, after, short := cut(text, "::")
+	before, after, short := warm.Cut(text, "::")
 	head, ok := groups(before)
 	tail, ok2 := groups(after)
 	length := len(head) + len(tail)

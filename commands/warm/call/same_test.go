@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package warm
+package call
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pyplug/pyplug/commands/warm/warmtest"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -59,7 +60,7 @@ var life = regexp.MustCompile(` after [0-9.]+ m?s`)
 func TestCallSame(t *testing.T) {
 	runnertest.NothingLeft(t)
 	python := runnertest.Python(t)
-	dir, err := os.MkdirTemp("", "warm")
+	dir, err := os.MkdirTemp("/tmp", "warm")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +70,11 @@ func TestCallSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"PYPLUG_RUN_DIR=" + filepath.Join(dir, "run"), "XDG_CACHE_HOME=" + dir}
-	if got := pyplug(t, env, "start", "--name", "p", "--python", python, plugin); got.code != 0 {
+	if got := warmtest.Run(t, env, "start", "--name", "p", "--python", python, plugin); got.Code != 0 {
 		t.Fatalf("%+v", got)
 	}
 	t.Cleanup(func() {
-		if got := pyplug(t, env, "stop", "p"); got.code != 0 {
+		if got := warmtest.Run(t, env, "stop", "p"); got.Code != 0 {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -104,12 +105,12 @@ func TestCallSame(t *testing.T) {
 				os.Remove(count)
 				return len(text)
 			}
-			got := pyplug(t, env, args...)
+			got := warmtest.Run(t, env, args...)
 			n := calls()
-			want := pyplug(t, append(env, "PYPLUG_COLOR=never"), args...)
-			got.stderr, want.stderr = life.ReplaceAllString(got.stderr, ""), life.ReplaceAllString(want.stderr, "")
-			if got != want || got.code != code {
-				t.Errorf("%d %.200q\n%s\nwant\n%d %.200q\n%s", got.code, got.stdout, got.stderr, want.code, want.stdout, want.stderr)
+			want := warmtest.Run(t, append(env, "PYPLUG_COLOR=never"), args...)
+			got.Stderr, want.Stderr = life.ReplaceAllString(got.Stderr, ""), life.ReplaceAllString(want.Stderr, "")
+			if got != want || got.Code != code {
+				t.Errorf("%d %.200q\n%s\nwant\n%d %.200q\n%s", got.Code, got.Stdout, got.Stderr, want.Code, want.Stdout, want.Stderr)
 			}
 			if m := calls(); n != m || n > 1 || n == 0 && code != 4 {
 				t.Errorf("called %d times, and %d times in the ordinary way", n, m)

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package warm
+package call
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -83,7 +84,7 @@ func (s *session) Close(context.Context) error                      { return nil
 // keep serves a session under the name "p".
 func keep(t *testing.T, o daemon.Options) *session {
 	t.Helper()
-	base, err := os.MkdirTemp("", "warm")
+	base, err := os.MkdirTemp("/tmp", "warm")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,10 +174,22 @@ func TestDaemonCancels(t *testing.T) {
 	if left == nil {
 		t.Fatal("nothing was sent")
 	}
-	<-s.entered
-	left.Conn.Close()
-	if err := <-s.ended; err == nil {
+	soon(t, "the call runs", s.entered)
+	local(left.Conn).close()
+	if err := soon(t, "the call was cancelled", s.ended); err == nil {
 		t.Error("no cause")
+	}
+}
+
+// soon takes what comes through a channel, and fails the test when nothing does.
+func soon[T any](t *testing.T, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(runnertest.Patience):
+		t.Fatalf("waited %s in vain: %s", runnertest.Patience, what)
+		panic("unreachable")
 	}
 }
 

@@ -1,10 +1,12 @@
 //go:build linux || darwin
 
-package warm
+package health
 
 import (
 	"time"
 	"unicode/utf8"
+
+	"github.com/pyplug/pyplug/commands/warm"
 )
 
 const (
@@ -26,9 +28,9 @@ type health struct{ address, service string }
 func readHealth(words []string) (q health, ok bool) {
 	given := map[string]bool{}
 	for ; len(words) > 0; words = words[1:] {
-		word, dashed := cutPrefix(words[0], "-")
-		word, _ = cutPrefix(word, "-")
-		name, value, hasValue := cut(word, "=")
+		word, dashed := warm.CutPrefix(words[0], "-")
+		word, _ = warm.CutPrefix(word, "-")
+		name, value, hasValue := warm.Cut(word, "=")
 		if name == "addr" {
 			name = "address"
 		}

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package warm
+package health
 
 import (
 	"net"

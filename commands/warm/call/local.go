@@ -1,11 +1,19 @@
 //go:build linux || darwin
 
-package warm
+package call
 
-import (
-	"syscall"
-	"time"
-)
+import "syscall"
+
+// patience is how long the warm way waits for a call's answer, in nanoseconds.
+const patience = 200e6
+
+// now is the time in nanoseconds. Package time has a clock that does not jump, but
+// initialises late; so each wait has patience as its limit, too.
+func now() int64 {
+	var t syscall.Timeval
+	_ = syscall.Gettimeofday(&t) // which cannot fail
+	return syscall.TimevalToNsec(t)
+}
 
 // local is a connected Unix socket. It blocks, with the kernel's own time limits,
 // since package os would make a poller first.
@@ -29,13 +37,13 @@ func connectLocal(path string) (conn local, ok bool) {
 func (l local) close() { syscall.Close(int(l)) }
 
 // limit sets how long one system call may take.
-func (l local) limit(option int, d time.Duration) bool {
-	t := syscall.NsecToTimeval(max(d, time.Microsecond).Nanoseconds()) // 0 would be for ever
+func (l local) limit(option int, left int64) bool {
+	t := syscall.NsecToTimeval(min(max(left, 1000), patience)) // 0 would be for ever
 	return syscall.SetsockoptTimeval(int(l), syscall.SOL_SOCKET, option, &t) == nil
 }
 
 // send sends all of p in time, in one write unless the socket takes less.
-func (l local) send(p []byte, deadline time.Time) bool {
+func (l local) send(p []byte, deadline int64) bool {
 	for {
 		n, err := syscall.Write(int(l), p)
 		switch {
@@ -46,7 +54,7 @@ func (l local) send(p []byte, deadline time.Time) bool {
 		case err != syscall.EINTR:
 			return false
 		}
-		if !l.limit(syscall.SO_SNDTIMEO, time.Until(deadline)) || !time.Now().Before(deadline) {
+		if left := deadline - now(); left <= 0 || !l.limit(syscall.SO_SNDTIMEO, left) {
 			return false
 		}
 	}
@@ -54,9 +62,9 @@ func (l local) send(p []byte, deadline time.Time) bool {
 
 // read reads at least one byte of p in time; 0 at the end of the connection, and
 // when there was none in time.
-func (l local) read(p []byte, deadline time.Time) int {
+func (l local) read(p []byte, deadline int64) int {
 	for {
-		left := time.Until(deadline)
+		left := deadline - now()
 		if left <= 0 || !l.limit(syscall.SO_RCVTIMEO, left) {
 			return 0
 		}

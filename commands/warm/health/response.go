@@ -1,11 +1,13 @@
 //go:build linux || darwin
 
-package warm
+package health
 
 import (
 	"bytes"
 
 	"golang.org/x/net/http2/hpack"
+
+	"github.com/pyplug/pyplug/commands/warm"
 )
 
 const (
@@ -139,7 +141,7 @@ func (h *headers) end() bool {
 
 // isGRPC tells whether a content type is gRPC's, in any codec.
 func isGRPC(contentType string) bool {
-	rest, ok := cutPrefix(contentType, "application/grpc")
+	rest, ok := warm.CutPrefix(contentType, "application/grpc")
 	return ok && (rest == "" || rest[0] == '+' || rest[0] == ';')
 }
 

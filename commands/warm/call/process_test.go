@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package warm
+package call
 
 import (
 	"io"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pyplug/pyplug/commands/warm/warmtest"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/wire"
 )
@@ -19,8 +20,8 @@ func TestCallPrints(t *testing.T) {
 	runnertest.NothingLeft(t)
 	for _, value := range []string{"5", `"Hällo\n"`, strings.Repeat("x", maxResult)} {
 		d := fake(t, result(value))
-		if got := pyplug(t, d.env, "call", "p", "greet", "World"); got != (outcome{stdout: value + "\n"}) {
-			t.Errorf("%.40q: %d, %.40q, %s", value, got.code, got.stdout, got.stderr)
+		if got := warmtest.Run(t, d.env, "call", "p", "greet", "World"); got != (warmtest.Outcome{Stdout: value + "\n"}) {
+			t.Errorf("%.40q: %d, %.40q, %s", value, got.Code, got.Stdout, got.Stderr)
 		}
 		if asked := d.take(); len(asked) != 1 || asked[0] != "greet|World" {
 			t.Errorf("asked %q", asked)
@@ -51,8 +52,8 @@ func TestCallOdd(t *testing.T) {
 			d.mu.Lock()
 			d.leave = true
 			d.mu.Unlock()
-			got := pyplug(t, d.env, "call", "p", "greet")
-			if got.code != c.code || (got.stderr == "") != (c.code == 0) || (got.stdout == "") != (c.code != 0) {
+			got := warmtest.Run(t, d.env, "call", "p", "greet")
+			if got.Code != c.code || (got.Stderr == "") != (c.code == 0) || (got.Stdout == "") != (c.code != 0) {
 				t.Errorf("%+v", got)
 			}
 			if asked := d.take(); len(asked) != 1 || asked[0] != "greet" {
@@ -66,15 +67,11 @@ func TestCallOdd(t *testing.T) {
 // end.
 func start(t *testing.T, d *fakeDaemon) (p *os.Process, stdout *os.File, in *os.File) {
 	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err = os.StartProcess(path, []string{"pyplug", "call", "p", "greet"},
+	p, err = os.StartProcess(warmtest.Binary(t), []string{"pyplug", "call", "p", "greet"},
 		&os.ProcAttr{Env: d.env, Files: []*os.File{nil, out, os.Stderr}})
 	if err != nil {
 		t.Fatal(err)

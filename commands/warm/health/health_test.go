@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package warm
+package health
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -25,6 +26,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/pyplug/pyplug/commands/warm/warmtest"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -137,13 +139,20 @@ func TestSame(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"health"}, c.args...)
-			got := pyplug(t, nil, args...)
+			var got warmtest.Outcome
 			var byWarm []asked
-			if c.server != nil {
-				byWarm = c.server.take()
-			}
-			want := pyplug(t, nil, append(args, "--timeout", "2")...)
-			if got != want || got.code != c.code {
+			runnertest.Tries(t, func() error {
+				got = warmtest.Run(t, nil, args...)
+				if c.server != nil {
+					byWarm = c.server.take()
+				}
+				if c.warm && (len(byWarm) != 1 || !byWarm[0].warm) {
+					return fmt.Errorf("asked %+v, want it to be asked by the warm way alone", byWarm)
+				}
+				return nil
+			})
+			want := warmtest.Run(t, nil, append(args, "--timeout", "2")...)
+			if got != want || got.Code != c.code {
 				t.Errorf("%+v, want %+v and code %d", got, want, c.code)
 			}
 			var ordinary []asked
@@ -151,8 +160,8 @@ func TestSame(t *testing.T) {
 				ordinary = c.server.take()
 			}
 			if c.warm {
-				if len(byWarm) != 1 || !byWarm[0].warm || len(ordinary) != 1 || ordinary[0].warm {
-					t.Fatalf("asked %+v and %+v", byWarm, ordinary)
+				if len(ordinary) != 1 || ordinary[0].warm {
+					t.Fatalf("asked %+v", ordinary)
 				}
 				if !reflect.DeepEqual(byWarm[0].metadata, ordinary[0].metadata) {
 					t.Errorf("sent %v, want %v", byWarm[0].metadata, ordinary[0].metadata)
@@ -174,8 +183,8 @@ func TestLeft(t *testing.T) {
 		"a flag":   {nil, []string{"--color", "always"}, "\x1b[32mhealthy\x1b[0m\n"},
 		"ours":     {[]string{"PYPLUG_COLOR=never"}, nil, "healthy\n"},
 	} {
-		got := pyplug(t, c.env, append([]string{"health", "--address", s.address}, c.args...)...)
-		if all := s.take(); got.stdout != c.want || got.code != 0 || len(all) != 1 || all[0].warm {
+		got := warmtest.Run(t, c.env, append([]string{"health", "--address", s.address}, c.args...)...)
+		if all := s.take(); got.Stdout != c.want || got.Code != 0 || len(all) != 1 || all[0].warm {
 			t.Errorf("%s: %+v, asked %+v", name, got, all)
 		}
 	}
@@ -191,8 +200,8 @@ func TestSlow(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	s.mu.Unlock()
-	got := pyplug(t, nil, "health", "--address", s.address)
-	if all := s.take(); got != (outcome{stdout: "healthy\n"}) || len(all) != 2 || !all[0].warm || all[1].warm {
+	got := warmtest.Run(t, nil, "health", "--address", s.address)
+	if all := s.take(); got != (warmtest.Outcome{Stdout: "healthy\n"}) || len(all) != 2 || !all[0].warm || all[1].warm {
 		t.Errorf("%+v, asked %+v", got, all)
 	}
 }
@@ -201,16 +210,12 @@ func TestSlow(t *testing.T) {
 // and is no error there.
 func TestReaderGone(t *testing.T) {
 	s := serve(t, "tcp", "127.0.0.1:0", withSick())
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	in.Close()
-	p, err := os.StartProcess(path, []string{"pyplug", "health", "--address", s.address}, &os.ProcAttr{Env: []string{"PATH=/"}, Files: []*os.File{nil, out, nil}})
+	p, err := os.StartProcess(warmtest.Binary(t), []string{"pyplug", "health", "--address", s.address}, &os.ProcAttr{Env: []string{"PATH=/"}, Files: []*os.File{nil, out, nil}})
 	out.Close()
 	if err != nil {
 		t.Fatal(err)

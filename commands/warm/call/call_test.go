@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package warm
+package call
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ type fakeDaemon struct {
 // answer to what is asked; without one it closes the connection.
 func fake(t *testing.T, answer []byte) *fakeDaemon {
 	t.Helper()
-	base, err := os.MkdirTemp("", "warm")
+	base, err := os.MkdirTemp("/tmp", "warm")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,18 +169,19 @@ func TestAnswer(t *testing.T) {
 				t.Errorf("it said that it is %q", d.hails)
 			}
 			// What was not read yet can be read from the connection.
-			conn, err := net.FileConn(left.Conn)
+			file := os.NewFile(uintptr(left.Conn), "left")
+			conn, err := net.FileConn(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			left.Conn.Close()
+			file.Close()
 			rest := make([]byte, len(c.answer)-len(left.Read))
 			if _, err := io.ReadFull(conn, rest); err != nil || !bytes.Equal(join(left.Read, rest), c.answer) {
 				t.Errorf("%d and %d bytes are left, %v, want %d", len(left.Read), len(rest), err, len(c.answer))
 			}
 			conn.Close()
 			receive(t, d.closed, "the end of the connection")
-			left.Conn, left.Read = nil, nil
+			left.Conn, left.Read = 0, nil
 			if want := (&wire.Left{Call: callNumber, Name: "p", Hook: "greet", Words: []string{"World", "", "n=2"}}); !reflect.DeepEqual(left, want) {
 				t.Errorf("left %+v, want %+v", left, want)
 			}
