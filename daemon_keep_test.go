@@ -35,15 +35,8 @@ type kept struct {
 func (d *daemons) keep(words ...string) *kept {
 	d.t.Helper()
 	k := &kept{Cmd: d.command(append([]string{"run", "--keep"}, words...)...)}
-	out, err := k.StdoutPipe()
-	if err != nil {
-		d.t.Fatal(err)
-	}
 	k.Stderr = &k.errs
-	if err := k.Start(); err != nil {
-		d.t.Fatal(err)
-	}
-	k.lines = bufio.NewScanner(out)
+	k.lines = bufio.NewScanner(reading(d.t, k.Cmd))
 	return k
 }
 
@@ -99,7 +92,7 @@ func TestKeepSignals(t *testing.T) {
 // abstract name, and the plugin is not told of that manager.
 func TestKeepNotifies(t *testing.T) {
 	for name, address := range map[string]string{
-		"a path": filepath.Join(t.TempDir(), "notify"), "an abstract name": fmt.Sprintf("@pyplug-test-%d", os.Getpid()),
+		"a path": filepath.Join(filepath.Dir(runDir(t)), "notify"), "an abstract name": fmt.Sprintf("@pyplug-test-%d", os.Getpid()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDaemons(t)
@@ -108,7 +101,7 @@ func TestKeepNotifies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer manager.Close()
-			if err := manager.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			if err := manager.SetReadDeadline(time.Now().Add(runnertest.Patience)); err != nil {
 				t.Fatal(err)
 			}
 			told := func() string {
@@ -295,7 +288,10 @@ func TestKeepWatch(t *testing.T) {
 		out, _, _ := d.pyplug("logs", "watched")
 		return strings.Contains(out, "does not start")
 	})
-	d.wants("22", "call", "watched", "version")
+	out, note, code := d.pyplug("call", "watched", "version")
+	if out != "22\n" || code != 0 || !strings.Contains(note, "does not start: SyntaxError") || strings.Contains(note, "restart") {
+		t.Errorf("got %q, %d and %q", out, code, note)
+	}
 	edit("def version(): return 4444\n")
 	runnertest.Until(t, "the mended one answers", func() bool {
 		out, _, code := d.pyplug("call", "watched", "version")

@@ -56,9 +56,6 @@ func value(name, use string, env ...string) cli.Flag {
 	return &cli.StringFlag{Name: name, Usage: use, EnvVars: env}
 }
 
-// leastMemory is below what any Python takes: who says less forgot the unit.
-const leastMemory = 1 << 20
-
 // none is a limit that was set to none.
 const none = -1
 
@@ -99,7 +96,7 @@ func readKeep(c *cli.Context, cfg *runner.Config) error {
 		if !ok {
 			return usage("--max-memory is %q, want a size such as 512MB or 2GB", text)
 		}
-		if bytes > 0 && bytes < leastMemory {
+		if bytes > 0 && bytes < manifest.LeastMemory {
 			return usage("--max-memory is %q, want at least 1MB", text)
 		}
 		k.MaxMemory = bytes

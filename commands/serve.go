@@ -33,6 +33,7 @@ type service struct {
 	first      runner.Snapshot
 	mu         sync.Mutex      // protects what follows
 	seen       runner.Snapshot // of what the workers were started from
+	broken     string          // why what a watch saw changed does not start; empty when it does
 }
 
 // serve keeps a plugin alive behind its name until a signal or a client ends it,
@@ -188,12 +189,20 @@ func (s *service) note() string {
 		}
 	}
 	s.mu.Lock()
-	seen := s.seen
+	seen, broken := s.seen, s.broken
 	s.mu.Unlock()
-	if changed := seen.Changed(); len(changed) > 0 {
-		return fmt.Sprintf("%s was changed since %s was started: `pyplug restart %s` loads it", filepath.Base(changed[0]), name, name)
+	changed := seen.Changed()
+	if len(changed) == 0 {
+		return ""
 	}
-	return ""
+	text := fmt.Sprintf("%s was changed since %s was started", filepath.Base(changed[0]), name)
+	switch {
+	case !s.o.watch:
+		return fmt.Sprintf("%s: `pyplug restart %s` loads it", text, name)
+	case broken != "":
+		return text + ", and does not start: " + broken
+	}
+	return text + ", and is being loaded"
 }
 
 // startAgain is what takes new flags, another Python or a new manifest.
@@ -205,7 +214,7 @@ func startAgain(name string) string {
 func (s *service) renewed(now runner.Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seen = now
+	s.seen, s.broken = now, ""
 }
 
 // run serves what is ready, until it ends.
@@ -292,6 +301,9 @@ func (s *service) watched(ctx context.Context, changed []string, err error) {
 		text += " and others"
 	}
 	if err != nil {
+		s.mu.Lock()
+		s.broken, _, _ = strings.Cut(err.Error(), "\n")
+		s.mu.Unlock()
 		s.say(text + " changed and does not start, so the old plugin stays: " + err.Error())
 		return
 	}

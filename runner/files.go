@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -120,6 +121,16 @@ func (p Snapshot) Changed() []string {
 	}
 	slices.Sort(changed)
 	return changed
+}
+
+// since tells whether a file was changed after a time.
+func (p Snapshot) since(t time.Time) bool {
+	for _, is := range p.seen {
+		if is.modified >= t.UnixNano() {
+			return true
+		}
+	}
+	return false
 }
 
 // conditions change when a start that failed may come out otherwise: the plugin's

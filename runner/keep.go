@@ -29,7 +29,8 @@ type Kept struct {
 
 	described described
 	lastExit  atomic.Pointer[hook.Exit]
-	replaying sync.Mutex // held by Replay, so that all workers have one order
+	refused   atomic.Pointer[string] // why no worker could replace another one; nil once one starts
+	replaying sync.Mutex             // held by Replay, so that all workers have one order
 
 	mu      sync.Mutex // held while an event is told; protects following
 	slots   []*supervise.Supervisor
@@ -213,7 +214,11 @@ func (k *Kept) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 // are, and the error is that of its start. Ending ctx ends the waiting.
 func (k *Kept) Restart(ctx context.Context, reason string) error {
 	k.starter.forget()
-	return k.pool.Replace(ctx, reason)
+	err := k.pool.Replace(ctx, reason)
+	if err == nil {
+		k.described.forget() // the new ones may differ by what is no file of the plugin
+	}
+	return err
 }
 
 // Failed is closed when all workers have failed, or ended for good, and none is

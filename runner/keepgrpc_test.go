@@ -2,7 +2,7 @@ package runner_test
 
 import (
 	"context"
-	"net"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,17 +29,6 @@ func served(t *testing.T, name string, env ...string) runner.Config {
 		Environ: os.Environ(), Cwd: t.TempDir(), Env: append(env, "PYTHONDONTWRITEBYTECODE=1"),
 		GRPC: runner.GRPC{CookieKey: "ZOO_COOKIE", CookieValue: "monkey"},
 	}
-}
-
-// freePort is one that nobody listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
 func TestKeepGRPC(t *testing.T) {
@@ -102,6 +91,37 @@ func TestKeepCondemned(t *testing.T) {
 	}
 }
 
+// TestKeepShortLimits has a server hang, and then calls whose limit is shorter than
+// that of a probe: they are answered by its replacement.
+func TestKeepShortLimits(t *testing.T) {
+	runnertest.NothingLeft(t)
+	runnertest.Tries(t, func() error {
+		k := keep(t, served(t, "zoo.py", "MARKER="+filepath.Join(t.TempDir(), "marker")))
+		within := func(limit time.Duration, name string) error {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			_, err := k.Call(ctx, call(name, `{"text":"a"}`))
+			return err
+		}
+		if err := within(500*time.Millisecond, "Stubborn"); kindOf(err) != hook.Timeout {
+			t.Fatalf("got %v, want a timeout", err)
+		}
+		var calls sync.WaitGroup
+		failed := make([]error, 3)
+		for i := range failed {
+			calls.Go(func() { failed[i] = within(1900*time.Millisecond, "Echo") })
+		}
+		calls.Wait()
+		if err := errors.Join(failed...); err != nil {
+			return err
+		}
+		if st := k.Status(); st.Generation != 2 || st.Failed != 1 {
+			t.Errorf("got %+v, want another process", st)
+		}
+		return nil
+	})
+}
+
 // TestKeepBusy has a server with one thread, which answers no probe while it works.
 func TestKeepBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
@@ -134,7 +154,7 @@ func TestKeepFixedPort(t *testing.T) {
 	for name, reuse := range map[string]string{"refused": "", "shared": "REUSE=1"} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
-			port := freePort(t)
+			port := runnertest.FixedPort(t)
 			cfg := served(t, "fixed_port.py", "PORT="+port, reuse)
 			if reuse == "" {
 				cfg.Env = []string{"PORT=" + port}

@@ -255,7 +255,14 @@ func TestKeepBrokenEdit(t *testing.T) {
 		t.Errorf("got %v, want the syntax error", err)
 	}
 	answers(t, k, call("ok", "[1]"), "1")
-	if st := k.Status(); st.State != hook.StateReady || st.Generation != 1 {
+	if st := k.Status(); st.State != hook.StateReady || st.Generation != 1 || !strings.Contains(st.Note, "does not start") {
+		t.Errorf("got %+v", st)
+	}
+	put(t, cfg.Cwd, "plug.py", busybody)
+	if err := k.Restart(t.Context(), "a test"); err != nil {
+		t.Error(err)
+	}
+	if st := k.Status(); st.Generation != 3 || st.Note != "" {
 		t.Errorf("got %+v", st)
 	}
 }
@@ -263,23 +270,31 @@ func TestKeepBrokenEdit(t *testing.T) {
 // TestKeepDrains lets what runs and waits end before it closes.
 func TestKeepDrains(t *testing.T) {
 	runnertest.NothingLeft(t)
-	k := keep(t, file(t, busybody))
+	cfg := file(t, busybody)
+	k := keep(t, cfg)
+	gate := filepath.Join(cfg.Cwd, "gate")
 	var calls sync.WaitGroup
 	for range 3 {
 		calls.Go(func() {
-			if _, err := k.Call(t.Context(), call("nap", "[0.05]")); err != nil {
+			if _, err := k.Call(t.Context(), call("wait", `["`+gate+`"]`)); err != nil {
 				t.Errorf("a call failed: %v", err)
 			}
 		})
 	}
 	runnertest.Until(t, "the calls", func() bool { st := k.Status(); return st.Running == 1 && st.Queued == 2 })
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if err := k.Drain(ctx); err != nil {
-		t.Error(err)
-	}
+	calls.Go(func() {
+		ctx, cancel := context.WithTimeout(t.Context(), runnertest.Patience)
+		defer cancel()
+		if err := k.Drain(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	runnertest.Until(t, "no call is taken any more", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		_, err := k.Call(ctx, call("ok", "[1]"))
+		return kindOf(err) == hook.Unavailable
+	})
+	put(t, cfg.Cwd, "gate", "")
 	calls.Wait()
-	if _, err := k.Call(t.Context(), call("ok", "[1]")); kindOf(err) != hook.Unavailable {
-		t.Errorf("got %v, want it unavailable", err)
-	}
 }

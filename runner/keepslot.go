@@ -97,6 +97,14 @@ func (s *starter) refresh() {
 	s.files, s.anew = &now, false
 }
 
+// outdated tells whether the launcher keeps what it has read of the plugin's files, and
+// that changed.
+func (s *starter) outdated() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files != nil && len(s.files.Changed()) > 0
+}
+
 // forget has the next start read the plugin anew, also what is no file of it.
 func (s *starter) forget() {
 	s.mu.Lock()

@@ -25,8 +25,12 @@ func (k *Kept) note(text string) {
 func (k *Kept) tell(worker int, e hook.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if e.To == hook.StateReady {
+	switch {
+	case e.To == hook.StateReady:
 		k.up = true
+		k.refused.Store(nil)
+	case e.From == hook.StateStarting && e.To == hook.StateFailed && k.stays(worker):
+		k.refused.Store(&e.Reason)
 	}
 	if worker == 2 && e.To != hook.StateStarting {
 		closeOnce(k.second)
@@ -46,16 +50,17 @@ func (k *Kept) tell(worker int, e hook.Event) {
 	if k.up {
 		k.trials.watch(e, k.session.conditions)
 	}
-	if k.over {
+	if k.over || !k.resting() {
 		return
-	}
-	for _, sup := range k.slots {
-		if s := sup.State().State; s != hook.StateFailed && s != hook.StateStopped {
-			return
-		}
 	}
 	k.over = true
 	close(k.gaveUp)
+}
+
+// stays tells whether the slot of a worker whose start failed has another one that
+// takes calls. k.mu is held.
+func (k *Kept) stays(worker int) bool {
+	return worker <= len(k.slots) && k.slots[worker-1].State().State.Takes()
 }
 
 // closeOnce closes a channel that one goroutine at a time closes.
@@ -123,7 +128,7 @@ func (k *Kept) Status() hook.Status {
 	stats := k.pool.Stats()
 	st := hook.Status{
 		Workers: len(stats.Slots), Calls: stats.Calls, Failed: stats.Failed, Running: stats.Running, Queued: stats.Queued,
-		LastExit: k.lastExit.Load(),
+		LastExit: k.lastExit.Load(), Note: k.remark(),
 	}
 	for _, sup := range k.slots { // they no longer change
 		one := sup.State()
@@ -144,6 +149,15 @@ func (k *Kept) Status() hook.Status {
 		}
 	}
 	return st
+}
+
+// remark is the note of a status.
+func (k *Kept) remark() string {
+	why := k.refused.Load()
+	if why == nil {
+		return ""
+	}
+	return "a new worker does not start, so the old one stays: " + *why
 }
 
 // ready are the instances that are, as their launcher made them. They are not
@@ -169,9 +183,20 @@ func (k *Kept) Probe(ctx context.Context) error {
 		}
 	}
 	if len(instances) == 0 {
-		return fail(hook.Unavailable, fmt.Errorf("the plugin is %s", k.Status().State))
+		return fail(hook.Unavailable, unready(k.Status().State))
 	}
 	return nil
+}
+
+// unready says why nobody can be asked.
+func unready(s hook.State) error {
+	switch s {
+	case hook.StateBackoff:
+		return errors.New("the plugin is restarting, in back-off")
+	case hook.StateFailed:
+		return errors.New("the plugin was given up: it is not started again by itself")
+	}
+	return fmt.Errorf("the plugin is %s", s)
 }
 
 // Attach says how another host of go-plugin attaches to the plugin, in the JSON

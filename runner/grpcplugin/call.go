@@ -55,7 +55,7 @@ func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	defer func() {
 		i.finish()
 		if k.interrupted {
-			go i.afterInterrupt() // ends within the probe's limit
+			go i.afterInterrupt(k.patience()) // ends within that
 		}
 	}()
 	r, herr := k.run()

@@ -16,6 +16,20 @@ import (
 // slack is how much earlier than we a server may see a call's deadline pass.
 const slack = 100 * time.Millisecond
 
+// leastPatience is what a plugin has at least to answer after a call was given up.
+const leastPatience = 200 * time.Millisecond
+
+// patience is how long a plugin may be silent after a call was given up: a quarter
+// of what the call had, so that the calls that wait for the verdict do not lose all
+// of theirs to it, and no longer than any probe.
+func (k *call) patience() time.Duration {
+	deadline, bounded := k.ctx.Deadline()
+	if !bounded {
+		return probeLimit
+	}
+	return min(max(deadline.Sub(k.began)/4, leastPatience), probeLimit)
+}
+
 // refused is an error in what the caller gave.
 func (k *call) refused(err error) *hook.Error {
 	if own := (*hook.Error)(nil); errors.As(err, &own) {

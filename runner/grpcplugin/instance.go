@@ -214,6 +214,7 @@ func (i *Instance) verdict(ctx context.Context, err error, began time.Time) *hoo
 	}
 	herr := unhealthy(ctx, err, began)
 	if herr.Status != nil && i.diedWithin(lostLimit) {
+		<-i.done // attend closes it now: who is told of a crash finds the instance gone
 		exit := i.Exit()
 		if i.asked() {
 			return &hook.Error{Kind: hook.Canceled, Exit: &exit, Err: errAsked}
@@ -226,9 +227,9 @@ func (i *Instance) verdict(ctx context.Context, err error, began time.Time) *hoo
 // afterInterrupt sees whether the plugin still answers after a call was given
 // up, which no longer counts as under way, and condemns it otherwise: but for its
 // silence only when no other call can be the reason, which has a limit of its own
-// and is followed by the same. It ends within the probe's limit.
-func (i *Instance) afterInterrupt() {
-	ctx, cancel := context.WithTimeout(context.Background(), probeLimit)
+// and is followed by the same. It ends within the limit.
+func (i *Instance) afterInterrupt(limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	busy := i.Busy()
 	err := i.Probe(ctx)

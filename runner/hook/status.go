@@ -27,6 +27,9 @@ type Status struct {
 	// way and how many wait.
 	Calls, Failed   uint64
 	Running, Queued int
+	// Note says in one line what should be known of it besides, such as that its
+	// files changed and do not start, so that the old workers stay; empty: nothing.
+	Note string
 	// LastExit is how the process ended that ended last, nil when none did.
 	LastExit *Exit
 	// NextStart is how long it is until the next start, 0 unless State is

@@ -163,8 +163,8 @@ type Restart struct {
 
 // Limits end a worker that reaches them. 0 is no limit.
 type Limits struct {
-	// Memory is in bytes. In the manifest K, M, G and T, with or without B or
-	// iB, are powers of 1024.
+	// Memory is in bytes, at least [LeastMemory]. In the manifest K, M, G and T,
+	// with or without B or iB, are powers of 1024.
 	Memory int64
 	// CPU is in cores: 0.5 is half of one, which may be written "50%".
 	CPU float64

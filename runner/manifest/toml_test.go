@@ -106,6 +106,8 @@ func TestManifestErrors(t *testing.T) {
 		{"timeouts = 3", `/p/pyplug.toml:1: timeouts is 3, want a table`, ""},
 		{"[limits]\nmemory = 'lots'", `/p/pyplug.toml:2: limits.memory is "lots", want a size above 0 such as "512MB" or "2GB"`, ""},
 		{"[limits]\nmemory = 0", `/p/pyplug.toml:2: limits.memory is 0, want a size above 0 such as "512MB" or "2GB"`, ""},
+		{"[limits]\nmemory = 512", `/p/pyplug.toml:2: limits.memory is 512, want at least 1MB`, ""},
+		{"[limits]\nmemory = '1023K'", `/p/pyplug.toml:2: limits.memory is "1023K", want at least 1MB`, ""},
 		{"[limits]\nmemory = '99999999T'", `/p/pyplug.toml:2: limits.memory is "99999999T", want a size above 0 such as "512MB" or "2GB"`, ""},
 		{"[limits]\ncpu = 'all'", `/p/pyplug.toml:2: limits.cpu is "all", want a number of cores above 0 such as 0.5, 2 or "50%"`, ""},
 		{"workers = 0", `/p/pyplug.toml:1: workers is 0, want an integer from 1 to 1024`, ""},

@@ -76,6 +76,10 @@ func likelyDuration(value any) string {
 
 var memoryText = expression(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
 
+// LeastMemory is the lowest limit on memory, in bytes. It is below what any Python
+// takes: who says less forgot the unit.
+const LeastMemory = 1 << 20
+
 // memory reads "512MB", "1.5G", or a bare number of bytes.
 func memory(to *int64) setter {
 	return func(value any) *problem {
@@ -88,8 +92,11 @@ func memory(to *int64) setter {
 				bytes = size
 			}
 		}
-		if bytes < 1 {
+		switch {
+		case bytes < 1:
 			return &problem{seen: show(value), wanted: `a size above 0 such as "512MB" or "2GB"`}
+		case bytes < LeastMemory:
+			return &problem{seen: show(value), wanted: "at least 1MB"}
 		}
 		*to = bytes
 		return nil

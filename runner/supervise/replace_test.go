@@ -95,7 +95,10 @@ func TestNewestReplacementWins(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		r.want(t, "2 >starting", "2 starting>failed", "3 >starting", "3 starting>ready", "1 ready>stopping", "1 stopping>stopped")
+		e := r.want(t, "2 >starting", "2 starting>stopped", "3 >starting", "3 starting>ready", "1 ready>stopping", "1 stopping>stopped")
+		if e[1].Reason != "superseded: another edit" {
+			t.Errorf("the reason is %q", e[1].Reason)
+		}
 		// The next waits until the old one is gone.
 		l := acquire(t, v)
 		_ = v.Replace(t.Context(), "edit")

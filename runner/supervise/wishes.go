@@ -141,7 +141,11 @@ func (t *turn) replacementLaunched() {
 		t.next = life{}
 		t.settle()
 	case err != nil:
-		t.tell(hook.StateStarting, hook.StateFailed, next, reasonOf(err), exitOf(err))
+		if t.again != "" { // it was given up for that
+			t.tell(hook.StateStarting, hook.StateStopped, next, "superseded: "+t.again, exitOf(err))
+		} else {
+			t.tell(hook.StateStarting, hook.StateFailed, next, reasonOf(err), exitOf(err))
+		}
 		t.next = life{}
 		if t.ev.alone && !t.rules.OneAtATime {
 			t.rules.OneAtATime = true

@@ -1,0 +1,56 @@
+package runner_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// TestKeepDescribesBusy tells the hooks while a worker is busy that was never asked, if
+// the one before it was and came from the same files.
+func TestKeepDescribesBusy(t *testing.T) {
+	for _, preload := range []string{"off", "auto"} {
+		t.Run("preload "+preload, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			cfg := file(t, busybody)
+			cfg.Keep.Preload = preload
+			k := keep(t, cfg)
+			if _, err := k.Describe(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
+				t.Fatalf("got %v, want a crash", err)
+			}
+			path := filepath.Join(t.TempDir(), "until")
+			var calls sync.WaitGroup
+			calls.Go(func() { answers(t, k, call("wait", `["`+path+`"]`), `"`+path+`"`) })
+			runnertest.Until(t, "the call", runnertest.Exists(path+".began"))
+			s, err := k.Describe(t.Context())
+			if err != nil || len(s.Hooks) != 6 {
+				t.Errorf("got %+v, %v", s, err)
+			}
+			if text, err := k.Template(t.Context(), "nap"); err != nil || !strings.Contains(string(text), "seconds") {
+				t.Errorf("got %s, %v", text, err)
+			}
+			put(t, cfg.Cwd, "plug.py", busybody+"def more(): pass\n")
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := k.Describe(ctx); kindOf(err) != hook.Canceled { // it would wait for the call
+				t.Errorf("got %v, want what the worker says", err)
+			}
+			put(t, filepath.Dir(path), "until", "")
+			calls.Wait()
+			if err := k.Restart(t.Context(), "a test"); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := k.Describe(t.Context()); err != nil || len(s.Hooks) != 7 {
+				t.Errorf("got %+v, %v", s, err)
+			}
+		})
+	}
+}
