@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -82,10 +85,21 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // its code is looked at
-	if code := cmd.ProcessState.ExitCode(); code != 9 || !strings.Contains(errs.String(), "ended during the call") {
-		t.Errorf("exit code %d, want 9\n%s", code, errs.String())
+	if code := cmd.ProcessState.ExitCode(); code != 9 {
+		t.Errorf("exit code %d, want 9", code)
 	}
-	d.fails(9, "is not running", "status", "hang-sleep")
+	for _, want := range []string{
+		"error: hang: the daemon of hang-sleep ended during the call\n", "  plugin: testdata/plugins/hang_sleep.py (python ",
+		"hint: its log may say why: " + filepath.Join(d.run, "hang-sleep.log"),
+	} {
+		if !strings.Contains(errs.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, errs.String())
+		}
+	}
+	runnertest.Until(t, "it is not there any more", func() bool { // while it dies a connection may still be taken
+		_, errs, code := d.pyplug("status", "hang-sleep")
+		return code == 9 && strings.Contains(errs, "is not running")
+	})
 	d.pyplug("status") // which looks at all, and removes what is left
 }
 
@@ -158,6 +172,19 @@ func TestDaemonDirectories(t *testing.T) {
 	t.Run("a long name", func(t *testing.T) {
 		d := newDaemons(t)
 		d.fails(2, "too long for the path of a socket", "start", "--name", strings.Repeat("x", 100), greeter)
+		d.fails(2, "hint: --name gives it a shorter name", "start", "--name", strings.Repeat("x", 100), greeter)
+	})
+	t.Run("a long directory", func(t *testing.T) {
+		d := newDaemons(t)
+		d.env = append(d.env, "PYPLUG_RUN_DIR="+filepath.Join(d.run, strings.Repeat("x", 100)))
+		d.fails(2, "hint: name a shorter directory with PYPLUG_RUN_DIR", "start", greeter)
+	})
+	t.Run("a deep directory", func(t *testing.T) {
+		d := newDaemons(t)
+		parent := filepath.Join(d.run, "none")
+		d.env = append(d.env, "PYPLUG_RUN_DIR="+filepath.Join(parent, "pyplug"))
+		d.fails(9, "cannot be made: there is no "+parent+"\n", "start", greeter)
+		d.fails(9, "hint: PYPLUG_RUN_DIR names another one", "start", greeter)
 	})
 }
 
@@ -209,7 +236,7 @@ func newCopy(t *testing.T, program string) string {
 	return path
 }
 
-// A log that cannot be written costs lines and no calls.
+// A log that cannot be written costs lines and no calls, and says so once it can be.
 func TestDaemonLogFull(t *testing.T) {
 	d := newDaemons(t)
 	d.stopped("prints")
@@ -217,13 +244,60 @@ func TestDaemonLogFull(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("/dev/full", filepath.Join(dir, "prints.log")); err != nil {
+	const size = 1 << 20
+	log := filepath.Join(dir, "prints.log")
+	if err := os.WriteFile(log, bytes.Repeat([]byte("12345678901234\n\n"), size/16), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.wants("prints", "start", "testdata/plugins/prints.py")
-	for range 3 {
+	// As much as a file may have: what the log has from before. The shell counts in 512
+	// bytes. All else that is written is shorter.
+	limited := fmt.Sprintf(`ulimit -S -f %d; exec "$@"`, size/512)
+	cmd := exec.CommandContext(d.ctx, "sh", "-c", limited, "sh", d.bin, "start", "testdata/plugins/prints.py")
+	cmd.Env = d.env
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "prints\n" {
+		t.Fatalf("start: %q, %v", out, err)
+	}
+	prints := func() {
+		t.Helper()
 		d.wants(`"by print"`, "call", "prints", "by_print", "hello")
 	}
+	for range 3 {
+		prints()
+	}
+	if info, err := os.Stat(log); err != nil || info.Size() != size {
+		t.Fatalf("the log has %d bytes, want %d, or it was not full: %v", info.Size(), size, err)
+	}
+	pid := d.state("prints").PID
+	var limit unix.Rlimit
+	err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, nil, &limit)
+	if limit.Cur = limit.Max; err == nil {
+		err = unix.Prlimit(pid, unix.RLIMIT_FSIZE, &limit, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	prints()
+	out, _, _ := d.pyplug("logs", "-n", "2", "prints")
+	if !strings.Contains(out, "lines could not be written") || !strings.Contains(out, "hello") {
+		t.Errorf("the log ends in %q, want how many lines it lost, and what was printed then", out)
+	}
+}
+
+// What has the place of a file, and would have everybody wait, is told.
+func TestDaemonLogPipe(t *testing.T) {
+	d := newDaemons(t)
+	if err := os.Mkdir(d.run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(d.run, "greeter.log")
+	if err := syscall.Mkfifo(log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.fails(9, log+" is a named pipe, want a regular file", "start", greeter)
+	d.fails(9, "hint: remove it", "logs", "greeter")
+	d.wants("", "stop", "greeter") // which removes what is left of one that ran
+	d.wants("greeter", "start", greeter)
+	d.wants("", "stop", "greeter")
 }
 
 // Fifty clients at once all get their answers, each its own.
@@ -278,6 +352,29 @@ func TestDaemonCallInterrupted(t *testing.T) {
 	}
 }
 
+// Health says of a plugin that is not there what becomes of it.
+func TestDaemonHealthInBackoff(t *testing.T) {
+	d := newDaemons(t)
+	dir := t.TempDir()
+	plugin, broken := filepath.Join(dir, "once.py"), filepath.Join(dir, "broken")
+	text := fmt.Sprintf("import os\nif os.path.exists(%q):\n    os._exit(3)\ndef hook() -> None: pass\n", broken)
+	if err := os.WriteFile(plugin, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.stopped("once")
+	d.wants("once", "start", plugin)
+	if err := os.WriteFile(broken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(d.worker("once"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it is told", func() bool {
+		_, errs, code := d.pyplug("health", "once")
+		return code == 9 && strings.Contains(errs, "the plugin is restarting, in back-off")
+	})
+}
+
 // A daemon that is suspended is shown as that, and stop ends it with all it has.
 func TestDaemonSuspended(t *testing.T) {
 	d := newDaemons(t)
@@ -289,6 +386,13 @@ func TestDaemonSuspended(t *testing.T) {
 	}
 	if out, _, _ := d.pyplug("status", "greeter"); !strings.Contains(out, "unknown") {
 		t.Errorf("its status is %q", out)
+	}
+	for _, words := range [][]string{{"call", "--timeout", "100ms", "greeter", "greet", "World"}, {"health", "--timeout", "100ms", "greeter"}} {
+		out, errs, code := d.pyplug(words...)
+		if code != 124 || !strings.Contains(errs, fmt.Sprintf("no result within 100ms: the name greeter is held by process %d, which does not answer\n", pid)) ||
+			!strings.HasSuffix(errs, "\nhint: `pyplug stop greeter` ends it\n") || strings.Count(errs, "hint: ") != 1 {
+			t.Errorf("%q: exit code %d, %q\n%s", words, code, out, errs)
+		}
 	}
 	d.wants("", "stop", "greeter")
 	runnertest.Until(t, "all is gone", func() bool { return !alive(pid) && !alive(worker) })

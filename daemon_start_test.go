@@ -52,7 +52,7 @@ func TestStartReturns(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(runnertest.Patience):
 			t.Errorf("descriptor %d is still open", i+3)
 			end.Close()
 			<-closed

@@ -11,11 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -38,14 +36,12 @@ func newDaemons(t *testing.T) *daemons {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	t.Cleanup(cancel)
 	d := &daemons{t: t, ctx: ctx, tag: fmt.Sprintf("PYPLUG_TEST_TAG=%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}
 	t.Cleanup(func() {
 		// Who stops waits for the plugin; its daemon ends just after.
-		for end := time.Now().Add(5 * time.Second); len(runnertest.Carrying(d.tag)) > 0 && time.Now().Before(end); {
-			runtime.Gosched()
-		}
+		runnertest.Soon(func() bool { return len(runnertest.Carrying(d.tag)) == 0 })
 		for _, pid := range runnertest.Carrying(d.tag) {
 			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 			t.Errorf("process %d is left: %q", pid, text)

@@ -24,6 +24,9 @@ func (f *program) byName(c *cli.Context, word string) (*daemon.Client, error) {
 	if err != nil || t.name == "" {
 		return nil, err
 	}
+	if t.mute != nil {
+		return nil, t.mute
+	}
 	if err := f.startedOnly(func(flag string) error {
 		return usage("--%s is for a plugin that is started, and %s runs already", flag, word)
 	}); err != nil {

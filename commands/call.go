@@ -202,8 +202,6 @@ func (w limited) Call(ctx context.Context, call hook.Call) (hook.Result, error) 
 
 // answered tells which process answered a call: the one that is there now.
 func answered(ctx context.Context, c *daemon.Client) (hook.Info, int) {
-	ctx, cancel := context.WithTimeout(ctx, statusLimit)
-	defer cancel()
 	st, err := c.Status(ctx)
 	if err != nil {
 		return hook.Info{}, 0 // the result is there, and is what counts

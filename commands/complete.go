@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +65,8 @@ func commandNames(commands []command, prefix string) []string {
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
 	known := flagsOf(cmd.Command)
-	names, awaits, name := 0, "", ""
+	var given []string // that are no flags
+	awaits := ""
 	for _, word := range before {
 		if awaits != "" {
 			awaits = ""
@@ -73,9 +75,8 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 		if word == "--" {
 			return []string{files}
 		}
-		if len(word) < 2 || word[0] != '-' || cmd.names >= 0 && names >= cmd.names {
-			names++
-			name = word
+		if len(word) < 2 || word[0] != '-' || cmd.names >= 0 && len(given) >= cmd.names {
+			given = append(given, word)
 			continue
 		}
 		if flag, _, hasValue := cutFlag(word); known[flag] && !hasValue {
@@ -85,7 +86,7 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	switch {
 	case awaits != "":
 		return flagValues(awaits, last)
-	case cmd.names >= 0 && names >= cmd.names:
+	case cmd.names >= 0 && len(given) >= cmd.names:
 		return []string{files}
 	case strings.HasPrefix(last, "-"):
 		return flagNames(cmd.Command, last)
@@ -98,14 +99,15 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 		return append(commandNames(commands, last), prefixed([]string{"finding"}, last)...)
 	case cmd.Name == "completion":
 		return prefixed(completions.Shells(), last)
-	case cmd.Name == "call" && names == 1:
-		return prefixed(hookNames(name), last)
-	case len(cmd.ArgsUsage) == 0, cmd.names > 0 && names > 0:
+	case cmd.Name == "call" && len(given) == 1:
+		return prefixed(hookNames(given[0]), last)
+	case len(cmd.ArgsUsage) == 0, len(given) > 0 && (cmd.names > 0 || !strings.Contains(cmd.ArgsUsage, "...")):
 		return nil
 	}
 	var lines []string
 	if strings.Contains(cmd.ArgsUsage, "NAME") {
-		lines = prefixed(runningNames(), last)
+		others := slices.DeleteFunc(runningNames(), func(name string) bool { return slices.Contains(given, name) })
+		lines = prefixed(others, last)
 	}
 	if !strings.Contains(cmd.ArgsUsage, "NAME") || strings.Contains(cmd.ArgsUsage, "PLUGIN") {
 		lines = append(lines, files)

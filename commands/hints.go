@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
+	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -95,6 +96,7 @@ func (f *program) pluginHints(err error, add adder) {
 		man       *manifest.Error
 		limit     *hook.LimitError
 		place     *hook.PlaceError
+		mute      *daemon.UnansweredError
 	)
 	kind := asError(err).Kind
 	switch {
@@ -115,6 +117,7 @@ func (f *program) pluginHints(err error, add adder) {
 		case man.Reason == manifest.NoManifest && len(man.Near) > 0:
 			add("name one of its files: %s", strings.Join(firstFew(man.Near, 5), ", "))
 		}
+	case errors.As(err, &mute): // no limit would do
 	case errors.As(err, &limit) && kind == hook.Timeout:
 		add("--timeout gives it longer, --timeout 0 waits for ever")
 	case errors.As(err, &limit) && kind == hook.Start:
@@ -258,14 +261,21 @@ func (f *program) context(e *hook.Error) []string {
 	if t := told(e); t != nil {
 		return t.Context
 	}
-	line := "plugin: " + f.plugin
-	if f.session == nil {
-		return []string{line}
+	about := aboutPlugin(f.plugin, f.session)
+	if mute := (*daemon.UnansweredError)(nil); f.session == nil {
+		if about = cmp.Or(f.about, about); errors.As(e, &mute) {
+			about = cmp.Or(mute.By.About, about)
+		}
 	}
-	if py := f.session.Interpreter(); py.Path != "" {
-		line += fmt.Sprintf(" (python %s, %s)", pythonVersion(f.session), pythonPlace(py))
+	return []string{"plugin: " + about}
+}
+
+// aboutPlugin names a plugin and, once that is known, its Python.
+func aboutPlugin(plugin string, s *runner.Session) string {
+	if s == nil || s.Interpreter().Path == "" {
+		return plugin
 	}
-	return []string{line}
+	return fmt.Sprintf("%s (python %s, %s)", plugin, pythonVersion(s), pythonPlace(s.Interpreter()))
 }
 
 // pythonVersion is what the plugin itself told of it, else what files tell.

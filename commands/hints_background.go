@@ -2,6 +2,7 @@ package commands
 
 import (
 	"errors"
+	"os"
 	"regexp"
 	"slices"
 	"sync"
@@ -22,6 +23,10 @@ func (f *program) backgroundHints(err error, add adder) {
 		mute     *daemon.UnansweredError
 		several  *severalError
 		noAttach *noAttachError
+		file     *daemon.FileError
+		early    *daemon.EndedError
+		long     *daemon.LongPathError
+		dir      *daemon.DirError
 	)
 	switch {
 	case errors.As(err, &none) && daemon.ValidName(none.word):
@@ -39,11 +44,30 @@ func (f *program) backgroundHints(err error, add adder) {
 	case errors.As(err, &mute):
 		add("`pyplug stop %s` ends it", mute.Name)
 	case errors.As(err, &lost):
+		logHint(lost.Log, add)
 		add("`pyplug status` shows what runs")
+	case errors.As(err, &early):
+		logHint(early.Log, add)
+	case errors.As(err, &long) && len(long.Name) > len(long.Dir):
+		add("--name gives it a shorter name")
+	case errors.As(err, &long):
+		add("name a shorter directory with PYPLUG_RUN_DIR")
+	case errors.As(err, &dir):
+		add("PYPLUG_RUN_DIR names another one; it is made, but not the directory that it is in")
+	case errors.As(err, &file):
+		add("remove it: pyplug makes its own")
 	case errors.As(err, &several):
 		add("name the one that is meant")
 	case errors.As(err, &noAttach):
 		add("leave --mtls out, or `mtls` in the manifest: --mtls=false")
+	}
+}
+
+// logHint points to the log of a daemon that is gone. That of one which was stopped
+// went with it.
+func logHint(path string, add adder) {
+	if _, err := os.Stat(path); err == nil {
+		add("its log may say why: %s", path)
 	}
 }
 

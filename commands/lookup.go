@@ -34,7 +34,7 @@ func identityOf(s *runner.Session, o startOptions, name string) daemon.Identity 
 	return daemon.Identity{
 		Name: name, Plugin: o.cfg.Plugin, Entry: s.Plugin().Entry, Python: s.Interpreter().Path,
 		Transport: s.Settings().Transport, Dir: s.Settings().Dir,
-		Digest: digestOf(s, o), Version: versionText(), AutoStarted: o.auto,
+		About: aboutPlugin(o.cfg.Plugin, s), Digest: digestOf(s, o), Version: versionText(), AutoStarted: o.auto,
 	}
 }
 
@@ -56,6 +56,7 @@ type target struct {
 	word string
 	name string // of a plugin that runs; empty when none does
 	id   daemon.Identity
+	mute error // of one that was waited for, and does not answer
 }
 
 // find looks for what a word means: a plain word is a name that runs first, then a
@@ -72,7 +73,7 @@ func (f *program) find(ctx context.Context, word string) (target, error) {
 			return t, nil
 		}
 		if mute := (*daemon.UnansweredError)(nil); errors.As(err, &mute) { // it is there all the same
-			t.name, t.id = word, mute.By
+			t.name, t.id, t.mute = word, mute.By, err
 			return t, nil
 		}
 		if none := (*daemon.NotRunningError)(nil); !errors.As(err, &none) {
@@ -172,10 +173,11 @@ func (f *program) connect(ctx context.Context, word string) (*daemon.Client, err
 	return f.noting(c), err
 }
 
-// noting has what a daemon says beside its results printed.
+// noting has what a daemon says beside its results printed, and errors say which
+// plugin it serves.
 func (f *program) noting(c *daemon.Client) *daemon.Client {
 	if c != nil {
-		c.Note = f.streams.Note
+		c.Note, f.about = f.streams.Note, c.Identity().About
 	}
 	return c
 }

@@ -27,6 +27,7 @@ type program struct {
 	opts     outputOptions   // of the command, once its flags are read
 	session  *runner.Session // the plugin that was opened, for messages
 	plugin   string          // its path as typed
+	about    string          // the plugin that runs, and its Python, for messages
 	cfg      runner.Config   // with what it was opened
 	grpcFlag string          // a flag of its command line that only gRPC plugins know
 	output   *ui.Output

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 const statusText = `Show the plugins that run in the background, or one of them. It does not wait for calls.
 
    STATE is starting, ready, degraded (takes calls, and says that it is not healthy), backoff (it
-   ended, and is started again after a delay), stopping, or failed (it is not started again until its
-   files change, or by restart).
+   ended, and is started again after a delay), stopping, failed (it is not started again until its
+   files change, or by restart), or unknown (pyplug itself does not answer within 2 seconds there).
 
    --watch shows it again and again: on a terminal the table, else a line for each change.
 
@@ -25,12 +26,8 @@ const statusText = `Show the plugins that run in the background, or one of them.
    pyplug status greeter
    pyplug status --json | jq -r '.plugins[] | select(.state != "ready") | .name'`
 
-const (
-	// statusLimit is how long a daemon may take to tell how it is.
-	statusLimit = 2 * time.Second
-	// statusEvery is how often --watch looks.
-	statusEvery = 500 * time.Millisecond
-)
+// statusEvery is how often --watch looks.
+const statusEvery = 500 * time.Millisecond
 
 func statusCommand(f *program) command {
 	flags := []cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "go on until Ctrl-C"}}
@@ -76,6 +73,9 @@ func (f *program) backgrounds(ctx context.Context, words []string) ([]ui.Backgro
 		if err != nil {
 			return nil, err
 		}
+		if t.mute != nil {
+			return []ui.Background{unasked(t.name, t.id, t.mute.Error())}, nil
+		}
 		return askAll(ctx, []daemon.Entry{{Name: t.name, Identity: t.id}}), nil
 	}
 	entries, err := daemon.List(ctx)
@@ -91,7 +91,7 @@ func (f *program) backgrounds(ctx context.Context, words []string) ([]ui.Backgro
 // askAll asks all of them at once, each within the limit. One that ended meanwhile
 // is left out.
 func askAll(ctx context.Context, entries []daemon.Entry) []ui.Background {
-	ctx, cancel := context.WithTimeout(ctx, statusLimit)
+	ctx, cancel := context.WithTimeout(ctx, daemon.StatusLimit)
 	defer cancel()
 	found := make([]*ui.Background, len(entries))
 	var work sync.WaitGroup
@@ -110,7 +110,7 @@ func askAll(ctx context.Context, entries []daemon.Entry) []ui.Background {
 
 // askOne is nil for one that is not there any more.
 func askOne(ctx context.Context, e daemon.Entry) *ui.Background {
-	b := &ui.Background{Name: e.Name, Plugin: e.Identity.Entry, Python: e.Identity.Python, Socket: e.Identity.Socket, Log: e.Identity.Log}
+	b := unasked(e.Name, e.Identity, "")
 	c, err := daemon.Look(ctx, e.Name)
 	if err == nil {
 		defer c.Close()
@@ -118,15 +118,20 @@ func askOne(ctx context.Context, e daemon.Entry) *ui.Background {
 	}
 	switch {
 	case err == nil:
-		return b
+		return &b
 	case asError(err).Kind == hook.Timeout:
-		b.Problem = "did not answer within " + statusLimit.String()
+		b.Problem = "did not answer within " + daemon.StatusLimit.String()
 	case isNotRunning(err):
 		return nil
 	default:
 		b.Problem = err.Error()
 	}
-	return b
+	return &b
+}
+
+// unasked is what is known of one without asking it, and why it was not.
+func unasked(name string, id daemon.Identity, problem string) ui.Background {
+	return ui.Background{Name: name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Problem: problem}
 }
 
 // watchStatus shows it again and again until ctx ends. One that was named and ends
@@ -135,7 +140,7 @@ func (f *program) watchStatus(ctx context.Context, words []string) error {
 	if _, err := f.backgrounds(ctx, words); err != nil {
 		return err
 	}
-	w := f.streams.WatchStatuses(f.opts.json)
+	w := f.streams.WatchStatuses(strings.Join(words, ""), f.opts.json)
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
 	for {

@@ -46,6 +46,8 @@ func (b Background) note() string {
 		return "ended (" + st.LastExit.String() + "), starts again in " + span(st.NextStart)
 	case st.State == hook.StateBackoff:
 		return "did not start, tried again in " + span(st.NextStart)
+	case st.Note != "":
+		return st.Note
 	case st.Queued > 0:
 		return strconv.Itoa(st.Running) + " running, " + strconv.Itoa(st.Queued) + " waiting"
 	}
@@ -58,6 +60,7 @@ type statusShape struct {
 	Plugin        string      `json:"plugin"`
 	State         string      `json:"state"`
 	Problem       string      `json:"problem,omitempty"`
+	Note          string      `json:"note,omitempty"`
 	PID           int         `json:"pid,omitempty"`
 	Generation    int         `json:"generation,omitempty"`
 	Workers       int         `json:"workers,omitempty"`
@@ -79,7 +82,7 @@ type statusShape struct {
 func (b Background) shape() statusShape {
 	st := b.Status
 	shape := statusShape{
-		Name: b.Name, Plugin: b.Plugin, State: b.state(), Problem: b.Problem, PID: st.PID, Generation: st.Generation,
+		Name: b.Name, Plugin: b.Plugin, State: b.state(), Problem: b.Problem, Note: st.Note, PID: st.PID, Generation: st.Generation,
 		Workers: st.Workers, Ready: st.Ready, Restarts: st.Restarts, Calls: st.Calls, Failed: st.Failed,
 		Running: st.Running, Queued: st.Queued, Socket: b.Socket, Log: b.Log, Python: b.Python, MemoryBytes: st.Memory,
 		LastExit: exitShapeOf(st.LastExit),
@@ -196,7 +199,8 @@ func (s *Streams) statusTable(plugins []Background) []string {
 	}
 	plain := make([]Background, len(plugins))
 	for i, b := range plugins {
-		b.Name, b.Plugin, b.Problem = s.outLine(b.Name), s.outLine(s.relative(b.Plugin)), s.outLine(b.Problem)
+		b.Name, b.Plugin = s.outLine(b.Name), s.outLine(s.relative(b.Plugin))
+		b.Problem, b.Status.Note = s.outLine(b.Problem), s.outLine(b.Status.Note)
 		plain[i] = b
 	}
 	shown := shownColumns(plain)
@@ -304,6 +308,6 @@ func exitShapeOf(e *hook.Exit) *exitShape {
 // changed tells whether a line about b is worth printing after one about before.
 func (b Background) changed(before Background) bool {
 	now, last := b.Status, before.Status
-	return b.state() != before.state() || b.Problem != before.Problem ||
+	return b.state() != before.state() || b.Problem != before.Problem || now.Note != last.Note ||
 		now.PID != last.PID || now.Generation != last.Generation || now.Restarts != last.Restarts
 }

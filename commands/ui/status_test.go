@@ -115,7 +115,7 @@ func TestStatusesJSON(t *testing.T) {
 func TestStatusWatch(t *testing.T) {
 	s, out, _ := Test("")
 	s.Now = clock
-	w := s.WatchStatuses(false)
+	w := s.WatchStatuses("", false)
 	show := func(plugins []Background, want string) {
 		t.Helper()
 		out.Reset()
@@ -144,7 +144,7 @@ func TestStatusWatchDraws(t *testing.T) {
 	s, _, _ := Test("")
 	out := &sized{width: 100}
 	s.Out, s.OutTTY = out, true
-	w := s.WatchStatuses(false)
+	w := s.WatchStatuses("", false)
 	for i, want := range []string{"", "\r\x1b[3A", "\r\x1b[2A", "\r\x1b[1A"} {
 		if err := w.Show([][]Background{backgrounds()[:2], backgrounds()[:1], nil, nil}[i]); err != nil {
 			t.Fatal(err)
@@ -152,6 +152,56 @@ func TestStatusWatchDraws(t *testing.T) {
 		got := out.take()
 		if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "\x1b[K\n\x1b[J") || i == 0 && strings.Contains(got, "A") && strings.HasPrefix(got, "\r") {
 			t.Errorf("%d: got %q, want it to begin with %q", i, got, want)
+		}
+	}
+}
+
+// Of the one that was named it is told that this one does not run.
+func TestStatusWatchNamed(t *testing.T) {
+	s, _, _ := Test("")
+	out := &sized{width: 40}
+	s.Out, s.OutTTY = out, true
+	for name, want := range map[string]string{
+		"": "no plugin runs in the background", "stuck": "stuck is not running", "./a\x1b.py": `./a\x1b.py is not running`,
+		strings.Repeat("x", 100): strings.Repeat("x", 22) + "… is not running",
+	} {
+		if err := s.WatchStatuses(name, false).Show(nil); err != nil {
+			t.Fatal(err)
+		}
+		if got, _, _ := strings.Cut(out.take(), "\x1b["); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// What a plugin has to say of itself is shown beside it, and is news.
+func TestStatusNote(t *testing.T) {
+	s, out, _ := Test("")
+	s.Now = clock
+	noted := backgrounds()[:1]
+	noted[0].Status.Note = "greeter.py does not start"
+	if err := s.Statuses(noted, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.HasSuffix(got, "  greeter.py does not start\n") || !strings.Contains(got, "  NOTE\n") {
+		t.Errorf("got\n%s", got)
+	}
+	out.Reset()
+	if err := s.Statuses(noted, true); err != nil || !strings.Contains(out.String(), `"state":"ready","note":"greeter.py does not start",`) {
+		t.Errorf("got %s, %v", out, err)
+	}
+	w := s.WatchStatuses("", false)
+	for _, step := range []struct {
+		shown []Background
+		want  string
+	}{
+		{backgrounds()[:1], "greeter  ready  pid 4711\n"},
+		{noted, "greeter  ready  pid 4711  greeter.py does not start\n"},
+		{noted, ""},
+	} {
+		out.Reset()
+		if err := w.Show(step.shown); err != nil || !strings.HasSuffix(out.String(), step.want) || step.want == "" && out.Len() > 0 {
+			t.Errorf("got %q, want %q, %v", out, step.want, err)
 		}
 	}
 }

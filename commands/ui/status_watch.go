@@ -11,14 +11,15 @@ import (
 // goroutine.
 type StatusWatch struct {
 	s     *Streams
+	name  string // of the only one; empty: all are shown
 	json  bool
 	drawn int                   // lines of the table that stand on the terminal
 	last  map[string]Background // by name, as it was told; nil before the first
 }
 
-// WatchStatuses returns a StatusWatch.
-func (s *Streams) WatchStatuses(jsonFace bool) *StatusWatch {
-	return &StatusWatch{s: s, json: jsonFace}
+// WatchStatuses returns a StatusWatch of the plugin that is named, or of all.
+func (s *Streams) WatchStatuses(name string, jsonFace bool) *StatusWatch {
+	return &StatusWatch{s: s, name: name, json: jsonFace}
 }
 
 // Show shows the plugins as they are now. Without a terminal it prints a line for
@@ -72,9 +73,13 @@ func (w *StatusWatch) lines(changed []Background) string {
 // draw draws the table over the one before. Nothing is wider than the terminal, so
 // that each line of it is one there.
 func (w *StatusWatch) draw(plugins []Background) error {
+	const none = " is not running"
 	lines := []string{"no plugin runs in the background"}
-	if len(plugins) > 0 {
+	switch {
+	case len(plugins) > 0:
 		lines = w.s.statusTable(plugins)
+	case w.name != "":
+		lines = []string{fit(w.s.outLine(w.name)+none, none, columns(w.s.Out)-1)}
 	}
 	text := strings.Join(lines, "\x1b[K\n") + "\x1b[K\n\x1b[J"
 	if w.drawn > 0 {

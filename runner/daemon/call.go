@@ -21,6 +21,10 @@ const (
 	inputLimit = 100 * time.Millisecond
 )
 
+// hearLimit is how long a daemon may take meanwhile to say that it is there. Tests
+// have less.
+var hearLimit = time.Second
+
 // Forever is the limit of a call that has none, not even the daemon's.
 const Forever = time.Duration(-1)
 
@@ -140,7 +144,7 @@ func (c *Client) finish(ctx context.Context, a *asked, emit func(hook.Item) erro
 			return hook.Result{}, c.ended(a)
 		case <-quiet.C:
 			if !c.ping(ctx) {
-				c.lose(&UnansweredError{Name: c.name, By: c.id, place: c.place})
+				c.lose(c.unanswered())
 			}
 			quiet.Reset(pingEvery)
 		case <-ctx.Done():
@@ -211,7 +215,15 @@ func (c *Client) result(a *asked, f arrived, in *outflow) (hook.Result, *hook.Er
 
 // cancel has a call given up whose ctx is over, and waits for where it was.
 func (c *Client) cancel(ctx context.Context, a *asked) *hook.Error {
-	return ours(ctx, a, c.giveUp(a))
+	told, heard := (*hook.Error)(nil), false
+	if !a.brief {
+		told, heard = c.giveUp(a)
+	}
+	e := ours(ctx, a, told)
+	if !heard && e.Kind == hook.Timeout {
+		e.Err = fmt.Errorf("%w: %w", e.Err, c.unanswered())
+	}
+	return e
 }
 
 // ours is the error of a call whose ctx is over, with what the daemon told of it, if
@@ -229,29 +241,37 @@ func ours(ctx context.Context, a *asked, told *hook.Error) *hook.Error {
 }
 
 // giveUp cancels a call and returns the error that answers it; nil when a result
-// did, or nothing in time.
-func (c *Client) giveUp(a *asked) *hook.Error {
-	limit := time.NewTimer(answerLimit)
+// did, or nothing in time. heard is false for a daemon that hangs: asked at the same
+// time whether it is there, it does not say so.
+func (c *Client) giveUp(a *asked) (told *hook.Error, heard bool) {
+	limit, silence := time.NewTimer(answerLimit), time.NewTimer(hearLimit)
 	defer limit.Stop()
-	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	defer silence.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), hearLimit)
 	defer cancel()
-	_ = c.write(ctx, wire.Append(nil, wire.Cancel, a.number))
+	there := c.expect(0, "", false)
+	defer c.forget(there)
+	_ = c.write(ctx, append(wire.Append(nil, wire.Cancel, a.number), isThere(there)...))
 	for {
 		f, ok := a.next()
 		switch {
 		case ok && f.Type == wire.Error:
-			return c.readTold(f.Body)
+			return c.readTold(f.Body), true
 		case ok && f.Type != wire.Item:
-			return nil
+			return nil, true
 		case ok:
 			continue
 		}
 		select {
 		case <-a.wake:
+		case <-there.wake:
+			silence.Stop()
+		case <-silence.C:
+			return nil, false
 		case <-c.gone:
-			return nil
+			return nil, true
 		case <-limit.C:
-			return nil
+			return nil, true
 		}
 	}
 }

@@ -45,6 +45,7 @@ type asked struct {
 	hook   string
 	began  time.Time
 	emits  bool // takes items
+	brief  bool // a daemon answers it at once, or hangs
 	wake   chan struct{}
 	credit chan struct{} // has a token when the window of the input opened
 
@@ -225,6 +226,11 @@ func (c *Client) lose(err error) {
 	_ = c.net.Close()
 }
 
+// unanswered is the error of a daemon that hangs.
+func (c *Client) unanswered() *UnansweredError {
+	return &UnansweredError{Name: c.name, By: c.id, place: c.place}
+}
+
 // ended tells a call that the connection is over.
 func (c *Client) ended(a *asked) *hook.Error {
 	c.mu.Lock()
@@ -233,7 +239,7 @@ func (c *Client) ended(a *asked) *hook.Error {
 		other *VersionError
 		mute  *UnansweredError
 		told  *hook.Error
-		lost  = &LostError{Name: c.name}
+		lost  = &LostError{Name: c.name, Log: c.id.Log}
 	)
 	switch {
 	case errors.As(c.lost, &other):
@@ -246,10 +252,17 @@ func (c *Client) ended(a *asked) *hook.Error {
 		return &e
 	case errors.Is(c.lost, net.ErrClosed):
 		return &hook.Error{Kind: hook.Canceled, Hook: a.hook, Sent: true, Err: errClosed}
-	case !errors.Is(c.lost, io.EOF):
+	case !isEnd(c.lost):
 		lost.Err = c.lost
 	}
 	return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Sent: true, Err: lost}
+}
+
+// isEnd tells whether a connection was over since the other side is gone: what was on
+// its way makes a reset of its end.
+func isEnd(err error) bool {
+	system := (*net.OpError)(nil)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &system)
 }
 
 // write sends whole frames. When ctx ends it may be half of one, and the
@@ -275,7 +288,7 @@ func (c *Client) write(ctx context.Context, frames []byte) error {
 	switch {
 	case err == nil:
 	case ctx.Err() == nil && errors.Is(err, os.ErrDeadlineExceeded):
-		c.lose(&UnansweredError{Name: c.name, By: c.id, place: c.place})
+		c.lose(c.unanswered())
 	case n > 0 && ctx.Err() != nil:
 		_ = c.net.Close()
 	}

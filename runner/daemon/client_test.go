@@ -205,6 +205,9 @@ func TestMessages(t *testing.T) {
 	c := open(t)
 	ctx := context.Background()
 	go func() { _, _ = c.Call(ctx, hook.Call{Hook: "block"}) }() // ends with the client
+	if _, err := c.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
 	if got, err := c.Status(ctx); err != nil || asJSON(t, got) != asJSON(t, f.Status()) {
 		t.Errorf("status %+v, %v", got, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/wire"
 )
 
 // NotRunningError says that nobody serves a name.
@@ -78,24 +79,48 @@ const stoppingReason = "stopping"
 // Reason is how it crosses a socket.
 func (e *StoppingError) Reason() string { return stoppingReason }
 
-// LostError says that a daemon ended, or closed the connection, before it
-// answered.
+// LostError says that a daemon ended before it answered, or that nothing more can be
+// made of what it sends.
 type LostError struct {
 	Name string
-	// Err is what the connection said.
+	// Log is what it wrote, if it is still there; empty where that is not known.
+	Log string
+	// Err is what it sent in the place of an answer; nil: it ended.
 	Err error
 }
 
-// Error says what the connection said.
+// Error says that it ended, or what it sent.
 func (e *LostError) Error() string {
 	if e.Err == nil {
 		return "the daemon of " + e.Name + " ended during the call"
 	}
-	return "the daemon of " + e.Name + " ended during the call: " + e.Err.Error()
+	return "the connection to the daemon of " + e.Name + " was given up during the call: " + e.Err.Error()
 }
 
-// Unwrap returns what the connection said.
+// Unwrap returns what it sent.
 func (e *LostError) Unwrap() error { return e.Err }
+
+// EndedError says that a daemon that was started ended without a word.
+type EndedError struct {
+	// Log is what is written under its name; empty: nothing.
+	Log string
+}
+
+// Error says when.
+func (e *EndedError) Error() string { return "the daemon ended before it was ready" }
+
+// LongPathError says that the path of a name's socket is longer than the system lets
+// it be.
+type LongPathError struct{ Dir, Name string }
+
+// Error names the path.
+func (e *LongPathError) Error() string {
+	path, _ := wire.SocketPath(e.Dir, e.Name)
+	return fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, want at most %d", path, len(path), wire.MaxSocket)
+}
+
+// DirError says why a directory for background plugins is not used.
+type DirError = wire.DirError
 
 var (
 	errClosed   = errors.New("the connection is closed")

@@ -67,7 +67,7 @@ func findLog(name string) (*tailer, error) {
 	}
 	there, err := seen(all)
 	for _, p := range there {
-		f, openErr := os.Open(p.log())
+		f, openErr := openFile(p.log(), os.O_RDONLY)
 		if openErr == nil {
 			return &tailer{place: p, file: f}, nil
 		}
@@ -91,7 +91,7 @@ func (t *tailer) tail(last int, emit func(Line) error) error {
 		}
 		return nil
 	}
-	if before, err := os.Open(t.place.log() + older); err == nil {
+	if before, err := openFile(t.place.log()+older, os.O_RDONLY); err == nil {
 		if !same(before, t.file) { // else it has turned over just now
 			err = whole(before, keep)
 		}
@@ -136,7 +136,7 @@ func whole(f *os.File, emit func(Line) error) error {
 // catchUp emits what was added, and goes over to the file that has taken the place
 // of this one. The older log is this one then, or one that came between.
 func (t *tailer) catchUp(emit func(Line) error) error {
-	next, err := os.Open(t.place.log())
+	next, err := openFile(t.place.log(), os.O_RDONLY)
 	if err != nil { // it is about to be there again, or the daemon is gone
 		return t.rest(emit)
 	}
@@ -148,7 +148,7 @@ func (t *tailer) catchUp(emit func(Line) error) error {
 	if same(t.file, next) {
 		return next.Close()
 	}
-	before, err := os.Open(t.place.log() + older)
+	before, err := openFile(t.place.log()+older, os.O_RDONLY)
 	if err == nil {
 		defer func() { _ = before.Close() }()
 		if same(before, next) { // it turns over just now

@@ -16,18 +16,28 @@ const (
 	guardEvery = time.Minute
 	// guardPause is how long it does not look again for another connection.
 	guardPause = time.Second
+	// guardSettle is how long it waits when its socket was removed: who removes the
+	// directory as well, file by file, is not to find it filled again.
+	guardSettle = 500 * time.Millisecond
 )
 
 // guard sees to it that the files of the name stay this daemon's until it ends:
 // somebody may clear /tmp. What is missing is made again. Where the name cannot be
-// had again, nobody finds the daemon any more, and it ends.
-func (s *Server) guard() {
+// had again, nobody finds the daemon any more, and it ends. gone has a token when the
+// socket was removed.
+func (s *Server) guard(gone <-chan struct{}) {
 	every := time.NewTicker(guardEvery)
 	defer every.Stop()
 	for {
 		select {
 		case <-every.C:
 		case <-s.came:
+		case <-gone:
+			select {
+			case <-time.After(guardSettle):
+			case <-s.stopped:
+				return
+			}
 		case <-s.stopped:
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -213,23 +214,42 @@ func TestDaemonDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
+	if err := (place{dir: dir, name: "p"}).writeState(Identity{Name: "p", PID: 1, Build: wire.Build()}); err != nil {
+		t.Fatal(err)
+	}
 	go func() { // ends with the listener
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			r := wire.NewSideReader(c, 0, wire.ToDaemon)
-			_, _ = r.Next()
-			_, _ = r.Next() // and then it dies
+			asked, part := "", make([]byte, 4<<10)
+			for n := 1; n > 0 && !strings.Contains(asked, "hook"); {
+				n, _ = c.Read(part)
+				asked += string(part[:n])
+			}
+			switch { // what follows is not read
+			case strings.Contains(asked, "half"):
+				_, _ = c.Write([]byte{1, 0})
+			case strings.Contains(asked, "nonsense"):
+				_, _ = c.Write([]byte("nonsense!"))
+			}
 			_ = c.Close()
 		}
 	}()
-	_, err = open(t).Call(context.Background(), hook.Call{Hook: "echo"})
-	var lost *LostError
-	e := (*hook.Error)(nil)
-	if !errors.As(err, &lost) || !errors.As(err, &e) || e.Kind != hook.Unavailable || !e.Sent {
-		t.Errorf("got %v", err)
+	long := hook.Args{JSON: []byte(`["` + strings.Repeat("x", 100_000) + `"]`)}
+	for name, want := range map[string]string{
+		"echo": "the daemon of p ended during the call",
+		"half": "the daemon of p ended during the call",
+		"nonsense": "the connection to the daemon of p was given up during the call: " +
+			"unknown frame type in the frame header 6e 6f 6e 73 65 6e 73 65 21",
+	} {
+		_, err = open(t).Call(context.Background(), hook.Call{Hook: name, Args: long})
+		var lost *LostError
+		e := (*hook.Error)(nil)
+		if !errors.As(err, &lost) || !errors.As(err, &e) || e.Kind != hook.Unavailable || !e.Sent || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
 	}
 }
 
@@ -257,8 +277,12 @@ func TestAdopt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.Close()
-		c, err := Adopt(&wire.Left{Conn: file, Read: read, Call: 7, Name: "p", Hook: "stream", Words: []string{}})
+		fd, err := syscall.Dup(int(file.Fd())) // Adopt closes it, and file the other
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Close(), file.Close()
+		c, err := Adopt(&wire.Left{Conn: fd, Read: read, Call: 7, Name: "p", Hook: "stream", Words: []string{}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,7 +157,12 @@ func (h *held) serve(id Identity, o Options) (*Server, error) {
 	}
 	s.answered = sync.NewCond(&s.mu)
 	s.work.Go(func() { s.accept(listener) })
-	s.work.Go(s.guard)
+	gone := make(chan struct{}, 1)
+	stop := watchFile(h.socket, gone)
+	s.work.Go(func() {
+		defer stop()
+		s.guard(gone)
+	})
 	return s, nil
 }
 

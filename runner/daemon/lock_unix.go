@@ -10,6 +10,10 @@ import (
 
 const supported = true
 
+// noDetour has what is opened be what the path names, at once: no link is followed,
+// and nobody is waited for who opens the other end of a pipe.
+const noDetour = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
 // held is a name that is taken. It is freed by the process's end, too.
 type held struct {
 	place
@@ -33,7 +37,7 @@ func (p place) take() (h *held, ok bool, err error) {
 // lockFile locks the file of the name, which it makes where there is none.
 func (p place) lockFile() (f *os.File, ok bool, err error) {
 	for {
-		f, err := os.OpenFile(p.lock(), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+		f, err := openFile(p.lock(), os.O_RDWR|os.O_CREATE)
 		if err != nil {
 			return nil, false, err
 		}
@@ -85,7 +89,7 @@ func (h *held) free() {
 // locked tells whether somebody holds the lock. While it looks, who wants the name
 // sees it as held, and tries again.
 func (p place) locked() bool {
-	f, err := os.OpenFile(p.lock(), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	f, err := openFile(p.lock(), os.O_RDONLY)
 	if err != nil {
 		return false
 	}

@@ -4,6 +4,8 @@ import "os"
 
 const supported = false
 
+const noDetour = 0
+
 // held is a name that is taken, which none is here.
 type held struct {
 	place

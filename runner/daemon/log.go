@@ -61,7 +61,7 @@ func openLog(path string, redirect bool) (*Log, error) {
 
 // open opens the file. Held: mu.
 func (l *Log) open() error {
-	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := openFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}

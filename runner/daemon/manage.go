@@ -20,9 +20,9 @@ var (
 	pingLimit = 10 * time.Second
 )
 
-// statusLimit is how long a daemon may take to say how it is: it does not ask the
+// StatusLimit is how long a daemon may take to say how it is: it does not ask the
 // plugin.
-const statusLimit = 5 * time.Second
+const StatusLimit = 2 * time.Second
 
 // stopLimit is how long one that was told to stop may take to hear it, and, when it
 // was told to hurry, was killed or has closed the connection, to be gone. Tests have
@@ -36,7 +36,7 @@ var freeLimit = 30 * time.Second
 // Status says how the plugin is. It is answered while calls run, and while the
 // plugin starts.
 func (c *Client) Status(ctx context.Context) (hook.Status, error) {
-	return c.state(ctx, doStatus, statusLimit)
+	return c.state(ctx, doStatus, StatusLimit)
 }
 
 // Ready is Status once the first start has succeeded; the error is that of the
@@ -217,10 +217,9 @@ func (p place) kill(id Identity) error {
 func (c *Client) ping(ctx context.Context) bool {
 	limit, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
-	body, _ := json.Marshal(message{Do: doStatus}) // which is plain
 	a := c.expect(0, "", false)
 	defer c.forget(a)
-	_ = c.write(limit, wire.Append(nil, wire.Message, a.number, body)) // its end is gone's
+	_ = c.write(limit, isThere(a)) // its end is gone's
 	select {
 	case <-a.wake:
 	case <-c.gone:
@@ -228,6 +227,12 @@ func (c *Client) ping(ctx context.Context) bool {
 		return ctx.Err() != nil
 	}
 	return true
+}
+
+// isThere is the frame that asks a daemon whether it is there.
+func isThere(a *asked) []byte {
+	body, _ := json.Marshal(message{Do: doStatus}) // which is plain
+	return wire.Append(nil, wire.Message, a.number, body)
 }
 
 // message sends a message and reads its answer into value, unless that is nil.
@@ -240,6 +245,7 @@ func (c *Client) message(ctx context.Context, m message, value any) error {
 		return &hook.Error{Kind: hook.Internal, Err: err}
 	}
 	a := c.expect(0, "", false)
+	a.brief = m.Do == doStatus || m.Do == doStop
 	defer c.forget(a)
 	if err := c.write(ctx, wire.Append(nil, wire.Message, a.number, body)); err != nil && ctx.Err() != nil {
 		return hook.Ended(ctx, "", "no answer", a.began, false)

@@ -96,7 +96,9 @@ func consult(ctx context.Context, s *Server, session Session, m message) (any, e
 		return struct{}{}, session.Probe(ctx)
 	case doRestart:
 		defer s.use()()
-		return struct{}{}, session.Restart(ctx, m.Reason)
+		err := session.Restart(ctx, m.Reason)
+		s.note(true) // what was found before may no longer hold
+		return struct{}{}, err
 	case doAttach:
 		if a, ok := session.(attacher); ok {
 			return a.Attach()

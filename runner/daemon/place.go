@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -36,14 +37,15 @@ func places(name string) ([]place, error) {
 			"%q is no name, want lower case letters, digits, - and _", name)}
 	}
 	var all []place
+	var last string // the shortest
 	for _, dir := range wire.RunDirs() {
 		if socket, ok := wire.SocketPath(dir, name); ok {
 			all = append(all, place{dir, name, socket})
 		}
+		last = dir
 	}
 	if len(all) == 0 {
-		return nil, &hook.Error{Kind: hook.Usage, Err: fmt.Errorf(
-			"the name %s is too long for the path of a socket in %s", name, strings.Join(wire.RunDirs(), " or "))}
+		return nil, &hook.Error{Kind: hook.Usage, Err: &LongPathError{Dir: last, Name: name}}
 	}
 	return all, nil
 }
@@ -107,7 +109,12 @@ func namesIn(dir string) ([]string, error) {
 // readState reads who serves a name, or did.
 func (p place) readState() (Identity, error) {
 	var id Identity
-	text, err := os.ReadFile(p.state())
+	f, err := openFile(p.state(), os.O_RDONLY)
+	if err != nil {
+		return id, err
+	}
+	text, err := io.ReadAll(f)
+	_ = f.Close()
 	if err != nil {
 		return id, err
 	}

@@ -5,6 +5,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/wire"
 )
 
@@ -178,8 +180,13 @@ func TestLongPath(t *testing.T) {
 			}
 		}
 	})
-	if _, err := Listen(Identity{Name: strings.Repeat("n", 100)}, Options{}); kindOf(t, err) != hook.Usage || !strings.Contains(err.Error(), "too long") {
-		t.Errorf("got %v, want that it is too long", err)
+	var tooLong *LongPathError
+	name := strings.Repeat("n", 100)
+	path := filepath.Join(base, "pyplug", name) + ".sock"
+	_, err := Listen(Identity{Name: name}, Options{})
+	want := fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, want at most 103", path, len(path))
+	if !errors.As(err, &tooLong) || kindOf(t, err) != hook.Usage || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 	for _, name := range []string{"", "A", "../x", "a/b", "-a"} {
 		if _, err := Listen(Identity{Name: name}, Options{}); kindOf(t, err) != hook.Usage {
@@ -208,7 +215,7 @@ func hail() []byte { return wire.Append(nil, wire.Hail, 0, []byte(wire.Build()))
 // soon.
 func readAll(t *testing.T, c net.Conn) (frames []wire.Frame) {
 	t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = c.SetReadDeadline(time.Now().Add(runnertest.Patience))
 	r := wire.NewSideReader(c, 0, wire.FromDaemon)
 	for {
 		f, err := r.Next()

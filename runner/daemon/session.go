@@ -42,6 +42,8 @@ type Identity struct {
 	Python    string `json:"python,omitempty"`
 	Transport string `json:"transport,omitempty"`
 	Dir       string `json:"dir,omitempty"`
+	// About names plugin and Python as errors do.
+	About string `json:"about,omitempty"`
 	// Digest tells whether file, interpreter and flags are still the same.
 	Digest string `json:"digest,omitempty"`
 	// Version is that of pyplug for people, Build tells builds of it apart.

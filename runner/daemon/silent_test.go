@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,11 +17,12 @@ import (
 	"github.com/pyplug/pyplug/runner/wire"
 )
 
-// impatient has clients ask soon whether a silent daemon is there.
-func impatient(t *testing.T) {
-	every, limit := pingEvery, pingLimit
-	pingEvery, pingLimit = 20*time.Millisecond, 100*time.Millisecond
-	t.Cleanup(func() { pingEvery, pingLimit = every, limit })
+// impatient has clients ask soon whether a silent daemon is there, and not wait for
+// long.
+func impatient(t *testing.T, wait time.Duration) {
+	every, limit, hear := pingEvery, pingLimit, hearLimit
+	pingEvery, pingLimit, hearLimit = 20*time.Millisecond, wait, wait
+	t.Cleanup(func() { pingEvery, pingLimit, hearLimit = every, limit, hear })
 }
 
 // hung is a daemon that hangs: after it has answered the first message, if there is an
@@ -60,7 +62,7 @@ func hung(t *testing.T, answer []byte) {
 
 // Nobody waits for ever for a daemon that hangs.
 func TestHung(t *testing.T) {
-	impatient(t)
+	impatient(t, 100*time.Millisecond)
 	hung(t, nil)
 	ctx := context.Background()
 	big := hook.Args{JSON: []byte(`["` + strings.Repeat("x", 4<<20) + `"]`)} // which does not fit into the socket
@@ -78,9 +80,50 @@ func TestHung(t *testing.T) {
 	}
 }
 
+// A call of a daemon that hangs ends soon after its limit, and says that it does; its
+// status ends with its own.
+func TestHungLimit(t *testing.T) {
+	impatient(t, 100*time.Millisecond)
+	pingEvery = time.Minute // nobody else asks
+	hung(t, nil)
+	c := open(t)
+	began := time.Now()
+	_, err := c.CallWithin(context.Background(), hook.Call{Hook: "echo"}, 50*time.Millisecond)
+	var (
+		limit *hook.LimitError
+		mute  *UnansweredError
+	)
+	if !errors.As(err, &limit) || !errors.As(err, &mute) || kindOf(t, err) != hook.Timeout {
+		t.Errorf("call: %v", err)
+	}
+	if took := time.Since(began); took >= answerLimit {
+		t.Errorf("the call took %s", took)
+	}
+	hearLimit = time.Minute
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	within(t, "status", func() {
+		if _, err := c.Status(ctx); !errors.As(err, &limit) || kindOf(t, err) != hook.Timeout {
+			t.Errorf("status: %v", err)
+		}
+	})
+}
+
+// Of one that hangs and whose state is not there, nobody knows who it is.
+func TestHungUnknown(t *testing.T) {
+	hung(t, nil)
+	remove(t, os.Getenv("PYPLUG_RUN_DIR"), "p.json")
+	for name, do := range map[string]func(context.Context, string) (*Client, error){"open": Open, "look": Look} {
+		var mute *UnansweredError
+		if _, err := do(context.Background(), "p"); !errors.As(err, &mute) || kindOf(t, err) != hook.Unavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // A daemon that hangs after it has heard that it is to stop is not waited for, either.
 func TestStopHung(t *testing.T) {
-	impatient(t)
+	impatient(t, 100*time.Millisecond)
 	hung(t, wire.Append(nil, wire.Answer, 1, []byte("{}")))
 	if err := open(t).Stop(context.Background()); err == nil || !strings.Contains(err.Error(), "cannot be killed") {
 		t.Errorf("got %v", err)
@@ -89,10 +132,11 @@ func TestStopHung(t *testing.T) {
 
 // A call that takes long is not taken for a daemon that hangs.
 func TestLongCall(t *testing.T) {
-	impatient(t)
+	const wait = time.Second // in which a busy machine answers, too
+	impatient(t, wait)
 	nothingLeft(t)
 	start(t, newFake(), Options{})
-	_, err := open(t).CallWithin(context.Background(), hook.Call{Hook: "block"}, 20*pingEvery)
+	_, err := open(t).CallWithin(context.Background(), hook.Call{Hook: "block"}, 2*wait)
 	if kindOf(t, err) != hook.Timeout {
 		t.Errorf("got %v, want that it took too long", err)
 	}

@@ -138,7 +138,7 @@ func spawn(ctx context.Context, o SpawnOptions) (id Identity, taken bool, err er
 			reap(cmd)
 			return id, p.Taken, p.Failed.Error()
 		}
-		return id, false, silent(cmd, said)
+		return id, false, silent(cmd, said, o.Name, began)
 	case <-ctx.Done():
 		terminate(cmd.Process)
 		reap(cmd)
@@ -168,16 +168,28 @@ func hear(pipe io.Reader, note func(string), told chan<- progress) {
 }
 
 // silent tells of a daemon that ended without a word.
-func silent(cmd *exec.Cmd, said *head) error {
+func silent(cmd *exec.Cmd, said *head, name string, began time.Time) error {
 	terminate(cmd.Process)
 	reap(cmd)
-	e := &hook.Error{Kind: hook.Unavailable, Err: errors.New("the daemon ended before it was ready")}
-	exit := hook.Exit{Code: cmd.ProcessState.ExitCode()}
+	e := &hook.Error{Kind: hook.Unavailable, Err: &EndedError{Log: leftLog(name)}}
+	exit := hook.Exit{Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState), Uptime: time.Since(began)}
 	if text := strings.TrimSpace(said.String()); text != "" {
 		exit.Stderr = strings.Split(text, "\n")
 	}
 	e.Exit = &exit
 	return e
+}
+
+// leftLog is the log of a name, where there is one.
+func leftLog(name string) string {
+	all, _ := places(name)
+	there, _ := seen(all)
+	for _, p := range there {
+		if _, err := os.Lstat(p.log()); err == nil {
+			return p.log()
+		}
+	}
+	return ""
 }
 
 // reap waits until a daemon that is about to end is gone.

@@ -210,6 +210,28 @@ func TestSpawnFails(t *testing.T) {
 	}
 }
 
+// How one ended that was killed before it was ready is told, and where its log is.
+func TestSpawnKilled(t *testing.T) {
+	dir := nothingLeft(t)
+	_, err := Spawn(context.Background(), SpawnOptions{Name: "p", Args: []string{"__daemon", "hangs"}, Note: func(string) {
+		id, err := place{dir: dir, name: "p"}.readState()
+		if err == nil {
+			err = syscall.Kill(id.PID, syscall.SIGKILL)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}})
+	var early *EndedError
+	e := (*hook.Error)(nil)
+	if !errors.As(err, &early) || !errors.As(err, &e) || early.Log != filepath.Join(dir, "p.log") || e.Exit.Signal != "SIGKILL" || e.Exit.Uptime <= 0 {
+		t.Errorf("got %v, %+v", err, early)
+	}
+	if ran, err := Stop(context.Background(), "p"); ran || err != nil { // which removes what is left
+		t.Errorf("stop: %v, %v", ran, err)
+	}
+}
+
 // Ctrl-C while it starts ends what was started.
 func TestSpawnInterrupted(t *testing.T) {
 	dir := nothingLeft(t)

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/wire"
 )
 
@@ -60,6 +62,40 @@ func TestStranger(t *testing.T) {
 	}
 	if got := logText(t); !strings.Contains(got, "refused a connection: it is of user 12345") {
 		t.Errorf("the log is %q", got)
+	}
+}
+
+// A daemon whose socket is removed has another one before who calls it gives up, and
+// nobody has to come for that; where its directory is removed, it ends.
+func TestSocketRemoved(t *testing.T) {
+	dir := nothingLeft(t)
+	d := start(t, newFake(), Options{})
+	again := filepath.Join(dir, "p.sock")
+	for _, remove := range []func(string) error{os.Remove, func(path string) error { return os.Rename(path, path+".away") }, os.Remove} {
+		if err := remove(again); err != nil {
+			t.Fatal(err)
+		}
+		if took := runnertest.Until(t, "it is there again", runnertest.Exists(again)); took >= guardEvery/2 {
+			t.Errorf("it took %s", took)
+		}
+		open(t)
+	}
+	if err := os.Remove(again); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t).Status(context.Background()); err != nil {
+		t.Errorf("while it is not there: %v", err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	<-d.over
+	if took := time.Since(began); took >= guardEvery/2 {
+		t.Errorf("it ended after %s", took)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the directory is there again")
 	}
 }
 

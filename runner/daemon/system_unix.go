@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // control calls do with a connection's descriptor.
@@ -67,6 +69,14 @@ func redirect(f *os.File) error {
 
 // detached is a process in a session of its own.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// signalOf names the signal that ended a process; empty: none did.
+func signalOf(s *os.ProcessState) string {
+	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return unix.SignalName(status.Signal())
+	}
+	return ""
+}
 
 // terminate asks a process to end.
 func terminate(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }
