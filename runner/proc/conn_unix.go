@@ -60,7 +60,7 @@ func (c *Conn) Wait() error {
 		woken = true
 		one := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, _ := unix.Poll(one[:], 0)
-		return n > 0
+		return n != 0 // an error, such as EINTR, is for ReadNow to see
 	})
 	switch {
 	case err == nil:

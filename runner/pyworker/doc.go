@@ -10,8 +10,8 @@
 //  3. With preload that Python stays as it is after the import, as the zygote,
 //     and workers are forked from it, if that is safe.
 //  4. One goroutine reads the worker's frames and hands each to the call whose
-//     number it carries. While calls are quick and come one by one, their callers
-//     read for themselves.
+//     number it carries. With one processor, and calls that are quick and come one
+//     by one, their callers read for themselves.
 //  5. A worker that takes several calls runs coroutines at once, and plain
 //     functions one after the other, in the order of the calls: the others are
 //     sent ahead and wait in the worker, so that none waits for a round trip.

@@ -135,7 +135,7 @@ func pretend(good uint32, say func(n uint32) []byte) {
 
 // TestBadAnswers has a worker that does not keep to the protocol: the call is told
 // what came, and the worker is gone, whatever else it would have done. After good
-// answers the call's own goroutine reads, most likely.
+// answers the caller reads, most likely.
 func TestBadAnswers(t *testing.T) {
 	for name, test := range badAnswers {
 		for _, good := range []uint32{0, 50} {
@@ -144,6 +144,7 @@ func TestBadAnswers(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/after %d", name, good), func(t *testing.T) {
 				runnertest.NothingLeft(t)
+				oneProcessor(t)
 				inst := launchFake(t, name, good)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()

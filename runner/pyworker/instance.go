@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,6 +52,7 @@ type instance struct {
 	last      uint32              // number of the newest call
 	condemned bool
 	over      bool                   // no answer comes any more
+	alone     bool                   // one call at a time, and one processor
 	brisk     bool                   // the call before this one was answered quickly
 	known     map[string]schema.Hook // the signatures that words needed
 	idle      chan struct{}          // closed when a condemned worker has no call left
@@ -68,6 +70,7 @@ func newInstance(cfg Config, p *proc.Process) *instance {
 		reader:  reader{frames: wire.NewReader(unwaiting{p.Conn()}, 0)},
 		free:    make(chan struct{}, cfg.Concurrency),
 		inOrder: !cfg.Threads,
+		alone:   cfg.Concurrency == 1 && runtime.GOMAXPROCS(0) == 1,
 		calls:   make(map[uint32]*pending),
 		known:   make(map[string]schema.Hook),
 		idle:    make(chan struct{}),
@@ -227,7 +230,7 @@ func (w *instance) begin(t wire.Type, p *pending) (brisk bool, err error) {
 	w.calls[p.number] = p
 	wire.PutHeader(p.frame, t, p.number)
 	w.debugFrame("to worker", wire.Frame{Type: t, Call: p.number}, p.frame[wire.HeaderSize:])
-	brisk = w.brisk && w.cfg.Concurrency == 1 && len(w.calls) == 1
+	brisk = w.brisk && w.alone && len(w.calls) == 1
 	w.post(p)
 	return brisk, nil
 }

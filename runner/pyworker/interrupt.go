@@ -1,7 +1,9 @@
 package pyworker
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -57,7 +59,34 @@ func (w *instance) interrupt(p *pending) (sent bool, at []hook.Frame) {
 		}
 		return true, nil
 	}
-	return true, w.condemn(p)
+	return true, w.whereabouts(p, w.condemn(p))
+}
+
+// trace takes where a cancelled call is that goes on. It may have been answered
+// since.
+func (w *instance) trace(f wire.Frame) error {
+	stood := new(hook.Raised)
+	if err := json.Unmarshal(f.Body, stood); err != nil {
+		return fmt.Errorf("the worker's trace: %w", err)
+	}
+	addSource(stood, make(map[string][]string))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.calls[f.Call]; p != nil {
+		p.stood = stood.Frames
+	}
+	return nil
+}
+
+// whereabouts is where a call was that did not end: as it was told of itself, else
+// as the end of the process showed, where several may have been.
+func (w *instance) whereabouts(p *pending, seen []hook.Frame) []hook.Frame {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.stood != nil {
+		return p.stood
+	}
+	return seen
 }
 
 // give leaves a call without its caller: it keeps its place until it is answered.

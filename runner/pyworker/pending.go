@@ -43,6 +43,8 @@ type pending struct {
 	reusable bool // nobody else has p or its frame
 	items    [][]byte
 	under    int // bytes of items under way: come, or waiting, but not yet granted again
+
+	stood []hook.Frame // where it was after it was cancelled, if it went on; the same
 }
 
 // largestKept is the size of the frame that is kept for the next call.

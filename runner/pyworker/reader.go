@@ -14,16 +14,19 @@ import (
 	"github.com/pyplug/pyplug/runner/wire"
 )
 
+// With one processor the caller of a quick call waits for its answer in its own
+// thread: to be woken by the goroutine that reads takes 2 µs more, a fifth of such a
+// call. With several an answer wakes up the runtime's poller as well, on another
+// processor, and the two are in each other's way: on a busy machine that took twice
+// as long.
 const (
-	// quick is how long a call took after which the caller of the next waits for its
-	// answer in its own thread. That a goroutine is woken to wake another costs 2 µs
-	// more, a fifth of such a call.
+	// quick is how long a call took after which the next is expected to be so, too.
 	quick = 200 * time.Microsecond
-	// patience is how long it does so. Far less would cost, too: each such limit is
-	// then the next timer to expire, which is programmed and may be an interrupt.
+	// patience is how long the caller waits so. Far less would cost, too: each such
+	// limit is then the next timer to expire, which is programmed and may interrupt.
 	patience = 5 * time.Millisecond
 	// yieldAfter is how often such a goroutine lets others run. One that never does
-	// has the scheduler take its place away 10 000 times a second, after 10 ms.
+	// has its processor taken away 10 000 times a second, after its first 10 ms.
 	yieldAfter = 5 * time.Millisecond
 )
 
@@ -81,6 +84,9 @@ func (w *instance) takeFirst(p *pending) {
 		return
 	}
 	defer w.reader.turn.Unlock()
+	if len(p.wake) > 0 { // it was taken before
+		return
+	}
 	if p.began.Sub(w.reader.yielded) > yieldAfter {
 		runtime.Gosched()
 		w.reader.yielded = p.began
@@ -176,6 +182,8 @@ func (w *instance) deliver(f wire.Frame, settled bool) error {
 	case wire.Overlap:
 		w.overlap()
 		return nil
+	case wire.Trace:
+		return w.trace(f)
 	case wire.Result, wire.Bytes, wire.Item, wire.End:
 	default:
 		return fmt.Errorf("a frame of type %c, which only pyplug sends", f.Type)

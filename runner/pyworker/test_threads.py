@@ -25,6 +25,13 @@ class Threads(Case):
         def spin():
             mark()
             while True: pass
+        def stuck():
+            try:
+                mark()
+                time.sleep(0.5)
+            except KeyboardInterrupt:
+                time.sleep(0.5)
+                raise
         def swallow():
             try:
                 mark()
@@ -101,6 +108,14 @@ class Threads(Case):
         for number in (spins[2], spins[0]):
             self.worker.send("K", number)
             self.refused(self.worker.answer(number), "canceled")
+
+    def test_cancel_in_c_code(self):
+        number = self.worker.begin("stuck")
+        self.worker.wait_mark()
+        self.worker.send("K", number)
+        kind, told = self.worker.answer(number)
+        self.assertEqual((kind, told["frames"][-1]["function"]), ("T", "stuck"))
+        self.refused(self.worker.answer(number), "canceled")
 
     def test_cancel_at_any_moment(self):
         for _ in range(300):

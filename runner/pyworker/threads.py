@@ -20,6 +20,8 @@ except ImportError:  # Windows
 
 WINDOW = 262144  # bytes of items that may be under way
 ASYNC = 0x80 | 0x200  # of the flags of a coroutine's code, and an async generator's
+TRACE = ord("T")
+GRACE = 0.1  # seconds after which an interrupted call that goes on is told where it is
 MOMENT = 0.0005  # seconds between looks at whether the main thread has done something
 
 # What threads need is loaded before there are any.
@@ -136,6 +138,22 @@ def cancel(number):
     if thread is not None:
         interrupt(thread.ident, KeyboardInterrupt)
         thread.told = True
+        try:
+            start_new_thread(trace, (number, thread.ident))
+        except RuntimeError:  # there can be no more of them
+            pass
+
+
+def trace(number, ident):
+    """Tells where a call is that is interrupted and goes on: in C code, it may never see that."""
+    sleep(GRACE)
+    found = []
+    frame = sys._current_frames().get(ident)
+    while frame is not None:
+        errors.add_frame(found, frame, frame.f_lineno)
+        frame = frame.f_back
+    if found and number in active:  # else it has answered, and the thread may be at another call
+        core.send(TRACE, number, core.encode({"frames": errors.shorten(found[::-1])}))
 
 
 def interrupt(ident, what):
