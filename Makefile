@@ -27,7 +27,7 @@ machine: ## say what the tests have here and what they skip for want of it
 
 test: machine ## run every test, with the race detector where there is a C compiler
 	@test -n "$(RACE)" || echo "no C compiler found: the tests run without the race detector"
-	$(GO) test $(RACE) -tags $(TAGS) ./...
+	$(GO) test $(RACE) -timeout 30m -tags $(TAGS) ./...
 
 lint: ## check format, go.mod, vet for every system, staticcheck and the Python sources
 	@files=$$(gofmt -l .) && test -z "$$files" || { echo "not formatted by gofmt:" $$files; exit 1; }

@@ -94,15 +94,8 @@ func own(b *testing.B, command []string, signal syscall.Signal) (start, end time
 	b.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "PLUGIN_PROTOCOL_VERSIONS=1", "PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	line, err := bufio.NewReader(reading(b, cmd)).ReadString('\n')
 	start = time.Since(began)
 	if err != nil {
 		b.Fatal(err)

@@ -108,8 +108,7 @@ func grpcPeer(b *testing.B) peer {
 	return peer{"grpc", func(b *testing.B) (func() error, func()) {
 		cmd := exec.Command(python, zoo)
 		cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "PLUGIN_PROTOCOL_VERSIONS=1", "PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000")
-		_, out := started(b, cmd)
-		line, err := out.ReadString('\n')
+		line, err := bufio.NewReader(reading(b, cmd)).ReadString('\n')
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -154,7 +153,8 @@ func promptfoo(b *testing.B) string {
 func promptfooPeer(python, wrapper string) peer {
 	return peer{"promptfoo", func(b *testing.B) (func() error, func()) {
 		cmd := exec.Command(python, wrapper, plugin(b, "conformance.py"), "echo")
-		in, out := started(b, cmd)
+		in, pipe := talking(b, cmd)
+		out := bufio.NewReader(pipe)
 		if err := until(out, "READY\n"); err != nil {
 			b.Fatal(err)
 		}
@@ -200,21 +200,4 @@ func until(out *bufio.Reader, line string) error {
 			return err
 		}
 	}
-}
-
-// started starts a command whose standard streams are pipes.
-func started(b *testing.B, cmd *exec.Cmd) (io.Writer, *bufio.Reader) {
-	b.Helper()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	return in, bufio.NewReader(out)
 }

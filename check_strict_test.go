@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,7 +133,7 @@ func pairs(t *testing.T) map[string]pair {
 		}
 		switch row.name {
 		case "fixed port":
-			p.env = append(p.env, "PORT="+fixedPort(t))
+			p.env = append(p.env, "PORT="+runnertest.FixedPort(t))
 		case "healthy once":
 			p.env = append(p.env, "ONCE="+filepath.Join(dir, "once"))
 		case "no controller, in a shell":
@@ -157,22 +156,6 @@ func pairs(t *testing.T) map[string]pair {
 		program: []string{kv}, dir: dir,
 	}
 	return all
-}
-
-// fixedPort is a port that nobody has, and that the system gives to nobody who
-// does not name it.
-func fixedPort(t *testing.T) string {
-	t.Helper()
-	const first, ports = 20000, 10000 // below those that Linux gives away
-	for i := range 100 {
-		port := fmt.Sprint(first + (os.Getpid()+i)%ports)
-		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
-			l.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return ""
 }
 
 // What passes --strict works under an ordinary host of go-plugin, and what such a

@@ -156,14 +156,7 @@ func TestHealthAddressInterrupted(t *testing.T) {
 func TestHealthWatch(t *testing.T) {
 	address, h := healthy(t, "tcp", "127.0.0.1:0")
 	s := pyplug(t, nil, "health", "--watch", "--address", address)
-	s.Stdout = nil
-	out, err := s.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := reading(t, s.Cmd)
 	lines := bufio.NewReader(out)
 	for _, want := range []string{"healthy    SERVING\n", "unhealthy  NOT_SERVING\n", "healthy    SERVING\n"} {
 		if got, err := lines.ReadString('\n'); got != want {

@@ -49,14 +49,7 @@ func TestExamplePython(t *testing.T) {
 
 	// A second one prints a good line, too, for the port that it shares.
 	first := pyplug(t, env, append([]string{"health", "--watch"}, kv(dir, plugin)[1:]...)...)
-	first.Stdout = nil
-	out, err := first.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := reading(t, first.Cmd)
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatalf("got %q, %v", line, err)
 	}

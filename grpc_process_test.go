@@ -140,26 +140,22 @@ func TestWatch(t *testing.T) {
 		"gRPC, no service": {append([]string{"ZOO=--health=none"}, zoo...), "grpc/zoo.py", "unhealthy  no grpc.health.v1.Health is served\n", 130},
 		"a functions file": {nil, "greeter.py", "healthy\n", 130},
 		"an unhealthy one": {nil, "unhealthy.py", "unhealthy  ", 130},
-		"one that ends":    {nil, "exit_soon.py", "healthy\n", 8},
+		"one that ends":    {[]string{"EXIT_SOON=MARKER"}, "exit_soon.py", "healthy\n", 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := pyplug(t, c.env, "health", "--watch", "testdata/plugins/"+c.plugin)
-			s.Stdout = nil
-			out, err := s.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Start(); err != nil {
-				t.Fatal(err)
-			}
+			out := reading(t, s.Cmd)
 			line, err := bufio.NewReader(out).ReadString('\n')
 			if err != nil || !strings.HasPrefix(line, c.want) {
 				t.Errorf("got %q, %v; want %q", line, err, c.want)
 			}
 			if c.code == 130 {
-				if err := s.Process.Signal(syscall.SIGINT); err != nil {
-					t.Fatal(err)
-				}
+				err = s.Process.Signal(syscall.SIGINT)
+			} else {
+				err = os.WriteFile(s.marker, nil, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
 			}
 			runnertest.Until(t, "it ends", s.ended)
 			s.ends(t, c.code)

@@ -30,18 +30,7 @@ type lines struct {
 func linesOf(t *testing.T, words ...string) *lines {
 	t.Helper()
 	s := pyplug(t, nil, append([]string{"run", "--lines"}, words...)...)
-	s.Stdout = nil
-	in, err := s.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := s.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := talking(t, s.Cmd)
 	return &lines{session: s, in: in, out: bufio.NewReaderSize(out, 4096), pipe: out}
 }
 
@@ -99,7 +88,7 @@ func TestLinesSignals(t *testing.T) {
 			dir := t.TempDir()
 			marker := filepath.Join(dir, "marker")
 			l := linesOf(t, "testdata/plugins/hang_sleep.py")
-			l.says(t, fmt.Sprintf(`{"hook": "hang", "args": {"marker": %q, "seconds": 0.7}}`, marker))
+			l.says(t, fmt.Sprintf(`{"hook": "hang", "args": {"marker": %q, "seconds": 2}}`, marker))
 			l.says(t, `{"hook": "pid"}`)
 			runnertest.Until(t, "the call runs", runnertest.Exists(marker))
 			if err := l.Process.Signal(c.signal); err != nil {
@@ -123,14 +112,11 @@ func TestLinesSignals(t *testing.T) {
 			line, _ := l.out.ReadString('\n')
 			heard <- line
 		}()
-		signals, line := 0, ""
+		signals, line := &interrupts{process: l.Process}, ""
 		runnertest.Until(t, "the call is answered", func() bool {
-			if signals%50 == 0 { // two that come at once are one, and the third leaves
-				if signals/50 < 2 {
-					_ = l.Process.Signal(syscall.SIGINT)
-				}
+			if signals.sent < 2 { // the third leaves
+				signals.again()
 			}
-			signals++
 			select {
 			case line = <-heard:
 				return true

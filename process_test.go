@@ -5,6 +5,7 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,9 +14,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
+
+// longest is how long a pyplug of a test may run before it is killed.
+const longest = 5 * runnertest.Patience
 
 // session is a pyplug that a test started. Every process of it carries tag.
 type session struct {
@@ -44,7 +49,9 @@ func pyplug(t *testing.T, env []string, words ...string) *session {
 	for i, w := range words {
 		words[i] = strings.ReplaceAll(w, "=MARKER", "="+s.marker)
 	}
-	s.Cmd = exec.Command(bin, words...)
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	t.Cleanup(cancel)
+	s.Cmd = exec.CommandContext(ctx, bin, words...)
 	s.Stdout, s.Stderr = &s.out, &s.errs
 	s.Env = append(os.Environ(), "PYPLUG_PYTHON="+python, "XDG_CACHE_HOME="+filepath.Join(dir, "cache"), s.tag)
 	for _, e := range env {
@@ -132,11 +139,13 @@ func interruptReading(t *testing.T, fifo string, words ...string) {
 	if err := s.Start(); err != nil {
 		t.Fatal(err)
 	}
-	w, err := os.OpenFile(fifo, os.O_WRONLY, 0) // returns when it is being read
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
+	runnertest.Until(t, "it is being read", func() bool {
+		w, err := os.OpenFile(fifo, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if err == nil {
+			t.Cleanup(func() { w.Close() })
+		}
+		return err == nil
+	})
 	if err := s.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
@@ -146,28 +155,35 @@ func interruptReading(t *testing.T, fifo string, words ...string) {
 // A plugin that does not want to end is killed by the second signal.
 func TestSecondInterrupt(t *testing.T) {
 	s := pyplug(t, nil, "run", "--stop-timeout", "1h", "testdata/plugins/hang_atexit.py", "pid")
-	s.Stdout = nil
-	out, err := s.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := reading(t, s.Cmd)
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the result; now it stops
 		t.Fatal(err)
 	}
-	signals := 0
+	signals := &interrupts{process: s.Process}
 	runnertest.Until(t, "it ends", func() bool {
-		if signals++; signals%50 == 0 { // two that come at once are one
-			_ = s.Process.Signal(syscall.SIGINT)
-		}
+		signals.again()
 		return s.ended()
 	})
-	if signals < 100 {
+	if signals.sent < 2 {
 		t.Errorf("it ended after the first signal")
 	}
 	s.ends(t, 0)
+}
+
+// interrupts are signals to a process, with some time between them: two that come
+// at once are one.
+type interrupts struct {
+	process *os.Process
+	sent    int
+	last    time.Time
+}
+
+// again sends the next one, if it is time for it.
+func (i *interrupts) again() {
+	if time.Since(i.last) > 500*time.Millisecond {
+		i.sent, i.last = i.sent+1, time.Now()
+		_ = i.process.Signal(syscall.SIGINT) // it may have ended
+	}
 }
 
 // ended tells whether the process has ended, and leaves it to be waited for.
@@ -230,14 +246,7 @@ func TestStandardOutput(t *testing.T) {
 	})
 	t.Run("closed", func(t *testing.T) {
 		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "endless")
-		s.Stdout = nil
-		out, err := s.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := reading(t, s.Cmd)
 		if _, err := io.ReadFull(out, make([]byte, 10)); err != nil {
 			t.Fatal(err)
 		}
@@ -249,14 +258,7 @@ func TestStandardOutput(t *testing.T) {
 	})
 	t.Run("slow", func(t *testing.T) {
 		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "large", "20", "1048576")
-		s.Stdout = nil
-		out, err := s.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := reading(t, s.Cmd)
 		total, chunk := 0, make([]byte, 4096)
 		for {
 			n, err := out.Read(chunk)
@@ -275,14 +277,7 @@ func TestStandardOutput(t *testing.T) {
 	})
 	t.Run("slow, and the plugin dies after it has answered", func(t *testing.T) {
 		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "late", "x")
-		s.Stdout = nil
-		out, err := s.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := reading(t, s.Cmd)
 		runnertest.Until(t, "the plugin runs", func() bool { return len(runnertest.Carrying(s.tag)) > 1 })
 		runnertest.Until(t, "the plugin is gone", func() bool { return len(runnertest.Carrying(s.tag)) < 2 })
 		text, err := io.ReadAll(out)
@@ -293,15 +288,8 @@ func TestStandardOutput(t *testing.T) {
 	})
 	t.Run("not read, out of time", func(t *testing.T) {
 		s := pyplug(t, nil, "run", "--timeout", "0.5", "testdata/plugins/streams.py", "endless")
-		s.Stdout = nil
-		out, err := s.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := reading(t, s.Cmd)
 		defer out.Close()
-		if err := s.Start(); err != nil {
-			t.Fatal(err)
-		}
 		runnertest.Until(t, "it ends though nobody reads", s.ended)
 		s.ends(t, 124)
 		if !strings.Contains(s.errs.String(), "error: endless: no result within 500ms") {

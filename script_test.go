@@ -38,6 +38,7 @@ func TestMain(m *testing.M) {
 		os.Exit(commands.Main(os.Args, ui.System()))
 	}
 	if filepath.Base(os.Args[0]) != "pyplug" {
+		runnertest.HeedSignals()
 		// What checks find here is not for the one who runs these tests.
 		for _, name := range []string{"GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"} {
 			if err := os.Unsetenv(name); err != nil {
@@ -81,6 +82,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exitcode":   exitCode,
 			"fakepython": fakePython,
+			"fixedport":  fixedPort,
 			"foreign":    foreign,
 			"grpcio":     grpcio,
 			"waitfor":    waitFor,
@@ -103,6 +105,15 @@ const testKey = "test"
 // that has grpcio. Without one the script is skipped.
 func grpcio(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("PYPLUG_PYTHON", runnertest.GRPCIO(ts.Value(testKey).(runnertest.T)))
+}
+
+// fixedPort is `fixedport NAME`: the variable gets a port for a plugin that always
+// listens at the same one.
+func fixedPort(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fixedport NAME")
+	}
+	ts.Setenv(args[0], runnertest.FixedPort(ts.Value(testKey).(testing.TB)))
 }
 
 // exitCode is `exitcode N [-stdin FILE] COMMAND ARG...`: the command must end

@@ -100,10 +100,8 @@ func TestNoHandshake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
 			cfg := fake(t, test.behaviour, test.arg)
-			cfg.StartTimeout = 300 * time.Millisecond
-			if name == "other lines" {
-				cfg.StartTimeout = time.Second
-				test.words = strings.Replace(test.words, "300ms", "1s", 1)
+			if cfg.StartTimeout = 300 * time.Millisecond; name != "nothing" {
+				cfg.StartTimeout = 2 * time.Second // in which it prints, on a busy machine, too
 			}
 			e := fails(t, cfg, hook.Handshake, test.words)
 			var none *grpcplugin.NoHandshakeError
@@ -182,7 +180,7 @@ func TestConnect(t *testing.T) {
 			if !errors.As(e, &connect) || connect.Stage != test.stage || connect.Limit != test.limit {
 				t.Errorf("got %#v, want stage %s", e.Err, test.stage)
 			}
-			if took := time.Since(began); took > 4*time.Second {
+			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("it took %s", took)
 			}
 		})

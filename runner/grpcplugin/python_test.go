@@ -138,7 +138,7 @@ func TestPythonHealth(t *testing.T) {
 		"not serving":     {[]string{"--health=NOT_SERVING"}, "is NOT_SERVING, want SERVING"},
 		"unknown":         {[]string{"--health=UNKNOWN"}, "is UNKNOWN"},
 		"other service":   {[]string{"--service=other"}, `not for the service "plugin"`},
-		"hangs":           {[]string{"--health=hang"}, "no answer of the health service within 1s"},
+		"hangs":           {[]string{"--health=hang"}, "no answer of the health service within 3s"},
 		"none":            {[]string{"--health=none"}, ""},
 		"one thread":      {[]string{"--workers=1"}, ""},
 		"unix":            {[]string{"--unix"}, ""},
@@ -148,7 +148,7 @@ func TestPythonHealth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
 			cfg := zoo(t, test.args...)
-			cfg.HealthTimeout = time.Second
+			cfg.HealthTimeout = 3 * time.Second
 			if test.words != "" {
 				fails(t, cfg, hook.Unhealthy, test.words)
 				return

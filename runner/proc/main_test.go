@@ -112,10 +112,13 @@ func (l *lines) list() []Line {
 	return append([]Line(nil), l.all...)
 }
 
+// patience bounds what must end by itself in a test.
+const patience = time.Minute
+
 // find waits for a line that begins with prefix and returns the rest of it.
 func (l *lines) find(t testing.TB, prefix string) string {
 	t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(patience)
 	for {
 		for _, line := range l.list() {
 			if rest, ok := strings.CutPrefix(line.Text, prefix); ok {
@@ -133,16 +136,24 @@ func (l *lines) find(t testing.TB, prefix string) string {
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
+	if !soon(ok) {
+		t.Fatalf("not within %s: %s", patience, what)
+	}
+}
+
+// soon waits for a condition, and tells whether it came true.
+func soon(ok func() bool) bool {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	limit := time.After(20 * time.Second)
+	limit := time.After(patience)
 	for !ok() {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("not within 20 s: %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 // clean makes the test fail when it leaves a process, a descriptor or a
@@ -160,16 +171,10 @@ func clean(t testing.TB) {
 		if left := leftovers(); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
 		}
-		if now := descriptors(); now > files {
-			t.Errorf("%d descriptors, %d before", now, files)
-		}
-		limit := time.Now().Add(5 * time.Second)
-		for tick := time.NewTicker(time.Millisecond); runtime.NumGoroutine() > routines; <-tick.C {
-			if time.Now().After(limit) {
-				var b bytes.Buffer
-				pprof.Lookup("goroutine").WriteTo(&b, 1)
-				t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), routines, b.String())
-			}
+		if !soon(func() bool { return descriptors() <= files && runtime.NumGoroutine() <= routines }) {
+			var b bytes.Buffer
+			pprof.Lookup("goroutine").WriteTo(&b, 1)
+			t.Errorf("%d descriptors, %d before; %d goroutines, %d before:\n%s", descriptors(), files, runtime.NumGoroutine(), routines, b.String())
 		}
 	})
 }

@@ -35,7 +35,7 @@ func TestExit(t *testing.T) {
 	}
 	for _, test := range tests {
 		got := start(t, test.spec).Exit()
-		if got.Uptime <= 0 || got.Uptime > 20*time.Second {
+		if got.Uptime <= 0 || got.Uptime > patience {
 			t.Errorf("%v: uptime %v", test.spec.Args, got.Uptime)
 		}
 		got.Uptime, got.MaxRSS = 0, 0

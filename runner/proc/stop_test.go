@@ -5,6 +5,7 @@ package proc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -228,11 +229,7 @@ func TestStacksInVain(t *testing.T) {
 			source = strings.Replace(source, "def hang", "print('set up', flush=True)\ndef hang", 1)
 			p := start(t, Spec{Path: python(t), Args: []string{"-c", source}, StackSignal: int(syscall.SIGUSR2), OnLine: l.add})
 			l.find(t, "set up")
-			for end := time.Now().Add(20 * time.Second); p.tree.heeds(int(syscall.SIGUSR2)) != test.want; runtime.Gosched() {
-				if time.Now().After(end) {
-					t.Fatalf("it heeds the signal: %v", !test.want)
-				}
-			}
+			eventually(t, fmt.Sprint("it heeds the signal: ", test.want), func() bool { return p.tree.heeds(int(syscall.SIGUSR2)) == test.want })
 			if e := p.Kill(); (len(e.Stacks) > 0) != test.want {
 				t.Errorf("%+v", e)
 			}
@@ -264,7 +261,7 @@ func TestStacks(t *testing.T) {
 			l := newLines()
 			p := start(t, Spec{
 				Path: python(t), Args: []string{"-c", hanging},
-				StackSignal: test.signal, Grace: 200 * time.Millisecond, OnLine: l.add,
+				StackSignal: test.signal, Grace: time.Second, OnLine: l.add,
 			})
 			l.find(t, "ready")
 			e := test.stop(p)

@@ -149,14 +149,14 @@ func TestProbeBesideAnOrphan(t *testing.T) {
 	defer cancel()
 	_, err := inst.Call(ctx, encode(t, "wait", []string{begun, until}))
 	kind(t, err, hook.Timeout)
-	if err := probeFor(t, inst, time.Millisecond); err != nil {
+	if err := probeFor(t, inst, 5*time.Second); err != nil {
 		t.Errorf("while a call runs: %v", err)
 	}
 	touch(t, until)
 	if o := <-first; o.err != nil {
 		t.Fatal(o.err)
 	}
-	if err := probeFor(t, inst, 20*time.Second); err != nil {
+	if err := probeFor(t, inst, runnertest.Patience); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }
@@ -168,9 +168,17 @@ func TestPressedByTwo(t *testing.T) {
 		t.Skip("windows has no SIGINT for one process")
 	}
 	for range 3 {
-		dir := t.TempDir()
-		hit, until := filepath.Join(dir, "hit"), filepath.Join(dir, "until")
-		inst := begin(t, written(t, fmt.Sprintf(`
+		runnertest.Tries(t, func() error { return pressedByTwo(t) })
+	}
+}
+
+// pressedByTwo fails where the machine is too slow for all of that to happen before
+// the worker is condemned.
+func pressedByTwo(t *testing.T) error {
+	t.Helper()
+	dir := t.TempDir()
+	hit, until := filepath.Join(dir, "hit"), filepath.Join(dir, "until")
+	inst := begin(t, written(t, fmt.Sprintf(`
 import os, signal, time
 where = "nowhere"
 def note(*_):
@@ -187,32 +195,37 @@ def work():
     for _ in range(300): time.sleep(0.001)
     where = "done"
 `, hit, until)), manners["one"])
-		hits := func() []string {
-			text, err := os.ReadFile(hit)
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				t.Fatal(err)
-			}
-			return strings.Fields(string(text))
+	hits := func() []string {
+		text, err := os.ReadFile(hit)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
 		}
-		kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
-		before := len(hits())
-		work := beside(t.Context(), inst, hook.Call{Hook: "work"})
-		runnertest.Until(t, "the call presses", func() bool { return len(hits()) > before })
-		probed := make(chan error, 1)
-		before = len(hits())
-		go func() { probed <- inst.Probe(t.Context()) }()
-		runnertest.Until(t, "the probe does, too", func() bool { return len(hits()) > before })
-		touch(t, until)
-		if o := <-work; o.err != nil {
-			t.Fatal(o.err)
-		}
-		if err := <-probed; err != nil {
-			t.Error(err)
-		}
-		if all := hits(); slices.Contains(all, "work") || slices.Contains(all, "done") {
-			t.Errorf("SIGINT hit %q", all)
-		}
+		return strings.Fields(string(text))
 	}
+	pressed := func(what string, before int) {
+		runnertest.Until(t, what, func() bool {
+			select {
+			case <-inst.Done():
+				return true
+			default:
+				return len(hits()) > before
+			}
+		})
+	}
+	kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
+	before := len(hits())
+	work := beside(t.Context(), inst, hook.Call{Hook: "work"})
+	pressed("the call presses", before)
+	probed := make(chan error, 1)
+	before = len(hits())
+	go func() { probed <- inst.Probe(t.Context()) }()
+	pressed("the probe does, too", before)
+	touch(t, until)
+	worked, err := <-work, <-probed
+	if all := hits(); slices.Contains(all, "work") || slices.Contains(all, "done") {
+		t.Errorf("SIGINT hit %q", all)
+	}
+	return errors.Join(worked.err, err)
 }
 
 // stopped is a context that has ended.

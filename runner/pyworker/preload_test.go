@@ -322,7 +322,7 @@ func TestPreloadStartErrors(t *testing.T) {
 				cfg := preloaded(t, zoo(t, name))
 				cfg.Preload, cfg.StartTimeout = preload, 20*time.Second
 				if name == "hang_import.py" {
-					cfg.StartTimeout = time.Second
+					cfg.StartTimeout = 2 * time.Second // in which Python itself has started
 				}
 				l := pyworker.New(cfg)
 				if _, err := l.Launch(t.Context()); !errors.As(err, &got[i]) {

@@ -117,7 +117,7 @@ func TestWorker(t *testing.T) {
 				Path:  python,
 				Args:  []string{"-B", "-m", "unittest", "-b", "-f"},
 				Env:   os.Environ(),
-				Limit: 3 * time.Minute,
+				Limit: 5 * time.Minute,
 			})
 			if err != nil || out.Exit.Code != 0 {
 				t.Errorf("%s: %v, exit code %d %s\n%s", python, err, out.Exit.Code, out.Exit.Signal, out.Stderr)

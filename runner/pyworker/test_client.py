@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCRATCH = tempfile.mkdtemp(prefix="pyplug-test-")
 INSTALLED = os.path.join(SCRATCH, "worker")
 COUNT = itertools.count()
-LIMIT = 120  # seconds after which a hanging test run shows its stacks and ends
+LIMIT = 240  # seconds after which a hanging test run shows its stacks and ends
 
 atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 faulthandler.dump_traceback_later(LIMIT, exit=True)

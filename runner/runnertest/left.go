@@ -1,11 +1,13 @@
 package runnertest
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/proc"
 )
@@ -20,32 +22,28 @@ func NothingLeft(t testing.TB) {
 	descriptors, goroutines := openDescriptors(), ours()
 	t.Cleanup(func() {
 		proc.Close()
-		deadline := time.After(5 * time.Second)
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			left := len(ours()) - len(goroutines)
-			open := openDescriptors() - descriptors
-			if left <= 0 && open <= 0 {
-				return
-			}
-			select {
-			case <-tick.C:
-			case <-deadline:
-				t.Errorf("left behind: %d descriptors, %d goroutines:\n%s", open, left, strings.Join(ours(), "\n\n"))
-				return
-			}
+		var open, left []string
+		if !Soon(func() bool {
+			open, left = openDescriptors(), ours()
+			return len(open) <= len(descriptors) && len(left) <= len(goroutines)
+		}) {
+			t.Errorf("left behind: %d descriptors, before %q, now %q; %d goroutines:\n%s", len(open)-len(descriptors), descriptors, open,
+				len(left)-len(goroutines), strings.Join(left, "\n\n"))
 		}
 	})
 }
 
-// openDescriptors counts the descriptors; 0 where the system does not list them.
-func openDescriptors() int {
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0
+// openDescriptors lists the descriptors with what they are; none where the system
+// does not list them.
+func openDescriptors() (all []string) {
+	entries, _ := filepath.Glob("/proc/self/fd/*") // the pattern is right
+	for _, entry := range entries {
+		if to, err := os.Readlink(entry); err == nil { // that of the list itself is closed
+			all = append(all, fmt.Sprint(filepath.Base(entry), " ", to))
+		}
 	}
-	return len(entries)
+	slices.Sort(all)
+	return all
 }
 
 // ours returns the stacks of the goroutines that run this module's code.

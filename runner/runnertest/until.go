@@ -9,20 +9,53 @@ import (
 	"time"
 )
 
+// Patience bounds what must end by itself in a test. A machine that has too much to
+// do may take a good part of it.
+const Patience = time.Minute
+
 // Until waits for a condition, which is asked again and again, and fails the
 // test when it does not come true. It returns how long that took.
 func Until(t testing.TB, what string, condition func() bool) time.Duration {
 	t.Helper()
 	began := time.Now()
+	if !Soon(condition) {
+		t.Fatalf("waited %s in vain: %s", Patience, what)
+	}
+	return time.Since(began)
+}
+
+// Soon waits for a condition as [Until] does, and tells whether it came true.
+func Soon(condition func() bool) bool {
+	limit := time.NewTimer(Patience)
+	defer limit.Stop()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for !condition() {
-		<-tick.C
-		if time.Since(began) > patience {
-			t.Fatalf("waited %s in vain: %s", patience, what)
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			return false
 		}
 	}
-	return time.Since(began)
+	return true
+}
+
+// Tries makes several attempts at what a busy machine may spoil, such as an answer
+// that has to come within 200 ms, and fails the test with the last one's error. What
+// must never happen is for the attempt itself to fail the test with.
+func Tries(t testing.TB, attempt func() error) {
+	t.Helper()
+	const most = 5
+	for n := 1; ; n++ {
+		err := attempt()
+		switch {
+		case err == nil:
+			return
+		case n == most:
+			t.Fatalf("%d times in vain: %v", n, err)
+		}
+		t.Logf("once more, since the machine may have been too busy: %v", err)
+	}
 }
 
 // Exists is a condition for Until: a plugin has made its marker.

@@ -26,9 +26,10 @@ const (
 	// behaviour is the environment variable that makes it one of the plugins
 	// below.
 	behaviour = "STOCK_TEST_BEHAVIOUR"
-	// tag is in the environment of all that a test starts.
-	tag = "STOCK_TEST_TAG=1"
 )
+
+// tag is in the environment of all that a test starts, and no other run of the tests.
+var tag = fmt.Sprint("STOCK_TEST_TAG=", os.Getpid())
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == hostWord {

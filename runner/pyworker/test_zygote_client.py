@@ -1,0 +1,160 @@
+"""A small client of the zygote's socket, for the tests beside it."""
+
+import array
+import json
+import os
+import re
+import select
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+from test_client import INSTALLED, LIMIT, boot, packed, write
+
+TAG = "PYPLUG_RUN"
+TAGS = ["0123456789.%d" % n + ":" * (9 - len(str(n))) for n in range(100)]
+PLACE = 150
+
+
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
+def is_dead(pid):
+    try:
+        return ") Z " in read("/proc/%d/stat" % pid)
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def blocked(pid):
+    """The signals that a process blocks."""
+    bits = int(re.search("SigBlk:\\s*(\\w+)", read("/proc/%d/status" % pid)).group(1), 16)
+    return [number for number in range(1, 65) if bits >> number - 1 & 1]
+
+
+class Talker:
+    """Something that speaks frames."""
+
+    def __init__(self, source, sink):
+        self.source, self.sink = source, sink
+
+    def send(self, kind, number, value):
+        os.write(self.sink, packed(kind, number, value))
+
+    def receive(self):
+        head = self.take(9)
+        if len(head) < 9:
+            return None
+        body = self.take(int.from_bytes(head[:4], "little"))
+        return chr(head[4]), json.loads(body.decode()) if body else None
+
+    def take(self, size):
+        taken = b""
+        while len(taken) < size:
+            if not select.select([self.source], [], [], LIMIT)[0]:
+                raise AssertionError("nothing comes")
+            chunk = os.read(self.source, size - len(taken))
+            if not chunk:
+                break
+            taken += chunk
+        return taken
+
+    def call(self, hook, *args):
+        self.send("C", 7, {"hook": hook, "args": args})
+        return self.receive()
+
+    def close(self):
+        os.close(self.source)
+        os.close(self.sink)
+
+
+class Zygote(Talker):
+    """One zygote with one plugin."""
+
+    def __init__(self, path, preload="auto", stacks=0, limit=None):
+        self.errors = open(path + "-errors", "a+b")
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.control.settimeout(LIMIT)
+        theirs, number = theirs.detach(), 180
+        os.dup2(theirs, number)
+        os.close(theirs)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "import os;os.dup2(%d,3);os.close(%d)\n" % (number, number) + boot(), INSTALLED, path, str(stacks)],
+            bufsize=0,
+            env=dict(os.environ, **{TAG: TAGS[0]}),
+            pass_fds=[number],
+            preexec_fn=limit,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+        )
+        os.close(number)
+        super().__init__(self.process.stdout.fileno(), self.process.stdin.fileno())
+        self.send("L", 0, {"nan": "error", "probe": "", "preload": preload})
+        self.hello, self.ready = self.receive(), self.receive()
+
+    def ask(self, question, descriptors=()):
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+        self.control.sendmsg([question.encode()], rights)
+        return self.control.recv(4096).decode()
+
+    def fork(self, tag):
+        """The answer, and the worker, which waits for load."""
+        theirs, sink = os.pipe()
+        source, theirs_too = os.pipe()
+        life, end = os.pipe()
+        lent = [theirs, theirs_too, self.errors.fileno(), life]
+        answer = self.ask("fork %d %s" % (PLACE, tag), lent)
+        for descriptor in (theirs, theirs_too, life, end):
+            os.close(descriptor)
+        return answer, Talker(source, sink)
+
+    def close(self):
+        self.control.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            pipe.close()
+        self.errors.close()
+        return self.process.wait()
+
+
+@unittest.skipUnless(sys.platform == "linux", "workers are forked on Linux only")
+class ZygoteCase(unittest.TestCase):
+    """Tests that make their own zygotes."""
+
+    def zygote(self, text, **options):
+        zygote = Zygote(write(os.path.join(self.id(), "plug.py"), text), **options)
+        self.addCleanup(zygote.close)
+        return zygote
+
+    def worker(self, zygote, number=1):
+        answer, worker = zygote.fork(TAGS[number])
+        self.addCleanup(worker.close)
+        self.assertRegex(answer, r"^pid \d+$")
+        pid = int(answer[4:])
+        kind, hello = worker.receive()
+        self.assertEqual((kind, hello["pid"]), ("H", pid))
+        worker.send("L", 0, {})
+        self.assertEqual(worker.receive(), ("Y", {"module": "plug"}))
+        return pid, worker
+
+    def spare(self, zygote):
+        """The child of a zygote that is in no group of its own."""
+        path = "/proc/%d/task/%d/children" % (zygote.process.pid, zygote.process.pid)
+        found = []
+
+        def look():
+            found[:] = [int(pid) for pid in read(path).split() if os.getpgid(int(pid)) != int(pid)]
+            return found
+
+        self.until(look)
+        return found[0]
+
+    def until(self, condition):
+        end = time.monotonic() + LIMIT / 2
+        while not condition():
+            self.assertLess(time.monotonic(), end)
+            select.select([], [], [], 0.001)

@@ -1,0 +1,135 @@
+"""Tests of what the workers of one zygote share, and what each has for itself."""
+
+import os
+import random
+import signal
+import textwrap
+
+from test_client import write
+from test_zygote_client import ZygoteCase, read
+
+
+class CopiesTest(ZygoteCase):
+    def test_random(self):
+        """What the import has seeded is the same in each, as by exec; all else differs."""
+        zygote = self.zygote(
+            """
+            import random
+            from random import seed
+            class Own(random.Random): pass
+            made = [random.Random(), random.Random(3), Own(), Own("x"), random.SystemRandom()]
+            def numbers(): return [one.random() for one in made]
+            def whole(): return random.Random.seed.__module__, random.seed == random._inst.seed, seed(1), random.random()
+            """
+        )
+        one, two = (self.worker(zygote, number)[1] for number in (1, 2))
+        same = [a == b for a, b in zip(one.call("numbers")[1], two.call("numbers")[1])]
+        self.assertEqual(same, [False, True, False, True, False])
+        self.assertEqual(one.call("whole"), ("R", ["random", True, None, random.Random(1).random()]))
+
+    def test_seeded(self):
+        for lines, same in (
+            ("import random", False),
+            ("import random; random.seed(42)", True),
+            ("import random; random.seed(42); random.seed()", False),
+            ("from random import seed; seed(42); import random", True),
+            ("import random; random._inst.__init__(42)", True),
+        ):
+            with self.subTest(lines):
+                zygote = self.zygote(lines + "\ndef number(): return random.random()\n")
+                (_, one), (_, two) = (self.worker(zygote, number)[1].call("number") for number in (1, 2))
+                self.assertEqual((one == two, one == random.Random(42).random()), (same, same))
+
+    def test_numpy(self):
+        """Its global generator differs unless it was seeded; of others it depends on their seeds."""
+        fake = """
+            import random
+            from types import SimpleNamespace as Space
+            class BitGenerator:
+                def __init__(self, entropy): self._seed_seq = Space(entropy=entropy)
+            class PCG64(BitGenerator): pass
+            common = BitGenerator(1 << 127)
+            mtrand = Space(_rand=Space(_bit_generator=common))
+            drawn = [0]
+            def seed(told=None): common._seed_seq, drawn[0] = None, random.random() if told is None else told
+            """
+        write(os.path.join(self.id(), "numpy", "__init__.py"), "")
+        write(os.path.join(self.id(), "numpy", "random.py"), fake)
+        for line, same in (("", False), ("numpy.random.seed(42)", True), ("made = numpy.random.PCG64(42)", False)):
+            with self.subTest(line):
+                zygote = self.zygote("import numpy.random\n%s\ndef drawn(): return numpy.random.drawn\n" % line)
+                one, two = (self.worker(zygote, number)[1].call("drawn") for number in (1, 2))
+                self.assertEqual(one == two, same)
+        zygote = self.zygote("import numpy.random\nmade = numpy.random.PCG64(1 << 127)\n")
+        self.assertRegex(zygote.ready[1]["exec"], "^numpy's random generator PCG64 may not be seeded")
+
+    def test_own_random(self):
+        """A module of the user's that has the name is let be."""
+        write(os.path.join(self.id(), "random.py"), "import os\nos.register_at_fork(after_in_child=[].clear)\ndef seed(): pass\n")
+        _, worker = self.worker(self.zygote("import random\ndef name(): return random.seed.__module__\n"))
+        self.assertEqual(worker.call("name"), ("R", "random"))
+
+    def test_collector(self):
+        """What the user set at import stays set; else all is as ever."""
+        source = "import gc\n%s\ndef state(): return [gc.isenabled(), gc.get_threshold()[0], gc.get_freeze_count() > 0]\n"
+        for line, enabled, threshold in (
+            ("", True, None),
+            ("gc.disable()", False, None),
+            ("gc.set_threshold(123)", True, 123),
+        ):
+            with self.subTest(line):
+                import gc
+
+                _, worker = self.worker(self.zygote(source % line))
+                self.assertEqual(worker.call("state"), ("R", [enabled, threshold or gc.get_threshold()[0], True]))
+
+    def test_own_resource(self):
+        """A module of the user's may have the name of one that wait4 imports."""
+        write(os.path.join(self.id(), "resource.py"), "TEXT = 'mine'\n")
+        zygote = self.zygote("import resource\ndef text(): return resource.TEXT\n")
+        pid, worker = self.worker(zygote)
+        self.assertEqual(worker.call("text"), ("R", "mine"))
+        os.kill(pid, signal.SIGTERM)
+        self.assertRegex(zygote.ask("reap %d" % pid), "^status 15 ")
+        _, worker = self.worker(zygote, 2)
+        self.assertEqual(worker.call("text"), ("R", "mine"))
+
+    def test_files(self):
+        """Each worker has the files for itself that the import reads, where it left them."""
+        path = write(os.path.join(self.id(), "data"), "0123456789")
+        source = """
+            import os
+            F = open(%r, "rb", buffering=0)
+            F.seek(3)
+            L = open(%r, "a")
+            D = os.open(os.path.dirname(F.name), os.O_RDONLY)
+            def read(n): return F.read(n).decode()
+            def names(): return os.listdir(D)
+            def inherited(): return os.get_inheritable(F.fileno())
+            """
+        zygote = self.zygote(source % (path, path + "log"))
+        (_, one), (_, two) = self.worker(zygote, 1), self.worker(zygote, 2)
+        self.assertEqual([w.call("read", 2) for w in (one, two, one)], [("R", "34"), ("R", "34"), ("R", "56")])
+        self.assertEqual(self.worker(zygote, 3)[1].call("read", 1), ("R", "3"))
+        names = one.call("names")
+        self.assertIn("data", names[1])
+        self.assertEqual(two.call("names"), names)
+        self.assertEqual(one.call("inherited"), ("R", False))
+        forced = self.zygote("import socket\ns = socket.socket()\n" + textwrap.dedent(source % (path, path + "log")), preload="force")
+        self.assertEqual([self.worker(forced, n)[1].call("read", 1) for n in (1, 2)], [("R", "3")] * 2)
+
+    def test_printed_once(self):
+        zygote = self.zygote("import sys\nsys.stdout.write('half a line of %s')\ndef one(): return 1\n" % self.id())
+        for number in (1, 2):
+            _, worker = self.worker(zygote, number)
+            worker.send("Q", 0, None)
+            self.assertIsNone(worker.receive())
+        self.assertEqual(read(zygote.errors.name).count("half a line of " + self.id()), 1)
+
+    def test_printed_once_by_c(self):
+        zygote = self.zygote("import ctypes\nctypes.CDLL(None).printf(b'C: %s\\n')\ndef one(): return 1\n" % self.id())
+        for number in (1, 2):
+            _, worker = self.worker(zygote, number)
+            worker.send("Q", 0, None)
+            self.assertIsNone(worker.receive())
+        self.assertEqual(read(zygote.errors.name).count("C: " + self.id()), 1)

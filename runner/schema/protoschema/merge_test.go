@@ -1,0 +1,152 @@
+package protoschema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+func merge(t testing.TB, sources ...Source) *Descriptors {
+	t.Helper()
+	d, err := MergeDescriptors(sources...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// plain is what a generated file keeps: no comments, no JSON names.
+func plain(t testing.TB, name string, s Source) Source {
+	t.Helper()
+	var serialized [][]byte
+	for _, file := range s.Files {
+		file = proto.Clone(file).(*descriptorpb.FileDescriptorProto)
+		file.SourceCodeInfo = nil
+		for _, message := range file.MessageType {
+			for _, field := range message.Field {
+				field.JsonName = nil
+			}
+		}
+		content, err := proto.Marshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		serialized = append(serialized, content)
+	}
+	read, err := ReadFiles(name, serialized...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+const pairProto = `
+syntax = "proto3";
+package kv;
+import "google/protobuf/timestamp.proto";
+// Pair is one entry.
+message Pair { string key_name = 1; bytes value = 2; google.protobuf.Timestamp at = 3; }
+service KV {
+  // Put stores it.
+  //
+  // More of that.
+  rpc Put(Pair) returns (Pair);
+}
+`
+
+func TestMergeAgrees(t *testing.T) {
+	source := compile(t, "kv.proto", pairProto)
+	set, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: source.Files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	protoset, err := ReadProtoset("kv.protoset", set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	literal := plain(t, "kv_pb2.py", source)
+	moved := plain(t, "proto/kv_pb2.py", source)
+	moved.Files[0].Name = proto.String("proto/kv.proto")
+	user := compile(t, "user.proto", `syntax = "proto3"; package u;
+		message Pair { string key_name = 1; } service U { rpc Go(Pair) returns (Pair); }`)
+	user.Files[0].Dependency = []string{"proto/kv.proto"}
+	user.Files[0].MessageType = nil
+	user.Files[0].Service[0].Method[0].InputType = proto.String(".kv.Pair")
+	user.Files[0].Service[0].Method[0].OutputType = proto.String(".kv.Pair")
+
+	tests := []struct {
+		name    string
+		sources []Source
+		methods int
+	}{
+		{"one", []Source{source}, 1},
+		{"the same twice", []Source{source, source}, 1},
+		{"all forms", []Source{literal, protoset, source}, 1},
+		{"two paths", []Source{source, moved}, 1},
+		{"two paths, imported by the second", []Source{source, moved, user}, 2},
+		{"the import comes later", []Source{user, moved}, 2},
+		{"none", nil, 0},
+	}
+	for _, test := range tests {
+		d := merge(t, test.sources...)
+		if got := len(d.Methods()); got != test.methods {
+			t.Errorf("%s: got %d methods, want %d", test.name, got, test.methods)
+		}
+	}
+	if h := merge(t, literal, source).Methods()[0].Hook(); h.Doc != "Put stores it." {
+		t.Errorf("the comment of the second source is lost: %q", h.Doc)
+	}
+}
+
+func TestMergeDisagrees(t *testing.T) {
+	first := compile(t, "kv.proto", pairProto)
+	first.Name = "server reflection"
+	edited := func(name, old, changed string) Source {
+		s := compile(t, name, strings.Replace(pairProto, old, changed, 1))
+		s.Name = "b.protoset"
+		return s
+	}
+	tests := []struct {
+		name   string
+		second Source
+		want   string
+	}{
+		{"type", edited("kv.proto", "bytes value = 2", "string value = 2"),
+			"descriptors disagree about kv.Pair: kv.proto in server reflection and kv.proto in b.protoset"},
+		{"symbol", edited("other.proto", "value = 2", "value = 4"),
+			"descriptors disagree about kv.Pair: kv.proto in server reflection and other.proto in b.protoset"},
+		{"method", edited("kv.proto", "rpc Put(Pair)", "rpc Put(stream Pair)"),
+			"descriptors disagree about kv.KV: kv.proto in server reflection and kv.proto in b.protoset"},
+		{"one more", edited("kv.proto", "service KV", "message More {} service KV"),
+			"descriptors disagree about kv.More: kv.proto in server reflection and kv.proto in b.protoset"},
+		{"another file", edited("kv.proto", "package kv", "package other"),
+			"descriptors disagree about kv.proto: kv.proto in server reflection and kv.proto in b.protoset"},
+	}
+	for _, test := range tests {
+		_, err := MergeDescriptors(first, test.second)
+		var de *DisagreeError
+		if !errors.As(err, &de) || err.Error() != test.want {
+			t.Errorf("%s: got %v, want %s", test.name, err, test.want)
+		}
+	}
+}
+
+func BenchmarkMergeDescriptors(b *testing.B) {
+	var sources []Source
+	for i := range 50 {
+		text := strings.ReplaceAll(pairProto, "package kv", fmt.Sprintf("package kv%d", i))
+		for j := range 20 {
+			text += fmt.Sprintf("message M%d { string a = 1; repeated Pair b = 2; map<string, int32> c = 3; oneof d { int32 e = 4; bool f = 5; } }\n", j)
+		}
+		s := compile(b, fmt.Sprintf("kv%d.proto", i), text)
+		sources = append(sources, plain(b, "literal", s))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		merge(b, sources...)
+	}
+}
