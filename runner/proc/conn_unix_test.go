@@ -56,9 +56,12 @@ func TestWaitEnds(t *testing.T) {
 	clean(t)
 	p, told := answering(t, nil), make(chan error)
 	go func() {
-		for range 2 {
-			told <- p.Conn().Wait()
+		err := p.Conn().Wait()
+		told <- err
+		for err == nil {
+			err = p.Conn().Wait()
 		}
+		told <- err
 	}()
 	p.Conn().Wake()
 	if err := <-told; err != nil {
@@ -96,5 +99,36 @@ func TestAwait(t *testing.T) {
 	p.Settle(time.Minute)
 	if ready, settled = p.Await(time.Minute); !ready || !settled {
 		t.Errorf("ready %v, settled %v afterwards", ready, settled)
+	}
+}
+
+// What was printed before an answer has been handed on when Settle returns, at each
+// of many moments.
+func TestSettleInOrder(t *testing.T) {
+	clean(t)
+	l := newLines()
+	p, b := answering(t, l.add), make([]byte, 100)
+	for asked := 1; asked <= 500; asked++ {
+		ask(t, p)
+		n, err := p.Conn().ReadNow(b)
+		for errors.Is(err, ErrNotYet) {
+			if err = p.Conn().Wait(); err == nil {
+				n, err = p.Conn().ReadNow(b)
+			}
+		}
+		if err != nil || string(b[:n]) != "hello\n" {
+			t.Fatalf("answer %d: %q, %v", asked, b[:n], err)
+		}
+		if asked%2 == 0 {
+			began := time.Now()
+			if p.Settle(patience); time.Since(began) > patience/2 {
+				t.Fatal("it waited for what had been handed on")
+			}
+		} else {
+			eventually(t, "settled", p.Settled)
+		}
+		if got := len(l.list()); got != asked {
+			t.Fatalf("%d lines were handed on before answer %d", got, asked)
+		}
 	}
 }

@@ -25,9 +25,12 @@ const (
 // before is thus read, however slow its reader is.
 type lingering struct {
 	*os.File
-	gone    atomic.Bool
-	late    int         // bytes read since then
-	waiting atomic.Bool // all that was read has been handed on
+	gone atomic.Bool
+	late int // bytes read since then
+
+	hand   sync.RWMutex // held from before something is read until it has been handed on
+	mu     sync.Mutex
+	handed chan struct{} // closed when that has been; nil while nobody waits for it
 
 	using  sync.RWMutex // held shared while the descriptor is used beside the file
 	closed bool
@@ -114,9 +117,7 @@ func (o *output) drain(stream Stream, from *lingering) {
 	buf := make([]byte, chunk)
 	emit := func(line []byte, cut int) { o.line(stream, line, cut) }
 	for {
-		from.waiting.Store(true)
-		n, err := from.Read(buf)
-		from.waiting.Store(false)
+		n, err := from.take(buf)
 		if n > 0 && o.raw != nil {
 			o.mu.Lock()
 			o.raw(stream, buf[:n])
@@ -126,22 +127,62 @@ func (o *output) drain(stream Stream, from *lingering) {
 			s.feed(buf[:n], emit)
 		}
 		if err != nil {
-			break
+			s.end(emit)
+			from.Close()
+			from.passed()
+			return
 		}
+		from.passed()
 	}
-	s.end(emit)
-	from.Close()
-	from.waiting.Store(true)
+}
+
+// passed tells that what was taken has been handed on.
+func (l *lingering) passed() {
+	l.hand.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.handed != nil {
+		close(l.handed)
+		l.handed = nil
+	}
+}
+
+// next is closed when something has been handed on.
+func (l *lingering) next() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.handed == nil {
+		l.handed = make(chan struct{})
+	}
+	return l.handed
+}
+
+// idle tells whether nothing that was read is being handed on.
+func (l *lingering) idle() bool {
+	if !l.hand.TryRLock() {
+		return false
+	}
+	l.hand.RUnlock()
+	return true
 }
 
 // Settle waits until what the process has written so far has been handed to
 // OnLine, at most limit: what it printed can then be shown before what it
-// answered. Only Linux tells what still waits in a pipe.
+// answered. Windows does not tell what still waits in a pipe.
 func (p *Process) Settle(limit time.Duration) {
-	end := time.Now().Add(limit)
+	end := time.NewTimer(limit)
+	defer end.Stop()
 	for _, l := range p.drained {
-		for !l.settled() && time.Now().Before(end) {
-			time.Sleep(50 * time.Microsecond)
+		for {
+			next := l.next()
+			if l.settled() {
+				break
+			}
+			select {
+			case <-next:
+			case <-end.C:
+				return
+			}
 		}
 	}
 }
@@ -159,12 +200,11 @@ func (p *Process) Settled() bool {
 
 // settled tells whether nothing waits in the pipe or is being handed on.
 func (l *lingering) settled() bool {
-	if !l.waiting.Load() {
+	if !l.hand.TryRLock() {
 		return false
 	}
-	fd := l.descriptor()
-	defer l.release()
-	return fd < 0 || unread(fd) == 0 // a closed file has nothing
+	defer l.hand.RUnlock()
+	return l.empty()
 }
 
 func (o *output) line(stream Stream, line []byte, cut int) {

@@ -77,7 +77,7 @@ def cancels():
         if waiting is None:
             waiting = poll()
             waiting.register(core.source, POLLIN)
-        while not core.strayed and waiting.poll(0):  # what has come is not a child's
+        while core.getpid() == core.PID and waiting.poll(0):  # what has come is not a child's
             if not core.fill():
                 break
     found, at = set(), core.offset

@@ -155,7 +155,7 @@ def cancel(number):
 
 def readable():
     """Called by the loop when there is input."""
-    if core.strayed:  # a child that runs the loop on
+    if os.getpid() != core.PID:  # a child that runs the loop on
         core.leave(0)
     try:
         if not core.fill():

@@ -45,7 +45,7 @@ func (a answer) raised() *hook.Raised {
 }
 
 // failure maps an error frame to the error of the call, and any other to nil.
-func (p *pending) failure(f wire.Frame) *hook.Error {
+func (w *instance) failure(p *pending, f wire.Frame) *hook.Error {
 	if f.Type != wire.Error {
 		return nil
 	}
@@ -64,8 +64,11 @@ func (p *pending) failure(f wire.Frame) *hook.Error {
 	case "hook":
 		e.Kind, e.Sent = hook.Request, false
 		e.Err = &schema.NoHookError{Hook: p.hook, Known: a.Hooks, Why: a.Why}
-	case "canceled":
-		e.Kind, e.Err = hook.Canceled, errors.New("interrupted")
+	case "canceled": // not for its caller, who does not look at the answer then
+		e.Err = errors.New("interrupted by a signal that is not pyplug's")
+		if w.stopping.Load() {
+			e.Kind, e.Err = hook.Canceled, errStopped
+		}
 		if raised := a.raised(); raised != nil {
 			e.At = raised.Frames
 		}

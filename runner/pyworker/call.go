@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -16,7 +17,10 @@ import (
 // settleLimit bounds the wait for what a hook printed.
 const settleLimit = 20 * time.Millisecond
 
-var errEnded = errors.New("the plugin has ended")
+var (
+	errEnded   = errors.New("the plugin has ended")
+	errStopped = errors.New("the plugin was stopped during the call")
+)
 
 // Call runs one hook. See [hook.Caller] for the promises.
 func (w *instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
@@ -196,7 +200,7 @@ func (w *instance) await(ctx context.Context, p *pending) (wire.Frame, *hook.Err
 		}
 		switch {
 		case f.Type != 0:
-			return f, p.failure(f)
+			return f, w.failure(p, f)
 		case over:
 			return wire.Frame{}, w.ended(p, p.begun)
 		}
@@ -260,12 +264,12 @@ func (w *instance) ended(p *pending, sent bool) *hook.Error {
 	switch {
 	case !sent:
 		e.Kind, e.Err = hook.Unavailable, errEnded
-	case w.fault != nil:
+	case w.fault != nil && !errors.Is(w.fault, os.ErrClosed): // by the stop ladder
 		e.Err = fmt.Errorf("the worker's pipe: %w", w.fault)
 	case condemned:
 		e.Err = errors.New("the worker was killed because another call did not end")
 	case exit.Stopped:
-		e.Kind, e.Err = hook.Canceled, errors.New("the plugin was stopped during the call")
+		e.Kind, e.Err = hook.Canceled, errStopped
 	default:
 		e.Err = errors.New("the plugin ended during the call")
 	}

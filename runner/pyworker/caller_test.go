@@ -38,6 +38,7 @@ def items():
         print("item", i)
         yield i
 def prints(n): print("printed", n); return n
+def signals(): os.kill(os.getpid(), 2); time.sleep(60)
 def dies(): os._exit(7)
 `
 	if err := os.WriteFile(plugin, []byte(source), 0o600); err != nil {
@@ -51,11 +52,11 @@ def dies(): os._exit(7)
 		defer mu.Unlock()
 		printed = append(printed, text)
 	}
-	inst, err := pyworker.New(cfg).Launch(t.Context())
+	l := pyworker.New(cfg)
+	inst, err := l.Launch(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = inst.Stop(context.Background()) })
 	call := func(name, args string, limit time.Duration) (string, error) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -87,11 +88,18 @@ def dies(): os._exit(7)
 			t.Errorf("when the answer came %q was the last that was printed, want %q", last, want)
 		}
 	}
-	for range 3 {
-		_, err := call("hang", "[]", 20*time.Millisecond)
-		if e := kind(t, err, hook.Timeout); len(e.At) == 0 || e.At[len(e.At)-1].Function != "hang" {
-			t.Errorf("it was at %+v", e.At)
+	runnertest.Tries(t, func() error {
+		if _, err := call("quick", "[]", time.Minute); err != nil {
+			t.Fatal(err)
 		}
+		if !pyworker.CallersRead(inst) {
+			return errors.New("callers do not read for themselves after quick calls")
+		}
+		return nil
+	})
+	_, err = call("signals", "[]", time.Minute)
+	if e := kind(t, err, hook.Failed); e.Error() != "interrupted by a signal that is not pyplug's" {
+		t.Errorf("a hook that interrupts itself: %v", e)
 	}
 	_, err = call("dies", "[]", time.Minute)
 	if e := kind(t, err, hook.Crash); e.Exit == nil || e.Exit.Code != 7 {
@@ -99,5 +107,13 @@ def dies(): os._exit(7)
 	}
 	if _, err := inst.Call(t.Context(), hook.Call{Hook: "quick"}); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("after its death: %v", err)
+	}
+	if inst, err = l.Launch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inst.Stop(context.Background()) })
+	_, err = call("hang", "[]", 20*time.Millisecond)
+	if e := kind(t, err, hook.Timeout); len(e.At) == 0 || e.At[len(e.At)-1].Function != "hang" {
+		t.Errorf("it was at %+v", e.At)
 	}
 }

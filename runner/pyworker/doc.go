@@ -18,7 +18,8 @@
 //     With [Config].Threads plain functions run at once, too.
 //  6. A call that runs out of time is interrupted; a worker that does not
 //     answer for it within 200 ms is condemned and killed. One that waits in the
-//     worker is given up at once, and keeps its place until its turn has come.
+//     worker is given up at once, and keeps its place until its turn has come. One in a
+//     thread that goes on tells where it is, since the stacks show them all.
 //  7. Death is known from the process's own exit. The calls that were running
 //     are then told as crashed, with how the process ended, and those that
 //     waited as not sent: while calls are begun in order, all but the first.

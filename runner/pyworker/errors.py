@@ -24,7 +24,7 @@ WAITING = (("cr_frame", "cr_await"), ("ag_frame", "ag_await"), ("gi_frame", "gi_
 
 def answer(number, error, function=None, canceled=None, stood=()):
     """Answers for a call with what it raised, or where it stood when it was cancelled."""
-    if core.strayed:
+    if os.getpid() != core.PID:
         core.leave(exit_code(error))
     if core.asked if canceled is None else canceled:
         told = described(error)

@@ -22,8 +22,9 @@ import (
 const (
 	// quick is how long a call took after which the next is expected to be so, too.
 	quick = 200 * time.Microsecond
-	// patience is how long the caller waits so. Far less would cost, too: each such
-	// limit is then the next timer to expire, which is programmed and may interrupt.
+	// patience is how long the caller waits so. Other goroutines may have to wait as
+	// long, once, when a call takes longer than those before. Less would cost each
+	// call: its limit is then the next timer to expire, which is programmed.
 	patience = 5 * time.Millisecond
 	// yieldAfter is how often such a goroutine lets others run. One that never does
 	// has its processor taken away 10 000 times a second, after its first 10 ms.
@@ -101,8 +102,8 @@ func (w *instance) takeFirst(p *pending) {
 }
 
 // handOn hands on the frames that come with one read, or have come. It is called
-// with turn held. Settled tells what is known of the first.
-func (w *instance) handOn(settled bool) error {
+// with turn held. FirstSettled is what is known of the first of them.
+func (w *instance) handOn(firstSettled bool) error {
 	r := &w.reader
 	for fresh := true; r.err == nil && (fresh || r.frames.Buffered() > 0); fresh = false {
 		f, err := r.frames.Next()
@@ -112,7 +113,7 @@ func (w *instance) handOn(settled bool) error {
 		case err != nil:
 			r.err = err
 			return err
-		case settled:
+		case firstSettled:
 			r.settled = false // of those after it nothing is known
 		case fresh || !r.settled:
 			// What comes with one read was answered before it: so was printed what is
@@ -120,8 +121,8 @@ func (w *instance) handOn(settled bool) error {
 			r.settled = w.proc.Settled()
 		}
 		w.debugFrame("from worker", f, f.Body)
-		r.err = w.deliver(f, settled || r.settled)
-		settled = false
+		r.err = w.deliver(f, firstSettled || r.settled)
+		firstSettled = false
 	}
 	return r.err
 }

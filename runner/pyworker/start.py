@@ -32,8 +32,6 @@ def start():
     plugin, stacks = sys.argv[2], int(sys.argv[3])
     sys.argv = [plugin]
     take_descriptors()
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=core.stray)
     greet()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
@@ -134,10 +132,10 @@ def make_codec(literal):
 
     def decode(body):
         try:
-            return scan(str(body, "utf-8"), 0)[0]
+            return scan(body.decode(), 0)[0]
         except (StopIteration, SystemError, ValueError) as error:
             if type(error) is ValueError:  # JSON, but a number of more digits than Python takes
-                return without_limit(scan, str(body, "utf-8"), 0)[0]
+                return without_limit(scan, body.decode(), 0)[0]
             sys.exit("pyplug: a frame's body is not JSON: %r" % bytes(body[:100]))
 
     core.encode, core.decode = encode, decode

@@ -47,7 +47,7 @@ import sys
 #     Z end      no body; the stream is over
 #     E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
 #     O overlap  no body; from now on a call may begin before those before it are answered
-#     T trace    {"frames": [...]}, where a cancelled call is that goes on; its answer is still to come
+#     T trace    {"frames": [...]}, where a cancelled call is that goes on; no answer, and one may have come
 #
 # A call is answered once: by R, B or E, or by I any number of times and then Z
 # or E. Of each stream 262144 bytes of items may be under way, and more after W;
@@ -72,14 +72,14 @@ if sys.version_info < (3, 8):
 
 from _frozen_importlib import _load
 from _frozen_importlib_external import spec_from_file_location
-from os import read, write
+from os import getpid, read, write
 
 CALL, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CKWDPQ"
 RESULT, BYTES, ITEM, END, ERROR = b"RBIZE"
 LARGEST = 512 << 20  # of a frame's body; what claims more is no frame
 
 HOME = os.path.dirname(__file__) + os.sep
-PID = os.getpid()
+PID = getpid()
 FUNCTION = type(lambda: None)
 # The types whose JSON the encoder writes by itself, at the top at least.
 PLAIN = {str, int, float, bool, type(None), list, dict, tuple}
@@ -96,7 +96,6 @@ encode = decode = None  # JSON; made by the start part
 known = {}  # hooks that were found before
 running = False  # the user's code runs, and SIGINT may interrupt it
 asked = False  # SIGINT has come during the present call
-strayed = False  # this is a child that user code forked
 awaited = None  # what the asyncio part is to start with
 
 
@@ -158,15 +157,13 @@ def frame():
     """Takes (type, call, body) out of what was read; None without a whole frame."""
     global offset
     start = offset + 9
-    if len(data) < start:
-        return None
     head = from_bytes(data[offset:start], "little")
-    kind = data[offset + 4]
     end = start + (head & 0xFFFFFFFF)
-    if len(data) < end:
+    if len(data) < end:  # of less than a header, too
         if end - start > LARGEST:
             sys.exit("pyplug: impossible length in the frame header " + data[offset:start].hex())
         return None
+    kind = data[offset + 4]
     offset = end
     return kind, head >> 40, data[start:end]
 
@@ -182,7 +179,7 @@ def receive():
 def send(kind, number, body):
     """Writes a frame. SIGINT cannot break it: no user code is running."""
     global sink
-    if strayed:
+    if getpid() != PID:
         leave(0)
     left = (len(body) | kind << 32 | number << 40).to_bytes(9, "little") + body
     try:
@@ -208,14 +205,8 @@ def flush():
         pass
 
 
-def stray():
-    """Runs first in a child that user code forks."""
-    global strayed
-    strayed = True
-
-
 def leave(code):
-    """Ends such a child that returns from the user's code: it must not speak here."""
+    """Ends a child that user code forked and let return: it must not speak here."""
     flush()
     os._exit(code)
 

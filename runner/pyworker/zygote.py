@@ -321,7 +321,7 @@ def born():
         (theirs, way), waiting = waiting, ()
         theirs.close()
         control.close()
-        core.PID, core.strayed = os.getpid(), False
+        core.PID = os.getpid()
         request, lent = hear(way)
         way.close()
         if not request:

@@ -34,9 +34,18 @@ func SocketPath(dir, name string) (path string, ok bool) {
 // DirError says why a run directory is not used.
 type DirError struct {
 	Dir, Problem string
-	// Err is what the system said, such as [syscall.ENOENT]; nil when it was not asked.
+	// Err is what the system said, such as [syscall.ENOENT], or [ErrRelative] or
+	// [ErrMode]; nil for all else.
 	Err error
 }
+
+// What is wrong with a run directory that its user can mend.
+var (
+	// ErrRelative says that a path means another directory elsewhere.
+	ErrRelative = errors.New("relative path")
+	// ErrMode says that others may look into it, or its owner may not.
+	ErrMode = errors.New("wrong mode")
+)
 
 // Error names the directory and what is wrong with it.
 func (e *DirError) Error() string { return "run directory " + e.Dir + " " + e.Problem }

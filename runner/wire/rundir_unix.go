@@ -52,12 +52,14 @@ func CheckDir(dir string) error {
 		return &DirError{dir, "cannot be looked at: " + err.Error(), err}
 	}
 	switch mode := uint32(stat.Mode); {
+	case mode&syscall.S_IFMT == syscall.S_IFLNK:
+		return &DirError{Dir: dir, Problem: "is a link, want the directory itself"}
 	case mode&syscall.S_IFMT != syscall.S_IFDIR:
 		return &DirError{Dir: dir, Problem: "is not a directory"}
 	case int(stat.Uid) != syscall.Geteuid():
 		return &DirError{Dir: dir, Problem: "belongs to user " + strconv.Itoa(int(stat.Uid)) + ", not to " + strconv.Itoa(syscall.Geteuid())}
 	case mode&0o777 != 0o700:
-		return &DirError{Dir: dir, Problem: "has mode 0" + strconv.FormatUint(uint64(mode&0o777), 8) + ", not 0700"}
+		return &DirError{dir, "has mode 0" + strconv.FormatUint(uint64(mode&0o777), 8) + ", not 0700", ErrMode}
 	}
 	return nil
 }
@@ -65,7 +67,7 @@ func CheckDir(dir string) error {
 // absolute refuses a directory that means another one elsewhere.
 func absolute(dir string) error {
 	if dir == "" || dir[0] != '/' {
-		return &DirError{Dir: dir, Problem: "is not an absolute path"}
+		return &DirError{dir, "is not an absolute path", ErrRelative}
 	}
 	return nil
 }

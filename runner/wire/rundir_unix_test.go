@@ -41,7 +41,7 @@ func TestRunDirNamed(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	wrong := (*DirError)(nil)
-	if err := MakeDir("run"); !errors.As(err, &wrong) {
+	if err := MakeDir("run"); !errors.As(err, &wrong) || !errors.Is(err, ErrRelative) {
 		t.Errorf("a relative one: %v", err)
 	}
 }
@@ -106,7 +106,7 @@ func TestCheckDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		fine: "", link: "is not a directory", file: "is not a directory",
+		fine: "", link: "is a link, want the directory itself", file: "is not a directory",
 		dir("seen", 0o755): "has mode 0755, not 0700", dir("group", 0o770): "has mode 0770, not 0700",
 		dir("read-only", 0o500): "has mode 0500, not 0700",
 	} {

@@ -31,7 +31,7 @@ package wire
 //     Z end      no body; the stream is over
 //     E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
 //     O overlap  no body; from now on a call may begin before those before it are answered
-//     T trace    {"frames": [...]}, where a cancelled call is that goes on; its answer is still to come
+//     T trace    {"frames": [...]}, where a cancelled call is that goes on; no answer, and one may have come
 //
 // A call is answered once: by R, B or E, or by I any number of times and then Z
 // or E. Of each stream 262144 bytes of items may be under way, and more after W;
