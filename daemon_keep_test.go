@@ -88,6 +88,39 @@ func TestKeepSignals(t *testing.T) {
 	}
 }
 
+// What is killed by a second signal, or does not stop in time, did not stop well.
+func TestKeepKilled(t *testing.T) {
+	for name, c := range map[string]struct {
+		words   []string
+		signals int
+	}{
+		"by a second signal": {[]string{"--stop-timeout", "60s", "testdata/plugins/hang_atexit.py"}, 2},
+		"in the end":         {[]string{"--stop-timeout", "100ms", "testdata/plugins/hang_atexit.py"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDaemons(t)
+			k := d.keep(c.words...)
+			k.next(t)
+			worker := d.worker("hang-atexit")
+			for i := range c.signals {
+				if i > 0 { // two that are there at once are one
+					runnertest.Until(t, "it stops", func() bool {
+						out, _, _ := d.pyplug("status", "hang-atexit")
+						return strings.Contains(out, "stopping")
+					})
+				}
+				if err := k.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Fatal(err)
+				}
+			}
+			k.ends(t, 143)
+			if alive(worker) {
+				t.Error("the worker is left")
+			}
+		})
+	}
+}
+
 // A service manager is told when it is ready and when it stops, by a path or by an
 // abstract name, and the plugin is not told of that manager.
 func TestKeepNotifies(t *testing.T) {

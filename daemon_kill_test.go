@@ -150,7 +150,7 @@ func TestDaemonDirectories(t *testing.T) {
 		make func(dir string) error
 		want string
 	}{
-		"a link":       {func(dir string) error { return os.Symlink(t.TempDir(), dir) }, "is not a directory"},
+		"a link":       {func(dir string) error { return os.Symlink(t.TempDir(), dir) }, "is a link"},
 		"open to all":  {func(dir string) error { return os.Mkdir(dir, 0o755) }, "not 0700"},
 		"a file":       {func(dir string) error { return os.WriteFile(dir, nil, 0o600) }, "is not a directory"},
 		"another's":    {func(dir string) error { return chown(dir, 12345) }, "belongs to user 12345"},
@@ -178,6 +178,20 @@ func TestDaemonDirectories(t *testing.T) {
 		d := newDaemons(t)
 		d.env = append(d.env, "PYPLUG_RUN_DIR="+filepath.Join(d.run, strings.Repeat("x", 100)))
 		d.fails(2, "hint: name a shorter directory with PYPLUG_RUN_DIR", "start", greeter)
+	})
+	t.Run("a relative directory", func(t *testing.T) {
+		d := newDaemons(t)
+		d.env = append(d.env, "PYPLUG_RUN_DIR=here")
+		for _, words := range [][]string{{"start", greeter}, {"call", "greeter", "greet", "World"}, {"status"}, {"stop", "--all"}, {"logs", "greeter"}} {
+			d.fails(2, "run directory here is not an absolute path\n\nhint: PYPLUG_RUN_DIR takes a whole path, which begins with /\n", words...)
+		}
+	})
+	t.Run("what to do", func(t *testing.T) {
+		d := newDaemons(t)
+		if err := os.Mkdir(d.run, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		d.fails(9, "hint: chmod 700 "+d.run+", or name another one with PYPLUG_RUN_DIR\n", "start", greeter)
 	})
 	t.Run("a deep directory", func(t *testing.T) {
 		d := newDaemons(t)
@@ -207,8 +221,9 @@ func TestDaemonOfAnotherVersion(t *testing.T) {
 	d.fails(9, "another pyplug", "call", "counter", "increment")
 	d.fails(9, "hint: `pyplug stop counter`", "call", counter, "increment")
 	d.fails(9, "another pyplug", "start", counter)
+	d.fails(9, "error: unavailable: ", "call", "counter", "increment")
 	out, errs, code := d.pyplug("status", "counter")
-	if code != 0 || !strings.Contains(out, "ready") {
+	if code != 0 || !strings.Contains(out, "ready") || !strings.Contains(out, "started by another pyplug, ") {
 		t.Errorf("its status is %q, %q", out, errs)
 	}
 	d.wants("", "stop", "counter")
@@ -384,8 +399,27 @@ func TestDaemonSuspended(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	runnertest.Until(t, "it has stopped", func() bool {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || bytes.Contains(text, []byte(") T "))
+	})
 	if out, _, _ := d.pyplug("status", "greeter"); !strings.Contains(out, "unknown") {
 		t.Errorf("its status is %q", out)
+	}
+	want := fmt.Sprintf(`"state":"unknown","problem":"process %d did not answer within 2s","socket":`, pid)
+	if out, _, _ := d.pyplug("status", "--json"); !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf(`"daemon_pid":%d`, pid)) {
+		t.Errorf("its status is %s", out)
+	}
+	began := time.Now()
+	var work sync.WaitGroup
+	for _, words := range [][]string{
+		{"call", "--auto-start", "--timeout", "1s", greeter, "greet", "World"}, {"start", greeter}, {"restart", "greeter"}, {"hooks", "greeter"},
+	} {
+		work.Go(func() { d.fails(9, "which does not answer\n", words...) })
+	}
+	work.Wait()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s to tell that it does not answer", took)
 	}
 	for _, words := range [][]string{{"call", "--timeout", "100ms", "greeter", "greet", "World"}, {"health", "--timeout", "100ms", "greeter"}} {
 		out, errs, code := d.pyplug(words...)

@@ -76,7 +76,9 @@ func TestStartOutput(t *testing.T) {
 	}{
 		"closed":      {`pyplug start "$1" >&-`, 0, ""},
 		"all closed":  {`pyplug start "$1" <&- >&- 2>&-`, 0, ""},
-		"full":        {`pyplug start "$1" >/dev/full`, 1, "standard output: "},
+		"full":        {`pyplug start "$1" >/dev/full`, 1, "error: standard output: write /dev/stdout: no space left on device; greeter runs all the same\n"},
+		"full, hint":  {`pyplug start "$1" >/dev/full`, 1, "hint: `pyplug stop greeter` stops it\n"},
+		"full, JSON":  {`pyplug start --json "$1" >/dev/full`, 1, "; greeter runs all the same\n"},
 		"reader gone": {`pyplug start "$1" | true`, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // are refused then. The error is of kind Unavailable for a plain word that is
 // neither.
 func (f *program) byName(c *cli.Context, word string) (*daemon.Client, error) {
-	if !daemon.ValidName(word) {
+	if !plain(word) {
 		return nil, nil
 	}
 	t, err := f.find(c.Context, word)
@@ -33,7 +33,7 @@ func (f *program) byName(c *cli.Context, word string) (*daemon.Client, error) {
 		return nil, err
 	}
 	f.plugin = word
-	return f.connect(c.Context, word)
+	return f.connect(c.Context, t.name)
 }
 
 // hooksOf lists the hooks of a plugin that runs, or prints the template of one.

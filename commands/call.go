@@ -150,7 +150,7 @@ func (f *program) callee(ctx context.Context, word string, start startOptions) (
 	if !start.auto {
 		return f.connect(ctx, word)
 	}
-	if daemon.ValidName(word) {
+	if plain(word) {
 		t, err := f.find(ctx, word)
 		if err != nil {
 			return nil, err

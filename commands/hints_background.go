@@ -26,10 +26,13 @@ func (f *program) backgroundHints(err error, add adder) {
 		file     *daemon.FileError
 		early    *daemon.EndedError
 		long     *daemon.LongPathError
+		untold   *untoldError
 		dir      *daemon.DirError
 	)
 	switch {
-	case errors.As(err, &none) && daemon.ValidName(none.word):
+	case errors.As(err, &untold):
+		add("`pyplug stop %s` stops it", untold.name)
+	case errors.As(err, &none) && plain(none.word):
 		add("`pyplug status` shows what runs, `pyplug start PLUGIN` starts a plugin")
 	case errors.As(err, &none):
 		add("`pyplug start %s` starts it", schema.QuoteLine([]string{none.word}))
@@ -53,13 +56,27 @@ func (f *program) backgroundHints(err error, add adder) {
 	case errors.As(err, &long):
 		add("name a shorter directory with PYPLUG_RUN_DIR")
 	case errors.As(err, &dir):
-		add("PYPLUG_RUN_DIR names another one; it is made, but not the directory that it is in")
+		runDirHint(dir, add)
 	case errors.As(err, &file):
 		add("remove it: pyplug makes its own")
 	case errors.As(err, &several):
 		add("name the one that is meant")
 	case errors.As(err, &noAttach):
 		add("leave --mtls out, or `mtls` in the manifest: --mtls=false")
+	}
+}
+
+// runDirHint says what to do about a run directory that is not used.
+func runDirHint(e *daemon.DirError, add adder) {
+	switch {
+	case errors.Is(e, daemon.ErrRelative):
+		add("PYPLUG_RUN_DIR takes a whole path, which begins with /")
+	case errors.Is(e, daemon.ErrMode):
+		add("%s, or name another one with PYPLUG_RUN_DIR", schema.QuoteLine([]string{"chmod", "700", e.Dir}))
+	case e.Err == nil: // it is there
+		add("PYPLUG_RUN_DIR names another one")
+	default:
+		add("PYPLUG_RUN_DIR names another one; it is made, but not the directory that it is in")
 	}
 }
 

@@ -87,10 +87,14 @@ func keptHints(err error, add adder) {
 		limit  *hook.LimitError
 		alone  *runner.AloneError
 		absent *runner.AbsentError
+		later  *runner.LaterError
 	)
 	switch {
+	case errors.As(err, &later):
+		add("%s, and at once for a call after its files changed", later.When())
 	case errors.As(err, &absent) && errors.As(absent.Err, &full):
 		add("--queue lets more calls wait until then")
+	case errors.As(err, &absent) && !errors.As(absent.Err, &limit): // nothing waited
 	case errors.As(err, &absent) && asError(err).Kind == hook.Unavailable:
 		add("--queue-timeout has calls wait longer")
 	case errors.As(err, &full):

@@ -89,7 +89,7 @@ func (f *program) readLines(c *cli.Context) (linesOptions, error) {
 		return o, err
 	}
 	o.cfg.Timeouts.Call = durationOf(c, "timeout")
-	o.cfg.Keep.DefaultMaxRestarts = linesRestarts
+	o.cfg.Keep.DefaultMaxRestarts, o.cfg.Keep.Patient = linesRestarts, true
 	return o, readKeep(c, &o.cfg)
 }
 

@@ -65,6 +65,9 @@ type target struct {
 // that is neither, and that of the path else.
 func (f *program) find(ctx context.Context, word string) (target, error) {
 	t := target{word: word}
+	if word == "" {
+		return t, usage("NAME is empty")
+	}
 	if daemon.ValidName(word) {
 		c, err := daemon.Look(ctx, word)
 		if err == nil {
@@ -97,7 +100,9 @@ func (f *program) find(ctx context.Context, word string) (target, error) {
 	} else {
 		running, err = runningFrom(ctx, p.Entry)
 	}
-	switch {
+	switch _, absent := os.Stat(word); {
+	case unresolved != nil && len(running) == 0 && plain(word) && absent != nil:
+		return t, notRunning(word) // a name in capitals, say
 	case unresolved != nil && len(running) == 0:
 		return t, &hook.Error{Kind: hook.Usage, Err: unresolved}
 	case err != nil || len(running) == 0:
@@ -138,6 +143,10 @@ func runningAt(ctx context.Context, path string) ([]daemon.Entry, error) {
 		return entry == "" || entry != abs && filepath.Dir(entry) != abs
 	}), err
 }
+
+// plain tells whether a word does not look like a path. Such a one is a name, or meant
+// to be one.
+func plain(word string) bool { return word != "" && !strings.ContainsAny(word, `./\`) }
 
 func namesIn(entries []daemon.Entry) []string {
 	names := make([]string, len(entries))

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -41,7 +40,7 @@ func outputError(err error) error {
 	case ui.IsClosedPipe(err), errors.Is(err, io.ErrClosedPipe):
 		return errQuiet
 	default:
-		return &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard output: %w", err)}
+		return &hook.Error{Kind: hook.Failed, Err: &ui.OutputError{Err: err}}
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 
 const keepText = `   With --keep the plugin stays alive in the foreground, under a name, as start keeps it in the
    background: call, status and the like find it. Each time that it is ready a line of JSON says how
-   to attach to it, a service manager is told (NOTIFY_SOCKET), and SIGTERM ends it with 0.
+   to attach to it, a service manager is told (NOTIFY_SOCKET), and SIGTERM ends it, with 0 if
+   the plugin stops well.
 
    pyplug run --keep --watch greeter.py
    pyplug run --keep provider.py >attach.json &`

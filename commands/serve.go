@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +31,7 @@ type service struct {
 
 	generation atomic.Int64 // the newest
 	serving    atomic.Bool  // it was ready, so that errors are those of calls
+	unclean    bool         // the plugin was killed, or did not stop well; known once it is closed
 	first      runner.Snapshot
 	mu         sync.Mutex      // protects what follows
 	seen       runner.Snapshot // of what the workers were started from
@@ -58,7 +60,7 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 	k, err := f.keep(starting, cfg, func(session *runner.Session) error { return s.prepare(starting, cancel, session) })
 	if err != nil {
 		s.tell(err)
-		if terminated(ctx) && !s.background() {
+		if terminated(ctx) && !s.background() && s.f.life.kill.Err() == nil {
 			return nil // as soon as it was stopped
 		}
 		return err
@@ -158,7 +160,8 @@ func (s *service) event(e hook.Event) {
 	s.f.telling.add(func() {
 		s.write(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
 	})
-	if e.To == hook.StateStarting && e.Generation > 1 || e.To == hook.StateReady {
+	// One that is healthy again is no newer: another start may have failed meanwhile.
+	if e.To == hook.StateStarting && e.Generation > 1 || e.To == hook.StateReady && e.From == hook.StateStarting {
 		select {
 		case s.states <- e.To:
 		default: // there are enough to tell of
@@ -185,7 +188,7 @@ func (s *service) note() string {
 	name := s.server.Identity().Name
 	for _, path := range s.first.Changed() {
 		if path == s.session.Plugin().Manifest.File || path == s.session.Interpreter().Path {
-			return fmt.Sprintf("%s was changed since %s was started: %s", filepath.Base(path), name, startAgain(name))
+			return fmt.Sprintf("%s %s since %s was started: %s", filepath.Base(path), changedHow(path), name, startAgain(name))
 		}
 	}
 	s.mu.Lock()
@@ -195,14 +198,27 @@ func (s *service) note() string {
 	if len(changed) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s was changed since %s was started", filepath.Base(changed[0]), name)
+	how := changedHow(changed[0])
+	text := fmt.Sprintf("%s %s since %s was started", filepath.Base(changed[0]), how, name)
 	switch {
+	case broken == "" && how == removed: // there is nothing to load
+		return text
 	case !s.o.watch:
 		return fmt.Sprintf("%s: `pyplug restart %s` loads it", text, name)
 	case broken != "":
 		return text + ", and does not start: " + broken
 	}
 	return text + ", and is being loaded"
+}
+
+const removed = "was removed"
+
+// changedHow says what became of a file that is not as it was.
+func changedHow(path string) string {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return removed
+	}
+	return "was changed"
 }
 
 // startAgain is what takes new flags, another Python or a new manifest.
@@ -257,7 +273,7 @@ func (s *service) run(ctx context.Context, k *runner.Kept) error {
 	if over.State != 0 && ctx.Err() == nil {
 		return goneFor(over)
 	}
-	return ended(ctx)
+	return ended(ctx, s.unclean)
 }
 
 // givenUp is closed when the plugin is not started again by itself. One that is
@@ -281,9 +297,10 @@ func goneFor(st hook.Status) error {
 // errGaveUp is told of a plugin that is not started again.
 var errGaveUp = errors.New("the plugin was given up: it is not started again")
 
-// ended is how what is kept in the foreground ends: by SIGTERM it is stopped.
-func ended(ctx context.Context) error {
-	if signal := (*signalError)(nil); errors.As(context.Cause(ctx), &signal) && !terminated(ctx) {
+// ended is how what is kept in the foreground ends: by SIGTERM it is stopped, unless the
+// plugin did not stop by itself then.
+func ended(ctx context.Context, unclean bool) error {
+	if signal := (*signalError)(nil); errors.As(context.Cause(ctx), &signal) && (unclean || !terminated(ctx)) {
 		return &hook.Error{Kind: hook.Canceled, Err: signal}
 	}
 	return nil

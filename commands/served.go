@@ -36,6 +36,7 @@ func (v served) Restart(ctx context.Context, reason string) error {
 // Close stops the plugin, and has its end in the log before that is closed.
 func (v served) Close(ctx context.Context) error {
 	err := v.Kept.Close(ctx)
+	v.s.unclean = err != nil || ctx.Err() != nil
 	v.s.f.telling.flush()
 	return err
 }

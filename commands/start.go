@@ -87,7 +87,7 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 		return err
 	}
 	if !f.opts.json {
-		return f.write(ctx, func() error { return f.streams.Name(id.Name) })
+		return startedUntold(id.Name, f.write(ctx, func() error { return f.streams.Name(id.Name) }))
 	}
 	c, err := daemon.Open(ctx, id.Name)
 	if err != nil {
@@ -98,8 +98,27 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	if err != nil {
 		return err
 	}
-	return f.write(ctx, func() error { return f.streams.Attached(line) })
+	return startedUntold(id.Name, f.write(ctx, func() error { return f.streams.Attached(line) }))
 }
+
+// startedUntold is the error of a start whose name could not be printed; nil of none.
+func startedUntold(name string, err error) error {
+	e := (*hook.Error)(nil)
+	if !errors.As(err, &e) || e.Kind != hook.Failed {
+		return err
+	}
+	return &hook.Error{Kind: e.Kind, Err: &untoldError{name: name, err: e.Err}}
+}
+
+// untoldError says that a plugin runs whose name could not be printed. It is told with
+// a hint.
+type untoldError struct {
+	name string
+	err  error
+}
+
+func (e *untoldError) Error() string { return e.err.Error() + "; " + e.name + " runs all the same" }
+func (e *untoldError) Unwrap() error { return e.err }
 
 // startOrFind returns who serves a plugin, which it starts unless it runs. One that
 // runs, but not as it is wanted now, is noted; one that a call started is replaced

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -118,9 +119,15 @@ func askOne(ctx context.Context, e daemon.Entry) *ui.Background {
 	}
 	switch {
 	case err == nil:
+		if other := c.Identity().Other(); other != nil {
+			b.Status.Note = noteBoth(b.Status.Note, other.How())
+		}
 		return &b
 	case asError(err).Kind == hook.Timeout:
 		b.Problem = "did not answer within " + daemon.StatusLimit.String()
+		if b.Daemon > 0 {
+			b.Problem = fmt.Sprintf("process %d %s", b.Daemon, b.Problem)
+		}
 	case isNotRunning(err):
 		return nil
 	default:
@@ -131,7 +138,17 @@ func askOne(ctx context.Context, e daemon.Entry) *ui.Background {
 
 // unasked is what is known of one without asking it, and why it was not.
 func unasked(name string, id daemon.Identity, problem string) ui.Background {
-	return ui.Background{Name: name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Problem: problem}
+	return ui.Background{
+		Name: name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID, Problem: problem,
+	}
+}
+
+// noteBoth is two notes, of which the first may be empty.
+func noteBoth(first, second string) string {
+	if first == "" {
+		return second
+	}
+	return first + "; " + second
 }
 
 // watchStatus shows it again and again until ctx ends. One that was named and ends

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const stopText = `Stop plugins that run in the background. It returns when all that belongs to them is gone. Calls
@@ -102,6 +103,9 @@ func (f *program) toStop(ctx context.Context, words []string) ([]string, error) 
 	var first error
 	for _, word := range words {
 		t, err := f.find(ctx, word)
+		if isNotRunning(err) && !daemon.ValidName(word) {
+			err = usage("%s is no name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word}))
+		}
 		none := (*manifest.Error)(nil)
 		switch {
 		case isNotRunning(err), err == nil && t.name == "", errors.As(err, &none):

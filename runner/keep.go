@@ -29,8 +29,8 @@ type Kept struct {
 
 	described described
 	lastExit  atomic.Pointer[hook.Exit]
-	refused   atomic.Pointer[string] // why no worker could replace another one; nil once one starts
-	replaying sync.Mutex             // held by Replay, so that all workers have one order
+	refused   atomic.Pointer[refusal] // of the start that failed last; nil once one comes out well
+	replaying sync.Mutex              // held by Replay, so that all workers have one order
 
 	mu      sync.Mutex // held while an event is told; protects following
 	slots   []*supervise.Supervisor
@@ -126,6 +126,7 @@ func (k *Kept) others(ctx context.Context) error {
 			k.slots, k.keep.Workers = k.slots[:1], 1
 			k.mu.Unlock()
 			_ = sup.Stop(context.WithoutCancel(ctx)) // it has nothing to stop
+			k.refused.Store(nil)                     // that is no fault
 			k.note("it has one worker, since it listens at " + alone.Address + " at every start")
 		}
 	}

@@ -9,6 +9,10 @@ import (
 	"github.com/pyplug/pyplug/runner/pool"
 )
 
+// LaterError says that a call was not made since the plugin did not start, and when
+// it is tried again.
+type LaterError = pool.LaterError
+
 // AbsentError says that a call found no place since no worker is ready, and what
 // the last one failed by.
 type AbsentError struct {
@@ -22,11 +26,7 @@ type AbsentError struct {
 
 // Error says what the call waited for, and then why in vain.
 func (e *AbsentError) Error() string {
-	next := "it is being started again"
-	if e.Next > 0 {
-		next = fmt.Sprintf("it is started again in %v", max(e.Next.Round(100*time.Millisecond), 100*time.Millisecond))
-	}
-	return fmt.Sprintf("%v: %v; %s", e.Err, e.Cause, next)
+	return fmt.Sprintf("%v: %v; %s", e.Err, e.Cause, (&LaterError{Next: e.Next}).When())
 }
 
 // Unwrap returns what the call waited for, and what failed.
@@ -45,22 +45,37 @@ func (k *Kept) explain(err error) error {
 	if !(errors.As(e.Err, &limit) && limit.What == pool.NoPlace) && !errors.As(e.Err, &full) {
 		return err
 	}
-	absent := &AbsentError{Err: e.Err}
+	absent := k.absent(e.Err)
+	if absent == nil {
+		return err
+	}
+	own := *e
+	absent.tellIn(&own)
+	return &own
+}
+
+// absent says why no worker is ready, where somebody waited in vain; nil when one
+// is, and when nothing failed.
+func (k *Kept) absent(waited error) *AbsentError {
+	absent := &AbsentError{Err: waited}
 	for _, sup := range k.slots { // they no longer change
 		switch st := sup.State(); {
 		case st.State.Takes():
-			return err
+			return nil
 		case st.Cause != nil && (absent.Cause == nil || st.NextStart < absent.Next):
 			absent.Cause, absent.Next = st.Cause, st.NextStart
 		}
 	}
 	if absent.Cause == nil {
-		return err
+		return nil
 	}
-	own := *e
-	own.Err = absent
-	if cause := (*hook.Error)(nil); errors.As(absent.Cause, &cause) {
-		own.Python, own.Exit = cause.Python, cause.Exit
+	return absent
+}
+
+// tellIn has an error tell it, with all that is known of the cause.
+func (e *AbsentError) tellIn(own *hook.Error) {
+	own.Err = e
+	if cause := (*hook.Error)(nil); errors.As(e.Cause, &cause) {
+		own.Python, own.At, own.Exit = cause.Python, cause.At, cause.Exit
 	}
-	return &own
 }

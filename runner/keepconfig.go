@@ -61,6 +61,10 @@ type Keep struct {
 	// worker was ready when its end begins the row anew, by default 10 s.
 	Backoff, BackoffMax, HealthyAfter time.Duration
 
+	// Patient has calls wait on while a start that failed is tried again, such as
+	// those of a batch. Else they are told at once what it failed by.
+	Patient bool
+
 	// MaxMemory in bytes, and MaxCPU in cores, are limits of each worker. From
 	// four fifths of the memory on a worker is replaced between calls.
 	MaxMemory int64
@@ -148,7 +152,7 @@ func (k Keep) rules() supervise.Rules {
 	}
 	return supervise.Rules{
 		Policy: policy, Backoff: k.Backoff, BackoffMax: k.BackoffMax,
-		HealthyAfter: k.HealthyAfter, MaxFailures: k.MaxRestarts,
+		HealthyAfter: k.HealthyAfter, MaxFailures: k.MaxRestarts, Patient: k.Patient,
 	}
 }
 

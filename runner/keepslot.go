@@ -20,10 +20,31 @@ var _ pool.Slot = slot{}
 
 func (s slot) Acquire(ctx context.Context) (pool.Hold, error) {
 	l, err := s.Supervisor.Acquire(ctx)
-	if err != nil {
+	switch {
+	case err == nil:
+		return l, nil
+	case ctx.Err() != nil:
 		return nil, err // and no *supervise.Lease that is nil
 	}
-	return l, nil
+	return nil, s.later(err)
+}
+
+// later says of the error of a start that another one follows, if so. That of a
+// bootstrap call is no error of the call that waits.
+func (s slot) later(err error) error {
+	st, e := s.State(), (*hook.Error)(nil)
+	if st.State != hook.StateBackoff && st.State != hook.StateStarting || !errors.As(err, &e) {
+		return err
+	}
+	own, cause := *e, e.Err
+	if cause == nil {
+		cause = errors.New(e.Error())
+	}
+	if e.Hook != "" {
+		own.Kind, cause = hook.Start, fmt.Errorf("%s, called after each start: %w", e.Hook, cause)
+	}
+	own.Err = &LaterError{Err: cause, Next: st.NextStart}
+	return &own
 }
 
 func (s slot) TryAcquire() (pool.Hold, bool) {

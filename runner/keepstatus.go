@@ -29,8 +29,8 @@ func (k *Kept) tell(worker int, e hook.Event) {
 	case e.To == hook.StateReady:
 		k.up = true
 		k.refused.Store(nil)
-	case e.From == hook.StateStarting && e.To == hook.StateFailed && k.stays(worker):
-		k.refused.Store(&e.Reason)
+	case e.From == hook.StateStarting && (e.To == hook.StateFailed || e.To == hook.StateBackoff):
+		k.refused.Store(&refusal{why: e.Reason, stays: k.stays(worker)})
 	}
 	if worker == 2 && e.To != hook.StateStarting {
 		closeOnce(k.second)
@@ -55,6 +55,12 @@ func (k *Kept) tell(worker int, e hook.Event) {
 	}
 	k.over = true
 	close(k.gaveUp)
+}
+
+// refusal is a start that failed.
+type refusal struct {
+	why   string
+	stays bool // another worker kept its slot
 }
 
 // stays tells whether the slot of a worker whose start failed has another one that
@@ -98,14 +104,14 @@ func (t *trials) watch(e hook.Event, now func() string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case e.To == hook.StateBackoff, e.To == hook.StateStarting && e.Generation > 1 && t.seen == "":
-		t.seen = now()
-	case e.To == hook.StateFailed:
+	case e.To == hook.StateFailed, e.To == hook.StateBackoff && e.From == hook.StateStarting:
 		was := t.seen
 		t.seen, t.failed = now(), ""
 		if t.seen == was {
 			t.failed = was
 		}
+	case e.To == hook.StateBackoff, e.To == hook.StateStarting && e.Generation > 1 && t.seen == "":
+		t.seen = now()
 	}
 }
 
@@ -128,7 +134,7 @@ func (k *Kept) Status() hook.Status {
 	stats := k.pool.Stats()
 	st := hook.Status{
 		Workers: len(stats.Slots), Calls: stats.Calls, Failed: stats.Failed, Running: stats.Running, Queued: stats.Queued,
-		LastExit: k.lastExit.Load(), Note: k.remark(),
+		LastExit: k.lastExit.Load(),
 	}
 	for _, sup := range k.slots { // they no longer change
 		one := sup.State()
@@ -148,16 +154,21 @@ func (k *Kept) Status() hook.Status {
 			}
 		}
 	}
+	st.Note = k.remark(st.Ready)
 	return st
 }
 
-// remark is the note of a status.
-func (k *Kept) remark() string {
-	why := k.refused.Load()
-	if why == nil {
+// remark is the note of a status, with so many workers ready.
+func (k *Kept) remark(ready int) string {
+	switch last := k.refused.Load(); {
+	case last == nil:
 		return ""
+	case ready == 0:
+		return "it does not start: " + last.why
+	case last.stays:
+		return "a new worker does not start, so the old one stays: " + last.why
 	}
-	return "a new worker does not start, so the old one stays: " + *why
+	return "" // the state of the others tells
 }
 
 // ready are the instances that are, as their launcher made them. They are not
@@ -183,13 +194,29 @@ func (k *Kept) Probe(ctx context.Context) error {
 		}
 	}
 	if len(instances) == 0 {
-		return fail(hook.Unavailable, unready(k.Status().State))
+		return k.unready()
 	}
 	return nil
 }
 
-// unready says why nobody can be asked.
-func unready(s hook.State) error {
+// unready says why nobody can be asked, and what failed last.
+func (k *Kept) unready() *hook.Error {
+	state := k.Status().State
+	e := &hook.Error{Kind: hook.Unavailable, Err: stateError(state)}
+	absent := k.absent(e.Err)
+	switch {
+	case absent == nil:
+	case state == hook.StateBackoff || state == hook.StateStarting:
+		absent.tellIn(e)
+	default:
+		absent.tellIn(e)
+		e.Err = fmt.Errorf("%w: %w", absent.Err, absent.Cause)
+	}
+	return e
+}
+
+// stateError says that a plugin in this state takes no calls.
+func stateError(s hook.State) error {
 	switch s {
 	case hook.StateBackoff:
 		return errors.New("the plugin is restarting, in back-off")

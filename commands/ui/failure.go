@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -40,10 +41,10 @@ const (
 // either; on all of them soon after [Streams.Hurry].
 func (s *Streams) Fail(f Failure) {
 	switch {
-	case f.JSON:
+	case f.JSON && !f.unwritten():
 		s.failOut(fmt.Appendf(nil, `{"schema":1,"error":%s}`+"\n", f.ErrorJSON()))
 	case s.LogJSON:
-		s.failErr(string(s.appendLog(nil, "error", f.subject()+": "+f.Err.Error(), []any{"error", f.ErrorJSON()})))
+		s.failErr(string(s.appendLog(nil, "error", f.headline(), []any{"error", f.ErrorJSON()})))
 	default:
 		s.failErr(s.failureText(f))
 	}
@@ -94,9 +95,33 @@ func (f Failure) subject() string {
 	return f.Err.Kind.String()
 }
 
+// headline is the error with its subject in front, but for one of the output, which is
+// no hook's.
+func (f Failure) headline() string {
+	if f.unwritten() {
+		return f.Err.Error()
+	}
+	return f.subject() + ": " + f.Err.Error()
+}
+
+// unwritten tells whether standard output is what failed, and so takes no error either.
+func (f Failure) unwritten() bool {
+	e := (*OutputError)(nil)
+	return errors.As(f.Err, &e)
+}
+
+// OutputError says that standard output did not take what was to be printed.
+type OutputError struct{ Err error }
+
+// Error says what the system said.
+func (e *OutputError) Error() string { return "standard output: " + e.Err.Error() }
+
+// Unwrap returns what the system said.
+func (e *OutputError) Unwrap() error { return e.Err }
+
 // failureText is the whole text, for standard error.
 func (s *Streams) failureText(f Failure) string {
-	headline := f.subject() + ": " + f.Err.Error()
+	headline := f.headline()
 	p := s.newPage()
 	p.cause(f.Err, headline, f.Shown)
 	for _, context := range f.Context {

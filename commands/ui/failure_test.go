@@ -226,3 +226,17 @@ func TestLineErrorJSON(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// What standard output did not take is no hook's, and is told on standard error, since
+// standard output takes no error either.
+func TestFailureOfOutput(t *testing.T) {
+	err := &hook.Error{Kind: hook.Failed, Err: &OutputError{Err: errors.New("no space left")}}
+	for _, jsonFace := range []bool{false, true} {
+		var out, errs bytes.Buffer
+		s := &Streams{Out: &out, Err: &errs}
+		s.Fail(Failure{Err: err, JSON: jsonFace})
+		if out.Len() > 0 || errs.String() != "error: standard output: no space left\n" {
+			t.Errorf("JSON %v: %q, %q", jsonFace, out.String(), errs.String())
+		}
+	}
+}

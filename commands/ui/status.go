@@ -18,7 +18,9 @@ type Background struct {
 	Plugin, Python string
 	// Socket is where it takes calls, Log the file with what it printed.
 	Socket, Log string
-	Status      hook.Status
+	// Daemon is the number of the process that keeps it; 0 where it is not known.
+	Daemon int
+	Status hook.Status
 	// Problem says why it does not tell its status; empty where it does.
 	Problem string
 	// Gone tells that it ended: nothing else is known of it.
@@ -42,6 +44,8 @@ func (b Background) note() string {
 	switch {
 	case b.Problem != "":
 		return b.Problem
+	case st.State == hook.StateBackoff && st.Note != "": // which may be cut at its end
+		return "tried again in " + span(st.NextStart) + "; " + st.Note
 	case st.State == hook.StateBackoff && st.LastExit != nil:
 		return "ended (" + st.LastExit.String() + "), starts again in " + span(st.NextStart)
 	case st.State == hook.StateBackoff:
@@ -64,17 +68,18 @@ type statusShape struct {
 	PID           int         `json:"pid,omitempty"`
 	Generation    int         `json:"generation,omitempty"`
 	Workers       int         `json:"workers,omitempty"`
-	Ready         int         `json:"ready"`
+	Ready         *int        `json:"ready,omitempty"` // this and what follows: nil where it is not known
 	UptimeMS      json.Number `json:"uptime_ms,omitempty"`
-	Restarts      int         `json:"restarts"`
-	Calls         uint64      `json:"calls"`
-	Failed        uint64      `json:"failed"`
-	Running       int         `json:"running"`
-	Queued        int         `json:"queued"`
+	Restarts      *int        `json:"restarts,omitempty"`
+	Calls         *uint64     `json:"calls,omitempty"`
+	Failed        *uint64     `json:"failed,omitempty"`
+	Running       *int        `json:"running,omitempty"`
+	Queued        *int        `json:"queued,omitempty"`
 	LastExit      *exitShape  `json:"last_exit,omitempty"`
 	NextRestartMS json.Number `json:"next_restart_ms,omitempty"`
 	Socket        string      `json:"socket"`
 	Log           string      `json:"log"`
+	DaemonPID     int         `json:"daemon_pid,omitempty"`
 	Python        string      `json:"python,omitempty"`
 	MemoryBytes   int64       `json:"memory_bytes,omitempty"`
 }
@@ -83,9 +88,12 @@ func (b Background) shape() statusShape {
 	st := b.Status
 	shape := statusShape{
 		Name: b.Name, Plugin: b.Plugin, State: b.state(), Problem: b.Problem, Note: st.Note, PID: st.PID, Generation: st.Generation,
-		Workers: st.Workers, Ready: st.Ready, Restarts: st.Restarts, Calls: st.Calls, Failed: st.Failed,
-		Running: st.Running, Queued: st.Queued, Socket: b.Socket, Log: b.Log, Python: b.Python, MemoryBytes: st.Memory,
+		Workers: st.Workers, Socket: b.Socket, Log: b.Log, DaemonPID: b.Daemon, Python: b.Python, MemoryBytes: st.Memory,
 		LastExit: exitShapeOf(st.LastExit),
+	}
+	if b.Problem == "" && !b.Gone {
+		shape.Ready, shape.Restarts, shape.Calls, shape.Failed = &st.Ready, &st.Restarts, &st.Calls, &st.Failed
+		shape.Running, shape.Queued = &st.Running, &st.Queued
 	}
 	if st.Uptime > 0 {
 		shape.UptimeMS = json.Number(milliseconds(st.Uptime))

@@ -19,7 +19,7 @@ func backgrounds() []Background {
 		{Name: "resize", Plugin: "/srv/plugins/resize", Socket: "/run/resize.sock", Log: "/run/resize.log",
 			Status: hook.Status{State: hook.StateBackoff, Workers: 1, Restarts: 7, NextStart: 4 * time.Second,
 				LastExit: &hook.Exit{Code: 3, Uptime: time.Second, Stderr: []string{"no"}}}},
-		{Name: "stuck", Plugin: "/srv/plugins/stuck.py", Problem: "did not answer within 2s"},
+		{Name: "stuck", Plugin: "/srv/plugins/stuck.py", Daemon: 4711, Problem: "did not answer within 2s"},
 	}
 }
 
@@ -101,7 +101,7 @@ func TestStatusesJSON(t *testing.T) {
 		`"restarts":1,"calls":1200,"failed":3,"running":0,"queued":0,"socket":"/run/greeter.sock","log":"/run/greeter.log","python":"/usr/bin/python3","memory_bytes":12582912},` +
 		`{"name":"resize","plugin":"/srv/plugins/resize","state":"backoff","workers":1,"ready":0,"restarts":7,"calls":0,"failed":0,"running":0,"queued":0,` +
 		`"last_exit":{"code":3,"after_ms":1000,"stderr":["no"]},"next_restart_ms":4000,"socket":"/run/resize.sock","log":"/run/resize.log"},` +
-		`{"name":"stuck","plugin":"/srv/plugins/stuck.py","state":"unknown","problem":"did not answer within 2s","ready":0,"restarts":0,"calls":0,"failed":0,"running":0,"queued":0,"socket":"","log":""}]}` + "\n"
+		`{"name":"stuck","plugin":"/srv/plugins/stuck.py","state":"unknown","problem":"did not answer within 2s","socket":"","log":"","daemon_pid":4711}]}` + "\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -221,6 +221,19 @@ func TestEventJSON(t *testing.T) {
 		got := EventJSON("greeter", c.event)
 		if string(got) != c.want+"\n" || !json.Valid(got) {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}
+
+// What is known of why it does not start is told beside when it is tried again.
+func TestStatusNoteOfBackoff(t *testing.T) {
+	st := hook.Status{State: hook.StateBackoff, NextStart: 2200 * time.Millisecond, LastExit: &hook.Exit{Signal: "SIGKILL"}}
+	for note, want := range map[string]string{
+		"": "ended (SIGKILL), starts again in 2.2 s", "it does not start: no room": "tried again in 2.2 s; it does not start: no room",
+	} {
+		st.Note = note
+		if got := (Background{Status: st}).note(); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func End(result []byte, about string) {
 		err = writeRest(result[n:])
 	}
 	if err != nil && err != syscall.EPIPE { // a reader that has gone is no error
-		_, _ = syscall.Write(syscall.Stderr, []byte("error: hook: standard output: write /dev/stdout: "+err.Error()+"\n"+about))
+		_, _ = syscall.Write(syscall.Stderr, []byte("error: standard output: write /dev/stdout: "+err.Error()+"\n"+about))
 		syscall.Exit(1)
 	}
 	syscall.Exit(0)

@@ -115,7 +115,7 @@ func (a *ask) words(words []schema.Word) {
 
 // finish takes what comes until the call is answered.
 func (c *Client) finish(ctx context.Context, a *asked, emit func(hook.Item) error, in *outflow) (hook.Result, *hook.Error) {
-	quiet := time.NewTimer(pingEvery)
+	quiet, patience := time.NewTimer(a.quiet), a.patience
 	defer quiet.Stop()
 	for {
 		f, ok := a.next()
@@ -143,10 +143,11 @@ func (c *Client) finish(ctx context.Context, a *asked, emit func(hook.Item) erro
 			}
 			return hook.Result{}, c.ended(a)
 		case <-quiet.C:
-			if !c.ping(ctx) {
+			if !c.ping(ctx, patience) {
 				c.lose(c.unanswered())
 			}
 			quiet.Reset(pingEvery)
+			patience = pingLimit
 		case <-ctx.Done():
 			return hook.Result{}, c.cancel(ctx, a)
 		}

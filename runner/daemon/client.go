@@ -46,8 +46,11 @@ type asked struct {
 	began  time.Time
 	emits  bool // takes items
 	brief  bool // a daemon answers it at once, or hangs
-	wake   chan struct{}
-	credit chan struct{} // has a token when the window of the input opened
+	// A daemon that is silent for quiet at first is asked whether it is there, and
+	// has patience to say so.
+	quiet, patience time.Duration
+	wake            chan struct{}
+	credit          chan struct{} // has a token when the window of the input opened
 
 	mu     sync.Mutex
 	queue  []arrived
@@ -83,7 +86,10 @@ func (c *Client) Close() {
 
 // expect makes room for the answer to a call, whose number is 0 for the next one.
 func (c *Client) expect(number uint32, hookName string, emits bool) *asked {
-	a := &asked{hook: hookName, began: time.Now(), emits: emits, wake: make(chan struct{}, 1), credit: make(chan struct{}, 1)}
+	a := &asked{
+		hook: hookName, began: time.Now(), emits: emits, quiet: pingEvery, patience: pingLimit,
+		wake: make(chan struct{}, 1), credit: make(chan struct{}, 1),
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if number == 0 {
@@ -122,7 +128,7 @@ func (c *Client) read(from io.Reader) {
 func (c *Client) take(f wire.Frame, notes map[uint32][]byte) error {
 	switch {
 	case f.Type == wire.Other:
-		return &VersionError{Name: c.name, Daemon: string(f.Body)}
+		return &VersionError{Name: c.name, Daemon: string(f.Body), Build: c.id.Build}
 	case f.Type == wire.Error && f.Call == 0:
 		return c.readTold(f.Body)
 	}
@@ -243,7 +249,7 @@ func (c *Client) ended(a *asked) *hook.Error {
 	)
 	switch {
 	case errors.As(c.lost, &other):
-		return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Err: other}
+		return unavailable(other) // it was not called
 	case errors.As(c.lost, &mute):
 		return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Sent: true, Err: mute}
 	case errors.As(c.lost, &told):

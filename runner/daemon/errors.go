@@ -3,6 +3,9 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/wire"
@@ -18,13 +21,48 @@ func (e *NotRunningError) Error() string { return "nothing runs under the name "
 // take and answer calls in another way. [Look] reaches it all the same.
 type VersionError struct {
 	Name string
-	// Daemon is its version.
-	Daemon string
+	// Daemon is its version, Build its [Identity.Build]; empty where it is not known.
+	Daemon, Build string
 }
 
 // Error names the version.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s was started by another pyplug, %s", e.Name, e.Daemon)
+func (e *VersionError) Error() string { return e.Name + " was " + e.How() }
+
+// How says by which pyplug it was started: of builds that are no release, and so have
+// no versions, by when they were made.
+func (e *VersionError) How() string {
+	text := "started by another pyplug, " + e.Daemon
+	theirs, ours := builtAt(e.Build), builtAt(wire.Build())
+	switch {
+	case theirs == "" || ours == "":
+		return text
+	case theirs == ours: // by the second
+		return text + " of another build"
+	}
+	return text + " built " + theirs + ", and this one was built " + ours
+}
+
+// builtAt says when a build that is no release was made, which is the last word of
+// [wire.Build]; empty for a release.
+func builtAt(build string) string {
+	words := strings.Fields(build)
+	if len(words) != 3 {
+		return ""
+	}
+	at, err := strconv.ParseInt(words[2], 10, 64)
+	if err != nil {
+		return ""
+	}
+	return time.Unix(0, at).Format(time.DateTime)
+}
+
+// Other says that an identity is of another build of pyplug than this one; nil where it
+// is of this one, or not known.
+func (id Identity) Other() *VersionError {
+	if id.PID == 0 || id.Build == wire.Build() {
+		return nil
+	}
+	return &VersionError{Name: id.Name, Daemon: id.Version, Build: id.Build}
 }
 
 // TakenError says that a name is taken by a daemon that is alive.
@@ -122,12 +160,27 @@ func (e *LongPathError) Error() string {
 // DirError says why a directory for background plugins is not used.
 type DirError = wire.DirError
 
+// ErrRelative and ErrMode are what is wrong with a directory that its user can mend.
+var (
+	ErrRelative = wire.ErrRelative
+	ErrMode     = wire.ErrMode
+)
+
 var (
 	errClosed   = errors.New("the connection is closed")
 	errWindows  = errors.New("background plugins are not available on Windows")
 	errGone     = errors.New("its caller is gone")
 	errCanceled = errors.New("interrupted")
 )
+
+// refused is the error of a run directory that is not used: of kind Usage where it is
+// named wrongly.
+func refused(err error) *hook.Error {
+	if errors.Is(err, ErrRelative) {
+		return &hook.Error{Kind: hook.Usage, Err: err}
+	}
+	return unavailable(err)
+}
 
 // unavailable is an error of kind Unavailable.
 func unavailable(err error) *hook.Error { return &hook.Error{Kind: hook.Unavailable, Err: err} }

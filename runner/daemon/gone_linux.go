@@ -10,9 +10,10 @@ import (
 )
 
 // watchFile puts a token into gone whenever a file was removed or renamed, until stop
-// is called. It watches the directory, so that files which are made again are watched,
-// too, and costs nothing while nothing is removed there. Where the system cannot do so,
-// such as when the user has no more such watches, nothing is told.
+// is called. It watches the directory, so that a file which is made again is watched,
+// too, as long as the directory stays; the look at it every minute is for the rest. It
+// takes one of the user's inotify instances, and wakes up for whatever is removed there.
+// Where it can have none nothing is told.
 func watchFile(path string, gone chan struct{}) (stop func()) {
 	none := func() {}
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)

@@ -66,7 +66,7 @@ type Server struct {
 // Serve or [Server.Tell] must follow.
 //
 // Errors are [*hook.Error]: of kind Usage with a [*TakenError] where another one
-// has the name, or for what is no name; of kind Unavailable where there is no
+// has the name, for what is no name, or where PYPLUG_RUN_DIR is a relative path; of kind Unavailable where there is no
 // directory that is the user's alone, or it cannot be written to. Nothing is left
 // then.
 func Listen(id Identity, o Options) (*Server, error) {

@@ -20,6 +20,10 @@ var (
 	pingLimit = 10 * time.Second
 )
 
+// firstPing is how soon a daemon that was sent a message is asked whether it is there.
+// It then has [StatusLimit] to say so. A call, which would be lost, has more time.
+const firstPing = 100 * time.Millisecond
+
 // StatusLimit is how long a daemon may take to say how it is: it does not ask the
 // plugin.
 const StatusLimit = 2 * time.Second
@@ -186,7 +190,7 @@ func (c *Client) free(ctx context.Context) bool {
 		case <-c.gone: // the connection's end comes just before
 			open = false
 		case <-quiet.C:
-			if !c.ping(ctx) {
+			if !c.ping(ctx, pingLimit) {
 				return false
 			}
 		case <-ctx.Done():
@@ -213,17 +217,17 @@ func (p place) kill(id Identity) error {
 }
 
 // ping asks a daemon that has been silent for a while whether it is there, which one
-// that runs says at once whatever it does. When ctx ends first, it is not known.
-func (c *Client) ping(ctx context.Context) bool {
-	limit, cancel := context.WithTimeout(ctx, pingLimit)
+// that runs says at once whatever it does. When ctx ends before limit, it is not known.
+func (c *Client) ping(ctx context.Context, limit time.Duration) bool {
+	heard, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	a := c.expect(0, "", false)
 	defer c.forget(a)
-	_ = c.write(limit, isThere(a)) // its end is gone's
+	_ = c.write(heard, isThere(a)) // its end is gone's
 	select {
 	case <-a.wake:
 	case <-c.gone:
-	case <-limit.Done():
+	case <-heard.Done():
 		return ctx.Err() != nil
 	}
 	return true
@@ -245,6 +249,7 @@ func (c *Client) message(ctx context.Context, m message, value any) error {
 		return &hook.Error{Kind: hook.Internal, Err: err}
 	}
 	a := c.expect(0, "", false)
+	a.quiet, a.patience = min(firstPing, pingEvery), min(StatusLimit, pingLimit)
 	a.brief = m.Do == doStatus || m.Do == doStop
 	defer c.forget(a)
 	if err := c.write(ctx, wire.Append(nil, wire.Message, a.number, body)); err != nil && ctx.Err() != nil {

@@ -19,8 +19,9 @@ import (
 // asked who it is.
 //
 // Errors are [*hook.Error]: of kind Unavailable with a [*NotRunningError], an
-// [*UnansweredError] or a [*VersionError], or where a directory is not the user's alone; of kind Usage for
-// what is no name; of kind Canceled or Timeout when ctx ended.
+// [*UnansweredError] or a [*VersionError], or where a directory is not the user's
+// alone; of kind Usage for what is no name, and where PYPLUG_RUN_DIR is a relative path;
+// of kind Canceled or Timeout when ctx ended.
 func Open(ctx context.Context, name string) (*Client, error) {
 	c, err := reach(ctx, name)
 	if err != nil {
@@ -31,13 +32,11 @@ func Open(ctx context.Context, name string) (*Client, error) {
 
 // greet begins a connection to a daemon of our version, and closes another one.
 func (c *Client) greet(ctx context.Context) (*Client, error) {
-	build := wire.Build()
-	if c.id.Build != build && c.id.PID != 0 {
-		version := c.id.Version
+	if other := c.id.Other(); other != nil {
 		_ = c.net.Close()
-		return nil, unavailable(&VersionError{Name: c.name, Daemon: version})
+		return nil, unavailable(other)
 	}
-	c.hail(build)
+	c.hail(wire.Build())
 	return c.identify(ctx)
 }
 
@@ -149,7 +148,7 @@ type Entry struct {
 // List lists who is alive, by name. What a dead daemon left is removed, but for its
 // log, which may say why. The error
 // is of kind Unavailable, where a directory is not the user's alone or cannot be
-// read, and comes with what is in the others.
+// read, of kind Usage, where it is named by a relative path, and comes with what is in the others.
 func List(ctx context.Context) ([]Entry, error) {
 	if !supported {
 		return nil, unavailable(errWindows)
@@ -159,7 +158,7 @@ func List(ctx context.Context) ([]Entry, error) {
 	for _, dir := range wire.RunDirs() {
 		names, err := namesIn(dir)
 		if err != nil && first == nil {
-			first = unavailable(err)
+			first = refused(err)
 		}
 		for _, name := range names {
 			if ctx.Err() != nil {

@@ -66,7 +66,7 @@ func makePlace(all []place) (place, error) {
 			break
 		}
 	}
-	return place{}, unavailable(first)
+	return place{}, refused(first)
 }
 
 // seen are the places whose directory is there. The error is that of one which is
@@ -77,7 +77,7 @@ func seen(all []place) (there []place, err error) {
 		case e == nil:
 			there = append(there, p)
 		case !errors.Is(e, fs.ErrNotExist) && err == nil:
-			err = unavailable(e)
+			err = refused(e)
 		}
 	}
 	return there, err

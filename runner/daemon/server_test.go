@@ -283,6 +283,8 @@ func TestOtherVersion(t *testing.T) {
 	var other *VersionError
 	if _, err := c.Call(context.Background(), hook.Call{Hook: "echo"}); !errors.As(err, &other) || other.Daemon != "1.0" {
 		t.Errorf("call: %v", err)
+	} else if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Hook != "" || e.Sent {
+		t.Errorf("call: %+v, want no hook, which was not called", e)
 	}
 	p := place{dir, "p", filepath.Join(dir, "p.sock")}
 	id := d.Identity()
@@ -300,6 +302,32 @@ func TestOtherVersion(t *testing.T) {
 	defer again.Close()
 	if err := again.Stop(context.Background()); err != nil {
 		t.Error(err)
+	}
+}
+
+// Builds that have the same version are told apart by when they were made.
+func TestVersionError(t *testing.T) {
+	size, at := int64(0), int64(0)
+	if n, err := fmt.Sscanf(wire.Build(), "devel %d %d", &size, &at); n != 2 {
+		t.Fatal(wire.Build(), err)
+	}
+	ours := time.Unix(0, at)
+	before := fmt.Sprintf("devel 1 %d", ours.Add(-time.Hour).UnixNano())
+	for build, want := range map[string]string{
+		"": "p was started by another pyplug, devel", "v1.2": "p was started by another pyplug, devel", "devel 1 x": "p was started by another pyplug, devel",
+		fmt.Sprintf("devel 1 %d", at): "p was started by another pyplug, devel of another build",
+		before: "p was started by another pyplug, devel built " + ours.Add(-time.Hour).Format(time.DateTime) +
+			", and this one was built " + ours.Format(time.DateTime),
+	} {
+		if got := (&VersionError{Name: "p", Daemon: "devel", Build: build}).Error(); got != want {
+			t.Errorf("%q: %s, want %s", build, got, want)
+		}
+	}
+	if e := (Identity{Name: "p", PID: 1, Build: wire.Build()}).Other(); e != nil {
+		t.Errorf("our own is another: %v", e)
+	}
+	if e := (Identity{Name: "p", PID: 1, Build: before, Version: "devel"}).Other(); e == nil || e.Build != before {
+		t.Errorf("another is our own: %v", e)
 	}
 }
 

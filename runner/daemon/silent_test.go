@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -107,6 +108,49 @@ func TestHungLimit(t *testing.T) {
 			t.Errorf("status: %v", err)
 		}
 	})
+}
+
+// Who asks one that hangs for what may take long is told as soon as by its status.
+func TestHungAtOnce(t *testing.T) {
+	hung(t, nil)
+	ctx, began := context.Background(), time.Now()
+	var work sync.WaitGroup
+	for name, do := range map[string]func(*Client) error{
+		"ready":   func(c *Client) error { _, err := c.Ready(ctx); return err },
+		"hooks":   func(c *Client) error { _, err := c.Describe(ctx); return err },
+		"restart": func(c *Client) error { return c.Restart(ctx, "a test") },
+	} {
+		c := open(t)
+		work.Go(func() {
+			var mute *UnansweredError
+			if err := do(c); !errors.As(err, &mute) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	work.Wait()
+	if took := time.Since(began); took > pingEvery {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// A message that takes long is not taken for a daemon that hangs.
+func TestLongMessage(t *testing.T) {
+	impatient(t, time.Second)
+	nothingLeft(t)
+	s := listen(t, Options{}) // and starts
+	c := open(t)
+	ended := make(chan error, 1)
+	go func() { _, err := c.Ready(context.Background()); ended <- err }()
+	select {
+	case err := <-ended:
+		t.Errorf("it ended with %v", err)
+	case <-time.After(2 * time.Second):
+	}
+	s.Tell(errors.New("enough"))
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "enough") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // Of one that hangs and whose state is not there, nobody knows who it is.

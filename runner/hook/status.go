@@ -28,7 +28,8 @@ type Status struct {
 	Calls, Failed   uint64
 	Running, Queued int
 	// Note says in one line what should be known of it besides, such as that its
-	// files changed and do not start, so that the old workers stay; empty: nothing.
+	// files changed and do not start, so that the old workers stay, or why it does
+	// not start; empty: nothing.
 	Note string
 	// LastExit is how the process ended that ended last, nil when none did.
 	LastExit *Exit

@@ -3,7 +3,8 @@
 //
 //  1. [New] takes the slots. For each that has no instance a filler, one
 //     goroutine, waits in [Slot.Acquire]; it ends when there is one, when the
-//     slot gave up, and with the pool.
+//     slot gave up, and with the pool. The last slot's error is told to all who
+//     wait.
 //  2. A call takes a place: that of the slot with the fewest calls, of several
 //     the one used last, which is warm, so that idle ones stay idle. The place
 //     is a [Hold] on the slot's instance, by [Slot.TryAcquire].

@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -15,6 +16,30 @@ const DefaultQueue = 1000
 // ErrStopping answers calls that come when a pool is drained or closed.
 var ErrStopping = errors.New("the plugin is being stopped")
 
+// LaterError says that a slot has no instance just now, since one did not start, and
+// tries again by itself.
+type LaterError struct {
+	// Err is what the start failed by.
+	Err error
+	// Next is how long it is until the next start, 0 when that is under way.
+	Next time.Duration
+}
+
+// Error says what the start failed by.
+func (e *LaterError) Error() string { return e.Err.Error() }
+
+// When says in words when it tries again.
+func (e *LaterError) When() string {
+	const unit = 100 * time.Millisecond
+	if e.Next <= 0 {
+		return "it is being started again"
+	}
+	return fmt.Sprintf("it is started again in %v", max(e.Next.Round(unit), unit))
+}
+
+// Unwrap returns the cause.
+func (e *LaterError) Unwrap() error { return e.Err }
+
 // Slot keeps one instance alive: it starts another when one ends. It is safe for
 // concurrent use. TryAcquire and [Hold].Release are called for each call, under
 // the pool's lock: they return at once and do not call the pool. Instances are
@@ -22,7 +47,8 @@ var ErrStopping = errors.New("the plugin is being stopped")
 type Slot interface {
 	// Acquire gives the instance that is ready, and waits while one starts. The
 	// error, which should be a [*hook.Error], says that ctx ended or that the
-	// slot gave up; it is then asked again when another call has to wait.
+	// slot gave up; it is then asked again when another call has to wait, and
+	// after a [*LaterError] also by and by.
 	Acquire(ctx context.Context) (Hold, error)
 	// TryAcquire gives the instance that is ready, false if none is.
 	TryAcquire() (Hold, bool)
@@ -318,6 +344,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	}
 	for _, s := range p.slots {
 		s.current.stopTimer()
+		s.stopAsking()
 	}
 	p.drained()
 	p.mu.Unlock()

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -21,6 +22,7 @@ type slot struct {
 	current *generation   // takes the next calls; nil when there is none
 	lost    hook.Instance // the last that was given up
 	filling bool          // a filler waits for an instance
+	again   *time.Timer   // starts one later; nil before it was needed
 	used    uint64        // by which of the pool's calls it was used last
 	running int           // calls and leases, also in older generations
 	calls   uint64
@@ -190,6 +192,7 @@ func (p *Pool) filled(s *slot, hold Hold, err error) bool {
 	if err != nil {
 		s.filling = false
 		p.despair(err)
+		p.askAgain(s, err)
 		return true
 	}
 	at, ok := p.enter(s, hold)
@@ -199,6 +202,30 @@ func (p *Pool) filled(s *slot, hold Hold, err error) bool {
 	s.filling = false
 	p.release(at, verdict{}) // to whoever waits
 	return true
+}
+
+// askAgain has a slot filled that tries again by itself, for those who wait for
+// another one, which is busy. Nobody else would ask it before the next call.
+func (p *Pool) askAgain(s *slot, err error) {
+	var later *LaterError
+	if !errors.As(err, &later) || p.closed {
+		return
+	}
+	s.stopAsking()
+	s.again = time.AfterFunc(later.Next+staleWait, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if s.current == nil {
+			p.fill(s)
+		}
+	})
+}
+
+// stopAsking takes askAgain back.
+func (s *slot) stopAsking() {
+	if s.again != nil {
+		s.again.Stop()
+	}
 }
 
 // despair tells those who wait why a slot gave up, if that was the last hope.

@@ -18,7 +18,8 @@
 // A death during a call restarts at once: its caller is told, and paces the next
 // one. A start that failed, and a death that no call was waiting for, are
 // failures, which follow [Rules]: a delay that doubles, and a budget. A failure
-// that will come again ends the attempts, until the plugin's files change.
+// that will come again ends the attempts, until the plugin's files change. Who
+// waits is told of a start that failed, though it will be tried again.
 //
 // It never knows Python, gRPC, or how a process is started.
 package supervise

@@ -41,6 +41,7 @@ func FuzzStep(f *testing.F) {
 			w := &world{t: t, at: t0, wild: wild, lives: map[int]*fate{}, chain: map[int]hook.State{}}
 			if len(play) > 0 {
 				c := play[0]
+				w.m.rules.Patient = c&64 != 0
 				w.m.asks, w.m.rules.OneAtATime = c&1 != 0, c&2 != 0
 				w.m.rules.Policy, w.m.rules.MaxFailures = Policy(c>>2%3), int(c>>4%4)
 				play = play[1:]
@@ -176,10 +177,10 @@ func (w *world) consistent(ev event) {
 		bad("a replacement for nothing")
 	case m.rules.MaxFailures > 0 && m.state == hook.StateBackoff && m.failures >= m.rules.MaxFailures:
 		bad("a budget that is spent")
+	case m.answers() && m.cause == nil:
+		bad("no answer")
 	case m.state.Takes() && m.misses >= missedProbes:
 		bad("not condemned")
-	case m.resting() && m.cause == nil:
-		bad("no answer")
 	case m.final && m.state != hook.StateStopping && m.state != hook.StateStopped:
 		bad("not ending")
 	}

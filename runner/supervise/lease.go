@@ -52,13 +52,13 @@ func isCrash(err error) bool {
 }
 
 // Acquire lends the instance in the slot. While there is none it waits for the
-// next, as long as one is to come. How many calls the instance takes at once is
-// its own matter: any number of leases is given.
+// next, as long as one is to come, and unless a start failed: see [Rules].Patient.
+// How many calls the instance takes at once is its own matter: any number of leases
+// is given.
 //
-// The error is the start's own when a start failed that is not tried again; of
-// kind Unavailable when the slot is filled no more for another reason, such as a
-// spent budget, which wraps the last failure, or a stop; and of kind Timeout or
-// Canceled when ctx was over first.
+// The error is the start's own when a start failed; of kind Unavailable when the
+// slot is filled no more for another reason, such as a spent budget, which wraps the
+// last failure, or a stop; and of kind Timeout or Canceled when ctx was over first.
 func (s *Supervisor) Acquire(ctx context.Context) (*Lease, error) {
 	began := time.Now()
 	for {

@@ -24,6 +24,7 @@ type machine struct {
 	// two are never there together.
 	cur, next, old life
 	left           life   // whom the end of a stop is told of
+	last           int    // which generation was in the slot last, when none is
 	again          string // why to replace, as soon as that is possible; empty: not
 
 	failures int  // in a row
@@ -32,9 +33,10 @@ type machine struct {
 	probing  bool // cur is being probed
 	asking   bool // about changed files
 
-	cause error         // what failed last; in failed and stopped the answer to who waits
+	cause error         // what failed last; the answer to who waits, where there is one
 	exit  *hook.Exit    // how the last one ended
 	delay time.Duration // in backoff
+	vain  bool          // in backoff: it was a start that failed, and who waits is told
 	since time.Time     // when the state was entered
 }
 
@@ -187,6 +189,12 @@ func (t *turn) tell(from, to hook.State, of life, reason string, exit *hook.Exit
 // resting tells that nothing is started until somebody asks for it.
 func (m machine) resting() bool {
 	return m.state == hook.StateFailed || m.state == hook.StateStopped
+}
+
+// answers tells that who waits is told what failed. In the delay after the end of
+// an instance that ran nobody is: nothing says that the next start will fail.
+func (m machine) answers() bool {
+	return m.resting() || m.state == hook.StateBackoff && m.vain
 }
 
 // born is the next generation.
@@ -342,9 +350,13 @@ func (t *turn) failed(err error, fixed bool, reason string, exit *hook.Exit) {
 		t.cause = gaveUp(t.failures, err)
 	default:
 		t.cause, t.delay = err, t.rules.delay(t.failures, t.ev.roll)
+		t.vain = !t.cur.up && !t.rules.Patient
 		t.enter(hook.StateBackoff, t.cur, reason, exit)
-		t.cur = life{}
+		t.last, t.cur = t.cur.gen, life{}
 		t.actions = append(t.actions, action{op: doWait, delay: t.delay})
+		if t.vain {
+			t.answer(doAnswer, err)
+		}
 		t.answer(doReplaced, err)
 		return
 	}
@@ -354,7 +366,7 @@ func (t *turn) failed(err error, fixed bool, reason string, exit *hook.Exit) {
 // finish rests: nothing starts until somebody asks for it.
 func (t *turn) finish(in hook.State, reason string, exit *hook.Exit) {
 	t.enter(in, t.cur, reason, exit)
-	t.cur = life{}
+	t.last, t.cur = t.cur.gen, life{}
 	t.answer(doAnswer, t.cause)
 	t.answer(doReplaced, t.cause)
 }

@@ -167,6 +167,9 @@ func TestOneAtATime(t *testing.T) {
 		}
 		wantKind(t, v.Replace(t.Context(), "edit"), hook.Start, "bad edit")
 		r.want(t, "2 ready>stopping", "3 stopping>starting", "3 starting>backoff 1s")
+		_, err := v.Acquire(t.Context())
+		wantKind(t, err, hook.Start, "bad edit")
+		time.Sleep(time.Second)
 		acquire(t, v).Release(nil)
 		if s.most != 1 {
 			t.Errorf("%d at once", s.most)

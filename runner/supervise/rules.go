@@ -53,6 +53,10 @@ type Rules struct {
 	HealthyAfter time.Duration
 	// MaxFailures is how many failures in a row end the attempts; 0: none does.
 	MaxFailures int
+	// Patient has who waits wait on when a start fails that is tried again. Else
+	// they are told at once what it failed by, and so are those who come before
+	// the next start.
+	Patient bool
 	// OneAtATime tells that no two instances can live at once, such as those
 	// of a plugin with a fixed port: the old one goes before its replacement
 	// starts.

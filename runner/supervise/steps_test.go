@@ -14,7 +14,7 @@ var steps = []struct {
 		stop = stopped: answer! replaced! (0 >stopped)
 	`},
 	{"begin", Rules{Policy: Always}, false, `
-		bad = backoff: (1 starting>backoff) wait 1s replaced!
+		bad = backoff: (1 starting>backoff) wait 1s answer! replaced!
 		fixed = failed: (1 starting>failed) answer! replaced!
 		replace = starting: cancel 1
 		stop = stopping: answer! replaced! (1 starting>stopping) cancel 1
@@ -89,6 +89,39 @@ var steps = []struct {
 		unhealthy = degraded: watch 1
 	`},
 	{"begin, bad", Rules{Policy: Always, MaxFailures: 2}, false, `
+		changed = starting: rest (2 backoff>starting) launch 2
+		delay = starting: rest (2 backoff>starting) launch 2
+		reload = starting: rest (2 backoff>starting) launch 2
+		replace = starting: rest (2 backoff>starting) launch 2
+		same = backoff: answer!
+		stop = stopped: answer! replaced! rest (1 backoff>stopped)
+		wanted = backoff: answer!
+	`},
+	{"begin, bad", Rules{Policy: Always}, true, `
+		changed = starting: rest (2 backoff>starting) launch 2
+		delay = starting: rest (2 backoff>starting) launch 2
+		reload = starting: rest (2 backoff>starting) launch 2
+		replace = starting: rest (2 backoff>starting) launch 2
+		same = backoff: answer!
+		stop = stopped: answer! replaced! rest (1 backoff>stopped)
+		wanted = backoff: ask
+	`},
+	{"begin, bad, wanted, delay", Rules{Policy: Always}, true, `
+		bad = backoff: (2 starting>backoff) wait 2s answer! replaced!
+		changed = starting:
+		fixed = failed: (2 starting>failed) answer! replaced!
+		replace = starting: cancel 2
+		same = starting:
+		stop = stopping: answer! replaced! (2 starting>stopping) cancel 2
+		up = ready: (2 starting>ready) watch 2 answer replaced
+	`},
+	{"begin, bad", Rules{Policy: Always, Patient: true}, true, `
+		delay = starting: rest (2 backoff>starting) launch 2
+		reload = starting: rest (2 backoff>starting) launch 2
+		replace = starting: rest (2 backoff>starting) launch 2
+		stop = stopped: answer! replaced! rest (1 backoff>stopped)
+	`},
+	{"begin, up, died", Rules{Policy: Always}, true, `
 		delay = starting: rest (2 backoff>starting) launch 2
 		reload = starting: rest (2 backoff>starting) launch 2
 		replace = starting: rest (2 backoff>starting) launch 2
@@ -180,6 +213,12 @@ var steps = []struct {
 		replace = ready: cancel 2
 		stop = stopping: answer! replaced! (1 ready>stopping) stop 1 cancel 2
 		unhealthy = degraded: (1 ready>degraded) watch 1
+	`},
+	{"begin, up, replace, next bad, died", Rules{Policy: Always}, false, `
+		delay = starting: rest (3 backoff>starting) launch 3
+		reload = starting: rest (3 backoff>starting) launch 3
+		replace = starting: rest (3 backoff>starting) launch 3
+		stop = stopped: answer! replaced! rest (1 backoff>stopped)
 	`},
 	{"begin, up, replace, replace", Rules{Policy: Always}, false, `
 		called = starting: (1 ready>stopped)

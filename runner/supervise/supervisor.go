@@ -37,7 +37,7 @@ type Options struct {
 	// failed so is tried again by them. Nil: none does.
 	Alone func(error) bool
 	// Changed tells whether they did since the last start. It is asked when
-	// somebody wants the slot after it failed, never twice at a time, and must
+	// somebody wants the slot after a start of it failed, never twice at a time, and must
 	// return soon: Stop waits for it. Nil: only Reload tells.
 	Changed func() bool
 	// Events is told of every transition, in order, from one goroutine. The

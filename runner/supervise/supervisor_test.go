@@ -77,7 +77,7 @@ func TestHealthyRunResetsTheSchedule(t *testing.T) {
 
 func TestFailedStartsSpendTheBudget(t *testing.T) {
 	cause := startError("no room")
-	bubble(t, play(part{takes: time.Second, err: cause}), Options{Rules: Rules{Policy: OnFailure, MaxFailures: 5}}, func(t *testing.T, v *Supervisor, r *record) {
+	bubble(t, play(part{takes: time.Second, err: cause}), Options{Rules: Rules{Policy: OnFailure, MaxFailures: 5, Patient: true}}, func(t *testing.T, v *Supervisor, r *record) {
 		_, err := v.Acquire(t.Context()) // waits for all five
 		wantKind(t, err, hook.Unavailable, "gave up restarting after 5 failures in a row: no room")
 		if !errors.Is(err, cause) {
@@ -245,7 +245,7 @@ func TestBootstrapThatFailsFailsTheStart(t *testing.T) {
 		<-ctx.Done()
 		return hook.Ended(ctx, c.Hook, "no result", began, true)
 	}}
-	opts := Options{Rules: Rules{Policy: Always}, Bootstrap: []hook.Call{{Hook: "a"}}, CallTimeout: 5 * time.Second}
+	opts := Options{Rules: Rules{Policy: Always, Patient: true}, Bootstrap: []hook.Call{{Hook: "a"}}, CallTimeout: 5 * time.Second}
 	s := play(failing, hangs, missing)
 	bubble(t, s, opts, func(t *testing.T, v *Supervisor, r *record) {
 		_, err := v.Acquire(t.Context())
@@ -259,7 +259,8 @@ func TestBootstrapThatFailsFailsTheStart(t *testing.T) {
 }
 
 func TestAcquireIsBounded(t *testing.T) {
-	bubble(t, play(part{err: startError("no room")}, part{takes: time.Hour}), always, func(t *testing.T, v *Supervisor, r *record) {
+	opts := Options{Rules: Rules{Policy: Always, Patient: true}}
+	bubble(t, play(part{err: startError("no room")}, part{takes: time.Hour}), opts, func(t *testing.T, v *Supervisor, r *record) {
 		for _, wait := range []time.Duration{500 * time.Millisecond, time.Minute} { // in backoff, then while it starts
 			ctx, cancel := context.WithTimeout(t.Context(), wait)
 			_, err := v.Acquire(ctx)

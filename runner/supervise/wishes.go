@@ -12,12 +12,13 @@ func (t *turn) wanted() {
 	switch {
 	case t.final:
 		t.answer(doAnswer, errStopped)
-	case t.state == hook.StateFailed && t.asks && t.rules.Policy != No:
+	case !t.answers():
+	case t.state != hook.StateStopped && t.asks && t.rules.Policy != No:
 		if !t.asking {
 			t.asking = true
 			t.do(doAsk, 0)
 		}
-	case t.resting():
+	default:
 		t.answer(doAnswer, t.cause)
 	}
 }
@@ -26,7 +27,7 @@ func (t *turn) wanted() {
 func (t *turn) checked() {
 	t.asking = false
 	switch {
-	case t.state != hook.StateFailed || t.final: // who waits is answered otherwise
+	case t.final || t.state == hook.StateStopped || !t.answers(): // who waits is answered otherwise
 	case t.ev.changed:
 		t.afresh("the plugin's files changed")
 	default:
@@ -190,7 +191,7 @@ func (t *turn) stop() {
 		t.do(doRest, 0)
 	}
 	if t.left = t.cur; t.cur.gen == 0 {
-		t.left = life{gen: t.gen}
+		t.left = life{gen: t.last}
 	}
 	was := t.state
 	if !t.empty() && was != hook.StateStopping {

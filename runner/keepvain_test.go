@@ -1,0 +1,107 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// raising is a functions file whose import counts itself, and raises what may be
+// different the next time.
+const raising = "open('starts', 'a').write('x')\nraise RuntimeError('no room')\n"
+
+// TestKeepVainStart tells calls at once what the last start failed by, though it is
+// tried again, and makes them once the file is mended, without waiting for that.
+func TestKeepVainStart(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := file(t, busybody)
+	cfg.Keep.Backoff, cfg.Keep.BackoffMax = time.Hour, time.Hour
+	k := keep(t, cfg)
+	put(t, cfg.Cwd, "plug.py", raising)
+	if err := k.Restart(t.Context(), "a test"); kindOf(err) != hook.Start {
+		t.Fatalf("got %v, want the import's error", err)
+	}
+	if note := k.Status().Note; note != "a new worker does not start, so the old one stays: RuntimeError: no room" {
+		t.Errorf("got the note %q", note)
+	}
+	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
+		t.Fatalf("got %v, want a crash", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), runnertest.Patience)
+	defer cancel()
+	for range 3 {
+		_, err := k.Call(ctx, call("ok", "[1]"))
+		e, later := (*hook.Error)(nil), (*runner.LaterError)(nil)
+		if !errors.As(err, &e) || e.Kind != hook.Start || e.Hook != "ok" || e.Sent || e.Error() != "RuntimeError: no room" {
+			t.Fatalf("got %#v, want the import's error", err)
+		}
+		if e.Python == nil || len(e.Python.Frames) == 0 || !errors.As(err, &later) || later.Next < 50*time.Minute {
+			t.Errorf("got %+v with %+v, want the traceback, and when it is tried again", e, later)
+		}
+	}
+	if starts := read(t, filepath.Join(cfg.Cwd, "starts")); starts != "xx" { // to replace the worker, and after it
+		t.Errorf("started %d times, want twice", len(starts))
+	}
+	if st := k.Status(); st.State != hook.StateBackoff || st.Ready != 0 || st.Note != "it does not start: RuntimeError: no room" {
+		t.Errorf("got %+v", st)
+	}
+	err := k.Probe(ctx)
+	const want = "the plugin is restarting, in back-off: RuntimeError: no room; it is started again in "
+	if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Kind != hook.Unavailable || e.Python == nil || !strings.HasPrefix(e.Error(), want) {
+		t.Errorf("got %v, want %s…", err, want)
+	}
+	put(t, cfg.Cwd, "plug.py", busybody+"# mended\n")
+	if r, err := k.Call(ctx, call("ok", "[1]")); err != nil || string(r.Value) != "1" {
+		t.Errorf("after it was mended: got %s, %v", r.Value, err)
+	}
+	if note := k.Status().Note; note != "" {
+		t.Errorf("got the note %q", note)
+	}
+}
+
+// TestKeepVainBootstrap tells that it was a call after the start which failed, and
+// not the hook that was called.
+func TestKeepVainBootstrap(t *testing.T) {
+	runnertest.NothingLeft(t)
+	const once = "def once():\n    if os.path.exists('made'): raise ValueError('made already')\n    open('made', 'w').close()\n"
+	cfg := file(t, busybody+once)
+	cfg.Keep.Backoff, cfg.Keep.BackoffMax = time.Hour, time.Hour
+	k := keep(t, cfg)
+	if _, err := k.Replay(t.Context(), call("once", "")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
+		t.Fatalf("got %v, want a crash", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), runnertest.Patience)
+	defer cancel()
+	_, err := k.Call(ctx, call("ok", "[1]"))
+	const want = "once, called after each start: ValueError: made already"
+	if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Kind != hook.Start || e.Hook != "ok" || e.Error() != want || e.Python == nil {
+		t.Errorf("got %#v, want %s", err, want)
+	}
+}
+
+// TestKeepPatient has a call wait until a start comes out well.
+func TestKeepPatient(t *testing.T) {
+	runnertest.NothingLeft(t)
+	const once = "import os\nif os.path.exists('bad'):\n    os.remove('bad')\n    raise OSError('busy')\n"
+	cfg := file(t, once+busybody)
+	cfg.Keep = runner.Keep{Patient: true, Backoff: time.Millisecond, Preload: "off"}
+	k := keep(t, cfg)
+	put(t, cfg.Cwd, "bad", "")
+	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
+		t.Fatalf("got %v, want a crash", err)
+	}
+	answers(t, k, call("ok", "[1]"), "1")
+	if st := k.Status(); st.Restarts != 2 {
+		t.Errorf("got %+v, want two starts", st)
+	}
+}
