@@ -1,7 +1,10 @@
 package commands
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -21,10 +24,18 @@ const benchText = `Call one HOOK of PLUGIN again and again, and tell how long th
    pipelined  the same with --jobs calls at once
    crash      kill the plugin, and wait until it takes calls again
 
-   A functions file gets --jobs calls at once (--concurrency), where its manifest does not say how many.
+   One start and call more come first, for what is wrong with them. A phase ends after --rounds calls,
+   cold and crash, which start processes, after a hundredth of that; or after --limit, with the calls
+   that run then. With --limit 0 only --rounds ends it. Warm and pipelined begin with calls that do
+   not count; the first of a worker has its own time.
 
-   One start and call more come first, for what is wrong with them. Each phase has at most --limit of time, warm and pipelined --rounds calls, and the others, which start
-   processes, a hundredth of that. What the plugin prints is not shown. A call that fails ends it.
+   A functions file gets --jobs calls at once (--concurrency), where its manifest does not say how
+   many. Where they wait for each other, as those of plain functions do, pipelined has so many that
+   they take a quarter of --limit at most, and is left out where that is but one: a note says so.
+   What a call waits for others does not count to --timeout.
+
+   What the plugin prints is not shown. A call that fails ends it, and so does Ctrl-C; the phases
+   before are printed all the same.
 
    The median (P50) is what a caller meets, P99 one call in a hundred. Times on a busy machine say
    more beside each other than by themselves.
@@ -41,9 +52,9 @@ type benchOptions struct {
 
 func benchCommand(f *program) command {
 	flags := []cli.Flag{
-		&cli.IntFlag{Name: "rounds", Usage: "at most `N` calls in a phase (default: 10000)"},
-		durationFlag("limit", "how `LONG` a phase may take (default: 3s)"),
-		&cli.IntFlag{Name: "jobs", Usage: "`N` calls at once in the phase pipelined (default: 64)"},
+		&cli.IntFlag{Name: "rounds", Usage: "at most `N` calls in a phase", DefaultText: "10000"},
+		durationFlag("limit", "how `LONG` a phase may begin calls, 0 for no limit (default: 3s)"),
+		&cli.IntFlag{Name: "jobs", Usage: "at most `N` calls at once in the phase pipelined", DefaultText: "64"},
 		&cli.StringFlag{Name: "skip", Usage: "leave `PHASES` out: " + strings.Join(bench.Names(), ",")},
 		durationFlag("timeout", "how `LONG` one call may take, 0 for no limit (default: 2m)", "PYPLUG_TIMEOUT"),
 		&cli.StringFlag{Name: "input", Usage: "read all arguments from `FILE`, - for standard input"},
@@ -75,7 +86,7 @@ func (f *program) readBench(c *cli.Context) (benchOptions, error) {
 	if o.runOptions, err = f.readRun(c); err != nil {
 		return o, err
 	}
-	o.measure = bench.Options{Rounds: c.Int("rounds"), Limit: durationOf(c, "limit"), Jobs: c.Int("jobs")}
+	o.measure = bench.Options{Rounds: c.Int("rounds"), Limit: cmp.Or(durationOf(c, "limit"), bench.DefaultLimit), Jobs: c.Int("jobs")}
 	for _, name := range []string{"rounds", "jobs"} {
 		if c.IsSet(name) && c.Int(name) < 1 {
 			return o, usage("--%s is %d, want 1 or more", name, c.Int(name))
@@ -89,6 +100,9 @@ func (f *program) readBench(c *cli.Context) (benchOptions, error) {
 			return o, usage("--skip has the phase %q, want some of %s", name, strings.Join(bench.Names(), ","))
 		}
 	}
+	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {
+		return o, usage("--skip leaves no phase of %s", strings.Join(bench.Names(), ","))
+	}
 	if err := readKeep(c, &o.cfg); err != nil {
 		return o, err
 	}
@@ -100,130 +114,85 @@ func (f *program) readBench(c *cli.Context) (benchOptions, error) {
 	return o, nil
 }
 
-// bench measures a plugin and prints what came of it.
+// bench measures a plugin and prints what came of it, also of the phases before an
+// error.
 func (f *program) bench(ctx context.Context, o benchOptions) error {
 	f.opts.quiet = true
-	t := &benchTarget{f: f, o: o}
+	t := &benchTarget{f: f, o: o, began: time.Now()}
 	defer t.close()
 	if err := t.try(ctx); err != nil {
 		return err
 	}
 	measured := ui.Benched{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: pythonVersion(f.session)}
-	stop := func() {}
-	err := bench.Measure(ctx, t, o.measure, func(name string) {
-		if name != bench.Cold {
-			t.keep(ctx)
-		}
-		stop = f.streams.Waiting("measuring " + name)
-	}, func(p bench.Phase) {
-		stop()
-		measured.Phases = append(measured.Phases, benchPhase(p, o.measure))
-	})
-	stop()
-	if err != nil {
+	err := f.measure(ctx, t, func(p ui.BenchPhase) { measured.Phases = append(measured.Phases, p) })
+	err = benchError(ctx, o.call.Hook, err)
+	if len(measured.Phases) == 0 {
 		return err
 	}
-	return f.write(ctx, func() error { return f.streams.Bench(measured, f.opts.json) })
+	write := func() error { return f.streams.Bench(measured, f.opts.json) }
+	if err == nil {
+		return f.write(ctx, write)
+	}
+	ctx, cancel := context.WithTimeout(f.life.kill, lastWords)
+	defer cancel()
+	_ = f.write(ctx, write) // the error before it is the one to tell
+	return err
+}
+
+// lastWords is how long a reader has for the phases before an error.
+const lastWords = 2 * time.Second
+
+// benchError tells what ended a measurement between two calls as one of them would.
+func benchError(ctx context.Context, hookName string, err error) error {
+	if own := (*hook.Error)(nil); err == nil || ctx.Err() == nil || errors.As(err, &own) {
+		return err
+	}
+	return hook.Ended(ctx, hookName, "no result", time.Now(), false)
+}
+
+// measure goes through the phases and hands on those that are over.
+func (f *program) measure(ctx context.Context, t *benchTarget, over func(ui.BenchPhase)) error {
+	stop := func() {}
+	defer func() { stop() }()
+	phases, leftOut := 0, ""
+	m := t.o.measure
+	err := bench.Measure(ctx, t, m, bench.Listener{
+		Began: func(name string) {
+			t.several = name == bench.Pipelined
+			if name != bench.Cold {
+				t.keep(ctx)
+			}
+			stop = f.streams.Waiting("measuring " + name)
+		},
+		Over: func(p bench.Phase) {
+			stop()
+			phases++
+			over(benchPhase(p))
+			if p.Name == bench.Pipelined && p.Jobs < m.Concurrent() {
+				f.streams.Note(fmt.Sprintf("%s has %d calls at once: %d would wait for each other for more than a quarter of --limit (%v)",
+					p.Name, p.Jobs, m.Concurrent(), m.Limit))
+			}
+		},
+		LeftOut: func(name string, call time.Duration) {
+			stop()
+			leftOut = fmt.Sprintf("%s is left out: one call takes %v, and several at once are measured where that is an eighth of --limit (%v) at most",
+				name, max(call.Round(time.Millisecond), time.Millisecond), m.Limit)
+		},
+	})
+	if leftOut != "" && phases == 0 && err == nil {
+		return usage("nothing is measured: %s", leftOut)
+	}
+	if leftOut != "" {
+		f.streams.Note(leftOut)
+	}
+	return err
 }
 
 // benchPhase is a phase as it is printed.
-func benchPhase(p bench.Phase, o bench.Options) ui.BenchPhase {
-	shown := ui.BenchPhase{
-		Name: p.Name, Rounds: len(p.Times), Jobs: 1,
+func benchPhase(p bench.Phase) ui.BenchPhase {
+	return ui.BenchPhase{
+		Name: p.Name, Rounds: len(p.Times), Jobs: p.Jobs,
 		Min: p.Percentile(0), P50: p.Percentile(50), P90: p.Percentile(90), P99: p.Percentile(99), Max: p.Percentile(100),
 		PerSecond: p.PerSecond(),
 	}
-	if p.Name == bench.Pipelined {
-		shown.Jobs = o.Concurrent()
-	}
-	return shown
 }
-
-// benchTarget is a plugin for bench. It is kept only after the phase cold, beside
-// whose plugins one that listens at a fixed port could not be.
-type benchTarget struct {
-	f        *program
-	o        benchOptions
-	settings runner.Settings
-	kept     *runner.Kept // nil until keep
-	err      error        // of keep
-}
-
-// try makes the call once: what is wrong with it is told before it is made a
-// thousand times.
-func (t *benchTarget) try(ctx context.Context) error {
-	s, err := t.f.open(ctx, t.o.cfg, func(s *runner.Session) error {
-		t.settings = s.Settings()
-		if err := t.f.readInput(ctx, t.settings.Transport, &t.o.callOptions); err != nil {
-			return err
-		}
-		if t.o.stream != nil {
-			return usage("--input of %s is a stream, which is read once: want a hook that takes one message", t.o.call.Hook)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	defer t.f.closeSession(s)
-	return t.within(ctx, s)
-}
-
-// keep starts what Call and Crash are about, once.
-func (t *benchTarget) keep(ctx context.Context) {
-	if t.kept == nil && t.err == nil {
-		t.f.finish() // the output of the one before
-		t.kept, t.err = t.f.keep(ctx, t.o.cfg, nil)
-	}
-}
-
-// close stops it.
-func (t *benchTarget) close() {
-	if t.kept != nil {
-		t.f.closeKept(t.kept)
-	}
-}
-
-// Cold makes one call as `run` does.
-func (t *benchTarget) Cold(ctx context.Context) error {
-	s, err := runner.Open(ctx, t.o.cfg)
-	if err != nil {
-		return err
-	}
-	err = t.within(ctx, s)
-	if closeErr := s.Close(ctx); err == nil && closeErr != nil {
-		err = asError(closeErr)
-	}
-	return err
-}
-
-// Call makes one call of the plugin that is kept.
-func (t *benchTarget) Call(ctx context.Context) error {
-	if t.err != nil {
-		return t.err
-	}
-	return t.within(ctx, t.kept)
-}
-
-// within makes the call within its limit. Items of a stream are let go.
-func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
-	ctx, cancel := context.WithTimeout(ctx, t.settings.Timeouts.Call)
-	defer cancel()
-	c := t.o.call
-	c.Emit = func(hook.Item) error { return nil }
-	_, err := caller.Call(ctx, c)
-	return err
-}
-
-// Crash kills the worker, and waits for the next.
-func (t *benchTarget) Crash(ctx context.Context) error {
-	if t.err != nil {
-		return t.err
-	}
-	ctx, cancel := context.WithTimeout(ctx, t.limit())
-	defer cancel()
-	return t.kept.Recover(ctx)
-}
-
-// limit is how long a start may take, and a little more.
-func (t *benchTarget) limit() time.Duration { return t.settings.Timeouts.Start + runner.DefaultStop }

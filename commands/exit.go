@@ -16,7 +16,7 @@ var exits = []struct {
 	kind    hook.Kind // 0: no error has this code
 	meaning string
 }{
-	{0, 0, "success; also run --keep that was ended by SIGTERM"},
+	{0, 0, "success; also run --keep that was ended by SIGTERM, and stopped well"},
 	{1, hook.Failed, "the hook raised or returned an error, or its result cannot be represented or written"},
 	{2, hook.Usage, "wrong flags or arguments of pyplug; PLUGIN does not exist; another plugin has the NAME"},
 	{3, hook.Interpreter, "no Python found, a broken environment, or a version outside requires-python"},

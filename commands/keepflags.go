@@ -23,7 +23,7 @@ func keepFlags() []cli.Flag {
 	flags := []cli.Flag{
 		value("workers", "`N` processes, or auto: one for each core (default: 1)", "PYPLUG_WORKERS"),
 		value("concurrency", "`N` calls at once in one worker (default: 1; a gRPC plugin: 100)", "PYPLUG_CONCURRENCY"),
-		&cli.BoolFlag{Name: "threads", Usage: "run plain functions in threads, as many as --concurrency says"},
+		&cli.BoolFlag{Name: "threads", Usage: "run plain functions in threads, as many as --concurrency says, which has to be above 1"},
 		value("queue", "`N` calls may wait for a worker (default: 1000); with --lines they do only while one is started"),
 		durationFlag("queue-timeout", "how `LONG` a call may wait for a worker (default: as long as it may take)"),
 		value("restart", "`WHEN` a worker that ended is started again: no, on-failure or always", "PYPLUG_RESTART"),
@@ -33,7 +33,7 @@ func keepFlags() []cli.Flag {
 		durationFlag("healthy-after", "a worker that was ready so `LONG` begins the row of failures anew (default: 10s)"),
 		value("max-memory", "a worker that takes more is replaced or killed, a `SIZE` such as 512MB", "PYPLUG_MAX_MEMORY"),
 		value("max-cpu", "how many cores a worker may take, a `NUMBER` such as 0.5 or 50%"),
-		value("max-calls", "replace a worker after about `N` calls, up to a quarter earlier"),
+		value("max-calls", "replace a worker after about `N` calls, up to a quarter earlier; it answers until the next one is ready"),
 		durationFlag("max-age", "replace a worker that is so `OLD`"),
 		durationFlag("idle-time", "replace a worker that had no call for so `LONG`"),
 		value("preload", "`WHETHER` workers are forked from one that has imported the plugin: off, auto (if that is safe) or force", "PYPLUG_PRELOAD"),

@@ -26,20 +26,45 @@ type Options struct {
 	// Rounds is the most rounds of a phase; of cold and crash, which start
 	// processes, a hundredth. 0: 10000.
 	Rounds int
-	// Limit is the longest that a phase may take; 0: 3 s.
+	// Limit is after how long no round of a phase begins any more; the first call of
+	// a fresh worker does not count to it. 0: 3 s.
 	Limit time.Duration
-	// Jobs is how many calls are made at once in the phase pipelined; 0: 64.
+	// Jobs is how many calls are made at once in the phase pipelined; 0: 64. It
+	// has fewer where so many take longer than a quarter of Limit.
 	Jobs int
 	// Skip leaves phases out, by name.
 	Skip []string
 }
 
-// Concurrent is how many calls are made at once in the phase pipelined.
+// Concurrent is how many calls are made at once in the phase pipelined, at most.
 func (o Options) Concurrent() int {
-	if o.Jobs <= 0 {
-		return defaultJobs
+	o = o.settled()
+	return min(o.Jobs, o.Rounds)
+}
+
+// settled has the defaults in it.
+func (o Options) settled() Options {
+	if o.Rounds <= 0 {
+		o.Rounds = defaultRounds
 	}
-	return o.Jobs
+	if o.Jobs <= 0 {
+		o.Jobs = defaultJobs
+	}
+	if o.Limit <= 0 {
+		o.Limit = DefaultLimit
+	}
+	return o
+}
+
+// Listener is told what becomes of the phases, by one goroutine.
+type Listener struct {
+	// Began is told the name of each phase before its first round.
+	Began func(name string)
+	// Over is told what was measured.
+	Over func(Phase)
+	// LeftOut is told that pipelined has nothing to tell, since one call, which
+	// takes so long, takes more than an eighth of the limit.
+	LeftOut func(name string, call time.Duration)
 }
 
 // The names of the phases, in their order.
@@ -53,20 +78,27 @@ const (
 // Names lists the phases in their order.
 func Names() []string { return []string{Cold, Warm, Pipelined, Crash} }
 
+// DefaultLimit is how long a phase begins rounds unless Options say otherwise.
+const DefaultLimit = 3 * time.Second
+
 const (
 	defaultRounds = 10_000
-	defaultLimit  = 3 * time.Second
 	defaultJobs   = 64
 	// costly is how many times fewer rounds a phase has that starts processes.
 	costly = 100
-	// warmUp is how many rounds of the warm phases do not count, at most: a
-	// tenth of the phase's time ends them, too.
+	// warmUp is how many calls of a fresh worker do not count, at most: a tenth
+	// of the phase's time ends them, too.
 	warmUp = 200
+	// crowd is the part of the phase's time that the calls of pipelined which are
+	// made at once may take, together.
+	crowd = 4
 )
 
 // Phase is what was measured of one way of using a plugin.
 type Phase struct {
 	Name string
+	// Jobs is how many rounds were made at once.
+	Jobs int
 	// Took is the time of all rounds together, as a clock on the wall has it.
 	Took time.Duration
 	// Times holds how long each round took, the shortest first.
@@ -92,80 +124,152 @@ func (p Phase) PerSecond() float64 {
 	return float64(len(p.Times)) / p.Took.Seconds()
 }
 
-// Measure goes through the phases, and tells each when it is over; began is told
-// the name of each that begins. The error is the first of a round, or that of
-// ctx; the phases before it were told.
-func Measure(ctx context.Context, t Target, o Options, began func(name string), over func(Phase)) error {
-	if o.Rounds <= 0 {
-		o.Rounds = defaultRounds
-	}
-	if o.Limit <= 0 {
-		o.Limit = defaultLimit
-	}
-	few := max(1, o.Rounds/costly)
+// Measure goes through the phases, and tells l of each. The error is the first of a
+// round, or else the cause of ctx's end; the phases before it were told.
+func Measure(ctx context.Context, t Target, o Options, l Listener) error {
+	m := measurement{Options: o.settled(), target: t}
+	few := max(1, m.Rounds/costly)
 	for _, ph := range []struct {
-		name         string
-		rounds, jobs int
-		warm         bool
-		round        func(context.Context) error
+		name    string
+		measure func(context.Context, limit) (Phase, error)
 	}{
-		{Cold, few, 1, false, t.Cold},
-		{Warm, o.Rounds, 1, true, t.Call},
-		{Pipelined, o.Rounds, o.Concurrent(), true, t.Call},
-		{Crash, few, 1, false, t.Crash},
+		{Cold, func(ctx context.Context, end limit) (Phase, error) { return repeat(ctx, few, 1, end, t.Cold) }},
+		{Warm, m.warm},
+		{Pipelined, m.pipelined},
+		{Crash, func(ctx context.Context, end limit) (Phase, error) { return repeat(ctx, few, 1, end, t.Crash) }},
 	} {
 		if slices.Contains(o.Skip, ph.name) {
 			continue
 		}
-		began(ph.name)
-		if ph.warm {
-			if _, err := repeat(ctx, min(warmUp, o.Rounds), ph.jobs, o.Limit/10, ph.round); err != nil {
-				return err
-			}
-		}
-		result, err := repeat(ctx, ph.rounds, ph.jobs, o.Limit, ph.round)
-		if err != nil {
+		l.Began(ph.name)
+		p, err := ph.measure(ctx, limit{time.Now(), m.Limit})
+		switch {
+		case err != nil:
 			return err
+		case len(p.Times) == 0:
+			l.LeftOut(ph.name, m.call)
+		default:
+			p.Name = ph.name
+			l.Over(p)
 		}
-		result.Name = ph.name
-		over(result)
 	}
 	return nil
 }
 
-// repeat makes rounds, so many at a time, until there were enough or their time
-// is up.
-func repeat(ctx context.Context, rounds, jobs int, limit time.Duration, round func(context.Context) error) (Phase, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+// measurement is what the warm phases know of each other.
+type measurement struct {
+	Options
+	target Target
+	call   time.Duration // what one call takes by itself; 0: not known
+}
+
+// limit is when the rounds of a phase are to end.
+type limit struct {
+	began  time.Time
+	length time.Duration
+}
+
+func (l limit) reached() bool { return time.Since(l.began) >= l.length }
+
+// warm makes one call after the other.
+func (m *measurement) warm(ctx context.Context, end limit) (Phase, error) {
+	end, err := m.warmUp(ctx, end)
+	if err != nil {
+		return Phase{}, err
+	}
+	p, err := repeat(ctx, m.Rounds, 1, end, m.target.Call)
+	m.call = p.Percentile(50)
+	return p, err
+}
+
+// warmUp makes the calls that do not count, one at least. The limit is renewed after
+// that one, which may load what the others find.
+func (m *measurement) warmUp(ctx context.Context, end limit) (limit, error) {
+	first, err := repeat(ctx, 1, 1, end, m.target.Call)
+	end.began = time.Now()
+	brief := limit{end.began, min(end.length, DefaultLimit) / 10}
+	if err != nil || first.Took >= brief.length {
+		return end, err
+	}
+	_, err = repeat(ctx, min(warmUp, m.Rounds), 1, brief, m.target.Call)
+	return end, err
+}
+
+// pipelined makes several calls at once: as many as were asked for, unless that
+// measured little but how long they wait for each other. Whether they do, which
+// only the plugin knows, is found out by 2, 4 and so on of them. No rounds: not
+// even two were worth it.
+func (m *measurement) pipelined(ctx context.Context, end limit) (Phase, error) {
+	jobs, most := 1, m.Concurrent()
+	if m.call == 0 {
+		var err error
+		if end, err = m.warmUp(ctx, end); err != nil {
+			return Phase{}, err
+		}
+	}
+	if m.call == 0 && most > 1 {
+		one, err := repeat(ctx, 1, 1, end, m.target.Call)
+		if err != nil {
+			return Phase{}, err
+		}
+		m.call = one.Took
+	}
+	for took := m.call; jobs < most && 2*took <= end.length/crowd; {
+		jobs = min(2*jobs, most)
+		p, err := repeat(ctx, jobs, jobs, end, m.target.Call)
+		if err != nil {
+			return Phase{}, err
+		}
+		took = p.Took
+	}
+	if jobs == 1 && most > 1 {
+		return Phase{}, nil
+	}
+	return repeat(ctx, m.Rounds, jobs, end, m.target.Call)
+}
+
+// repeat makes rounds, so many at a time, until there were enough or the end is
+// reached; those that run then, and one for each of jobs, are waited for.
+func repeat(ctx context.Context, rounds, jobs int, end limit, round func(context.Context) error) (Phase, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	began := time.Now()
 	left := make(chan struct{}, rounds)
 	for range rounds {
 		left <- struct{}{}
 	}
 	close(left)
+	failed := make(chan error, 1) // the first error of a round: others follow from it
 	times := make([][]time.Duration, min(jobs, rounds))
 	var work sync.WaitGroup
 	for i := range times {
-		work.Go(func() { // ends with the rounds, their time or ctx
+		work.Go(func() { // ends with the rounds, the end or ctx
 			for range left {
 				start := time.Now()
 				if err := round(ctx); err != nil {
-					cancel(err)
+					select {
+					case failed <- err:
+					default:
+					}
+					cancel()
 				}
 				if ctx.Err() != nil {
 					return
 				}
-				now := time.Now()
-				times[i] = append(times[i], now.Sub(start))
-				if now.Sub(began) >= limit {
+				times[i] = append(times[i], time.Since(start))
+				if end.reached() {
 					return
 				}
 			}
 		})
 	}
 	work.Wait()
-	p := Phase{Took: time.Since(began), Times: slices.Concat(times...)}
+	p := Phase{Jobs: len(times), Took: time.Since(began), Times: slices.Concat(times...)}
 	slices.Sort(p.Times)
-	return p, context.Cause(ctx)
+	select {
+	case err := <-failed:
+		return p, err
+	default:
+		return p, context.Cause(ctx)
+	}
 }

@@ -16,6 +16,9 @@ type target struct {
 	calls, running    atomic.Int32
 	most              atomic.Int32
 	failAt            int32
+	first             time.Duration // what the first call takes besides
+	serial            bool          // calls wait for each other
+	turn              chan struct{} // holds a token when none runs
 }
 
 var errBroken = errors.New("broken")
@@ -26,6 +29,13 @@ func (t *target) Crash(context.Context) error { time.Sleep(t.crash); return nil 
 func (t *target) Call(context.Context) error {
 	t.most.Store(max(t.most.Load(), t.running.Add(1)))
 	defer t.running.Add(-1)
+	if t.serial {
+		<-t.turn
+		defer func() { t.turn <- struct{}{} }()
+	}
+	if t.calls.Load() == 0 {
+		time.Sleep(t.first)
+	}
 	time.Sleep(t.call)
 	if t.calls.Add(1) == t.failAt {
 		return errBroken
@@ -35,7 +45,13 @@ func (t *target) Call(context.Context) error {
 
 // measure returns the phases and the names of those that began.
 func measure(ctx context.Context, t *target, o Options) (phases []Phase, began []string, err error) {
-	err = Measure(ctx, t, o, func(name string) { began = append(began, name) }, func(p Phase) { phases = append(phases, p) })
+	t.turn = make(chan struct{}, 1)
+	t.turn <- struct{}{}
+	err = Measure(ctx, t, o, Listener{
+		Began:   func(name string) { began = append(began, name) },
+		Over:    func(p Phase) { phases = append(phases, p) },
+		LeftOut: func(name string, call time.Duration) { began = append(began, "not "+name+": "+call.String()) },
+	})
 	return phases, began, err
 }
 
@@ -70,10 +86,80 @@ func TestMeasureLimit(t *testing.T) {
 		if err != nil || len(phases) != 3 {
 			t.Fatal(phases, err)
 		}
-		for i, want := range []int{1, 34, 100} {
+		for i, want := range []int{1, 30, 100} { // 120 ms are for calls that do not count
 			if got := len(phases[i].Times); got != want {
 				t.Errorf("%s has %d rounds, want %d", phases[i].Name, got, want)
 			}
+		}
+	})
+}
+
+// TestMeasurePipelined makes as many calls at once as are worth it, and no phase
+// takes longer than its limit and the calls that run then.
+func TestMeasurePipelined(t *testing.T) {
+	const ms = time.Millisecond
+	for name, c := range map[string]struct {
+		target *target
+		o      Options
+		jobs   int // 0: it is left out
+		rounds int // that count
+		took   time.Duration
+	}{
+		// After the first call 1 s of 3 s finds out how many; then 64 take 100 ms.
+		"overlapping":       {&target{call: 100 * ms}, Options{}, 64, 64 * 20, 3100 * ms},
+		"overlapping, slow": {&target{call: 500 * ms}, Options{}, 0, 0, time.Second},
+		// 1 s of 3 s again, and those that wait at its end.
+		"serial":         {&target{call: 100 * ms, serial: true}, Options{}, 4, 20 + 3, 3400 * ms},
+		"serial, longer": {&target{call: 100 * ms, serial: true}, Options{Limit: 30 * time.Second}, 64, 170 + 63, 36400 * ms},
+		"serial, brief":  {&target{call: 100 * ms, serial: true}, Options{Limit: time.Second}, 2, 7 + 1, 1200 * ms},
+		"serial, few":    {&target{call: 100 * ms, serial: true}, Options{Limit: time.Hour, Rounds: 8}, 8, 8, 2700 * ms},
+		"one":            {&target{call: 5 * time.Second}, Options{Jobs: 1}, 1, 1, 10 * time.Second},
+		"slow":           {&target{call: 5 * time.Second}, Options{}, 0, 0, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c.o.Skip = []string{Cold, Warm, Crash}
+				began := time.Now()
+				phases, told, err := measure(t.Context(), c.target, c.o)
+				if took := time.Since(began); err != nil || took != c.took {
+					t.Errorf("took %v, %v; want %v", took, err, c.took)
+				}
+				var p Phase
+				if len(phases) > 0 {
+					p = phases[0]
+				}
+				if p.Jobs != c.jobs || len(p.Times) != c.rounds || len(told) != 2-len(phases) {
+					t.Errorf("%d at once, %d rounds, told %q; want %d and %d", p.Jobs, len(p.Times), told, c.jobs, c.rounds)
+				}
+			})
+		})
+	}
+}
+
+// TestMeasureKnown leaves pipelined out at once when warm has told how long a call
+// takes.
+func TestMeasureKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		phases, told, err := measure(t.Context(), &target{call: 5 * time.Second}, Options{Skip: []string{Cold, Crash}})
+		if err != nil || len(phases) != 1 || !slices.Equal(told, []string{Warm, Pipelined, "not pipelined: 5s"}) {
+			t.Error(phases, told, err)
+		}
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("took %v, want one call that counts and one that does not", took)
+		}
+	})
+}
+
+// TestMeasureLoads has the first call load something, which is no call's time.
+func TestMeasureLoads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		phases, told, err := measure(t.Context(), &target{call: time.Millisecond, first: 5 * time.Second}, Options{Skip: []string{Cold, Crash}})
+		if err != nil || len(phases) != 2 {
+			t.Fatal(told, err)
+		}
+		if w := phases[0]; len(w.Times) != 3000 || w.Percentile(100) != time.Millisecond || phases[1].Jobs != 64 {
+			t.Errorf("%d calls, the longest %v; then %d at once", len(w.Times), w.Percentile(100), phases[1].Jobs)
 		}
 	})
 }

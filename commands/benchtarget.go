@@ -1,0 +1,141 @@
+package commands
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// benchTarget is a plugin for bench. It is kept only after the phase cold, beside
+// whose plugins one that listens at a fixed port could not be.
+type benchTarget struct {
+	f        *program
+	o        benchOptions
+	settings runner.Settings
+	kept     *runner.Kept // nil until keep
+	err      error        // of keep
+	several  bool         // calls are made at once
+
+	began    time.Time
+	answered atomic.Int64 // when a call was last, in nanoseconds since then
+}
+
+// try makes the call once: what is wrong with it is told before it is made a
+// thousand times.
+func (t *benchTarget) try(ctx context.Context) error {
+	s, err := t.f.open(ctx, t.o.cfg, func(s *runner.Session) error {
+		t.settings = s.Settings()
+		if err := t.f.readInput(ctx, t.settings.Transport, &t.o.callOptions); err != nil {
+			return err
+		}
+		if t.o.stream != nil {
+			return usage("--input of %s is a stream, which is read once: want a hook that takes one message", t.o.call.Hook)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	defer t.f.closeSession(s)
+	return t.within(ctx, s)
+}
+
+// keep starts what Call and Crash are about, once.
+func (t *benchTarget) keep(ctx context.Context) {
+	if t.kept == nil && t.err == nil {
+		t.f.finish() // the output of the one before
+		t.kept, t.err = t.f.keep(ctx, t.o.cfg, nil)
+	}
+}
+
+// close stops it.
+func (t *benchTarget) close() {
+	if t.kept != nil {
+		t.f.closeKept(t.kept)
+	}
+}
+
+// Cold makes one call as `run` does.
+func (t *benchTarget) Cold(ctx context.Context) error {
+	s, err := runner.Open(ctx, t.o.cfg)
+	if err != nil {
+		return err
+	}
+	err = t.within(ctx, s)
+	if closeErr := s.Close(ctx); err == nil && closeErr != nil {
+		err = asError(closeErr)
+	}
+	return err
+}
+
+// Call makes one call of the plugin that is kept.
+func (t *benchTarget) Call(ctx context.Context) error {
+	if t.err != nil {
+		return t.err
+	}
+	return t.within(ctx, t.kept)
+}
+
+// within makes the call within its limit. Items of a stream are let go. Of calls
+// that are made at once one may have to wait until all others have ended, each of
+// which has that limit, too.
+func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
+	one := t.settings.Timeouts.Call
+	c := t.o.call
+	c.Emit = func(hook.Item) error { return nil }
+	if !t.several {
+		ctx, cancel := context.WithTimeout(ctx, one)
+		defer cancel()
+		_, err := caller.Call(ctx, c)
+		return err
+	}
+	jobs := time.Duration(t.o.measure.Concurrent())
+	ctx, cancel := context.WithTimeout(ctx, min(one, runner.Forever/jobs)*jobs)
+	defer cancel()
+	var silent atomic.Bool
+	defer t.patience(ctx, one, func() { silent.Store(true); cancel() }).Stop()
+	_, err := caller.Call(ctx, c)
+	if err == nil {
+		t.answered.Store(int64(time.Since(t.began)))
+	}
+	if e := asCanceled(err); e != nil && silent.Load() {
+		own := *e
+		own.Kind, own.Err = hook.Timeout, &hook.LimitError{What: "no result", Limit: one}
+		return &own
+	}
+	return err
+}
+
+// patience calls giveUp when no call was answered for so long, unless ctx is over. The
+// timer is the caller's to stop.
+func (t *benchTarget) patience(ctx context.Context, long time.Duration, giveUp func()) *time.Timer {
+	var timer *time.Timer
+	timer = time.AfterFunc(runner.Forever, func() {
+		rest := long - time.Since(t.began) + time.Duration(t.answered.Load())
+		switch {
+		case ctx.Err() != nil:
+		case rest > 0:
+			timer.Reset(rest)
+		default:
+			giveUp()
+		}
+	})
+	timer.Reset(long)
+	return timer
+}
+
+// Crash kills the worker, and waits for the next.
+func (t *benchTarget) Crash(ctx context.Context) error {
+	if t.err != nil {
+		return t.err
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.limit())
+	defer cancel()
+	return t.kept.Recover(ctx)
+}
+
+// limit is how long a start may take, and a little more.
+func (t *benchTarget) limit() time.Duration { return t.settings.Timeouts.Start + runner.DefaultStop }
