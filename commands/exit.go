@@ -71,12 +71,18 @@ func exitCode(err error) int {
 	return internalCode
 }
 
-// asError makes any error a *hook.Error. One that is none is a wrong use of
-// pyplug, which urfave/cli tells by plain errors.
+// asError makes any error a *hook.Error. One that is none is a signal, or a wrong
+// use of pyplug, which urfave/cli tells by plain errors.
 func asError(err error) *hook.Error {
-	var e *hook.Error
-	if errors.As(err, &e) {
+	var (
+		e           *hook.Error
+		interrupted *signalError
+	)
+	switch {
+	case errors.As(err, &e):
 		return e
+	case errors.As(err, &interrupted):
+		return &hook.Error{Kind: hook.Canceled, Err: err}
 	}
 	return &hook.Error{Kind: hook.Usage, Err: err}
 }

@@ -90,6 +90,8 @@ func keptHints(err error, add adder) {
 		later  *runner.LaterError
 	)
 	switch {
+	case errors.Is(err, runner.ErrGivenUp):
+		add("`pyplug restart NAME` starts it again, and so does a call after its files changed")
 	case errors.As(err, &later):
 		add("%s, and at once for a call after its files changed", later.When())
 	case errors.As(err, &absent) && errors.As(absent.Err, &full):

@@ -176,7 +176,7 @@ func (f *program) ready(s *runner.Session) {
 func (f *program) closeSession(s *runner.Session) {
 	stop := f.streams.Waiting("stopping " + f.plugin)
 	defer stop()
-	if err := s.Close(f.life.kill); err != nil {
+	if err := s.Close(f.life.kill); err != nil && !errors.Is(err, context.Canceled) {
 		f.warn(err)
 	}
 	f.streams.Log("info", "stopped", "plugin", f.plugin)

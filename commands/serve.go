@@ -244,7 +244,7 @@ func (s *service) run(ctx context.Context, k *runner.Kept) error {
 	work.Go(func() { s.generations(running, k) })
 	if s.o.watch {
 		work.Go(func() {
-			k.WatchFiles(running, func(changed []string, err error) { s.watched(running, changed, err) })
+			k.WatchFiles(running, func(changed []string, err error) { s.watched(running, k, changed, err) })
 		})
 	}
 	var over hook.Status // of a plugin that was given up
@@ -312,7 +312,7 @@ func terminated(ctx context.Context) bool {
 }
 
 // watched tells what came of a change of the plugin's files.
-func (s *service) watched(ctx context.Context, changed []string, err error) {
+func (s *service) watched(ctx context.Context, k *runner.Kept, changed []string, err error) {
 	text := filepath.Base(changed[0])
 	if len(changed) > 1 {
 		text += " and others"
@@ -321,7 +321,11 @@ func (s *service) watched(ctx context.Context, changed []string, err error) {
 		s.mu.Lock()
 		s.broken, _, _ = strings.Cut(err.Error(), "\n")
 		s.mu.Unlock()
-		s.say(text + " changed and does not start, so the old plugin stays: " + err.Error())
+		text += " changed and does not start"
+		if k.Status().Ready > 0 { // it may have died meanwhile
+			text += ", so the old plugin stays"
+		}
+		s.say(text + ": " + err.Error())
 		return
 	}
 	s.write(daemon.Line{Stream: daemon.Own, Text: text + " changed, and the new plugin runs"})

@@ -215,13 +215,16 @@ func (k *Kept) unready() *hook.Error {
 	return e
 }
 
+// ErrGivenUp says that no worker is started until somebody asks for it.
+var ErrGivenUp = errors.New("the plugin was given up: it is not started again by itself")
+
 // stateError says that a plugin in this state takes no calls.
 func stateError(s hook.State) error {
 	switch s {
 	case hook.StateBackoff:
 		return errors.New("the plugin is restarting, in back-off")
 	case hook.StateFailed:
-		return errors.New("the plugin was given up: it is not started again by itself")
+		return ErrGivenUp
 	}
 	return fmt.Errorf("the plugin is %s", s)
 }
