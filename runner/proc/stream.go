@@ -199,13 +199,9 @@ func (p *Process) Settled() bool {
 }
 
 // settled tells whether nothing waits in the pipe or is being handed on.
-func (l *lingering) settled() bool {
-	if !l.hand.TryRLock() {
-		return false
-	}
-	defer l.hand.RUnlock()
-	return l.empty()
-}
+//
+// Emptiness is asked first: what was taken before is then in hand, or handed on.
+func (l *lingering) settled() bool { return l.empty() && l.idle() }
 
 func (o *output) line(stream Stream, line []byte, cut int) {
 	if stream == Stdout && o.onLine == nil {

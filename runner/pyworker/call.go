@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -264,7 +263,7 @@ func (w *instance) ended(p *pending, sent bool) *hook.Error {
 	switch {
 	case !sent:
 		e.Kind, e.Err = hook.Unavailable, errEnded
-	case w.fault != nil && !errors.Is(w.fault, os.ErrClosed): // by the stop ladder
+	case w.fault != nil:
 		e.Err = fmt.Errorf("the worker's pipe: %w", w.fault)
 	case condemned:
 		e.Err = errors.New("the worker was killed because another call did not end")

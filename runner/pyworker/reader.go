@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -61,7 +62,7 @@ func (w *instance) read() {
 			}
 			// Else the silence is the end, or what the caller of a call saw.
 		}
-		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, proc.ErrNotYet) && !gone(w.proc) {
+		if !isEnd(err) && !gone(w.proc) {
 			w.fault = err
 		}
 		w.waitGone()
@@ -69,6 +70,13 @@ func (w *instance) read() {
 		w.abandon()
 		return
 	}
+}
+
+// isEnd tells whether reading ended by an end, and not by a fault: the worker's, the
+// silence after it, or that the stop ladder closed the pipe.
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, proc.ErrNotYet) || errors.Is(err, os.ErrClosed)
 }
 
 // take takes the frames that have come; the error tells why there are no more.
