@@ -18,14 +18,17 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// hints says what to do about an error. They stand here alone, and never in
-// the errors.
+// hints says what to do about an error: the hints of the error itself, and those
+// that only the command line knows.
 func (f *program) hints(err error) []string {
 	var hints []string
 	if t := told(err); t != nil && t.Err == nil {
 		return t.Hints
 	}
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
+	if own := (interface{ Hints() []string })(nil); errors.As(err, &own) {
+		hints = own.Hints()
+	}
 	f.usageHints(err, add)
 	f.pluginHints(err, add)
 	f.backgroundHints(err, add)

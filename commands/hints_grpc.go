@@ -3,12 +3,9 @@ package commands
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 
-	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -17,7 +14,6 @@ import (
 // grpcHints are about how a gRPC plugin starts and serves.
 func (f *program) grpcHints(err error, add adder) {
 	var (
-		line    *handshake.Error
 		none    *runner.NoHandshakeError
 		connect *runner.ConnectError
 		owner   *runner.OwnerError
@@ -29,8 +25,6 @@ func (f *program) grpcHints(err error, add adder) {
 	switch {
 	case errors.As(err, &size):
 		add("--max-message allows larger ones")
-	case errors.As(err, &line):
-		handshakeHint(line, add)
 	case errors.As(err, &none):
 		f.noHandshakeHints(asError(err), none, add)
 	case errors.As(err, &connect):
@@ -45,45 +39,6 @@ func (f *program) grpcHints(err error, add adder) {
 		add("in Python, grpcio-health-checking serves it: set the service \"plugin\" to SERVING")
 	case errors.As(err, &flag):
 		add("--transport grpc starts it as a gRPC plugin")
-	}
-}
-
-// handshakeHint is about the line.
-func handshakeHint(e *handshake.Error, add adder) {
-	name := ""
-	if e.Field > 0 {
-		name = handshake.Fields[e.Field-1].Name
-	}
-	switch name {
-	case "core version":
-		add("the first field is the version of go-plugin's own protocol, always 1")
-	case "app version":
-		if _, err := strconv.Atoi(e.Seen); err == nil {
-			add("--protocol-versions %s offers it, as a host of this plugin does", e.Seen)
-		}
-	case "address":
-		if filepath.IsAbs(e.Seen) {
-			add("a socket belongs into the directory that PLUGIN_UNIX_SOCKET_DIR names, or, where no host sets that, the temporary one")
-			return
-		}
-		add("listen on 127.0.0.1:0 and print the port that was chosen; other machines have no business here")
-	case "protocol":
-		add("a Python plugin serves gRPC; print \"grpc\" as the fifth field")
-	case "certificate":
-		certificateHint(e, add)
-	default:
-		add("a whole line is such as 1|1|tcp|127.0.0.1:4410|grpc")
-	}
-}
-
-func certificateHint(e *handshake.Error, add adder) {
-	switch {
-	case e.Seen == "":
-		add("without --mtls it is started as most hosts do; with it, it has to serve by PLUGIN_CLIENT_CERT")
-	case strings.HasSuffix(e.Seen, "="):
-		add("go-plugin wants base64 without padding: .rstrip(\"=\")")
-	case strings.HasPrefix(e.Wanted, "none"):
-		add("--mtls asks for TLS")
 	}
 }
 

@@ -1,21 +1,22 @@
-// Package handshake reads the line by which a go-plugin program says where it
-// serves, and the environment by which a host asks for it:
+// Package handshake reads the line in which a go-plugin program prints where it
+// serves, and builds the environment in which a host asks for that line:
 //
 //	CORE|APP|NETWORK|ADDRESS[|PROTOCOL[|CERTIFICATE[|MULTIPLEXING]]]
 //
-// as docs/internals.md of github.com/hashicorp/go-plugin describes it, and as its
-// client.go reads it. [Fields] says what each field is.
+// The format is that of docs/internals.md and client.go of
+// github.com/hashicorp/go-plugin.
 //
-//  1. [Env] is what a host adds to the plugin's environment.
-//     [Variables] are what it does not pass on of another host's.
-//  2. [Looks] tells the line from what else a program prints before it.
-//  3. [Parse] cuts it into a [Line]. What go-plugin forgives is forgiven; what it
-//     does not, but can still be understood, is a [Note] that says so.
-//  4. [Line.Verify] holds it to what was asked for and to what is safe to connect
-//     to: gRPC, core version 1, a loopback address or a Unix socket of ours.
+//  1. [Env] returns the variables that a host adds to the plugin's environment.
+//     [Variables] lists those of an outer host that it must not pass on.
+//  2. [Looks] tells a handshake line from other output.
+//  3. [Parse] splits a line into a [Line]. It accepts what go-plugin accepts. What
+//     go-plugin rejects, but has only one meaning, it accepts with a [Note].
+//  4. [Line.Verify] checks the line against the request and for safety: gRPC, core
+//     version 1, a loopback address or a Unix socket in an allowed directory.
 //
-// Every [Error] knows the field, what was seen and what was wanted, and draws it.
+// An [Error] knows the field, what the plugin printed and what was expected. It
+// draws the place and suggests a fix.
 //
-// It never knows processes, files or the network: whether a path is a socket,
-// whether anything listens there, and whose it is, is for others to find out.
+// The package never knows processes, files or the network: whether a socket
+// exists, whether anything listens there, and who owns it.
 package handshake

@@ -2,68 +2,135 @@ package handshake
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// Error is what is wrong with a line.
+// Error is a fault in a handshake line.
 type Error struct {
-	// Field is the number of the field, from 1; 0 is the whole line.
+	// Field is the number of the field, from 1. 0 is the whole line.
 	Field int
-	// Name is the field's name in [Fields]; "" for the whole line.
+	// Name is the field's name, such as "address"; empty for the whole line.
 	Name string
-	// Seen is the field, "" if it is missing or empty; of the whole line what is
-	// or has, such as "has 2 fields". Wanted is a phrase.
+	// Seen is the field's text, empty if it is missing. For the whole line it is a
+	// phrase such as "has 2 fields". Wanted is a phrase, too.
 	Seen, Wanted string
-	// Line is the line without blanks around it, and Line[Start:End] what is
-	// wrong; where the field is missing, both are where it should begin.
+	// Line is the line without surrounding blanks. Line[Start:End] is the fault; if
+	// the field is missing, both are where it should begin.
 	Line       string
 	Start, End int
 }
 
-// longest is how much of a field an error shows, widest how wide a drawing is.
 const (
-	longest = 60
-	widest  = 100
+	maxShown   = 60  // bytes of a field in a message
+	maxDrawing = 100 // columns of a drawing
 )
 
-// Error names the field, what was seen and what was wanted.
+// Error names the field, what the plugin printed and what was expected.
 func (e *Error) Error() string {
 	if e.Field == 0 {
 		return fmt.Sprintf("the line %s, want %s", e.Seen, e.Wanted)
 	}
-	return fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, e.shown(), e.Wanted)
-}
-
-// shown is the field as the message has it: numbers bare, all else quoted, and
-// what is long cut.
-func (e *Error) shown() string {
+	seen := strconv.Quote(e.Seen)
 	switch {
 	case e.Seen == "":
-		return "missing"
-	case e.Field == fieldCert && len(e.Seen) > longest:
-		return fmt.Sprintf("%d characters", len(e.Seen))
-	case digits(e.Seen):
-		return e.Seen
-	case len(e.Seen) > longest:
-		return strconv.Quote(cut(e.Seen, longest)) + "..."
+		seen = "missing"
+	case isNumber(e.Seen):
+		seen = e.Seen
+	case len(e.Seen) <= maxShown:
+	case e.Field == fieldCert:
+		seen = fmt.Sprintf("%d characters", len(e.Seen))
+	default:
+		n := maxShown
+		for !utf8.RuneStart(e.Seen[n]) && n > maxShown-utf8.UTFMax {
+			n--
+		}
+		seen = strconv.Quote(e.Seen[:n]) + "..."
 	}
-	return strconv.Quote(e.Seen)
+	return fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, seen, e.Wanted)
 }
 
-// cut is at most n bytes of s, no character broken.
-func cut(s string, n int) string {
-	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
-		n--
+// Hints says how to fix the plugin, or which flag makes pyplug accept the line.
+func (e *Error) Hints() []string {
+	hint := ""
+	switch e.Field {
+	case fieldCore:
+		hint = "the first field is the version of go-plugin's own protocol, always 1"
+	case fieldApp:
+		if _, err := strconv.Atoi(e.Seen); err == nil {
+			hint = "offer it, as this plugin's host does: --protocol-versions " + e.Seen
+		}
+	case fieldAddress:
+		hint = "listen on 127.0.0.1:0 and print the port that the system chose; pyplug connects to this machine only"
+		if filepath.IsAbs(e.Seen) {
+			hint = "create the socket in the directory that PLUGIN_UNIX_SOCKET_DIR names, or in the temporary directory if it is not set"
+		}
+	case fieldProtocol:
+		hint = `a Python plugin serves gRPC; print "grpc" as the fifth field`
+	case fieldCert:
+		switch {
+		case e.Seen == "":
+			hint = "leave out --mtls, as most hosts do, or serve with mutual TLS by PLUGIN_CLIENT_CERT"
+		case strings.HasSuffix(e.Seen, "="):
+			hint = `go-plugin wants base64 without padding: .rstrip("=")`
+		case e.Wanted == wantNoCert:
+			hint = "--mtls asks for TLS"
+		}
+	default:
+		hint = "a complete line is 1|1|tcp|127.0.0.1:4410|grpc"
 	}
-	return s[:min(n, len(s))]
+	if hint == "" {
+		return nil
+	}
+	return []string{hint}
 }
 
-// fail is an error about a field.
-func (l Line) fail(field int, wanted string) *Error {
+// Drawing returns the line and, below it, carets under the fault. It escapes what
+// does not print and shortens what is long, so that both lines are ASCII and
+// at most about 100 columns wide. It returns nil for an empty line.
+func (e *Error) Drawing() []string {
+	if e.Line == "" {
+		return nil
+	}
+	fault := escape(e.Line[e.Start:e.End])
+	if half := maxDrawing / 2; len(fault) > half {
+		fault = fault[:half-3] + "..."
+	}
+	before, after := escape(e.Line[:e.Start]), escape(e.Line[e.End:])
+	if room := (maxDrawing - len(fault)) * 2 / 3; len(before) > room {
+		before = "..." + before[len(before)-room+3:]
+	}
+	if room := maxDrawing - len(fault) - len(before); len(after) > room {
+		after = after[:room-3] + "..."
+	}
+	return []string{
+		before + fault + after,
+		strings.Repeat(" ", len(before)) + strings.Repeat("^", max(1, len(fault))),
+	}
+}
+
+// escape writes what is not printable ASCII as Go escapes.
+func escape(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r >= ' ' && r <= '~' {
+			b.WriteByte(s[0])
+		} else {
+			quoted := strconv.QuoteToASCII(s[:size])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// fieldError reports a fault in one field.
+func (l Line) fieldError(field int, wanted string) *Error {
 	e := &Error{
-		Field: field, Name: Fields[field-1].Name, Wanted: wanted,
+		Field: field, Name: fieldNames[field-1], Wanted: wanted,
 		Line: l.text, Start: len(l.text), End: len(l.text),
 	}
 	if field <= len(l.spans) {
@@ -73,69 +140,7 @@ func (l Line) fail(field int, wanted string) *Error {
 	return e
 }
 
-// whole is an error about the whole line.
-func (l Line) whole(seen, wanted string) *Error {
+// lineError reports a fault of the whole line.
+func (l Line) lineError(seen, wanted string) *Error {
 	return &Error{Seen: seen, Wanted: wanted, Line: l.text, End: len(l.text)}
-}
-
-// Drawing is the line and, under what is wrong with it, carets. What does not
-// print is escaped, and what is long is shortened, so that both lines are ASCII
-// and at most about 100 wide. There is nothing to draw of an empty line.
-func (e *Error) Drawing() []string {
-	if e.Line == "" {
-		return nil
-	}
-	start := min(max(e.Start, 0), len(e.Line))
-	end := min(max(e.End, start), len(e.Line))
-	at := shorten(e.Line[start:end], widest/2, true)
-	before := shorten(e.Line[:start], (widest-len(at))*2/3, false)
-	after := shorten(e.Line[end:], widest-len(at)-len(before), true)
-	return []string{
-		before + at + after,
-		strings.Repeat(" ", len(before)) + strings.Repeat("^", max(1, len(at))),
-	}
-}
-
-// shorten escapes s and cuts it to about width, at its end or at its beginning.
-func shorten(s string, width int, head bool) string {
-	const dots = "..."
-	whole := ascii(s, width+1, head)
-	if len(whole) <= width {
-		return whole
-	}
-	kept := ascii(s, max(0, width-len(dots)), head)
-	if head {
-		return kept + dots
-	}
-	return dots + kept
-}
-
-// ascii escapes as much of s, from its beginning or up to its end, as passes width
-// by at most one character.
-func ascii(s string, width int, head bool) string {
-	if head {
-		var b strings.Builder
-		for len(s) > 0 && b.Len() < width {
-			r, size := utf8.DecodeRuneInString(s)
-			b.WriteString(escaped(r, s[:size]))
-			s = s[size:]
-		}
-		return b.String()
-	}
-	whole := ""
-	for len(s) > 0 && len(whole) < width {
-		r, size := utf8.DecodeLastRuneInString(s)
-		whole = escaped(r, s[len(s)-size:]) + whole
-		s = s[:len(s)-size]
-	}
-	return whole
-}
-
-// escaped is one character, whose bytes are s.
-func escaped(r rune, s string) string {
-	if r >= ' ' && r <= '~' {
-		return s
-	}
-	quoted := strconv.QuoteToASCII(s)
-	return quoted[1 : len(quoted)-1]
 }

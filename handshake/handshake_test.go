@@ -40,7 +40,7 @@ func certificate(t testing.TB) []byte {
 func TestParse(t *testing.T) {
 	der := certificate(t)
 	bare, padded := base64.RawStdEncoding.EncodeToString(der), base64.StdEncoding.EncodeToString(der)
-	long := strings.Repeat("x", MaxLine)
+	long := strings.Repeat("x", maxLine)
 	for _, c := range []struct{ name, line, want, notes, fail string }{
 		{"ordinary", good + "\n", good, "", ""},
 		{"netrpc by default", "1|2|unix|/tmp/s", "1|2|unix|/tmp/s", "", ""},
@@ -53,7 +53,7 @@ func TestParse(t *testing.T) {
 		{"multiplexing", good + "||true", good + "||true", "", ""},
 		{"not multiplexing", good + "||false", good, "", ""},
 		{"neither", good + "||maybe", good, "multiplexing is neither true nor false", ""},
-		{"eight fields", good + "|||x", good, "the line has 8 fields; those after the seventh mean nothing", ""},
+		{"eight fields", good + "|||x", good, "the line has 8 fields; hosts ignore those after the seventh", ""},
 		{"a plus", "+1|01|tcp|127.0.0.1:1|grpc", "1|1|tcp|127.0.0.1:1|grpc", "", ""},
 		{"empty", "", "", "", "the line is empty, want CORE|APP|NETWORK|ADDRESS|PROTOCOL"},
 		{"blank", " \r\n", "", "*", "the line is empty, want CORE|APP|NETWORK|ADDRESS|PROTOCOL"},
@@ -325,14 +325,14 @@ func check(t *testing.T, err error) {
 	if e.Start < 0 || e.Start > e.End || e.End > len(e.Line) || e.Wanted == "" {
 		t.Fatalf("%+v", e)
 	}
-	if len(e.Error()) > 10*longest+200 {
+	if len(e.Error()) > 10*maxShown+200 {
 		t.Fatalf("a message of %d bytes", len(e.Error()))
 	}
 	drawing := e.Drawing()
 	if len(drawing) == 0 && e.Line == "" {
 		return
 	}
-	if len(drawing) != 2 || len(drawing[0]) > widest+10 || len(drawing[1]) > len(drawing[0])+1 ||
+	if len(drawing) != 2 || len(drawing[0]) > maxDrawing+10 || len(drawing[1]) > len(drawing[0])+1 ||
 		strings.Trim(strings.TrimLeft(drawing[1], " "), "^") != "" || strings.Trim(drawing[0], printable) != "" {
 		t.Fatalf("%q", drawing)
 	}

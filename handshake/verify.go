@@ -10,99 +10,101 @@ import (
 	"strings"
 )
 
-// Want is what a line is held to.
+// wantNoCert is what Verify expects of the certificate without TLS.
+const wantNoCert = "none, since TLS was not asked for"
+
+// Want is what a line has to say.
 type Want struct {
-	// Versions are the app versions that were offered; empty allows any.
+	// Versions are the app versions that the host offered; empty allows any.
 	Versions []int
-	// TLS says that the connection will be encrypted, by [Host].ClientCert.
+	// TLS reports that the connection will be encrypted, by [Host].ClientCert.
 	TLS bool
-	// Mux says that multiplexing was asked for.
+	// Mux reports that the host asked for multiplexing.
 	Mux bool
-	// Dirs are the directories in which a Unix socket may be, itself or in one
-	// below; empty allows any. They are compared as they are written, so that a
-	// directory which is reached in two ways is to be given in both.
+	// Dirs are the directories for a Unix socket, at any depth; empty allows any.
+	// Verify compares paths as text, so a directory that has two paths must be
+	// listed by both.
 	Dirs []string
 }
 
-// Verify checks that the line says what was asked for, and that its address can
-// only be on this machine. The error is an [*Error] about the first field that is
-// wrong.
+// Verify checks that the line says what the host asked for, and that its address can
+// only be on this machine. It returns an [*Error] about the first wrong field.
 func (l Line) Verify(w Want) error {
 	switch {
 	case l.Core != 1:
-		return l.fail(fieldCore, "1")
+		return l.fieldError(fieldCore, "1")
 	case len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App):
-		return l.fail(fieldApp, listed(w.Versions))
+		return l.fieldError(fieldApp, listed(w.Versions))
 	}
-	switch l.Network {
-	case "tcp":
-		if err := l.tcp(); err != nil {
-			return err
-		}
-	case "unix":
-		if err := l.unix(w.Dirs); err != nil {
-			return err
-		}
-	default:
-		return l.fail(fieldNetwork, `"tcp" or "unix"`)
+	if err := l.verifyAddress(w.Dirs); err != nil {
+		return err
 	}
 	switch {
 	case l.Protocol != "grpc":
-		return l.fail(fieldProtocol, `"grpc"`)
+		return l.fieldError(fieldProtocol, `"grpc"`)
 	case w.TLS && l.Cert == nil:
-		return l.fail(fieldCert, "a certificate, since TLS was asked for")
+		return l.fieldError(fieldCert, "a certificate, since TLS was asked for")
 	case !w.TLS && l.Cert != nil:
-		return l.fail(fieldCert, "none, since TLS was not asked for")
+		return l.fieldError(fieldCert, wantNoCert)
 	case w.Mux && !l.Mux:
-		return l.fail(fieldMux, `"true", since multiplexing was asked for`)
+		return l.fieldError(fieldMux, `"true", since multiplexing was asked for`)
 	}
 	return nil
 }
 
-// tcp checks an address on tcp. A name is not looked up: what it stands for can
-// change between the check and the connection.
-func (l Line) tcp() error {
+func (l Line) verifyAddress(dirs []string) error {
+	switch l.Network {
+	case "tcp":
+		return l.verifyTCP()
+	case "unix":
+		return l.verifySocket(dirs)
+	}
+	return l.fieldError(fieldNetwork, `"tcp" or "unix"`)
+}
+
+// verifyTCP never looks up a name: its address can change between the check and the
+// connection.
+func (l Line) verifyTCP() error {
 	host, port, err := net.SplitHostPort(l.Address)
 	if err != nil {
-		return l.fail(fieldAddress, "an IP address and a port, such as 127.0.0.1:4410 or [::1]:4410")
+		return l.fieldError(fieldAddress, "an IP address and a port, such as 127.0.0.1:4410 or [::1]:4410")
 	}
 	ip, err := netip.ParseAddr(host)
 	switch {
 	case err != nil:
-		return l.fail(fieldAddress, "an IP address, not a name, such as 127.0.0.1:4410")
+		return l.fieldError(fieldAddress, "an IP address, not a name, such as 127.0.0.1:4410")
 	case !ip.Unmap().IsLoopback():
-		return l.fail(fieldAddress, "a loopback address, such as 127.0.0.1:4410")
+		return l.fieldError(fieldAddress, "a loopback address, such as 127.0.0.1:4410")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return l.fail(fieldAddress, "a port from 1 to 65535")
+		return l.fieldError(fieldAddress, "a port from 1 to 65535")
 	}
 	return nil
 }
 
-// unix checks the path of a socket.
-func (l Line) unix(dirs []string) error {
+func (l Line) verifySocket(dirs []string) error {
 	path := l.Address
 	switch {
 	case strings.ContainsRune(path, 0):
-		return l.fail(fieldAddress, "a path without a zero byte")
+		return l.fieldError(fieldAddress, "a path without a zero byte")
 	case !filepath.IsAbs(path):
-		return l.fail(fieldAddress, "an absolute path")
+		return l.fieldError(fieldAddress, "an absolute path")
 	case len(path) > MaxSocket():
-		return l.fail(fieldAddress, "a path of at most "+strconv.Itoa(MaxSocket())+" bytes")
+		return l.fieldError(fieldAddress, "a path of at most "+strconv.Itoa(MaxSocket())+" bytes")
 	case len(dirs) == 0:
 		return nil
 	}
-	// A ".." could lead out of the directory through a link.
+	// Through a link, ".." could leave the directory.
 	above := slices.Contains(strings.Split(filepath.ToSlash(path), "/"), "..")
 	for _, dir := range dirs {
 		if in, err := filepath.Rel(dir, path); err == nil && !above && in != "." && filepath.IsLocal(in) {
 			return nil
 		}
 	}
-	return l.fail(fieldAddress, "a path in "+strings.Join(dirs, " or "))
+	return l.fieldError(fieldAddress, "a path in "+strings.Join(dirs, " or "))
 }
 
-// MaxSocket is how many bytes the path of a Unix socket may have on this system.
+// MaxSocket is the maximum length of a Unix socket path on this system, in bytes.
 func MaxSocket() int {
 	switch runtime.GOOS {
 	case "linux", "windows":
@@ -111,12 +113,9 @@ func MaxSocket() int {
 	return 103
 }
 
-// listed is "1", "1 or 2", "1, 2 or 3".
+// listed returns "1", "1 or 2" or "1, 2 or 3".
 func listed(versions []int) string {
-	words := make([]string, len(versions))
-	for i, v := range versions {
-		words[i] = strconv.Itoa(v)
-	}
+	words := decimals(versions)
 	last := len(words) - 1
 	if last == 0 {
 		return words[0]
