@@ -46,7 +46,7 @@ func TestExitCode(t *testing.T) {
 
 // The README's table is the code's.
 func TestReadmeHasTheCodes(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
+	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,296 @@
+// The rules of docs/ARCHITECTURE.md that a program can check.
+package commands_test
+
+import (
+	"bufio"
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/pyplug/pyplug"
+
+// rooms says what of this module each package may import. A package that is not
+// here fails the test: give it a place in docs/ARCHITECTURE.md first.
+var rooms = map[string][]string{
+	".": {"commands", "commands/ui", "commands/warm/call", "commands/warm/health"},
+	"commands": {"commands/ui", "runner", "runner/hook", "runner/schema", "runner/manifest", "runner/check",
+		"runner/check/stock", "runner/batch", "runner/lines", "runner/bench", "runner/daemon", "interp", "interp/sync", "handshake", "completions", "docs/findings"},
+	"commands/ui":          {"runner/hook", "runner/schema"},
+	"commands/warm":        {},
+	"commands/warm/call":   {"commands/warm", "runner/wire"},
+	"commands/warm/health": {"commands/warm"},
+	// No room lists warmtest, so that only tests import it.
+	"commands/warm/warmtest": {"commands/warm"},
+	"completions":            {},
+	"docs/findings":          {},
+	"handshake":              {},
+	"interp":                 {"interp/pysrc"},
+	"interp/pysrc":           {},
+	"interp/sync":            {"interp", "interp/pysrc"},
+	"runner": {"interp", "interp/pysrc", "runner/hook", "runner/schema", "runner/schema/protoschema", "runner/manifest", "runner/proc",
+		"runner/grpcplugin", "runner/pyworker", "runner/supervise", "runner/pool"},
+	"runner/batch": {"runner/hook"},
+	"runner/bench": {},
+	"runner/check": {"interp", "interp/pysrc", "handshake", "runner", "runner/hook", "runner/schema",
+		"runner/manifest", "runner/proc", "runner/grpcplugin", "runner/pyworker", "runner/supervise", "runner/check/stock"},
+	"runner/check/stock": {"runner/proc"},
+	"runner/daemon":      {"runner/hook", "runner/schema", "runner/wire"},
+	"runner/grpcplugin": {"interp/pysrc", "handshake", "runner/hook", "runner/schema",
+		"runner/schema/protoschema", "runner/proc"},
+	"runner/hook":       {"runner/schema"},
+	"runner/lines":      {"runner/hook", "runner/schema"},
+	"runner/manifest":   {"interp/pysrc"},
+	"runner/pool":       {"runner/hook"},
+	"runner/proc":       {"runner/proc/guard"},
+	"runner/proc/guard": {},
+	"runner/pyworker":   {"runner/hook", "runner/schema", "runner/proc", "runner/wire"},
+	// No room lists runnertest, so that only tests import it.
+	"runner/runnertest": {"runner/hook", "runner/schema", "runner/proc"},
+	"runner/schema":     {},
+
+	"runner/schema/protoschema": {"runner/schema"},
+	"runner/supervise":          {"runner/hook"},
+	"runner/wire":               {},
+}
+
+// reserved packages, and all below them, belong to the rooms named.
+var reserved = map[string][]string{
+	"github.com/fatih/color":         {"commands/ui"},
+	"github.com/mattn/go-isatty":     {"commands/ui"},
+	"github.com/urfave/cli":          {"commands"},
+	"github.com/hashicorp/go-plugin": {"runner/grpcplugin", "runner/check/stock"},
+	"google.golang.org/grpc":         {"runner/grpcplugin", "runner/check/stock"},
+	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest", "runner/check/stock", "commands/warm/warmtest"},
+}
+
+// light rooms initialise before anything else in the program, so of others they
+// may import nothing that costs more than it has to.
+var light = map[string][]string{
+	"runner/proc/guard": {"os", "syscall", "unsafe"},
+	// Tests of the rooms below hold the order of initialisation that this is for.
+	"commands/warm":      {"syscall"},
+	"commands/warm/call": {"errors", "syscall"},
+	"runner/wire":        {"errors", "io", "strconv", "sync/atomic", "syscall"},
+	// hpack brings along fmt, and so bytes; strings, bufio and net would come after
+	// gob and protobuf, if only for their names.
+	"commands/warm/health": {"bytes", "io", "os", "strconv", "syscall", "time", "unicode/utf8", "golang.org/x/net/http2/hpack"},
+}
+
+// ownWay are files of other systems than Linux in a light room, which find in os
+// what they need.
+var ownWay = regexp.MustCompile(`_(darwin|windows|other)\.go$`)
+
+func TestImports(t *testing.T) {
+	for _, f := range sources(t, ".go") {
+		if strings.HasSuffix(f.path, "_test.go") {
+			continue
+		}
+		room := path.Dir(f.path)
+		allowed, known := rooms[room]
+		if !known {
+			t.Errorf("%s: the room %s is not in the table", f.path, room)
+			continue
+		}
+		for _, imported := range f.imports(t) {
+			if ours, ok := inModule(imported); ok {
+				if !slices.Contains(allowed, ours) {
+					t.Errorf("%s: %s may not import %s", f.path, room, ours)
+				}
+				continue
+			}
+			if own, ok := light[room]; ok && !slices.Contains(own, imported) && !ownWay.MatchString(f.path) {
+				t.Errorf("%s: %s is light and may not import %s", f.path, room, imported)
+			}
+			for prefix, owners := range reserved {
+				if within(imported, prefix) && !slices.Contains(owners, room) {
+					t.Errorf("%s: only %s may import %s", f.path, strings.Join(owners, " and "), imported)
+				}
+			}
+		}
+	}
+}
+
+func TestPackages(t *testing.T) {
+	documented := map[string]bool{}
+	for _, f := range sources(t, ".go") {
+		if strings.HasSuffix(f.path, "_test.go") {
+			continue
+		}
+		room, tree := path.Dir(f.path), f.parse(t, parser.ParseComments|parser.PackageClauseOnly)
+		switch name := tree.Name.Name; name {
+		case "plugin", "shared", "util", "utils":
+			t.Errorf("%s: no package is called %s", f.path, name)
+		}
+		doc := path.Join(room, "doc.go")
+		if room == "." {
+			doc = "main.go" // short enough to carry it
+		}
+		documented[room] = documented[room] || f.path == doc && tree.Doc != nil
+	}
+	for room, ok := range documented {
+		if !ok {
+			t.Errorf("%s has no doc.go with a package comment", room)
+		}
+	}
+}
+
+func TestFileLength(t *testing.T) {
+	generated := regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+	for _, f := range sources(t, ".go", ".py") {
+		name, limit := path.Base(f.path), 400
+		if strings.HasSuffix(name, "_test.go") || strings.HasPrefix(name, "test_") {
+			limit = 600
+		}
+		if n := bytes.Count(f.text, []byte("\n")); n > limit && !generated.Match(f.text) {
+			t.Errorf("%s has %d lines, want at most %d", f.path, n, limit)
+		}
+	}
+}
+
+// TestNoSleep holds that tests wait for what happens and not for the clock.
+// Inside a synctest bubble the clock is the test's own, so there a sleep is fine;
+// so is one of an hour, by which a test's bad program hangs.
+func TestNoSleep(t *testing.T) {
+	for _, f := range sources(t, ".go") {
+		if !strings.HasSuffix(f.path, "_test.go") || slices.Contains(f.imports(t), "testing/synctest") {
+			continue
+		}
+		ast.Inspect(f.parse(t, 0), func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && isTime(call.Fun, "Sleep") && !isTime(call.Args[0], "Hour") {
+				t.Errorf("%s sleeps", f.path)
+			}
+			return true
+		})
+	}
+}
+
+// isTime tells whether an expression is time.name.
+func isTime(e ast.Expr, name string) bool {
+	selector, ok := e.(*ast.SelectorExpr)
+	if !ok || selector.Sel.Name != name {
+		return false
+	}
+	pkg, ok := selector.X.(*ast.Ident)
+	return ok && pkg.Name == "time"
+}
+
+// TestProtocolComment holds that both sides of the worker's pipe carry the same
+// description of it.
+func TestProtocolComment(t *testing.T) {
+	goSide := protocol(t, "runner/wire/wire.go", "//")
+	pySide := protocol(t, "runner/pyworker/worker.py", "#")
+	for i := range max(len(goSide), len(pySide)) {
+		var a, b string
+		if i < len(goSide) {
+			a = goSide[i]
+		}
+		if i < len(pySide) {
+			b = pySide[i]
+		}
+		if a != b {
+			t.Fatalf("line %d of [protocol] differs:\n  wire.go   %q\n  worker.py %q", i+1, a, b)
+		}
+	}
+}
+
+// protocol is the comment from [protocol] to [/protocol] without its marks.
+func protocol(t *testing.T, name, mark string) []string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	inside := false
+	for scan := bufio.NewScanner(bytes.NewReader(text)); scan.Scan(); {
+		body, comment := strings.CutPrefix(scan.Text(), mark)
+		body = strings.TrimPrefix(body, " ")
+		switch {
+		case comment && body == "[protocol]":
+			inside = true
+		case inside && comment && body == "[/protocol]":
+			return lines
+		case inside && !comment:
+			t.Fatalf("%s: %q stands inside [protocol]", name, scan.Text())
+		case inside:
+			lines = append(lines, body)
+		}
+	}
+	t.Fatalf("%s has no [protocol] that ends in [/protocol]", name)
+	return nil
+}
+
+// source is a file of this repository; its path has slashes.
+type source struct {
+	path string
+	text []byte
+}
+
+// sources are the files of this module with one of the endings, for whatever
+// system they are; what lies under testdata is not part of the program.
+func sources(t *testing.T, endings ...string) []source {
+	t.Helper()
+	var found []source
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (d.Name() == "testdata" || strings.ContainsAny(d.Name()[:1], "._")):
+			return filepath.SkipDir
+		case d.IsDir() || !slices.Contains(endings, filepath.Ext(name)):
+			return nil
+		}
+		text, err := os.ReadFile(name)
+		found = append(found, source{filepath.ToSlash(name), text})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func (f source) parse(t *testing.T, mode parser.Mode) *ast.File {
+	t.Helper()
+	tree, err := parser.ParseFile(token.NewFileSet(), f.path, f.text, mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func (f source) imports(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, spec := range f.parse(t, parser.ImportsOnly).Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, imported)
+	}
+	return paths
+}
+
+// inModule tells the room that an import path of this module names.
+func inModule(imported string) (string, bool) {
+	if imported == module {
+		return ".", true
+	}
+	return strings.CutPrefix(imported, module+"/")
+}
+
+func within(imported, prefix string) bool {
+	return imported == prefix || strings.HasPrefix(imported, prefix+"/")
+}

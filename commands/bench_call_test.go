@@ -1,0 +1,117 @@
+//go:build unix
+
+package commands_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// BenchmarkFigureCall calls a hook of a background plugin as a shell does, in a
+// process of its own: by pyplug, by a static C program that does the same, and
+// by Python, which starts for it. Each follows each: what ran before has the
+// processor's caches.
+//
+//	go test -run '^$' -bench FigureCall -benchtime 200x ./commands
+func BenchmarkFigureCall(b *testing.B) {
+	python, pyplug, inC := runnertest.Python(b), binary(b), callInC(b)
+	script := filepath.Join(b.TempDir(), "greet.py")
+	if err := os.WriteFile(script, []byte("import json, sys\nprint(json.dumps(f'Hello, {sys.argv[1]}'))\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	env := background(b, pyplug, python)
+	programs := [][]string{
+		{pyplug, "call", "bench", "greet", "World"},
+		{inC, buildOf(b, pyplug), "bench", "greet", "World"},
+		{python, script, "World"},
+	}
+	times := make([][]time.Duration, len(programs))
+	for n := 0; b.Loop(); n++ {
+		for i := range programs {
+			i = (i + n) % len(programs)
+			times[i] = append(times[i], spawned(b, env, programs[i]))
+		}
+	}
+	call, c, cold := median(times[0]), median(times[1]), median(times[2])
+	b.ReportMetric(float64(call)/float64(c), "x-of-C")
+	b.ReportMetric(float64(call)/float64(cold), "x-of-python")
+	b.ReportMetric(float64(call.Microseconds())/1000, "ms-call")
+	b.ReportMetric(float64(c.Microseconds())/1000, "ms-C")
+	b.ReportMetric(float64(cold.Microseconds())/1000, "ms-python")
+	b.ReportMetric(0, "ns/op")
+}
+
+// buildOf is what a binary calls itself, see wire.Build.
+func buildOf(b *testing.B, binary string) string {
+	b.Helper()
+	info, err := os.Stat(binary)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return fmt.Sprintf("devel %d %d", info.Size(), info.ModTime().UnixNano())
+}
+
+// callInC builds the baseline, without what a dynamic program loads.
+func callInC(b *testing.B) string {
+	b.Helper()
+	gcc, err := exec.LookPath("gcc")
+	if err != nil {
+		b.Skip("no gcc for the baseline")
+	}
+	path := filepath.Join(b.TempDir(), "call")
+	if out, err := exec.Command(gcc, "-O2", "-static", "-o", path, "testdata/call.c").CombinedOutput(); err != nil {
+		b.Skipf("the baseline cannot be built: %v\n%s", err, out)
+	}
+	return path
+}
+
+// spawned starts a program with as little as a shell does, and waits for it.
+func spawned(b *testing.B, env, program []string) time.Duration {
+	b.Helper()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer null.Close()
+	began := time.Now()
+	p, err := os.StartProcess(program[0], program, &os.ProcAttr{Env: env, Files: []*os.File{null, null, os.Stderr}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	state, err := p.Wait()
+	took := time.Since(began)
+	if err != nil || !state.Success() {
+		b.Fatalf("%q: %v, %v", program, state, err)
+	}
+	return took
+}
+
+// background starts greeter.py as "bench", and returns the environment in which
+// it is found.
+func background(b *testing.B, pyplug, python string) []string {
+	b.Helper()
+	base, err := os.MkdirTemp("", "call") // b's own would be too long for a socket
+	if err != nil {
+		b.Fatal(err)
+	}
+	env := []string{"PYPLUG_RUN_DIR=" + filepath.Join(base, "run"), "XDG_CACHE_HOME=" + base, "PATH=" + os.Getenv("PATH")}
+	run := func(args ...string) {
+		cmd := exec.Command(pyplug, args...)
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%q: %v\n%s", args, err, out)
+		}
+	}
+	run("start", "--name", "bench", "--python", python, plugin(b, "greeter.py"))
+	b.Cleanup(func() {
+		run("stop", "bench")
+		os.RemoveAll(base)
+	})
+	return env
+}

@@ -1,0 +1,167 @@
+//go:build unix
+
+package commands_test
+
+import (
+	"bufio"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// BenchmarkFigureGRPC calls a gRPC plugin once: by pyplug, and by an ordinary
+// host of go-plugin. What either takes beyond the plugin's own times is told,
+// each run in turn: the time to its handshake, and that to its end when it is
+// asked to go, which for a Python is mostly that of its garbage collector.
+//
+//	go test -run '^$' -bench FigureGRPC -benchtime 30x ./commands
+func BenchmarkFigureGRPC(b *testing.B) {
+	pyplug, host := binary(b), stockHost(b)
+	python, zoo := runnertest.GRPCIO(b), plugin(b, "grpc/zoo.py")
+	kv := runnertest.GoExample(b)
+	dir := b.TempDir()
+	for name, c := range map[string]struct {
+		env    []string
+		plugin []string // the program and its arguments
+		pyplug []string // its words after "run"
+		method string
+		signal syscall.Signal // 0: it is asked by its controller
+	}{
+		"python without controller": {
+			[]string{"ZOO_COOKIE=monkey"}, []string{python, zoo},
+			[]string{"--python", python, "--cookie", "ZOO_COOKIE=monkey", zoo, "Echo", "text=hello"}, "/zoo.Zoo/Echo", syscall.SIGINT,
+		},
+		"python with controller": {
+			[]string{"ZOO_COOKIE=monkey", "ZOO=--controller"}, []string{python, zoo},
+			[]string{"--python", python, "--cookie", "ZOO_COOKIE=monkey", "--env", "ZOO=--controller", zoo, "Echo", "text=hello"},
+			"/zoo.Zoo/Echo", 0,
+		},
+		"go": {
+			[]string{"BASIC_PLUGIN=hello"}, []string{kv},
+			[]string{"--cookie", "BASIC_PLUGIN=hello", "--cwd", dir, kv, "Get", "key=hello"}, "/proto.KV/Get", syscall.SIGTERM,
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			if err := os.WriteFile(filepath.Join(dir, "kv_hello"), []byte("world"), 0o600); err != nil {
+				b.Fatal(err)
+			}
+			b.Chdir(dir)
+			for _, e := range c.env {
+				key, value, _ := strings.Cut(e, "=")
+				b.Setenv(key, value)
+			}
+			key, value, _ := strings.Cut(c.env[0], "=")
+			hosted := append([]string{key, value, c.method, "hello"}, c.plugin...)
+			var starts, ends, ours, theirs []time.Duration
+			for b.Loop() {
+				start, end := own(b, c.plugin, c.signal)
+				starts, ends = append(starts, start), append(ends, end)
+				ours = append(ours, timed(b, 0, pyplug, append([]string{"run"}, c.pyplug...)...))
+				theirs = append(theirs, timed(b, 0, host, hosted...))
+			}
+			start, end := median(starts), median(ends)
+			report(b, "ms-handshake", start)
+			report(b, "ms-own-end", end)
+			report(b, "ms-over-both", median(ours)-start-end)
+			report(b, "ms-host-over-both", median(theirs)-start-end)
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func report(b *testing.B, unit string, d time.Duration) {
+	b.Helper()
+	b.ReportMetric(float64(d.Microseconds())/1000, unit)
+}
+
+// own starts a plugin as a host does, and ends it by a signal or through its
+// controller. It is the time until its line is there, and from the asking to its
+// end.
+func own(b *testing.B, command []string, signal syscall.Signal) (start, end time.Duration) {
+	b.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "PLUGIN_PROTOCOL_VERSIONS=1", "PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000")
+	began := time.Now()
+	line, err := bufio.NewReader(reading(b, cmd)).ReadString('\n')
+	start = time.Since(began)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ask := func() error { return cmd.Process.Signal(signal) }
+	if signal == 0 {
+		ask = controller(b, strings.Split(line, "|")[3])
+	}
+	began = time.Now()
+	if err := ask(); err != nil {
+		b.Fatal(err)
+	}
+	_ = cmd.Wait() // a signal may have ended it
+	return start, time.Since(began)
+}
+
+// controller connects to a plugin, and returns what asks it to go.
+func controller(b *testing.B, address string) func() error {
+	b.Helper()
+	cc, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { cc.Close() })
+	var none emptypb.Empty
+	// Whatever is answered, the connection is there then.
+	_ = cc.Invoke(b.Context(), "/plugin.GRPCController/Nothing", &none, &none)
+	return func() error { return cc.Invoke(b.Context(), "/plugin.GRPCController/Shutdown", &none, &none) }
+}
+
+// stockHost builds the host that pyplug is compared with.
+func stockHost(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "stockhost")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./testdata/stockhost")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// BenchmarkFigureAddress asks a server for its health, by pyplug and by the
+// grpc-health-probe that is on PATH.
+func BenchmarkFigureAddress(b *testing.B) {
+	probe, err := exec.LookPath("grpc-health-probe")
+	if err != nil {
+		b.Skip("grpc-health-probe is not on PATH: ", err)
+	}
+	pyplug := binary(b)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := grpc.NewServer()
+	grpc_health_v1.RegisterHealthServer(s, health.NewServer())
+	go s.Serve(l) // ends with Stop
+	defer s.Stop()
+	address := l.Addr().String()
+	var ours, theirs []time.Duration
+	for b.Loop() {
+		ours = append(ours, timed(b, 0, pyplug, "health", "--address", address))
+		theirs = append(theirs, timed(b, 0, probe, "-addr", address))
+	}
+	report(b, "ms-pyplug", median(ours))
+	report(b, "ms-grpc-health-probe", median(theirs))
+	b.ReportMetric(float64(median(ours))/float64(median(theirs)), "x-of-probe")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,154 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/check"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// endsWhen ends by itself when there is the file that the variable END names.
+const endsWhen = `
+import os, threading, time
+def wait():
+    while not os.path.exists(os.environ["END"]):
+        time.sleep(0.005)
+    os._exit(9)
+threading.Thread(target=wait, daemon=True).start()
+def work():
+    return "done"
+`
+
+// A plugin that ends by itself when it was ready does not pass, whichever stage is
+// the first to see it.
+func TestCheckEndedByItself(t *testing.T) {
+	for _, c := range []struct {
+		transport string
+		after     string // the stage after which it ends
+		skip      []string
+		want      string // the stage that tells it
+	}{
+		{"pipe", "health", nil, "hooks"},
+		{"pipe", "health", []string{"hooks"}, "stop"},
+		{"pipe", "hooks", nil, "stop"},
+		{"grpc", "health", nil, "services"},
+		{"grpc", "health", []string{"services"}, "hooks"},
+		{"grpc", "health", []string{"services", "hooks"}, "stop"},
+		{"grpc", "services", []string{"hooks"}, "stop"},
+		{"grpc", "hooks", nil, "stop"},
+	} {
+		t.Run(strings.Join(append([]string{c.transport, c.after, "without"}, c.skip...), " "), func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			end := filepath.Join(t.TempDir(), "end")
+			dir := written(t, map[string]string{"plugin.py": endsWhen})
+			cfg := runner.Config{
+				Plugin: filepath.Join(dir, "plugin.py"), Transport: c.transport,
+				Environ: append(os.Environ(), "PYPLUG_PYTHON="+runnertest.Python(t), "END="+end), Cwd: dir,
+			}
+			if c.transport == "grpc" { // the fake Python
+				dir = written(t, map[string]string{"plugin.py": "import grpc\nserve(\"SERVING\")\n" + spoken})
+				if err := makeFake(dir); err != nil {
+					t.Fatal(err)
+				}
+				cfg.Plugin, cfg.Environ = filepath.Join(dir, "plugin.py"), append(cfg.Environ, "PYPLUG_PYTHON=")
+			}
+			var s *runner.Session
+			report, err := check.Run(t.Context(), context.Background(), check.Options{
+				Config: cfg, Skip: c.skip,
+				Prepared: func(prepared *runner.Session) error { s = prepared; return nil },
+				Ended: func(st hook.Stage) {
+					if st.Name != c.after {
+						return
+					}
+					err := os.WriteFile(end, nil, 0o600)
+					if c.transport == "grpc" { // which reads no file
+						err = syscall.Kill(s.Info().PID, syscall.SIGKILL)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+					runnertest.Until(t, "it is gone", func() bool { return !s.Running() })
+				},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := report.FirstFailure()
+			if f == nil {
+				t.Fatalf("it passes: %+v", report.Stages)
+			}
+			if f.ID != "ended-by-itself" || f.Kind != hook.Crash || len(f.Fix) == 0 || f.Err == nil || f.Err.Exit == nil ||
+				f.Err.Exit.Code != 9 && f.Err.Exit.Signal != "SIGKILL" {
+				t.Errorf("got %+v with %+v", f, f.Err)
+			}
+			for _, st := range report.Stages {
+				if n := len(st.Findings); st.Name == c.want && n != 1 || st.Name != c.want && st.Verdict == hook.Failure {
+					t.Errorf("%s has %d findings, want one of %s alone: %+v", st.Name, n, c.want, report.Stages)
+				}
+			}
+		})
+	}
+}
+
+// The end of a functions file, and what its manifest has called at its beginning
+// and its end.
+func TestCheckEnds(t *testing.T) {
+	t.Parallel()
+	const hangs = "import atexit, time\natexit.register(time.sleep, 3600)\n"
+	const hooks = "import os\ndef raises():\n    raise ValueError('no licence')\ndef leaves():\n    os._exit(9)\n"
+	for name, c := range map[string]struct {
+		plugin, manifest string
+		flags            []string
+		code             int
+		want             []string
+		says             string // what the stage of the first says
+	}{
+		"with code 3": {"import atexit, os\natexit.register(os._exit, 3)\n" + hooks, "", nil, 0, []string{"stop warning stop-unclean"}, ""},
+		"with code 3, strictly": {"import atexit, os\natexit.register(os._exit, 3)\n" + hooks, "", []string{"--strict"}, 7,
+			[]string{"stop warning stop-unclean"}, ""},
+		"a shutdown call raises, then it hangs": {hangs + hooks, "[[shutdown]]\nhook = \"raises\"\n", []string{"--stop-timeout", "300ms"}, 7,
+			[]string{"stop failure stop-failed", "stop warning stop-killed"}, "no licence"},
+		"a bootstrap call raises": {hooks, "[[bootstrap]]\nhook = \"raises\"\n", nil, 1,
+			[]string{"hooks failure call-failed"}, "bootstrap raises: ValueError: no licence"},
+		"a bootstrap call ends it": {hooks, "[[bootstrap]]\nhook = \"leaves\"\n", nil, 8,
+			[]string{"hooks failure call-failed"}, "bootstrap leaves: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := written(t, map[string]string{"plugin.py": c.plugin, "pyplug.toml": "entry = \"plugin.py\"\n" + c.manifest})
+			got := checkPlugin(t, []string{"PYTHONDONTWRITEBYTECODE=1"}, append(c.flags, dir)...)
+			got.holds(t, c.code, c.want...)
+			stage, _, _ := strings.Cut(c.want[0], " ")
+			if says := got.stage(stage).Message; !strings.Contains(says, c.says) {
+				t.Errorf("%s: %q, want %q in it", stage, says, c.says)
+			}
+		})
+	}
+}
+
+// A call that is over before the kill is not said to be killed in. On a busy
+// machine it may be that the call comes late, though not each time.
+func TestCheckAnsweredBeforeKill(t *testing.T) {
+	t.Parallel()
+	message := ""
+	for range 5 {
+		c := checkPlugin(t, nil, "--crash", "--call", "greet World", "testdata/plugins/greeter.py")
+		c.holds(t, 0)
+		if message = c.stage("again").Message; strings.Contains(message, "answered before the kill") {
+			if strings.Contains(message, "during") {
+				t.Errorf("%q", message)
+			}
+			return
+		}
+	}
+	t.Errorf("%q, want that it answered before the kill", message)
+}

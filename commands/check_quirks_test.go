@@ -1,0 +1,80 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// quirks are plugins in a real Python, most of them with one thing wrong, that
+// TestStrictMeansHost has pyplug and a host start. Their cookie is named unless the
+// flags do so.
+var quirks = []struct {
+	name      string
+	file, set string   // below testdata/plugins/grpc, and a variable
+	flags     []string // beside --strict
+	code      int
+	found     []string
+	host      string // what becomes of it there; empty: it is not tried
+	waits     string // what it has them do, those that test together
+}{
+	{"good.py", "good.py", "QUIRK=", nil, 0, nil, works, ""},
+	{"controller", "zoo.py", "ZOO=--controller --reflection", nil, 0, nil, works, ""},
+	{"none", "quirks.py", "QUIRK=none", nil, 0, nil, works, ""},
+	{"one worker", "quirks.py", "QUIRK=one worker", nil, 0, nil, works, ""},
+
+	{"text", "quirks.py", "QUIRK=text", nil, 6, []string{"launch failure stdout-noise"}, refuses, ""},
+	{"blank", "quirks.py", "QUIRK=blank", nil, 6, []string{"launch failure stdout-noise"}, refuses, ""},
+	{"long line", "quirks.py", "QUIRK=long line", nil, 6, []string{"launch failure stdout-noise"}, refuses, ""},
+	{"exit", "quirks.py", "QUIRK=exit", nil, 5, []string{"launch failure start-failed"}, refuses, ""},
+	{"raises", "quirks.py", "QUIRK=raises", nil, 5, []string{"launch failure start-failed"}, refuses, ""},
+	{"import", "quirks.py", "QUIRK=import", nil, 5, []string{"launch failure start-failed"}, refuses, ""},
+	{"segfault", "quirks.py", "QUIRK=segfault", nil, 5, []string{"launch failure start-failed"}, refuses, ""},
+	{"no cookie", "quirks.py", "QUIRK=no cookie", []string{"--cookie", "ANOTHER=value"}, 5, []string{"launch failure start-failed"}, "", ""},
+	{"two fields", "quirks.py", "QUIRK=two fields", nil, 6, []string{"handshake failure handshake-malformed"}, refuses, ""},
+	{"four fields", "quirks.py", "QUIRK=four fields", nil, 6, []string{"handshake failure handshake-malformed"}, refuses, ""},
+	{"core 2", "quirks.py", "QUIRK=core 2", nil, 6, []string{"handshake failure handshake-malformed"}, refuses, ""},
+	{"version 9", "quirks.py", "QUIRK=version 9", nil, 6, []string{"handshake failure handshake-malformed"}, refuses, ""},
+	{"netrpc", "quirks.py", "QUIRK=netrpc", nil, 6, []string{"handshake failure handshake-malformed"}, refuses, ""},
+	{"a name", "quirks.py", "QUIRK=a name", nil, 6, []string{"handshake failure address-refused"}, works, ""},
+	{"nothing listens", "quirks.py", "QUIRK=nothing listens", nil, 6, []string{"connect failure connect-failed"}, refuses, "wait"},
+	{"late", "quirks.py", "QUIRK=late", []string{"--skip", "host"}, 7, []string{"handshake warning handshake-slow"}, works, "wait"},
+	{"unflushed", "quirks.py", "QUIRK=unflushed", nil, 7, []string{"host failure handshake-unflushed"}, hangs, "hang"},
+	{"unix", "zoo.py", "ZOO=--controller --unix", nil, 7, []string{"host failure host-refused"}, refuses, ""}, // only pyplug has a directory for it
+	{"early", "quirks.py", "QUIRK=early", nil, 7, []string{"host failure host-refused"}, refuses, "wait"},
+
+	{"NOT_SERVING", "zoo.py", "ZOO=--controller --health=NOT_SERVING", nil, 7, []string{"health failure health-not-serving"}, works, ""},
+	{"no health", "quirks.py", "QUIRK=no health", nil, 7, []string{"health failure health-missing", "host failure host-refused"}, works, ""},
+	{"other health", "quirks.py", "QUIRK=other health", nil, 7, []string{"health failure health-unknown-service", "host failure host-refused"}, works, ""},
+	{"health raises", "quirks.py", "QUIRK=health raises", nil, 7, []string{"health failure health-not-serving", "host failure host-refused"}, works, "wait"},
+	{"one thread", "quirks.py", "QUIRK=one thread", nil, 7, []string{"host failure host-hangs"}, hangs, "hang"},
+	{"crash", "quirks.py", "QUIRK=crash", []string{"--call", "Leave n=7"}, 8, []string{"hooks failure call-failed"}, "", ""},
+	{"healthy once", "quirks.py", "QUIRK=healthy once", []string{"--crash", "--skip", "host"}, 7, []string{"again failure again-failed"}, "", ""},
+
+	{"asyncio", "aio.py", "ZOO=", nil, 7, []string{"services warning no-controller", "cookie warning cookie-unchecked"}, works, "wait"},
+	{"no controller", "quirks.py", "QUIRK=no controller", nil, 7, []string{"services warning no-controller"}, works, "wait"},
+	{"no controller, in a shell", "quirks.py", "QUIRK=no controller", nil, 7, []string{"services warning no-controller", "hooks warning no-hooks", "host failure host-hangs"}, hangs, "hang"},
+	{"stubborn", "quirks.py", "QUIRK=stubborn", []string{"--stop-timeout", "0.3", "--skip", "host"}, 7, []string{"services warning no-controller", "stop warning stop-killed"}, works, "wait"},
+	{"shutdown hangs", "quirks.py", "QUIRK=shutdown hangs", []string{"--stop-timeout", "0.3"}, 7, []string{"stop warning stop-killed", "host failure host-hangs"}, hangs, "hang"},
+	{"shutdown segfaults", "quirks.py", "QUIRK=shutdown segfaults", []string{"--skip", "host"}, 7, []string{"stop warning stop-unclean"}, works, ""},
+	{"shutdown exits", "quirks.py", "QUIRK=shutdown exits", []string{"--skip", "host"}, 7, []string{"stop warning stop-unclean"}, works, ""},
+	{"child", "quirks.py", "QUIRK=child", nil, 7, []string{"stop warning left-behind", "host failure host-hangs"}, hangs, "hang"},
+	{"quiet child", "quirks.py", "QUIRK=quiet child", nil, 7, []string{"stop warning left-behind", "host warning left-behind"}, leaves, ""},
+	{"long line after", "quirks.py", "QUIRK=long line after", nil, 7, []string{"host warning host-kills"}, works, "wait"},
+	{"any cookie", "quirks.py", "QUIRK=any cookie", nil, 7, []string{"cookie warning cookie-unchecked"}, works, ""},
+	{"fixed port", "quirks.py", "QUIRK=fixed port", nil, 7, []string{"host warning address-fixed"}, "", ""},
+}
+
+// A plugin that ends since it was not given its cookie is told of --cookie.
+func TestCheckNoCookie(t *testing.T) {
+	t.Parallel()
+	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "QUIRK=none"}
+	c := checkPlugin(t, env, "testdata/plugins/grpc/quirks.py")
+	c.holds(t, 5, "launch failure start-failed")
+	if f := c.stage("launch").Findings; len(f) == 0 || !strings.Contains(f[0].Fix, "--cookie KEY=VALUE") {
+		t.Errorf("launch: %+v, want a fix with --cookie", f)
+	}
+}

@@ -1,0 +1,366 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// kept is a `run --keep` of a test.
+type kept struct {
+	*exec.Cmd
+	lines *bufio.Scanner // of its standard output
+	errs  strings.Builder
+}
+
+// keep starts `run --keep` and waits until it is ready.
+func (d *daemons) keep(words ...string) *kept {
+	d.t.Helper()
+	k := &kept{Cmd: d.command(append([]string{"run", "--keep"}, words...)...)}
+	k.Stderr = &k.errs
+	k.lines = bufio.NewScanner(reading(d.t, k.Cmd))
+	return k
+}
+
+// next is the next line that it prints.
+func (k *kept) next(t *testing.T) string {
+	t.Helper()
+	if !k.lines.Scan() {
+		_ = k.Wait() // it ended, and its words say why
+		t.Fatalf("it printed nothing more: %s", &k.errs)
+	}
+	return k.lines.Text()
+}
+
+// ends waits for its end.
+func (k *kept) ends(t *testing.T, code int) {
+	t.Helper()
+	for k.lines.Scan() {
+		t.Logf("it also printed %q", k.lines.Text())
+	}
+	_ = k.Wait() // its code is looked at
+	if got := k.ProcessState.ExitCode(); got != code {
+		t.Errorf("exit code %d, want %d\n%s", got, code, &k.errs)
+	}
+}
+
+// It ends with 0 when it is terminated, which is how a service is stopped, and by
+// Ctrl-C as all else does.
+func TestKeepSignals(t *testing.T) {
+	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 0, syscall.SIGINT: 130, syscall.SIGHUP: 129} {
+		t.Run(signal.String(), func(t *testing.T) {
+			d := newDaemons(t)
+			k := d.keep(counter)
+			var attach struct{ Name, Socket string }
+			if err := json.Unmarshal([]byte(k.next(t)), &attach); err != nil || attach.Name != "counter" || !strings.HasPrefix(attach.Socket, d.run) {
+				t.Errorf("it says to attach to %v, %v", attach, err)
+			}
+			worker := d.worker("counter")
+			if err := k.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			k.ends(t, code)
+			if alive(worker) {
+				t.Error("the worker is left")
+			}
+			if text := k.errs.String(); text != "" {
+				t.Errorf("it said %q", text)
+			}
+		})
+	}
+}
+
+// What is killed by a second signal, or does not stop in time, did not stop well.
+func TestKeepKilled(t *testing.T) {
+	for name, c := range map[string]struct {
+		words   []string
+		signals int
+	}{
+		"by a second signal": {[]string{"--stop-timeout", "60s", "testdata/plugins/hang_atexit.py"}, 2},
+		"in the end":         {[]string{"--stop-timeout", "100ms", "testdata/plugins/hang_atexit.py"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDaemons(t)
+			k := d.keep(c.words...)
+			k.next(t)
+			worker := d.worker("hang-atexit")
+			for i := range c.signals {
+				if i > 0 { // two that are there at once are one
+					runnertest.Until(t, "it stops", func() bool {
+						out, _, _ := d.pyplug("status", "hang-atexit")
+						return strings.Contains(out, "stopping")
+					})
+				}
+				if err := k.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Fatal(err)
+				}
+			}
+			k.ends(t, 143)
+			if alive(worker) {
+				t.Error("the worker is left")
+			}
+		})
+	}
+}
+
+// A service manager is told when it is ready and when it stops, by a path or by an
+// abstract name, and the plugin is not told of that manager.
+func TestKeepNotifies(t *testing.T) {
+	for name, address := range map[string]string{
+		"a path": filepath.Join(filepath.Dir(runDir(t)), "notify"), "an abstract name": fmt.Sprintf("@pyplug-test-%d", os.Getpid()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDaemons(t)
+			manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer manager.Close()
+			if err := manager.SetReadDeadline(time.Now().Add(runnertest.Patience)); err != nil {
+				t.Fatal(err)
+			}
+			told := func() string {
+				b := make([]byte, 4096)
+				n, err := manager.Read(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(b[:n])
+			}
+			d.env = append(d.env, "NOTIFY_SOCKET="+address)
+			k := d.keep("testdata/plugins/inside.py")
+			if got := told(); got != "READY=1" {
+				t.Errorf("told %q", got)
+			}
+			d.wants("null", "call", "inside", "env", "NOTIFY_SOCKET")
+			if err := k.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if got := told(); got != "STOPPING=1" {
+				t.Errorf("told %q", got)
+			}
+			k.ends(t, 0)
+		})
+	}
+}
+
+// Who reads its lines no more, or has no room for them, does not end it.
+func TestKeepOutput(t *testing.T) {
+	for name, line := range map[string]string{
+		"full": `exec pyplug run --keep "$1" >/dev/full`, "closed": `exec pyplug run --keep "$1" >&-`,
+		"reader gone": `pyplug run --keep "$1" | true`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDaemons(t)
+			cmd := exec.CommandContext(d.ctx, "sh", "-c", line, "sh", counter)
+			cmd.Env = append(d.env, "PATH="+filepath.Dir(d.bin)+":"+os.Getenv("PATH"))
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			d.waits("1", "call", "counter", "increment")
+			d.fails(8, "", "call", "counter", "crash")
+			d.wants("1", "call", "counter", "increment")
+			d.wants("", "stop", "counter")
+			if err := cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// waits runs pyplug until it succeeds, and wants it to print that then.
+func (d *daemons) waits(want string, words ...string) {
+	d.t.Helper()
+	var out string
+	runnertest.Until(d.t, strings.Join(words, " "), func() bool {
+		var code int
+		out, _, code = d.pyplug(words...)
+		return code == 0
+	})
+	if out != want+"\n" {
+		d.t.Fatalf("got %q, want %q", out, want)
+	}
+}
+
+// A real host attaches by the line, calls, and goes, and the plugin stays.
+func TestKeepAttach(t *testing.T) {
+	d := newDaemons(t)
+	dir := filepath.Join(t.TempDir(), "kv")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := "import grpc\nserve(\"SERVING\")\nprint(\"1|1|tcp|$ADDRESS|grpc\")\nhang()\n"
+	if err := os.WriteFile(filepath.Join(dir, "plugin.py"), []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "pyplug.toml"), []byte("entry = \"plugin.py\"\nid = \"example.com/test/kv\"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeFake(dir); err != nil {
+		t.Fatal(err)
+	}
+	d.env = append(d.env, "PYPLUG_PYTHON=")
+	k := d.keep("--name", "kv", dir)
+	line := k.next(t)
+	for range 2 {
+		hostAttaches(t, line)
+	}
+	worker := d.worker("kv")
+	if err := syscall.Kill(worker, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	again := k.next(t) // of the next generation
+	if again == line {
+		t.Errorf("it prints %s again", again)
+	}
+	hostAttaches(t, again)
+	d.fails(2, "no other host can attach", "run", "--keep", "--mtls", dir)
+	if out, errs, code := d.pyplug("start", "--json", "--name", "kv", dir); code != 0 || strings.TrimSpace(out) != again {
+		t.Errorf("start says %q, exit code %d, want %q\n%s", out, code, again, errs)
+	}
+	if err := k.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	k.ends(t, 0)
+}
+
+// hostAttaches has a host of go-plugin attach as Terraform does, call and go.
+func hostAttaches(t *testing.T, line string) {
+	t.Helper()
+	var configs map[string]struct {
+		Protocol        string
+		ProtocolVersion int
+		Pid             int
+		Test            bool
+		Addr            struct{ Network, String string }
+	}
+	if err := json.Unmarshal([]byte(line), &configs); err != nil {
+		t.Fatal(err)
+	}
+	c, ok := configs["example.com/test/kv"]
+	if !ok || !c.Test || c.Protocol != "grpc" {
+		t.Fatalf("it says %s", line)
+	}
+	addr, err := net.ResolveTCPAddr(c.Addr.Network, c.Addr.String)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := goplugin.NewClient(&goplugin.ClientConfig{
+		HandshakeConfig: goplugin.HandshakeConfig{ProtocolVersion: 1, MagicCookieKey: "K", MagicCookieValue: "V"},
+		Plugins:         goplugin.PluginSet{"kv": &caller{}}, AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
+		Reattach: &goplugin.ReattachConfig{Protocol: goplugin.ProtocolGRPC, ProtocolVersion: c.ProtocolVersion, Pid: c.Pid, Test: c.Test, Addr: addr},
+		Logger:   hclog.NewNullLogger(),
+	})
+	defer client.Kill() // which, with Test, only says goodbye
+	protocol, err := client.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := protocol.Ping(); err != nil {
+		t.Error(err)
+	}
+	raw, err := protocol.Dispense("kv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.(*grpc.ClientConn).Invoke(t.Context(), "/zoo.Zoo/Echo", &emptypb.Empty{}, &emptypb.Empty{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// caller hands out the connection itself.
+type caller struct {
+	goplugin.NetRPCUnsupportedPlugin
+}
+
+func (*caller) GRPCServer(*goplugin.GRPCBroker, *grpc.Server) error { return nil }
+
+func (*caller) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
+	return conn, nil
+}
+
+// --watch takes a change, and keeps the old plugin where the new one does not start.
+func TestKeepWatch(t *testing.T) {
+	d := newDaemons(t)
+	file := filepath.Join(t.TempDir(), "watched.py")
+	edit := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	edit("def version(): return 1\n")
+	d.stopped("watched")
+	d.wants("watched", "start", "--watch", file)
+	d.wants("1", "call", "watched", "version")
+	edit("def version(): return 22\n")
+	runnertest.Until(t, "the new one answers", func() bool {
+		out, _, code := d.pyplug("call", "watched", "version")
+		return code == 0 && out == "22\n"
+	})
+	edit("def version() return 333\n")
+	runnertest.Until(t, "the log tells of it", func() bool {
+		out, _, _ := d.pyplug("logs", "watched")
+		return strings.Contains(out, "does not start")
+	})
+	out, note, code := d.pyplug("call", "watched", "version")
+	if out != "22\n" || code != 0 || !strings.Contains(note, "does not start: SyntaxError") || strings.Contains(note, "restart") {
+		t.Errorf("got %q, %d and %q", out, code, note)
+	}
+	edit("def version(): return 4444\n")
+	runnertest.Until(t, "the mended one answers", func() bool {
+		out, _, code := d.pyplug("call", "watched", "version")
+		return code == 0 && out == "4444\n"
+	})
+}
+
+// What a plugin offers is told while its one worker is busy.
+func TestDaemonHooksWhileBusy(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("hang-sleep")
+	d.wants("hang-sleep", "start", "--stop-timeout", "0.1", "testdata/plugins/hang_sleep.py")
+	old := d.worker("hang-sleep")
+	for _, restarted := range []bool{false, true} {
+		if restarted {
+			d.wants("", "restart", "hang-sleep")
+		}
+		marker := filepath.Join(t.TempDir(), "marker")
+		call := d.command("call", "hang-sleep", "hang", "marker="+marker)
+		if err := call.Start(); err != nil {
+			t.Fatal(err)
+		}
+		runnertest.Until(t, "it hangs", runnertest.Exists(marker))
+		d.wants("{\n  \"marker\": \"\",\n  \"seconds\": 3600.0\n}", "hooks", "--template", "hang", "hang-sleep")
+		if out, _, _ := d.pyplug("hooks", "hang-sleep"); !strings.Contains(out, "hang(marker") {
+			t.Errorf("its hooks are %q", out)
+		}
+		if out, _, _ := d.pyplug("__complete", "call", "hang-sleep", ""); !strings.Contains(out, "hang") {
+			t.Errorf("completed are %q", out)
+		}
+		if err := call.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		_ = call.Wait() // it was interrupted
+	}
+	if now := d.worker("hang-sleep"); now == old {
+		t.Error("it was not restarted")
+	}
+}

@@ -1,0 +1,303 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// Whatever is killed, nothing of it stays, and the next one to come finds the way.
+func TestDaemonKilled(t *testing.T) {
+	kill := func(t *testing.T, pid int) {
+		t.Helper()
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("the worker", func(t *testing.T) {
+		d := newDaemons(t)
+		d.stopped("counter")
+		d.wants("counter", "start", counter)
+		d.wants("1", "call", "counter", "increment")
+		old := d.worker("counter")
+		kill(t, old)
+		// A call that comes before its death is known is told of that.
+		runnertest.Until(t, "another takes its place", func() bool { now := d.worker("counter"); return now != 0 && now != old })
+		d.wants("1", "call", "counter", "increment")
+		if alive(old) {
+			t.Error("the old worker lives")
+		}
+	})
+	for _, both := range []bool{false, true} {
+		t.Run(fmt.Sprintf("the daemon, both %v", both), func(t *testing.T) {
+			d := newDaemons(t)
+			d.stopped("counter")
+			d.wants("counter", "start", counter)
+			worker, state := d.worker("counter"), d.state("counter")
+			if both {
+				kill(t, worker)
+			}
+			kill(t, state.PID)
+			runnertest.Until(t, "all is gone", func() bool {
+				_, _, code := d.pyplug("status", "counter") // while it dies a connection may still be taken
+				return code == 9 && !alive(worker) && !alive(state.PID)
+			})
+			d.fails(9, "counter is not running", "call", "counter", "increment")
+			d.wants("", "stop", "counter")
+			d.wants("1", "call", "--auto-start", counter, "increment")
+			d.wants("2", "call", "counter", "increment")
+			d.wants("counter", "start", counter) // in the place of one that would end by itself
+			d.wants("1", "call", "counter", "increment")
+		})
+	}
+}
+
+// A call that the daemon's death ends is told so, and is not made again.
+func TestDaemonKilledDuringCall(t *testing.T) {
+	d := newDaemons(t)
+	d.wants("hang-sleep", "start", "testdata/plugins/hang_sleep.py")
+	marker := filepath.Join(t.TempDir(), "marker")
+	cmd := d.command("call", "hang-sleep", "hang", "marker="+marker)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it hangs", runnertest.Exists(marker))
+	if err := syscall.Kill(d.state("hang-sleep").PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its code is looked at
+	if code := cmd.ProcessState.ExitCode(); code != 9 {
+		t.Errorf("exit code %d, want 9", code)
+	}
+	for _, want := range []string{
+		"error: hang: the daemon of hang-sleep ended during the call\n", "  plugin: testdata/plugins/hang_sleep.py (python ",
+		"hint: its log may say why: " + filepath.Join(d.run, "hang-sleep.log"),
+	} {
+		if !strings.Contains(errs.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, errs.String())
+		}
+	}
+	runnertest.Until(t, "it is not there any more", func() bool { // while it dies a connection may still be taken
+		_, errs, code := d.pyplug("status", "hang-sleep")
+		return code == 9 && strings.Contains(errs, "is not running")
+	})
+	d.pyplug("status") // which looks at all, and removes what is left
+}
+
+// Files of another life are no hindrance, and no reason to signal anybody.
+func TestDaemonStaleFiles(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("counter")
+	dir := d.run
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	bystander := exec.Command("sleep", "600")
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = bystander.Process.Kill()
+		_ = bystander.Wait() // as it was killed
+	}()
+	listener, err := net.Listen("unix", filepath.Join(dir, "counter.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.(*net.UnixListener).SetUnlinkOnClose(false)
+	listener.Close()
+	id, err := json.Marshal(map[string]any{"name": "counter", "entry": "/gone.py", "pid": bystander.Process.Pid, "mark": "1", "boot": "before"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"counter.json": string(id), "counter.lock": "", "counter.log": "old\n", "torn.json": "{", "torn.lock": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.fails(9, "counter is not running", "call", "counter", "increment")
+	d.wants("", "stop", "counter")
+	d.wants("counter", "start", counter)
+	d.wants("1", "call", "counter", "increment")
+	d.pyplug("status") // which looks at all, and removes what is left
+	if !alive(bystander.Process.Pid) {
+		t.Error("a process was ended that has the number of a daemon of before")
+	}
+}
+
+// A daemon of another pyplug is told apart; it is shown, and can be stopped.
+func TestDaemonOfAnotherVersion(t *testing.T) {
+	d := newDaemons(t)
+	other := newCopy(t, d.bin)
+	d.stopped("counter")
+	own := d.bin
+	d.bin = other
+	d.wants("counter", "start", counter)
+	d.bin = own
+	d.fails(9, "another pyplug", "call", "counter", "increment")
+	d.fails(9, "hint: `pyplug stop counter`", "call", counter, "increment")
+	d.fails(9, "another pyplug", "start", counter)
+	d.fails(9, "error: unavailable: ", "call", "counter", "increment")
+	out, errs, code := d.pyplug("status", "counter")
+	if code != 0 || !strings.Contains(out, "ready") || !strings.Contains(out, "started by another pyplug, ") {
+		t.Errorf("its status is %q, %q", out, errs)
+	}
+	d.wants("", "stop", "counter")
+	d.wants("counter", "start", counter)
+	d.wants("1", "call", "counter", "increment")
+}
+
+// newCopy copies a program: another build, as far as pyplug knows.
+func newCopy(t *testing.T, program string) string {
+	t.Helper()
+	in, err := os.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	path := filepath.Join(t.TempDir(), "pyplug")
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(out, in)
+	if closed := out.Close(); err != nil || closed != nil {
+		t.Fatal(err, closed)
+	}
+	return path
+}
+
+// Fifty clients at once all get their answers, each its own.
+func TestDaemonManyClients(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("greeter")
+	d.wants("greeter", "start", greeter)
+	var work sync.WaitGroup
+	for i := range 50 {
+		work.Go(func() {
+			name := fmt.Sprint("client ", i)
+			want := fmt.Sprintf("\"Hello, %s\"\n", name)
+			if out, errs, code := d.pyplug("call", "greeter", "greet", "="+name); out != want || code != 0 {
+				t.Errorf("got %q, want %q, exit code %d\n%s", out, want, code, errs)
+			}
+		})
+	}
+	work.Wait()
+}
+
+// Ctrl-C ends just that call: the others go on, in the same process.
+func TestDaemonCallInterrupted(t *testing.T) {
+	for _, hooked := range []string{"hang_sleep.py", "hang_c_loop.py"} {
+		t.Run(hooked, func(t *testing.T) {
+			d := newDaemons(t)
+			name := strings.ReplaceAll(strings.TrimSuffix(hooked, ".py"), "_", "-")
+			d.stopped(name)
+			d.wants(name, "start", "testdata/plugins/"+hooked)
+			for _, flags := range [][]string{nil, {"--json"}} { // the warm way, and the ordinary one
+				marker := filepath.Join(t.TempDir(), "marker")
+				cmd := d.command(append(append([]string{"call"}, flags...), name, "hang", "marker="+marker)...)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				runnertest.Until(t, "it hangs", runnertest.Exists(marker))
+				if err := cmd.Process.Signal(os.Interrupt); err != nil {
+					t.Fatal(err)
+				}
+				_ = cmd.Wait() // its code is looked at
+				if code := cmd.ProcessState.ExitCode(); code != 130 {
+					t.Errorf("%q: exit code %d, want 130", flags, code)
+				}
+				ctx, cancel := context.WithTimeout(d.ctx, 20*time.Second)
+				defer cancel()
+				next := exec.CommandContext(ctx, d.bin, "call", name, "pid")
+				next.Env = d.env
+				if out, err := next.CombinedOutput(); err != nil {
+					t.Errorf("the next call: %v\n%s", err, out)
+				}
+			}
+		})
+	}
+}
+
+// Health says of a plugin that is not there what becomes of it.
+func TestDaemonHealthInBackoff(t *testing.T) {
+	d := newDaemons(t)
+	dir := t.TempDir()
+	plugin, broken := filepath.Join(dir, "once.py"), filepath.Join(dir, "broken")
+	text := fmt.Sprintf("import os\nif os.path.exists(%q):\n    os._exit(3)\ndef hook() -> None: pass\n", broken)
+	if err := os.WriteFile(plugin, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.stopped("once")
+	d.wants("once", "start", plugin)
+	if err := os.WriteFile(broken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(d.worker("once"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it is told", func() bool {
+		_, errs, code := d.pyplug("health", "once")
+		return code == 9 && strings.Contains(errs, "the plugin is restarting, in back-off")
+	})
+}
+
+// A daemon that is suspended is shown as that, and stop ends it with all it has.
+func TestDaemonSuspended(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("greeter")
+	d.wants("greeter", "start", greeter)
+	worker, pid := d.worker("greeter"), d.state("greeter").PID
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it has stopped", func() bool {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err != nil || bytes.Contains(text, []byte(") T "))
+	})
+	if out, _, _ := d.pyplug("status", "greeter"); !strings.Contains(out, "unknown") {
+		t.Errorf("its status is %q", out)
+	}
+	want := fmt.Sprintf(`"state":"unknown","problem":"process %d did not answer within 2s","socket":`, pid)
+	if out, _, _ := d.pyplug("status", "--json"); !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf(`"daemon_pid":%d`, pid)) {
+		t.Errorf("its status is %s", out)
+	}
+	began := time.Now()
+	var work sync.WaitGroup
+	for _, words := range [][]string{
+		{"call", "--auto-start", "--timeout", "1s", greeter, "greet", "World"}, {"start", greeter}, {"restart", "greeter"}, {"hooks", "greeter"},
+	} {
+		work.Go(func() { d.fails(9, "which does not answer\n", words...) })
+	}
+	work.Wait()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s to tell that it does not answer", took)
+	}
+	for _, words := range [][]string{{"call", "--timeout", "100ms", "greeter", "greet", "World"}, {"health", "--timeout", "100ms", "greeter"}} {
+		out, errs, code := d.pyplug(words...)
+		if code != 124 || !strings.Contains(errs, fmt.Sprintf("no result within 100ms: the name greeter is held by process %d, which does not answer\n", pid)) ||
+			!strings.HasSuffix(errs, "\nhint: `pyplug stop greeter` ends it\n") || strings.Count(errs, "hint: ") != 1 {
+			t.Errorf("%q: exit code %d, %q\n%s", words, code, out, errs)
+		}
+	}
+	d.wants("", "stop", "greeter")
+	runnertest.Until(t, "all is gone", func() bool { return !alive(pid) && !alive(worker) })
+	d.wants("greeter", "start", greeter)
+}

@@ -1,0 +1,287 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// start returns while what it started stays, whoever waits for the end of whatever
+// it was given: a shell's $(…), a test runner's open descriptors.
+func TestStartReturns(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("greeter")
+	var open [7]*os.File // 3 to 9
+	var ends [7]*os.File
+	for i := range open {
+		var err error
+		if ends[i], open[i], err = os.Pipe(); err != nil {
+			t.Fatal(err)
+		}
+		defer ends[i].Close()
+	}
+	cmd := exec.Command("bash", "-c", `x=$(pyplug start "$1") && echo "<$x>" && pyplug call "$x" greet World`, "sh", greeter)
+	if _, err := exec.LookPath("bash"); err != nil {
+		cmd.Path, cmd.Args[0] = "/bin/sh", "sh"
+	}
+	cmd.Env = append(d.env, "PATH="+filepath.Dir(d.bin)+":"+os.Getenv("PATH"))
+	cmd.ExtraFiles = open[:]
+	out, err := cmd.Output()
+	if want := "<greeter>\n\"Hello, World\"\n"; err != nil || string(out) != want {
+		t.Fatalf("got %q, %v, want %q", out, err, want)
+	}
+	for i, end := range ends {
+		open[i].Close()
+		closed := make(chan error, 1)
+		go func() { // ends with the pipe
+			_, err := io.ReadAll(end)
+			closed <- err
+		}()
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(runnertest.Patience):
+			t.Errorf("descriptor %d is still open", i+3)
+			end.Close()
+			<-closed
+		}
+	}
+	state := d.state("greeter")
+	for fd, want := range []string{"/dev/null", state.Log, state.Log} {
+		if to, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", state.PID, fd)); err != nil || to != want {
+			t.Errorf("descriptor %d of the daemon is %s, %v, want %s", fd, to, err, want)
+		}
+	}
+}
+
+// A standard output that takes nothing changes nothing of what was started, and is
+// told where it is an error.
+func TestStartOutput(t *testing.T) {
+	for name, c := range map[string]struct {
+		line string
+		code int
+		want string
+	}{
+		"closed":      {`pyplug start "$1" >&-`, 0, ""},
+		"all closed":  {`pyplug start "$1" <&- >&- 2>&-`, 0, ""},
+		"full":        {`pyplug start "$1" >/dev/full`, 1, "error: standard output: write /dev/stdout: no space left on device; greeter runs all the same\n"},
+		"full, hint":  {`pyplug start "$1" >/dev/full`, 1, "hint: `pyplug stop greeter` stops it\n"},
+		"full, JSON":  {`pyplug start --json "$1" >/dev/full`, 1, "; greeter runs all the same\n"},
+		"reader gone": {`pyplug start "$1" | true`, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDaemons(t)
+			d.stopped("greeter")
+			cmd := exec.Command("sh", "-c", c.line, "sh", greeter)
+			cmd.Env = append(d.env, "PATH="+filepath.Dir(d.bin)+":"+os.Getenv("PATH"))
+			var errs strings.Builder
+			cmd.Stderr = &errs
+			_ = cmd.Run() // its code is looked at
+			if got := cmd.ProcessState.ExitCode(); got != c.code || !strings.Contains(errs.String(), c.want) {
+				t.Errorf("exit code %d, want %d, and %q in %q", got, c.code, c.want, errs.String())
+			}
+			d.wants(`"Hello, World"`, "call", "greeter", "greet", "World")
+		})
+	}
+}
+
+// However many start a plugin at once, there is one, and all are told its name.
+func TestStartTogether(t *testing.T) {
+	for _, n := range []int{2, 50} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			d := newDaemons(t)
+			d.stopped("slow-import")
+			log := filepath.Join(t.TempDir(), "log")
+			d.env = append(d.env, "SLOW_IMPORT=0.5", "SLOW_IMPORT_LOG="+log)
+			var work sync.WaitGroup
+			for range n {
+				work.Go(func() {
+					out, errs, code := d.pyplug("start", "testdata/plugins/slow_import.py")
+					if out != "slow-import\n" || errs != "" || code != 0 {
+						t.Errorf("got %q, %q, exit code %d", out, errs, code)
+					}
+				})
+			}
+			work.Wait()
+			if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "\n") != 1 {
+				t.Errorf("it was imported by %q, %v, want by one", text, err)
+			}
+		})
+	}
+}
+
+// Plugins that are started at once and would have the same name all get one.
+func TestStartSameNames(t *testing.T) {
+	d := newDaemons(t)
+	text, err := os.ReadFile(counter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, 8)
+	var work sync.WaitGroup
+	for i := range names {
+		file := filepath.Join(t.TempDir(), "same.py")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		work.Go(func() {
+			out, errs, code := d.pyplug("start", file)
+			if names[i] = strings.TrimSpace(out); code != 0 {
+				t.Errorf("exit code %d: %s", code, errs)
+			}
+		})
+	}
+	work.Wait()
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] || !strings.HasPrefix(name, "same") {
+			t.Errorf("names %q", names)
+		}
+		seen[name] = true
+		d.wants("1", "call", name, "increment")
+	}
+	d.wants("", append([]string{"stop"}, names...)...)
+}
+
+// An interrupted start leaves nothing, and says so as run does.
+func TestStartInterrupted(t *testing.T) {
+	d := newDaemons(t)
+	marker := filepath.Join(t.TempDir(), "marker")
+	d.env = append(d.env, "HANG_IMPORT_MARKER="+marker)
+	cmd := d.command("start", "testdata/plugins/hang_import.py")
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "the import hangs", runnertest.Exists(marker))
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // its code is looked at
+	if got := cmd.ProcessState.ExitCode(); got != 130 || !strings.Contains(errs.String(), "interrupted") {
+		t.Errorf("exit code %d, want 130\n%s", got, errs.String())
+	}
+	d.fails(9, "is not running", "status", "hang-import")
+}
+
+// stop ends a start that goes on, too.
+func TestStopWhileStarting(t *testing.T) {
+	d := newDaemons(t)
+	marker := filepath.Join(t.TempDir(), "marker")
+	d.env = append(d.env, "HANG_IMPORT_MARKER="+marker)
+	cmd := d.command("start", "testdata/plugins/hang_import.py")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "the import hangs", runnertest.Exists(marker))
+	out, _, _ := d.pyplug("status", "hang-import")
+	if !strings.Contains(out, "starting") {
+		t.Errorf("its status is %q", out)
+	}
+	d.wants("", "stop", "hang-import")
+	_ = cmd.Wait() // its code is looked at
+	if got := cmd.ProcessState.ExitCode(); got == 0 {
+		t.Error("start succeeded")
+	}
+}
+
+// --all stops whatever runs.
+func TestStopAll(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("greeter", "counter")
+	d.wants("greeter", "start", greeter)
+	d.wants("counter", "start", counter)
+	d.wants(`{"schema":1,"stopped":["counter","greeter"]}`, "stop", "--all", "--json")
+	d.wants(`{"schema":1,"plugins":[]}`, "status", "--json")
+	d.wants("", "stop", "--all")
+	out, errs, code := d.pyplug("status")
+	if out != "" || errs != "note: no plugin runs in the background\n" || code != 0 {
+		t.Errorf("status says %q, %q, exit code %d", out, errs, code)
+	}
+}
+
+// What help shows for Terraform is a line that ends, with how to attach.
+func TestStartHelp(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("greeter")
+	help, _, _ := d.pyplug("start", "--help")
+	_, rest, ok := strings.Cut(help, "export TF_REATTACH_PROVIDERS=")
+	line, _, _ := strings.Cut(rest, "\n")
+	if !ok {
+		t.Fatalf("help has no such line:\n%s", help)
+	}
+	line = "x=" + strings.ReplaceAll(line, "provider.py", greeter) + ` && echo "$x"`
+	cmd := exec.CommandContext(d.ctx, "sh", "-c", line)
+	cmd.Env = append(d.env, "PATH="+filepath.Dir(d.bin)+":"+os.Getenv("PATH"))
+	out, err := cmd.Output()
+	if err != nil || !strings.HasPrefix(string(out), `{"schema":1,"name":"greeter","socket":"`) {
+		t.Errorf("%s: got %q, %v", line, out, err)
+	}
+}
+
+// What a plugin is started with is nobody else's to read: a command line is everybody's.
+func TestStartSecret(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("inside")
+	d.wants("inside", "start", "--env", "SECRET=gefunden", "testdata/plugins/inside.py")
+	d.wants("gefunden", "call", "--raw", "inside", "env", "SECRET")
+	for _, pid := range []int{d.state("inside").PID, d.worker("inside")} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err != nil || strings.Contains(string(text), "gefunden") {
+			t.Errorf("the command line is %q, %v", text, err)
+		}
+	}
+	d.wants("null", "call", "inside", "env", "PYPLUG_DAEMON_WORDS")
+}
+
+// Who comes while a plugin is being stopped waits for that, and goes on from there.
+func TestStartWhileStopping(t *testing.T) {
+	d := newDaemons(t)
+	const file = "testdata/plugins/hang_sleep.py"
+	d.stopped("hang-sleep")
+	d.wants("hang-sleep", "start", "--stop-timeout", "0.1", file)
+	marker := filepath.Join(t.TempDir(), "marker")
+	call, stop := d.command("call", "hang-sleep", "hang", "marker="+marker), d.command("stop", "hang-sleep")
+	if err := call.Start(); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it hangs", runnertest.Exists(marker))
+	if err := stop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "it is being stopped", func() bool {
+		out, _, _ := d.pyplug("status", "hang-sleep")
+		return strings.Contains(out, "stopping")
+	})
+	var work sync.WaitGroup
+	for _, words := range [][]string{
+		{"start", file}, {"call", "--auto-start", file, "pid"},
+		{"call", "hang-sleep", "pid"}, {"call", "--verbose", "hang-sleep", "pid"}, // the warm way, and the ordinary one
+	} {
+		work.Go(func() {
+			out, errs, code := d.pyplug(words...)
+			none := words[1] != file && words[1] != "--auto-start" && code == 9 && strings.Contains(errs, "is not running")
+			if code != 0 && !none || words[0] == "start" && out != "hang-sleep\n" {
+				t.Errorf("%q: got %q, exit code %d\n%s", words, out, code, errs)
+			}
+		})
+	}
+	work.Wait()
+	_ = call.Wait() // it was stopped
+	if err := stop.Wait(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}

@@ -1,0 +1,175 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
+)
+
+// healthy serves health, which is SERVING for the server as a whole, and
+// NOT_SERVING for the service "sick".
+func healthy(t *testing.T, network, address string, options ...grpc.ServerOption) (string, *health.Server) {
+	t.Helper()
+	h := health.NewServer()
+	h.SetServingStatus("sick", grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	return serveHealth(t, network, address, h, options...), h
+}
+
+func serveHealth(t *testing.T, network, address string, h grpc_health_v1.HealthServer, options ...grpc.ServerOption) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := grpc.NewServer(options...)
+	grpc_health_v1.RegisterHealthServer(s, h)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }() // ends with Stop
+	t.Cleanup(func() {
+		s.Stop()
+		<-served
+	})
+	return l.Addr().String()
+}
+
+// certificates makes cert.pem and key.pem of localhost in dir, which is its own
+// authority, and returns the pair.
+func certificates(t *testing.T, dir string) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{
+		"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "EC PRIVATE KEY", Bytes: secret},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// TestHealthAddress asks servers that pyplug does not start.
+func TestHealthAddress(t *testing.T) {
+	dir := t.TempDir()
+	pair := certificates(t, dir)
+	mutual := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAnyClientCert}
+	plain, _ := healthy(t, "tcp", "127.0.0.1:0")
+	socket, _ := healthy(t, "unix", filepath.Join(dir, "socket"))
+	secure, _ := healthy(t, "tcp", "127.0.0.1:0", grpc.Creds(credentials.NewServerTLSFromCert(&pair)))
+	strict, _ := healthy(t, "tcp", "127.0.0.1:0", grpc.Creds(credentials.NewTLS(mutual)))
+	stuck := serveHealth(t, "tcp", "127.0.0.1:0", hanging{})
+	none, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, and no more
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer none.Close()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for name, c := range map[string]struct {
+		flags []string
+		code  int
+		probe int // with --probe-codes
+		want  string
+	}{
+		"serving":          {[]string{"--address", plain}, 0, 0, "^healthy\n$"},
+		"a service":        {[]string{"--address", plain, "--service", "sick"}, 7, 4, `the health of the service "sick" is NOT_SERVING, want SERVING`},
+		"no such service":  {[]string{"--address", plain, "--service", "nope"}, 7, 3, `not for the service "nope"`},
+		"by a resolver":    {[]string{"--address", "dns:///" + plain}, 0, 0, "^healthy\n$"},
+		"by none":          {[]string{"-addr", "passthrough:" + plain}, 0, 0, "^healthy\n$"},
+		"a header":         {[]string{"--address", plain, "--rpc-header", "tenant: blue"}, 0, 0, "^healthy\n$"},
+		"no header":        {[]string{"--address", plain, "--rpc-header", "tenant"}, 2, 1, "want NAME=VALUE or \"NAME: VALUE\""},
+		"a flag as value":  {[]string{"--address", plain, "--user-agent", "--probe-codes", "--service", "sick"}, 7, 4, "NOT_SERVING"},
+		"of a plugin":      {[]string{"--address", plain, "--start-timeout", "5"}, 2, 1, "--start-timeout is for a plugin that is started"},
+		"TLS with no name": {[]string{"--address", secure, "--tls", "--tls-server-name", ""}, 2, 1, "--tls-server-name is empty"},
+		"on a socket":      {[]string{"--address", "unix:" + socket}, 0, 0, "^healthy\n$"},
+		"nobody there":     {[]string{"--address", "127.0.0.1:1"}, 6, 2, "cannot connect to 127.0.0.1:1: .*connection refused"},
+		"no such socket":   {[]string{"--address", "unix:" + socket + "s"}, 6, 2, "cannot connect to unix:.*no such file"},
+		"no answer":        {[]string{"--address", none.Addr().String(), "--connect-timeout", "0.3"}, 6, 2, "within 300ms"},
+		"hanging":          {[]string{"--address", stuck, "--timeout", "0.3"}, 124, 3, "no answer of the health service within 300ms"},
+		"no address":       {[]string{"--address", "nonsense"}, 2, 1, `"nonsense" is neither host:port nor unix:/path`},
+		"TLS":              {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert}, 0, 0, "^healthy\n$"},
+		"TLS by name":      {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert, "--tls-server-name", "localhost"}, 0, 0, "^healthy\n$"},
+		"another name":     {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert, "--tls-server-name", "example"}, 6, 2, "no TLS with .*localhost, not example"},
+		"unknown signer":   {[]string{"--address", secure, "--tls"}, 6, 2, "no TLS with .*unknown authority"},
+		"not verified":     {[]string{"--address", secure, "--tls", "--tls-no-verify"}, 0, 0, "^healthy\n$"},
+		"no TLS":           {[]string{"--address", secure, "--connect-timeout", "0.5"}, 6, 2, "does not speak HTTP/2|TLS"},
+		"TLS, and it none": {[]string{"--address", plain, "--tls", "--tls-no-verify"}, 6, 2, "no TLS with "},
+		"own certificate":  {[]string{"--address", strict, "--tls", "--tls-ca-cert", cert, "--tls-client-cert", cert, "--tls-client-key", key}, 0, 0, "^healthy\n$"},
+		"none of its own":  {[]string{"--address", strict, "--tls", "--tls-ca-cert", cert}, 6, 2, "no TLS with .*: the server wants a client certificate"},
+		"no key":           {[]string{"--address", secure, "--tls", "--tls-client-cert", cert}, 2, 1, "given together"},
+		"no authority":     {[]string{"--address", secure, "--tls", "--tls-ca-cert", key}, 2, 1, "key.pem: no certificate in PEM"},
+		"no file":          {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert + "s"}, 2, 1, "cert.pems: no such file"},
+		"TLS not meant":    {[]string{"--address", secure, "--tls-ca-cert", cert}, 2, 1, "--tls is not given"},
+		"a plugin too":     {[]string{"--address", plain, "plugin.py"}, 2, 1, "want one of them"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pyplug(t, nil, append([]string{"health"}, c.flags...)...).says(t, c.code, c.want)
+			pyplug(t, nil, append([]string{"health", "--probe-codes=true"}, c.flags...)...).says(t, c.probe, c.want)
+		})
+	}
+}
+
+// What the environment says of plugins does not forbid to ask a server.
+func TestHealthAddressEnvironment(t *testing.T) {
+	address, _ := healthy(t, "tcp", "127.0.0.1:0")
+	env := []string{"PYPLUG_START_TIMEOUT=5", "PYPLUG_STOP_TIMEOUT=5", "PYPLUG_TIMEOUT=5"}
+	pyplug(t, env, "health", "--address", address).says(t, 0, "^healthy\n$")
+}
+
+// A file of TLS that never comes can be interrupted.
+func TestHealthAddressInterrupted(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	interruptReading(t, fifo, "health", "--address", "127.0.0.1:1", "--tls", "--tls-ca-cert", fifo)
+}
+
+// TestHealthWatch follows a server's health until it is told to stop.
+func TestHealthWatch(t *testing.T) {
+	address, h := healthy(t, "tcp", "127.0.0.1:0")
+	s := pyplug(t, nil, "health", "--watch", "--address", address)
+	out := reading(t, s.Cmd)
+	lines := bufio.NewReader(out)
+	for _, want := range []string{"healthy    SERVING\n", "unhealthy  NOT_SERVING\n", "healthy    SERVING\n"} {
+		if got, err := lines.ReadString('\n'); got != want {
+			t.Errorf("got %q, %v; want %q", got, err, want)
+		}
+		status := grpc_health_v1.HealthCheckResponse_SERVING
+		if strings.HasPrefix(want, "healthy") {
+			status = grpc_health_v1.HealthCheckResponse_NOT_SERVING
+		}
+		h.SetServingStatus("", status)
+	}
+	if err := s.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, 130)
+}

@@ -1,0 +1,262 @@
+package commands_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// The fake Python is this test binary under the name python, in what looks like
+// a venv. It runs scripts of simple calls, one to a line, that are Go as well as
+// Python, and that pyplug takes for the text of a gRPC plugin:
+//
+//	import grpc
+//	listen("mute")
+//	print("1|1|tcp|$ADDRESS|grpc")
+//	hang()
+//
+// With it the worst of plugins need no Python, and no luck with their timing.
+
+// fakePython makes "-- DIR/plugin.py --" of a script a plugin of the fake.
+// `fakepython DIR...` is its command.
+func fakePython(ts *testscript.TestScript, neg bool, args []string) {
+	if runtime.GOOS == "windows" {
+		ts.Fatalf("a venv looks different there")
+	}
+	for _, dir := range args {
+		ts.Check(makeFake(ts.MkAbs(dir)))
+	}
+}
+
+func makeFake(dir string) error {
+	venv := filepath.Join(dir, ".venv")
+	if err := os.MkdirAll(filepath.Join(venv, "bin"), 0o755); err != nil {
+		return err
+	}
+	cfg := "home = /usr/bin\ninclude-system-site-packages = false\nversion = 3.11.2\n"
+	if err := os.WriteFile(filepath.Join(venv, "pyvenv.cfg"), []byte(cfg), 0o644); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return os.Symlink(self, filepath.Join(venv, "bin", "python"))
+}
+
+// runFake runs the script that is its last argument, as Python does.
+func runFake() error {
+	if err := os.Unsetenv("ADDRESS"); err != nil {
+		return err
+	}
+	script := os.Args[len(os.Args)-1]
+	text, err := os.ReadFile(script)
+	if err != nil {
+		return err
+	}
+	for n, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || strings.HasPrefix(line, `"""`) || strings.HasPrefix(line, "import ") {
+			continue
+		}
+		if err := perform(line); err != nil {
+			return fmt.Errorf("%s:%d: %w", script, n+1, err)
+		}
+	}
+	return nil
+}
+
+// perform does one call of a script.
+func perform(line string) error {
+	e, err := parser.ParseExpr(line)
+	if err != nil {
+		return err
+	}
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return errors.New("not a call")
+	}
+	name, ok := call.Fun.(*ast.Ident)
+	do := calls[name.Name]
+	if !ok || do == nil {
+		return fmt.Errorf("no call %s", line)
+	}
+	text, number := "", 0
+	for _, arg := range call.Args {
+		switch v := value(arg).(type) {
+		case string:
+			text = os.ExpandEnv(v)
+		case int:
+			number = v
+		default:
+			return fmt.Errorf("no argument %T", arg)
+		}
+	}
+	return do(text, number)
+}
+
+// value is that of a string, a number, or a string times a number.
+func value(e ast.Expr) any {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if n, err := strconv.Atoi(e.Value); err == nil {
+			return n
+		}
+		if text, err := strconv.Unquote(e.Value); err == nil {
+			return text
+		}
+	case *ast.BinaryExpr:
+		text, isText := value(e.X).(string)
+		n, isNumber := value(e.Y).(int)
+		if e.Op == token.MUL && isText && isNumber {
+			return strings.Repeat(text, n)
+		}
+	}
+	return nil
+}
+
+// calls are what a script may do, with the one text and the one number that it
+// gives.
+var calls = map[string]func(text string, n int) error{
+	"print": func(text string, _ int) error { _, err := fmt.Println(text); return err },
+	"write": func(text string, _ int) error { _, err := fmt.Print(text); return err },
+	"warn":  func(text string, _ int) error { _, err := fmt.Fprintln(os.Stderr, text); return err },
+	"exit":  func(_ string, n int) error { os.Exit(n); return nil },
+	"hang":  func(string, int) error { time.Sleep(time.Hour); return nil },
+	"child": func(string, int) error {
+		child := exec.Command("sleep", "3600")
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		return child.Start()
+	},
+	"at":          func(address string, _ int) error { return os.Setenv("ADDRESS", address) },
+	"touch":       func(path string, _ int) error { return os.WriteFile(path, nil, 0o600) },
+	"mark":        func(string, int) error { return mark() },
+	"certificate": func(padding string, _ int) error { return makeCertificate(padding) },
+	"flood":       flood,
+	"listen":      listen,
+	"serve":       serve,
+}
+
+// flood writes n megabytes without a newline; 0: it does not end.
+func flood(_ string, n int) error {
+	block := strings.Repeat("x", 1<<20)
+	for i := 0; n == 0 || i < n; i++ {
+		if _, err := fmt.Print(block); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mark makes the file that a test waits for, if it waits.
+func mark() error {
+	if path := os.Getenv("MARKER"); path != "" {
+		return os.WriteFile(path, nil, 0o600)
+	}
+	return nil
+}
+
+// opened is what listen opened last, secure how serve encrypts.
+var (
+	opened net.Listener
+	secure *tls.Config
+)
+
+// listen listens at $ADDRESS, or, after no at, at a free port, and serves what is
+// no gRPC:
+//
+//	closed  nothing any more
+//	mute    connections, in silence
+//	ssh     the greeting of another protocol
+func listen(kind string, _ int) error {
+	address, network := os.Getenv("ADDRESS"), "tcp"
+	if filepath.IsAbs(address) {
+		network = "unix"
+	} else if address == "" {
+		address = "127.0.0.1:0"
+	}
+	l, err := net.Listen(network, address)
+	if err != nil {
+		return err
+	}
+	opened = l
+	switch kind {
+	case "closed":
+		l.Close()
+	case "mute", "ssh":
+		go func() { // ends with the process
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					log.Fatal(err)
+				}
+				if kind == "ssh" {
+					fmt.Fprint(conn, "SSH-2.0-OpenSSH_9.2\r\n")
+				}
+				if err := mark(); err != nil {
+					log.Fatal(err)
+				}
+				go io.Copy(io.Discard, conn)
+			}
+		}()
+	}
+	return os.Setenv("ADDRESS", l.Addr().String())
+}
+
+// makeCertificate sets $CERTIFICATE to what the sixth field has, and has serve
+// encrypt with it for the client in the environment. "=" makes it padded.
+func makeCertificate(padding string) error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	var der []byte
+	for fits := false; !fits; fits = padding == "" || len(der)%3 > 0 {
+		if der, err = x509.CreateCertificate(rand.Reader, template, template, key.Public(), key); err != nil {
+			return err
+		}
+		template.DNSNames = append(template.DNSNames, "xx") // its length is no multiple of 3
+	}
+	secure = &tls.Config{
+		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		ClientAuth:   tls.RequireAndVerifyClientCert, ClientCAs: x509.NewCertPool(),
+	}
+	secure.ClientCAs.AppendCertsFromPEM([]byte(os.Getenv("PLUGIN_CLIENT_CERT")))
+	encoding := base64.RawStdEncoding
+	if padding != "" {
+		encoding = base64.StdEncoding
+	}
+	return os.Setenv("CERTIFICATE", encoding.EncodeToString(der))
+}
+
+// foreign is the command that listens at $FOREIGN, in the test's own process.
+func foreign(ts *testscript.TestScript, neg bool, args []string) {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { l.Close() })
+	ts.Setenv("FOREIGN", l.Addr().String())
+}

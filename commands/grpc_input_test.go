@@ -1,0 +1,88 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// inputPlugin makes a plugin of the fake that makes its marker when it is ready,
+// and returns the words of a pyplug that calls it: Hang takes a stream, Echo does
+// not.
+func inputPlugin(t *testing.T) (words []string) {
+	t.Helper()
+	dir := t.TempDir()
+	proto, plugin := filepath.Join(dir, "fake.proto"), filepath.Join(dir, "plugin", "plugin.py")
+	if err := os.Mkdir(filepath.Dir(plugin), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		plugin: "import grpc\nserve(\"SERVING\")\nmark()\nprint(\"1|1|tcp|$ADDRESS|grpc\")\nhang()",
+		proto: `syntax = "proto3"; message Text { string text = 1; }
+service Fake { rpc Hang(stream Text) returns (Text); rpc Echo(Text) returns (Text); }`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := makeFake(filepath.Dir(plugin)); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"run", "--proto", proto, plugin}
+}
+
+// TestGRPCInputNeverComes waits for input from a pipe that nobody opens, and from
+// one that nobody writes to. The limit of the call counts, and a signal does.
+func TestGRPCInputNeverComes(t *testing.T) {
+	words, fifo := inputPlugin(t), filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	silent, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	defer w.Close()
+	start := func(t *testing.T, flags ...string) *session {
+		s := pyplug(t, []string{"PYPLUG_PYTHON=", "MARKER=MARKER"}, append(words[:len(words):len(words)], flags...)...)
+		s.Stdin = silent
+		s.start(t)
+		return s
+	}
+	for name, input := range map[string]string{"a pipe": fifo, "standard input": "-"} {
+		for hook, says := range map[string]string{"Hang": "no result within 300ms", "Echo": "no end of "} {
+			t.Run(name+" "+hook, func(t *testing.T) {
+				s := start(t, "--input", input, hook)
+				if err := s.Process.Signal(syscall.SIGINT); err != nil {
+					t.Fatal(err)
+				}
+				s.ends(t, 130)
+				s = start(t, "--timeout", "0.3", "--input", input, hook)
+				s.ends(t, 124)
+				if !strings.Contains(s.errs.String(), "error: "+hook+": "+says) {
+					t.Errorf("standard error is %q, want %q in it", &s.errs, says)
+				}
+			})
+		}
+	}
+}
+
+// TestGRPCInputTooLong gives a message that cannot become one that is small enough.
+func TestGRPCInputTooLong(t *testing.T) {
+	words, input := inputPlugin(t), filepath.Join(t.TempDir(), "input")
+	text := "{}\n\n{\"text\": \"" + strings.Repeat("x", 200_000) + "\"}\n"
+	if err := os.WriteFile(input, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	words = append(words, "--max-message", "1KB", "--input", input, "Hang")
+	s := pyplug(t, []string{"PYPLUG_PYTHON="}, words...)
+	s.says(t, 4, `^error: Hang: input message 2: \S+/input: line 3: it takes more than 71680 bytes, --max-message is 1024\n`)
+	if !strings.Contains(s.errs.String(), "hint: --max-message allows larger ones") {
+		t.Errorf("no hint in %q", &s.errs)
+	}
+}

@@ -1,0 +1,143 @@
+package commands_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pyplug/pyplug/commands"
+	"github.com/pyplug/pyplug/commands/ui"
+	_ "github.com/pyplug/pyplug/commands/warm/call"   // as main does
+	_ "github.com/pyplug/pyplug/commands/warm/health" // as main does
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// The test binary is pyplug when a script calls it so, and python in the
+// environments that fakepython makes.
+func TestMain(m *testing.M) {
+	// A program with the race detector sleeps for a second before it exits.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
+		panic(err)
+	}
+	if filepath.Base(os.Args[0]) == "python" {
+		if err := runFake(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	// A check starts its stock host by the path of its own program, which is this,
+	// and so does start what stays.
+	if len(os.Args) > 1 && (os.Args[1] == "__host" || os.Args[1] == "__daemon") {
+		os.Exit(commands.Main(os.Args, ui.System()))
+	}
+	if filepath.Base(os.Args[0]) != "pyplug" {
+		// The examples of the README and of docs run where their reader is.
+		if err := os.Chdir(".."); err != nil {
+			panic(err)
+		}
+		runnertest.HeedSignals()
+		// What checks find here is not for the one who runs these tests.
+		for _, name := range []string{"GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"} {
+			if err := os.Unsetenv(name); err != nil {
+				panic(err)
+			}
+		}
+	}
+	testscript.Main(m, map[string]func(){
+		"pyplug": func() { os.Exit(commands.Main(os.Args, ui.System())) },
+	})
+}
+
+// TestScripts runs the command line as users do. Every script of the directory
+// runs. `go test -run TestScripts/NAME` runs one; -update rewrites its golden
+// parts.
+func TestScripts(t *testing.T) {
+	python := runnertest.Python(t)
+	plugins, err := filepath.Abs("testdata/plugins")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       slices.Contains(os.Args, "-update"),
+		Setup: func(env *testscript.Env) error {
+			env.Values[testKey] = env.T()
+			env.Setenv("PYTHON", python)
+			env.Setenv("PLUGINS", plugins)
+			env.Setenv("PYPLUGBIN", filepath.SplitList(env.Getenv("PATH"))[0]) // has pyplug alone
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
+			env.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+			env.Setenv("PYTHONWARNINGS", "ignore")
+			env.Setenv("COLUMNS", "100")
+			env.Setenv("PYPLUG_RUN_DIR", runDir(env.T().(testing.TB)))
+			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(python))
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exitcode":   exitCode,
+			"fakepython": fakePython,
+			"fixedport":  fixedPort,
+			"foreign":    foreign,
+			"grpcio":     grpcio,
+			"waitfor":    waitFor,
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "bash":
+				_, err := exec.LookPath("bash")
+				return err == nil, nil
+			}
+			return false, errors.New("unknown condition " + cond)
+		},
+	})
+}
+
+// testKey is where a script has its test.
+const testKey = "test"
+
+// grpcio is the command by which a script asks for plugins to run in a Python
+// that has grpcio. Without one the script is skipped.
+func grpcio(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Setenv("PYPLUG_PYTHON", runnertest.GRPCIO(ts.Value(testKey).(runnertest.T)))
+}
+
+// fixedPort is `fixedport NAME`: the variable gets a port for a plugin that always
+// listens at the same one.
+func fixedPort(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: fixedport NAME")
+	}
+	ts.Setenv(args[0], runnertest.FixedPort(ts.Value(testKey).(testing.TB)))
+}
+
+// exitCode is `exitcode N [-stdin FILE] COMMAND ARG...`: the command must end
+// with just that code. Its output is looked at with stdout, stderr and cmp.
+func exitCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exitcode N COMMAND ARG...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%s: %v", strings.Join(args[1:], " "), err)
+	}
+	if got != want {
+		ts.Fatalf("%s: exit code %d, want %d", strings.Join(args[1:], " "), got, want)
+	}
+}
