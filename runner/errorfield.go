@@ -52,7 +52,7 @@ func carriedError(path, hookName string, value json.RawMessage) *hook.Error {
 	if text == "" {
 		return nil
 	}
-	return &hook.Error{Kind: hook.Failed, Hook: hookName, Sent: true, Err: errors.New(text)}
+	return &hook.Error{Kind: hook.Failed, Hook: hookName, Begun: true, Err: errors.New(text)}
 }
 
 // member is a member of an object, or an element of an array by its number; nil

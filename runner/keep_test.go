@@ -261,7 +261,7 @@ func TestKeepAbsent(t *testing.T) {
 	_, err := k.Call(t.Context(), call("ok", "[1]"))
 	const want = "no instance was free within 50ms: the plugin ended while no call was running; it is started again in "
 	var e *hook.Error
-	if !errors.As(err, &e) || e.Kind != hook.Unavailable || !strings.HasPrefix(e.Error(), want) || e.Exit == nil || e.Sent {
+	if !errors.As(err, &e) || e.Kind != hook.Unavailable || !strings.HasPrefix(e.Error(), want) || e.Exit == nil || e.Begun {
 		t.Errorf("got %v, want %s…", err, want)
 	}
 	if absent := (*runner.AbsentError)(nil); !errors.As(err, &absent) || absent.Next < 50*time.Second {

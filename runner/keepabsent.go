@@ -39,7 +39,7 @@ func (k *Kept) explain(err error) error {
 		limit *hook.LimitError
 		full  *FullError
 	)
-	if !errors.As(err, &e) || e.Sent {
+	if !errors.As(err, &e) || e.Begun {
 		return err
 	}
 	if !(errors.As(e.Err, &limit) && limit.What == pool.NoPlace) && !errors.As(e.Err, &full) {

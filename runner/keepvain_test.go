@@ -39,7 +39,7 @@ func TestKeepVainStart(t *testing.T) {
 	for range 3 {
 		_, err := k.Call(ctx, call("ok", "[1]"))
 		e, later := (*hook.Error)(nil), (*runner.LaterError)(nil)
-		if !errors.As(err, &e) || e.Kind != hook.Start || e.Hook != "ok" || e.Sent || e.Error() != "RuntimeError: no room" {
+		if !errors.As(err, &e) || e.Kind != hook.Start || e.Hook != "ok" || e.Begun || e.Error() != "RuntimeError: no room" {
 			t.Fatalf("got %#v, want the import's error", err)
 		}
 		if e.Python == nil || len(e.Python.Frames) == 0 || !errors.As(err, &later) || later.Next < 50*time.Minute {

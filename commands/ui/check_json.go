@@ -18,7 +18,7 @@ type checkShape struct {
 	ExitCode  int          `json:"exit_code"`
 	TookMS    json.Number  `json:"took_ms"`
 	Stages    []stageShape `json:"stages"`
-	Error     *errorShape  `json:"error,omitempty"`
+	Error     *hook.Error  `json:"error,omitempty"`
 }
 
 type stageShape struct {
@@ -39,7 +39,7 @@ type findingShape struct {
 	Fix     string      `json:"fix,omitempty"`
 	File    string      `json:"file,omitempty"`
 	Line    int         `json:"line,omitempty"`
-	Error   *errorShape `json:"error,omitempty"`
+	Error   *hook.Error `json:"error,omitempty"`
 }
 
 // CheckJSON prints a check as one line on standard output: {"schema", "plugin",
@@ -50,7 +50,7 @@ type findingShape struct {
 func (s *Streams) CheckJSON(c Checked) error {
 	shape := checkShape{
 		Schema: 1, Plugin: c.Plugin, Transport: c.Transport, Verdict: c.verdict().String(), ExitCode: c.ExitCode,
-		TookMS: json.Number(milliseconds(c.Took)), Stages: []stageShape{}, Error: shapeOf(c.Err),
+		TookMS: json.Number(milliseconds(c.Took)), Stages: []stageShape{}, Error: c.Err,
 	}
 	for _, st := range c.Stages {
 		shape.Stages = append(shape.Stages, shapeOfStage(st))
@@ -69,18 +69,10 @@ func shapeOfStage(st hook.Stage) stageShape {
 	for _, f := range st.Findings {
 		shape.Findings = append(shape.Findings, findingShape{
 			ID: f.ID, Status: f.Verdict.String(), Message: f.Message, Fix: strings.Join(f.Fix, "\n"),
-			File: f.File, Line: f.Line, Error: shapeOf(f.Err),
+			File: f.File, Line: f.Line, Error: f.Err,
 		})
 	}
 	return shape
-}
-
-func shapeOf(e *hook.Error) *errorShape {
-	if e == nil {
-		return nil
-	}
-	shape := Failure{Err: e}.shape()
-	return &shape
 }
 
 // detailsJSON writes each value as JSON, without those that are null. One that

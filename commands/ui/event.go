@@ -20,11 +20,11 @@ func EventJSON(name string, e hook.Event) []byte {
 		From       string      `json:"from,omitempty"`
 		To         string      `json:"to"`
 		Reason     string      `json:"reason,omitempty"`
-		Exit       *exitShape  `json:"exit,omitempty"`
+		Exit       *hook.Exit  `json:"exit,omitempty"`
 		DelayMS    json.Number `json:"delay_ms,omitempty"`
 	}{
 		Schema: 1, Time: e.Time.Format(timeFormat), Name: name, Worker: e.Worker, Generation: e.Generation, PID: e.PID,
-		From: e.From.String(), To: e.To.String(), Reason: e.Reason, Exit: exitShapeOf(e.Exit),
+		From: e.From.String(), To: e.To.String(), Reason: e.Reason, Exit: e.Exit,
 	}
 	if e.Delay > 0 {
 		shape.DelayMS = json.Number(milliseconds(e.Delay))

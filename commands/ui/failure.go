@@ -133,7 +133,7 @@ func (s *Streams) failureText(f Failure) string {
 	for _, line := range p.lines {
 		b.WriteString(line + "\n")
 	}
-	for i, hint := range f.Hints {
+	for i, hint := range f.withHints().Hints {
 		if i == 0 {
 			b.WriteString("\n")
 		}

@@ -36,9 +36,10 @@ func (s *Streams) newPage() *page {
 // cause adds all that an error knows and its headline does not say.
 func (p *page) cause(e *hook.Error, headline string, shown bool) {
 	var drawn interface{ Drawing() []string }
-	if errors.As(e.Err, &drawn) {
+	if errors.As(e.Err, &drawn) && e.Drawing == nil { // until every error is made by hook.NewError
 		p.drawing(drawn.Drawing())
 	}
+	p.drawing(e.Drawing)
 	if e.Status != nil {
 		p.status(e.Status, headline)
 	}

@@ -75,7 +75,7 @@ type statusShape struct {
 	Failed        *uint64     `json:"failed,omitempty"`
 	Running       *int        `json:"running,omitempty"`
 	Queued        *int        `json:"queued,omitempty"`
-	LastExit      *exitShape  `json:"last_exit,omitempty"`
+	LastExit      *hook.Exit  `json:"last_exit,omitempty"`
 	NextRestartMS json.Number `json:"next_restart_ms,omitempty"`
 	Socket        string      `json:"socket"`
 	Log           string      `json:"log"`
@@ -89,7 +89,7 @@ func (b Background) shape() statusShape {
 	shape := statusShape{
 		Name: b.Name, Plugin: b.Plugin, State: b.state(), Problem: b.Problem, Note: st.Note, PID: st.PID, Generation: st.Generation,
 		Workers: st.Workers, Socket: b.Socket, Log: b.Log, DaemonPID: b.Daemon, Python: b.Python, MemoryBytes: st.Memory,
-		LastExit: exitShapeOf(st.LastExit),
+		LastExit: st.LastExit,
 	}
 	if b.Problem == "" && !b.Gone {
 		shape.Ready, shape.Restarts, shape.Calls, shape.Failed = &st.Ready, &st.Restarts, &st.Calls, &st.Failed
@@ -299,18 +299,6 @@ func stateColor(state string) Color {
 		return Red
 	}
 	return Yellow
-}
-
-// exitShapeOf is how a process ended as JSON has it, nil where it did not.
-func exitShapeOf(e *hook.Exit) *exitShape {
-	if e == nil {
-		return nil
-	}
-	shape := &exitShape{Signal: e.Signal, Limit: e.Limit, AfterMS: json.Number(milliseconds(e.Uptime)), Stderr: e.Stderr}
-	if e.Signal == "" {
-		shape.Code = &e.Code
-	}
-	return shape
 }
 
 // changed tells whether a line about b is worth printing after one about before.

@@ -210,7 +210,7 @@ func (c *Client) result(a *asked, f arrived, in *outflow) (hook.Result, *hook.Er
 		in.explain(e, f.Body)
 		return hook.Result{}, e
 	}
-	return hook.Result{}, &hook.Error{Kind: hook.Internal, Hook: a.hook, Sent: true,
+	return hook.Result{}, &hook.Error{Kind: hook.Internal, Hook: a.hook, Begun: true,
 		Err: fmt.Errorf("the daemon answered a call with %q", string(f.Type))}
 }
 
@@ -234,7 +234,7 @@ func ours(ctx context.Context, a *asked, told *hook.Error) *hook.Error {
 	if told == nil {
 		return e
 	}
-	e.At, e.Sent = told.At, told.Sent
+	e.At, e.Begun = told.At, told.Begun
 	if cause := (*hook.ToldError)(nil); errors.As(told, &cause) { // which knows the plugin better
 		e.Err = &hook.ToldError{Text: e.Err.Error(), Context: cause.Context, Err: e.Err}
 	}
@@ -285,8 +285,8 @@ func (c *Client) notEmitted(ctx context.Context, a *asked, err error) *hook.Erro
 	c.giveUp(a)
 	if e := (*hook.Error)(nil); errors.As(err, &e) {
 		own := *e
-		own.Hook, own.Sent = a.hook, true
+		own.Hook, own.Begun = a.hook, true
 		return &own
 	}
-	return &hook.Error{Kind: hook.Canceled, Hook: a.hook, Sent: true, Err: err}
+	return &hook.Error{Kind: hook.Canceled, Hook: a.hook, Begun: true, Err: err}
 }

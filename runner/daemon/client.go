@@ -17,7 +17,7 @@ import (
 
 // Client is an open connection to a daemon, and a [hook.Caller]. It is safe for
 // concurrent use. A call that ends because the daemon did is of kind Unavailable,
-// and Sent: the plugin ended with it, and nobody starts it again.
+// and Begun: the plugin ended with it, and nobody starts it again.
 type Client struct {
 	name  string
 	id    Identity
@@ -251,17 +251,17 @@ func (c *Client) ended(a *asked) *hook.Error {
 	case errors.As(c.lost, &other):
 		return unavailable(other) // it was not called
 	case errors.As(c.lost, &mute):
-		return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Sent: true, Err: mute}
+		return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Begun: true, Err: mute}
 	case errors.As(c.lost, &told):
 		e := *told
 		e.Hook = a.hook
 		return &e
 	case errors.Is(c.lost, net.ErrClosed):
-		return &hook.Error{Kind: hook.Canceled, Hook: a.hook, Sent: true, Err: errClosed}
+		return &hook.Error{Kind: hook.Canceled, Hook: a.hook, Begun: true, Err: errClosed}
 	case !isEnd(c.lost):
 		lost.Err = c.lost
 	}
-	return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Sent: true, Err: lost}
+	return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Begun: true, Err: lost}
 }
 
 // isEnd tells whether a connection was over since the other side is gone: what was on

@@ -114,7 +114,7 @@ func TestItems(t *testing.T) {
 	f.hooks["stream"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
 		for sent = range n {
 			if err := c.Emit(hook.Item{Value: []byte(item), Binary: sent == 5}); err != nil {
-				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Sent: true, Err: err}
+				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Begun: true, Err: err}
 			}
 		}
 		return hook.Result{Streamed: true}, nil

@@ -25,7 +25,7 @@ func FuzzServer(f *testing.F) {
 				break
 			}
 			if err := c.Emit(hook.Item{Value: make([]byte, 1000)}); err != nil {
-				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Sent: true, Err: err}
+				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Begun: true, Err: err}
 			}
 		}
 		for range c.Input {

@@ -247,7 +247,7 @@ func TestDaemonDies(t *testing.T) {
 		_, err = open(t).Call(context.Background(), hook.Call{Hook: name, Args: long})
 		var lost *LostError
 		e := (*hook.Error)(nil)
-		if !errors.As(err, &lost) || !errors.As(err, &e) || e.Kind != hook.Unavailable || !e.Sent || err.Error() != want {
+		if !errors.As(err, &lost) || !errors.As(err, &e) || e.Kind != hook.Unavailable || !e.Begun || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
 		}
 	}
@@ -260,7 +260,7 @@ func TestAdopt(t *testing.T) {
 	f.hooks["stream"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
 		for i := range 100 {
 			if err := c.Emit(hook.Item{Value: fmt.Append(nil, i)}); err != nil {
-				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Sent: true, Err: err}
+				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Begun: true, Err: err}
 			}
 		}
 		return hook.Result{Streamed: true}, nil
@@ -345,7 +345,7 @@ func TestStreamEnds(t *testing.T) {
 		for {
 			if err := c.Emit(hook.Item{Value: make([]byte, 1000)}); err != nil {
 				why <- err
-				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Sent: true, Err: err}
+				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Begun: true, Err: err}
 			}
 		}
 	}

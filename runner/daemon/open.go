@@ -78,7 +78,7 @@ func Adopt(left *wire.Left) (*Client, error) {
 	conn, err := net.FileConn(file)
 	_ = file.Close()
 	if err != nil {
-		return nil, &hook.Error{Kind: hook.Unavailable, Hook: left.Hook, Sent: true, Err: &LostError{Name: left.Name, Err: err}}
+		return nil, &hook.Error{Kind: hook.Unavailable, Hook: left.Hook, Begun: true, Err: &LostError{Name: left.Name, Err: err}}
 	}
 	_ = conn.SetDeadline(time.Time{})
 	c := newClient(left.Name, conn)

@@ -62,7 +62,7 @@ func newFake() *fake {
 				e.At = []hook.Frame{{File: "a.py", Line: 7, Function: "block"}}
 				return hook.Result{}, e
 			case <-f.over:
-				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Hook: c.Hook, Sent: true,
+				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Hook: c.Hook, Begun: true,
 					Err: errors.New("the plugin was stopped during the call")}
 			}
 		},

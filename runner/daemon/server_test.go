@@ -283,7 +283,7 @@ func TestOtherVersion(t *testing.T) {
 	var other *VersionError
 	if _, err := c.Call(context.Background(), hook.Call{Hook: "echo"}); !errors.As(err, &other) || other.Daemon != "1.0" {
 		t.Errorf("call: %v", err)
-	} else if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Hook != "" || e.Sent {
+	} else if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Hook != "" || e.Begun {
 		t.Errorf("call: %+v, want no hook, which was not called", e)
 	}
 	p := place{dir, "p", filepath.Join(dir, "p.sock")}
@@ -341,7 +341,7 @@ func TestSlowReader(t *testing.T) {
 		for {
 			if err := c.Emit(hook.Item{Value: make([]byte, 1000)}); err != nil {
 				sent <- n
-				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Sent: true, Err: err}
+				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Begun: true, Err: err}
 			}
 			n++
 		}

@@ -251,7 +251,7 @@ func (k *serving) frames(t wire.Type, value []byte, note about) []byte {
 
 // tooLong says that a value cannot be sent.
 func tooLong(value []byte) *hook.Error {
-	return &hook.Error{Kind: hook.Failed, Sent: true,
+	return &hook.Error{Kind: hook.Failed, Begun: true,
 		Err: fmt.Errorf("the result takes %d bytes, at most %d are sent", len(value), wire.MaxBody)}
 }
 

@@ -48,7 +48,7 @@ func TestMalformed(t *testing.T) {
 			_, err := send(name, raw)
 			e := want(t, err, hook.Failed, "message zoo.Answer cannot be read: ")
 			var unread *protoschema.MessageError
-			if !errors.As(e, &unread) || !unread.Read || !e.Sent || e.Status != nil {
+			if !errors.As(e, &unread) || !unread.Read || !e.Begun || e.Status != nil {
 				t.Errorf("%s of %s: got %+v", name, what, e)
 			}
 		}
@@ -76,7 +76,7 @@ func TestRequired(t *testing.T) {
 	_, err := inst.Call(t.Context(), hook.Call{Hook: "Echo"})
 	e := want(t, err, hook.Request, "text")
 	var missing *schema.ArgumentError
-	if !errors.As(e, &missing) || missing.Problem != schema.Missing || missing.Param != "text" || e.Sent {
+	if !errors.As(e, &missing) || missing.Problem != schema.Missing || missing.Param != "text" || e.Begun {
 		t.Errorf("got %#v", e.Err)
 	}
 }

@@ -42,7 +42,7 @@ func (k *call) refused(err error) *hook.Error {
 
 // failed is an answer that cannot be used.
 func (k *call) failed(err error) *hook.Error {
-	return &hook.Error{Kind: hook.Failed, Hook: k.Hook, Sent: true, Err: err}
+	return &hook.Error{Kind: hook.Failed, Hook: k.Hook, Begun: true, Err: err}
 }
 
 // notEmitted tells why the receiver of the items gave the call up.
@@ -50,10 +50,10 @@ func (k *call) notEmitted(err error) *hook.Error {
 	k.interrupted = true
 	if own := (*hook.Error)(nil); errors.As(err, &own) {
 		e := *own
-		e.Hook, e.Sent = k.Hook, true
+		e.Hook, e.Begun = k.Hook, true
 		return &e
 	}
-	return &hook.Error{Kind: hook.Canceled, Hook: k.Hook, Sent: true, Err: err}
+	return &hook.Error{Kind: hook.Canceled, Hook: k.Hook, Begun: true, Err: err}
 }
 
 // failure tells why gRPC ended a call.
@@ -92,7 +92,7 @@ func ranOut(ctx context.Context, code codes.Code) bool {
 
 // answer is the status that the plugin answered with.
 func (k *call) answer(s *status.Status) *hook.Error {
-	e := &hook.Error{Kind: hook.Failed, Hook: k.Hook, Sent: true, Status: newStatus(s, k.set), Err: statusText(s)}
+	e := &hook.Error{Kind: hook.Failed, Hook: k.Hook, Begun: true, Status: newStatus(s, k.set), Err: statusText(s)}
 	if s.Code() == codes.Unimplemented {
 		e.Kind = hook.Request
 		e.Err = &schema.NoHookError{Hook: k.Hook, Why: "the plugin does not implement " + k.method.Name()}
@@ -109,22 +109,22 @@ func ownWords(s *status.Status) string {
 // a crash; a plugin that lives and answers has failed the call alone.
 func (k *call) lost(s *status.Status) *hook.Error {
 	if k.asked() {
-		return &hook.Error{Kind: hook.Canceled, Hook: k.Hook, Sent: true, Err: errStopped}
+		return &hook.Error{Kind: hook.Canceled, Hook: k.Hook, Begun: true, Err: errStopped}
 	}
 	if !k.diedWithin(lostLimit) {
 		ctx, cancel := context.WithTimeout(context.Background(), probeLimit)
 		defer cancel()
 		began := time.Now()
 		if k.verdict(ctx, ask(ctx, k.conn, k.cfg.Service), began) == nil {
-			return &hook.Error{Kind: hook.Failed, Hook: k.Hook, Sent: true, Status: newStatus(s, nil), Err: statusText(s)}
+			return &hook.Error{Kind: hook.Failed, Hook: k.Hook, Begun: true, Status: newStatus(s, nil), Err: statusText(s)}
 		}
 		k.condemn()
-		return &hook.Error{Kind: hook.Crash, Hook: k.Hook, Sent: true,
+		return &hook.Error{Kind: hook.Crash, Hook: k.Hook, Begun: true,
 			Err: errors.New("the connection to the plugin broke: " + ownWords(s))}
 	}
 	<-k.done // attend closes it now: who is told of a crash finds the instance gone
 	exit := k.Exit()
-	e := &hook.Error{Kind: hook.Crash, Hook: k.Hook, Sent: true, Exit: &exit, At: hook.StackFrames(exit.Stderr), Err: errCrashed}
+	e := &hook.Error{Kind: hook.Crash, Hook: k.Hook, Begun: true, Exit: &exit, At: hook.StackFrames(exit.Stderr), Err: errCrashed}
 	k.Instance.mu.Lock()
 	condemned := k.condemned
 	k.Instance.mu.Unlock()

@@ -51,11 +51,11 @@ func TestTooLarge(t *testing.T) {
 	_, err := inst.Call(t.Context(), hook.Call{Hook: "Metadata"})
 	e := want(t, err, hook.Failed, "the answer takes 1048580 bytes, at most 65536 are read")
 	var large *grpcplugin.SizeError
-	if !errors.As(e, &large) || !large.Answer || !e.Sent || e.Status != nil {
+	if !errors.As(e, &large) || !large.Answer || !e.Begun || e.Status != nil {
 		t.Errorf("got %+v", e)
 	}
 	_, err = inst.Call(t.Context(), encode(t, "Chat", map[string]string{"text": strings.Repeat("x", 100<<10)}))
-	if e := want(t, err, hook.Request, "at most 65536 are sent"); !errors.As(e, &large) || large.Answer || e.Sent {
+	if e := want(t, err, hook.Request, "at most 65536 are sent"); !errors.As(e, &large) || large.Answer || e.Begun {
 		t.Errorf("got %+v", e)
 	}
 	const theirs = "grpc: received message larger than max (5003 vs. 1024)"

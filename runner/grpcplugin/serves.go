@@ -148,12 +148,12 @@ func (i *Instance) unasked(ctx context.Context, err error, began time.Time) *hoo
 	case ctx.Err() != nil, ranOut(ctx, s.Code()):
 		return hook.Ended(ctx, "", "no answer as to which methods are served", began, true)
 	case !isStatus:
-		return &hook.Error{Kind: hook.Failed, Sent: true, Err: err}
+		return &hook.Error{Kind: hook.Failed, Begun: true, Err: err}
 	case i.asked():
-		return &hook.Error{Kind: hook.Canceled, Sent: true, Err: errAsked}
+		return &hook.Error{Kind: hook.Canceled, Begun: true, Err: errAsked}
 	case (lostConnection(err) || s.Code() == codes.Canceled) && i.diedWithin(lostLimit):
 		exit := i.Exit()
-		return &hook.Error{Kind: hook.Crash, Sent: true, Exit: &exit, Err: errEnded}
+		return &hook.Error{Kind: hook.Crash, Begun: true, Exit: &exit, Err: errEnded}
 	}
-	return &hook.Error{Kind: hook.Failed, Sent: true, Status: newStatus(s, nil), Err: statusText(s)}
+	return &hook.Error{Kind: hook.Failed, Begun: true, Status: newStatus(s, nil), Err: statusText(s)}
 }

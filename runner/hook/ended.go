@@ -10,7 +10,7 @@ import (
 // something else when there is no name: [Timeout] with a [*LimitError] that says
 // what did not come, such as "no result", else [Canceled] with ctx's cause.
 func Ended(ctx context.Context, hookName, what string, began time.Time, sent bool) *Error {
-	e := &Error{Kind: Canceled, Hook: hookName, Sent: sent, Err: context.Cause(ctx)}
+	e := &Error{Kind: Canceled, Hook: hookName, Begun: sent, Err: context.Cause(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		limit := time.Since(began)
 		if deadline, ok := ctx.Deadline(); ok {

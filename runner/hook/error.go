@@ -2,6 +2,7 @@ package hook
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -50,30 +51,77 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// Error is the only error type that leaves runner. Its fields are not changed
-// once it is returned.
+// Error is the only error type that leaves runner. It is its own JSON, see
+// [Error.MarshalJSON]. Its fields are not changed once it is returned.
 type Error struct {
-	// Kind decides the exit code and the instance's fate.
+	// Kind decides the exit code and what becomes of the instance.
 	Kind Kind
+	// Reason is a stable word where Kind is too coarse, such as "no-hook",
+	// "queue-full" or "gave-up"; empty otherwise.
+	Reason string
 	// Hook is the hook that was called, empty before a call.
 	Hook string
-	// Sent tells that the call may have reached the plugin: it is never
-	// retried blindly.
-	Sent bool
-	// Python is what the plugin raised, nil when it raised nothing.
+	// Begun reports whether the call may have begun. If so, it is never sent
+	// again. In JSON it is "sent".
+	Begun bool
+	// Python is what the plugin raised, nil if it raised nothing.
 	Python *Raised
-	// Status is the gRPC status that the plugin answered with, nil when it
-	// answered with none.
+	// Status is the gRPC status that the plugin answered with, nil if none.
 	Status *RPCStatus
-	// At is where the plugin was when a call ran out of time or was
-	// cancelled, the oldest frame first; empty when that is not known.
+	// At is where the plugin was when a call timed out or was canceled, the
+	// oldest frame first; empty if unknown.
 	At []Frame
-	// Exit is how the process ended, nil when it did not.
+	// Place is where in an argument or a result the error is, such as
+	// "$.items[3]"; empty if it is about no value.
+	Place string
+	// Exit is how the process ended, nil if it did not.
 	Exit *Exit
 	// Tried lists what was tried, a line each.
 	Tried []string
-	// Err is the cause. It is nil only when Python says it all.
+	// Hints say what to do, a line each. They are set where the cause is known.
+	Hints []string
+	// Drawing are lines that show the place, such as the handshake's line with
+	// carets below the wrong field.
+	Drawing []string
+	// Plugin names the plugin and its Python, such as "greeter.py (python
+	// 3.12.4, .venv)"; empty if no plugin is concerned.
+	Plugin string
+	// Err is the cause. It is nil only if Python says it all.
 	Err error
+}
+
+// NewError returns an error of a kind with err as its cause. It collects what the
+// causes know: an error of a room below may have the methods Hints() []string,
+// Drawing() []string and Reason() string.
+func NewError(kind Kind, err error) *Error {
+	e := &Error{Kind: kind, Err: err}
+	var (
+		hinted interface{ Hints() []string }
+		drawn  interface{ Drawing() []string }
+		known  interface{ Reason() string }
+	)
+	if errors.As(err, &hinted) {
+		e.Hints = hinted.Hints()
+	}
+	if errors.As(err, &drawn) {
+		e.Drawing = drawn.Drawing()
+	}
+	if errors.As(err, &known) {
+		e.Reason = known.Reason()
+	}
+	return e
+}
+
+// AsError returns the *Error in err's chain. An error without one becomes an
+// error of kind [Internal]; nil stays nil.
+func AsError(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return e
+	}
+	return NewError(Internal, err)
 }
 
 // Error is the message without kind and hook, such as "ValueError: no name".

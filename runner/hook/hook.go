@@ -19,6 +19,30 @@ type Caller interface {
 	Call(ctx context.Context, c Call) (Result, error)
 }
 
+// Plugin is a plugin that runs. A pool of workers and a daemon's client are
+// Plugins. It is safe for concurrent use. A non-nil error is always an [*Error].
+type Plugin interface {
+	// Call calls one hook. Its time limit is ctx's, waiting for a worker included.
+	Caller
+	// Hooks describes the hooks. If name is empty it lists all; otherwise it
+	// returns that one alone, with its template.
+	Hooks(ctx context.Context, name string) (schema.Schema, error)
+	// Health asks once whether the plugin is healthy: nil, or an *Error, of kind
+	// [Unhealthy] if the plugin says that it is not.
+	Health(ctx context.Context) error
+	// Status reports how the plugin is. It does not wait for calls.
+	Status(ctx context.Context) (Status, error)
+	// Events yields every transition from now on, in order, until ctx ends or the
+	// plugin is closed. A consumer that falls behind is told so by an error, once.
+	Events(ctx context.Context) iter.Seq2[Event, error]
+	// Restart replaces the workers, one after the other, each ready before the old
+	// one stops. If one does not start, it returns that error and the rest stay.
+	Restart(ctx context.Context, reason string) error
+	// Close drains and then stops the plugin. Ending ctx kills it. A daemon's client
+	// only disconnects.
+	Close(ctx context.Context) error
+}
+
 // Call asks a plugin to run one hook. The zero value names no hook.
 type Call struct {
 	Hook string
@@ -31,6 +55,9 @@ type Call struct {
 	// Blocking it is the backpressure; an error cancels the call. A nil Emit
 	// collects the items into one JSON array.
 	Emit func(Item) error
+	// Replay makes the call in every worker, now and after every restart. Such a
+	// call has no Input.
+	Replay bool
 }
 
 // Args are a call's arguments: words as they were typed, whose types are
@@ -66,6 +93,9 @@ type Result struct {
 	// Streamed tells that the result was a stream.
 	Streamed bool
 	Took     time.Duration
+	// Notes are what the caller should know besides, such as that the plugin's
+	// file has changed since it started.
+	Notes []string
 }
 
 // Launcher starts processes of one plugin, and returns each once it has proved

@@ -1,6 +1,9 @@
 package hook
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Status says how a plugin that is kept alive is, and what it did. The zero
 // Status is that of one which was never started. It belongs to the caller.
@@ -8,6 +11,8 @@ type Status struct {
 	// State is that of the plugin as a whole, with several workers that of the
 	// one that is best: as long as one takes calls, the plugin does.
 	State State
+	// Reason says why State is not [StateReady]; empty if it is.
+	Reason string
 	// Generation is that of the worker whose PID this is; 0 before the first
 	// start. Each worker counts its own starts, from 1.
 	Generation int
@@ -15,6 +20,8 @@ type Status struct {
 	PID int
 	// Workers is how many there are to be, Ready how many take calls.
 	Workers, Ready int
+	// Concurrency is how many calls run at once in all workers.
+	Concurrency int
 	// Since is when State was entered, Uptime how long the process of PID has
 	// been running; 0 when none is ready.
 	Since  time.Time
@@ -39,4 +46,7 @@ type Status struct {
 	// Memory is how much memory the workers have resident, in bytes; 0 where
 	// the system does not tell. What they share is counted by its share.
 	Memory int64
+	// Attach is how another program attaches to the plugin, as JSON; nil if none
+	// can. See docs/json.md.
+	Attach json.RawMessage
 }

@@ -84,7 +84,7 @@ func Tell(err error) Told {
 		e = &Error{Kind: Internal, Err: err}
 	}
 	t := Told{
-		Kind: e.Kind.String(), Hook: e.Hook, Sent: e.Sent, Python: e.Python, Status: e.Status, At: e.At,
+		Kind: e.Kind.String(), Hook: e.Hook, Sent: e.Begun, Python: e.Python, Status: e.Status, At: e.At,
 		Tried: anyStrings(e.Tried), Text: anyString(e.Error()), Exit: tellExit(e.Exit),
 	}
 	if drawn := (interface{ Drawing() []string })(nil); errors.As(e.Err, &drawn) {
@@ -103,7 +103,7 @@ func Tell(err error) Told {
 // not known, which no pyplug of the same version tells, is [Internal].
 func (t Told) Error() *Error {
 	e := &Error{
-		Kind: Internal, Hook: t.Hook, Sent: t.Sent, Python: t.Python, Status: t.Status, At: t.At,
+		Kind: Internal, Hook: t.Hook, Begun: t.Sent, Python: t.Python, Status: t.Status, At: t.At,
 		Tried: plainStrings(t.Tried), Exit: t.Exit.exit(),
 		Err: &ToldError{Text: string(t.Text), Lines: plainStrings(t.Drawing), Context: t.Context, Hints: t.Hints},
 	}

@@ -80,7 +80,7 @@ func (e *Engine) gaveUp(err error) bool {
 		return false
 	}
 	told := (*hook.Error)(nil)
-	return errors.As(err, &told) && !told.Sent
+	return errors.As(err, &told) && !told.Begun
 }
 
 // emit writes an item of the call that goes on.

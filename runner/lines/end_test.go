@@ -94,7 +94,7 @@ func TestGaveUp(t *testing.T) {
 				return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Err: errors.New("for now")}
 			case 2:
 				close(over)
-				return hook.Result{}, &hook.Error{Kind: hook.Crash, Sent: true, Err: errors.New("died")}
+				return hook.Result{}, &hook.Error{Kind: hook.Crash, Begun: true, Err: errors.New("died")}
 			}
 			return hook.Result{}, &hook.Error{Kind: hook.Start, Err: errors.New("no more")}
 		})

@@ -289,13 +289,13 @@ func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	case "crash":
 		f.end()
 	case "fail":
-		return hook.Result{}, &hook.Error{Kind: hook.Failed, Hook: c.Hook, Sent: true, Err: errors.New("raised")}
+		return hook.Result{}, &hook.Error{Kind: hook.Failed, Hook: c.Hook, Begun: true, Err: errors.New("raised")}
 	case "panic":
 		panic("emit")
 	}
 	if ended(f) {
 		exit := f.Exit()
-		return hook.Result{}, &hook.Error{Kind: hook.Crash, Hook: c.Hook, Sent: true, Exit: &exit, Err: errors.New("died")}
+		return hook.Result{}, &hook.Error{Kind: hook.Crash, Hook: c.Hook, Begun: true, Exit: &exit, Err: errors.New("died")}
 	}
 	return answer, nil
 }
@@ -315,7 +315,7 @@ func (f *fake) last(ctx context.Context, c hook.Call, answer hook.Result) (hook.
 		return answer, nil
 	case <-f.done:
 		exit := f.Exit()
-		return hook.Result{}, &hook.Error{Kind: hook.Crash, Hook: c.Hook, Sent: true, Exit: &exit, Err: errors.New("died")}
+		return hook.Result{}, &hook.Error{Kind: hook.Crash, Hook: c.Hook, Begun: true, Exit: &exit, Err: errors.New("died")}
 	case <-ctx.Done():
 	}
 	switch c.Hook {

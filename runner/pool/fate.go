@@ -57,8 +57,8 @@ func judge(err error) verdict {
 		return verdict{err: err}
 	}
 	v := fates[e.Kind]
-	v.again = v.again && !e.Sent
-	v.doubt, v.answered = v.doubt && e.Sent, v.answered && e.Sent
+	v.again = v.again && !e.Begun
+	v.doubt, v.answered = v.doubt && e.Begun, v.answered && e.Begun
 	v.err = err
 	return v
 }

@@ -80,7 +80,7 @@ func TestLeaseLost(t *testing.T) {
 	bubble(t, 1, Options{}, nil, func(t *testing.T, p *Pool, slots []*fakeSlot) {
 		l := lease(t, p)
 		want(t, call(t, l, t.Context(), "crash", "1"), hook.Crash)
-		if e := want(t, call(t, l, t.Context(), "echo", "1"), hook.Unavailable); e.Sent {
+		if e := want(t, call(t, l, t.Context(), "echo", "1"), hook.Unavailable); e.Begun {
 			t.Errorf("got %+v", e)
 		}
 		good(t, p)

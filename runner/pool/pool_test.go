@@ -21,7 +21,7 @@ func TestFates(t *testing.T) {
 		if !ok {
 			t.Errorf("%v has no row", kind)
 		}
-		sent, unsent := judge(&hook.Error{Kind: kind, Sent: true}), judge(&hook.Error{Kind: kind})
+		sent, unsent := judge(&hook.Error{Kind: kind, Begun: true}), judge(&hook.Error{Kind: kind})
 		if sent.again || unsent.doubt {
 			t.Errorf("%v: what was sent is made again, or what was not is in doubt", kind)
 		}
@@ -103,7 +103,7 @@ func TestCrash(t *testing.T) {
 				t.Errorf("call %d, which waited: %v", i, err)
 			}
 			if i < 2 {
-				if e := want(t, err, hook.Crash); e.Exit == nil || !e.Sent {
+				if e := want(t, err, hook.Crash); e.Exit == nil || !e.Begun {
 					t.Errorf("call %d: %+v, want how it ended", i, e)
 				}
 			}
@@ -330,7 +330,7 @@ func TestProbeBusy(t *testing.T) {
 				}
 				late()
 				began := time.Now()
-				if e := want(t, call(t, p, timed(t, 50*time.Millisecond), "echo", "1"), hook.Timeout); e.Sent {
+				if e := want(t, call(t, p, timed(t, 50*time.Millisecond), "echo", "1"), hook.Timeout); e.Begun {
 					t.Error("a call was sent to an instance in doubt")
 				}
 				r, err := p.Call(t.Context(), hook.Call{Hook: "pid"})
@@ -348,7 +348,7 @@ func TestWholeLimit(t *testing.T) {
 	with := func(s *fakeSlot) { s.start = 700 * time.Millisecond }
 	bubble(t, 1, Options{}, with, func(t *testing.T, p *Pool, _ []*fakeSlot) {
 		e := want(t, call(t, p, timed(t, time.Second), "second", "1"), hook.Timeout)
-		if !e.Sent || e.Hook != "second" || e.Error() != "no result within 1s" {
+		if !e.Begun || e.Hook != "second" || e.Error() != "no result within 1s" {
 			t.Errorf("got %v", e)
 		}
 		e = want(t, call(t, p, timed(t, 300*time.Millisecond), "second", "1"), hook.Timeout)

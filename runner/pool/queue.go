@@ -159,7 +159,7 @@ func whole(ctx context.Context, err error, waited time.Time) error {
 		return err
 	}
 	own := *e
-	own.Err = hook.Ended(ctx, e.Hook, limit.What, waited, e.Sent).Err
+	own.Err = hook.Ended(ctx, e.Hook, limit.What, waited, e.Begun).Err
 	return &own
 }
 
@@ -206,6 +206,6 @@ func gaveUp(hookName string, err error) *hook.Error {
 		return unavailable(hookName, err)
 	}
 	own := *e
-	own.Hook, own.Sent = hookName, false
+	own.Hook, own.Begun = hookName, false
 	return &own
 }

@@ -22,7 +22,7 @@ func TestFull(t *testing.T) {
 		}
 		synctest.Wait()
 		e := want(t, call(t, p, t.Context(), "echo", "1"), hook.Unavailable)
-		if e.Error() != "the queue is full: 2 calls wait" || e.Sent || e.Hook != "echo" {
+		if e.Error() != "the queue is full: 2 calls wait" || e.Begun || e.Hook != "echo" {
 			t.Errorf("got %+v", e)
 		}
 		if st := p.Stats(); st.Failed != 1 || st.Queued != 2 {
@@ -40,7 +40,7 @@ func TestQueueTimeout(t *testing.T) {
 		for range 3 { // a waiter is used again
 			began := time.Now()
 			e := want(t, call(t, p, t.Context(), "echo", "1"), hook.Unavailable)
-			if e.Error() != "no instance was free within 300ms" || e.Sent || time.Since(began) != opt.QueueTimeout {
+			if e.Error() != "no instance was free within 300ms" || e.Begun || time.Since(began) != opt.QueueTimeout {
 				t.Errorf("got %+v after %v", e, time.Since(began))
 			}
 		}
@@ -64,13 +64,13 @@ func TestLeaveQueue(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 		defer cancel()
 		e := want(t, call(t, p, ctx, "echo", "1"), hook.Timeout)
-		if e.Sent || e.Error() != "no instance was free within 400ms" || time.Since(began) != 400*time.Millisecond {
+		if e.Begun || e.Error() != "no instance was free within 400ms" || time.Since(began) != 400*time.Millisecond {
 			t.Errorf("got %+v after %v", e, time.Since(began))
 		}
 		why := errors.New("interrupted")
 		stopped, stop := context.WithCancelCause(t.Context())
 		time.AfterFunc(100*time.Millisecond, func() { stop(why) })
-		if e := want(t, call(t, p, stopped, "echo", "1"), hook.Canceled); e.Sent || !errors.Is(e, why) {
+		if e := want(t, call(t, p, stopped, "echo", "1"), hook.Canceled); e.Begun || !errors.Is(e, why) {
 			t.Errorf("got %+v", e)
 		}
 		want(t, call(t, p, stopped, "echo", "1"), hook.Canceled)
@@ -196,7 +196,7 @@ func TestCondemnedStays(t *testing.T) {
 
 // TestGaveUp tells those who wait why the last slot gave up, and not before.
 func TestGaveUp(t *testing.T) {
-	cause := &hook.Error{Kind: hook.Start, Sent: true, Err: errors.New("no module named x")}
+	cause := &hook.Error{Kind: hook.Start, Begun: true, Err: errors.New("no module named x")}
 	bubble(t, 2, Options{}, func(s *fakeSlot) { s.start = time.Second }, func(t *testing.T, p *Pool, slots []*fakeSlot) {
 		slots[0].failing(cause)
 		good(t, p) // the other slot is there
@@ -208,7 +208,7 @@ func TestGaveUp(t *testing.T) {
 		slots[1].failing(cause)
 		slots[1].current().end()
 		e := want(t, call(t, p, t.Context(), "echo", "1"), hook.Start)
-		if e.Hook != "echo" || e.Sent || e.Err != cause.Err {
+		if e.Hook != "echo" || e.Begun || e.Err != cause.Err {
 			t.Errorf("got %+v", e)
 		}
 		asked := slots[0].acquires

@@ -51,9 +51,9 @@ func (w *instance) failure(p *pending, f wire.Frame) *hook.Error {
 	}
 	a, err := readAnswer(f)
 	if err != nil {
-		return &hook.Error{Kind: hook.Internal, Hook: p.hook, Sent: true, Err: err}
+		return &hook.Error{Kind: hook.Internal, Hook: p.hook, Begun: true, Err: err}
 	}
-	e := &hook.Error{Kind: hook.Failed, Hook: p.hook, Sent: true}
+	e := &hook.Error{Kind: hook.Failed, Hook: p.hook, Begun: true}
 	switch a.Reason {
 	case "raised":
 		e.Python = a.raised()
@@ -62,7 +62,7 @@ func (w *instance) failure(p *pending, f wire.Frame) *hook.Error {
 	case "arguments":
 		e.Kind, e.Err = hook.Request, &schema.ArgumentError{Hook: p.hook, Problem: a.Message}
 	case "hook":
-		e.Kind, e.Sent = hook.Request, false
+		e.Kind, e.Begun = hook.Request, false
 		e.Err = &schema.NoHookError{Hook: p.hook, Known: a.Hooks, Why: a.Why}
 	case "canceled": // not for its caller, who does not look at the answer then
 		e.Err = errors.New("interrupted by a signal that is not pyplug's")

@@ -247,16 +247,16 @@ func (p *pending) canceled(ctx context.Context, sent bool, at []hook.Frame) *hoo
 func (p *pending) notEmitted(err error) *hook.Error {
 	if e := (*hook.Error)(nil); errors.As(err, &e) {
 		own := *e
-		own.Hook, own.Sent = p.hook, true
+		own.Hook, own.Begun = p.hook, true
 		return &own
 	}
-	return &hook.Error{Kind: hook.Canceled, Hook: p.hook, Sent: true, Err: err}
+	return &hook.Error{Kind: hook.Canceled, Hook: p.hook, Begun: true, Err: err}
 }
 
 // ended tells a call that the process is gone.
 func (w *instance) ended(p *pending, sent bool) *hook.Error {
 	exit := w.Exit()
-	e := &hook.Error{Kind: hook.Crash, Hook: p.hook, Sent: sent, Exit: &exit, At: stackFrames(exit.Stderr)}
+	e := &hook.Error{Kind: hook.Crash, Hook: p.hook, Begun: sent, Exit: &exit, At: stackFrames(exit.Stderr)}
 	w.mu.Lock()
 	condemned := w.condemned
 	w.mu.Unlock()

@@ -158,11 +158,11 @@ func TestBadAnswers(t *testing.T) {
 					return nil
 				}})
 				want := strings.NewReplacer("NUMBER", fmt.Sprint(good+1), "OTHER", fmt.Sprint(good+8), "BYTE", fmt.Sprintf("%02x", good+1)).Replace(test.want)
-				if e := kind(t, err, hook.Crash); e.Error() != want || !e.Sent {
-					t.Errorf("got %q, sent %v; want %q", e, e.Sent, want)
+				if e := kind(t, err, hook.Crash); e.Error() != want || !e.Begun {
+					t.Errorf("got %q, sent %v; want %q", e, e.Begun, want)
 				}
 				<-inst.Done()
-				if _, err := inst.Call(t.Context(), hook.Call{Hook: "any"}); kind(t, err, hook.Unavailable).Sent {
+				if _, err := inst.Call(t.Context(), hook.Call{Hook: "any"}); kind(t, err, hook.Unavailable).Begun {
 					t.Error("a call to a worker that is gone counts as sent")
 				}
 			})

@@ -41,7 +41,7 @@ func TestLimits(t *testing.T) {
 			runnertest.Tries(t, func() error {
 				inst := begin(t, zoo(t, test.plugin), test.manner)
 				e := hanging(t, inst)
-				if !e.Sent {
+				if !e.Begun {
 					t.Error("the call counts as not sent")
 				}
 				if len(e.At) == 0 && !strings.Contains(name, "thread") { // of several it is not known
@@ -62,7 +62,7 @@ func TestLimits(t *testing.T) {
 					t.Error("it is not gone")
 				}
 				_, err := inst.Call(t.Context(), hook.Call{Hook: "pid"})
-				if kind(t, err, hook.Unavailable).Sent {
+				if kind(t, err, hook.Unavailable).Begun {
 					t.Error("a call to a worker that is gone counts as sent")
 				}
 				next := begin(t, zoo(t, test.plugin), test.manner)
@@ -104,7 +104,7 @@ def sleep(begun):
 	if len(e.At) == 0 || e.At[len(e.At)-1].Function != "sleep" || e.At[len(e.At)-1].Text != "time.sleep(3600)" {
 		t.Errorf("it was at %+v", e.At)
 	}
-	if _, err := inst.Call(t.Context(), encode(t, "echo", []int{1})); kind(t, err, hook.Unavailable).Sent {
+	if _, err := inst.Call(t.Context(), encode(t, "echo", []int{1})); kind(t, err, hook.Unavailable).Begun {
 		t.Error("a condemned worker took a call")
 	}
 	touch(t, until)
@@ -156,7 +156,7 @@ func TestProbeThatHangs(t *testing.T) {
 	inst := begin(t, written(t, strings.ReplaceAll(slow, "UNTIL", "'"+never+"'")), manners["one"])
 	kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
 	_, err := inst.Call(t.Context(), encode(t, "echo", []int{1}))
-	if kind(t, err, hook.Unavailable).Sent {
+	if kind(t, err, hook.Unavailable).Begun {
 		t.Error("the call counts as sent")
 	}
 	<-inst.Done()

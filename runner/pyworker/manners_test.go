@@ -287,11 +287,11 @@ func TestAheadWhenItDies(t *testing.T) {
 			if test.hook == "loop" {
 				cancel()
 			}
-			if e := kind(t, (<-first).err, test.want); !e.Sent {
+			if e := kind(t, (<-first).err, test.want); !e.Begun {
 				t.Error("the call that ran counts as not sent")
 			}
 			for i, one := range behind {
-				if e := kind(t, (<-one).err, hook.Unavailable); e.Sent {
+				if e := kind(t, (<-one).err, hook.Unavailable); e.Begun {
 					t.Errorf("call %d had not begun and counts as sent", i)
 				}
 			}

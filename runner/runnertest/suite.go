@@ -152,8 +152,8 @@ func (s Suite) echo(t *testing.T, inst hook.Instance) {
 func (s Suite) raise(t *testing.T, inst hook.Instance) {
 	_, err := inst.Call(within(t), s.Raise)
 	e := wantKind(t, err, hook.Failed)
-	if !strings.Contains(e.Error(), "on purpose") || !e.Sent || e.Hook == "" {
-		t.Errorf("got %q, sent %v, hook %q", e, e.Sent, e.Hook)
+	if !strings.Contains(e.Error(), "on purpose") || !e.Begun || e.Hook == "" {
+		t.Errorf("got %q, sent %v, hook %q", e, e.Begun, e.Hook)
 	}
 	s.works(t, inst)
 }
@@ -226,8 +226,8 @@ func wantDone(t *testing.T, inst hook.Instance) {
 func (s Suite) crash(t *testing.T, inst hook.Instance) {
 	_, err := inst.Call(within(t), s.Exit)
 	e := wantKind(t, err, hook.Crash)
-	if e.Exit == nil || e.Exit.Code != 7 || e.Exit.Uptime <= 0 || !e.Sent {
-		t.Errorf("got exit %+v, sent %v; want code 7", e.Exit, e.Sent)
+	if e.Exit == nil || e.Exit.Code != 7 || e.Exit.Uptime <= 0 || !e.Begun {
+		t.Errorf("got exit %+v, sent %v; want code 7", e.Exit, e.Begun)
 	}
 	wantDone(t, inst)
 	if inst.Exit().Code != 7 {

@@ -22,6 +22,8 @@ type Hook struct {
 	Params      []Param `json:"params"`
 	// Returns is the result's type as the source has it.
 	Returns string `json:"returns,omitempty"`
+	// Template is an example of its arguments as JSON; nil in a list of hooks.
+	Template json.RawMessage `json:"template,omitempty"`
 }
 
 // ParamKind says how a parameter may be given.

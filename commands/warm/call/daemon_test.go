@@ -56,10 +56,10 @@ func (s *session) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 			return value("1")
 		case <-ctx.Done():
 			s.ended <- context.Cause(ctx)
-			return hook.Result{}, &hook.Error{Kind: hook.Canceled, Hook: c.Hook, Sent: true, Err: context.Cause(ctx)}
+			return hook.Result{}, &hook.Error{Kind: hook.Canceled, Hook: c.Hook, Begun: true, Err: context.Cause(ctx)}
 		}
 	}
-	return hook.Result{}, &hook.Error{Kind: hook.Failed, Hook: c.Hook, Sent: true, Err: errors.New("it raised")}
+	return hook.Result{}, &hook.Error{Kind: hook.Failed, Hook: c.Hook, Begun: true, Err: errors.New("it raised")}
 }
 
 // typed are words as they were typed.

@@ -1,0 +1,63 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// An error that crosses a socket comes back with all that is printed of it.
+func TestErrorJSON(t *testing.T) {
+	raised := &Raised{Type: "ValueError", Message: "no", Frames: []Frame{{File: "/a.py", Line: 3, Function: "f", Text: "x"}}, Cause: &Raised{Type: "KeyError", Message: "'a'"}}
+	for name, e := range map[string]*Error{
+		"plain":   {Kind: Usage, Err: errors.New("what <is> this")},
+		"raised":  {Kind: Failed, Hook: "h", Begun: true, Python: raised, Err: errors.New("ValueError: no"), Hints: []string{"one", "two"}},
+		"request": {Kind: Request, Reason: "no-hook", Hook: "h", Place: "$.items[3]", Err: errors.New("no such hook"), Plugin: "greeter.py (python 3.12.4, .venv)"},
+		"crash": {Kind: Crash, Hook: "h", Begun: true, Err: errors.New("the plugin exited"), At: raised.Frames,
+			Exit: &Exit{Code: -1, Signal: "SIGKILL", OutOfMemory: true, Uptime: 1500 * time.Millisecond, Stderr: []string{"a", ""}, Stacks: []string{"  File"}}},
+		"exit 0":    {Kind: Start, Err: errors.New("exited"), Exit: &Exit{Uptime: 12 * time.Microsecond, Limit: "memory limit of 200 MB"}},
+		"status":    {Kind: Failed, Err: errors.New("NOT_FOUND: gone"), Status: &RPCStatus{Code: "NOT_FOUND", Details: []json.RawMessage{json.RawMessage(`{"@type":"x"}`)}}},
+		"handshake": {Kind: Handshake, Err: errors.New("field 5"), Drawing: []string{"1|1", "  ^"}, Tried: []string{"a", "b"}},
+	} {
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var back Error
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(name, err)
+		}
+		if !reflect.DeepEqual(&back, e) {
+			t.Errorf("%s:\n%s\ngot  %+v\nwant %+v", name, text, back, *e)
+		}
+	}
+}
+
+// What is no UTF-8 is made visible: JSON could not carry it.
+func TestErrorJSONBytes(t *testing.T) {
+	text, err := json.Marshal(&Error{Kind: Crash, Err: errors.New("caf\xe9"), Exit: &Exit{Stderr: []string{"\xff<b>"}}})
+	want := `{"kind":"crash","message":"caf\\xe9","sent":false,"exit":{"code":0,"after_ms":0,"stderr":["\\xff\u003cb\u003e"]}}`
+	if err != nil || string(text) != want {
+		t.Errorf("got  %s %v\nwant %s", text, err, want)
+	}
+}
+
+type hinted struct{}
+
+func (hinted) Error() string     { return "wrong" }
+func (hinted) Hints() []string   { return []string{"do it right"} }
+func (hinted) Reason() string    { return "no-hook" }
+func (hinted) Drawing() []string { return []string{"^"} }
+
+// NewError takes what an error of a room below knows, wherever in the chain it is.
+func TestNewError(t *testing.T) {
+	got := NewError(Request, errors.Join(errors.New("first"), hinted{}))
+	if got.Reason != "no-hook" || !reflect.DeepEqual(got.Hints, []string{"do it right"}) || !reflect.DeepEqual(got.Drawing, []string{"^"}) {
+		t.Errorf("got %+v", got)
+	}
+	if AsError(nil) != nil || AsError(got) != got || AsError(errors.New("x")).Kind != Internal {
+		t.Error("AsError")
+	}
+}
