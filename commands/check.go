@@ -187,7 +187,7 @@ func (e *checkedError) Error() string { return "the check failed" }
 // checkAll checks plugins, so many at a time, and prints each in its turn. The error
 // is that of standard output; without a reader there the checks go on in silence,
 // since their verdict counts.
-func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.Checked, error) {
+func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	faces := make([]*face, len(o.plugins))
@@ -207,7 +207,7 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.Checked, e
 	stop := f.streams.Progress(func() string { return progress(faces) })
 	defer stop()
 	printer := f.streams.Checks(o.strict)
-	var all []ui.Checked
+	var all []ui.CheckResult
 	var failed error
 	for _, face := range faces {
 		if failed == nil {

@@ -21,7 +21,7 @@ type face struct {
 	stages chan hook.Stage // each when it has ended
 	over   chan struct{}   // closed when checked is set
 	// checked is what it came to.
-	checked ui.Checked
+	checked ui.CheckResult
 
 	mu    sync.Mutex // protects what follows
 	stage string     // what goes on, empty when nothing does
@@ -49,7 +49,7 @@ func (c *face) run(ctx context.Context, o checkOptions) {
 		}
 		c.begin("")
 		c.f.output.Close()
-		c.checked = ui.Checked{Report: report, ExitCode: verdictCode(report, err, o.strict)}
+		c.checked = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, o.strict)}
 		if err != nil {
 			c.checked.Err = asError(err)
 		}

@@ -24,14 +24,13 @@ func openReport(name string) (*os.File, error) {
 }
 
 // reports writes what others than the one who waits read.
-func (f *program) reports(o checkOptions, all []ui.Checked, junit *os.File) error {
+func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *os.File) error {
 	var err error
 	if junit != nil {
 		err = replace(junit, func(w io.Writer) error { return ui.WriteJUnit(w, all, o.strict) })
 	}
 	if os.Getenv("GITHUB_ACTIONS") == "true" {
 		f.streams.Annotate(all)
-		err = errors.Join(err, appendSummary(os.Getenv("GITHUB_STEP_SUMMARY"), all))
 	}
 	if err != nil {
 		return &hook.Error{Kind: hook.Failed, Err: err}
@@ -49,22 +48,6 @@ func replace(file *os.File, write func(io.Writer) error) error {
 	}
 	if err := errors.Join(write(file), file.Close()); err != nil {
 		return fmt.Errorf("--junit: %w", err)
-	}
-	return nil
-}
-
-// appendSummary adds to the summary of a step on GitHub, whose file is named by
-// the runner.
-func appendSummary(name string, all []ui.Checked) error {
-	if name == "" {
-		return nil
-	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-	if err != nil {
-		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
-	}
-	if err := errors.Join(ui.WriteStepSummary(file, all), file.Close()); err != nil {
-		return fmt.Errorf("GITHUB_STEP_SUMMARY: %w", err)
 	}
 	return nil
 }

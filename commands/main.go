@@ -21,7 +21,7 @@ func Main(args []string, s *ui.Streams) int {
 	if len(args) > 1 && args[1] == hostWord {
 		return stock.Main(args[2:], s.Out) // a host like others, which knows nothing of what follows
 	}
-	life := newLife(s.Hurry)
+	life := newLife(s.ShortenWaits)
 	defer life.end()
 	code := make(chan int, 1)
 	go func() { // ends with the command, or with the process

@@ -120,7 +120,7 @@ func (s *service) generations(ctx context.Context, k *runner.Kept) {
 		if silent || !ok { // it may have ended again
 			continue
 		}
-		if err := s.f.write(ctx, func() error { return s.f.streams.Attached(line) }); err != nil && ctx.Err() == nil {
+		if err := s.f.write(ctx, func() error { return s.f.streams.Attach(line) }); err != nil && ctx.Err() == nil {
 			silent = true
 			if !errors.Is(err, errQuiet) {
 				s.f.streams.Warn(err.Error())

@@ -98,7 +98,7 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	if err != nil {
 		return err
 	}
-	return startedUntold(id.Name, f.write(ctx, func() error { return f.streams.Attached(line) }))
+	return startedUntold(id.Name, f.write(ctx, func() error { return f.streams.Attach(line) }))
 }
 
 // startedUntold is the error of a start whose name could not be printed; nil of none.

@@ -18,8 +18,8 @@ type BenchPhase struct {
 	PerSecond               float64
 }
 
-// Benched is a whole measurement: of what, and its phases in order.
-type Benched struct {
+// BenchResult is a whole measurement: of what, and its phases in order.
+type BenchResult struct {
 	Plugin, Hook, Transport, Python string
 	Phases                          []BenchPhase
 }
@@ -28,7 +28,7 @@ type Benched struct {
 // {"schema", "plugin", "hook", "transport", "python", "phases": [{"name",
 // "rounds", "jobs", "min_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms",
 // "per_second"}]}.
-func (s *Streams) Bench(m Benched, jsonFace bool) error {
+func (s *Streams) Bench(m BenchResult, jsonFace bool) error {
 	if jsonFace {
 		return s.writeJSON(benchShape(m))
 	}
@@ -47,7 +47,7 @@ type benchPhaseJSON struct {
 	PerSecond float64 `json:"per_second"`
 }
 
-func benchShape(m Benched) any {
+func benchShape(m BenchResult) any {
 	phases := make([]benchPhaseJSON, len(m.Phases))
 	for i, p := range m.Phases {
 		phases[i] = benchPhaseJSON{p.Name, p.Rounds, p.Jobs, fineMS(p.Min), fineMS(p.P50), fineMS(p.P90), fineMS(p.P99), fineMS(p.Max),

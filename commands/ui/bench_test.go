@@ -6,7 +6,7 @@ import (
 )
 
 func TestBench(t *testing.T) {
-	measured := Benched{
+	measured := BenchResult{
 		Plugin: "greeter.py", Hook: "greet", Transport: "pipe", Python: "3.12.4",
 		Phases: []BenchPhase{
 			{Name: "cold", Rounds: 9, Jobs: 1, Min: 12_340 * time.Microsecond, P50: 15 * time.Millisecond, P90: 99_960 * time.Microsecond,

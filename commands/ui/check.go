@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Checked is what a check of one plugin came to.
-type Checked struct {
+// CheckResult is what a check of one plugin came to.
+type CheckResult struct {
 	hook.Report
 	// ExitCode is 0 when the plugin passed.
 	ExitCode int
@@ -20,11 +20,11 @@ type Checked struct {
 }
 
 // passed tells whether the check went to its end and found the plugin good.
-func (c Checked) passed() bool { return c.Err == nil && c.ExitCode == 0 }
+func (c CheckResult) passed() bool { return c.Err == nil && c.ExitCode == 0 }
 
 // verdict is the worst of the stages. What was not looked at is not ok, so a
 // check that ended early is a failure.
-func (c Checked) verdict() hook.Verdict {
+func (c CheckResult) verdict() hook.Verdict {
 	if c.Err != nil {
 		return hook.Failure
 	}
@@ -32,7 +32,7 @@ func (c Checked) verdict() hook.Verdict {
 }
 
 // word is the result in one word.
-func (c Checked) word() (string, Color) {
+func (c CheckResult) word() (string, Color) {
 	switch {
 	case c.Err != nil:
 		return "ended early", Red
@@ -45,7 +45,7 @@ func (c Checked) word() (string, Color) {
 // verdictLine says how the check came out, such as "passed with 2 warnings in
 // 412 ms" or "failed: health (exit 7), 1 failure, in 2.1 s", its first word
 // apart. It is one line, and not escaped.
-func (c Checked) verdictLine(strict bool) (word, rest string, color Color) {
+func (c CheckResult) verdictLine(strict bool) (word, rest string, color Color) {
 	word, color = c.word()
 	counts := c.counts()
 	if c.passed() {
@@ -67,7 +67,7 @@ func (c Checked) verdictLine(strict bool) (word, rest string, color Color) {
 
 // where is what a check that did not pass names: its error, else the first of
 // the worst stages.
-func (c Checked) where() string {
+func (c CheckResult) where() string {
 	if c.Err != nil {
 		return strings.ReplaceAll(c.Err.Error(), "\n", " ")
 	}
@@ -80,7 +80,7 @@ func (c Checked) where() string {
 }
 
 // counts are such as "1 failure", "2 warnings", the worst first.
-func (c Checked) counts() []string {
+func (c CheckResult) counts() []string {
 	var counts []string
 	for _, v := range []hook.Verdict{hook.Failure, hook.Warning, hook.Note} {
 		if n := c.Count(v); n > 0 {
@@ -109,7 +109,7 @@ type CheckPrinter struct {
 	strict  bool
 	began   time.Time
 	skipped []hook.Stage // not yet printed; their messages are the same
-	all     []Checked
+	all     []CheckResult
 }
 
 // Checks returns a printer for the checks of one run. With strict warnings
@@ -165,7 +165,7 @@ func (p *CheckPrinter) takeSkipped() string {
 
 // End prints how the check of a plugin came out. Of c.Err it tells the message
 // alone: [Streams.Fail] tells the rest.
-func (p *CheckPrinter) End(c Checked) error {
+func (p *CheckPrinter) End(c CheckResult) error {
 	p.all = append(p.all, c)
 	word, rest, color := c.verdictLine(p.strict)
 	return p.print(p.takeSkipped() + p.s.PaintOut(color, word) + p.s.outPart(rest) + "\n")
@@ -185,7 +185,7 @@ func (p *CheckPrinter) Finish() error {
 }
 
 // findingHint names the page of a finding, one of the worst.
-func findingHint(all []Checked) string {
+func findingHint(all []CheckResult) string {
 	var id string
 	worst, several := hook.OK, false
 	for _, c := range all {

@@ -47,7 +47,7 @@ type findingShape struct {
 // "message", "fix", "took_ms", "details", "findings": [{"id", "status",
 // "message", "fix", "file", "line", "error"}]}], "error"}. The verdict of a
 // check that ended early is "failure", and "error" says why.
-func (s *Streams) CheckJSON(c Checked) error {
+func (s *Streams) CheckJSON(c CheckResult) error {
 	shape := checkShape{
 		Schema: 1, Plugin: c.Plugin, Transport: c.Transport, Verdict: c.verdict().String(), ExitCode: c.ExitCode,
 		TookMS: json.Number(milliseconds(c.Took)), Stages: []stageShape{}, Error: c.Err,

@@ -130,7 +130,7 @@ func TestAnnotateElsewhere(t *testing.T) {
 			s.Getwd = func() (string, error) { return test.cwd, nil }
 		}
 		onGitHub(s, test.workspace)
-		s.Annotate([]Checked{{Err: &hook.Error{Err: errors.New("x")}, Report: hook.Report{Plugin: test.path}}})
+		s.Annotate([]CheckResult{{Err: &hook.Error{Err: errors.New("x")}, Report: hook.Report{Plugin: test.path}}})
 		if got, _, _ := strings.Cut(strings.TrimPrefix(errs.String(), "::error file="), ",title="); got != test.want {
 			t.Errorf("%+v: got %q", test, errs)
 		}
@@ -151,77 +151,15 @@ func TestAnnotateMany(t *testing.T) {
 			st.Findings = append(st.Findings, hook.Finding{ID: "a", Verdict: hook.Warning, Message: fmt.Sprint(i)})
 		}
 		s, _, errs := Test("")
-		s.Annotate([]Checked{{Report: hook.Report{Stages: []hook.Stage{st}}}})
+		s.Annotate([]CheckResult{{Report: hook.Report{Stages: []hook.Stage{st}}}})
 		if lines := strings.SplitAfter(errs.String(), "\n"); len(lines) != 11 || !strings.HasSuffix(lines[9], "::9"+more+"\n") {
 			t.Errorf("%d: got %d lines\n%s", n, len(lines)-1, errs)
 		}
 	}
 }
 
-func TestWriteStepSummary(t *testing.T) {
-	all := checks()
-	all[1].Stages[4].Message = "a|b <c> \\`d`\n*e*_f_ [g](h) \x1b#1 @i"
-	var got bytes.Buffer
-	want := `### pyplug check: kv/plugin.py
-
-**passed** with 1 warning and 1 note in 412 ms
-
-| verdict | stage | message | time |
-|---|---|---|--:|
-| ok | plugin | a gRPC plugin: it imports gRPC and prints a handshake |  |
-| ok | interpreter | python 3.11.7 (.venv beside the plugin) | 12 ms |
-| warning | services | no plugin.GRPCController is served, so a host waits 2 s and kills the plugin ` + "`no-controller`" + `<br>fix: serve plugin.GRPCController/Shutdown and end the program in it | 2 ms |
-| note | | no reflection is served ` + "`no-reflection`" + `<br>fix: install grpcio-reflection<br>fix: and enable it | |
-| skipped | cookie | no cookie is known |  |
-
-### pyplug check: kv/bad.py
-
-**failed**: launch (exit 5), 2 failures, 1 warning, 1 note, in 2.1 s
-
-| verdict | stage | message | time |
-|---|---|---|--:|
-| failure | launch | it did not start | 212 ms |
-| warning | | a line stood before the handshake, want none ` + "`stdout-noise`" + `<br>fix: print to standard error | |
-| failure | | the file cannot be loaded ` + "`start-failed`" + ` | |
-| failure | | no handshake was printed ` + "`handshake-missing`" + ` | |
-| skipped | connect | the launch failed |  |
-| skipped | health | the launch failed |  |
-| skipped | cookie | no cookie is known |  |
-| failure | host | a&#124;b &lt;c&gt; \\\` + "`d\\`" + `<br>\*e\*\_f\_ \[g\](h) \\x1b\#1 &#64;i |  |
-| note | | by the way | |
-
-### pyplug check: slow.py
-
-**ended early**: interrupted (exit 130), in 1 min 30 s
-
-| verdict | stage | message | time |
-|---|---|---|--:|
-| ok | plugin | a functions file |  |
-
-`
-	if err := WriteStepSummary(&got, all); err != nil || got.String() != want {
-		t.Errorf("got\n%s\n%v, want\n%s", got.String(), err, want)
-	}
-}
-
-func TestWriteStepSummaryMuch(t *testing.T) {
-	long := hook.Stage{Name: "s", Verdict: hook.Failure, Message: strings.Repeat("é", 1<<20)}
-	var got bytes.Buffer
-	if err := WriteStepSummary(&got, []Checked{{Report: hook.Report{Stages: []hook.Stage{long}}}}); err != nil || got.Len() > 2*cellSize || !utf8.Valid(got.Bytes()) {
-		t.Errorf("got %d bytes, %v for a long message", got.Len(), err)
-	}
-	for range 1000 {
-		long.Findings = append(long.Findings, hook.Finding{ID: "a", Message: long.Message})
-	}
-	got.Reset()
-	err := WriteStepSummary(&got, []Checked{{Report: hook.Report{Stages: []hook.Stage{long, {Name: "short"}}}}})
-	if err != nil || strings.Contains(got.String(), "short") || got.Len() > summarySize+100 || got.Len() < summarySize/2 || !strings.HasSuffix(got.String(), " lines left out: the log has them\n") {
-		t.Errorf("got %d bytes, %v for many rows", got.Len(), err)
-	}
-}
-
 // hostile are checks in which every text that may be a plugin's is text.
-func hostile(text string) []Checked {
+func hostile(text string) []CheckResult {
 	e := &hook.Error{Kind: hook.Start, Hook: text, Err: errors.New(text), Tried: []string{text},
 		Python: &hook.Raised{Type: text, Message: text, Frames: []hook.Frame{{File: text, Line: 1, Function: text, Text: text, Column: 2}}},
 		Status: &hook.RPCStatus{Code: text, Message: text}, Exit: &hook.Exit{Signal: text, Stderr: []string{text}, Stacks: []string{text}}}
@@ -233,7 +171,7 @@ func hostile(text string) []Checked {
 		{Name: text, Verdict: hook.Skipped, Message: text},
 		{Name: text, Verdict: hook.Skipped, Message: text},
 	}}
-	return []Checked{{Report: r}, {Report: r, Err: e, ExitCode: 1}}
+	return []CheckResult{{Report: r}, {Report: r, Err: e, ExitCode: 1}}
 }
 
 var isAnnotation = regexp.MustCompile(`^::(error|warning) (file=[^:,]*,(line=1,)?)?title=[^:,]+::.*\n$`)
@@ -283,16 +221,6 @@ func FuzzCheck(f *testing.F) {
 			t.Fatal(err)
 		}
 		wellFormed(t, file.Bytes())
-		file.Reset()
-		if err := WriteStepSummary(&file, all); err != nil {
-			t.Fatal(err)
-		}
-		harmless(t, "the summary", file.String())
-		for row := range strings.Lines(file.String()) {
-			if strings.HasPrefix(row, "| ") && strings.Count(row, "|") != 5 {
-				t.Errorf("got the row %q", row)
-			}
-		}
 	})
 }
 

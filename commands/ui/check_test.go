@@ -15,7 +15,7 @@ import (
 const ms = time.Millisecond
 
 // checks are one that passed, one that failed, and one that ended early.
-func checks() []Checked {
+func checks() []CheckResult {
 	controller := hook.Finding{
 		ID: "no-controller", Verdict: hook.Warning,
 		Message: "no plugin.GRPCController is served, so a host waits 2 s and kills the plugin",
@@ -28,7 +28,7 @@ func checks() []Checked {
 		File: "/srv/plugins/greeter.py", Line: 12, Err: failures()["python"].Err}
 	ended := hook.Finding{ID: "handshake-missing", Verdict: hook.Failure, Kind: hook.Handshake, Message: "no handshake was printed",
 		Err: &hook.Error{Kind: hook.Start, Err: errors.New("the plugin ended\nbefore it was ready"), Exit: &hook.Exit{Code: 3, Uptime: 212 * ms, Stderr: []string{"::error::gone"}}}}
-	return []Checked{
+	return []CheckResult{
 		{Report: hook.Report{Plugin: "kv/plugin.py", Transport: "grpc", Took: 412 * ms, Stages: []hook.Stage{
 			{Name: "plugin", Message: "a gRPC plugin: it imports gRPC and prints a handshake", Took: 300 * time.Microsecond},
 			{Name: "interpreter", Message: "python 3.11.7 (.venv beside the plugin)", Took: 12 * ms,
@@ -49,7 +49,7 @@ func checks() []Checked {
 }
 
 // printChecks prints checks as a command does.
-func printChecks(t *testing.T, p *CheckPrinter, all []Checked) {
+func printChecks(t *testing.T, p *CheckPrinter, all []CheckResult) {
 	t.Helper()
 	failed := func(err error) {
 		t.Helper()
@@ -118,7 +118,7 @@ func TestCheckPlain(t *testing.T) {
 	for i, c := range checks() {
 		s, out, errs := Test("")
 		inWork(s)
-		printChecks(t, s.Checks(false), []Checked{c})
+		printChecks(t, s.Checks(false), []CheckResult{c})
 		if want := checkTexts[i] + ends[i]; out.String() != want || errs.Len() > 0 {
 			t.Errorf("got\n%s\nwant\n%s", out, want)
 		}
@@ -154,7 +154,7 @@ func TestCheckTerminal(t *testing.T) {
 	c.Stages[1].Findings[1].Printed = true
 	p := s.Checks(false)
 	p.Shown = true
-	printChecks(t, p, []Checked{c})
+	printChecks(t, p, []CheckResult{c})
 	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
 		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)\n" +
 		"                        12 ms\n" +
@@ -180,14 +180,14 @@ func TestCheckTerminal(t *testing.T) {
 func TestCheckVerdict(t *testing.T) {
 	warned := hook.Report{Took: ms, Stages: []hook.Stage{{Name: "stop", Verdict: hook.Warning, Findings: []hook.Finding{{ID: "a", Verdict: hook.Warning}}}}}
 	for want, test := range map[string]struct {
-		c      Checked
+		c      CheckResult
 		strict bool
 	}{
-		"passed in 1 ms\n":                {Checked{Report: hook.Report{Took: ms}}, true},
-		"passed with 1 warning in 1 ms\n": {Checked{Report: warned}, false},
-		"failed: stop (exit 7), 1 warning, warnings count as failures, in 1 ms\n":     {Checked{Report: warned, ExitCode: 7}, true},
-		"failed (exit 125), in 1 ms\n":                                                {Checked{Report: hook.Report{Took: ms}, ExitCode: 125}, false},
-		"ended early: a bug of #\\#[x] of two lines (exit 125), 1 warning, in 1 ms\n": {Checked{Report: warned, ExitCode: 125, Err: &hook.Error{Err: errors.New("a bug of ##[x]\nof two lines")}}, true},
+		"passed in 1 ms\n":                {CheckResult{Report: hook.Report{Took: ms}}, true},
+		"passed with 1 warning in 1 ms\n": {CheckResult{Report: warned}, false},
+		"failed: stop (exit 7), 1 warning, warnings count as failures, in 1 ms\n":     {CheckResult{Report: warned, ExitCode: 7}, true},
+		"failed (exit 125), in 1 ms\n":                                                {CheckResult{Report: hook.Report{Took: ms}, ExitCode: 125}, false},
+		"ended early: a bug of #\\#[x] of two lines (exit 125), 1 warning, in 1 ms\n": {CheckResult{Report: warned, ExitCode: 125, Err: &hook.Error{Err: errors.New("a bug of ##[x]\nof two lines")}}, true},
 	} {
 		s, out, _ := Test("")
 		if err := s.Checks(test.strict).End(test.c); err != nil || out.String() != want {
@@ -196,14 +196,14 @@ func TestCheckVerdict(t *testing.T) {
 	}
 	s, out, _ := Test("")
 	p := s.Checks(false)
-	p.all = []Checked{{Report: warned}}
+	p.all = []CheckResult{{Report: warned}}
 	if err := p.Finish(); err != nil || out.String() != "\nhint: `pyplug help finding a` explains this finding\n" {
 		t.Errorf("got %q, %v for one finding", out, err)
 	}
 	s.Out = brokenWriter{}
 	for name, err := range map[string]error{
-		"Begin": p.Begin("x"), "Stage": p.Stage(hook.Stage{}), "End": p.End(Checked{}), "Finish": p.Finish(), "CheckJSON": s.CheckJSON(Checked{}),
-		"WriteJUnit": WriteJUnit(s.Out, nil, false), "WriteStepSummary": WriteStepSummary(s.Out, checks()),
+		"Begin": p.Begin("x"), "Stage": p.Stage(hook.Stage{}), "End": p.End(CheckResult{}), "Finish": p.Finish(), "CheckJSON": s.CheckJSON(CheckResult{}),
+		"WriteJUnit": WriteJUnit(s.Out, nil, false),
 	} {
 		if !errors.Is(err, errBroken) {
 			t.Errorf("%s: got %v, want the error of the write", name, err)
@@ -242,7 +242,7 @@ func TestCheckJSON(t *testing.T) {
 		}
 	}
 	s, out, _ := Test("")
-	if err := s.CheckJSON(Checked{}); err != nil || out.String() != `{"schema":1,"plugin":"","verdict":"ok","exit_code":0,"took_ms":0,"stages":[]}`+"\n" {
+	if err := s.CheckJSON(CheckResult{}); err != nil || out.String() != `{"schema":1,"plugin":"","verdict":"ok","exit_code":0,"took_ms":0,"stages":[]}`+"\n" {
 		t.Errorf("got %s, %v for no stages", out, err)
 	}
 }

@@ -11,8 +11,8 @@
 //     reader that takes nothing cannot hold up the program for ever.
 //  4. What comes from a plugin is made harmless by [escapeLine] first.
 //  5. A check has faces of its own: [CheckPrinter] and [Streams.CheckJSON] on
-//     standard output, [Streams.Annotate] on standard error, and [WriteJUnit]
-//     and [WriteStepSummary], which write files for other programs.
+//     standard output, [Streams.Annotate] on standard error, and [WriteJUnit],
+//     which writes a file for other programs.
 //
 // So, on standard error:
 //

@@ -32,9 +32,9 @@ func EventJSON(name string, e hook.Event) []byte {
 	return append(compactJSON(shape), '\n')
 }
 
-// Attached prints how to attach to a plugin that is kept alive, a line of JSON on
+// Attach prints how to attach to a plugin that is kept alive, a line of JSON on
 // standard output.
-func (s *Streams) Attached(line []byte) error { return s.writeOut(string(line) + "\n") }
+func (s *Streams) Attach(line []byte) error { return s.writeOut(string(line) + "\n") }
 
 // Name prints the name of a plugin that was started, as a line.
 func (s *Streams) Name(name string) error { return s.writeOut(name + "\n") }

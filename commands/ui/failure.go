@@ -38,7 +38,7 @@ const (
 // standard output; with LogJSON as a line of the log. It gives up on a reader of
 // standard error that takes nothing for two seconds, and on a terminal or a
 // reader of standard output after thirty, or two when that did not read before
-// either; on all of them soon after [Streams.Hurry].
+// either; on all of them soon after [Streams.ShortenWaits].
 func (s *Streams) Fail(f Failure) {
 	switch {
 	case f.JSON && !f.unwritten():

@@ -26,7 +26,7 @@ const mostAnnotations = 10
 // Of each ten are told, and the last says how many more there were. It is for
 // the caller to know whether GitHub reads; with LogJSON, whose reader wants JSON
 // alone, nothing is told.
-func (s *Streams) Annotate(all []Checked) {
+func (s *Streams) Annotate(all []CheckResult) {
 	if s.LogJSON {
 		return
 	}
@@ -56,7 +56,7 @@ func (s *Streams) Annotate(all []Checked) {
 }
 
 // annotations are those of one check.
-func (s *Streams) annotations(c Checked) []annotation {
+func (s *Streams) annotations(c CheckResult) []annotation {
 	var found []annotation
 	for _, st := range c.Stages {
 		for _, f := range findingsOf(st) {

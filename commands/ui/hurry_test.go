@@ -63,8 +63,8 @@ func TestFailNobodyReads(t *testing.T) {
 				}()
 				time.Sleep(2 * patience)
 				if test.hurry {
-					s.Hurry()
-					s.Hurry()
+					s.ShortenWaits()
+					s.ShortenWaits()
 				}
 				for what, c := range map[string]struct {
 					got, most time.Duration
@@ -115,9 +115,9 @@ func TestHurry(t *testing.T) {
 					o := s.PluginOutput(OutputOptions{Label: "p"})
 					o.Line("stdout", line, 0)
 					if before < 0 {
-						s.Hurry()
+						s.ShortenWaits()
 					} else {
-						time.AfterFunc(before, s.Hurry)
+						time.AfterFunc(before, s.ShortenWaits)
 					}
 					if d := took(func() { wait(s, o) }); d > max(before, 0)+hurried {
 						t.Errorf("took %v, with the hurry after %v", d, before)
@@ -133,7 +133,7 @@ func TestHurry(t *testing.T) {
 func TestHurryReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, out, errs := Test("")
-		s.Hurry()
+		s.ShortenWaits()
 		o := s.PluginOutput(OutputOptions{Label: "p"})
 		o.Line("stdout", "last words", 0)
 		o.Close()
@@ -166,7 +166,7 @@ func TestHurryReader(t *testing.T) {
 				}
 			}
 		}()
-		s.Hurry()
+		s.ShortenWaits()
 		if d := took(o.Close); d != hurriedClosing {
 			t.Errorf("took %v, want %v", d, hurriedClosing)
 		}

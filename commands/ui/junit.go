@@ -82,7 +82,7 @@ func (d seconds) MarshalText() ([]byte, error) {
 // each stage. Failures are failures, and warnings too with strict; what else was
 // found is the standard output of its case, and a check that ended early has one
 // more case with an error. The error is that of w.
-func WriteJUnit(w io.Writer, all []Checked, strict bool) error {
+func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 	var doc junitSuites
 	for _, c := range all {
 		suite := junitSuiteOf(c, strict)
@@ -109,7 +109,7 @@ func (n *junitCounts) add(more junitCounts) {
 	n.Time += more.Time
 }
 
-func junitSuiteOf(c Checked, strict bool) junitSuite {
+func junitSuiteOf(c CheckResult, strict bool) junitSuite {
 	name := visible(c.Plugin)
 	suite := junitSuite{Name: name, junitCounts: junitCounts{Time: seconds(c.Took)}}
 	for _, st := range c.Stages {

@@ -80,7 +80,7 @@ func (o *Output) Flush() { o.s.screen.flush(shortly) }
 const shortly = 50 * time.Millisecond
 
 // Close waits until all is written: a second for a reader that takes nothing,
-// ten for one that is slow, less after [Streams.Hurry]. It may be called more than once.
+// ten for one that is slow, less after [Streams.ShortenWaits]. It may be called more than once.
 func (o *Output) Close() {
 	if dropped := o.dropped.Swap(0); dropped > 0 {
 		o.s.screen.add(o.s.Err, string(o.appendDropped(nil, dropped)))

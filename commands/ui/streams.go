@@ -111,11 +111,11 @@ func (s *Streams) print(lines string) {
 	s.screen.flush(patience)
 }
 
-// Hurry tells that the program is to end: from now on nothing waits longer than
+// ShortenWaits tells that the program is to end: from now on nothing waits longer than
 // a tenth of a second for a reader that takes nothing, or a second for one that
 // is slow, and what a plugin prints is dropped where it would have to wait. It
 // ends the waits that go on, too, and may be called more than once.
-func (s *Streams) Hurry() { s.screen.hurry() }
+func (s *Streams) ShortenWaits() { s.screen.hurry() }
 
 // EndLine ends the line of a terminal that has shown ^C.
 func (s *Streams) EndLine() {
