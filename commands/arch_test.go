@@ -50,7 +50,7 @@ var rooms = map[string][]string{
 		"runner/schema/protoschema", "runner/proc"},
 	"runner/hook":       {"runner/schema"},
 	"runner/lines":      {"runner/hook", "runner/schema"},
-	"runner/manifest":   {"interp/pysrc"},
+	"runner/manifest":   {"interp/pysrc", "runner/schema"},
 	"runner/pool":       {"runner/hook"},
 	"runner/proc":       {"runner/proc/guard"},
 	"runner/proc/guard": {},

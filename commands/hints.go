@@ -14,7 +14,6 @@ import (
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
-	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -26,8 +25,8 @@ func (f *program) hints(err error) []string {
 		return t.Hints
 	}
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
-	if own := (interface{ Hints() []string })(nil); errors.As(err, &own) {
-		hints = own.Hints()
+	if own := (interface{ Hints() []string })(nil); len(asError(err).Hints) == 0 && errors.As(err, &own) {
+		hints = own.Hints() // of an error that hook.NewError did not make
 	}
 	f.usageHints(err, add)
 	f.pluginHints(err, add)
@@ -96,7 +95,6 @@ func (f *program) pluginHints(err error, add adder) {
 		noHook    *schema.NoHookError
 		args      *schema.ArgumentError
 		transport *runner.TransportError
-		man       *manifest.Error
 		limit     *hook.LimitError
 		place     *hook.PlaceError
 		mute      *daemon.UnansweredError
@@ -113,13 +111,6 @@ func (f *program) pluginHints(err error, add adder) {
 		}
 	case errors.As(err, &place):
 		add("name a directory that may be written to with XDG_CACHE_HOME or TMPDIR")
-	case errors.As(err, &man):
-		switch {
-		case man.Suggest != "":
-			add("did you mean %s?", man.Suggest)
-		case man.Reason == manifest.NoManifest && len(man.Near) > 0:
-			add("name one of its files: %s", strings.Join(firstFew(man.Near, 5), ", "))
-		}
 	case errors.As(err, &mute): // no limit would do
 	case errors.As(err, &limit) && kind == hook.Timeout:
 		add("--timeout gives it longer, --timeout 0 waits for ever")

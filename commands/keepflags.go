@@ -32,7 +32,6 @@ func keepFlags() []cli.Flag {
 		durationFlag("backoff-max", "the `LONG`est such wait (default: 60s)"),
 		durationFlag("healthy-after", "a worker that was ready so `LONG` begins the row of failures anew (default: 10s)"),
 		value("max-memory", "a worker that takes more is replaced or killed, a `SIZE` such as 512MB", "PYPLUG_MAX_MEMORY"),
-		value("max-cpu", "how many cores a worker may take, a `NUMBER` such as 0.5 or 50%"),
 		value("max-calls", "replace a worker after about `N` calls, up to a quarter earlier; it answers until the next one is ready"),
 		durationFlag("max-age", "replace a worker that is so `OLD`"),
 		durationFlag("idle-time", "replace a worker that had no call for so `LONG`"),
@@ -101,17 +100,6 @@ func readKeep(c *cli.Context, cfg *runner.Config) error {
 		}
 		k.MaxMemory = bytes
 		return orNone(nil, &k.MaxMemory)
-	})
-	set("max-cpu", func(text string) error {
-		cores, ok := manifest.ParseCores(text)
-		if text == "0" {
-			cores, ok = none, true
-		}
-		if !ok {
-			return usage("--max-cpu is %q, want a number of cores such as 0.5, 2 or 50%%", text)
-		}
-		k.MaxCPU = cores
-		return nil
 	})
 	k.Threads = c.Bool("threads")
 	for name, to := range map[string]*time.Duration{"backoff": &k.Backoff, "backoff-max": &k.BackoffMax, "healthy-after": &k.HealthyAfter} {

@@ -35,10 +35,10 @@ func TestKeepFlags(t *testing.T) {
 		"--threads --queue 5 --queue-timeout 2": {Threads: true, Queue: 5, QueueTimeout: 2 * time.Second},
 		"--queue-timeout 0 --max-age 0 --idle-time 0":                 {QueueTimeout: -1, MaxAge: -1, IdleTime: -1},
 		"--restart on-failure --max-restarts 3":                       {Restart: "on-failure", MaxRestarts: 3},
-		"--max-restarts 0 --max-calls 0 --max-memory 0 --max-cpu 50%": {MaxRestarts: -1, MaxCalls: -1, MaxMemory: -1, MaxCPU: 0.5},
+		"--max-restarts 0 --max-calls 0 --max-memory 0": {MaxRestarts: -1, MaxCalls: -1, MaxMemory: -1},
 		"--backoff 100ms --backoff-max 2m --healthy-after 5":          {Backoff: 100 * time.Millisecond, BackoffMax: 2 * time.Minute, HealthyAfter: 5 * time.Second},
 		"--backoff 0 --healthy-after 0":                               {Backoff: 1, HealthyAfter: 1},
-		"--max-memory 512MB --max-cpu 1.5 --max-calls 100":            {MaxMemory: 512 << 20, MaxCPU: 1.5, MaxCalls: 100},
+		"--max-memory 512MB --max-calls 100":            {MaxMemory: 512 << 20, MaxCalls: 100},
 		"--max-age 1h --idle-time 15m --preload force":                {MaxAge: time.Hour, IdleTime: 15 * time.Minute, Preload: "force"},
 	} {
 		if got, err := keepOf(strings.Fields(words)...); err != nil || !reflect.DeepEqual(got, want) {
@@ -58,8 +58,6 @@ func TestKeepFlagsRefuse(t *testing.T) {
 		"--max-restarts -1":             `--max-restarts is "-1"`,
 		"--max-memory much":             `--max-memory is "much", want a size`,
 		"--max-memory 512":              `--max-memory is "512", want at least 1MB`,
-		"--max-cpu -1":                  `--max-cpu is "-1", want a number of cores`,
-		"--max-cpu 1e9":                 `--max-cpu is "1e9"`,
 		"--max-calls x":                 `--max-calls is "x"`,
 		"--preload on":                  `--preload is "on", want off, auto or force`,
 		"--backoff soon":                `"soon" is no duration`,

@@ -65,10 +65,9 @@ type Keep struct {
 	// those of a batch. Else they are told at once what it failed by.
 	Patient bool
 
-	// MaxMemory in bytes, and MaxCPU in cores, are limits of each worker. From
-	// four fifths of the memory on a worker is replaced between calls.
+	// MaxMemory is the memory limit of each worker, in bytes. From four fifths of it
+	// on a worker is replaced between calls.
 	MaxMemory int64
-	MaxCPU    float64
 	// A worker that answered MaxCalls calls, is MaxAge old, or had no call for
 	// IdleTime is replaced, see [pool.Options].
 	MaxCalls         int
@@ -109,7 +108,6 @@ func settleKeep(k Keep, m manifest.Manifest, grpc bool) (settled Keep, lacks str
 	k.BackoffMax = or(k.BackoffMax, delay(m.Restart.BackoffMax))
 	k.HealthyAfter = or(k.HealthyAfter, delay(m.Restart.HealthyAfter))
 	k.MaxMemory = max(0, or(k.MaxMemory, m.Limits.Memory))
-	k.MaxCPU = max(0, or(k.MaxCPU, m.Limits.CPU))
 	k.MaxCalls = max(0, or(k.MaxCalls, m.Limits.Calls))
 	k.MaxAge = max(0, or(k.MaxAge, m.Limits.Age))
 	k.MaxRestarts, k.IdleTime, k.QueueTimeout = max(0, k.MaxRestarts), max(0, k.IdleTime), max(0, k.QueueTimeout)
@@ -123,9 +121,9 @@ func settleKeep(k Keep, m manifest.Manifest, grpc bool) (settled Keep, lacks str
 		preload = "off"
 	}
 	k.Preload = preload
-	if err := k.limits().Check(); errors.Is(err, errors.ErrUnsupported) && given.Memory <= 0 && given.CPU <= 0 {
+	if err := k.limits().Check(); errors.Is(err, errors.ErrUnsupported) && given.Memory <= 0 {
 		lacks = err.Error()
-		k.MaxMemory, k.MaxCPU = 0, 0
+		k.MaxMemory = 0
 	} else if err != nil {
 		return k, "", err
 	}
@@ -157,7 +155,7 @@ func (k Keep) rules() supervise.Rules {
 }
 
 // limits are what a worker may take.
-func (k Keep) limits() proc.Limits { return proc.Limits{Memory: k.MaxMemory, CPU: k.MaxCPU} }
+func (k Keep) limits() proc.Limits { return proc.Limits{Memory: k.MaxMemory} }
 
 // tooMany says that there are more workers than one should have, empty when not.
 func (k Keep) tooMany() string {

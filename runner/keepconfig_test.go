@@ -18,13 +18,13 @@ func TestSettleKeep(t *testing.T) {
 	said := manifest.Manifest{
 		Workers: 3, Concurrency: 4, Preload: "off",
 		Restart: manifest.Restart{Policy: "on-failure", Max: &five, Backoff: &zero, BackoffMax: &second, HealthyAfter: &second},
-		Limits:  manifest.Limits{Memory: 100, CPU: 0.5, Calls: 7, Age: time.Hour},
+		Limits:  manifest.Limits{Memory: 100, Calls: 7, Age: time.Hour},
 	}
 	plain := Keep{Workers: 1, Concurrency: 1, Restart: "always", Preload: "auto"}
 	grpc := plain
 	grpc.Concurrency, grpc.Preload = manyCalls, "off"
 	if runtime.GOOS != "linux" {
-		said.Limits.Memory, said.Limits.CPU = 0, 0 // cannot be held
+		said.Limits.Memory = 0 // cannot be held
 	}
 	for name, c := range map[string]struct {
 		given    Keep
@@ -42,13 +42,13 @@ func TestSettleKeep(t *testing.T) {
 		"the manifest": {
 			manifest: said, given: Keep{DefaultMaxRestarts: 9, DefaultConcurrency: 8},
 			want: Keep{Workers: 3, Concurrency: 4, DefaultConcurrency: 8, Restart: "on-failure", MaxRestarts: 5, DefaultMaxRestarts: 9, Backoff: atOnce,
-				BackoffMax: second, HealthyAfter: second, MaxMemory: said.Limits.Memory, MaxCPU: said.Limits.CPU,
+				BackoffMax: second, HealthyAfter: second, MaxMemory: said.Limits.Memory,
 				MaxCalls: 7, MaxAge: time.Hour, Preload: "off"},
 		},
 		"flags": {
 			manifest: said,
 			given: Keep{Workers: 2, Concurrency: 1, Restart: "no", MaxRestarts: -1, Backoff: 2 * second, BackoffMax: 3 * second,
-				HealthyAfter: 4 * second, MaxMemory: -1, MaxCPU: -1, MaxCalls: -1, MaxAge: -1, IdleTime: -1, QueueTimeout: -1, Preload: "auto"},
+				HealthyAfter: 4 * second, MaxMemory: -1, MaxCalls: -1, MaxAge: -1, IdleTime: -1, QueueTimeout: -1, Preload: "auto"},
 			want: Keep{Workers: 2, Concurrency: 1, Restart: "no", Backoff: 2 * second, BackoffMax: 3 * second,
 				HealthyAfter: 4 * second, Preload: "auto"},
 		},

@@ -13,110 +13,90 @@ const (
 	_          Kind = iota
 	File            // a file that Python runs, or a link to one
 	Package         // a directory with __init__.py
-	Executable      // a program that runs itself
+	Executable      // a program
 )
 
-// String is the kind in words.
-func (k Kind) String() string {
-	switch k {
-	case File:
-		return "file"
-	case Package:
-		return "package"
-	case Executable:
-		return "executable"
-	}
-	return "none"
-}
+// String names the kind.
+func (k Kind) String() string { return [...]string{"none", "file", "package", "executable"}[k] }
 
 // Form says where a manifest is written.
 type Form uint8
 
-// The forms, in the order in which they are looked for.
+// The forms, in the order in which they decide.
 const (
 	None       Form = iota // there is no manifest
 	TOML                   // pyplug.toml
 	Pyproject              // [tool.pyplug] in pyproject.toml
 	Script                 // [tool.pyplug] in the script's metadata block (PEP 723)
-	PluginJSON             // plugin.json as Mattermost has it
+	PluginJSON             // a Mattermost-style plugin.json
 )
 
-// String is the form in the words of messages.
+// String names the form in messages.
 func (f Form) String() string {
-	switch f {
-	case TOML:
-		return "pyplug.toml"
-	case Pyproject:
-		return "pyproject.toml"
-	case Script:
-		return "script block"
-	case PluginJSON:
-		return "plugin.json"
-	}
-	return "none"
+	return [...]string{"none", "pyplug.toml", "pyproject.toml", "script block", "plugin.json"}[f]
 }
 
-// Plugin is a path resolved to what runs. It belongs to the caller.
+// Plugin is a path that was resolved to what runs. The caller owns it.
 type Plugin struct {
-	// Path is the path as it was typed.
+	// Path is the path that was resolved, unchanged.
 	Path string
-	// Entry is the .py file, the package's directory or the executable,
-	// absolute, links not followed.
+	// Entry is the .py file, the package's directory or the executable. It is
+	// absolute; symbolic links stay as they are.
 	Entry string
-	// Kind says which of them.
+	// Kind says which of them Entry is.
 	Kind Kind
-	// Shebang is what runs an executable that is a Python script, in the words of
-	// its first line, such as "/usr/bin/env python3"; empty for everything else.
+	// Shebang is the interpreter line of an executable Python script without "#!",
+	// such as "/usr/bin/env python3"; empty for everything else.
 	Shebang string
-	// Dir is the directory that Entry is in, absolute.
+	// Dir is the directory of Entry, absolute.
 	Dir string
-	// ID is the name by default: [a-z0-9][a-z0-9_-]*, from the manifest's id or
+	// ID is the default name, [a-z0-9][a-z0-9_-]*, made from the manifest's id or
 	// the file's name.
 	ID string
-	// Dirs are the directories beside the plugin in which its environment may
-	// be: those of the manifest and the entry, then those behind links.
+	// Dirs are the directories in which the plugin's environment may be: those of
+	// entry and manifest, then those behind links.
 	Dirs []string
-	// Requires are the requires-python that were found, also where there is no
+	// Requires lists each requires-python that was found, with or without a
 	// manifest.
 	Requires []Requirement
-	// Manifest is what its manifest says; the zero value when there is none.
+	// Manifest is the plugin's manifest, or the zero value.
 	Manifest Manifest
 }
 
-// Requirement is one requires-python and where it was found.
+// Requirement is one requires-python.
 type Requirement struct {
-	// Spec is a specifier set as PEP 440 has it, which was checked.
+	// Spec is a valid PEP 440 specifier set.
 	Spec string
-	// From names the place for messages, such as "pyproject.toml".
+	// From names the file for messages, such as "pyproject.toml".
 	From string
 }
 
-// Manifest is what a manifest says. An absent key is the zero value; pointers
-// are for keys whose zero means something else than absent.
+// Manifest is the content of a manifest. An absent key leaves the zero value; a
+// pointer marks a key whose zero value means something else.
 type Manifest struct {
-	// File is the file it is written in, absolute; empty when there is none.
+	// File is the file of the manifest, absolute; empty if there is none.
 	File string
 	// Form says how it is written.
 	Form Form
-	// Dir is the directory of File: what relative paths in it start from.
+	// Dir is the directory of File. Relative paths in the manifest start there.
 	Dir string
 
-	// ID is the id as it is written; Plugin.ID is the name made from it.
+	// ID is the id as written; Plugin.ID is the name made from it.
 	ID string
-	// Entry is the entry as it is written.
+	// Entry is the entry as written.
 	Entry string
-	// Transport is "pipe", "grpc", or empty: to be found out.
+	// Transport is "pipe" or "grpc", or empty for automatic detection.
 	Transport string
-	// Python is a path, an environment, a name or a version; a relative path
-	// starts from Dir.
+	// Python is a path, an environment, a name or a version. A relative path starts
+	// from Dir.
 	Python string
 	// RequiresPython is also in Plugin.Requires.
 	RequiresPython string
 	// CookieKey and CookieValue are go-plugin's magic cookie.
 	CookieKey, CookieValue string
-	// ProtocolVersions are the application's, as a go-plugin host offers them.
+	// ProtocolVersions are the app versions that a go-plugin host offers.
 	ProtocolVersions []int
-	// MTLS is whether the connection is to be encrypted.
+	// MTLS says whether the connection is encrypted.
 	MTLS *bool
 	// Env is added to the plugin's environment.
 	Env map[string]string
@@ -125,21 +105,22 @@ type Manifest struct {
 
 	Timeouts Timeouts
 	Restart  Restart
-	// Workers is the number of processes, Concurrency that of calls in each.
+	// Workers is the number of processes, Concurrency the number of concurrent calls
+	// in each.
 	Workers, Concurrency int
 	Limits               Limits
 	// Preload is "off", "auto" or "force"; empty: auto.
 	Preload string
-	// Probe is the hook that tells whether the plugin is healthy.
+	// Probe is the hook that reports the plugin's health.
 	Probe string
-	// ErrorField is the path of the field by which a result is an error.
+	// ErrorField is the path of the result field that carries an error.
 	ErrorField string
-	// Bootstrap is called after every start, Shutdown before every stop, in order.
+	// Bootstrap calls follow every start, Shutdown calls precede every stop, in order.
 	Bootstrap, Shutdown []HookCall
 }
 
-// EnvNames are the names of environments beside the plugin in the order in which
-// its host looks for them; nil: pyplug's own order.
+// EnvNames returns the directory names of environments beside the plugin, in the
+// order in which its host searches; nil: pyplug's own order.
 func (m Manifest) EnvNames() []string {
 	if m.Form == PluginJSON {
 		return []string{"venv", ".venv"}
@@ -147,34 +128,31 @@ func (m Manifest) EnvNames() []string {
 	return nil
 }
 
-// Timeouts are the limits of waiting. Call may be 0: no limit.
+// Timeouts are the timeouts. Call may be 0: none.
 type Timeouts struct{ Start, Call, Stop, Probe *time.Duration }
 
-// Restart says when a plugin is started again.
+// Restart is the restart policy.
 type Restart struct {
 	// Policy is "no", "on-failure" or "always".
 	Policy string
-	// Max is after how many failures in a row it is given up; 0: never.
+	// Max is the number of failures in a row after which pyplug gives up; 0: never.
 	Max *int
-	// Backoff is the first delay, BackoffMax the longest, and HealthyAfter how
-	// long a plugin runs until the delay starts anew.
+	// Backoff is the first delay and BackoffMax the longest. A worker that was ready
+	// for HealthyAfter resets the delay.
 	Backoff, BackoffMax, HealthyAfter *time.Duration
 }
 
-// Limits end a worker that reaches them. 0 is no limit.
+// Limits are limits of each worker. 0 is no limit.
 type Limits struct {
-	// Memory is in bytes, at least [LeastMemory]. In the manifest K, M, G and T,
-	// with or without B or iB, are powers of 1024.
+	// Memory is in bytes, at least [LeastMemory].
 	Memory int64
-	// CPU is in cores: 0.5 is half of one, which may be written "50%".
-	CPU float64
 	// Calls is the number of calls after which a worker is replaced.
 	Calls int
-	// Age is how long a worker may live.
+	// Age is the age at which a worker is replaced.
 	Age time.Duration
 }
 
-// HookCall is one call of the manifest.
+// HookCall is a call in a manifest.
 type HookCall struct {
 	// Hook is the hook's name.
 	Hook string

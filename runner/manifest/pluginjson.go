@@ -3,7 +3,6 @@ package manifest
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,88 +15,107 @@ const (
 	mattermostValue = "Securely message teams, anywhere."
 )
 
-// pluginJSON is what is used of a plugin.json: the manifest of Mattermost's
-// server with the keys that its Python runtime adds. Other keys are its own
-// affair.
+// pluginJSON is the part of a plugin.json that pyplug uses: the manifest of
+// Mattermost's server, with the keys that its Python runtime adds.
 type pluginJSON struct {
-	ID     string `json:"id"`
-	Server *struct {
-		Runtime       string            `json:"runtime"`
-		PythonVersion string            `json:"python_version"`
-		Executable    string            `json:"executable"`
-		Executables   map[string]string `json:"executables"`
-		Python        struct {
-			EntryPoint string `json:"entry_point"`
-		} `json:"python"`
-	} `json:"server"`
-	Props map[string]any `json:"props"`
+	id, runtime, propsRuntime, pythonVersion, entryPoint, executable string
+	executables                                                      map[string]string
 }
 
-// readPluginJSON reads a plugin.json. One without server is another program's.
-func readPluginJSON(dir string, found *beside) error {
-	file := filepath.Join(dir, "plugin.json")
-	text, ok, err := read(file)
-	if err != nil || !ok {
-		return err
+func (p *pluginJSON) keys() table {
+	return table{
+		"id": set(&p.id, anyText),
+		"server": table{
+			"runtime":        set(&p.runtime, anyText),
+			"python_version": set(&p.pythonVersion, anyText),
+			"executable":     set(&p.executable, anyText),
+			"executables":    set(&p.executables, environment),
+			"python":         table{"entry_point": set(&p.entryPoint, anyText)}.readKnown,
+		}.readKnown,
+		"props": func(value any) *problem {
+			props, _ := value.(map[string]any)
+			p.propsRuntime, _ = props["runtime"].(string)
+			return nil
+		},
+	}
+}
+
+// readPluginJSON reads a plugin.json. It returns nil for one without server, which
+// belongs to another program.
+func readPluginJSON(dir string) (*source, error) {
+	d := document{file: filepath.Join(dir, "plugin.json"), locate: locateJSON}
+	var ok bool
+	var err error
+	if d.text, ok, err = read(d.file); err != nil || !ok {
+		return nil, err
+	}
+	var root any
+	if err := json.Unmarshal([]byte(d.text), &root); err != nil {
+		at := position{}
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+			at = positionOf(d.text, syntax.Offset-1) // Offset is after the wrong byte
+		}
+		e := d.errorAt(at)
+		e.Message, e.Err = err.Error(), err
+		return nil, e
 	}
 	var p pluginJSON
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return jsonError(file, text, err)
+	if wrong := p.keys().readKnown(root); wrong != nil {
+		return nil, d.fault(wrong)
 	}
-	if p.Server == nil {
-		return nil
+	if values := root.(map[string]any); values["server"] == nil {
+		return nil, nil
 	}
+	return p.source(d, dir)
+}
+
+// source makes the file to run absolute and checks the version.
+func (p pluginJSON) source(d document, dir string) (*source, error) {
 	entry, key := p.entry()
-	at := &Error{Reason: BadValue, File: file, Key: dotted(key), Line: jsonLine(text, key), Seen: fmt.Sprintf("%q", entry)}
 	if entry == "" {
-		at.Seen, at.Wanted = "absent", "the file to run"
-		return at
+		return nil, d.fault(&problem{path: key, is: "is absent, want the file to run"})
 	}
 	path, ok := inside(dir, entry)
 	if !ok {
-		at.Wanted = "a path inside the plugin's directory"
-		return at
+		return nil, d.fault(wrong(entry, "a path inside the plugin's directory").within(key...))
 	}
-	at.Wanted, at.Suggest = "a file that exists", near(path)
-	c := &candidate{
+	s := &source{
 		Manifest: Manifest{
-			File: file, Form: PluginJSON, Dir: dir, ID: p.ID, Entry: entry, Transport: "grpc",
+			File: d.file, Form: PluginJSON, Dir: dir, ID: p.id, Entry: entry, Transport: "grpc",
 			CookieKey: mattermostKey, CookieValue: mattermostValue, ProtocolVersions: []int{1},
-			Env: map[string]string{"MATTERMOST_PLUGIN_ID": p.ID, "MATTERMOST_PLUGIN_PATH": dir},
+			Env: map[string]string{"MATTERMOST_PLUGIN_ID": p.id, "MATTERMOST_PLUGIN_PATH": dir},
 			Cwd: dir, ErrorField: "error",
 		},
-		entry: path, entryAt: at,
-		python: p.Server.Runtime == "python" || p.Props["runtime"] == "python" || strings.HasSuffix(entry, ".py"),
+		document: d, entryKey: key, entry: path,
+		python: p.runtime == "python" || p.propsRuntime == "python" || strings.HasSuffix(entry, ".py"),
 	}
-	if version := strings.TrimSpace(p.Server.PythonVersion); c.python && version != "" {
-		// "3.11" is allowed there and means the least that will do.
+	if version := strings.TrimSpace(p.pythonVersion); s.python && version != "" {
 		if version[0] >= '0' && version[0] <= '9' {
-			version = ">=" + version
+			version = ">=" + version // Mattermost's "3.11" is a minimum
 		}
-		if wrong := checkSpecifiers(version); wrong != nil {
-			key := []string{"server", "python_version"}
-			return &Error{Reason: BadValue, File: file, Key: dotted(key), Line: jsonLine(text, key),
-				Seen: show(p.Server.PythonVersion), Wanted: `a version such as "3.11"`, Suggest: wrong.suggest}
+		if bad := checkSpecifiers(version); bad != nil {
+			p := wrong(p.pythonVersion, `a version such as "3.11"`).within("server", "python_version")
+			p.hint = bad.hint
+			return nil, d.fault(p)
 		}
-		c.RequiresPython = version
+		s.RequiresPython = version
 	}
-	found.plugin = c
-	return nil
+	return s, nil
 }
 
-// entry is the file to run and the key that names it.
+// entry returns the file to run and the key that names it.
 func (p pluginJSON) entry() (entry string, key []string) {
-	if p.Server.Python.EntryPoint != "" {
-		return p.Server.Python.EntryPoint, []string{"server", "python", "entry_point"}
-	}
 	platform := runtime.GOOS + "-" + runtime.GOARCH
-	if p.Server.Executables[platform] != "" {
-		return p.Server.Executables[platform], []string{"server", "executables", platform}
+	switch {
+	case p.entryPoint != "":
+		return p.entryPoint, []string{"server", "python", "entry_point"}
+	case p.executables[platform] != "":
+		return p.executables[platform], []string{"server", "executables", platform}
 	}
-	return p.Server.Executable, []string{"server", "executable"}
+	return p.executable, []string{"server", "executable"}
 }
 
-// inside makes entry absolute; it may leave dir neither by its text nor by links.
+// inside makes entry absolute. It rejects one that leaves dir by ".." or a link.
 func inside(dir, entry string) (string, bool) {
 	entry = filepath.FromSlash(entry)
 	if !filepath.IsLocal(entry) {
@@ -116,76 +134,46 @@ func inside(dir, entry string) (string, bool) {
 	return path, err == nil && filepath.IsLocal(rel)
 }
 
-// jsonError tells where JSON is wrong.
-func jsonError(file, text string, err error) *Error {
-	e := &Error{Reason: Syntax, File: file, Seen: err.Error(), Err: err}
-	var syntax *json.SyntaxError
-	var mistyped *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &mistyped):
-		e.Reason, e.Key, e.Seen = BadValue, mistyped.Field, "a JSON "+mistyped.Value
-		e.Wanted = "a JSON " + jsonKind(mistyped.Type.Kind().String())
-		if e.Key == "" {
-			e.Key = "the whole"
-		}
-		e.Line, _ = position(text, mistyped.Offset)
-	case errors.As(err, &syntax):
-		// The offset is behind the byte that was wrong.
-		e.Line, e.Column = position(text, syntax.Offset-1)
-	}
-	if e.Line > 0 {
-		e.Text = strings.TrimSuffix(strings.Split(text, "\n")[e.Line-1], "\r")
-	}
-	return e
-}
-
-// jsonKind is the JSON word for a kind of Go.
-func jsonKind(kind string) string {
-	if kind == "string" {
-		return kind
-	}
-	return "object"
-}
-
-// position is line and column of an offset, from 1.
-func position(text string, offset int64) (line, column int) {
+// positionOf converts an offset in bytes.
+func positionOf(text string, offset int64) position {
 	before := text[:min(max(offset, 0), int64(len(text)))]
-	return 1 + strings.Count(before, "\n"), len(before) - strings.LastIndexByte(before, '\n')
+	return position{line: 1 + strings.Count(before, "\n"), column: len(before) - strings.LastIndexByte(before, '\n')}
 }
 
-// jsonLine is the line of a key in JSON that was read without error, from 1; 0
-// when the key is not there.
-func jsonLine(text string, path []string) int {
+// locateJSON finds a key in JSON that was decoded without error.
+func locateJSON(text string, path []string, value bool) position {
 	decoder := json.NewDecoder(strings.NewReader(text))
-	var here []string
-	var objects []bool // for each open bracket, whether it is an object
-	wantKey := false
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			return 0
+	for i, key := range path {
+		if open, err := decoder.Token(); err != nil || open != json.Delim('{') || !skipTo(decoder, key) {
+			break
 		}
-		switch t := token.(type) {
-		case json.Delim:
-			if t == '{' || t == '[' {
-				objects = append(objects, t == '{')
-				here = append(here, "")
-			} else {
-				objects, here = objects[:len(objects)-1], here[:len(here)-1]
-			}
-			wantKey = len(objects) > 0 && objects[len(objects)-1]
+		if i < len(path)-1 {
 			continue
-		case string:
-			if wantKey {
-				here[len(here)-1] = t
-				wantKey = false
-				if dotted(here) == dotted(path) {
-					line, _ := position(text, decoder.InputOffset())
-					return line
-				}
-				continue
-			}
 		}
-		wantKey = len(objects) > 0 && objects[len(objects)-1]
+		found := text[:decoder.InputOffset()]
+		start := strings.LastIndexByte(found[:len(found)-1], '"')
+		var raw json.RawMessage
+		if value && decoder.Decode(&raw) == nil && raw[0] != '{' && raw[0] != '[' {
+			found = text[:decoder.InputOffset()]
+			start = len(found) - len(raw)
+		}
+		at := positionOf(text, int64(start))
+		at.width = len(found) - start
+		return at
 	}
+	return position{}
+}
+
+// skipTo reads up to and including a key of the current object.
+func skipTo(decoder *json.Decoder, key string) bool {
+	for decoder.More() {
+		if name, err := decoder.Token(); err != nil || name == key {
+			return err == nil
+		}
+		var value json.RawMessage
+		if decoder.Decode(&value) != nil {
+			return false
+		}
+	}
+	return false
 }

@@ -129,47 +129,46 @@ func TestResolveErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, archive, path string
-		reason              Reason
 		want, suggest       string
 	}{
-		{"missing", "-- greeter.py --\n", "greter.py", NotFound, `plugin "greter.py" does not exist`, "greeter.py"},
-		{"missing .py", "-- greeter.py --\n", "greeter", NotFound, `plugin "greeter" does not exist`, "greeter.py"},
-		{"missing in a missing directory", "", "a/b.py", NotFound, `plugin "a/b.py" does not exist`, ""},
-		{"below a file", "-- a.py --\n", "a.py/b.py", NotFound, `plugin "a.py/b.py" does not exist`, ""},
-		{"empty", "", "", NotFound, `plugin "." does not exist: the path is empty`, ""},
-		{"broken link", "-- a.py:link --\nb.py\n", "a.py", NotFound, `plugin "a.py" does not exist: it is a symbolic link to b.py, which does not exist`, ""},
-		{"a text", "-- notes.txt --\n", "notes.txt", NotPlugin, `"notes.txt" is no plugin: it does not end in .py and is not executable, want a .py file, an executable, a package or a directory with a manifest`, ""},
-		{"a manifest", "-- d/pyplug.toml --\n", "d/pyplug.toml", NotPlugin, `"d/pyplug.toml" is no plugin: it is a manifest…`, "d"},
-		{"a device", "", "/dev/null", NotPlugin, `"/dev/null" is no plugin: it is no regular file…`, ""},
-		{"nothing in it", "-- d/x.py --\n-- d/pyproject.toml --\n[project]\n", "d", NoManifest,
-			`directory "d" is no plugin: it has no pyplug.toml, a pyproject.toml without [tool.pyplug], no script with [tool.pyplug], no plugin.json and no __init__.py`, ""},
-		{"no entry", "-- d/x.py --\n-- d/y.py --\n-- d/pyplug.toml --\n", "d", NoEntry, `d/pyplug.toml: no entry: the directory has x.py, y.py, want the file to run`, ""},
-		{"no entry, no file", "-- d/pyplug.toml --\n", "d", NoEntry, `d/pyplug.toml: no entry: the directory has no .py file, want the file to run`, ""},
-		{"entry missing", "-- d/greeter.py --\n-- d/pyplug.toml --\nid = 'x'\nentry = 'greter.py'\n", "d", BadValue, `d/pyplug.toml:2: entry is "greter.py", want a file or package that exists`, "d/greeter.py"},
-		{"entry missing, file named", "-- d/greeter.py --\n-- d/pyplug.toml --\nentry = 'greter.py'\n", "d/greeter.py", BadValue, `d/pyplug.toml:1: entry is "greter.py", want…`, "d/greeter.py"},
-		{"entry is a plain directory", "-- d/a/x.txt --\n-- d/pyplug.toml --\nentry = 'a'\n", "d", BadValue, `d/pyplug.toml:1: entry is "a", a directory without __init__.py, want…`, ""},
-		{"two that disagree", "-- d/x.py --\n-- d/pyplug.toml --\nid = 'a'\n-- d/pyproject.toml --\n[tool.pyplug]\nid = 'b'", "d", Conflict, `d/pyplug.toml and d/pyproject.toml disagree on id: "a" and "b"`, ""},
-		{"one that says more", "-- d/x.py --\n-- d/pyplug.toml --\n-- d/pyproject.toml --\n[tool.pyplug]\nid = 'b'", "d/x.py", Conflict, `d/pyplug.toml and d/pyproject.toml disagree on id: absent and "b"`, ""},
-		{"script and file", "-- x.py --\n# /// script\n# [tool.pyplug]\n# workers = 3\n# ///\n-- pyplug.toml --\nworkers = 2", "x.py", Conflict, `pyplug.toml and x.py disagree on workers: 2 and 3`, ""},
-		{"toml and json", mattermost + "-- p/x.py --\n-- p/pyplug.toml --\nentry = 'x.py'\n", "p", Conflict, `p/pyplug.toml and p/plugin.json disagree on entry: "x.py" and "server/plugin.py"`, ""},
-		{"two scripts", "-- d/x.py --\n# /// script\n# [tool.pyplug]\n# ///\n-- d/y.py --\n# /// script\n# [tool.pyplug]\n# ///\n", "d", Ambiguous, `directory "d" has several scripts with [tool.pyplug]: x.py, y.py, want one`, ""},
-		{"two blocks", "-- x.py --\n# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n", "x.py", Syntax, `x.py:5: a second script block, the first is on line 1, want one`, ""},
-		{"block with a mistake", "-- x.py --\nimport os\n# /// script\n# a = = 1\n# ///\n", "x.py", Syntax, `x.py:3:7: …`, ""},
-		{"block with an unknown key", "-- x.py --\n# /// script\n# [tool.pyplug]\n# wrokers = 2\n# ///\n", "x.py", UnknownKey, `x.py:3: unknown key "wrokers"`, "workers"},
-		{"json syntax", "-- d/plugin.json --\n{\n  \"id\": \"x\",\n}\n", "d", Syntax, `d/plugin.json:3:1: invalid character '}' looking for beginning of object key string`, ""},
-		{"json type", "-- d/plugin.json --\n{\n  \"server\": {\"executable\": 5}\n}\n", "d", BadValue, `d/plugin.json:2: server.executable is a JSON number, want a JSON string`, ""},
-		{"json is a list", "-- d/plugin.json --\n[]\n", "d", BadValue, `d/plugin.json:1: the whole is a JSON array, want a JSON object`, ""},
-		{"json no entry", "-- d/plugin.json --\n{\"server\": {}}\n", "d", BadValue, `d/plugin.json: server.executable is absent, want the file to run`, ""},
-		{"json escapes by dots", "-- x.py --\n-- d/plugin.json --\n{\"server\":\n {\"executable\": \"../x.py\"}}\n", "d", BadValue, `d/plugin.json:2: server.executable is "../x.py", want a path inside the plugin's directory`, ""},
-		{"json escapes by root", "-- d/plugin.json --\n{\"server\": {\"python\": {\"entry_point\": \"/bin/sh\"}}}\n", "d", BadValue, `d/plugin.json:1: server.python.entry_point is "/bin/sh", want a path inside the plugin's directory`, ""},
-		{"json escapes by a link", "-- x.py --\n-- d/y.py:link --\n../x.py\n-- d/plugin.json --\n{\"server\": {\"executable\": \"y.py\"}}\n", "d", BadValue, `d/plugin.json:1: server.executable is "y.py", want a path inside the plugin's directory`, ""},
-		{"json entry missing", "-- d/plugin.json --\n{\"server\": {\"executable\": \"y.py\"}}\n", "d", BadValue, `d/plugin.json:1: server.executable is "y.py", want a file that exists`, ""},
-		{"json entry not executable", "-- d/y --\n-- d/plugin.json --\n{\"server\": {\"executable\": \"y\"}}\n", "d", NotPlugin, `"d/y" is no plugin: it does not end in .py and is not executable…`, ""},
-		{"requires-python of a project is a number", "-- x.py --\n-- pyproject.toml --\n[project]\nrequires-python = 3.9\n", "x.py", BadValue, `pyproject.toml:2: project.requires-python is 3.9, want a string`, `"3.9"`},
-		{"requires-python of a project is junk", "-- x.py --\n-- pyproject.toml --\n[project]\nname = 'x'\nrequires-python = 'junk'\n", "x.py", BadValue, `pyproject.toml:3: project.requires-python is "junk", want a version specifier such as ">=3.11"`, ""},
-		{"requires-python of a script is junk", "-- x.py --\n# /// script\n# requires-python = '3.11'\n# ///\n", "x.py", BadValue, `x.py:2: requires-python is "3.11", want a version specifier such as ">=3.11"`, ">=3.11"},
-		{"json version is junk", "-- d/y.py --\n-- d/plugin.json --\n{\"server\": {\"executable\": \"y.py\",\n\"python_version\": \"new\"}}\n", "d", BadValue, `d/plugin.json:2: server.python_version is "new", want a version such as "3.11"`, ""},
-		{"cwd missing", "-- x.py --\n-- pyplug.toml --\ncwd = 'data'\n", "x.py", BadValue, `pyplug.toml:1: cwd is "data", want a directory that exists`, ""},
+		{"missing", "-- greeter.py --\n", "greter.py", `plugin "greter.py" does not exist`, "greeter.py"},
+		{"missing .py", "-- greeter.py --\n", "greeter", `plugin "greeter" does not exist`, "greeter.py"},
+		{"missing in a missing directory", "", "a/b.py", `plugin "a/b.py" does not exist`, ""},
+		{"below a file", "-- a.py --\n", "a.py/b.py", `plugin "a.py/b.py" does not exist`, ""},
+		{"empty", "", "", `plugin "" does not exist: the path is empty`, ""},
+		{"broken link", "-- a.py:link --\nb.py\n", "a.py", `plugin "a.py" does not exist: it is a symbolic link to b.py, which does not exist`, ""},
+		{"a text", "-- notes.txt --\n", "notes.txt", `"notes.txt" is no plugin: it does not end in .py and is not executable, want a .py file, an executable, a package or a directory with a manifest`, ""},
+		{"a manifest", "-- d/pyplug.toml --\n", "d/pyplug.toml", `"d/pyplug.toml" is no plugin: it is a manifest…`, "d"},
+		{"a device", "", "/dev/null", `"/dev/null" is no plugin: it is no regular file…`, ""},
+		{"nothing in it", "-- d/x.py --\n-- d/pyproject.toml --\n[project]\n", "d",
+			`directory "d" is no plugin: it has no pyplug.toml, a pyproject.toml without [tool.pyplug], no script with [tool.pyplug], no plugin.json and no __init__.py`, "name one of its files: x.py"},
+		{"no entry", "-- d/x.py --\n-- d/y.py --\n-- d/pyplug.toml --\n", "d", `d/pyplug.toml: no entry: the directory has x.py, y.py, want the file to run`, ""},
+		{"no entry, no file", "-- d/pyplug.toml --\n", "d", `d/pyplug.toml: no entry: the directory has no .py file, want the file to run`, ""},
+		{"entry missing", "-- d/greeter.py --\n-- d/pyplug.toml --\nid = 'x'\nentry = 'greter.py'\n", "d", `d/pyplug.toml:2:9: entry is "greter.py", want a file or package that exists`, "d/greeter.py"},
+		{"entry missing, file named", "-- d/greeter.py --\n-- d/pyplug.toml --\nentry = 'greter.py'\n", "d/greeter.py", `d/pyplug.toml:1:9: entry is "greter.py", want…`, "d/greeter.py"},
+		{"entry is a plain directory", "-- d/a/x.txt --\n-- d/pyplug.toml --\nentry = 'a'\n", "d", `d/pyplug.toml:1:9: entry is "a", a directory without __init__.py, want…`, ""},
+		{"two that disagree", "-- d/x.py --\n-- d/pyplug.toml --\nid = 'a'\n-- d/pyproject.toml --\n[tool.pyplug]\nid = 'b'", "d", `d/pyplug.toml and d/pyproject.toml disagree on id: "a" and "b"`, ""},
+		{"one that says more", "-- d/x.py --\n-- d/pyplug.toml --\n-- d/pyproject.toml --\n[tool.pyplug]\nid = 'b'", "d/x.py", `d/pyplug.toml and d/pyproject.toml disagree on id: absent and "b"`, ""},
+		{"script and file", "-- x.py --\n# /// script\n# [tool.pyplug]\n# workers = 3\n# ///\n-- pyplug.toml --\nworkers = 2", "x.py", `pyplug.toml and x.py disagree on workers: 2 and 3`, ""},
+		{"toml and json", mattermost + "-- p/x.py --\n-- p/pyplug.toml --\nentry = 'x.py'\n", "p", `p/pyplug.toml and p/plugin.json disagree on entry: "x.py" and "server/plugin.py"`, ""},
+		{"two scripts", "-- d/x.py --\n# /// script\n# [tool.pyplug]\n# ///\n-- d/y.py --\n# /// script\n# [tool.pyplug]\n# ///\n", "d", `directory "d" has several scripts with [tool.pyplug]: x.py, y.py, want one`, ""},
+		{"two blocks", "-- x.py --\n# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n", "x.py", `x.py:5: a second script block, the first is on line 1, want one`, ""},
+		{"block with a mistake", "-- x.py --\nimport os\n# /// script\n# a = = 1\n# ///\n", "x.py", `x.py:3:7: …`, ""},
+		{"block with an unknown key", "-- x.py --\n# /// script\n# [tool.pyplug]\n# wrokers = 2\n# ///\n", "x.py", `x.py:3:3: unknown key "wrokers"`, "workers"},
+		{"json syntax", "-- d/plugin.json --\n{\n  \"id\": \"x\",\n}\n", "d", `d/plugin.json:3:1: invalid character '}' looking for beginning of object key string`, ""},
+		{"json type", "-- d/plugin.json --\n{\n  \"server\": {\"executable\": 5}\n}\n", "d", `d/plugin.json:2:28: server.executable is 5, want a string`, `"5"`},
+		{"json is a list", "-- d/plugin.json --\n[]\n", "d", `d/plugin.json: the document is an array, want an object`, ""},
+		{"json no entry", "-- d/plugin.json --\n{\"server\": {}}\n", "d", `d/plugin.json: server.executable is absent, want the file to run`, ""},
+		{"json escapes by dots", "-- x.py --\n-- d/plugin.json --\n{\"server\":\n {\"executable\": \"../x.py\"}}\n", "d", `d/plugin.json:2:17: server.executable is "../x.py", want a path inside the plugin's directory`, ""},
+		{"json escapes by root", "-- d/plugin.json --\n{\"server\": {\"python\": {\"entry_point\": \"/bin/sh\"}}}\n", "d", `d/plugin.json:1:39: server.python.entry_point is "/bin/sh", want a path inside the plugin's directory`, ""},
+		{"json escapes by a link", "-- x.py --\n-- d/y.py:link --\n../x.py\n-- d/plugin.json --\n{\"server\": {\"executable\": \"y.py\"}}\n", "d", `d/plugin.json:1:27: server.executable is "y.py", want a path inside the plugin's directory`, ""},
+		{"json entry missing", "-- d/plugin.json --\n{\"server\": {\"executable\": \"y.py\"}}\n", "d", `d/plugin.json:1:27: server.executable is "y.py", want a file or package that exists`, ""},
+		{"json entry not executable", "-- d/y --\n-- d/plugin.json --\n{\"server\": {\"executable\": \"y\"}}\n", "d", `"d/y" is no plugin: it does not end in .py and is not executable…`, ""},
+		{"requires-python of a project is a number", "-- x.py --\n-- pyproject.toml --\n[project]\nrequires-python = 3.9\n", "x.py", `pyproject.toml:2:19: project.requires-python is 3.9, want a string`, `"3.9"`},
+		{"requires-python of a project is junk", "-- x.py --\n-- pyproject.toml --\n[project]\nname = 'x'\nrequires-python = 'junk'\n", "x.py", `pyproject.toml:3:19: project.requires-python is "junk", want a version specifier such as ">=3.11"`, ""},
+		{"requires-python of a script is junk", "-- x.py --\n# /// script\n# requires-python = '3.11'\n# ///\n", "x.py", `x.py:2:21: requires-python is "3.11", want a version specifier such as ">=3.11"`, ">=3.11"},
+		{"json version is junk", "-- d/y.py --\n-- d/plugin.json --\n{\"server\": {\"executable\": \"y.py\",\n\"python_version\": \"new\"}}\n", "d", `d/plugin.json:2:19: server.python_version is "new", want a version such as "3.11"`, ""},
+		{"cwd missing", "-- x.py --\n-- pyplug.toml --\ncwd = 'data'\n", "x.py", `pyplug.toml:1:7: cwd is "data", want a directory that exists`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tree(t, c.archive)
@@ -182,8 +181,8 @@ func TestResolveErrors(t *testing.T) {
 			if prefix, cut := strings.CutSuffix(c.want, "…"); got != c.want && !(cut && strings.HasPrefix(got, prefix)) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
-			if e.Reason != c.reason || e.Suggest != c.suggest || !filepath.IsAbs(e.File) {
-				t.Errorf("got reason %d, suggest %q, file %q; want %d, %q", e.Reason, e.Suggest, e.File, c.reason, c.suggest)
+			if e.Hint != didYouMean(c.suggest) && e.Hint != c.suggest {
+				t.Errorf("got hint %q; want %q", e.Hint, c.suggest)
 			}
 		})
 	}
@@ -201,14 +200,5 @@ func TestPluginJSON(t *testing.T) {
 	}
 	if want := []string{filepath.Join(dir, "server"), dir}; fmt.Sprint(p.Dirs) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", p.Dirs, want)
-	}
-}
-
-func TestNearest(t *testing.T) {
-	known := []string{"entry", "env", "timeouts", "workers"}
-	for word, want := range map[string]string{"timeuots": "timeouts", "Workers": "workers", "enrty": "entry", "en": "env", "zzz": "", "": ""} {
-		if got := nearest(word, known); got != want {
-			t.Errorf("%q: got %q, want %q", word, got, want)
-		}
 	}
 }

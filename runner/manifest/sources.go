@@ -15,167 +15,164 @@ import (
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
-// maxFile bounds what is read of a file: no manifest and no script is as long.
+// maxFile bounds how much of a file is read. No manifest or script is as long.
 const maxFile = 16 << 20
 
-// candidate is one manifest that was found.
-type candidate struct {
+// source is one manifest that was found.
+type source struct {
 	Manifest
-	// values are what is written, for telling whether two say the same.
+	document
+	// values are the keys as written, to compare manifests. plugin.json has none.
 	values map[string]any
-	// entry is absolute, empty when none is named.
-	entry string
-	// python tells that the entry is run by Python whatever its name.
+	// entry is the absolute path of the entry, empty if the manifest names none.
+	entry    string
+	entryKey []string
+	// python means that Python runs the entry, whatever its name.
 	python bool
-	// entryAt is the error that the entry's key gets when the file is missing.
-	entryAt *Error
 }
 
-// beside is what the files of one directory say.
-type beside struct {
-	candidates []candidate // pyplug.toml, pyproject.toml
-	plugin     *candidate  // plugin.json
-	requires   []Requirement
+// entryError reports an entry that does not exist, or is not what more says.
+func (s source) entryError(more, wanted string) *Error {
+	p := (&problem{is: "is " + show(s.Entry) + more + ", want " + wanted, hint: didYouMean(closest(s.entry))})
+	return s.fault(p.within(s.entryKey...))
 }
 
-// readBeside reads the manifests of a directory.
-func readBeside(dir string) (beside, error) {
-	var found beside
-	for _, read := range []func(string, *beside) error{readTOML, readPyproject, readPluginJSON} {
-		if err := read(dir, &found); err != nil {
-			return beside{}, err
+// missingEntry reports an entry that does not exist.
+func (s source) missingEntry(err error) *Error {
+	e := s.entryError("", "a file or package that exists")
+	e.Err = err
+	return e
+}
+
+// directory is what the manifests of one directory say.
+type directory struct {
+	sources  []source // in the order of their forms
+	requires []Requirement
+}
+
+// readDirectory reads pyplug.toml, pyproject.toml and plugin.json.
+func readDirectory(dir string) (directory, error) {
+	var found directory
+	for _, form := range []Form{TOML, Pyproject} {
+		d := document{file: filepath.Join(dir, form.String()), locate: locateTOML}
+		var ok bool
+		var err error
+		if d.text, ok, err = read(d.file); err != nil {
+			return directory{}, err
+		} else if !ok {
+			continue
 		}
+		s, requires, err := d.read(form)
+		if err != nil {
+			return directory{}, err
+		}
+		found.add(s, requires)
 	}
-	return found, nil
+	s, err := readPluginJSON(dir)
+	found.add(s, nil)
+	return found, err
 }
 
-// read gives the text of a file; ok is false when there is none of that name.
+func (d *directory) add(s *source, requires []Requirement) {
+	if s != nil {
+		d.sources = append(d.sources, *s)
+	}
+	d.requires = append(d.requires, requires...)
+}
+
+// read returns the text of a file. ok is false if there is no such regular file: a
+// pipe or a device could block or never end.
 func read(path string) (text string, ok bool, err error) {
 	info, err := os.Stat(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return "", false, nil
-		}
-		return "", false, unreadable(path, err)
-	}
-	// A pipe or a device of that name would block or never end.
-	if !info.Mode().IsRegular() {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 		return "", false, nil
 	}
-	file, err := os.Open(path)
+	var file *os.File
+	if err == nil {
+		file, err = os.Open(path)
+	}
 	if err != nil {
 		return "", false, unreadable(path, err)
 	}
 	defer file.Close()
 	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", false, unreadable(path, err)
-	}
-	if len(data) > maxFile {
-		return "", false, &Error{Reason: Unreadable, File: path, Seen: "longer than 16 MB, want a smaller file"}
+	case len(data) > maxFile:
+		return "", false, &Error{File: path, Message: "longer than 16 MB, want a smaller file"}
 	}
 	return strings.TrimPrefix(string(data), "\ufeff"), true, nil
 }
 
-func readTOML(dir string, found *beside) error {
-	doc := document{file: filepath.Join(dir, "pyplug.toml")}
-	text, ok, err := read(doc.file)
-	if err != nil || !ok {
-		return err
-	}
-	doc.text = text
-	values, err := doc.decode()
+// read decodes TOML. The source is nil if the text has no table for pyplug.
+func (d document) read(form Form) (*source, []Requirement, error) {
+	root, err := d.decode()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	return found.add(doc, TOML, values)
-}
-
-func readPyproject(dir string, found *beside) error {
-	doc := document{file: filepath.Join(dir, "pyproject.toml")}
-	text, ok, err := read(doc.file)
-	if err != nil || !ok {
-		return err
-	}
-	doc.text = text
-	root, err := doc.decode()
-	if err != nil {
-		return err
-	}
-	if project, ok := root["project"].(map[string]any); ok {
-		if err := doc.require(project, &found.requires, "project"); err != nil {
-			return err
+	var requires []Requirement
+	values := root
+	if form != TOML {
+		requirement, err := d.readRequirement(form, root)
+		if err != nil {
+			return nil, nil, err
 		}
+		requires = requirement
+		tool, _ := root["tool"].(map[string]any)
+		value, ok := tool["pyplug"]
+		if !ok {
+			return nil, requires, nil
+		}
+		if values, ok = value.(map[string]any); !ok {
+			return nil, nil, d.fault(wrong(value, "a table").within("tool", "pyplug"))
+		}
+		d.table = []string{"tool", "pyplug"}
 	}
-	values, ok, err := doc.tool(root)
-	if err != nil || !ok {
-		return err
-	}
-	return found.add(doc, Pyproject, values, "tool", "pyplug")
+	s, err := d.source(form, values)
+	return s, requires, err
 }
 
-// tool gives [tool.pyplug].
-func (d document) tool(root map[string]any) (map[string]any, bool, error) {
-	tool, _ := root["tool"].(map[string]any)
-	value, ok := tool["pyplug"]
-	if !ok {
-		return nil, false, nil
+// readRequirement reads requires-python where the standards have it: in [project],
+// or on the top level of a script block.
+func (d document) readRequirement(form Form, root map[string]any) ([]Requirement, error) {
+	path := []string{"requires-python"}
+	if form == Pyproject {
+		path = []string{"project", "requires-python"}
+		root, _ = root["project"].(map[string]any)
 	}
-	values, ok := value.(map[string]any)
+	value, ok := root["requires-python"]
 	if !ok {
-		return nil, false, d.problem(&problem{path: []string{"tool", "pyplug"}, seen: show(value), wanted: "a table"}, nil)
+		return nil, nil
 	}
-	return values, true, nil
-}
-
-// require reads requires-python of a table that is not ours, which may be empty.
-func (d document) require(values map[string]any, to *[]Requirement, prefix ...string) error {
-	value, ok := values["requires-python"]
-	if !ok {
-		return nil
-	}
-	spec, ok := value.(string)
-	p := checkSpecifiers(spec)
-	if !ok {
-		p = &problem{seen: show(value), wanted: "a string", suggest: quoted(value)}
+	spec, p := anyText(value)
+	if p == nil {
+		p = checkSpecifiers(spec)
 	}
 	if p != nil {
-		p.path = append(prefix, "requires-python")
-		return d.problem(p, nil)
+		return nil, d.fault(p.within(path...))
 	}
-	*to = append(*to, Requirement{Spec: spec, From: short(d.file)})
-	return nil
+	return []Requirement{{Spec: spec, From: short(d.file)}}, nil
 }
 
-// add keeps a manifest that was decoded.
-func (b *beside) add(doc document, form Form, values map[string]any, prefix ...string) error {
-	c, err := doc.candidate(form, values, prefix...)
-	if err == nil {
-		b.candidates = append(b.candidates, c)
+// source reads the keys and makes the paths among them absolute.
+func (d document) source(form Form, values map[string]any) (*source, error) {
+	s := source{document: d, values: values, entryKey: []string{"entry"}}
+	s.Manifest = Manifest{File: d.file, Form: form, Dir: filepath.Dir(d.file)}
+	if p := s.keys().read(values); p != nil {
+		return nil, d.fault(p)
 	}
-	return err
-}
-
-// candidate makes a manifest's paths absolute.
-func (d document) candidate(form Form, values map[string]any, prefix ...string) (candidate, error) {
-	m, err := d.manifest(form, values, prefix...)
-	if err != nil {
-		return candidate{}, err
+	if s.Entry != "" {
+		s.entry = from(s.Dir, s.Entry)
 	}
-	c := candidate{Manifest: m, values: values}
-	if m.Entry != "" {
-		c.entry = from(m.Dir, m.Entry)
-		c.entryAt = d.problem(&problem{path: []string{"entry"}, seen: fmt.Sprintf("%q", m.Entry),
-			wanted: "a file or package that exists", suggest: near(c.entry)}, prefix)
-	}
-	if m.Cwd != "" {
-		c.Cwd = from(m.Dir, m.Cwd)
-		if info, err := os.Stat(c.Cwd); err != nil || !info.IsDir() {
-			return candidate{}, d.problem(&problem{path: []string{"cwd"}, seen: fmt.Sprintf("%q", m.Cwd),
-				wanted: "a directory that exists"}, prefix)
+	if s.Cwd != "" {
+		written := s.Cwd
+		s.Cwd = from(s.Dir, written)
+		if info, err := os.Stat(s.Cwd); err != nil || !info.IsDir() {
+			return nil, d.fault(wrong(written, "a directory that exists").within("cwd"))
 		}
 	}
-	return c, nil
+	return &s, nil
 }
 
 // from makes path absolute from dir.
@@ -187,56 +184,43 @@ func from(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// readScript reads the metadata block of a .py file. The candidate is nil when
-// the block has no [tool.pyplug], or there is none.
-func readScript(path string) (*candidate, []Requirement, error) {
-	source, ok, err := read(path)
-	if err != nil || !ok || !strings.Contains(source, "# /// script") {
+// readScript reads the metadata block of a .py file. The source is nil if it has no
+// block, or one without [tool.pyplug].
+func readScript(path string) (*source, []Requirement, error) {
+	code, ok, err := read(path)
+	if err != nil || !ok || !strings.Contains(code, "# /// script") {
 		return nil, nil, err
 	}
-	text, err := pysrc.Decode([]byte(source))
+	text, err := pysrc.Decode([]byte(code))
 	if err != nil {
 		var encoding *pysrc.EncodingError
 		errors.As(err, &encoding)
-		return nil, nil, &Error{Reason: Syntax, File: path, Line: encoding.Line, Err: err,
-			Seen: "its script block cannot be read as " + encoding.Encoding}
+		return nil, nil, &Error{File: path, Line: encoding.Line, Err: err,
+			Message: "the script block cannot be read as " + encoding.Encoding}
 	}
 	block, err := pysrc.Script(text)
 	if err != nil {
 		var twice *pysrc.TwoBlocksError
 		errors.As(err, &twice)
-		return nil, nil, &Error{Reason: Syntax, File: path, Line: twice.Second, Err: err,
-			Seen: fmt.Sprintf("a second script block, the first is on line %d, want one", twice.First)}
+		return nil, nil, &Error{File: path, Line: twice.Second, Err: err,
+			Message: fmt.Sprintf("a second script block, the first is on line %d, want one", twice.First)}
 	}
 	if block.Line == 0 {
 		return nil, nil, nil
 	}
-	doc := document{file: path, text: block.Text, above: block.Line - 1, sign: "# "}
-	root, err := doc.decode()
-	if err != nil {
-		return nil, nil, err
-	}
-	var requires []Requirement
-	if err := doc.require(root, &requires); err != nil {
-		return nil, nil, err
-	}
-	values, ok, err := doc.tool(root)
-	if err != nil || !ok {
+	d := document{file: path, text: block.Text, skipped: block.Line - 1, prefix: "# ", locate: locateTOML}
+	s, requires, err := d.read(Script)
+	if s == nil {
 		return nil, requires, err
 	}
-	c, err := doc.candidate(Script, values, "tool", "pyplug")
-	if err != nil {
-		return nil, nil, err
+	if s.entry != "" && !same(s.entry, path) {
+		return nil, nil, s.entryError("", fmt.Sprintf("%q, the script itself, or no entry", filepath.Base(path)))
 	}
-	if c.entry != "" && !same(c.entry, path) {
-		c.entryAt.Wanted = fmt.Sprintf("%q, the script itself, or no entry", filepath.Base(path))
-		return nil, nil, c.entryAt
-	}
-	c.entry = path
-	return &c, requires, nil
+	s.entry = path
+	return s, requires, nil
 }
 
-// same tells whether two paths are one file.
+// same reports whether two paths are one file.
 func same(a, b string) bool {
 	if a == b {
 		return true
@@ -249,30 +233,39 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// agree tells whether every key of second is in first with the same value. Of a
-// plugin.json only the entry is compared: it is written for another program,
-// whose names and versions need not be those for pyplug.
-func agree(first, second candidate) error {
-	if second.Form == PluginJSON {
-		if first.entry == "" || same(first.entry, second.entry) {
-			return nil
+// choose returns the first source in the order of forms, once the others agree.
+func choose(sources []source) (source, error) {
+	slices.SortStableFunc(sources, func(a, b source) int { return int(a.Form) - int(b.Form) })
+	for _, other := range sources[1:] {
+		if err := agree(sources[0], other); err != nil {
+			return source{}, err
 		}
-		return &Error{Reason: Conflict, File: first.File, Other: second.File, Key: "entry",
-			Seen: fmt.Sprintf("%q", first.Entry), Wanted: fmt.Sprintf("%q", second.Entry)}
 	}
-	for _, key := range slices.Sorted(maps.Keys(second.values)) {
-		a, ok := first.values[key]
-		if ok && reflect.DeepEqual(a, second.values[key]) {
-			continue
+	return sources[0], nil
+}
+
+// agree checks that first has every key of second with the same value. Of a
+// plugin.json it compares only the entry: it was written for another program, whose
+// names and versions may differ.
+func agree(first, second source) error {
+	sameEntry := first.entry != "" && same(first.entry, second.entry)
+	keys := slices.Sorted(maps.Keys(second.values))
+	if second.Form == PluginJSON && first.entry != "" {
+		keys = []string{"entry"}
+	}
+	for _, key := range keys {
+		a, b := first.values[key], second.values[key]
+		if second.Form == PluginJSON {
+			b = second.Entry
 		}
-		if key == "entry" && first.entry != "" && same(first.entry, second.entry) {
+		if a != nil && reflect.DeepEqual(a, b) || key == "entry" && sameEntry {
 			continue
 		}
 		seen := "absent"
-		if ok {
+		if a != nil {
 			seen = show(a)
 		}
-		return &Error{Reason: Conflict, File: first.File, Other: second.File, Key: key, Seen: seen, Wanted: show(second.values[key])}
+		return &Error{Message: fmt.Sprintf("%s and %s disagree on %s: %s and %s", short(first.File), short(second.File), key, seen, show(b))}
 	}
 	return nil
 }

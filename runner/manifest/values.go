@@ -1,32 +1,297 @@
 package manifest
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// maxDuration is a hundred years, which fits into a time.Duration with room.
-const maxDuration = 100 * 365 * 24 * time.Hour
+// problem is what is wrong with a value.
+type problem struct {
+	path []string // the keys and indices that lead to the value
+	is   string   // follows the key in the message; empty: the key is unknown
+	hint string
+}
 
-// duration reads "2s", "1m30s", or a bare number of seconds.
-func duration(to **time.Duration, zero bool) setter {
-	wanted := `a duration such as "30s", "2m" or a number of seconds`
-	return func(value any) *problem {
-		d, ok := parseDuration(value)
-		switch {
-		case !ok:
-			return &problem{seen: show(value), wanted: wanted, suggest: likelyDuration(value)}
-		case d < 0 || d > maxDuration || d == 0 && !zero:
-			return &problem{seen: show(value), wanted: "a duration above 0 and below a hundred years"}
+// wrong is a problem with value.
+func wrong(value any, wanted string) *problem {
+	return &problem{is: fmt.Sprintf("is %s, want %s", show(value), wanted)}
+}
+
+// within adds steps to the front of the path.
+func (p *problem) within(steps ...string) *problem {
+	p.path = slices.Concat(steps, p.path)
+	return p
+}
+
+// parser checks a value that TOML decoded, and converts it.
+type parser[T any] func(value any) (T, *problem)
+
+// reader parses a value into the place that it was made for.
+type reader func(value any) *problem
+
+// table reads the keys of a TOML table or a JSON object.
+type table map[string]reader
+
+// read rejects keys that are not in t.
+func (t table) read(value any) *problem {
+	values, ok := value.(map[string]any)
+	if !ok {
+		return wrong(value, "a table")
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		read, known := t[key]
+		if !known {
+			return &problem{path: []string{key}, hint: didYouMean(schema.Suggest(key, slices.Sorted(maps.Keys(t))))}
 		}
-		*to = &d
-		return nil
+		if p := read(values[key]); p != nil {
+			return p.within(key)
+		}
+	}
+	return nil
+}
+
+// readKnown ignores keys that are not in t, and those that are null.
+func (t table) readKnown(value any) *problem {
+	values, ok := value.(map[string]any)
+	if !ok {
+		return wrong(value, "an object")
+	}
+	maps.DeleteFunc(values, func(key string, value any) bool { return t[key] == nil || value == nil })
+	return t.read(values)
+}
+
+func set[T any](to *T, parse parser[T]) reader {
+	return func(value any) *problem {
+		parsed, p := parse(value)
+		*to = parsed
+		return p
 	}
 }
 
+// setPointer sets a field whose zero value means something else than absent.
+func setPointer[T any](to **T, parse parser[T]) reader {
+	return func(value any) *problem {
+		*to = new(T)
+		return set(*to, parse)(value)
+	}
+}
+
+// removedCPU is the reader of limits.cpu, which older versions had.
+func removedCPU(any) *problem {
+	return &problem{is: "is no longer supported", hint: "let the system limit the CPU: systemd-run --user --scope -p CPUQuota=50% pyplug …"}
+}
+
+// anyText parses a string, which may be empty.
+func anyText(value any) (string, *problem) {
+	s, ok := value.(string)
+	var p *problem
+	switch {
+	case !ok:
+		p = wrong(value, "a string")
+		switch value.(type) {
+		case int64, float64, bool:
+			p.hint = didYouMean(fmt.Sprintf(`"%v"`, value))
+		}
+	case strings.ContainsRune(s, 0):
+		p = wrong(value, "a string without a zero byte")
+	}
+	return s, p
+}
+
+func text(value any) (string, *problem) {
+	s, p := anyText(value)
+	if p == nil && s == "" {
+		p = wrong(value, "a string that is not empty")
+	}
+	return s, p
+}
+
+// identifier parses an id, which becomes the plugin's name.
+func identifier(value any) (string, *problem) {
+	s, p := text(value)
+	if p == nil && !strings.ContainsFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
+		p = wrong(value, "a name with a letter or digit in it")
+	}
+	return s, p
+}
+
+func oneOf(allowed ...string) parser[string] {
+	return func(value any) (string, *problem) {
+		s, _ := value.(string)
+		if !slices.Contains(allowed, s) {
+			last := len(allowed) - 1
+			p := wrong(value, fmt.Sprintf(`"%s" or "%s"`, strings.Join(allowed[:last], `", "`), allowed[last]))
+			p.hint = didYouMean(schema.Suggest(s, allowed))
+			return "", p
+		}
+		return s, nil
+	}
+}
+
+func boolean(value any) (bool, *problem) {
+	b, ok := value.(bool)
+	if !ok {
+		return false, wrong(value, "true or false")
+	}
+	return b, nil
+}
+
+func integer(least, most int) parser[int] {
+	return func(value any) (int, *problem) {
+		n, ok := value.(int64)
+		if !ok || n < int64(least) || n > int64(most) {
+			return 0, wrong(value, fmt.Sprintf("an integer from %d to %d", least, most))
+		}
+		return int(n), nil
+	}
+}
+
+func integers(value any) ([]int, *problem) {
+	values, ok := value.([]any)
+	if !ok || len(values) == 0 {
+		p := wrong(value, "an array of integers such as [1]")
+		if n, ok := value.(int64); ok {
+			p.hint = didYouMean(fmt.Sprintf("[%d]", n))
+		}
+		return nil, p
+	}
+	numbers := make([]int, len(values))
+	for i, v := range values {
+		if p := set(&numbers[i], integer(0, math.MaxInt32))(v); p != nil {
+			return nil, p.within(index(i))
+		}
+	}
+	return numbers, nil
+}
+
+func environment(value any) (map[string]string, *problem) {
+	values, ok := value.(map[string]any)
+	if !ok {
+		return nil, wrong(value, "a table of strings")
+	}
+	env := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		s, p := anyText(values[name])
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			p = &problem{is: "is no name of a variable, want one without = and zero bytes"}
+		}
+		if p != nil {
+			return nil, p.within(name)
+		}
+		env[name] = s
+	}
+	return env, nil
+}
+
+// hookCalls parses an array of tables with hook and, optionally, args.
+func hookCalls(value any) ([]HookCall, *problem) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, wrong(value, "an array of tables with hook and args")
+	}
+	calls := make([]HookCall, len(list))
+	for i := range list {
+		p := calls[i].keys().read(list[i])
+		if p == nil && calls[i].Hook == "" {
+			p = &problem{path: []string{"hook"}, is: "is absent, want the name of a hook"}
+		}
+		if p != nil {
+			return nil, p.within(index(i))
+		}
+	}
+	return calls, nil
+}
+
+// arguments converts a table or an array to JSON. It rejects dates and numbers that
+// JSON does not have.
+func arguments(value any) (json.RawMessage, *problem) {
+	switch value.(type) {
+	case map[string]any, []any:
+	default:
+		return nil, wrong(value, "an array (positions) or a table (names)")
+	}
+	if p := notJSON(value); p != nil {
+		return nil, p
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return nil, wrong(value, "a value that JSON can represent")
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}
+
+// notJSON finds a value that JSON cannot represent.
+func notJSON(value any) *problem {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if p := notJSON(v[key]); p != nil {
+				return p.within(key)
+			}
+		}
+	case []any:
+		for i, item := range v {
+			if p := notJSON(item); p != nil {
+				return p.within(index(i))
+			}
+		}
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return wrong(v, "a number that JSON has")
+		}
+	case string, int64, bool:
+	default:
+		return wrong(v, "a date in quotes, as JSON has it")
+	}
+	return nil
+}
+
+// maxDuration is a hundred years, far below the limit of time.Duration.
+const maxDuration = 100 * 365 * 24 * time.Hour
+
+// duration parses "2s", "1m30s", or a number of seconds.
+func duration(value any) (time.Duration, *problem) {
+	d, ok := parseDuration(value)
+	switch {
+	case !ok:
+		p := wrong(value, `a duration such as "30s", "2m" or a number of seconds`)
+		p.hint = didYouMean(likelyDuration(value))
+		return 0, p
+	case d < 0 || d > maxDuration:
+		return 0, wrong(value, "a duration above 0 and below a hundred years")
+	}
+	return d, nil
+}
+
+// positive parses a duration that is not 0.
+func positive(value any) (time.Duration, *problem) {
+	d, p := duration(value)
+	if p == nil && d == 0 {
+		p = wrong(value, "a duration above 0 and below a hundred years")
+	}
+	return d, p
+}
+
 func parseDuration(value any) (time.Duration, bool) {
+	if s, ok := value.(string); ok {
+		if d, err := time.ParseDuration(s); err == nil {
+			return d, true
+		}
+	}
 	var seconds float64
 	switch v := value.(type) {
 	case int64:
@@ -34,9 +299,6 @@ func parseDuration(value any) (time.Duration, bool) {
 	case float64:
 		seconds = v
 	case string:
-		if d, err := time.ParseDuration(v); err == nil {
-			return d, true
-		}
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil {
 			return 0, false
@@ -45,21 +307,16 @@ func parseDuration(value any) (time.Duration, bool) {
 	default:
 		return 0, false
 	}
-	if math.IsNaN(seconds) {
-		return 0, false
-	}
-	if math.Abs(seconds) > maxDuration.Seconds() {
-		seconds = math.Copysign(maxDuration.Seconds()+1, seconds)
-	}
-	return time.Duration(seconds * float64(time.Second)), true
+	beyond := maxDuration.Seconds() + 1
+	return time.Duration(max(-beyond, min(beyond, seconds)) * float64(time.Second)), !math.IsNaN(seconds)
 }
 
-// wordy matches durations as people write them: "2 s", "30sec", "5 minutes", "1d".
-var wordy = expression(`(?i)^\s*(\d{1,9})\s*(ms|millis|s|sec|m|min|h|hour|d|day)[a-z]*\s*$`)
+// wordyDuration matches durations as people write them: "2 s", "30sec", "1d".
+var wordyDuration = lazyRegexp(`(?i)^\s*(\d{1,9})\s*(ms|millis|s|sec|m|min|h|hour|d|day)[a-z]*\s*$`)
 
 func likelyDuration(value any) string {
 	s, _ := value.(string)
-	m := wordy().FindStringSubmatch(s)
+	m := wordyDuration().FindStringSubmatch(s)
 	if m == nil {
 		return ""
 	}
@@ -74,77 +331,64 @@ func likelyDuration(value any) string {
 	}
 }
 
-var memoryText = expression(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
-
-// LeastMemory is the lowest limit on memory, in bytes. It is below what any Python
-// takes: who says less forgot the unit.
+// LeastMemory is the lowest memory limit, in bytes. Every Python uses more: a lower
+// number lacks its unit.
 const LeastMemory = 1 << 20
 
-// memory reads "512MB", "1.5G", or a bare number of bytes.
-func memory(to *int64) setter {
-	return func(value any) *problem {
-		var bytes int64
-		switch v := value.(type) {
-		case int64:
-			bytes = v
-		case string:
-			if size, ok := ParseSize(v); ok {
-				bytes = size
-			}
-		}
-		switch {
-		case bytes < 1:
-			return &problem{seen: show(value), wanted: `a size above 0 such as "512MB" or "2GB"`}
-		case bytes < LeastMemory:
-			return &problem{seen: show(value), wanted: "at least 1MB"}
-		}
-		*to = bytes
-		return nil
+// memory parses "512MB", "1.5G", or a number of bytes.
+func memory(value any) (int64, *problem) {
+	bytes, ok := value.(int64)
+	if s, isText := value.(string); isText {
+		bytes, ok = ParseSize(s)
 	}
+	switch {
+	case !ok || bytes < 1:
+		return 0, wrong(value, `a size above 0 such as "512MB" or "2GB"`)
+	case bytes < LeastMemory:
+		return 0, wrong(value, "at least 1MB")
+	}
+	return bytes, nil
 }
 
-// ParseSize reads a number of bytes: "512MB", "1.5G", or the bare number. K, M, G
-// and T are powers of 1024, with or without B or iB behind them.
+var size = lazyRegexp(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
+
+// ParseSize parses a number of bytes: "512MB", "1.5G", or only digits. K, M, G and T
+// are powers of 1024, with or without B or iB.
 func ParseSize(text string) (bytes int64, ok bool) {
-	m := memoryText().FindStringSubmatch(text)
+	m := size().FindStringSubmatch(text)
 	if m == nil {
 		return 0, false
 	}
-	n, _ := strconv.ParseFloat(m[1], 64) // digits
+	n, _ := strconv.ParseFloat(m[1], 64) // cannot fail: digits
 	if m[2] != "" {
 		n *= math.Pow(1024, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
 	}
 	return int64(n), n < math.MaxInt64
 }
 
-// cores reads 0.5, 2, or "50%".
-func cores(to *float64) setter {
-	return func(value any) *problem {
-		var n float64
-		switch v := value.(type) {
-		case int64:
-			n = float64(v)
-		case float64:
-			n = v
-		case string:
-			if strings.HasSuffix(v, "%") {
-				n, _ = ParseCores(v)
-			}
-		}
-		if !(n > 0 && n <= 4096) {
-			return &problem{seen: show(value), wanted: `a number of cores above 0 such as 0.5, 2 or "50%"`}
-		}
-		*to = n
-		return nil
-	}
+// lazyRegexp compiles a regular expression when it is first used. Most runs use
+// none, and compiling them all takes longer than the rest of a start.
+func lazyRegexp(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// ParseCores reads a number of cores above 0: "0.5", "2", or "50%".
-func ParseCores(text string) (cores float64, ok bool) {
-	digits, percent := strings.CutSuffix(text, "%")
-	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if percent {
-		n /= 100
+// index is the step of a path into an array.
+func index(i int) string { return fmt.Sprintf("[%d]", i) }
+
+// show returns a value as messages print it.
+func show(value any) string {
+	switch v := value.(type) {
+	case string:
+		if len(v) > 60 {
+			return fmt.Sprintf("%q…", v[:60])
+		}
+		return fmt.Sprintf("%q", v)
+	case map[string]any:
+		return "a table"
+	case []any:
+		return "an array"
+	case int64, float64, bool:
+		return fmt.Sprint(v)
 	}
-	return n, err == nil && n > 0 && n <= 4096
+	return "a date" // or a time
 }

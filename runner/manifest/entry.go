@@ -1,0 +1,168 @@
+package manifest
+
+import (
+	"bufio"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// plugin looks at the entry and returns the result of Resolve.
+func (r resolved) plugin(typed string) (Plugin, error) {
+	p := Plugin{Path: typed, Entry: r.entry, Dir: filepath.Dir(r.entry), Manifest: r.chosen.Manifest, Requires: r.requires}
+	info, err := os.Stat(r.entry)
+	switch {
+	case err != nil && r.chosen.entry != "":
+		return Plugin{}, r.chosen.missingEntry(err)
+	case err != nil:
+		return Plugin{}, missing(r.entry, err)
+	case info.IsDir() && hasInit(r.entry):
+		p.Kind = Package
+	case info.IsDir():
+		return Plugin{}, r.chosen.entryError(", a directory without __init__.py", "a file or package that exists")
+	case info.Mode().IsRegular() && (r.chosen.python || leadsToPython(r.entry)):
+		p.Kind = File
+	default:
+		if reason := unfit(r.entry, info); reason != "" {
+			return Plugin{}, notPlugin(r.entry, reason)
+		}
+		p.Kind, p.Shebang = Executable, shebang(r.entry)
+	}
+	if spec := r.chosen.RequiresPython; spec != "" {
+		p.Requires = append([]Requirement{{Spec: spec, From: short(r.chosen.File)}}, p.Requires...)
+	}
+	p.ID = r.name(p)
+	p.Dirs = environmentDirs(p)
+	return p, nil
+}
+
+// environmentDirs returns the directories in which the environment may be.
+func environmentDirs(p Plugin) []string {
+	dirs := []string{p.Dir, p.Manifest.Dir}
+	if p.Kind == Package {
+		dirs = []string{p.Entry, p.Dir, p.Manifest.Dir}
+	}
+	if real, err := filepath.EvalSymlinks(p.Entry); err == nil {
+		dirs = append(dirs, filepath.Dir(real))
+	}
+	var unique []string
+	for _, dir := range dirs {
+		if dir != "" && !slices.Contains(unique, dir) {
+			unique = append(unique, dir)
+		}
+	}
+	return unique
+}
+
+// name returns the default name: from the manifest's id, else from the file, else,
+// if that is called plugin or main, from the directory.
+func (r resolved) name(p Plugin) string {
+	stem := strings.TrimSuffix(filepath.Base(p.Entry), filepath.Ext(p.Entry))
+	if p.Kind == Package {
+		stem = filepath.Base(p.Entry)
+	}
+	switch stem {
+	case "plugin", "main", "__main__", "__init__":
+		stem = filepath.Base(p.Dir)
+		if r.dir != "" {
+			stem = filepath.Base(r.dir)
+		}
+	}
+	for _, name := range []string{slug(p.Manifest.ID), slug(stem)} {
+		if name != "" {
+			return name
+		}
+	}
+	return "plugin"
+}
+
+// slug converts a text to a name: lower case, with dashes for other characters.
+func slug(s string) string {
+	words := strings.FieldsFunc(strings.ToLower(s), func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
+	})
+	return strings.Join(words, "-")
+}
+
+// unfit says why a file cannot be a plugin; it returns "" if it can.
+func unfit(path string, info fs.FileInfo) string {
+	switch {
+	case !info.Mode().IsRegular():
+		return "it is no regular file"
+	case leadsToPython(path) || executable(path, info):
+		return ""
+	}
+	return "it does not end in .py and is not executable"
+}
+
+func isPython(path string) bool { return strings.EqualFold(filepath.Ext(path), ".py") }
+
+// leadsToPython reports whether path ends in .py, or is a link to a file that does.
+func leadsToPython(path string) bool {
+	if isPython(path) {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(path)
+	return err == nil && isPython(real)
+}
+
+func executable(path string, info fs.FileInfo) bool {
+	if runtime.GOOS == "windows" {
+		return slices.Contains([]string{".exe", ".com", ".bat", ".cmd"}, strings.ToLower(filepath.Ext(path)))
+	}
+	return info.Mode().Perm()&0o111 != 0
+}
+
+// pythonFiles returns the names of the .py files of a directory, sorted.
+func pythonFiles(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	var names []string
+	for _, entry := range entries {
+		info, err := os.Stat(filepath.Join(dir, entry.Name()))
+		if err == nil && info.Mode().IsRegular() && isPython(entry.Name()) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
+
+func hasInit(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, "__init__.py"))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// pythonName matches the names of interpreters: python3, python3.13t, pypy3.
+var pythonName = lazyRegexp(`^(?:python|pypy)\d*(?:\.\d+)*[a-z]?(?:\.exe)?$`)
+
+// shebang returns the words after "#!" of a script that Python runs, and "" for any
+// other file.
+func shebang(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	const longest = 512 // systems read 256 bytes at most
+	line, _ := bufio.NewReader(io.LimitReader(f, longest)).ReadString('\n')
+	words, ok := strings.CutPrefix(line, "#!")
+	if !ok {
+		return ""
+	}
+	fields := strings.Fields(words)
+	for i, word := range fields {
+		switch {
+		case pythonName().MatchString(path.Base(word)):
+			return strings.Join(fields, " ")
+		case i == 0 && path.Base(word) != "env":
+			return ""
+		case i > 0 && !strings.HasPrefix(word, "-") && !strings.Contains(word, "="):
+			return "" // env runs something else
+		}
+	}
+	return ""
+}

@@ -1,0 +1,211 @@
+package manifest
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// readText reads a pyplug.toml of that text.
+func readText(text string) (*source, error) {
+	d := document{file: "/p/pyplug.toml", text: text, locate: locateTOML}
+	s, _, err := d.read(TOML)
+	return s, err
+}
+
+func TestManifest(t *testing.T) {
+	c, err := readText(`
+id = "greeter"
+entry = "greeter.py"
+transport = "pipe"
+python = ".venv"
+requires-python = ">=3.11"
+cookie-key = "K"
+cookie-value = "V"
+protocol-versions = [5, 6]
+mtls = false
+env = { A = "1", "b.c" = "" }
+workers = 2
+concurrency = 16
+preload = "off"
+probe = "alive"
+error-field = "error.code"
+
+[timeouts]
+start = "2m"
+call = 0
+stop = 1.5
+probe = "500ms"
+
+[restart]
+policy = "on-failure"
+max = 0
+backoff = "1s"
+backoff-max = "60"
+healthy-after = "10s"
+
+[limits]
+memory = "512MB"
+calls = 1000
+age = "1h"
+
+[[bootstrap]]
+hook = "login"
+args = { user = "ü<b>", n = 3, list = [1, 2.5, true] }
+
+[[bootstrap]]
+hook = "warm"
+args = [1, "x"]
+
+[[shutdown]]
+hook = "bye"
+`)
+	check(t, err)
+	d := func(s string) *time.Duration { v, _ := time.ParseDuration(s); return &v }
+	no, zero := false, 0
+	want := Manifest{
+		File: "/p/pyplug.toml", Form: TOML, Dir: "/p",
+		ID: "greeter", Entry: "greeter.py", Transport: "pipe", Python: ".venv", RequiresPython: ">=3.11", CookieKey: "K", CookieValue: "V",
+		ProtocolVersions: []int{5, 6}, MTLS: &no, Env: map[string]string{"A": "1", "b.c": ""}, Workers: 2, Concurrency: 16, Preload: "off",
+		Probe: "alive", ErrorField: "error.code",
+		Timeouts: Timeouts{Start: d("2m"), Call: d("0s"), Stop: d("1500ms"), Probe: d("500ms")},
+		Restart:  Restart{Policy: "on-failure", Max: &zero, Backoff: d("1s"), BackoffMax: d("60s"), HealthyAfter: d("10s")},
+		Limits:   Limits{Memory: 512 << 20, Calls: 1000, Age: time.Hour},
+		Bootstrap: []HookCall{
+			{Hook: "login", Args: json.RawMessage(`{"list":[1,2.5,true],"n":3,"user":"ü<b>"}`)},
+			{Hook: "warm", Args: json.RawMessage(`[1,"x"]`)},
+		},
+		Shutdown: []HookCall{{Hook: "bye"}},
+	}
+	if got := c.Manifest; !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestManifestErrors(t *testing.T) {
+	for _, c := range []struct{ text, want, suggest string }{
+		{"tmeouts = 1", `/p/pyplug.toml:1:1: unknown key "tmeouts"`, "timeouts"},
+		{"id = 'x'\n[timeouts]\nstrat = 1", `/p/pyplug.toml:3:1: unknown key "timeouts.strat"`, "start"},
+		{"timeouts.strat = 1", `/p/pyplug.toml:1:10: unknown key "timeouts.strat"`, "start"},
+		{"timeouts = { strat = 1 }", `/p/pyplug.toml:1:14: unknown key "timeouts.strat"`, "start"},
+		{"[timeouts]\nstart = '2x'", `/p/pyplug.toml:2:9: timeouts.start is "2x", want a duration such as "30s", "2m" or a number of seconds`, ""},
+		{"[timeouts]\nstart = '2 minutes'", `/p/pyplug.toml:2:9: timeouts.start is "2 minutes", want a duration such as "30s", "2m" or a number of seconds`, "2m"},
+		{"[limits]\nage = '1 day'", `/p/pyplug.toml:2:7: limits.age is "1 day", want a duration such as "30s", "2m" or a number of seconds`, "24h"},
+		{"[timeouts]\nstart = 0", `/p/pyplug.toml:2:9: timeouts.start is 0, want a duration above 0 and below a hundred years`, ""},
+		{"[timeouts]\ncall = -1", `/p/pyplug.toml:2:8: timeouts.call is -1, want a duration above 0 and below a hundred years`, ""},
+		{"[timeouts]\ncall = 1e300", `/p/pyplug.toml:2:8: timeouts.call is 1e+300, want a duration above 0 and below a hundred years`, ""},
+		{"[timeouts]\ncall = nan", `/p/pyplug.toml:2:8: timeouts.call is NaN, want a duration such as "30s", "2m" or a number of seconds`, ""},
+		{"timeouts = 3", `/p/pyplug.toml:1:12: timeouts is 3, want a table`, ""},
+		{"[limits]\nmemory = 'lots'", `/p/pyplug.toml:2:10: limits.memory is "lots", want a size above 0 such as "512MB" or "2GB"`, ""},
+		{"[limits]\nmemory = 0", `/p/pyplug.toml:2:10: limits.memory is 0, want a size above 0 such as "512MB" or "2GB"`, ""},
+		{"[limits]\nmemory = 512", `/p/pyplug.toml:2:10: limits.memory is 512, want at least 1MB`, ""},
+		{"[limits]\nmemory = '1023K'", `/p/pyplug.toml:2:10: limits.memory is "1023K", want at least 1MB`, ""},
+		{"[limits]\nmemory = '99999999T'", `/p/pyplug.toml:2:10: limits.memory is "99999999T", want a size above 0 such as "512MB" or "2GB"`, ""},
+		{"[limits]\ncpu = '50%'", `/p/pyplug.toml:2:7: limits.cpu is no longer supported`, "*"},
+		{"workers = 0", `/p/pyplug.toml:1:11: workers is 0, want an integer from 1 to 1024`, ""},
+		{"workers = '2'", `/p/pyplug.toml:1:11: workers is "2", want an integer from 1 to 1024`, ""},
+		{"transport = 'gprc'", `/p/pyplug.toml:1:13: transport is "gprc", want "pipe" or "grpc"`, "grpc"},
+		{"preload = true", `/p/pyplug.toml:1:11: preload is true, want "off", "auto" or "force"`, ""},
+		{"mtls = 'yes'", `/p/pyplug.toml:1:8: mtls is "yes", want true or false`, ""},
+		{"id = 5", `/p/pyplug.toml:1:6: id is 5, want a string`, `"5"`},
+		{"id = ''", `/p/pyplug.toml:1:6: id is "", want a string that is not empty`, ""},
+		{"id = '--- !'", `/p/pyplug.toml:1:6: id is "--- !", want a name with a letter or digit in it`, ""},
+		{"workers = 1\nrequires-python = 'junk'", `/p/pyplug.toml:2:19: requires-python is "junk", want a version specifier such as ">=3.11"`, ""},
+		{"requires-python = 3.11", `/p/pyplug.toml:1:19: requires-python is 3.11, want a string`, `"3.11"`},
+		{"requires-python = '3.11'", `/p/pyplug.toml:1:19: requires-python is "3.11", want a version specifier such as ">=3.11"`, ">=3.11"},
+		{"requires-python = '=>3.11'", `/p/pyplug.toml:1:19: requires-python is "=>3.11", want a version specifier such as ">=3.11"`, ">=3.11"},
+		{"requires-python = '^3.9.1'", `/p/pyplug.toml:1:19: requires-python is "^3.9.1", want a version specifier such as ">=3.11"`, ">=3.9.1,<4"},
+		{"requires-python = '>=3.9, 3.13'", `/p/pyplug.toml:1:19: requires-python is ">=3.9, 3.13", where "3.13" is none, want a version specifier such as ">=3.11"`, ""},
+		{"protocol-versions = 1", `/p/pyplug.toml:1:21: protocol-versions is 1, want an array of integers such as [1]`, "[1]"},
+		{"protocol-versions = [1, 'x']", `/p/pyplug.toml:1:25: protocol-versions[1] is "x", want an integer from 0 to 2147483647`, ""},
+		{"[env]\nPORT = 8080", `/p/pyplug.toml:2:8: env.PORT is 8080, want a string`, `"8080"`},
+		{"[[bootstrap]]\nhook = 'a'\n[[bootstrap]]\nhoook = 'b'", `/p/pyplug.toml:4:1: unknown key "bootstrap[1].hoook"`, "hook"},
+		{"[[bootstrap]]\nhook = 'a'\n[[bootstrap]]\nargs = []", `/p/pyplug.toml:3:3: bootstrap[1].hook is absent, want the name of a hook`, ""},
+		{"[[bootstrap]]\nhook = 'a'\n[bootstrap.args]\nwhen = 2020-01-01", `/p/pyplug.toml:4:8: bootstrap[0].args.when is a date, want a date in quotes, as JSON has it`, ""},
+		{"[[bootstrap]]\nhook = 'a'\nargs = 'x'", `/p/pyplug.toml:3:8: bootstrap[0].args is "x", want an array (positions) or a table (names)`, ""},
+		{"bootstrap = 'a'", `/p/pyplug.toml:1:13: bootstrap is "a", want an array of tables with hook and args`, ""},
+		{"cookie-value = '''\nworkers = 'no'\n'''\nworkers = 'no'", `/p/pyplug.toml:4:11: workers is "no", want an integer from 1 to 1024`, ""},
+		{"id = = 1", `/p/pyplug.toml:1:6: unexpected character U+003D '=' at start of value`, ""},
+		{"id = 'a'\nid = 'b'", `/p/pyplug.toml:2:1: key id is already defined`, ""},
+	} {
+		_, err := readText(c.text)
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Errorf("%q: got %v", c.text, err)
+			continue
+		}
+		if e.Error() != c.want || c.suggest != "*" && e.Hint != didYouMean(c.suggest) {
+			t.Errorf("%q:\ngot  %s (%s)\nwant %s (%s)", c.text, e, e.Hint, c.want, c.suggest)
+		}
+		if e.Line > 0 && e.Text == "" {
+			t.Errorf("%q: no text", c.text)
+		}
+	}
+}
+
+// TestDrawing holds what is underlined, in TOML of every shape.
+func TestDrawing(t *testing.T) {
+	for _, c := range []struct{ text, line, marked string }{
+		{"id = 'x'\ntmeouts = 1", "tmeouts = 1", "tmeouts"},
+		{"timeouts = { start = '1s', strat = 1 }", "timeouts = { start = '1s', strat = 1 }", "strat"},
+		{"timeouts.'strat' = 1", "timeouts.'strat' = 1", "'strat'"},
+		{"[tmeouts]\nstart = 1", "[tmeouts]", "tmeouts"},
+		{"workers = '2'", "workers = '2'", "'2'"},
+		{"protocol-versions = [\n  1,\n  'x', # no\n]", "  'x', # no", "'x'"},
+		{"[[bootstrap]]\nhook = 'a'\nargs = [\n[\"a\"],\n['b', 2020-01-01],\n]", "['b', 2020-01-01],", "2020-01-01"},
+		{"[[bootstrap]]\nhook = 'a'\nargs = [\n  [\"a\"],\n]\nhoook = 'x'", "hoook = 'x'", "hoook"},
+		{"bootstrap = [{hook = 'a'}, {args = []}]", "bootstrap = [{hook = 'a'}, {args = []}]", "{"},
+		{"[[bootstrap]]\nhook = 'a'\n[bootstrap.args]\na.b = [1, {c = inf}]", "a.b = [1, {c = inf}]", "inf"},
+		{"id = 'a'\r\nworkers = 0\r\n", "workers = 0", "0"},
+		{"id = = 1", "id = = 1", "="},
+		{"id = '" + strings.Repeat("é", 100) + "'\nid = 1 2", "id = 1 2", "2"},
+		{"id = 1 # " + strings.Repeat("é", 100), "id = 1 # " + strings.Repeat("é", 45) + "…", "1"},
+	} {
+		_, err := readText(c.text)
+		var e *Error
+		if !errors.As(err, &e) {
+			t.Errorf("%q: got %v", c.text, err)
+			continue
+		}
+		drawing := e.Drawing()
+		want := strings.Repeat(" ", strings.LastIndex(c.line, c.marked)) + strings.Repeat("^", len(c.marked))
+		if len(drawing) != 2 || drawing[0] != c.line || drawing[1] != want {
+			t.Errorf("%q: %v\n%s\nwant\n%s\n%s", c.text, err, strings.Join(drawing, "\n"), c.line, want)
+		}
+	}
+}
+
+func FuzzTOML(f *testing.F) {
+	f.Add("[timeouts]\nstart = '2s'\n[[bootstrap]]\nhook = 'a'\nargs = {a = 1}")
+	f.Add("limits = { memory = '1G' }\n[env]\n'a.b' = ''")
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := readText(text); err != nil {
+			_ = err.Error()
+		}
+		if d := (document{text: text}); len(text) < 1<<16 {
+			if _, err := d.decode(); err == nil {
+				locateTOML(text, []string{"bootstrap", "[0]", "hook"}, true)
+			}
+		}
+	})
+}
+
+func FuzzPluginJSON(f *testing.F) {
+	f.Add(`{"id": "x", "server": {"executable": "plugin.py", "runtime": "python"}}`)
+	f.Add(`{"server": {"executables": {"linux-amd64": "../x"}}, "props": []}`)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, text string) {
+		if err := os.WriteFile(filepath.Join(dir, "plugin.json"), []byte(text), 0o644); err != nil {
+			t.Skip(err)
+		}
+		if _, err := readPluginJSON(dir); err != nil {
+			_ = err.Error()
+		}
+		locateJSON(text, []string{"server", "executable"}, true)
+	})
+}
