@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -53,10 +54,9 @@ func (s fileStamps) digest() string {
 }
 
 // Files lists the plugin's own files, absolute and sorted: what it is started from,
-// and what that imports from the plugin's own directory or below, directly or
-// through others, found by reading them. Installed packages and the standard library
-// are not among them, nor what is loaded by a name that is made at run time. There
-// is always one, which need not be there any more. The session has been prepared.
+// and, of a functions file, what that imports from the plugin's own directory or below,
+// directly or through others; of a gRPC plugin the *.py files of the script's directory
+// and below, see [pysrc.Files]. There is always one, which need not be there any more. The session has been prepared.
 // Ending ctx leaves it, with what was known before.
 func (s *Session) Files(ctx context.Context) []string {
 	files, err := hook.Interruptible(ctx, func() ([]string, error) { return s.files(), nil })
@@ -67,18 +67,18 @@ func (s *Session) Files(ctx context.Context) []string {
 }
 
 func (s *Session) files() []string {
-	scripts, _, modules := s.Source()
-	return ownFiles(s.plugin, scripts, modules)
-}
-
-// ownFiles are those of a plugin whose Python runs the scripts.
-func ownFiles(p manifest.Plugin, scripts []string, modules *interp.Modules) []string {
 	var files []string
-	if p.Kind != manifest.Package {
-		files = append(files, p.Entry) // a link may be led elsewhere
+	if s.plugin.Kind != manifest.Package {
+		files = append(files, s.plugin.Entry) // a link may be led elsewhere
 	}
+	scripts, _, dirs := s.Source()
 	for _, script := range scripts {
-		for file := range modules.WalkOwn(script) {
+		if s.settings.Transport == "grpc" {
+			files = append(append(files, script), pysrc.Files(filepath.Dir(script))...)
+			continue
+		}
+		own, _ := pysrc.Own(script, dirs, pysrc.Whole)
+		for _, file := range own {
 			files = append(files, file.Path)
 		}
 	}
@@ -138,13 +138,8 @@ func (p Snapshot) since(t time.Time) bool {
 // package that is there already is not seen.
 func (s *Session) conditions() string {
 	paths := s.subjects()
-	if s.modules != nil {
-		before, after := s.modules.Path()
-		for _, dir := range append(before, after...) {
-			if !s.modules.Owns(dir) { // its own files were looked at
-				paths = append(paths, dir)
-			}
-		}
+	if _, python, _ := s.Source(); python.Path != "" {
+		paths = append(paths, python.SearchPath(s.environ)...)
 	}
 	return look(paths).digest()
 }

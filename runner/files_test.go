@@ -14,8 +14,8 @@ import (
 )
 
 // prepared is a session of a plugin in a tree, as Prepare leaves it.
-func prepared(root string, m *interp.Modules, kind manifest.Kind, entry, transport string) *Session {
-	s := &Session{modules: m, settings: Settings{Transport: transport}}
+func prepared(root string, kind manifest.Kind, entry, transport string) *Session {
+	s := &Session{settings: Settings{Transport: transport}}
 	s.plugin = manifest.Plugin{Kind: kind, Entry: filepath.Join(root, filepath.FromSlash(entry))}
 	if kind == manifest.Executable {
 		s.scripted = fakePython(root)
@@ -26,7 +26,7 @@ func prepared(root string, m *interp.Modules, kind manifest.Kind, entry, transpo
 }
 
 func TestFiles(t *testing.T) {
-	root, m := staticTree(t, false, map[string]string{
+	root, _ := staticTree(t, false, map[string]string{
 		"plug/main.py":         "import six, os, helper, missing\n",
 		"plug/helper.py":       "def f():\n    import late\n",
 		"plug/late.py":         "",
@@ -35,24 +35,25 @@ func TestFiles(t *testing.T) {
 		"plug/pkg/__main__.py": "from pkg import end\n",
 		"plug/pkg/part.py":     "",
 		"plug/pkg/end.py":      "",
-		"plug/program":         "#!/usr/bin/env python3\nimport helper\n",
-		"plug/binary":          "\x7fELF",
+		"plug/bin/program":     "#!/usr/bin/env python3\nimport helper\n",
+		"plug/bin/helper.py":   "", "plug/bin/more/late.py": "",
+		"plug/binary": "\x7fELF",
 	})
 	if err := os.Symlink("main.py", filepath.Join(root, "plug", "link.py")); err != nil {
 		t.Fatal(err)
 	}
-	binary := prepared(root, nil, manifest.Executable, "plug/binary", "grpc")
+	binary := prepared(root, manifest.Executable, "plug/binary", "grpc")
 	binary.scripted = interp.Interpreter{}
 	tests := []struct {
 		s    *Session
 		want string
 	}{
-		{prepared(root, m, manifest.File, "plug/main.py", "pipe"), "helper.py late.py main.py"},
-		{prepared(root, m, manifest.File, "plug/link.py", "pipe"), "helper.py late.py link.py main.py"},
-		{prepared(root, m, manifest.File, "plug/gone.py", "pipe"), "gone.py"},
-		{prepared(root, m, manifest.Package, "plug/pkg", "pipe"), "pkg/__init__.py pkg/part.py"},
-		{prepared(root, m, manifest.Package, "plug/pkg", "grpc"), "pkg/__init__.py pkg/__main__.py pkg/end.py pkg/part.py"},
-		{prepared(root, m, manifest.Executable, "plug/program", "grpc"), "helper.py late.py program"},
+		{prepared(root, manifest.File, "plug/main.py", "pipe"), "helper.py late.py main.py"},
+		{prepared(root, manifest.File, "plug/link.py", "pipe"), "helper.py late.py link.py main.py"},
+		{prepared(root, manifest.File, "plug/gone.py", "pipe"), "gone.py"},
+		{prepared(root, manifest.Package, "plug/pkg", "pipe"), "pkg/__init__.py pkg/part.py"},
+		{prepared(root, manifest.Package, "plug/pkg", "grpc"), "pkg/__init__.py pkg/__main__.py pkg/end.py pkg/part.py"},
+		{prepared(root, manifest.Executable, "plug/bin/program", "grpc"), "bin/helper.py bin/more/late.py bin/program"},
 		{binary, "binary"},
 	}
 	for _, test := range tests {
@@ -70,10 +71,10 @@ func TestFiles(t *testing.T) {
 // TestSnapshot holds after which changes a start may come out otherwise, and what a
 // snapshot sees of them without reading the files again.
 func TestSnapshot(t *testing.T) {
-	root, m := staticTree(t, false, map[string]string{
+	root, _ := staticTree(t, false, map[string]string{
 		"plug/main.py": "import a, b\n", "plug/a.py": "", "plug/notes.txt": "", "plug/pyproject.toml": "",
 	})
-	s := prepared(root, m, manifest.File, "plug/main.py", "pipe")
+	s := prepared(root, manifest.File, "plug/main.py", "pipe")
 	s.plugin.Manifest.File = filepath.Join(root, "plug", "pyproject.toml")
 	touch := func(name string, at time.Duration) func() error {
 		return func() error {
@@ -137,8 +138,8 @@ func BenchmarkFiles(b *testing.B) {
 		main.WriteString("import " + name + "\n")
 	}
 	files["plug/main.py"] = main.String()
-	root, m := staticTree(b, false, files)
-	s := prepared(root, m, manifest.File, "plug/main.py", "pipe")
+	root, _ := staticTree(b, false, files)
+	s := prepared(root, manifest.File, "plug/main.py", "pipe")
 	b.Run("taken", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := s.Snapshot(b.Context()); err != nil {

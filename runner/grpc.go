@@ -120,8 +120,9 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 	if mtls := or(c.GRPC.MTLS, m.MTLS); mtls != nil && *mtls {
 		cfg.Security = grpcplugin.MutualTLS
 	}
-	if modules, entry := s.modules, s.plugin.Entry; modules != nil {
-		cfg.Sources = func(context.Context) ([]protoschema.Source, error) { return pb2Sources(modules, entry) }
+	if _, python, _ := s.Source(); python.Path != "" {
+		environ, entry := s.environ, s.plugin.Entry
+		cfg.Sources = func(context.Context) ([]protoschema.Source, error) { return pb2Sources(python, environ, entry) }
 	}
 	if s.plugin.Kind == manifest.Executable {
 		cfg.Python = s.plugin.Shebang != ""
@@ -245,7 +246,7 @@ func (s *Session) chooseTransport() (transport, why string) {
 	case s.plugin.Kind == manifest.Executable:
 		return "grpc", "it is an executable"
 	}
-	if yes, why := looksGRPC(s.modules, s.plugin.Entry); yes {
+	if yes, why := looksGRPC(s.python, s.environ, s.plugin.Entry); yes {
 		return "grpc", why
 	}
 	return "pipe", ""

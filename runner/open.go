@@ -67,14 +67,11 @@ func prepare(ctx context.Context, c Config) (*Session, error) {
 		if c.Python != "" {
 			return s, fail(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
 		}
-		if s.scripted = shebangPython(ctx, c, s.plugin, s.environ); s.scripted.Path != "" {
-			s.modules = s.scripted.Modules(importDirs(s.plugin.Entry), s.environ)
-		}
+		s.scripted = shebangPython(ctx, c, s.plugin, s.environ)
 	} else {
 		if s.python, err = find(ctx, c, s.plugin, s.environ); err != nil {
 			return s, err
 		}
-		s.modules = s.python.Modules(importDirs(s.plugin.Entry), s.environ)
 		s.settings.Transport, s.settings.Why = s.chooseTransport()
 	}
 	if s.keep, s.lacks, err = settleKeep(c.Keep, s.plugin.Manifest, s.settings.Transport == "grpc"); err != nil {

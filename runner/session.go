@@ -24,7 +24,6 @@ type Session struct {
 	settings Settings
 	environ  []string           // the plugin's
 	python   interp.Interpreter // the zero one for an executable
-	modules  *interp.Modules    // where the plugin finds what it imports; nil for an executable
 	scripted interp.Interpreter // of an executable that is a Python script
 	program  Program            // of a gRPC plugin
 	launcher hook.Launcher
@@ -153,10 +152,10 @@ func (s *Session) Interpreter() interp.Interpreter { return s.python }
 // Resolved is how long it took to find the plugin and to read its manifest.
 func (s *Session) Resolved() time.Duration { return s.resolved }
 
-// Source is the plugin's Python source: the files that Python runs, the Python
-// that does so, and where that one finds what they import. There are none for a
-// program that is no Python's.
-func (s *Session) Source() (scripts []string, python interp.Interpreter, modules *interp.Modules) {
+// Source is the plugin's Python source: the files that Python runs, the Python that
+// does so, and the directories in which the plugin's own modules are. There are none
+// for a program that is no Python's.
+func (s *Session) Source() (scripts []string, python interp.Interpreter, dirs []string) {
 	python = s.python
 	if s.plugin.Kind == manifest.Executable {
 		python = s.scripted
@@ -167,10 +166,10 @@ func (s *Session) Source() (scripts []string, python interp.Interpreter, modules
 	if s.plugin.Kind == manifest.Package {
 		scripts = append(scripts, filepath.Join(s.plugin.Entry, "__init__.py"))
 		if s.settings.Transport == "pipe" {
-			return scripts, python, s.modules
+			return scripts, python, importDirs(s.plugin.Entry)
 		}
 	}
-	return append(scripts, scriptOf(s.plugin.Entry)), python, s.modules
+	return append(scripts, scriptOf(s.plugin.Entry)), python, importDirs(s.plugin.Entry)
 }
 
 // Environ is the plugin's whole environment. It must not be changed.

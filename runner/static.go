@@ -2,7 +2,6 @@ package runner
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,35 +49,40 @@ func packageIn(dir string) (root, name string) {
 	}
 }
 
-// looksGRPC tells whether a plugin is one of gRPC, and why: its script, or something
-// that it imports, prints a handshake, and its script, or something that it imports,
-// imports gRPC. A line in that form alone may be anything that a function prints,
-// and a server alone one that a test starts; what prints its line in a way that
-// [pysrc.Serves] cannot see needs --transport.
-//
-// Where Python has no gRPC only a script that prints a handshake itself is followed
-// further, since no other could serve.
-func looksGRPC(m *interp.Modules, entry string) (yes bool, why string) {
+// looksGRPC reports whether a plugin is one of gRPC, and why: its script, or a file that
+// it imports, prints a handshake, and one of them imports gRPC. Its own files are read
+// first, then the packages that they import, if its Python has gRPC. A line in that form
+// alone may be anything that a function prints, and a server alone one that a test
+// starts; what prints its line in a way that [pysrc.LooksServing] cannot see needs
+// --transport.
+func looksGRPC(python interp.Interpreter, environ []string, entry string) (yes bool, why string) {
 	script, printer := scriptOf(entry), ""
-	var all pysrc.Hints
-	for file := range m.Glance(script) {
-		does := pysrc.Serves(file.Text)
-		if !file.Own {
-			does = does.Alone()
+	var all pysrc.Serves
+	look := func(path string, does pysrc.Serves) bool {
+		if all = all.With(does); all.PrintsHandshake && printer == "" {
+			printer = path
 		}
-		all = all.Or(does)
-		switch {
-		case all.PrintsHandshake && printer == "":
-			printer = file.Path
-		case file.Path == script && !m.Has("grpc") && !m.Has("grpclib"):
+		return all.PrintsHandshake && all.ImportsGRPC
+	}
+	files, others := pysrc.Own(script, importDirs(entry), pysrc.Short)
+	serves := slices.ContainsFunc(files, func(f pysrc.File) bool { return look(f.Path, f.Serves()) })
+	if !serves && len(others) > 0 {
+		dirs := python.SearchPath(environ)
+		if interp.Locate(dirs, "grpc") == "" && interp.Locate(dirs, "grpclib") == "" {
 			return false, ""
 		}
-		if all.PrintsHandshake && all.ImportsGRPC {
-			break
-		}
+		left := mostInstalledBytes
+		serves = slices.ContainsFunc(installedFiles(dirs, others, ".py"), func(path string) bool {
+			if left <= 0 {
+				return false
+			}
+			text, _ := pysrc.Read(path, min(left, largestInstalled))
+			left -= len(text)
+			return look(path, pysrc.LooksServing(text).Alone())
+		})
 	}
 	switch {
-	case !all.PrintsHandshake || !all.ImportsGRPC:
+	case !serves:
 		return false, ""
 	case printer == script:
 		return true, "it imports gRPC and prints a handshake"
@@ -86,26 +90,78 @@ func looksGRPC(m *interp.Modules, entry string) (yes bool, why string) {
 	return true, shown(entry, printer) + " prints a handshake"
 }
 
-// pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports.
-// When they describe no service of its own, as where the script extends the
-// search path before it imports them, all that lie below its directory are read
-// too. An error names the file, which Python could not load either.
-func pb2Sources(m *interp.Modules, entry string) ([]protoschema.Source, error) {
-	r := pb2Reader{entry: entry, seen: map[string]bool{}}
-	script := scriptOf(entry)
-	for file := range m.Walk(script) {
-		if !isPB2(file.Path) {
+// Bounds of what is read of installed packages.
+const (
+	largestInstalled   = 32 << 10
+	mostInstalledBytes = 128 << 10
+	mostInstalled      = 80 // files
+	mostOfOne          = 20 // files of one package
+)
+
+// installedFiles lists files of the packages that imports name, by the end of their
+// names. gRPC's own packages are left out: neither a plugin's start nor its
+// descriptors are in them.
+func installedFiles(dirs []string, imports []pysrc.Import, ending string) []string {
+	var found []string
+	for _, imp := range imports {
+		top, _, _ := strings.Cut(imp.Module, ".")
+		if strings.HasPrefix(top, "grpc") || imp.Module == "google" || strings.HasPrefix(imp.Module, "google.protobuf") {
 			continue
 		}
-		if err := r.read(file.Path, file.Text); err != nil {
-			return nil, err
+		path := interp.Locate(dirs, imp.Module)
+		var files []string
+		if entries, err := os.ReadDir(path); err == nil && path != "" {
+			for _, entry := range entries {
+				if strings.HasSuffix(entry.Name(), ending) {
+					files = append(files, filepath.Join(path, entry.Name()))
+				}
+			}
+		} else if strings.HasSuffix(path, ending) {
+			files = append(files, path)
+		}
+		found = append(found, files[:min(len(files), mostOfOne)]...)
+	}
+	return found[:min(len(found), mostInstalled)]
+}
+
+// pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. If they
+// describe no service of its own, as where the script extends the search path before it
+// imports them, it reads those of the installed packages that it imports, and then all
+// below its directory. An error names the file, which Python could not load either.
+func pb2Sources(python interp.Interpreter, environ []string, entry string) ([]protoschema.Source, error) {
+	r := pb2Reader{entry: entry, seen: map[string]bool{}}
+	script := scriptOf(entry)
+	files, others := pysrc.Own(script, importDirs(entry), pysrc.Whole)
+	for _, file := range files {
+		if isPB2(file.Path) {
+			if err := r.read(file.Path, file.Text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	isGenerated := func(imp pysrc.Import) bool {
+		return slices.ContainsFunc(append([]string{imp.Module}, imp.Names...), func(name string) bool {
+			return strings.HasSuffix(name, "_pb2") || strings.HasSuffix(name, "_pb2_grpc")
+		})
+	}
+	if r.services == 0 || slices.ContainsFunc(others, isGenerated) {
+		for _, path := range installedFiles(python.SearchPath(environ), others, "_pb2.py") {
+			if text, ok := pysrc.Read(path, 0); ok && !r.seen[path] {
+				if err := r.read(path, text); err != nil {
+					return nil, err
+				}
+			}
 		}
 	}
 	if r.services > 0 {
 		return r.sources, nil
 	}
 	imported := len(r.sources)
-	r.readBelow(filepath.Dir(script))
+	for _, path := range pysrc.Files(filepath.Dir(script)) {
+		if text, ok := pysrc.Read(path, 0); ok && isPB2(path) && !r.seen[path] {
+			_ = r.read(path, text) // nobody says that the file is the plugin's
+		}
+	}
 	return agreeing(r.sources, imported), nil
 }
 
@@ -160,67 +216,6 @@ func (r *pb2Reader) read(path, text string) error {
 		r.sources = append(r.sources, source)
 	}
 	return nil
-}
-
-// Bounds of what is looked at below a plugin's directory, which may be anywhere.
-const (
-	deepestDir  = 6
-	mostEntries = 5000
-	mostPB2     = 500
-	largestPB2  = 4 << 20
-)
-
-// readBelow reads the files in dir and deeper, without those that are hidden or
-// belong to an environment. Nobody says that they are the plugin's, so what is
-// wrong with one is no error.
-func (r *pb2Reader) readBelow(dir string) {
-	entries, found := 0, 0
-	look := func(path string, d fs.DirEntry, err error) error {
-		entries++
-		switch {
-		case entries > mostEntries || found >= mostPB2:
-			return fs.SkipAll
-		case err != nil:
-			return nil // it cannot be read: the walk goes on without it
-		case d.IsDir() && path != dir && foreign(dir, path):
-			return fs.SkipDir
-		case d.Type().IsRegular() && isPB2(path) && !r.seen[path]:
-			found++
-			if text, ok := readText(path, d); ok {
-				_ = r.read(path, text)
-			}
-		}
-		return nil
-	}
-	_ = filepath.WalkDir(dir, look) // look returns no error
-}
-
-// readText reads a source file of a bearable size.
-func readText(path string, d fs.DirEntry) (text string, ok bool) {
-	info, err := d.Info()
-	if err != nil || info.Size() > largestPB2 {
-		return "", false
-	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		return "", false
-	}
-	text, err = pysrc.Decode(source)
-	return text, err == nil
-}
-
-// foreign tells whether a directory below dir is not the plugin's, or too deep.
-func foreign(dir, path string) bool {
-	name := filepath.Base(path)
-	if name[0] == '.' || slices.Contains([]string{"__pycache__", "node_modules", "site-packages", "dist-packages"}, name) {
-		return true
-	}
-	rel, err := filepath.Rel(dir, path)
-	if err != nil || strings.Count(rel, string(filepath.Separator)) >= deepestDir {
-		return true
-	}
-	_, err = os.Stat(filepath.Join(path, "pyvenv.cfg"))
-	return err == nil
 }
 
 // shown is a path for messages: as seen from where the entry is, or from where it

@@ -19,7 +19,7 @@ const fakeSite = "env/lib/python3.12/site-packages/"
 
 // staticTree makes files below a new directory: names with slashes, and their
 // texts. There is an environment, with grpc in it where grpc is asked for.
-func staticTree(t testing.TB, grpc bool, files map[string]string) (root string, m *interp.Modules) {
+func staticTree(t testing.TB, grpc bool, files map[string]string) (root string, python interp.Interpreter) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the environments are those of other systems")
@@ -43,7 +43,7 @@ func staticTree(t testing.TB, grpc bool, files map[string]string) (root string, 
 	for name, text := range files {
 		put(name, text)
 	}
-	return root, fakePython(root).Modules([]string{filepath.Join(root, "plug")}, nil)
+	return root, fakePython(root)
 }
 
 // fakePython is the interpreter of the environment in a tree.
@@ -96,7 +96,7 @@ func TestLooksGRPC(t *testing.T) {
 			fakeSite + "sdk/__init__.py": "from . import serve\n", fakeSite + "sdk/serve.py": makesServer + prints},
 			why: "$ROOT/" + fakeSite + "sdk/serve.py prints a handshake"},
 		{name: "which is not read without grpc", files: map[string]string{"plug/main.py": "import sdk\n",
-			"plug/sdk.py": makesServer + prints}, none: true},
+			fakeSite + "sdk.py": makesServer + prints}, none: true},
 		{name: "a client", files: map[string]string{"plug/main.py": "import grpc\nc = grpc.insecure_channel('x')\n"}},
 		{name: "a package", entry: "plug/pack", files: map[string]string{"plug/pack/__init__.py": "",
 			"plug/pack/__main__.py": "from .serve import x\n", "plug/pack/serve.py": makesServer + prints},
@@ -114,7 +114,7 @@ func TestLooksGRPC(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root, _ := staticTree(t, !c.none, c.files)
 			entry := filepath.Join(root, filepath.FromSlash(or(c.entry, "plug/main.py")))
-			yes, why := looksGRPC(fakePython(root).Modules(importDirs(entry), nil), entry)
+			yes, why := looksGRPC(fakePython(root), nil, entry)
 			if want := strings.ReplaceAll(c.why, "$ROOT", root); yes != (want != "") || why != want {
 				t.Errorf("got %v %q, want %q", yes, why, want)
 			}
@@ -184,8 +184,8 @@ func TestPB2Sources(t *testing.T) {
 		{name: "none", files: map[string]string{"plug/main.py": "import grpc\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			root, m := staticTree(t, true, c.files)
-			sources, err := pb2Sources(m, filepath.Join(root, filepath.FromSlash(or(c.entry, "plug/main.py"))))
+			root, python := staticTree(t, true, c.files)
+			sources, err := pb2Sources(python, nil, filepath.Join(root, filepath.FromSlash(or(c.entry, "plug/main.py"))))
 			if want := strings.ReplaceAll(c.want, "$ROOT", root); err != nil || names(sources) != want {
 				t.Errorf("got %s, %v, want %s", names(sources), err, want)
 			}
@@ -198,8 +198,8 @@ func TestPB2SourcesBroken(t *testing.T) {
 		"x = 1\nDESCRIPTOR = d.AddSerializedFile(b'\\x0')\n": "gen/kv_pb2.py: line 2: ",
 		"DESCRIPTOR = d.AddSerializedFile(b'wrong')\n":       "descriptor in gen/kv_pb2.py: ",
 	} {
-		root, m := staticTree(t, true, map[string]string{"plug/main.py": "import gen.kv_pb2\n", "plug/gen/kv_pb2.py": text})
-		sources, err := pb2Sources(m, filepath.Join(root, "plug", "main.py"))
+		root, python := staticTree(t, true, map[string]string{"plug/main.py": "import gen.kv_pb2\n", "plug/gen/kv_pb2.py": text})
+		sources, err := pb2Sources(python, nil, filepath.Join(root, "plug", "main.py"))
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.FromSlash(want)) || sources != nil {
 			t.Errorf("got %v, %v, want %s", sources, err, want)
 		}
@@ -215,18 +215,18 @@ func TestLinked(t *testing.T) {
 	if err := os.Symlink(filepath.Join(root, "real", "main.py"), entry); err != nil {
 		t.Skip(err)
 	}
-	m := fakePython(root).Modules(importDirs(entry), nil)
-	if yes, why := looksGRPC(m, entry); yes {
+	python := fakePython(root)
+	if yes, why := looksGRPC(python, nil, entry); yes {
 		t.Errorf("got %q", why)
 	}
-	if sources, err := pb2Sources(m, entry); err != nil || names(sources) != "real/shapes_pb2.py" {
+	if sources, err := pb2Sources(python, nil, entry); err != nil || names(sources) != "real/shapes_pb2.py" {
 		t.Errorf("got %s, %v", names(sources), err)
 	}
 	sdk := filepath.Join(root, "real", "sdk.py")
 	if err := os.WriteFile(sdk, []byte(makesServer+prints), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if yes, why := looksGRPC(m, entry); !yes || why != filepath.Join("real", "sdk.py")+" prints a handshake" {
+	if yes, why := looksGRPC(python, nil, entry); !yes || why != filepath.Join("real", "sdk.py")+" prints a handshake" {
 		t.Errorf("got %v, %q", yes, why)
 	}
 }
@@ -238,8 +238,8 @@ func TestPB2Entries(t *testing.T) {
 		for i := range n {
 			files[fmt.Sprintf("plug/data/%d", i)] = ""
 		}
-		root, m := staticTree(t, true, files)
-		if sources, err := pb2Sources(m, filepath.Join(root, "plug", "main.py")); err != nil || names(sources) != want {
+		root, python := staticTree(t, true, files)
+		if sources, err := pb2Sources(python, nil, filepath.Join(root, "plug", "main.py")); err != nil || names(sources) != want {
 			t.Errorf("behind %d entries: got %q, %v, want %q", n, names(sources), err, want)
 		}
 	}
@@ -249,12 +249,11 @@ func TestPB2Entries(t *testing.T) {
 func TestExample(t *testing.T) {
 	dir := filepath.Join(runnertest.Example(t), "plugin-python")
 	entry := filepath.Join(dir, "plugin.py")
-	_, m := staticTree(t, true, nil)
-	if yes, why := looksGRPC(m, entry); !yes || why != "it imports gRPC and prints a handshake" {
+	_, python := staticTree(t, true, nil)
+	if yes, why := looksGRPC(python, nil, entry); !yes || why != "it imports gRPC and prints a handshake" {
 		t.Errorf("got %v, %q", yes, why)
 	}
-	m = interp.Interpreter{}.Modules([]string{dir}, nil)
-	sources, err := pb2Sources(m, entry)
+	sources, err := pb2Sources(interp.Interpreter{}, nil, entry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,10 +296,10 @@ func BenchmarkLooksGRPC(b *testing.B) {
 		{"libraries, no grpc", false, libraries}, {"libraries", true, libraries}, {"300 of 27 KB", true, large},
 		{"300 of 2.5 KB", true, small}, {"10000 imports", true, imports},
 	} {
-		root, m := staticTree(b, c.grpc, c.files)
+		root, python := staticTree(b, c.grpc, c.files)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if yes, why := looksGRPC(m, filepath.Join(root, "plug", "main.py")); yes {
+				if yes, why := looksGRPC(python, nil, filepath.Join(root, "plug", "main.py")); yes {
 					b.Fatal(why)
 				}
 			}
@@ -317,9 +316,9 @@ func BenchmarkPB2Sources(b *testing.B) {
 		files[fmt.Sprintf("plug/gen%d/shapes_pb2_grpc.py", n)] = "import grpc\nimport shapes_pb2\n"
 	}
 	files["plug/main.py"], files["plug/common_pb2.py"] = script, pb2(b, "common")
-	root, m := staticTree(b, true, files)
+	root, python := staticTree(b, true, files)
 	for b.Loop() {
-		if sources, err := pb2Sources(m, filepath.Join(root, "plug", "main.py")); err != nil || len(sources) != 51 {
+		if sources, err := pb2Sources(python, nil, filepath.Join(root, "plug", "main.py")); err != nil || len(sources) != 51 {
 			b.Fatal(len(sources), err)
 		}
 	}

@@ -1,62 +1,79 @@
 package pysrc
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
 
-// Descriptors gives the serialized descriptors that a *_pb2.py holds: the bytes
-// of a google.protobuf.FileDescriptorProto each, in their order, none twice.
-// text is what [Decode] gave. The forms of all protoc versions from 3.0 on are
-// known:
+// marker stands for a literal in rendered code.
+const marker = "\x02"
+
+// argument matches what follows the name of the call or argument that holds a
+// descriptor: the literals that are its value.
+var argument = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*[(=](?:[\s(]|\b_b\b)*` + marker + `(?:\s*` + marker + `)*`)
+})
+
+// Descriptors returns the serialized descriptors in a *_pb2.py: the bytes of a
+// google.protobuf.FileDescriptorProto each, in their order, without duplicates.
+// text comes from [Decode]. The forms of all protoc versions from 3.0 on are known:
 //
 //	DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'…')  # from 3.20
 //	DESCRIPTOR = _descriptor.FileDescriptor(…, serialized_pb=b'…')   # until 3.19
 //	DESCRIPTOR = _descriptor.FileDescriptor(…, serialized_pb=_b('…'))
 //
-// There are none where the argument is no literal: in protobuf's own code, or in
-// descriptors built when the program runs. The error is a [*LiteralError], with
-// the descriptors before it. They take no more memory than text.
+// An argument that is no literal is skipped: protobuf's own code and descriptors
+// built at run time have such. The error is an [*Error]; the descriptors before it
+// are returned with it. They take no more memory than text.
 func Descriptors(text string) ([][]byte, error) {
 	if !strings.Contains(text, "AddSerializedFile") && !strings.Contains(text, "serialized_pb") {
 		return nil, nil
 	}
-	s := newScanner(text)
+	type literal struct {
+		raw  string
+		line int
+	}
+	var literals []literal
+	code := render(text, func(raw string, line int) string {
+		literals = append(literals, literal{raw, line})
+		return marker
+	})
 	var found [][]byte
 	known := map[string]bool{}
-	for t := s.next(); t.kind != endOfText; {
-		opens := ""
-		switch {
-		case s.is(t, "AddSerializedFile"):
-			opens = "("
-		case s.is(t, "serialized_pb"):
-			opens = "="
+	passed := 0 // how many of the literals were before rest
+	for rest := code; ; {
+		at, name := firstOf(rest, "AddSerializedFile", "serialized_pb")
+		if at < 0 {
+			return found, nil
 		}
-		if t = s.next(); opens == "" || !s.is(t, opens) {
+		passed += strings.Count(rest[:at], marker)
+		rest = rest[at+len(name):]
+		value := argument().FindString(rest)
+		if value == "" {
 			continue
 		}
-		t = s.next()
-		for s.is(t, "(") || s.is(t, "_b") {
-			t = s.next()
+		var data []byte
+		for range strings.Count(value, marker) {
+			var err error
+			if data, err = appendLiteral(data, literals[passed].raw, literals[passed].line); err != nil {
+				return found, err
+			}
+			passed++
 		}
-		data, after, err := s.concatenated(t)
-		if err != nil {
-			return found, err
-		}
-		if t = after; len(data) > 0 && !known[string(data)] {
+		rest = rest[len(value):]
+		if len(data) > 0 && !known[string(data)] {
 			known[string(data)] = true
 			found = append(found, data)
 		}
 	}
-	return found, nil
 }
 
-// concatenated decodes the literals that follow each other from t on, and gives
-// the token after them.
-func (s *scanner) concatenated(t token) (data []byte, after token, err error) {
-	for t.kind == quoted && err == nil {
-		if data == nil {
-			data = make([]byte, 0, (t.end-t.start)/2)
-		}
-		data, err = literal(data, s.of(t), t.line)
-		t = s.next()
+// firstOf returns which of two words comes first in text, and where: -1 for neither.
+func firstOf(text, a, b string) (at int, word string) {
+	i, j := strings.Index(text, a), strings.Index(text, b)
+	if i >= 0 && (j < 0 || i < j) {
+		return i, a
 	}
-	return data, t, err
+	return j, b
 }

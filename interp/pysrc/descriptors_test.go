@@ -71,7 +71,7 @@ func TestDescriptors(t *testing.T) {
 			got, err := Descriptors(c.text)
 			fail := ""
 			if err != nil {
-				var wrong *LiteralError
+				var wrong *Error
 				if fail = err.Error(); !errors.As(err, &wrong) {
 					t.Errorf("%T", err)
 				}
@@ -140,23 +140,25 @@ func TestLiteralsAgainstPython(t *testing.T) {
 
 // whole reads text, if it is one expression of literals and nothing else.
 func whole(text string) ([]byte, bool) {
-	s := newScanner(text)
+	var raw []string
+	code := render(text, func(literal string, _ int) string {
+		raw = append(raw, literal)
+		return marker
+	})
+	if strings.Trim(code, marker+" ") != "" || len(raw) == 0 {
+		return nil, false
+	}
 	var data []byte
-	first, last := s.next(), 0
-	t := first
-	for ; t.kind == quoted; t = s.next() {
-		gap := strings.ReplaceAll(text[last:t.start], "\\\n", "")
-		if strings.Contains(gap, `\`) || binary(s.of(t)) != binary(s.of(first)) {
+	for _, literal := range raw {
+		if binary(literal) != binary(raw[0]) {
 			return nil, false
 		}
 		var err error
-		if data, err = literal(data, s.of(t), t.line); err != nil {
+		if data, err = appendLiteral(data, literal, 1); err != nil {
 			return nil, false
 		}
-		last = t.end
 	}
-	rest, _, _ := strings.Cut(text[last:], "#")
-	return data, t.kind == newline && s.next().kind == endOfText && !strings.Contains(rest, `\`)
+	return data, true
 }
 
 func binary(literal string) bool {
@@ -170,7 +172,7 @@ func FuzzLiteral(f *testing.F) {
 		f.Add("AddSerializedFile(_b(\"\"\"" + part + "\"\"\" '" + part + "'))")
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		data, err := literal(nil, text, 1)
+		data, err := appendLiteral(nil, text, 1)
 		if err == nil && len(data) > len(text) {
 			t.Errorf("%d bytes from %d", len(data), len(text))
 		}

@@ -6,27 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// LiteralError tells what Python would not accept in a literal, or what it
-// holds that is no bytes.
-type LiteralError struct {
-	// Line is where the literal begins, from 1.
-	Line int
-	// Seen is the part that is wrong, Wanted what should stand there.
-	Seen, Wanted string
-}
-
-// Error gives the line, what was seen and what was wanted.
-func (e *LiteralError) Error() string {
-	return fmt.Sprintf("line %d: %s in a literal, want %s", e.Line, e.Seen, e.Wanted)
-}
-
-// literal appends to data the bytes of one bytes literal as Python reads it, or
+// appendLiteral appends to data the bytes of one bytes literal as Python reads it, or
 // of one str literal as if it were encoded in Latin-1. It needs no more memory
 // than the literal is long.
-func literal(data []byte, text string, line int) ([]byte, error) {
+func appendLiteral(data []byte, text string, line int) ([]byte, error) {
 	at := strings.IndexAny(text, `'"`)
 	if at < 0 {
-		return data, &LiteralError{Line: line, Seen: fmt.Sprintf("%.20q", text), Wanted: "a quote"}
+		return data, badLiteral(line, fmt.Sprintf("%.20q", text), "a quote")
 	}
 	prefix := strings.ToLower(text[:at])
 	mark := text[at : at+1]
@@ -35,13 +21,17 @@ func literal(data []byte, text string, line int) ([]byte, error) {
 	}
 	body, closed := strings.CutSuffix(text[at+len(mark):], mark)
 	if !closed || len(text) < at+2*len(mark) {
-		return data, &LiteralError{Line: line, Seen: "the end", Wanted: mark}
+		return data, badLiteral(line, "the end", mark)
 	}
 	if strings.ContainsAny(prefix, "ft") {
-		return data, &LiteralError{Line: line, Seen: "the prefix " + prefix, Wanted: "a constant"}
+		return data, badLiteral(line, "the prefix "+prefix, "a constant")
 	}
 	d := decoder{data: data, text: body, line: line, bytes: strings.Contains(prefix, "b")}
 	return d.decode(strings.Contains(prefix, "r"))
+}
+
+func badLiteral(line int, seen, wanted string) error {
+	return &Error{Line: line, Reason: seen + " in a literal, want " + wanted}
 }
 
 // decoder reads the inside of a literal.
@@ -83,7 +73,7 @@ func (d *decoder) decode(raw bool) ([]byte, error) {
 }
 
 func (d *decoder) fail(seen, wanted string) error {
-	return &LiteralError{Line: d.line, Seen: seen, Wanted: wanted}
+	return badLiteral(d.line, seen, wanted)
 }
 
 // put appends a character that is not ASCII, or one that an escape means.

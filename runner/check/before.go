@@ -158,9 +158,10 @@ func (c *check) source(ctx context.Context) hook.Stage {
 	if c.o.Beside && !slices.Contains(c.o.Skip, stageLaunch) {
 		c.start(ctx)
 	}
-	scripts, python, modules := c.s.Source()
-	return source(ctx, sourceRequest{
-		Python: python.Path, Version: python.Version, Modules: modules, Scripts: scripts,
-		Env: c.s.Environ(), Dir: c.s.Settings().Dir,
-	})
+	scripts, python, dirs := c.s.Source()
+	r := sourceRequest{Python: python.Path, Version: python.Version, Scripts: scripts, Env: c.s.Environ(), Dir: c.s.Settings().Dir}
+	if len(dirs) > 0 {
+		r.Root = dirs[0]
+	}
+	return source(ctx, r)
 }

@@ -266,13 +266,23 @@ func (c *check) place(e *hook.Error) (file string, line int) {
 	if e.Python != nil {
 		frames = e.Python.Frames
 	}
-	_, _, modules := c.s.Source()
+	_, _, dirs := c.s.Source()
 	for _, at := range slices.Backward(frames) {
-		if filepath.IsAbs(at.File) && modules != nil && modules.Owns(at.File) {
+		if filepath.IsAbs(at.File) && slices.ContainsFunc(dirs, func(dir string) bool { return owns(dir, at.File) }) {
 			return at.File, at.Line
 		}
 	}
 	return "", 0
+}
+
+// owns reports whether a file is in dir or below, and not among installed packages there.
+func owns(dir, file string) bool {
+	rel, err := filepath.Rel(dir, file)
+	if err != nil || !filepath.IsLocal(rel) {
+		return false
+	}
+	names := strings.Split(rel, string(filepath.Separator))
+	return !slices.Contains(names, "site-packages") && !slices.Contains(names, "dist-packages")
 }
 
 // failAs is fail for a stage whose failures have one exit code, whatever error

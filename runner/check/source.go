@@ -1,7 +1,11 @@
 package check
 
 import (
+	"bytes"
 	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -9,8 +13,18 @@ import (
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
+
+//go:embed source.py
+var sourceProgram string
+
+// sourceMark begins the line of source.py's answer.
+const sourceMark = "\x1epyplug-source "
+
+// sourceLimit bounds how long the interpreter may take.
+const sourceLimit = 30 * time.Second
 
 // sourceRequest is what the stage source looks at.
 type sourceRequest struct {
@@ -18,142 +32,161 @@ type sourceRequest struct {
 	// Python program; Version is its version.
 	Python  string
 	Version interp.Version
-	Modules *interp.Modules
 	// Scripts are the files that Python runs, absolute: of a package its
-	// __init__.py and __main__.py.
+	// __init__.py and __main__.py. Root is the directory of the plugin's own modules.
 	Scripts []string
+	Root    string
 	// Env and Dir are those in which the plugin is going to run.
 	Env []string
 	Dir string
 }
 
-// sourceLimit bounds each of the two times that the interpreter is asked.
-const sourceLimit = 30 * time.Second
+// sourceAnswer is what source.py says of a plugin.
+type sourceAnswer struct {
+	// Files counts the files that compile, Imports what they import, Found what of
+	// that was found.
+	Files, Imports, Found int
+	// Altered: the plugin changes where Python finds modules.
+	Altered bool
+	// Pip: the interpreter has pip.
+	Pip     bool
+	Syntax  []syntaxFault
+	Missing []missing
+	Clashes []clash
+}
 
-// source tells what can be said of a plugin's own files without running them:
-// whether they compile, whether what they import is there, and whether generated
-// code and its libraries go together. All of it is told by the interpreter or
-// from files; nothing of the plugin is executed.
+// syntaxFault is a file that does not compile: the exception, and the line and column
+// if Python says them. Hard: the plugin cannot be loaded without the file.
+type syntaxFault struct {
+	File, Type, Message, Text string
+	Line, Column              int
+	Hard                      bool
+}
+
+// missing is a module that was not found. Module is what the import in File names,
+// relative to Dir if that is set, and Missing the part of it that is not there; Where is
+// the file of the plugin's own package that it would be in. Hard: loading the plugin
+// cannot succeed without it.
+type missing struct {
+	Module, Missing, Where, Dir, File string
+	Line                              int
+	Hard                              bool
+}
+
+// clash is a generated file, and how many more, that the installed version of a library
+// rejects.
+type clash struct {
+	Library, File, Wants, Has, Why string
+	More                           int
+	Hard                           bool
+}
+
+// source says what can be said of a plugin's own files without running them: whether
+// they compile, whether what they import is there, and whether generated code and its
+// libraries go together. The plugin's own Python says all of it.
 func source(ctx context.Context, r sourceRequest) hook.Stage {
 	if r.Python == "" {
 		return hook.Stage{Verdict: hook.Skipped, Message: "it is no Python program"}
 	}
-	var stage hook.Stage
-	l := look(ctx, r)
-	stage.Findings = append(stage.Findings, l.syntax()...)
-	stage.Findings = append(stage.Findings, l.imports()...)
-	stage.Findings = append(stage.Findings, l.versions()...)
-	if l.unchecked != nil {
-		stage.Findings = append(stage.Findings, hook.Finding{ID: sourceUnchecked, Verdict: hook.Note,
-			Message: fmt.Sprintf("the interpreter could not be asked: %v", l.unchecked)})
+	a, err := askSource(ctx, r)
+	if err != nil {
+		return settled(hook.Stage{Message: "the interpreter did not look at it", Findings: []hook.Finding{
+			found(sourceUnchecked, hook.Note, fmt.Sprintf("the interpreter could not be asked: %v", err))}})
 	}
-	stage.Details = map[string]any{"files": l.compiled, "imports": len(l.wants)}
-	stage.Message = l.summary()
+	l := sourceLook{r, a}
+	stage := hook.Stage{Details: map[string]any{"files": a.Files + len(a.Syntax), "imports": a.Imports}}
+	stage.Findings = append(append(l.syntax(), l.imports()...), l.versions()...)
+	compile := "s compile"
+	if a.Files == 1 {
+		compile = " compiles"
+	}
+	stage.Message = fmt.Sprintf("%d file%s, %s found", a.Files, compile, plural(a.Found, "import"))
 	return settled(stage)
 }
 
-// sourceLook is what was read of a plugin, and what the interpreter says to it.
+// askSource has the interpreter look, started as the plugin's is.
+func askSource(ctx context.Context, r sourceRequest) (sourceAnswer, error) {
+	var a sourceAnswer
+	out, err := proc.Run(ctx, proc.Tool{
+		Path: r.Python, Args: append([]string{"-B", "-c", sourceProgram, r.Root}, r.Scripts...), Env: r.Env, Dir: r.Dir, Limit: sourceLimit,
+	})
+	if err != nil {
+		return a, err
+	}
+	if out.Exit.Code != 0 {
+		return a, fmt.Errorf("%s ended with %s%s", r.Python, hook.Exit(out.Exit), lastLine(out.Stderr))
+	}
+	_, answer, ok := bytes.Cut(out.Stdout, []byte(sourceMark))
+	if line, _, whole := bytes.Cut(answer, []byte("\n")); ok && whole {
+		return a, json.Unmarshal(line, &a)
+	}
+	return a, errors.New(r.Python + " ended before it had answered")
+}
+
+// lastLine is the last line that a program complained with, after a colon.
+func lastLine(text []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return ": " + last[:min(len(last), 300)]
+	}
+	return ""
+}
+
+// sourceLook is what the findings are made of.
 type sourceLook struct {
 	sourceRequest
-	*sourceTree
-	asked    map[string]answer // by the words of the questions
-	compiled int               // how many files were
-	// unchecked is why the interpreter could not be asked, and doubted tells that
-	// it could not be asked again for what seemed wrong.
-	unchecked error
-	doubted   bool
+	sourceAnswer
 }
 
-// look reads a plugin's files and asks the interpreter. What seems wrong to it
-// without the packages that it runs at its start is asked for once more with
-// them: they may bring encodings, and finders of modules.
-func look(ctx context.Context, r sourceRequest) *sourceLook {
-	l := &sourceLook{sourceRequest: r, sourceTree: readTree(r)}
-	var questions []string
-	for _, f := range l.order {
-		if f.compiles() {
-			questions = append(questions, compileWord+f.path)
-			l.compiled++
-		}
-	}
-	for _, w := range l.wants {
-		questions = append(questions, w.question())
-	}
-	l.asked, l.unchecked = ask(ctx, r, questions, alone)
-	if l.unchecked != nil {
-		l.compiled = 0
-		return l
-	}
-	var again []string
-	for _, q := range questions {
-		if _, wrong := l.asked[q]; wrong {
-			again = append(again, q)
-		}
-	}
-	if len(again) == 0 {
-		return l
-	}
-	confirmed, err := ask(ctx, r, again, asUsual)
-	if err != nil {
-		l.unchecked, l.doubted = err, true
-		return l
-	}
-	l.asked = confirmed
-	return l
-}
-
-// syntax are the files that do not compile. One that is loaded only at times
-// breaks the plugin only then.
+// syntax are the files that do not compile. One that is not always loaded breaks the
+// plugin only when it is.
 func (l *sourceLook) syntax() []hook.Finding {
-	var found []hook.Finding
-	for _, f := range l.order {
-		a, wrong := l.asked[compileWord+f.path]
-		if !wrong {
-			continue
+	var all []hook.Finding
+	for _, s := range l.Syntax {
+		raised := &hook.Raised{Type: s.Type, Message: s.Message}
+		where := l.shown(s.File)
+		if s.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, s.Line)
+			raised.Frames = []hook.Frame{{File: s.File, Line: s.Line, Text: s.Text, Column: s.Column}}
 		}
-		raised := &hook.Raised{Type: a.Type, Message: a.Message}
-		where := l.shown(f.path)
-		if a.Line > 0 {
-			where = fmt.Sprintf("%s:%d", where, a.Line)
-			raised.Frames = []hook.Frame{{File: f.path, Line: a.Line, Text: a.Text, Column: a.Column}}
-		}
-		one := hook.Finding{ID: syntaxError, Verdict: hook.Failure, Kind: hook.Start,
-			Message: fmt.Sprintf("%s: %s", where, raised.Headline()), File: f.path, Line: a.Line,
+		f := hook.Finding{ID: syntaxError, Verdict: hook.Failure, Kind: hook.Start,
+			Message: fmt.Sprintf("%s: %s", where, raised.Headline()), File: s.File, Line: s.Line,
 			Err: &hook.Error{Kind: hook.Start, Python: raised}}
-		if strings.HasPrefix(a.Message, "Missing parentheses in call to") {
-			one.Fix = []string{"this is Python 2 code; Python 3.8 or later is needed"}
+		if strings.HasPrefix(s.Message, "Missing parentheses in call to") {
+			f.Fix = []string{"this is Python 2 code; Python 3.8 or later is needed"}
 		}
-		if !f.hard {
-			one.Verdict = hook.Warning
-			one.Message += ", in a file that is not always loaded"
+		if !s.Hard {
+			f.Verdict = hook.Warning
+			f.Message += ", in a file that is not always loaded"
 		}
-		found = append(found, one)
+		all = append(all, f)
 	}
-	return found
+	return all
 }
 
-// summary says in one line what was looked at, when nothing is wrong.
-func (l *sourceLook) summary() string {
-	if l.unchecked != nil && !l.doubted {
-		return "looked at without the interpreter"
-	}
-	missing, compiled := 0, l.compiled
-	for _, f := range l.order {
-		if _, wrong := l.asked[compileWord+f.path]; wrong {
-			compiled--
+// versions are the generated files that an installed library rejects.
+func (l *sourceLook) versions() []hook.Finding {
+	var all []hook.Finding
+	for _, c := range l.Clashes {
+		id, install, generator := grpcioTooOld, l.install("grpcio>="+c.Wants), "grpcio-tools of the grpcio"
+		if c.Library == "protobuf" {
+			major := 0
+			_, _ = fmt.Sscanf(c.Wants, "%d", &major)
+			id, install, generator = protobufTooOld, l.install(fmt.Sprintf("protobuf>=%s,<%d", c.Wants, major+2)), "protoc of the protobuf"
 		}
-	}
-	for _, w := range l.wants {
-		if _, wrong := l.asked[w.question()]; wrong {
-			missing++
+		what := l.shown(c.File) + " was"
+		if c.More > 0 {
+			what = fmt.Sprintf("%s and %s were", l.shown(c.File), plural(c.More, "other file"))
 		}
+		f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: hook.Start, File: c.File,
+			Message: fmt.Sprintf("%s generated for %s %s, and %s is installed: %s", what, c.Library, c.Wants, c.Has, c.Why),
+			Fix:     []string{install, "or generate it again, with the " + generator + " that is installed"}}
+		if !c.Hard || l.Altered { // another library may be found when it runs
+			f.Verdict = hook.Warning
+		}
+		all = append(all, f)
 	}
-	compile := "s compile"
-	if compiled == 1 {
-		compile = " compiles"
-	}
-	found := plural(len(l.wants)-missing, "import")
-	return fmt.Sprintf("%d file%s, %s found", compiled, compile, found)
+	return all
 }
 
 func plural(n int, what string) string {
@@ -163,8 +196,7 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// shown is a path as messages have it: relative to the first script's directory
-// if it is in there.
+// shown is a path for messages: relative to the first script's directory if it is in there.
 func (r sourceRequest) shown(path string) string {
 	if len(r.Scripts) > 0 {
 		if rel, err := filepath.Rel(filepath.Dir(r.Scripts[0]), path); err == nil && rel != "." && filepath.IsLocal(rel) {
@@ -174,12 +206,12 @@ func (r sourceRequest) shown(path string) string {
 	return path
 }
 
-// install is the command line that installs distributions for the interpreter: by
-// its own pip, or by uv, which makes environments without one.
-func (r sourceRequest) install(names ...string) string {
-	words := []string{r.Python, "-m", "pip", "install"}
-	if r.Modules != nil && !r.Modules.Has("pip") {
-		words = []string{"uv", "pip", "install", "--python", r.Python}
+// install is the command line that installs distributions for the interpreter: by its
+// own pip, or by uv, which makes environments without one.
+func (l *sourceLook) install(names ...string) string {
+	words := []string{l.Python, "-m", "pip", "install"}
+	if !l.Pip {
+		words = []string{"uv", "pip", "install", "--python", l.Python}
 	}
 	return schema.QuoteLine(append(words, names...))
 }

@@ -1,157 +1,432 @@
-"""Compiles files and looks for modules, and runs neither.
+"""Looks at a plugin's own source and runs none of it.
 
-Each argument is one thing, by its first character: "<" a directory in which Python looks
-before its standard library, ">" one in which it looks afterwards, "f" a file to compile, "n" a
-module with the names that are taken out of it, such as "nos:path,sep", and "r" one that is
-relative to a directory, such as "rpart.of::/the/directory". An answer is a line of JSON with
-the number of its argument; what is as it should be gets none. The last line says that all
-was done. It has no import of the json module, which takes longer than the rest.
+Arguments: the directory of the plugin's own modules, then the scripts that Python runs.
+It compiles the scripts and the plugin's own files that they import, looks for what these
+import, and compares the versions that generated code needs with those that are installed.
+The answer is one line of JSON behind MARK, since what site runs may print, too.
 """
 
 import sys
 
-if sys.path[:1] == [""]:  # the working directory: nothing of it is to run
+if sys.path[:1] == [""]:  # the working directory: nothing of it may run
     del sys.path[0]
+LOADED = dict(sys.modules)  # what every start of this Python loads
 
-try:
-    from _json import encode_basestring_ascii as quote
-except ImportError:
-    from json import dumps as quote
+import ast
+import json
+import os
+import re
+import warnings
+from importlib.machinery import PathFinder
 
+MARK = "\036pyplug-source "
+MOST_FILES = 1000
+MOST_BYTES = 32 << 20
+LARGEST_FILE = 4 << 20
+LARGEST_GENERATED = 256 << 10  # of generated code that is compiled: nobody edits it
 LONGEST = 1000  # characters of a message, and of a line of source
-finders = {}
+
+CAUGHT = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+# Names in a package's __init__.py that may define any other name.
+DEFINERS = ("*", "__getattr__", "globals", "locals", "vars", "exec", "setattr", "sys.modules")
+# Names and modules that change where modules are found, or run another program.
+ALTERERS = set(
+    "meta_path path_hooks path_importer_cache __path__ addsitedir extend_path declare_namespace exec execfile"
+    " execl execle execlp execlpe execv execve execvp execvpe".split()
+)
+IMPORTERS = set(
+    "autoreload clr coconut cppyy findspark hy jpype macropy pyrootutils pythonnet pyximport rootutils virtualenv".split()
+)
+MAY_ALTER = re.compile(rb"sys|pip|exec|_path|__path__|addsitedir|declare_namespace|" + "|".join(IMPORTERS).encode())
+GENCODE = re.compile(
+    r"ValidateProtobufRuntimeVersion\(\s*_runtime_version\.Domain\.PUBLIC,\s*(\d+),\s*(\d+),\s*(\d+),\s*'([^']*)'"
+)
+GRPC_GENCODE = re.compile(r"^GRPC_GENERATED_VERSION = '([^']+)'", re.M)
 
 
-def main(words):
-    before = [word[1:] for word in words if word[0] == "<"]
-    after = [word[1:] for word in words if word[0] == ">"]
-    path = before + [entry for entry in sys.path if entry] + after
-    for number, word in enumerate(words):
-        if word[0] == "f":
-            compile_file(number, word[1:])
-        elif word[0] == "n":
-            module, _, names = word[1:].partition(":")
-            look_for(number, module, names, path, None)
-        elif word[0] == "r":
-            module, _, rest = word[1:].partition(":")
-            names, _, directory = rest.partition(":")
-            look_for(number, module, names, [directory], directory)
-    sys.stdout.write('{"done": true}\n')
+def main(root, scripts):
+    warnings.simplefilter("ignore")
+    look = Look(root, scripts)
+    look.read_all()
+    clashes = protobuf_clashes(look.generated) + grpc_clashes(look.generated)
+    answer = {
+        "files": look.compiled, "imports": len(look.imports), "found": len(look.imports) - len(look.unfound),
+        "altered": look.altered, "pip": look.find("pip", None) is not None,
+        "syntax": look.syntax, "missing": list(look.missing.values()), "clashes": clashes,
+    }  # fmt: skip
+    sys.stdout.write("\n" + MARK + json.dumps(answer) + "\n")
 
 
-def say(number, **values):
-    values["number"] = number
-    told = ['"%s": %s' % (key, quote(value) if isinstance(value, str) else value) for key, value in values.items()]
-    sys.stdout.write("{" + ", ".join(told) + "}\n")
+class Found:
+    """A module: its file, where its parts are (None: it has none), whether it is a namespace."""
+
+    def __init__(self, file, inside, namespace=False):
+        self.file, self.inside, self.namespace = file or "", inside, namespace
 
 
-def compile_file(number, path):
+class Look:
+    def __init__(self, root, scripts):
+        self.root = root
+        self.scripts = scripts
+        self.hard = list(scripts)  # files to read without which the plugin cannot be loaded
+        self.soft = []  # and the others
+        self.read_files = set()
+        self.bytes = 0
+        self.compiled = 0
+        self.altered = False
+        self.syntax = []
+        self.imports = set()
+        self.unfound = set()
+        self.missing = {}
+        self.generated = []  # path, text, hard
+
+    def read_all(self):
+        while self.hard or self.soft:
+            hard = bool(self.hard)
+            path = (self.hard or self.soft).pop(0)
+            if path not in self.read_files and len(self.read_files) < MOST_FILES:
+                self.read_files.add(path)
+                self.read(path, hard)
+
+    def owns(self, path):
+        if path in self.scripts:
+            return True
+        inside = os.path.normcase(path).startswith(os.path.join(os.path.normcase(self.root), ""))
+        return inside and not {"site-packages", "dist-packages"} & set(path[len(self.root) :].split(os.sep))
+
+    def read(self, path, hard):
+        source = read_bytes(path, MOST_BYTES - self.bytes)
+        if source is None:
+            return
+        self.bytes += len(source)
+        own = self.owns(path)
+        if is_generated(path):
+            self.generated.append((path, source.decode("utf-8", "replace"), hard))
+            if len(source) > LARGEST_GENERATED:
+                return
+        if own:
+            self.compiled += 1
+            wrong = syntax_error(source, path)
+            if wrong is not None:
+                self.compiled -= 1
+                self.syntax.append(dict(wrong, file=path, hard=hard))
+                source = b"\n".join(source.split(b"\n")[: max(0, wrong["line"] - 1)])
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+            return
+        if own and not self.altered and MAY_ALTER.search(source):
+            self.altered = alters(tree)
+        for statement in statements(tree.body, hard=hard):
+            self.follow(path, own, *statement)
+
+    def push(self, path, hard):
+        if path.endswith(".py") and (self.owns(path) or is_generated(path)):
+            (self.hard if hard else self.soft).append(path)
+
+    def follow(self, path, own, line, module, level, names, hard, guarded):
+        """Queues what an import loads, and notes what is missing."""
+        directory = ""
+        if level:
+            directory = os.path.dirname(path)
+            for _ in range(level - 1):
+                directory = os.path.dirname(directory)
+            self.push(os.path.join(directory, "__init__.py"), hard)
+        missing = self.resolve(directory, module, names, hard)
+        if not own or guarded:
+            return
+        key = (directory, module, tuple(names))
+        self.imports.add(key)
+        if not missing:
+            return
+        self.unfound.add(key)
+        if directory and not os.path.isfile(os.path.join(directory, "__init__.py")):
+            hard = False  # the other parts of a namespace may be anywhere
+        for name, where in missing:
+            known = self.missing.get((directory, name))
+            if known is None or hard and not known["hard"]:
+                self.missing[directory, name] = {
+                    "module": module, "missing": name, "where": where, "dir": directory, "file": path, "line": line,
+                    "hard": hard,
+                }  # fmt: skip
+
+    def resolve(self, directory, module, names, hard):
+        """Returns what of an import is missing: dotted names, each with the file of the package above."""
+        found = Found(os.path.join(directory, "__init__.py"), [directory]) if directory else None
+        full = ""
+        for part in module.split(".") if module else []:
+            above = found
+            full = full + "." + part if full else part
+            found = self.find(part, above.inside if above else None)
+            if found is None:
+                return [(full, above.file if above and full != part else "")] if self.is_certain(above, directory) else []
+            self.push(found.file, hard)
+            if not (found.namespace or self.owns(found.file) or any(map(is_generated, (module, *names)))):
+                return []  # what a library makes when it is imported is unknown
+            if found.inside is None:
+                found.inside = []
+        init = read_text(found.file)
+        missing = []
+        for name in names:
+            if name == "*" or name.startswith("__"):
+                continue
+            part = self.find(name, found.inside) if found.inside else None
+            defined = not found.namespace and any(word in init for word in (name,) + DEFINERS)
+            if part is not None:
+                self.push(part.file, hard and not defined)
+            elif found.namespace:
+                return [(full + "." + name if full else name, "")]
+            elif directory and not module and not defined:
+                missing.append((name, ""))
+        return missing
+
+    def is_certain(self, above, directory):
+        """Whether what is not in above cannot come from elsewhere."""
+        return above is None or above.namespace or bool(directory) or above.file.endswith(".py") and self.owns(above.file)
+
+    def find(self, name, inside):
+        """Finds a module of a package whose parts are in the directories inside, or a top-level one."""
+        if inside is not None:
+            return found_of(find_spec(PathFinder, name, inside))
+        if name in LOADED:
+            module = LOADED[name]
+            path = getattr(module, "__path__", None)
+            file = getattr(module, "__file__", None)
+            return Found(file, None if path is None else list(path), path is not None and not file)
+        for finder in sys.meta_path:
+            path = [self.root] + sys.path if finder is PathFinder else None
+            spec = find_spec(finder, name, path)
+            if spec is not None:
+                return found_of(spec)
+        return None
+
+
+def find_spec(finder, name, path):
     try:
+        return finder.find_spec(name, path)
+    except Exception:  # of somebody's own finder
+        return None
+
+
+def found_of(spec):
+    if spec is None:
+        return None
+    inside = spec.submodule_search_locations
+    return Found(spec.origin, None if inside is None else list(inside), spec.loader is None)
+
+
+def is_generated(name):
+    """Whether protoc wrote a file, or a module, by its name."""
+    return re.search(r"_pb2(_grpc)?(\.py)?$", name) is not None
+
+
+def read_bytes(path, limit=LARGEST_FILE):
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > min(limit, LARGEST_FILE):
+            return None
         with open(path, "rb") as file:
-            source = file.read()
+            return file.read()
     except OSError:
-        return
+        return None
+
+
+def read_text(path):
+    return (read_bytes(path) or b"").decode("utf-8", "replace") if path.endswith(".py") else ""
+
+
+def syntax_error(source, path):
+    """Says why a file does not compile; None if it does."""
     try:
         compile(source, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         text = str(error.text or "").rstrip()
-        column = error.offset or 0
-        if len(text) > LONGEST:
-            text, column = "", 0
-        say(
-            number,
-            type=type(error).__name__,
-            message=str(error.msg)[:LONGEST],
-            line=error.lineno or line_of_zero(source),
-            text=text,
-            column=max(column, 0),
-        )
+        short = len(text) <= LONGEST
+        return {
+            "type": type(error).__name__, "message": str(error.msg)[:LONGEST], "line": error.lineno or line_of_zero(source),
+            "text": text if short else "", "column": max(error.offset or 0, 0) if short else 0,
+        }  # fmt: skip
     except (ValueError, OverflowError, RecursionError, MemoryError) as error:
-        say(number, type=type(error).__name__, message=str(error)[:LONGEST], line=line_of_zero(source))
+        message = str(error)[:LONGEST]
+        return {"type": type(error).__name__, "message": message, "line": line_of_zero(source), "text": "", "column": 0}
+    return None
 
 
 def line_of_zero(source):
-    """The line of the first null byte, of which Python does not say where it is; 0 without one."""
+    """The line of the first null byte, whose place Python does not say; 0 without one."""
     zero = source.find(b"\0")
     return source.count(b"\n", 0, zero) + 1 if zero >= 0 else 0
 
 
-def look_for(number, module, names, path, directory):
-    """Says which part of a dotted name is not there, and what it would be part of."""
+def statements(nodes, hard, guarded=False, defs=0, tries=()):
+    """Yields line, module, level, names, hard and guarded of each import.
+
+    An import is hard if loading the file cannot succeed without it, and guarded if its
+    failure is caught or if it is for type checkers alone. tries are the depths of functions
+    at which a failure is caught.
+    """
+    for node in nodes:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            caught = guarded or defs in tries
+            firm = hard and not caught and not defs
+            if isinstance(node, ast.ImportFrom):
+                yield node.lineno, node.module or "", node.level, [a.name for a in node.names], firm, caught
+            else:
+                for alias in node.names:
+                    yield node.lineno, alias.name, 0, [], firm, caught
+            continue
+        for body, firm, caught, deeper, more in blocks(node):
+            yield from statements(body, hard and firm, guarded or caught, defs + deeper, tries + (defs,) * more)
+
+
+def blocks(node):
+    """Yields each block of a statement, whether it always runs, whether a failure in it is caught,
+    whether it is a function's, and whether handlers of the statement catch a failed import."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield node.body, True, False, 1, 0
+    elif isinstance(node, ast.ClassDef):
+        yield node.body, True, False, 0, 0
+    elif isinstance(node, (ast.With, ast.AsyncWith)):
+        yield node.body, True, suppresses(node), 0, 0
+    elif isinstance(node, ast.If):
+        asked = asks_for_types(node.test)
+        yield node.body, asked is not None, asked is True, 0, 0
+        yield node.orelse, asked is not None, asked is False, 0, 0
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+        yield node.body + node.orelse, False, False, 0, 0
+    elif hasattr(node, "cases"):
+        for case in node.cases:
+            yield case.body, False, False, 0, 0
+    elif hasattr(node, "handlers"):
+        caught = any(h.type is None or names_in(h.type) & CAUGHT for h in node.handlers)
+        yield node.body, True, False, 0, int(caught)
+        for handler in node.handlers:
+            yield handler.body, False, False, 0, 0
+        yield node.orelse, False, False, 0, 0
+        yield node.finalbody, True, False, 0, 0
+
+
+def names_in(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def last_name(node):
+    return getattr(node, "id", getattr(node, "attr", ""))
+
+
+def asks_for_types(test):
+    """True for a condition that is TYPE_CHECKING, False for its negation, None for any other."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return False if last_name(test.operand) == "TYPE_CHECKING" else None
+    return True if last_name(test) == "TYPE_CHECKING" else None
+
+
+def suppresses(node):
+    calls = [item.context_expr for item in node.items if isinstance(item.context_expr, ast.Call)]
+    return any(last_name(c.func) == "suppress" and any(names_in(a) & CAUGHT for a in c.args) for c in calls)
+
+
+def alters(tree):
+    """Whether a file changes where modules are found, installs packages, or hands over to another program."""
+    texts = set()  # docstrings
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            texts.add(id(node.value))
+        elif last_name(node) in ALTERERS:
+            return True
+        elif isinstance(node, ast.Attribute):
+            inner = node.value
+            if node.attr == "path" and last_name(inner).endswith("sys"):
+                return True
+            if node.attr in ("setdefault", "update", "__setitem__") and is_modules(inner):
+                return True
+        elif isinstance(node, ast.Subscript):
+            if isinstance(node.ctx, ast.Store) and is_modules(node.value):
+                return True
+        elif isinstance(node, ast.Import):
+            if any(a.name.split(".")[0] in IMPORTERS for a in node.names):
+                return True
+        elif isinstance(node, ast.ImportFrom):
+            if node.module == "sys" and {"path", "modules", "*"} & {a.name for a in node.names}:
+                return True
+            if not node.level and (node.module or "").split(".")[0] in IMPORTERS:
+                return True
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in texts:
+            if node.value == "pip" or "pip install" in node.value:
+                return True
+    return False
+
+
+def is_modules(node):
+    return isinstance(node, ast.Attribute) and node.attr == "modules" and last_name(node.value).endswith("sys")
+
+
+def numbers(version):
+    return [int(n) for n in re.findall(r"\d+", version)[:3]]
+
+
+def clash(clashes, library, path, hard, wants, has, why):
+    """Adds a generated file that a library rejects, next to others of the same version."""
+    for known in clashes:
+        if (known["wants"], known["hard"]) == (wants, hard):
+            known["more"] += 1
+            return
+    clashes.append(
+        {"library": library, "file": path, "more": 0, "wants": wants, "has": has, "why": why, "hard": hard}
+    )
+
+
+OLDER = "the library may not be older"
+
+
+def protobuf_clashes(generated):
+    """The *_pb2.py files that the installed protobuf rejects; it says so itself."""
+    stated = [(path, hard, GENCODE.search(text)) for path, text, hard in generated if path.endswith("_pb2.py")]
+    stated = [(path, hard, match.groups()) for path, hard, match in stated if match]  # older code states nothing
+    if not stated:
+        return []
     try:
-        kind, where, inside = ("package", directory, path) if directory else ("", "", path)
-        full = ""
-        for part in module.split("."):
-            full = full + "." + part if full else part
-            found = find(full, inside, top=not directory and full == part)
-            if found is None:
-                say(number, missing=full, parent=kind, where=where)
-                return
-            kind, where, inside = found
-            if kind == "opaque":
-                return
-        if kind != "namespace":
-            return  # what it holds is known to those who run it
-        for name in filter(None, names.split(",")):
-            if find(full + "." + name, inside, False) is None:
-                say(number, missing=full + "." + name, parent=kind, where=where)
-                return
-    except Exception:  # of a finder of somebody else: nothing can be told
-        return
-
-
-def find(full, path, top):
-    """The kind of a module, where it is, and where its parts are; None when it is nowhere."""
-    module = sys.modules.get(full)
-    if module is not None:
-        inside = getattr(module, "__path__", None)
-        where = getattr(module, "__file__", None)
-        if inside is None:
-            return "module", where or "", []
-        return "package" if where else "namespace", where or "", list(inside)
-    if not top:
-        return search(full, path)
-    for finder in sys.meta_path:
-        if getattr(finder, "__name__", "") == "PathFinder":
-            found = search(full, path)
-            if found is not None:
-                return found
-        elif hasattr(finder, "find_spec") and finder.find_spec(full, None) is not None:
-            return "opaque", "", []
-    return None
-
-
-def search(full, path):
-    """What importlib's PathFinder does, which wants packages to be loaded before their parts."""
-    portions = []
-    for entry in path:
-        finder = finder_of(entry)
-        if finder is None:
-            continue
-        if not hasattr(finder, "find_spec"):  # zipimport before 3.10
-            if finder.find_module(full) is not None:
-                return "opaque", "", []
-            continue
-        spec = finder.find_spec(full)
-        if spec is None:
-            continue
-        inside = spec.submodule_search_locations
-        if spec.loader is not None:
-            return "module" if inside is None else "package", spec.origin or "", list(inside or [])
-        portions.extend(inside or [])
-    return ("namespace", "", portions) if portions else None
-
-
-def finder_of(entry):
-    if entry not in finders:
-        finders[entry] = None
-        for hook in sys.path_hooks:
+        from google import protobuf
+    except Exception:  # none, or a broken one: the missing import says so
+        return []
+    try:
+        from google.protobuf import runtime_version
+    except Exception:  # it is older than 5.27
+        runtime_version = None
+    found = []
+    for path, hard, (major, minor, patch, suffix) in stated:
+        wants = "%s.%s.%s%s" % (major, minor, patch, suffix)
+        if runtime_version is not None:
             try:
-                finders[entry] = hook(entry)
-                break
-            except ImportError:
+                runtime_version.ValidateProtobufRuntimeVersion(
+                    runtime_version.Domain.PUBLIC, int(major), int(minor), int(patch), suffix, os.path.basename(path)
+                )
+                continue
+            except runtime_version.VersionError:
                 pass
-    return finders[entry]
+            except Exception:
+                continue
+        has = getattr(protobuf, "__version__", "")
+        older = numbers(has) <= numbers(wants)
+        clash(found, "protobuf", path, hard, wants, has, OLDER if older else "the generated code is too old for it")
+    return found
 
 
-main(sys.argv[1:])
+def grpc_clashes(generated):
+    """The *_pb2_grpc.py files that need a newer grpcio. Those generated before 1.65 only warn."""
+    found = []
+    for path, text, hard in generated:
+        match = GRPC_GENCODE.search(text) if path.endswith("_pb2_grpc.py") and "raise RuntimeError(" in text else None
+        if not match:
+            continue
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            has = version("grpcio")
+        except PackageNotFoundError:
+            return []
+        if numbers(has) < numbers(match.group(1)):
+            clash(found, "grpcio", path, hard, match.group(1), has, OLDER)
+    return found
+
+
+main(sys.argv[1], sys.argv[2:])

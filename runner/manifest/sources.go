@@ -193,17 +193,15 @@ func readScript(path string) (*source, []Requirement, error) {
 	}
 	text, err := pysrc.Decode([]byte(code))
 	if err != nil {
-		var encoding *pysrc.EncodingError
-		errors.As(err, &encoding)
-		return nil, nil, &Error{File: path, Line: encoding.Line, Err: err,
-			Message: "the script block cannot be read as " + encoding.Encoding}
+		var bad *pysrc.Error
+		errors.As(err, &bad)
+		return nil, nil, &Error{File: path, Line: bad.Line, Err: err, Message: "the script block " + bad.Reason}
 	}
 	block, err := pysrc.Script(text)
 	if err != nil {
-		var twice *pysrc.TwoBlocksError
-		errors.As(err, &twice)
-		return nil, nil, &Error{File: path, Line: twice.Second, Err: err,
-			Message: fmt.Sprintf("a second script block, the first is on line %d, want one", twice.First)}
+		var bad *pysrc.Error
+		errors.As(err, &bad)
+		return nil, nil, &Error{File: path, Line: bad.Line, Err: err, Message: bad.Reason}
 	}
 	if block.Line == 0 {
 		return nil, nil, nil

@@ -7,25 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// EncodingError tells that source is in an encoding that cannot be read here.
-type EncodingError struct {
-	// Encoding is the name in the cookie; "utf-8" when there is none.
-	Encoding string
-	// Line is where the bytes do not fit it, or where the cookie is, from 1.
+// Error says what is wrong with source text, and where.
+type Error struct {
+	// Line is the line of the source, from 1.
 	Line int
+	// Reason says what is wrong.
+	Reason string
 }
 
-// Error names the encoding and the line.
-func (e *EncodingError) Error() string {
-	return fmt.Sprintf("line %d: cannot be read as %s", e.Line, e.Encoding)
-}
+// Error returns the line and the reason.
+func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
 
 // cookie is PEP 263's, in the first or second line.
 var cookie = regexp.MustCompile(`^[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)`)
 
 // Decode gives the text of source, without byte order mark and with "\n" as line
 // ends, as Python reads it. UTF-8, ASCII and Latin-1 are known; the error is an
-// [*EncodingError].
+// [*Error].
 func Decode(source []byte) (string, error) {
 	text := string(source)
 	text, marked := strings.CutPrefix(text, "\ufeff")
@@ -33,7 +31,7 @@ func Decode(source []byte) (string, error) {
 	switch normal := strings.ReplaceAll(strings.ToLower(name), "_", "-"); {
 	case marked, normal == "utf-8", normal == "utf8", strings.HasPrefix(normal, "utf-8-"), normal == "ascii", normal == "us-ascii":
 		if bad := invalid(text); bad >= 0 {
-			return "", &EncodingError{Encoding: name, Line: 1 + strings.Count(text[:bad], "\n")}
+			return "", notText(name, 1+strings.Count(text[:bad], "\n"))
 		}
 	case normal == "latin-1", normal == "latin1", normal == "iso-8859-1", normal == "iso8859-1", normal == "l1",
 		strings.HasPrefix(normal, "latin-1-"), strings.HasPrefix(normal, "iso-8859-1-"):
@@ -43,9 +41,13 @@ func Decode(source []byte) (string, error) {
 		}
 		text = string(runes)
 	default:
-		return "", &EncodingError{Encoding: name, Line: line}
+		return "", notText(name, line)
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"), nil
+}
+
+func notText(encoding string, line int) error {
+	return &Error{Line: line, Reason: "cannot be read as " + encoding}
 }
 
 // encoding is the name in the cookie and the cookie's line. A second line counts
@@ -89,17 +91,6 @@ type Block struct {
 	Line int
 }
 
-// TwoBlocksError tells that a script has two blocks, which PEP 723 forbids.
-type TwoBlocksError struct {
-	// First and Second are the lines they open on, from 1.
-	First, Second int
-}
-
-// Error names both lines.
-func (e *TwoBlocksError) Error() string {
-	return fmt.Sprintf("line %d: a second script block, the first is on line %d, want one", e.Second, e.First)
-}
-
 // opening is the line that opens a block, closing the one that ends it.
 const closing = "# ///"
 
@@ -107,7 +98,7 @@ var opening = regexp.MustCompile(`^# /// ([a-zA-Z0-9-]+)$`)
 
 // Script finds the block "script" in text that Decode gave. The zero Block means
 // that there is none; one that is never closed is none. The error is a
-// [*TwoBlocksError].
+// [*Error].
 //
 // It finds what the expression in PEP 723 finds: a block is an opening line and
 // the comment lines after it, as far as the last of them that is "# ///".
@@ -128,7 +119,7 @@ func Script(text string) (Block, error) {
 		}
 		if m[1] == "script" {
 			if found.Line != 0 {
-				return Block{}, &TwoBlocksError{First: found.Line - 1, Second: i + 1}
+				return Block{}, &Error{Line: i + 1, Reason: fmt.Sprintf("a second script block, the first is on line %d, want one", found.Line-1)}
 			}
 			found = Block{Text: content(lines[i+1 : end]), Line: i + 2}
 		}

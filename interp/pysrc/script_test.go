@@ -42,8 +42,8 @@ func TestScript(t *testing.T) {
 
 func TestScriptTwice(t *testing.T) {
 	_, err := Script("# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n")
-	var twice *TwoBlocksError
-	if !errors.As(err, &twice) || twice.First != 1 || twice.Second != 5 {
+	var twice *Error
+	if !errors.As(err, &twice) || twice.Line != 5 || !strings.Contains(twice.Reason, "line 1") {
 		t.Errorf("got %v", err)
 	}
 }

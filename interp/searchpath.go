@@ -9,8 +9,45 @@ import (
 	"strings"
 )
 
-// sites are the directories of installed packages that there are for i, in the
-// order in which Python's own site module puts them on the search path.
+// SearchPath lists the directories in which i looks for modules after the script's
+// own, as far as files tell: those of PYTHONPATH in environ, which is shaped like
+// os.Environ(), and those of installed packages with what their .pth files name. The
+// standard library is not among them, nor what editable installs map by code. Without
+// a Version only PYTHONPATH is known.
+func (i Interpreter) SearchPath(environ []string) []string {
+	vars := variables(environ)
+	var dirs []string
+	for _, dir := range filepath.SplitList(vars["PYTHONPATH"]) {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, filepath.Clean(dir))
+		}
+	}
+	for _, dir := range i.sites(vars) {
+		dirs = append(append(dirs, dir), pathFiles(dir)...)
+	}
+	return dirs
+}
+
+// Locate finds a module by its dotted name in directories of a search path, or else
+// the innermost package above it that is there: the directory of a package, or a *.py
+// file. It is empty if nothing of the module is found.
+func Locate(dirs []string, module string) string {
+	for ; module != ""; module = module[:max(0, strings.LastIndexByte(module, '.'))] {
+		for _, dir := range dirs {
+			path := filepath.Join(dir, strings.ReplaceAll(module, ".", string(filepath.Separator)))
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				return path
+			}
+			if info, err := os.Stat(path + ".py"); err == nil && info.Mode().IsRegular() {
+				return path + ".py"
+			}
+		}
+	}
+	return ""
+}
+
+// sites are the existing directories of installed packages of i, in the order in
+// which Python's site module adds them to the search path.
 func (i Interpreter) sites(vars map[string]string) []string {
 	if !i.Version.Known() {
 		return nil
@@ -120,55 +157,26 @@ func isWithin(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// Bounds of what is read of a directory of packages. Python has none.
-const (
-	mostNames     = 20000
-	mostPathFiles = 300
-)
+// mostPathFiles bounds how many .pth files of a directory are read.
+const mostPathFiles = 300
 
-// namesIn gives the names in a directory, in no order.
-func namesIn(dir string) []string {
-	file, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	names, _ := file.Readdirnames(mostNames) // what was read before an error counts
-	return names
-}
-
-// ending gives those of the names that begin and end so, sorted.
-func ending(names []string, start, end string) []string {
+// pathFiles are the directories that the .pth files of dir name, one on each line.
+// Lines that Python would execute are skipped.
+func pathFiles(dir string) []string {
 	var found []string
-	for _, name := range names {
-		if strings.HasSuffix(name, end) && strings.HasPrefix(name, start) {
-			found = append(found, name)
+	entries, _ := os.ReadDir(dir) // sorted, and what was read before an error counts
+	read := 0
+	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), ".pth") || entry.Name()[0] == '.' || read == mostPathFiles {
+			continue
 		}
-	}
-	slices.Sort(found)
-	return found
-}
-
-// readSmall is the text of a regular file, or its start. Another kind of file might
-// keep its reader waiting.
-func readSmall(path string) string {
-	if !isFile(path) {
-		return ""
-	}
-	text, _ := readHead(path, maxFile) // what was read before an error counts
-	return text
-}
-
-// pathFiles are the directories that the .pth files of dir name, a line each. The
-// lines that Python would execute are not: see [finders] for what they may do.
-func pathFiles(dir string, names []string) []string {
-	var found []string
-	files := ending(names, "", ".pth")
-	for _, name := range files[:min(len(files), mostPathFiles)] {
-		if name[0] == '.' {
-			continue // hidden ones do not count
+		read++
+		file := filepath.Join(dir, entry.Name())
+		info, err := os.Stat(file) // a pipe would keep its reader waiting
+		if err != nil || !info.Mode().IsRegular() {
+			continue
 		}
-		text := readSmall(filepath.Join(dir, name))
+		text, _ := readHead(file, maxFile) // what was read before an error counts
 		for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 			line = strings.TrimRight(line, " \t\r\n")
 			if line == "" || line[0] == '#' || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {

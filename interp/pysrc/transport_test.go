@@ -3,7 +3,7 @@ package pysrc
 import "testing"
 
 // show is what a file does, in a letter each.
-func (h Hints) show() string {
+func (h Serves) show() string {
 	text := ""
 	if h.ImportsGRPC {
 		text += "G"
@@ -15,7 +15,7 @@ func (h Hints) show() string {
 }
 
 // What a plugin of any kind does, and what is none.
-func TestServes(t *testing.T) {
+func TestLooksServing(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "import os\ndef greet(name): return name\n", ""},
 		{"the usual", "import grpc\ns = grpc.server(pool)\nprint('1|1|tcp|127.0.0.1:1234|grpc', flush=True)", "GP"},
@@ -66,7 +66,7 @@ func TestServes(t *testing.T) {
 		{"no import", "x = importer, grpc\nimport os; y = x, grpc\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if h := Serves(c.text); h.show() != c.want || h.Or(Hints{}) != h || h.Alone().show() != c.want {
+			if h := LooksServing(c.text); h.show() != c.want || h.With(Serves{}) != h || h.Alone().show() != c.want {
 				t.Errorf("got %q, want %q", h.show(), c.want)
 			}
 		})
@@ -76,7 +76,7 @@ func TestServes(t *testing.T) {
 // TestShared holds that the files of one plugin may share the parts of a line, and
 // that those of a library are none.
 func TestShared(t *testing.T) {
-	constants := Serves("CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n")
+	constants := LooksServing("CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n")
 	for name, text := range map[string]string{
 		"an f-string": "print(f'{CORE}|{APP}|{NETWORK}|{address}|{PROTOCOL}')",
 		"joined":      "print('|'.join([str(CORE), APP, NETWORK, address, PROTOCOL]))",
@@ -84,19 +84,19 @@ func TestShared(t *testing.T) {
 		"a sum":       "print(str(CORE) + '|' + APP + '|' + NETWORK + '|' + address + '|' + PROTOCOL)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := Serves(text)
+			h := LooksServing(text)
 			if h.PrintsHandshake || constants.PrintsHandshake {
 				t.Error("a part is taken for the whole")
 			}
-			if !h.Or(constants).PrintsHandshake || !constants.Or(h).PrintsHandshake {
+			if !h.With(constants).PrintsHandshake || !constants.With(h).PrintsHandshake {
 				t.Error("the whole is not seen")
 			}
-			if h.Alone().Or(constants).PrintsHandshake || h.Or(constants.Alone()).PrintsHandshake {
+			if h.Alone().With(constants).PrintsHandshake || h.With(constants.Alone()).PrintsHandshake {
 				t.Error("what is alone is taken for a part")
 			}
 		})
 	}
-	if Serves("print('|'.join(names))").Or(constants).PrintsHandshake {
+	if LooksServing("print('|'.join(names))").With(constants).PrintsHandshake {
 		t.Error("whatever is joined is taken for a line")
 	}
 }

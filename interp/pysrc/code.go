@@ -1,0 +1,106 @@
+package pysrc
+
+import "strings"
+
+// render writes the code of text, one logical line per line: without comments,
+// with a space in the place of a line end inside brackets, and with the result of
+// literal in the place of each string literal. raw is the literal with its prefix
+// and quotes, line where it begins. Code that Python rejects is rendered somehow.
+//
+// An f-string ends at the first quote of its own kind, also inside braces.
+func render(text string, literal func(raw string, line int) string) string {
+	var out strings.Builder
+	out.Grow(min(len(text), 64<<10))
+	line, depth := 1, 0
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == '#':
+			i = lineEnd(text, i)
+			continue
+		case c == '\\' && i+1 < len(text) && text[i+1] == '\n':
+			line++
+			i += 2
+			continue
+		case c == '"' || c == '\'' || isWord(c):
+			end := i
+			for end < len(text) && isWord(text[end]) {
+				end++
+			}
+			if end < len(text) && (text[end] == '"' || text[end] == '\'') && isPrefix(text[i:end]) {
+				end = literalEnd(text, end)
+				out.WriteString(literal(text[i:end], line))
+				line += strings.Count(text[i:end], "\n")
+			} else {
+				out.WriteString(text[i:end])
+			}
+			i = end
+			continue
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			depth = max(0, depth-1)
+		case c == '\n':
+			line++
+			if depth > 0 {
+				c = ' '
+			}
+		case c == ' ':
+			end := i
+			for end < len(text) && text[end] == ' ' {
+				end++
+			}
+			out.WriteString(text[i:end])
+			i = end
+			continue
+		}
+		out.WriteByte(c)
+		i++
+	}
+	return out.String()
+}
+
+// literalEnd returns where the literal ends whose opening quote is at i: after its
+// closing quote or, if it is not closed, at the end of the line or of the text.
+func literalEnd(text string, i int) int {
+	mark := text[i : i+1]
+	if triple := mark + mark + mark; strings.HasPrefix(text[i:], triple) {
+		mark = triple
+	}
+	for i += len(mark); i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '\n':
+			if len(mark) == 1 {
+				return i
+			}
+		case mark[0]:
+			if strings.HasPrefix(text[i:], mark) {
+				return i + len(mark)
+			}
+		}
+	}
+	return len(text)
+}
+
+func lineEnd(text string, i int) int {
+	if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
+		return i + n
+	}
+	return len(text)
+}
+
+// isWord reports whether c can be part of a name. Bytes above ASCII always can.
+func isWord(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= 0x80
+}
+
+// isPrefix reports whether word can stand before the quote of a literal.
+func isPrefix(word string) bool {
+	switch strings.ToLower(word) {
+	case "", "r", "b", "u", "f", "t", "br", "rb", "fr", "rf", "tr", "rt":
+		return true
+	}
+	return false
+}
