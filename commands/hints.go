@@ -102,9 +102,13 @@ func (f *program) pluginHints(err error, add adder) {
 	kind := asError(err).Kind
 	switch {
 	case errors.As(err, &noHook):
-		f.noHookHint(noHook, asError(err).Status != nil, add)
+		if len(noHook.Known) == 0 && asError(err).Status == nil {
+			f.noHooksHint(add)
+		}
 	case errors.As(err, &args):
-		f.argumentHints(args, add)
+		if args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
+			add("`pyplug hooks %s` shows what it takes", schema.QuoteLine([]string{f.plugin}))
+		}
 	case errors.As(err, &transport):
 		if f.session != nil && f.session.Plugin().Shebang != "" {
 			add("it is a Python script: give it a name, or a link, that ends in .py")
@@ -116,35 +120,6 @@ func (f *program) pluginHints(err error, add adder) {
 		add("--timeout gives it longer, --timeout 0 waits for ever")
 	case errors.As(err, &limit) && kind == hook.Start:
 		add("--start-timeout gives it longer")
-	}
-}
-
-// argumentHints are about an argument that does not fit its hook.
-func (f *program) argumentHints(e *schema.ArgumentError, add adder) {
-	switch e.Problem {
-	case schema.Unknown:
-		if e.Suggest != "" {
-			add("did you mean %s?", e.Suggest)
-		}
-		add("as text with a = in it: %s", schema.QuoteLine([]string{"=" + e.Word}))
-	case schema.TooMany:
-		if e.Suggest != "" {
-			add("%s is given by name: %s=VALUE", e.Suggest, e.Suggest)
-		}
-	case schema.NoField:
-		if e.Suggest != "" {
-			add("did you mean %s?", e.Suggest)
-		}
-	case schema.ByNameOnly:
-		if len(e.Known) > 0 {
-			add("fields have no positions: %s", schema.QuoteLine([]string{e.Known[0] + e.Value}))
-		}
-	case schema.NotNested, schema.TwoOfOneof:
-	case schema.BadValue, schema.Twice:
-		add("the hook is %s", e.Signature)
-	case schema.Missing, schema.NotByName:
-	default:
-		add("`pyplug hooks %s` shows what it takes", schema.QuoteLine([]string{f.plugin}))
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // grpcHints are about how a gRPC plugin starts and serves.
@@ -88,41 +87,19 @@ func (f *program) connectHint(e *runner.ConnectError, add adder) {
 	}
 }
 
-// descriptorHints are about what describes a plugin's methods.
+// descriptorHints are about sources that disagree, some of which flags name.
 func (f *program) descriptorHints(err error, add adder) {
-	var (
-		disagree *runner.DisagreeError
-		missing  *runner.MissingImportError
-		proto    *runner.ProtoError
-	)
-	switch {
-	case errors.As(err, &disagree):
-		add("one of them is out of date: generate the code again from one source")
-		if len(f.cfg.GRPC.Proto)+len(f.cfg.GRPC.Protoset) > 0 {
-			add("or leave out the --proto or --protoset")
-		}
-	case errors.As(err, &missing):
-		add("--proto names a file that declares it, --proto-path a directory where its imports are")
-	case errors.As(err, &proto) && len(proto.Missing) > 0:
-		add("--proto-path names a directory where imports are")
+	known := (interface{ Reason() string })(nil)
+	if errors.As(err, &known) && known.Reason() == "descriptors-disagree" && len(f.cfg.GRPC.Proto)+len(f.cfg.GRPC.Protoset) > 0 {
+		add("or leave out the --proto or --protoset")
 	}
 }
 
-// noHookHint is for a hook that is not there. Where the plugin itself said so,
-// it is the plugin that lacks it.
-func (f *program) noHookHint(e *schema.NoHookError, answered bool, add adder) {
-	grpc := f.session != nil && f.session.Settings().Transport == "grpc"
-	if s := schema.Suggest(e.Hook, e.Known); s != "" {
-		add("did you mean %s?", s)
+// noHooksHint is about a plugin of which no hook is known.
+func (f *program) noHooksHint(add adder) {
+	if f.session != nil && f.session.Settings().Transport == "grpc" {
+		add("--proto FILE describes its methods, and so does grpcio-reflection in the plugin")
 		return
 	}
-	switch {
-	case len(e.Known) > 0:
-		add("its hooks are %s", strings.Join(firstFew(e.Known, 10), ", "))
-	case answered:
-	case grpc:
-		add("--proto FILE describes its methods, and so does grpcio-reflection in the plugin")
-	default:
-		add("it has no hooks: define a public function in it")
-	}
+	add("it has no hooks: define a public function in it")
 }

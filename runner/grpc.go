@@ -48,15 +48,12 @@ func Curves() []string { return []string{"P-256", "P-384", "P-521"} }
 
 // What goes wrong with gRPC plugins, for those who have a hint.
 type (
-	NoHandshakeError   = grpcplugin.NoHandshakeError
-	ConnectError       = grpcplugin.ConnectError
-	OwnerError         = grpcplugin.OwnerError
-	HealthError        = grpcplugin.HealthError
-	NoHealthError      = grpcplugin.NoHealthError
-	SizeError          = grpcplugin.SizeError
-	DisagreeError      = protoschema.DisagreeError
-	MissingImportError = protoschema.MissingImportError
-	ProtoError         = protoschema.ProtoError
+	NoHandshakeError = grpcplugin.NoHandshakeError
+	ConnectError     = grpcplugin.ConnectError
+	OwnerError       = grpcplugin.OwnerError
+	HealthError      = grpcplugin.HealthError
+	NoHealthError    = grpcplugin.NoHealthError
+	SizeError        = grpcplugin.SizeError
 )
 
 // ErrNoCertificate is in a [ConnectError] where a certificate of ours is wanted and

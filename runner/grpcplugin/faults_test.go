@@ -139,8 +139,8 @@ func TestExtra(t *testing.T) {
 			set, by, err := inst.Descriptors(t.Context())
 			if test.disagree != nil {
 				e := want(t, err, hook.Request, "disagree about zoo.Text")
-				var disagree *protoschema.DisagreeError
-				if !errors.As(e, &disagree) || !contains(e.Error(), test.disagree...) {
+				var disagree *protoschema.DescriptorError
+				if !errors.As(e, &disagree) || disagree.Reason() != protoschema.Disagree || !contains(e.Error(), test.disagree...) {
 					t.Errorf("got %v, want both sides", e)
 				}
 				return

@@ -23,8 +23,8 @@ func TestTold(t *testing.T) {
 		Cause: &Raised{Type: "KeyError", Message: "'k'"}, Group: []*Raised{{Type: "OSError"}}}
 	for name, e := range map[string]*Error{
 		"no hook":   {Kind: Request, Hook: "h", Err: &schema.NoHookError{Hook: "h", Known: []string{"a"}, Why: "`h` is imported"}},
-		"argument":  {Kind: Request, Hook: "h", Err: &schema.ArgumentError{Problem: schema.Missing, Missing: []string{"a", "b"}, Signature: "h(a, b)"}},
-		"word":      {Kind: Usage, Err: &schema.WordError{Word: ":={", Offset: 1, Err: errors.New("unexpected end")}},
+		"argument":  {Kind: Request, Hook: "h", Err: &schema.ArgumentError{Place: "a", Problem: "a and b are missing"}},
+		"word":      {Kind: Usage, Err: &schema.ArgumentError{Problem: "argument \":={\": not JSON", Err: errors.New("unexpected end")}},
 		"module":    {Kind: Start, Python: raised, Err: &schema.MissingModuleError{Module: "numpy", Text: "No module named 'numpy'"}},
 		"result":    {Kind: Failed, Hook: "h", Begun: true, Err: &ResultError{Place: "$.a[3]", Problem: "NaN"}},
 		"limit":     {Kind: Timeout, Hook: "h", Begun: true, At: raised.Frames, Err: &LimitError{What: "no result", Limit: time.Second}},

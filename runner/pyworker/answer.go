@@ -60,7 +60,7 @@ func (w *instance) failure(p *pending, f wire.Frame) *hook.Error {
 	case "result":
 		e.Err = &hook.ResultError{Place: a.Place, Problem: a.Message}
 	case "arguments":
-		e.Kind, e.Err = hook.Request, &schema.ArgumentError{Hook: p.hook, Problem: a.Message}
+		e.Kind, e.Err = hook.Request, &schema.ArgumentError{Problem: a.Message}
 	case "hook":
 		e.Kind, e.Begun = hook.Request, false
 		e.Err = &schema.NoHookError{Hook: p.hook, Known: a.Hooks, Why: a.Why}

@@ -5,43 +5,46 @@ import (
 	"strings"
 )
 
-// annotation is what a parameter's type tells about a VALUE given for it.
+// annotation is what a parameter's type says about a VALUE for it.
 type annotation struct {
 	members []string // "str", "int", "float", "bool", in the order of the source
 	null    bool     // None is a member
-	other   bool     // so is something that does not decide
+	other   bool     // so is a type that does not decide
 }
 
-// readAnnotation understands a type as the source has it: the four plain types,
+// add adds the members of a type as the source has it: the four plain types,
 // None, Optional, Union, "|", Annotated, Final, Literal, and any of them in
-// quotes or with a module before it. All else is other.
-func readAnnotation(source string) annotation {
-	var a annotation
-	a.add(source, 0)
-	return a
-}
-
+// quotes or with a module before it. Every other type is other.
 func (a *annotation) add(source string, depth int) {
 	const deepest = 20 // a type nobody writes; it keeps a hostile one cheap
 	source = strings.TrimSpace(source)
-	if depth > deepest {
+	parts := splitTop(source, '|')
+	inner, quoted := unquote(source)
+	switch {
+	case depth > deepest:
 		a.other = true
-		return
-	}
-	if parts := splitTop(source, '|'); len(parts) > 1 {
+	case len(parts) > 1:
 		a.addAll(parts, depth)
-		return
-	}
-	if inner, ok := unquote(source); ok {
+	case quoted:
 		a.add(inner, depth+1)
-		return
+	default:
+		name, inner, generic := strings.Cut(source, "[")
+		name = strings.TrimSpace(name[strings.LastIndexByte(name, '.')+1:])
+		if generic {
+			a.addGeneric(name, strings.TrimSuffix(inner, "]"), depth)
+		} else {
+			a.addName(name)
+		}
 	}
-	name, inner, generic := strings.Cut(source, "[")
-	name = name[strings.LastIndexByte(name, '.')+1:]
-	if generic {
-		a.addGeneric(strings.TrimSpace(name), strings.TrimSuffix(inner, "]"), depth)
-		return
+}
+
+func (a *annotation) addAll(parts []string, depth int) {
+	for _, part := range parts {
+		a.add(part, depth+1)
 	}
+}
+
+func (a *annotation) addName(name string) {
 	switch name {
 	case "str", "int", "float", "bool":
 		a.members = append(a.members, name)
@@ -52,76 +55,63 @@ func (a *annotation) add(source string, depth int) {
 	}
 }
 
-func (a *annotation) addAll(parts []string, depth int) {
-	for _, part := range parts {
-		a.add(part, depth+1)
-	}
-}
-
 func (a *annotation) addGeneric(name, inner string, depth int) {
+	parts := splitTop(inner, ',')
 	switch name {
 	case "Optional":
 		a.add(inner, depth+1)
 		a.null = true
 	case "Union":
-		a.addAll(splitTop(inner, ','), depth)
+		a.addAll(parts, depth)
 	case "Annotated", "Final":
-		a.add(splitTop(inner, ',')[0], depth+1)
+		a.add(parts[0], depth+1)
 	case "Literal":
-		for _, value := range splitTop(inner, ',') {
-			a.addLiteral(strings.TrimSpace(value))
+		for _, value := range parts {
+			a.addName(literalType(strings.TrimSpace(value)))
 		}
 	default:
 		a.other = true
 	}
 }
 
-func (a *annotation) addLiteral(value string) {
-	_, quoted := unquote(value)
-	_, whole := ParseInt(value)
-	switch {
-	case quoted:
-		a.members = append(a.members, "str")
-	case whole:
-		a.members = append(a.members, "int")
-	case value == "True", value == "False":
-		a.members = append(a.members, "bool")
-	case value == "None":
-		a.null = true
-	default:
-		a.other = true
+// literalType names the type of a value in a Literal.
+func literalType(value string) string {
+	if _, quoted := unquote(value); quoted {
+		return "str"
 	}
+	if _, whole := ParseInt(value); whole {
+		return "int"
+	}
+	if value == "True" || value == "False" {
+		return "bool"
+	}
+	return value
 }
 
 // value writes text as the annotation says: null where None is allowed, else
-// the first member that it parses as, else by the rule of [Value] when the
-// annotation leaves room for that. A false result is text that does not fit.
+// the first member that it parses as, else by the rule of [Value] if the
+// annotation leaves room for that. It reports whether the text fits.
 func (a annotation) value(text string) (json.RawMessage, bool) {
 	if a.null && (text == "null" || text == "None") {
 		return json.RawMessage("null"), true
 	}
 	for _, member := range a.members {
-		var value json.RawMessage
-		ok := false
-		switch member {
-		case "str":
-			value, ok = Quote(text), true
-		case "int":
-			value, ok = ParseInt(text)
-		case "float":
-			value, ok = ParseFloat(text)
-		case "bool":
-			value, ok = ParseBool(text)
-		}
-		if ok {
+		if value, ok := parsers[member](text); ok {
 			return value, true
 		}
 	}
-	// A type that is None alone is a default's, and says nothing.
+	// A type that is None alone is that of a default, and decides nothing.
 	if a.other || len(a.members) == 0 {
 		return Value(text), true
 	}
 	return nil, false
+}
+
+var parsers = map[string]func(string) (json.RawMessage, bool){
+	"str":   func(text string) (json.RawMessage, bool) { return Quote(text), true },
+	"int":   ParseInt,
+	"float": ParseFloat,
+	"bool":  ParseBool,
 }
 
 // splitTop splits at sep where it stands outside brackets and quotes.
@@ -149,7 +139,7 @@ func splitTop(source string, sep byte) []string {
 	return append(parts, source[start:])
 }
 
-// unquote returns what a Python string literal without escapes holds.
+// unquote returns the content of a Python string literal without escapes.
 func unquote(source string) (string, bool) {
 	if len(source) < 2 || source[0] != source[len(source)-1] || (source[0] != '\'' && source[0] != '"') {
 		return "", false

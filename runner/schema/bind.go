@@ -2,11 +2,13 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 )
 
-// Bind gives each word to a parameter of h and writes it as JSON. A VALUE is
-// read by its parameter's type:
+// Bind assigns each word to a parameter of h and writes it as JSON. The type of
+// the parameter decides how a VALUE is read:
 //
 //   - str: verbatim
 //   - int: a sign and digits, however many
@@ -16,9 +18,9 @@ import (
 //     allowed, else the first member that the text parses as
 //   - anything else, or no type: the rule of [Value]
 //
-// A text and a file's text are strings whatever the type, JSON is passed
-// through unread. Bytes that are not UTF-8 are written as [Quote] does. Errors
-// are [*ArgumentError].
+// A text and a file's text are strings whatever the type, JSON passes through
+// unread. Bytes that are not UTF-8 are written as [Quote] does. Errors are
+// [*ArgumentError].
 func Bind(h Hook, words []Word) (Arguments, error) {
 	b := binder{hook: h, given: map[string]string{}}
 	for _, p := range h.Params {
@@ -33,13 +35,11 @@ func Bind(h Hook, words []Word) (Arguments, error) {
 		}
 	}
 	for _, w := range words {
-		var err error
+		bind := b.name
 		if w.Name == "" {
-			err = b.position(w)
-		} else {
-			err = b.name(w)
+			bind = b.position
 		}
-		if err != nil {
+		if err := bind(w); err != nil {
 			return Arguments{}, err
 		}
 	}
@@ -65,16 +65,13 @@ func (b *binder) position(w Word) error {
 	switch {
 	case at < len(b.byPosition):
 		p = b.byPosition[at]
-		if err := b.once(p.Name, w); err != nil {
+		if err := b.once(p.Name, p.Name, w); err != nil {
 			return err
 		}
 	case b.rest != nil:
 		p = *b.rest
 	default:
-		e := b.fault(TooMany, w)
-		e.Limit = len(b.byPosition)
-		e.Suggest = b.openName()
-		return e
+		return b.tooMany(w)
 	}
 	value, err := b.value(p, w)
 	if err != nil {
@@ -84,25 +81,38 @@ func (b *binder) position(w Word) error {
 	return nil
 }
 
+// tooMany reports a word beyond the last parameter that a position can fill.
+func (b *binder) tooMany(w Word) error {
+	most := "none"
+	if n := len(b.byPosition); n > 0 {
+		most = fmt.Sprintf("at most %d", n)
+	}
+	e := ArgumentErrorf("", "%q is one value too many, want %s by position: %s", Short(w.Typed), most, b.hook.ShortSignature())
+	open := slices.IndexFunc(b.hook.Params, func(p Param) bool { return p.Kind == NameOnly && b.given[p.Name] == "" })
+	if open >= 0 {
+		name := b.hook.Params[open].Name
+		e.Advice = []string{fmt.Sprintf("%s is given by name: %s=VALUE", name, name)}
+	}
+	return e
+}
+
 func (b *binder) name(w Word) error {
 	p, found := b.named(w.Name)
+	key := p.Name
 	switch {
 	case found && p.Kind != PositionOnly:
 	case b.names != nil:
 		// Python lets **kwargs repeat the name of a position-only parameter.
 		p = *b.names
-		p.Name = w.Name
+		p.Name, key = w.Name, "**"+w.Name
 	case found:
-		e := b.fault(NotByName, w)
-		e.Param = p.Name
-		return e
+		return ArgumentErrorf(p.Name, "%s is given by name, want it by position: %s", p.Name, b.hook.ShortSignature())
 	default:
-		e := b.fault(Unknown, w)
-		e.Param = w.Name
-		e.Suggest = Suggest(w.Name, b.known())
+		e := ArgumentErrorf(w.Name, "no parameter %q, want %s", w.Name, b.hook.ShortSignature())
+		e.Advice = append(DidYouMean(Suggest(w.Name, b.byName())), "as text with a = in it: "+QuoteLine([]string{"=" + w.Typed}))
 		return e
 	}
-	if err := b.once(p.key(), w); err != nil {
+	if err := b.once(key, w.Name, w); err != nil {
 		return err
 	}
 	value, err := b.value(p, w)
@@ -113,23 +123,11 @@ func (b *binder) name(w Word) error {
 	return nil
 }
 
-// key keeps what **kwargs takes apart from parameters of the same name.
-func (p Param) key() string {
-	if p.Kind == VarNames {
-		return "**" + p.Name
-	}
-	return p.Name
-}
-
-// once refuses a second word for the same parameter.
-func (b *binder) once(key string, w Word) error {
+// once refuses a second word for the same parameter, which errors call name.
+// The key distinguishes what **kwargs takes from parameters of the same name.
+func (b *binder) once(key, name string, w Word) error {
 	if first, twice := b.given[key]; twice {
-		e := b.fault(Twice, w)
-		e.Param, e.First = w.Name, first
-		if e.Param == "" {
-			e.Param = key
-		}
-		return e
+		return GivenTwice(name, first, w.Typed, b.signatureHint())
 	}
 	b.given[key] = w.Typed
 	return nil
@@ -142,47 +140,48 @@ func (b *binder) value(p Param, w Word) (json.RawMessage, error) {
 	case Text, FileText:
 		return Quote(w.Value), nil
 	}
-	a := readAnnotation(p.Type)
+	var a annotation
+	a.add(p.Type, 0)
 	if p.Default == "None" {
-		a.null = true // as Python had it before PEP 484 asked for Optional
+		a.null = true // as in Python before PEP 484 asked for Optional
 	}
 	value, ok := a.value(w.Value)
 	if !ok {
-		e := b.fault(BadValue, w)
-		e.Param, e.Type, e.Value = p.Name, p.Type, w.Value
-		return nil, e
+		return nil, BadValue(p.Name, w.Value, p.Type, b.signatureHint())
 	}
 	return value, nil
 }
 
+// missing reports the required parameters that no word gave.
 func (b *binder) missing() error {
 	var names []string
 	for _, p := range b.hook.Params {
-		if _, given := b.given[p.Name]; p.Required && !given && p.Kind != VarPositions && p.Kind != VarNames {
+		if _, given := b.given[p.Name]; p.Required && !given && !p.isVariadic() {
 			names = append(names, p.Name)
 		}
 	}
-	if names == nil {
+	switch last := len(names) - 1; last {
+	case -1:
 		return nil
+	case 0:
+		return ArgumentErrorf(names[0], "%s is missing, want %s", names[0], b.hook.ShortSignature())
+	default:
+		list := strings.Join(names[:last], ", ") + " and " + names[last]
+		return ArgumentErrorf(names[0], "%s are missing, want %s", list, b.hook.ShortSignature())
 	}
-	e := b.fault(Missing, Word{})
-	e.Param, e.Missing = names[0], names
-	return e
 }
 
-// named finds the parameter that is called name.
+// named finds the parameter with a name.
 func (b *binder) named(name string) (Param, bool) {
-	i := slices.IndexFunc(b.hook.Params, func(p Param) bool {
-		return p.Name == name && p.Kind != VarPositions && p.Kind != VarNames
-	})
+	i := slices.IndexFunc(b.hook.Params, func(p Param) bool { return p.Name == name && !p.isVariadic() })
 	if i < 0 {
 		return Param{}, false
 	}
 	return b.hook.Params[i], true
 }
 
-// known lists the names that can be given by name.
-func (b *binder) known() []string {
+// byName lists the parameters that can be given by name.
+func (b *binder) byName() []string {
 	var names []string
 	for _, p := range b.hook.Params {
 		if p.Kind == Ordinary || p.Kind == NameOnly {
@@ -192,18 +191,4 @@ func (b *binder) known() []string {
 	return names
 }
 
-// openName is the first name-only parameter not yet given.
-func (b *binder) openName() string {
-	for _, p := range b.hook.Params {
-		if _, given := b.given[p.Name]; p.Kind == NameOnly && !given {
-			return p.Name
-		}
-	}
-	return ""
-}
-
-func (b *binder) fault(problem string, w Word) *ArgumentError {
-	return &ArgumentError{
-		Hook: b.hook.Name, Signature: b.hook.ShortSignature(), Problem: problem, Word: w.Typed,
-	}
-}
+func (b *binder) signatureHint() string { return "the hook is " + b.hook.ShortSignature() }

@@ -2,7 +2,7 @@ package schema
 
 import "encoding/json"
 
-// Schema lists what a plugin offers, in the order of its source.
+// Schema lists the hooks of a plugin, in the order of its source.
 type Schema struct {
 	Hooks []Hook `json:"hooks"`
 }
@@ -10,23 +10,23 @@ type Schema struct {
 // Hook describes one hook: what it takes, what it returns and how.
 type Hook struct {
 	Name string `json:"name"`
-	// Doc is the first line of the documentation, empty when there is none.
+	// Doc is the first line of the documentation, or empty.
 	Doc string `json:"doc,omitempty"`
-	// Async tells that several calls of it may run at once in one worker.
+	// Async is true if several calls may run at once in one worker.
 	Async bool `json:"async,omitempty"`
 	// Streams is "", "in", "out" or "both".
 	Streams string `json:"streams,omitempty"`
-	// Implemented is false for a hook that a plugin declares but says it
-	// does not implement; nil when the plugin does not say.
+	// Implemented is false for a hook that the plugin declares but reports as
+	// not implemented; nil if the plugin does not report it.
 	Implemented *bool   `json:"implemented,omitempty"`
 	Params      []Param `json:"params"`
-	// Returns is the result's type as the source has it.
+	// Returns is the type of the result as the source has it.
 	Returns string `json:"returns,omitempty"`
 	// Template is an example of its arguments as JSON; nil in a list of hooks.
 	Template json.RawMessage `json:"template,omitempty"`
 }
 
-// ParamKind says how a parameter may be given.
+// ParamKind is how a parameter may be given.
 type ParamKind string
 
 // The kinds of parameter, Python's five.
@@ -45,7 +45,7 @@ type Param struct {
 	// default, else empty.
 	Type     string `json:"type,omitempty"`
 	Required bool   `json:"required"`
-	// Default is the default as Python prints it, empty when there is none.
+	// Default is the default as Python prints it, or empty.
 	Default string    `json:"default,omitempty"`
 	Kind    ParamKind `json:"kind"`
 }
@@ -62,3 +62,6 @@ type Named struct {
 	Name  string
 	Value json.RawMessage
 }
+
+// isVariadic reports whether the parameter is *args or **kwargs.
+func (p Param) isVariadic() bool { return p.Kind == VarPositions || p.Kind == VarNames }

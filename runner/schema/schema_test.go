@@ -114,8 +114,8 @@ func TestParseWordsErrors(t *testing.T) {
 	}
 	for _, test := range tests {
 		_, err := ParseWords([]string{test.in}, readFile)
-		var we *WordError
-		if !errors.As(err, &we) || err.Error() != test.want || we.Word != test.in {
+		var we *ArgumentError
+		if !errors.As(err, &we) || err.Error() != test.want {
 			t.Errorf("%q: got %v, want %s", test.in, err, test.want)
 		}
 	}
@@ -158,7 +158,7 @@ func TestTypes(t *testing.T) {
 		{"int", "2", "2"}, {"int", "+007", "7"}, {"int", "-0", "0"}, {"int", "-12", "-12"}, {"int", " 5\n", "5"},
 		{"int", "99999999999999999999", "99999999999999999999"},
 		{"int", "2.0", ""}, {"int", "", ""}, {"int", "0x1", ""}, {"int", "-", ""}, {"int", "null", ""}, {"int", "٣", ""},
-		{"float", "2", "2.0"}, {"float", "-.5", "-0.5"}, {"float", "5.", "5.0"}, {"float", "1e3", "1e3"}, {"float", "+01.50E-2", "1.50e-2"},
+		{"float", "2", "2.0"}, {"float", "-.5", "-0.5"}, {"float", "5.", "5.0"}, {"float", "1e3", "1000.0"}, {"float", "1e300", "1e+300"}, {"float", "+01.50E-2", "0.015"},
 		{"float", "nan", ""}, {"float", "inf", ""}, {"float", "1e999", ""}, {"float", ".", ""}, {"float", "1e", ""}, {"float", "1.2.3", ""},
 		{"float", "0x1p3", ""}, {"float", "1_0", ""},
 		{"bool", "true", "true"}, {"bool", "False", "false"}, {"bool", "YES", "true"}, {"bool", "no", "false"}, {"bool", "1", "true"},
@@ -178,7 +178,7 @@ func TestTypes(t *testing.T) {
 			if test.want == "" {
 				var ae *ArgumentError
 				want := fmt.Sprintf("a is %q, want %s", test.in, test.typ)
-				if !errors.As(err, &ae) || ae.Problem != BadValue || err.Error() != want {
+				if !errors.As(err, &ae) || ae.Place != "a" || err.Error() != want || ae.Hints()[0] != "the hook is "+h.Signature() {
 					t.Errorf("%s %q: got %v, %v, want error %s", test.typ, test.in, got, err, want)
 				}
 				continue
@@ -216,30 +216,30 @@ var anything = Hook{Name: "any", Params: []Param{
 func TestBind(t *testing.T) {
 	strict := Hook{Name: "strict", Params: []Param{{Name: "a", Required: true, Kind: PositionOnly}, {Name: "b", Required: true, Kind: Ordinary}}}
 	tests := []struct {
-		hook    Hook
-		words   string
-		want    string
-		problem string
-		suggest string
+		hook  Hook
+		words string
+		want  string
+		place string // of the error
+		hints string // of the error
 	}{
 		{greet, "Bob", `"Bob"`, "", ""},
 		{greet, "7 2 loud=yes", `"7" 2 loud=true`, "", ""},
 		{greet, "loud:=1 name=7", `loud=1 name="7"`, "", ""},
 		{greet, ":={} times@=latin", `{} times="caf\udce9"`, "", ""},
-		{greet, "", "name is missing, want greet(name: str, times: int = 1, *, loud: bool = False) -> str", Missing, ""},
-		{greet, "nmae=Bob", `no parameter "nmae", want greet(name: str, times: int = 1, *, loud: bool = False) -> str`, Unknown, "name"},
-		{greet, "Bob name.first=x", `no parameter "name.first", want greet(name: str, times: int = 1, *, loud: bool = False) -> str`, Unknown, ""},
-		{greet, "Bob 2 true", `"true" is one value too many, want at most 2 by position: greet(name: str, times: int = 1, *, loud: bool = False) -> str`, TooMany, "loud"},
-		{greet, "Bob name=Al", `name is given twice, by "Bob" and by "name=Al"`, Twice, ""},
-		{greet, "name=Al Bob", `name is given twice, by "name=Al" and by "Bob"`, Twice, ""},
-		{greet, "Bob times=x", `times is "x", want int`, BadValue, ""},
-		{strict, "", `a and b are missing, want strict(a, /, b)`, Missing, ""},
-		{strict, "a=1 b=2", `a is given by name, want it by position: strict(a, /, b)`, NotByName, ""},
+		{greet, "", "name is missing, want greet(name: str, times: int = 1, *, loud: bool = False) -> str", "name", ""},
+		{greet, "nmae=Bob", `no parameter "nmae", want greet(name: str, times: int = 1, *, loud: bool = False) -> str`, "nmae", "did you mean name?; as text with a = in it: =nmae=Bob"},
+		{greet, "Bob name.first=x", `no parameter "name.first", want greet(name: str, times: int = 1, *, loud: bool = False) -> str`, "name.first", "as text with a = in it: =name.first=x"},
+		{greet, "Bob 2 true", `"true" is one value too many, want at most 2 by position: greet(name: str, times: int = 1, *, loud: bool = False) -> str`, "", "loud is given by name: loud=VALUE"},
+		{greet, "Bob name=Al", `name is given twice, by "Bob" and by "name=Al"`, "name", "the hook is " + greet.Signature()},
+		{greet, "name=Al Bob", `name is given twice, by "name=Al" and by "Bob"`, "name", "the hook is " + greet.Signature()},
+		{greet, "Bob times=x", `times is "x", want int`, "times", "the hook is " + greet.Signature()},
+		{strict, "", `a and b are missing, want strict(a, /, b)`, "a", ""},
+		{strict, "a=1 b=2", `a is given by name, want it by position: strict(a, /, b)`, "a", ""},
 		{anything, "x 1 2 k=None a=5 c=6", `"x" 1 2 k=null a="5" c="6"`, "", ""},
-		{anything, "x 1 y", `rest is "y", want int`, BadValue, ""},
+		{anything, "x 1 y", `rest is "y", want int`, "rest", "the hook is " + anything.Signature()},
 		{anything, "x more=1 rest=2", `"x" more="1" rest="2"`, "", ""},
-		{anything, "x z=1 z=2", `z is given twice, by "z=1" and by "z=2"`, Twice, ""},
-		{Hook{Name: "none"}, "x", `"x" is one value too many, want none by position: none()`, TooMany, ""},
+		{anything, "x z=1 z=2", `z is given twice, by "z=1" and by "z=2"`, "z", "the hook is " + anything.Signature()},
+		{Hook{Name: "none"}, "x", `"x" is one value too many, want none by position: none()`, "", ""},
 	}
 	for _, test := range tests {
 		words, err := ParseWords(strings.Fields(test.words), readFile)
@@ -248,14 +248,30 @@ func TestBind(t *testing.T) {
 		}
 		got, err := Bind(test.hook, words)
 		if err == nil {
-			if text(got) != test.want || test.problem != "" {
+			if text(got) != test.want {
 				t.Errorf("%s %s: got %s, want %s", test.hook.Name, test.words, text(got), test.want)
 			}
 			continue
 		}
 		var ae *ArgumentError
-		if !errors.As(err, &ae) || ae.Problem != test.problem || ae.Suggest != test.suggest || err.Error() != test.want {
-			t.Errorf("%s %s: got %v (%+v), want %s", test.hook.Name, test.words, err, ae, test.want)
+		if !errors.As(err, &ae) || ae.Place != test.place || strings.Join(ae.Hints(), "; ") != test.hints || err.Error() != test.want {
+			t.Errorf("%s %s: got %v (%+v), want %+v", test.hook.Name, test.words, err, ae, test)
+		}
+	}
+}
+
+func TestNoHookHints(t *testing.T) {
+	for _, test := range []struct {
+		err  NoHookError
+		want string
+	}{
+		{NoHookError{Hook: "gret", Known: []string{"add", "greet"}}, "did you mean greet?"},
+		{NoHookError{Hook: "xyz", Known: []string{"add", "greet"}}, "its hooks are add, greet"},
+		{NoHookError{Hook: "xyz", Known: strings.Split("a1 b1 c1 d1 e1 f1 g1 h1 i1 j1 k1", " ")}, "its hooks are a1, b1, c1, d1, e1, f1, g1, h1, i1, j1, …"},
+		{NoHookError{Hook: "xyz"}, ""},
+	} {
+		if got := strings.Join(test.err.Hints(), "; "); got != test.want {
+			t.Errorf("%v: got %q, want %q", test.err, got, test.want)
 		}
 	}
 }

@@ -1,33 +1,26 @@
 package schema
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Signature writes the hook as Python would, such as
-// "greet(name: str, *, loud: bool = False) -> str". A long default is cut. A
-// method of a service, whose name has a slash, is written much as its source
-// would, such as "KV/Put(key: string, value: bytes) -> proto.Empty": that all its
-// fields are given by name and may be left out goes without saying.
+// "greet(name: str, *, loud: bool = False) -> str". A long default is cut. The
+// method of a service, whose name has a slash, is written in the terms of its
+// source, such as "KV/Put(key: string, value: bytes) -> proto.Empty".
 func (h Hook) Signature() string {
 	if strings.Contains(h.Name, "/") {
 		return h.method()
 	}
-	var b strings.Builder
-	b.WriteString(h.Name)
-	b.WriteByte('(')
-	for i, text := range h.parameters() {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(text)
-	}
-	b.WriteByte(')')
+	signature := h.Name + "(" + strings.Join(h.parameters(), ", ") + ")"
 	if h.Returns != "" {
-		b.WriteString(" -> " + h.Returns)
+		signature += " -> " + h.Returns
 	}
-	return b.String()
+	return signature
 }
 
-// ShortSignature is a signature for a message: a long one is cut.
+// ShortSignature is the signature for a message, cut if it is long.
 func (h Hook) ShortSignature() string {
 	const most = 200
 	return cut(h.Signature(), most)
@@ -52,14 +45,14 @@ func (h Hook) method() string {
 	return withoutKinds.Replace(h.Name + "(" + takes + ") -> " + returns)
 }
 
-// withoutKinds leaves out what a type's name stands for. Nothing but these two
-// words ends so before a blank: a field's name has a colon.
+// withoutKinds removes the word that says what a type's name stands for. Nothing
+// else ends so before a blank: a field's name has a colon.
 var withoutKinds = strings.NewReplacer("message ", "", "enum ", "")
 
 // parameters lists them with the markers "/" and "*" where Python wants them.
 func (h Hook) parameters() []string {
 	var list []string
-	starred, open := false, false // a "*" was written; a "/" is still owed
+	starred, open := false, false // a "*" was written; a "/" must follow
 	for _, p := range h.Params {
 		if open && p.Kind != PositionOnly {
 			list, open = append(list, "/"), false
@@ -96,16 +89,9 @@ func (p Param) String() string {
 		s += ": " + p.Type
 		equals = " = "
 	}
-	if p.Required || p.Kind == VarPositions || p.Kind == VarNames {
+	if p.Required || p.isVariadic() {
 		return s
 	}
-	value := []rune(p.Default)
 	const most = 60
-	switch {
-	case len(value) == 0:
-		return s + equals + "..."
-	case len(value) > most:
-		return s + equals + string(value[:most]) + "…"
-	}
-	return s + equals + p.Default
+	return s + equals + cut(cmp.Or(p.Default, "..."), most)
 }

@@ -2,10 +2,10 @@ package schema
 
 import "strings"
 
-// Suggest returns the one of known that word was probably meant to be, or "".
-// That is the nearest by edit distance, the first of several equally near, if
-// at most a third of the longer word's letters differ. Two letters that
-// changed places count as one, capitals as their small letters.
+// Suggest returns the one of known that the user probably meant, or "": the
+// nearest by edit distance, the first of several equally near, if at most a third
+// of the longer word's letters differ. Two swapped letters count as one
+// difference, and case does not count.
 func Suggest(word string, known []string) string {
 	const longest = 100 // nobody mistypes a name that long; it bounds the work
 	if len(word) > longest {

@@ -6,43 +6,34 @@ import (
 	"slices"
 )
 
-// Template is all that a functions file's hook takes, as indented JSON to be
-// filled in: an object of its parameters, or an array where one of them cannot
-// be given by name. A default that is not JSON in Python's writing is null, as is
-// what has none; *args and **kwargs are left out.
+// Template is every argument that a hook of a functions file takes, as indented
+// JSON to be filled in: an object of its parameters, or an array if one of them
+// cannot be given by name. A parameter without a default, or whose default does
+// not look like JSON in Python, is null. *args and **kwargs are left out.
 func Template(h Hook) []byte {
-	params := slices.DeleteFunc(slices.Clone(h.Params), func(p Param) bool {
-		return p.Kind == VarPositions || p.Kind == VarNames
-	})
-	byPosition := slices.ContainsFunc(params, func(p Param) bool { return p.Kind == PositionOnly })
-	opening, closing := byte('{'), byte('}')
-	if byPosition {
-		opening, closing = '[', ']'
-	}
-	var b bytes.Buffer
-	b.WriteByte(opening)
-	for n, p := range params {
-		if byPosition && p.Kind == NameOnly {
-			break // an array has no place for it
+	byPosition := slices.ContainsFunc(h.Params, func(p Param) bool { return p.Kind == PositionOnly })
+	var lines [][]byte
+	for _, p := range h.Params {
+		if p.isVariadic() || byPosition && p.Kind == NameOnly { // an array has no place for it
+			continue
 		}
-		if n > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString("\n  ")
+		line := []byte("\n  ")
 		if !byPosition {
-			b.Write(AppendQuote(nil, p.Name))
-			b.WriteString(": ")
+			line = append(AppendQuote(line, p.Name), ": "...)
 		}
-		b.Write(defaultJSON(p.Default))
+		lines = append(lines, append(line, defaultJSON(p.Default)...))
 	}
-	if len(params) > 0 {
-		b.WriteByte('\n')
+	text := bytes.Join(lines, []byte(","))
+	if len(lines) > 0 {
+		text = append(text, '\n')
 	}
-	b.WriteByte(closing)
-	return b.Bytes()
+	if byPosition {
+		return slices.Concat([]byte("["), text, []byte("]"))
+	}
+	return slices.Concat([]byte("{"), text, []byte("}"))
 }
 
-// defaultJSON is Python's repr of a default as JSON.
+// defaultJSON writes the repr of a Python default as JSON.
 func defaultJSON(repr string) []byte {
 	switch repr {
 	case "True":

@@ -8,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// Value writes the text of a VALUE whose parameter has no type that decides:
-// an object, array or quoted string that parses is JSON; true, false and null
-// are; a number is when Python writes it the same way again (2 and 0.5 are;
-// 1.10, 00123 and 1e3 stay text); all else is text. The result is always
-// valid JSON.
+// Value writes the text of a VALUE whose parameter has no type that decides: an
+// object, array or quoted string that parses is JSON, and so are true, false and
+// null, and a number if Python writes it the same way again (2 and 0.5, but not
+// 1.10, 00123 and 1e3). Everything else is text. The result is always valid JSON.
 func Value(text string) json.RawMessage {
 	trimmed := strings.Trim(text, " \t\r\n")
 	switch {
@@ -27,7 +26,7 @@ func Value(text string) json.RawMessage {
 	return Quote(text)
 }
 
-// isRewritable tells whether text is a number that Python writes the same way.
+// isRewritable reports whether text is a number that Python writes the same way.
 func isRewritable(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || digits[0] < '0' || digits[0] > '9' {
@@ -63,70 +62,37 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// ParseInt takes what Python's int takes of decimal digits, however many, and
-// writes it as JSON has it: no plus sign, no leading zeros.
+// ParseInt takes the decimal digits that Python's int takes, however many, and
+// writes them as JSON does: without a plus sign and leading zeros.
 func ParseInt(text string) (json.RawMessage, bool) {
 	sign, digits := CutSign(strings.TrimSpace(text))
 	if !isDigits(digits) {
 		return nil, false
 	}
-	digits = trimZeros(digits)
-	if digits == "0" {
-		sign = ""
+	if digits = strings.TrimLeft(digits, "0"); digits == "" {
+		return json.RawMessage("0"), true
 	}
 	return json.RawMessage(sign + digits), true
 }
 
-// ParseFloat takes what Python's float takes, but for nan and infinities,
-// which JSON cannot say. What it writes always has a point or an exponent:
-// Python reads 2 as an int.
+// ParseFloat takes what Python's float takes, except nan and infinities, which
+// JSON cannot express. It always writes a point or an exponent: Python reads 2 as
+// an int.
 func ParseFloat(text string) (json.RawMessage, bool) {
-	sign, number := CutSign(strings.TrimSpace(text))
-	mantissa, exponent, scientific := cutExponent(number)
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if !isDigits(whole + fraction) {
+	text = strings.TrimSpace(text)
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || strings.ContainsAny(text, "xXnN_") { // hexadecimal, nan, inf, 1_000
 		return nil, false
 	}
-	if scientific {
-		esign, digits := CutSign(exponent)
-		if !isDigits(digits) {
-			return nil, false
-		}
-		exponent = "e" + esign + digits
-	}
-	if fraction == "" && !scientific {
-		fraction = "0"
-	}
-	if fraction != "" {
-		fraction = "." + fraction
-	}
-	written := sign + trimZeros(whole) + fraction + exponent
-	if _, err := strconv.ParseFloat(written, 64); err != nil {
-		return nil, false // too large for a float: Python would make it infinity
-	}
-	return json.RawMessage(written), true
+	return json.RawMessage(pythonFloat(f)), true
 }
 
-func cutExponent(number string) (mantissa, exponent string, found bool) {
-	if i := strings.IndexAny(number, "eE"); i >= 0 {
-		return number[:i], number[i+1:], true
-	}
-	return number, "", false
-}
-
-// CutSign cuts a sign off; a plus sign is forgotten, JSON has none.
+// CutSign cuts a sign off. It drops a plus sign, which JSON does not have.
 func CutSign(s string) (sign, rest string) {
 	if rest, ok := strings.CutPrefix(s, "-"); ok {
 		return "-", rest
 	}
 	return "", strings.TrimPrefix(s, "+")
-}
-
-func trimZeros(digits string) string {
-	if digits = strings.TrimLeft(digits, "0"); digits == "" {
-		return "0"
-	}
-	return digits
 }
 
 // ParseBool takes true, false, yes and no in any case, 1 and 0.
@@ -142,7 +108,7 @@ func ParseBool(text string) (json.RawMessage, bool) {
 
 // Quote writes text as a JSON string. Bytes that are not UTF-8 become \udc80 to
 // \udcff, as Python itself reads such arguments and file names
-// (surrogateescape), so that nothing is lost on the way.
+// (surrogateescape), so nothing is lost.
 func Quote(text string) json.RawMessage {
 	return AppendQuote(make([]byte, 0, len(text)+2), text)
 }
@@ -190,9 +156,8 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
 
-// escapeInvalid does for valid JSON what Quote does for text. A byte above
-// ASCII stands only inside a string of valid JSON, so an escape may take its
-// place.
+// escapeInvalid escapes the bytes of valid JSON that are not UTF-8, as Quote does.
+// A byte above ASCII can only be inside a string, where an escape may stand.
 func escapeInvalid(text string) json.RawMessage {
 	if utf8.ValidString(text) {
 		return json.RawMessage(text)

@@ -10,27 +10,34 @@ import (
 )
 
 func TestBrokenDescriptors(t *testing.T) {
-	if _, err := ReadFiles("x_pb2.py", []byte("\xff")); err == nil || !strings.HasPrefix(err.Error(), "descriptor in x_pb2.py: ") {
+	if _, err := ReadFiles("x_pb2.py", []byte("\xff")); err == nil || !strings.HasPrefix(err.Error(), "descriptors in x_pb2.py: ") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := ReadProtoset("x.protoset", []byte("\xff")); err == nil || !strings.HasPrefix(err.Error(), "descriptor in x.protoset: ") {
+	if _, err := ReadProtoset("x.protoset", []byte("\xff")); err == nil || !strings.HasPrefix(err.Error(), "descriptors in x.protoset: ") {
 		t.Errorf("got %v", err)
 	}
 	file := func(name string, imports ...string) *descriptorpb.FileDescriptorProto {
 		return &descriptorpb.FileDescriptorProto{Name: &name, Dependency: imports, Syntax: proto.String("proto3")}
 	}
-	_, err := NewDescriptors(file("a.proto", "b.proto"), file("b.proto", "a.proto"))
+	uses := func(name, field string) *descriptorpb.FileDescriptorProto {
+		f := file(name+".proto", field+".proto")
+		f.MessageType = []*descriptorpb.DescriptorProto{{Name: &name, Field: []*descriptorpb.FieldDescriptorProto{{
+			Name: proto.String("f"), Number: proto.Int32(1), TypeName: proto.String("." + field), Type: descriptorpb.FieldDescriptorProto_TYPE_MESSAGE.Enum(),
+		}}}}
+		return f
+	}
+	_, err := MergeDescriptors(Source{Files: []*descriptorpb.FileDescriptorProto{uses("a", "b"), uses("b", "a")}})
 	var de *DescriptorError
-	if !errors.As(err, &de) || de.File != "a.proto" || err.Error() != "descriptor of a.proto: it imports itself, directly or through others" {
+	if !errors.As(err, &de) || err.Error() != "a.proto: it imports itself, directly or through others" {
 		t.Errorf("cycle: got %v", err)
 	}
 	broken := file("c.proto")
 	broken.MessageType = []*descriptorpb.DescriptorProto{{Name: proto.String("1")}}
 	if _, err := MergeDescriptors(Source{Name: "x", Files: []*descriptorpb.FileDescriptorProto{broken}}); !errors.As(err, &de) ||
-		!strings.HasPrefix(err.Error(), "descriptor of c.proto in x: ") {
+		!strings.HasPrefix(err.Error(), "descriptors in x: c.proto: ") {
 		t.Errorf("bad name: got %v", err)
 	}
-	if _, err := NewDescriptors(file("")); !errors.As(err, &de) {
+	if _, err := MergeDescriptors(Source{Files: []*descriptorpb.FileDescriptorProto{file("")}}); !errors.As(err, &de) {
 		t.Errorf("no name: got %v", err)
 	}
 }
@@ -56,8 +63,8 @@ func TestMissingImport(t *testing.T) {
 	d := missingImport(t)
 	want := "lib.B is not described: a.proto in a_pb2.py imports lib/b.proto, lib/unused.proto, want one source that has it"
 	_, err := d.Find("Far")
-	var me *MissingImportError
-	if !errors.As(err, &me) || err.Error() != want {
+	var me *DescriptorError
+	if !errors.As(err, &me) || me.Reason() != MissingImport || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	m, err := d.Find("Call")

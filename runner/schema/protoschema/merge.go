@@ -6,318 +6,267 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// DisagreeError says that two sources describe one thing in two ways.
-type DisagreeError struct {
-	// Symbol is the message, enum, service or extension, such as "pkg.Address";
-	// the file's path when the files have no symbol in common.
-	Symbol string
-	// First and Second say which file of which source.
-	First, Second string
+// MergeDescriptors joins several sources. A symbol may come twice if its
+// descriptions agree but for comments, options and JSON names; the first one
+// counts. The files of package google.protobuf are built in, and those of the
+// sources are ignored. An import that no source has is an error only where it is
+// needed. Errors are [*DescriptorError]. The files are not changed, and must not
+// be changed afterwards.
+func MergeDescriptors(sources ...Source) (*Descriptors, error) {
+	m := merger{
+		sources: map[string]string{}, declared: map[string]declaration{}, built: map[string]bool{},
+		set: &Descriptors{files: new(protoregistry.Files), docs: map[string]string{}, short: map[string]int{}},
+	}
+	for _, s := range sources {
+		for _, file := range s.Files {
+			m.add(s.Name, file)
+		}
+	}
+	if m.err != nil {
+		return nil, m.err
+	}
+	registerOwn(m.set.files, isBuiltin)
+	for _, file := range m.files {
+		if err := m.build(file); err != nil {
+			return nil, err
+		}
+	}
+	registerOwn(m.set.files, func(string) bool { return true })
+	m.set.types, m.set.sources = dynamicpb.NewTypes(m.set.files), m.sources
+	for _, file := range m.files {
+		m.set.index(file.GetName())
+	}
+	return m.set, nil
 }
 
-// Error names the symbol and both sides.
-func (e *DisagreeError) Error() string {
-	return fmt.Sprintf("descriptors disagree about %s: %s and %s", e.Symbol, e.First, e.Second)
-}
-
-// merger collects files, each once, and who declared which symbol first.
+// merger collects what several files declare, each symbol once.
 type merger struct {
-	files   map[string]*descriptorpb.FileDescriptorProto
-	order   []string
-	from    map[string]string // file to source
-	symbols map[string]declared
-	shared  map[string]map[string]string // file to symbol to the file that has it already
+	files    []*descriptorpb.FileDescriptorProto // each without what an earlier file declares
+	sources  map[string]string                   // the source of each file, by path
+	declared map[string]declaration              // by full name
+	err      error                               // the first disagreement
+	built    map[string]bool                     // false while the imports of a file are built
+	set      *Descriptors
 }
 
-type declared struct {
-	file string
-	as   proto.Message
+// declaration is the first description of a symbol.
+type declaration struct {
+	file, source string
+	descriptor   proto.Message
 }
 
-func newMerger() *merger {
-	return &merger{
-		files: map[string]*descriptorpb.FileDescriptorProto{}, from: map[string]string{},
-		symbols: map[string]declared{}, shared: map[string]map[string]string{},
-	}
-}
-
-func (m *merger) add(source string, file *descriptorpb.FileDescriptorProto) error {
-	name := file.GetName()
-	if isBuiltin(name) {
-		return nil
-	}
-	if before, twice := m.files[name]; twice {
-		if !sameShape(before, file) {
-			return &DisagreeError{
-				Symbol: differs(before, file), First: side(name, m.from[name]), Second: side(name, source),
-			}
-		}
-		if before.SourceCodeInfo == nil && file.SourceCodeInfo != nil {
-			m.files[name], m.from[name] = file, source // it has the comments
-		}
-		return nil
-	}
-	m.files[name], m.from[name] = file, source
-	m.order = append(m.order, name)
-	for symbol, d := range symbols(file) {
-		before, twice := m.symbols[symbol]
-		if !twice {
-			m.symbols[symbol] = declared{name, d}
-			continue
-		}
-		if !sameShape(before.as, d) {
-			return &DisagreeError{
-				Symbol: symbol, First: side(before.file, m.from[before.file]), Second: side(name, source),
-			}
-		}
-		if m.shared[name] == nil {
-			m.shared[name] = map[string]string{}
-		}
-		m.shared[name][symbol] = before.file
-	}
-	return nil
-}
-
-func side(file, source string) string {
-	if source == "" || source == file {
+// String names the file and the source.
+func (d declaration) String() string {
+	file, _, _ := strings.Cut(d.file, "#")
+	if d.source == "" || d.source == file {
 		return file
 	}
-	return file + " in " + source
+	return file + " in " + d.source
 }
 
-// symbols yields what a file declares at its top, with the full names.
-func symbols(file *descriptorpb.FileDescriptorProto) func(yield func(string, proto.Message) bool) {
-	prefix := ""
-	if file.GetPackage() != "" {
-		prefix = file.GetPackage() + "."
+// add collects what a file declares and no earlier one did.
+func (m *merger) add(source string, file *descriptorpb.FileDescriptorProto) {
+	path := file.GetName()
+	if isBuiltin(path) {
+		return
 	}
-	return func(yield func(string, proto.Message) bool) {
-		for _, d := range file.GetMessageType() {
-			if !yield(prefix+d.GetName(), d) {
-				return
-			}
-		}
-		for _, d := range file.GetEnumType() {
-			if !yield(prefix+d.GetName(), d) {
-				return
-			}
-		}
-		for _, d := range file.GetService() {
-			if !yield(prefix+d.GetName(), d) {
-				return
-			}
-		}
-		for _, d := range file.GetExtension() {
-			if !yield(prefix+d.GetName(), d) {
-				return
-			}
-		}
+	if _, twice := m.sources[path]; twice {
+		path = fmt.Sprintf("%s#%d", path, len(m.files)) // files are registered by path
 	}
+	m.sources[path] = source
+	m.readDocs(file)
+	at := declaration{file: path, source: source}
+	pkg := file.GetPackage()
+	m.files = append(m.files, &descriptorpb.FileDescriptorProto{
+		Name: &path, Package: file.Package, Syntax: file.Syntax, Edition: file.Edition, Options: file.Options,
+		Dependency:  file.Dependency,
+		MessageType: undeclared(m, at, pkg, file.MessageType),
+		EnumType:    undeclared(m, at, pkg, file.EnumType),
+		Service:     undeclared(m, at, pkg, file.Service),
+		Extension:   undeclared(m, at, pkg, file.Extension),
+	})
 }
 
-// shareSymbols takes out of each file what another one has already, and lets it
-// import that one publicly instead, so that all who import it still see it.
-func (m *merger) shareSymbols() {
-	for name, elsewhere := range m.shared {
-		file := proto.Clone(m.files[name]).(*descriptorpb.FileDescriptorProto)
-		file.SourceCodeInfo = nil // it counts declarations, which are fewer now
-		prefix := ""
-		if file.GetPackage() != "" {
-			prefix = file.GetPackage() + "."
-		}
-		file.MessageType = without(file.MessageType, prefix, elsewhere)
-		file.EnumType = without(file.EnumType, prefix, elsewhere)
-		file.Service = without(file.Service, prefix, elsewhere)
-		file.Extension = without(file.Extension, prefix, elsewhere)
-		for _, other := range elsewhere {
-			importPublicly(file, other)
-		}
-		m.files[name] = file
-	}
-}
-
-func without[D interface{ GetName() string }](list []D, prefix string, names map[string]string) []D {
+// undeclared filters the descriptors that no earlier file has.
+func undeclared[D interface {
+	proto.Message
+	GetName() string
+}](m *merger, at declaration, pkg string, list []D) []D {
 	var kept []D
 	for _, d := range list {
-		if _, gone := names[prefix+d.GetName()]; !gone {
+		name := join(pkg, d.GetName())
+		before, twice := m.declared[name]
+		switch {
+		case !twice:
+			m.declared[name] = declaration{at.file, at.source, d}
 			kept = append(kept, d)
+		case m.err == nil && !sameShape(before.descriptor, d):
+			m.err = &DescriptorError{
+				Code:   Disagree,
+				Err:    fmt.Errorf("descriptors disagree about %s: %s and %s", name, before, at),
+				Advice: []string{"one of them is out of date: generate the code again from one source"},
+			}
 		}
 	}
 	return kept
 }
 
-// findImports gives each file that imports what no source has the files that
-// declare what it uses, if they are there under other paths.
-func (m *merger) findImports() {
-	for _, name := range m.order {
-		file := m.files[name]
-		if !slices.ContainsFunc(file.GetDependency(), func(path string) bool {
-			return m.files[path] == nil && !isBuiltin(path)
-		}) {
-			continue
-		}
-		file = proto.Clone(file).(*descriptorpb.FileDescriptorProto)
-		used(file.ProtoReflect(), func(symbol string) {
-			for ; symbol != ""; symbol = symbol[:max(0, strings.LastIndexByte(symbol, '.'))] {
-				at, known := m.symbols[symbol]
-				if known && at.file != name && !slices.Contains(file.GetDependency(), at.file) {
-					file.Dependency = append(file.Dependency, at.file)
-				}
-			}
-		})
-		m.files[name] = file
-	}
-}
-
-// used yields the full names of the types that a descriptor refers to.
-func used(d protoreflect.Message, yield func(string)) {
-	d.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch name := field.Name(); {
-		case name == "type_name" || name == "input_type" || name == "output_type" || name == "extendee":
-			yield(strings.TrimPrefix(v.String(), "."))
-		case field.IsList() && field.Message() != nil:
-			for i := range v.List().Len() {
-				used(v.List().Get(i).Message(), yield)
-			}
-		}
-		return true
-	})
-}
-
-func importPublicly(file *descriptorpb.FileDescriptorProto, name string) {
-	at := int32(slices.Index(file.GetDependency(), name))
-	if at < 0 {
-		at = int32(len(file.GetDependency()))
-		file.Dependency = append(file.Dependency, name)
-	}
-	if !slices.Contains(file.GetPublicDependency(), at) {
-		file.PublicDependency = append(file.PublicDependency, at)
-	}
-}
-
-// differs names the first symbol that two files declare in two ways.
-func differs(a, b *descriptorpb.FileDescriptorProto) string {
-	other := map[string]proto.Message{}
-	for symbol, d := range symbols(b) {
-		other[symbol] = d
-	}
-	missing := ""
-	for symbol, d := range symbols(a) {
-		switch found, ok := other[symbol]; {
-		case ok && !sameShape(d, found):
-			return symbol
-		case !ok && missing == "":
-			missing = symbol
-		}
-		delete(other, symbol)
-	}
-	if missing == "" {
-		for symbol := range symbols(b) {
-			if _, ok := other[symbol]; ok {
-				missing = symbol
-				break
-			}
-		}
-	}
-	if missing == "" || a.GetPackage() != b.GetPackage() {
-		return a.GetName()
-	}
-	return missing
-}
-
-// sameShape compares two descriptors but for what does not change a message:
-// comments, options other than those below, names that JSON has anyway, and
-// what is reserved.
+// sameShape compares two descriptors, without what does not change the bytes of
+// a message: comments, options, JSON names and reserved names and numbers.
 func sameShape(a, b proto.Message) bool {
 	if proto.Equal(a, b) {
 		return true
 	}
 	a, b = proto.Clone(a), proto.Clone(b)
-	normalize(a.ProtoReflect())
-	normalize(b.ProtoReflect())
+	keepShape(a.ProtoReflect())
+	keepShape(b.ProtoReflect())
 	return proto.Equal(a, b)
 }
 
-// shaping are the options that change how a message is written or read.
-var shaping = map[protoreflect.Name]bool{
-	"map_entry": true, "message_set_wire_format": true, "packed": true, "features": true, "allow_alias": true,
-}
-
-// normalize brings a descriptor, and all in it, to the form sameShape compares.
-func normalize(m protoreflect.Message) {
+func keepShape(m protoreflect.Message) {
 	m.SetUnknown(nil)
-	switch d := m.Interface().(type) {
-	case *descriptorpb.FileDescriptorProto:
-		d.SourceCodeInfo = nil
-		d.OptionDependency, d.WeakDependency = nil, nil
-		if d.GetSyntax() == "proto2" {
-			d.Syntax = nil
-		}
-	case *descriptorpb.FieldDescriptorProto:
-		if d.GetJsonName() == defaultJSONName(d.GetName()) {
-			d.JsonName = nil
-		}
-	case *descriptorpb.DescriptorProto:
-		d.ReservedRange, d.ReservedName = nil, nil
-	case *descriptorpb.EnumDescriptorProto:
-		d.ReservedRange, d.ReservedName = nil, nil
-	case *descriptorpb.MethodDescriptorProto:
-		if !d.GetClientStreaming() {
-			d.ClientStreaming = nil
-		}
-		if !d.GetServerStreaming() {
-			d.ServerStreaming = nil
-		}
-	}
 	m.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case field.Name() == "options" && field.Message() != nil:
-			if keepShaping(v.Message()) {
-				m.Clear(field)
-			}
+		switch name := field.Name(); {
+		case name == "options", name == "json_name", name == "reserved_range", name == "reserved_name":
+			m.Clear(field)
+		case field.Kind() == protoreflect.BoolKind && !v.Bool():
+			m.Clear(field) // as if it were absent
 		case field.IsList() && field.Message() != nil:
 			for i := range v.List().Len() {
-				normalize(v.List().Get(i).Message())
+				keepShape(v.List().Get(i).Message())
 			}
 		}
 		return true
 	})
 }
 
-// keepShaping forgets all options but those that shape, and tells whether none
-// is left.
-func keepShaping(options protoreflect.Message) (empty bool) {
-	options.SetUnknown(nil)
-	empty = true
-	options.Range(func(field protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
-		if shaping[field.Name()] && !field.IsExtension() {
-			empty = false
-		} else {
-			options.Clear(field)
+// readDocs keeps the first line of the comment above each method, which not all
+// sources have.
+func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
+	const serviceField, methodField = 6, 2 // of a file and of a service
+	for _, location := range file.GetSourceCodeInfo().GetLocation() {
+		path := location.GetPath()
+		if len(path) != 4 || path[0] != serviceField || path[2] != methodField || path[1] < 0 || path[3] < 0 {
+			continue
+		}
+		services := file.GetService()
+		if int(path[1]) >= len(services) || int(path[3]) >= len(services[path[1]].GetMethod()) {
+			continue // a plugin may send anything
+		}
+		service := services[path[1]]
+		name := join(file.GetPackage(), service.GetName()) + "/" + service.GetMethod()[path[3]].GetName()
+		line, _, _ := strings.Cut(strings.TrimSpace(location.GetLeadingComments()), "\n")
+		if m.set.docs[name] == "" {
+			m.set.docs[name] = strings.TrimSpace(line)
+		}
+	}
+}
+
+// build makes descriptors of a file, after those that it needs.
+func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
+	path := file.GetName()
+	fault := func(err error) error {
+		return &DescriptorError{Source: m.sources[path], Err: fmt.Errorf("%s: %w", path, err)}
+	}
+	if built, begun := m.built[path]; built {
+		return nil
+	} else if begun {
+		return fault(fmt.Errorf("it imports itself, directly or through others"))
+	}
+	m.built[path] = false
+	file.Dependency = m.imports(file)
+	for _, other := range m.files {
+		if slices.Contains(file.Dependency, other.GetName()) {
+			if err := m.build(other); err != nil {
+				return err
+			}
+		}
+	}
+	made, err := protodesc.FileOptions{AllowUnresolvable: true}.New(file, m.set.files)
+	if err != nil {
+		return fault(err)
+	}
+	if err := m.set.files.RegisterFile(made); err != nil {
+		return fault(err)
+	}
+	m.built[path] = true
+	return nil
+}
+
+// imports lists the files that declare what a file uses, whatever it imports
+// itself, and its imports that no source has.
+func (m *merger) imports(file *descriptorpb.FileDescriptorProto) []string {
+	var paths []string
+	for _, path := range file.GetDependency() {
+		if _, known := m.sources[path]; !known {
+			paths = append(paths, path)
+		}
+	}
+	use := func(symbol string) {
+		path := m.fileOf(strings.TrimPrefix(symbol, "."))
+		m.set.incomplete = m.set.incomplete || path == "" && symbol != ""
+		if path != "" && path != file.GetName() && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	used(file.MessageType, file.Extension, use)
+	for _, service := range file.Service {
+		for _, method := range service.Method {
+			use(method.GetInputType())
+			use(method.GetOutputType())
+		}
+	}
+	return paths
+}
+
+// fileOf finds the file that declares a symbol, or the message around it.
+func (m *merger) fileOf(symbol string) string {
+	if found, err := m.set.files.FindDescriptorByName(protoreflect.FullName(symbol)); err == nil {
+		return found.ParentFile().Path()
+	}
+	for ; symbol != ""; symbol = symbol[:max(0, strings.LastIndexByte(symbol, '.'))] {
+		if at, known := m.declared[symbol]; known {
+			return at.file
+		}
+	}
+	return ""
+}
+
+// used yields the full names of the types that fields and messages refer to.
+func used(messages []*descriptorpb.DescriptorProto, fields []*descriptorpb.FieldDescriptorProto, yield func(string)) {
+	for _, field := range fields {
+		yield(field.GetTypeName())
+		yield(field.GetExtendee())
+	}
+	for _, message := range messages {
+		used(message.NestedType, slices.Concat(message.Field, message.Extension), yield)
+	}
+}
+
+// isBuiltin reports whether a proto file is one that protoc, and pyplug, bring
+// along: protocompile registers them.
+func isBuiltin(path string) bool {
+	if !strings.HasPrefix(path, "google/protobuf/") {
+		return false
+	}
+	_, err := protoregistry.GlobalFiles.FindFileByPath(path)
+	return err == nil
+}
+
+// registerOwn adds the files that this program is built with, such as the
+// details of errors in package google.rpc, unless they conflict with the plugin's.
+func registerOwn(files *protoregistry.Files, only func(path string) bool) {
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		if _, err := files.FindFileByPath(file.Path()); err != nil && only(file.Path()) {
+			_ = files.RegisterFile(file) // a conflict changes nothing
 		}
 		return true
 	})
-	return empty
-}
-
-// defaultJSONName is the name that a field has in JSON when it sets none.
-func defaultJSONName(name string) string {
-	var b []byte
-	upper := false
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c == '_':
-			upper = true
-			continue
-		case upper && 'a' <= c && c <= 'z':
-			c -= 'a' - 'A'
-		}
-		b, upper = append(b, c), false
-	}
-	return string(b)
 }

@@ -1,10 +1,11 @@
 package protoschema
 
 import (
+	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
@@ -12,143 +13,14 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Method is one gRPC method of a plugin. The zero value is none, and has no
-// use; methods come from [Descriptors]. It is safe for concurrent use.
+// Method is one gRPC method of a plugin. Methods come from [Descriptors]; the
+// zero value is none. It is safe for concurrent use.
 type Method struct {
 	desc protoreflect.MethodDescriptor
 	set  *Descriptors
 }
 
-// AmbiguousError says that a name stands for several methods.
-type AmbiguousError struct {
-	Hook string
-	// Candidates are names that stand for one method each.
-	Candidates []string
-}
-
-// Error names the candidates, the first of very many. The hook is named by who
-// tells the error.
-func (e *AmbiguousError) Error() string {
-	const most = 20
-	named := strings.Join(e.Candidates[:min(len(e.Candidates), most)], ", ")
-	if len(e.Candidates) > most {
-		named += ", …"
-	}
-	return fmt.Sprintf("%d methods have this name, want one of %s", len(e.Candidates), named)
-}
-
-// Methods lists the methods as they are declared, without those of the services
-// that every gRPC plugin has for its host: health, reflection and go-plugin's.
-func (d *Descriptors) Methods() []Method {
-	if d == nil {
-		return nil
-	}
-	return slices.Clone(d.methods)
-}
-
-// Services lists the full names of all services as they are declared.
-func (d *Descriptors) Services() []string {
-	if d == nil {
-		return nil
-	}
-	names := make([]string, 0, len(d.services))
-	for _, service := range d.services {
-		names = append(names, string(service.FullName()))
-	}
-	return names
-}
-
-// Schema describes all of Methods.
-func (d *Descriptors) Schema() schema.Schema {
-	s := schema.Schema{Hooks: []schema.Hook{}}
-	for _, m := range d.Methods() {
-		s.Hooks = append(s.Hooks, m.Hook())
-	}
-	return s
-}
-
-// Find finds a method by "Method", "Service/Method" or "pkg.Service/Method".
-// Methods that Methods leaves out are found by their full name alone. Errors
-// are [*schema.NoHookError], [*AmbiguousError], and [*MissingImportError] when no
-// source describes the method's own messages.
-func (d *Descriptors) Find(name string) (Method, error) {
-	var found []Method
-	service, method, qualified := strings.Cut(name, "/")
-	if !qualified {
-		service, method = "", name
-	}
-	if d != nil && qualified {
-		if m, ok := d.exact(service, method); ok {
-			return m, m.described()
-		}
-	}
-	for _, m := range d.Methods() {
-		full := string(m.desc.Parent().FullName())
-		fits := !qualified || full == service || strings.HasSuffix(full, "."+service)
-		if fits && string(m.desc.Name()) == method {
-			found = append(found, m)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return Method{}, &schema.NoHookError{Hook: name, Known: d.namesLike(name)}
-	case 1:
-		return found[0], found[0].described()
-	}
-	return Method{}, &AmbiguousError{Hook: name, Candidates: methodNames(found)}
-}
-
-// exact finds a method by the full name of its service.
-func (d *Descriptors) exact(service, method string) (Method, bool) {
-	for _, s := range d.services {
-		if string(s.FullName()) != service {
-			continue
-		}
-		if m := s.Methods().ByName(protoreflect.Name(method)); m != nil {
-			return Method{desc: m, set: d}, true
-		}
-	}
-	return Method{}, false
-}
-
-// namesLike names the methods in the form that name has, by which Find finds
-// them too: so it can be seen which of them is meant.
-func (d *Descriptors) namesLike(name string) []string {
-	service, _, qualified := strings.Cut(name, "/")
-	names := methodNames(d.Methods())
-	bare := map[string]int{}
-	for _, m := range d.Methods() {
-		bare[string(m.desc.Name())]++
-	}
-	for i, m := range d.Methods() {
-		switch method := string(m.desc.Name()); {
-		case qualified && strings.Contains(service, "."):
-			names[i] = m.FullName()
-		case !qualified && bare[method] == 1:
-			names[i] = method
-		}
-	}
-	return names
-}
-
-func methodNames(methods []Method) []string {
-	var names []string
-	for _, m := range methods {
-		names = append(names, m.Name())
-	}
-	return names
-}
-
-// isInfrastructure tells whether a service is for the host and no hook.
-func isInfrastructure(service protoreflect.FullName) bool {
-	switch service {
-	case "plugin.GRPCController", "plugin.GRPCBroker", "plugin.GRPCStdio", "grpc.health.v1.Health":
-		return true
-	}
-	return strings.HasPrefix(string(service), "grpc.reflection.")
-}
-
-// described returns an error when the method's own messages are not known.
+// described returns an error if the method's own messages are not described.
 func (m Method) described() error {
 	for _, message := range []protoreflect.MessageDescriptor{m.desc.Input(), m.desc.Output()} {
 		if message.IsPlaceholder() {
@@ -158,11 +30,10 @@ func (m Method) described() error {
 	return nil
 }
 
-// Name is "Service/Method", with the package before it where another service
-// has the same; Find finds the method by it.
+// Name is "Service/Method", with the package before it if another service has
+// the same; Find finds the method by it.
 func (m Method) Name() string {
-	service := m.desc.Parent().FullName()
-	if m.set.Short[m.shortName()] > 1 || isInfrastructure(service) {
+	if m.set.short[m.shortName()] > 1 || isInfrastructure(m.desc.Parent().FullName()) {
 		return m.FullName()
 	}
 	return m.shortName()
@@ -194,64 +65,85 @@ func (m Method) Streams() string {
 // NewRequest returns an empty request.
 func (m Method) NewRequest() proto.Message { return dynamicpb.NewMessage(m.desc.Input()) }
 
-// NewResponse returns an empty response, to be read into.
+// NewResponse returns an empty response, for [Descriptors.Unmarshal].
 func (m Method) NewResponse() proto.Message { return dynamicpb.NewMessage(m.desc.Output()) }
 
-// Hook describes the method as a hook, its fields as parameters by name. A
-// type is that of the proto source; a message is "message pkg.M" and an enum
-// "enum pkg.E (A, B)". A default is the JSON of what an absent field means,
-// and null for a field that can be absent. A request that is a Struct takes any
-// name.
+// OwnJSON reports whether JSON writes the request in a form of its own, which may
+// not be an object: 3 for a Value, "1.5s" for a Duration. [DecodeMessage] reads it.
+func (m Method) OwnJSON() bool { return hasOwnJSON(m.desc.Input()) }
+
+// Hook describes the method as a hook, its fields as parameters by name. A type
+// is that of the proto source; a message is "message pkg.M" and an enum
+// "enum pkg.E (A, B)". A default is the JSON of the value that an absent field
+// has, and null for a field that can be absent. A request that is a Struct takes
+// any name.
 func (m Method) Hook() schema.Hook {
+	input := m.desc.Input()
 	h := schema.Hook{
-		Name: m.Name(), Doc: comment(m.desc), Streams: m.Streams(), Params: []schema.Param{},
-		Returns: shape(m.desc.Output()),
+		Name: m.Name(), Doc: m.set.docs[m.FullName()], Streams: m.Streams(), Params: []schema.Param{},
+		Returns: outline(m.desc.Output()),
 	}
-	fields := m.desc.Input().Fields()
-	if isStruct(m.desc.Input()) && fields.Len() == 1 {
+	if isStruct(input) {
+		fields := input.Fields().Get(0)
 		h.Params = append(h.Params, schema.Param{
-			Name: fields.Get(0).TextName(), Type: kindName(fields.Get(0).MapValue()), Kind: schema.VarNames,
+			Name: fields.TextName(), Type: kindName(fields.MapValue()), Kind: schema.VarNames,
 		})
 		return h
 	}
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		h.Params = append(h.Params, schema.Param{
-			Name: field.TextName(), Type: fieldType(field), Default: fieldDefault(field), Kind: schema.NameOnly,
+	defaults := defaults(input)
+	for i := range input.Fields().Len() {
+		field := input.Fields().Get(i)
+		p := schema.Param{
+			Name: field.TextName(), Type: fieldType(field), Kind: schema.NameOnly,
 			Required: field.Cardinality() == protoreflect.Required,
-		})
+		}
+		if !p.Required {
+			p.Default = defaults[p.Name]
+		}
+		h.Params = append(h.Params, p)
 	}
 	return h
 }
 
-// OwnJSON tells whether the JSON of a request is in a way of its own, which may
-// be no object: 3 for a Value, "1.5s" for a Duration. [DecodeMessage] reads it.
-func (m Method) OwnJSON() bool { return isSpecial(m.desc.Input()) }
+// signature is that of the method, cut if it is long.
+func (m Method) signature() string { return m.Hook().ShortSignature() }
 
-// comment is the first line of what the source says of a declaration.
-func comment(d protoreflect.Descriptor) string {
-	text := d.ParentFile().SourceLocations().ByDescriptor(d).LeadingComments
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return strings.TrimSpace(line)
+// defaults is the JSON of each field's value in an empty message.
+func defaults(input protoreflect.MessageDescriptor) map[string]string {
+	empty := dynamicpb.NewMessage(plain(input))
+	texts := map[string]string{}
+	fields := empty.Descriptor().Fields()
+	for i := range fields.Len() {
+		if fields.Get(i).HasDefault() {
+			empty.Set(fields.Get(i), fields.Get(i).Default())
+		}
+		texts[fields.Get(i).TextName()] = "null"
+	}
+	written, err := protojson.MarshalOptions{AllowPartial: true, UseProtoNames: true, EmitUnpopulated: true}.Marshal(empty)
+	var values map[string]json.RawMessage
+	if err != nil || json.Unmarshal(written, &values) != nil {
+		return texts
+	}
+	for name, value := range values {
+		texts[name] = string(value)
+		if field := fields.ByTextName(name); isInteger(field.Kind()) {
+			texts[name] = strings.Trim(texts[name], `"`) // JSON has 64-bit integers as text
+		}
+	}
+	return texts
 }
 
-// shape is a message with its fields, such as "pkg.Pair{key: string, n: int32}".
-func shape(message protoreflect.MessageDescriptor) string {
-	var b strings.Builder
-	b.WriteString(strings.TrimPrefix(string(message.FullName()), "*."))
-	if isSpecial(message) {
-		return b.String()
+// outline is a message with its fields, such as "pkg.Pair{key: string, n: int32}".
+func outline(message protoreflect.MessageDescriptor) string {
+	if hasOwnJSON(message) {
+		return typeName(message.FullName())
 	}
-	b.WriteByte('{')
-	fields := message.Fields()
-	for i := range fields.Len() {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(fields.Get(i).TextName() + ": " + fieldType(fields.Get(i)))
+	fields := make([]string, message.Fields().Len())
+	for i := range fields {
+		field := message.Fields().Get(i)
+		fields[i] = field.TextName() + ": " + fieldType(field)
 	}
-	b.WriteByte('}')
-	return b.String()
+	return typeName(message.FullName()) + "{" + strings.Join(fields, ", ") + "}"
 }
 
 // fieldType names a field's type, such as "repeated string".
@@ -268,36 +160,57 @@ func fieldType(field protoreflect.FieldDescriptor) string {
 // kindName names the type of one value of a field.
 func kindName(field protoreflect.FieldDescriptor) string {
 	switch {
-	case field.Enum() != nil && !field.Enum().IsPlaceholder():
-		const most = 20
-		values := field.Enum().Values()
-		var names []string
-		for i := range min(values.Len(), most) {
-			names = append(names, string(values.Get(i).Name()))
-		}
-		if values.Len() > most {
-			names = append(names, "…")
-		}
-		return fmt.Sprintf("enum %s (%s)", field.Enum().FullName(), strings.Join(names, ", "))
-	case field.Enum() != nil:
-		return "enum " + strings.TrimPrefix(string(field.Enum().FullName()), "*.")
 	case field.Message() != nil:
-		return "message " + strings.TrimPrefix(string(field.Message().FullName()), "*.")
+		return "message " + typeName(field.Message().FullName())
+	case field.Enum() == nil:
+		return field.Kind().String()
+	case field.Enum().IsPlaceholder():
+		return "enum " + typeName(field.Enum().FullName())
 	}
-	return field.Kind().String()
+	const most = 20
+	values := field.Enum().Values()
+	var names []string
+	for i := range min(values.Len(), most) {
+		names = append(names, string(values.Get(i).Name()))
+	}
+	if values.Len() > most {
+		names = append(names, "…")
+	}
+	return fmt.Sprintf("enum %s (%s)", field.Enum().FullName(), strings.Join(names, ", "))
 }
 
-// fieldDefault is the JSON of what an absent field means.
-func fieldDefault(field protoreflect.FieldDescriptor) string {
+// Integer ranges, for errors.
+const (
+	int32Range  = " from -2147483648 to 2147483647"
+	int64Range  = " from -9223372036854775808 to 9223372036854775807"
+	uint32Range = " from 0 to 4294967295"
+	uint64Range = " from 0 to 18446744073709551615"
+)
+
+var integerRanges = map[protoreflect.Kind]string{
+	protoreflect.Int32Kind: int32Range, protoreflect.Sint32Kind: int32Range, protoreflect.Sfixed32Kind: int32Range,
+	protoreflect.Int64Kind: int64Range, protoreflect.Sint64Kind: int64Range, protoreflect.Sfixed64Kind: int64Range,
+	protoreflect.Uint32Kind: uint32Range, protoreflect.Fixed32Kind: uint32Range,
+	protoreflect.Uint64Kind: uint64Range, protoreflect.Fixed64Kind: uint64Range,
+}
+
+func isInteger(kind protoreflect.Kind) bool { return integerRanges[kind] != "" }
+
+// wanted says what one value of a field must be.
+func wanted(field protoreflect.FieldDescriptor) string {
 	switch {
-	case field.Cardinality() == protoreflect.Required:
-		return ""
-	case field.IsMap():
-		return "{}"
-	case field.IsList():
-		return "[]"
-	case field.HasPresence() && !field.HasDefault():
-		return "null"
+	case field.Message() != nil:
+		return wantedMessage(field.Message())
+	case field.Kind() == protoreflect.StringKind:
+		return "string of UTF-8"
 	}
-	return string(scalarDefault(field))
+	return kindName(field) + integerRanges[field.Kind()]
+}
+
+// wantedMessage says what the JSON, or the text, of a message must be.
+func wantedMessage(message protoreflect.MessageDescriptor) string {
+	if isWrapper(message) {
+		return wanted(message.Fields().Get(0))
+	}
+	return "message " + typeName(message.FullName()) + ownJSON[message.FullName()]
 }

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Form says how a word's text is to be read.
+// Form is how a word's text is read.
 type Form uint8
 
 // The forms of a word.
@@ -24,61 +24,31 @@ const (
 	FileText
 )
 
-// Word is one argument as it was typed, parsed but not yet typed.
+// Word is one argument as it was typed, with its form but without a type.
 type Word struct {
 	// Name is the parameter's name, empty for a positional argument.
 	Name string
 	Form Form
-	// Value is the text after the mark; for FileText and for :=@FILE what the
-	// file holds.
+	// Value is the text after the mark; for FileText and for :=@FILE the
+	// content of the file.
 	Value string
 	// Typed is the whole word, for messages.
 	Typed string
-	// files reads the file that Respell finds a word without a name to name.
+	// files reads the file of a word in which only Respell finds a name.
 	files *fileReader
 }
 
 // fileReader reads the file that a word names.
 type fileReader func(name string) ([]byte, error)
 
-// WordError says which word cannot be read. Err is a [*json.SyntaxError] when
-// its JSON is at fault, else what reading the file returned.
-type WordError struct {
-	// Word is the whole word as it was typed.
-	Word string
-	// File is the file that the word names, empty when it names none.
-	File string
-	// Offset is the byte of the JSON where it goes wrong, from 0; -1 when the
-	// JSON is not at fault.
-	Offset int
-	Err    error
-}
-
-// Error names the word, and the place in its JSON counted from 1.
-func (e *WordError) Error() string {
-	where := ""
-	if e.File != "" && e.Offset >= 0 {
-		where = fmt.Sprintf("%q: ", e.File)
-	}
-	if e.Offset >= 0 {
-		return fmt.Sprintf("argument %q: %snot JSON at byte %d: %v", Short(e.Word), where, e.Offset+1, e.Err)
-	}
-	return fmt.Sprintf("argument %q: %v", Short(e.Word), e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *WordError) Unwrap() error { return e.Err }
-
-var errNoFiles = errors.New("a file cannot be read here")
-
 // ParseWords reads the form of each word. The forms are VALUE, name=VALUE,
 // =TEXT, :=JSON, name:=JSON, @=FILE, name@=FILE, :=@FILE and name:=@FILE. A
 // name is a Python identifier or several joined by dots; a word with anything
-// else before its first "=" is a positional VALUE, such as http://x?a=b; who
-// knows other names finds them with [Word.Respell], which may read a file then.
+// else before its first "=" is a positional VALUE, such as http://x?a=b. A
+// caller that knows other names calls [Word.Respell], which may read a file.
 //
-// Files are read by read, which also gets "-" when that was typed; with a nil
-// read a word that names a file is an error. Errors are [*WordError].
+// Files are read by read, which also gets "-" if that was typed; if read is nil,
+// a word that names a file is an error. Errors are [*ArgumentError].
 func ParseWords(words []string, read func(name string) ([]byte, error)) ([]Word, error) {
 	parsed := make([]Word, 0, len(words))
 	for _, typed := range words {
@@ -91,8 +61,8 @@ func ParseWords(words []string, read func(name string) ([]byte, error)) ([]Word,
 	return parsed, nil
 }
 
-// Respell reads a VALUE again as a word with a name, which may be no Python
-// identifier: named tells what is a name. A word that has none even so comes
+// Respell reads a VALUE again as a word whose name need not be a Python
+// identifier: named reports whether a text is a name. A word without a name comes
 // back as it is. Errors are those of [ParseWords].
 func (w Word) Respell(named func(name string) bool) (Word, error) {
 	if w.Name != "" || w.Form != Plain {
@@ -107,30 +77,38 @@ func parse(typed string, files *fileReader, named func(string) bool) (Word, erro
 	if w.Name == "" && w.Form == Plain {
 		w.files = files
 	}
+	place := ""
 	if file != "" || w.Form == FileText {
-		if files == nil || *files == nil {
-			return w, &WordError{Word: typed, File: file, Offset: -1, Err: errNoFiles}
-		}
-		content, err := (*files)(file)
+		content, err := files.read(file)
 		if err != nil {
-			return w, &WordError{Word: typed, File: file, Offset: -1, Err: err}
+			e := ArgumentErrorf(w.Name, "argument %q: %v", Short(typed), err)
+			e.Err = err
+			return w, e
 		}
 		if w.Form == JSON {
 			content = bytes.TrimPrefix(content, []byte("\uFEFF"))
 		}
-		w.Value = string(content)
+		w.Value, place = string(content), fmt.Sprintf("%q: ", file)
 	}
-	if w.Form == JSON {
-		if offset, err := CheckJSON(w.Value); err != nil {
-			return w, &WordError{Word: typed, File: file, Offset: offset, Err: err}
-		}
-		w.Value = strings.Trim(w.Value, " \t\r\n")
+	if w.Form != JSON {
+		return w, nil
 	}
+	if offset, err := CheckJSON(w.Value); err != nil {
+		return w, ArgumentErrorf(w.Name, "argument %q: %snot JSON at byte %d: %v", Short(typed), place, offset+1, err)
+	}
+	w.Value = strings.Trim(w.Value, " \t\r\n")
 	return w, nil
 }
 
-// split finds a word's name, form and value, and the file it names; named tells
-// what is a name.
+// read reads a file, if there is a reader.
+func (r *fileReader) read(name string) ([]byte, error) {
+	if r == nil || *r == nil {
+		return nil, errors.New("a file cannot be read here")
+	}
+	return (*r)(name)
+}
+
+// split finds a word's name, form and value, and the file that it names.
 func split(typed string, named func(string) bool) (w Word, file string) {
 	w = Word{Value: typed, Typed: typed}
 	head, value, found := strings.Cut(typed, "=")
@@ -159,7 +137,7 @@ func split(typed string, named func(string) bool) (w Word, file string) {
 	return w, ""
 }
 
-// isName tells whether s is a Python identifier, or several joined by dots.
+// isName reports whether s is a Python identifier, or several joined by dots.
 func isName(s string) bool {
 	for part := range strings.SplitSeq(s, ".") {
 		for i, r := range part {
@@ -175,8 +153,8 @@ func isName(s string) bool {
 	return true
 }
 
-// CheckJSON returns nil when text is exactly one JSON value, else where and why
-// it is not.
+// CheckJSON returns nil if text is exactly one JSON value, else the byte offset
+// of the error and its reason.
 func CheckJSON(text string) (offset int, err error) {
 	if json.Valid([]byte(text)) {
 		return 0, nil
@@ -187,8 +165,8 @@ func CheckJSON(text string) (offset int, err error) {
 	if !errors.As(err, &syntax) {
 		return 0, err
 	}
-	// The decoder counts the byte it stumbled over as read, and the end as
-	// the place after the last byte.
+	// The decoder counts the offending byte as read, and the end of the text as
+	// the byte after the last.
 	offset = int(syntax.Offset)
 	if offset > 0 && offset <= len(text) && !strings.HasPrefix(err.Error(), "unexpected end") {
 		offset--
@@ -196,13 +174,13 @@ func CheckJSON(text string) (offset int, err error) {
 	return offset, err
 }
 
-// Short keeps a message readable when a word is long.
+// Short cuts a long word for a message.
 func Short(word string) string {
 	const most = 80
 	return cut(word, most)
 }
 
-// cut keeps the first runes of a text that has more than most.
+// cut keeps at most so many runes of a text.
 func cut(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

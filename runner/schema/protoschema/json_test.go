@@ -19,17 +19,17 @@ import (
 
 func TestDecodeMessageErrors(t *testing.T) {
 	m := allMethod(t)
-	tests := []struct{ in, want, suggest string }{
+	tests := []struct{ in, want, hint string }{
 		{"", "the request is not JSON at byte 1: unexpected end of JSON input", ""},
 		{"{", "the request is not JSON at byte 2: unexpected end of JSON input", ""},
 		{"[1]", `the request is "[1]", want an object of all.All`, ""},
 		{"null", `the request is "null", want an object of all.All`, ""},
-		{`{"txet":1}`, `no field "txet" in all.All, want one of text, data`, "text"},
-		{`{"text":"a","address":{"next":{"ciyt":"x"}}}`, `no field "address.next.ciyt" in all.Address, want one of city, zip`, "address.next.city"},
+		{`{"txet":1}`, `no field "txet" in all.All, want one of text, data`, "did you mean text?"},
+		{`{"text":"a","address":{"next":{"ciyt":"x"}}}`, `no field "address.next.ciyt" in all.Address, want one of city, zip`, "did you mean address.next.city?"},
 		{`{"addresses":[{},{"x":1}]}`, `no field "addresses[1].x" in all.Address, want one of`, ""},
 		{`{"numbers":{}}`, `numbers is "{}", want repeated int32`, ""},
 		{`{"labels":[]}`, `labels is "[]", want map<string, string>`, ""},
-		{`{"email":"a","phone":1}`, `phone is a second field of oneof contact, want one`, ""},
+		{`{"email":"a","phone":1}`, `(line 1:14): error parsing "phone", oneof all.All.contact is already set`, ""},
 		{`{"address":{"zip":1e99}}`, `address.zip is "1e99", want int32 from`, ""},
 		{`{"values":{"a":1},"limits":{"b":"x"}}`, `limits.b is "x", want int32 from`, ""},
 		{`{"text":"a","text":"b"}`, `(line 1:13): duplicate field "text"`, ""},
@@ -38,7 +38,7 @@ func TestDecodeMessageErrors(t *testing.T) {
 	for _, test := range tests {
 		_, err := DecodeMessage(m, []byte(test.in))
 		var ae *schema.ArgumentError
-		if !errors.As(err, &ae) || !strings.HasPrefix(err.Error(), test.want) || ae.Suggest != test.suggest {
+		if !errors.As(err, &ae) || !strings.HasPrefix(err.Error(), test.want) || test.hint != "" && ae.Hints()[0] != test.hint {
 			t.Errorf("%s: got %v (%+v), want %s", test.in, err, ae, test.want)
 		}
 	}
@@ -103,15 +103,9 @@ func TestEncodeMessage(t *testing.T) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	_, err = EncodeMessage(wrapperspb.String("\xff"), EncodeOptions{})
-	var ee *MessageError
-	if !errors.As(err, &ee) || err.Error() != "message google.protobuf.StringValue has no JSON: field google.protobuf.StringValue.value contains invalid UTF-8" {
+	if err == nil || err.Error() != "message google.protobuf.StringValue has no JSON: field google.protobuf.StringValue.value contains invalid UTF-8" {
 		t.Errorf("got %v", err)
 	}
-}
-
-func nan() float64 {
-	f, _ := floatValue("nan", 64)
-	return f
 }
 
 // keyTwice is an All whose meta has an entry with a key and then one of
@@ -128,11 +122,10 @@ func TestUnmarshalMessage(t *testing.T) {
 	}
 	for _, test := range tests {
 		err := (*Descriptors)(nil).Unmarshal([]byte(test.in), m.NewResponse())
-		var me *MessageError
 		if test.want == "" && err == nil {
 			continue
 		}
-		if !errors.As(err, &me) || err.Error() != test.want {
+		if err == nil || err.Error() != test.want {
 			t.Errorf("%q: got %v, want %s", test.in, err, test.want)
 		}
 	}
@@ -254,8 +247,8 @@ func TestTemplate(t *testing.T) {
 		t.Fatalf("%v: %s", err, text)
 	}
 	want := map[string]string{
-		"text": `""`, "small": "0", "large": "0", "color": `"COLOR_NONE"`, "tags": "[]", "labels": "{}", "email": `""`, "nick": `""`,
-		"at": `"1970-01-01T00:00:00Z"`, "wait": `"0s"`, "any": "{}", "meta": "{}", "any_json": "null", "list": "[]", "wrapped": "0",
+		"text": `""`, "small": "0", "large": `"0"`, "color": `"COLOR_NONE"`, "tags": "[]", "labels": "{}", "email": `""`, "nick": `""`,
+		"at": `"1970-01-01T00:00:00Z"`, "wait": `"0s"`, "any": "{}", "meta": "{}", "any_json": "null", "list": "[]", "wrapped": `"0"`,
 		"mask": `""`, "nothing": "null", "data": `""`, "flag": "false", "real": "0", "user_name": `""`,
 	}
 	for name, value := range want {

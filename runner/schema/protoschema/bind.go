@@ -1,0 +1,348 @@
+package protoschema
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// BindMessage assigns each word to a field of m's request. A field has its proto
+// name or its JSON name; dots lead into messages, and into maps by their keys,
+// which may contain dots if the values are not messages:
+//
+//   - repeated fields by repeating the word, maps by labels.key=VALUE
+//   - bool, int and float as in [schema.Bind], within the type's range
+//   - string, bytes: verbatim
+//   - an enum by the name or the number of its value
+//   - a wrapper: as the value that it wraps; Timestamp and Duration: the text
+//     that JSON has for them
+//   - a FieldMask: its paths by proto names, or as JSON has them: userName is
+//     user_name
+//   - Struct, Value and ListValue: by the rule of [schema.Value]
+//   - any other message, and a map without a key: a JSON object
+//   - name:=JSON for any field, as [DecodeMessage] reads it; for a repeated
+//     field one element, or an array of several
+//
+// The names in a Struct are its keys, and so they are in a Value that is a
+// field: meta.fields.a=x gives meta a key "fields". That applies to a request
+// that is a Struct, too. Every other request, a well-known type or not, is typed
+// by its fields: seconds=5 for a Timestamp, number_value=3 for a Value.
+//
+// A name that is no Python identifier is found, too, such as labels.my-key=VALUE.
+// Errors are [*schema.ArgumentError], whose Place is the path of the field, and
+// [*DescriptorError].
+func BindMessage(m Method, words []schema.Word) (proto.Message, error) {
+	b := messageBinder{method: m, given: map[string]given{}}
+	request := dynamicpb.NewMessage(m.desc.Input())
+	for _, w := range words {
+		if err := b.bind(request, w); err != nil {
+			return nil, err
+		}
+	}
+	return request, initialized(request)
+}
+
+// messageBinder fills one request, a word at a time.
+type messageBinder struct {
+	method Method
+	word   schema.Word      // the current one
+	given  map[string]given // by path
+}
+
+// given is the first word that set a path, or something below it.
+type given struct {
+	word  string
+	below bool
+}
+
+// bind puts one word into the request.
+func (b *messageBinder) bind(request protoreflect.Message, w schema.Word) (err error) {
+	const deepest = 100
+	if w.Name == "" {
+		if w, err = w.Respell(b.isPath); err != nil {
+			return err
+		}
+	}
+	b.word = w
+	path := strings.Split(w.Name, ".")
+	switch {
+	case w.Name == "":
+		return b.noName()
+	case len(path) > deepest:
+		return schema.BadValue(w.Name, w.Name, "a path of at most 100 names")
+	case w.Form == schema.JSON:
+		if offset, err := schema.CheckJSON(w.Value); err != nil {
+			return schema.ArgumentErrorf(w.Name, "argument %q: not JSON at byte %d: %v", schema.Short(w.Typed), offset+1, err)
+		}
+	}
+	if isStruct(request.Descriptor()) {
+		return b.structEntry(request, path, "")
+	}
+	return b.field(request, path, "")
+}
+
+// isPath reports whether a name that is no identifier begins with a field, as the
+// path of a map's key does.
+func (b *messageBinder) isPath(name string) bool {
+	first, _, _ := strings.Cut(name, ".")
+	return isStruct(b.method.desc.Input()) || findField(b.method.desc.Input(), first) != nil
+}
+
+// findField finds a field by its proto name or its JSON name.
+func findField(message protoreflect.MessageDescriptor, name string) protoreflect.FieldDescriptor {
+	fields := message.Fields()
+	return cmp.Or(fields.ByTextName(name), fields.ByName(protoreflect.Name(name)), fields.ByJSONName(name))
+}
+
+// field puts the word at path below message, whose own path is at.
+func (b *messageBinder) field(message protoreflect.Message, path []string, at string) error {
+	field := findField(message.Descriptor(), path[0])
+	if field == nil {
+		return noField(message.Descriptor(), at, path[0])
+	}
+	if err := b.oneof(message, field, at); err != nil {
+		return err
+	}
+	at = join(at, field.TextName())
+	rest, inner := path[1:], field.Message()
+	switch {
+	case field.IsMap() && len(rest) > 0:
+		return b.mapEntry(message.Mutable(field).Map(), field, rest, at)
+	case len(rest) == 0:
+		return b.leaf(message, field, at)
+	case field.IsList() || inner == nil:
+		return b.notNested(at, fieldType(field))
+	case inner.IsPlaceholder():
+		return b.method.set.missing(inner.FullName(), field)
+	}
+	return b.inside(message.Mutable(field).Message(), rest, at)
+}
+
+// inside puts the word at path below a message that is in another.
+func (b *messageBinder) inside(message protoreflect.Message, path []string, at string) error {
+	if err := b.giveBelow(at); err != nil {
+		return err
+	}
+	switch message.Descriptor().FullName() {
+	case "google.protobuf.Struct", "google.protobuf.Value":
+		return b.structEntry(message, path, at)
+	case "google.protobuf.ListValue":
+		return b.notNested(at, "message google.protobuf.ListValue")
+	}
+	return b.field(message, path, at)
+}
+
+// structEntry puts the word at path below a Struct, or a Value that is one.
+func (b *messageBinder) structEntry(message protoreflect.Message, path []string, at string) error {
+	key := path[0]
+	if !utf8.ValidString(key) {
+		return schema.BadValue(cmp.Or(at, "the request"), key, "a key of UTF-8")
+	}
+	if inner := message.Descriptor().Fields().ByName("struct_value"); inner != nil {
+		message = message.Mutable(inner).Message()
+	}
+	entries := message.Descriptor().Fields().ByName("fields")
+	value := message.Mutable(entries).Map().Mutable(protoreflect.ValueOfString(key).MapKey()).Message()
+	at = join(at, key)
+	if len(path) > 1 {
+		if err := b.giveBelow(at); err != nil {
+			return err
+		}
+		return b.structEntry(value, path[1:], at)
+	}
+	if err := b.give(at); err != nil {
+		return err
+	}
+	content := json.RawMessage(b.word.Value)
+	if b.word.Form != schema.JSON {
+		content = schema.Value(b.word.Value)
+	}
+	if err := b.method.unmarshal(content, value.Interface()); err != nil {
+		return b.badValue(at, "message google.protobuf.Value")
+	}
+	return nil
+}
+
+// mapEntry puts the word into a map, which is at, under the key that path begins
+// with.
+func (b *messageBinder) mapEntry(entries protoreflect.Map, field protoreflect.FieldDescriptor, path []string, at string) error {
+	if err := b.giveBelow(at); err != nil {
+		return err
+	}
+	value := field.MapValue()
+	text, rest := strings.Join(path, "."), []string(nil)
+	if value.Message() != nil {
+		text, rest = path[0], path[1:]
+	}
+	entry := dynamicpb.NewMessage(field.Message())
+	key, ok := textJSON(field.MapKey(), text)
+	if !ok || b.method.merge(entry, field.MapKey(), key) != nil {
+		return schema.BadValue(at, text, wanted(field.MapKey())+" as key", b.signatureHint())
+	}
+	mapKey := entry.Get(field.MapKey()).MapKey()
+	at = join(at, mapKey.String()) // however a number was typed
+	switch {
+	case len(rest) > 0 && value.Message().IsPlaceholder():
+		return b.method.set.missing(value.Message().FullName(), value)
+	case len(rest) > 0:
+		return b.inside(entries.Mutable(mapKey).Message(), rest, at)
+	}
+	if err := b.leaf(entry, value, at); err != nil {
+		return err
+	}
+	if value.Message() != nil {
+		entries.Set(mapKey, entry.Mutable(value))
+	} else {
+		entries.Set(mapKey, entry.Get(value))
+	}
+	return nil
+}
+
+// leaf puts the word into a field.
+func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.FieldDescriptor, at string) error {
+	if field.IsMap() || !field.IsList() {
+		if err := b.give(at); err != nil {
+			return err
+		}
+	}
+	inner := field.Message()
+	if inner != nil && inner.IsPlaceholder() {
+		return b.method.set.missing(inner.FullName(), field)
+	}
+	if b.word.Form == schema.JSON {
+		return b.merge(message, field, elements(field, json.RawMessage(b.word.Value)), at)
+	}
+	if !field.IsList() && inner != nil && inner.FullName() == "google.protobuf.FieldMask" && strings.Contains(b.word.Value, "_") {
+		return b.fieldMask(message.Mutable(field).Message(), at)
+	}
+	if field.IsMap() || inner != nil && !hasOwnJSON(inner) {
+		return b.merge(message, field, elements(field, schema.Value(b.word.Value)), at)
+	}
+	content, ok := textJSON(field, b.word.Value)
+	if !ok {
+		return b.badValue(at, wanted(field))
+	}
+	if field.IsList() && (inner == nil || isWrapper(inner)) {
+		content = slices.Concat([]byte("["), content, []byte("]"))
+	} else {
+		content = elements(field, content)
+	}
+	if b.method.merge(message, field, content) != nil {
+		return b.badValue(at, wanted(field))
+	}
+	return nil
+}
+
+// fieldMask sets the paths of a FieldMask by their proto names, of which not all
+// have a form in JSON.
+func (b *messageBinder) fieldMask(mask protoreflect.Message, at string) error {
+	paths := strings.Split(strings.TrimSpace(b.word.Value), ",")
+	invalid := func(path string) bool { return !protoreflect.FullName(path).IsValid() }
+	content, err := json.Marshal(paths)
+	if err != nil || slices.ContainsFunc(paths, invalid) {
+		return b.badValue(at, wantedMessage(mask.Descriptor()))
+	}
+	return b.merge(mask, mask.Descriptor().Fields().ByName("paths"), content, at)
+}
+
+// merge adds the JSON of a field, which is at, to what the message has.
+func (b *messageBinder) merge(message protoreflect.Message, field protoreflect.FieldDescriptor, content json.RawMessage, at string) error {
+	if err := b.method.merge(message, field, content); err != nil {
+		return b.method.locate(field, content, at, err)
+	}
+	return nil
+}
+
+// textJSON writes a VALUE for one value of a field, a scalar or a well-known type,
+// as the JSON that protojson reads. It reports whether the text may fit: protojson
+// checks the rest.
+func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage, bool) {
+	trimmed := strings.TrimSpace(text)
+	switch kind := field.Kind(); kind {
+	case protoreflect.StringKind:
+		return schema.Quote(text), utf8.ValidString(text)
+	case protoreflect.BytesKind:
+		return schema.Quote(base64.StdEncoding.EncodeToString([]byte(text))), true
+	case protoreflect.BoolKind:
+		return schema.ParseBool(text)
+	case protoreflect.FloatKind, protoreflect.DoubleKind:
+		return floatJSON(text)
+	case protoreflect.EnumKind:
+		return enumJSON(field.Enum(), trimmed)
+	case protoreflect.MessageKind, protoreflect.GroupKind:
+		return messageJSON(field.Message(), text)
+	default:
+		return schema.ParseInt(text)
+	}
+}
+
+// floatJSON reads a float, and the three that are not numbers by any of the names
+// that Python and JSON have for them.
+func floatJSON(text string) (json.RawMessage, bool) {
+	switch sign, name := schema.CutSign(strings.ToLower(strings.TrimSpace(text))); name {
+	case "nan":
+		return json.RawMessage(`"NaN"`), sign == ""
+	case "inf", "infinity":
+		return schema.Quote(sign + "Infinity"), true
+	}
+	return schema.ParseFloat(text)
+}
+
+// enumJSON reads a value by name or number. A closed enum, as those of proto2 are,
+// takes only the numbers that it declares.
+func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, bool) {
+	number, ok := schema.ParseInt(text)
+	switch {
+	case enum.FullName() == "google.protobuf.NullValue" && text == "null":
+		return json.RawMessage(text), true
+	case !ok:
+		return schema.Quote(text), utf8.ValidString(text)
+	case !enum.IsClosed() || enum.IsPlaceholder():
+		return number, true
+	}
+	for i := range enum.Values().Len() {
+		if string(number) == protoreflect.ValueOfEnum(enum.Values().Get(i).Number()).String() {
+			return number, true
+		}
+	}
+	return nil, false
+}
+
+// messageJSON reads a message that JSON writes in a form of its own.
+func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawMessage, bool) {
+	switch message.FullName() {
+	case "google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask":
+		return schema.Quote(strings.TrimSpace(text)), true
+	}
+	if isWrapper(message) {
+		return textJSON(message.Fields().Get(0), text)
+	}
+	return schema.Value(text), true
+}
+
+// elements makes an array of the JSON of one element of a repeated field. A null
+// is an element only of a list of Value, and the absence of a list otherwise.
+func elements(field protoreflect.FieldDescriptor, content json.RawMessage) json.RawMessage {
+	trimmed := strings.TrimSpace(string(content))
+	null := trimmed == "null" && (field.Message() == nil || field.Message().FullName() != "google.protobuf.Value")
+	if !field.IsList() || null || strings.HasPrefix(trimmed, "[") {
+		return content
+	}
+	return slices.Concat([]byte("["), content, []byte("]"))
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}

@@ -1,0 +1,94 @@
+package protoschema
+
+import (
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// giveBelow records that the word sets something below a path, and rejects it if
+// another word set the path as a whole.
+func (b *messageBinder) giveBelow(at string) error {
+	first, again := b.given[at]
+	if again && !first.below {
+		return b.givenTwice(at, first.word)
+	}
+	if !again {
+		b.given[at] = given{b.word.Typed, true}
+	}
+	return nil
+}
+
+// give records that the word sets a path, and rejects a second word for it or
+// for something below it.
+func (b *messageBinder) give(at string) error {
+	if first, again := b.given[at]; again {
+		return b.givenTwice(at, first.word)
+	}
+	b.given[at] = given{word: b.word.Typed}
+	return nil
+}
+
+// oneof rejects a second field of one oneof.
+func (b *messageBinder) oneof(message protoreflect.Message, field protoreflect.FieldDescriptor, at string) error {
+	oneof := field.ContainingOneof()
+	if oneof == nil || oneof.IsSynthetic() {
+		return nil
+	}
+	set := message.WhichOneof(oneof)
+	if set == nil || set.Number() == field.Number() {
+		return nil
+	}
+	first := b.given[join(at, set.TextName())].word
+	return schema.ArgumentErrorf(join(at, field.TextName()), "%q and %q are both of oneof %s, want one",
+		schema.Short(first), schema.Short(b.word.Typed), oneof.Name())
+}
+
+func (b *messageBinder) givenTwice(at, first string) error {
+	return schema.GivenTwice(at, first, b.word.Typed, b.signatureHint())
+}
+
+func (b *messageBinder) badValue(at, want string) error {
+	return schema.BadValue(at, b.word.Value, want, b.signatureHint())
+}
+
+func (b *messageBinder) signatureHint() string { return "the hook is " + b.method.signature() }
+
+// noName rejects a value without a name, since fields have no positions.
+func (b *messageBinder) noName() error {
+	input, typed := b.method.desc.Input(), schema.Short(b.word.Typed)
+	names := fieldNames(input)
+	if isStruct(input) || len(names) == 0 {
+		return schema.ArgumentErrorf("", "%q has no name, want name=VALUE", typed)
+	}
+	e := schema.ArgumentErrorf("", "%q has no name, want name=VALUE with %s", typed, schema.OneOf(names))
+	value := b.word.Typed
+	if b.word.Form == schema.Plain {
+		value = "=" + value
+	}
+	e.Advice = []string{"fields have no positions: " + schema.QuoteLine([]string{names[0] + value})}
+	return e
+}
+
+func (b *messageBinder) notNested(at, kind string) error {
+	return schema.ArgumentErrorf(at, "%s is %s, want no name below it as in %q", schema.Short(at), kind, schema.Short(b.word.Typed))
+}
+
+// noField reports a name that a message, which is at, does not have.
+func noField(message protoreflect.MessageDescriptor, at, name string) error {
+	names, path := fieldNames(message), join(at, name)
+	e := schema.ArgumentErrorf(path, "no field %q in %s, want %s", schema.Short(path), message.FullName(), schema.OneOf(names))
+	if meant := schema.Suggest(name, names); meant != "" {
+		e.Advice = schema.DidYouMean(join(at, meant))
+	}
+	return e
+}
+
+func fieldNames(message protoreflect.MessageDescriptor) []string {
+	fields := message.Fields()
+	names := []string{}
+	for i := range fields.Len() {
+		names = append(names, fields.Get(i).TextName())
+	}
+	return names
+}
