@@ -10,10 +10,10 @@ import (
 )
 
 func TestBrokenDescriptors(t *testing.T) {
-	if _, err := ReadFiles("x_pb2.py", []byte("\xff")); err == nil || !strings.HasPrefix(err.Error(), "descriptors in x_pb2.py: ") {
+	if _, err := ReadFiles("x_pb2.py", []byte("\xff")); err == nil || !strings.HasPrefix(err.Error(), "descriptor in x_pb2.py: ") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := ReadProtoset("x.protoset", []byte("\xff")); err == nil || !strings.HasPrefix(err.Error(), "descriptors in x.protoset: ") {
+	if _, err := ReadProtoset("x.protoset", []byte("\xff")); err == nil || !strings.HasPrefix(err.Error(), "descriptor in x.protoset: ") {
 		t.Errorf("got %v", err)
 	}
 	file := func(name string, imports ...string) *descriptorpb.FileDescriptorProto {
@@ -34,7 +34,7 @@ func TestBrokenDescriptors(t *testing.T) {
 	broken := file("c.proto")
 	broken.MessageType = []*descriptorpb.DescriptorProto{{Name: proto.String("1")}}
 	if _, err := MergeDescriptors(Source{Name: "x", Files: []*descriptorpb.FileDescriptorProto{broken}}); !errors.As(err, &de) ||
-		!strings.HasPrefix(err.Error(), "descriptors in x: c.proto: ") {
+		!strings.HasPrefix(err.Error(), "descriptor in x: c.proto: ") {
 		t.Errorf("bad name: got %v", err)
 	}
 	if _, err := MergeDescriptors(Source{Files: []*descriptorpb.FileDescriptorProto{file("")}}); !errors.As(err, &de) {

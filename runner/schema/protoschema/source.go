@@ -65,7 +65,7 @@ func (e *DescriptorError) Error() string {
 	if e.Source == "" {
 		return cleanProto(e.Err)
 	}
-	return "descriptors in " + e.Source + ": " + cleanProto(e.Err)
+	return "descriptor in " + e.Source + ": " + cleanProto(e.Err)
 }
 
 // Unwrap returns the cause.
