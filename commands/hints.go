@@ -13,7 +13,6 @@ import (
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -51,7 +50,6 @@ func (f *program) usageHints(err error, add adder) {
 		noHook      *missingHookError
 		shell       *unknownShellError
 		finding     *unknownFindingError
-		line        *lines.LineError
 	)
 	switch {
 	case errors.As(err, &unknownCmd):
@@ -73,10 +71,6 @@ func (f *program) usageHints(err error, add adder) {
 		add("flags come after it: %s", early.line)
 	case errors.As(err, &noHook):
 		add("`pyplug hooks %s` lists its hooks", schema.QuoteLine([]string{noHook.plugin}))
-	case errors.As(err, &line):
-		if line.Suggest != "" {
-			add("did you mean %s?", line.Suggest)
-		}
 	case errors.As(err, &shell):
 		if shell.suggest != "" {
 			add("did you mean %s?", shell.suggest)

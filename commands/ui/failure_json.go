@@ -3,14 +3,20 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// withHints is the error with the hints that only the command line's reader knows.
+// withHints returns the error with those of the failure's hints that it does not have.
 func (f Failure) withHints() *hook.Error {
 	e := *f.Err
-	e.Hints = append(e.Hints[:len(e.Hints):len(e.Hints)], f.Hints...)
+	e.Hints = slices.Clone(e.Hints)
+	for _, hint := range f.Hints {
+		if !slices.Contains(e.Hints, hint) {
+			e.Hints = append(e.Hints, hint)
+		}
+	}
 	return &e
 }
 

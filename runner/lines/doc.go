@@ -1,23 +1,23 @@
-// Package lines answers JSON Lines with calls: one call for each line that it
-// reads, one answer line for each, many at a time.
+// Package lines answers JSON Lines with calls: one call for each line that it reads,
+// one answer for each, many at a time.
 //
-//  1. One goroutine reads lines, however long they are up to a bound, and makes a
-//     request of each. What it cannot read is answered as an error.
-//  2. A request gets its place in the order of answers, and goes to one of the
-//     jobs: goroutines that make the calls.
-//  3. Each writes its answer, and the items of a stream as they come, to the
-//     outbox: those of the first line that is not answered go straight to the
-//     output, those behind it are held until it is their turn. Unordered, all go
-//     straight.
-//  4. One goroutine writes what is there to the output, as soon as there is any,
-//     so that an answer never waits for more input.
-//  5. All of it is bounded. Where too much is held, or the output takes nothing,
-//     a stream waits with its next item and no further line is read.
+//  1. One goroutine reads lines and makes a request of each. It answers a line that
+//     it cannot read with an error.
+//  2. A request gets its place in the order of answers and goes to one of the
+//     goroutines that make calls.
+//  3. That goroutine puts its answer, and the items of a stream as they come, into
+//     the outbox. The lines of the first task that is not answered go straight to the
+//     output; the outbox holds those of the tasks behind it. Unordered, all go
+//     straight to the output.
+//  4. One goroutine writes what is there as soon as there is anything, so that an
+//     answer never waits for more input.
+//  5. Memory is bounded. If the outbox holds too much, or the output is slow, a
+//     stream waits with its next item and no further line is read.
 //
-// Input that ends, and [Options].Stop, drain: nothing more is read, and what runs
-// is answered. So does a caller that gave up, whose refusals are no answers: so
-// which lines are answered does not depend on how far the reading is ahead. Ending
-// the context of [Engine.Run] cancels what runs.
+// The end of the input and [Options].Stop end the reading; what runs is still
+// answered. So does a caller that gave up: the lines whose calls it refuses get no
+// answer, so that it does not matter how far the reading is ahead. Ending the context
+// of [Engine.Run] cancels the calls in progress.
 //
-// It never knows flags, processes, restarts, or what an error looks like.
+// It never knows flags, processes, restarts, or how an error is shown.
 package lines

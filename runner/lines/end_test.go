@@ -197,13 +197,13 @@ func TestNotRead(t *testing.T) {
 		close(r.stop)
 		began := time.Now()
 		<-r.done
-		if took := time.Since(began); took > 2*DefaultPatience || !errors.Is(r.err, ErrNotRead) {
+		if took := time.Since(began); took > 2*DefaultWriteTimeout || !errors.Is(r.err, ErrNotRead) {
 			t.Errorf("it ended after %v with %v", took, r.err)
 		}
 		close(out.open) // for the write that was left
 	})
 	synctest.Test(t, func(t *testing.T) {
-		out := &slow{delay: 2 * DefaultPatience / 3}
+		out := &slow{delay: 2 * DefaultWriteTimeout / 3}
 		r := start(t, callerFunc(func(context.Context, hook.Call) (hook.Result, error) {
 			return valued([]byte(`"` + strings.Repeat("x", chunkSize) + `"`)), nil
 		}), func(o *Options) { o.Out = out })

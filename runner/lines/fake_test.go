@@ -18,8 +18,8 @@ type callerFunc func(ctx context.Context, c hook.Call) (hook.Result, error)
 
 func (f callerFunc) Call(ctx context.Context, c hook.Call) (hook.Result, error) { return f(ctx, c) }
 
-// told answers with the call itself.
-func told(_ context.Context, c hook.Call) (hook.Result, error) {
+// echoed answers with the call itself.
+func echoed(_ context.Context, c hook.Call) (hook.Result, error) {
 	value := append(schema.AppendQuote([]byte("["), c.Hook), ',')
 	if c.Args.JSON == nil {
 		value = append(value, `"none"`...)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // FuzzLines holds that each line that is not blank gets exactly one answer, in its
@@ -29,7 +31,7 @@ func FuzzLines(f *testing.F) {
 		}
 		var out bytes.Buffer
 		o.Out = &out
-		if err := New(callerFunc(told), o).Run(t.Context()); err != nil {
+		if err := New(callerFunc(echoed), o).Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		var want []int // the lines that are not blank, found in another way
@@ -60,6 +62,35 @@ func FuzzLines(f *testing.F) {
 			if how%4 > 0 && answer.Line == 0 && string(answer.ID) != fmt.Sprint(want[i]) {
 				t.Fatalf("id %s, want %d: %s", answer.ID, want[i], line)
 			}
+		}
+	})
+}
+
+// FuzzValidJSON holds that a line is JSON exactly if encoding/json says so, and that
+// the keys of an object are found where they are.
+func FuzzValidJSON(f *testing.F) {
+	for _, seed := range []string{
+		`{"a": [1, -0.5e+3, "\u00e9\\\"", true, false, null], "b\n" : {}}`, `[[],[ ],{ }]`, `01`, `-`, `1.`, `1e`, `"\x"`, `"\u12g4"`, `"\u1`,
+		"\"\x01\"", `{"a" 1}`, `{"a":1,}`, `[1,]`, `tru`, `nulll`, ``, ` `, `{`, `"a`, `1 2`, "\"\xff\"", strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth),
+		strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1), `{"a":` + strings.Repeat("[", maxDepth) + strings.Repeat("]", maxDepth) + `}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if bytes.IndexByte(text, '\n') >= 0 {
+			return // no line has one
+		}
+		members := map[string]json.RawMessage{}
+		got := validJSON(text, func(key, value []byte) { members[unquote(key)] = value })
+		if want := json.Valid(text) && utf8.Valid(text); got != want {
+			t.Fatalf("got %t, want %t: %q", got, want, text)
+		}
+		var want map[string]json.RawMessage
+		if !got || json.Unmarshal(text, &want) != nil || want == nil {
+			return
+		}
+		if !reflect.DeepEqual(members, want) {
+			t.Errorf("%s: got %s, want %s", text, members, want)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package lines
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,57 +29,55 @@ const (
 
 // The defaults of [Options].
 const (
-	DefaultMaxLine  = 64 << 20
-	DefaultPatience = 10 * time.Second
+	DefaultMaxLine      = 64 << 20
+	DefaultWriteTimeout = 10 * time.Second
 )
 
 // Options say what is read and how it is answered. In, Out and Error are needed;
-// the zero value of the others is their default. They are not changed while
-// [Engine.Run] goes on.
+// the others default to their zero value. They must not change during [Engine.Run].
 type Options struct {
 	In  io.Reader
 	Out io.Writer
-	// Error writes an error as one line of JSON. It may be called from several
-	// goroutines at once.
+	// Error writes an error as one line of JSON. Several goroutines may call it at
+	// once.
 	Error func(*hook.Error) json.RawMessage
 	// Hook is the hook of every line, which then is its arguments alone, read as
-	// Items says. Where it is empty each line names its own.
+	// Items says. If it is empty each line names its own.
 	Hook  string
 	Items Items
 	// Jobs is how many calls are made at once, at least 1.
 	Jobs int
-	// Unordered has answers come as they are ready.
+	// Unordered writes answers as they are ready.
 	Unordered bool
-	// Timeout bounds each call, with what it waits for; 0: nothing does.
+	// Timeout bounds each call, waiting included; 0: no limit.
 	Timeout time.Duration
 	// MaxLine is how many bytes a line may have; 0: DefaultMaxLine.
 	MaxLine int
-	// Stop drains when it is closed; nil: nothing does but the end of In. From
-	// then on an Out that takes nothing for Patience, 0: DefaultPatience, is
-	// given up.
-	Stop     <-chan struct{}
-	Patience time.Duration
-	// GaveUp is closed when the caller makes no more calls; nil: it always does.
-	// That drains, too. A line whose call it refuses from then on, which is not
-	// sent, gets no answer.
+	// Stop, when it is closed, ends the reading; nil: only the end of In does. From
+	// then on Run gives up on an Out that takes nothing for WriteTimeout, 0:
+	// DefaultWriteTimeout.
+	Stop         <-chan struct{}
+	WriteTimeout time.Duration
+	// GaveUp is closed when the caller makes no more calls; nil: it always does. It
+	// ends the reading, too. A line whose call is then refused without being sent
+	// gets no answer.
 	GaveUp <-chan struct{}
 }
 
-// Counts say how far an [Engine] is: how many lines are answered, how many of
-// them with an error, and how many calls go on; Last is the number of the last
+// Counts say how far an [Engine] is: how many lines are answered, how many of them
+// with an error, and how many calls are in progress. Last is the number of the last
 // line that is answered, 0 for none.
 type Counts struct{ Answered, Failed, Running, Last int64 }
 
-// ErrGaveUp is the error of an end by [Options].GaveUp: that came before the end of
-// the input, or before a line was called.
+// ErrGaveUp reports that [Options].GaveUp ended the reading before the end of the
+// input, or before a line was called.
 var ErrGaveUp = errors.New("the caller gave up")
 
-// ErrNotRead is the error of an output that took nothing for too long while it
-// was waited for.
+// ErrNotRead reports an output that took nothing for too long.
 var ErrNotRead = errors.New("it is not being read")
 
-// ReadError is the error of an input that could not be read to its end. What was
-// read is answered.
+// ReadError reports an input that could not be read to its end. What was read is
+// answered.
 type ReadError struct{ Err error }
 
 // Error is the cause.
@@ -93,56 +92,50 @@ type Engine struct {
 	o      Options
 	out    *outbox
 	tasks  chan *task
-	// closed ends the reading and the goroutines that call; endErr is why the
-	// reading ended, and set before.
+	// closed ends the reading and the goroutines that call. endErr is why the
+	// reading ended, set before.
 	closed  chan struct{}
 	closing sync.Once
 	endErr  error
-
-	answered, failed, running, last atomic.Int64
-	refused                         atomic.Bool // a line got no answer
+	refused atomic.Bool // a line got no answer
 }
 
 // task is one line and its answer.
 type task struct {
 	request
-	line int // its number, from 1
-	seq  int // its place in the order of answers
+	line           int  // its number, from 1
+	called, failed bool // used by one goroutine at a time
 
 	// Protected by the outbox.
-	text []byte // of the answer, held until its turn
-	done bool   // all of the answer is written
+	text []byte // lines of the answer, held until its turn
+	done bool   // all of the answer is there
 }
 
 // New makes an engine that calls caller.
 func New(caller hook.Caller, o Options) *Engine {
 	o.Jobs = max(o.Jobs, 1)
-	if o.MaxLine == 0 {
-		o.MaxLine = DefaultMaxLine
-	}
-	if o.Patience == 0 {
-		o.Patience = DefaultPatience
-	}
-	return &Engine{caller: caller, o: o, tasks: make(chan *task), closed: make(chan struct{})}
+	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, DefaultWriteTimeout)
+	return &Engine{caller: caller, o: o, out: newOutbox(!o.Unordered), tasks: make(chan *task), closed: make(chan struct{})}
 }
 
-// Counts tells how far it is. It may be called at any time.
+// Counts reports how far the engine is. It may be called at any time.
 func (e *Engine) Counts() Counts {
-	return Counts{Answered: e.answered.Load(), Failed: e.failed.Load(), Running: e.running.Load(), Last: e.last.Load()}
+	e.out.mu.Lock()
+	defer e.out.mu.Unlock()
+	return e.out.counts
 }
 
 // Run reads and answers until the input ends, or [Options].Stop, and all that was
-// begun is answered. Ending ctx cancels the calls that run, which are answered
-// then, too. The error is that of the output, [ErrNotRead] among them, which
-// cancels the calls; [ErrGaveUp]; or a [*ReadError]; nil when there is none. It is
-// called once.
+// begun is answered. Ending ctx cancels the calls in progress, which are answered
+// then, too. The error is that of the output, such as [ErrNotRead], which cancels
+// the calls; [ErrGaveUp]; a [*ReadError]; or nil. Run is called once.
 //
-// No call goes on when it has returned. A read of the input may, whose result is
-// lost, and after ErrNotRead the write that is not taken.
+// When Run has returned no call is in progress. A read of the input may be, whose
+// result is lost, and after ErrNotRead a write.
 func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	e.out = newOutbox(ctx, !e.o.Unordered)
 	written := make(chan struct{})
 	go func() { // ends when all is answered and written, or cannot be
 		defer close(written)
@@ -152,34 +145,35 @@ func (e *Engine) Run(ctx context.Context) error {
 	}()
 	var calls sync.WaitGroup
 	for range e.o.Jobs {
-		calls.Go(func() { (&job{Engine: e, ctx: ctx}).work() }) // ends when e is closed, and its call has ended
+		calls.Go(func() { e.work(ctx) }) // ends when e is closed, and its call has ended
 	}
-	go e.read() // ends with the input; or when e is closed, but for a read that waits
-	select {
-	case <-e.closed: // the input ended
-	case <-e.o.Stop:
-	case <-e.o.GaveUp:
-		e.close(ErrGaveUp)
-	case <-ctx.Done():
-	}
-	e.close(nil)
+	go e.read(ctx) // ends with the input; or when e is closed, except for a read that waits
+	stopped := make(chan struct{})
+	go func() { // ends with ctx at the latest
+		defer close(stopped)
+		select {
+		case <-e.o.Stop:
+			e.close(nil)
+		case <-e.o.GaveUp:
+			e.close(ErrGaveUp)
+		case <-ctx.Done():
+			e.close(nil)
+		}
+	}()
 	select {
 	case <-written:
-	case <-e.o.Stop:
-		e.out.insist(e.o.Patience, written)
-	case <-e.o.GaveUp:
-		e.out.insist(e.o.Patience, written)
-	case <-ctx.Done():
-		e.out.insist(e.o.Patience, written)
+	case <-stopped:
+		e.out.flush(e.o.WriteTimeout, written)
 	}
-	if err := e.out.failure(); err != nil {
+	err := e.out.failure()
+	if err != nil {
 		cancel(err)
 	}
 	calls.Wait()
-	if err := e.out.failure(); err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if e.refused.Load() {
+	case e.refused.Load():
 		return ErrGaveUp
 	}
 	return e.endErr
@@ -195,21 +189,19 @@ func (e *Engine) close(err error) {
 }
 
 // read makes tasks of lines.
-func (e *Engine) read() {
+func (e *Engine) read(ctx context.Context) {
 	in := newLineReader(e.o.In, e.o.MaxLine)
 	p := parser{hook: e.o.Hook, items: e.o.Items}
 	for number := 1; ; number++ {
 		line, err := in.next()
-		if err != nil && !isLineError(err) {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			} else {
-				err = &ReadError{Err: err}
-			}
-			e.close(err)
+		switch {
+		case errors.Is(err, io.EOF):
+			e.close(nil)
 			return
-		}
-		if err == nil && p.blank(line) {
+		case err != nil && !isLineError(err):
+			e.close(&ReadError{Err: err})
+			return
+		case err == nil && p.blank(line):
 			continue
 		}
 		t := &task{line: number}
@@ -220,13 +212,15 @@ func (e *Engine) read() {
 			return
 		}
 		if err != nil {
-			e.refuse(t, err)
+			unread := hook.NewError(hook.Request, err)
+			unread.Hook = t.hook
+			e.fail(ctx, t, unread)
 			continue
 		}
 		select {
 		case e.tasks <- t:
 		case <-e.closed:
-			e.out.retract(t)
+			e.out.finish(ctx, t, nil)
 			return
 		}
 	}

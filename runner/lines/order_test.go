@@ -281,7 +281,7 @@ func TestUnorderedStreams(t *testing.T) {
 }
 
 // TestStreamWaits holds that a stream whose turn has not come waits when it has
-// given much, is told when its time is up, and goes on when its turn comes.
+// given much, is echoed when its time is up, and goes on when its turn comes.
 func TestStreamWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, given := make(chan struct{}), new(atomic.Int64)

@@ -9,193 +9,198 @@ import (
 )
 
 const (
-	// window is how many lines may be under way, answered or not, behind the
-	// first that is not answered.
+	// window is how many lines may be in progress behind the first one that is not
+	// answered, answered or not.
 	window = 1024
-	// holdSize is how many bytes of answers, and of items, may be held behind it
-	// before no further call is begun and streams wait.
+	// holdSize is how many bytes of answers may be held behind it before no further
+	// call begins and streams wait.
 	holdSize = 16 << 20
-	// roomSize is how many bytes may wait to be written.
+	// roomSize is how many bytes may wait to be written before more must wait.
 	roomSize = 1 << 20
-	// chunkSize is about how much one Write gets, so that an output that is slow
-	// is seen to take something.
+	// chunkSize is about how much one Write gets, so that progress of a slow output
+	// is seen.
 	chunkSize = 64 << 10
 )
 
 // outbox puts answers in order and writes them. It is safe for concurrent use.
 type outbox struct {
 	ordered bool
-	// ctx is that of the calls. When it is over nobody waits for room any more:
-	// what is left is at most one answer of each.
-	ctx context.Context
 
-	mu   sync.Mutex // protects what follows
-	more sync.Cond  // there is something for the writer
-	// moved is closed when there may be room; nil when nobody waits for it.
-	moved       chan struct{}
-	buf, spare  []byte // to be written; the last that was
-	pending     int    // bytes not yet written, buf among them
-	written     int64
-	ring        [window]*task // by seq; nil: answered, and on the way out
-	first, next int           // seq of the first that is not answered, and of the next
-	held        int           // bytes of tasks behind the first
-	open        int           // tasks not answered
-	closed      bool
-	err         error
+	mu      sync.Mutex // protects what follows
+	changed sync.Cond  // what follows has changed
+	buf     []byte     // lines to be written
+	queue   []*task    // in order: the tasks that are not answered, and those behind them
+	held    int        // bytes of answers held by the tasks of queue
+	open    int        // tasks not answered
+	closed  bool       // no more tasks
+	writing bool       // a Write is in progress
+	written int64      // bytes
+	err     error      // of the output
+	counts  Counts
 }
 
-func newOutbox(ctx context.Context, ordered bool) *outbox {
-	o := &outbox{ordered: ordered, ctx: ctx}
-	o.more.L = &o.mu
+func newOutbox(ordered bool) *outbox {
+	o := &outbox{ordered: ordered}
+	o.changed.L = &o.mu
 	return o
 }
 
-// admit gives a task its place, once there is one. False tells that no further
-// task is taken.
+// admit gives a task its place in the order, once there is room for it. It returns
+// false if no more tasks are accepted.
 func (o *outbox) admit(t *task) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for !o.closed && o.ordered && (o.next-o.first >= window || o.held >= holdSize) {
-		o.wait(nil)
+	for !o.closed && (len(o.queue) >= window || o.held >= holdSize) {
+		o.changed.Wait()
 	}
 	if o.closed {
 		return false
 	}
 	o.open++
 	if o.ordered {
-		t.seq = o.next
-		o.ring[t.seq%window] = t
-		o.next++
+		o.queue = append(o.queue, t)
 	}
 	return true
 }
 
-// retract takes back the task that was admitted last.
-func (o *outbox) retract(t *task) {
+// call counts a call that begins.
+func (o *outbox) call() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.open--
-	if o.ordered {
-		o.next--
-		o.ring[t.seq%window] = nil
-	}
-	o.more.Signal()
+	o.counts.Running++
 }
 
-// put writes a part of an answer, one line, once there is room. The error is that
-// of the output, or ctx's cause.
-func (o *outbox) put(ctx context.Context, t *task, text []byte) error {
+// put writes one line of an answer, which line appends, once there is room. The
+// error is that of the output, or ctx's cause.
+func (o *outbox) put(ctx context.Context, t *task, line func([]byte) []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.err == nil && !o.room(t) {
-		if !o.wait(ctx.Done()) {
-			return context.Cause(ctx)
+	if !o.wait(ctx, func() bool { return o.err != nil || o.room(t) }) {
+		return context.Cause(ctx)
+	}
+	o.add(t, line)
+	return o.err
+}
+
+// finish writes the last line of an answer; nil drops the task unanswered. It waits
+// for room only if the line goes straight to the output, and not after ctx is done.
+func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if t.called {
+		o.counts.Running--
+	}
+	if line != nil {
+		// Whoever has read an answer finds it counted.
+		o.counts.Answered++
+		o.counts.Last = max(o.counts.Last, int64(t.line))
+		if t.failed {
+			o.counts.Failed++
 		}
+		o.wait(ctx, func() bool { return o.err != nil || !o.turn(t) || o.room(t) })
+		o.add(t, line)
 	}
-	if o.err != nil {
-		return o.err
-	}
-	o.add(t, text)
-	return nil
-}
-
-// finish writes the last line of an answer, and those behind it whose turn it is
-// then. It waits for room only where the line goes straight out.
-func (o *outbox) finish(t *task, text []byte) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for o.err == nil && o.turn(t) && !o.room(t) && o.wait(o.ctx.Done()) {
-	}
-	o.add(t, text)
 	t.done = true
 	o.open--
-	if o.ordered && o.turn(t) {
-		o.advance()
-	}
-	o.more.Signal()
+	o.changed.Broadcast()
 }
 
-// turn tells whether what t says goes straight out. Held: mu.
-func (o *outbox) turn(t *task) bool { return !o.ordered || t.seq == o.first }
+// turn reports whether t's lines go straight to the output. Held: mu.
+func (o *outbox) turn(t *task) bool { return !o.ordered || o.queue[0] == t }
 
-// room tells whether t may say more. Held: mu.
+// room reports whether t may add a line. Held: mu.
 func (o *outbox) room(t *task) bool {
 	if o.turn(t) {
-		return len(o.buf) < roomSize
+		return len(o.buf) < roomSize && len(t.text) == 0
 	}
 	return o.held < holdSize
 }
 
 // add takes a line. Held: mu.
-func (o *outbox) add(t *task, text []byte) {
+func (o *outbox) add(t *task, line func([]byte) []byte) {
 	switch {
 	case o.err != nil:
-	case o.turn(t):
-		o.queue(text)
+	case o.turn(t) && len(t.text) == 0:
+		o.buf = line(o.buf)
+		o.changed.Broadcast()
 	default:
-		t.text = append(t.text, text...)
-		o.held += len(text)
+		before := len(t.text)
+		t.text = line(t.text)
+		o.held += len(t.text) - before
 	}
 }
 
-// advance goes on to the first task that is not answered, and takes what the ones
-// up to it have said. Held: mu.
+// advance moves on to the first task that is not answered, and queues the lines of
+// those up to it, as long as there is room. Held: mu.
 func (o *outbox) advance() {
-	for o.first < o.next {
-		t := o.ring[o.first%window]
-		o.queue(t.text)
+	for len(o.queue) > 0 && len(o.buf) < roomSize {
+		t := o.queue[0]
+		if len(t.text) > 0 && o.err == nil {
+			o.buf = append(o.buf, t.text...)
+		}
 		o.held -= len(t.text)
 		t.text = nil
 		if !t.done {
-			break
+			return
 		}
-		o.ring[o.first%window] = nil
-		o.first++
+		o.queue[0] = nil
+		o.queue = o.queue[1:]
+		o.changed.Broadcast()
 	}
-	o.wake()
 }
 
-// queue hands text to the writer. Held: mu.
-func (o *outbox) queue(text []byte) {
-	if o.err != nil || len(text) == 0 {
-		return
+// wait waits until ready, and returns false if ctx is done first. Held: mu, except
+// while it waits.
+func (o *outbox) wait(ctx context.Context, ready func() bool) bool {
+	if ready() {
+		return true
 	}
-	o.buf = append(o.buf, text...)
-	o.pending += len(text)
-	o.more.Signal()
+	defer context.AfterFunc(ctx, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.changed.Broadcast()
+	})()
+	for !ready() {
+		if ctx.Err() != nil {
+			return false
+		}
+		o.changed.Wait()
+	}
+	return true
 }
 
-// write writes until o is closed and all tasks are answered, or until the error
-// that it returns.
+// write writes until the outbox is closed and all tasks are answered, or until the
+// output fails.
 func (o *outbox) write(w io.Writer) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	var spare []byte
 	for {
-		for len(o.buf) == 0 && o.err == nil && !(o.closed && o.open == 0) {
-			o.more.Wait()
+		for o.advance(); len(o.buf) == 0 && o.err == nil && (!o.closed || o.open > 0); o.advance() {
+			o.changed.Wait()
 		}
 		if len(o.buf) == 0 || o.err != nil {
 			return o.err
 		}
 		batch := o.buf
-		o.buf, o.spare = o.spare[:0], nil
+		o.buf, spare = spare[:0], nil
+		o.changed.Broadcast() // there is room
 		for rest := batch; len(rest) > 0 && o.err == nil; {
 			n := chunk(rest)
+			o.writing = true
 			o.mu.Unlock()
 			_, err := w.Write(rest[:n])
 			o.mu.Lock()
+			o.writing = false
 			if err != nil {
 				o.fail(err)
-				break
 			}
 			rest = rest[n:]
-			o.pending -= n
 			o.written += int64(n)
 		}
-		if cap(batch) <= 2*roomSize {
-			o.spare = batch
+		if cap(batch) <= 4*roomSize {
+			spare = batch
 		}
-		o.wake()
 	}
 }
 
@@ -207,16 +212,15 @@ func chunk(b []byte) int {
 	if i := bytes.LastIndexByte(b[:chunkSize], '\n'); i >= 0 {
 		return i + 1
 	}
-	return chunkSize + bytes.IndexByte(b[chunkSize:], '\n') + 1 // all that is written are whole lines
+	return chunkSize + bytes.IndexByte(b[chunkSize:], '\n') + 1 // b ends in a newline
 }
 
-// close lets no further task in.
+// close accepts no more tasks.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
-	o.more.Signal()
-	o.wake()
+	o.changed.Broadcast()
 }
 
 // fail discards all that is and will be written. Held: mu.
@@ -224,46 +228,14 @@ func (o *outbox) fail(err error) {
 	if o.err == nil {
 		o.err = err
 	}
-	o.buf, o.pending = nil, 0
-	o.more.Signal()
-	o.wake()
+	o.buf = nil
+	o.changed.Broadcast()
 }
 
-func (o *outbox) failure() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.err
-}
-
-// wait waits until there may be room, or until done, which it tells by false.
-// Held: mu, but not while it waits.
-func (o *outbox) wait(done <-chan struct{}) bool {
-	if o.moved == nil {
-		o.moved = make(chan struct{})
-	}
-	moved := o.moved
-	o.mu.Unlock()
-	defer o.mu.Lock()
-	select {
-	case <-moved:
-		return true
-	case <-done:
-		return false
-	}
-}
-
-// wake has all who wait look again. Held: mu.
-func (o *outbox) wake() {
-	if o.moved != nil {
-		close(o.moved)
-		o.moved = nil
-	}
-}
-
-// insist waits for written, and gives the output up when it takes nothing for
-// patience while there is something for it.
-func (o *outbox) insist(patience time.Duration, written <-chan struct{}) {
-	tick := time.NewTicker(patience)
+// flush waits until all is written. It fails the output when that takes nothing for
+// timeout.
+func (o *outbox) flush(timeout time.Duration, written <-chan struct{}) {
+	tick := time.NewTicker(timeout)
 	defer tick.Stop()
 	for seen := int64(-1); ; {
 		select {
@@ -272,16 +244,23 @@ func (o *outbox) insist(patience time.Duration, written <-chan struct{}) {
 		case <-tick.C:
 		}
 		o.mu.Lock()
-		stuck := o.pending > 0 && o.written == seen
-		if seen = o.written; o.pending == 0 {
-			seen = -1
-		}
+		stuck := o.writing && o.written == seen
 		if stuck {
 			o.fail(ErrNotRead)
+		}
+		seen = -1
+		if o.writing {
+			seen = o.written
 		}
 		o.mu.Unlock()
 		if stuck {
 			return
 		}
 	}
+}
+
+func (o *outbox) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
 }

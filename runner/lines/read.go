@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 const (
@@ -16,68 +17,54 @@ const (
 // lineReader splits an input into lines.
 type lineReader struct {
 	from  *bufio.Reader
-	most  int // bytes of a line
+	limit int // bytes of a line
 	begun bool
+	last  int // size of the last line: the next one is often as long
 }
 
-func newLineReader(from io.Reader, most int) *lineReader {
-	return &lineReader{from: bufio.NewReaderSize(from, readSize), most: most}
+func newLineReader(from io.Reader, limit int) *lineReader {
+	return &lineReader{from: bufio.NewReaderSize(from, readSize), limit: limit}
 }
 
-// next reads one line, without what ends it, which the last one need not have.
-// The line belongs to the caller. One that is too long is read to its end and is
-// a [*LineError]. A line that an error other than io.EOF cuts off is not told.
+// next returns one line without its end, which the last line need not have. The
+// line belongs to the caller. A line over the limit is read to its end and is a
+// [*LineError]. A line that is cut off by an error other than io.EOF is dropped.
 func (r *lineReader) next() ([]byte, error) {
 	line, err := r.whole()
-	if !r.begun && line != nil {
-		r.begun = true
-		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
-	}
-	return bytes.TrimSuffix(line, []byte("\r")), err
-}
-
-// whole reads one line but for its newline.
-func (r *lineReader) whole() ([]byte, error) {
-	part, err := r.from.ReadSlice('\n')
-	if err == nil {
-		return r.bounded(bytes.Clone(part[:len(part)-1]))
-	}
-	line := bytes.Clone(part)
-	for errors.Is(err, bufio.ErrBufferFull) {
-		if len(line) > r.most+1 { // and a carriage return
-			return nil, r.skip()
-		}
-		part, err = r.from.ReadSlice('\n')
-		line = append(line, part...)
-	}
-	switch {
-	case err == nil:
-		return r.bounded(line[:len(line)-1])
-	case errors.Is(err, io.EOF) && len(line) > 0:
-		return r.bounded(line)
-	default:
+	if err != nil {
 		return nil, err
 	}
-}
-
-// bounded refuses a line that is too long, though it was read.
-func (r *lineReader) bounded(line []byte) ([]byte, error) {
-	if len(line) > r.most && len(bytes.TrimSuffix(line, []byte("\r"))) > r.most {
-		return nil, tooLong(r.most)
+	if !r.begun {
+		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+	}
+	r.begun = true
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	if len(line) > r.limit {
+		return nil, badLine("the line has more than %d bytes", r.limit)
 	}
 	return line, nil
 }
 
-// skip reads the rest of a line that is too long.
-func (r *lineReader) skip() error {
-	r.begun = true
+// whole reads one line. Of a line over the limit it returns only enough to see that.
+func (r *lineReader) whole() ([]byte, error) {
+	var line []byte
+	ends := len(byteOrderMark) + len("\r\n")
 	for {
-		switch _, err := r.from.ReadSlice('\n'); {
-		case errors.Is(err, bufio.ErrBufferFull):
-		case err == nil, errors.Is(err, io.EOF):
-			return tooLong(r.most)
-		default:
-			return err
+		part, err := r.from.ReadSlice('\n')
+		if err != nil && line == nil {
+			line = slices.Grow(line, min(r.last, r.limit)+len(part))
 		}
+		if len(line) <= r.limit+ends {
+			line = append(line, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && len(line) > 0:
+		case err != nil:
+			return nil, err
+		}
+		r.last = len(line)
+		return line, nil
 	}
 }

@@ -31,7 +31,7 @@ func TestRequests(t *testing.T) {
 		{`{"id":{"b" : [1, {"}": "]"}]},"hook":"f"}`, `{"id":{"b" : [1, {"}": "]"}]},"result":["f","none"]}`},
 		{`{"hook":"f","id":"\\"}`, `{"id":"\\","result":["f","none"]}`},
 
-		// What cannot be read is told by its line, and by its id if it has one.
+		// What cannot be read is echoed by its line, and by its id if it has one.
 		{`{"id":7}`, `{"line":1,"id":7,"error":"request: \"hook\" is missing"}`},
 		{`{"hook":null}`, `{"line":1,"error":"request: \"hook\" is missing"}`},
 		{`{"hook":""}`, `{"line":1,"error":"request: \"hook\" is empty"}`},
@@ -51,7 +51,7 @@ func TestRequests(t *testing.T) {
 		{`{"hook":"f"}{}`, `{"line":1,"error":"request: the line is not JSON: byte 13: invalid character '{' after top-level value"}`},
 		{"{\"hook\":\"\xff\"}", `{"line":1,"error":"request: the line is not UTF-8: byte 10 is 0xff"}`},
 	} {
-		if got, _ := answers(t, callerFunc(told), c.line+"\n", nil); got != c.want+"\n" {
+		if got, _ := answers(t, callerFunc(echoed), c.line+"\n", nil); got != c.want+"\n" {
 			t.Errorf("%s\n got %s\nwant %s", c.line, got, c.want)
 		}
 	}
@@ -87,12 +87,12 @@ func TestItems(t *testing.T) {
 		{Text, "nul \x00 tab \t", `["nul \u0000 tab \t"]`},
 		{Text, "file-\xff", `["file-\udcff"]`}, // as Python has such names
 	} {
-		got, _ := answers(t, callerFunc(told), c.line+"\n", func(o *Options) { o.Hook, o.Items = "h", c.items })
+		got, _ := answers(t, callerFunc(echoed), c.line+"\n", func(o *Options) { o.Hook, o.Items = "h", c.items })
 		if want := `{"id":1,"result":["h",` + c.want + "]}\n"; got != want {
 			t.Errorf("%v %q\n got %swant %s", c.items, c.line, got, want)
 		}
 	}
-	got, counts := answers(t, callerFunc(told), "x\n", func(o *Options) { o.Hook = "h" })
+	got, counts := answers(t, callerFunc(echoed), "x\n", func(o *Options) { o.Hook = "h" })
 	if want := `{"line":1,"error":"request: the line is not JSON: byte 1: invalid character 'x' looking for beginning of value"}` + "\n"; got != want {
 		t.Errorf("got %swant %s", got, want)
 	}
@@ -125,10 +125,10 @@ func TestLines(t *testing.T) {
 			func(o *Options) { text(o); o.MaxLine = 8 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got, _ := answers(t, callerFunc(told), c.in, c.change); got != c.want {
+			if got, _ := answers(t, callerFunc(echoed), c.in, c.change); got != c.want {
 				t.Errorf("got\n%swant\n%s", got, c.want)
 			}
-			if got, _ := answers(t, callerFunc(told), "", func(o *Options) {
+			if got, _ := answers(t, callerFunc(echoed), "", func(o *Options) {
 				c.change(o)
 				o.In = iotest.OneByteReader(strings.NewReader(c.in))
 			}); got != c.want {
@@ -167,7 +167,7 @@ func TestReadError(t *testing.T) {
 	var out bytes.Buffer
 	o := options(io.MultiReader(strings.NewReader("1\n2\nhalf"), iotest.ErrReader(broken)), &out)
 	o.Hook = "h"
-	err := New(callerFunc(told), o).Run(t.Context())
+	err := New(callerFunc(echoed), o).Run(t.Context())
 	if bad := (*ReadError)(nil); !errors.As(err, &bad) || !errors.Is(err, broken) {
 		t.Errorf("the error is %v", err)
 	}
@@ -183,7 +183,7 @@ func TestAnswers(t *testing.T) {
 		want   string
 	}{
 		{valued([]byte("5")), `"result":5`},
-		{valued([]byte(" {\n \"a\" : \"\\n\"\r\n}\n")), `"result":{"a":"\n"}`},
+		{valued([]byte(" {\n \"a\" : \"\\n\"\r\n}\n")), `"result":{  "a" : "\n"  }`},
 		{valued([]byte("[NaN,\n1]")), `"result":[NaN, 1]`},
 		{valued(nil), `"result":null`},
 		{hook.Result{Item: hook.Item{Value: []byte(`"aGk="`), Binary: true}}, `"result":"aGk=","binary":true`},
