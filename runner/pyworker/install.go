@@ -18,27 +18,24 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// The pattern leaves out the tests, test_*.py.
-//
-//go:embed [^t]*.py threads.py
+//go:embed worker/*.py
 var sources embed.FS
 
-// boot is what Python is started with. It takes the worker's directory from
-// its arguments, imports the core from there, and leaves no trace of either.
-// The name is not one a user's module would have.
+// boot is the code that Python is started with. It imports the core from the
+// worker's directory, which is its first argument, and leaves no trace of either.
 //
-//go:embed boot.txt
+//go:embed worker/boot.txt
 var boot string
 
 // parts returns the worker's files by the names they are installed under.
 func parts() map[string][]byte {
-	entries, err := sources.ReadDir(".")
+	entries, err := sources.ReadDir("worker")
 	if err != nil {
 		panic(err) // the directory is embedded
 	}
 	files := make(map[string][]byte)
 	for _, e := range entries {
-		text, err := sources.ReadFile(e.Name())
+		text, err := sources.ReadFile("worker/" + e.Name())
 		if err != nil {
 			panic(err)
 		}

@@ -1,10 +1,10 @@
 """The zygote: a process that has imported the user's file, and from which workers are forked.
 
-Loaded when load asks for it, which is on Linux only. The import happens once; each
-worker begins as a copy of what it left, whose memory is shared until it is written
-to. runner/proc/adopt.go says how the zygote is asked, over descriptor 3.
+Loaded when load asks for it, on Linux only. The import happens once; each worker
+starts as a copy of the result, and shares its memory until somebody writes to it.
+runner/proc describes the requests that the zygote answers on descriptor 3.
 
-Each worker runs the atexit handlers of the import when it ends, as it would had it
+Each worker runs the atexit handlers of the import when it ends, as if it had
 imported the file itself; the zygote runs none.
 """
 
@@ -19,69 +19,69 @@ from time import time_ns
 import _pyplug_start as start
 import _pyplug_worker as core
 
-chance, risks = core.part("chance"), core.part("risks")
+reseed, fork_safety = core.part("reseed"), core.part("fork_safety")
 
 CONTROL = 3
 LARGE = 32 << 20  # bytes
 ROOM = 8  # descriptors that it takes to fork a worker
 PAUSE = 0.05  # seconds; while workers are asked for, a spare would be in their way
 TAG = "PYPLUG_RUN"
-INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
+NEVER = (1 << 31) - 3  # a threshold of the garbage collector that is never reached, and that nobody else sets
 
 control = None  # the socket
 resource = None  # the standard library's module
-collecting = ()  # when garbage is collected, as it was before the import
+collecting = ()  # the thresholds of the garbage collector before the import
 began = 0  # when the import did
-files = {}  # the plugin's own files: their states
+files = {}  # the plugin's own files, and the state of each
 tag = 0  # where the tag is in memory
 forked = False  # a worker was asked for before
 waiting = ()  # both ends of the socket to the process that is being forked
 spare = None  # a process that was forked in advance: its number, and the socket to it
-large = False  # to fork takes so long that it is done in advance
+large = False  # a fork takes so long that one is made in advance
 
 
 def prepare():
-    """Comes before the import."""
+    """Called before the import."""
     global control, resource, collecting, began
     # First of those that the user's code may register.
-    os.register_at_fork(after_in_child=born)
+    os.register_at_fork(after_in_child=become_worker)
     control = socket(fileno=start.move(CONTROL, 200 + CONTROL))
     os.close(CONTROL)
-    risks.prepare()
-    chance.watch()
+    fork_safety.prepare()
+    reseed.watch()
     import resource
 
     del sys.modules["resource"]
-    # What the import makes is to be looked at once, when it is there.
+    # Garbage is collected once, after the import.
     collecting = gc.get_threshold()
-    gc.set_threshold(0)
+    gc.set_threshold(NEVER)
     began = time_ns()
 
 
-def settle(forced):
-    """Comes after the import. Returns why no workers can be forked, "" when they can."""
+def check(forced):
+    """Called after the import. Returns why no workers can be forked, "" if they can."""
     global large
     gc.collect()
-    chance.settle()
+    reseed.end_watch()
     why = unable()
     if not why:
-        risk = risks.settle()  # also for what workers do about some
+        risk = fork_safety.check()  # always: it also finds the files that workers open anew
         why = "" if forced else risk
     if not why:
         flush()
-        files.update((path, state(path)) for path in own_files())
+        files.update((path, state(path)) for path in start.reported)
         for path, seen in files.items():
             if seen and began <= seen[0] <= time_ns():
-                files[path] = None  # nobody knows what was imported
+                files[path] = None  # it may have changed since it was imported
         gc.freeze()
-        with open("/proc/self/statm") as told:
-            large = int(told.read().split()[1]) * os.sysconf("SC_PAGESIZE") > LARGE
+        with open("/proc/self/statm") as file:
+            large = int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") > LARGE
     else:
         try:
             control.close()
         except OSError:  # the user's code has
             pass
-    if gc.get_threshold()[0] == 0:  # else they are the user's
+    if gc.get_threshold()[0] == NEVER:  # else the user's code has set them
         gc.set_threshold(*collecting)
     return why
 
@@ -112,7 +112,7 @@ def unable():
 def flush():
     """Shows what C code has printed during the import, which each worker would print again."""
     core.flush()
-    if "_ctypes" in sys.modules or any(path.endswith(".so") and is_foreign(path) for path in module_files()):
+    if "_ctypes" in sys.modules or any(path.endswith(".so") and is_foreign(path) for path in start.module_files()):
         try:
             from _ctypes import call_function, dlopen, dlsym
 
@@ -122,30 +122,12 @@ def flush():
 
 
 def is_foreign(path):
-    """Tells whether this is not the standard library's."""
-    return path.startswith(start.below) or any(part in path for part in INSTALLED)
-
-
-def own_files():
-    """Lists the files of the modules that come from below the plugin's directory."""
-    for path in module_files():
-        if path.startswith(start.below) and not any(part in path for part in INSTALLED):
-            yield path
-
-
-def module_files():
-    """Lists the files of all modules."""
-    for module in list(sys.modules.values()):
-        try:  # one that is loaded when it is looked at is not looked at
-            path = object.__getattribute__(module, "__dict__").get("__file__")
-        except AttributeError:
-            continue
-        if isinstance(path, str):
-            yield path
+    """Reports whether a file is not the standard library's."""
+    return path.startswith(start.below) or any(part in path for part in start.INSTALLED)
 
 
 def state(path):
-    """What tells a changed file."""
+    """The properties by which a changed file is recognised."""
     try:
         found = os.stat(path)
     except OSError:
@@ -154,12 +136,12 @@ def state(path):
 
 
 def changed():
-    """Names one of the plugin's files that is not as it was imported."""
+    """Names one of the plugin's files that has changed since it was imported; None if none has."""
     return next((path for path, seen in files.items() if state(path) != seen), None)
 
 
 def find_tag():
-    """Where the tag is in the memory that others see as the environment of this process, and what it is."""
+    """Returns the address of the tag in the memory that is this process's environment for others, and its value."""
     with open("/proc/self/stat", "rb") as file:
         first = int(file.read().rpartition(b")")[2].split()[47])  # env_start, field 50
     with open("/proc/self/environ", "rb") as file:
@@ -170,7 +152,7 @@ def find_tag():
 
 
 def set_tag(value):
-    """Makes others see another tag, of the same length, in the environment of this process."""
+    """Replaces the tag in the environment that others see, by one of the same length."""
     memory = os.open("/proc/self/mem", os.O_RDWR)
     try:
         os.pwrite(memory, value, tag)
@@ -179,13 +161,13 @@ def set_tag(value):
 
 
 def serve(kind, ready):
-    """Says that it is ready, and answers requests until pyplug is gone. It returns in a worker, and only there."""
+    """Reports that it is ready, and answers requests until pyplug is gone. It returns in each worker only."""
     try:
         core.send(kind, 0, ready)
         answer()
-    except BaseException as error:  # a handler of the user's has raised it
+    except BaseException as error:  # a signal handler of the user's has raised it
         core.leave(core.part("errors").exit_code(error))
-    chance.differ()
+    reseed.reseed()
 
 
 def answer():
@@ -195,11 +177,11 @@ def answer():
     while True:
         control.settimeout(PAUSE if wanted else None)
         try:
-            request, lent = hear(control)
+            request, lent = receive(control)
         except timeout:
             wanted = False
             try:
-                spare = breed()
+                spare = fork_process()
             except OSError:  # there is no room
                 continue
             if spare is None:
@@ -207,20 +189,20 @@ def answer():
             continue
         word, _, rest = request.partition(b" ")
         if word == b"fork":
-            told = fork(rest, lent)
-            if told is None:
+            reply = fork(rest, lent)
+            if reply is None:
                 return
             wanted = large and spare is None
         elif word == b"reap":
-            told = reap(int(rest))
+            reply = reap(int(rest))
         else:
             os._exit(0)
-        control.send(told.encode("utf-8", "backslashreplace")[:4000])
+        control.send(reply.encode("utf-8", "backslashreplace")[:4000])
 
 
-def hear(way):
-    """Receives a message and the descriptors that came with it, None when there was no room for all."""
-    message, more, flags, _ = way.recvmsg(4096, CMSG_SPACE(4 * 4))
+def receive(channel):
+    """Receives a message and the descriptors that came with it, None if there was no room for all of them."""
+    message, more, flags, _ = channel.recvmsg(4096, CMSG_SPACE(4 * 4))
     numbers = [
         int.from_bytes(some[at : at + 4], sys.byteorder)
         for level, kind, some in more
@@ -235,11 +217,11 @@ def hear(way):
 
 
 def fork(rest, numbers):
-    """Makes a worker and returns what to tell; None in the worker."""
+    """Makes a worker and returns the reply; None in the worker."""
     global forked
     if numbers is None:
         return "errno %d" % EMFILE
-    old = changed() if forked else None  # for the first it was imported
+    old = changed() if forked else None  # the first one asked for the import
     forked = True
     try:
         if old is not None:
@@ -249,31 +231,31 @@ def fork(rest, numbers):
     except OSError as error:
         return "errno %d" % error.errno
     finally:
-        for number in numbers:  # a worker has been sent its own
+        for number in numbers:  # the worker has copies
             os.close(number)
 
 
 def lend(rest, numbers):
-    """Lets a process be a worker with these descriptors, and returns its number; None in the worker."""
+    """Sends a process the descriptors of a worker, and returns its number; None in the worker."""
     global spare
     data = b"".join(number.to_bytes(4, sys.byteorder) for number in numbers)
     while True:
         spared, spare = spare, None
-        child = spared or breed()
+        child = spared or fork_process()
         if child is None:
             return None
-        pid, way = child
+        pid, channel = child
         os.setpgid(pid, pid)
         try:
-            way.sendmsg([rest], [(SOL_SOCKET, SCM_RIGHTS, data)])
+            channel.sendmsg([rest], [(SOL_SOCKET, SCM_RIGHTS, data)])
             return pid
         except OSError:
             os.kill(pid, SIGKILL)
             os.waitpid(pid, 0)
-            if spared is None:  # else it may have died long ago
+            if spared is None:  # a spare one may have died long ago
                 raise
         finally:
-            way.close()
+            channel.close()
 
 
 def reap(pid):
@@ -292,8 +274,8 @@ def reap(pid):
     return "status %d %d" % (status, usage.ru_maxrss)
 
 
-def breed():
-    """Forks a process that waits to be a worker. Returns its number and the socket to it; None in the worker."""
+def fork_process():
+    """Forks a process that waits to become a worker. Returns its number and the socket to it; None in the worker."""
     global waiting
     waiting = socketpair(AF_UNIX, SOCK_SEQPACKET)
     core.flush()
@@ -306,29 +288,29 @@ def breed():
         pthread_sigmask(SIG_UNBLOCK, shown)  # in the worker, too
     if pid == 0:
         return None
-    way, theirs = waiting
+    channel, theirs = waiting
     theirs.close()
     waiting = ()
-    return pid, way
+    return pid, channel
 
 
-def born():
-    """Runs first in a process that was forked, which becomes a worker when it is lent its descriptors and load comes."""
+def become_worker():
+    """Runs first in a forked process: waits for the descriptors of a worker, and for load."""
     global waiting
     if not waiting:
         return  # the user's own child
     try:
-        (theirs, way), waiting = waiting, ()
+        (theirs, channel), waiting = waiting, ()
         theirs.close()
         control.close()
         core.PID = os.getpid()
-        request, lent = hear(way)
-        way.close()
+        request, lent = receive(channel)
+        channel.close()
         if not request:
             os._exit(0)
         if lent is None:
             raise OSError(EMFILE, os.strerror(EMFILE))
-        take(request, lent)
+        separate(request, lent)
         start.greet()
         if core.receive() is None:
             os._exit(0)
@@ -337,8 +319,8 @@ def born():
         os._exit(1)
 
 
-def take(request, numbers):
-    """Makes a process of its own of a copy of the zygote."""
+def separate(request, numbers):
+    """Gives a copy of the zygote descriptors, files and a tag of its own."""
     place, _, value = request.partition(b" ")
     place = int(place)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -346,7 +328,7 @@ def take(request, numbers):
     for number, own in zip(numbers, (core.source, core.sink, start.trouble, place)):
         os.dup2(number, own, own == place)
         os.close(number)
-    risks.own()
+    fork_safety.reopen_files()
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     os.dup2(start.trouble, 1)
     os.dup2(start.trouble, 2)

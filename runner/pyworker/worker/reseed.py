@@ -1,24 +1,24 @@
-"""Random numbers of workers that are forked: each has its own, unless the import has seeded them.
+"""Seeds random generators anew in forked workers, unless the import has seeded them.
 
 Python seeds the global generator of its random module anew in every child. Other
 generators are copies, and would give every worker the same numbers, as if they had
-been seeded. Which of them have been is seen while the file is imported: random
-registers itself for forks, and from then on its seed is ours.
+been seeded. Random.seed is watched during the import, to know which generators the
+user's code has seeded: from the moment that random registers itself for forks.
 """
 
 import os
 import sys
 from _weakref import ref
 
-seeds = {}  # id of a random.Random → a weak reference to it, whether it was told what to be seeded with
+seeds = {}  # id of a random.Random → a weak reference to it, whether it was seeded with a value
 module = original = None  # random, when it is there, and Random.seed as it is there
-register = None  # os.register_at_fork, while it is ours
-fresh = []  # generators that are to be seeded
+register = None  # the real os.register_at_fork, while it is watched
+fresh = []  # generators to seed in each worker
 state = None  # the global generator's, if the import has seeded it
 
 
 def watch():
-    """Comes before the import."""
+    """Called before the import."""
     global register
     if is_random(sys.modules.get("random")):
         attach(sys.modules["random"])
@@ -27,12 +27,12 @@ def watch():
 
 
 def is_random(found):
-    """Tells whether this is the standard library's module, and not one of the user's."""
+    """Reports whether this is the standard library's module, and not one of the user's."""
     return found is not None and type(getattr(found, "_inst", None)) is getattr(found, "Random", 0)
 
 
 def registering(**hooks):
-    """os.register_at_fork, until random is there."""
+    """Is os.register_at_fork until random is imported."""
     register(**hooks)
     found = sys.modules.get("random")
     own = getattr(hooks.get("after_in_child"), "__self__", None)
@@ -48,13 +48,13 @@ def attach(found):
 
 
 def seed(self, a=None, version=2):
-    """Random.seed, during the import."""
+    """Is Random.seed during the import."""
     original(self, a, version)
     seeds[id(self)] = ref(self), a is not None
 
 
-def settle():
-    """Comes after the import."""
+def end_watch():
+    """Called after the import."""
     global state
     if os.register_at_fork is registering:
         os.register_at_fork = register
@@ -64,23 +64,23 @@ def settle():
         module.Random.seed = original
     if getattr(module.seed, "__func__", None) is seed:
         module.seed = module._inst.seed
-    for found, told in seeds.values():
+    for found, seeded in seeds.values():
         one = found()
         if one is None:
             continue
-        if not told:
+        if not seeded:
             fresh.append(one)
         elif one is module._inst:
             state = one.getstate()
 
 
 def unsure():
-    """Names a generator of numpy's of which nobody knows whether the system has seeded it; else None."""
+    """Names a generator of numpy's that the system may have seeded; None if there is none."""
     numpy = sys.modules.get("numpy.random")
     kinds = [getattr(numpy, "BitGenerator", None)]
     if kinds[0] is None:
         return None
-    for kind in kinds:  # and those of which it is told meanwhile
+    for kind in kinds:  # grows meanwhile
         kinds.extend(type.__subclasses__(kind))
     import gc
 
@@ -92,21 +92,21 @@ def unsure():
 
 
 def common(numpy):
-    """The global generator of numpy's; None where it is not told."""
+    """The global generator of numpy's; None if it cannot be found."""
     return getattr(getattr(getattr(numpy, "mtrand", None), "_rand", None), "_bit_generator", None)
 
 
 def drawn(one):
-    """Tells whether a generator's seed may be one that the system has drawn, which has 128 bits."""
+    """Reports whether the system may have drawn a generator's seed: such a seed has 128 bits."""
     entropy = getattr(getattr(one, "_seed_seq", None), "entropy", None)
     return isinstance(entropy, int) and entropy.bit_length() > 64
 
 
-def differ():
-    """Comes first in a worker."""
+def reseed():
+    """Called first in a worker."""
     for one in fresh:
         one.seed()
-    if state is not None:  # Python has seeded it since
+    if state is not None:  # Python has seeded it anew since
         module._inst.setstate(state)
     numpy = sys.modules.get("numpy.random")
     if numpy is None or getattr(common(numpy), "_seed_seq", 0) is None:  # it was seeded

@@ -2,7 +2,7 @@
 
 import unittest
 
-from test_client import Case
+from client import Case
 
 WINDOW = 262144
 ITEM = "x" * 998  # 1000 bytes as JSON

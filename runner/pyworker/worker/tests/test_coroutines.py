@@ -4,7 +4,7 @@ import select
 import sys
 import unittest
 
-from test_client import Case, packed
+from client import Case, packed
 from test_streams import PLUGIN
 
 

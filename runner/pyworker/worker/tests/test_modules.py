@@ -4,7 +4,7 @@ import os
 import time
 import unittest
 
-from test_client import SCRATCH, Case, Worker, write
+from client import SCRATCH, Case, Worker, write
 
 SELF = """
 import pickle, sys, dataclasses

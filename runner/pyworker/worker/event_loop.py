@@ -1,14 +1,13 @@
 """Coroutines and async generators, many at once, on one event loop.
 
-Loaded with the first awaitable, and then in charge until the worker ends: the
-protocol's input is one more thing that the loop waits for. The loop is never
-replaced, so objects that belong to it live from call to call. Functions that are
-not async run in the loop's thread, one at a time, as if there were no loop.
+Loaded with the first awaitable. From then on the loop runs until the worker ends,
+and waits for the protocol's input, too. The loop is never replaced, so objects that
+belong to it live from call to call. Functions that are not async run in the loop's
+thread, one at a time, as if there were no loop.
 """
 
 import asyncio
 import os
-import signal
 import sys
 import threading
 from contextvars import ContextVar
@@ -18,15 +17,14 @@ from time import monotonic
 import _pyplug_worker as core
 
 WINDOW = 262144  # bytes of items that may be under way
-PATIENCE = 0.002  # seconds that a stream may keep the loop from looking around
+BUSY = 0.002  # seconds that a stream may keep the loop from other work
 GRACE = 0.02  # seconds that an interrupted call has to answer by itself
 DESCRIPTORS = 4  # that a loop needs, and one more
 LIBRARY = os.path.dirname(asyncio.__file__) + os.sep
 
 values = core.part("values")
 errors = core.part("errors")
-ahead = sys.modules.get("_pyplug_ahead")
-set_running = asyncio._set_running_loop
+get_running, set_running = asyncio._get_running_loop, asyncio._set_running_loop
 
 current = ContextVar("pyplug_call", default=0)  # the call on whose behalf code runs
 calls = {}  # number → task
@@ -62,7 +60,7 @@ class Window:
 def serve(number, value, deliver):
     """Runs the loop until the worker ends, beginning with what one call returned.
 
-    Returns False when there can be no loop, which is answered here.
+    If there can be no loop, answers the call and returns False.
     """
     global loop
     try:
@@ -73,15 +71,13 @@ def serve(number, value, deliver):
         errors.answer(number, error, canceled=False)
         return False
     asyncio.set_event_loop(loop)
-    core.stream, core.control, core.awaited = stream, control, None
-    if ahead is not None:
-        ahead.overlap()
-    if signal.getsignal(signal.SIGINT) is core.interrupt:
-        signal.signal(signal.SIGINT, interrupt)
+    core.event_loop = sys.modules[__name__]
+    if core.pipeline is not None:
+        core.pipeline.overlap()
     start(number, value, deliver)
     loop.call_soon(take_frames)
-    if "_pyplug_threads" in sys.modules:
-        core.part("threads").overlap()
+    if core.threads is not None:
+        core.threads.use_loop()
     try:
         loop.add_reader(core.source, readable)
     except NotImplementedError:  # Windows: its loop waits for sockets only
@@ -99,7 +95,7 @@ def serve(number, value, deliver):
             # One task's, and that task's affair. It may have come through a
             # callback instead, and then nobody has told the call.
             for one in interrupted:
-                loop.call_later(GRACE, give_up, one)
+                loop.call_later(GRACE, cancel_task, one)
     close()
     if over:
         raise over
@@ -133,21 +129,7 @@ def close():
         except (KeyboardInterrupt, SystemExit):
             pass
     loop.close()
-    if signal.getsignal(signal.SIGINT) is interrupt:
-        signal.signal(signal.SIGINT, core.interrupt)
-
-
-def give_up(number):
-    if number in calls:
-        cancel(number)
-
-
-def cancel(number):
-    """Cancels a call's task, and notes where it waits: what is raised there may not tell."""
-    frame = calls[number].get_coro().cr_frame
-    if frame is not None:
-        stood[number] = errors.standing(frame.f_locals.get("value"))
-    calls[number].cancel()
+    core.event_loop = None
 
 
 # Frames
@@ -194,9 +176,6 @@ def take_frames():
                 return end(False)
         except BaseException as error:  # not a frame; what user code raises is answered before
             return end(error)
-        if core.awaited is not None:
-            awaited, core.awaited = core.awaited, None
-            start(*awaited)
 
 
 def end(reason):
@@ -222,25 +201,45 @@ def outside(function, *args):
             asyncio.tasks._swap_current_task(loop, task)
 
 
-def control(kind, number, body):
-    """Cancels a call, or grants it more items."""
-    if kind == core.CREDIT:
-        if number in windows:
-            windows[number].grant(int.from_bytes(body, "little"))
-    elif number in calls and number not in canceled:
+# Calls
+
+
+def cancel(number):
+    """Cancels a call."""
+    if number in calls and number not in canceled:
         canceled.add(number)
         if number in begun:  # else it could not answer
-            cancel(number)
+            cancel_task(number)
 
 
-# Calls
+def cancel_task(number):
+    """Cancels the task of a call, and records where it waits: the exception may not show that."""
+    task = calls.get(number)
+    if task is None:
+        return
+    frame = task.get_coro().cr_frame
+    if frame is not None:
+        stood[number] = errors.standing(frame.f_locals.get("value"))
+    task.cancel()
+
+
+def credit(number, size):
+    """Lets a stream send more."""
+    if number in windows:
+        windows[number].grant(size)
 
 
 def start(number, value, deliver):
     """Makes a task of what a call returned."""
-    before = current.set(number)
-    calls[number] = loop.create_task(run(number, value, deliver))
-    current.reset(before)
+    before, seeming = current.set(number), get_running()
+    set_running(loop)  # for a task factory of the user's
+    try:
+        task = loop.create_task(run(number, value, deliver))
+    finally:
+        set_running(seeming)
+        current.reset(before)
+    if not task.done():
+        calls[number] = task
 
 
 def stream(number, generator):
@@ -256,7 +255,7 @@ async def run(number, value, deliver):
             if hasattr(value, "close"):
                 value.close()
             raise asyncio.CancelledError
-        if values.is_awaitable(value):
+        while values.is_awaitable(value):
             value = await value
         if hasattr(type(value), "__aiter__"):
             await send_async(number, value)
@@ -284,15 +283,14 @@ async def send_async(number, items):
     try:
         async for item in items:
             await send_item(number, window, item)
-            if monotonic() - looked > PATIENCE:
+            if monotonic() - looked > BUSY:
                 await asyncio.sleep(0)
                 looked = monotonic()
     finally:
         del windows[number]
         if hasattr(items, "aclose"):
             await items.aclose()
-    core.flush()
-    core.send(core.END, number, b"")
+    core.answer(core.END, number, b"")
 
 
 async def send_items(number, generator):
@@ -308,54 +306,53 @@ async def send_items(number, generator):
             if item is window:  # which no generator yields
                 break
             await send_item(number, window, item)
-            if monotonic() - looked > PATIENCE:
+            if monotonic() - looked > BUSY:
                 await asyncio.sleep(0)
                 looked = monotonic()
     finally:
         del windows[number]
         outside(generator.close)
-    core.flush()
-    core.send(core.END, number, b"")
+    core.answer(core.END, number, b"")
 
 
 async def send_item(number, window, item):
     body = values.encode(item)
     await window.take(len(body))
-    core.flush()
-    core.send(core.ITEM, number, body)
+    core.answer(core.ITEM, number, body)
 
 
 # SIGINT
 
 
-def interrupt(signum, where):
-    """Interrupts the only call there is, once. Of several nobody knows which one it is for."""
+def interrupt(where):
+    """SIGINT: interrupts the only call there is, once. If there are several, nobody knows which one is meant."""
     if core.running:
-        if not calls:
-            (ahead or core).interrupt(signum, where)
+        if calls:
+            return
+        if core.pipeline is not None:
+            core.pipeline.interrupt(where)
+        else:
+            core.interrupt_call()
     elif len(calls) == 1:
         (number,) = calls
-        if number in interrupted or ahead is not None and not wanted(number, where):
+        if number in interrupted or core.pipeline is not None and not has_cancel(number, where):
             return
         interrupted.add(number)
         if current.get() == number and in_user_code(where):
             raise KeyboardInterrupt
-        loop.call_soon_threadsafe(control, core.CANCEL, number, b"")
+        loop.call_soon_threadsafe(cancel, number)
 
 
-def wanted(number, where):
-    """Tells whether a cancel has come that the loop cannot see, since the user's code runs."""
-    if ahead.looking or not in_user_code(where):
+def has_cancel(number, where):
+    """Reports whether a cancel has come that the loop cannot see, because user code runs."""
+    if not in_user_code(where):
         return False
-    loop.call_soon_threadsafe(take_frames)  # nothing else tells the loop of what is read here
-    ahead.looking = True
-    found = number in ahead.cancels()
-    ahead.looking = False
-    return found
+    loop.call_soon_threadsafe(take_frames)  # for the frames that are read here
+    return core.pipeline.has_cancel(number)
 
 
 def in_user_code(frame):
-    """Tells whether a frame is the user's, or called by theirs, and not the worker's or the loop's."""
+    """Reports whether a frame is the user's, or called by user code, and not the worker's or the loop's."""
     while frame is not None and not frame.f_code.co_filename.startswith(core.HOME):
         if not frame.f_code.co_filename.startswith(LIBRARY):
             return True

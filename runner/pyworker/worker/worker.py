@@ -1,66 +1,67 @@
 """The core of pyplug's worker, which calls the functions of one Python file.
 
-It is installed as _pyplug_worker.py, and each part beside it, X.py, as
-_pyplug_X.py. Python runs it as "-c BOOT DIRECTORY PLUGIN SIGNAL", where
-DIRECTORY holds the installed files, PLUGIN is the absolute path of the user's
-file, SIGNAL the number of a signal that shows all stacks, 0 for none, and BOOT
-imports this module with its byte code cached, and leaves neither DIRECTORY nor
-the '' of -c on sys.path:
+pyplug installs it as _pyplug_worker.py, and each part beside it, X.py, as
+_pyplug_X.py. Python runs it as "-c BOOT DIRECTORY PLUGIN SIGNAL": DIRECTORY holds
+the installed files, PLUGIN is the absolute path of the user's file, and SIGNAL
+the number of a signal that shows all stacks, or 0. BOOT stands in boot.txt: it
+imports this module with its byte code cached, and removes DIRECTORY and the ''
+of -c from sys.path.
 
-    import sys;b=sys.dont_write_bytecode;sys.dont_write_bytecode=False;sys.path[:1]=[sys.argv[1]]+[p for p in sys.path[:1]if p];import _pyplug_worker;del sys.path[0];sys.dont_write_bytecode=b;_pyplug_worker.main()
+The core reads frames, calls hooks and answers. It loads a part when it first needs
+it, and calls the part's functions by name; no part replaces anything of the core.
 
-This file parses on Python 2.7, so that an old Python can be told what is wrong.
-It imports nothing that takes time: each start pays for it.
+This file parses on Python 2.7, so that an old Python can report its version. It
+imports nothing slow: every start pays for it.
 """
 
 import os
 import sys
 
-# The header below stands word for word in runner/wire/wire.go; a test holds
-# the two equal.
+# The protocol, which ../frames.go speaks at the other end.
 #
-# [protocol]
 # A frame is
 #
-#     length   4 bytes, little endian: how many bytes the body has
+#     length   4 bytes, little endian: the length of the body in bytes
 #     type     1 byte, a letter
-#     call     4 bytes, little endian: the call's number, 0 for the worker itself
-#     body     JSON in UTF-8 unless said otherwise; lone surrogates are escaped
+#     call     4 bytes, little endian: the number of the call, 0 for the worker itself
+#     body     JSON in UTF-8 unless stated otherwise; lone surrogates are escaped
 #
 # to the worker
 #
-#     L load     {"nan": "error" | "null" | "literal", "probe": name, "calls": "ahead" | "threads", "preload": "auto" | "force"}, the first frame
+#     L load     {"nan": "error" | "null" | "literal", "probe": name, "calls": "pipeline" | "threads",
+#                "preload": "auto" | "force"}, the first frame; the last two may be absent
 #     C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent
-#     K cancel   no body; the call is answered all the same
-#     W window   4 bytes, little endian: so many more bytes of items may come
-#     D describe name of one hook, or null for all
+#     K cancel   no body; the call is answered nevertheless
+#     W window   4 bytes, little endian: how many more bytes of items the worker may send
+#     D describe the name of one hook, or null for all
 #     P probe    no body
 #     Q quit     no body; the worker ends as a Python program ends
 #
 # from the worker
 #
 #     H hello    {"wire": 1, "python": version, "implementation": name, "pid": number}
-#     Y ready    {"module": name}, the answer to load; with preload "zygote": true, or "exec": why it is none
+#     Y ready    {"module": name, "files": [...]}, the answer to load; with preload also "zygote": true, or
+#                "exec": why the process cannot be forked
 #     R result   the value; to describe {"hooks": [...]}, to probe {"degraded": reason} or {}
 #     B bytes    the value was bytes: their base64 text
 #     I item     one item of a stream
 #     Z end      no body; the stream is over
 #     E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
-#     O overlap  no body; from now on a call may begin before those before it are answered
-#     T trace    {"frames": [...]}, where a cancelled call is that goes on; no answer, and one may have come
+#     F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
+#     O overlap  no body; from now on a call may begin before the calls before it are answered
+#     T trace    {"frames": [...]}: where a cancelled call is that continues; it is no answer
 #
-# A call is answered once: by R, B or E, or by I any number of times and then Z
-# or E. Of each stream 262144 bytes of items may be under way, and more after W;
-# one item may always be. The words of E, and what comes with them:
+# The worker answers a call once: with R, B or E, or with I any number of times and then Z
+# or E. At most 262144 bytes of items of each stream may be under way, and more after W;
+# one item always may. The reasons of E, and what comes with them:
 #
 #     raised       the hook raised
-#     load         the file could not be loaded
-#     result       the value cannot be represented; "place" says where, such as "$.items[3]"
+#     load         the file could not be loaded; "files" lists the plugin's own files, "missing" names a module
+#     result       the value cannot be represented; "place" is where, such as "$.items[3]"
 #     arguments    they do not fit the hook
 #     hook         there is no such hook; "hooks" lists those there are, "why" may say more
 #     canceled     the call was cancelled before it ended
 #     old          this Python is older than the worker supports
-# [/protocol]
 
 if sys.version_info < (3, 8):
     import struct
@@ -87,20 +88,23 @@ NOTHING = {}
 from_bytes = int.from_bytes
 
 source = sink = 0  # the protocol's descriptors
-data, offset = b"", 0  # what was read, and how far it was used
-backlog = []  # frames that a stream read while it waited for others
+data, offset = b"", 0  # what was read, and how much of it was used
+backlog = []  # frames for others, which a stream read while it waited for its own
 nan, probe_name = "error", ""  # as load said
-plugin = plugin_file = None  # the user's module by name, and its file, when it is loaded
-namespace = {}  # what it holds
-encode = decode = None  # JSON; made by the start part
-known = {}  # hooks that were found before
-running = False  # the user's code runs, and SIGINT may interrupt it
-asked = False  # SIGINT has come during the present call
-awaited = None  # what the asyncio part is to start with
+plugin = plugin_file = None  # the name and the file of the user's module, when it is loaded
+namespace = {}  # the attributes of that module
+encode = decode = None  # JSON; the start part makes them
+known = {}  # the hooks that were looked up before
+modules = 0  # the size of sys.modules when the plugin's files were last looked for
+running = False  # user code runs, and SIGINT may interrupt it
+asked = False  # SIGINT came during the present call
+awaited = None  # what the event loop is to start with: (number, value, deliver)
+# The parts that change how calls run, or None while they are not in use.
+pipeline = threads = event_loop = None
 
 
 class Lost(Exception):
-    """A part cannot be loaded: its argument says why."""
+    """A part cannot be loaded: the argument is why."""
 
 
 def part(name):
@@ -131,14 +135,17 @@ def load_with_spare(name):
         try:
             load_part(name)
         finally:
-            os.open(os.devnull, os.O_RDONLY)  # the lowest there is: 0
+            os.open(os.devnull, os.O_RDONLY)  # the lowest free number: 0
     except (OSError, AttributeError):  # Windows has no sysconf
         return False
     return True
 
 
+# Frames
+
+
 def fill():
-    """Reads what there is, waiting for some; False at the end of the input."""
+    """Reads what is there, or waits for some; False at the end of the input."""
     global data, offset
     try:
         chunk = read(source, 65536)
@@ -154,12 +161,12 @@ def fill():
 
 
 def frame():
-    """Takes (type, call, body) out of what was read; None without a whole frame."""
+    """Takes (type, call, body) from what was read; None if no whole frame is there."""
     global offset
     start = offset + 9
     head = from_bytes(data[offset:start], "little")
     end = start + (head & 0xFFFFFFFF)
-    if len(data) < end:  # of less than a header, too
+    if len(data) < end:  # or less than a header
         if end - start > LARGEST:
             sys.exit("pyplug: impossible length in the frame header " + data[offset:start].hex())
         return None
@@ -177,24 +184,41 @@ def receive():
 
 
 def send(kind, number, body):
-    """Writes a frame. SIGINT cannot break it: no user code is running."""
-    global sink
-    if getpid() != PID:
+    """Writes a frame."""
+    if getpid() != PID:  # a child, in which nobody releases a lock that another thread held
         leave(0)
+    if threads is None:
+        write_frame(kind, number, body)
+    else:
+        with threads.sending:
+            write_frame(kind, number, body)
+
+
+def write_frame(kind, number, body):
+    """Writes a frame. SIGINT cannot break it: no user code runs."""
+    global sink
     left = (len(body) | kind << 32 | number << 40).to_bytes(9, "little") + body
     try:
         written = write(sink, left)
         while written < len(left):
             left = left[written:]
             written = write(sink, left)
-    except BrokenPipeError:  # pyplug is gone; the input's end will say so
+    except BrokenPipeError:  # pyplug is gone; the end of the input will follow
         sink = os.open(os.devnull, os.O_WRONLY)
     except OSError as error:
         part("errors").cut_off(error)
 
 
+def answer(kind, number, body):
+    """Answers a call, after what it has printed and the files that it has imported."""
+    flush()
+    if len(sys.modules) != modules:
+        part("start").report_files()
+    send(kind, number, body)
+
+
 def flush():
-    """Shows what the user's code has printed without a newline."""
+    """Shows what user code has printed without a newline."""
     try:
         sys.stdout.flush()
     except BaseException:  # closed, replaced or None: the user's business
@@ -206,13 +230,26 @@ def flush():
 
 
 def leave(code):
-    """Ends a child that user code forked and let return: it must not speak here."""
+    """Ends a child that user code forked and let return: it must not answer here."""
     flush()
     os._exit(code)
 
 
+# Calls
+
+
 def interrupt(signum, where):
-    """SIGINT: interrupts the user's code, once in a call, and nothing else."""
+    """SIGINT: interrupts the call that it is for."""
+    if event_loop is not None:
+        event_loop.interrupt(where)
+    elif pipeline is not None:
+        pipeline.interrupt(where)
+    else:
+        interrupt_call()
+
+
+def interrupt_call():
+    """Interrupts user code, once in a call, and nothing else."""
     global running, asked
     asked = True
     if running:
@@ -223,8 +260,8 @@ def interrupt(signum, where):
 def call(function, args=(), kwargs=NOTHING):
     """Runs user code that SIGINT may interrupt."""
     global running
-    # The handler clears the flag before it raises: what it raises within
-    # finally is the last, and the callers catch that too.
+    # interrupt_call clears the flag before it raises: the exception that it raises
+    # within finally is the last, and the callers catch that too.
     try:
         running = True
         if asked:
@@ -253,7 +290,7 @@ def invoke(number, body):
 
 
 def fail(number, error, function=None):
-    """Answers with what was raised; without its frames when the part for that is lost."""
+    """Answers with an exception; without its frames when the part for them is lost."""
     try:
         part("errors").answer(number, error, function)
     except Lost:
@@ -261,7 +298,7 @@ def fail(number, error, function=None):
 
 
 def bare(number, error):
-    """Answers with an exception as far as the core can tell it."""
+    """Answers with an exception as far as the core can describe it."""
     kind = type(error).__name__
     try:
         text = "%s" % error
@@ -273,7 +310,7 @@ def bare(number, error):
 
 
 def find(number, name):
-    """Returns the hook of a name; None when there is none, which is answered here."""
+    """Returns the hook of a name; if there is none, answers so and returns None."""
     function = namespace.get(name)
     if function is None or known.get(name) is not function:
         plain = type(function) is FUNCTION and function.__globals__ is namespace and name[:1] != "_"
@@ -293,30 +330,44 @@ def finish(number, value):
         body = None
     if body is None or len(body) > LARGEST:
         return part("values").retry(number, value, body)
-    flush()
-    send(RESULT, number, body)
+    answer(RESULT, number, body)
 
 
 def stream(number, generator):
-    """Answers with the items of a generator. The asyncio part replaces this."""
-    part("streams").stream(number, generator)
+    """Answers with the items of a generator."""
+    (event_loop or part("streams")).stream(number, generator)
 
 
-def control(kind, number, body):
-    """Cancels a call, or grants it more items. Without asyncio it is over by now."""
+def await_value(number, value, deliver):
+    """Has the event loop await a value, and hand what comes of it to deliver."""
+    global awaited
+    if event_loop is not None:
+        event_loop.start(number, value, deliver)
+    else:
+        awaited = number, value, deliver  # serve starts the loop
+
+
+# Serving
 
 
 def handle(kind, number, body):
     """Does what a frame says; False when it says quit."""
     try:
         if kind == CALL:
-            invoke(number, body)
-        elif kind == CANCEL or kind == CREDIT:
-            control(kind, number, body)
+            if pipeline is not None:
+                pipeline.invoke(number, body)
+            elif threads is not None:
+                threads.invoke(number, body)
+            else:
+                invoke(number, body)
+        elif kind == CANCEL:
+            cancel(number)
+        elif kind == CREDIT:
+            credit(number, from_bytes(body, "little"))
         elif kind == DESCRIBE:
             part("describe").answer(number, body)
         elif kind == PROBE:
-            part("probe").answer(number)
+            (threads or part("probe")).probe(number)
         elif kind != QUIT:
             sys.exit("pyplug: unknown frame type %d" % kind)
     except Lost as lost:
@@ -324,17 +375,33 @@ def handle(kind, number, body):
     return kind != QUIT
 
 
+def cancel(number):
+    """Cancels a call that runs in a thread or on the event loop; any other is over by now."""
+    if threads is not None and threads.cancel(number):
+        return
+    if event_loop is not None:
+        event_loop.cancel(number)
+
+
+def credit(number, size):
+    """Lets a stream of a thread or of the event loop send more; any other is over by now."""
+    if threads is not None and threads.credit(number, size):
+        return
+    if event_loop is not None:
+        event_loop.credit(number, size)
+
+
 def serve():
     """Answers frames until the input ends or says quit."""
     global awaited
     while True:
         while awaited is None:
-            found = backlog.pop(0) if backlog else receive()
+            found = backlog.pop(0) if backlog else threads.receive() if threads is not None else receive()
             if found is None or not handle(found[0], found[1], found[2]):
                 return
         begun, awaited = awaited, None
         try:
-            if part("aio").serve(*begun):
+            if part("event_loop").serve(*begun):
                 return
         except Lost as lost:
             bare(begun[0], lost.args[0])

@@ -9,7 +9,8 @@ import os
 import sys
 from _frozen_importlib_external import PathFinder
 
-import _pyplug_start
+import _pyplug_start as start
+import _pyplug_worker as core
 
 # Modules of the standard library that do something when imported.
 PLAYFUL = ("antigravity", "this")
@@ -33,9 +34,10 @@ def load(path):
         root = os.path.dirname(root)
     import_namesakes(names[0], names[-1])
     sys.path[:0] = [directory] if root == directory else [directory, root]
-    _pyplug_start.watch(root)
+    core.plugin_file = path
+    start.watch(root)
     names[0] = free_name(names[0])
-    return ".".join(names), path, load_chain(names, files)
+    return ".".join(names), load_chain(names, files)
 
 
 def chain(directory):
@@ -64,7 +66,7 @@ def import_namesakes(*names):
 
 
 def in_library(name):
-    """Tells whether the standard library has a module of this name."""
+    """Reports whether the standard library has a module of this name."""
     known = getattr(sys, "stdlib_module_names", None)
     if known is not None:
         return name in known
@@ -89,7 +91,7 @@ def load_chain(names, files):
         name = ".".join(names[:depth])
         module = sys.modules.get(name)
         if module is None:
-            module = _pyplug_start.load_file(name, file)
+            module = start.load_file(name, file)
             if parent is not None:
                 setattr(parent, names[depth - 1], module)
         parent = module

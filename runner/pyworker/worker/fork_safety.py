@@ -1,7 +1,7 @@
-"""What the import left that forked workers cannot have, or would take from each other.
+"""What the import left that forked workers cannot have, or cannot share.
 
-Loaded with the zygote. A regular file that is open for reading is shared, too, with
-its position: each worker opens it anew, where the import left it.
+Loaded with the zygote. Workers would share the position of a regular file that is
+open for reading: each worker opens it anew, at the position where the import left it.
 """
 
 import os
@@ -11,7 +11,7 @@ from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
 import _pyplug_worker as core
 
-chance = core.part("chance")
+reseed = core.part("reseed")
 
 HARMLESS = {os.devnull, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 PATH = getattr(os, "O_PATH", 0o10000000)
@@ -22,14 +22,14 @@ reopened = {}  # the descriptors that each worker opens anew: their flags
 
 
 def prepare():
-    """Comes before the import."""
+    """Called before the import."""
     global known, mapped
     known, mapped = descriptors(), mappings()
 
 
-def settle():
-    """Comes after the import. Returns why forked workers would not be what it left, "" when they would."""
-    held = files()  # which finds, too, what workers open anew: even when they are forked whatever there is
+def check():
+    """Called after the import. Returns why forked workers would differ from what it left, "" if they would not."""
+    held = files()  # always: it also finds the files that workers open anew
     return threads() or children() or held or timers() or memory() or finalizers() or numbers()
 
 
@@ -72,7 +72,7 @@ def memory():
 
 
 def finalizers():
-    """The first worker that ends would run them for all: remove their temporary directory, say."""
+    """The first worker that ends would run them for all, and remove their temporary directory, say."""
     try:
         registry = sys.modules["weakref"].finalize._registry
         for one in list(registry.values()):
@@ -85,14 +85,14 @@ def finalizers():
 
 
 def numbers():
-    what = chance.unsure()
+    what = reseed.unsure()
     return what + " may not be seeded after the import" if what else ""
 
 
 def mappings():
     """What memory can be written to by others, too, by its addresses."""
-    with open("/proc/self/maps", errors="surrogateescape") as told:
-        rows = [row.rstrip("\n").split(None, 5) for row in told if " rw" in row and "s " in row]
+    with open("/proc/self/maps", errors="surrogateescape") as file:
+        rows = [row.rstrip("\n").split(None, 5) for row in file if " rw" in row and "s " in row]
     return {row[0]: row[5] if len(row) > 5 else "anonymous" for row in rows if row[1].startswith("rw") and row[1][3] == "s"}
 
 
@@ -108,7 +108,7 @@ def descriptors():
 
 
 def shared(number, what):
-    """Names what workers would take from each other if they shared it; None for what is harmless."""
+    """Names what workers must not share; None for what is harmless."""
     if what.startswith("anon_inode:"):
         return what[len("anon_inode:") :].strip("[]")  # such as eventpoll
     mode = os.fstat(number).st_mode
@@ -120,12 +120,12 @@ def shared(number, what):
         return None if what in HARMLESS else "the device " + what
     if not S_ISREG(mode) and not S_ISDIR(mode):
         return what
-    with open("/proc/self/fdinfo/%d" % number) as told:
-        rows = told.read().splitlines()
+    with open("/proc/self/fdinfo/%d" % number) as file:
+        rows = file.read().splitlines()
     flags = next(int(row.split()[1], 8) for row in rows if row.startswith("flags:"))
     if flags & os.O_RDWR:
         return "%s, open to be read and written" % what
-    if flags & (os.O_WRONLY | PATH):  # what is written follows on what others have
+    if flags & (os.O_WRONLY | PATH):  # writes follow those of the others
         return None
     if any(row.startswith("lock:") for row in rows):
         return what + ", locked"
@@ -139,7 +139,7 @@ def shared(number, what):
 
 
 def opened(number):
-    """Opens what a descriptor stands for anew, at the same position."""
+    """Opens the file of a descriptor anew, at the same position."""
     new = os.open("/proc/self/fd/%d" % number, reopened[number])
     try:
         os.lseek(new, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
@@ -149,8 +149,8 @@ def opened(number):
     return new
 
 
-def own():
-    """Comes in a worker: its files are then its own."""
+def reopen_files():
+    """Called in a worker: it then shares no file position with others."""
     for number in reopened:
         new = opened(number)
         os.dup2(new, number, os.get_inheritable(number))

@@ -7,8 +7,8 @@ import signal
 import socket
 import unittest
 
-from test_client import LIMIT, SCRATCH, write
-from test_zygote_client import PLACE, TAG, TAGS, ZygoteCase, blocked, is_dead, read
+from client import LIMIT, SCRATCH, write
+from zygote_client import PLACE, TAG, TAGS, ZygoteCase, blocked, is_dead, read
 
 
 class ZygoteTest(ZygoteCase):
@@ -67,18 +67,18 @@ class ZygoteTest(ZygoteCase):
 
     def test_spare(self):
         """A large one has the next worker ready, which is not the next if it died."""
-        zygote = self.zygote("import os, random, _pyplug_zygote\n_pyplug_zygote.LARGE = 0\ndef chance(): return random.random()\n")
+        zygote = self.zygote("import os, random, _pyplug_zygote\n_pyplug_zygote.LARGE = 0\ndef draw(): return random.random()\n")
         _, one = self.worker(zygote, 1)
         spare = self.spare(zygote)
         pid, two = self.worker(zygote, 2)
         self.assertEqual(pid, spare)
-        self.assertNotEqual(one.call("chance"), two.call("chance"))
+        self.assertNotEqual(one.call("draw"), two.call("draw"))
         spare = self.spare(zygote)
         os.kill(spare, signal.SIGKILL)
         self.until(lambda: is_dead(spare))
         dead, other = self.worker(zygote, 3)
         self.assertNotEqual(dead, spare)
-        self.assertEqual(other.call("chance")[0], "R")
+        self.assertEqual(other.call("draw")[0], "R")
         spare = self.spare(zygote)
         zygote.control.close()
         zygote.process.wait(LIMIT)
@@ -126,7 +126,7 @@ class ZygoteTest(ZygoteCase):
         _, worker = self.worker(forced)
         self.assertEqual(worker.call("one"), ("R", 1))
 
-    def test_risks(self):
+    def test_fork_safety(self):
         write(os.path.join(self.id(), "data"), "text")
         for line, why in (
             ("f = open(HERE + '/data'); import fcntl; fcntl.flock(f, fcntl.LOCK_SH)", "data, locked (fd "),

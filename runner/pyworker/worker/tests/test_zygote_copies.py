@@ -5,8 +5,8 @@ import random
 import signal
 import textwrap
 
-from test_client import write
-from test_zygote_client import ZygoteCase, read
+from client import write
+from zygote_client import ZygoteCase, read
 
 
 class CopiesTest(ZygoteCase):
@@ -76,12 +76,13 @@ class CopiesTest(ZygoteCase):
             ("", True, None),
             ("gc.disable()", False, None),
             ("gc.set_threshold(123)", True, 123),
+            ("gc.set_threshold(0)", True, 0),
         ):
             with self.subTest(line):
                 import gc
 
                 _, worker = self.worker(self.zygote(source % line))
-                self.assertEqual(worker.call("state"), ("R", [enabled, threshold or gc.get_threshold()[0], True]))
+                self.assertEqual(worker.call("state"), ("R", [enabled, gc.get_threshold()[0] if threshold is None else threshold, True]))
 
     def test_own_resource(self):
         """A module of the user's may have the name of one that wait4 imports."""

@@ -1,6 +1,6 @@
 """Streams of items from generators, while no event loop runs.
 
-Loaded with the first generator. One that has to wait until more items may come
+Loaded with the first generator. A stream that has to wait until it may send more
 reads frames itself, and leaves those for others in core.backlog.
 """
 
@@ -47,8 +47,7 @@ class Stream:
             while len(body) > self.credit < WINDOW:
                 self.wait()
             self.credit -= len(body)
-            core.flush()
-            core.send(core.ITEM, self.number, body)
+            core.answer(core.ITEM, self.number, body)
 
     def read_ahead(self):
         """Takes the frames that have come."""
@@ -116,8 +115,7 @@ def stream(number, generator):
         close(generator)
         errors.answer(number, error)
     else:
-        core.flush()
-        core.send(core.END, number, b"")
+        core.answer(core.END, number, b"")
 
 
 def close(generator):
@@ -126,5 +124,5 @@ def close(generator):
     try:
         core.call(generator.close)
     except BaseException:
-        pass  # what ended the stream is what the call is told
+        pass  # the caller gets the exception that ended the stream
     core.asked = before

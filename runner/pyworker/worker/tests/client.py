@@ -1,7 +1,7 @@
 """A small client of the worker's protocol, for the tests beside it.
 
 It installs and starts the worker as pyplug does. Nothing here waits by the clock:
-a hook that is to be met while it runs writes a byte into the client's pipe.
+a hook that a test meets while it runs writes a byte into the client's pipe.
 """
 
 import atexit
@@ -21,7 +21,7 @@ import unittest
 if hasattr(sys, "set_int_max_str_digits"):
     sys.set_int_max_str_digits(0)  # the worker's integers are of any length
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRATCH = tempfile.mkdtemp(prefix="pyplug-test-")
 INSTALLED = os.path.join(SCRATCH, "worker")
 COUNT = itertools.count()
@@ -32,20 +32,20 @@ faulthandler.dump_traceback_later(LIMIT, exit=True)
 
 
 def read_text(name):
-    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+    with open(os.path.join(SOURCES, name), encoding="utf-8") as file:
         return file.read()
 
 
 def boot():
-    """The line that the worker's own documentation gives."""
-    return next(line.strip() for line in read_text("worker.py").splitlines() if line.startswith("    import sys;"))
+    """The code that Python is started with."""
+    return read_text("boot.txt")
 
 
 def install():
     os.makedirs(INSTALLED)
-    for name in os.listdir(HERE):
-        if name.endswith(".py") and not name.startswith("test_"):
-            shutil.copy(os.path.join(HERE, name), os.path.join(INSTALLED, "_pyplug_" + name))
+    for name in os.listdir(SOURCES):
+        if name.endswith(".py"):
+            shutil.copy(os.path.join(SOURCES, name), os.path.join(INSTALLED, "_pyplug_" + name))
 
 
 install()
@@ -81,6 +81,7 @@ class Worker:
         )
         os.close(marker)
         self.number = 0
+        self.files = None  # as the worker reported them last
         self.left = b""
         try:
             self.send("L", 0, dict({"nan": nan, "probe": probe}, **({"calls": calls} if calls else {})))
@@ -93,13 +94,19 @@ class Worker:
         self.process.stdin.write(packed(kind, number, body))
 
     def receive(self):
-        """The next frame as (type, number, value); None at the end."""
+        """The next frame but reports of files, as (type, number, value); None at the end."""
         head = self.take(9)
         if len(head) < 9:
             return None
         body = self.take(int.from_bytes(head[:4], "little"))
         value = json.loads(body.decode("utf-8")) if body else None
-        return chr(head[4]), int.from_bytes(head[5:], "little"), value
+        kind = chr(head[4])
+        if kind == "F":
+            self.files = value
+            return self.receive()
+        if kind == "Y":
+            self.files = value.pop("files")
+        return kind, int.from_bytes(head[5:], "little"), value
 
     def take(self, size):
         while len(self.left) < size:

@@ -1,4 +1,4 @@
-"""What an exception is for the other side: its type, message, frames and causes.
+"""Describes exceptions for pyplug: type, message, frames and causes.
 
 Loaded with the first error. The traceback module is not used: it takes longer to
 import than a whole worker.
@@ -23,37 +23,46 @@ WAITING = (("cr_frame", "cr_await"), ("ag_frame", "ag_await"), ("gi_frame", "gi_
 
 
 def answer(number, error, function=None, canceled=None, stood=()):
-    """Answers for a call with what it raised, or where it stood when it was cancelled."""
+    """Answers a call with what it raised, or with where it was when it was cancelled."""
     if os.getpid() != core.PID:
         core.leave(exit_code(error))
     if core.asked if canceled is None else canceled:
-        told = described(error)
-        told["frames"] = without_loop(told["frames"]) or without_loop(stood)
-        refuse(number, "canceled", "interrupted", python=told)
+        info = described(error)
+        info["frames"] = without_loop(info["frames"]) or without_loop(stood)
+        refuse(number, "canceled", "interrupted", python=info)
     elif function is not None and not_called(error, function):
         refuse(number, "arguments", text_of(error))
     else:
-        told = described(error)
-        refuse(number, "raised", headline(told), python=told)
+        info = described(error)
+        refuse(number, "raised", headline(info), python=info)
 
 
 def unloadable(error):
-    """Answers to load with why the file could not be loaded."""
-    told = described(error)
-    message = headline(told)
+    """Answers load: why the file could not be loaded, and the files that a change of may mend that."""
+    info = described(error)
+    message = headline(info)
     if isinstance(error, SystemExit):
-        message = "sys.exit(%s) was called while the file was loaded" % told["message"]
-    more = {}
+        message = "sys.exit(%s) was called while the file was loaded" % info["message"]
+    start = core.part("start")
+    more = {"files": start.own_files(files_of(info))}
     while isinstance(error, ImportError):
         if isinstance(error, ModuleNotFoundError) and error.name:
-            more["missing"] = str(error.name).partition(".")[0]
+            more["missing"] = name = str(error.name).partition(".")[0]
+            if start.below:
+                more["files"] += [start.below + name + end for end in (".py", os.sep + "__init__.py")]
             break
         error = error.__cause__ or error.__context__
-    refuse(0, "load", message, python=told, **more)
+    refuse(0, "load", message, python=info, **more)
+
+
+def files_of(info):
+    """Lists the files that an exception and its causes came through."""
+    found = [frame["file"] for frame in info["frames"]]
+    return found + files_of(info["cause"]) if "cause" in info else found
 
 
 def undecodable(number, error):
-    """Answers for a call whose arguments are JSON, but more than Python takes."""
+    """Answers a call whose arguments are JSON that Python cannot read."""
     if isinstance(error, RecursionError):
         refuse(number, "arguments", "nested too deeply")
     else:
@@ -62,8 +71,7 @@ def undecodable(number, error):
 
 def refuse(number, reason, message, **more):
     """Answers with an error."""
-    core.flush()
-    core.send(core.ERROR, number, core.encode(dict(more, reason=reason, message=message)))
+    core.answer(core.ERROR, number, core.encode(dict(more, reason=reason, message=message)))
 
 
 def described(error):
@@ -78,15 +86,15 @@ def raised(error, seen=None, depth=0):
     """Describes an exception; one that is part of itself, once."""
     seen = set() if seen is None else seen
     seen.add(id(error))
-    told = {"type": type_name(type(error)), "message": text_of(error), "frames": frames(error.__traceback__)}
+    info = {"type": type_name(type(error)), "message": text_of(error), "frames": frames(error.__traceback__)}
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        told["message"] = as_text(error.msg)
-        told["frames"].append(syntax_frame(error))
+        info["message"] = as_text(error.msg)
+        info["frames"].append(syntax_frame(error))
     cause = error.__cause__
     if cause is None and not error.__suppress_context__:
         cause = error.__context__
     if cause is not None and id(cause) not in seen and depth < DEEPEST:
-        told["cause"] = raised(cause, seen, depth + 1)
+        info["cause"] = raised(cause, seen, depth + 1)
     members = getattr(error, "exceptions", None)
     if isinstance(members, tuple) and depth < DEEPEST:
         group = [
@@ -95,8 +103,8 @@ def raised(error, seen=None, depth=0):
             if isinstance(member, BaseException) and id(member) not in seen
         ]
         if group:
-            told["group"] = group
-    return told
+            info["group"] = group
+    return info
 
 
 def frames(trace):
@@ -152,12 +160,12 @@ def shorten(found):
 
 def syntax_frame(error):
     """The line that Python could not read."""
-    told = {"file": as_text(error.filename), "line": error.lineno}
+    info = {"file": as_text(error.filename), "line": error.lineno}
     if error.text:
-        told["text"] = as_text(error.text).rstrip()
+        info["text"] = as_text(error.text).rstrip()
     if error.offset and error.offset > 0:
-        told["column"] = error.offset
-    return told
+        info["column"] = error.offset
+    return info
 
 
 def type_name(kind):
@@ -191,9 +199,9 @@ def as_text(value):
         return "<%s that cannot be printed>" % NAME(type(value))
 
 
-def headline(told):
+def headline(info):
     """One line for an exception, as Python's tracebacks end."""
-    return told["type"] + ": " + told["message"] if told["message"] else told["type"]
+    return info["type"] + ": " + info["message"] if info["message"] else info["type"]
 
 
 def summary(error):
@@ -203,7 +211,7 @@ def summary(error):
 
 
 def not_called(error, function):
-    """Tells whether a TypeError is about the arguments, not from within the function."""
+    """Reports whether a TypeError is about the arguments, not from within the function."""
     if not isinstance(error, TypeError):
         return False
     return below_own(error.__traceback__) is None

@@ -2,7 +2,7 @@
 
 import unittest
 
-from test_client import Case
+from client import Case
 
 
 class Threads(Case):
@@ -25,6 +25,14 @@ class Threads(Case):
         def spin():
             mark()
             while True: pass
+        def use_up():
+            held = []
+            try:
+                while True: held.append(os.open(os.devnull, os.O_RDONLY))
+            except OSError: pass
+            try: spin()
+            finally:
+                for one in held: os.close(one)
         def stuck():
             try:
                 mark()
@@ -96,6 +104,14 @@ class Threads(Case):
         self.assertEqual((told["type"], [frame["function"] for frame in told["frames"]]), ("ValueError", ["fail"]))
         self.assertEqual(self.refused(self.worker.call("leave"), "raised")["python"]["type"], "SystemExit")
         self.ok(self.worker.call("echo", 1), 1)
+
+    def test_cancel_without_descriptors(self):
+        worker = self.start(self.PLUGIN, calls="threads")
+        number = worker.begin("use_up")
+        worker.wait_mark()
+        worker.send("K", number)
+        self.refused(worker.answer(number), "canceled")
+        self.ok(worker.call("echo", 1), 1)
 
     def test_cancel_hits_its_own_call(self):
         spins = [self.worker.begin("spin") for _ in range(3)]

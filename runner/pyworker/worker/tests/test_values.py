@@ -3,7 +3,7 @@
 import sys
 import unittest
 
-from test_client import Case
+from client import Case
 
 PLUGIN = """
 import base64, collections, dataclasses, sys, datetime, decimal, enum, pathlib, types, uuid, array

@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-from test_client import HERE, INSTALLED, SCRATCH, Case, Worker, boot, packed, read_text, write
+from client import INSTALLED, SCRATCH, Case, Worker, packed, write
 
 PLUGIN = '''
 import ctypes, functools, multiprocessing, os, re, subprocess, sys, threading, time
@@ -289,7 +289,7 @@ class Isolation(Case):
         bare = self.start_bare()
         extra = set(worker.call("modules")[1]) - bare
         self.assertLessEqual(
-            extra - {"plug", "_pyplug_identity"}, {"_pyplug_worker", "_pyplug_start", "_json", "faulthandler"}
+            extra - {"plug", "_pyplug_modules"}, {"_pyplug_worker", "_pyplug_start", "_json", "faulthandler"}
         )
 
     def start_bare(self):
@@ -328,22 +328,6 @@ class End(Case):
 
 
 class Source(unittest.TestCase):
-    def test_protocol_is_the_wire_s(self):
-        path = os.path.join(HERE, "..", "wire", "wire.go")
-        if not os.path.exists(path):
-            self.skipTest("no wire.go beside")
-
-        def between(text, comment):
-            lines = text.splitlines()
-            first, last = lines.index(comment + " [protocol]"), lines.index(comment + " [/protocol]")
-            return [line[len(comment) :] for line in lines[first:last]]
-
-        self.assertEqual(between(read_text(path), "//"), between(read_text("worker.py"), "#"))
-
-    def test_boot_is_what_is_documented(self):
-        if os.path.exists(os.path.join(HERE, "boot.txt")):
-            self.assertEqual(read_text("boot.txt").strip(), boot())
-
     def test_byte_code_is_kept(self):
         self.assertTrue(
             any(name.startswith("_pyplug_worker.") for name in os.listdir(os.path.join(INSTALLED, "__pycache__")))

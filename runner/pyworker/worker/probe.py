@@ -8,7 +8,7 @@ import _pyplug_worker as core
 HEALTHY = ("ok", "healthy", "serving", "pass")
 
 
-def answer(number):
+def probe(number):
     """Answers a probe with what the file's health function returns."""
     function = find(number)
     if function is None:
@@ -19,18 +19,18 @@ def answer(number):
     except BaseException as error:
         return core.part("errors").answer(number, error, function)
     if core.part("values").is_awaitable(value):
-        core.awaited = number, value, judge
+        core.await_value(number, value, judge)
     else:
         judge(number, value)
 
 
 def find(number):
-    """Returns the health function; None when there is none, which is answered here."""
+    """Returns the health function; if there is none, answers and returns None."""
     hooks = core.part("hooks")
     name = core.probe_name or "health"
     function, why = hooks.look_up(name)
     if why is not None and core.probe_name:
-        hooks.find(number, name)  # somebody named it: that it is not there is an error
+        hooks.find(number, name)  # it was named: its absence is an error
         return None
     if why is not None or not core.probe_name and needs_argument(function):
         judge(number, None)
@@ -44,10 +44,9 @@ def needs_argument(function):
 
 
 def judge(number, value):
-    """Answers with what a health function meant."""
+    """Answers with the verdict that a health function returned."""
     reason = degraded(value)
-    core.flush()
-    core.send(core.RESULT, number, core.encode({"degraded": reason} if reason else {}))
+    core.answer(core.RESULT, number, core.encode({"degraded": reason} if reason else {}))
 
 
 def degraded(value):

@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-from test_client import SCRATCH, Case, Worker, write
+from client import SCRATCH, Case, Worker, write
 from test_worker import PLUGIN
 
 

@@ -3,7 +3,7 @@
 import subprocess
 import unittest
 
-from test_client import Case
+from client import Case
 from test_worker import PLUGIN
 
 

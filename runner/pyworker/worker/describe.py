@@ -37,17 +37,17 @@ def describe(name, function):
     """Describes one hook; what is not known is left out."""
     flags = flags_of(function)
     params, returns = parameters(function)
-    told = {"name": name, "params": params}
+    info = {"name": name, "params": params}
     doc = first_line(function)
     if doc:
-        told["doc"] = doc
+        info["doc"] = doc
     if flags & (COROUTINE | ITERABLE_COROUTINE | ASYNC_GENERATOR):
-        told["async"] = True
+        info["async"] = True
     if flags & (GENERATOR | ASYNC_GENERATOR) and not flags & ITERABLE_COROUTINE:
-        told["streams"] = "out"
+        info["streams"] = "out"
     if returns:
-        told["returns"] = returns
-    return told
+        info["returns"] = returns
+    return info
 
 
 def first_line(function):
@@ -129,15 +129,15 @@ def inspected(function):
 
 
 def param(name, kind, default, notes):
-    told = {"name": name, "required": default is EMPTY and kind not in ("positions", "names"), "kind": kind}
+    info = {"name": name, "required": default is EMPTY and kind not in ("positions", "names"), "kind": kind}
     text = type_text(notes[name]) if name in notes else ""
     if not text and type(default) in (str, int, float, bool):
         text = type(default).__name__
     if text:
-        told["type"] = text
+        info["type"] = text
     if default is not EMPTY:
-        told["default"] = bounded(safe_repr(default), DEFAULT)
-    return told
+        info["default"] = bounded(safe_repr(default), DEFAULT)
+    return info
 
 
 def annotations(function):

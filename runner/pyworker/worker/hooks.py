@@ -15,7 +15,7 @@ bound = None  # name → (how it is bound, the first name of what it is an alias
 
 
 def find(number, name):
-    """Returns the hook of a name; None when there is none, which is answered here."""
+    """Returns the hook of a name; if there is none, answers so and returns None."""
     function, why = look_up(name)
     if why is None:
         return function
@@ -107,12 +107,12 @@ def imported(name, value):
 
 
 def in_file(value):
-    """Tells whether a value says itself that it was defined in the file."""
+    """Reports whether a value says itself that it was defined in the file."""
     return isinstance(value, (FUNCTION, type)) and value.__module__ == core.plugin
 
 
 def is_static(kind, name):
-    """Tells whether a function of a class needs no object."""
+    """Reports whether a function of a class needs no object."""
     for one in kind.__mro__:
         if name in one.__dict__:
             return isinstance(one.__dict__[name], staticmethod)

@@ -18,15 +18,18 @@ from time import time
 
 import _pyplug_worker as core
 
-HELLO, READY, LOAD = b"HYL"
+HELLO, READY, LOAD, FILES = b"HYLF"
+MOST = 2000  # files that are reported
+INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
 
 stacks = 0  # the signal that shows them
 trouble = 2  # where faulthandler writes
-below = ""  # the directory, with a separator, that the user's file and what it imports are below
+below = ""  # the directory, with a separator, that the user's file and its imports are below
+reported = []  # the plugin's own files, as pyplug knows them
 
 
 def start():
-    """Says hello, then loads the file as the first frame asks; False when the worker is to end."""
+    """Says hello, then loads the file as the first frame asks; False if the worker is to end."""
     global stacks
     _signal.signal(_signal.SIGINT, core.interrupt)  # it may have been inherited as ignored
     plugin, stacks = sys.argv[2], int(sys.argv[3])
@@ -52,7 +55,7 @@ def start():
         core.part("zygote").prepare()
 
     try:
-        core.plugin, core.plugin_file, module = core.call(load, (plugin,))
+        core.plugin, module = core.call(load, (plugin,))
         core.namespace = namespace_of(module)
     except BaseException as error:
         _signal.signal(_signal.SIGINT, core.interrupt)  # nothing of the user's disturbs what follows
@@ -60,17 +63,19 @@ def start():
         return False
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else the user's own stays
         _signal.signal(_signal.SIGINT, core.interrupt)
-    calls = core.part(wanted["calls"]) if "calls" in wanted else None
-    ready = {"module": core.plugin}
+    if wanted.get("calls") == "pipeline":
+        core.pipeline = core.part("pipeline")
+    elif wanted.get("calls") == "threads":
+        core.threads = core.part("threads")
+    reported[:] = own_files()
+    ready = {"module": core.plugin, "files": reported}
     if preload:
         zygote = core.part("zygote")
-        why = zygote.settle(preload == "force")
+        why = zygote.check(preload == "force")
         if why:
             ready["exec"] = why
         else:
             zygote.serve(READY, core.encode(dict(ready, zygote=True)))  # returns in each worker
-    if calls is not None:
-        calls.begin()
     core.send(READY, 0, core.encode(ready))
     return True
 
@@ -85,8 +90,8 @@ def greet():
 def take_descriptors():
     """Moves the protocol off 0 and 1, so that nothing a plugin does can touch it.
 
-    Prints, C code and child processes then write where standard error goes,
-    and whoever reads standard input finds its end.
+    Prints, C code and child processes then write where standard error goes, and
+    reading standard input gives its end.
     """
     global trouble
     core.source, core.sink, trouble = (move(low, 200 + low) for low in (0, 1, 2))
@@ -100,7 +105,7 @@ def take_descriptors():
 
 
 def move(descriptor, high):
-    """Copies a descriptor to a number that nobody else closes or counts on."""
+    """Copies a descriptor to a number that nobody else closes or relies on."""
     try:
         return os.dup2(descriptor, high, False)
     except OSError:  # so many are not allowed
@@ -142,7 +147,7 @@ def make_codec(literal):
 
 
 def without_limit(function, *args):
-    """Runs a function of ours while integers may have any number of digits as text."""
+    """Runs a function of the worker without the limit on the digits of integers."""
     if not hasattr(sys, "set_int_max_str_digits"):
         return function(*args)
     limit = sys.get_int_max_str_digits()
@@ -154,7 +159,7 @@ def without_limit(function, *args):
 
 
 class Rules:
-    """How the decoder reads, in its own terms."""
+    """The settings of the decoder, by its own names."""
 
     strict = False
     object_hook = object_pairs_hook = None
@@ -162,15 +167,15 @@ class Rules:
 
 
 def convert(value):
-    """Makes something that JSON has of a value that it has not."""
+    """Converts a value that JSON does not have."""
     return core.part("values").convert(value)
 
 
 class Loader(SourceFileLoader):
     """Loads the user's file, and what it imports from below its directory.
 
-    Python compares times by the second, so the byte code of a file that may be
-    edited again within this one is not kept.
+    Python compares times in whole seconds. So the byte code of a file is not kept
+    while the file may change again within the second of its last change.
     """
 
     def set_data(self, path, data, **keywords):
@@ -179,7 +184,7 @@ class Loader(SourceFileLoader):
 
 
 def load_file(name, path):
-    """Imports a file under a name; one that fails leaves nothing in sys.modules."""
+    """Imports a file under a name; if that fails, nothing is left in sys.modules."""
     return _load(spec_from_file_location(name, path, loader=Loader(name, path)))
 
 
@@ -204,16 +209,50 @@ def watch(root):
             del sys.path_importer_cache[path]
 
 
+def own_files(more=()):
+    """Lists the plugin's own files: those of its modules and of more that no package manager has installed."""
+    core.modules = len(sys.modules)
+    if not below:  # nothing was imported
+        return []
+    found = {core.plugin_file: None}
+    prefixes = tuple(os.path.join(one, "") for one in {sys.prefix, sys.base_prefix})
+    prefixes = tuple(one for one in prefixes if one.startswith(below))
+    for path in [*module_files(), *more]:
+        if path.startswith(below) and not path.startswith(prefixes):
+            if not any(part in path[len(below) - 1 :] for part in INSTALLED):
+                found[path] = None
+    return list(found)[:MOST]
+
+
+def module_files():
+    """Yields the files of all modules."""
+    for module in list(sys.modules.values()):
+        try:  # without __getattr__, at which a lazy module would be loaded
+            path = object.__getattribute__(module, "__dict__").get("__file__")
+        except AttributeError:
+            continue
+        if isinstance(path, str):
+            yield path
+
+
+def report_files():
+    """Reports the plugin's own files, if a call has imported more of them."""
+    found = own_files()
+    if found != reported:
+        reported[:] = found
+        core.send(FILES, 0, core.encode(found))
+
+
 def namespace_of(module):
-    """What is looked up as hooks: usually what the file has defined."""
+    """The object whose attributes are hooks: usually the module's own dictionary."""
     names = getattr(module, "__dict__", core.NOTHING)
-    return names if "__builtins__" in names else core.part("identity").Attributes(module)
+    return names if "__builtins__" in names else core.part("modules").Attributes(module)
 
 
 def load(plugin):
-    """Imports the user's file under its own name, its directory first on sys.path.
+    """Imports the user's file under its own name, with its directory first on sys.path.
 
-    Returns the name, the file, and what is in sys.modules under the name.
+    Returns the name, and the object in sys.modules under that name.
     """
     path = os.path.realpath(plugin)
     directory, file = os.path.split(path)
@@ -226,7 +265,8 @@ def load(plugin):
         or os.path.exists(os.path.join(directory, "__init__.py"))
         or os.path.isdir(path)
     ):
-        return core.part("identity").load(path)
+        return core.part("modules").load(path)
     sys.path.insert(0, directory)
+    core.plugin_file = path
     watch(directory)
-    return name, path, load_file(name, path)
+    return name, load_file(name, path)

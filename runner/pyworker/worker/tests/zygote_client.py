@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from test_client import INSTALLED, LIMIT, boot, packed, write
+from client import INSTALLED, LIMIT, boot, packed, write
 
 TAG = "PYPLUG_RUN"
 TAGS = ["0123456789.%d" % n + ":" * (9 - len(str(n))) for n in range(100)]
@@ -50,7 +50,12 @@ class Talker:
         if len(head) < 9:
             return None
         body = self.take(int.from_bytes(head[:4], "little"))
-        return chr(head[4]), json.loads(body.decode()) if body else None
+        value = json.loads(body.decode()) if body else None
+        if head[4:5] == b"F":
+            return self.receive()
+        if head[4:5] == b"Y":
+            value.pop("files")
+        return chr(head[4]), value
 
     def take(self, size):
         taken = b""

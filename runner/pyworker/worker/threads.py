@@ -1,9 +1,9 @@
 """Plain functions in threads, several at once.
 
-Loaded when load asks for it. The main thread reads the frames, and runs all that
-is async on the one loop; every other call goes to a thread that is idle, else to a
-new one: pyplug sends no more calls than may run at once. A cancel raises
-KeyboardInterrupt in the thread of its call, when that runs Python code next.
+Loaded when load asks for it. The main thread reads the frames, and runs everything
+async on the one loop; every other call goes to an idle thread, or to a new one:
+pyplug sends no more calls than may run at once. A cancel raises KeyboardInterrupt
+in the thread of its call, when that next runs Python code.
 """
 
 import os
@@ -17,15 +17,19 @@ try:
     from select import poll, POLLIN
 except ImportError:  # Windows
     poll = None
+try:  # now, while there are descriptors left
+    from ctypes import c_ulong, py_object, pythonapi
+except (ImportError, OSError):  # calls cannot be interrupted then
+    pythonapi = None
 
 WINDOW = 262144  # bytes of items that may be under way
 ASYNC = 0x80 | 0x200  # of the flags of a coroutine's code, and an async generator's
 TRACE = ord("T")
-GRACE = 0.1  # seconds after which an interrupted call that goes on is told where it is
+GRACE = 0.1  # seconds after which the worker reports where an interrupted call is that continues
 MOMENT = 0.0005  # seconds between looks at whether the main thread has done something
 
 # What threads need is loaded before there are any.
-values, errors, probe = core.part("values"), core.part("errors"), core.part("probe")
+values, errors, health = core.part("values"), core.part("errors"), core.part("probe")
 core.part("hooks"), core.part("describe")
 
 idle = []  # threads without a call
@@ -34,25 +38,19 @@ running = {}  # number → thread that runs the user's code; who takes it out de
 canceled = set()  # active calls for which a cancel has come
 windows = {}  # number → Window of a stream
 awaited = []  # what waits for the loop: (number, value, deliver)
-loop = None  # the asyncio part, when it has one
-sending, starting = allocate_lock(), allocate_lock()
-handle_one, send_one = core.handle, core.send
+loop = None  # the event loop part, when it runs
+sending, starting = allocate_lock(), allocate_lock()  # held to write a frame, and to hand a value to the loop
 bell = ring = waiting = None  # what wakes the main thread, and what it waits with
-
-
-def begin():
-    """Comes after the import."""
-    core.handle, core.send = handle, send
-    if poll is not None:
-        core.receive = receive
 
 
 # The main thread
 
 
 def receive():
-    """Waits for a frame, or for something awaitable that a thread has found."""
+    """Waits for a frame, or for a value to await that a thread was returned; None at the end of the input."""
     global bell, ring, waiting
+    if poll is None:
+        return core.receive()
     if waiting is None:
         bell, ring = os.pipe()
         waiting = poll()
@@ -61,8 +59,8 @@ def receive():
     found = core.frame()
     while found is None:
         if awaited:
-            core.awaited = awaited.pop(0)
-            return core.CREDIT, 0, b""  # which does nothing
+            core.await_value(*awaited.pop(0))
+            return core.CREDIT, 0, b""  # does nothing
         ready = [descriptor for descriptor, _ in waiting.poll()]
         if bell in ready:
             os.read(bell, 4096)
@@ -70,26 +68,6 @@ def receive():
             return None
         found = core.frame()
     return found
-
-
-def handle(kind, number, body):
-    """Does what a frame says; False when it says quit."""
-    try:
-        if kind == core.CALL:
-            invoke(number, body)
-        elif kind == core.PROBE:
-            function = probe.find(number)
-            if function is not None:
-                in_thread(number, function, (), core.NOTHING, probe.judge)
-        elif kind == core.CANCEL and number in active:
-            cancel(number)
-        elif kind == core.CREDIT and number in windows:
-            windows[number].grant(int.from_bytes(body, "little"))
-        else:
-            return handle_one(kind, number, body)
-    except core.Lost as lost:
-        core.bare(number, lost.args[0])
-    return True
 
 
 def invoke(number, body):
@@ -105,11 +83,18 @@ def invoke(number, body):
     code = getattr(function, "__code__", None)
     try:
         if code is not None and code.co_flags & ASYNC:
-            core.awaited = number, function(*args, **kwargs), core.finish
+            core.await_value(number, function(*args, **kwargs), core.finish)
         else:
             in_thread(number, function, args, kwargs, core.finish)
     except BaseException as error:
         errors.answer(number, error, function, canceled=False)
+
+
+def probe(number):
+    """Answers a probe."""
+    function = health.find(number)
+    if function is not None:
+        in_thread(number, function, (), core.NOTHING, health.judge)
 
 
 def in_thread(number, function, *task):
@@ -129,7 +114,9 @@ def in_thread(number, function, *task):
 
 
 def cancel(number):
-    """Interrupts a call, now or when it runs user code next."""
+    """Interrupts a call, now or when it next runs user code; False if no thread has it."""
+    if number not in active:
+        return False
     canceled.add(number)
     window = windows.get(number)
     if window is not None:
@@ -137,15 +124,24 @@ def cancel(number):
     thread = running.pop(number, None)
     if thread is not None:
         interrupt(thread.ident, KeyboardInterrupt)
-        thread.told = True
+        thread.interrupted = True
         try:
             start_new_thread(trace, (number, thread.ident))
         except RuntimeError:  # there can be no more of them
             pass
+    return True
+
+
+def credit(number, size):
+    """Lets a stream send more; False if no thread has it."""
+    if number not in windows:
+        return False
+    windows[number].grant(size)
+    return True
 
 
 def trace(number, ident):
-    """Tells where a call is that is interrupted and goes on: in C code, it may never see that."""
+    """Reports where an interrupted call is that continues: in C code it may never notice."""
     sleep(GRACE)
     found = []
     frame = sys._current_frames().get(ident)
@@ -157,19 +153,16 @@ def trace(number, ident):
 
 
 def interrupt(ident, what):
-    """Has an exception raised in a thread when it runs Python code next; None takes it back."""
-    try:
-        from ctypes import c_ulong, py_object, pythonapi
-    except ImportError:  # a Python without: the call is not interrupted
-        return
-    pythonapi.PyThreadState_SetAsyncExc(c_ulong(ident), py_object(what) if what else None)
+    """Raises an exception in a thread when it next runs Python code; None takes it back."""
+    if pythonapi is not None:
+        pythonapi.PyThreadState_SetAsyncExc(c_ulong(ident), py_object(what) if what else None)
 
 
-def overlap():
-    """Comes when there is an event loop."""
+def use_loop():
+    """Called when the event loop starts."""
     global loop
     with starting:
-        loop = sys.modules["_pyplug_aio"]
+        loop = core.event_loop
         while awaited:
             to_loop(*awaited.pop(0))
     for number in active.intersection(loop.calls):
@@ -177,7 +170,7 @@ def overlap():
 
 
 def to_loop(number, value, deliver):
-    """Begins what a thread has found to be awaitable."""
+    """Starts what a thread was returned and cannot await."""
     loop.start(number, value, deliver)
     moved(number)
 
@@ -187,21 +180,21 @@ def moved(number):
     active.discard(number)
     if number in canceled:
         canceled.discard(number)
-        loop.control(core.CANCEL, number, b"")
+        loop.cancel(number)
 
 
 # The other threads
 
 
 class Thread:
-    """One thread, which makes the calls that it is handed until the process ends."""
+    """One thread, which makes one call after the other until the process ends."""
 
     def __init__(self):
         self.turn = allocate_lock()
         self.turn.acquire()
         self.task = self.value = self.error = None
         self.ident = 0
-        self.told = False  # that it is interrupted
+        self.interrupted = False
 
     def work(self, *task):
         self.ident = get_ident()
@@ -214,7 +207,7 @@ class Thread:
 
     def run(self, number, function, args=(), kwargs=core.NOTHING):
         """Runs user code, whose value or error it keeps; True when it was interrupted."""
-        self.value, self.error, self.told = None, None, False
+        self.value, self.error, self.interrupted = None, None, False
         # An interruption may come anywhere below, but only one.
         try:
             try:
@@ -224,16 +217,16 @@ class Thread:
                 self.value = function(*args, **kwargs)
             except BaseException as error:
                 self.error = error
-            return self.settle(number)
+            return self.end_interruptible(number)
         except KeyboardInterrupt as error:
             self.error = self.error or error
-            return self.settle(number)
+            return self.end_interruptible(number)
 
-    def settle(self, number):
-        """Comes after user code: from now on nothing is interrupted. True when it was."""
+    def end_interruptible(self, number):
+        """Called after user code: from then on nothing is interrupted. True when it was."""
         if running.pop(number, None) is not None:
             return number in canceled
-        while not self.told:
+        while not self.interrupted:
             sleep(MOMENT)
         interrupt(self.ident, None)
         return True
@@ -249,7 +242,7 @@ def answer(thread, number, *task):
         except BaseException:  # else its caller would wait for ever
             os._exit(1)
         finally:
-            settled(number)
+            forget(number)
 
 
 def make(thread, number, function, args, kwargs, deliver):
@@ -265,10 +258,10 @@ def make(thread, number, function, args, kwargs, deliver):
         stream(thread, number, value)
     else:
         deliver(number, value)
-    settled(number)
+    forget(number)
 
 
-def settled(number):
+def forget(number):
     """Forgets a call that is answered."""
     active.discard(number)
     canceled.discard(number)
@@ -286,14 +279,6 @@ def on_loop(number, value, deliver):
         else:
             active.discard(number)
             errors.refuse(number, "raised", "only an async function can be awaited while calls run in threads")
-
-
-def send(kind, number, body):
-    """Writes a frame, one at a time."""
-    if os.getpid() != core.PID:  # where nobody releases what another thread held
-        core.leave(0)
-    with sending:
-        send_one(kind, number, body)
 
 
 class Window:
@@ -329,8 +314,7 @@ def stream(thread, number, generator):
                 break
             body = values.encode(thread.value)
             if window.take(number, len(body)):
-                core.flush()
-                core.send(core.ITEM, number, body)
+                core.answer(core.ITEM, number, body)
     except values.Unrepresentable as error:
         trouble = error
     interrupted, error = number in canceled, thread.error
@@ -340,11 +324,10 @@ def stream(thread, number, generator):
     try:
         generator.close()
     except BaseException:
-        pass  # what ended the stream is what the call is told
+        pass  # the caller gets the exception that ended the stream
     if trouble is not None:
         values.refuse(number, trouble)
     elif type(error) is StopIteration:
-        core.flush()
-        core.send(core.END, number, b"")
+        core.answer(core.END, number, b"")
     else:
         errors.answer(number, error, canceled=interrupted, stood=stood)

@@ -3,13 +3,13 @@
 import os
 import unittest
 
-from test_client import Case
+from client import Case
 
 
-class Ahead(Case):
+class Pipeline(Case):
     """SIGINT is for the call whose cancel has come."""
 
-    OPTIONS = {"calls": "ahead"}
+    OPTIONS = {"calls": "pipeline"}
     PLUGIN = """
         import asyncio, os, time
 
@@ -89,7 +89,7 @@ class Ahead(Case):
             "async def f(x): return x\ndef mark():\n import os; os.write(int(os.environ['MARKER']), b'!')\n"
             "def hang():\n mark()\n while True: pass\n"
             "async def spin():\n mark()\n while True: pass\n",
-            calls="ahead",
+            calls="pipeline",
         )
         number = worker.begin("f", 1)
         self.assertEqual(worker.receive(), ("O", 0, None))

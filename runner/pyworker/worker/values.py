@@ -31,7 +31,7 @@ def finish(number, value):
     if isinstance(value, (bytes, bytearray, memoryview)):
         send(core.BYTES, number, core.encode(base64(value)))
     elif is_awaitable(value) or hasattr(type(value), "__aiter__"):
-        core.awaited = number, value, core.finish
+        core.await_value(number, value, core.finish)
     elif type(value) is GENERATOR:
         core.stream(number, value)
     else:
@@ -43,24 +43,23 @@ def finish(number, value):
 
 
 def send(kind, number, body):
-    """Answers with what a value became."""
+    """Answers with an encoded value, if it is not too large."""
     try:
         check_size(body)
     except Unrepresentable as trouble:
         return refuse(number, trouble)
-    core.flush()
-    core.send(kind, number, body)
+    core.answer(kind, number, body)
 
 
 def check_size(body):
-    """Raises Unrepresentable for what no frame takes."""
+    """Raises Unrepresentable for a body that is too large for a frame."""
     if len(body) > core.LARGEST:
         most = core.LARGEST >> 20
         raise Unrepresentable("$", "the result is %d MB, at most %d MB" % (max(len(body) >> 20, most + 1), most))
 
 
 def is_awaitable(value):
-    """Tells whether a value is to be awaited."""
+    """Reports whether a value is to be awaited."""
     if type(value) is GENERATOR:
         return bool(value.gi_code.co_flags & ITERABLE_COROUTINE)
     return hasattr(type(value), "__await__")

@@ -1,0 +1,81 @@
+"""Calls that are sent ahead, and wait in the worker until the calls before them are answered.
+
+Loaded when load asks for it. From outside nobody can tell which call SIGINT would
+hit. So it interrupts only a call that a cancel has come for. Cancels are looked for
+in the frames that have come, and stay there.
+"""
+
+from time import monotonic
+
+import _pyplug_worker as core
+
+try:
+    from select import poll, POLLIN
+except ImportError:  # Windows, which has no SIGINT for one process
+    poll = None
+
+OVERLAP = ord("O")
+LONG = 0.001  # seconds; after a longer call, calls that wait may have been cancelled
+
+current = 0  # the call that runs
+canceled = frozenset()  # the calls for which a cancel had come when it was last looked for
+waiting = None  # reports whether there is input
+looking = False  # an interrupt looks for cancels
+
+
+def invoke(number, body):
+    """Runs a hook, unless its call was cancelled while it waited."""
+    global current, canceled
+    if number in canceled:
+        return core.part("errors").refuse(number, "canceled", "it had not begun")
+    current = number
+    began = monotonic()
+    core.invoke(number, body)
+    current = 0
+    if monotonic() - began > LONG:
+        canceled = cancels()
+
+
+def overlap():
+    """Called before the event loop starts: from then on calls begin while others wait."""
+    global canceled
+    core.send(OVERLAP, 0, b"")
+    # Whoever cancelled a call before reading that frame sends no SIGINT.
+    canceled = cancels()
+
+
+def interrupt(where):
+    """SIGINT: interrupts user code if its own call is cancelled."""
+    # If core.call itself is interrupted, no user code runs yet, or no more.
+    if core.running and where.f_code is not core.call.__code__ and has_cancel(current):
+        core.interrupt_call()
+
+
+def has_cancel(number):
+    """Reports whether a cancel has come for a call. A signal handler may call it."""
+    global looking
+    if looking:  # poll allows no second one at the same time
+        return False
+    looking = True
+    found = number in cancels()
+    looking = False
+    return found
+
+
+def cancels():
+    """The calls for which there is a cancel among the frames that have come."""
+    global waiting
+    if poll is not None:
+        if waiting is None:
+            waiting = poll()
+            waiting.register(core.source, POLLIN)
+        while core.getpid() == core.PID and waiting.poll(0):  # a child must not read them
+            if not core.fill():
+                break
+    found, at = set(), core.offset
+    while at + 9 <= len(core.data):
+        head = int.from_bytes(core.data[at : at + 9], "little")
+        if head >> 32 & 255 == core.CANCEL:
+            found.add(head >> 40)
+        at += 9 + (head & 0xFFFFFFFF)
+    return found
