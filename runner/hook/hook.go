@@ -55,6 +55,10 @@ type Call struct {
 	// Blocking it is the backpressure; an error cancels the call. A nil Emit
 	// collects the items into one JSON array.
 	Emit func(Item) error
+	// Limit is how long the call may run in the worker; 0 means as long as ctx
+	// lasts. Where calls are sent ahead it counts from the call's turn: from when
+	// the calls before it are answered.
+	Limit time.Duration
 	// Replay makes the call in every worker, now and after every restart. Such a
 	// call has no Input.
 	Replay bool

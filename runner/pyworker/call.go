@@ -6,58 +6,136 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
-	"github.com/pyplug/pyplug/runner/wire"
 )
 
-// settleLimit bounds the wait for what a hook printed.
-const settleLimit = 20 * time.Millisecond
+// call is one call that waits for its answer. The reader adds frames, the caller
+// takes them.
+type call struct {
+	hook      string
+	began     time.Time
+	limit     time.Duration // from the call's turn; 0 for none
+	expired   *time.Timer   // runs from the call's turn; nil without a limit
+	frame     []byte
+	emit      func(hook.Item) error // receives the items, unless they are collected
+	collected [][]byte
+	stream    bool          // items may come
+	probe     bool          // the worker is not condemned for it
+	more      chan struct{} // has a token when there are items
+	done      chan struct{} // closed when the call was answered or lost
 
-var (
-	errEnded   = errors.New("the plugin has ended")
-	errStopped = errors.New("the plugin was stopped during the call")
-)
+	// Protected by the instance's mu until done is closed.
+	number    uint32
+	sent      bool          // written to the worker, at least in part
+	hasTurn   bool          // the worker runs the call, or will as soon as it has read it
+	turn      chan struct{} // closed when hasTurn is set; nil while nobody waits for it
+	abandoned bool          // the caller is gone
+	items     [][]byte
+	underWay  int   // bytes of items that came and were not granted again
+	answer    frame // the zero frame if the call was lost
+	begun     bool  // a lost call may have begun
+	stood     []hook.Frame
+}
+
+// newCall returns a call with room for the header in its frame.
+func newCall(hookName string) *call {
+	return &call{
+		hook: hookName, began: time.Now(), frame: make([]byte, headerSize, 128),
+		more: make(chan struct{}, 1), done: make(chan struct{}),
+	}
+}
+
+// takeTurn records that the worker runs the call, or will as soon as it has read it.
+func (c *call) takeTurn() {
+	if c.hasTurn {
+		return
+	}
+	c.hasTurn = true
+	if c.expired != nil {
+		c.expired.Reset(c.limit)
+	}
+	if c.turn != nil {
+		close(c.turn)
+	}
+}
+
+// addItem adds an item of a stream.
+func (c *call) addItem(item []byte) error {
+	switch {
+	case c.abandoned: // the worker may have sent it before it saw the cancel
+		return nil
+	case !c.stream:
+		return fmt.Errorf("an item for call %d, which is no stream", c.number)
+	case c.underWay > 0 && c.underWay+len(item) > window:
+		return fmt.Errorf("call %d has more than %d bytes of items under way", c.number, window)
+	}
+	c.underWay += len(item)
+	c.items = append(c.items, item)
+	select {
+	case c.more <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// isOver reports whether the call was answered or lost.
+func (c *call) isOver() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
 
 // Call runs one hook. See [hook.Caller] for the promises.
-func (w *instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	if c.Input != nil {
-		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook,
-			Err: errors.New("a functions file takes no stream of input")}
+func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) {
+	if hc.Input != nil {
+		return hook.Result{}, requestError(hc.Hook, errors.New("a functions file takes no stream of input"))
 	}
-	p := newPending(c.Hook)
-	defer p.free()
-	if err := w.describeCall(ctx, c, p); err != nil {
+	c := newCall(hc.Hook)
+	if err := w.appendArgs(ctx, c, hc); err != nil {
 		return hook.Result{}, err
 	}
-	p.emit, p.collects = c.Emit, c.Emit == nil
-	f, err := w.ask(ctx, wire.Call, p)
+	c.limit, c.stream = hc.Limit, true
+	if c.emit = hc.Emit; c.emit == nil {
+		c.emit = func(item hook.Item) error {
+			c.collected = append(c.collected, item.Value)
+			return nil
+		}
+	}
+	f, err := w.ask(ctx, frameCall, c)
 	if err != nil {
 		return hook.Result{}, err
 	}
-	if !p.settled { // what the hook printed comes before its result
-		w.proc.Settle(settleLimit)
-	}
-	r := hook.Result{Item: hook.Item{Value: f.Body, Binary: f.Type == wire.Bytes}, Took: p.took}
-	if f.Type == wire.End {
+	r := hook.Result{Item: hook.Item{Value: f.body, Binary: f.kind == frameBytes}, Took: time.Since(c.began)}
+	if f.kind == frameEnd {
 		r.Streamed = true
-		if c.Emit == nil {
-			r.Value = fmt.Appendf(nil, "[%s]", bytes.Join(p.collected, []byte(",")))
+		if hc.Emit == nil {
+			r.Value = fmt.Appendf(nil, "[%s]", bytes.Join(c.collected, []byte(",")))
 		}
 	}
 	return r, nil
 }
 
-// describeCall appends the body of a call frame. Words are typed by the hook's
-// signature, which the worker is asked for once.
-func (w *instance) describeCall(ctx context.Context, c hook.Call, p *pending) *hook.Error {
-	b := appendName(append(p.frame, `{"hook":`...), c.Hook)
-	given := bytes.TrimSpace(c.Args.JSON)
+func requestError(hookName string, err error) *hook.Error {
+	e := hook.NewError(hook.Request, err)
+	e.Hook = hookName
+	return e
+}
+
+// appendArgs appends the body of a call frame. Words are typed by the hook's
+// signature, which the worker describes once.
+func (w *instance) appendArgs(ctx context.Context, c *call, hc hook.Call) *hook.Error {
+	b := appendName(append(c.frame, `{"hook":`...), hc.Hook)
+	given := bytes.TrimSpace(hc.Args.JSON)
 	switch {
-	case len(c.Args.Words) > 0:
-		args, err := w.bind(ctx, c)
+	case len(hc.Args.Words) > 0:
+		args, err := w.bind(ctx, hc)
 		if err != nil {
 			return err
 		}
@@ -68,29 +146,22 @@ func (w *instance) describeCall(ctx context.Context, c hook.Call, p *pending) *h
 	case given[0] == '{':
 		b = append(append(b, `,"kwargs":`...), given...)
 	default:
-		return &hook.Error{Kind: hook.Request, Hook: c.Hook,
-			Err: errors.New("the arguments are neither a JSON object nor an array")}
+		return requestError(hc.Hook, errors.New("the arguments are neither a JSON object nor an array"))
 	}
-	p.frame = append(b, '}')
-	if size := len(p.frame) - wire.HeaderSize; size > wire.MaxBody {
-		return &hook.Error{Kind: hook.Request, Hook: c.Hook,
-			Err: fmt.Errorf("the arguments take %d bytes, at most %d are sent", size, wire.MaxBody)}
+	c.frame = append(b, '}')
+	if size := len(c.frame) - headerSize; size > maxBody {
+		return requestError(hc.Hook, fmt.Errorf("the arguments are %d bytes long, at most %d can be sent", size, maxBody))
 	}
 	return nil
 }
 
 // appendName appends a name as JSON.
 func appendName(b []byte, name string) []byte {
-	for i := range len(name) {
-		if c := name[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			text, err := json.Marshal(name)
-			if err != nil {
-				panic(err) // a string always marshals
-			}
-			return append(b, text...)
-		}
+	text, err := json.Marshal(name)
+	if err != nil {
+		panic(err) // a string always marshals
 	}
-	return append(append(append(b, '"'), name...), '"')
+	return append(b, text...)
 }
 
 func appendArguments(b []byte, args schema.Arguments) []byte {
@@ -112,165 +183,151 @@ func appendArguments(b []byte, args schema.Arguments) []byte {
 }
 
 // bind types a call's words by the hook's signature.
-func (w *instance) bind(ctx context.Context, c hook.Call) (schema.Arguments, *hook.Error) {
+func (w *instance) bind(ctx context.Context, hc hook.Call) (schema.Arguments, *hook.Error) {
 	w.mu.Lock()
-	h, ok := w.known[c.Hook]
+	h, ok := w.known[hc.Hook]
 	w.mu.Unlock()
 	if !ok {
-		s, err := w.describe(ctx, c.Hook)
+		s, err := w.describe(ctx, hc.Hook)
 		if err != nil {
 			return schema.Arguments{}, err
 		}
 		if len(s.Hooks) != 1 {
-			return schema.Arguments{}, &hook.Error{Kind: hook.Internal, Hook: c.Hook,
+			return schema.Arguments{}, &hook.Error{Kind: hook.Internal, Hook: hc.Hook,
 				Err: fmt.Errorf("the worker described %d hooks, want 1", len(s.Hooks))}
 		}
 		h = s.Hooks[0]
 		w.mu.Lock()
-		w.known[c.Hook] = h
+		w.known[hc.Hook] = h
 		w.mu.Unlock()
 	}
-	args, err := schema.Bind(h, c.Args.Words)
+	args, err := schema.Bind(h, hc.Args.Words)
 	if err != nil {
-		return args, &hook.Error{Kind: hook.Request, Hook: c.Hook, Err: err}
+		return args, requestError(hc.Hook, err)
 	}
 	return args, nil
 }
 
-// ask sends p's frame and waits for its answer, which is none of the errors.
-func (w *instance) ask(ctx context.Context, t wire.Type, p *pending) (wire.Frame, *hook.Error) {
-	if t != wire.Probe {
-		_ = w.relieve(t) // which condemns a worker that does not answer
+// ask sends a call of that type and waits for its answer. An error frame becomes an
+// error.
+func (w *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Error) {
+	if kind != frameProbe {
+		_ = w.pressHungProbe(kind) // condemns a worker that does not answer
 	}
-	if err := w.enter(ctx, p); err != nil {
-		return wire.Frame{}, err
-	}
-	brisk, err := w.begin(t, p)
-	if err != nil {
-		w.free <- struct{}{}
-		return wire.Frame{}, &hook.Error{Kind: hook.Unavailable, Hook: p.hook, Err: err}
-	}
-	defer w.finish(p)
-	if brisk {
-		w.takeFirst(p)
-	}
-	return w.await(ctx, p)
-}
-
-// enter waits until the worker takes one more call.
-func (w *instance) enter(ctx context.Context, p *pending) *hook.Error {
 	select {
-	case <-w.free:
-		return nil
+	case <-w.slots:
 	default:
-	}
-	select {
-	case <-w.free:
-		return nil
-	case <-ctx.Done():
-		return hook.Ended(ctx, p.hook, "no result", p.began, false)
-	case <-w.lost:
-		return w.ended(p, false)
-	}
-}
-
-// await passes the items on until the call is answered.
-func (w *instance) await(ctx context.Context, p *pending) (wire.Frame, *hook.Error) {
-	for {
 		select {
-		case <-p.wake: // by itself, which is quicker
-		default:
-			select {
-			case <-p.wake:
-			case <-ctx.Done():
-				sent, at := w.interrupt(p)
-				return wire.Frame{}, p.canceled(ctx, sent, at)
-			}
-		}
-		items, f, over := w.arrived(p)
-		if err := w.emit(p, items, over); err != nil {
-			if over {
-				return wire.Frame{}, p.notEmitted(err)
-			}
-			if _, at := w.interrupt(p); ctx.Err() != nil {
-				return wire.Frame{}, p.canceled(ctx, true, at)
-			}
-			return wire.Frame{}, p.notEmitted(err)
-		}
-		switch {
-		case f.Type != 0:
-			return f, w.failure(p, f)
-		case over:
-			return wire.Frame{}, w.ended(p, p.begun)
+		case <-w.slots:
+		case <-ctx.Done():
+			return frame{}, hook.Ended(ctx, c.hook, "no result", c.began, false)
+		case <-w.lost:
+			return frame{}, w.lostError(c)
 		}
 	}
+	if err := w.begin(kind, c); err != nil {
+		w.slots <- struct{}{}
+		return frame{}, &hook.Error{Kind: hook.Unavailable, Hook: c.hook, Err: err}
+	}
+	return w.await(ctx, c)
 }
 
-// arrived takes what has come for a call: items, and the answer, if it is not the
-// zero frame. Over means that nothing else comes.
-func (w *instance) arrived(p *pending) (items [][]byte, f wire.Frame, over bool) {
+// begin queues the frame of a call.
+func (w *instance) begin(kind byte, c *call) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	items, p.items = p.items, nil
-	return items, p.answer, p.answered || p.lost
+	switch {
+	case w.condemned:
+		return errors.New("the worker did not answer for an earlier call and is being stopped")
+	case w.over:
+		return errEnded
+	}
+	if w.last++; w.last == 0 { // 0 is the worker itself
+		w.last++
+	}
+	c.number = w.last
+	if c.limit > 0 {
+		c.expired = time.NewTimer(math.MaxInt64) // takeTurn starts it
+	}
+	w.calls = append(w.calls, c)
+	if len(w.calls) == 1 || !w.inOrder {
+		c.takeTurn()
+	}
+	w.enqueue(outgoing{c, seal(c.frame, kind, c.number)})
+	return nil
 }
 
-// emit passes items on, and grants the worker as much again: at once for all of
-// them, as many small items come together.
-func (w *instance) emit(p *pending, items [][]byte, over bool) error {
-	taken := 0
+// await emits the items of a call until it is over.
+func (w *instance) await(ctx context.Context, c *call) (frame, *hook.Error) {
+	var expired <-chan time.Time
+	if c.expired != nil {
+		expired = c.expired.C
+		defer c.expired.Stop()
+	}
+	for {
+		over := false
+		select {
+		case <-c.done:
+			over = true
+		case <-c.more:
+		case <-ctx.Done():
+			begun, at := w.cancel(c)
+			e := hook.Ended(ctx, c.hook, "no result", c.began, begun)
+			e.At = at
+			return frame{}, e
+		case <-expired:
+			begun, at := w.cancel(c)
+			return frame{}, &hook.Error{Kind: hook.Timeout, Hook: c.hook, Begun: begun, At: at,
+				Err: &hook.LimitError{What: "no result", Limit: c.limit}}
+		}
+		if err := w.emitItems(c, over); err != nil {
+			return frame{}, w.emitFailed(ctx, c, over, err)
+		}
+		switch {
+		case over && c.answer.kind == 0:
+			return frame{}, w.lostError(c)
+		case over:
+			return c.answer, w.answerError(c)
+		}
+	}
+}
+
+// emitItems emits the items that have come, and lets the worker send as much again:
+// at once for all of them, since many small items come together.
+func (w *instance) emitItems(c *call, over bool) error {
+	w.mu.Lock()
+	items := c.items
+	c.items = nil
+	w.mu.Unlock()
+	size := 0
 	for _, item := range items {
-		if p.collects {
-			p.collected = append(p.collected, item)
-		} else if err := p.emit(hook.Item{Value: item}); err != nil {
+		if err := c.emit(hook.Item{Value: item}); err != nil {
 			return err
 		}
-		taken += len(item)
+		size += len(item)
 	}
-	if taken > 0 && !over {
+	if size > 0 && !over {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		p.under -= taken
-		w.control(wire.Credit, p.number, wire.PutNumber(uint32(taken)))
+		c.underWay -= size
+		w.enqueue(outgoing{frame: newFrame(frameCredit, c.number, byte(size), byte(size>>8), byte(size>>16), byte(size>>24))})
 	}
 	return nil
 }
 
-// canceled tells why ctx ended a call, and where it was.
-func (p *pending) canceled(ctx context.Context, sent bool, at []hook.Frame) *hook.Error {
-	e := hook.Ended(ctx, p.hook, "no result", p.began, sent)
-	e.At = at
-	return e
-}
-
-// notEmitted tells why the receiver of the items gave the call up.
-func (p *pending) notEmitted(err error) *hook.Error {
+// emitFailed cancels a call whose items could not be emitted.
+func (w *instance) emitFailed(ctx context.Context, c *call, over bool, err error) *hook.Error {
+	if !over {
+		if _, at := w.cancel(c); ctx.Err() != nil {
+			e := hook.Ended(ctx, c.hook, "no result", c.began, true)
+			e.At = at
+			return e
+		}
+	}
 	if e := (*hook.Error)(nil); errors.As(err, &e) {
 		own := *e
-		own.Hook, own.Begun = p.hook, true
+		own.Hook, own.Begun = c.hook, true
 		return &own
 	}
-	return &hook.Error{Kind: hook.Canceled, Hook: p.hook, Begun: true, Err: err}
-}
-
-// ended tells a call that the process is gone.
-func (w *instance) ended(p *pending, sent bool) *hook.Error {
-	exit := w.Exit()
-	e := &hook.Error{Kind: hook.Crash, Hook: p.hook, Begun: sent, Exit: &exit, At: stackFrames(exit.Stderr)}
-	w.mu.Lock()
-	condemned := w.condemned
-	w.mu.Unlock()
-	switch {
-	case !sent:
-		e.Kind, e.Err = hook.Unavailable, errEnded
-	case w.fault != nil:
-		e.Err = fmt.Errorf("the worker's pipe: %w", w.fault)
-	case condemned:
-		e.Err = errors.New("the worker was killed because another call did not end")
-	case exit.Stopped:
-		e.Kind, e.Err = hook.Canceled, errStopped
-	default:
-		e.Err = errors.New("the plugin ended during the call")
-	}
-	return e
+	return &hook.Error{Kind: hook.Canceled, Hook: c.hook, Begun: true, Err: err}
 }

@@ -1,6 +1,7 @@
 package pyworker
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"io"
@@ -13,7 +14,6 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
-	"github.com/pyplug/pyplug/runner/wire"
 )
 
 func conformance(t testing.TB) *Launcher {
@@ -55,12 +55,12 @@ func FuzzEcho(f *testing.F) {
 // FuzzWorkerFrames sends any bytes to a worker: it answers in whole frames or
 // not at all, and it ends.
 func FuzzWorkerFrames(f *testing.F) {
-	call := wire.Append(nil, wire.Call, 1, []byte(`{"hook":"echo","args":["x"]}`))
+	call := newFrame(frameCall, 1, []byte(`{"hook":"echo","args":["x"]}`)...)
 	f.Add(call)
 	f.Add(call[:len(call)-1])
-	f.Add(append(wire.Append(nil, wire.Cancel, 9), wire.Append(nil, wire.Credit, 1, []byte{1})...))
-	f.Add(wire.Append(nil, wire.Call, 1, []byte(`{"hook":["echo"],"args":{},"kwargs":[]}`)))
-	f.Add(wire.Append(nil, wire.Describe, 1, []byte(`"nosuch"`), []byte("\xff")))
+	f.Add(append(newFrame(frameCancel, 9), newFrame(frameCredit, 1, 1)...))
+	f.Add(newFrame(frameCall, 1, []byte(`{"hook":["echo"],"args":{},"kwargs":[]}`)...))
+	f.Add(newFrame(frameDescribe, 1, []byte("\"nosuch\"\xff")...))
 	f.Add([]byte("\xff\xff\xff\xffC\x01\x00\x00\x00"))
 	l := conformance(f)
 	dir, err := install()
@@ -77,12 +77,12 @@ func FuzzWorkerFrames(f *testing.F) {
 		overdue := time.AfterFunc(20*time.Second, func() { p.Kill() })
 		defer overdue.Stop()
 		go func() { // ends when the worker reads or ends
-			_, _ = p.Conn().Write(append(wire.Append(nil, wire.Load, 0, []byte(`{"nan":"error","probe":""}`)), frames...))
+			_, _ = p.Conn().Write(append(newFrame(frameLoad, 0, []byte(`{"nan":"error","probe":""}`)...), frames...))
 			_ = p.Conn().CloseWrite()
 		}()
-		r := wire.NewReader(p.Conn(), 0)
+		r := bufio.NewReader(p.Conn())
 		for {
-			if _, err = r.Next(); err != nil {
+			if _, err = readFrame(r); err != nil {
 				break
 			}
 		}

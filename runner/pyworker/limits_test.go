@@ -21,10 +21,10 @@ func TestLimits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no SIGINT for one process")
 	}
-	one, ahead, threads := manners["one"], manners["ahead"], manners["threads"]
+	one, ahead, threads := modes["one"], modes["pipeline"], modes["threads"]
 	for name, test := range map[string]struct {
 		plugin string
-		manner func(*pyworker.Config)
+		mode   func(*pyworker.Config)
 		kept   bool
 	}{
 		"sleep":                 {"hang_sleep.py", one, true},
@@ -39,7 +39,7 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.Tries(t, func() error {
-				inst := begin(t, zoo(t, test.plugin), test.manner)
+				inst := begin(t, zoo(t, test.plugin), test.mode)
 				e := hanging(t, inst)
 				if !e.Begun {
 					t.Error("the call counts as not sent")
@@ -65,7 +65,7 @@ func TestLimits(t *testing.T) {
 				if kind(t, err, hook.Unavailable).Begun {
 					t.Error("a call to a worker that is gone counts as sent")
 				}
-				next := begin(t, zoo(t, test.plugin), test.manner)
+				next := begin(t, zoo(t, test.plugin), test.mode)
 				number(t, next, "pid")
 				return nil
 			})
@@ -91,7 +91,7 @@ func TestThreadsWhenOneHangs(t *testing.T) {
 def sleep(begun):
     open(begun, "w").close()
     time.sleep(3600)
-`), manners["threads"])
+`), modes["threads"])
 	dir := t.TempDir()
 	begun, other, until := filepath.Join(dir, "begun"), filepath.Join(dir, "other"), filepath.Join(dir, "until")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -135,10 +135,10 @@ func probeFor(t *testing.T, inst hook.Instance, limit time.Duration) error {
 // TestProbeThatIsSlow misses probes without harm, as long as nobody needs the
 // worker.
 func TestProbeThatIsSlow(t *testing.T) {
-	for name, manner := range manners {
+	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
 			until := filepath.Join(t.TempDir(), "until")
-			inst := begin(t, written(t, strings.ReplaceAll(slow, "UNTIL", "'"+until+"'")), manner)
+			inst := begin(t, written(t, strings.ReplaceAll(slow, "UNTIL", "'"+until+"'")), mode)
 			for range 3 {
 				kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
 			}
@@ -153,7 +153,7 @@ func TestProbeThatIsSlow(t *testing.T) {
 // interrupted: it is not sent, since it would wait for ever.
 func TestProbeThatHangs(t *testing.T) {
 	never := filepath.Join(t.TempDir(), "never")
-	inst := begin(t, written(t, strings.ReplaceAll(slow, "UNTIL", "'"+never+"'")), manners["one"])
+	inst := begin(t, written(t, strings.ReplaceAll(slow, "UNTIL", "'"+never+"'")), modes["one"])
 	kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
 	_, err := inst.Call(t.Context(), encode(t, "echo", []int{1}))
 	if kind(t, err, hook.Unavailable).Begun {
@@ -166,7 +166,7 @@ func TestProbeThatHangs(t *testing.T) {
 func TestProbeIsInterrupted(t *testing.T) {
 	path := written(t, "import time\ndef health(): time.sleep(3600)\ndef echo(value): return value\n")
 	runnertest.Tries(t, func() error {
-		inst := begin(t, path, manners["one"])
+		inst := begin(t, path, modes["one"])
 		for range 3 {
 			kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)
 			if _, err := inst.Call(t.Context(), encode(t, "echo", []int{1})); err != nil {
@@ -182,9 +182,9 @@ func TestForks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("windows does not fork")
 	}
-	for _, manner := range []string{"one", "ahead"} {
-		t.Run(manner, func(t *testing.T) {
-			inst := begin(t, zoo(t, "forks.py"), manners[manner])
+	for _, mode := range []string{"one", "pipeline"} {
+		t.Run(mode, func(t *testing.T) {
+			inst := begin(t, zoo(t, "forks.py"), modes[mode])
 			answers(t, inst, encode(t, "fork", []int{5}), "5")
 			answers(t, inst, encode(t, "pool", []string{"fork"}), "[0,1,4,9]")
 			answers(t, inst, encode(t, "pool", []string{"spawn"}), "[0,1,4,9]")
@@ -204,7 +204,7 @@ def leave():
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"],
                      close_fds=False, pass_fds=[200, 201])
     os._exit(7)
-`), manners["one"])
+`), modes["one"])
 	_, err := inst.Call(t.Context(), hook.Call{Hook: "leave"})
 	if e := kind(t, err, hook.Crash); e.Exit == nil || e.Exit.Code != 7 {
 		t.Errorf("exit %+v, want code 7", e.Exit)

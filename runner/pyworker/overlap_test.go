@@ -1,6 +1,7 @@
 package pyworker_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/pyworker"
 	"github.com/pyplug/pyplug/runner/runnertest"
-	"github.com/pyplug/pyplug/runner/wire"
 )
 
 // TestOverlapGivenUp gives a call up that waits behind the one that brings the event
@@ -36,7 +36,7 @@ def ok(): return 3
 	for others, limits := range [][]int{{5, 20, 40, 80, 160}, {10, 80}} { // so many calls go on meanwhile
 		for _, limit := range limits {
 			t.Run(fmt.Sprintf("%d beside, %d ms", others, limit), func(t *testing.T) {
-				inst := begin(t, path, manners["ahead"])
+				inst := begin(t, path, modes["pipeline"])
 				overlapGivenUp(t, inst, time.Duration(limit)*time.Millisecond, others)
 			})
 		}
@@ -80,19 +80,19 @@ const lateOverlap = "late overlap"
 
 // pretendLateOverlap is it. It never answers the second call.
 func pretendLateOverlap() {
-	r := wire.NewReader(os.Stdin, 0)
-	out := wire.Append(nil, wire.Hello, 0, []byte(`{"wire":1,"python":"3.12.4","implementation":"cpython","pid":1}`))
-	out = wire.Append(out, wire.Ready, 0, []byte(`{"module":"fake"}`))
+	r := bufio.NewReader(os.Stdin)
+	out := packed('H', 0, `{"wire":1,"python":"3.12.4","implementation":"cpython","pid":1}`)
+	out = append(out, packed('Y', 0, `{"module":"fake"}`)...)
 	for {
 		if _, err := os.Stdout.Write(out); err != nil {
 			return
 		}
-		f, err := r.Next()
+		kind, _, err := readCommand(r)
 		if err != nil {
 			return
 		}
-		if out = nil; f.Type == wire.Cancel {
-			out = wire.Append(wire.Append(nil, wire.Overlap, 0), wire.Result, 1, []byte("1"))
+		if out = nil; kind == 'K' {
+			out = append(packed('O', 0, ""), packed('R', 1, "1")...)
 		}
 	}
 }
@@ -194,7 +194,7 @@ def work():
     where = "work"
     for _ in range(300): time.sleep(0.001)
     where = "done"
-`, hit, until)), manners["one"])
+`, hit, until)), modes["one"])
 	hits := func() []string {
 		text, err := os.ReadFile(hit)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {

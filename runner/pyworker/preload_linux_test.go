@@ -361,9 +361,9 @@ func TestPreloadCannotBegin(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, `
 import sys
-def take(*_): raise OSError("spoiled")
+def separate(*_): raise OSError("spoiled")
 if "_pyplug_zygote" in sys.modules:
-    sys.modules["_pyplug_zygote"].take = take
+    sys.modules["_pyplug_zygote"].separate = separate
 def parent(): return os.getppid()
 `)
 	cfg := preloaded(t, path)
@@ -379,7 +379,7 @@ def parent(): return os.getppid()
 	if err := l.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "ends before it has begun") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "end before they are ready") {
 		t.Errorf("told %q", notes)
 	}
 	if len(printed) != 2 || imports(t, path) != 3 {

@@ -116,6 +116,7 @@ func TestWorker(t *testing.T) {
 			out, err := proc.Run(t.Context(), proc.Tool{
 				Path:  python,
 				Args:  []string{"-B", "-m", "unittest", "-b", "-f"},
+				Dir:   "worker/tests",
 				Env:   os.Environ(),
 				Limit: 5 * time.Minute,
 			})

@@ -17,11 +17,11 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// manners are the ways in which one worker makes several calls.
-var manners = map[string]func(*pyworker.Config){
-	"one":     func(*pyworker.Config) {},
-	"ahead":   func(c *pyworker.Config) { c.Concurrency = 8 },
-	"threads": func(c *pyworker.Config) { c.Concurrency, c.Threads = 8, true },
+// modes are the ways in which one worker makes several calls.
+var modes = map[string]func(*pyworker.Config){
+	"one":      func(*pyworker.Config) {},
+	"pipeline": func(c *pyworker.Config) { c.Concurrency = 8 },
+	"threads":  func(c *pyworker.Config) { c.Concurrency, c.Threads = 8, true },
 }
 
 // written is the path of a plugin of this source.
@@ -43,11 +43,11 @@ func touch(t *testing.T, path string) {
 }
 
 // begin starts a worker, which is stopped at the end of the test.
-func begin(t *testing.T, plugin string, manner func(*pyworker.Config)) hook.Instance {
+func begin(t *testing.T, plugin string, mode func(*pyworker.Config)) hook.Instance {
 	t.Helper()
 	runnertest.NothingLeft(t)
 	cfg := config(t, plugin)
-	manner(&cfg)
+	mode(&cfg)
 	inst, err := pyworker.New(cfg).Launch(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -76,10 +76,10 @@ func answers(t *testing.T, inst hook.Instance, c hook.Call, want string) {
 	}
 }
 
-func TestConformanceAhead(t *testing.T) {
+func TestConformancePipeline(t *testing.T) {
 	conformance(t, func(t testing.TB, plugin string) *pyworker.Launcher {
 		cfg := config(t, plugin)
-		manners["ahead"](&cfg)
+		modes["pipeline"](&cfg)
 		return pyworker.New(cfg)
 	})
 }
@@ -94,7 +94,7 @@ func TestConformanceThreads(t *testing.T) {
 		}
 		source := strings.ReplaceAll(string(text), "threading.Event().wait()", "while True: time.sleep(0.001)")
 		cfg := config(t, written(t, source))
-		manners["threads"](&cfg)
+		modes["threads"](&cfg)
 		return pyworker.New(cfg)
 	})
 }
@@ -119,9 +119,9 @@ async def flow(value):
 def health(): time.sleep(0.0005)
 `
 	hooks := []string{"echo", "wait", "items", "later", "flow"}
-	for name, manner := range manners {
+	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
-			inst := begin(t, written(t, source), manner)
+			inst := begin(t, written(t, source), mode)
 			var all sync.WaitGroup
 			for caller := range 5 {
 				random := rand.New(rand.NewPCG(1, uint64(caller)))
@@ -206,11 +206,11 @@ func beside(ctx context.Context, inst hook.Instance, c hook.Call) <-chan outcome
 	return done
 }
 
-// TestAheadWhenTheFirstHangs has calls wait in the worker behind one that runs out
+// TestPipelineWhenTheFirstHangs has calls wait in the worker behind one that runs out
 // of time: they are answered after it, and are not harmed.
-func TestAheadWhenTheFirstHangs(t *testing.T) {
+func TestPipelineWhenTheFirstHangs(t *testing.T) {
 	runnertest.Tries(t, func() error {
-		inst := begin(t, written(t, gate), manners["ahead"])
+		inst := begin(t, written(t, gate), modes["pipeline"])
 		begun := filepath.Join(t.TempDir(), "begun")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -233,10 +233,10 @@ func TestAheadWhenTheFirstHangs(t *testing.T) {
 	})
 }
 
-// TestAheadGivenUp gives up a call that waits in the worker: its caller is told at
+// TestPipelineGivenUp gives up a call that waits in the worker: its caller is told at
 // once, and neither the call that runs nor the worker is harmed.
-func TestAheadGivenUp(t *testing.T) {
-	inst := begin(t, written(t, gate), manners["ahead"])
+func TestPipelineGivenUp(t *testing.T) {
+	inst := begin(t, written(t, gate), modes["pipeline"])
 	dir := t.TempDir()
 	begun, until, never := filepath.Join(dir, "begun"), filepath.Join(dir, "until"), filepath.Join(dir, "never")
 	first := beside(t.Context(), inst, encode(t, "wait", []string{begun, until}))
@@ -257,9 +257,9 @@ func TestAheadGivenUp(t *testing.T) {
 	}
 }
 
-// TestAheadWhenItDies tells the call that ran that it crashed, or ran out of time,
+// TestPipelineWhenItDies tells the call that ran that it crashed, or ran out of time,
 // and the others that they were never sent: they can be made again.
-func TestAheadWhenItDies(t *testing.T) {
+func TestPipelineWhenItDies(t *testing.T) {
 	for name, test := range map[string]struct {
 		hook string
 		want hook.Kind
@@ -268,7 +268,7 @@ func TestAheadWhenItDies(t *testing.T) {
 		"an unanswered timeout": {"loop", hook.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inst := begin(t, written(t, gate), manners["ahead"])
+			inst := begin(t, written(t, gate), modes["pipeline"])
 			dir := t.TempDir()
 			begun, until := filepath.Join(dir, "begun"), filepath.Join(dir, "until")
 			args := []string{begun, until}

@@ -1,0 +1,175 @@
+package pyworker
+
+import (
+	"errors"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const (
+	// answerLimit is how long a canceled call may take to answer before its worker
+	// is condemned.
+	answerLimit = 200 * time.Millisecond
+	// skipLimit is how long the worker may take to skip a call that was canceled
+	// before its turn. If it takes longer, the call has begun.
+	skipLimit = 5 * time.Millisecond
+	// drainLimit is how long the other calls of a condemned worker may continue.
+	drainLimit = 5 * time.Second
+)
+
+// cancel makes the worker end a call, and condemns a worker that does not answer in
+// time. It reports whether the call may have begun, and where it was, if that is
+// known.
+//
+// A call that waits in the worker behind others is not waited for: the worker skips
+// it when its turn comes, and it keeps its slot until then.
+func (w *instance) cancel(c *call) (begun bool, at []hook.Frame) {
+	w.mu.Lock()
+	switch {
+	case c.isOver():
+		w.mu.Unlock()
+		return c.begun || c.answer.kind != 0, nil
+	case !c.sent:
+		w.unqueue(c)
+		w.mu.Unlock()
+		return false, nil
+	}
+	w.enqueue(outgoing{frame: newFrame(frameCancel, c.number)})
+	if !c.hasTurn {
+		c.abandoned, c.turn = true, make(chan struct{})
+		w.mu.Unlock()
+		go w.awaitSkipped(c)
+		return true, nil
+	}
+	w.mu.Unlock()
+	if w.press(c) {
+		return true, answeredAt(c.answer)
+	}
+	w.mu.Lock()
+	c.abandoned = true
+	w.mu.Unlock()
+	if c.probe {
+		return true, nil
+	}
+	return true, w.condemn(c)
+}
+
+// awaitSkipped waits until the worker has skipped a call that was canceled before
+// its turn. The call may have begun just before the worker read the cancel: then it
+// is interrupted. It ends when the call is over, or soon after its turn has come.
+func (w *instance) awaitSkipped(c *call) {
+	select {
+	case <-c.done:
+		return
+	case <-c.turn:
+	}
+	select {
+	case <-c.done:
+		return
+	case <-time.After(skipLimit):
+	}
+	if !w.press(c) && !c.probe {
+		w.condemn(c)
+	}
+}
+
+// press waits for the answer of a canceled call, at most answerLimit, and sends
+// SIGINT. It reports whether the call is over.
+func (w *instance) press(c *call) bool {
+	limit := time.NewTimer(answerLimit)
+	defer limit.Stop()
+	again := time.NewTicker(answerLimit / 2)
+	defer again.Stop()
+	for {
+		// Python does not see a signal that comes just before it blocks, so there is
+		// a second one; the worker ignores it if it saw the first.
+		w.interrupt(c)
+		select {
+		case <-c.done:
+			return true
+		case <-again.C:
+		case <-limit.C:
+			return c.isOver()
+		}
+	}
+}
+
+// interrupt sends SIGINT if it can hit this call only: if there is no other, or if
+// the worker runs its calls in order, since it then checks for the cancel before it
+// acts on the signal. Calls in threads do not see it. It holds mu while it sends: no
+// call can begin before the signal is sent.
+func (w *instance) interrupt(c *call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cfg.Threads || c.isOver() {
+		return
+	}
+	if len(w.calls) == 1 || w.inOrder && w.calls[0] == c {
+		_ = w.proc.Interrupt() // a process that is gone is reported by its exit
+	}
+}
+
+// pressHungProbe waits for a probe that did not answer in time, not even when it was
+// interrupted. For another probe that is an error; the pool counts the misses. A
+// call cannot wait for it: the worker is condemned.
+func (w *instance) pressHungProbe(kind byte) *hook.Error {
+	w.mu.Lock()
+	var hung *call
+	for _, c := range w.calls {
+		if c.probe && c.abandoned && c.hasTurn {
+			hung = c
+		}
+	}
+	w.mu.Unlock()
+	switch {
+	case hung == nil || kind != frameProbe && w.cfg.Threads || w.press(hung):
+		return nil
+	case kind == frameProbe:
+		return &hook.Error{Kind: hook.Timeout, Hook: hung.hook, Err: errors.New("an earlier probe has not ended")}
+	}
+	w.condemn(hung)
+	return nil
+}
+
+// condemn lets no new call begin, gives calls that may run at the same time 5 s, and
+// kills the worker. It returns at once if there are such calls, else when the
+// process is gone. It reports where the call was, if that is known.
+func (w *instance) condemn(c *call) []hook.Frame {
+	w.mu.Lock()
+	first := !w.condemned
+	w.condemned = true
+	var others []*call
+	for _, o := range w.calls {
+		if o != c && !o.abandoned && !w.inOrder {
+			others = append(others, o)
+		}
+	}
+	stood := c.stood
+	w.mu.Unlock()
+	switch {
+	case len(others) == 0:
+		if seen := stackFrames(w.proc.Kill().Stacks); stood == nil {
+			return seen
+		}
+	case first:
+		go w.killAfter(others)
+	}
+	return stood
+}
+
+// killAfter kills the process when calls are over. It ends within drainLimit.
+func (w *instance) killAfter(calls []*call) {
+	limit := time.NewTimer(drainLimit)
+	defer limit.Stop()
+	for _, c := range calls {
+		select {
+		case <-c.done:
+			continue
+		case <-w.proc.Done():
+		case <-limit.C:
+		}
+		break
+	}
+	w.proc.Kill()
+}

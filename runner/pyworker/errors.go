@@ -1,0 +1,170 @@
+package pyworker
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+var (
+	errEnded   = errors.New("the plugin has ended")
+	errStopped = errors.New("the plugin was stopped during the call")
+)
+
+// answer is the body of an error frame.
+type answer struct {
+	Reason  string       `json:"reason"`
+	Message string       `json:"message"`
+	Python  *hook.Raised `json:"python"`
+	Place   string       `json:"place"`
+	Hooks   []string     `json:"hooks"`
+	Why     string       `json:"why"`
+	Missing string       `json:"missing"`
+	Files   []string     `json:"files"`
+}
+
+// readAnswer reads an error frame and adds the source lines of its exception. Any
+// other frame gives the zero answer.
+func readAnswer(f frame) (answer, error) {
+	var a answer
+	if f.kind != frameError {
+		return a, nil
+	}
+	if err := json.Unmarshal(f.body, &a); err != nil {
+		return a, fmt.Errorf("the worker's error: %w", err)
+	}
+	addSource(a.Python, make(map[string][]string))
+	return a, nil
+}
+
+// answeredAt is where a canceled call was, by its own answer.
+func answeredAt(f frame) []hook.Frame {
+	a, err := readAnswer(f)
+	if err != nil || a.Python == nil {
+		return nil
+	}
+	return a.Python.Frames
+}
+
+// answerError is the error that answered a call; nil if it was answered otherwise.
+func (w *instance) answerError(c *call) *hook.Error {
+	if c.answer.kind != frameError {
+		return nil
+	}
+	a, err := readAnswer(c.answer)
+	if err != nil {
+		return &hook.Error{Kind: hook.Internal, Hook: c.hook, Begun: true, Err: err}
+	}
+	e := &hook.Error{Kind: hook.Failed, Hook: c.hook, Begun: true}
+	switch a.Reason {
+	case "raised":
+		e.Python = a.Python
+		e.Hints = raisedHints(a.Python)
+	case "result":
+		e.Err = &hook.ResultError{Place: a.Place, Problem: a.Message}
+		e.Place = a.Place
+		if strings.Contains(a.Message, "NaN") || strings.Contains(a.Message, "Infinity") {
+			e.Hints = []string{"set --nan null or --nan literal to allow such numbers"}
+		}
+	case "arguments":
+		e = requestError(c.hook, &schema.ArgumentError{Problem: a.Message})
+		e.Begun = true
+	case "hook":
+		e = requestError(c.hook, &schema.NoHookError{Hook: c.hook, Known: a.Hooks, Why: a.Why})
+	case "canceled": // not by its caller, who does not look at the answer then
+		e.Err = errors.New("interrupted by a signal that is not pyplug's")
+		if w.stopping.Load() {
+			e.Kind, e.Err = hook.Canceled, errStopped
+		}
+		if a.Python != nil {
+			e.At = a.Python.Frames
+		}
+	default:
+		e.Kind, e.Err = hook.Internal, fmt.Errorf("the worker's error has the unknown reason %q", a.Reason)
+	}
+	return e
+}
+
+// raisedHints are about what a hook raised.
+func raisedHints(raised *hook.Raised) []string {
+	for r := raised; r != nil; r = r.Cause {
+		if r.Type == "EOFError" {
+			return []string{"a plugin has no standard input; pass the text as an argument"}
+		}
+	}
+	return nil
+}
+
+// lostError is the error of a call that was not answered because the process is gone.
+func (w *instance) lostError(c *call) *hook.Error {
+	<-w.lost
+	exit := w.Exit()
+	e := &hook.Error{Kind: hook.Crash, Hook: c.hook, Begun: c.begun, Exit: &exit, At: stackFrames(exit.Stderr)}
+	switch {
+	case !c.begun:
+		e.Kind, e.Err = hook.Unavailable, errEnded
+	case w.fault != nil:
+		e.Err = fmt.Errorf("the worker's pipe: %w", w.fault)
+	case w.isCondemned():
+		e.Err = errors.New("the worker was killed because another call did not end")
+	case exit.Stopped:
+		e.Kind, e.Err = hook.Canceled, errStopped
+	default:
+		e.Err = errors.New("the plugin ended during the call")
+	}
+	return e
+}
+
+// loadError is why the plugin could not be loaded, by the answer to load.
+func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
+	a, err := readAnswer(f)
+	if err == nil && f.kind != frameError {
+		err = fmt.Errorf("a frame of type %c in answer to load", f.kind)
+	}
+	if err != nil {
+		return pipeError(err, exit)
+	}
+	if a.Reason == "old" {
+		return &hook.Error{Kind: hook.Interpreter,
+			Err: fmt.Errorf("%s at %s is too old, want 3.8 or later", a.Message, w.cfg.Python)}
+	}
+	w.setFiles(a.Files)
+	e := &hook.Error{Kind: hook.Start, Python: a.Python}
+	switch {
+	case e.Python == nil:
+		e.Err = errors.New(a.Message)
+		return e
+	case strings.Contains(e.Python.Message, "Missing parentheses in call to"):
+		e.Hints = []string{"this is Python 2 code; Python 3.8 or later is needed"}
+	default:
+		e.Hints = raisedHints(e.Python)
+	}
+	if a.Missing != "" {
+		e.Err = &schema.MissingModuleError{Module: a.Missing, Text: e.Python.Headline()}
+	}
+	return e
+}
+
+// pipeError is the error of a worker that does not speak the protocol.
+func pipeError(err error, exit hook.Exit) *hook.Error {
+	return &hook.Error{Kind: hook.Start, Exit: &exit, Err: fmt.Errorf("the worker's pipe: %w", err)}
+}
+
+// diedStarting is the error of a process that ended before it was ready. Before
+// hello it was Python itself, or the environment, that failed.
+func (w *instance) diedStarting(greeted bool) *hook.Error {
+	exit := w.Exit()
+	switch {
+	case w.fault != nil:
+		return pipeError(w.fault, exit)
+	case !greeted:
+		return &hook.Error{Kind: hook.Interpreter, Exit: &exit,
+			Err: fmt.Errorf("%s ended before it ran the plugin", w.cfg.Python)}
+	}
+	return &hook.Error{Kind: hook.Start, Exit: &exit, At: stackFrames(exit.Stderr),
+		Err: errors.New("the plugin ended while it was imported")}
+}

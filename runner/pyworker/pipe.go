@@ -1,0 +1,284 @@
+package pyworker
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+)
+
+const (
+	// printLimit bounds how long an answer waits for what was printed before it.
+	printLimit = 20 * time.Millisecond
+	// closeLimit is how long a worker may live that has closed its pipe.
+	closeLimit = time.Second
+	// batchSize is how many bytes of small frames are written at once.
+	batchSize = 32 << 10
+)
+
+// outgoing is a frame to write. If it begins a call, call is not nil.
+type outgoing struct {
+	call  *call
+	frame []byte
+}
+
+// post queues a frame that begins no call.
+func (w *instance) post(f []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.enqueue(outgoing{frame: f})
+}
+
+// enqueue queues a frame. Requires mu.
+func (w *instance) enqueue(o outgoing) {
+	w.debugFrame("to worker", frame{o.frame[4], binary.LittleEndian.Uint32(o.frame[5:]), o.frame[headerSize:]})
+	w.queue = append(w.queue, o)
+	w.queued.Signal()
+}
+
+// write writes queued frames, small ones together, until the worker is over.
+func (w *instance) write() {
+	var batch []byte
+	for {
+		batch = w.nextBatch(batch[:0])
+		if len(batch) == 0 {
+			return
+		}
+		_, _ = w.proc.Conn().Write(batch) // a worker that is gone is reported by its exit
+		if cap(batch) > 2*batchSize {
+			batch = nil
+		}
+	}
+}
+
+// nextBatch waits for frames and takes them from the queue. Their calls count as
+// sent. It returns nothing when the worker is over.
+func (w *instance) nextBatch(batch []byte) []byte {
+	runtime.Gosched() // callers that are about to post join the batch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.queue) == 0 && !w.over {
+		w.queued.Wait()
+	}
+	n := 0
+	for _, o := range w.queue {
+		if n > 0 && len(batch)+len(o.frame) > batchSize {
+			break
+		}
+		if o.call != nil {
+			o.call.sent = true
+		}
+		if n++; n == 1 && len(o.frame) > batchSize {
+			batch = o.frame // without a copy
+		} else {
+			batch = append(batch, o.frame...)
+		}
+	}
+	w.queue = slices.Delete(w.queue, 0, n)
+	return batch
+}
+
+// unqueue removes the frame of a call that was not sent, and the call. Requires mu.
+func (w *instance) unqueue(c *call) {
+	w.queue = slices.DeleteFunc(w.queue, func(o outgoing) bool { return o.call == c })
+	w.remove(c)
+}
+
+// pipeReader counts the reads of the pipe.
+type pipeReader struct {
+	conn  *proc.Conn
+	reads int
+}
+
+func (r *pipeReader) Read(b []byte) (int, error) {
+	r.reads++
+	return r.conn.Read(b)
+}
+
+// read delivers the worker's frames until no more come. It ends when the process is
+// gone, at the latest.
+func (w *instance) read() {
+	defer close(w.lost)
+	pipe := &pipeReader{conn: w.proc.Conn()}
+	buffered := bufio.NewReaderSize(pipe, 64<<10)
+	printed := 0 // what was printed before this read was passed on
+	for {
+		f, err := readFrame(buffered)
+		if err == nil {
+			w.debugFrame("from worker", f)
+			if f.endsCall() && printed != pipe.reads {
+				w.passPrinted()
+				printed = pipe.reads
+			}
+			err = w.deliver(f)
+		}
+		if err != nil {
+			w.end(err)
+			return
+		}
+	}
+}
+
+// endsCall reports whether a frame is the answer of a call.
+func (f frame) endsCall() bool {
+	return f.call != 0 && f.kind != frameItem && f.kind != frameTrace
+}
+
+// passPrinted waits until what the plugin has printed was passed on: it comes before
+// the answer.
+func (w *instance) passPrinted() {
+	if !w.proc.Settled() {
+		w.proc.Settle(printLimit)
+	}
+}
+
+// end is called when no frame comes any more, for that reason.
+func (w *instance) end(reason error) {
+	select {
+	case <-w.proc.Done():
+	default:
+		if !errors.Is(reason, io.EOF) && !errors.Is(reason, io.ErrUnexpectedEOF) && !errors.Is(reason, os.ErrClosed) {
+			w.fault = reason
+		}
+	}
+	w.waitGone()
+	w.proc.Conn().Close() // a process that ended by itself was never stopped
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	w.queued.Signal()
+	for i, c := range w.calls {
+		c.begun = c.sent && (i == 0 || !w.inOrder)
+		close(c.done)
+	}
+}
+
+// waitGone returns when the process is gone. A closed pipe is no death, but nobody
+// can speak to a worker without it, so the worker is killed.
+func (w *instance) waitGone() {
+	select {
+	case <-w.proc.Done():
+		return
+	case <-time.After(closeLimit):
+	}
+	if w.stopping.Load() {
+		<-w.proc.Done() // the stop ladder bounds it
+		return
+	}
+	if w.fault == nil && !w.isCondemned() {
+		w.fault = errors.New("the plugin closed it")
+	}
+	w.forced.Store(true)
+	w.proc.Kill()
+}
+
+// deliver passes one frame on. An error means that the worker cannot be trusted.
+func (w *instance) deliver(f frame) error {
+	switch f.kind {
+	case frameHello, frameReady:
+		return w.deliverStartup(f)
+	case frameFiles:
+		var files []string
+		if err := json.Unmarshal(f.body, &files); err != nil {
+			return fmt.Errorf("the worker's files: %w", err)
+		}
+		w.setFiles(files)
+		return nil
+	case frameTrace:
+		return w.deliverTrace(f)
+	case frameOverlap:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.inOrder = false
+		for _, c := range w.calls {
+			c.takeTurn()
+		}
+		return nil
+	}
+	if f.call == 0 && f.kind == frameError {
+		return w.deliverStartup(f)
+	}
+	return w.deliverAnswer(f)
+}
+
+// deliverStartup passes on hello or the answer to load.
+func (w *instance) deliverStartup(f frame) error {
+	switch {
+	case w.loadAnswered, f.kind == frameHello && w.greeted, f.kind == frameReady && !w.greeted:
+		return fmt.Errorf("an unexpected frame of type %c", f.kind)
+	case f.kind == frameHello:
+		w.greeted = true
+	default:
+		w.loadAnswered = true
+	}
+	w.startup <- f
+	return nil
+}
+
+// deliverTrace records where a canceled call is that continues.
+func (w *instance) deliverTrace(f frame) error {
+	stood := new(hook.Raised)
+	if err := json.Unmarshal(f.body, stood); err != nil {
+		return fmt.Errorf("the worker's trace: %w", err)
+	}
+	addSource(stood, make(map[string][]string))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c := w.find(f.call); c != nil { // else it was answered meanwhile
+		c.stood = stood.Frames
+	}
+	return nil
+}
+
+// deliverAnswer passes an item or an answer to its call.
+func (w *instance) deliverAnswer(f frame) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.find(f.call)
+	if c == nil || !c.sent {
+		return fmt.Errorf("an answer for call %d, which is not running", f.call)
+	}
+	if f.kind == frameItem {
+		return c.addItem(f.body)
+	}
+	c.answer = f
+	close(c.done)
+	w.remove(c)
+	return nil
+}
+
+// find returns the unanswered call of a number, or nil. Requires mu.
+func (w *instance) find(number uint32) *call {
+	for _, c := range w.calls { // mostly the first
+		if c.number == number {
+			return c
+		}
+	}
+	return nil
+}
+
+// remove forgets a call and lets the next ones begin. Requires mu.
+func (w *instance) remove(c *call) {
+	w.calls = slices.DeleteFunc(w.calls, func(other *call) bool { return other == c })
+	w.slots <- struct{}{}
+	if len(w.calls) > 0 {
+		w.calls[0].takeTurn()
+	}
+}
+
+// debugFrame logs a frame with the beginning of its body.
+func (w *instance) debugFrame(way string, f frame) {
+	if w.cfg.DebugWire {
+		const shown = 200
+		w.cfg.Debug("wire", fmt.Sprintf("%s %c call %d, %d bytes: %s", way, f.kind, f.call, len(f.body), f.body[:min(len(f.body), shown)]))
+	}
+}

@@ -1,0 +1,117 @@
+package pyworker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// helloLimit is how long a Python may take until it runs the worker.
+const helloLimit = 30 * time.Second
+
+// hello is the body of the worker's first frame.
+type hello struct {
+	Wire   int    `json:"wire"`
+	Python string `json:"python"`
+	PID    int    `json:"pid"`
+}
+
+// ready is the answer to load.
+type ready struct {
+	Files  []string `json:"files"`
+	Zygote bool     `json:"zygote"` // the process is there to be forked
+	Exec   string   `json:"exec"`   // why it is not, although load asked for it
+}
+
+// load is the body of the first frame to the worker.
+func (c Config) load(preload string) map[string]string {
+	load := map[string]string{"nan": c.NaN, "probe": c.Probe}
+	if preload != "" {
+		load["preload"] = preload
+	}
+	switch {
+	case c.Threads:
+		load["calls"] = "threads"
+	case c.Concurrency > 1:
+		load["calls"] = "pipeline"
+	}
+	return load
+}
+
+// start sends load and waits until the worker is ready. On error nothing of it is
+// left.
+func (w *instance) start(ctx context.Context, started time.Time, preload string) (r ready, failed *hook.Error) {
+	load, err := json.Marshal(w.cfg.load(preload))
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	w.post(newFrame(frameLoad, 0, load...))
+	go w.write() // both end with the process
+	go w.read()
+
+	f, failed := w.awaitStartup(ctx, min(helloLimit, w.cfg.StartTimeout), "python did not start")
+	if failed != nil {
+		return r, failed
+	}
+	if f.kind == frameHello {
+		var h hello
+		err := json.Unmarshal(f.body, &h)
+		if err == nil && h.Wire != protocolVersion {
+			err = fmt.Errorf("protocol version %d, want %d", h.Wire, protocolVersion)
+		}
+		if err != nil {
+			w.proc.Kill()
+			return r, pipeError(fmt.Errorf("hello: %w", err), w.Exit())
+		}
+		w.info = hook.Info{PID: h.PID, Python: h.Python}
+		w.cfg.Debug("proc", fmt.Sprintf("hello from python %s after %s", h.Python, time.Since(started)))
+		f, failed = w.awaitStartup(ctx, w.cfg.StartTimeout-time.Since(started), "the import did not end")
+		if failed != nil {
+			return r, failed
+		}
+	}
+	if f.kind != frameReady {
+		w.stop(ctx, func(context.Context) {}) // the worker ends by itself
+		return r, w.loadError(f, w.Exit())
+	}
+	if err := json.Unmarshal(f.body, &r); err != nil {
+		w.proc.Kill()
+		return r, pipeError(fmt.Errorf("ready: %w", err), w.Exit())
+	}
+	w.setFiles(r.Files)
+	w.info.Started, w.info.Ready = started, time.Since(started)
+	w.cfg.Debug("proc", fmt.Sprintf("ready after %s", w.info.Ready))
+	return r, nil
+}
+
+// awaitStartup waits for hello or the answer to load. What names the limit.
+func (w *instance) awaitStartup(ctx context.Context, limit time.Duration, what string) (frame, *hook.Error) {
+	timer := time.NewTimer(max(0, limit))
+	defer timer.Stop()
+	select {
+	case f := <-w.startup:
+		return f, nil
+	case <-w.lost:
+		select {
+		case f := <-w.startup: // which came before it ended
+			return f, nil
+		default:
+			return frame{}, w.diedStarting(w.info.Python != "")
+		}
+	case <-timer.C:
+		exit := hook.Exit(w.proc.Kill())
+		return frame{}, &hook.Error{Kind: hook.Start, At: stackFrames(exit.Stacks),
+			Err: &hook.LimitError{What: what, Limit: w.cfg.StartTimeout}}
+	case <-ctx.Done():
+		e := &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+		if w.first {
+			e.At = stackFrames(w.proc.Kill().Stacks)
+		} else {
+			w.stop(ctx, nil)
+		}
+		return frame{}, e
+	}
+}
