@@ -2,7 +2,6 @@
 package commands_test
 
 import (
-	"bufio"
 	"bytes"
 	"go/ast"
 	"go/parser"
@@ -54,7 +53,7 @@ var rooms = map[string][]string{
 	"runner/pool":       {"runner/hook"},
 	"runner/proc":       {"runner/proc/guard"},
 	"runner/proc/guard": {},
-	"runner/pyworker":   {"runner/hook", "runner/schema", "runner/proc", "runner/wire"},
+	"runner/pyworker":   {"runner/hook", "runner/schema", "runner/proc"},
 	// No room lists runnertest, so that only tests import it.
 	"runner/runnertest": {"runner/hook", "runner/schema", "runner/proc"},
 	"runner/schema":     {},
@@ -183,52 +182,6 @@ func isTime(e ast.Expr, name string) bool {
 	}
 	pkg, ok := selector.X.(*ast.Ident)
 	return ok && pkg.Name == "time"
-}
-
-// TestProtocolComment holds that both sides of the worker's pipe carry the same
-// description of it.
-func TestProtocolComment(t *testing.T) {
-	goSide := protocol(t, "runner/wire/wire.go", "//")
-	pySide := protocol(t, "runner/pyworker/worker.py", "#")
-	for i := range max(len(goSide), len(pySide)) {
-		var a, b string
-		if i < len(goSide) {
-			a = goSide[i]
-		}
-		if i < len(pySide) {
-			b = pySide[i]
-		}
-		if a != b {
-			t.Fatalf("line %d of [protocol] differs:\n  wire.go   %q\n  worker.py %q", i+1, a, b)
-		}
-	}
-}
-
-// protocol is the comment from [protocol] to [/protocol] without its marks.
-func protocol(t *testing.T, name, mark string) []string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	inside := false
-	for scan := bufio.NewScanner(bytes.NewReader(text)); scan.Scan(); {
-		body, comment := strings.CutPrefix(scan.Text(), mark)
-		body = strings.TrimPrefix(body, " ")
-		switch {
-		case comment && body == "[protocol]":
-			inside = true
-		case inside && comment && body == "[/protocol]":
-			return lines
-		case inside && !comment:
-			t.Fatalf("%s: %q stands inside [protocol]", name, scan.Text())
-		case inside:
-			lines = append(lines, body)
-		}
-	}
-	t.Fatalf("%s has no [protocol] that ends in [/protocol]", name)
-	return nil
 }
 
 // source is a file of this repository; its path has slashes.
