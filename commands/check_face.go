@@ -61,7 +61,7 @@ func (c *face) run(ctx context.Context, o checkOptions) {
 		Config: c.cfg, Skip: o.skip, Calls: o.calls, Crash: o.crash, Host: hostCommandLine(),
 		// Where there are several the cores are for them.
 		Beside:   len(o.plugins) == 1,
-		Hints:    c.f.hints,
+		Hints:    c.f.allHints,
 		Prepared: func(s *runner.Session) error { return c.prepared(s, len(o.plugins) > 1) },
 		Began:    c.begin,
 		Ended:    func(st hook.Stage) { c.stages <- st },

@@ -38,6 +38,12 @@ func (f *program) hints(err error) []string {
 	return hints
 }
 
+// allHints are the hints of the error itself and those of the command line, for
+// who shows them apart from the error.
+func (f *program) allHints(err error) []string {
+	return append(slices.Clone(asError(err).Hints), f.hints(err)...)
+}
+
 type adder func(format string, args ...any)
 
 // usageHints are about the command line.
@@ -90,7 +96,6 @@ func (f *program) pluginHints(err error, add adder) {
 		args      *schema.ArgumentError
 		transport *runner.TransportError
 		limit     *hook.LimitError
-		place     *hook.PlaceError
 		mute      *daemon.UnansweredError
 	)
 	kind := asError(err).Kind
@@ -107,8 +112,6 @@ func (f *program) pluginHints(err error, add adder) {
 		if f.session != nil && f.session.Plugin().Shebang != "" {
 			add("it is a Python script: give it a name, or a link, that ends in .py")
 		}
-	case errors.As(err, &place):
-		add("name a directory that may be written to with XDG_CACHE_HOME or TMPDIR")
 	case errors.As(err, &mute): // no limit would do
 	case errors.As(err, &limit) && kind == hook.Timeout:
 		add("--timeout gives it longer, --timeout 0 waits for ever")
@@ -147,9 +150,6 @@ func (f *program) exceptionHints(e *hook.Error, add adder) {
 	if e.Exit != nil && e.Exit.OutOfMemory {
 		add("the system ran out of memory; give the plugin less to do at once, or the machine more")
 	}
-	if bad := (*hook.ResultError)(nil); errors.As(e, &bad) && (strings.Contains(bad.Problem, "NaN") || strings.Contains(bad.Problem, "Infinity")) {
-		add("--nan null or --nan literal lets such numbers pass")
-	}
 	if e.Python == nil {
 		return
 	}
@@ -161,10 +161,6 @@ func (f *program) exceptionHints(e *hook.Error, add adder) {
 	switch {
 	case slices.Contains(raised, "FileNotFoundError") && f.session != nil:
 		add("relative paths start at the plugin's working directory, %s; --cwd changes it", f.session.Settings().Dir)
-	case slices.Contains(raised, "EOFError"):
-		add("a plugin has no standard input: pass the text as an argument")
-	case e.Kind == hook.Start && strings.Contains(e.Python.Message, "Missing parentheses in call to"):
-		add("this is Python 2 code; Python 3.8 or later is needed")
 	}
 }
 

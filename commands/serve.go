@@ -113,7 +113,7 @@ func (s *service) tell(err error) {
 		s.server.Tell(err)
 		return
 	}
-	s.starter.Fail(err, s.f.hints, func(err error) []string { return s.f.context(asError(err)) })
+	s.starter.Fail(err, s.f.allHints, func(err error) []string { return s.f.context(asError(err)) })
 }
 
 // say tells the user something, once.
@@ -171,7 +171,7 @@ func (s *service) event(e hook.Event) {
 
 // hints says what to do about an error: it may come of an old file.
 func (s *service) hints(err error) []string {
-	hints := s.f.hints(err)
+	hints := s.f.allHints(err)
 	if s.serving.Load() {
 		hints = startedWith(s.server.Identity().Name, hints)
 	}

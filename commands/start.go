@@ -70,7 +70,7 @@ func daemonCommand(f *program) command {
 			starter := daemon.OpenStarter()
 			o, err := f.readKept(c)
 			if err != nil {
-				starter.Fail(err, f.hints, nil)
+				starter.Fail(err, f.allHints, nil)
 				return err
 			}
 			o.auto, o.detached = c.Bool("auto"), true

@@ -189,26 +189,3 @@ type LimitError struct {
 
 // Error is such as "the import did not end within 10m0s".
 func (e *LimitError) Error() string { return e.What + " within " + e.Limit.String() }
-
-// ResultError says that a result cannot be represented as JSON.
-type ResultError struct {
-	// Place is where in the result, such as "$.items[3]".
-	Place string
-	// Problem is what stands there, such as "NaN" or "Thing object".
-	Problem string
-}
-
-// Error names the place and what stands there.
-func (e *ResultError) Error() string {
-	return "the result cannot be represented: " + e.Place + ": " + e.Problem
-}
-
-// PlaceError says that there is no directory in which pyplug may keep what it
-// needs to start a plugin.
-type PlaceError struct{ Err error }
-
-// Error says what was tried.
-func (e *PlaceError) Error() string { return "no place for the worker: " + e.Err.Error() }
-
-// Unwrap returns what the system said.
-func (e *PlaceError) Unwrap() error { return e.Err }

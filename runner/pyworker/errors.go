@@ -65,10 +65,9 @@ func (w *instance) answerError(c *call) *hook.Error {
 		e.Python = a.Python
 		e.Hints = raisedHints(a.Python)
 	case "result":
-		e.Err = &hook.ResultError{Place: a.Place, Problem: a.Message}
-		e.Place = a.Place
+		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
 		if strings.Contains(a.Message, "NaN") || strings.Contains(a.Message, "Infinity") {
-			e.Hints = []string{"set --nan null or --nan literal to allow such numbers"}
+			e.Hints = []string{"--nan null or --nan literal lets such numbers pass"}
 		}
 	case "arguments":
 		e = requestError(c.hook, &schema.ArgumentError{Problem: a.Message})

@@ -13,47 +13,47 @@ import (
 //
 // A frame is
 //
-//     length   4 bytes, little endian: the length of the body in bytes
-//     type     1 byte, a letter
-//     call     4 bytes, little endian: the number of the call, 0 for the worker itself
-//     body     JSON in UTF-8 unless stated otherwise; lone surrogates are escaped
+//	length   4 bytes, little endian: the length of the body in bytes
+//	type     1 byte, a letter
+//	call     4 bytes, little endian: the number of the call, 0 for the worker itself
+//	body     JSON in UTF-8 unless stated otherwise; lone surrogates are escaped
 //
 // to the worker
 //
-//     L load     {"nan": "error" | "null" | "literal", "probe": name, "calls": "pipeline" | "threads",
-//                "preload": "auto" | "force"}, the first frame; the last two may be absent
-//     C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent
-//     K cancel   no body; the call is answered nevertheless
-//     W window   4 bytes, little endian: how many more bytes of items the worker may send
-//     D describe the name of one hook, or null for all
-//     P probe    no body
-//     Q quit     no body; the worker ends as a Python program ends
+//	L load     {"nan": "error" | "null" | "literal", "probe": name, "calls": "pipeline" | "threads",
+//	           "preload": "auto" | "force"}, the first frame; the last two may be absent
+//	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent
+//	K cancel   no body; the call is answered nevertheless
+//	W window   4 bytes, little endian: how many more bytes of items the worker may send
+//	D describe the name of one hook, or null for all
+//	P probe    no body
+//	Q quit     no body; the worker ends as a Python program ends
 //
 // from the worker
 //
-//     H hello    {"wire": 1, "python": version, "implementation": name, "pid": number}
-//     Y ready    {"module": name, "files": [...]}, the answer to load; with preload also "zygote": true, or
-//                "exec": why the process cannot be forked
-//     R result   the value; to describe {"hooks": [...]}, to probe {"degraded": reason} or {}
-//     B bytes    the value was bytes: their base64 text
-//     I item     one item of a stream
-//     Z end      no body; the stream is over
-//     E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
-//     F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
-//     O overlap  no body; from now on a call may begin before the calls before it are answered
-//     T trace    {"frames": [...]}: where a cancelled call is that continues; it is no answer
+//	H hello    {"wire": 1, "python": version, "implementation": name, "pid": number}
+//	Y ready    {"module": name, "files": [...]}, the answer to load; with preload also "zygote": true, or
+//	           "exec": why the process cannot be forked
+//	R result   the value; to describe {"hooks": [...]}, to probe {"degraded": reason} or {}
+//	B bytes    the value was bytes: their base64 text
+//	I item     one item of a stream
+//	Z end      no body; the stream is over
+//	E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
+//	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
+//	O overlap  no body; from now on a call may begin before the calls before it are answered
+//	T trace    {"frames": [...]}: where a cancelled call is that continues; it is no answer
 //
 // The worker answers a call once: with R, B or E, or with I any number of times and then Z
 // or E. At most 262144 bytes of items of each stream may be under way, and more after W;
 // one item always may. The reasons of E, and what comes with them:
 //
-//     raised       the hook raised
-//     load         the file could not be loaded; "files" lists the plugin's own files, "missing" names a module
-//     result       the value cannot be represented; "place" is where, such as "$.items[3]"
-//     arguments    they do not fit the hook
-//     hook         there is no such hook; "hooks" lists those there are, "why" may say more
-//     canceled     the call was cancelled before it ended
-//     old          this Python is older than the worker supports
+//	raised       the hook raised
+//	load         the file could not be loaded; "files" lists the plugin's own files, "missing" names a module
+//	result       the value cannot be represented; "place" is where, such as "$.items[3]"
+//	arguments    they do not fit the hook
+//	hook         there is no such hook; "hooks" lists those there are, "why" may say more
+//	canceled     the call was cancelled before it ended
+//	old          this Python is older than the worker supports
 const (
 	protocolVersion = 1
 	headerSize      = 9

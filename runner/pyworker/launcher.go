@@ -156,7 +156,8 @@ func (l *Launcher) launch(ctx context.Context) (*instance, *hook.Error) {
 func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, ready, *hook.Error) {
 	dir, err := install()
 	if err != nil {
-		return nil, ready{}, &hook.Error{Kind: hook.Start, Err: &hook.PlaceError{Err: err}}
+		return nil, ready{}, &hook.Error{Kind: hook.Start, Err: fmt.Errorf("no place for the worker: %w", err),
+			Hints: []string{"set XDG_CACHE_HOME or TMPDIR to a directory that you may write to"}}
 	}
 	started := time.Now()
 	spec := l.spec(dir)
