@@ -125,6 +125,9 @@ func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) 
 func requestError(hookName string, err error) *hook.Error {
 	e := hook.NewError(hook.Request, err)
 	e.Hook = hookName
+	if bad := (*schema.ArgumentError)(nil); errors.As(err, &bad) {
+		e.Place = bad.Place
+	}
 	return e
 }
 
