@@ -1,9 +1,9 @@
 package commands
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
-	"os"
 	"slices"
 	"time"
 
@@ -16,43 +16,37 @@ import (
 
 const addressCategory = "gRPC servers that run already:"
 
-// addressFlags are for asking a server that pyplug does not start. Their names
-// are those of grpc-health-probe, as far as it has them.
-func addressFlags() []cli.Flag {
-	connect := durationFlag("connect-timeout", "how `LONG` the connection may take (default: 5s)")
-	connect.(*cli.GenericFlag).Category = addressCategory
-	return []cli.Flag{
-		&cli.StringFlag{Category: addressCategory, Name: "address", Aliases: []string{"addr"}, Usage: "ask the server at this `ADDRESS`, HOST:PORT or unix:/PATH"},
-		connect,
-		&cli.StringFlag{Category: addressCategory, Name: "user-agent", Usage: "introduce pyplug by this `NAME`"},
-		&cli.BoolFlag{Category: addressCategory, Name: "tls", Usage: "connect by TLS"},
-		&cli.StringFlag{Category: addressCategory, Name: "tls-ca-cert", Usage: "`FILE` of the authorities that may have signed the server's certificate (default: the system's)"},
-		&cli.StringFlag{Category: addressCategory, Name: "tls-client-cert", Usage: "`FILE` of pyplug's own certificate"},
-		&cli.StringFlag{Category: addressCategory, Name: "tls-client-key", Usage: "`FILE` of its key"},
-		&cli.StringFlag{Category: addressCategory, Name: "tls-server-name", Usage: "the `NAME` that the server's certificate has to be made out to"},
-		&cli.BoolFlag{Category: addressCategory, Name: "tls-no-verify", Usage: "take any certificate of the server"},
-	}
+// addressOptions are for asking a server that pyplug does not start. The names of the
+// flags are those of grpc-health-probe, as far as it has them.
+type addressOptions struct {
+	address, userAgent, service string
+	timeout, connect            time.Duration
+	headers                     headers
+	tls                         bool
+	files                       runner.TLSFiles
 }
 
-// addressOnly refuses what makes sense for a server that runs already alone.
-func addressOnly(c *cli.Context) error {
-	given := c.LocalFlagNames()
-	for _, flag := range addressFlags() {
-		if name := flag.Names()[0]; slices.Contains(given, name) {
-			return usage("--%s is for a server that runs already, and --address is not given", name)
-		}
-	}
-	return nil
+func (o *addressOptions) flags() []cli.Flag {
+	address := nameFlag(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH")
+	address.Aliases = []string{"addr"}
+	return inCategory(addressCategory,
+		address,
+		durationFlag(&o.connect, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
+		textFlag(&o.userAgent, "user-agent", "send `NAME` as the user agent"),
+		switchFlag(&o.tls, "tls", "connect by TLS"),
+		fileFlag(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"),
+		fileFlag(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"),
+		fileFlag(&o.files.Key, "tls-client-key", "use the key in `FILE` with it"),
+		nameFlag(&o.files.ServerName, "tls-server-name", "expect a certificate for `NAME`"),
+		switchFlag(&o.files.NoVerify, "tls-no-verify", "accept any certificate"),
+	)
 }
 
-// pluginOnly refuses what makes sense for a plugin that is started alone, but for
-// what may come from the environment, which is for all commands.
-func pluginOnly(c *cli.Context) error {
-	given := c.LocalFlagNames()
-	for _, flag := range pluginFlags("") {
-		if name := flag.Names()[0]; name != serviceFlag && slices.Contains(given, name) && !fromEnvironment(flag) {
-			return usage("--%s is for a plugin that is started, and --address starts none", name)
-		}
+// startsNone rejects what makes sense only for a plugin that is started.
+func (f *program) startsNone(c *cli.Context, ofPlugin []cli.Flag) error {
+	others := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return flag.Names()[0] == "service" })
+	if name := f.firstTyped(others); name != "" {
+		return usage("%s is for a plugin that is started, and --address starts none", name)
 	}
 	if words := c.Args().Slice(); len(words) > 0 {
 		return usage("%s is a PLUGIN and --address is given: want one of them", schema.QuoteLine(words[:1]))
@@ -60,31 +54,21 @@ func pluginOnly(c *cli.Context) error {
 	return nil
 }
 
-// fromEnvironment tells whether the environment sets a flag. urfave/cli counts
-// that as given.
-func fromEnvironment(flag cli.Flag) bool {
-	doc, ok := flag.(cli.DocGenerationFlag)
-	return ok && slices.ContainsFunc(doc.GetEnvVars(), func(name string) bool { return os.Getenv(name) != "" })
-}
-
 // healthOfAddress asks a server that runs already.
-func (f *program) healthOfAddress(c *cli.Context) error {
-	if err := f.begin(c); err != nil {
+func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, ofPlugin []cli.Flag, watch bool) error {
+	if err := f.startsNone(c, ofPlugin); err != nil {
 		return err
 	}
-	if err := pluginOnly(c); err != nil {
-		return err
-	}
-	o, err := readAddress(c)
+	o, err := at.options(c.Context)
 	if err != nil {
 		return err
 	}
 	f.tls = o.TLS != nil
-	address := c.String("address")
+	address := at.address
 	stop := f.streams.Waiting("asking " + address)
 	defer stop()
 	ctx := c.Context
-	if f.endless = c.Bool("watch"); f.endless {
+	if f.endless = watch; watch {
 		return runner.WatchAddress(ctx, address, o, func(status string) error { return f.tellStatus(ctx, status) })
 	}
 	began := time.Now()
@@ -96,42 +80,28 @@ func (f *program) healthOfAddress(c *cli.Context) error {
 	return f.write(ctx, func() error { return f.streams.Healthy(took, hook.Info{}, f.opts.json) })
 }
 
-// readAddress reads what addressFlags say.
-func readAddress(c *cli.Context) (runner.AddressOptions, error) {
-	o := runner.AddressOptions{
-		Service:        c.String(serviceFlag),
-		Timeout:        durationOf(c, "timeout"),
-		ConnectTimeout: durationOf(c, "connect-timeout"),
-		UserAgent:      c.String("user-agent"),
+// options returns what they say of the server.
+func (o *addressOptions) options(ctx context.Context) (runner.AddressOptions, error) {
+	a := runner.AddressOptions{
+		Service: o.service, Timeout: o.timeout, ConnectTimeout: o.connect, UserAgent: o.userAgent, Metadata: o.headers.pairs,
 	}
-	err := notEmpty(c, "tls-ca-cert", "tls-client-cert", "tls-client-key", "tls-server-name")
-	if err != nil {
-		return o, err
+	switch {
+	case !o.tls && o.files != (runner.TLSFiles{}):
+		return a, usage("the --tls- flags say how TLS is done, and --tls is not given")
+	case !o.tls:
+		return a, nil
+	case o.files.NoVerify && (o.files.CA != "" || o.files.ServerName != ""):
+		return a, usage("--tls-no-verify accepts any certificate: it excludes --tls-ca-cert and --tls-server-name")
 	}
-	if o.Metadata, err = readHeaders(c.StringSlice("header")); err != nil {
-		return o, err
-	}
-	files := runner.TLSFiles{
-		CA: c.String("tls-ca-cert"), Cert: c.String("tls-client-cert"), Key: c.String("tls-client-key"),
-		ServerName: c.String("tls-server-name"), NoVerify: c.Bool("tls-no-verify"),
-	}
-	if !c.Bool("tls") {
-		if files != (runner.TLSFiles{}) {
-			return o, usage("the --tls- flags say how TLS is done, and --tls is not given")
-		}
-		return o, nil
-	}
-	if files.NoVerify && (files.CA != "" || files.ServerName != "") {
-		return o, usage("--tls-no-verify takes any certificate: it excludes --tls-ca-cert and --tls-server-name")
-	}
-	o.TLS, err = hook.Interruptible(c.Context, func() (*tls.Config, error) { // a file may be a pipe
-		cfg, err := files.Config()
+	var err error
+	a.TLS, err = hook.Interruptible(ctx, func() (*tls.Config, error) { // a file may be a pipe
+		cfg, err := o.files.Config()
 		if err != nil {
 			return nil, usage("--tls: %w", err)
 		}
 		return cfg, nil
 	})
-	return o, err
+	return a, err
 }
 
 // probeCode is the exit code that grpc-health-probe has for an error.

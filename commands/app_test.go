@@ -6,7 +6,7 @@ import (
 )
 
 // How errors are told is known before the flags are read, and when they cannot be.
-func TestAsks(t *testing.T) {
+func TestJSONBeforeFlagsAreRead(t *testing.T) {
 	for _, c := range []struct {
 		line        string
 		json, codes bool
@@ -35,7 +35,7 @@ func TestAsks(t *testing.T) {
 	} {
 		f := &program{}
 		f.commands = commandList(f)
-		f.prepare(append([]string{"pyplug"}, strings.Fields(c.line)...))
+		f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
 		if f.opts.json != c.json || f.probing != c.codes {
 			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, f.opts.json, f.probing, c.json, c.codes)
 		}

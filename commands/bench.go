@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,15 +50,20 @@ type benchOptions struct {
 }
 
 func benchCommand(f *program) command {
-	flags := []cli.Flag{
-		&cli.IntFlag{Name: "rounds", Usage: "at most `N` calls in a phase", DefaultText: "10000"},
-		durationFlag("limit", "how `LONG` a phase may begin calls, 0 for no limit (default: 3s)"),
-		&cli.IntFlag{Name: "jobs", Usage: "at most `N` calls at once in the phase pipelined", DefaultText: "64"},
-		&cli.StringFlag{Name: "skip", Usage: "leave `PHASES` out: " + strings.Join(bench.Names(), ",")},
-		durationFlag("timeout", "how `LONG` one call may take, 0 for no limit (default: 2m)", "PYPLUG_TIMEOUT"),
-		&cli.StringFlag{Name: "input", Usage: "read all arguments from `FILE`, - for standard input"},
-	}
-	flags = slices.Concat(flags, resultFlags(), keepFlags(), pluginFlags("10m"), outputFlags())
+	cmd, _ := newBenchCommand(f)
+	return cmd
+}
+
+func newBenchCommand(f *program) (command, *benchOptions) {
+	o := &benchOptions{measure: bench.Options{Limit: bench.DefaultLimit}}
+	flags := slices.Concat([]cli.Flag{
+		countFlag(&o.measure.Rounds, 1, 1<<31-1, "rounds", "make at most `N` calls in a phase (default: 10000)"),
+		durationFlag(&o.measure.Limit, "limit", "begin no calls of a phase after `DURATION`, 0 for no limit (default: 3s)"),
+		countFlag(&o.measure.Jobs, 1, 1<<31-1, "jobs", "make at most `N` calls at once in the phase pipelined (default: 64)"),
+		listFlag(&o.measure.Skip, "skip", "skip these `PHASES` of "+strings.Join(bench.Names(), ","), bench.Names()),
+		timeoutFlag(&o.timeout),
+		inputFlag(&o.input),
+	}, o.launch.flags(), f.opts.flags())
 	return command{names: 2, Command: &cli.Command{
 		Name:        "bench",
 		Usage:       "measure how long a plugin's start, calls and restart take",
@@ -67,51 +71,28 @@ func benchCommand(f *program) command {
 		Description: benchText,
 		Flags:       flags,
 		Action: func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
+			if err := f.readBench(c, o); err != nil {
 				return err
 			}
-			o, err := f.readBench(c)
-			if err != nil {
-				return err
-			}
-			return f.bench(c.Context, o)
+			return f.bench(c.Context, *o)
 		},
-	}}
+	}}, o
 }
 
-// readBench reads the command line of bench.
-func (f *program) readBench(c *cli.Context) (benchOptions, error) {
-	var o benchOptions
-	var err error
-	if o.runOptions, err = f.readRun(c); err != nil {
-		return o, err
-	}
-	o.measure = bench.Options{Rounds: c.Int("rounds"), Limit: cmp.Or(durationOf(c, "limit"), bench.DefaultLimit), Jobs: c.Int("jobs")}
-	for _, name := range []string{"rounds", "jobs"} {
-		if c.IsSet(name) && c.Int(name) < 1 {
-			return o, usage("--%s is %d, want 1 or more", name, c.Int(name))
-		}
-	}
-	if c.IsSet("skip") {
-		o.measure.Skip = strings.Split(c.String("skip"), ",")
-	}
-	for _, name := range o.measure.Skip {
-		if !slices.Contains(bench.Names(), name) {
-			return o, usage("--skip has the phase %q, want some of %s", name, strings.Join(bench.Names(), ","))
-		}
+// readBench completes what the flags say.
+func (f *program) readBench(c *cli.Context, o *benchOptions) error {
+	if err := f.readRun(c, &o.runOptions); err != nil {
+		return err
 	}
 	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {
-		return o, usage("--skip leaves no phase of %s", strings.Join(bench.Names(), ","))
-	}
-	if err := readKeep(c, &o.cfg); err != nil {
-		return o, err
+		return usage("--skip leaves no phase of %s", strings.Join(bench.Names(), ","))
 	}
 	jobs := o.measure.Concurrent()
 	o.cfg.Keep.DefaultConcurrency = min(jobs, runner.MaxConcurrency)
 	if o.cfg.Keep.Queue == 0 {
 		o.cfg.Keep.Queue = max(jobs, runner.DefaultQueue)
 	}
-	return o, nil
+	return nil
 }
 
 // bench measures a plugin and prints what came of it, also of the phases before an

@@ -117,15 +117,14 @@ func TestBenchEnded(t *testing.T) {
 func TestBenchLimit(t *testing.T) {
 	for typed, want := range map[string]time.Duration{"": bench.DefaultLimit, "--limit=1s": time.Second, "--limit=0": runner.Forever} {
 		f := &program{}
-		flags := benchCommand(f).Flags
-		var got benchOptions
+		cmd, o := newBenchCommand(f)
 		app := &cli.App{
-			Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {}, Flags: flags,
-			Action: func(c *cli.Context) (err error) { got, err = f.readBench(c); return err },
+			Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {}, Flags: cmd.Flags,
+			Action: func(c *cli.Context) (err error) { return f.readBench(c, o) },
 		}
 		words := append([]string{"pyplug"}, strings.Fields(typed)...)
-		if err := app.Run(append(words, "plugin.py", "f")); err != nil || got.measure.Limit != want {
-			t.Errorf("%q: the limit is %v, %v; want %v", typed, got.measure.Limit, err, want)
+		if err := app.Run(append(words, "plugin.py", "f")); err != nil || o.measure.Limit != want {
+			t.Errorf("%q: the limit is %v, %v; want %v", typed, o.measure.Limit, err, want)
 		}
 	}
 }

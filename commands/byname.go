@@ -16,7 +16,7 @@ import (
 // one that is given by its path; nil for a path. Flags that say how it is started
 // are refused then. The error is of kind Unavailable for a plain word that is
 // neither.
-func (f *program) byName(c *cli.Context, word string) (*daemon.Client, error) {
+func (f *program) byName(c *cli.Context, word string, ofPlugin []cli.Flag) (*daemon.Client, error) {
 	if !plain(word) {
 		return nil, nil
 	}
@@ -27,10 +27,8 @@ func (f *program) byName(c *cli.Context, word string) (*daemon.Client, error) {
 	if t.mute != nil {
 		return nil, t.mute
 	}
-	if err := f.startedOnly(func(flag string) error {
-		return usage("--%s is for a plugin that is started, and %s runs already", flag, word)
-	}); err != nil {
-		return nil, err
+	if name := f.firstTyped(ofPlugin); name != "" {
+		return nil, usage("%s is for a plugin that is started, and %s runs already", name, word)
 	}
 	f.plugin = word
 	return f.connect(c.Context, t.name)

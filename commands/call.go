@@ -29,33 +29,34 @@ const callText = `Call one HOOK of a plugin that runs in the background, and pri
    pyplug call --replay greeter login Ada`
 
 func callCommand(f *program) command {
-	flags := append(callFlags(),
-		&cli.BoolFlag{Category: backgroundCategory, Name: "auto-start", Usage: "start PLUGIN if it does not run; it ends after 15 minutes without a call"},
-		&cli.BoolFlag{Category: backgroundCategory, Name: "replay", Usage: "make the call again after every later start of the plugin"},
+	var (
+		o     callOptions
+		start startOptions
+		flags callFlags
 	)
-	for _, group := range [][]cli.Flag{resultFlags(), keepFlags(), pluginFlags("10m"), outputFlags()} {
-		flags = append(flags, group...)
-	}
+	flags.start = start.launchOptions.flags()
+	background := inCategory(backgroundCategory,
+		switchFlag(&start.auto, "auto-start", "start PLUGIN if it does not run; it ends after 15 minutes without a call"),
+		switchFlag(&flags.replay, "replay", "repeat the call after every restart of the plugin"),
+	)
 	return command{names: 2, Command: &cli.Command{
 		Name:        "call",
 		Usage:       "call a plugin that runs in the background",
 		ArgsUsage:   "NAME|PLUGIN HOOK [ARG...]",
 		Description: callText,
-		Flags:       flags,
-		Action: func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
-				return err
-			}
-			return f.callBackground(c)
-		},
+		Flags:       slices.Concat(o.flags(), background, flags.start, f.opts.flags()),
+		Action:      func(c *cli.Context) error { return f.callBackground(c, &o, &start, flags) },
 	}}
 }
 
-// perCall are the flags of start that call has for one call.
-var perCall = []string{"timeout", "error-field", "name", "watch", "events"}
+// callFlags are what a call is besides its options and those of the start.
+type callFlags struct {
+	replay bool
+	start  []cli.Flag // that say how the plugin is started
+}
 
-// callBackground reads the command line of call, and makes the call.
-func (f *program) callBackground(c *cli.Context) error {
+// callBackground completes the command line of call, and makes the call.
+func (f *program) callBackground(c *cli.Context, o *callOptions, start *startOptions, flags callFlags) error {
 	left, err := daemon.Leftover() // a call that was sent is not sent again
 	if err != nil {
 		return err
@@ -64,35 +65,24 @@ func (f *program) callBackground(c *cli.Context) error {
 		defer left.Close()
 	}
 	words := c.Args().Slice()
-	switch len(words) {
-	case 0:
-		return usage("NAME and HOOK are missing")
-	case 1:
-		return &missingHookError{plugin: words[0]}
+	if err := wantHook(words, "NAME"); err != nil {
+		return err
 	}
-	auto := c.Bool("auto-start")
-	if !auto {
-		if err := f.startedOnly(func(flag string) error {
-			return usage("--%s says how a plugin is started, and --auto-start is not given", flag)
-		}); err != nil {
-			return err
-		}
+	if start.auto {
+		err = f.readStart(start, words[0], flags.start)
+	} else if name := f.firstTyped(flags.start); name != "" {
+		err = usage("%s applies only with --auto-start", name)
 	}
-	start := startOptions{}
-	if auto {
-		if start, err = f.readStart(c, words[0], perCall...); err != nil {
-			return err
-		}
-		start.auto = true
+	if err == nil {
+		err = f.readHook(c.Context, o, words[1], words[2:])
 	}
-	o, err := f.readCallFlags(c, words[1], words[2:])
 	if err != nil {
 		return err
 	}
 	f.plugin = words[0]
 	ctx := c.Context
 	if left != nil {
-		err = f.answer(ctx, 0, resumed{f.noting(left)}, o, nobody)
+		err = f.answer(ctx, 0, resumed{f.noting(left)}, *o, nobody)
 		if stoppingName(err) == "" {
 			return err
 		}
@@ -103,7 +93,7 @@ func (f *program) callBackground(c *cli.Context) error {
 				return err
 			}
 		}
-		err = f.callOnce(ctx, words[0], start, &o, c.Bool("replay"))
+		err = f.callOnce(ctx, words[0], *start, o, flags.replay)
 		if stoppingName(err) == "" || o.stream != nil { // which may have been read from
 			return err
 		}
@@ -164,19 +154,6 @@ func (f *program) callee(ctx context.Context, word string, start startOptions) (
 		return nil, err
 	}
 	return f.connect(ctx, id.Name)
-}
-
-// startedOnly refuses flags that say how a plugin is started, where they were typed:
-// the environment may hold them for other commands.
-func (f *program) startedOnly(refuse func(flag string) error) error {
-	for _, flags := range [][]cli.Flag{resultFlags(), keepFlags(), pluginFlags("")} {
-		for _, flag := range flags {
-			if slices.ContainsFunc(flag.Names(), func(name string) bool { return slices.Contains(f.typed, name) }) {
-				return refuse(flag.Names()[0])
-			}
-		}
-	}
-	return nil
 }
 
 // within is a caller whose calls have what one command line says of them.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -25,52 +26,73 @@ const argumentText = `   VALUE          a positional argument; the parameter's a
 
    Flags stand before HOOK; every word after it is data. A streamed result is one line per item.`
 
-// callFlags are those of every command that makes one call and prints what comes
-// of it.
-func callFlags() []cli.Flag {
-	return []cli.Flag{
-		durationFlag("timeout", "how `LONG` the call may take, 0 for no limit (default: 2m)", "PYPLUG_TIMEOUT"),
-		&cli.StringFlag{Name: "input", Usage: "read all arguments from `FILE`, - for standard input"},
-		&cli.BoolFlag{Name: "raw", Usage: "print a string as it is, bytes verbatim, nothing for null, of a message its only text"},
-		&cli.StringFlag{Name: "error-field", Usage: "a result with an error at this dotted `PATH` is a failed hook"},
-	}
-}
-
 // callOptions are what a command line says of one call.
 type callOptions struct {
+	limitOptions
+	input string // the file of --input
+	raw   bool
+
 	call       hook.Call
-	timeout    time.Duration // 0: the plugin's own
-	errorField string
-	input      string    // the file of --input
-	stream     io.Reader // it, when it is read as it is sent
+	stream     io.Reader // the input, if it is read as it is sent
 	maxMessage int       // of that
 	format     ui.Format
 }
 
-// readCallFlags reads callFlags, HOOK and its arguments.
-func (f *program) readCallFlags(c *cli.Context, hookName string, args []string) (callOptions, error) {
-	o := callOptions{timeout: durationOf(c, "timeout"), input: c.String("input"), maxMessage: defaultMessage}
-	if hookName == "" {
-		return o, usage("HOOK is empty")
+// limitOptions hold for a call, or for every call of a plugin that is kept alive.
+type limitOptions struct {
+	timeout    time.Duration // 0: the plugin's own
+	errorField string
+}
+
+func (o *limitOptions) flags() []cli.Flag {
+	return []cli.Flag{timeoutFlag(&o.timeout), newFlag("error-field", "fail if the result has an error at the dotted `PATH`", o.setErrorField)}
+}
+
+func timeoutFlag(to *time.Duration) *cli.GenericFlag {
+	return fromEnv(durationFlag(to, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)"), "PYPLUG_TIMEOUT")
+}
+
+func inputFlag(to *string) *cli.GenericFlag {
+	return fileFlag(to, "input", "read all arguments from `FILE`, - for standard input")
+}
+
+func (o *limitOptions) setErrorField(path string) error {
+	if slices.Contains(strings.Split(path, "."), "") {
+		return fmt.Errorf("is %q, want names with dots between them", path)
 	}
+	o.errorField = path
+	return nil
+}
+
+// onceFlags are those of a call alone.
+func (o *callOptions) onceFlags() []cli.Flag {
+	return []cli.Flag{
+		inputFlag(&o.input),
+		switchFlag(&o.raw, "raw", "print a string as it is, bytes verbatim, nothing for null, and a message's only text"),
+	}
+}
+
+func (o *callOptions) flags() []cli.Flag { return append(o.limitOptions.flags(), o.onceFlags()...) }
+
+// readHook completes what the flags say by HOOK and its arguments.
+func (f *program) readHook(ctx context.Context, o *callOptions, hookName string, args []string) (err error) {
+	o.maxMessage = defaultMessage
 	switch {
-	case c.Bool("json") && c.Bool("raw"):
-		return o, usage("--json and --raw exclude each other")
-	case c.Bool("json"):
+	case hookName == "":
+		return usage("HOOK is empty")
+	case f.opts.json && o.raw:
+		return usage("--json and --raw exclude each other")
+	case f.opts.json:
 		o.format = ui.Envelope
-	case c.Bool("raw"):
+	case o.raw:
 		o.format = ui.Raw
 	}
-	var err error
-	if o.errorField, err = readErrorField(c); err != nil {
-		return o, err
-	}
 	if o.input != "" && len(args) > 0 {
-		return o, usage("--input gives all arguments, and %s is one more", schema.QuoteLine(args[:1]))
+		return usage("--input gives all arguments, and %s is one more", schema.QuoteLine(args[:1]))
 	}
 	o.call.Hook = hookName
-	o.call.Args.Words, err = f.readWords(c.Context, args)
-	return o, err
+	o.call.Args.Words, err = f.readWords(ctx, args)
+	return err
 }
 
 // answer makes a call within a limit, 0 for none, and prints what comes of it. who
@@ -111,13 +133,4 @@ func (f *program) flush() {
 	if f.output != nil {
 		f.output.Flush()
 	}
-}
-
-// readErrorField reads --error-field.
-func readErrorField(c *cli.Context) (string, error) {
-	path := c.String("error-field")
-	if c.IsSet("error-field") && slices.Contains(strings.Split(path, "."), "") {
-		return "", usage("--error-field is %q, want names with dots between them", path)
-	}
-	return path, nil
 }

@@ -53,83 +53,71 @@ type checkOptions struct {
 	strict  bool
 	junit   string
 	jobs    int
+
+	lines   []string // of --call
+	timeout time.Duration
+	headers headers
+	plugin  pluginOptions
 }
 
+// maxJobs is the most plugins or lines at a time.
+const maxJobs = 65536
+
 func checkCommand(f *program) command {
+	o := &checkOptions{jobs: 1}
+	jobs := countFlag(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)")
+	jobs.Aliases = []string{"j"}
 	flags := []cli.Flag{
-		&cli.StringSliceFlag{Name: "call", Usage: "call this while it runs, `'HOOK ARG...'` as for run"},
-		&cli.BoolFlag{Name: "crash", Usage: "kill it, idle and in the first --call, and see whether it comes back"},
-		&cli.BoolFlag{Name: "strict", Usage: "warnings fail, too"},
-		&cli.StringSliceFlag{Name: "skip", Usage: "leave a `STAGE` out, of " + strings.Join(check.Skippable(), ", ")},
-		&cli.StringFlag{Name: "junit", Usage: "write the report as JUnit XML to `FILE`, too"},
-		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "check `N` plugins at a time", Value: 1},
-		durationFlag("timeout", "how `LONG` a --call may take, 0 for no limit (default: 2m)", "PYPLUG_TIMEOUT"),
-		headerFlag(),
+		namesFlag(&o.lines, "call", "call this while the plugin runs, `'HOOK ARG...'` as for run"),
+		switchFlag(&o.crash, "crash", "kill the plugin, idle and in the first --call, and see whether it recovers"),
+		switchFlag(&o.strict, "strict", "fail on warnings, too"),
+		listFlag(&o.skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
+		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`"),
+		jobs,
+		timeoutFlag(&o.timeout),
+		o.headers.flag(),
 	}
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "check",
 		Usage:       "see whether a plugin will work, and if not, why",
 		ArgsUsage:   "[PLUGIN...]",
 		Description: checkText,
-		Flags:       append(append(flags, pluginFlags("60s")...), outputFlags()...),
+		Flags:       slices.Concat(flags, o.plugin.flags("60s"), f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
+			if err := f.readCheck(c, o); err != nil {
 				return err
 			}
-			o, err := f.readCheck(c)
-			if err != nil {
-				return err
-			}
-			return f.check(c.Context, o)
+			return f.check(c.Context, *o)
 		},
 	}}
 }
 
-// readCheck reads the command line of check.
-func (f *program) readCheck(c *cli.Context) (checkOptions, error) {
-	o := checkOptions{
-		plugins: c.Args().Slice(), crash: c.Bool("crash"), strict: c.Bool("strict"),
-		junit: c.String("junit"), jobs: c.Int("jobs"),
-	}
-	if len(o.plugins) == 0 {
+// readCheck completes what the flags say.
+func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
+	if o.plugins = c.Args().Slice(); len(o.plugins) == 0 {
 		o.plugins = []string{"."}
 	}
-	if err := notEmpty(c, "junit", "skip"); err != nil {
-		return o, err
-	}
 	if slices.Contains(o.plugins, "") {
-		return o, usage("PLUGIN is empty")
-	}
-	if o.jobs < 1 {
-		return o, usage("--jobs is %d, want at least 1", o.jobs)
-	}
-	for _, given := range c.StringSlice("skip") {
-		for name := range strings.SplitSeq(given, ",") {
-			if !slices.Contains(check.Skippable(), name) {
-				return o, usage("--skip is %q, want one of %s", name, strings.Join(check.Skippable(), ", "))
-			}
-			o.skip = append(o.skip, name)
-		}
+		return usage("PLUGIN is empty")
 	}
 	for _, needed := range []string{"launch", "handshake", "connect", "hooks"} {
-		if slices.Contains(o.skip, needed) && c.IsSet("call") {
-			return o, usage("--call is made in the stage hooks, which --skip %s leaves out", needed)
+		if slices.Contains(o.skip, needed) && len(o.lines) > 0 {
+			return usage("--call is made in the stage hooks, which --skip %s leaves out", needed)
 		}
 	}
 	var err error
-	if o.cfg, err = readPlugin(c, o.plugins[0]); err != nil {
-		return o, err
+	if o.cfg, err = o.plugin.config(o.plugins[0]); err != nil {
+		return err
 	}
-	o.cfg.Timeouts.Call = durationOf(c, "timeout")
-	o.cfg.DefaultStart = checkImport
-	for _, given := range c.StringSlice("call") {
-		call, err := f.readCall(c.Context, given)
+	o.cfg.Timeouts.Call, o.cfg.DefaultStart, o.cfg.GRPC.Metadata = o.timeout, checkImport, o.headers.pairs
+	for _, line := range o.lines {
+		call, err := f.readCall(c.Context, line)
 		if err != nil {
-			return o, err
+			return err
 		}
 		o.calls = append(o.calls, call)
 	}
-	return o, nil
+	return nil
 }
 
 // readCall reads the value of --call.

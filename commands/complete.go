@@ -11,8 +11,6 @@ import (
 
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs/findings"
-	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/daemon"
 )
 
@@ -65,11 +63,11 @@ func commandNames(commands []command, prefix string) []string {
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
 	known := flagsOf(cmd.Command)
-	var given []string // that are no flags
-	awaits := ""
+	var given []string  // that are no flags
+	var awaits cli.Flag // a value
 	for _, word := range before {
-		if awaits != "" {
-			awaits = ""
+		if awaits != nil {
+			awaits = nil
 			continue
 		}
 		if word == "--" {
@@ -79,12 +77,13 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 			given = append(given, word)
 			continue
 		}
-		if flag, _, hasValue := cutFlag(word); known[flag] && !hasValue {
+		name, _, hasValue := cutFlag(word)
+		if flag := known[name]; flag != nil && !valueOf(flag).isSwitch && !hasValue {
 			awaits = flag
 		}
 	}
 	switch {
-	case awaits != "":
+	case awaits != nil:
 		return flagValues(awaits, last)
 	case cmd.names >= 0 && len(given) >= cmd.names:
 		return []string{files}
@@ -158,28 +157,12 @@ func flagNames(c *cli.Command, prefix string) []string {
 }
 
 // flagValues completes the value of a flag.
-func flagValues(name, prefix string) []string {
-	values := map[string][]string{
-		"color":      {"auto", "always", "never"},
-		"log-format": {"text", "json"},
-		"nan":        {"error", "null", "literal"},
-		"debug":      runner.DebugAreas(),
-		"transport":  {"pipe", "grpc"},
-		"mtls-curve": runner.Curves(),
-		"skip":       check.Skippable(),
-		"restart":    {"no", "on-failure", "always"},
-		"preload":    {"off", "auto", "force"},
-		"workers":    {"auto"},
-		"items":      {"args", "value", "text"},
-	}
-	if known, ok := values[name]; ok {
-		return prefixed(known, prefix)
-	}
-	switch name {
-	case "python", "input", "junit", "events", "cwd", "proto", "proto-path", "protoset", "tls-ca-cert", "tls-client-cert", "tls-client-key":
+func flagValues(flag cli.Flag, prefix string) []string {
+	value := valueOf(flag)
+	if value.files {
 		return []string{files}
 	}
-	return nil
+	return prefixed(value.candidates, prefix)
 }
 
 func prefixed(values []string, prefix string) []string {

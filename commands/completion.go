@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -31,17 +30,14 @@ func completionCommand(f *program) command {
 			name := c.Args().First()
 			script, ok := completions.Script(name)
 			if !ok {
-				return &unknownShellError{name: name, suggest: schema.Suggest(name, completions.Shells())}
+				err := usage("no completion for %q, want %s", name, shells)
+				if s := schema.Suggest(name, completions.Shells()); s != "" {
+					err = hinted(err, "did you mean "+s+"?")
+				}
+				return err
 			}
 			_, err := io.WriteString(f.streams.Out, script)
 			return outputError(err)
 		},
 	}}
-}
-
-// unknownShellError is told with a hint.
-type unknownShellError struct{ name, suggest string }
-
-func (e *unknownShellError) Error() string {
-	return fmt.Sprintf("no completion for %q, want %s", e.name, strings.Join(completions.Shells(), ", "))
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,172 +10,141 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/manifest"
 )
 
 const (
 	grpcCategory = "gRPC plugins:"
-	// serviceFlag is for servers that run already, too.
-	serviceFlag = "service"
 	// defaultMessage is --max-message when it is not given.
 	defaultMessage = 64 << 20
 )
 
-// grpcFlags are those of every command that starts a plugin, for the gRPC
-// plugins among them.
-func grpcFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Category: grpcCategory, Name: "cookie", Usage: "the magic cookie that a host of the plugin sets, `KEY=VALUE`"},
-		&cli.StringFlag{Category: grpcCategory, Name: "protocol-versions", Usage: "`LIST` of the protocol versions that are offered (default: 1)"},
-		&cli.BoolFlag{Category: grpcCategory, Name: "mtls", Usage: "secure the connection as go-plugin's AutoMTLS does"},
-		&cli.StringFlag{Category: grpcCategory, Name: "mtls-curve", Usage: "--mtls with a key of this `CURVE`: " + strings.Join(runner.Curves(), ", ")},
-		&cli.StringFlag{Category: grpcCategory, Name: "max-message", Usage: "the largest message, a `SIZE` such as 16MB (default: 64MB)"},
-		&cli.StringFlag{Category: grpcCategory, Name: serviceFlag, Usage: "whose health is asked for, a `NAME` (of a plugin: \"plugin\")"},
-		&cli.StringSliceFlag{Category: grpcCategory, Name: "proto", Usage: "a .proto `FILE` that describes the plugin's methods"},
-		&cli.StringSliceFlag{Category: grpcCategory, Name: "proto-path", Usage: "a `DIR` where imports of --proto are"},
-		&cli.StringSliceFlag{Category: grpcCategory, Name: "protoset", Usage: "a `FILE` of descriptors, as protoc -o writes it"},
+// grpcOptions are what every command that starts a plugin takes for gRPC plugins.
+type grpcOptions struct {
+	cookieKey, cookieValue string
+	versions               []int
+	mtls                   *bool // nil leaves it to the manifest
+	curve                  string
+	maxMessage             int64
+	service                string
+	proto, protoPath       []string
+	protoset               []string
+}
+
+func (o *grpcOptions) flags() []cli.Flag {
+	o.maxMessage = defaultMessage
+	const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
+	var mtls bool
+	mtlsFlag := switchFlag(&mtls, "mtls", "secure the connection as go-plugin's AutoMTLS does")
+	parse := valueOf(mtlsFlag).parse
+	valueOf(mtlsFlag).parse = func(text string) error {
+		o.mtls = &mtls
+		return parse(text)
 	}
+	return inCategory(grpcCategory,
+		newFlag("cookie", "set the magic cookie that the plugin's host sets, `KEY=VALUE`", o.setCookie),
+		newFlag("protocol-versions", "offer these protocol versions, `LIST` such as 1,2 (default: 1)", o.setVersions),
+		mtlsFlag,
+		choiceFlag(&o.curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
+		sizeFlag(&o.maxMessage, 0, most, `"512KB" or "16MB", at most 2 GB`, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
+		o.serviceFlag(),
+		filesFlag(&o.proto, "proto", "read the plugin's methods from the .proto file `FILE`"),
+		filesFlag(&o.protoPath, "proto-path", "look for imports of --proto in `DIR`"),
+		filesFlag(&o.protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
+	)
 }
 
-// headerFlag is metadata of a request. alias is what another program calls it.
-func headerFlag(alias ...string) cli.Flag {
-	return &cli.StringSliceFlag{Category: grpcCategory, Name: "header", Aliases: append([]string{"H"}, alias...),
-		Usage: "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; of a name that ends in -bin the value is base64"}
+// serviceFlag is for servers that run already, too.
+func (o *grpcOptions) serviceFlag() *cli.GenericFlag {
+	return nameFlag(&o.service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")")
 }
 
-// readGRPC reads what grpcFlags and, where the command has them, the flags of
-// run and health say.
-func readGRPC(c *cli.Context) (runner.GRPC, error) {
+// config returns what they say.
+func (o *grpcOptions) config() (runner.GRPC, error) {
 	g := runner.GRPC{
-		MaxMessage:   defaultMessage,
-		Curve:        c.String("mtls-curve"),
-		Service:      c.String(serviceFlag),
-		EmitDefaults: c.Bool("emit-defaults"),
-		Proto:        c.StringSlice("proto"),
-		ProtoPath:    c.StringSlice("proto-path"),
-		Protoset:     c.StringSlice("protoset"),
+		CookieKey: o.cookieKey, CookieValue: o.cookieValue, Versions: o.versions, MTLS: o.mtls, Curve: o.curve,
+		MaxMessage: int(o.maxMessage), Service: o.service, Proto: o.proto, ProtoPath: o.protoPath, Protoset: o.protoset,
 	}
-	if err := notEmpty(c, serviceFlag, "proto", "proto-path", "protoset"); err != nil {
-		return g, err
-	}
-	var err error
-	if g.Metadata, err = readHeaders(c.StringSlice("header")); err != nil {
-		return g, err
-	}
-	if g.Versions, err = readVersions(c); err != nil {
-		return g, err
-	}
-	if cookie := c.String("cookie"); c.IsSet("cookie") {
-		var ok bool
-		if g.CookieKey, g.CookieValue, ok = strings.Cut(cookie, "="); !ok || g.CookieKey == "" {
-			return g, usage("--cookie is %q, want KEY=VALUE", cookie)
-		}
-	}
-	if g.MTLS, err = readMTLS(c); err != nil {
-		return g, err
-	}
-	if c.IsSet("max-message") {
-		const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
-		size, ok := manifest.ParseSize(c.String("max-message"))
-		if !ok || size < 1 || size > most {
-			return g, usage(`--max-message is %q, want a size such as "512KB" or "16MB", at most 2 GB`, c.String("max-message"))
-		}
-		g.MaxMessage = int(size)
-	}
-	if len(g.ProtoPath) > 0 && len(g.Proto) == 0 {
+	switch {
+	case o.curve != "" && o.mtls == nil: // to choose a curve is to want it
+		on := true
+		g.MTLS = &on
+	case o.curve != "" && !*o.mtls:
+		return g, usage("--mtls-curve says how --mtls is done, and --mtls=false is given")
+	case len(o.protoPath) > 0 && len(o.proto) == 0:
 		return g, usage("--proto-path says where imports of --proto are, and that is not given")
+	case o.maxMessage == 0:
+		return g, usage(`--max-message is "0", want a size such as "512KB" or "16MB", at most 2 GB`)
 	}
 	return g, nil
 }
 
-// notEmpty refuses flags whose value is a name and is empty, as of a shell's
-// variable that is not set.
-func notEmpty(c *cli.Context, flags ...string) error {
-	for _, flag := range flags {
-		if c.IsSet(flag) && c.String(flag) == "" || slices.Contains(c.StringSlice(flag), "") {
-			return usage("--%s is empty, want a name", flag)
-		}
+func (o *grpcOptions) setCookie(text string) error {
+	var ok bool
+	if o.cookieKey, o.cookieValue, ok = strings.Cut(text, "="); !ok || o.cookieKey == "" {
+		return fmt.Errorf("is %q, want KEY=VALUE", text)
 	}
 	return nil
 }
 
-// readMTLS tells whether mTLS is wanted; nil leaves it to the manifest. To name a
-// curve is to want it.
-func readMTLS(c *cli.Context) (*bool, error) {
-	if !c.IsSet("mtls") && !c.IsSet("mtls-curve") {
-		return nil, nil
-	}
-	on := !c.IsSet("mtls") || c.Bool("mtls")
-	curve := c.String("mtls-curve")
-	switch {
-	case !c.IsSet("mtls-curve"):
-	case !slices.Contains(runner.Curves(), curve):
-		return nil, usage("--mtls-curve is %q, want one of %s", curve, strings.Join(runner.Curves(), ", "))
-	case !on:
-		return nil, usage("--mtls-curve says how --mtls is done, and --mtls=false is given")
-	}
-	return &on, nil
-}
-
-// readVersions reads "1,2".
-func readVersions(c *cli.Context) ([]int, error) {
-	if !c.IsSet("protocol-versions") {
-		return nil, nil
-	}
-	var versions []int
-	for word := range strings.SplitSeq(c.String("protocol-versions"), ",") {
+func (o *grpcOptions) setVersions(text string) error {
+	o.versions = nil
+	for word := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil || n < 0 {
-			return nil, usage("--protocol-versions is %q, want numbers with commas between them", c.String("protocol-versions"))
+			return fmt.Errorf("is %q, want numbers separated by commas", text)
 		}
-		versions = append(versions, n)
+		o.versions = append(o.versions, n)
 	}
-	return versions, nil
+	return nil
 }
 
-// readHeaders makes pairs of names and values. They are written as NAME=VALUE or,
-// as for HTTP, as "NAME: VALUE".
-func readHeaders(given []string) ([]string, error) {
-	var pairs []string
-	for _, h := range given {
-		name, value, ok := strings.Cut(h, "=")
-		if before, after, colon := strings.Cut(h, ":"); colon && len(before) < len(name) {
-			name, value, ok = before, strings.TrimLeft(after, " \t"), true
-		}
-		name = strings.ToLower(name)
-		bad := strings.ContainsFunc(name, func(r rune) bool {
-			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_.", r)
-		})
-		switch {
-		case !ok || name == "" || bad:
-			return nil, usage("--header is %q, want NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits and -_.", h)
-		case strings.HasPrefix(name, "grpc-"), name == "te", name == "content-type", name == "user-agent":
-			return nil, usage("--header %s: this name is gRPC's own", name) // which would drop it
-		case strings.HasSuffix(name, "-bin"):
-			content, err := base64.StdEncoding.DecodeString(value)
-			if err != nil {
-				if content, err = base64.RawStdEncoding.DecodeString(value); err != nil {
-					return nil, usage("--header %s: the value is not base64, want that for a name that ends in -bin", name)
-				}
-			}
-			value = string(content)
-		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
-			return nil, usage("--header %s: the value is %q, want printable ASCII; a name that ends in -bin takes base64 of anything", name, value)
-		}
-		pairs = append(pairs, name, value)
-	}
-	return pairs, nil
+// headers are the metadata of requests, in pairs of name and value.
+type headers struct{ pairs []string }
+
+// flag declares it. alias is what another program calls it.
+func (h *headers) flag(alias ...string) cli.Flag {
+	flag := repeated(newFlag("header", "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; base64 if the name ends in -bin", h.add))
+	flag.Aliases = append([]string{"H"}, alias...)
+	flag.Category = grpcCategory
+	return flag
 }
 
-// grpcOnly names the first flag that was given and that only a gRPC plugin has a
-// use for.
-func grpcOnly(c *cli.Context) string {
-	given := c.LocalFlagNames()
-	for _, f := range c.Command.Flags {
-		categorized, ok := f.(cli.CategorizableFlag)
-		if ok && categorized.GetCategory() == grpcCategory && slices.Contains(given, f.Names()[0]) {
-			return "--" + f.Names()[0]
-		}
+// add reads NAME=VALUE or, as for HTTP, "NAME: VALUE".
+func (h *headers) add(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if before, after, colon := strings.Cut(text, ":"); colon && len(before) < len(name) {
+		name, value, ok = before, strings.TrimLeft(after, " \t"), true
 	}
-	return ""
+	name = strings.ToLower(name)
+	bad := strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_.", r)
+	})
+	switch {
+	case !ok || name == "" || bad:
+		return fmt.Errorf("is %q, want NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits and -_.", text)
+	case strings.HasPrefix(name, "grpc-"), slices.Contains([]string{"te", "content-type", "user-agent"}, name):
+		return fmt.Errorf("has the name %s, which is gRPC's own", name) // which would drop it
+	case strings.HasSuffix(name, "-bin"):
+		content, err := base64.StdEncoding.DecodeString(value)
+		if err != nil {
+			content, err = base64.RawStdEncoding.DecodeString(value)
+		}
+		if err != nil {
+			return fmt.Errorf("has a value for %s that is not base64, which a name that ends in -bin needs", name)
+		}
+		value = string(content)
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
+		return fmt.Errorf("has the value %q for %s, want printable ASCII; a name that ends in -bin takes base64 of anything", value, name)
+	}
+	h.pairs = append(h.pairs, name, value)
+	return nil
+}
+
+// grpcOnly names the first flag that was typed and that only a gRPC plugin has a
+// use for; empty if none was.
+func (f *program) grpcOnly(c *cli.Command) string {
+	return f.firstTyped(slices.DeleteFunc(slices.Clone(c.Flags), func(flag cli.Flag) bool {
+		in, ok := flag.(cli.CategorizableFlag)
+		return !ok || in.GetCategory() != grpcCategory
+	}))
 }

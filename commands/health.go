@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -33,43 +34,47 @@ const (
 )
 
 func healthCommand(f *program) command {
-	timeout := durationFlag("timeout", "how `LONG` the answer may take, 0 for no limit (default: 2s)")
-	timeout.(*cli.GenericFlag).Aliases = []string{"rpc-timeout"}
+	var o pluginOptions
+	var at addressOptions
+	var watch bool
+	timeout := durationFlag(&at.timeout, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)")
+	timeout.Aliases = []string{"rpc-timeout"}
 	flags := []cli.Flag{
 		timeout,
-		&cli.BoolFlag{Name: "watch", Usage: "go on, and print a line for each change"},
-		&cli.BoolFlag{Name: "probe-codes", Usage: "exit as grpc-health-probe does"},
-		headerFlag("rpc-header"),
+		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
+		switchFlag(&f.probing, "probe-codes", "exit with the codes of grpc-health-probe"),
+		at.headers.flag("rpc-header"),
 	}
-	flags = append(flags, addressFlags()...)
+	ofAddress, ofPlugin := at.flags(), o.flags("60s")
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "health",
 		Usage:       "ask a plugin, or a gRPC server, whether it is healthy",
 		ArgsUsage:   "NAME|PLUGIN | --address ADDRESS",
 		Description: healthText,
-		Flags:       append(append(flags, pluginFlags("60s")...), outputFlags()...),
+		Flags:       slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			if c.IsSet("address") {
-				return f.healthOfAddress(c)
+			if at.address != "" {
+				at.service = o.grpc.service
+				return f.healthOfAddress(c, &at, ofPlugin, watch)
 			}
-			if err := addressOnly(c); err != nil {
-				return err
+			if name := f.firstTyped(ofAddress); name != "" {
+				return usage("%s is for a server that runs already, and --address is not given", name)
 			}
-			cfg, err := f.onePlugin(c)
+			cfg, err := onePlugin(c, &o)
 			if err != nil {
 				return err
 			}
-			running, err := f.byName(c, cfg.Plugin)
+			running, err := f.byName(c, cfg.Plugin, ofPlugin)
 			if err != nil {
 				return err
 			}
 			if running != nil {
 				defer running.Close()
-				return f.healthOf(c.Context, running, durationOf(c, "timeout"), c.Bool("watch"))
+				return f.healthOf(c.Context, running, at.timeout, watch)
 			}
-			cfg.Timeouts.Probe = durationOf(c, "timeout")
+			cfg.Timeouts.Probe, cfg.GRPC.Metadata = at.timeout, at.headers.pairs
 			cfg.DefaultStart = healthImport
-			return f.health(c.Context, cfg, c.Bool("watch"))
+			return f.health(c.Context, cfg, watch)
 		},
 	}}
 }

@@ -29,14 +29,11 @@ func flagLine(f cli.Flag) string {
 	before, rest, _ := strings.Cut(flag.GetUsage(), "`")
 	value, after, _ := strings.Cut(rest, "`")
 	left, use := strings.Join(names, ", "), before+value+after
-	if flag.TakesValue() {
+	if !valueOf(f).isSwitch {
 		left += " " + value
 	}
-	if slice, ok := f.(cli.DocGenerationSliceFlag); ok && slice.IsSliceFlag() {
+	if valueOf(f).repeated {
 		use += " (may be repeated)"
-	}
-	if text := flag.GetDefaultText(); text != "" && flag.TakesValue() {
-		use += " (default: " + text + ")"
 	}
 	if env := flag.GetEnvVars(); len(env) > 0 {
 		use += " [$" + env[0] + "]"
@@ -63,7 +60,7 @@ func helpCommand(f *program) command {
 					return cli.ShowCommandHelp(root, name)
 				}
 			}
-			return unknownCommand(f, name)
+			return f.unknownCommand(name)
 		},
 	}}
 }
@@ -78,7 +75,11 @@ func findingHelp(f *program, ids []string) error {
 	}
 	page, ok := findings.Page(ids[0])
 	if !ok {
-		return &unknownFindingError{name: ids[0], suggest: schema.Suggest(ids[0], findings.IDs())}
+		err := usage("unknown finding %s", schema.QuoteLine(ids))
+		if s := schema.Suggest(ids[0], findings.IDs()); s != "" {
+			err = hinted(err, "did you mean `pyplug help finding "+s+"`?")
+		}
+		return hinted(err, "`pyplug help finding` lists them all")
 	}
 	return f.print(f.boldHeadings(page))
 }
@@ -119,11 +120,4 @@ func (f *program) boldHeadings(page string) string {
 		b.WriteString(line)
 	}
 	return b.String()
-}
-
-// unknownFindingError is told with a hint.
-type unknownFindingError struct{ name, suggest string }
-
-func (e *unknownFindingError) Error() string {
-	return "unknown finding " + schema.QuoteLine([]string{e.name})
 }

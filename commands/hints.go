@@ -27,7 +27,6 @@ func (f *program) hints(err error) []string {
 	if own := (interface{ Hints() []string })(nil); len(asError(err).Hints) == 0 && errors.As(err, &own) {
 		hints = own.Hints() // of an error that hook.NewError did not make
 	}
-	f.usageHints(err, add)
 	f.pluginHints(err, add)
 	f.backgroundHints(err, add)
 	keptHints(err, add)
@@ -45,49 +44,6 @@ func (f *program) allHints(err error) []string {
 }
 
 type adder func(format string, args ...any)
-
-// usageHints are about the command line.
-func (f *program) usageHints(err error, add adder) {
-	var (
-		unknownCmd  *unknownCommandError
-		unknownFlag *unknownFlagError
-		late        *lateFlagError
-		early       *earlyFlagError
-		noHook      *missingHookError
-		shell       *unknownShellError
-		finding     *unknownFindingError
-	)
-	switch {
-	case errors.As(err, &unknownCmd):
-		if unknownCmd.suggest != "" {
-			add("did you mean `pyplug %s`?", unknownCmd.suggest)
-		} else if strings.ContainsAny(unknownCmd.name, "./") {
-			add("`pyplug run %s HOOK` calls one of its functions", schema.QuoteLine([]string{unknownCmd.name}))
-		} else {
-			add("`pyplug help` lists the commands")
-		}
-	case errors.As(err, &unknownFlag):
-		if unknownFlag.suggest != "" {
-			add("did you mean %s?", unknownFlag.suggest)
-		}
-	case errors.As(err, &late):
-		add("as a flag of pyplug: %s", late.line)
-		add("as an argument of the hook, write it after `--`")
-	case errors.As(err, &early):
-		add("flags come after it: %s", early.line)
-	case errors.As(err, &noHook):
-		add("`pyplug hooks %s` lists its hooks", schema.QuoteLine([]string{noHook.plugin}))
-	case errors.As(err, &shell):
-		if shell.suggest != "" {
-			add("did you mean %s?", shell.suggest)
-		}
-	case errors.As(err, &finding):
-		if finding.suggest != "" {
-			add("did you mean `pyplug help finding %s`?", finding.suggest)
-		}
-		add("`pyplug help finding` lists them all")
-	}
-}
 
 // pluginHints are about the plugin's path, manifest, hooks and arguments.
 func (f *program) pluginHints(err error, add adder) {

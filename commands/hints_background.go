@@ -95,7 +95,7 @@ var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // says how it is started, and is none of call.
 func startedWith(name string, hints []string) []string {
 	ofStart := map[string]bool{}
-	for _, flag := range slices.Concat(resultFlags(), keepFlags(), pluginFlags("")) {
+	for _, flag := range new(launchOptions).flags() {
 		ofStart[flag.Names()[0]] = true
 	}
 	completed := slices.Clone(hints)

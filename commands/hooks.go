@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,31 +18,33 @@ const hooksText = `List the hooks of PLUGIN with their signatures and the first 
    pyplug hooks --template KV/Put kv/plugin.py`
 
 func hooksCommand(f *program) command {
-	flags := []cli.Flag{
-		&cli.StringFlag{Name: "template", Usage: "print an empty request of `HOOK` as JSON, to be filled in for --input"},
-		headerFlag(),
-	}
+	var template string
+	var o pluginOptions
+	var headers headers
+	ofPlugin := append(o.flags("10m"), headers.flag())
+	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "hooks",
 		Usage:       "list a plugin's hooks",
 		ArgsUsage:   "NAME|PLUGIN",
 		Description: hooksText,
-		Flags:       append(append(flags, pluginFlags("10m")...), outputFlags()...),
+		Flags:       slices.Concat([]cli.Flag{templateFlag}, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			cfg, err := f.onePlugin(c)
+			cfg, err := onePlugin(c, &o)
 			if err != nil {
 				return err
 			}
-			running, err := f.byName(c, cfg.Plugin)
+			cfg.GRPC.Metadata = headers.pairs
+			running, err := f.byName(c, cfg.Plugin, ofPlugin)
 			if err != nil {
 				return err
 			}
 			if running != nil {
 				defer running.Close()
-				return f.hooksOf(c.Context, running, c.String("template"), c.IsSet("template"))
+				return f.hooksOf(c.Context, running, template, template != "")
 			}
-			if name := c.String("template"); c.IsSet("template") {
-				return f.template(c.Context, cfg, name)
+			if template != "" {
+				return f.template(c.Context, cfg, template)
 			}
 			return f.hooks(c.Context, cfg)
 		},
@@ -49,18 +52,15 @@ func hooksCommand(f *program) command {
 }
 
 // onePlugin reads the command line of a command that takes one PLUGIN.
-func (f *program) onePlugin(c *cli.Context) (runner.Config, error) {
-	if err := f.begin(c); err != nil {
-		return runner.Config{}, err
-	}
+func onePlugin(c *cli.Context, o *pluginOptions) (runner.Config, error) {
 	words := c.Args().Slice()
 	switch len(words) {
 	case 0:
 		return runner.Config{}, usage("PLUGIN is missing")
 	case 1:
-		return readPlugin(c, words[0])
+		return o.config(words[0])
 	default:
-		return runner.Config{}, usage("%s is one word too many, want one PLUGIN", schema.QuoteLine(words[1:2]))
+		return runner.Config{}, usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
 	}
 }
 

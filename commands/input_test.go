@@ -41,19 +41,20 @@ func TestReadHeaders(t *testing.T) {
 		{"name=a:b", "name a:b"},
 		{"empty:", "empty "},
 		{"x-bin: aGk=", "x-bin hi"},
-		{":path: /", `--header is ":path: /", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
+		{":path: /", `is ":path: /", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
 		{"x-bin=aGk=", "x-bin hi"},
 		{"x-bin=aGk", "x-bin hi"},
-		{"x-bin=?", "--header x-bin: the value is not base64, want that for a name that ends in -bin"},
-		{"name", `--header is "name", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
-		{"=value", `--header is "=value", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
-		{"a b=c", `--header is "a b=c", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
-		{"grpc-timeout=1", "--header grpc-timeout: this name is gRPC's own"},
-		{"User-Agent: me", "--header user-agent: this name is gRPC's own"},
-		{"name=é", `--header name: the value is "é", want printable ASCII; a name that ends in -bin takes base64 of anything`},
+		{"x-bin=?", "has a value for x-bin that is not base64, which a name that ends in -bin needs"},
+		{"name", `is "name", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
+		{"=value", `is "=value", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
+		{"a b=c", `is "a b=c", want NAME=VALUE or "NAME: VALUE" with a name of letters, digits and -_.`},
+		{"grpc-timeout=1", "has the name grpc-timeout, which is gRPC's own"},
+		{"User-Agent: me", "has the name user-agent, which is gRPC's own"},
+		{"name=é", `has the value "é" for name, want printable ASCII; a name that ends in -bin takes base64 of anything`},
 	} {
-		pairs, err := readHeaders([]string{c.given})
-		got := strings.Join(pairs, " ")
+		var h headers
+		err := h.add(c.given)
+		got := strings.Join(h.pairs, " ")
 		if err != nil {
 			got = err.Error()
 		}

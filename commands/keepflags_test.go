@@ -16,14 +16,15 @@ import (
 
 // keepOf reads keepFlags.
 func keepOf(words ...string) (runner.Keep, error) {
-	var cfg runner.Config
+	var o keepOptions
 	app := &cli.App{
 		Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
-		Flags:  keepFlags(),
-		Action: func(c *cli.Context) error { return readKeep(c, &cfg) },
+		OnUsageError: usageError,
+		Flags:        o.flags(),
+		Action:       func(c *cli.Context) error { return o.check() },
 	}
 	err := app.Run(append([]string{"pyplug"}, words...))
-	return cfg.Keep, err
+	return o.Keep, err
 }
 
 func TestKeepFlags(t *testing.T) {
@@ -33,13 +34,13 @@ func TestKeepFlags(t *testing.T) {
 		"--workers auto":                        {Workers: runner.AutoWorkers},
 		"--concurrency 16":                      {Concurrency: 16},
 		"--threads --queue 5 --queue-timeout 2": {Threads: true, Queue: 5, QueueTimeout: 2 * time.Second},
-		"--queue-timeout 0 --max-age 0 --idle-time 0":                 {QueueTimeout: -1, MaxAge: -1, IdleTime: -1},
-		"--restart on-failure --max-restarts 3":                       {Restart: "on-failure", MaxRestarts: 3},
-		"--max-restarts 0 --max-calls 0 --max-memory 0": {MaxRestarts: -1, MaxCalls: -1, MaxMemory: -1},
-		"--backoff 100ms --backoff-max 2m --healthy-after 5":          {Backoff: 100 * time.Millisecond, BackoffMax: 2 * time.Minute, HealthyAfter: 5 * time.Second},
-		"--backoff 0 --healthy-after 0":                               {Backoff: 1, HealthyAfter: 1},
-		"--max-memory 512MB --max-calls 100":            {MaxMemory: 512 << 20, MaxCalls: 100},
-		"--max-age 1h --idle-time 15m --preload force":                {MaxAge: time.Hour, IdleTime: 15 * time.Minute, Preload: "force"},
+		"--queue-timeout 0 --max-age 0 --idle-time 0":        {QueueTimeout: -1, MaxAge: -1, IdleTime: -1},
+		"--restart on-failure --max-restarts 3":              {Restart: "on-failure", MaxRestarts: 3},
+		"--max-restarts 0 --max-calls 0 --max-memory 0 ":     {MaxRestarts: -1, MaxCalls: -1, MaxMemory: -1},
+		"--backoff 100ms --backoff-max 2m --healthy-after 5": {Backoff: 100 * time.Millisecond, BackoffMax: 2 * time.Minute, HealthyAfter: 5 * time.Second},
+		"--backoff 0 --healthy-after 0":                      {Backoff: 1, HealthyAfter: 1},
+		"--max-memory 512MB --max-calls 100":                 {MaxMemory: 512 << 20, MaxCalls: 100},
+		"--max-age 1h --idle-time 15m --preload force":       {MaxAge: time.Hour, IdleTime: 15 * time.Minute, Preload: "force"},
 	} {
 		if got, err := keepOf(strings.Fields(words)...); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v; want %+v", words, got, err, want)
@@ -60,7 +61,7 @@ func TestKeepFlagsRefuse(t *testing.T) {
 		"--max-memory 512":              `--max-memory is "512", want at least 1MB`,
 		"--max-calls x":                 `--max-calls is "x"`,
 		"--preload on":                  `--preload is "on", want off, auto or force`,
-		"--backoff soon":                `"soon" is no duration`,
+		"--backoff soon":                `--backoff is "soon", want a duration`,
 		"--backoff 2m --backoff-max 1m": "--backoff-max is 1m0s, want at least the 2m0s of --backoff",
 	} {
 		if _, err := keepOf(strings.Fields(words)...); err == nil || !strings.Contains(err.Error(), want) {

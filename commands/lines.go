@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,97 +29,52 @@ const linesCategory = "Many calls:"
 // somebody said another number: what feeds it waits for answers.
 const linesRestarts = 5
 
-// linesFlags are those of run --lines alone.
-func linesFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Category: linesCategory, Name: "lines", Usage: "stay alive, and answer each line of standard input, which is a call, with a line"},
-		&cli.StringFlag{Category: linesCategory, Name: "items", Usage: "`HOW` a line becomes the arguments of HOOK: args, value or text (default: args)"},
-		&cli.StringFlag{Category: linesCategory, Name: "jobs", Aliases: []string{"j"}, Usage: "`N` calls at once (default: as many as the workers take)"},
-		&cli.BoolFlag{Category: linesCategory, Name: "unordered", Usage: "answer as the answers come, not in the order of the lines"},
-		&cli.BoolFlag{Category: linesCategory, Name: "no-fail", Usage: "exit with 0 though calls failed"},
-	}
-}
-
 // linesOptions are what the command line of run --lines says.
 type linesOptions struct {
-	cfg       runner.Config
-	hook      string // of every line; empty: each has its own
-	items     lines.Items
-	jobs      int // 0: as many as the workers take
+	on        bool
+	format    string // of a line
+	jobs      int    // 0: as many as the workers take
 	unordered bool
 	noFail    bool
+
+	cfg   runner.Config
+	hook  string // of every line; empty: each has its own
+	items lines.Items
 }
 
-// readLines reads the command line of run --lines.
-func (f *program) readLines(c *cli.Context) (linesOptions, error) {
-	o := linesOptions{unordered: c.Bool("unordered"), noFail: c.Bool("no-fail")}
+func (o *linesOptions) flags() []cli.Flag {
+	jobs := countFlag(&o.jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)")
+	jobs.Aliases = []string{"j"}
+	return inCategory(linesCategory,
+		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
+		jobs,
+		switchFlag(&o.unordered, "unordered", "print answers as they come, not in the order of the lines"),
+		switchFlag(&o.noFail, "no-fail", "exit with 0 although calls failed"),
+	)
+}
+
+// runLines reads the words of run --lines and answers the lines.
+func (f *program) runLines(c *cli.Context, run *runOptions, o *linesOptions) (err error) {
 	words := c.Args().Slice()
 	switch {
 	case len(words) == 0:
-		return o, usage("PLUGIN is missing")
+		return usage("PLUGIN is missing")
 	case len(words) > 2:
-		return o, usage("%s is one word too many: with --lines the arguments come from standard input", schema.QuoteLine(words[2:3]))
+		return usage("unexpected argument: %s; with --lines the arguments come from standard input", schema.QuoteLine(words[2:3]))
 	case len(words) == 2 && words[1] == "":
-		return o, usage("HOOK is empty")
+		return usage("HOOK is empty")
 	case len(words) == 2:
 		o.hook = words[1]
-	}
-	for _, name := range []string{"raw", "input"} {
-		if c.IsSet(name) {
-			return o, usage("--lines and --%s exclude each other", name)
-		}
-	}
-	if err := o.readItems(c); err != nil {
-		return o, err
-	}
-	if c.IsSet("jobs") {
-		if err := readCount("jobs", c.String("jobs"), 1, 65536, "", &o.jobs); err != nil {
-			return o, err
-		}
-	}
-	var err error
-	if o.cfg, err = readPlugin(c, words[0]); err != nil {
-		return o, err
-	}
-	if err = readResult(c, &o.cfg); err != nil {
-		return o, err
-	}
-	if o.cfg.ErrorField, err = readErrorField(c); err != nil {
-		return o, err
-	}
-	o.cfg.Timeouts.Call = durationOf(c, "timeout")
-	o.cfg.Keep.DefaultMaxRestarts, o.cfg.Keep.Patient = linesRestarts, true
-	return o, readKeep(c, &o.cfg)
-}
-
-// readItems reads how a line is read.
-func (o *linesOptions) readItems(c *cli.Context) error {
-	how := c.String("items")
-	if c.IsSet("items") && o.hook == "" {
+	case o.format != "":
 		return usage("--items says how a line becomes the arguments of HOOK, and HOOK is missing")
 	}
-	switch how {
-	case "", "args":
-	case "value":
-		o.items = lines.Value
-	case "text":
-		o.items = lines.Text
-	default:
-		return usage("--items is %q, want args, value or text", how)
+	o.items = map[string]lines.Items{"value": lines.Value, "text": lines.Text}[o.format]
+	if o.cfg, err = run.launch.config(words[0]); err != nil {
+		return err
 	}
-	return nil
-}
-
-// onlyWith refuses flags that were typed and are for something else.
-func (f *program) onlyWith(what string, flags []cli.Flag) error {
-	for _, flag := range flags {
-		for _, name := range flag.Names() {
-			if slices.Contains(f.typed, name) {
-				return usage("--%s is for %s", flag.Names()[0], what)
-			}
-		}
-	}
-	return nil
+	o.cfg.Timeouts.Call, o.cfg.ErrorField = run.timeout, run.errorField
+	o.cfg.Keep.DefaultMaxRestarts, o.cfg.Keep.Patient = linesRestarts, true
+	return f.lines(c.Context, *o)
 }
 
 // lines keeps a plugin alive and answers the lines of standard input.

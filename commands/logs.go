@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,46 +22,29 @@ const logsText = `Print what a plugin that runs in the background has printed si
 const followLines = 10
 
 func logsCommand(f *program) command {
-	flags := []cli.Flag{
-		&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what is added, until Ctrl-C"},
-		&cli.StringFlag{Name: "lines", Aliases: []string{"n"}, Usage: "begin with the last `N` lines (default: all; with --follow 10)"},
-	}
+	var follow bool
+	last := -1 // all
+	followFlag := switchFlag(&follow, "follow", "print new lines as they are added, until Ctrl-C")
+	followFlag.Aliases = []string{"f"}
+	linesFlag := countFlag(&last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)")
+	linesFlag.Aliases = []string{"n"}
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "logs",
 		Usage:       "print what a plugin in the background has printed",
 		ArgsUsage:   "NAME",
 		Description: logsText,
-		Flags:       append(flags, outputFlags()...),
+		Flags:       append([]cli.Flag{followFlag, linesFlag}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
-				return err
-			}
 			word, err := oneName(c)
 			if err != nil {
 				return err
 			}
-			last, err := readLast(c)
-			if err != nil {
-				return err
+			if follow && !isGiven(linesFlag) {
+				last = followLines
 			}
-			return f.logs(c.Context, word, last, c.Bool("follow"))
+			return f.logs(c.Context, word, last, follow)
 		},
 	}}
-}
-
-// readLast reads --lines; -1 is all.
-func readLast(c *cli.Context) (int, error) {
-	if !c.IsSet("lines") {
-		if c.Bool("follow") {
-			return followLines, nil
-		}
-		return -1, nil
-	}
-	n, err := strconv.Atoi(c.String("lines"))
-	if err != nil || n < 0 {
-		return 0, usage("--lines is %q, want a number of lines", c.String("lines"))
-	}
-	return n, nil
 }
 
 // logs prints the last lines of a log, and with follow those that are added.

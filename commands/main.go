@@ -48,7 +48,7 @@ func run(life *life, args []string, s *ui.Streams) (code int) {
 		f.finish()
 		runner.Shutdown()
 	}()
-	words := f.prepare(takeOver(args))
+	words := f.readArgs(takeOver(args))
 	err := newApp(f).RunContext(life.ctx, words)
 	if err == nil {
 		err = outputError(f.help.err)

@@ -6,170 +6,152 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
 )
 
-// duration is a flag's value: "30s", "2m", or a bare number of seconds.
-type duration struct {
-	value time.Duration
-	set   bool
-}
-
-// Set reads a duration.
-func (d *duration) Set(text string) error {
-	v, err := time.ParseDuration(text)
-	if err != nil {
-		var seconds float64
-		if seconds, err = strconv.ParseFloat(text, 64); err == nil {
-			v = -1
-			if seconds >= 0 && seconds <= runner.Forever.Seconds() { // and a number
-				v = time.Duration(seconds * float64(time.Second))
-			}
-		}
-	}
-	if err != nil || v < 0 {
-		return fmt.Errorf("%q is no duration, want such as 30s, 2m or a number of seconds", text)
-	}
-	d.value, d.set = v, true
-	return nil
-}
-
-func (d *duration) String() string {
-	if !d.set {
-		return ""
-	}
-	return d.value.String()
-}
-
-func durationFlag(name, use string, env ...string) cli.Flag {
-	return &cli.GenericFlag{Name: name, Usage: use, Value: &duration{}, EnvVars: env}
-}
-
-// durationOf reads a duration flag. A limit of 0 is none: it becomes for ever.
-func durationOf(c *cli.Context, name string) time.Duration {
-	d, ok := c.Generic(name).(*duration)
-	if !ok || !d.set {
-		return 0
-	}
-	if d.value == 0 {
-		return runner.Forever
-	}
-	return d.value
-}
-
-// pluginFlags are those of every command that starts a plugin; start is how long
-// an import may take by default.
-func pluginFlags(start string) []cli.Flag {
-	return append([]cli.Flag{
-		&cli.StringFlag{Name: "python", Usage: "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"},
-		&cli.StringFlag{Name: "transport", Usage: "`HOW` the plugin is spoken to: pipe or grpc (default: its code tells)"},
-		&cli.StringSliceFlag{Name: "env", Usage: "set the plugin's variable `K=V`; with --clean-env, K alone lets it pass"},
-		&cli.BoolFlag{Name: "clean-env", Usage: "pass the plugin only PATH, HOME, the locale and the like, and what --env names"},
-		&cli.StringFlag{Name: "cwd", Usage: "the plugin's working `DIR` (default: the current one)"},
-		durationFlag("start-timeout", "how `LONG` an import (default: "+start+") or a handshake (30s) may take", "PYPLUG_START_TIMEOUT"),
-		durationFlag("stop-timeout", "how `LONG` a plugin may take to end before it is killed (default: 5s)", "PYPLUG_STOP_TIMEOUT"),
-	}, grpcFlags()...)
-}
-
-// outputFlags are those of every command that says something.
-func outputFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "json", Usage: "print one JSON object, errors too"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "say nothing of what the plugin prints, and no notes"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "say what pyplug does"},
-		&cli.StringFlag{Name: "log-format", Usage: "`FORMAT` of what goes to standard error: text or json", Value: "text", EnvVars: []string{"PYPLUG_LOG_FORMAT"}},
-		&cli.StringFlag{Name: "debug", Usage: "show `AREAS`: " + strings.Join(runner.DebugAreas(), ","), EnvVars: []string{"PYPLUG_DEBUG"}},
-		&cli.StringFlag{Name: "color", Usage: "`WHEN` to use colour: auto, always or never", Value: "auto", EnvVars: []string{"PYPLUG_COLOR"}},
-	}
-}
-
-// outputOptions are what outputFlags say.
+// outputOptions are what every command that prints something takes.
 type outputOptions struct {
 	json, quiet, verbose, logJSON bool
-	debug                         []string
+	debug                         []string // areas
 	color                         string
 }
 
-func readOutput(c *cli.Context) (outputOptions, error) {
-	o := outputOptions{
-		json:    c.Bool("json"),
-		quiet:   c.Bool("quiet"),
-		verbose: c.Bool("verbose"),
-		color:   c.String("color"),
+func (o *outputOptions) flags() []cli.Flag {
+	o.color = "auto"
+	var format string
+	log := choiceFlag(&format, "log-format", "format of standard error: `FORMAT` is text (the default) or json", "text", "json")
+	parse := valueOf(log).parse
+	valueOf(log).parse = func(text string) error {
+		o.logJSON = text == "json"
+		return parse(text)
 	}
-	switch format := c.String("log-format"); format {
-	case "text":
-	case "json":
-		o.logJSON = true
-	default:
-		return o, usage("--log-format is %q, want text or json", format)
+	quiet := switchFlag(&o.quiet, "quiet", "hide the plugin's output and notes")
+	quiet.Aliases = []string{"q"}
+	verbose := switchFlag(&o.verbose, "verbose", "log what pyplug does")
+	verbose.Aliases = []string{"v"}
+	return []cli.Flag{
+		switchFlag(&o.json, "json", "print one JSON object, also for an error"),
+		quiet,
+		verbose,
+		fromEnv(log, "PYPLUG_LOG_FORMAT"),
+		fromEnv(listFlag(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(runner.DebugAreas(), ","), runner.DebugAreas()), "PYPLUG_DEBUG"),
+		fromEnv(choiceFlag(&o.color, "color", "use colour: `WHEN` is auto (the default), always or never", "auto", "always", "never"), "PYPLUG_COLOR"),
 	}
-	if areas := c.String("debug"); areas != "" {
-		o.debug = strings.Split(areas, ",")
-	}
-	for _, area := range o.debug {
-		if !slices.Contains(runner.DebugAreas(), area) {
-			return o, usage("--debug has the area %q, want some of %s", area, strings.Join(runner.DebugAreas(), ","))
-		}
-	}
-	return o, nil
 }
 
-// readPlugin fills the part of a Config that pluginFlags say.
-func readPlugin(c *cli.Context, plugin string) (runner.Config, error) {
-	if err := notEmpty(c, "cwd", "input", "template"); err != nil {
-		return runner.Config{}, err
-	}
+// pluginOptions are what every command that starts a plugin takes.
+type pluginOptions struct {
+	python, transport, dir string
+	env                    []string
+	cleanEnv               bool
+	timeouts               runner.Timeouts
+	grpc                   grpcOptions
+}
+
+// flags declares them. startLimit is the default limit of an import, for the help.
+func (o *pluginOptions) flags(startLimit string) []cli.Flag {
+	env := repeated(newFlag("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
+		o.env = append(o.env, text)
+		return checkEnv(text)
+	}))
+	cwd := fileFlag(&o.dir, "cwd", "the plugin's working directory `DIR` (default: the current one)")
+	python := fileFlag(&o.python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)")
+	return append([]cli.Flag{
+		python,
+		choiceFlag(&o.transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
+		env,
+		switchFlag(&o.cleanEnv, "clean-env", "give the plugin only PATH, HOME, the locale and the like, and --env"),
+		cwd,
+		fromEnv(durationFlag(&o.timeouts.Start, "start-timeout", "`DURATION` is the limit of the import (default: "+startLimit+") or the handshake (30s)"), "PYPLUG_START_TIMEOUT"),
+		fromEnv(durationFlag(&o.timeouts.Stop, "stop-timeout", "kill a plugin that has not ended after `DURATION` (default: 5s)"), "PYPLUG_STOP_TIMEOUT"),
+	}, o.grpc.flags()...)
+}
+
+// config returns what is to be opened.
+func (o *pluginOptions) config(plugin string) (runner.Config, error) {
 	cwd, err := os.Getwd()
 	if err != nil && !filepath.IsAbs(plugin) {
 		return runner.Config{}, usage("the current directory: %w", err)
 	}
 	cfg := runner.Config{
-		Plugin:    plugin,
-		Python:    c.String("python"),
-		Transport: c.String("transport"),
-		Environ:   os.Environ(),
-		Cwd:       cwd,
-		Env:       c.StringSlice("env"),
-		CleanEnv:  c.Bool("clean-env"),
-		Dir:       c.String("cwd"),
-		Timeouts: runner.Timeouts{
-			Start: durationOf(c, "start-timeout"),
-			Stop:  durationOf(c, "stop-timeout"),
-		},
+		Plugin: plugin, Python: o.python, Transport: o.transport, Environ: os.Environ(), Cwd: cwd,
+		Env: o.env, CleanEnv: o.cleanEnv, Dir: o.dir, Timeouts: o.timeouts,
 	}
-	if cfg.GRPC, err = readGRPC(c); err != nil {
-		return cfg, err
-	}
-	switch cfg.Transport {
-	case "", "pipe", "grpc":
-	default:
-		return cfg, usage("--transport is %q, want pipe or grpc", cfg.Transport)
-	}
-	if c.IsSet("python") && cfg.Python == "" {
-		return cfg, usage("--python is empty, want a path, an environment, a name or a version")
-	}
-	for _, e := range cfg.Env {
-		if err := checkEnv(e); err != nil {
-			return cfg, err
-		}
-	}
-	return cfg, nil
+	cfg.GRPC, err = o.grpc.config()
+	return cfg, err
 }
 
 func checkEnv(e string) error {
 	name, _, _ := strings.Cut(e, "=")
 	if name == "" {
-		return usage("--env is %q, want NAME=VALUE or NAME", e)
+		return fmt.Errorf("is %q, want NAME=VALUE or NAME", e)
 	}
 	if strings.ContainsRune(e, 0) {
-		return usage("--env %s: %w", name, errors.New("the value has a NUL byte"))
+		return errors.New("has a value with a NUL byte")
+	}
+	return nil
+}
+
+// resultOptions say how a plugin that is started makes its results.
+type resultOptions struct {
+	nan          string
+	emitDefaults bool
+	headers      headers
+}
+
+func (o *resultOptions) flags() []cli.Flag {
+	o.nan = "error"
+	return append([]cli.Flag{
+		choiceFlag(&o.nan, "nan", "turn NaN and Infinity in a result into `WHAT`: error (the default), null or literal", "error", "null", "literal"),
+	}, inCategory(grpcCategory,
+		switchFlag(&o.emitDefaults, "emit-defaults", "also print fields without a value"),
+		o.headers.flag(),
+	)...)
+}
+
+// launchOptions say how a plugin is started and kept alive.
+type launchOptions struct {
+	plugin pluginOptions
+	result resultOptions
+	keep   keepOptions
+}
+
+func (o *launchOptions) flags() []cli.Flag {
+	return slices.Concat(o.result.flags(), o.keep.flags(), o.plugin.flags("10m"))
+}
+
+// config returns what is to be opened.
+func (o *launchOptions) config(plugin string) (runner.Config, error) {
+	cfg, err := o.plugin.config(plugin)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.NaN, cfg.GRPC.EmitDefaults, cfg.GRPC.Metadata = o.result.nan, o.result.emitDefaults, o.result.headers.pairs
+	cfg.Keep = o.keep.Keep
+	return cfg, o.keep.check()
+}
+
+// firstTyped is the first of flags that was typed, rather than set by the
+// environment, which may set it for other commands; empty if none was.
+func (f *program) firstTyped(flags []cli.Flag) string {
+	for _, flag := range flags {
+		for _, name := range flag.Names() {
+			if slices.Contains(f.typed, name) {
+				return "--" + flag.Names()[0]
+			}
+		}
+	}
+	return ""
+}
+
+// onlyWith rejects flags that were typed and are for something else.
+func (f *program) onlyWith(what string, flags []cli.Flag) error {
+	if name := f.firstTyped(flags); name != "" {
+		return usage("%s is for %s", name, what)
 	}
 	return nil
 }

@@ -43,13 +43,10 @@ type program struct {
 	help     helpWriter
 }
 
-// begin settles the output of a command.
+// begin sets up the output of a command.
 func (f *program) begin(c *cli.Context) error {
-	o, err := readOutput(c)
-	if err != nil {
-		return err
-	}
-	f.opts, f.grpcFlag = o, grpcOnly(c)
+	o := f.opts
+	f.grpcFlag = f.grpcOnly(c.Command)
 	f.streams.Quiet, f.streams.Verbose, f.streams.LogJSON = o.quiet, o.verbose, o.logJSON
 	if err := f.streams.SetColor(o.color); err != nil {
 		return usage("--color: %w", err)

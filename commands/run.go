@@ -8,6 +8,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line, stop.
@@ -31,41 +32,50 @@ const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line,
 // runOptions are what the command line of run says.
 type runOptions struct {
 	callOptions
-	cfg runner.Config
+	launch launchOptions
+	cfg    runner.Config // what they say of the plugin
 }
 
 func runCommand(f *program) command {
+	var (
+		o     runOptions
+		lines linesOptions
+		start startOptions
+		keep  bool
+	)
+	ofLines, ofKeep := lines.flags(), start.nameFlags()
+	linesFlag := switchFlag(&lines.on, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
+	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
+	ofCall := o.onceFlags()
+	flags := slices.Concat(o.limitOptions.flags(), ofCall,
+		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep, o.launch.flags(), f.opts.flags())
 	return command{names: 2, wordless: []string{"lines", "keep"}, Command: &cli.Command{
 		Name:        "run",
 		Usage:       "start a plugin, call one hook, print the result, stop",
 		ArgsUsage:   "PLUGIN HOOK [ARG...]\n   pyplug run [command options] --lines PLUGIN [HOOK]\n   pyplug run [command options] --keep PLUGIN",
 		Description: runText,
-		Flags:       slices.Concat(callFlags(), resultFlags(), linesFlags(), keepModeFlags(), keepFlags(), pluginFlags("10m"), outputFlags()),
+		Flags:       flags,
 		Action: func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
-				return err
+			mode, others := "a single call", slices.Concat(ofLines, ofKeep, o.launch.keep.flags())
+			switch {
+			case keep && lines.on:
+				return usage("--lines and --keep exclude each other")
+			case keep:
+				mode, others = "run without --keep", slices.Concat(ofLines, ofCall)
+			case lines.on:
+				mode, others = "run without --lines", slices.Concat(ofKeep, ofCall)
 			}
-			if c.Bool("keep") {
-				return f.runKeep(c)
+			if name := f.firstTyped(others); name != "" {
+				return usage("%s does not apply to %s", name, mode)
 			}
-			if err := f.onlyWith("run --keep", nameFlags()); err != nil {
-				return err
+			switch {
+			case keep:
+				start.launchOptions, start.limits = o.launch, o.limitOptions
+				return f.runKeep(c, &start)
+			case lines.on:
+				return f.runLines(c, &o, &lines)
 			}
-			if c.Bool("lines") {
-				o, err := f.readLines(c)
-				if err != nil {
-					return err
-				}
-				return f.lines(c.Context, o)
-			}
-			if err := f.onlyWith("run --lines", linesFlags()[1:]); err != nil { // without --lines itself
-				return err
-			}
-			if err := f.onlyWith("run --lines and --keep", keepFlags()); err != nil {
-				return err
-			}
-			o, err := f.readRun(c)
-			if err != nil {
+			if err := f.readRun(c, &o); err != nil {
 				return err
 			}
 			return f.run(c.Context, o)
@@ -73,54 +83,33 @@ func runCommand(f *program) command {
 	}}
 }
 
-// readRun reads the command line of run. All that can be wrong with it is told
-// before anything is started.
-func (f *program) readRun(c *cli.Context) (runOptions, error) {
-	var o runOptions
+// readRun completes what the flags say by PLUGIN, HOOK and its arguments. Whatever can
+// be wrong with them is reported before anything starts.
+func (f *program) readRun(c *cli.Context, o *runOptions) (err error) {
 	words := c.Args().Slice()
-	switch len(words) {
-	case 0:
-		return o, usage("PLUGIN and HOOK are missing")
-	case 1:
-		return o, &missingHookError{plugin: words[0]}
+	if err := wantHook(words, "PLUGIN"); err != nil {
+		return err
 	}
-	var err error
-	if o.cfg, err = readPlugin(c, words[0]); err != nil {
-		return o, err
+	if o.cfg, err = o.launch.config(words[0]); err != nil {
+		return err
 	}
-	if err := readResult(c, &o.cfg); err != nil {
-		return o, err
-	}
-	if o.callOptions, err = f.readCallFlags(c, words[1], words[2:]); err != nil {
-		return o, err
+	if err := f.readHook(c.Context, &o.callOptions, words[1], words[2:]); err != nil {
+		return err
 	}
 	o.cfg.Timeouts.Call, o.cfg.ErrorField, o.maxMessage = o.timeout, o.errorField, o.cfg.GRPC.MaxMessage
-	return o, nil
+	return nil
 }
 
-// resultFlags say how a plugin that is started makes its results.
-func resultFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "nan", Usage: "`WHAT` NaN and Infinity in a result become: error, null or literal", Value: "error"},
-		&cli.BoolFlag{Category: grpcCategory, Name: "emit-defaults", Usage: "print the fields that have no value, too"},
-		headerFlag(),
+// wantHook wants a plugin, which a message calls what, and a hook.
+func wantHook(words []string, what string) error {
+	switch len(words) {
+	case 0:
+		return usage("%s and HOOK are missing", what)
+	case 1:
+		return hinted(usage("HOOK is missing"), "`pyplug hooks "+schema.QuoteLine(words)+"` lists its hooks")
 	}
+	return nil
 }
-
-// readResult reads what of resultFlags readPlugin does not.
-func readResult(c *cli.Context, cfg *runner.Config) error {
-	cfg.NaN = c.String("nan")
-	switch cfg.NaN {
-	case "error", "null", "literal":
-		return nil
-	}
-	return usage("--nan is %q, want error, null or literal", cfg.NaN)
-}
-
-// missingHookError is told with a hint.
-type missingHookError struct{ plugin string }
-
-func (e *missingHookError) Error() string { return "HOOK is missing" }
 
 // run opens the plugin, calls the hook and prints what it returns.
 func (f *program) run(ctx context.Context, o runOptions) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,15 +31,16 @@ const startText = `Start PLUGIN in the background, wait until it is ready, and p
 const daemonWord = "__daemon"
 
 func startCommand(f *program) command {
+	var o startOptions
+	flags := o.flags()
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "start",
 		Usage:       "start a plugin in the background",
 		ArgsUsage:   "PLUGIN",
 		Description: startText,
-		Flags:       append(ownFlags(), outputFlags()...),
+		Flags:       slices.Concat(flags, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			o, err := f.readKept(c)
-			if err != nil {
+			if err := f.readKept(c, &o, flags); err != nil {
 				return err
 			}
 			if o.events == "-" {
@@ -50,30 +52,31 @@ func startCommand(f *program) command {
 }
 
 // readKept reads the command line of a command that keeps one PLUGIN.
-func (f *program) readKept(c *cli.Context) (startOptions, error) {
-	cfg, err := f.onePlugin(c)
+func (f *program) readKept(c *cli.Context, o *startOptions, flags []cli.Flag) error {
+	cfg, err := onePlugin(c, &o.plugin)
 	if err != nil {
-		return startOptions{}, err
+		return err
 	}
-	return f.readStart(c, cfg.Plugin)
+	return f.readStart(o, cfg.Plugin, flags)
 }
 
 // daemonCommand is start in the process that stays.
 func daemonCommand(f *program) command {
-	flags := append(ownFlags(), &cli.BoolFlag{Name: "auto"})
+	var o startOptions
+	flags := o.flags()
+	auto := switchFlag(&o.auto, "auto", "")
 	return command{names: allWords, Command: &cli.Command{
 		Name:      daemonWord,
 		Hidden:    true,
 		ArgsUsage: "PLUGIN",
-		Flags:     append(flags, outputFlags()...),
+		Flags:     slices.Concat(flags, []cli.Flag{auto}, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			starter := daemon.OpenStarter()
-			o, err := f.readKept(c)
-			if err != nil {
+			if err := f.readKept(c, &o, flags); err != nil {
 				starter.Fail(err, f.allHints, nil)
 				return err
 			}
-			o.auto, o.detached = c.Bool("auto"), true
+			o.detached = true
 			f.opts.quiet, f.streams.Quiet = true, true // all of it goes into the log
 			return f.serve(c.Context, o, starter)
 		},

@@ -15,67 +15,51 @@ import (
 
 const backgroundCategory = "Background plugins:"
 
-// nameFlags are those of every command that puts a plugin behind a name.
-func nameFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Category: backgroundCategory, Name: "name", Usage: "the `NAME` that it is called by (default: the manifest's id, or the file's name)"},
-		&cli.BoolFlag{Category: backgroundCategory, Name: "watch", Usage: "restart the workers when the plugin's own files change"},
-		&cli.StringFlag{Category: backgroundCategory, Name: "events", Usage: "append every transition to `FILE`, a line of JSON each"},
-	}
-}
-
-// limitFlags are those of callFlags that hold for every call of a plugin that is
-// kept, unless a call has its own.
-func limitFlags() []cli.Flag {
-	return slices.DeleteFunc(callFlags(), func(f cli.Flag) bool {
-		name := f.Names()[0]
-		return name != "timeout" && name != "error-field"
-	})
-}
-
-// ownFlags say how a plugin that is started runs. Another pyplug is told them, and
-// by them two starts are the same.
-func ownFlags() []cli.Flag {
-	return slices.Concat(nameFlags(), resultFlags(), limitFlags(), keepFlags(), pluginFlags("10m"))
-}
-
 // startOptions are what a command line says of a plugin that is put behind a name.
 type startOptions struct {
-	cfg    runner.Config
+	launchOptions
+	limits limitOptions
 	name   string // as typed; empty: the default
 	watch  bool
 	events string
-	words  []string // its flags once more, for another pyplug
-	debug  string   // areas
-	// auto tells that a call starts it, detached that it runs in the background.
+
+	cfg   runner.Config
+	words []string // its flags, for the process that stays
+	debug string   // areas
+	// auto reports whether a call starts it, detached whether it runs in the
+	// background.
 	auto, detached bool
 }
 
-// readStart reads ownFlags and the plugin's path. Those that leaveOut names are
-// another command's here.
-func (f *program) readStart(c *cli.Context, plugin string, leaveOut ...string) (startOptions, error) {
-	o := startOptions{watch: c.Bool("watch"), events: c.String("events"), debug: c.String("debug")}
-	var err error
-	if o.cfg, err = readPlugin(c, plugin); err != nil {
-		return o, err
+// nameFlags are those of every command that puts a plugin behind a name.
+func (o *startOptions) nameFlags() []cli.Flag {
+	return inCategory(backgroundCategory,
+		newFlag("name", "call the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
+			if o.name = text; !daemon.ValidName(text) {
+				return fmt.Errorf("is %q, want lower case letters, digits, - and _, and a letter or digit first", text)
+			}
+			return nil
+		}),
+		switchFlag(&o.watch, "watch", "restart the workers when the plugin's own files change"),
+		fileFlag(&o.events, "events", "append every transition to `FILE`, a line of JSON each"),
+	)
+}
+
+// flags are those of start.
+func (o *startOptions) flags() []cli.Flag {
+	return slices.Concat(o.nameFlags(), o.limits.flags(), o.launchOptions.flags())
+}
+
+// readStart completes what the flags say of PLUGIN. Flags are those that the process
+// that stays is given.
+func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) (err error) {
+	if o.cfg, err = o.config(plugin); err != nil {
+		return err
 	}
-	if err := readResult(c, &o.cfg); err != nil {
-		return o, err
-	}
-	if err := readKeep(c, &o.cfg); err != nil {
-		return o, err
-	}
-	if err := notEmpty(c, "events", "error-field"); err != nil {
-		return o, err
-	}
-	if !slices.Contains(leaveOut, "timeout") {
-		o.cfg.Timeouts.Call, o.cfg.ErrorField = durationOf(c, "timeout"), c.String("error-field")
-	}
-	if o.name = c.String("name"); c.IsSet("name") && !daemon.ValidName(o.name) {
-		return o, &nameError{name: o.name}
-	}
-	o.words = flagWords(c, ownFlags(), append(leaveOut, "name")...)
-	return o, nil
+	o.cfg.Timeouts.Call, o.cfg.ErrorField = o.limits.timeout, o.limits.errorField
+	o.debug = strings.Join(f.opts.debug, ",")
+	o.words = flagWords(slices.DeleteFunc(slices.Clone(flags), func(flag cli.Flag) bool { return flag.Names()[0] == "name" }))
+	return nil
 }
 
 // digestOf is the same for two starts that make a plugin run in the same way, however
@@ -107,13 +91,6 @@ func sameDigest(running, wanted daemon.Identity) bool {
 	has, _, _ := strings.Cut(running.Digest, ".")
 	want, _, _ := strings.Cut(wanted.Digest, ".")
 	return has == want
-}
-
-// nameError says that something cannot be a name.
-type nameError struct{ name string }
-
-func (e *nameError) Error() string {
-	return "--name is \"" + e.name + "\", want lower case letters, digits, - and _, and a letter or digit first"
 }
 
 // noAttachError is told with a hint.

@@ -31,22 +31,19 @@ const statusText = `Show the plugins that run in the background, or one of them.
 const statusEvery = 500 * time.Millisecond
 
 func statusCommand(f *program) command {
-	flags := []cli.Flag{&cli.BoolFlag{Name: "watch", Usage: "go on until Ctrl-C"}}
+	var watch bool
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "status",
 		Usage:       "show what runs in the background",
 		ArgsUsage:   "[NAME]",
 		Description: statusText,
-		Flags:       append(flags, outputFlags()...),
+		Flags:       append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
-				return err
-			}
 			words := c.Args().Slice()
 			if len(words) > 1 {
 				return usage("%s is one word too many, want one NAME or none", schema.QuoteLine(words[1:2]))
 			}
-			if c.Bool("watch") {
+			if watch {
 				f.endless = true
 				return f.watchStatus(c.Context, words)
 			}

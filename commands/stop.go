@@ -30,22 +30,19 @@ const restartText = `Start new workers of a plugin that runs in the background i
    pyplug restart greeter`
 
 func stopCommand(f *program) command {
-	flags := []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "stop all of them"}}
+	var all bool
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "stop",
 		Usage:       "stop plugins that run in the background",
 		ArgsUsage:   "NAME... | --all",
 		Description: stopText,
-		Flags:       append(flags, outputFlags()...),
+		Flags:       append([]cli.Flag{switchFlag(&all, "all", "stop all of them")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
-				return err
-			}
 			words := c.Args().Slice()
 			switch {
-			case c.Bool("all") && len(words) > 0:
+			case all && len(words) > 0:
 				return usage("--all stops all of them, and %s is named: want one of both", words[0])
-			case !c.Bool("all") && len(words) == 0:
+			case !all && len(words) == 0:
 				return usage("NAME is missing, or --all")
 			}
 			return f.stop(c.Context, words)
@@ -149,11 +146,8 @@ func restartCommand(f *program) command {
 		Usage:       "replace the workers of a plugin that runs in the background",
 		ArgsUsage:   "NAME",
 		Description: restartText,
-		Flags:       outputFlags(),
+		Flags:       f.opts.flags(),
 		Action: func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
-				return err
-			}
 			name, err := oneName(c)
 			if err != nil {
 				return err

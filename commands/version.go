@@ -17,11 +17,8 @@ func versionCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:  "version",
 		Usage: "print the version",
-		Flags: outputFlags(),
+		Flags: f.opts.flags(),
 		Action: func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
-				return err
-			}
 			if c.Args().Present() {
 				return usage("version takes no arguments, and %s is one", schema.QuoteLine(c.Args().Slice()[:1]))
 			}

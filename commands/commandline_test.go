@@ -1,25 +1,33 @@
 package commands
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
-func testCommand() *cli.Command {
-	return &cli.Command{Name: "run", Flags: []cli.Flag{
-		&cli.StringFlag{Name: "python"},
-		&cli.BoolFlag{Name: "json"},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}},
-		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}},
-		durationFlag("timeout", ""),
-	}}
+func testCommand(names int) command {
+	var o struct {
+		python      string
+		json, quiet bool
+		jobs        int
+		timeout     time.Duration
+	}
+	quiet := switchFlag(&o.quiet, "quiet", "")
+	quiet.Aliases = []string{"q"}
+	jobs := countFlag(&o.jobs, 1, 9, "jobs", "")
+	jobs.Aliases = []string{"j"}
+	return command{names: names, Command: &cli.Command{Name: "run", Flags: []cli.Flag{
+		textFlag(&o.python, "python", ""), switchFlag(&o.json, "json", ""), quiet, jobs, durationFlag(&o.timeout, "timeout", ""),
+	}}}
 }
 
-func TestArrange(t *testing.T) {
+func TestReadLine(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		in    string
@@ -28,45 +36,42 @@ func TestArrange(t *testing.T) {
 	}{
 		{"words alone", "p.py greet World", 2, "-- p.py greet World"},
 		{"flags in front", "--json p.py greet", 2, "--json -- p.py greet"},
-		{"flags between", "p.py --json --timeout 5 greet World", 2, "--json --timeout 5 -- p.py greet World"},
+		{"flags between", "p.py --json --timeout 5 greet World", 2, "--json --timeout=5 -- p.py greet World"},
 		{"flag with equals", "p.py --timeout=5 greet", 2, "--timeout=5 -- p.py greet"},
-		{"short flag", "-q p.py greet", 2, "-q -- p.py greet"},
+		{"short flag", "-q p.py greet", 2, "--q -- p.py greet"},
 		{"negative number is data", "p.py greet -5 -1.5", 2, "-- p.py greet -5 -1.5"},
 		{"unknown flag after HOOK is data", "p.py greet --loud", 2, "-- p.py greet --loud"},
 		{"lone dash is a word", "p.py greet -", 2, "-- p.py greet -"},
 		{"double dash before HOOK", "p.py -- greet --json", 2, "-- p.py greet --json"},
 		{"double dash after HOOK", "p.py greet -- --json -q", 2, "-- p.py greet --json -q"},
 		{"double dash among data", "p.py greet a -- --json --", 2, "-- p.py greet a --json --"},
-		{"value that looks like a flag", "--python --json p.py greet", 2, "--python --json -- p.py greet"},
+		{"value that looks like a flag", "--python --json p.py greet", 2, "--python=--json -- p.py greet"},
 		{"all words", "p.py --json", allWords, "--json -- p.py"},
 		{"nothing", "", 2, "--"},
 		{"late flag", "p.py greet World --json", 2,
-			"--json stands after HOOK, where everything is an argument of the hook: pyplug run --json p.py greet World"},
+			"--json comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json p.py greet World"},
 		{"late flag with value", "p.py greet a --timeout 5 b", 2,
-			"--timeout stands after HOOK, where everything is an argument of the hook: pyplug run --timeout 5 p.py greet a b"},
+			"--timeout comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --timeout 5 p.py greet a b"},
 		{"late short flag", "--json p.py greet -q", 2,
-			"-q stands after HOOK, where everything is an argument of the hook: pyplug run --json -q p.py greet"},
-		{"short flags together", "-qh p.py greet", 2, "-q -h -- p.py greet"},
-		{"short flag with its value", "-j2 p.py greet", 2, "-j 2 -- p.py greet"},
-		{"short flags with a value", "-qj2 p.py greet", 2, "-q -j 2 -- p.py greet"},
-		{"short flag with its value apart", "-j 2 p.py greet", 2, "-j 2 -- p.py greet"},
+			"-q comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json -q p.py greet"},
+		{"short flags together", "-qh p.py greet", 2, "--q --h -- p.py greet"},
+		{"short flag with its value", "-j2 p.py greet", 2, "--j=2 -- p.py greet"},
+		{"short flags with a value", "-qj2 p.py greet", 2, "--q --j=2 -- p.py greet"},
+		{"short flag with its value apart", "-j 2 p.py greet", 2, "--j=2 -- p.py greet"},
 		{"unknown among short flags", "-qx p.py greet", 2, "unknown flag -qx"},
 		{"unknown flag with a value", "--no-such=3 p.py greet", 2, "unknown flag --no-such"},
 		{"dashes alone", "--- p.py", 2, "unknown flag ---"},
-		{"unknown flag", "--jsno p.py greet", 2, "unknown flag --jsno: --json"},
+		{"unknown flag", "--jsno p.py greet", 2, "unknown flag --jsno: did you mean --json?"},
 		{"unknown flag without a neighbour", "--frobnicate p.py", 2, "unknown flag --frobnicate"},
 		{"missing value", "p.py --timeout", 2, "--timeout needs a value"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := arrange(testCommand(), []string{"pyplug", "run"}, strings.Fields(c.in), c.names)
-			text := strings.Join(got, " ")
-			if err != nil {
-				text = err.Error()
-				if late := (*lateFlagError)(nil); errors.As(err, &late) {
-					text += ": " + late.line
-				}
-				if unknown := (*unknownFlagError)(nil); errors.As(err, &unknown) && unknown.suggest != "" {
-					text += ": " + unknown.suggest
+			line := readLine(testCommand(c.names), strings.Fields(c.in))
+			text := strings.Join(slices.Concat(line.flags, []string{"--"}, line.words), " ")
+			if line.err != nil {
+				text = line.err.Error()
+				if hints := hook.AsError(line.err).Hints; len(hints) > 0 {
+					text += ": " + hints[0]
 				}
 			}
 			if text != c.want {
@@ -76,11 +81,10 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-func TestArrangeKeepsWordsAsTheyAre(t *testing.T) {
+func TestReadLineKeepsWordsAsTheyAre(t *testing.T) {
 	words := []string{"p.py", "greet", "", "a b", "x=1,2", "\xff", "=--json"}
-	got, err := arrange(testCommand(), []string{"pyplug", "run"}, slices.Clone(words), 2)
-	if err != nil || !slices.Equal(got[1:], words) {
-		t.Errorf("got %q, %v", got, err)
+	if line := readLine(testCommand(2), slices.Clone(words)); line.err != nil || !slices.Equal(line.words, words) {
+		t.Errorf("got %q, %v", line.words, line.err)
 	}
 }
 
@@ -104,7 +108,7 @@ func FuzzComplete(f *testing.F) {
 func TestCompleteFlags(t *testing.T) {
 	f := &program{}
 	f.commands = commandList(f)
-	f.prepare([]string{"pyplug", "__complete", "run", "--"}) // which must not prune
+	f.readArgs([]string{"pyplug", "__complete", "run", "--"})
 	for _, cmd := range f.commands {
 		if cmd.Hidden {
 			continue
@@ -115,7 +119,7 @@ func TestCompleteFlags(t *testing.T) {
 			if !slices.ContainsFunc(offered, func(line string) bool { return strings.HasPrefix(line, name+"\t") }) {
 				t.Errorf("%s %s: offered %q", cmd.Name, name, offered)
 			}
-			if doc := flag.(cli.DocGenerationFlag); !doc.TakesValue() {
+			if valueOf(flag).isSwitch {
 				continue
 			}
 			for _, line := range complete(f.commands, []string{cmd.Name, name, "no such value"}) {
