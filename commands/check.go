@@ -68,7 +68,7 @@ func checkCommand(f *program) command {
 	jobs := countFlag(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)")
 	jobs.Aliases = []string{"j"}
 	flags := []cli.Flag{
-		namesFlag(&o.lines, "call", "call this while the plugin runs, `'HOOK ARG...'` as for run"),
+		callFlag(&o.lines),
 		switchFlag(&o.crash, "crash", "kill the plugin, idle and in the first --call, and see whether it recovers"),
 		switchFlag(&o.strict, "strict", "fail on warnings, too"),
 		listFlag(&o.skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
@@ -90,6 +90,14 @@ func checkCommand(f *program) command {
 			return f.check(c.Context, *o)
 		},
 	}}
+}
+
+// callFlag takes a HOOK and its arguments in one word.
+func callFlag(to *[]string) *cli.GenericFlag {
+	return repeated(newFlag("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
+		*to = append(*to, text)
+		return nil
+	}))
 }
 
 // readCheck completes what the flags say.

@@ -94,6 +94,7 @@ func (r *lineReader) flag(args []string) []string {
 
 // add keeps a flag.
 func (r *lineReader) add(name, value string, hasValue bool) {
+	name = r.known[name].Names()[0]
 	word := "--" + name
 	if hasValue {
 		word += "=" + value
@@ -170,7 +171,7 @@ func (l commandLine) isOn(name string) (on bool) {
 	return on
 }
 
-// typed lists the names of the flags, as typed.
+// typed lists the names of the flags.
 func (l commandLine) typed() []string {
 	names := make([]string, len(l.flags))
 	for i, word := range l.flags {

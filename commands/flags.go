@@ -168,7 +168,7 @@ func listFlag(to *[]string, name, usage string, known []string) *cli.GenericFlag
 	flag := repeated(newFlag(name, usage, func(text string) error {
 		for word := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(known, word) {
-				return fmt.Errorf("is %q, want some of %s", word, strings.Join(known, ","))
+				return fmt.Errorf("is %q, want some of %s", word, strings.Join(known, ", "))
 			}
 			*to = append(*to, word)
 		}

@@ -139,19 +139,9 @@ func (o *launchOptions) config(plugin string) (runner.Config, error) {
 // environment, which may set it for other commands; empty if none was.
 func (f *program) firstTyped(flags []cli.Flag) string {
 	for _, flag := range flags {
-		for _, name := range flag.Names() {
-			if slices.Contains(f.typed, name) {
-				return "--" + flag.Names()[0]
-			}
+		if name := flag.Names()[0]; slices.Contains(f.typed, name) {
+			return "--" + name
 		}
 	}
 	return ""
-}
-
-// onlyWith rejects flags that were typed and are for something else.
-func (f *program) onlyWith(what string, flags []cli.Flag) error {
-	if name := f.firstTyped(flags); name != "" {
-		return usage("%s is for %s", name, what)
-	}
-	return nil
 }

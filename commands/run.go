@@ -46,9 +46,10 @@ func runCommand(f *program) command {
 	ofLines, ofKeep := lines.flags(), start.nameFlags()
 	linesFlag := switchFlag(&lines.on, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
 	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
-	ofCall := o.onceFlags()
+	ofCall, ofWorkers := o.onceFlags(), o.launch.keep.flags()
 	flags := slices.Concat(o.limitOptions.flags(), ofCall,
-		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep, o.launch.flags(), f.opts.flags())
+		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
+		o.launch.result.flags(), ofWorkers, o.launch.plugin.flags("10m"), f.opts.flags())
 	return command{names: 2, wordless: []string{"lines", "keep"}, Command: &cli.Command{
 		Name:        "run",
 		Usage:       "start a plugin, call one hook, print the result, stop",
@@ -56,17 +57,22 @@ func runCommand(f *program) command {
 		Description: runText,
 		Flags:       flags,
 		Action: func(c *cli.Context) error {
-			mode, others := "a single call", slices.Concat(ofLines, ofKeep, o.launch.keep.flags())
-			switch {
-			case keep && lines.on:
+			if keep && lines.on {
 				return usage("--lines and --keep exclude each other")
-			case keep:
-				mode, others = "run without --keep", slices.Concat(ofLines, ofCall)
-			case lines.on:
-				mode, others = "run without --lines", slices.Concat(ofKeep, ofCall)
 			}
-			if name := f.firstTyped(others); name != "" {
-				return usage("%s does not apply to %s", name, mode)
+			for _, group := range []struct {
+				applies bool
+				to      string
+				flags   []cli.Flag
+			}{
+				{lines.on, "run --lines", ofLines},
+				{keep, "run --keep", ofKeep},
+				{keep || lines.on, "run --lines and --keep", ofWorkers},
+				{!keep && !lines.on, "a single call", ofCall},
+			} {
+				if name := f.firstTyped(group.flags); name != "" && !group.applies {
+					return usage("%s applies only to %s", name, group.to)
+				}
 			}
 			switch {
 			case keep:
