@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"slices"
 	"time"
 
@@ -123,6 +122,5 @@ func probeCode(err error) int {
 // notServing tells whether a server answered with another status than SERVING. Of
 // a service that it does not know it tells none.
 func notServing(err error) bool {
-	health := (*runner.HealthError)(nil)
-	return errors.As(err, &health) && health.Status != "SERVICE_UNKNOWN"
+	return asError(err).Reason == runner.ReasonNotServing
 }

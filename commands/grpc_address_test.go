@@ -126,7 +126,7 @@ func TestHealthAddress(t *testing.T) {
 		"TLS, and it none": {[]string{"--address", plain, "--tls", "--tls-no-verify"}, 6, 2, "no TLS with "},
 		"own certificate":  {[]string{"--address", strict, "--tls", "--tls-ca-cert", cert, "--tls-client-cert", cert, "--tls-client-key", key}, 0, 0, "^healthy\n$"},
 		"none of its own":  {[]string{"--address", strict, "--tls", "--tls-ca-cert", cert}, 6, 2, "no TLS with .*: the server wants a client certificate"},
-		"no key":           {[]string{"--address", secure, "--tls", "--tls-client-cert", cert}, 2, 1, "given together"},
+		"no key":           {[]string{"--address", secure, "--tls", "--tls-client-cert", cert}, 2, 1, "needs both a certificate and a key"},
 		"no authority":     {[]string{"--address", secure, "--tls", "--tls-ca-cert", key}, 2, 1, "key.pem: no certificate in PEM"},
 		"no file":          {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert + "s"}, 2, 1, "cert.pems: no such file"},
 		"TLS not meant":    {[]string{"--address", secure, "--tls-ca-cert", cert}, 2, 1, "--tls is not given"},

@@ -11,7 +11,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -169,5 +168,5 @@ func (e *longInputError) Error() string {
 	return fmt.Sprintf("it takes more than %d bytes, --max-message is %d", e.most, e.limit)
 }
 
-// Unwrap makes it what a message is that turns out too large when it is sent.
-func (e *longInputError) Unwrap() error { return &runner.SizeError{Size: int(e.most), Limit: e.limit} }
+// Hints names the flag.
+func (e *longInputError) Hints() []string { return []string{"--max-message allows larger messages"} }

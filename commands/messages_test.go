@@ -10,7 +10,6 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -87,7 +86,7 @@ func TestMessagesTooLong(t *testing.T) {
 			got, last = append(got, string(m)), err
 		}
 		const want = "file: line 4: it takes more than 71536 bytes, --max-message is 1000"
-		size := (*runner.SizeError)(nil)
+		size := (*longInputError)(nil)
 		if len(got) != 3 || got[0] != escapes || last == nil || last.Error() != want || !errors.As(last, &size) {
 			t.Errorf("%s: %d messages, %v; want 2 and %s", begin, len(got)-1, last, want)
 		}

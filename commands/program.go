@@ -140,11 +140,16 @@ func (f *program) suits(s *runner.Session) error {
 	return nil
 }
 
-// notGRPCError is told with a hint.
+// notGRPCError says that a flag needs a gRPC plugin.
 type notGRPCError struct{ flag, plugin string }
 
 func (e *notGRPCError) Error() string {
 	return e.flag + " is for gRPC plugins, and " + e.plugin + " is a functions file"
+}
+
+// Hints names the flag that starts it as one.
+func (e *notGRPCError) Hints() []string {
+	return []string{"--transport grpc starts it as a gRPC plugin"}
 }
 
 // ready tells of a plugin that is.

@@ -46,19 +46,9 @@ type GRPC struct {
 // Curves lists the values of [GRPC.Curve].
 func Curves() []string { return []string{"P-256", "P-384", "P-521"} }
 
-// What goes wrong with gRPC plugins, for those who have a hint.
-type (
-	NoHandshakeError = grpcplugin.NoHandshakeError
-	ConnectError     = grpcplugin.ConnectError
-	OwnerError       = grpcplugin.OwnerError
-	HealthError      = grpcplugin.HealthError
-	NoHealthError    = grpcplugin.NoHealthError
-	SizeError        = grpcplugin.SizeError
-)
-
-// ErrNoCertificate is in a [ConnectError] where a certificate of ours is wanted and
-// none was given.
-var ErrNoCertificate = grpcplugin.ErrNoCertificate
+// ReasonNotServing is the reason of an error of kind Unhealthy about a server that
+// answered with another status than SERVING.
+const ReasonNotServing = grpcplugin.ReasonNotServing
 
 // A server that is asked for its health where it is, see [ProbeAddress].
 type (
@@ -101,7 +91,7 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 		MaxMessage:    c.GRPC.MaxMessage,
 		EmitDefaults:  c.GRPC.EmitDefaults,
 		Extra:         described,
-		Seen:          s.saw,
+		Observe:       s.saw,
 		Output:        s.output,
 		Debug:         c.Debug,
 	}

@@ -195,8 +195,7 @@ func (s *starter) alone(err error) error {
 	if e.Exit != nil {
 		said = append(said, e.Exit.Stderr...)
 	}
-	owner := (*OwnerError)(nil)
-	taken := errors.As(err, &owner)
+	taken := e.Reason == grpcplugin.ReasonForeignAddress
 	for _, line := range said {
 		for _, words := range inUse {
 			taken = taken || strings.Contains(strings.ToLower(line), words)

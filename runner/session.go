@@ -56,8 +56,8 @@ func (s *Session) Describe(ctx context.Context) (schema.Schema, error) {
 }
 
 // Probe asks the plugin whether it is healthy. A gRPC plugin without health
-// service cannot say so: that is a [*NoHealthError], though an instance of it
-// counts as alive. One that does not answer while it works on a call counts as
+// service cannot say so: that is an error, though an instance of it counts as
+// alive. One that does not answer while it works on a call counts as
 // healthy: a server with one thread is busy then, and the call has a limit.
 func (s *Session) Probe(ctx context.Context) error {
 	return probe(ctx, s.inst)
@@ -74,8 +74,8 @@ func probe(ctx context.Context, inst hook.Instance) error {
 	if err != nil {
 		return err
 	}
-	if ok && g.Evidence().NoHealth {
-		return fail(hook.Unhealthy, &NoHealthError{})
+	if none := noHealth(g); none != nil {
+		return none
 	}
 	return nil
 }
@@ -88,10 +88,21 @@ func (s *Session) Watch(ctx context.Context, tell func(status string) error) (ok
 		return false, nil
 	}
 	err = s.grpc.Watch(ctx, tell)
-	if none := (*NoHealthError)(nil); errors.As(err, &none) {
+	if none := (*hook.Error)(nil); errors.As(err, &none) && none.Reason == grpcplugin.ReasonNoHealth {
 		return false, nil
 	}
 	return true, err
+}
+
+// noHealth is the error of an instance without a health service, nil for others.
+func noHealth(g *grpcplugin.Instance) error {
+	if g == nil {
+		return nil
+	}
+	if e := g.Evidence().Unhealthy; e != nil && e.Reason == grpcplugin.ReasonNoHealth {
+		return e
+	}
+	return nil
 }
 
 // Template is an empty request of a hook as JSON, to be filled in.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -35,11 +35,8 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	}
 	e := c.s.Evidence()
 	said := e.Unhealthy
-	switch {
-	case c.faultAt == stageHealth:
+	if c.faultAt == stageHealth {
 		said = c.fault
-	case e.NoHealth:
-		said = &hook.Error{Kind: hook.Unhealthy, Err: &runner.NoHealthError{}}
 	}
 	if said != nil {
 		return hook.Stage{Took: e.Health, Findings: c.failAs(hook.Unhealthy, healthID(said), said)}
@@ -80,16 +77,12 @@ func (c *check) otherServices(ctx context.Context, but string) []string {
 
 // healthID names what a probe said.
 func healthID(err error) string {
-	var (
-		none  *runner.NoHealthError
-		bad   *runner.HealthError
-		limit *hook.LimitError
-	)
+	var limit *hook.LimitError
 	e := asError(err)
 	switch {
-	case errors.As(err, &none):
+	case e.Reason == grpcplugin.ReasonNoHealth:
 		return healthMissing
-	case errors.As(err, &bad) && bad.Status == unknown:
+	case e.Reason == grpcplugin.ReasonUnknownService:
 		return healthUnknownService
 	case e.Kind == hook.Timeout, errors.As(err, &limit):
 		return healthSilent

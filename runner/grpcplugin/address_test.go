@@ -7,7 +7,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"math/big"
 	"net"
 	"os"
@@ -97,8 +96,8 @@ func TestProbeAddressTLS(t *testing.T) {
 	want(t, probe(grpcplugin.TLSFiles{Cert: cert, Key: key}), hook.Handshake, "no TLS with")
 	for range 20 { // the server's word and the end of the connection come at once
 		e := want(t, probe(grpcplugin.TLSFiles{CA: cert, ServerName: "localhost"}), hook.Handshake, "no TLS with")
-		if !errors.Is(e, grpcplugin.ErrNoCertificate) {
-			t.Fatal(e)
+		if e.Reason != grpcplugin.ReasonClientCertificate {
+			t.Fatalf("reason %q: %v", e.Reason, e)
 		}
 	}
 	want(t, grpcplugin.ProbeAddress(t.Context(), l.Addr().String(),
@@ -133,21 +132,20 @@ func TestProbeAddressNames(t *testing.T) {
 	}
 }
 
-// TestProbeAddressMute tells how far a connection came that nobody answers.
-func TestProbeAddressMute(t *testing.T) {
+// TestProbeAddressUnresponsive reports a server that accepts connections only.
+func TestProbeAddressUnresponsive(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	for stage, o := range map[string]grpcplugin.AddressOptions{"http2": {}, "tls": {TLS: &tls.Config{}}} {
+	for wanted, o := range map[string]grpcplugin.AddressOptions{"HTTP/2": {}, "TLS": {TLS: &tls.Config{}}} {
 		o.ConnectTimeout = 200 * time.Millisecond
 		e := want(t, grpcplugin.ProbeAddress(t.Context(), l.Addr().String(), o), hook.Handshake,
-			"takes connections but does not answer within 200ms, want "+map[string]string{"http2": "HTTP/2", "tls": "TLS"}[stage])
-		var connect *grpcplugin.ConnectError
-		if !errors.As(e, &connect) || connect.Stage != stage {
-			t.Errorf("got %#v, want stage %s", e.Err, stage)
+			"accepts connections but does not answer within 200ms, want "+wanted)
+		if e.Reason != grpcplugin.ReasonNoAnswer {
+			t.Errorf("reason %q", e.Reason)
 		}
 	}
 }

@@ -16,45 +16,42 @@ const (
 	defaultConnect = 5 * time.Second
 	defaultMessage = 64 << 20
 	defaultService = "plugin"
-	// many is how many calls a plugin is given at once: what HTTP/2 servers
-	// take of streams by default. A server with fewer threads queues them.
-	many = 100
 )
 
 // Security says how the connection to a plugin is secured.
 type Security uint8
 
-// The kinds of security. The zero value is none.
+// The kinds of security.
 const (
 	// Plain is no TLS. A plugin that offers a certificate is refused.
 	Plain Security = iota
-	// MutualTLS is what go-plugin's AutoMTLS does: the plugin is given our
-	// one-time certificate and has to offer one of its own.
+	// MutualTLS is go-plugin's AutoMTLS: the plugin receives our one-time
+	// certificate and must offer one of its own.
 	MutualTLS
 )
 
-// Config says what a [Launcher] starts. It is copied and never written to.
+// Config says what a [Launcher] starts. It is copied and never modified.
 type Config struct {
 	// Path is the program's absolute, unresolved path, for a Python plugin its
 	// interpreter; Args follow it.
 	Path string
 	Args []string
-	// Env is the environment, without what the handshake adds; nil is ours,
-	// cleaned. Dir is the working directory, empty: ours.
+	// Env is the environment without the variables of the handshake; nil is
+	// pyplug's, cleaned. Dir is the working directory; empty is pyplug's.
 	Env []string
 	Dir string
-	// Python tells that the program is a Python: it is made to write without
-	// buffering and to show where it crashes, and the streams that go-plugin
-	// opens for itself are refused, since they would each hold a thread of it.
+	// Python says that the program is a Python. It then writes without
+	// buffering and shows where it crashes, and the streams that go-plugin
+	// opens for itself are refused, since each would occupy a thread.
 	Python bool
 
 	// CookieKey and CookieValue are the magic cookie. Without a key there is
 	// none.
 	CookieKey, CookieValue string
-	// Versions are the application's protocol versions that are offered; empty
-	// means 1 alone.
+	// Versions are the application's protocol versions to offer; empty means 1
+	// alone.
 	Versions []int
-	// Security is how the connection is secured, Curve that of our
+	// Security says how to secure the connection. Curve is the curve of our
 	// certificate's key; nil means P-256.
 	Security Security
 	Curve    elliptic.Curve
@@ -67,40 +64,40 @@ type Config struct {
 	// StopTimeout runs from the first signal of the stop ladder to the kill;
 	// 0 means 5 s.
 	StopTimeout time.Duration
-	// Limits bound what the plugin and all that it starts take.
+	// Limits bound what the process tree may use.
 	Limits proc.Limits
 
-	// Service is the name that health is asked for; empty means "plugin".
+	// Service is the name to ask the health service for; empty means "plugin".
 	Service string
-	// AnyHealth takes a plugin for ready whatever its health service says, or
-	// if it says nothing; [Evidence] has that.
+	// AnyHealth accepts a plugin whatever its health service answers, or if it
+	// does not answer. [Evidence] has the error.
 	AnyHealth bool
-	// Seen receives what was seen of a plugin while it started, also when that
-	// failed, before Launch returns; nil: nobody looks.
-	Seen func(Evidence)
+	// Observe receives what was seen of a plugin while it started, also if the
+	// start failed, before Launch returns. It may be nil.
+	Observe func(Evidence)
 	// Metadata is sent with every call of a hook, as pairs of name and value.
-	// The values of a name that ends in "-bin" are sent as they are.
+	// Values of a name that ends in "-bin" are sent unchanged.
 	Metadata []string
-	// MaxMessage is the size in bytes above which a message of a hook is refused,
-	// either way; 0 means 64 MiB.
+	// MaxMessage is the size in bytes above which a message of a hook is
+	// rejected, in both directions; 0 means 64 MiB.
 	MaxMessage int
-	// EmitDefaults makes fields without a value appear in results.
+	// EmitDefaults includes fields without a value in results.
 	EmitDefaults bool
-	// Sources returns the descriptors for a plugin that does not serve
-	// reflection, see [protoschema.ReadFiles]. It is called once per launch,
-	// while the plugin starts, since it costs no time then; its error is told
-	// when they are needed. nil: there are none.
+	// Sources returns the descriptors for a plugin without server reflection, see
+	// [protoschema.ReadFiles]. It is called once per launch, while the plugin
+	// starts, since that costs no time; its error counts only if they are
+	// needed. It may be nil.
 	Sources func(ctx context.Context) ([]protoschema.Source, error)
-	// Extra returns descriptors that a user named. They are joined to those of
-	// reflection or Sources, and an error where the two disagree. It is called
-	// at most once per launch, when they are needed; nil: there are none.
+	// Extra returns descriptors that the user named. They are merged with those
+	// of reflection or Sources; a contradiction is an error. It is called at
+	// most once per launch, when they are needed. It may be nil.
 	Extra func(ctx context.Context) ([]protoschema.Source, error)
 
-	// Output receives what the plugin prints, a line at a time; nil discards
-	// it. It is never called by two goroutines at once for one process.
+	// Output receives what the plugin prints, line by line, from one goroutine
+	// at a time; nil discards it.
 	Output func(stream, text string, cut int)
-	// Debug receives what happens, for a developer; nil: nothing is told. The
-	// areas are "proc", "grpc" and "go-plugin".
+	// Debug receives a developer's log; it may be nil. The areas are "proc",
+	// "grpc" and "go-plugin".
 	Debug func(area, text string)
 }
 
@@ -143,11 +140,10 @@ func New(cfg Config) *Launcher {
 // Close does nothing: a launcher keeps nothing between launches.
 func (l *Launcher) Close(context.Context) error { return nil }
 
-// mostOwn bounds the answers to our own questions, such as reflection: a small
-// MaxMessage is not meant for them.
-func (c *Config) mostOwn() int { return max(c.MaxMessage, defaultMessage) }
+// maxReflection bounds the answers of server reflection: a small MaxMessage is not
+// meant for them.
+func (c *Config) maxReflection() int { return max(c.MaxMessage, defaultMessage) }
 
-// debug tells a developer.
 func (c *Config) debug(area, text string) {
 	if c.Debug != nil {
 		c.Debug(area, text)

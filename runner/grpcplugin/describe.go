@@ -8,10 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	reflection "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -19,87 +17,44 @@ import (
 )
 
 const (
-	// describeLimit bounds the description where the context has no deadline.
+	// describeLimit bounds the description as a whole, reflectLimit the plugin's own
+	// part, so that time is left for its files.
 	describeLimit = 10 * time.Second
-	// reflectLimit bounds what the plugin itself says, so that time is left for
-	// its files.
-	reflectLimit = 5 * time.Second
-	// mostFiles is how many files a plugin may describe itself by.
-	mostFiles = 2000
-	// reflection's name in errors.
-	mirrored = "server reflection"
+	reflectLimit  = 5 * time.Second
+	// implementedMethod lists which of its methods a service implements.
+	implementedMethod = "Implemented"
 )
 
-// reflectionMethods are the newer and the older form, which differ in name
-// only.
-var reflectionMethods = []string{
-	"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-	"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-}
-
-// described is what is known of a plugin's methods, found out once.
-type described struct {
-	turn chan struct{} // holds a token for the one who finds out
-	set  *protoschema.Descriptors
-	by   string // what told: "reflection", "files" or "" for nothing
-}
-
-func newDescribed() described {
-	d := described{turn: make(chan struct{}, 1)}
-	d.turn <- struct{}{}
-	return d
-}
-
-// descriptors returns what the plugin's methods look like.
-func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, string, *hook.Error) {
+// descriptors returns the plugin's methods and messages, and finds them out once.
+func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *hook.Error) {
 	began := time.Now()
 	select {
-	case <-i.methods.turn:
+	case i.describing <- struct{}{}:
 	case <-ctx.Done():
-		return nil, "", hook.Ended(ctx, "", "no description", began, false)
+		return nil, hook.Ended(ctx, "", "no description", began, false)
 	}
-	defer func() { i.methods.turn <- struct{}{} }()
-	if i.methods.set == nil {
-		set, by, err := i.discover(ctx)
+	defer func() { <-i.describing }()
+	if i.methods == nil {
+		set, err := i.discover(ctx)
 		if err != nil {
-			return nil, "", i.undescribed(ctx, err, began)
+			return nil, i.notDescribed(ctx, err, began)
 		}
-		i.methods.set, i.methods.by = set, by
-		i.cfg.debug("grpc", fmt.Sprintf("%d methods told by %q after %s", len(set.Methods()), by, time.Since(began)))
+		i.methods = set
+		i.cfg.debug("grpc", fmt.Sprintf("%d methods described after %s", len(set.Methods()), time.Since(began)))
 	}
-	return i.methods.set, i.methods.by, nil
+	return i.methods, nil
 }
 
-// Services are the full names of the services that a plugin has, without those
-// for hosts and tools, in the order of their methods. Errors are those of
-// Describe.
-func (i *Instance) Services(ctx context.Context) ([]string, error) {
-	set, _, herr := i.descriptors(ctx)
-	if herr != nil {
-		return nil, herr
-	}
-	var names []string
-	for _, m := range set.Methods() {
-		service, _, _ := strings.Cut(m.FullName(), "/")
-		others := strings.HasPrefix(service, "plugin.") || strings.HasPrefix(service, "grpc.")
-		if !others && !slices.Contains(names, service) {
-			names = append(names, service)
-		}
-	}
-	return names, nil
-}
-
-// discover asks the plugin, else who knows its files, and adds what the user
-// named.
-func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, string, error) {
+// discover asks the plugin, else its files, and adds what the user named.
+func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
-	by := "reflection"
-	sources, err := i.reflected(ctx)
+	sources, err := i.reflect(ctx)
 	if len(sources) == 0 {
-		// A service that fails, or hangs, is none where files do.
-		if files, filesErr := i.process.foretold.wait(ctx); err == nil || len(files) > 0 {
-			by, sources, err = "files", files, filesErr
+		// If there are files, a reflection service that fails does not matter.
+		files, filesErr := hook.Interruptible(ctx, i.process.sources)
+		if err == nil || len(files) > 0 {
+			sources, err = files, filesErr
 		}
 	}
 	if err == nil && i.cfg.Extra != nil {
@@ -108,159 +63,157 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, stri
 		sources = append(slices.Clip(sources), extra...)
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	set, err := protoschema.MergeDescriptors(sources...)
-	if err == nil && len(set.Methods()) == 0 {
-		by = ""
-	}
-	return set, by, err
+	return protoschema.MergeDescriptors(sources...)
 }
 
-// reflected is what the plugin says of itself: nothing when it does not serve
-// reflection, or no service but those for its host.
-func (i *Instance) reflected(ctx context.Context) ([]protoschema.Source, error) {
+// reflect asks server reflection. It returns nothing if the plugin has none, or no
+// service but those for hosts.
+func (i *Instance) reflect(ctx context.Context) ([]protoschema.Source, error) {
 	within, cancel := context.WithTimeout(ctx, reflectLimit)
 	defer cancel()
-	files, err := reflect(within, i.conn)
+	files, err := reflectFiles(within, i.conn)
 	if s := status.Convert(err); ranOut(ctx, s.Code()) {
 		err = ctx.Err()
 	} else if ranOut(within, s.Code()) {
-		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer of " + mirrored, Limit: reflectLimit}}
-	} else if large := answerTooLarge(s, i.cfg.mostOwn()); large != nil {
-		err = &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("%s: %w", mirrored, large)}
+		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer of " + reflectionName, Limit: reflectLimit}}
+	} else if large := answerTooLarge(s, i.cfg.maxReflection()); large != nil {
+		err = hook.NewError(hook.Failed, fmt.Errorf("%s: %w", reflectionName, large))
 	}
 	if len(files) == 0 || err != nil {
 		return nil, err
 	}
-	source, err := protoschema.ReadFiles(mirrored, files...)
+	source, err := protoschema.ReadFiles(reflectionName, files...)
 	return []protoschema.Source{source}, err
 }
 
-// foretold is what [Config.Sources] says, which is asked while the plugin starts.
-type foretold struct {
-	cancel  context.CancelFunc
-	done    chan struct{} // closed when the following is valid
-	sources []protoschema.Source
-	err     error
-}
-
-func foretell(ask func(context.Context) ([]protoschema.Source, error)) *foretold {
-	ctx, cancel := context.WithCancel(context.Background())
-	f := &foretold{cancel: cancel, done: make(chan struct{})}
-	go func() { // ends by itself, or by cancel
-		defer close(f.done)
-		if ask != nil {
-			f.sources, f.err = ask(ctx)
-		}
-	}()
-	return f
-}
-
-func (f *foretold) wait(ctx context.Context) ([]protoschema.Source, error) {
-	select {
-	case <-f.done: // also when there is no time left
-		return f.sources, f.err
-	default:
-	}
-	select {
-	case <-f.done:
-		return f.sources, f.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// undescribed tells why there is no description.
-func (i *Instance) undescribed(ctx context.Context, err error, began time.Time) *hook.Error {
-	var own *hook.Error
-	s, broke := status.FromError(err)
+// notDescribed is the error for a failed discover.
+func (i *Instance) notDescribed(ctx context.Context, err error, began time.Time) *hook.Error {
+	s, isStatus := status.FromError(err)
 	switch {
 	case ctx.Err() != nil:
 		return hook.Ended(ctx, "", "no description", began, false)
-	case errors.As(err, &own):
-		return own
 	case errors.Is(err, context.DeadlineExceeded):
 		return &hook.Error{Kind: hook.Timeout,
 			Err: &hook.LimitError{What: "no description of the methods", Limit: describeLimit}}
-	case !broke:
-		return &hook.Error{Kind: hook.Request, Err: err}
-	case i.diedWithin(lostLimit):
-		exit := i.Exit()
-		return &hook.Error{Kind: hook.Crash, Exit: &exit, Err: errEnded}
+	case asError(err) != nil:
+		return asError(err)
+	case !isStatus:
+		return hook.NewError(hook.Request, err)
+	case i.exitsWithin(exitLimit):
+		return i.exitError("")
 	}
-	return &hook.Error{Kind: hook.Failed, Status: newStatus(s, nil),
-		Err: fmt.Errorf("%s: %w", mirrored, statusText(s))}
+	return setStatus(&hook.Error{Kind: hook.Failed, Err: fmt.Errorf("%s: %w", reflectionName, statusError(s))}, s, nil)
 }
 
-// Describe lists the hooks: the plugin's methods, without those that every
-// plugin has for its host.
+// method finds the method that a hook names.
+func (i *Instance) method(ctx context.Context, name string) (protoschema.Method, *protoschema.Descriptors, *hook.Error) {
+	set, herr := i.descriptors(ctx)
+	if herr != nil {
+		herr.Hook = name
+		return protoschema.Method{}, nil, herr
+	}
+	m, err := set.Find(name)
+	if err == nil {
+		return m, set, nil
+	}
+	if none := (*schema.NoHookError)(nil); errors.As(err, &none) && len(set.Methods()) == 0 {
+		none.Why = "the plugin serves no reflection, and nothing else describes its methods"
+	}
+	e := hook.NewError(hook.Request, err)
+	e.Hook = name
+	return m, nil, e
+}
+
+// Template returns an empty request of a method as JSON, to be filled in. Errors are
+// those of a call that was not sent.
+func (i *Instance) Template(ctx context.Context, name string) ([]byte, error) {
+	m, _, herr := i.method(ctx, name)
+	if herr != nil {
+		return nil, herr
+	}
+	return m.Template(), nil
+}
+
+// Services returns the full names of the plugin's services, without those for hosts
+// and tools, in the order of their methods. Errors are those of Describe.
+func (i *Instance) Services(ctx context.Context) ([]string, error) {
+	set, herr := i.descriptors(ctx)
+	if herr != nil {
+		return nil, herr
+	}
+	var names []string
+	for _, m := range set.Methods() {
+		service, _ := splitMethod(m)
+		others := strings.HasPrefix(service, "plugin.") || strings.HasPrefix(service, "grpc.")
+		if !others && !slices.Contains(names, service) {
+			names = append(names, service)
+		}
+	}
+	return names, nil
+}
+
+// Describe lists the plugin's methods, without those that every plugin has for its
+// host.
 func (i *Instance) Describe(ctx context.Context) (schema.Schema, error) {
-	set, _, herr := i.descriptors(ctx)
+	set, herr := i.descriptors(ctx)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
 	s := set.Schema()
-	i.markImplemented(ctx, set, s)
+	methods := set.Methods() // one for each hook, in their order
+	for _, m := range methods {
+		service, name := splitMethod(m)
+		if name != implementedMethod || m.Streams() != "" {
+			continue
+		}
+		names, ok := i.implemented(ctx, set, m)
+		if !ok {
+			continue
+		}
+		for n, other := range methods {
+			otherService, otherName := splitMethod(other)
+			if otherService == service && otherName != name {
+				has := slices.Contains(names, otherName)
+				s.Hooks[n].Implemented = &has
+			}
+		}
+	}
 	return s, nil
 }
 
-// Descriptors are the plugin's methods and messages, for those who want more
-// than Describe tells. by is "reflection", "files", or empty when there are
-// none.
-func (i *Instance) Descriptors(ctx context.Context) (set *protoschema.Descriptors, by string, err error) {
-	set, by, herr := i.descriptors(ctx)
-	if herr != nil {
-		return nil, "", herr
-	}
-	return set, by, nil
+// splitMethod returns the full name of a method's service, and the method's name.
+func splitMethod(m protoschema.Method) (service, method string) {
+	service, method, _ = strings.Cut(m.FullName(), "/")
+	return service, method
 }
 
-// reflect reads the files of all services that a server tells of, imports
-// included; none from a server without reflection.
-func reflect(ctx context.Context, cc *grpc.ClientConn) ([][]byte, error) {
-	for _, method := range reflectionMethods {
-		files, err := reflectBy(ctx, cc, method)
-		if status.Code(err) != codes.Unimplemented {
-			return files, err
+// implemented asks a service for the names of the methods it implements: the one
+// list of strings in its answer. It reports false without a usable answer.
+func (i *Instance) implemented(ctx context.Context, set *protoschema.Descriptors, m protoschema.Method) (names []string, ok bool) {
+	answer := m.NewResponse()
+	var list protoreflect.FieldDescriptor
+	for fields, n := answer.ProtoReflect().Descriptor().Fields(), 0; n < fields.Len(); n++ {
+		if f := fields.Get(n); f.IsList() && f.Kind() == protoreflect.StringKind {
+			if list != nil {
+				return nil, false
+			}
+			list = f
 		}
 	}
-	return nil, nil
-}
-
-func reflectBy(ctx context.Context, cc *grpc.ClientConn, method string) ([][]byte, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	if list == nil {
+		return nil, false
+	}
+	ctx, cancel := context.WithTimeout(outgoing(ctx, i.cfg.Metadata), probeLimit)
 	defer cancel()
-	stream, err := cc.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}, method)
-	if err != nil {
-		return nil, err
+	if err := i.conn.Invoke(ctx, "/"+m.FullName(), m.NewRequest(), answer, i.options(newCodec(set))...); err != nil {
+		i.cfg.debug("grpc", m.FullName()+": "+err.Error())
+		return nil, false
 	}
-	m := mirror{stream: stream, files: map[string][]byte{}}
-	list, err := m.ask(&reflection.ServerReflectionRequest{
-		MessageRequest: &reflection.ServerReflectionRequest_ListServices{ListServices: "*"},
-	})
-	if err != nil {
-		return nil, err
+	values := answer.ProtoReflect().Get(list).List()
+	for n := range values.Len() {
+		names = append(names, values.Get(n).String())
 	}
-	for _, service := range list.GetListServicesResponse().GetService() {
-		if forHost(service.GetName()) {
-			continue
-		}
-		if err := m.symbol(service.GetName()); err != nil {
-			return nil, err
-		}
-	}
-	if err := m.imports(); err != nil {
-		return nil, err
-	}
-	if err := stream.CloseSend(); err != nil {
-		return nil, err
-	}
-	return m.inOrder, nil
-}
-
-// forHost tells whether a service is for the host and not worth a question.
-func forHost(service string) bool {
-	return strings.HasPrefix(service, "grpc.reflection.") || service == "grpc.health.v1.Health" ||
-		strings.HasPrefix(service, "plugin.GRPC")
+	return names, true
 }

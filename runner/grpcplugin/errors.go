@@ -1,155 +1,145 @@
 package grpcplugin
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/code"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
+
+	// The details that servers usually send with a status.
+	_ "google.golang.org/genproto/googleapis/rpc/errdetails"
+
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// NoHandshakeError says that a plugin did not print its handshake.
-type NoHandshakeError struct {
-	// Limit is how long it was waited for; 0 when the process ended before.
-	Limit time.Duration
-	// Noise are the first lines of its standard output, Lines how many there
-	// were.
-	Noise []Noise
-	Lines int
-	// Unended is a handshake that stood there without the newline by which a
-	// host knows its end.
-	Unended string
-	// OnStderr is a handshake that was printed on standard error, where no host
-	// looks for it.
-	OnStderr string
-}
-
-// Error says what came instead.
-func (e *NoHandshakeError) Error() string {
-	text := "the plugin ended before it printed a handshake"
-	if e.Limit > 0 {
-		text = e.Unwrap().Error()
-	}
-	const shown = 60
-	first := ""
-	if e.Lines > 0 {
-		if first = e.Noise[0].Text; len(first) > shown {
-			first = first[:shown] + "…"
-		}
-	}
-	switch {
-	case e.OnStderr != "":
-		text += fmt.Sprintf(", but standard error has %q", e.OnStderr)
-	case e.Unended != "":
-		text += fmt.Sprintf(", only %q without a newline", e.Unended)
-	case e.Lines == 1:
-		text += fmt.Sprintf(", only %q", first)
-	case e.Lines > 1:
-		text += fmt.Sprintf(", only %d other lines, the first %q", e.Lines, first)
-	}
-	return text
-}
-
-// Unwrap is a [*hook.LimitError] when a limit was reached.
-func (e *NoHandshakeError) Unwrap() error {
-	if e.Limit == 0 {
-		return nil
-	}
-	return &hook.LimitError{What: "no handshake on standard output", Limit: e.Limit}
-}
-
-// ConnectError says that no gRPC connection came about.
-type ConnectError struct {
-	Network, Address string
-	// Stage is "connect" when nobody took the connection, "tls" when the
-	// certificates did not agree, "http2" when something took it that does not
-	// speak HTTP/2.
-	Stage string
-	// Limit is set, and Err nil, when there was no answer at that stage within
-	// it.
-	Limit time.Duration
-	Err   error
-}
-
-// Error names the address and the stage.
-func (e *ConnectError) Error() string {
-	where := e.Address
-	if e.Network == "unix" {
-		where = "unix:" + where
-	}
-	switch {
-	case e.Limit > 0 && e.Stage == stageTLS:
-		return fmt.Sprintf("%s takes connections but does not answer within %s, want TLS", where, e.Limit)
-	case e.Limit > 0 && e.Stage == stageHTTP2:
-		return fmt.Sprintf("%s takes connections but does not answer within %s, want HTTP/2", where, e.Limit)
-	case e.Limit > 0:
-		return fmt.Sprintf("cannot connect to %s: no answer within %s", where, e.Limit)
-	case e.Stage == stageTLS:
-		return fmt.Sprintf("no TLS with %s: %v", where, e.Err)
-	case e.Stage == stageHTTP2:
-		return fmt.Sprintf("%s does not speak HTTP/2, want gRPC: %v", where, e.Err)
-	}
-	return fmt.Sprintf("cannot connect to %s: %v", where, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *ConnectError) Unwrap() error { return e.Err }
-
-// ErrNoCertificate is in a [ConnectError] where a certificate of ours is wanted
-// and none was given.
-var ErrNoCertificate = errors.New("the server wants a client certificate")
-
+// The reasons of an [*hook.Error] of this package.
 const (
-	stageConnect = "connect"
-	stageTLS     = "tls"
-	stageHTTP2   = "http2"
+	// Of kind Start or Handshake.
+	ReasonNoHandshake = "no-handshake"
+	// Of kind Handshake.
+	ReasonBadHandshake      = "bad-handshake"      // malformed or refused
+	ReasonForeignAddress    = "foreign-address"    // another process listens there, too or instead
+	ReasonNoConnection      = "no-connection"      // nobody accepts a connection
+	ReasonNoAnswer          = "no-answer"          // accepted, and silent until the limit
+	ReasonNotGRPC           = "not-grpc"           // accepted by something that speaks no HTTP/2
+	ReasonTLS               = "tls"                // the two sides do not agree on TLS
+	ReasonClientCertificate = "client-certificate" // the server wants one, and we have none
+	// Of kind Unhealthy.
+	ReasonNoHealth       = "no-health"       // no health service
+	ReasonUnknownService = "unknown-service" // a health service that does not know this name
+	ReasonNotServing     = "not-serving"
+	ReasonSilent         = "silent-health" // no answer of the health service in time
 )
 
-// HealthError is a health status other than SERVING.
-type HealthError struct {
-	Service string
-	// Status is the status' name, such as "NOT_SERVING"; "SERVICE_UNKNOWN"
-	// when the health service knows no such service.
-	Status string
-}
-
-// Error tells the status.
-func (e *HealthError) Error() string {
-	if e.Status == serviceUnknown {
-		return fmt.Sprintf("health is served, but not for the service %q", e.Service)
+// Lasting reports whether a start that failed with err will fail again until the
+// plugin changes: no host accepts its handshake, or it does not speak gRPC as
+// configured.
+func Lasting(err error) bool {
+	var e *hook.Error
+	if !errors.As(err, &e) || e.Kind != hook.Handshake {
+		return false
 	}
-	return fmt.Sprintf("the health of the service %q is %s, want SERVING", e.Service, e.Status)
-}
-
-// NoHealthError says that a plugin or server has no health service. It is tolerated
-// where a plugin is started.
-type NoHealthError struct{}
-
-// Error says so.
-func (*NoHealthError) Error() string { return "no grpc.health.v1.Health is served" }
-
-// SizeError says that a message is larger than is sent or read, which is what
-// [Config.MaxMessage] allows.
-type SizeError struct {
-	// Size is how many bytes the message takes, Limit how many it may.
-	Size, Limit int
-	// Answer tells that the plugin sent it; else it is a request, and was not
-	// sent.
-	Answer bool
-}
-
-// Error tells both sizes.
-func (e *SizeError) Error() string {
-	if e.Answer {
-		return fmt.Sprintf("the answer takes %d bytes, at most %d are read", e.Size, e.Limit)
-	}
-	return fmt.Sprintf("the request takes %d bytes, at most %d are sent", e.Size, e.Limit)
+	return e.Reason == ReasonBadHandshake || e.Reason == ReasonNotGRPC || e.Reason == ReasonTLS
 }
 
 var (
-	errEnded     = errors.New("the plugin has ended")
-	errCondemned = errors.New("the plugin did not answer after an earlier call and is being stopped")
-	errAsked     = errors.New("the plugin was stopped")
-	errStopped   = errors.New("the plugin was stopped during the call")
-	errCrashed   = errors.New("the plugin ended during the call")
+	errExited        = errors.New("the plugin has exited")
+	errNoHandshake   = errors.New("the plugin exited before it printed a handshake")
+	errNotReady      = errors.New("the plugin exited before it was ready")
+	errUnresponsive  = errors.New("the plugin did not respond after an earlier call and is being stopped")
+	errStopped       = errors.New("the plugin was stopped")
+	errStoppedInCall = errors.New("the plugin was stopped during the call")
+	errExitedInCall  = errors.New("the plugin exited during the call")
 )
+
+// asError returns the *hook.Error in err, or nil.
+func asError(err error) *hook.Error {
+	var e *hook.Error
+	errors.As(err, &e)
+	return e
+}
+
+// slack is how much earlier than this process a server may see the deadline of a
+// call pass.
+const slack = 100 * time.Millisecond
+
+// ranOut reports whether a call ended with this code because the deadline of ctx
+// passed, and returns only once it has. A server, which knows the deadline, may see
+// it pass a moment earlier; long before, DEADLINE_EXCEEDED is its own answer.
+func ranOut(ctx context.Context, code codes.Code) bool {
+	deadline, ok := ctx.Deadline()
+	if code != codes.DeadlineExceeded || !ok || time.Until(deadline) > slack {
+		return false
+	}
+	<-ctx.Done()
+	return true
+}
+
+// lostConnection reports whether a call ended with gRPC's own status for a broken
+// connection.
+func lostConnection(err error) bool { return status.Code(err) == codes.Unavailable }
+
+// codeName returns a code's name as Python and the protocol have it, such as
+// "INVALID_ARGUMENT", or "Code(20)" for an unknown code.
+func codeName(c codes.Code) string {
+	if name, ok := code.Code_name[int32(c)]; ok {
+		return name
+	}
+	return c.String()
+}
+
+// setStatus records in e the status that the plugin answered. Details of types that
+// d does not know are kept as their name and bytes; d may be nil.
+func setStatus(e *hook.Error, s *status.Status, d *protoschema.Descriptors) *hook.Error {
+	e.Status = &hook.RPCStatus{Code: codeName(s.Code()), Message: s.Message()}
+	for _, detail := range s.Proto().GetDetails() {
+		e.Status.Details = append(e.Status.Details, encodeDetail(d, detail))
+	}
+	if e.Err == nil {
+		e.Err = statusError(s)
+	}
+	return e
+}
+
+func statusError(s *status.Status) error {
+	if s.Message() == "" {
+		return errors.New(codeName(s.Code()))
+	}
+	return fmt.Errorf("%s: %s", codeName(s.Code()), s.Message())
+}
+
+// answered is set when the plugin itself ended a call with a status. Otherwise the
+// status is gRPC's own for a call that broke.
+type answered struct{ atomic.Bool }
+
+type answeredKey struct{}
+
+// withAnswered returns a context whose call sets a when the plugin answers.
+func withAnswered(ctx context.Context, a *answered) context.Context {
+	return context.WithValue(ctx, answeredKey{}, a)
+}
+
+// trailerHandler sets answered when it sees trailers, which only a server sends.
+type trailerHandler struct{}
+
+func (trailerHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
+func (trailerHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
+	if _, ok := s.(*stats.InTrailer); !ok {
+		return
+	}
+	if a, ok := ctx.Value(answeredKey{}).(*answered); ok {
+		a.Store(true)
+	}
+}
+
+func (trailerHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+func (trailerHandler) HandleConn(context.Context, stats.ConnStats) {}

@@ -18,111 +18,145 @@ import (
 const (
 	// probeLimit bounds a probe whose context has no deadline.
 	probeLimit     = 2 * time.Second
+	serving        = "SERVING"
 	serviceUnknown = "SERVICE_UNKNOWN"
 )
 
-// ask asks the health service once. The error is a [*HealthError], a
-// [*NoHealthError], the end of ctx, or the gRPC status.
-func ask(ctx context.Context, cc *grpc.ClientConn, service string) error {
+// healthStatus asks the health service once and returns the name of the status:
+// SERVICE_UNKNOWN if it does not know the service. The error is a [*hook.Error] of
+// reason no-health, the error of ctx, or a gRPC status.
+func healthStatus(ctx context.Context, cc *grpc.ClientConn, service string) (string, error) {
 	answer, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
 	switch code := status.Code(err); {
 	case ranOut(ctx, code):
-		return ctx.Err()
+		return "", ctx.Err()
 	case code == codes.OK:
-		return serving(service, answer.GetStatus())
+		return answer.GetStatus().String(), nil
 	case code == codes.NotFound:
-		return &HealthError{Service: service, Status: serviceUnknown}
-	case code == codes.Unimplemented:
-		return &NoHealthError{}
+		return serviceUnknown, nil
 	}
-	return err
+	return "", noHealth(err)
 }
 
-// HealthOf asks the health of a service by its name, once: "SERVING",
-// "NOT_SERVING", "UNKNOWN", or "SERVICE_UNKNOWN" when health is served but not
-// for it. It may be called at any time, is no call, and condemns nothing; a
-// context without a deadline is given two seconds. The error is an
-// [*hook.Error]: Unhealthy, with a [*NoHealthError] when health is not served;
-// Timeout, also while a server with one thread works on a call; Crash when the
-// plugin has ended; Canceled.
-func (i *Instance) HealthOf(ctx context.Context, service string) (status string, err error) {
-	ctx, cancel := bounded(ctx, probeLimit)
-	defer cancel()
-	began := time.Now()
-	err = ask(ctx, i.conn, service)
-	var (
-		bad  *HealthError
-		none *NoHealthError
-	)
-	switch {
-	case errors.As(err, &bad):
-		return bad.Status, nil
-	case errors.As(err, &none):
-		return "", &hook.Error{Kind: hook.Unhealthy, Err: err}
-	}
-	if herr := i.verdict(ctx, err, began); herr != nil {
-		return "", herr
-	}
-	return grpc_health_v1.HealthCheckResponse_SERVING.String(), nil
-}
-
-// bounded gives a context without a deadline a limit.
-func bounded(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	if _, has := ctx.Deadline(); has {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, limit)
-}
-
-func serving(service string, s grpc_health_v1.HealthCheckResponse_ServingStatus) error {
-	if s == grpc_health_v1.HealthCheckResponse_SERVING {
-		return nil
-	}
-	return &HealthError{Service: service, Status: s.String()}
-}
-
-// watch follows the health service: each status it tells goes to tell, by name,
-// until ctx ends, tell returns an error, or the stream breaks.
-func watch(ctx context.Context, cc *grpc.ClientConn, service string, tell func(status string) error) error {
+// watchHealth passes the name of each status to report until ctx ends, report
+// returns an error, or the stream breaks. Other errors are those of healthStatus.
+func watchHealth(ctx context.Context, cc *grpc.ClientConn, service string, report func(status string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := grpc_health_v1.NewHealthClient(cc).Watch(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
 	for err == nil {
 		var answer *grpc_health_v1.HealthCheckResponse
-		if answer, err = stream.Recv(); err != nil {
-			break
-		}
-		if err := tell(answer.GetStatus().String()); err != nil {
-			return err
+		if answer, err = stream.Recv(); err == nil {
+			if err := report(answer.GetStatus().String()); err != nil {
+				return &hook.Error{Kind: hook.Canceled, Err: err}
+			}
 		}
 	}
-	switch code := status.Code(err); {
-	case errors.Is(err, io.EOF):
+	if errors.Is(err, io.EOF) {
 		return status.Error(codes.Unavailable, "the server ended the watch")
-	case ranOut(ctx, code):
+	}
+	if ranOut(ctx, status.Code(err)) {
 		return ctx.Err()
-	case code == codes.Unimplemented:
-		return &NoHealthError{}
+	}
+	return noHealth(err)
+}
+
+// noHealth is the error of a server without a health service if err says so, else
+// err.
+func noHealth(err error) error {
+	if status.Code(err) != codes.Unimplemented {
+		return err
+	}
+	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNoHealth, Err: errors.New("no grpc.health.v1.Health is served")}
+}
+
+// healthFailed is the error for one of healthStatus or watchHealth.
+func healthFailed(ctx context.Context, err error, began time.Time) *hook.Error {
+	own := asError(err)
+	switch {
+	case own != nil:
+		return own
+	case ctx.Err() != nil:
+		e := hook.Ended(ctx, "", "no answer of the health service", began, true)
+		if e.Kind == hook.Timeout {
+			e.Reason = ReasonSilent
+		}
+		return e
+	}
+	s := status.Convert(err)
+	e := &hook.Error{Kind: hook.Unhealthy, Err: fmt.Errorf("the health service answered %w", statusError(s))}
+	return setStatus(e, s, nil)
+}
+
+// notServing is the error for a status other than SERVING.
+func notServing(service, status string) error {
+	switch status {
+	case serving:
+		return nil
+	case serviceUnknown:
+		return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonUnknownService,
+			Hints: []string{fmt.Sprintf(
+				"in Python, call health_servicer.set(%q, HealthCheckResponse.SERVING); or name another service with --service", service)},
+			Err: fmt.Errorf("health is served, but not for the service %q", service)}
+	}
+	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNotServing,
+		Err: fmt.Errorf("the health of the service %q is %s, want SERVING", service, status)}
+}
+
+// HealthOf asks for the health of a service by its name: "SERVING", "NOT_SERVING",
+// "UNKNOWN", or "SERVICE_UNKNOWN" if the health service does not know it. It may be
+// called at any time and is no call: it never marks the plugin as unresponsive. A
+// context without a deadline gets two seconds. The error is a [*hook.Error]:
+// Unhealthy for a plugin without a health service; Timeout, also while a server
+// with one thread is busy with a call; Crash if the plugin has exited; Canceled.
+func (i *Instance) HealthOf(ctx context.Context, service string) (string, error) {
+	ctx, cancel := withLimit(ctx, probeLimit)
+	defer cancel()
+	began := time.Now()
+	name, err := healthStatus(ctx, i.conn, service)
+	if err != nil {
+		return "", i.healthFailed(ctx, err, began)
+	}
+	return name, nil
+}
+
+// Probe asks the health service. A plugin without one is healthy. That it does not
+// answer, kind Timeout, need not mean that it hangs while it is [Instance.Busy]: a
+// server with one thread answers after the call.
+func (i *Instance) Probe(ctx context.Context) error {
+	name, err := i.HealthOf(ctx, i.cfg.Service)
+	switch e := asError(err); {
+	case e == nil:
+		return notServing(i.cfg.Service, name)
+	case e.Reason == ReasonNoHealth:
+		return nil
 	}
 	return err
 }
 
-// unhealthy makes an error of what ask and watch return; nil of nil.
-func unhealthy(ctx context.Context, err error, began time.Time) *hook.Error {
-	var bad *HealthError
-	var none *NoHealthError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &bad), errors.As(err, &none):
-		return &hook.Error{Kind: hook.Unhealthy, Err: err}
-	case ctx.Err() != nil:
-		return hook.Ended(ctx, "", "no answer of the health service", began, true)
+// Watch follows the health service and passes the name of each status to report. It
+// returns a [*hook.Error]: Canceled if ctx ends, report returns an error or the
+// plugin is stopped; Crash if the plugin exits; Unhealthy with [ReasonNoHealth] if
+// it has no health service.
+func (i *Instance) Watch(ctx context.Context, report func(status string) error) error {
+	began := time.Now()
+	return i.healthFailed(ctx, watchHealth(ctx, i.conn, i.cfg.Service, report), began)
+}
+
+// healthFailed is the error for one of healthStatus or watchHealth. A broken
+// connection is a crash if the process exits and was not stopped.
+func (i *Instance) healthFailed(ctx context.Context, err error, began time.Time) *hook.Error {
+	e := healthFailed(ctx, err, began)
+	if e.Status != nil && i.exitsWithin(exitLimit) {
+		return i.exitError("")
 	}
-	s, isStatus := status.FromError(err)
-	if !isStatus {
-		return &hook.Error{Kind: hook.Canceled, Err: err} // the receiver's own
+	return e
+}
+
+// withLimit adds a limit to a context without a deadline.
+func withLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return context.WithCancel(ctx)
 	}
-	return &hook.Error{Kind: hook.Unhealthy, Status: newStatus(s, nil),
-		Err: fmt.Errorf("the health service answered %w", statusText(s))}
+	return context.WithTimeout(ctx, limit)
 }

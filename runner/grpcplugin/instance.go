@@ -3,100 +3,96 @@ package grpcplugin
 import (
 	"context"
 	"errors"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// drainLimit is how long the other calls of a condemned plugin may go on.
-const drainLimit = 5 * time.Second
+const (
+	// exitLimit is how long a process may take to exit after its connection
+	// broke.
+	exitLimit = 2 * time.Second
+	// drainLimit is how long the other calls of an unresponsive plugin may take.
+	drainLimit = 5 * time.Second
+	// shutdownLimit is how long a plugin may take to exit after the Shutdown RPC.
+	shutdownLimit = time.Second
 
-// Evidence is what was seen of a plugin while it started.
-type Evidence struct {
-	// Text is the handshake as it was printed, Line what it says; the latter is
-	// empty when it was refused.
-	Text string
-	Line handshake.Line
-	// Noise are the first lines that stood before it, NoiseLines how many
-	// there were. pyplug puts up with them; other hosts refuse the plugin.
-	Noise      []Noise
-	NoiseLines int
-	// NoHealth tells that the plugin serves no health, which is put up with.
-	NoHealth bool
-	// Service is the name that health was asked for.
-	Service string
-	// Unhealthy is what its health service said other than SERVING, or that it
-	// did not answer, which [Config.AnyHealth] puts up with.
-	Unhealthy *hook.Error
-	// Handshake, Connect and Health are how long each of these took, 0 when it
-	// did not come to that.
-	Handshake, Connect, Health time.Duration
-}
+	shutdownMethod = "/plugin.GRPCController/Shutdown"
+)
 
 // Instance is one gRPC plugin.
 type Instance struct {
 	cfg      *Config
 	process  *process
+	proc     *proc.Process
 	conn     *grpc.ClientConn
 	protocol plugin.ClientProtocol
-	dir      string // for the plugin's sockets
 	evidence Evidence
 	info     hook.Info
-	methods  described
+	done     chan struct{} // closed when nothing of the plugin is left
 
-	begun    sync.Once     // guards the one farewell
-	farewell chan struct{} // closed when the plugin was asked to go, or could not be
-	done     chan struct{}
+	describing chan struct{} // has room for the goroutine that sets methods
+	methods    *protoschema.Descriptors
 
-	mu        sync.Mutex // protects following
-	running   int        // calls under way
-	stopping  bool
-	asking    bool // by the Shutdown RPC, which the plugin has not refused
-	condemned bool
-	idle      chan struct{} // closed when a condemned plugin has no call left
+	stopOnce sync.Once
+	asked    chan struct{} // closed when Shutdown was called and had its time
+
+	mu           sync.Mutex // protects following
+	running      int        // calls in progress
+	stopping     bool
+	refused      bool // the plugin did not serve Shutdown
+	unresponsive bool
+	idle         chan struct{} // closed when an unresponsive plugin has no call left
 }
 
 var _ hook.Instance = (*Instance)(nil)
 
-// Concurrency is as many calls as a server takes; one with fewer threads queues
-// them.
-func (i *Instance) Concurrency() int { return many }
+func newInstance(p *process, protocol plugin.ClientProtocol) *Instance {
+	return &Instance{
+		cfg: p.cfg, process: p, proc: p.proc, protocol: protocol, conn: protocol.(*plugin.GRPCClient).Conn,
+		done: make(chan struct{}), describing: make(chan struct{}, 1),
+		asked: make(chan struct{}), idle: make(chan struct{}),
+	}
+}
 
-// Done is closed when the process and all that it started are gone.
+// Concurrency is how many streams HTTP/2 servers accept by default. A server with
+// fewer threads queues the calls.
+func (i *Instance) Concurrency() int { return 100 }
+
+// Done is closed when the process and everything it started are gone.
 func (i *Instance) Done() <-chan struct{} { return i.done }
 
-// Info is which process it is. What Python it runs is not told by the protocol.
+// Info describes the process. The protocol does not say which Python it runs.
 func (i *Instance) Info() hook.Info { return i.info }
 
 // Evidence is what was seen while it started.
 func (i *Instance) Evidence() Evidence { return i.evidence }
 
-// Exit is how the process ended.
+// Crash ends the process as something outside of pyplug would. It returns
+// [os.ErrProcessDone] if the process has exited.
+func (i *Instance) Crash() error { return i.proc.Crash() }
+
+// Exit describes how the process ended.
 func (i *Instance) Exit() hook.Exit {
-	exit := hook.Exit(i.process.proc.Exit())
+	exit := hook.Exit(i.proc.Exit())
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	// A plugin that goes when it is asked has seen no signal.
-	exit.Stopped = exit.Stopped || i.stopping
-	switch {
-	case exit.Step != "" || !i.stopping:
-	case i.asking:
+	exit.Stopped = exit.Stopped || i.stopping // one that exits after Shutdown gets no signal
+	if i.stopping && exit.Step == "" {
 		exit.Step = "asked"
-	default:
-		exit.Step = "closed"
+		if i.refused {
+			exit.Step = "closed"
+		}
 	}
 	return exit
 }
-
-// Crash ends the process as something outside of pyplug would.
-// [os.ErrProcessDone] when it is gone.
-func (i *Instance) Crash() error { return i.process.proc.Crash() }
 
 // Reattach is what another go-plugin host needs to use this plugin, in the JSON
 // that Terraform reads.
@@ -108,24 +104,21 @@ type Reattach struct {
 	Addr            struct{ Network, String string }
 }
 
-// Reattach says how another host attaches to the plugin. It must not be used
-// with [MutualTLS], whose key is ours alone.
+// Reattach says how another host attaches to the plugin. With [MutualTLS] no other
+// host can: only this launch has the key.
 func (i *Instance) Reattach() Reattach {
-	r := Reattach{
-		Protocol: string(plugin.ProtocolGRPC), ProtocolVersion: i.evidence.Line.App, Pid: i.info.PID, Test: true,
-	}
-	r.Addr.Network, r.Addr.String = i.evidence.Line.Network, i.evidence.Line.Address
+	line := i.evidence.Line
+	r := Reattach{Protocol: string(plugin.ProtocolGRPC), ProtocolVersion: line.App, Pid: i.info.PID, Test: true}
+	r.Addr.Network, r.Addr.String = line.Network, line.Address
 	return r
 }
 
-// attend puts everything away when the process is gone. It ends then.
-func (i *Instance) attend() {
-	<-i.process.proc.Done()
-	i.process.foretold.cancel()
+// cleanUp releases everything when the process has exited.
+func (i *Instance) cleanUp() {
+	<-i.proc.Done()
 	i.conn.Close()
-	i.protocol.Close() // the broker's goroutine; the connection is closed already
-	i.process.out.end()
-	os.RemoveAll(i.dir)
+	i.protocol.Close() // ends the broker's goroutine
+	i.process.release()
 	close(i.done)
 }
 
@@ -134,10 +127,10 @@ func (i *Instance) begin() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
-	case i.condemned:
-		return errCondemned
-	case i.gone(), i.stopping:
-		return errEnded
+	case i.unresponsive:
+		return errUnresponsive
+	case i.exited(), i.stopping:
+		return errExited
 	}
 	i.running++
 	return nil
@@ -147,141 +140,148 @@ func (i *Instance) begin() error {
 func (i *Instance) finish() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.running--; i.condemned && i.running == 0 {
-		closeOnce(i.idle)
+	if i.running--; i.unresponsive && i.running == 0 {
+		close(i.idle)
 	}
 }
 
-// Busy tells whether a call is under way.
+// Busy reports whether a call is in progress.
 func (i *Instance) Busy() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.running > 0
 }
 
-// asked tells whether the plugin was asked to go.
-func (i *Instance) asked() bool {
+// isStopping reports whether Stop was called while the process ran.
+func (i *Instance) isStopping() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.stopping
 }
 
-// gone tells whether the process is gone.
-func (i *Instance) gone() bool {
+// exitError is the error for an exit that interrupted a call of a hook, or something
+// else if there is no name: a crash, or canceled if pyplug stopped the plugin. It
+// waits until the instance is done.
+func (i *Instance) exitError(hookName string) *hook.Error {
+	<-i.done
+	exit := i.Exit()
+	e := &hook.Error{Kind: hook.Crash, Hook: hookName, Exit: &exit, At: hook.StackFrames(exit.Stderr), Err: errExited}
+	stopped := errStopped
+	if hookName != "" {
+		e.Begun, e.Err, stopped = true, errExitedInCall, errStoppedInCall
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case i.unresponsive:
+		e.Err = errors.New("the plugin was killed because another call did not end")
+	case exit.Stopped:
+		e.Kind, e.Err = hook.Canceled, stopped
+	}
+	return e
+}
+
+// exited reports whether the process has exited.
+func (i *Instance) exited() bool { return i.exitsWithin(0) }
+
+// exitsWithin waits for the process to exit, and reports whether it did.
+func (i *Instance) exitsWithin(limit time.Duration) bool {
 	select {
-	case <-i.process.proc.Done():
+	case <-i.proc.Done():
 		return true
 	default:
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-i.proc.Done():
+		return true
+	case <-timer.C:
 		return false
 	}
 }
 
-// Probe asks the health service. A plugin that has none is alive when it says
-// so. That it does not answer, kind Timeout, need not mean that it hangs while it
-// is [Instance.Busy]: a server with one thread answers when it has done the call.
-func (i *Instance) Probe(ctx context.Context) error {
-	ctx, cancel := bounded(ctx, probeLimit)
-	defer cancel()
-	began := time.Now()
-	if herr := i.verdict(ctx, ask(ctx, i.conn, i.cfg.Service), began); herr != nil {
-		return herr
-	}
-	return nil
-}
-
-// Watch follows the health service: tell gets the name of each status that the
-// plugin tells. It ends with an [*hook.Error]: Canceled when ctx ends or tell
-// returns an error, and when the plugin is stopped; Crash when it ended by
-// itself; Unhealthy with a [*NoHealthError] when health is not served.
-func (i *Instance) Watch(ctx context.Context, tell func(status string) error) error {
-	began := time.Now()
-	err := watch(ctx, i.conn, i.cfg.Service, tell)
-	if none := (*NoHealthError)(nil); errors.As(err, &none) {
-		return &hook.Error{Kind: hook.Unhealthy, Err: err}
-	}
-	if herr := i.verdict(ctx, err, began); herr != nil {
-		return herr
-	}
-	return nil
-}
-
-// verdict is what an answer of the health service means for this instance. A
-// broken connection is a crash when the process turns out to be gone and was not
-// asked to go.
-func (i *Instance) verdict(ctx context.Context, err error, began time.Time) *hook.Error {
-	if none := (*NoHealthError)(nil); err == nil || errors.As(err, &none) {
-		return nil
-	}
-	herr := unhealthy(ctx, err, began)
-	if herr.Status != nil && i.diedWithin(lostLimit) {
-		<-i.done // attend closes it now: who is told of a crash finds the instance gone
-		exit := i.Exit()
-		if i.asked() {
-			return &hook.Error{Kind: hook.Canceled, Exit: &exit, Err: errAsked}
-		}
-		return &hook.Error{Kind: hook.Crash, Exit: &exit, Err: errEnded}
-	}
-	return herr
-}
-
-// afterInterrupt sees whether the plugin still answers after a call was given
-// up, which no longer counts as under way, and condemns it otherwise: but for its
-// silence only when no other call can be the reason, which has a limit of its own
-// and is followed by the same. It ends within the limit.
-func (i *Instance) afterInterrupt(limit time.Duration) {
+// probeAfter checks whether the plugin still responds after a call was cancelled,
+// and kills it otherwise. Its silence counts only if no other call can be the
+// reason: that one has a limit of its own, after which the plugin is probed again.
+func (i *Instance) probeAfter(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	busy := i.Busy()
-	err := i.Probe(ctx)
+	e := asError(i.Probe(ctx))
 	busy = busy || i.Busy()
-	var herr *hook.Error
-	dead := errors.As(err, &herr) && (herr.Kind == hook.Timeout && !busy || herr.Kind == hook.Unhealthy)
-	if dead && !i.asked() { // one that was asked to go is on its way
-		i.cfg.debug("grpc", "condemned: "+herr.Error())
-		i.condemn()
+	if e == nil || i.isStopping() {
+		return
+	}
+	if e.Kind == hook.Unhealthy || e.Kind == hook.Timeout && !busy {
+		i.cfg.debug("grpc", "unresponsive: "+e.Error())
+		i.killUnresponsive()
 	}
 }
 
-// condemn lets no new call begin, gives the others 5 s and kills the plugin.
-func (i *Instance) condemn() {
+// killUnresponsive rejects new calls, gives the others 5 s and kills the plugin.
+func (i *Instance) killUnresponsive() {
 	i.mu.Lock()
-	first := !i.condemned
-	i.condemned = true
-	if i.running == 0 {
-		closeOnce(i.idle)
-	}
-	i.mu.Unlock()
-	if !first {
+	defer i.mu.Unlock()
+	if i.unresponsive {
 		return
 	}
-	go func() { // ends by itself within drainLimit
-		limit := time.NewTimer(drainLimit)
-		defer limit.Stop()
+	if i.unresponsive = true; i.running == 0 {
+		close(i.idle)
+	}
+	go func() { // ends within drainLimit
 		select {
 		case <-i.idle:
-		case <-limit.C:
-		case <-i.process.proc.Done():
+		case <-time.After(drainLimit):
+		case <-i.proc.Done():
 		}
-		i.process.proc.Kill()
+		i.proc.Kill()
 	}()
 }
 
-func closeOnce(c chan struct{}) {
+// Stop calls the Shutdown RPC, closes the connection, and walks proc's ladder. It
+// returns when the process tree is gone. See [hook.Instance].
+func (i *Instance) Stop(ctx context.Context) error {
+	i.stopOnce.Do(func() {
+		i.mu.Lock()
+		i.stopping = !i.exited()
+		i.mu.Unlock()
+		i.process.out.stop()
+		go i.shutdown()
+	})
 	select {
-	case <-c:
-	default:
-		close(c)
+	case <-i.asked:
+	case <-ctx.Done():
 	}
+	i.proc.Stop(ctx, nil)
+	<-i.done
+	return nil
 }
 
-// diedWithin waits for the process's end, and tells whether it came.
-func (i *Instance) diedWithin(d time.Duration) bool {
-	limit := time.NewTimer(d)
-	defer limit.Stop()
-	select {
-	case <-i.process.proc.Done():
-		return true
-	case <-limit.C:
-		return false
+// shutdown calls the Shutdown RPC, waits for the exit if the plugin serves it, and
+// closes the connection. It ends within shutdownLimit.
+func (i *Instance) shutdown() {
+	defer close(i.asked)
+	defer i.conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
+	defer cancel()
+	go func() { // ends with ctx
+		select {
+		case <-i.proc.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	// Both messages are empty, whatever their names.
+	err := i.conn.Invoke(ctx, shutdownMethod, new(emptypb.Empty), new(emptypb.Empty))
+	if err != nil && ctx.Err() == nil {
+		i.cfg.debug("grpc", "shutdown: "+err.Error())
+		if !lostConnection(err) { // which a fast exit causes
+			i.mu.Lock()
+			i.refused = true
+			i.mu.Unlock()
+			return
+		}
 	}
+	<-ctx.Done()
 }

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -26,308 +29,317 @@ import (
 const (
 	stdioService  = "/plugin.GRPCStdio/"
 	brokerService = "/plugin.GRPCBroker/"
+
+	// retryLimit is how long to retry the connection to a plugin that printed its
+	// handshake before it listens.
+	retryLimit = time.Second
 )
 
-// launch is one launch as it goes on.
+// launch is a launch in progress.
 type launch struct {
 	cfg     *Config
 	ctx     context.Context
 	process *process
-	link    *link
-	client  *plugin.Client
 	config  *plugin.ClientConfig
-	dir     string
-	secure  *tls.Config // nil: no TLS
+	tls     *tls.Config // nil: no TLS
 	seen    Evidence
 }
 
-// Launch starts one plugin and returns it when its health service says that it
-// is serving. See [hook.Launcher] for the promises; the instance is an
-// [*Instance].
+// Launch starts one plugin and returns it when its health service answers SERVING.
+// See [hook.Launcher] for the promises; the instance is an [*Instance].
 func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	if ctx.Err() != nil {
 		return nil, hook.Ended(ctx, "", "no start", time.Now(), false)
 	}
-	n := &launch{cfg: &l.cfg, ctx: ctx}
-	if err := n.prepare(); err != nil {
-		n.clean()
-		return nil, &hook.Error{Kind: hook.Internal, Err: err}
-	}
-	i, herr := n.start()
-	if l.cfg.Seen != nil {
-		l.cfg.Seen(n.seen)
+	n := &launch{cfg: &l.cfg, ctx: ctx, process: &process{cfg: &l.cfg, ctx: ctx, out: &output{print: l.cfg.Output}}}
+	i, herr := n.run()
+	if l.cfg.Observe != nil {
+		l.cfg.Observe(n.seen)
 	}
 	if herr != nil {
-		n.clean()
+		if n.process.proc != nil {
+			n.process.proc.Kill()
+		}
+		n.process.release()
 		return nil, herr
 	}
-	go i.attend() // ends with the process
+	go i.cleanUp() // ends with the process
 	return i, nil
 }
 
-// clean ends what a failed launch has left.
-func (n *launch) clean() {
-	if n.process != nil && n.process.proc != nil {
-		n.process.foretold.cancel()
-		n.process.proc.Kill()
-		n.process.out.end()
+// run takes the launch from nothing to a healthy instance.
+func (n *launch) run() (*Instance, *hook.Error) {
+	if err := n.prepare(); err != nil {
+		return nil, &hook.Error{Kind: hook.Internal, Err: err}
 	}
-	if n.dir != "" {
-		os.RemoveAll(n.dir)
+	client := plugin.NewClient(n.config)
+	began := time.Now()
+	_, err := client.Start()
+	p := n.process
+	n.seen.Text, n.seen.Line, n.seen.Service = p.text, p.line, n.cfg.Service
+	n.seen.Noise, n.seen.NoiseLines = p.scanner.before()
+	if p.text != "" {
+		n.seen.Handshake = time.Since(began)
 	}
+	if own := asError(err); own != nil {
+		return nil, own
+	}
+	if err != nil {
+		return nil, &hook.Error{Kind: hook.Handshake, Err: fmt.Errorf("go-plugin: %w", err)}
+	}
+	i, herr := n.connect(client)
+	if herr != nil {
+		return nil, herr
+	}
+	herr = n.checkHealth(i)
+	if i.evidence = n.seen; herr != nil {
+		i.conn.Close()
+		i.protocol.Close()
+		if herr.Kind == hook.Unhealthy {
+			p.out.stop()
+			p.proc.Stop(n.ctx, nil) // it works, and may clean up
+		}
+		return nil, herr
+	}
+	i.info = hook.Info{PID: p.proc.PID(), Started: p.proc.Started(), Ready: time.Since(began)}
+	n.cfg.debug("grpc", fmt.Sprintf("ready after %s", i.info.Ready))
+	return i, nil
 }
 
-// prepare makes all that the start needs.
+// prepare sets up the process and go-plugin's client.
 func (n *launch) prepare() error {
 	parent, err := n.socketParent()
+	p := n.process
 	if err == nil {
-		n.dir, err = os.MkdirTemp(parent, "s")
+		p.dir, err = os.MkdirTemp(parent, "s")
 	}
 	if err != nil {
 		return fmt.Errorf("directory for sockets: %w", err)
 	}
 	var certificate []byte
 	if n.cfg.Security == MutualTLS {
-		if n.secure, certificate, err = oneTime(n.cfg.Curve); err != nil {
+		if n.tls, certificate, err = newCertificate(n.cfg.Curve); err != nil {
 			return err
 		}
 	}
 	env := n.environment(certificate)
-	n.process = &process{
-		cfg: n.cfg, ctx: n.ctx,
-		out: &output{tell: n.cfg.Output},
-		spec: proc.Spec{
-			Path: n.cfg.Path, Args: n.cfg.Args, Env: env, Dir: n.cfg.Dir, Grace: n.cfg.StopTimeout,
-			Limits: n.cfg.Limits,
-		},
-		want: handshake.Want{
-			Versions: n.cfg.Versions, TLS: n.secure != nil, Dirs: n.socketDirs(env),
-		},
+	p.scanner = newScanner(p.out)
+	p.spec = proc.Spec{
+		Path: n.cfg.Path, Args: n.cfg.Args, Env: env, Dir: n.cfg.Dir, Grace: n.cfg.StopTimeout,
+		Limits: n.cfg.Limits, OnLine: p.scanner.scan,
 	}
+	p.want = handshake.Want{Versions: n.cfg.Versions, TLS: n.tls != nil, Dirs: n.socketDirs(env)}
 	n.config = n.clientConfig()
-	runBy(&n.config.RunnerFunc, n.process)
-	n.client = plugin.NewClient(n.config)
+	runBy(&n.config.RunnerFunc, p)
 	return nil
 }
 
 // socketParent is where the directory for sockets is made. The path of a socket may
-// have about a hundred bytes: beside that of the parent it needs 12 for the
-// directory, and 41 for the slash and the name that the plugin chooses.
+// have about a hundred bytes: below the parent it needs 12 for the directory, and 41
+// for the slash and the name that the plugin chooses.
 func (n *launch) socketParent() (string, error) {
 	parent, err := proc.ShortTempDir(handshake.MaxSocket() - 12 - 41)
-	if err != nil && n.cfg.Python { // most of those serve on tcp
+	if err != nil && n.cfg.Python { // most of those listen on TCP
 		return proc.TempDir()
 	}
 	return parent, err
 }
 
-// environment is the plugin's, with what a host sets.
+// environment is the plugin's, with what a host sets, and without what another host
+// has set for pyplug itself.
 func (n *launch) environment(certificate []byte) []string {
 	base := n.cfg.Env
 	if base == nil {
 		base = proc.Environ(os.Environ(), false, nil)
 	}
-	set := hostEnv(n.cfg, n.dir, certificate)
+	base = slices.DeleteFunc(slices.Clone(base), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(handshake.Variables, name)
+	})
+	set := handshake.Env(handshake.Host{
+		CookieKey: n.cfg.CookieKey, CookieValue: n.cfg.CookieValue,
+		Versions: n.cfg.Versions, SocketDir: n.process.dir, ClientCert: string(certificate),
+	})
 	if n.cfg.Python {
 		set = append(set, "PYTHONUNBUFFERED=1", "PYTHONFAULTHANDLER=1")
 	}
-	return proc.Environ(withoutHost(base), false, set)
+	return proc.Environ(base, false, set)
 }
 
-// socketDirs are where a plugin may have its socket: the directory it is given,
-// and, for servers that do not know of that, where temporary files go.
+// socketDirs are the directories in which a plugin may create its socket: the one
+// that it is told, and the one for temporary files.
 func (n *launch) socketDirs(env []string) []string {
-	dirs := []string{n.dir}
 	temp := os.TempDir()
 	for _, entry := range env {
 		if dir, ok := strings.CutPrefix(entry, "TMPDIR="); ok && filepath.IsAbs(dir) {
 			temp = dir
 		}
 	}
-	return append(dirs, temp)
+	return []string{n.process.dir, temp}
 }
 
-// clientConfig is how go-plugin is set up.
 func (n *launch) clientConfig() *plugin.ClientConfig {
 	versions := make(map[int]plugin.PluginSet, len(n.cfg.Versions))
 	for _, v := range n.cfg.Versions {
 		versions[v] = plugin.PluginSet{}
 	}
+	logger := hclog.NewNullLogger()
+	if n.cfg.Debug != nil {
+		logger = hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, DisableTime: true, Output: debugWriter{n.cfg}})
+	}
 	return &plugin.ClientConfig{
 		HandshakeConfig:  plugin.HandshakeConfig{MagicCookieKey: n.cfg.CookieKey, MagicCookieValue: n.cfg.CookieValue},
 		VersionedPlugins: versions,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		StartTimeout:     n.cfg.StartTimeout + time.Minute, // ours ends first
+		StartTimeout:     n.cfg.StartTimeout + time.Minute, // process's own ends first
 		SkipHostEnv:      true,
-		TLSConfig:        n.secure,
-		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: n.dir},
-		Logger:           logger(n.cfg),
+		TLSConfig:        n.tls,
+		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: n.process.dir},
+		Logger:           logger,
 		Stderr:           io.Discard,
-		SyncStdout:       &copier{out: n.process.out, stream: proc.Stdout.String()},
-		SyncStderr:       &copier{out: n.process.out, stream: proc.Stderr.String()},
-		GRPCDialOptions:  n.dialOptions(),
+		SyncStdout:       &lineWriter{out: n.process.out, stream: proc.Stdout.String()},
+		SyncStderr:       &lineWriter{out: n.process.out, stream: proc.Stderr.String()},
 	}
 }
 
-// runBy has go-plugin use a runner. The command that it offers, whose type is
-// C, is not used: processes are started by proc alone.
+// runBy makes go-plugin use a runner. The command that it offers, whose type is C,
+// is not used: only proc starts processes.
 func runBy[C any](field *func(hclog.Logger, C, string) (runner.Runner, error), r runner.Runner) {
 	*field = func(hclog.Logger, C, string) (runner.Runner, error) { return r, nil }
 }
 
-// dialOptions are ours for go-plugin's connection. The address is not known
-// yet; link has it when the first attempt is made.
-func (n *launch) dialOptions() []grpc.DialOption {
-	n.link = &link{limit: n.cfg.ConnectTimeout, patience: earlyLimit}
-	return append(n.link.options(),
-		grpc.WithStreamInterceptor(n.intercept),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(n.cfg.mostOwn())),
-	)
-}
-
-// intercept refuses the streams that go-plugin opens for itself on a Python
-// plugin: with one thread, either would keep it from all else. On others the
-// first of them waits for the connection, within our limit and not gRPC's.
-func (n *launch) intercept(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
-	streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	stdio := strings.HasPrefix(method, stdioService)
-	switch {
-	case ctx.Value(askingKey{}) != nil: // the answer has to be the plugin's
-		return streamer(ctx, desc, cc, method, opts...)
-	case n.cfg.Python && (stdio || strings.HasPrefix(method, brokerService)):
-		return nil, status.Error(codes.Unimplemented, "not opened on a python plugin")
-	case stdio:
-		if err := n.link.connect(n.ctx, cc); err != nil {
-			return nil, status.Error(codes.Unavailable, err.Error())
-		}
-	}
-	stream, err := streamer(ctx, desc, cc, method, opts...)
-	if err != nil && stdio {
-		// Any other code would make go-plugin leave the connection open.
-		return nil, status.Error(codes.Unavailable, err.Error())
-	}
-	return stream, err
-}
-
-// start takes the launch from the process to a healthy instance.
-func (n *launch) start() (*Instance, *hook.Error) {
-	began := time.Now()
-	_, err := n.client.Start()
-	n.look(time.Since(began))
-	if err != nil {
-		if own := (*hook.Error)(nil); errors.As(err, &own) {
-			return nil, own
-		}
-		return nil, &hook.Error{Kind: hook.Handshake, Err: fmt.Errorf("go-plugin: %w", err)}
-	}
-	p := n.process.proc
-	line := n.seen.Line
-	n.link.network, n.link.address, n.link.gone = line.Network, line.Address, p.Done()
-	n.link.allow = func() error {
-		select {
-		case <-p.Done():
-			return errEnded
-		default:
-			return checkOwner(p.PID(), line.Network, line.Address)
-		}
-	}
-	// Only now does the configuration hold the plugin's certificate.
-	n.config.GRPCDialOptions = append(n.config.GRPCDialOptions,
-		grpc.WithTransportCredentials(n.link.credentials(n.secure)))
-	protocol, err := n.client.Client()
-	if err != nil {
-		return nil, n.broken(fmt.Errorf("go-plugin: %w", err))
-	}
-	i := &Instance{
-		cfg: n.cfg, process: n.process, protocol: protocol, conn: protocol.(*plugin.GRPCClient).Conn,
-		dir: n.dir, methods: newDescribed(),
-		farewell: make(chan struct{}), done: make(chan struct{}), idle: make(chan struct{}),
-	}
-	herr := n.prove(i)
-	if i.evidence = n.seen; herr != nil {
-		i.conn.Close()
-		protocol.Close()
-		if herr.Kind == hook.Unhealthy {
-			n.process.out.stop()
-			p.Stop(n.ctx, nil) // it works as it should, and may tidy up
-		}
-		return nil, herr // the rest is for clean
-	}
-	i.info = hook.Info{PID: p.PID(), Started: p.Started(), Ready: time.Since(began)}
-	n.cfg.debug("grpc", fmt.Sprintf("ready after %s", i.info.Ready))
-	return i, nil
-}
-
-// look takes down what was printed until now.
-func (n *launch) look(took time.Duration) {
-	n.seen.Text, n.seen.Line, n.seen.Service = n.process.text, n.process.line, n.cfg.Service
-	if n.process.intake != nil {
-		n.seen.Noise, n.seen.NoiseLines = n.process.intake.before()
-	}
-	if n.seen.Text != "" {
-		n.seen.Handshake = took
-	}
-}
-
-// prove connects and asks for health, each within the limit.
-func (n *launch) prove(i *Instance) *hook.Error {
-	began := time.Now()
-	err := n.link.connect(n.ctx, i.conn)
-	if n.seen.Connect = time.Since(began); err != nil {
-		return n.broken(err)
-	}
-	began = time.Now()
-	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.HealthTimeout)
-	defer cancel()
-	err = ask(ctx, i.conn, n.cfg.Service)
-	n.seen.Health = time.Since(began)
-	var none *NoHealthError
-	if n.seen.NoHealth = errors.As(err, &none); err == nil || n.seen.NoHealth {
-		return nil
-	}
-	herr := unhealthy(n.ctx, err, began)
-	switch {
-	case n.ctx.Err() == nil && ctx.Err() != nil:
-		herr = &hook.Error{Kind: hook.Unhealthy,
-			Err: &hook.LimitError{What: "no answer of the health service", Limit: n.cfg.HealthTimeout}}
-	case herr.Status != nil && i.diedWithin(lostLimit):
-		return n.process.ended(errors.New("the plugin ended before it was ready"))
-	}
-	if n.cfg.AnyHealth && herr.Kind == hook.Unhealthy {
-		n.seen.Unhealthy = herr
-		return nil
-	}
-	return herr
-}
-
-// broken tells why there is no connection. A process that is gone is the better
-// reason.
-func (n *launch) broken(err error) *hook.Error {
-	if n.ctx.Err() != nil {
-		return hook.Ended(n.ctx, "", "no connection", n.process.proc.Started(), false)
-	}
-	select {
-	case <-n.process.proc.Done():
-		return n.process.ended(errors.New("the plugin ended before it was ready"))
-	default:
-		return &hook.Error{Kind: hook.Handshake, Err: err}
-	}
-}
-
-// logger passes on what go-plugin logs, when somebody wants to know.
-func logger(cfg *Config) hclog.Logger {
-	if cfg.Debug == nil {
-		return hclog.NewNullLogger()
-	}
-	return hclog.New(&hclog.LoggerOptions{
-		Level: hclog.Trace, DisableTime: true, Output: debugWriter{cfg},
-	})
-}
-
-// debugWriter makes a developer's lines of a log.
+// debugWriter passes go-plugin's log on.
 type debugWriter struct{ cfg *Config }
 
 func (w debugWriter) Write(b []byte) (int, error) {
 	w.cfg.debug("go-plugin", strings.TrimSuffix(string(b), "\n"))
 	return len(b), nil
+}
+
+// connect connects to the address in the handshake.
+func (n *launch) connect(client *plugin.Client) (*Instance, *hook.Error) {
+	began := time.Now()
+	defer func() { n.seen.Connect = time.Since(began) }()
+	p, line := n.process.proc, n.seen.Line
+	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.ConnectTimeout)
+	defer cancel()
+	go func() { // ends with ctx
+		select {
+		case <-p.Done():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	t := &target{
+		network: line.Network, address: line.Address, tls: n.tls, limit: n.cfg.ConnectTimeout, retry: retryLimit,
+		check: func() error {
+			select {
+			case <-p.Done():
+				return errExited
+			default:
+				return checkOwner(p.PID(), line.Network, line.Address)
+			}
+		},
+	}
+	if herr := t.dial(ctx); herr != nil {
+		return nil, n.notConnected(herr)
+	}
+	defer t.close()
+	refuse := n.streamInterceptor(func(cc *grpc.ClientConn) error {
+		if herr := t.ready(ctx, cc); herr != nil {
+			return herr
+		}
+		return nil
+	})
+	n.config.GRPCDialOptions = append(t.options(), grpc.WithStreamInterceptor(refuse),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(n.cfg.maxReflection())))
+	protocol, err := client.Client()
+	if err != nil {
+		return nil, n.notConnected(&hook.Error{Kind: hook.Handshake, Err: fmt.Errorf("go-plugin: %w", err)})
+	}
+	i := newInstance(n.process, protocol)
+	if herr := t.ready(ctx, i.conn); herr != nil {
+		i.conn.Close()
+		protocol.Close()
+		return nil, n.notConnected(herr)
+	}
+	return i, nil
+}
+
+// streamInterceptor handles the streams that go-plugin opens for itself. Those on a
+// Python plugin are refused: with one thread, each would keep it from all else. On
+// others the first one waits until the connection is ready, so that go-plugin does
+// not wait longer.
+func (n *launch) streamInterceptor(ready func(*grpc.ClientConn) error) grpc.StreamClientInterceptor {
+	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
+		streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		stdio := strings.HasPrefix(method, stdioService)
+		switch {
+		case ctx.Value(askingKey{}) != nil: // from Serves, which wants the plugin's answer
+			return streamer(ctx, desc, cc, method, opts...)
+		case n.cfg.Python && (stdio || strings.HasPrefix(method, brokerService)):
+			return nil, status.Error(codes.Unimplemented, "not opened on a python plugin")
+		case stdio:
+			if err := ready(cc); err != nil {
+				return nil, status.Error(codes.Unavailable, err.Error())
+			}
+		}
+		stream, err := streamer(ctx, desc, cc, method, opts...)
+		if err != nil && stdio {
+			// With any other code go-plugin would leave the connection open.
+			return nil, status.Error(codes.Unavailable, err.Error())
+		}
+		return stream, err
+	}
+}
+
+// notConnected is the error for a missing connection: that of the process if it has
+// exited.
+func (n *launch) notConnected(e *hook.Error) *hook.Error {
+	if n.ctx.Err() != nil {
+		return hook.Ended(n.ctx, "", "no connection", n.process.proc.Started(), false)
+	}
+	select {
+	case <-n.process.proc.Done():
+		return n.process.exitError(&hook.Error{Err: errNotReady})
+	default:
+	}
+	switch {
+	case e.Reason == ReasonTLS || e.Reason == ReasonClientCertificate || e.Reason == ReasonNoAnswer && n.tls != nil:
+		e.Hints = []string{"serve with the certificate that the handshake names, and trust the one in PLUGIN_CLIENT_CERT"}
+	case errors.Is(e, syscall.ECONNREFUSED), errors.Is(e, fs.ErrNotExist):
+		e.Hints = []string{"print the handshake when the server listens, with the port that it listens on"}
+	}
+	return e
+}
+
+// checkHealth asks the health service once.
+func (n *launch) checkHealth(i *Instance) *hook.Error {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.HealthTimeout)
+	defer cancel()
+	name, err := healthStatus(ctx, i.conn, n.cfg.Service)
+	n.seen.Health = time.Since(began)
+	if err == nil {
+		err = notServing(n.cfg.Service, name)
+	}
+	if err == nil {
+		return nil
+	}
+	herr := healthFailed(n.ctx, err, began)
+	switch {
+	case n.ctx.Err() == nil && ctx.Err() != nil:
+		herr = &hook.Error{Kind: hook.Unhealthy, Reason: ReasonSilent,
+			Err: &hook.LimitError{What: "no answer of the health service", Limit: n.cfg.HealthTimeout}}
+	case herr.Status != nil && i.exitsWithin(exitLimit):
+		return n.process.exitError(&hook.Error{Err: errNotReady})
+	}
+	if herr.Reason == ReasonNoHealth {
+		herr.Hints = []string{fmt.Sprintf("in Python, grpcio-health-checking serves it; set the service %q to SERVING", n.cfg.Service)}
+	}
+	if herr.Kind == hook.Unhealthy && (n.cfg.AnyHealth || herr.Reason == ReasonNoHealth) {
+		n.seen.Unhealthy = herr
+		return nil
+	}
+	return herr
 }

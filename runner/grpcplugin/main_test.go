@@ -84,13 +84,13 @@ var behaviours = map[string]func(arg string){
 			}
 		}
 	},
-	"unheard": func(string) {
+	"refused": func(string) {
 		l := listen()
 		l.Close()
 		fmt.Printf("1|1|tcp|%s|grpc\n", l.Addr())
 		hang()
 	},
-	"mute": func(string) {
+	"silent": func(string) {
 		fmt.Printf("1|1|tcp|%s|grpc\n", listen().Addr())
 		hang()
 	},

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestInterruptIsNoNews leaves out the traceback of our own interrupt, and
-// nothing else.
-func TestInterruptIsNoNews(t *testing.T) {
+// TestInterruptDropped drops the traceback of our own interrupt, and nothing
+// else.
+func TestInterruptDropped(t *testing.T) {
 	const frame = "Traceback (most recent call last):\n  File \"p.py\", line 1, in <module>\n    wait()\n"
 	for name, test := range map[string]struct{ printed, want string }{
 		"interrupt": {"a\n" + frame + "KeyboardInterrupt\nb", "a\nb"},
@@ -25,7 +25,7 @@ func TestInterruptIsNoNews(t *testing.T) {
 		"none":            {"a\n  b\n\nc", "a\n  b\n\nc"},
 	} {
 		var told []string
-		o := &output{tell: func(_, text string, _ int) { told = append(told, text) }}
+		o := &output{print: func(_, text string, _ int) { told = append(told, text) }}
 		o.stop()
 		for line := range strings.SplitSeq(test.printed, "\n") {
 			o.line("stderr", line, 0)

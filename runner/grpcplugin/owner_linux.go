@@ -1,160 +1,226 @@
 package grpcplugin
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// checkOwner returns an [*OwnerError] when somebody else than the process
-// leader and what it started listens at an address. Nobody listening is no
-// error here: connecting tells that.
+// checkOwner returns a [*hook.Error] if another process than the leader and those
+// that it started listens at an address. That nobody listens is no error here:
+// connecting reports it.
 func checkOwner(leader int, network, address string) error {
-	var at []listener
+	var listeners []string
 	if network == "unix" {
-		at = unixListeners(address)
+		listeners = unixListeners(address)
 	} else {
-		at = tcpListeners(address)
+		listeners = tcpListeners(address)
 	}
-	foreign := nearest(at)
-	all := len(foreign)
-	if all == 0 {
+	foreign := without(listeners, heldBy(leader))
+	if len(foreign) == 0 { // as nearly always
 		return nil
 	}
-	// The leader itself is the usual owner; the tree is looked up only when it
-	// is not.
-	foreign = without(foreign, leader)
+	holders := map[int][]string{}
+	for _, pid := range processes() {
+		held := heldBy(pid)
+		if len(without(foreign, held)) == len(foreign) {
+			continue
+		}
+		if isDescendant(pid, leader) {
+			foreign = without(foreign, held)
+		} else {
+			holders[pid] = held
+		}
+	}
 	if len(foreign) == 0 {
 		return nil
 	}
-	family := tree(leader)
-	for _, pid := range family {
-		foreign = without(foreign, pid)
+	var others []int // processes of other users cannot be seen
+	for pid, held := range holders {
+		if len(without(foreign, held)) < len(foreign) {
+			others = append(others, pid)
+		}
 	}
-	if len(foreign) == 0 {
-		return nil
-	}
-	return &OwnerError{Network: network, Address: address, Shared: len(foreign) < all,
-		PIDs: holders(foreign, append(family, leader))}
+	slices.Sort(others)
+	return ownerError(address, others, len(foreign) < len(listeners))
 }
 
-// tcpListeners finds the sockets that listen where address is reached. The
-// system prefers one bound to the address to one bound to any.
-func tcpListeners(address string) []listener {
+// ownerError is the error for an address that other processes listen at, too or
+// instead.
+func ownerError(address string, pids []int, shared bool) *hook.Error {
+	who := "another process"
+	if len(pids) > 0 {
+		who = "process"
+		if len(pids) > 1 {
+			who += "es"
+		}
+		for n, pid := range pids {
+			switch n {
+			case 0:
+				who += fmt.Sprintf(" %d", pid)
+			case len(pids) - 1:
+				who += fmt.Sprintf(" and %d", pid)
+			default:
+				who += fmt.Sprintf(", %d", pid)
+			}
+		}
+	}
+	e := &hook.Error{Kind: hook.Handshake, Reason: ReasonForeignAddress}
+	if shared {
+		e.Err = fmt.Errorf("the address %s belongs to the plugin and to %s, want the plugin alone", address, who)
+		e.Hints = []string{`gRPC shares ports by default; turn that off with grpc.server(…, options=[("grpc.so_reuseport", 0)])`}
+	} else {
+		e.Err = fmt.Errorf("the address %s belongs to %s, want the plugin", address, who)
+		e.Hints = []string{"listen on 127.0.0.1:0 and print the port that the system chose"}
+	}
+	return e
+}
+
+// tcpListeners returns the inodes of the sockets that receive connections to an
+// address. The system prefers one bound to the address to one bound to any.
+func tcpListeners(address string) []string {
 	want, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil
 	}
-	all, err := askListeners(want.Port())
-	if err != nil { // a sandbox
-		all = readListeners(want.Port())
-	}
 	ip := want.Addr().Unmap()
-	var found []listener
-	for _, b := range all {
-		switch at := b.ip.Unmap(); {
-		case at == ip:
-			found = append(found, listener{b.inode, 0})
-		case at == netip.IPv4Unspecified() && ip.Is4():
-			found = append(found, listener{b.inode, 1})
-		case at == netip.IPv6Unspecified():
-			found = append(found, listener{b.inode, 2})
+	var exact, any4, any6 []string
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		for _, l := range readListeners(table, want.Port()) {
+			switch bound := l.ip.Unmap(); {
+			case bound == ip:
+				exact = append(exact, l.inode)
+			case bound == netip.IPv4Unspecified() && ip.Is4():
+				any4 = append(any4, l.inode)
+			case bound == netip.IPv6Unspecified():
+				any6 = append(any6, l.inode)
+			}
+		}
+		if len(exact) > 0 {
+			return exact
+		}
+	}
+	if len(any4) > 0 {
+		return any4
+	}
+	return any6
+}
+
+// listener is a TCP socket that listens.
+type listener struct {
+	ip    netip.Addr
+	inode string
+}
+
+// readListeners returns the sockets that listen on a port. The kernel lists
+// listeners first. Reading on takes milliseconds, since the kernel then walks
+// through the table of all connections, and so each read asks for one line.
+func readListeners(table string, port uint16) (found []listener) {
+	file, err := os.Open(table)
+	if err != nil { // a machine without IPv6 has no tcp6
+		return nil
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(make([]byte, 150), 4096)
+	lines.Scan() // the names of the columns
+	for lines.Scan() {
+		// sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode
+		fields := bytes.Fields(lines.Bytes())
+		if len(fields) < 10 || string(fields[3]) != "0A" {
+			break
+		}
+		host, at, _ := bytes.Cut(fields[1], []byte{':'})
+		if ip, ok := parseKernelIP(host); ok && string(at) == fmt.Sprintf("%04X", port) {
+			found = append(found, listener{ip, string(fields[9])})
 		}
 	}
 	return found
 }
 
-// unixListeners finds the sockets that listen at a path.
-func unixListeners(path string) []listener {
+// parseKernelIP parses an address of /proc/net: words of four bytes in hexadecimal,
+// each in the machine's byte order.
+func parseKernelIP(text []byte) (netip.Addr, bool) {
+	ip, err := hex.DecodeString(string(text))
+	if err != nil {
+		return netip.Addr{}, false
+	}
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		for word := range slices.Chunk(ip, 4) {
+			slices.Reverse(word)
+		}
+	}
+	return netip.AddrFromSlice(ip)
+}
+
+// unixListeners returns the inodes of the sockets that listen at a path.
+func unixListeners(path string) []string {
 	const accepts = "00010000"
 	text, _ := os.ReadFile("/proc/net/unix") // always there
-	var found []listener
+	var inodes []string
 	for line := range bytes.Lines(text) {
 		// num refcount protocol flags type st inode path
 		fields := bytes.Fields(line)
 		if len(fields) >= 8 && string(fields[3]) == accepts && bytes.HasSuffix(bytes.TrimSpace(line), []byte(" "+path)) {
-			found = append(found, listener{inode: string(fields[6])})
+			inodes = append(inodes, string(fields[6]))
 		}
 	}
-	return found
+	return inodes
 }
 
-// without leaves out the sockets that a process holds.
-func without(inodes []string, pid int) []string {
-	if len(inodes) == 0 {
-		return nil
-	}
-	dir := "/proc/" + strconv.Itoa(pid) + "/fd/"
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return inodes
-	}
-	left := slices.Clone(inodes)
+// without returns the inodes that are not held.
+func without(inodes, held []string) []string {
+	return slices.DeleteFunc(slices.Clone(inodes), func(inode string) bool { return slices.Contains(held, inode) })
+}
+
+// heldBy returns the inodes of the sockets that a process has open.
+func heldBy(pid int) []string {
+	dir := fmt.Sprintf("/proc/%d/fd/", pid)
+	entries, _ := os.ReadDir(dir) // none of a process of another user
+	var inodes []string
 	for _, entry := range entries {
-		target, err := os.Readlink(dir + entry.Name())
-		if err != nil {
-			continue
-		}
+		target, _ := os.Readlink(dir + entry.Name())
 		if inode, ok := strings.CutPrefix(target, "socket:["); ok {
-			inode = strings.TrimSuffix(inode, "]")
-			left = slices.DeleteFunc(left, func(s string) bool { return s == inode })
+			inodes = append(inodes, strings.TrimSuffix(inode, "]"))
 		}
 	}
-	return left
+	return inodes
 }
 
-// holders are the processes that hold one of the sockets, except those known.
-// Those of other users cannot be told.
-func holders(inodes []string, known []int) []int {
-	var pids []int
-	for _, pid := range processes() {
-		if !slices.Contains(known, pid) && len(without(inodes, pid)) < len(inodes) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-// tree are the living processes that the leader started and those of its group.
-func tree(leader int) []int {
-	parents := map[int]int{}
-	var in []int
-	for _, pid := range processes() {
-		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+// isDescendant reports whether the leader started a process, directly or through
+// others, or one in its group did.
+func isDescendant(pid, leader int) bool {
+	for steps := 0; pid > 1 && steps < 1000; steps++ { // numbers may be reused meanwhile
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue
+			return false
 		}
 		// The fields after the name in parentheses: state, parent, group.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) < 3 {
-			continue
+			return false
 		}
-		parent, _ := strconv.Atoi(string(fields[1]))
-		group, _ := strconv.Atoi(string(fields[2]))
-		parents[pid] = parent
-		if group == leader {
-			in = append(in, pid)
+		if group, _ := strconv.Atoi(string(fields[2])); pid == leader || group == leader {
+			return true
 		}
+		pid, _ = strconv.Atoi(string(fields[1]))
 	}
-	for pid := range parents {
-		steps := 0 // the table is not of one moment: a circle cannot be ruled out
-		for at := pid; at > 1 && steps < 1000; at, steps = parents[at], steps+1 {
-			if at == leader || slices.Contains(in, at) {
-				in = append(in, pid)
-				break
-			}
-		}
-	}
-	return in
+	return false
 }
 
-// processes lists the numbers of all processes.
+// processes returns the numbers of all processes.
 func processes() []int {
-	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
 	pids := make([]int, 0, len(dirs))
 	for _, dir := range dirs {
 		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -44,8 +45,8 @@ func TestSharedPort(t *testing.T) {
 	}
 	defer l.Close()
 	_, err = grpcplugin.New(fake(t, "shares a port", l.Addr().String())).Launch(t.Context())
-	var owner *grpcplugin.OwnerError
-	if !errors.As(err, &owner) || !owner.Shared || len(owner.PIDs) != 1 || owner.PIDs[0] != os.Getpid() {
-		t.Errorf("got %v, want an OwnerError that names us", err)
+	e := want(t, err, hook.Handshake, fmt.Sprintf("belongs to the plugin and to process %d, want the plugin alone", os.Getpid()))
+	if e.Reason != grpcplugin.ReasonForeignAddress {
+		t.Errorf("reason %q", e.Reason)
 	}
 }

@@ -166,7 +166,7 @@ func TestNothingOfGoPlugin(t *testing.T) {
 		t.Fatal(err)
 	}
 	inst.Stop(t.Context())
-	cfg := fake(t, "mute", "")
+	cfg := fake(t, "silent", "")
 	cfg.ConnectTimeout = 100 * time.Millisecond
 	fails(t, cfg, hook.Handshake, "does not answer within 100ms")
 	fails(t, fake(t, "exit", "."), hook.Start, "")
@@ -187,7 +187,7 @@ func TestCrashTellsAll(t *testing.T) {
 		return err == nil
 	})
 	_, err := inst.Call(t.Context(), hook.Call{Hook: "Leave"})
-	want(t, err, hook.Crash, "ended during the call")
+	want(t, err, hook.Crash, "exited during the call")
 	var e *hook.Error
 	if err := <-other; !errors.As(err, &e) || e.Kind != hook.Crash && e.Kind != hook.Unavailable {
 		t.Errorf("the other call: %v", err)

@@ -13,19 +13,20 @@ import (
 	"fmt"
 	"math/big"
 	"net"
+	"os"
 	"time"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// certificateName is the name that go-plugin's certificates are made out to.
+// certificateName is the name in go-plugin's certificates.
 const certificateName = "localhost"
 
-// oneTime makes the certificate of one launch: the TLS configuration that
-// presents it, and the text that the plugin is given to know it by. go-plugin
-// adds the plugin's own certificate when it has read it from the handshake.
-func oneTime(curve elliptic.Curve) (*tls.Config, []byte, error) {
+// newCertificate makes the certificate of one launch: the TLS configuration that
+// presents it, and its PEM text for the plugin. go-plugin adds the plugin's own
+// certificate to the configuration after the handshake.
+func newCertificate(curve elliptic.Curve) (*tls.Config, []byte, error) {
 	key, err := ecdsa.GenerateKey(curve, rand.Reader)
 	if err != nil {
 		return nil, nil, fmt.Errorf("key for the certificate: %w", err)
@@ -52,77 +53,93 @@ func oneTime(curve elliptic.Curve) (*tls.Config, []byte, error) {
 	}
 	cfg := &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
-		RootCAs:      x509.NewCertPool(), // nobody, until the handshake names one
+		RootCAs:      x509.NewCertPool(), // empty until the handshake names one
 		MinVersion:   tls.VersionTLS12,
 		ServerName:   certificateName,
 	}
 	return cfg, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }
 
-// credentials are those of a TLS configuration, or none. What goes wrong with
-// them is noted.
-func (l *link) credentials(cfg *tls.Config) credentials.TransportCredentials {
+// TLSFiles names the PEM files for TLS with a server at an address. The zero value
+// is the system's authorities and no client certificate.
+type TLSFiles struct {
+	// CA holds the authorities that may have signed the server's certificate.
+	CA string
+	// Cert and Key are the client's certificate, both or neither.
+	Cert, Key string
+	// ServerName is the name that the certificate must have; empty is the host
+	// in the address. NoVerify accepts any certificate.
+	ServerName string
+	NoVerify   bool
+}
+
+// Config reads the files.
+func (f TLSFiles) Config() (*tls.Config, error) {
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: f.ServerName, InsecureSkipVerify: f.NoVerify}
+	if f.CA != "" {
+		text, err := os.ReadFile(f.CA)
+		if err != nil {
+			return nil, err
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s: no certificate in PEM", f.CA)
+		}
+	}
+	if (f.Cert == "") != (f.Key == "") {
+		return nil, errors.New("a client certificate needs both a certificate and a key")
+	}
+	if f.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
+}
+
+// transportCredentials are gRPC's credentials for a configuration; nil is no TLS.
+func transportCredentials(cfg *tls.Config) credentials.TransportCredentials {
 	if cfg == nil {
 		return insecure.NewCredentials()
 	}
-	return &noting{TransportCredentials: credentials.NewTLS(cfg), link: l}
+	return alertCredentials{credentials.NewTLS(cfg)}
 }
 
-// noting are credentials that note why a handshake failed.
-type noting struct {
+// alertCredentials make connections that do not lose the server's alert. With TLS
+// 1.3 the client is done before the server has seen its certificate. A server that
+// rejects it sends an alert and closes, and a write may fail before gRPC reads that.
+type alertCredentials struct {
 	credentials.TransportCredentials
-	link *link
 }
 
-func (n *noting) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	n.link.reach(stageTLS, nil)
-	conn, info, err := n.TransportCredentials.ClientHandshake(ctx, authority, raw)
+func (c alertCredentials) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := c.TransportCredentials.ClientHandshake(ctx, authority, raw)
 	if err != nil {
-		n.link.reach(stageTLS, err)
 		return nil, nil, err
 	}
-	n.link.reach(stageHTTP2, nil)
-	return &judged{Conn: conn, link: n.link}, info, nil
+	return alertConn{conn}, info, nil
 }
 
-func (n *noting) Clone() credentials.TransportCredentials {
-	return &noting{TransportCredentials: n.TransportCredentials.Clone(), link: n.link}
+func (c alertCredentials) Clone() credentials.TransportCredentials {
+	return alertCredentials{c.TransportCredentials.Clone()}
 }
 
-// alertLimit is how long a server that hung up is given to have said why.
+// alertLimit is how long a failed write waits for the server's alert.
 const alertLimit = 100 * time.Millisecond
 
-// judged is a connection whose server may still refuse our certificate: TLS 1.3
-// is done on our side before the server has seen it.
-type judged struct {
-	net.Conn
-	link *link
-}
+type alertConn struct{ net.Conn }
 
-func (j *judged) Read(b []byte) (int, error) {
-	n, err := j.Conn.Read(b)
-	j.note(err)
-	return n, err
-}
-
-// Write reads, when the server has hung up, what it said before that.
-func (j *judged) Write(b []byte) (int, error) {
-	n, err := j.Conn.Write(b)
-	if err != nil && j.Conn.SetReadDeadline(time.Now().Add(alertLimit)) == nil {
-		_, said := j.Conn.Read(make([]byte, 1)) // of a connection that is lost anyway
-		j.note(said)
+// Write returns the server's alert, if there is one, as the reason of a failure.
+func (c alertConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if err != nil && c.SetReadDeadline(time.Now().Add(alertLimit)) == nil {
+		_, readErr := c.Read(make([]byte, 1)) // the connection is lost anyway
+		var alert *net.OpError
+		if errors.As(readErr, &alert) && alert.Op == "remote error" {
+			err = alert
+		}
 	}
 	return n, err
-}
-
-// note keeps an alert of the server, which is an error that names no type.
-func (j *judged) note(err error) {
-	var alert *net.OpError
-	if !errors.As(err, &alert) || alert.Op != "remote error" {
-		return
-	}
-	if alert.Err.Error() == "tls: certificate required" {
-		err = ErrNoCertificate
-	}
-	j.link.reach(stageTLS, err)
 }

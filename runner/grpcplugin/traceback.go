@@ -2,6 +2,7 @@ package grpcplugin
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,73 +12,61 @@ import (
 )
 
 var (
-	// tracebackLine is a frame of a traceback.
-	tracebackLine = pattern(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
-	raisedLine    = pattern(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
-	// moduleLine is what Python says of a missing module, with its frames or,
-	// when it was started with -m, without.
-	moduleLine = pattern(`No module named '?([A-Za-z_]\w*)`)
+	// frameLine is a frame of a traceback, raisedLine its last line.
+	frameLine  = lazyRegexp(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
+	raisedLine = lazyRegexp(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
+	// moduleLine is what Python prints about a missing module, in a traceback or, if
+	// it was started with -m, without one.
+	moduleLine = lazyRegexp(`No module named '?([A-Za-z_]\w*)`)
 )
 
-// pattern compiles a regular expression when it is first needed, which for these
-// is only when something went wrong.
-func pattern(text string) func() *regexp.Regexp {
+// lazyRegexp compiles a regular expression on first use: these are needed only when
+// something goes wrong.
+func lazyRegexp(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// lastTraceback reads the exception that a Python ended with from the last
-// lines of its standard error; nil when they do not end in one.
+// lastTraceback parses the exception that a Python ended with from the last lines of
+// its standard error. It returns nil if they do not end in one.
 func lastTraceback(lines []string) *hook.Raised {
-	end := len(lines)
-	for end > 0 && strings.TrimSpace(lines[end-1]) == "" {
-		end--
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
 	}
-	// The headline is the last line that is not indented after a frame.
-	head := -1
-	for i := end - 1; i >= 0; i-- {
-		if strings.HasPrefix(lines[i], " ") {
-			break
-		}
-		head = i
+	// The message may have several lines; the frames before it are indented.
+	last := len(lines)
+	for last > 0 && !strings.HasPrefix(lines[last-1], " ") {
+		last--
 	}
-	if head < 1 {
+	if last == 0 || last == len(lines) {
 		return nil
 	}
-	m := raisedLine().FindStringSubmatch(lines[head])
+	m := raisedLine().FindStringSubmatch(lines[last])
 	if m == nil {
 		return nil
 	}
-	raised := &hook.Raised{Type: m[1], Message: strings.Join(append([]string{m[2]}, lines[head+1:end]...), "\n")}
-	begin := head
-	for begin > 0 && strings.HasPrefix(lines[begin-1], " ") {
-		begin--
+	raised := &hook.Raised{Type: m[1], Message: strings.Join(append([]string{m[2]}, lines[last+1:]...), "\n")}
+	first := last
+	for first > 0 && strings.HasPrefix(lines[first-1], " ") {
+		first--
 	}
-	for _, line := range lines[begin:head] {
-		if m := tracebackLine().FindStringSubmatch(line); m != nil {
-			number, _ := strconv.Atoi(m[2]) // digits; one too large is no line
+	for _, line := range lines[first:last] {
+		if m := frameLine().FindStringSubmatch(line); m != nil {
+			number, _ := strconv.Atoi(m[2]) // digits; 0 if there are too many
 			raised.Frames = append(raised.Frames, hook.Frame{File: m[1], Line: number, Function: m[3]})
-		} else if n := len(raised.Frames); n > 0 && raised.Frames[n-1].Text == "" && !marker(line) {
+		} else if n := len(raised.Frames); n > 0 && raised.Frames[n-1].Text == "" && strings.Trim(line, " ^~") != "" {
 			raised.Frames[n-1].Text = strings.TrimSpace(line)
 		}
 	}
 	if len(raised.Frames) == 0 {
 		return nil
 	}
-	// What runs the import system is not the user's.
-	frames := raised.Frames[:0]
-	for _, f := range raised.Frames {
-		if !strings.HasPrefix(f.File, "<frozen ") {
-			frames = append(frames, f)
-		}
-	}
-	raised.Frames = frames
+	raised.Frames = slices.DeleteFunc(raised.Frames, func(f hook.Frame) bool {
+		return strings.HasPrefix(f.File, "<frozen ") // the import system's
+	})
 	return raised
 }
 
-// marker tells whether a line of a traceback only points at the one above it.
-func marker(line string) bool { return strings.Trim(line, " ^~") == "" }
-
-// missingModule is the error for an import that failed, nil for others.
+// missingModule is the error for an import that failed, or nil.
 func missingModule(raised *hook.Raised, lines []string) error {
 	text := ""
 	switch {

@@ -1,0 +1,145 @@
+package grpcplugin
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const (
+	// servesLimit bounds Serves if the context has no deadline.
+	servesLimit = 2 * time.Second
+	// absentMethod is a method that no plugin has, absentInService one that no
+	// service has.
+	absentMethod    = "/pyplug.Absent/Absent"
+	absentInService = "/PyplugAbsent"
+	// unknownService is how a server in Go rejects a method of a service that it
+	// does not have.
+	unknownService = "unknown service "
+	// refusals is how many absent methods have to be refused before a stream counts
+	// as open. In grpcio a call that comes while another is handed over may
+	// overtake those that wait, about once in a thousand times; the next one would
+	// have to do the same.
+	refusals = 3
+)
+
+// askingKey is in the context of the streams of Serves.
+type askingKey struct{}
+
+// Serves reports which of the methods the plugin serves, by their full names such as
+// "/plugin.GRPCController/Shutdown". It sends no message, so that none of them runs;
+// only grpcio enters the handler of a method with a client stream before its first
+// message, and the handler finds the stream cancelled. A server in Go is asked for
+// the services alone, whose methods it has as a whole.
+//
+// Serves may be called at any time and counts as a call in progress; a context
+// without a deadline gets two seconds. The error is a [*hook.Error] as of a call:
+// Timeout, Canceled, Crash, Unavailable, or Failed if the plugin does not answer as
+// a server does.
+func (i *Instance) Serves(ctx context.Context, methods ...string) (map[string]bool, error) {
+	began := time.Now()
+	if err := i.begin(); err != nil {
+		return nil, &hook.Error{Kind: hook.Unavailable, Err: err}
+	}
+	defer i.finish()
+	ctx, cancel := withLimit(ctx, servesLimit)
+	defer cancel()
+	absent, err := refusal(ctx, i.conn, absentMethod)
+	var served map[string]bool
+	switch {
+	case err != nil:
+	case strings.HasPrefix(absent, unknownService):
+		served, err = servedByGo(ctx, i.conn, methods)
+	default:
+		served, err = servedInOrder(ctx, i.conn, methods, absent)
+	}
+	if err == nil {
+		return served, nil
+	}
+	s, isStatus := status.FromError(err)
+	switch {
+	case ctx.Err() != nil, ranOut(ctx, s.Code()):
+		return nil, hook.Ended(ctx, "", "no answer as to which methods are served", began, true)
+	case !isStatus:
+		return nil, &hook.Error{Kind: hook.Failed, Begun: true, Err: err}
+	case i.isStopping(), (lostConnection(err) || s.Code() == codes.Canceled) && i.exitsWithin(exitLimit):
+		return nil, i.exitError("")
+	}
+	return nil, setStatus(&hook.Error{Kind: hook.Failed, Begun: true}, s, nil)
+}
+
+// refusal returns how a server rejects a method that it does not have, without the
+// method's name.
+func refusal(ctx context.Context, cc *grpc.ClientConn, method string) (string, error) {
+	err := cc.Invoke(ctx, method, new(emptypb.Empty), new(emptypb.Empty))
+	switch status.Code(err) {
+	case codes.OK:
+		return "", errors.New("the plugin answers a method that does not exist, want UNIMPLEMENTED")
+	case codes.Unimplemented:
+		return withoutMethod(err, method), nil
+	}
+	return "", err
+}
+
+// withoutMethod is the text of a status without the name of the method.
+func withoutMethod(err error, method string) string {
+	return strings.ReplaceAll(status.Convert(err).Message(), strings.TrimPrefix(method, "/"), "")
+}
+
+// servedByGo asks each service for a method that it does not have: a server in Go
+// says whether it knows the service. It would enter a method with a stream at once,
+// and go-plugin's broker does not survive the end of its stream.
+func servedByGo(ctx context.Context, cc *grpc.ClientConn, methods []string) (map[string]bool, error) {
+	served := make(map[string]bool, len(methods))
+	for _, method := range methods {
+		service := method[:max(strings.LastIndexByte(method, '/'), 0)]
+		text, err := refusal(ctx, cc, service+absentInService)
+		if err != nil {
+			return nil, err
+		}
+		served[method] = !strings.HasPrefix(text, unknownService)
+	}
+	return served, nil
+}
+
+// servedInOrder opens a stream for each method and sends no message. A server
+// rejects at once what it does not have, and waits for the message otherwise. No
+// time has to pass to know that it waits: a server looks up the methods of a
+// connection in their order, so that the refusals of an absent method come after
+// those of the others.
+func servedInOrder(ctx context.Context, cc *grpc.ClientConn, methods []string, absent string) (map[string]bool, error) {
+	asking, cancel := context.WithCancel(context.WithValue(ctx, askingKey{}, true))
+	defer cancel()
+	streams := make(map[string]grpc.ClientStream, len(methods))
+	for _, method := range methods {
+		stream, err := cc.NewStream(asking, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
+		if err != nil {
+			return nil, err
+		}
+		streams[method] = stream
+	}
+	for range refusals {
+		if _, err := refusal(ctx, cc, absentMethod); err != nil {
+			return nil, err
+		}
+	}
+	cancel() // a refusal that has arrived is read before the cancellation
+	served := make(map[string]bool, len(streams))
+	for method, stream := range streams {
+		err := stream.RecvMsg(new(emptypb.Empty))
+		if lostConnection(err) {
+			return nil, err
+		}
+		// A method that exists may answer UNIMPLEMENTED itself, in other words.
+		served[method] = status.Code(err) != codes.Unimplemented || withoutMethod(err, method) != absent
+	}
+	return served, nil
+}
