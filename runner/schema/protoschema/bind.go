@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -209,7 +210,7 @@ func (b *messageBinder) mapEntry(entries protoreflect.Map, field protoreflect.Fi
 
 // leaf puts the word into a field.
 func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.FieldDescriptor, at string) error {
-	if field.IsMap() || !field.IsList() {
+	if !field.IsList() {
 		if err := b.give(at); err != nil {
 			return err
 		}
@@ -218,28 +219,30 @@ func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.Fi
 	if inner != nil && inner.IsPlaceholder() {
 		return b.method.set.missing(inner.FullName(), field)
 	}
-	if b.word.Form == schema.JSON {
-		return b.merge(message, field, elements(field, json.RawMessage(b.word.Value)), at)
+	content, isJSON := json.RawMessage(b.word.Value), b.word.Form == schema.JSON
+	if !isJSON {
+		if inner != nil && inner.FullName() == "google.protobuf.FieldMask" && !field.IsList() && strings.Contains(b.word.Value, "_") {
+			return b.fieldMask(message.Mutable(field).Message(), at)
+		}
+		var ok bool
+		if content, ok = textJSON(field, b.word.Value); !ok {
+			return b.badValue(at, wanted(field))
+		}
 	}
-	if !field.IsList() && inner != nil && inner.FullName() == "google.protobuf.FieldMask" && strings.Contains(b.word.Value, "_") {
-		return b.fieldMask(message.Mutable(field).Message(), at)
+	whole := content
+	if field.IsList() && !isArray(field, content) {
+		whole = slices.Concat([]byte("["), content, []byte("]"))
 	}
-	if field.IsMap() || inner != nil && !hasOwnJSON(inner) {
-		return b.merge(message, field, elements(field, schema.Value(b.word.Value)), at)
-	}
-	content, ok := textJSON(field, b.word.Value)
-	if !ok {
+	err := b.method.merge(message, field, whole)
+	switch {
+	case err == nil:
+		return nil
+	case !isJSON && (inner == nil || hasOwnJSON(inner)):
 		return b.badValue(at, wanted(field))
+	case len(whole) > len(content):
+		return b.method.locateValue(field, content, at, err)
 	}
-	if field.IsList() && (inner == nil || isWrapper(inner)) {
-		content = slices.Concat([]byte("["), content, []byte("]"))
-	} else {
-		content = elements(field, content)
-	}
-	if b.method.merge(message, field, content) != nil {
-		return b.badValue(at, wanted(field))
-	}
-	return nil
+	return b.method.locate(field, content, at, err)
 }
 
 // fieldMask sets the paths of a FieldMask by their proto names, of which not all
@@ -251,23 +254,13 @@ func (b *messageBinder) fieldMask(mask protoreflect.Message, at string) error {
 	if err != nil || slices.ContainsFunc(paths, invalid) {
 		return b.badValue(at, wantedMessage(mask.Descriptor()))
 	}
-	return b.merge(mask, mask.Descriptor().Fields().ByName("paths"), content, at)
+	return b.method.merge(mask, mask.Descriptor().Fields().ByName("paths"), content)
 }
 
-// merge adds the JSON of a field, which is at, to what the message has.
-func (b *messageBinder) merge(message protoreflect.Message, field protoreflect.FieldDescriptor, content json.RawMessage, at string) error {
-	if err := b.method.merge(message, field, content); err != nil {
-		return b.method.locate(field, content, at, err)
-	}
-	return nil
-}
-
-// textJSON writes a VALUE for one value of a field, a scalar or a well-known type,
-// as the JSON that protojson reads. It reports whether the text may fit: protojson
-// checks the rest.
+// textJSON writes a VALUE for one value of a field as the JSON that protojson
+// reads. It reports whether the text may fit: protojson checks the rest.
 func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage, bool) {
-	trimmed := strings.TrimSpace(text)
-	switch kind := field.Kind(); kind {
+	switch field.Kind() {
 	case protoreflect.StringKind:
 		return schema.Quote(text), utf8.ValidString(text)
 	case protoreflect.BytesKind:
@@ -277,7 +270,7 @@ func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage,
 	case protoreflect.FloatKind, protoreflect.DoubleKind:
 		return floatJSON(text)
 	case protoreflect.EnumKind:
-		return enumJSON(field.Enum(), trimmed)
+		return enumJSON(field.Enum(), strings.TrimSpace(text))
 	case protoreflect.MessageKind, protoreflect.GroupKind:
 		return messageJSON(field.Message(), text)
 	default:
@@ -300,24 +293,19 @@ func floatJSON(text string) (json.RawMessage, bool) {
 // enumJSON reads a value by name or number. A closed enum, as those of proto2 are,
 // takes only the numbers that it declares.
 func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, bool) {
-	number, ok := schema.ParseInt(text)
-	switch {
-	case enum.FullName() == "google.protobuf.NullValue" && text == "null":
+	if enum.FullName() == "google.protobuf.NullValue" && text == "null" {
 		return json.RawMessage(text), true
-	case !ok:
+	}
+	digits, ok := schema.ParseInt(text)
+	if !ok {
 		return schema.Quote(text), utf8.ValidString(text)
-	case !enum.IsClosed() || enum.IsPlaceholder():
-		return number, true
 	}
-	for i := range enum.Values().Len() {
-		if string(number) == protoreflect.ValueOfEnum(enum.Values().Get(i).Number()).String() {
-			return number, true
-		}
-	}
-	return nil, false
+	number, err := strconv.ParseInt(string(digits), 10, 32)
+	known := enum.Values().ByNumber(protoreflect.EnumNumber(number)) != nil
+	return digits, err == nil && (known || !enum.IsClosed() || enum.IsPlaceholder())
 }
 
-// messageJSON reads a message that JSON writes in a form of its own.
+// messageJSON reads a message, a wrapper as the value that it wraps.
 func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawMessage, bool) {
 	switch message.FullName() {
 	case "google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask":
@@ -329,15 +317,14 @@ func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawM
 	return schema.Value(text), true
 }
 
-// elements makes an array of the JSON of one element of a repeated field. A null
-// is an element only of a list of Value, and the absence of a list otherwise.
-func elements(field protoreflect.FieldDescriptor, content json.RawMessage) json.RawMessage {
+// isArray reports whether the JSON for a repeated field is that of the whole field
+// and not of one element. A null is an element only of a list of Value.
+func isArray(field protoreflect.FieldDescriptor, content json.RawMessage) bool {
 	trimmed := strings.TrimSpace(string(content))
-	null := trimmed == "null" && (field.Message() == nil || field.Message().FullName() != "google.protobuf.Value")
-	if !field.IsList() || null || strings.HasPrefix(trimmed, "[") {
-		return content
+	if trimmed == "null" {
+		return field.Message() == nil || field.Message().FullName() != "google.protobuf.Value"
 	}
-	return slices.Concat([]byte("["), content, []byte("]"))
+	return strings.HasPrefix(trimmed, "[")
 }
 
 func join(path, name string) string {

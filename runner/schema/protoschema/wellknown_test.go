@@ -115,7 +115,7 @@ func TestBindWellKnownErrors(t *testing.T) {
 		{"Val", "list_value.a=x", `list_value is message google.protobuf.ListValue, want no name below it`},
 		{"Now", "seconds:=\"x\"", `seconds is "x", want int64 from`},
 		{"Now", "seconds=1 seconds:=2", `seconds is given twice, by "seconds=1" and by "seconds:=2"`},
-		{"Mask", "paths:=5", `paths[0] is "5", want string of UTF-8`},
+		{"Mask", "paths:=5", `paths is "5", want string of UTF-8`},
 		{"Raw", "value:=5", `value is "5", want bytes in base64`},
 		{"Stru", "foo", `"foo" has no name, want name=VALUE`},
 		{"Stru", "=foo", `"=foo" has no name, want name=VALUE`},
