@@ -158,10 +158,6 @@ func methodNames(methods []Method) []string {
 // source describes.
 func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.Descriptor) error {
 	file := user.ParentFile()
-	place := file.Path()
-	if source := d.sources[place]; source != "" {
-		place += " in " + source
-	}
 	var imports []string
 	for i := range file.Imports().Len() {
 		if imported := file.Imports().Get(i); imported.IsPlaceholder() {
@@ -174,7 +170,7 @@ func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.De
 		problem = "imports " + strings.Join(imports, ", ") + ", want one source that has it"
 	}
 	return &DescriptorError{
-		Code: MissingImport, Err: fmt.Errorf("%s is not described: %s %s", typeName(symbol), place, problem),
+		Code: MissingImport, Err: fmt.Errorf("%s is not described: %s %s", typeName(symbol), place(file.Path(), d.sources[file.Path()]), problem),
 		Advice: []string{"name a file that declares it with --proto, and the directory of its imports with --proto-path"},
 	}
 }

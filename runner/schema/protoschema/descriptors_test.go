@@ -28,13 +28,13 @@ func TestBrokenDescriptors(t *testing.T) {
 	}
 	_, err := MergeDescriptors(Source{Files: []*descriptorpb.FileDescriptorProto{uses("a", "b"), uses("b", "a")}})
 	var de *DescriptorError
-	if !errors.As(err, &de) || err.Error() != "a.proto: it imports itself, directly or through others" {
+	if !errors.As(err, &de) || err.Error() != "descriptor of a.proto: it imports itself, directly or through others" {
 		t.Errorf("cycle: got %v", err)
 	}
 	broken := file("c.proto")
 	broken.MessageType = []*descriptorpb.DescriptorProto{{Name: proto.String("1")}}
 	if _, err := MergeDescriptors(Source{Name: "x", Files: []*descriptorpb.FileDescriptorProto{broken}}); !errors.As(err, &de) ||
-		!strings.HasPrefix(err.Error(), "descriptor in x: c.proto: ") {
+		!strings.HasPrefix(err.Error(), "descriptor of c.proto in x: ") {
 		t.Errorf("bad name: got %v", err)
 	}
 	if _, err := MergeDescriptors(Source{Files: []*descriptorpb.FileDescriptorProto{file("")}}); !errors.As(err, &de) {
@@ -64,7 +64,7 @@ func TestMissingImport(t *testing.T) {
 	want := "lib.B is not described: a.proto in a_pb2.py imports lib/b.proto, lib/unused.proto, want one source that has it"
 	_, err := d.Find("Far")
 	var me *DescriptorError
-	if !errors.As(err, &me) || me.Reason() != MissingImport || err.Error() != want {
+	if !errors.As(err, &me) || me.Reason() != MissingImport || len(me.Hints()) != 1 || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	m, err := d.Find("Call")

@@ -82,18 +82,24 @@ func (d *Descriptors) describes(message proto.Message) error {
 	if d == nil || !d.incomplete {
 		return nil
 	}
+	var missing error
 	var user protoreflect.Descriptor = message.ProtoReflect().Descriptor()
-	return protorange.Options{Resolver: d.resolver()}.Range(message.ProtoReflect(), func(p protopath.Values) error {
+	look := func(p protopath.Values) error {
 		step := p.Index(-1)
 		if step.Step.Kind() == protopath.FieldAccessStep {
 			user = step.Step.FieldDescriptor()
 		}
 		inner, ok := step.Value.Interface().(protoreflect.Message)
 		if ok && inner.Descriptor().IsPlaceholder() {
-			return d.missing(inner.Descriptor().FullName(), user)
+			missing = d.missing(inner.Descriptor().FullName(), user)
+			return missing
 		}
 		return nil
-	}, nil)
+	}
+	_ = noPanic(func() error { // what is malformed inside an Any is not looked at
+		return protorange.Options{Resolver: d.resolver()}.Range(message.ProtoReflect(), look, nil)
+	})
+	return missing
 }
 
 // writer writes messages as JSON. protojson writes what it can; the rest is taken

@@ -63,12 +63,14 @@ type declaration struct {
 }
 
 // String names the file and the source.
-func (d declaration) String() string {
-	file, _, _ := strings.Cut(d.file, "#")
-	if d.source == "" || d.source == file {
+func (d declaration) String() string { return place(d.file, d.source) }
+
+func place(path, source string) string {
+	file, _, _ := strings.Cut(path, "#")
+	if source == "" || source == file {
 		return file
 	}
-	return file + " in " + d.source
+	return file + " in " + source
 }
 
 // add collects what a file declares and no earlier one did.
@@ -173,7 +175,7 @@ func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
 func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 	path := file.GetName()
 	fault := func(err error) error {
-		return &DescriptorError{Source: m.sources[path], Err: fmt.Errorf("%s: %w", path, err)}
+		return &DescriptorError{Err: fmt.Errorf("descriptor of %s: %w", place(path, m.sources[path]), err)}
 	}
 	if built, begun := m.built[path]; built {
 		return nil
