@@ -196,6 +196,8 @@ func (b *messageBinder) mapEntry(entries protoreflect.Map, field protoreflect.Fi
 		return b.method.set.missing(value.Message().FullName(), value)
 	case len(rest) > 0:
 		return b.inside(entries.Mutable(mapKey).Message(), rest, at)
+	case b.word.Value == "null" && (b.word.Form == schema.JSON || value.Message() != nil) && !takesNull(value):
+		return b.badValue(at, wanted(value))
 	}
 	if err := b.leaf(entry, value, at); err != nil {
 		return err
@@ -318,13 +320,18 @@ func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawM
 }
 
 // isArray reports whether the JSON for a repeated field is that of the whole field
-// and not of one element. A null is an element only of a list of Value.
+// and not of one element.
 func isArray(field protoreflect.FieldDescriptor, content json.RawMessage) bool {
 	trimmed := strings.TrimSpace(string(content))
-	if trimmed == "null" {
-		return field.Message() == nil || field.Message().FullName() != "google.protobuf.Value"
+	return strings.HasPrefix(trimmed, "[") || trimmed == "null" && !takesNull(field)
+}
+
+// takesNull reports whether null is a value of a field and not its absence.
+func takesNull(field protoreflect.FieldDescriptor) bool {
+	if field.Message() != nil {
+		return field.Message().FullName() == "google.protobuf.Value"
 	}
-	return strings.HasPrefix(trimmed, "[")
+	return field.Enum() != nil && field.Enum().FullName() == "google.protobuf.NullValue"
 }
 
 func join(path, name string) string {

@@ -226,6 +226,8 @@ func TestBindMessageErrors(t *testing.T) {
 		{"bits.5=maybe", `bits.5 is "maybe", want bool`, ""},
 		{`bits:={"x":true}`, `bits is "x", want int32 from -2147483648 to 2147483647 as key`, ""},
 		{`bits:={"5":7}`, `bits.5 is "7", want bool`, ""},
+		{"labels.a:=null", `labels.a is "null", want string of UTF-8`, ""},
+		{"places.a=null", `places.a is "null", want message all.Address`, ""},
 		{"labels=x", `labels is "x", want map<string, string>`, ""},
 		{"text=1 text=2", `text is given twice, by "text=1" and by "text=2"`, ""},
 		{"user=1 user_name=2", `user_name is given twice, by "user=1" and by "user_name=2"`, ""},
