@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -52,9 +51,7 @@ var behaviours = map[string]func(args []string){
 		os.Exit(5)
 	},
 	// escape leaves a grandchild in a session of its own, its parent gone.
-	// It waits for its mark, which a process in its first moment may not have.
 	"escape": func(args []string) {
-		awaitMark()
 		middle := again("middle", args...)
 		middle.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		out, err := middle.Output()
@@ -66,7 +63,6 @@ var behaviours = map[string]func(args []string){
 	},
 	// unreaped leaves a dead child in a session of its own, never waited for.
 	"unreaped": func([]string) {
-		awaitMark()
 		c := again("exit", "0")
 		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 		must(c.Start())
@@ -131,7 +127,6 @@ var behaviours = map[string]func(args []string){
 	// that its arguments name, tells their numbers, and sleeps.
 	"pyplug": func(args []string) {
 		if os.Getenv(guard.Tag) != "" {
-			awaitMark()
 		}
 		dir, err := TempDir()
 		must(err)
@@ -151,10 +146,10 @@ var behaviours = map[string]func(args []string){
 			must(err)
 			fmt.Println("process", p.PID())
 		}
-		held.watch.Lock()
-		held.post()
-		fmt.Println("guard", held.guard.pid)
-		held.watch.Unlock()
+		running.guardMu.Lock()
+		running.ensureGuard()
+		fmt.Println("guard", running.guard.pid)
+		running.guardMu.Unlock()
 		fmt.Println("started")
 		forever()
 	},
@@ -180,20 +175,6 @@ var behaviours = map[string]func(args []string){
 }
 
 var sink uint64
-
-func awaitMark() {
-	for runtime.GOOS == "linux" && !marked() {
-		runtime.Gosched()
-	}
-}
-
-// marked tells whether this process has a real-time limit, the mark.
-func marked() bool {
-	limits, err := os.ReadFile("/proc/self/limits")
-	must(err)
-	_, row, _ := strings.Cut(string(limits), "Max realtime timeout")
-	return !strings.HasPrefix(strings.TrimSpace(row), "unlimited")
-}
 
 func forever() {
 	for {

@@ -60,8 +60,7 @@ func BenchmarkFirst(b *testing.B) {
 func BenchmarkGuard(b *testing.B) {
 	clean(b)
 	for b.Loop() {
-		s := newSentry(held.run)
-		s.end()
+		startGuard(running.run).end()
 	}
 }
 

@@ -1,10 +1,9 @@
 package proc
 
 import (
+	"bytes"
 	"os"
 	"strconv"
-
-	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
 func descriptors() int {
@@ -17,7 +16,7 @@ func leftovers() []int {
 	left := children()
 	names, _ := os.ReadDir("/proc")
 	for _, name := range names {
-		if pid, err := strconv.Atoi(name.Name()); err == nil && guard.Marked(pid, held.run, 0) {
+		if pid, err := strconv.Atoi(name.Name()); err == nil && bytes.Contains(procFile(pid, "environ"), []byte(running.run.Prefix())) {
 			left = append(left, pid)
 		}
 	}

@@ -81,7 +81,7 @@ func start(t testing.TB, s Spec) *Process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		p.skip(false)
+		p.forceStop(false)
 		p.Kill()
 	})
 	return p

@@ -1,14 +1,17 @@
 package proc
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
+)
 
-// oomCounts are how many processes the system has killed for want of memory:
-// on the whole machine, and in our control groups. -1 where it does not tell.
+// oomCounts are how many processes the system has killed because memory ran out: on
+// the whole machine, and in our control groups. -1 is unknown.
 type oomCounts []int64
 
-// outOfMemory judges a death by SIGKILL by the counts before and after.
-func outOfMemory(byUs bool, before, after oomCounts) bool {
-	if byUs || len(before) != len(after) {
+// oomKilled reports whether the system killed a process between two counts.
+func oomKilled(before, after oomCounts) bool {
+	if len(before) != len(after) {
 		return false
 	}
 	for i := range after {
@@ -19,22 +22,17 @@ func outOfMemory(byUs bool, before, after oomCounts) bool {
 	return false
 }
 
-// oomKill finds the line "oom_kill N", as vmstat, memory.events and
-// memory.oom_control have it; -1 without one.
+// oomKill reads the line "oom_kill N" of vmstat, memory.events or memory.oom_control;
+// it returns -1 without one.
 func oomKill(text []byte) int64 {
 	for line := range bytes.Lines(text) {
-		rest, ok := bytes.CutPrefix(line, []byte("oom_kill "))
-		if !ok {
-			continue
-		}
-		n := int64(0)
-		for _, c := range bytes.TrimSpace(rest) {
-			if c < '0' || c > '9' {
+		if rest, ok := bytes.CutPrefix(line, []byte("oom_kill ")); ok {
+			n, err := strconv.ParseUint(string(bytes.TrimSpace(rest)), 10, 63)
+			if err != nil {
 				return -1
 			}
-			n = n*10 + int64(c-'0')
+			return int64(n)
 		}
-		return n
 	}
 	return -1
 }

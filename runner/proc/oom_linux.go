@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 )
 
-// oomKills counts now.
+// oomKills returns the present counts.
 func oomKills() oomCounts {
 	files := oomFiles()
 	counts := make(oomCounts, len(files))
@@ -20,8 +22,8 @@ func oomKills() oomCounts {
 	return counts
 }
 
-// oomFiles are the files that count. A container may see its group's path, the
-// host's, or neither; then the root of what is mounted is its own group.
+// oomFiles are the files with the counts. A container may see the path of its group,
+// that of the host, or neither; then the root of the mount is its own group.
 var oomFiles = sync.OnceValue(func() []string {
 	groups, _ := os.ReadFile("/proc/self/cgroup")
 	return append([]string{"/proc/vmstat"}, cgroupFiles(groups, "/sys/fs/cgroup", func(file string) bool {
@@ -30,8 +32,8 @@ var oomFiles = sync.OnceValue(func() []string {
 	})...)
 })
 
-// cgroupFiles finds, for /proc/self/cgroup's text, the files of the memory
-// controller, of version 2 and 1, that exist under root.
+// cgroupFiles finds, for the text of /proc/self/cgroup, the files of the memory
+// controller, version 1 or 2, that exist under root.
 func cgroupFiles(groups []byte, root string, exists func(string) bool) []string {
 	var files []string
 	for line := range bytes.Lines(groups) {
@@ -39,30 +41,22 @@ func cgroupFiles(groups []byte, root string, exists func(string) bool) []string 
 		if len(fields) != 3 {
 			continue
 		}
-		mounts, name := []string{root, root + "/unified"}, "memory.events"
-		if len(fields[1]) > 0 {
+		var mounts []string
+		name := "memory.events"
+		switch controllers := string(fields[1]); {
+		case controllers == "": // version 2
+			mounts = []string{root, root + "/unified"}
+		case slices.Contains(strings.Split(controllers, ","), "memory"):
 			mounts, name = []string{root + "/memory"}, "memory.oom_control"
-			if !hasMemory(fields[1]) {
-				continue
-			}
 		}
 		for _, mount := range mounts {
-			own, top := path.Join(mount, string(fields[2]), name), path.Join(mount, name)
-			if exists(own) {
-				files = append(files, own)
-			} else if exists(top) {
-				files = append(files, top)
+			for _, file := range []string{path.Join(mount, string(fields[2]), name), path.Join(mount, name)} {
+				if exists(file) {
+					files = append(files, file)
+					break
+				}
 			}
 		}
 	}
 	return files
-}
-
-func hasMemory(controllers []byte) bool {
-	for c := range bytes.SplitSeq(controllers, []byte(",")) {
-		if string(c) == "memory" {
-			return true
-		}
-	}
-	return false
 }

@@ -2,5 +2,5 @@
 
 package proc
 
-// oomKills counts nothing: only Linux tells.
+// oomKills returns nothing: only Linux has the counts.
 func oomKills() oomCounts { return nil }

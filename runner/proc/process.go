@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Process is one process and the tree below it, from [Start] until all of it
-// is gone. Its methods are safe for concurrent use. The zero value is of no
-// use.
+// Process is one process and the tree below it, from [Start] until all of it is gone.
+// Its methods are safe for concurrent use. The zero value is not usable.
 type Process struct {
 	spec    Spec
 	tree    *tree
@@ -18,30 +17,27 @@ type Process struct {
 	conn    *Conn
 	output  output
 	reading sync.WaitGroup
-	drained []*lingering // the streams that are read by us
-	control *control     // over which it is asked to fork; nil for others
+	drained []*lingering // the streams that we read
+	control *control     // to a process that forks; nil for others
 
-	holding  sync.WaitGroup // what holds the process to its limits
-	throttle throttle
-	exceeded atomic.Pointer[string] // the limit that it was killed for
+	exceeded atomic.Pointer[string] // the limit for which it was killed
 
 	died chan struct{} // closed when the leader has exited
 	done chan struct{} // closed when everything is over
-	exit Exit          // valid then
+	exit Exit          // valid after done
 
-	stopping sync.Once     // guards the one ladder
-	hurry    chan struct{} // closed to skip to the kill
-	hurrying sync.Once
-	noStacks atomic.Bool // the kill is not to wait for stacks
-	stopped  atomic.Bool // the exit was asked for
-	killed   atomic.Bool // SIGKILL was ours
-	step     step        // of the ladder, before that
+	stopOnce  sync.Once     // starts the one ladder
+	force     chan struct{} // closed to skip to the kill
+	forceOnce sync.Once
+	noStacks  atomic.Bool  // the kill does not wait for stacks
+	stopped   atomic.Bool  // pyplug asked for the exit
+	killed    atomic.Bool  // the ladder sent SIGKILL
+	step      atomic.Value // of the ladder, a string; unset before its first
 }
 
-// Start starts a process. When it cannot, the error is a [*StartError] and
-// nothing is left of the attempt. The process lives until it exits, or until
-// Stop, Kill, [Close] or the end of pyplug; whichever it is, nobody needs to
-// wait for it, and nothing is left but a [Conn] to close.
+// Start starts a process. If it cannot, the error is a [*StartError] and nothing is
+// left behind. The process lives until it exits, or until Stop, Kill, [Close] or the
+// end of pyplug. Nobody needs to wait for it; only a [Conn] has to be closed.
 func Start(s Spec) (*Process, error) {
 	if !filepath.IsAbs(s.Path) {
 		return nil, &StartError{Path: s.Path, Err: errNotAbsolute}
@@ -55,31 +51,30 @@ func Start(s Spec) (*Process, error) {
 	if s.Grace == 0 {
 		s.Grace = defaultGrace
 	}
-	var own *control
+	var ours *control
 	if s.Forks {
 		var err error
-		if own, s.control, err = newControl(); err != nil {
+		if ours, s.control, err = newControl(); err != nil {
 			return nil, &StartError{Path: s.Path, Err: err}
 		}
 		defer s.control.Close()
 	}
-	p, err := begin(s, own, plant)
+	p, err := launch(s, ours, startTree)
 	if err != nil {
-		own.close()
+		ours.close()
 		return nil, startError(s, err)
 	}
 	return p, nil
 }
 
-// begin begins a process that root makes, with the descriptors it is handed as 0,
-// 1 and 2.
-func begin(s Spec, own *control, root func(Spec, [3]*os.File) (*tree, error)) (*Process, error) {
+// launch makes the pipes and a process that start starts with its ends of them.
+func launch(s Spec, ours *control, start func(Spec, [3]*os.File) (*tree, error)) (*Process, error) {
 	p := &Process{
 		spec:    s,
-		control: own,
+		control: ours,
 		died:    make(chan struct{}),
 		done:    make(chan struct{}),
-		hurry:   make(chan struct{}),
+		force:   make(chan struct{}),
 	}
 	p.output.onLine, p.output.raw = s.OnLine, s.raw
 	f, err := openFiles(s.Talk)
@@ -87,12 +82,12 @@ func begin(s Spec, own *control, root func(Spec, [3]*os.File) (*tree, error)) (*
 		return nil, err
 	}
 	p.started = time.Now()
-	held.planting.RLock()
-	p.tree, err = root(s, f.child)
+	running.starting.RLock()
+	p.tree, err = start(s, f.child)
 	if err == nil {
-		held.add(p)
+		running.add(p)
 	}
-	held.planting.RUnlock()
+	running.starting.RUnlock()
 	f.closeChild()
 	if err != nil {
 		f.closeOurs()
@@ -106,78 +101,76 @@ func begin(s Spec, own *control, root func(Spec, [3]*os.File) (*tree, error)) (*
 	}
 	p.drained = append(p.drained, f.err)
 	p.reading.Go(func() { p.output.drain(Stderr, f.err) })
-	go p.live(f.out, f.err)
+	go p.watch(f.out, f.err)
 	return p, nil
 }
 
-// live sees a process through to its end.
-func (p *Process) live(streams ...*lingering) {
-	before, ours := oomKills(), p.tree.firstMemory()
-	p.hold()
+// watch waits for the end of the process, cleans up after it, and records its exit.
+func (p *Process) watch(streams ...*lingering) {
+	oomBefore, startMemory := oomKills(), p.tree.startMemory()
+	var limiting sync.WaitGroup
+	limiting.Go(p.limitMemory)
 	p.tree.awaitDeath()
 	p.exit.Uptime = time.Since(p.started)
-	reached, killed := p.step.get(), p.killed.Load() // at the death: the ladder may go on for a moment
+	p.exit.Step, _ = p.step.Load().(string) // now: the ladder may go on for a moment
+	killed := p.killed.Load()
 	close(p.died)
-	p.holding.Wait()
-	p.control.barren()
-	end := p.tree.fell(p.hurry)
+	limiting.Wait()
+	p.control.awaitForks()
+	end := p.tree.cleanUp(p.force)
 	for _, s := range streams {
 		s.linger()
 	}
 	p.reading.Wait()
-	p.exit.Code, p.exit.Signal = end.code, end.signal
-	if end.maxRSS > ours {
+	p.exit.Code, p.exit.Signal, p.exit.Left = end.code, end.signal, end.left
+	if end.maxRSS > startMemory {
 		p.exit.MaxRSS = end.maxRSS
 	}
 	p.exit.Stderr, p.exit.Stacks = p.output.last(), p.output.stacks
 	p.exit.Stopped = p.stopped.Load()
-	p.exit.Step, p.exit.Left = reached, end.left
-	if killed && (end.signal == "SIGKILL" || !tellsSignals) {
+	if killed && (end.signal == "SIGKILL" || !endsBySignal) {
 		p.exit.Step = "SIGKILL"
 	}
 	if limit := p.exceeded.Load(); limit != nil && end.signal == "SIGKILL" && !killed {
 		p.exit.Limit = *limit
 	}
-	byUs := p.killed.Load() || p.exit.Limit != ""
-	p.exit.OutOfMemory = end.signal == "SIGKILL" && outOfMemory(byUs, before, oomKills())
-	held.remove(p)
+	killedByUs := p.killed.Load() || p.exit.Limit != ""
+	p.exit.OutOfMemory = end.signal == "SIGKILL" && !killedByUs && oomKilled(oomBefore, oomKills())
+	running.remove(p)
 	p.control.close()
 	close(p.done)
 }
 
-// PID is the process's number. It may belong to another process once Done is
+// PID is the number of the process. It may belong to another process once Done is
 // closed.
 func (p *Process) PID() int { return p.tree.pid }
 
 // Started is when the process was started.
 func (p *Process) Started() time.Time { return p.started }
 
-// Conn is the connection to a process started with Talk; nil for others.
+// Conn is the connection to a process that was started with Talk; nil for others.
 func (p *Process) Conn() *Conn { return p.conn }
 
-// Interrupt sends SIGINT to the process alone, not to what it started, and gives it
-// a [Process.Respite] to answer. [os.ErrProcessDone] when it is gone,
-// [errors.ErrUnsupported] on Windows.
-func (p *Process) Interrupt() error {
-	err := p.tree.interrupt()
-	p.Respite(interruptTime)
-	return err
-}
+// Interrupt sends SIGINT to the process alone, not to what it started. It returns
+// [os.ErrProcessDone] if the process is gone, [errors.ErrUnsupported] on Windows.
+func (p *Process) Interrupt() error { return p.tree.interrupt() }
 
-// Crash ends the process alone, at once, as something outside of pyplug would:
-// it does not count as stopped. [os.ErrProcessDone] when it is gone.
+// Crash ends the process alone, at once, as something outside of pyplug would: it does
+// not count as stopped. It returns [os.ErrProcessDone] if the process is gone.
 func (p *Process) Crash() error { return p.tree.crash() }
 
-// Done is closed when the process and all that it started are gone and its
+// Done is closed when the process and everything that it started is gone and its
 // streams have been read to their end.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit says how the process ended. It is valid once Done is closed; before
-// that it waits for it.
+// Exit waits for Done and returns how the process ended.
 func (p *Process) Exit() Exit {
 	<-p.done
 	return p.exit
 }
+
+// Respite does nothing any more.
+func (p *Process) Respite(time.Duration) {}
 
 // files are the ends of the pipes between a process and us.
 type files struct {

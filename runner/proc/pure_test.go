@@ -102,20 +102,18 @@ func TestIsStack(t *testing.T) {
 func TestOutOfMemory(t *testing.T) {
 	tests := []struct {
 		name          string
-		byUs          bool
 		before, after oomCounts
 		want          bool
 	}{
-		{"no counts", false, nil, nil, false},
-		{"nothing rose", false, oomCounts{1, 2}, oomCounts{1, 2}, false},
-		{"machine", false, oomCounts{1, 2}, oomCounts{2, 2}, true},
-		{"group", false, oomCounts{1, 2}, oomCounts{1, 3}, true},
-		{"our own kill", true, oomCounts{1}, oomCounts{2}, false},
-		{"not told before", false, oomCounts{-1, 0}, oomCounts{4, 0}, false},
-		{"not told after", false, oomCounts{4}, oomCounts{-1}, false},
+		{"no counts", nil, nil, false},
+		{"nothing rose", oomCounts{1, 2}, oomCounts{1, 2}, false},
+		{"machine", oomCounts{1, 2}, oomCounts{2, 2}, true},
+		{"group", oomCounts{1, 2}, oomCounts{1, 3}, true},
+		{"not told before", oomCounts{-1, 0}, oomCounts{4, 0}, false},
+		{"not told after", oomCounts{4}, oomCounts{-1}, false},
 	}
 	for _, test := range tests {
-		if got := outOfMemory(test.byUs, test.before, test.after); got != test.want {
+		if got := oomKilled(test.before, test.after); got != test.want {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
 		}
 	}

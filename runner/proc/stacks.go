@@ -58,7 +58,7 @@ func isStack(line []byte, inside bool) bool {
 // dumpStacks makes a hung Python show where it is, and waits until it has. One that
 // could not do so is not waited for.
 func (p *Process) dumpStacks() {
-	if p.spec.StackSignal == 0 || !p.tree.heeds(p.spec.StackSignal) {
+	if p.spec.StackSignal == 0 || !p.tree.canHandle(p.spec.StackSignal) {
 		return
 	}
 	dumped := p.output.expectStacks()

@@ -229,7 +229,7 @@ func TestStacksInVain(t *testing.T) {
 			source = strings.Replace(source, "def hang", "print('set up', flush=True)\ndef hang", 1)
 			p := start(t, Spec{Path: python(t), Args: []string{"-c", source}, StackSignal: int(syscall.SIGUSR2), OnLine: l.add})
 			l.find(t, "set up")
-			eventually(t, fmt.Sprint("it heeds the signal: ", test.want), func() bool { return p.tree.heeds(int(syscall.SIGUSR2)) == test.want })
+			eventually(t, fmt.Sprint("it canHandle the signal: ", test.want), func() bool { return p.tree.canHandle(int(syscall.SIGUSR2)) == test.want })
 			if e := p.Kill(); (len(e.Stacks) > 0) != test.want {
 				t.Errorf("%+v", e)
 			}

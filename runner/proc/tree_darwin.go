@@ -14,17 +14,20 @@ func Lacks() string {
 }
 
 const (
-	rssUnit     = 1 // of rusage's Maxrss, in bytes
-	tellsGroups = true
-	sweepTime   = 5 * time.Second
+	rssUnit          = 1 // of rusage's Maxrss, in bytes
+	guardNeedsGroups = true
+	sweepTime        = 5 * time.Second
 )
 
-func prepare()           {}
-func (t *tree) mark()    {}
-func (*sentry) conceal() {}
+func prepare() {}
 
-// reapOrphans does nothing: the orphans go to the system.
+// reapOrphans does nothing: orphans become the system's children.
 func reapOrphans() {}
+
+// forked exists only on Linux.
+type forked struct{}
+
+func (t *tree) takeStatus() (syscall.WaitStatus, int64, error) { return waitFor(t.pid) }
 
 func rawPipe() (r, w int, err error) {
 	syscall.ForkLock.RLock()
@@ -38,12 +41,12 @@ func rawPipe() (r, w int, err error) {
 	return p[0], p[1], nil
 }
 
-// ownMemory is nothing that a child's figure begins with.
+// ownMemory is 0: a child's figure does not include ours.
 func ownMemory() int64 { return 0 }
 
-// awaitDeath blocks until the leader has exited, and leaves it a zombie. The
-// waitid of macOS also returns for a process that was stopped, hence kqueue;
-// it refuses a process that is dead already. Without a queue we have to look.
+// awaitDeath blocks until the leader has exited, and leaves it a zombie. The waitid of
+// macOS also returns for a stopped process, hence kqueue, which rejects a process that
+// is dead already. Without a queue it polls.
 func (t *tree) awaitDeath() {
 	queue, err := unix.Kqueue()
 	for err != nil {
@@ -72,14 +75,14 @@ func (t *tree) awaitDeath() {
 	}
 }
 
-// fell ends what a dead leader left in its group, and reaps the leader. A
-// group of zombies cannot be signalled.
-func (t *tree) fell(hurry <-chan struct{}) ending {
+// cleanUp kills what a dead leader left in its group, and reaps the leader. A group of
+// zombies cannot be signalled.
+func (t *tree) cleanUp(force <-chan struct{}) ending {
 	var left []string
 	select {
-	case <-hurry: // what is being killed cannot be told from what lives
+	case <-force: // what is being killed looks like what lives
 	default:
-		left = t.left(hurry)
+		left = t.leftovers(force)
 	}
 	end := time.Now().Add(sweepTime)
 	for t.send(-t.pid, syscall.SIGKILL) == nil && time.Now().Before(end) {
@@ -90,9 +93,9 @@ func (t *tree) fell(hurry <-chan struct{}) ending {
 	return e
 }
 
-// survivors names what lives in the group of a dead leader. Of what left the
-// group the system does not tell whose it was.
-func (t *tree) survivors() (left []string, sure bool) {
+// survivors names what lives in the group of a dead leader. The system does not tell
+// whose the processes outside the group were.
+func (t *tree) survivors() (left []string, certain bool) {
 	const zombie, exiting = 5, 0x2000 // SZOMB, P_WEXIT
 	members, err := unix.SysctlKinfoProcSlice("kern.proc.pgrp", t.pid)
 	if err != nil {
@@ -100,14 +103,14 @@ func (t *tree) survivors() (left []string, sure bool) {
 	}
 	for _, m := range members {
 		pid := int(m.Proc.P_pid)
-		if pid != t.pid && m.Proc.P_stat != zombie && m.Proc.P_flag&exiting == 0 && len(left) < mostLeft {
+		if pid != t.pid && m.Proc.P_stat != zombie && m.Proc.P_flag&exiting == 0 && len(left) < maxLeftovers {
 			left = append(left, leftover(unix.ByteSliceToString(m.Proc.P_comm[:]), pid))
 		}
 	}
 	return left, true
 }
 
-// catches tells whether the leader handles signal sig.
+// catches reports whether the leader handles signal sig.
 func (t *tree) catches(sig int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -118,9 +121,9 @@ func (t *tree) catches(sig int) bool {
 	return err == nil && info.Proc.P_sigcatch>>(sig-1)&1 == 1
 }
 
-// heeds tells whether the leader would handle signal sig now: it catches it, and is
-// not stopped. What it blocks the system does not tell.
-func (t *tree) heeds(sig int) bool {
+// canHandle reports whether the leader would handle signal sig now: it catches it, and
+// is not stopped. The system does not tell what it blocks.
+func (t *tree) canHandle(sig int) bool {
 	const stopped = 4 // SSTOP
 	if !t.catches(sig) {
 		return false
@@ -129,16 +132,16 @@ func (t *tree) heeds(sig int) bool {
 	return err == nil && info.Proc.P_stat != stopped
 }
 
-// lifeline is nothing here: no pipe of macOS sends SIGKILL.
+// lifeline does nothing: no pipe of macOS sends SIGKILL.
 type lifeline struct{}
 
-func newLifeline() lifeline                    { return lifeline{} }
-func (lifeline) place(fds []uintptr) []uintptr { return fds }
-func (lifeline) arm(int) int                   { return -1 }
-func (lifeline) drop()                         {}
+func newLifeline() lifeline                       { return lifeline{} }
+func (lifeline) appendTo(fds []uintptr) []uintptr { return fds }
+func (lifeline) arm(int) int                      { return -1 }
+func (lifeline) close()                           {}
 
-// ourselves is our executable; "" when it is not known.
-func ourselves() string {
+// executable is our executable; "" if it is not known.
+func executable() string {
 	path, _ := os.Executable()
 	return path
 }

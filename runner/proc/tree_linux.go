@@ -6,28 +6,27 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
-// Lacks says what this system cannot do of what the package promises; "" when
-// it can do all.
+// Lacks says what this system cannot do of what the package promises; "" if it can
+// do everything.
 func Lacks() string { return "" }
 
 const (
-	rssUnit     = 1024 // of rusage's Maxrss, in bytes
-	tellsGroups = false
-	// sweepTime bounds the sweep: a process that cannot die, because it waits
-	// for a disk, must not keep us for ever.
-	sweepTime = 5 * time.Second
+	rssUnit          = 1024 // of rusage's Maxrss, in bytes
+	guardNeedsGroups = false
 )
 
-// prepare makes us the parent of orphans, so that what a plugin leaves behind
-// comes to us, and keeps what we were started with from being inherited.
+// inherited are the children that we had before we started any: those of a shell that
+// became pyplug by exec.
+var inherited []int
+
+// prepare makes us the parent of orphans, so that we can find what a plugin leaves
+// behind, and keeps our inherited descriptors from being inherited further.
 var prepare = sync.OnceFunc(func() {
+	inherited = children()
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 })
@@ -38,61 +37,11 @@ func rawPipe() (r, w int, err error) {
 	return p[0], p[1], err
 }
 
-// mark gives the leader the mark that stays when the environment is cleared.
-// A limit that is there already is left alone: an administrator's, or the mark
-// of a pyplug that runs us, which then sees all that is ours.
-func (t *tree) mark() {
-	unmarked := uint64(unix.RLIM_INFINITY)
-	if t.forked != nil {
-		unmarked = held.run.Limit(t.forked.by.tree.n)
-	}
-	if limit := realTimeLimit(t.pid); limit.Cur == unmarked && limit.Max == unix.RLIM_INFINITY {
-		limit.Cur = held.run.Limit(t.n)
-		unix.Prlimit(t.pid, unix.RLIMIT_RTTIME, &limit, nil)
-	}
-}
+// executable is our executable, even if its file was replaced or removed.
+func executable() string { return "/proc/self/exe" }
 
-// conceal takes from our guard the mark of a pyplug that runs us, which would
-// kill it before it has cleaned up after us. The guard takes the mark again
-// when it is done, so that the other one reaps it.
-func (s *sentry) conceal() {
-	if limit := realTimeLimit(s.pid); limit.Cur != unix.RLIM_INFINITY && limit.Max == unix.RLIM_INFINITY {
-		s.tell(guard.Mark + strconv.FormatUint(limit.Cur, 10))
-		limit.Cur = unix.RLIM_INFINITY
-		unix.Prlimit(s.pid, unix.RLIMIT_RTTIME, &limit, nil)
-	}
-}
-
-// realTimeLimit is the limit that holds the mark; zero when it is not told.
-func realTimeLimit(pid int) (limit unix.Rlimit) {
-	unix.Prlimit(pid, unix.RLIMIT_RTTIME, nil, &limit)
-	return limit
-}
-
-// ownMemory is the most memory we had resident, in bytes. A child's figure
-// begins there, since it shares our memory until it executes its program.
-func ownMemory() int64 {
-	status, _ := os.ReadFile("/proc/self/status")
-	fields := bytes.Fields(statusLine(status, "VmHWM:"))
-	if len(fields) == 0 {
-		return 0
-	}
-	kib, _ := strconv.ParseInt(string(fields[0]), 10, 64)
-	return kib << 10
-}
-
-// statusLine finds the line of /proc/PID/status that begins with name.
-func statusLine(status []byte, name string) []byte {
-	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
-			return bytes.TrimSpace(rest)
-		}
-	}
-	return nil
-}
-
-// awaitDeath blocks until the leader has exited, and leaves it a zombie, so
-// that its number stays its own.
+// awaitDeath blocks until the leader has exited. It leaves it a zombie, so that its
+// number stays its own.
 func (t *tree) awaitDeath() {
 	if t.forked != nil {
 		t.forked.awaitDeath()
@@ -102,9 +51,9 @@ func (t *tree) awaitDeath() {
 	}
 }
 
-// fell ends what a dead leader left behind, and reaps all of it.
-func (t *tree) fell(hurry <-chan struct{}) ending {
-	left := t.left(hurry)
+// cleanUp kills what a dead leader left behind, and reaps everything.
+func (t *tree) cleanUp(force <-chan struct{}) ending {
+	left := t.leftovers(force)
 	t.send(-t.pid, syscall.SIGKILL)
 	t.sweep()
 	end := t.reap()
@@ -112,161 +61,72 @@ func (t *tree) fell(hurry <-chan struct{}) ending {
 	return end
 }
 
-// catches tells whether the leader handles signal sig.
+// catches reports whether the leader handles signal sig.
 func (t *tree) catches(sig int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.reaped || sig < 1 || sig > 64 {
 		return false
 	}
-	status, _ := os.ReadFile("/proc/" + strconv.Itoa(t.pid) + "/status")
-	bits, err := strconv.ParseUint(string(statusLine(status, "SigCgt:")), 16, 64)
-	return err == nil && bits>>(sig-1)&1 == 1
+	return signalSet(procFile(t.pid, "status"), "SigCgt:", sig)
 }
 
-// heeds tells whether the leader would handle signal sig now: it catches it, and has
-// a thread that neither blocks it nor is stopped.
-func (t *tree) heeds(sig int) bool {
+// canHandle reports whether the leader would handle signal sig now: it catches it,
+// and has a thread that neither blocks it nor is stopped.
+func (t *tree) canHandle(sig int) bool {
 	if !t.catches(sig) {
 		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	tasks := "/proc/" + strconv.Itoa(t.pid) + "/task"
-	threads, _ := os.ReadDir(tasks)
+	threads, _ := os.ReadDir("/proc/" + strconv.Itoa(t.pid) + "/task")
 	for _, thread := range threads {
-		status, _ := os.ReadFile(tasks + "/" + thread.Name() + "/status")
-		blocked, err := strconv.ParseUint(string(statusLine(status, "SigBlk:")), 16, 64)
+		status := procFile(t.pid, "task/"+thread.Name()+"/status")
 		state := bytes.ToUpper(statusLine(status, "State:")) // "T (stopped)", "t (tracing stop)"
-		if err == nil && blocked>>(sig-1)&1 == 0 && !bytes.HasPrefix(state, []byte("T")) {
+		if len(state) > 0 && state[0] != 'T' && !signalSet(status, "SigBlk:", sig) {
 			return true
 		}
 	}
 	return false
 }
 
-// sweep kills and reaps those of our children that belong to the tree: its
-// orphans, which come to us as parents die. Each may bring its own children
-// when it dies, and one look may miss what moves meanwhile, hence looks until
-// two in a row find nothing.
-func (t *tree) sweep() {
-	end := time.Now().Add(sweepTime)
-	for clean := 0; clean < 2 && time.Now().Before(end); {
-		clean++
-		for _, pid := range children() {
-			switch {
-			case pid == t.pid || held.leads(pid): // one that was forked is ours when its parent is gone
-			case t.owns(pid):
-				clean = 0
-				syscall.Kill(pid, syscall.SIGKILL)
-				reapBy(pid, end)
-			default:
-				reapOrphan(pid)
-			}
-		}
-	}
+// procFile reads a file of /proc/PID; nil if it cannot.
+func procFile(pid int, name string) []byte {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + name)
+	return text
 }
 
-// owns tells whether our child pid is of this tree. It cannot be mistaken:
-// until the leader is reaped nobody else's group has its number.
-func (t *tree) owns(pid int) bool {
-	if group, err := syscall.Getpgid(pid); err == nil && group == t.pid {
-		return true
-	}
-	return guard.Marked(pid, held.run, t.n)
-}
-
-// reapOrphan reaps our child pid if it is dead and was started by a process of
-// ours: as its adoptive parent only we can. Leaders reap themselves; while one
-// is being started it cannot be told from an orphan, and the next look does.
-func reapOrphan(pid int) {
-	if !held.planting.TryLock() {
-		return
-	}
-	defer held.planting.Unlock()
-	if !held.leads(pid) && guard.Marked(pid, held.run, 0) {
-		syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-	}
-}
-
-// reapOrphans reaps all of these.
-func reapOrphans() {
-	for _, pid := range children() {
-		reapOrphan(pid)
-	}
-}
-
-// reapBy reaps a killed child as soon as it is dead, or gives up at end.
-func reapBy(pid int, end time.Time) {
-	for pause := 20 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
-		got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-		if err == syscall.EINTR {
-			continue
-		}
-		if got == pid || err != nil || time.Now().After(end) {
-			return
-		}
-		time.Sleep(pause)
-	}
-}
-
-// children lists our children, dead ones too.
-func children() []int {
-	pids, told := childrenOf("self")
-	if !told {
-		return childrenByParent()
-	}
-	return pids
-}
-
-// childrenOf lists the children of a process, named as in /proc. The system
-// tells them only of a process that is there, and if it was built for that.
-func childrenOf(process string) (pids []int, told bool) {
-	tasks, err := os.ReadDir("/proc/" + process + "/task")
-	if err != nil {
-		return nil, false
-	}
-	for i, task := range tasks {
-		text, err := os.ReadFile("/proc/" + process + "/task/" + task.Name() + "/children")
-		if err != nil && i == 0 {
-			return nil, false
-		}
-		for field := range bytes.FieldsSeq(text) {
-			if pid, err := strconv.Atoi(string(field)); err == nil {
-				pids = append(pids, pid)
-			}
+// statusLine returns the value of the line of /proc/PID/status that begins with name.
+func statusLine(status []byte, name string) []byte {
+	for line := range bytes.Lines(status) {
+		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
+			return bytes.TrimSpace(rest)
 		}
 	}
-	return pids, true
+	return nil
 }
 
-// childrenByParent asks every process for its parent, for kernels that were
-// built without the lists of children.
-func childrenByParent() []int {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	var pids []int
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		stat, _ := os.ReadFile("/proc/" + name + "/stat")
-		// The fields after the name in parentheses: the state, the parent.
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if len(fields) < 2 {
-			continue
-		}
-		if parent, err := strconv.Atoi(string(fields[1])); err == nil && parent == os.Getpid() {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+// signalSet reports whether a set of signals in /proc/PID/status contains sig.
+func signalSet(status []byte, name string, sig int) bool {
+	bits, err := strconv.ParseUint(string(statusLine(status, name)), 16, 64)
+	return err == nil && bits>>(sig-1)&1 == 1
 }
 
-// ourselves is our executable, even when its file was replaced or removed.
-func ourselves() string { return "/proc/self/exe" }
+// statFields returns the fields of /proc/PID/stat after the name in parentheses,
+// which may contain anything: the state, the parent, the group, the session, the
+// terminal, its group, the flags.
+func statFields(pid int) [][]byte {
+	stat := procFile(pid, "stat")
+	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+}
+
+// ownMemory is the most memory that we had resident, in bytes. A child's figure
+// begins there, since it shares our memory until it executes its program.
+func ownMemory() int64 { return kilobytes(statusLine(procFile(os.Getpid(), "status"), "VmHWM:")) }
+
+// kilobytes converts a size such as "512 kB" to bytes.
+func kilobytes(text []byte) int64 {
+	number, _, _ := bytes.Cut(text, []byte(" "))
+	n, _ := strconv.ParseInt(string(number), 10, 64)
+	return n << 10
+}

@@ -77,7 +77,7 @@ func TestOrphanReaped(t *testing.T) {
 	pid, _ := strconv.Atoi(l.find(t, "grandchild "))
 	syscall.Kill(pid, syscall.SIGKILL)
 	awaitChild(pid)
-	held.tidyUp()
+	running.reap()
 	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
 		t.Errorf("the orphan: %v", err)
 	}
@@ -95,7 +95,6 @@ func TestStrangers(t *testing.T) {
 		t.Fatal(err)
 	}
 	dead := exec.Command("/bin/sh", "-c", "exit 9")
-	dead.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := dead.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +142,7 @@ func TestDescriptors(t *testing.T) {
 		}
 	}
 	// The Go program adds its poller's and the directory's.
-	if strings.Join(high, " ") != strconv.Itoa(lifelineAt) || len(low) > 6 {
+	if strings.Join(high, " ") != strconv.Itoa(lifelineFD) || len(low) > 6 {
 		t.Errorf("descriptors %v %v", low, high)
 	}
 	if l.find(t, "own group ") != "true" {
@@ -160,7 +159,7 @@ func TestTag(t *testing.T) {
 	s.OnLine = l.add
 	p := start(t, s)
 	p.Exit()
-	if got, want := l.find(t, guard.Tag+"="), "0123456789.1:"+held.run.Element(p.tree.n); got != want {
+	if got, want := l.find(t, guard.Tag+"="), "0123456789.1:"+running.run.Element(p.tree.n); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

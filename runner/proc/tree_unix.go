@@ -14,72 +14,65 @@ import (
 	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
-// tree is one process, the leader, and all that it starts.
+// tree is one process, the leader of its group, and everything that it starts.
 type tree struct {
-	pid      int // also the group's number
+	pid      int // of the leader and of the group
 	n        uint32
 	lifeline int     // descriptor of the write end; -1 without one
-	forked   *forked // how it came from a process of ours; nil for our own child
+	forked   *forked // nil for a child of ours
 
 	mu     sync.Mutex
-	reaped bool // the number may be somebody else's
+	reaped bool // pid may belong to another process
 }
 
-// plant starts the leader, in a group of its own, with child as its
-// descriptors 0, 1 and 2.
-func plant(s Spec, child [3]*os.File) (*tree, error) {
+// startTree starts the leader in a group of its own, with child as its descriptors
+// 0, 1 and 2.
+func startTree(s Spec, child [3]*os.File) (*tree, error) {
 	prepare()
-	t := &tree{n: held.next(), lifeline: -1}
+	t := &tree{n: running.next(), lifeline: -1}
 	fds := []uintptr{child[0].Fd(), child[1].Fd(), child[2].Fd()}
 	if s.control != nil {
 		fds = append(fds, s.control.Fd())
 	}
 	life := newLifeline()
-	attr := &syscall.ProcAttr{
-		Dir:   s.Dir,
-		Env:   tagged(s.Env, tag(t.n, s.Forks)),
-		Files: life.place(fds),
-		Sys:   &syscall.SysProcAttr{Setpgid: true},
-	}
 	var err error
-	t.pid, err = syscall.ForkExec(s.Path, append([]string{s.Path}, s.Args...), attr)
+	t.pid, err = syscall.ForkExec(s.Path, append([]string{s.Path}, s.Args...), &syscall.ProcAttr{
+		Dir:   s.Dir,
+		Env:   withTag(s.Env, tag(t.n)),
+		Files: life.appendTo(fds),
+		Sys:   &syscall.SysProcAttr{Setpgid: true},
+	})
 	if err != nil {
-		life.drop()
+		life.close()
 		return nil, err
 	}
-	// From here on the child runs: first the mark, then the lifeline, so that
-	// it has no time to start something that has neither.
-	t.mark()
 	t.lifeline = life.arm(t.pid)
 	return t, nil
 }
 
-// tag is that of the run's n-th process, after that of a pyplug that runs us. One
-// that is to be replaced by another is as long as every other, by colons.
-func tag(n uint32, replaced bool) string {
-	tag := held.run.Element(n)
-	if replaced {
-		tag += strings.Repeat(":", len(held.run.Element(guard.Last))-len(tag))
-	}
+// tag is the tag of the run's n-th process: that of a pyplug that runs us, and our
+// element.
+func tag(n uint32) string {
+	tag := running.run.Element(n)
 	if outer := os.Getenv(guard.Tag); outer != "" {
 		tag = outer + ":" + tag
 	}
 	return tag
 }
 
-// tagged is env with a tag.
-func tagged(env []string, tag string) []string {
+// withTag returns env with a tag in the place of any other.
+func withTag(env []string, tag string) []string {
 	out := make([]string, 0, len(env)+1)
 	for _, entry := range env {
-		if len(entry) <= len(guard.Tag) || entry[:len(guard.Tag)+1] != guard.Tag+"=" {
+		if !strings.HasPrefix(entry, guard.Tag+"=") {
 			out = append(out, entry)
 		}
 	}
 	return append(out, guard.Tag+"="+tag)
 }
 
-// newPipe makes a pipe of which the child inherits one end, blocking as
-// programs expect it, while ours is served by the poller.
+// newPipe makes a pipe. The child's end blocks, as programs expect it; ours is
+// served by the poller.
 func newPipe(childReads bool) (theirs, ours *os.File, err error) {
 	r, w, err := rawPipe()
 	if err != nil {
@@ -96,8 +89,8 @@ func newPipe(childReads bool) (theirs, ours *os.File, err error) {
 	return os.NewFile(uintptr(w), "pipe"), os.NewFile(uintptr(r), "pipe"), nil
 }
 
-// send signals the leader or, with a negative number, its group; never after
-// the leader was reaped.
+// send signals the leader or, with a negative number, its group; never after the
+// leader was reaped.
 func (t *tree) send(pid int, s syscall.Signal) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,8 +108,8 @@ func (t *tree) interrupt() error     { return t.send(t.pid, syscall.SIGINT) }
 func (t *tree) crash() error         { return t.send(t.pid, syscall.SIGKILL) }
 func (t *tree) signal(sig int) error { return t.send(t.pid, syscall.Signal(sig)) }
 
-// polite is the signal that the leader catches, with its name.
-func (t *tree) polite() (syscall.Signal, string) {
+// terminationSignal returns the signal that the leader catches, and its name.
+func (t *tree) terminationSignal() (syscall.Signal, string) {
 	s := syscall.SIGTERM
 	if !t.catches(int(syscall.SIGTERM)) && t.catches(int(syscall.SIGINT)) {
 		s = syscall.SIGINT
@@ -124,14 +117,14 @@ func (t *tree) polite() (syscall.Signal, string) {
 	return s, signalName(s)
 }
 
-// terminate sends the group the polite signal. A stopped process is woken, for
-// it could not act on it.
+// terminate sends a signal to the group, and wakes stopped processes, which could
+// not act on it.
 func (t *tree) terminate(s syscall.Signal) {
 	t.send(-t.pid, s)
 	t.send(-t.pid, syscall.SIGCONT)
 }
 
-// kill kills the group, and the leader should it have left it.
+// kill kills the process group, and the leader even if it left the group.
 func (t *tree) kill() {
 	t.send(-t.pid, syscall.SIGKILL)
 	t.send(t.pid, syscall.SIGKILL)
@@ -142,14 +135,13 @@ type ending struct {
 	code   int
 	signal string
 	maxRSS int64
-	left   []string // by name, what it left behind
+	left   []string // what it left behind, by name
 }
 
-// reap takes the status of the dead leader, after which its number is free. Nobody
-// signals it from then on; nor does anybody wait while another process is asked.
+// reap takes the status of the dead leader and frees its number.
 func (t *tree) reap() ending {
 	t.mu.Lock()
-	t.reaped = true
+	t.reaped = true // before the wait, which may take long for a forked process
 	t.mu.Unlock()
 	status, maxRSS, err := t.takeStatus()
 	if t.lifeline >= 0 {
@@ -174,11 +166,11 @@ func waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err error) {
 	return status, int64(usage.Maxrss), err
 }
 
-// tellsSignals tells that an ending names the signal that it came by.
-const tellsSignals = true
+// endsBySignal reports that an ending names the signal that caused it.
+const endsBySignal = true
 
-// realTimeMin is the first real-time signal that programs may use; the C
-// library keeps two to itself.
+// realTimeMin is the first real-time signal that programs may use; the C library
+// keeps two to itself.
 const realTimeMin, realTimeMax = 34, 64
 
 func signalName(s syscall.Signal) string {

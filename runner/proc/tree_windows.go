@@ -19,15 +19,15 @@ func Lacks() string {
 }
 
 const (
-	tellsGroups  = false
-	tellsSignals = false
-	sweepTime    = 5 * time.Second
+	guardNeedsGroups = false
+	endsBySignal     = false
+	sweepTime        = 5 * time.Second
 )
 
 var resume = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
-// tree is one process and all that it starts: a job, which the system ends
-// when its last handle, ours, is closed.
+// tree is one process and everything that it starts: a job, which the system ends when
+// its last handle, ours, is closed.
 type tree struct {
 	pid     int
 	process windows.Handle
@@ -37,9 +37,9 @@ type tree struct {
 	over bool // the handles are closed
 }
 
-// plant starts the leader suspended, so that it is in the job before it can
-// start anything.
-func plant(s Spec, child [3]*os.File) (*tree, error) {
+// startTree starts the leader suspended, so that it is in the job before it can start
+// anything.
+func startTree(s Spec, child [3]*os.File) (*tree, error) {
 	job, err := newJob()
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func plant(s Spec, child [3]*os.File) (*tree, error) {
 	for _, c := range child {
 		fds = append(fds, c.Fd())
 	}
-	env := append(append([]string(nil), s.Env...), guard.Tag+"="+held.run.Element(held.next()))
+	env := append(append([]string(nil), s.Env...), guard.Tag+"="+running.run.Element(running.next()))
 	pid, handle, err := syscall.StartProcess(s.Path, append([]string{s.Path}, s.Args...), &syscall.ProcAttr{
 		Dir:   s.Dir,
 		Env:   environ(env, false, nil, true),
@@ -103,11 +103,11 @@ func ownMemory() int64 { return 0 }
 
 func reapOrphans() {}
 
-func (t *tree) interrupt() error { return errors.ErrUnsupported }
-func (t *tree) signal(int) error { return errors.ErrUnsupported }
-func (t *tree) heeds(int) bool   { return false }
+func (t *tree) interrupt() error   { return errors.ErrUnsupported }
+func (t *tree) signal(int) error   { return errors.ErrUnsupported }
+func (t *tree) canHandle(int) bool { return false }
 
-// crash ends the leader; what it started lives on until it is felled.
+// crash ends the leader; what it started lives on until cleanUp.
 func (t *tree) crash() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,14 +117,14 @@ func (t *tree) crash() error {
 	return windows.TerminateProcess(t.process, 1)
 }
 
-// polite is no signal: a Windows process cannot be asked from outside. It has
-// its grace to notice that its connection is closed.
-func (t *tree) polite() (syscall.Signal, string) { return 0, "closed" }
+// terminationSignal is none: Windows has no signals. The process has its grace period
+// to notice that its connection is closed.
+func (t *tree) terminationSignal() (syscall.Signal, string) { return 0, "closed" }
 
 // terminate does nothing.
 func (t *tree) terminate(syscall.Signal) {}
 
-// kill ends the job, unless it is over.
+// kill ends the job, unless it is closed.
 func (t *tree) kill() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,11 +140,11 @@ type ending struct {
 	code   int
 	signal string
 	maxRSS int64
-	left   []string // not told here
+	left   []string // unknown here
 }
 
-// fell ends what the leader left in the job, and waits until the job is empty.
-func (t *tree) fell(<-chan struct{}) ending {
+// cleanUp ends what the leader left in the job, and waits until the job is empty.
+func (t *tree) cleanUp(<-chan struct{}) ending {
 	t.kill()
 	for end := time.Now().Add(sweepTime); t.active() > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
@@ -161,7 +161,7 @@ func (t *tree) fell(<-chan struct{}) ending {
 	return ending{code: int(code)}
 }
 
-// active counts the job's living processes.
+// active returns the number of living processes in the job.
 func (t *tree) active() uint32 {
 	var info struct {
 		times                             [4]int64
@@ -174,11 +174,11 @@ func (t *tree) active() uint32 {
 	return info.active
 }
 
-// sentry is no process here: the system ends the jobs of a killed pyplug.
-type sentry struct{}
+// guardProcess is not needed: the system ends the jobs of a killed pyplug.
+type guardProcess struct{}
 
-func newSentry(guard.Run) *sentry  { return nil }
-func (s *sentry) alive() bool      { return false }
-func (s *sentry) tell(string)      {}
-func (s *sentry) note(string, int) {}
-func (s *sentry) end()             {}
+func startGuard(guard.Run) *guardProcess    { return nil }
+func (*guardProcess) alive() bool           { return false }
+func (*guardProcess) send(string)           {}
+func (*guardProcess) sendGroup(string, int) {}
+func (*guardProcess) end()                  {}

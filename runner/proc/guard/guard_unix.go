@@ -7,38 +7,33 @@ import (
 	"syscall"
 )
 
-// passes bounds how often the guard looks round for processes, with a
-// millisecond's rest between two looks: one that cannot die, because it waits
-// for a disk, must not keep the guard for ever.
-const passes = 5000
+// maxPasses bounds the search for processes, with a millisecond between two passes:
+// a process that cannot die, because it waits for a disk, must not keep the guard
+// for ever.
+const maxPasses = 5000
 
 func init() {
-	value := os.Getenv(Variable)
-	if value == "" || len(os.Args) == 0 || os.Args[0] != Name {
+	run := Run(os.Getenv(Variable))
+	if run == "" || len(os.Args) == 0 || os.Args[0] != Name {
 		return
 	}
-	run, ok := parseRun(value)
-	if !ok {
-		os.Exit(2)
-	}
-	blend()
-	w := will{run: run, groups: map[int]bool{}}
-	w.listen()
-	w.execute()
+	detach()
+	c := cleanup{run: run, groups: map[int]bool{}}
+	c.listen()
+	c.do()
 	os.Exit(0)
 }
 
-// will is what remains to be done when pyplug is gone.
-type will struct {
+// cleanup is what the guard does when pyplug is gone.
+type cleanup struct {
 	run    Run
 	temps  []string
-	mark   uint64 // 0 for none
 	groups map[int]bool
 }
 
-// listen takes messages until pyplug's end of the pipe is closed.
-func (w *will) listen() {
-	var pending []byte
+// listen reads messages until pyplug's end of the pipe is closed.
+func (c *cleanup) listen() {
+	var message []byte
 	buf := make([]byte, 4096)
 	for {
 		n, err := syscall.Read(Pipe, buf)
@@ -48,56 +43,48 @@ func (w *will) listen() {
 		if n <= 0 {
 			return
 		}
-		pending = append(pending, buf[:n]...)
-		for i := index(pending, 0); i >= 0; i = index(pending, 0) {
-			w.note(string(pending[:i]))
-			pending = pending[i+1:]
+		for _, b := range buf[:n] {
+			if b != 0 {
+				message = append(message, b)
+				continue
+			}
+			c.note(string(message))
+			message = message[:0]
 		}
 	}
 }
 
-func (w *will) note(message string) {
-	if arg, ok := cut(message, Temp); ok {
-		w.temps = append(w.temps, arg)
+func (c *cleanup) note(message string) {
+	if dir, ok := cutPrefix(message, Temp); ok {
+		c.temps = append(c.temps, dir)
 	}
-	if arg, ok := cut(message, Mark); ok {
-		w.mark, _ = number(arg)
+	if group, ok := cutPrefix(message, Group); ok && number(group) > 1 {
+		c.groups[number(group)] = true
 	}
-	if arg, ok := cut(message, Group); ok {
-		if n, ok := number(arg); ok && n > 1 {
-			w.groups[int(n)] = true
-		}
-	}
-	if arg, ok := cut(message, Left); ok {
-		if n, ok := number(arg); ok {
-			delete(w.groups, int(n))
-		}
+	if group, ok := cutPrefix(message, GroupEnded); ok {
+		delete(c.groups, number(group))
 	}
 }
 
-func (w *will) execute() {
-	for group := range w.groups {
+// do kills the processes and removes the directories. One pass can miss a process
+// that is just being forked, hence two in a row that find none.
+func (c *cleanup) do() {
+	for group := range c.groups {
 		syscall.Kill(-group, syscall.SIGKILL)
 	}
-	// A process that is being born while the guard looks is seen only by the
-	// next look, hence two in a row that find nothing.
-	for clean, i := 0, 0; clean < 2 && i < passes; i++ {
-		if killMarked(w.run) {
-			clean = 0
-			rest()
-		} else {
-			clean++
+	for empty, i := 0, 0; empty < 2 && i < maxPasses; i++ {
+		empty++
+		if killTagged(c.run) {
+			empty = 0
+			pause()
 		}
 	}
-	for _, temp := range w.temps {
-		os.RemoveAll(temp)
-	}
-	if w.mark != 0 {
-		takeMark(w.mark)
+	for _, dir := range c.temps {
+		os.RemoveAll(dir)
 	}
 }
 
-func cut(s, prefix string) (string, bool) {
+func cutPrefix(s, prefix string) (string, bool) {
 	if len(s) < len(prefix) || s[:len(prefix)] != prefix {
 		return "", false
 	}

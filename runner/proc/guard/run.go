@@ -1,13 +1,16 @@
 package guard
 
 const (
-	// Variable tells a process that it is the guard; its value is the run.
+	// Variable makes a process the guard; its value is the run.
 	Variable = "PYPLUG_GUARD"
 	// Name is the guard's argv[0].
 	Name = "pyplug-guard"
-	// Pipe is the descriptor the guard reads its messages from.
+	// Pipe is the descriptor from which the guard reads its messages.
 	Pipe = 3
-	// Tag is the environment variable that marks pyplug's children.
+	// Tag is the environment variable that marks the processes of a run. Children
+	// inherit it, also those that leave the group, the session or their parent. Its
+	// value is one element "RUN.NUMBER", or several separated by colons if pyplug
+	// runs inside a plugin of another pyplug.
 	Tag = "PYPLUG_RUN"
 )
 
@@ -15,147 +18,51 @@ const (
 const (
 	// Temp names a directory to remove.
 	Temp = "temp "
-	// Group and Left tell that a process group began and ended.
-	Group = "group "
-	Left  = "left "
-	// Mark is the resource limit to take on at the end, see [Run].
-	Mark = "mark "
+	// Group and GroupEnded report the start and the end of a process group.
+	Group      = "group "
+	GroupEnded = "ended "
 )
 
-const (
-	runBits      = 38
-	instanceBits = 24
-)
+// Run names one life of pyplug by random bits, in hexadecimal.
+type Run string
 
-// Last is the highest number of a process of a run.
-const Last = 1<<instanceBits - 1
+// NewRun makes a run of random bits.
+func NewRun(random uint64) Run { return Run(hexadecimal(random, 16)) }
 
-// Run names one life of pyplug by 38 random bits. Its processes carry two
-// marks, both inherited by all that they start:
-//
-//   - the tag "RUN.INSTANCE" among the elements, divided by colons, of the
-//     environment variable [Tag]. There are several when pyplug runs inside a
-//     plugin of another pyplug, so that each of them recognises it.
-//   - the soft limit of real-time scheduling, a number of microseconds far too
-//     large to limit anything, which holds the same two numbers. A process
-//     that cleared its environment still has it, and so has a zombie, whose
-//     environment is gone. It is the outermost pyplug's, and set right after
-//     the start: who clears the environment in that moment escapes.
-type Run uint64
+// Prefix is how the elements of all processes of the run begin.
+func (r Run) Prefix() string { return string(r) + "." }
 
-// NewRun makes a run of random bits; surplus ones are dropped.
-func NewRun(random uint64) Run { return Run(random & (1<<runBits - 1)) }
+// Element is the element of the n-th process that the run started. All elements are
+// of the same length.
+func (r Run) Element(n uint32) string { return r.Prefix() + hexadecimal(uint64(n), 8) }
 
-// String is the run in hexadecimal, always ten digits.
-func (r Run) String() string {
-	const digits = "0123456789abcdef"
-	var b [(runBits + 3) / 4]byte
-	for i := len(b) - 1; i >= 0; i-- {
-		b[i] = digits[r&15]
-		r >>= 4
+func hexadecimal(n uint64, digits int) string {
+	b := make([]byte, digits)
+	for i := range b {
+		b[digits-1-i] = "0123456789abcdef"[n&15]
+		n >>= 4
 	}
-	return string(b[:])
+	return string(b)
 }
 
-// parseRun reads what String wrote.
-func parseRun(s string) (Run, bool) {
-	var r Run
-	for _, c := range []byte(s) {
-		switch {
-		case '0' <= c && c <= '9':
-			r = r<<4 | Run(c-'0')
-		case 'a' <= c && c <= 'f':
-			r = r<<4 | Run(c-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return r, len(s) == (runBits+3)/4
-}
-
-// Element is the tag of the n-th process that the run started.
-func (r Run) Element(n uint32) string { return r.String() + "." + decimal(uint64(n)) }
-
-// Limit is the mark of the n-th process as a resource limit.
-func (r Run) Limit(n uint32) uint64 {
-	return 1<<(runBits+instanceBits) | uint64(r)<<instanceBits | uint64(n)&(1<<instanceBits-1)
-}
-
-// inLimit tells whether limit is the mark of the run's n-th process, or with
-// n = 0 of any.
-func (r Run) inLimit(limit uint64, n uint32) bool {
-	if n != 0 {
-		return limit == r.Limit(n)
-	}
-	return limit>>instanceBits == 1<<runBits|uint64(r)
-}
-
-// inEnviron tells whether environ, entries divided by zero bytes, carries the
-// tag of the run's n-th process, or with n = 0 of any.
-func (r Run) inEnviron(environ []byte, n uint32) bool {
-	for len(environ) > 0 {
-		entry := environ
-		if i := index(environ, 0); i >= 0 {
-			entry, environ = environ[:i], environ[i+1:]
-		} else {
-			environ = nil
-		}
-		if len(entry) > len(Tag) && string(entry[:len(Tag)]) == Tag && entry[len(Tag)] == '=' {
-			return r.inTag(entry[len(Tag)+1:], n)
+// contains reports whether text contains part, as [bytes.Contains] does.
+func contains(text []byte, part string) bool {
+	for i := 0; i+len(part) <= len(text); i++ {
+		if string(text[i:i+len(part)]) == part {
+			return true
 		}
 	}
 	return false
 }
 
-func (r Run) inTag(tag []byte, n uint32) bool {
-	prefix, whole := r.String()+".", r.Element(n)
-	for {
-		element, rest, more := tag, []byte(nil), false
-		if i := index(tag, ':'); i >= 0 {
-			element, rest, more = tag[:i], tag[i+1:], true
-		}
-		if n == 0 && len(element) > len(prefix) && string(element[:len(prefix)]) == prefix {
-			return true
-		}
-		if n != 0 && string(element) == whole {
-			return true
-		}
-		if !more {
-			return false
-		}
-		tag = rest
-	}
-}
-
-func index(b []byte, c byte) int {
-	for i := range b {
-		if b[i] == c {
-			return i
-		}
-	}
-	return -1
-}
-
-func decimal(n uint64) string {
-	var b [20]byte
-	i := len(b)
-	for {
-		i--
-		b[i] = byte('0' + n%10)
-		if n /= 10; n == 0 {
-			return string(b[i:])
-		}
-	}
-}
-
-// number reads a decimal number.
-func number(s string) (uint64, bool) {
-	var n uint64
+// number parses a decimal number; it returns 0 for anything else.
+func number(s string) int {
+	n := 0
 	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return 0, false
+		if c < '0' || c > '9' || n > 1<<30 {
+			return 0
 		}
-		n = n*10 + uint64(c-'0')
+		n = n*10 + int(c-'0')
 	}
-	return n, s != ""
+	return n
 }

@@ -77,8 +77,8 @@ func TestLeft(t *testing.T) {
 	t.Run("a crowd", func(t *testing.T) {
 		clean(t)
 		p, _ := talker(t, "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1000 & done")
-		if e := bid(t, p); len(e.Left) != mostLeft {
-			t.Errorf("%d are told, want %d: %q", len(e.Left), mostLeft, e.Left)
+		if e := bid(t, p); len(e.Left) != maxLeftovers {
+			t.Errorf("%d are told, want %d: %q", len(e.Left), maxLeftovers, e.Left)
 		}
 	})
 	t.Run("after a crash", func(t *testing.T) {

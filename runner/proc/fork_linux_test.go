@@ -4,8 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -74,7 +72,7 @@ func fork(t *testing.T, p *Process, s Spec) *Process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		w.skip(false)
+		w.forceStop(false)
 		w.Kill()
 	})
 	if _, err := w.Conn().Write([]byte("x")); err != nil {
@@ -263,7 +261,7 @@ func TestForkStatusLost(t *testing.T) {
 func TestForkWhileItDies(t *testing.T) {
 	clean(t)
 	p := forking(t, "", "os.read(0, 1); os._exit(7)")
-	born := p.control.bears()
+	p.control.forking.RLock()
 	w, err := p.Fork(Spec{})
 	if err != nil {
 		t.Fatal(err)
@@ -276,7 +274,7 @@ func TestForkWhileItDies(t *testing.T) {
 		t.Error("it was swept")
 	case <-time.After(100 * time.Millisecond):
 	}
-	born()
+	p.control.forking.RUnlock()
 	p.Exit()
 	if err := w.Crash(); err != nil {
 		t.Fatal(err)
@@ -300,16 +298,5 @@ func TestForkMemory(t *testing.T) {
 	}
 	if own, ok := Memory(w.PID()); !ok || own < 50<<20 {
 		t.Errorf("the worker: %d, %v", own, ok)
-	}
-}
-
-// A tag that is to be replaced is as long as all others, and read as any.
-func TestForkTag(t *testing.T) {
-	length := len(tag(1, true))
-	for _, n := range []uint32{9, 10, 12345, 1<<24 - 1} {
-		text := tag(n, true)
-		if len(text) != length || !strings.HasSuffix(strings.TrimRight(text, ":"), "."+strconv.Itoa(int(n))) {
-			t.Errorf("%d: %q", n, text)
-		}
 	}
 }

@@ -1,0 +1,232 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// CanFork reports whether this system supports [Process.Fork]: Linux does since 5.3,
+// unless a sandbox forbids it.
+var CanFork = sync.OnceValue(func() bool {
+	fd, err := unix.PidfdOpen(os.Getpid(), 0)
+	if err != nil {
+		return false
+	}
+	unix.Close(fd)
+	return true
+})
+
+// answerTime is how long a process may take to answer a request.
+const answerTime = 10 * time.Second
+
+// control is our end of the socket to a process that forks; nil for others. It is
+// safe for concurrent use.
+type control struct {
+	mu sync.Mutex // held from a request to its answer
+	fd int        // -1 when closed
+
+	// forking is held for reading while a worker is forked and not yet registered.
+	// Until then it looks like something that the forking process leaves behind.
+	forking sync.RWMutex
+}
+
+// awaitForks waits until no worker is being forked. The process is dead, so there
+// will be no other.
+func (c *control) awaitForks() {
+	if c != nil {
+		c.forking.Lock()
+		defer c.forking.Unlock()
+	}
+}
+
+// newControl makes a socket; theirs is the child's end.
+func newControl() (ours *control, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	limit := unix.NsecToTimeval(int64(answerTime))
+	unix.SetsockoptTimeval(fds[0], unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit)
+	unix.SetsockoptTimeval(fds[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)
+	return &control{fd: fds[0]}, os.NewFile(uintptr(fds[1]), "control"), nil
+}
+
+func (c *control) close() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fd >= 0 {
+		unix.Close(c.fd)
+		c.fd = -1
+	}
+}
+
+// request sends a request, with descriptors, and returns the answer's first word and
+// the rest. After an error no answer will come any more.
+func (c *control) request(text string, descriptors ...int) (word, rest string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fd < 0 {
+		return "", "", ErrNoFork
+	}
+	var rights []byte
+	if len(descriptors) > 0 {
+		rights = unix.UnixRights(descriptors...)
+	}
+	if err := retry(func() error { return unix.Sendmsg(c.fd, []byte(text), rights, nil, unix.MSG_NOSIGNAL) }); err != nil {
+		return "", "", err
+	}
+	buf, n := make([]byte, 4096), 0
+	err = retry(func() (err error) { n, err = unix.Read(c.fd, buf); return err })
+	if err == nil && n == 0 {
+		err = ErrNoFork
+	}
+	word, rest, _ = strings.Cut(string(buf[:max(n, 0)]), " ")
+	return word, rest, err
+}
+
+// retry calls f until no signal interrupts it.
+func retry(f func() error) error {
+	for {
+		if err := f(); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// request sends a request to a process that forks, and kills it if it does not answer.
+func (p *Process) request(text string, descriptors ...int) (word, rest string, err error) {
+	word, rest, err = p.control.request(text, descriptors...)
+	if err != nil {
+		return "", "", p.failFork()
+	}
+	return word, rest, nil
+}
+
+// failFork kills a process that violates the protocol.
+func (p *Process) failFork() error {
+	p.control.close()
+	p.tree.kill()
+	return ErrNoFork
+}
+
+// forkTree makes p fork a worker with child as its descriptors 0, 1 and 2.
+func (p *Process) forkTree(child [3]*os.File) (*tree, error) {
+	t := &tree{n: running.next(), lifeline: -1}
+	life := newLifeline()
+	descriptors := []int{int(child[0].Fd()), int(child[1].Fd()), int(child[2].Fd())}
+	if life.r >= 0 {
+		descriptors = append(descriptors, life.r)
+	}
+	pid, err := p.requestFork(t.n, descriptors)
+	if err != nil {
+		life.close()
+		if err == ErrNoFork {
+			<-p.died
+			t.sweep() // kills a worker that was forked and not reported
+		}
+		return nil, err
+	}
+	// The worker is p's child, or ours if p is gone. It keeps its number until p or we
+	// reap it, unless p ignores SIGCHLD; then it may be gone already.
+	t.pid, t.forked = pid, &forked{by: p, pidfd: -1}
+	if t.forked.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
+		life.close()
+		if err == unix.ESRCH {
+			return nil, p.failFork()
+		}
+		t.kill()
+		t.reap()
+		return nil, os.NewSyscallError("pidfd_open", err)
+	}
+	t.lifeline = life.arm(pid)
+	return t, nil
+}
+
+// requestFork returns the pid of a worker that p forked as the run's n-th process.
+func (p *Process) requestFork(n uint32, descriptors []int) (pid int, err error) {
+	word, rest, err := p.request(fmt.Sprintf("fork %d %s", lifelinePlace(), tag(n)), descriptors...)
+	if err != nil {
+		return 0, err
+	}
+	number := 0
+	switch _, bad := fmt.Sscan(rest, &number); {
+	case word == "refused":
+		return 0, &RefusedError{Reason: rest}
+	case bad == nil && word == "errno":
+		return 0, os.NewSyscallError("fork", syscall.Errno(number))
+	case bad == nil && word == "pid" && number > 1:
+		return number, nil
+	}
+	return 0, p.failFork()
+}
+
+// forked describes a leader that another process of ours forked. When that one is
+// gone, the leader becomes our child.
+type forked struct {
+	by    *Process
+	pidfd int
+}
+
+// awaitDeath blocks until the process has exited.
+func (f *forked) awaitDeath() {
+	watch := []unix.PollFd{{Fd: int32(f.pidfd), Events: unix.POLLIN}}
+	for {
+		if n, err := unix.Poll(watch, -1); n > 0 || err != unix.EINTR {
+			return
+		}
+	}
+}
+
+// takeStatus takes the status of a dead leader and the most memory that it had, in
+// KiB, and frees its number.
+func (t *tree) takeStatus() (status syscall.WaitStatus, maxRSS int64, err error) {
+	if t.forked == nil {
+		return waitFor(t.pid)
+	}
+	if t.forked.pidfd >= 0 {
+		defer unix.Close(t.forked.pidfd)
+	}
+	word, rest, err := t.forked.by.request(fmt.Sprintf("reap %d", t.pid))
+	if err != nil {
+		return t.forked.waitFor(t.pid)
+	}
+	if _, bad := fmt.Sscan(rest, (*uint32)(&status), &maxRSS); word != "status" || bad != nil {
+		return status, 0, unix.ECHILD
+	}
+	return status, maxRSS, nil
+}
+
+// waitFor takes the status once the forking process is dead, unless that one took it
+// before: then the number may belong to another process.
+func (f *forked) waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err error) {
+	select {
+	case <-f.by.died:
+	case <-time.After(sweepTime): // it waits for a disk
+		return status, 0, unix.ECHILD
+	}
+	if f.pidfd >= 0 {
+		err = retry(func() error { return unix.Waitid(unix.P_PIDFD, f.pidfd, nil, unix.WEXITED|unix.WNOWAIT, nil) })
+		if err != nil {
+			return status, 0, err
+		}
+	}
+	return waitFor(pid)
+}
+
+// startMemory is where the figure of the leader's most memory begins. A forked one
+// has its own, which includes what it shares.
+func (t *tree) startMemory() int64 {
+	if t.forked != nil {
+		return 0
+	}
+	return ownMemory()
+}

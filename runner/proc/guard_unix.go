@@ -1,0 +1,91 @@
+//go:build linux || darwin
+
+package proc
+
+import (
+	"os"
+	"strconv"
+	"syscall"
+
+	"github.com/pyplug/pyplug/runner/proc/guard"
+)
+
+// guardProcess is our side of a running guard. nil is a guard that could not be
+// started. It is not safe for concurrent use.
+type guardProcess struct {
+	pid  int
+	pipe int // write end; the guard acts when it closes
+}
+
+// startGuard starts a guard. It leaves our process group by itself: until then a sweep
+// must not take it for an orphan.
+func startGuard(run guard.Run) *guardProcess {
+	prepare()
+	null, err := syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(null)
+	r, w, err := rawPipe()
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(r)
+	files := []uintptr{0: uintptr(null), 1: uintptr(null), 2: uintptr(null), guard.Pipe: uintptr(r)}
+	pid, err := syscall.ForkExec(executable(), []string{guard.Name}, &syscall.ProcAttr{
+		Env:   []string{guard.Variable + "=" + string(run)},
+		Files: files,
+	})
+	if err != nil {
+		syscall.Close(w)
+		return nil
+	}
+	return &guardProcess{pid: pid, pipe: w}
+}
+
+// alive reports whether the guard still runs. It reaps one that does not.
+func (g *guardProcess) alive() bool {
+	if g == nil || g.pid == 0 {
+		return false
+	}
+	got, err := syscall.Wait4(g.pid, nil, syscall.WNOHANG, nil)
+	if got == 0 && (err == nil || err == syscall.EINTR) {
+		return true
+	}
+	syscall.Close(g.pipe)
+	g.pid = 0
+	return false
+}
+
+// send sends one message. A guard that is gone misses it; its successor gets all
+// messages again.
+func (g *guardProcess) send(message string) {
+	if g == nil || g.pid == 0 {
+		return
+	}
+	for b := []byte(message + "\x00"); len(b) > 0; {
+		n, err := syscall.Write(g.pipe, b)
+		if err != nil && err != syscall.EINTR {
+			return
+		}
+		b = b[max(n, 0):]
+	}
+}
+
+// sendGroup reports a group on systems where the guard needs that.
+func (g *guardProcess) sendGroup(word string, group int) {
+	if guardNeedsGroups {
+		g.send(word + strconv.Itoa(group))
+	}
+}
+
+// end kills the guard, so that it does nothing.
+func (g *guardProcess) end() {
+	if !g.alive() {
+		return
+	}
+	syscall.Kill(g.pid, syscall.SIGKILL)
+	waitFor(g.pid)
+	syscall.Close(g.pipe)
+	g.pid = 0
+}

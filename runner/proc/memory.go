@@ -1,0 +1,96 @@
+package proc
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Limits bound what a process and everything that it starts use. The zero value is
+// no limit. pyplug enforces them by looking ten times a second: it does not see a
+// shorter excess.
+type Limits struct {
+	// Memory is the resident memory in bytes, shared memory counted by its share; 0
+	// is no limit. If the tree uses more, it is killed, and [Exit] says so.
+	Memory int64
+}
+
+// Check returns why the limits cannot be enforced. An error that is
+// [errors.ErrUnsupported] is about this system, any other about the values.
+func (l Limits) Check() error {
+	switch {
+	case l.Memory < 0:
+		return fmt.Errorf("the memory limit is %d bytes, want a positive number", l.Memory)
+	case l.Memory > 0:
+		return canLimit()
+	}
+	return nil
+}
+
+// checkEvery is how often the memory of a limited process is measured.
+const checkEvery = 100 * time.Millisecond
+
+// limitMemory kills the tree once it uses more memory than it may. The exact
+// measurement is slow. It happens only if the fast one, which never reports too
+// little, is above the limit, and takes at most a twentieth of a core.
+func (p *Process) limitMemory() {
+	limit := p.spec.Limits.Memory
+	for pause := checkEvery; limit > 0 && !p.diesWithin(pause); {
+		pause = checkEvery
+		if p.tree.memoryAtMost() <= limit {
+			continue
+		}
+		began := time.Now()
+		if used := p.tree.memory(); used > limit {
+			p.exceed(fmt.Sprintf("memory limit of %s: it used %s", megabytes(limit), megabytes(used)))
+			return
+		}
+		pause = max(pause, 20*time.Since(began))
+	}
+}
+
+// diesWithin waits at most d for the process to die.
+func (p *Process) diesWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.died:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// exceed kills the tree for a limit, unless it is dead or killed for another reason.
+func (p *Process) exceed(limit string) {
+	if p.killed.Load() || p.exitsWithin(0) {
+		return
+	}
+	p.exceeded.Store(&limit)
+	p.tree.kill()
+	p.forceStop(false) // wait for nothing that goes on allocating
+}
+
+// Memory returns the resident memory of a process that Start started and everything
+// below it, in bytes, shared memory counted by its share. ok is false if there is no
+// such process, or the system does not tell. It takes about 10 µs per MB.
+func Memory(pid int) (bytes int64, ok bool) {
+	p := running.find(pid)
+	if p == nil {
+		return 0, false
+	}
+	bytes = p.tree.memory()
+	return bytes, bytes > 0
+}
+
+// megabytes returns a number of bytes as text, in MB of 1024 KB as limits are given.
+func megabytes(n int64) string {
+	mb := float64(n) / (1 << 20)
+	if mb >= 10 {
+		mb = math.Round(mb)
+	} else {
+		mb = math.Round(10*mb) / 10
+	}
+	return strconv.FormatFloat(mb, 'f', -1, 64) + " MB"
+}

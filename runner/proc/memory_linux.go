@@ -1,0 +1,66 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+)
+
+// canLimit reports that this system can measure memory.
+func canLimit() error { return nil }
+
+// members lists the living processes of the tree: the leader, its orphans, and what
+// is below them. What the leader forked for us is a tree of its own.
+func (t *tree) members() []int {
+	pids := append([]int{t.pid}, slices.DeleteFunc(children(), func(pid int) bool { return !t.owns(pid) })...)
+	for i := 0; i < len(pids); i++ { // pids grows
+		below, _ := childrenOf(pids[i])
+		for _, pid := range below {
+			if running.find(pid) == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// memoryAtMost is the resident memory of the tree, shared memory counted each time.
+func (t *tree) memoryAtMost() (bytes int64) {
+	for _, pid := range t.members() {
+		resident, _ := pagesOf(pid)
+		bytes += resident
+	}
+	return bytes
+}
+
+// memory is the resident memory of the tree, shared memory counted by its share.
+func (t *tree) memory() (bytes int64) {
+	for _, pid := range t.members() {
+		bytes += memoryOf(pid)
+	}
+	return bytes
+}
+
+// memoryOf is the memory of one process: its proportional share, which the system
+// does not report for processes of other users; then its unshared memory.
+func memoryOf(pid int) int64 {
+	if pss := statusLine(procFile(pid, "smaps_rollup"), "Pss:"); pss != nil {
+		return kilobytes(pss)
+	}
+	resident, shared := pagesOf(pid)
+	return resident - shared
+}
+
+// pagesOf reads /proc/PID/statm: the size, what is resident, and what of that is
+// shared, in pages. It returns bytes.
+func pagesOf(pid int) (resident, shared int64) {
+	fields := bytes.Fields(procFile(pid, "statm"))
+	if len(fields) < 3 {
+		return 0, 0
+	}
+	resident, _ = strconv.ParseInt(string(fields[1]), 10, 64)
+	shared, _ = strconv.ParseInt(string(fields[2]), 10, 64)
+	page := int64(os.Getpagesize())
+	return resident * page, shared * page
+}

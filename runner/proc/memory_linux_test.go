@@ -1,0 +1,115 @@
+package proc
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// grow takes a MB more every 5 ms.
+const grow = `
+import time
+kept = []
+while True:
+    kept.append(b"x" * (1 << 20))
+    print(len(kept), flush=True)
+    time.sleep(0.005)
+`
+
+// TestMemoryLimit holds that who takes too much memory is killed, wherever in the
+// tree it is, and that nothing of it is left.
+func TestMemoryLimit(t *testing.T) {
+	python := python(t)
+	script := func(line string) Spec {
+		s := shell(line)
+		s.Env = Environ(os.Environ(), false, []string{"PYTHON=" + python, "GROW=" + grow})
+		return s
+	}
+	tests := []struct {
+		name string
+		spec Spec
+	}{
+		{"itself", Spec{Path: python, Args: []string{"-c", grow}}},
+		{"child", script(`"$PYTHON" -c "$GROW" & wait`)},
+		{"child in a session of its own", script(`setsid "$PYTHON" -c "$GROW" & wait`)},
+		{"orphan in a session of its own", script(`(setsid "$PYTHON" -c "$GROW" &); sleep 60`)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			clean(t)
+			out := newLines()
+			test.spec.OnLine, test.spec.Limits.Memory = out.add, 64<<20
+			e := start(t, test.spec).Exit()
+			if e.Signal != "SIGKILL" || !strings.HasPrefix(e.Limit, "memory limit of 64 MB: it used ") {
+				t.Errorf("got %+v", e)
+			}
+			if e.Stopped || e.Step != "" || e.OutOfMemory {
+				t.Errorf("told as asked for, or as the system's doing: %+v", e)
+			}
+			all := out.list()
+			if last, _ := strconv.Atoi(all[len(all)-1].Text); last < 40 || last > 200 {
+				t.Errorf("killed at %d MB", last)
+			}
+		})
+	}
+}
+
+// TestNoMemoryLimit holds that nothing is told of a process below its limit, nor of
+// one that died otherwise.
+func TestNoMemoryLimit(t *testing.T) {
+	clean(t)
+	s := shell("kill -9 $$")
+	s.Limits.Memory = 64 << 20
+	if e := start(t, s).Exit(); e.Signal != "SIGKILL" || e.Limit != "" {
+		t.Errorf("got %+v", e)
+	}
+	s = shell("sleep 60")
+	s.Limits = Limits{Memory: 64 << 20}
+	p := start(t, s)
+	if e := p.Kill(); e.Limit != "" || !e.Stopped || e.Step != "SIGKILL" {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// TestSharedMemory holds that memory which several processes share counts once, and
+// that the cheap look says more rather than less.
+func TestSharedMemory(t *testing.T) {
+	clean(t)
+	out := newLines()
+	p := start(t, Spec{Path: python(t), OnLine: out.add, Args: []string{"-c", `
+import os, time
+kept = b"x" * (64 << 20)
+for _ in range(4):
+    if os.fork() == 0:
+        time.sleep(60)
+print("forked", flush=True)
+time.sleep(60)
+`}})
+	out.find(t, "forked")
+	most := p.tree.memoryAtMost()
+	used, ok := Memory(p.PID())
+	if !ok || used < 64<<20 || used > 160<<20 || most < 5*64<<20 {
+		t.Errorf("it uses %s, at most %s", megabytes(used), megabytes(most))
+	}
+	p.Kill()
+	if used, ok := Memory(p.PID()); ok {
+		t.Errorf("it is gone and uses %s", megabytes(used))
+	}
+}
+
+// BenchmarkLook is what one look at a process costs, which a limit makes ten times a
+// second.
+func BenchmarkLook(b *testing.B) {
+	p := start(b, Spec{Path: python(b), Args: []string{"-c", "import time; time.sleep(60)"}})
+	b.Run("cheap", func(b *testing.B) {
+		for b.Loop() {
+			p.tree.memoryAtMost()
+		}
+	})
+	b.Run("exact", func(b *testing.B) {
+		for b.Loop() {
+			p.tree.memory()
+		}
+	})
+}

@@ -1,0 +1,152 @@
+package proc
+
+import (
+	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/proc/guard"
+)
+
+// reapEvery is how often dead orphans of living processes are reaped.
+const reapEvery = 30 * time.Second
+
+// running is everything that this pyplug runs.
+var running = registry{
+	run:  guard.NewRun(rand.Uint64()),
+	live: map[*Process]struct{}{},
+	temp: map[string]string{},
+}
+
+type registry struct {
+	run   guard.Run
+	count atomic.Uint32
+
+	// starting is held for reading while a process is started and not yet in live.
+	// Until then a sweep cannot tell it from an orphan.
+	starting sync.RWMutex
+
+	mu     sync.Mutex // of the two below; never held while guardMu is taken
+	live   map[*Process]struct{}
+	reaper *time.Timer // runs while a process lives
+
+	guardMu sync.Mutex        // of the two below; held while a guard is started
+	guard   *guardProcess     // nil without one
+	temp    map[string]string // our temporary directories, by their parents
+}
+
+// next returns a number for a process.
+func (r *registry) next() uint32 { return r.count.Add(1) }
+
+// add registers a process that was just started, and starts the guard in the
+// background: a start should not wait for it, and a process needs longer to escape
+// the lifeline.
+func (r *registry) add(p *Process) {
+	r.mu.Lock()
+	r.live[p] = struct{}{}
+	if r.reaper == nil {
+		r.reaper = time.AfterFunc(reapEvery, r.reap)
+	}
+	r.mu.Unlock()
+	if r.guardMu.TryLock() {
+		guarded := r.guard.alive()
+		if guarded {
+			r.guard.sendGroup(guard.Group, p.tree.pid)
+		}
+		r.guardMu.Unlock()
+		if guarded {
+			return
+		}
+	}
+	go func() {
+		r.guardMu.Lock()
+		defer r.guardMu.Unlock()
+		if len(r.processes()) > 0 {
+			r.ensureGuard()
+		}
+	}()
+}
+
+func (r *registry) remove(p *Process) {
+	r.mu.Lock()
+	delete(r.live, p)
+	if len(r.live) == 0 && r.reaper != nil {
+		r.reaper.Stop()
+		r.reaper = nil
+	}
+	r.mu.Unlock()
+	if guardNeedsGroups {
+		r.guardMu.Lock()
+		r.guard.sendGroup(guard.GroupEnded, p.tree.pid)
+		r.guardMu.Unlock()
+	}
+}
+
+// reap reaps dead orphans, which a process that lives long may leave in any number.
+func (r *registry) reap() {
+	reapOrphans()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reaper != nil {
+		r.reaper.Reset(reapEvery)
+	}
+}
+
+// processes returns the processes that live.
+func (r *registry) processes() []*Process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []*Process
+	for p := range r.live {
+		all = append(all, p)
+	}
+	return all
+}
+
+// find returns the process with a pid, or nil.
+func (r *registry) find(pid int) *Process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p := range r.live {
+		if p.tree.pid == pid {
+			return p
+		}
+	}
+	return nil
+}
+
+// ensureGuard starts a guard unless one is alive. If it cannot, pyplug goes on with
+// the lifeline alone.
+func (r *registry) ensureGuard() {
+	if r.guard.alive() {
+		return
+	}
+	r.guard = startGuard(r.run)
+	for _, dir := range r.temp {
+		r.guard.send(guard.Temp + dir)
+	}
+	for _, p := range r.processes() {
+		r.guard.sendGroup(guard.Group, p.tree.pid)
+	}
+}
+
+// Close kills what still runs, ends the guard and removes the temporary directories.
+// It may be called more than once; a later Start or TempDir begins anew.
+func Close() {
+	var all sync.WaitGroup
+	for _, p := range running.processes() {
+		p.forceStop(false)
+		all.Go(func() { p.Kill() })
+	}
+	all.Wait()
+	running.guardMu.Lock()
+	defer running.guardMu.Unlock()
+	for _, dir := range running.temp {
+		os.RemoveAll(dir)
+	}
+	clear(running.temp)
+	running.guard.end()
+	running.guard = nil
+}
