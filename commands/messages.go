@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -15,33 +14,32 @@ import (
 )
 
 const (
-	// jsonChunk is how much of its input a decoder is given at once.
-	jsonChunk = 64 << 10
-	// jsonFactor is how many bytes of JSON there are to one of a message, at most:
-	// a text may be all escapes such as \u0001. Names of fields and blanks are on
-	// top of that, for which a small message has jsonChunk.
+	// jsonFactor is how many bytes of JSON a byte of a message takes at most: a text
+	// may consist of escapes such as \u0001.
 	jsonFactor = 6
+	// jsonSlack is allowed beyond that, for names and white space.
+	jsonSlack = 64 << 10
 
-	jsonBlanks = " \t\r\n"
+	blanks = " \t\r\n"
 )
 
-// messages reads JSON values one after the other, in lines or not. A read that
-// waits when ctx ends is left. What cannot be a message of at most limit bytes any
-// more is not read to its end.
+// messages reads JSON values one after the other, on one line each or not. If ctx
+// ends, it abandons a read that blocks. It stops reading a message that can no longer
+// be one of at most limit bytes.
 func messages(ctx context.Context, from io.Reader, name string, limit int) iter.Seq2[json.RawMessage, error] {
 	began := time.Now()
 	return func(yield func(json.RawMessage, error) bool) {
-		next := newMessageReader(from, limit).next
+		r := &messageReader{from: from, limit: limit}
+		r.decoder = json.NewDecoder(r)
 		for {
-			message, err := hook.Interruptible(ctx, next)
-			if errors.Is(err, io.EOF) {
+			message, err := hook.Interruptible(ctx, r.next)
+			switch {
+			case errors.Is(err, io.EOF):
 				return
-			}
-			if left := (*hook.Error)(nil); errors.As(err, &left) {
+			case asCanceled(err) != nil:
 				yield(nil, hook.Ended(ctx, "", "no end of "+name, began, false))
 				return
-			}
-			if err != nil {
+			case err != nil:
 				yield(nil, fmt.Errorf("%s: %w", name, err))
 				return
 			}
@@ -52,113 +50,87 @@ func messages(ctx context.Context, from io.Reader, name string, limit int) iter.
 	}
 }
 
-// messageReader reads messages by a decoder that it gives its input. It leaves out
-// the blanks between messages, which the decoder would keep, and counts lines for
-// errors. Offsets are the decoder's, to which those blanks do not count.
+// messageReader hands its input to a decoder, and knows in which line the decoder is.
 type messageReader struct {
-	from    *bufio.Reader
+	from    io.Reader
 	decoder *json.Decoder
-	limit   int // of a message
-	lines   int // that were read
-	// The last message ended at ended. The decoder was given what is before given,
-	// and behind solid that is blank.
-	ended, given, solid int64
+	limit   int   // of a message, in bytes
+	read    int64 // bytes handed to the decoder
+	start   int64 // offset of the message, or of white space before it
+	solid   int64 // offset behind the last byte that is not white space
+	lines   int   // newlines among them
 }
 
-func newMessageReader(from io.Reader, limit int) *messageReader {
-	r := &messageReader{from: bufio.NewReaderSize(from, jsonChunk), limit: limit}
-	r.decoder = json.NewDecoder(r)
-	return r
-}
-
-// next reads one message.
+// next reads one message. Its error names the line.
 func (r *messageReader) next() (message json.RawMessage, err error) {
-	r.ended = r.decoder.InputOffset()
-	if err := r.decoder.Decode(&message); err != nil {
-		return nil, r.place(err)
-	}
-	return message, nil
-}
-
-// Read is for the decoder, which wants more of a message.
-func (r *messageReader) Read(b []byte) (int, error) {
-	if most := jsonFactor*int64(r.limit) + jsonChunk; r.given-r.ended > most {
-		return 0, &longInputError{most: most, limit: r.limit}
-	}
-	if r.given == 0 {
-		r.skipMark()
-	}
-	for {
-		if _, err := r.from.Peek(1); err != nil {
-			return 0, err
-		}
-		text, _ := r.from.Peek(r.from.Buffered()) // which is there
-		skipped := 0
-		if r.solid <= r.ended { // no message has begun
-			skipped = len(text) - len(bytes.TrimLeft(text, jsonBlanks))
-		}
-		n := copy(b, text[skipped:])
-		r.lines += bytes.Count(text[:skipped+n], []byte("\n"))
-		if solid := len(bytes.TrimRight(b[:n], jsonBlanks)); solid > 0 {
-			r.solid = r.given + int64(solid)
-		}
-		r.given += int64(n)
-		_, _ = r.from.Discard(skipped + n) // which is there
-		if n > 0 {
-			return n, nil
-		}
-	}
-}
-
-// skipMark leaves out a byte order mark. It does not wait for one.
-func (r *messageReader) skipMark() {
-	if first, _ := r.from.Peek(1); string(first) != byteOrderMark[:1] {
-		return
-	}
-	if mark, _ := r.from.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		_, _ = r.from.Discard(len(mark)) // which is there
-	}
-}
-
-// place adds the line to an error.
-func (r *messageReader) place(err error) error {
+	err = r.decoder.Decode(&message)
 	var (
 		syntax *json.SyntaxError
 		long   *longInputError
 	)
 	switch {
+	case err == nil:
+		return message, nil
 	case errors.As(err, &syntax):
-		return fmt.Errorf("line %d is not JSON: %w", r.line(syntax.Offset-1), err)
+		return nil, fmt.Errorf("line %d is not JSON: %w", r.line(syntax.Offset-1), err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("line %d is not JSON: %w", r.line(r.given-1), err) // not behind the last newline
+		return nil, fmt.Errorf("line %d is not JSON: %w", r.line(r.solid), err)
 	case errors.As(err, &long):
-		head, _ := io.ReadAll(io.LimitReader(r.decoder.Buffered(), jsonChunk)) // of what is in memory
-		blank := len(head) - len(bytes.TrimLeft(head, jsonBlanks))
-		return fmt.Errorf("line %d: %w", r.line(r.ended+int64(blank)), err)
+		pending := r.pending()
+		blank := len(pending) - len(bytes.TrimLeft(pending, blanks))
+		return nil, fmt.Errorf("line %d: %w", r.line(r.decoder.InputOffset()+int64(blank)), err)
 	}
-	return err
+	return nil, err
 }
 
-// line is that of an offset behind the last message. What the decoder was given
-// since is in its buffer.
+// Read is called by the decoder when it needs more of a message. A byte order mark at
+// the beginning becomes white space.
+func (r *messageReader) Read(b []byte) (int, error) {
+	ended := r.decoder.InputOffset() // the last message
+	r.start = max(r.start, ended)
+	if r.solid <= ended {
+		r.start = r.read // however much white space there was
+	}
+	if most := jsonFactor*int64(r.limit) + jsonSlack; r.read-r.start > most {
+		return 0, &longInputError{most: most, limit: r.limit}
+	}
+	n, err := r.from.Read(b)
+	for r.start == r.read && n > 0 && err == nil && len(bytes.TrimLeft(b[:n], blanks)) == 0 { // which the decoder would keep
+		r.lines += bytes.Count(b[:n], []byte("\n"))
+		n, err = r.from.Read(b)
+	}
+	if mark := []byte(byteOrderMark); r.read == 0 && n > 0 && b[0] == mark[0] {
+		for n < len(mark) && err == nil {
+			var more int
+			more, err = r.from.Read(b[n:len(mark)])
+			n += more
+		}
+		if bytes.HasPrefix(b[:n], mark) {
+			copy(b, "   ")
+		}
+	}
+	r.lines += bytes.Count(b[:n], []byte("\n"))
+	if solid := len(bytes.TrimRight(b[:n], blanks)); solid > 0 {
+		r.solid = r.read + int64(solid)
+	}
+	r.read += int64(n)
+	return n, err
+}
+
+// line is the line of an offset behind the last message, counted from 1.
 func (r *messageReader) line(offset int64) int {
-	behind := newlines(0)
-	rest := r.decoder.Buffered()
-	_, _ = io.CopyN(io.Discard, rest, offset-r.ended)
-	_, _ = io.Copy(&behind, rest)
-	return 1 + r.lines - int(behind)
+	pending := r.pending()
+	from := min(max(offset-r.decoder.InputOffset(), 0), int64(len(pending)))
+	return 1 + r.lines - bytes.Count(pending[from:], []byte("\n"))
 }
 
-// newlines counts those that are written to it.
-type newlines int
-
-func (n *newlines) Write(b []byte) (int, error) {
-	*n += newlines(bytes.Count(b, []byte("\n")))
-	return len(b), nil
+// pending is what the decoder was given behind the last message.
+func (r *messageReader) pending() []byte {
+	pending, _ := io.ReadAll(r.decoder.Buffered()) // from memory
+	return pending
 }
 
-// longInputError says that a message takes so much JSON that it cannot be one that
-// is sent.
+// longInputError says that a message takes so much JSON that it cannot be sent.
 type longInputError struct {
 	most  int64
 	limit int

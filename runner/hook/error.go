@@ -91,8 +91,8 @@ type Error struct {
 }
 
 // NewError returns an error of a kind with err as its cause. It collects what the
-// causes know: an error of a room below may have the methods Hints() []string,
-// Drawing() []string and Reason() string.
+// causes know: an *Error, or an error of a room below, which may have the methods
+// Hints() []string, Drawing() []string and Reason() string.
 func NewError(kind Kind, err error) *Error {
 	e := &Error{Kind: kind, Err: err}
 	var (
@@ -100,6 +100,9 @@ func NewError(kind Kind, err error) *Error {
 		drawn  interface{ Drawing() []string }
 		known  interface{ Reason() string }
 	)
+	if inner := (*Error)(nil); errors.As(err, &inner) {
+		e.Hints, e.Drawing, e.Reason = inner.Hints, inner.Drawing, inner.Reason
+	}
 	if errors.As(err, &hinted) {
 		e.Hints = hinted.Hints()
 	}
