@@ -68,7 +68,6 @@ func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 	if c.held != nil {
 		c.done(*c.held)
 	}
-	c.ahead.abandon()
 	if c.started != nil { // it may still be on its way
 		if c.ended != nil {
 			c.started.cancel()
@@ -100,7 +99,6 @@ type check struct {
 	faultAt   string        // the stage that tells it
 	output    firstOutput   // when it printed first
 	healthy   bool          // it said so
-	ahead     *ahead        // the stock host, once it was started
 }
 
 // stage is one row of the table that a check goes through.

@@ -17,10 +17,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	if len(c.o.Host) == 0 {
 		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "there is no stock host to start it with")}}
 	}
-	if c.ahead == nil {
-		c.hostAhead(ctx)
-	}
-	out, err := c.ahead.outcome()
+	out, err := c.runHost(ctx)
 	if ctx.Err() != nil {
 		return hook.Stage{} // do tells
 	}
@@ -60,52 +57,15 @@ func (c *check) hostLimit() time.Duration {
 	return max(8*time.Second, 3*c.s.Evidence().Handshake+3*time.Second)
 }
 
-// ahead is a stock host that was started before its stage begins.
-type ahead struct {
-	begin  chan struct{} // closed when it may start the plugin
-	over   chan struct{} // closed when the rest is set
-	out    stock.Outcome
-	err    error
-	cancel context.CancelFunc
-}
-
-// hostAhead starts the stock host, which then waits: its own start, 8 ms, passes
-// while the stage before it waits for the plugin.
-func (c *check) hostAhead(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	a := &ahead{begin: make(chan struct{}), over: make(chan struct{}), cancel: cancel}
-	c.ahead = a
-	go func() { // ends with the host
-		defer close(a.over)
-		a.out, a.err = c.hosted(ctx, a.begin)
-	}()
-}
-
-// outcome lets the host begin, and waits for its end.
-func (a *ahead) outcome() (stock.Outcome, error) {
-	close(a.begin)
-	<-a.over
-	a.cancel()
-	return a.out, a.err
-}
-
-// abandon ends a host that was not needed, and returns when it is gone.
-func (a *ahead) abandon() {
-	if a != nil {
-		a.cancel()
-		<-a.over
-	}
-}
-
-// hosted has the stock host start the plugin, once it may begin, with more in its
-// environment.
-func (c *check) hosted(ctx context.Context, begin <-chan struct{}, env ...string) (stock.Outcome, error) {
+// runHost has the stock host start the plugin, with env added to its environment.
+func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, error) {
 	p, limit := c.s.Program(), c.hostLimit()
 	return stock.Run(ctx, stock.Request{
-		Host: c.o.Host, Go: begin, Env: append(c.hostEnviron(), env...), Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
+		Host: c.o.Host, Env: append(c.hostEnviron(), env...),
 		Spec: stock.Spec{
 			Command: p.Command, Dir: p.Dir, CookieKey: p.CookieKey, CookieValue: p.CookieValue,
 			Versions: p.Versions, MTLS: p.MTLS, StartTimeout: limit,
+			Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
 		},
 	})
 }
@@ -182,7 +142,7 @@ func (c *check) buffers(ctx context.Context) bool {
 	if !c.s.Program().Python {
 		return false
 	}
-	out, err := c.hosted(ctx, nil, unbuffered+"=1")
+	out, err := c.runHost(ctx, unbuffered+"=1")
 	start, ok := out.Step(stock.StepStart)
 	return err == nil && ok && start.Err == ""
 }

@@ -33,9 +33,6 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 			"no magic cookie was named, so that it was not tried without",
 			"--cookie KEY=VALUE, or cookie-key and cookie-value in the manifest, name the one of its host")}}
 	}
-	if len(c.o.Host) > 0 && !slices.Contains(c.o.Skip, stageHost) {
-		c.hostAhead(ctx)
-	}
 	limit := 2*c.s.Evidence().Handshake + 2*time.Second
 	s, err := c.another(ctx, func(cfg *runner.Config) {
 		cfg.GRPC.NoCookie = true

@@ -18,26 +18,44 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Spec says what the host starts, and as what. The zero value names no program.
+// Spec says what the host starts, and how. It is the host's one argument, as JSON.
 type Spec struct {
 	// Command is the plugin's program and its arguments.
 	Command []string
-	// Dir is the plugin's working directory; "" is the host's.
+	// Dir is the plugin's working directory; empty is the host's.
 	Dir string
 	// CookieKey and CookieValue are the magic cookie.
 	CookieKey, CookieValue string
-	// Versions are the app versions that the host speaks; none means 1.
+	// Versions are the app versions that the host offers; none means 1.
 	Versions []int
-	// MTLS asks for mutual TLS with certificates made for this once.
+	// MTLS asks for mutual TLS with one-time certificates.
 	MTLS bool
-	// StartTimeout is how long go-plugin waits for the handshake; 0 leaves that
-	// to it, which is a minute.
+	// StartTimeout is go-plugin's limit for the handshake; 0 means its default, a
+	// minute.
 	StartTimeout time.Duration
+	// Limit bounds each step; 0 means 30 seconds. The start has StartTimeout and
+	// this, since go-plugin is to report its own timeout.
+	Limit time.Duration
 }
 
-// The names of the steps.
+// limit bounds a step.
+func (s Spec) limit(step string) time.Duration {
+	limit := s.Limit
+	if limit == 0 {
+		limit = 30 * time.Second
+	}
+	switch {
+	case step != StepStart:
+		return limit
+	case s.StartTimeout == 0:
+		return limit + time.Minute
+	}
+	return limit + s.StartTimeout
+}
+
+// The names of the steps, in their order.
 const (
-	StepStart   = "start"   // the process runs and its handshake is accepted
+	StepStart   = "start"   // the process runs and go-plugin accepts its handshake
 	StepConnect = "connect" // client and dispensed plugin, as go-plugin makes them
 	StepPing    = "ping"
 	StepStop    = "stop" // go-plugin's Kill
@@ -50,37 +68,7 @@ const (
 	exitUsage = 2
 )
 
-// order is what the host is to do. It is its one argument.
-type order struct {
-	Spec  Spec
-	Limit time.Duration
-	// After is a file that is to be there before the first step; "": none.
-	After string
-}
-
-// await waits for it, an hour at most; the host dies before if its parent does.
-func (o order) await() {
-	for end := time.Now().Add(time.Hour); o.After != "" && time.Now().Before(end); {
-		if _, err := os.Stat(o.After); err == nil {
-			return
-		}
-		time.Sleep(500 * time.Microsecond)
-	}
-}
-
-// limit is how long a step may take. That of the start is go-plugin's own and
-// then ours, since the words of a timeout are go-plugin's to say.
-func (o order) limit(step string) time.Duration {
-	if step != StepStart {
-		return o.Limit
-	}
-	if o.Spec.StartTimeout == 0 {
-		return time.Minute + o.Limit
-	}
-	return o.Spec.StartTimeout + o.Limit
-}
-
-// record is one line that the host says. One field is set.
+// record is one line that the host prints. One field is set.
 type record struct {
 	Begins  string `json:",omitempty"`
 	Address string `json:",omitempty"`
@@ -89,15 +77,14 @@ type record struct {
 	Log     string `json:",omitempty"`
 }
 
-// Main is the host. Its args are those by which [Run] has extended
-// Request.Host, and out is where Run reads, the standard output. It returns the
-// exit code, and the process is to exit with it at once: what hangs is still
-// there. It starts a process and reads the environment, so it is not for a
-// process that does anything else.
+// Main is the host. Its args are those that [Run] appends to Request.Host; out is
+// the standard output, which Run reads. The process must exit with the returned code
+// at once: a step that hangs still runs. Main starts a process and reads the
+// environment, so the process must do nothing else.
 func Main(args []string, out io.Writer) int {
 	h := host{out: json.NewEncoder(out)}
-	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &h.order) != nil || len(h.Spec.Command) == 0 {
-		fmt.Fprintln(os.Stderr, "this is for pyplug check to call, with one argument of JSON")
+	if len(args) != 1 || json.Unmarshal([]byte(args[0]), &h.spec) != nil || len(h.spec.Command) == 0 {
+		fmt.Fprintln(os.Stderr, "pyplug check runs this, with one argument of JSON")
 		return exitUsage
 	}
 	return h.run()
@@ -105,28 +92,27 @@ func Main(args []string, out io.Writer) int {
 
 // host does the steps, one after the other.
 type host struct {
-	order
+	spec Spec
 	hung bool
 
-	mu  sync.Mutex // of out
+	mu  sync.Mutex // protects out
 	out *json.Encoder
 }
 
-// run goes through the steps as hosts do: whatever fails, Kill comes last.
+// run does the steps as hosts do: after a failure, Kill is still called.
 func (h *host) run() int {
-	h.await()
 	client := plugin.NewClient(h.config())
 	var conn plugin.ClientProtocol
 	start := func() error {
 		address, err := client.Start()
 		if err == nil {
-			h.say(record{Address: shorten(address.Network() + ":" + address.String())})
+			h.print(record{Address: shorten(address.Network() + ":" + address.String())})
 		}
 		return err
 	}
 	connect := func() (err error) {
 		if conn, err = client.Client(); err == nil {
-			_, err = conn.Dispense(anything)
+			_, err = conn.Dispense(pluginName)
 		}
 		return err
 	}
@@ -142,10 +128,10 @@ func (h *host) run() int {
 	return exitDone
 }
 
-// step does one step within its limit and says so, and tells whether it went
-// well. The goroutine of one that hangs ends with the process.
+// step does one step within its limit and reports whether it succeeded. The
+// goroutine of a step that hangs ends with the process.
 func (h *host) step(name string, do func() error) bool {
-	h.say(record{Begins: name})
+	h.print(record{Begins: name})
 	began := time.Now()
 	done := make(chan error, 1)
 	go func() { done <- do() }()
@@ -155,51 +141,52 @@ func (h *host) step(name string, do func() error) bool {
 		if err != nil {
 			s.Err = shorten(err.Error())
 		}
-		h.say(record{Ended: &s})
+		h.print(record{Ended: &s})
 		return err == nil
-	case <-time.After(h.limit(name)):
+	case <-time.After(h.spec.limit(name)):
 		h.hung = true
-		h.say(record{Hangs: name})
+		h.print(record{Hangs: name})
 		return false
 	}
 }
 
-// say tells the parent. One that is gone hears nothing, and we go with it.
-func (h *host) say(r record) {
+// print prints a record. It fails only if the parent is gone, which ends this
+// process, too.
+func (h *host) print(r record) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_ = h.out.Encode(r)
 }
 
 func (h *host) config() *plugin.ClientConfig {
-	cmd := exec.Command(h.Spec.Command[0], h.Spec.Command[1:]...)
-	cmd.Dir = h.Spec.Dir
+	cmd := exec.Command(h.spec.Command[0], h.spec.Command[1:]...)
+	cmd.Dir = h.spec.Dir
 	versions := map[int]plugin.PluginSet{}
-	for _, v := range h.Spec.Versions {
-		versions[v] = plugin.PluginSet{anything: &service{}}
+	for _, v := range h.spec.Versions {
+		versions[v] = plugin.PluginSet{pluginName: &service{}}
 	}
 	if len(versions) == 0 {
-		versions[1] = plugin.PluginSet{anything: &service{}}
+		versions[1] = plugin.PluginSet{pluginName: &service{}}
 	}
 	return &plugin.ClientConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
-			MagicCookieKey: h.Spec.CookieKey, MagicCookieValue: h.Spec.CookieValue,
+			MagicCookieKey: h.spec.CookieKey, MagicCookieValue: h.spec.CookieValue,
 		},
 		VersionedPlugins: versions,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
 		Cmd:              cmd,
-		AutoMTLS:         h.Spec.MTLS,
-		StartTimeout:     h.Spec.StartTimeout,
+		AutoMTLS:         h.spec.MTLS,
+		StartTimeout:     h.spec.StartTimeout,
 		Logger:           h.logger(filepath.Base(cmd.Path)),
-		Stderr:           &lines{emit: h.log},
+		Stderr:           &lineWriter{emit: h.log},
 	}
 }
 
-// logger tells what go-plugin warns of. The plugin's standard error, which
-// go-plugin logs under the program's name, comes to us as it is.
+// logger prints go-plugin's warnings. The plugin's standard error, which go-plugin
+// logs under the program's name, is printed without its decoration.
 func (h *host) logger(program string) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "plugin", Level: hclog.Warn, DisableTime: true, Output: &lines{emit: h.log},
+		Name: "plugin", Level: hclog.Warn, DisableTime: true, Output: &lineWriter{emit: h.log},
 		SubloggerHook: func(sub hclog.Logger) hclog.Logger {
 			if sub.Name() == "plugin."+program {
 				return hclog.NewNullLogger()
@@ -209,11 +196,11 @@ func (h *host) logger(program string) hclog.Logger {
 	})
 }
 
-func (h *host) log(line string) { h.say(record{Log: line}) }
+func (h *host) log(line string) { h.print(record{Log: line}) }
 
-// anything is the name of the one plugin that this host dispenses: a client that
-// calls nothing, since what a plugin serves is its own.
-const anything = "plugin"
+// pluginName is the name of the one plugin that this host dispenses: a client that
+// calls nothing, since every plugin serves something else.
+const pluginName = "plugin"
 
 type service struct{ plugin.NetRPCUnsupportedPlugin }
 
@@ -225,43 +212,44 @@ func (*service) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.C
 	return conn, nil
 }
 
-// A record is one line, of which proc keeps 16 KiB: room for these even where
-// each byte becomes six, as JSON has control characters.
+// A record is one line, of which proc keeps 16 KiB: enough for these lengths, even
+// if JSON turns each byte into six, as it does with control characters.
 const (
 	maxError = 2400
 	maxLine  = 1 << 10
 )
 
-// shorten leaves out the middle of a text that is too long to be told, which is
-// what the plugin printed: go-plugin's own words are at both ends.
+// shorten drops the middle of a long text, which is what the plugin printed:
+// go-plugin's own words are at both ends.
 func shorten(text string) string {
-	left := len(text) - maxError
-	if left <= 0 {
+	dropped := len(text) - maxError
+	if dropped <= 0 {
 		return text
 	}
 	half := maxError / 2
-	return fmt.Sprintf("%s[%d bytes left out]%s", text[:half], left, text[len(text)-half:])
+	return fmt.Sprintf("%s[%d bytes left out]%s", text[:half], dropped, text[len(text)-half:])
 }
 
-// lines emits what is written to it line by line, without blank lines and
-// without what is longer than maxLine. It belongs to one goroutine at a time.
-type lines struct {
+// lineWriter emits each line written to it, up to maxLine, except blank ones. It
+// belongs to one goroutine at a time.
+type lineWriter struct {
 	kept []byte
 	emit func(string)
 }
 
 // Write never fails.
-func (l *lines) Write(b []byte) (int, error) {
+func (w *lineWriter) Write(b []byte) (int, error) {
 	for rest, ended := b, true; ended; {
 		var line []byte
 		line, rest, ended = bytes.Cut(rest, []byte{'\n'})
-		l.kept = append(l.kept, line[:min(len(line), maxLine-len(l.kept))]...)
-		if ended && len(bytes.TrimSpace(l.kept)) > 0 {
-			l.emit(string(bytes.TrimRight(l.kept, "\r")))
+		w.kept = append(w.kept, line[:min(len(line), maxLine-len(w.kept))]...)
+		if !ended {
+			break
 		}
-		if ended {
-			l.kept = l.kept[:0]
+		if len(bytes.TrimSpace(w.kept)) > 0 {
+			w.emit(string(bytes.TrimRight(w.kept, "\r")))
 		}
+		w.kept = w.kept[:0]
 	}
 	return len(b), nil
 }

@@ -53,10 +53,9 @@ func request(t testing.TB, set ...string) stock.Request {
 	// The race detector would rest for a second at each exit.
 	set = append(set, tag, "GORACE=atexit_sleep_ms=0")
 	return stock.Request{
-		Host:  []string{self(t), hostWord},
-		Env:   proc.Environ(os.Environ(), true, set),
-		Spec:  stock.Spec{CookieKey: "ZOO_COOKIE", CookieValue: "monkey"},
-		Limit: 20 * time.Second,
+		Host: []string{self(t), hostWord},
+		Env:  proc.Environ(os.Environ(), true, set),
+		Spec: stock.Spec{CookieKey: "ZOO_COOKIE", CookieValue: "monkey", Limit: 20 * time.Second},
 	}
 }
 

@@ -95,7 +95,7 @@ func TestPythonHangs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
 			r := zoo(t, test.args...)
-			r.Limit = 2 * time.Second
+			r.Spec.Limit = 2 * time.Second
 			r.Spec.StartTimeout = time.Minute
 			o := run(t, r)
 			holds(t, o, all[:slices.Index(all, test.hung)], "")

@@ -27,7 +27,7 @@ func init() {
 func TestSuspended(t *testing.T) {
 	runnertest.NothingLeft(t)
 	r := fake(t, "suspends its host")
-	r.Limit, r.Spec.StartTimeout = 100*time.Millisecond, time.Second
+	r.Spec.Limit, r.Spec.StartTimeout = 100*time.Millisecond, time.Second
 	if o := run(t, r); o.Hung != stock.StepStart || o.Crashed != "" || len(o.Steps) > 0 {
 		t.Errorf("got %+v", o)
 	}
