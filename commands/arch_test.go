@@ -67,6 +67,7 @@ var rooms = map[string][]string{
 var reserved = map[string][]string{
 	"github.com/fatih/color":         {"commands/ui"},
 	"github.com/mattn/go-isatty":     {"commands/ui"},
+	"github.com/mattn/go-runewidth":  {"commands/ui"},
 	"github.com/urfave/cli":          {"commands"},
 	"github.com/hashicorp/go-plugin": {"runner/grpcplugin", "runner/check/stock"},
 	"google.golang.org/grpc":         {"runner/grpcplugin", "runner/check/stock"},

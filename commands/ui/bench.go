@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// BenchPhase is what was measured of one way of using a plugin.
+// BenchPhase is what was measured in one phase.
 type BenchPhase struct {
 	Name   string
 	Rounds int
@@ -18,7 +18,7 @@ type BenchPhase struct {
 	PerSecond               float64
 }
 
-// BenchResult is a whole measurement: of what, and its phases in order.
+// BenchResult is a whole measurement.
 type BenchResult struct {
 	Plugin, Hook, Transport, Python string
 	Phases                          []BenchPhase
@@ -28,8 +28,8 @@ type BenchResult struct {
 // {"schema", "plugin", "hook", "transport", "python", "phases": [{"name",
 // "rounds", "jobs", "min_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms",
 // "per_second"}]}.
-func (s *Streams) Bench(m BenchResult, jsonFace bool) error {
-	if jsonFace {
+func (s *Streams) Bench(m BenchResult, asJSON bool) error {
+	if asJSON {
 		return s.writeJSON(benchShape(m))
 	}
 	return s.writeOut(s.benchTable(m.Phases) + "\n" + s.benchPicture(m.Phases))
@@ -63,40 +63,28 @@ func benchShape(m BenchResult) any {
 	}{1, m.Plugin, m.Hook, m.Transport, m.Python, phases}
 }
 
-// fineMS is in milliseconds with the digits that a call of some microseconds has.
+// fineMS is a duration in milliseconds, to 100 ns: a call may take some microseconds.
 func fineMS(d time.Duration) float64 { return math.Round(float64(d)/1e2) / 1e4 }
 
 // benchTable is a line for each phase.
 func (s *Streams) benchTable(phases []BenchPhase) string {
-	rows := [][]string{{"PHASE", "ROUNDS", "MIN", "P50", "P90", "P99", "MAX", "PER SECOND"}}
+	rows := make([][]cell, 1, len(phases)+1)
+	for i, title := range []string{"PHASE", "ROUNDS", "MIN", "P50", "P90", "P99", "MAX", "PER SECOND"} {
+		rows[0] = append(rows[0], cell{text: title, right: i > 0})
+	}
 	for _, p := range phases {
-		row := []string{p.Name, strconv.Itoa(p.Rounds)}
+		row := []cell{{text: p.Name}, {text: strconv.Itoa(p.Rounds), right: true}}
 		for _, d := range []time.Duration{p.Min, p.P50, p.P90, p.P99, p.Max} {
-			row = append(row, digits(d))
+			row = append(row, cell{text: digits(d), right: true})
 		}
-		rows = append(rows, append(row, grouped(int64(math.Round(p.PerSecond)))))
+		rows = append(rows, append(row, cell{text: grouped(int64(math.Round(p.PerSecond))), right: true}))
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, text := range row {
-			widths[i] = max(widths[i], textCells(text))
-		}
-	}
-	var b strings.Builder
-	for n, row := range rows {
-		line := row[0] + strings.Repeat(" ", widths[0]-textCells(row[0]))
-		for i, text := range row[1:] {
-			line += strings.Repeat(" ", 2+widths[i+1]-textCells(text)) + text
-		}
-		if n == 0 {
-			line = s.PaintOut(Bold, line)
-		}
-		b.WriteString(line + "\n")
-	}
-	return b.String()
+	lines := s.table(rows)
+	lines[0] = s.PaintOut(Bold, lines[0])
+	return strings.Join(lines, "\n") + "\n"
 }
 
-// digits is a time with three digits that count.
+// digits is a duration with three significant digits.
 func digits(d time.Duration) string {
 	value, unit := float64(d.Nanoseconds())/1000, "µs"
 	switch {
@@ -115,15 +103,15 @@ func digits(d time.Duration) string {
 	return strconv.FormatFloat(value, 'f', places, 64) + " " + unit
 }
 
-// The picture's scale: from 1 µs to 10 s, a decade has so many cells.
+// The picture's scale runs from 1 µs to 10 s.
 const (
 	decades      = 7
 	decadeCells  = 8
 	pictureCells = decades * decadeCells
 )
 
-// benchPicture shows where the phases are on a logarithmic scale: a line from the
-// shortest to the longest, thick up to the 99th percentile, and the median on it.
+// benchPicture draws the phases on a logarithmic scale: a line from the shortest to the
+// longest time, thick up to the 99th percentile, with the median on it.
 func (s *Streams) benchPicture(phases []BenchPhase) string {
 	column := 0
 	for _, p := range phases {
@@ -149,7 +137,7 @@ func (s *Streams) benchPicture(phases []BenchPhase) string {
 	return b.String()
 }
 
-// cellOf is where a time is in the picture.
+// cellOf is the place of a duration in the picture.
 func cellOf(d time.Duration) int {
 	us := float64(d) / float64(time.Microsecond)
 	if us <= 1 {

@@ -9,21 +9,21 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// CheckResult is what a check of one plugin came to.
+// CheckResult is the result of checking one plugin.
 type CheckResult struct {
 	hook.Report
 	// ExitCode is 0 when the plugin passed.
 	ExitCode int
-	// Err says why the check itself ended early, such as that it was
-	// interrupted; nil when it went to its end.
+	// Err says why the check itself ended early, such as that it was interrupted;
+	// nil if it ran to its end.
 	Err *hook.Error
 }
 
-// passed tells whether the check went to its end and found the plugin good.
+// passed reports whether the check ran to its end and found the plugin good.
 func (c CheckResult) passed() bool { return c.Err == nil && c.ExitCode == 0 }
 
-// verdict is the worst of the stages. What was not looked at is not ok, so a
-// check that ended early is a failure.
+// verdict is the worst of the stages. A check that ended early is a failure, since
+// it did not look at everything.
 func (c CheckResult) verdict() hook.Verdict {
 	if c.Err != nil {
 		return hook.Failure
@@ -42,9 +42,9 @@ func (c CheckResult) word() (string, Color) {
 	return "passed", Green
 }
 
-// verdictLine says how the check came out, such as "passed with 2 warnings in
-// 412 ms" or "failed: health (exit 7), 1 failure, in 2.1 s", its first word
-// apart. It is one line, and not escaped.
+// verdictLine is the result in one line, its first word apart, such as "passed with 2
+// warnings in 412 ms" or "failed: health (exit 7), 1 failure, in 2.1 s". It is not
+// escaped.
 func (c CheckResult) verdictLine(strict bool) (word, rest string, color Color) {
 	word, color = c.word()
 	counts := c.counts()
@@ -65,8 +65,8 @@ func (c CheckResult) verdictLine(strict bool) (word, rest string, color Color) {
 	return word, rest + strings.Join(append(counts, "in "+span(c.Took)), ", "), color
 }
 
-// where is what a check that did not pass names: its error, else the first of
-// the worst stages.
+// where is the error of a check that did not pass, or else the first of its worst
+// stages.
 func (c CheckResult) where() string {
 	if c.Err != nil {
 		return strings.ReplaceAll(c.Err.Error(), "\n", " ")
@@ -97,23 +97,23 @@ func plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// CheckPrinter prints checks on standard output for people, one after another.
-// Make one with [Streams.Checks]; it is for one goroutine at a time. The errors
-// of its methods are those of the write, see [IsClosedPipe].
+// CheckPrinter prints checks on standard output for people, one after another. Make
+// one with [Streams.Checks]. One goroutine at a time uses it. The errors of its methods
+// are those of the write, see [IsClosedPipe].
 type CheckPrinter struct {
-	// Shown tells that what a plugin prints is on standard error already: a
-	// finding whose lines were passed on does not tell the last of them again.
+	// Shown says that standard error has what a plugin prints: a finding does not
+	// repeat its last lines.
 	Shown bool
 
 	s       *Streams
 	strict  bool
 	began   time.Time
-	skipped []hook.Stage // not yet printed; their messages are the same
+	skipped []hook.Stage // not yet printed; all have the same message
 	all     []CheckResult
 }
 
-// Checks returns a printer for the checks of one run. With strict warnings
-// count as failures.
+// Checks returns a printer for the checks of one run. With strict, warnings count as
+// failures.
 func (s *Streams) Checks(strict bool) *CheckPrinter {
 	return &CheckPrinter{s: s, strict: strict, began: s.now()}
 }
@@ -127,23 +127,22 @@ func (p *CheckPrinter) Begin(plugin string) error {
 	return p.print(text)
 }
 
-// Stage prints a stage that has ended, and what it found. Stages that were
-// skipped for the same reason become one line, so a skipped one is printed with
-// what comes next.
+// Stage prints a stage that has ended, and what it found. Stages skipped for the same
+// reason become one line, so a skipped one is printed with what comes next.
 func (p *CheckPrinter) Stage(st hook.Stage) error {
 	if st.Verdict != hook.Skipped || len(st.Findings) > 0 {
-		return p.print(p.takeSkipped() + p.stage(st))
+		return p.print(p.flushSkipped() + p.stage(st))
 	}
 	text := ""
 	if len(p.skipped) > 0 && p.skipped[0].Message != st.Message {
-		text = p.takeSkipped()
+		text = p.flushSkipped()
 	}
 	p.skipped = append(p.skipped, st)
 	return p.print(text)
 }
 
-// takeSkipped is the line of the skipped stages, empty when there are none.
-func (p *CheckPrinter) takeSkipped() string {
+// flushSkipped is the line of the skipped stages, empty if there are none.
+func (p *CheckPrinter) flushSkipped() string {
 	skipped := p.skipped
 	p.skipped = nil
 	switch len(skipped) {
@@ -163,16 +162,16 @@ func (p *CheckPrinter) takeSkipped() string {
 	return p.stage(joined)
 }
 
-// End prints how the check of a plugin came out. Of c.Err it tells the message
-// alone: [Streams.Fail] tells the rest.
+// End prints the result of a plugin's check. Of c.Err it prints the message alone:
+// [Streams.Fail] prints the rest.
 func (p *CheckPrinter) End(c CheckResult) error {
 	p.all = append(p.all, c)
 	word, rest, color := c.verdictLine(p.strict)
-	return p.print(p.takeSkipped() + p.s.PaintOut(color, word) + p.s.outPart(rest) + "\n")
+	return p.print(p.flushSkipped() + p.s.PaintOut(color, word) + p.s.outPart(rest) + "\n")
 }
 
-// Finish prints what comes after the last plugin: a table when there were
-// several, and where to read about what was found, if anything was.
+// Finish prints what comes after the last plugin: a table if there were several, and
+// where to read about a finding.
 func (p *CheckPrinter) Finish() error {
 	text := ""
 	if len(p.all) > 1 {
@@ -184,7 +183,7 @@ func (p *CheckPrinter) Finish() error {
 	return p.print(text)
 }
 
-// findingHint names the page of a finding, one of the worst.
+// findingHint names the page of one of the worst findings.
 func findingHint(all []CheckResult) string {
 	var id string
 	worst, several := hook.OK, false
@@ -212,54 +211,30 @@ func findingHint(all []CheckResult) string {
 
 // table has a row for each plugin, and a line that sums them up.
 func (p *CheckPrinter) table() string {
-	rows := [][]string{{"PLUGIN", "RESULT", "EXIT", "FAILURES", "WARNINGS", "TIME"}}
+	number := func(text string) cell { return cell{text: text, right: true} }
+	rows := [][]cell{{{text: "PLUGIN"}, {text: "RESULT"}, number("EXIT"), number("FAILURES"), number("WARNINGS"), number("TIME")}}
 	passed := 0
 	for _, c := range p.all {
-		word, _ := c.word()
-		rows = append(rows, []string{
-			p.s.outLine(c.Plugin), word, strconv.Itoa(c.ExitCode),
-			strconv.Itoa(c.Count(hook.Failure)), strconv.Itoa(c.Count(hook.Warning)), span(c.Took),
+		word, color := c.word()
+		rows = append(rows, []cell{
+			{text: p.s.outLine(c.Plugin)}, {text: word, color: color}, number(strconv.Itoa(c.ExitCode)),
+			number(strconv.Itoa(c.Count(hook.Failure))), number(strconv.Itoa(c.Count(hook.Warning))), number(span(c.Took)),
 		})
 		if c.passed() {
 			passed++
 		}
 	}
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], textCells(cell))
-		}
-	}
-	var b strings.Builder
-	for i, row := range rows {
-		for j, cell := range row {
-			gap := strings.Repeat(" ", widths[j]-textCells(cell))
-			switch {
-			case j >= 2: // numbers
-				cell = gap + cell
-			case j == 1 && i > 0:
-				_, color := p.all[i-1].word()
-				cell = p.s.PaintOut(color, cell) + gap
-			default:
-				cell += gap
-			}
-			if j > 0 {
-				cell = "  " + cell
-			}
-			b.WriteString(cell)
-		}
-		b.WriteString("\n")
-	}
-	fmt.Fprintf(&b, "%d of %s passed in %s\n", passed, plural(len(p.all), "plugin"), span(p.s.now().Sub(p.began)))
-	return b.String()
+	return strings.Join(p.s.table(rows), "\n") +
+		fmt.Sprintf("\n%d of %s passed in %s\n", passed, plural(len(p.all), "plugin"), span(p.s.now().Sub(p.began)))
 }
 
-// print writes lines to standard output, and has the live line drawn again.
+// print writes lines to standard output, and draws the line of the progress, which a
+// terminal would otherwise show blinking.
 func (p *CheckPrinter) print(text string) error {
 	if text == "" {
 		return nil
 	}
 	err := p.s.writeOut(text)
-	p.s.waits.redraw()
+	p.s.drawWait(nil)
 	return err
 }

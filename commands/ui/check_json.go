@@ -75,8 +75,8 @@ func shapeOfStage(st hook.Stage) stageShape {
 	return shape
 }
 
-// detailsJSON writes each value as JSON, without those that are null. One that
-// JSON cannot say, such as NaN, becomes its text.
+// detailsJSON writes each value as JSON and leaves out null. A value that JSON does not
+// have, such as NaN, becomes text.
 func detailsJSON(details map[string]any) map[string]json.RawMessage {
 	values := map[string]json.RawMessage{}
 	for name, value := range details {

@@ -22,11 +22,11 @@ func TestProgress(t *testing.T) {
 		if got, want := errs.take(), `| launch \x1b (0.0 s)`; got != want {
 			t.Fatalf("got %q at once, want %q", got, want)
 		}
-		time.Sleep(brisk)
+		time.Sleep(tick)
 		synctest.Wait()
 		s.Note("by the way")
 		stage.Store("health")
-		time.Sleep(brisk)
+		time.Sleep(tick)
 		synctest.Wait()
 		// A stage's line erases it, and it is back before the next picture.
 		if err := s.Checks(false).Stage(hook.Stage{Name: "launch"}); err != nil {
@@ -56,7 +56,7 @@ func TestProgressBetweenStages(t *testing.T) {
 		stop := s.Progress(func() string { return "checking" })
 		p := s.Checks(false)
 		for range 20 {
-			time.Sleep(brisk / 2)
+			time.Sleep(tick / 2)
 			if err := p.Stage(hook.Stage{Name: "stop"}); err != nil {
 				t.Fatal(err)
 			}
@@ -83,13 +83,13 @@ func TestProgressAroundWaiting(t *testing.T) {
 			does      func()
 			has, lack string
 		}{
-			{quickly - brisk/2, nil, "outer (0.9 s)", "inner"},
-			{3 * tick, nil, "inner (1 s)", "outer"},
+			{quick - tick/2, nil, "outer (0.9 s)", "inner"},
+			{3 * tick, nil, "inner (1.0 s)", "outer"},
 			{0, inner, "", "outer"},
 			{3 * tick, nil, "outer (1.", "inner"},
 			{time.Minute, nil, "outer (1 min 1 s)", "inner"},
 			{0, outer, eraseLine, "outer"},
-			{quickly, nil, "", "outer"},
+			{quick, nil, "", "outer"},
 		} {
 			if step.does != nil {
 				step.does()

@@ -7,10 +7,10 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// What the reports for other programs, JUnit's and GitHub's, have in common.
+// What the reports for other programs, JUnit and GitHub, share.
 
-// findingsOf are a stage's findings with the worst first. A stage that is worse
-// than all of them has its message for one.
+// findingsOf are a stage's findings, the worst first. If the stage is worse than all
+// of them, its message is one more.
 func findingsOf(st hook.Stage) []hook.Finding {
 	findings := slices.Clone(st.Findings)
 	if worst := st.Worst(); st.Verdict > hook.Skipped && (worst == nil || worst.Verdict < st.Verdict) {
@@ -20,7 +20,7 @@ func findingsOf(st hook.Stage) []hook.Finding {
 	return findings
 }
 
-// visible makes a text of several lines harmless wherever it is read.
+// visible escapes a text of several lines for a file.
 func visible(text string) string {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	for i, line := range lines {

@@ -13,12 +13,12 @@ import (
 const (
 	verdictCells = len("failure")
 	stageCells   = len("interpreter")
-	// findingColumn is where what a stage found stands, messageColumn where its
+	// findingColumn is where a stage's findings begin, messageColumn where its
 	// message does.
 	findingColumn = 2 + verdictCells + 2
 	messageColumn = findingColumn + stageCells + 2
-	// leastWrap is how narrow a column may be for pyplug to break lines in it;
-	// the terminal does it in a narrower one.
+	// leastWrap is how narrow a column may be for pyplug to break its lines. In a
+	// narrower one the terminal breaks them.
 	leastWrap = 30
 )
 
@@ -26,15 +26,12 @@ var verdictColors = map[hook.Verdict]Color{
 	hook.OK: Green, hook.Note: Cyan, hook.Warning: Yellow, hook.Failure: Red,
 }
 
-// paintVerdict colours text as a verdict has it. What was skipped stays plain.
+// paintVerdict colours text by a verdict. A skipped stage stays plain.
 func (s *Streams) paintVerdict(v hook.Verdict, text string) string {
-	if c, ok := verdictColors[v]; ok {
-		return s.PaintOut(c, text)
-	}
-	return text
+	return s.PaintOut(verdictColors[v], text)
 }
 
-// stage is the line of a stage, and below it what it found:
+// stage is the line of a stage, with its findings below:
 //
 //	warning  services     no controller is served  [no-controller]  12 ms
 //	         fix: serve plugin.GRPCController
@@ -71,8 +68,8 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 	return b.String()
 }
 
-// ownFinding is the index of the finding that the stage's message is of, the
-// worst where there are several; -1 for none.
+// ownFinding is the index of the finding whose message is the stage's, the worst of
+// several; -1 for none.
 func ownFinding(st hook.Stage) int {
 	own := -1
 	for i, f := range st.Findings {
@@ -90,7 +87,7 @@ func idTail(f hook.Finding) []string {
 	return []string{"[" + f.ID + "]"}
 }
 
-// details adds what a finding knows beside its message, then what to do.
+// details adds what a finding knows besides its message, then the fixes.
 func (p *CheckPrinter) details(b *strings.Builder, f hook.Finding, column int) {
 	const inPage = 2 // what a page indents by itself
 	details := p.s.newOutPage(column - inPage)
@@ -104,9 +101,9 @@ func (p *CheckPrinter) details(b *strings.Builder, f hook.Finding, column int) {
 	}
 }
 
-// labelled adds a text behind a label of some cells, by which all lines but the
-// first are indented, and after it the parts of its tail. On a terminal that is
-// wide enough lines are broken between words.
+// labelled adds a text behind a label, and after it the parts of its tail. The label
+// takes that many cells, and so does the indentation of all other lines. On a terminal
+// that is wide enough it breaks lines between words.
 func (p *CheckPrinter) labelled(b *strings.Builder, label string, cells int, text string, tail []string) {
 	room, indent := 0, strings.Repeat(" ", cells)
 	if p.s.OutTTY {
@@ -138,13 +135,12 @@ func (p *CheckPrinter) labelled(b *strings.Builder, label string, cells int, tex
 	}
 }
 
-// outPart makes a part of a line harmless that stands behind other text.
+// outPart escapes a part of a line that stands behind other text.
 func (s *Streams) outPart(text string) string {
 	return string(appendEscaped(nil, strings.ReplaceAll(text, "\n", " "), s.OutTTY, false))
 }
 
-// newOutPage returns a page for standard output whose lines will be indented by
-// some cells more.
+// newOutPage returns a page for standard output whose lines will be indented further.
 func (s *Streams) newOutPage(indent int) *page {
 	p := &page{relative: s.relative, escape: func(text string, first bool) string {
 		return string(appendEscaped(nil, text, s.OutTTY, first))
@@ -155,8 +151,8 @@ func (s *Streams) newOutPage(indent int) *page {
 	return p
 }
 
-// finding adds what a finding knows and its message does not say: where it is,
-// and its error as a failure would show it.
+// finding adds what a finding knows and its message does not say: its place, and its
+// error as a failure shows it.
 func (p *page) finding(f hook.Finding, shown bool) {
 	if f.File != "" && !inFrames(f) {
 		where := p.relative(f.File)
@@ -178,7 +174,7 @@ func (p *page) finding(f hook.Finding, shown bool) {
 	p.cause(f.Err, headline, shown)
 }
 
-// inFrames tells whether the finding's error names its place.
+// inFrames reports whether the finding's error names its place.
 func inFrames(f hook.Finding) bool {
 	if f.Err == nil {
 		return false

@@ -6,15 +6,16 @@ import (
 	"github.com/fatih/color"
 )
 
-// Color is how a text is set off.
+// Color is the colour of a text. The zero Color is none.
 type Color uint8
 
 // The colours that pyplug uses, and for what.
 const (
-	Red    Color = iota // error, failure
-	Yellow              // warning
-	Green               // ok
-	Cyan                // hint, note
+	NoColor Color = iota
+	Red           // error, failure
+	Yellow        // warning
+	Green         // ok
+	Cyan          // hint, note
 	Bold
 )
 

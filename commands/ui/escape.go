@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// appendEscaped appends one line of text that pyplug did not write, made
-// harmless. This is the only place that says how:
+// appendEscaped appends one line of text that pyplug did not write, made harmless. This
+// is the only place that says how:
 //
-//   - On a terminal every control character but the tab is made visible, and so
-//     is every byte that is not UTF-8: escape sequences can retype the screen,
-//     set the clipboard, or hide what was printed.
-//   - Elsewhere control characters are left alone, but for the carriage return,
-//     at which CI systems end a line.
-//   - Elsewhere too, what CI systems take for a command is broken by a
-//     backslash: GitHub's and Azure's "##[…]", "##vso[…]" and TeamCity's
-//     "##teamcity[…]" anywhere in a line, GitHub's "::…" where it starts one,
-//     blanks before it not counted. Only a line without a label can start so.
+//   - On a terminal every control character except the tab becomes visible, and so does
+//     every byte that is not UTF-8: escape sequences can rewrite the screen, set the
+//     clipboard, or hide what was printed.
+//   - Elsewhere control characters stay, except the carriage return, at which CI systems
+//     end a line.
+//   - Elsewhere a backslash also breaks what CI systems take for a command: GitHub's and
+//     Azure's "##[…]", "##vso[…]" and TeamCity's "##teamcity[…]" anywhere in a line, and
+//     GitHub's "::…" at the start of one, behind blanks, too. Only a line without a
+//     label can start so; first says that this text starts its line.
 func appendEscaped(dst []byte, line string, terminal, first bool) []byte {
 	if terminal {
 		return appendVisible(dst, line)
@@ -53,7 +53,7 @@ func appendEscaped(dst []byte, line string, terminal, first bool) []byte {
 	}
 }
 
-// isCommand tells whether s begins with two number signs, letters and a bracket.
+// isCommand reports whether s begins with two number signs, letters and a bracket.
 func isCommand(s string) bool {
 	s, found := strings.CutPrefix(s, "##")
 	if !found {
@@ -66,7 +66,7 @@ func isCommand(s string) bool {
 	return i < len(s) && s[i] == '['
 }
 
-// appendVisible makes control characters and bytes that are not UTF-8 visible.
+// appendVisible escapes control characters and bytes that are not UTF-8.
 func appendVisible(dst []byte, line string) []byte {
 	start := 0
 	for i := 0; i < len(line); {
@@ -95,12 +95,12 @@ func appendVisible(dst []byte, line string) []byte {
 	return append(dst, line[start:]...)
 }
 
-// escapeLine makes one line for standard error harmless. It may start a line.
+// escapeLine escapes one whole line for standard error.
 func (s *Streams) escapeLine(line string) string {
 	return string(appendEscaped(nil, line, s.ErrTTY, true))
 }
 
-// escapeText does it for a text of several lines, all but the first indented.
+// escapeText escapes a text of several lines, and indents all but the first.
 func (s *Streams) escapeText(text, indent string) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for i, line := range lines {
@@ -112,8 +112,8 @@ func (s *Streams) escapeText(text, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// guardJSON breaks in JSON what CI systems take for a command, without changing
-// what the JSON says. A number sign stands only inside a string.
+// guardJSON breaks what CI systems take for a command, without changing what the JSON
+// means. In JSON a number sign occurs only inside a string.
 func guardJSON(text []byte) []byte {
 	var dst []byte
 	start := 0

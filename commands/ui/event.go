@@ -6,9 +6,9 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// EventJSON is the public shape of an event of the plugin of that name, a line:
-// {"schema", "time", "name", "worker", "generation", "pid", "from", "to",
-// "reason", "exit", "delay_ms"}.
+// EventJSON is an event of the plugin with that name as a line of JSON: {"schema",
+// "time", "name", "worker", "generation", "pid", "from", "to", "reason", "exit",
+// "delay_ms"}.
 func EventJSON(name string, e hook.Event) []byte {
 	shape := struct {
 		Schema     int         `json:"schema"`
@@ -32,11 +32,10 @@ func EventJSON(name string, e hook.Event) []byte {
 	return append(compactJSON(shape), '\n')
 }
 
-// Attach prints how to attach to a plugin that is kept alive, a line of JSON on
-// standard output.
+// Attach prints how to attach to a background plugin, a line of JSON on standard output.
 func (s *Streams) Attach(line []byte) error { return s.writeOut(string(line) + "\n") }
 
-// Name prints the name of a plugin that was started, as a line.
+// Name prints the name of a started plugin, as a line.
 func (s *Streams) Name(name string) error { return s.writeOut(name + "\n") }
 
 // Stopped prints which plugins were stopped: {"schema", "stopped"}.

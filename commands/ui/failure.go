@@ -1,48 +1,51 @@
 package ui
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Failure is what a failed command shows.
+// Failure is what a failed command prints.
 type Failure struct {
-	// Err is what went wrong; it must not be nil.
+	// Err is what went wrong. It must not be nil.
 	Err *hook.Error
-	// Context says where, a line each, such as "plugin: greeter.py (python
-	// 3.11.7, .venv)".
+	// Context names the plugin if Err does not, a line each.
 	Context []string
-	// Hints say what to do, one each.
+	// Hints are what only the command line knows, besides those of Err.
 	Hints []string
-	// Shown tells that what the plugin printed is on standard error already:
-	// its last lines are not told again in the text.
+	// Shown says that standard error has what the plugin printed: the text does not
+	// repeat its last lines.
 	Shown bool
-	// JSON asks for an object on standard output.
+	// JSON prints an object on standard output.
 	JSON bool
 }
 
 const (
-	// failPatience is how long a reader may take nothing of the error itself.
-	failPatience = 2 * time.Second
-	// heldPatience is the same for a terminal, which may have been stopped by
-	// its user, and for standard output, whose reader works on what it gets.
-	heldPatience = 30 * time.Second
+	// failTimeout is how long a reader may take nothing of the error itself.
+	failTimeout = 2 * time.Second
+	// userTimeout is the same for a terminal, which its user may have paused, and for
+	// standard output, whose reader works on what it gets.
+	userTimeout = 30 * time.Second
 )
 
-// Fail shows a failure: as text on standard error; with f.JSON as an object on
+// Fail prints a failure: as text on standard error; with f.JSON as an object on
 // standard output; with LogJSON as a line of the log. It gives up on a reader of
-// standard error that takes nothing for two seconds, and on a terminal or a
-// reader of standard output after thirty, or two when that did not read before
-// either; on all of them soon after [Streams.ShortenWaits].
+// standard error that takes nothing for two seconds, and on a terminal or a reader of
+// standard output after thirty, or two if that did not read before either; on all of
+// them soon after [Streams.ShortenWaits].
 func (s *Streams) Fail(f Failure) {
 	switch {
-	case f.JSON && !f.unwritten():
-		s.failOut(fmt.Appendf(nil, `{"schema":1,"error":%s}`+"\n", f.ErrorJSON()))
+	case f.JSON && !f.ofOutput():
+		s.failOut(fmt.Sprintf(`{"schema":1,"error":%s}`+"\n", f.ErrorJSON()))
 	case s.LogJSON:
 		s.failErr(string(s.appendLog(nil, "error", f.headline(), []any{"error", f.ErrorJSON()})))
 	default:
@@ -53,59 +56,49 @@ func (s *Streams) Fail(f Failure) {
 func (s *Streams) failErr(text string) {
 	s.screen.add(s.Err, text)
 	if s.ErrTTY {
-		s.screen.flush(heldPatience)
+		s.screen.flush(userTimeout)
 		return
 	}
-	s.screen.flush(failPatience)
+	s.screen.flush(failTimeout)
 }
 
-// failOut writes to standard output, where a write may be under way that its
-// reader does not take.
-func (s *Streams) failOut(line []byte) {
-	limit := heldPatience
+// failOut writes to standard output, where a write may be in progress that its reader
+// does not take.
+func (s *Streams) failOut(line string) {
+	limit := failTimeout
 	if s.outMu.TryLock() {
 		s.outMu.Unlock()
-	} else {
-		limit = failPatience
+		limit = userTimeout
 	}
 	done := make(chan struct{})
 	go func() { // ends with the reader, or with the process
 		defer close(done)
-		_ = s.writeOut(string(line)) // there is nowhere to tell of an error
+		_ = s.writeOut(line) // there is nowhere to report an error
 	}()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
-	case <-s.screen.hastened():
-		// What can be written at once still is.
-		select {
-		case <-done:
-		case <-time.After(hurried):
-		}
+		return
+	case <-time.After(limit):
+		return
+	case <-s.shortened:
+	}
+	select {
+	case <-done:
+	case <-time.After(shortWriteTimeout):
 	}
 }
 
-// subject is what the headline names: the hook, else the kind.
-func (f Failure) subject() string {
-	if f.Err.Hook != "" {
-		return f.Err.Hook
-	}
-	return f.Err.Kind.String()
-}
-
-// headline is the error with its subject in front, but for one of the output, which is
-// no hook's.
+// headline is the error with its hook, or else its kind, in front.
 func (f Failure) headline() string {
-	if f.unwritten() {
+	if f.ofOutput() {
 		return f.Err.Error()
 	}
-	return f.subject() + ": " + f.Err.Error()
+	return cmp.Or(f.Err.Hook, f.Err.Kind.String()) + ": " + f.Err.Error()
 }
 
-// unwritten tells whether standard output is what failed, and so takes no error either.
-func (f Failure) unwritten() bool {
+// ofOutput reports whether standard output is what failed, which no hook caused, and
+// which takes no error either.
+func (f Failure) ofOutput() bool {
 	e := (*OutputError)(nil)
 	return errors.As(f.Err, &e)
 }
@@ -124,8 +117,12 @@ func (s *Streams) failureText(f Failure) string {
 	headline := f.headline()
 	p := s.newPage()
 	p.cause(f.Err, headline, f.Shown)
-	for _, context := range f.Context {
-		p.add(0, context)
+	if f.Err.Plugin != "" {
+		p.add(0, "plugin: "+f.Err.Plugin)
+	} else {
+		for _, context := range f.Context {
+			p.add(0, context)
+		}
 	}
 
 	var b strings.Builder
@@ -153,4 +150,55 @@ func (s *Streams) relative(path string) string {
 		return path
 	}
 	return inside
+}
+
+// withHints returns the error with those of the failure's hints that it does not have.
+func (f Failure) withHints() *hook.Error {
+	e := *f.Err
+	e.Hints = slices.Clone(e.Hints)
+	for _, hint := range f.Hints {
+		if !slices.Contains(e.Hints, hint) {
+			e.Hints = append(e.Hints, hint)
+		}
+	}
+	return &e
+}
+
+// ErrorJSON is the error in its public shape, which stands under the key "error".
+func (f Failure) ErrorJSON() json.RawMessage { return compactJSON(f.withHints()) }
+
+// LineErrorJSON is ErrorJSON with the exception's "type" and its "traceback" as text,
+// as an answer of `run --lines` has it.
+func (f Failure) LineErrorJSON() json.RawMessage {
+	text := f.ErrorJSON()
+	r := f.Err.Python
+	if r == nil {
+		return text
+	}
+	more := compactJSON(struct {
+		Type      string `json:"type,omitempty"`
+		Traceback string `json:"traceback,omitempty"`
+	}{r.Type, Traceback(r)})
+	if string(more) == "{}" {
+		return text
+	}
+	return append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)
+}
+
+// compactJSON writes one of our shapes, which cannot fail, on one line.
+func compactJSON(shape any) json.RawMessage {
+	text, err := plainJSON(shape)
+	if err != nil {
+		panic("a shape of ours is not JSON: " + err.Error())
+	}
+	return guardJSON(text)
+}
+
+// plainJSON writes a value on one line and leaves <, > and & as they are.
+func plainJSON(value any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(value)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

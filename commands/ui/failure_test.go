@@ -231,12 +231,12 @@ func TestLineErrorJSON(t *testing.T) {
 // standard output takes no error either.
 func TestFailureOfOutput(t *testing.T) {
 	err := &hook.Error{Kind: hook.Failed, Err: &OutputError{Err: errors.New("no space left")}}
-	for _, jsonFace := range []bool{false, true} {
+	for _, asJSON := range []bool{false, true} {
 		var out, errs bytes.Buffer
 		s := &Streams{Out: &out, Err: &errs}
-		s.Fail(Failure{Err: err, JSON: jsonFace})
+		s.Fail(Failure{Err: err, JSON: asJSON})
 		if out.Len() > 0 || errs.String() != "error: standard output: no space left\n" {
-			t.Errorf("JSON %v: %q, %q", jsonFace, out.String(), errs.String())
+			t.Errorf("JSON %v: %q, %q", asJSON, out.String(), errs.String())
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// annotation is a command by which GitHub shows something at a line of source.
+// annotation is a command that makes GitHub show a message at a line of source.
 type annotation struct {
 	level, file, title, message string
 	line                        int
@@ -18,14 +18,13 @@ type annotation struct {
 
 var annotationLevels = map[hook.Verdict]string{hook.Failure: "error", hook.Warning: "warning", hook.Note: "notice"}
 
-// mostAnnotations is how many of a level GitHub shows of one step.
+// mostAnnotations is how many annotations of a level GitHub shows of one step.
 const mostAnnotations = 10
 
-// Annotate tells GitHub Actions of what was found, on standard error: an error
-// for a failure or a check that ended early, a warning, or a notice for a note.
-// Of each ten are told, and the last says how many more there were. It is for
-// the caller to know whether GitHub reads; with LogJSON, whose reader wants JSON
-// alone, nothing is told.
+// Annotate prints the findings as annotations for GitHub Actions, on standard error: an
+// error for a failure or a check that ended early, a warning, or a notice for a note,
+// ten of each. The tenth says how many more there are. The caller knows whether GitHub
+// reads them. With LogJSON nothing is printed, since its reader wants JSON alone.
 func (s *Streams) Annotate(all []CheckResult) {
 	if s.LogJSON {
 		return
@@ -82,7 +81,7 @@ func (s *Streams) annotations(c CheckResult) []annotation {
 }
 
 // inWorkspace is a path as GitHub wants it: with slashes, and relative to the
-// directory of the repository where it is inside.
+// repository if it is inside.
 func (s *Streams) inWorkspace(path string) string {
 	cwd, err := s.getwd()
 	if err == nil && !filepath.IsAbs(path) {
@@ -114,7 +113,7 @@ func (a annotation) command() string {
 	return "::" + a.level + " " + strings.Join(properties, ",") + "::" + dataEscapes.Replace(visible(a.message)) + "\n"
 }
 
-// As GitHub's toolkit escapes what stands behind a command, and its properties.
+// GitHub's toolkit escapes the message of a command and its properties like this.
 var (
 	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

@@ -8,10 +8,10 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Healthy prints that a probe found a plugin healthy: {"schema", "healthy",
-// "took_ms", "pid", "python"} or a line.
-func (s *Streams) Healthy(took time.Duration, info hook.Info, jsonFace bool) error {
-	if !jsonFace {
+// Healthy prints that a probe found a plugin healthy: a line, or {"schema", "healthy",
+// "took_ms", "pid", "python"}.
+func (s *Streams) Healthy(took time.Duration, info hook.Info, asJSON bool) error {
+	if !asJSON {
 		return s.writeOut(s.PaintOut(Green, "healthy") + "\n")
 	}
 	line := fmt.Appendf(nil, `{"schema":1,"healthy":true,"took_ms":%s`, milliseconds(took))
@@ -24,19 +24,19 @@ func (s *Streams) Healthy(took time.Duration, info hook.Info, jsonFace bool) err
 	return s.writeOut(string(line) + "}\n")
 }
 
-// Health prints what a watch sees: that a plugin's health is status now, or what
-// a probe returned. A status is a gRPC name, such as "SERVING"; a plugin that has
-// none is healthy without an error.
+// Health prints what a watch sees: a plugin's health status, or the error of a probe. A
+// status is a gRPC name, such as "SERVING"; a plugin without one is healthy if there is
+// no error.
 //
-// A line is the word "healthy" or "unhealthy", then the status and the reason;
-// an object is {"schema", "time", "healthy", "status", "reason"}.
-func (s *Streams) Health(status string, probe *hook.Error, jsonFace bool) error {
+// A line is the word "healthy" or "unhealthy", then the status and the reason; an object
+// is {"schema", "time", "healthy", "status", "reason"}.
+func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
 	healthy := probe == nil && (status == "" || status == "SERVING")
 	reason := ""
 	if probe != nil {
 		reason = probe.Error()
 	}
-	if jsonFace {
+	if asJSON {
 		return s.writeJSON(struct {
 			Schema  int    `json:"schema"`
 			Time    string `json:"time"`

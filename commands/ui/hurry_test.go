@@ -36,7 +36,7 @@ func took(f func()) time.Duration {
 }
 
 // With a plugin that prints without end and nobody who reads, the end of a
-// command costs no more than the error's own patience.
+// command costs no more than the error's own writeTimeout.
 func TestFailNobodyReads(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -45,8 +45,8 @@ func TestFailNobodyReads(t *testing.T) {
 		close     time.Duration
 		fail, say time.Duration
 	}{
-		{"pipe", false, false, 0, failPatience, 0},
-		{"terminal", true, false, 0, heldPatience, 0},
+		{"pipe", false, false, 0, failTimeout, 0},
+		{"terminal", true, false, 0, userTimeout, 0},
 		{"hurry", false, true, 0, 0, 0},
 		{"terminal, hurry", true, true, 0, 0, 0},
 	} {
@@ -61,7 +61,7 @@ func TestFailNobodyReads(t *testing.T) {
 					defer close(ended)
 					flood(o, stop)
 				}()
-				time.Sleep(2 * patience)
+				time.Sleep(2 * writeTimeout)
 				if test.hurry {
 					s.ShortenWaits()
 					s.ShortenWaits()
@@ -119,7 +119,7 @@ func TestHurry(t *testing.T) {
 					} else {
 						time.AfterFunc(before, s.ShortenWaits)
 					}
-					if d := took(func() { wait(s, o) }); d > max(before, 0)+hurried {
+					if d := took(func() { wait(s, o) }); d > max(before, 0)+shortWriteTimeout {
 						t.Errorf("took %v, with the hurry after %v", d, before)
 					}
 					close(g.takes)
@@ -157,7 +157,7 @@ func TestHurryReader(t *testing.T) {
 		go func() {
 			defer close(left)
 			for {
-				time.Sleep(hurried / 2)
+				time.Sleep(shortWriteTimeout / 2)
 				select {
 				case g.takes <- struct{}{}:
 				case <-done:
@@ -167,8 +167,8 @@ func TestHurryReader(t *testing.T) {
 			}
 		}()
 		s.ShortenWaits()
-		if d := took(o.Close); d != hurriedClosing {
-			t.Errorf("took %v, want %v", d, hurriedClosing)
+		if d := took(o.Close); d != shortDrainTimeout {
+			t.Errorf("took %v, want %v", d, shortDrainTimeout)
 		}
 		close(done)
 		<-left

@@ -23,7 +23,7 @@ type junitSuite struct {
 	Cases []junitCase `xml:"testcase"`
 }
 
-// junitCounts are the attributes of a suite, and of them all.
+// junitCounts are the attributes of a suite, and of all suites together.
 type junitCounts struct {
 	Tests    int     `xml:"tests,attr"`
 	Failures int     `xml:"failures,attr"`
@@ -36,39 +36,31 @@ type junitCase struct {
 	ClassName string        `xml:"classname,attr"`
 	Name      string        `xml:"name,attr"`
 	Time      seconds       `xml:"time,attr"`
-	Skipped   *junitReason  `xml:"skipped"`
+	Skipped   *junitSkipped `xml:"skipped"`
 	Error     *junitProblem `xml:"error"`
 	Failure   *junitProblem `xml:"failure"`
-	SystemOut characters    `xml:"system-out,omitempty"`
+	SystemOut *junitText    `xml:"system-out"`
 }
 
-type junitReason struct {
+type junitSkipped struct {
 	Message string `xml:"message,attr"`
 }
 
-type junitProblem struct{ Type, Message, Text string }
-
-// MarshalXML writes the text with its newlines as they are, which the package
-// does for the tokens of a document alone.
-func (p junitProblem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
-	start.Attr = []xml.Attr{
-		{Name: xml.Name{Local: "type"}, Value: p.Type},
-		{Name: xml.Name{Local: "message"}, Value: p.Message},
-	}
-	return characters(p.Text).MarshalXML(e, start)
+type junitProblem struct {
+	Type    string `xml:"type,attr"`
+	Message string `xml:"message,attr"`
+	junitText
 }
 
-// characters is the text of an element.
-type characters string
+// junitText is the text of an element, with its newlines as they are.
+type junitText struct {
+	Escaped string `xml:",innerxml"`
+}
 
-// MarshalXML writes the element.
-func (c characters) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
-	for _, token := range []xml.Token{start, xml.CharData(c), start.End()} {
-		if err := e.EncodeToken(token); err != nil {
-			return err
-		}
-	}
-	return nil
+func newJUnitText(text string) junitText {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+	return junitText{strings.ReplaceAll(b.String(), "&#xA;", "\n")}
 }
 
 type seconds time.Duration
@@ -78,10 +70,10 @@ func (d seconds) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, time.Duration(d).Seconds(), 'f', 3, 64), nil
 }
 
-// WriteJUnit writes checks as JUnit XML, a suite for each plugin and a case for
-// each stage. Failures are failures, and warnings too with strict; what else was
-// found is the standard output of its case, and a check that ended early has one
-// more case with an error. The error is that of w.
+// WriteJUnit writes checks as JUnit XML: a suite for each plugin, a case for each stage.
+// Failures are failures, and with strict warnings, too. Other findings are the standard
+// output of their case. A check that ended early has one more case with an error. The
+// error is that of w.
 func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 	var doc junitSuites
 	for _, c := range all {
@@ -117,7 +109,7 @@ func junitSuiteOf(c CheckResult, strict bool) junitSuite {
 	}
 	if c.Err != nil {
 		suite.put(junitCase{ClassName: name, Name: "check", Error: &junitProblem{
-			Type: c.Err.Kind.String(), Message: visible(c.Err.Error()), Text: problemText(hook.Finding{Err: c.Err}),
+			Type: c.Err.Kind.String(), Message: visible(c.Err.Error()), junitText: newJUnitText(problemText(hook.Finding{Err: c.Err})),
 		}})
 	}
 	return suite
@@ -142,10 +134,10 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 	if strict {
 		least = hook.Warning
 	}
-	var failed, told []string
+	var failed, other []string
 	for _, f := range findingsOf(st) {
 		if f.Verdict < least {
-			told = append(told, headed(f))
+			other = append(other, headed(f))
 			continue
 		}
 		// Readers take one failure of a case, and some of them its text alone.
@@ -155,22 +147,25 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 		}
 	}
 	if c.Failure != nil {
-		c.Failure.Text = strings.Join(failed, "\n")
+		c.Failure.junitText = newJUnitText(strings.Join(failed, "\n"))
 	} else if st.Verdict == hook.Skipped {
-		c.Skipped = &junitReason{visible(st.Message)}
+		c.Skipped = &junitSkipped{visible(st.Message)}
 	}
-	c.SystemOut = characters(strings.Join(told, "\n"))
+	if len(other) > 0 {
+		text := newJUnitText(strings.Join(other, "\n"))
+		c.SystemOut = &text
+	}
 	return c
 }
 
-// headed is a finding with its message: "warning: no controller [no-controller]"
-// and what is known and what to do below.
+// headed is a finding with its headline, such as "warning: no controller
+// [no-controller]".
 func headed(f hook.Finding) string {
 	line := f.Verdict.String() + ": " + strings.Join(append([]string{visible(f.Message)}, idTail(f)...), " ")
 	return strings.TrimRight(line+"\n"+problemText(f), "\n")
 }
 
-// problemText is what a finding knows beside its message, and what to do.
+// problemText is what a finding knows besides its message, and the fixes.
 func problemText(f hook.Finding) string {
 	p := newFilePage()
 	p.finding(f, false)

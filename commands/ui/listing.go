@@ -10,10 +10,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Hooks prints what a plugin offers on standard output: a hook's signature and
-// the first line of its documentation, or the schema as an object.
-func (s *Streams) Hooks(sch schema.Schema, jsonFace bool) error {
-	if jsonFace {
+// Hooks lists a plugin's hooks on standard output: the signature and the first line of
+// the documentation of each, or the schema as an object.
+func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
+	if asJSON {
 		return s.writeJSON(struct {
 			Schema int           `json:"schema"`
 			Hooks  []schema.Hook `json:"hooks"`
@@ -22,14 +22,14 @@ func (s *Streams) Hooks(sch schema.Schema, jsonFace bool) error {
 	return s.writeOut(s.listing(sch.Hooks))
 }
 
-// listing is a line for each hook, but on a terminal that is too narrow for it:
-// there its documentation has lines of its own.
+// listing is a line for each hook. On a terminal that is too narrow for it the
+// documentation has lines of its own.
 func (s *Streams) listing(hooks []schema.Hook) string {
 	room := math.MaxInt
 	if s.OutTTY {
 		room = columns(s.Out)
 	}
-	// Documentation starts in one column, which long signatures do not push.
+	// Documentation starts in one column. Long signatures do not move it.
 	const widest = 48
 	signatures, column := make([]string, len(hooks)), 0
 	for i, h := range hooks {
@@ -68,11 +68,11 @@ func withoutNulls(hooks []schema.Hook) []schema.Hook {
 	return hooks
 }
 
-// Template prints an empty request of a hook, which is indented JSON, as it is:
-// to be filled in. Its object is {"schema", "hook", "template"}.
-func (s *Streams) Template(text []byte, hookName string, jsonFace bool) error {
+// Template prints an empty request of a hook, indented JSON to be filled in, as it is;
+// or {"schema", "hook", "template"}.
+func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
 	text = bytes.TrimSpace(text)
-	if !jsonFace {
+	if !asJSON {
 		if s.OutTTY {
 			text = escapeJSON(text)
 		}
@@ -82,11 +82,10 @@ func (s *Streams) Template(text []byte, hookName string, jsonFace bool) error {
 	return s.writeOut(string(append(line, s.oneLine(text)...)) + "}\n")
 }
 
-// Version prints pyplug's version, the Go that built it and the system it is
-// for, and what this system lacks, if anything: {"schema", "version", "go",
-// "platform", "lacks"} or text.
-func (s *Streams) Version(version, goVersion, platform, lacks string, jsonFace bool) error {
-	if jsonFace {
+// Version prints pyplug's version, the Go that built it, its platform, and what this
+// system lacks, if anything: text, or {"schema", "version", "go", "platform", "lacks"}.
+func (s *Streams) Version(version, goVersion, platform, lacks string, asJSON bool) error {
+	if asJSON {
 		return s.writeJSON(struct {
 			Schema   int    `json:"schema"`
 			Version  string `json:"version"`
@@ -102,7 +101,7 @@ func (s *Streams) Version(version, goVersion, platform, lacks string, jsonFace b
 	return s.writeOut(text)
 }
 
-// outLine makes one line for standard output harmless.
+// outLine escapes one line for standard output.
 func (s *Streams) outLine(line string) string {
 	line = strings.ReplaceAll(line, "\n", " ")
 	return string(appendEscaped(nil, line, s.OutTTY, true))

@@ -22,10 +22,10 @@ func TestHooks(t *testing.T) {
 	text := "greet(name: str) -> str  Says <hello>\\x1b.\nbare()\na_hook_with_a_name_that_is_longer_than_what_sets_the_column()  Long.\ngröße()                  (not implemented) Größe.\n"
 	object := `{"schema":1,"hooks":[{"name":"greet","doc":"Says <hello>\u001b.","params":[{"name":"name","type":"str","required":true,"kind":"ordinary"}],"returns":"str"},` +
 		`{"name":"bare","params":[]},{"name":"a_hook_with_a_name_that_is_longer_than_what_sets_the_column","doc":"Long.","params":[]},{"name":"größe","doc":"Größe.","implemented":false,"params":[]}]}` + "\n"
-	for jsonFace, want := range map[bool]string{false: text, true: object} {
+	for asJSON, want := range map[bool]string{false: text, true: object} {
 		s, out, _ := Test("")
 		s.OutTTY = true
-		if err := s.Hooks(sch, jsonFace); err != nil || out.String() != want {
+		if err := s.Hooks(sch, asJSON); err != nil || out.String() != want {
 			t.Errorf("got\n%s\n%v, want\n%s", out, err, want)
 		}
 	}
@@ -158,10 +158,10 @@ func TestHealth(t *testing.T) {
 		{"", away, `unhealthy  the base is away\x1b`, `"healthy":false,"reason":"the base\nis away\u001b"}`},
 		{"SERVING", away, `unhealthy  SERVING: the base is away\x1b`, `"healthy":false,"status":"SERVING","reason":"the base\nis away\u001b"}`},
 	} {
-		for jsonFace, want := range map[bool]string{false: test.line, true: start + test.shape} {
+		for asJSON, want := range map[bool]string{false: test.line, true: start + test.shape} {
 			s, out, _ := Test("")
 			s.OutTTY, s.Now = true, clock
-			if err := s.Health(test.status, test.probe, jsonFace); err != nil || out.String() != want+"\n" {
+			if err := s.Health(test.status, test.probe, asJSON); err != nil || out.String() != want+"\n" {
 				t.Errorf("%q, %v: got %q, %v, want %q", test.status, test.probe, out, err, want)
 			}
 		}

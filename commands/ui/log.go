@@ -12,14 +12,13 @@ import (
 // timeFormat is RFC 3339 with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// Log writes a line of pyplug's own log to standard error: at the level "info"
-// when Verbose is set, at any other, such as "debug", always. After the message
-// stand pairs of key and value; a value is a string, number, bool, duration,
-// error or what fmt prints.
+// Log writes a line of pyplug's own log to standard error. It drops the level "info"
+// unless Verbose is set. Pairs of key and value follow the message. A value is a string,
+// number, bool, duration, error or anything that fmt prints.
 //
-// A text line is "pyplug | 12:04:05.123 message key=value"; a JSON line is
-// {"time", "level", "message", key: value…}, where durations are numbers of
-// milliseconds and their keys end in "_ms".
+// A text line is "pyplug | 12:04:05.123 message key=value". A JSON line is {"time",
+// "level", "message", key: value…}; durations in it are milliseconds, and their keys end
+// in "_ms".
 func (s *Streams) Log(level, message string, pairs ...any) {
 	if level == "info" && !s.Verbose {
 		return
@@ -47,7 +46,7 @@ func (s *Streams) Log(level, message string, pairs ...any) {
 	s.print(label + s.escapeText(b.String(), "  ") + "\n")
 }
 
-// logLine writes a line of the log's JSON face.
+// logLine writes a line of the log as JSON.
 func (s *Streams) logLine(level, message string, pairs []any) {
 	s.print(string(s.appendLog(nil, level, message, pairs)))
 }
@@ -79,7 +78,7 @@ func appendJSONValue(b []byte, value any) []byte {
 	return appendJSONText(b, fmt.Sprint(value))
 }
 
-// eachPair walks keys and values; a key without a value has none to show.
+// eachPair yields keys and values. It ignores a last key without a value.
 func eachPair(pairs []any) func(yield func(string, any) bool) {
 	return func(yield func(string, any) bool) {
 		for i := 0; i+1 < len(pairs); i += 2 {

@@ -26,13 +26,13 @@ type OutputOptions struct {
 type Output struct {
 	s          *Streams
 	opts       OutputOptions
-	label      string // escaped, with what parts it from the line
+	label      string // escaped, with the separator
 	generation atomic.Int64
-	dropped    atomic.Int64 // lines, not yet told
+	dropped    atomic.Int64 // lines, not yet reported
 }
 
-// PluginOutput returns an Output. Until [Output.SetGeneration] its JSON lines
-// have no generation.
+// PluginOutput returns an Output. Until [Output.SetGeneration] its JSON lines have no
+// generation.
 func (s *Streams) PluginOutput(opts OutputOptions) *Output {
 	o := &Output{s: s, opts: opts}
 	if opts.Label != "" {
@@ -41,28 +41,25 @@ func (s *Streams) PluginOutput(opts OutputOptions) *Output {
 	return o
 }
 
-// SetGeneration tells which generation the lines come from now on.
+// SetGeneration says which generation the lines come from now on.
 func (o *Output) SetGeneration(n int) { o.generation.Store(int64(n)) }
 
-// Line shows one line, without its newline, of the stream "stdout" or "stderr".
-// cut is how many of its bytes were left out. A slow reader of standard error
-// is waited for; when it has taken nothing for a second lines are dropped at
-// once until it takes something, counted, and told of later.
+// Line shows one line, without its newline, of the stream "stdout" or "stderr". cut is
+// how many of its bytes were left out. Line waits for a slow reader of standard error.
+// When that has taken nothing for a second, lines are dropped at once until it takes
+// something; they are counted and reported later.
 //
-// A text line is "label | text"; a JSON line is {"time", "plugin",
-// "generation", "stream", "line", "cut"}.
+// A text line is "label | text"; a JSON line is {"time", "plugin", "generation",
+// "stream", "line", "cut"}.
 func (o *Output) Line(stream, text string, cut int) {
 	if o.opts.Quiet {
 		return
 	}
 	text = strings.TrimSuffix(text, "\r")
-	var dropped int64
 	added := o.s.screen.addWaiting(o.s.Err, func(b []byte) []byte {
-		if dropped = o.dropped.Swap(0); dropped > 0 {
-			b = o.appendDropped(b, dropped)
-		}
+		b = o.appendDropped(b)
 		if o.opts.JSON {
-			return o.appendJSON(b, stream, text, cut)
+			return appendLineJSON(b, o.opts.Label, o.s.now(), int(o.generation.Load()), stream, text, cut)
 		}
 		return o.appendText(b, text, cut)
 	})
@@ -71,48 +68,34 @@ func (o *Output) Line(stream, text string, cut int) {
 	}
 }
 
-// Flush waits a moment until the lines so far are written, so that they are
-// seen before what is printed next on standard output. A reader that is slow is
-// not waited for.
-func (o *Output) Flush() { o.s.screen.flush(shortly) }
+// Flush waits a moment until the lines so far are written, so that they appear before
+// what is printed next on standard output. It does not wait for a slow reader.
+func (o *Output) Flush() { o.s.screen.flush(50 * time.Millisecond) }
 
-// shortly bounds Flush.
-const shortly = 50 * time.Millisecond
-
-// Close waits until all is written: a second for a reader that takes nothing,
-// ten for one that is slow, less after [Streams.ShortenWaits]. It may be called more than once.
+// Close waits until everything is written: a second for a reader that takes nothing,
+// ten for a slow one, less after [Streams.ShortenWaits]. It may be called more than
+// once.
 func (o *Output) Close() {
-	if dropped := o.dropped.Swap(0); dropped > 0 {
-		o.s.screen.add(o.s.Err, string(o.appendDropped(nil, dropped)))
+	if o.dropped.Load() > 0 {
+		o.s.screen.add(o.s.Err, string(o.appendDropped(nil)))
 	}
-	o.s.screen.flush(patience)
+	o.s.screen.flush(writeTimeout)
 }
 
 func (o *Output) appendText(b []byte, text string, cut int) []byte {
-	b = append(b, o.label...)
-	b = appendEscaped(b, text, o.s.ErrTTY, o.label == "")
+	b = appendEscaped(append(b, o.label...), text, o.s.ErrTTY, o.label == "")
 	if cut > 0 {
 		b = append(b, " … ("+grouped(int64(cut))+" bytes left out)"...)
 	}
 	return append(b, '\n')
 }
 
-func (o *Output) appendJSON(b []byte, stream, text string, cut int) []byte {
-	b = append(b, `{"time":"`...)
-	b = o.s.now().AppendFormat(b, timeFormat)
-	b = appendJSONText(append(b, `","plugin":`...), o.opts.Label)
-	if n := o.generation.Load(); n != 0 {
-		b = strconv.AppendInt(append(b, `,"generation":`...), n, 10)
+// appendDropped reports the lines that were dropped, if any.
+func (o *Output) appendDropped(b []byte) []byte {
+	n := o.dropped.Swap(0)
+	if n == 0 {
+		return b
 	}
-	b = appendJSONText(append(b, `,"stream":`...), stream)
-	b = appendJSONText(append(b, `,"line":`...), text)
-	if cut > 0 {
-		b = strconv.AppendInt(append(b, `,"cut":`...), int64(cut), 10)
-	}
-	return append(b, "}\n"...)
-}
-
-func (o *Output) appendDropped(b []byte, n int64) []byte {
 	lines := "lines"
 	if n == 1 {
 		lines = "line"
@@ -124,8 +107,50 @@ func (o *Output) appendDropped(b []byte, n int64) []byte {
 	return append(b, "… "+text+"\n"...)
 }
 
-// appendJSONText appends text as a JSON string for standard error. Readers of
-// logs are strict, so what is not UTF-8 becomes U+FFFD.
+// LogLine prints a line of a plugin's log on standard output: the time, the plugin's
+// name, or "pyplug" for pyplug's own lines, and the line; or the object that
+// [Output.Line] prints, with its "schema". A line without a stream is printed as it is.
+func (s *Streams) LogLine(name string, at time.Time, generation int, stream, text string, asJSON bool) error {
+	at = at.Local()
+	if asJSON {
+		return s.writeOut(`{"schema":1,` + string(appendLineJSON(nil, name, at, generation, stream, text, 0)[1:]))
+	}
+	var b []byte
+	if stream != "" {
+		label := name
+		if stream == "pyplug" {
+			label = stream
+		}
+		b = at.AppendFormat(b, "2006-01-02 15:04:05.000 ")
+		b = append(append(b, label...), " | "...)
+	}
+	b = appendEscaped(b, text, s.OutTTY, stream == "")
+	return s.writeOut(string(append(b, '\n')))
+}
+
+// appendLineJSON appends the object of one line of a plugin's output. What is zero is
+// left out, except the line.
+func appendLineJSON(b []byte, plugin string, at time.Time, generation int, stream, text string, cut int) []byte {
+	b = append(b, '{')
+	if !at.IsZero() {
+		b = append(at.AppendFormat(append(b, `"time":"`...), timeFormat), `",`...)
+	}
+	b = appendJSONText(append(b, `"plugin":`...), plugin)
+	if generation != 0 {
+		b = strconv.AppendInt(append(b, `,"generation":`...), int64(generation), 10)
+	}
+	if stream != "" {
+		b = appendJSONText(append(b, `,"stream":`...), stream)
+	}
+	b = appendJSONText(append(b, `,"line":`...), text)
+	if cut > 0 {
+		b = strconv.AppendInt(append(b, `,"cut":`...), int64(cut), 10)
+	}
+	return append(b, "}\n"...)
+}
+
+// appendJSONText appends text as a JSON string. Readers of logs are strict, so what is
+// not UTF-8 becomes U+FFFD.
 func appendJSONText(b []byte, text string) []byte {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\uFFFD")

@@ -129,13 +129,13 @@ func TestOutputNobodyReads(t *testing.T) {
 		for range lines {
 			o.Line("stdout", line, 0)
 		}
-		if took := time.Since(began); took != patience {
-			t.Errorf("the plugin was held up for %v, want %v", took, patience)
+		if took := time.Since(began); took != writeTimeout {
+			t.Errorf("the plugin was held up for %v, want %v", took, writeTimeout)
 		}
 		o.Close()
 		s.Warn("too late")
-		if took := time.Since(began); took != patience {
-			t.Errorf("closing took until %v, want %v: the reader is known not to read", took, patience)
+		if took := time.Since(began); took != writeTimeout {
+			t.Errorf("closing took until %v, want %v: the reader is known not to read", took, writeTimeout)
 		}
 		close(g.takes)
 		synctest.Wait()
@@ -168,7 +168,7 @@ func TestOutputSlowReader(t *testing.T) {
 				case <-stop:
 					return
 				}
-				time.Sleep(patience - time.Millisecond)
+				time.Sleep(writeTimeout - time.Millisecond)
 			}
 		})
 		line := strings.Repeat("x", 1020)
@@ -234,13 +234,13 @@ func TestOutputConcurrent(t *testing.T) {
 }
 
 func BenchmarkOutput(b *testing.B) {
-	for _, jsonFace := range []bool{false, true} {
-		b.Run(fmt.Sprintf("json=%v", jsonFace), func(b *testing.B) {
+	for _, asJSON := range []bool{false, true} {
+		b.Run(fmt.Sprintf("json=%v", asJSON), func(b *testing.B) {
 			s, _, _ := Test("")
 			r, w := io.Pipe()
 			s.Err = w
 			go func() { _, _ = io.Copy(io.Discard, r) }()
-			o := s.PluginOutput(OutputOptions{Label: "greeter", JSON: jsonFace})
+			o := s.PluginOutput(OutputOptions{Label: "greeter", JSON: asJSON})
 			line := strings.Repeat("some output # ", 7)
 			b.SetBytes(int64(len(line)))
 			for b.Loop() {

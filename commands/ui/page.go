@@ -4,21 +4,22 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"math"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// page collects the lines of an error below its headline: escaped, indented.
+// page collects the lines of an error below its headline, escaped and indented.
 type page struct {
 	lines    []string
 	relative func(path string) string
-	// escape makes a line harmless, or a part of one; first tells that nothing
-	// but blanks stands before it.
+	// escape makes a line harmless, or a part of one. first says that nothing but
+	// blanks stands before it.
 	escape func(text string, first bool) string
-	// columns is the width of the terminal; 0 where there is none.
+	// columns is the width of the terminal; 0 if it is none.
 	columns int
 }
 
@@ -33,7 +34,8 @@ func (s *Streams) newPage() *page {
 	return p
 }
 
-// cause adds all that an error knows and its headline does not say.
+// cause adds what an error knows and its headline does not say. shown says that
+// standard error has what the plugin printed.
 func (p *page) cause(e *hook.Error, headline string, shown bool) {
 	var drawn interface{ Drawing() []string }
 	if errors.As(e.Err, &drawn) && e.Drawing == nil { // until every error is made by hook.NewError
@@ -88,16 +90,16 @@ func (p *page) drawing(lines []string) {
 	}
 }
 
-// isCarets tells whether a line is blanks and then carets.
+// isCarets reports whether a line is blanks and then carets.
 func isCarets(line string) bool {
 	return strings.HasSuffix(line, "^") && strings.Trim(strings.TrimLeft(line, " "), "^") == ""
 }
 
-// point adds one line of text and, below it, carets under text[start:end], at
-// least one. Both lines are made of what escaping left, which may be longer.
+// point adds one line of text and, below it, carets under text[start:end], at least
+// one. Escaping may make the line longer.
 func (p *page) point(depth int, text string, start, end int) {
 	shown := p.escape(text, true)
-	// What the rest becomes is the end of what the whole becomes.
+	// The escaped rest of the text is the end of the escaped text.
 	at := func(i int) int {
 		return len(shown) - len(p.escape(text[i:], strings.TrimSpace(text[:i]) == ""))
 	}
@@ -108,40 +110,37 @@ func (p *page) point(depth int, text string, start, end int) {
 	p.marked(depth, shown, from, to)
 }
 
-// marked adds a line with carets under shown[from:to]. It is broken here where a
-// terminal would wrap it, since that would wrap the carets by themselves.
+// marked adds a line with carets under shown[from:to]. It breaks both where the
+// terminal would wrap them, one after the other.
 func (p *page) marked(depth int, shown string, from, to int) {
 	const tab, least = 8, 20
-	room := max(least, p.columns-len("  ")*(depth+1)-1) // some terminals wrap at the last column
-	var row, marks strings.Builder
-	used := 0
-	flush := func() {
-		p.put(depth, row.String())
-		if strings.Contains(marks.String(), "^") {
-			p.put(depth, marks.String())
-		}
-		row.Reset()
-		marks.Reset()
-		used = 0
+	room := math.MaxInt
+	if p.columns > 0 {
+		room = max(least, p.columns-len("  ")*(depth+1)-1) // some terminals wrap at the last column
 	}
-	for i := 0; i < len(shown); {
-		r, size := utf8.DecodeRuneInString(shown[i:])
-		width, mark := cells(r), strings.Repeat(" ", cells(r))
-		if r == '\t' {
-			width, mark = tab, "\t" // so that it stays below, however wide it is
+	row, marks, used := "", "", 0
+	flush := func() {
+		p.put(depth, row)
+		if strings.Contains(marks, "^") {
+			p.put(depth, marks)
 		}
-		if from <= i && i < to {
-			mark = strings.Repeat("^", cells(r))
+		row, marks, used = "", "", 0
+	}
+	for i, r := range shown {
+		width := runewidth.RuneWidth(r)
+		mark := strings.Repeat(" ", width)
+		switch {
+		case r == '\t':
+			width, mark = tab, "\t" // below the line's, however wide that is
+		case from <= i && i < to:
+			mark = strings.Repeat("^", width)
+		case i >= to:
+			mark = ""
 		}
-		if p.columns > 0 && used+width > room {
+		if used+width > room {
 			flush()
 		}
-		row.WriteString(shown[i : i+size])
-		if i < to {
-			marks.WriteString(mark)
-		}
-		used += width
-		i += size
+		row, marks, used = row+string(r), marks+mark, used+width
 	}
 	flush()
 }
@@ -149,7 +148,7 @@ func (p *page) marked(depth int, shown string, from, to int) {
 // longestDetail is how many bytes of a detail are shown.
 const longestDetail = 240
 
-// status adds what a gRPC status says beside the headline: a line for each of
+// status adds a gRPC status: its code if the headline lacks it, and a line for each of
 // its details.
 func (p *page) status(status *hook.RPCStatus, headline string) {
 	if !strings.Contains(headline, status.Code) {
@@ -187,10 +186,10 @@ func detailText(detail json.RawMessage) string {
 	return name + ": {" + fields
 }
 
-// exit adds how a process ended, where it hung, and what it said last, unless
-// that was shown.
+// exit adds how a process ended, where it hung, and the last lines it printed, unless
+// they were shown.
 func (p *page) exit(e hook.Exit, shown bool) {
-	how := fmt.Sprintf("ended with exit code %d", e.Code)
+	how := "ended with " + e.String()
 	if e.Signal != "" {
 		how = "ended by " + e.Signal
 	}

@@ -21,22 +21,21 @@ type Format uint8
 const (
 	// Plain is the JSON value on one line.
 	Plain Format = iota
-	// Raw is a string as it is, bytes verbatim, nothing for null, for a message
-	// its only string or bytes field, and the JSON value for all else.
+	// Raw is a string as it is, bytes verbatim, nothing for null, the sole string or
+	// bytes field of a message, and the JSON value of anything else.
 	Raw
-	// Envelope is one object that also says which hook, how long and where.
+	// Envelope is one object with the hook, the duration and the process.
 	Envelope
 )
 
-// Result prints what a hook returned on standard output. A streamed result
-// without a value, whose items [Streams.Item] printed, prints nothing but its
-// envelope. The value is written as it is, without being decoded or copied when
-// it is large. The error is that of the write, see [IsClosedPipe], or of a
-// value that is not what r says it is.
+// Result prints what a hook returned on standard output. A streamed result whose items
+// [Streams.Item] printed has no value: only its envelope is printed. The value is
+// written as it is, neither decoded nor, if it is large, copied. The error is that of
+// the write, see [IsClosedPipe], or of a value that is not what r says.
 //
 // An envelope is {"schema", "hook", "result", "binary", "took_ms", "pid",
-// "generation"}; "binary" is true for bytes, whose result is their base64 text,
-// and a streamed result without a value has "done": true in its place.
+// "generation"}. "binary" is true for bytes, whose result is base64 text. A streamed
+// result without a value has "done": true in its place.
 func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Info, generation int) error {
 	value := bytes.TrimSpace(r.Value)
 	if f != Envelope && r.Streamed && len(value) == 0 {
@@ -73,17 +72,38 @@ func (s *Streams) Item(f Format, hookName string, item hook.Item) error {
 	return s.writeParts(nil, s.oneLine(value), []byte("\n"))
 }
 
-// clearForOut erases the line of Waiting when both streams are one terminal; it
-// stays away as long as outMu is held, and for a second of silence. Held: outMu.
+// clearForOut erases the line of a wait if both streams are one terminal. It stays
+// away while outMu is held. Held: outMu.
 func (s *Streams) clearForOut() {
 	if s.OutTTY && s.ErrTTY {
-		s.waits.printed(time.Now())
+		s.waits.valuePrinted()
 		s.screen.status(s.Err, "")
-		s.screen.flush(patience)
+		s.screen.flush(writeTimeout)
 	}
 }
 
-// writeParts writes a line, in one Write unless that would copy much.
+// Lines is standard output for the answers of `run --lines`, while other things are
+// shown. A Write gets whole lines of JSON. The error is that of the write, see
+// [IsClosedPipe].
+func (s *Streams) Lines() io.Writer { return linesOut{s} }
+
+type linesOut struct{ s *Streams }
+
+func (l linesOut) Write(lines []byte) (int, error) {
+	l.s.outMu.Lock()
+	defer l.s.outMu.Unlock()
+	l.s.clearForOut()
+	shown := lines
+	if l.s.OutTTY {
+		shown = escapeJSON(lines)
+	}
+	if _, err := l.s.Out.Write(shown); err != nil {
+		return 0, err
+	}
+	return len(lines), nil
+}
+
+// writeParts writes a line, in one Write unless it is large.
 func (s *Streams) writeParts(start, value, end []byte) error {
 	const small = 64 << 10
 	if len(value) <= small {
@@ -102,8 +122,8 @@ func (s *Streams) writeParts(start, value, end []byte) error {
 	return nil
 }
 
-// oneLine is value as it can be printed on a line of its own. It is value
-// itself unless it was written on several lines, or has to be made visible.
+// oneLine returns value on one line, escaped for a terminal. It is value itself if
+// nothing has to change.
 func (s *Streams) oneLine(value []byte) []byte {
 	if len(value) == 0 {
 		return []byte("null")
@@ -120,9 +140,9 @@ func (s *Streams) oneLine(value []byte) []byte {
 	return value
 }
 
-// escapeJSON writes as escapes what a terminal would act on. JSON itself has
-// seen to all below the blank; what remains is DEL, the C1 controls, and bytes
-// that are not UTF-8. They stand only inside strings.
+// escapeJSON escapes what a terminal would act on. JSON itself escapes everything below
+// the blank; what remains is DEL, the C1 controls, and bytes that are not UTF-8. They
+// occur only inside strings.
 func escapeJSON(value []byte) []byte {
 	var dst []byte
 	start := 0
@@ -177,12 +197,12 @@ func envelopeEnd(r hook.Result, info hook.Info, generation int) []byte {
 	return append(b, "}\n"...)
 }
 
-// milliseconds writes a duration as JSON has it, to the microsecond.
+// milliseconds writes a duration for JSON, to the microsecond.
 func milliseconds(d time.Duration) string {
 	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)
 }
 
-// quoteBase64 makes a JSON string of base64 text, which may be one already.
+// quoteBase64 makes a JSON string of base64 text, unless it is one already.
 func quoteBase64(value []byte) []byte {
 	if len(value) > 0 && value[0] == '"' {
 		return value

@@ -8,44 +8,43 @@ import (
 )
 
 const (
-	// patience is how long a reader of standard error may take nothing before
-	// what else there is to say is dropped.
-	patience = time.Second
-	// closing bounds any wait for a reader that is slow but reads.
-	closing = 10 * time.Second
-	// hurried and hurriedClosing take their places once there is a hurry.
-	hurried        = 100 * time.Millisecond
-	hurriedClosing = time.Second
-	// roomSize is how many bytes may wait to be written before a plugin's
-	// output waits too. pyplug's own lines may take as much again.
+	// writeTimeout is how long a reader of standard error may take nothing before
+	// more output is dropped.
+	writeTimeout = time.Second
+	// drainTimeout bounds any wait for a reader that is slow.
+	drainTimeout = 10 * time.Second
+	// These replace them after ShortenWaits.
+	shortWriteTimeout = 100 * time.Millisecond
+	shortDrainTimeout = time.Second
+	// roomSize is how many bytes may wait to be written before a plugin's output
+	// must wait. pyplug's own lines may take as much again.
 	roomSize = 1 << 20
-	// chunkSize is about how much one Write gets: small enough that a slow
-	// reader is seen to take something, large enough for a gigabyte in seconds.
+	// chunkSize is about how much one Write gets: small enough that progress of a
+	// slow reader is seen, large enough for a gigabyte in seconds.
 	chunkSize = 8 << 10
 )
 
 const eraseLine = "\r\x1b[K"
 
-// screen is standard error: whole lines, written in order by one goroutine that
-// runs while there is something to write, and a status line kept below them.
-// The zero value is ready. It is safe for concurrent use.
+// screen is standard error: whole lines, written in order by one goroutine that runs
+// while there is something to write, and a status line below them. The zero value is
+// ready. It is safe for concurrent use.
 type screen struct {
 	mu      sync.Mutex // protects what follows
-	buf     []byte     // lines not yet taken by the writer
-	spare   []byte     // the writer's last batch, for reuse
-	pending int        // bytes not yet written, buf among them
+	buf     []byte     // lines that the writer has not taken
+	pending int        // bytes not written, including buf
 	written int64      // bytes written since the start
 	writing bool       // the writer runs
 	shown   bool       // a status line is, or will be, the last thing written
-	stuck   bool       // a wait ran out of patience, and nothing was taken since
-	broken  bool       // the reader has gone away: all is discarded
-	haste   bool       // nobody is to be waited for any longer than hurried
-	moved   chan struct{}
-	hasty   chan struct{} // closed with haste; nil until asked for
+	stuck   bool       // a wait timed out, and nothing was written since
+	broken  bool       // the reader has gone away: everything is dropped
+	short   bool       // ShortenWaits was called
+	// changed is closed when something was written or waits were shortened; nil if
+	// nobody waits for it.
+	changed chan struct{}
 }
 
-// add queues whole lines. What cannot be queued, because nobody has read the
-// last two MiB, is dropped.
+// add queues whole lines. It drops them if twice as much as there is room for waits.
 func (c *screen) add(w io.Writer, lines string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,14 +53,14 @@ func (c *screen) add(w io.Writer, lines string) {
 	}
 }
 
-// addWaiting queues whole lines that more appends, once there is room. It
-// returns false, and drops them, when the reader takes nothing for long; from
-// then on at once, until the reader takes something; and always in a hurry.
+// addWaiting queues whole lines, which more appends, once there is room. It drops
+// them and returns false if the reader takes nothing for long; from then on at once,
+// until the reader takes something; and always after shorten.
 func (c *screen) addWaiting(w io.Writer, more func([]byte) []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.pending >= roomSize && !c.broken {
-		if c.stuck || c.haste || !c.wait(patience) {
+		if c.stuck || c.short || !c.wait(writeTimeout) {
 			return false
 		}
 	}
@@ -69,7 +68,7 @@ func (c *screen) addWaiting(w io.Writer, more func([]byte) []byte) bool {
 	return true
 }
 
-// queue appends to the buffer and sees that the writer runs. Held: mu.
+// queue appends to the buffer and starts the writer. Held: mu.
 func (c *screen) queue(w io.Writer, more func([]byte) []byte) {
 	if c.broken {
 		return
@@ -90,10 +89,9 @@ func (c *screen) queue(w io.Writer, more func([]byte) []byte) {
 func (c *screen) write(w io.Writer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.buf) > 0 && !c.broken {
-		batch := c.buf
-		c.buf, c.spare = c.spare[:0], nil
-		for rest := batch; len(rest) > 0 && !c.broken; {
+	for len(c.buf) > 0 {
+		rest := c.buf
+		for c.buf = nil; len(rest) > 0 && !c.broken; {
 			n := chunk(rest)
 			c.mu.Unlock()
 			_, err := w.Write(rest[:n])
@@ -101,19 +99,14 @@ func (c *screen) write(w io.Writer) {
 			rest = rest[n:]
 			c.pending -= n
 			c.written += int64(n)
-			// Other errors, such as a full disk, may pass.
-			c.broken = c.broken || IsClosedPipe(err)
 			c.stuck = false
+			if IsClosedPipe(err) { // other errors, such as a full disk, may pass
+				c.broken, c.buf, c.pending = true, nil, 0
+			}
 			c.wake()
-		}
-		if cap(batch) <= 2*roomSize {
-			c.spare = batch
 		}
 	}
 	c.writing = false
-	if c.broken {
-		c.buf, c.spare, c.pending = nil, nil, 0
-	}
 	c.wake()
 }
 
@@ -131,99 +124,71 @@ func chunk(b []byte) int {
 	return len(b)
 }
 
-// wait waits until something was written, or a hurry began; false tells that it took too long.
-// Held: mu, but not while it waits.
+// wait waits until something changed. It returns false if that takes longer than
+// limit. Held: mu, except while it waits.
 func (c *screen) wait(limit time.Duration) bool {
-	if c.moved == nil {
-		c.moved = make(chan struct{})
+	if c.changed == nil {
+		c.changed = make(chan struct{})
 	}
-	moved := c.moved
+	changed := c.changed
 	c.mu.Unlock()
-	defer c.mu.Lock()
 	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
-	case <-moved:
-		return true
+	case <-changed:
 	case <-timer.C:
 	}
+	timer.Stop()
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-moved:
-		return true
-	default:
+	if c.changed == changed {
 		c.stuck = true
 		return false
 	}
+	return true
 }
 
-// wake tells all who wait to look again. Held: mu.
+// wake lets all who wait look again. Held: mu.
 func (c *screen) wake() {
-	if c.moved != nil {
-		close(c.moved)
-		c.moved = nil
+	if c.changed != nil {
+		close(c.changed)
+		c.changed = nil
 	}
 }
 
-// flush waits until all that was added before is written, or until the reader
-// took nothing for limit; for a slow reader at most closing, unless limit is
-// longer. One known to take nothing is not waited for again for a mere second.
+// flush waits until all that was added before is written, or until the reader takes
+// nothing for limit. It waits for a slow reader at most drainTimeout, or limit if
+// that is longer, and for one that is known to take nothing only if limit is long.
 func (c *screen) flush(limit time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	began, mark := time.Now(), c.written+int64(c.pending)
 	for c.writing && c.written < mark {
-		wait, most := limit, max(limit, closing)
-		if c.haste {
-			wait, most = min(wait, hurried), hurriedClosing
+		idle, total := limit, max(limit, drainTimeout)
+		if c.short {
+			idle, total = min(idle, shortWriteTimeout), shortDrainTimeout
 		}
-		wait = min(wait, most-time.Since(began))
-		if wait <= 0 || c.stuck && wait <= patience || !c.wait(wait) {
+		idle = min(idle, total-time.Since(began))
+		if idle <= 0 || c.stuck && idle <= writeTimeout || !c.wait(idle) {
 			return
 		}
 	}
 }
 
-// hurry ends every wait, those that go on too, within the hurried times.
-func (c *screen) hurry() {
+// shorten shortens every wait, those in progress too.
+func (c *screen) shorten() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.haste {
-		return
-	}
-	c.haste = true
-	c.wake() // those who wait look again at how long they may
-	if c.hasty != nil {
-		close(c.hasty)
-	}
+	c.short = true
+	c.wake()
 }
 
-// hastened is closed when the hurry begins.
-func (c *screen) hastened() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.hasty == nil {
-		c.hasty = make(chan struct{})
-		if c.haste {
-			close(c.hasty)
-		}
-	}
-	return c.hasty
-}
-
-// status shows text below all lines in place of the one before, unless lines
-// are waiting to be written; empty text erases it.
+// status shows text below all lines, in place of the status line before; empty text
+// erases that. It shows nothing while lines wait to be written.
 func (c *screen) status(w io.Writer, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if text == "" {
-		c.queue(w, func(b []byte) []byte { return b })
-		return
-	}
-	if c.pending > 0 {
+	if text != "" && c.pending > 0 {
 		return
 	}
 	c.queue(w, func(b []byte) []byte { return append(b, text...) })
-	c.shown = !c.broken
+	c.shown = text != "" && !c.broken
 }

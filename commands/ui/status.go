@@ -3,6 +3,7 @@ package ui
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,21 +14,21 @@ import (
 // Background is a background plugin as [Streams.Statuses] shows it.
 type Background struct {
 	Name string
-	// Plugin is its path, absolute; Python the path of the interpreter that runs
-	// it, empty where it chooses that itself.
+	// Plugin is its absolute path; Python the path of its interpreter, empty if the
+	// plugin chooses that itself.
 	Plugin, Python string
 	// Socket is where it takes calls, Log the file with what it printed.
 	Socket, Log string
-	// Daemon is the number of the process that keeps it; 0 where it is not known.
+	// Daemon is the pid of its daemon; 0 if that is unknown.
 	Daemon int
 	Status hook.Status
-	// Problem says why it does not tell its status; empty where it does.
+	// Problem says why its status is unknown; empty if it is known.
 	Problem string
-	// Gone tells that it ended: nothing else is known of it.
+	// Gone says that it ended: nothing else is known of it.
 	Gone bool
 }
 
-// state is its state in one word.
+// state is the state in one word.
 func (b Background) state() string {
 	switch {
 	case b.Gone:
@@ -38,18 +39,18 @@ func (b Background) state() string {
 	return b.Status.State.String()
 }
 
-// note is what there is to say of it beyond its numbers.
+// note is what to say besides the numbers.
 func (b Background) note() string {
 	st := b.Status
 	switch {
 	case b.Problem != "":
 		return b.Problem
-	case st.State == hook.StateBackoff && st.Note != "": // which may be cut at its end
-		return "tried again in " + span(st.NextStart) + "; " + st.Note
+	case st.State == hook.StateBackoff && st.Note != "": // the note may be cut at its end
+		return "retrying in " + span(st.NextStart) + "; " + st.Note
 	case st.State == hook.StateBackoff && st.LastExit != nil:
-		return "ended (" + st.LastExit.String() + "), starts again in " + span(st.NextStart)
+		return "exited (" + st.LastExit.String() + "), restarting in " + span(st.NextStart)
 	case st.State == hook.StateBackoff:
-		return "did not start, tried again in " + span(st.NextStart)
+		return "failed to start, retrying in " + span(st.NextStart)
 	case st.Note != "":
 		return st.Note
 	case st.Queued > 0:
@@ -68,7 +69,7 @@ type statusShape struct {
 	PID           int         `json:"pid,omitempty"`
 	Generation    int         `json:"generation,omitempty"`
 	Workers       int         `json:"workers,omitempty"`
-	Ready         *int        `json:"ready,omitempty"` // this and what follows: nil where it is not known
+	Ready         *int        `json:"ready,omitempty"` // nil, as the counts below, if it is unknown
 	UptimeMS      json.Number `json:"uptime_ms,omitempty"`
 	Restarts      *int        `json:"restarts,omitempty"`
 	Calls         *uint64     `json:"calls,omitempty"`
@@ -104,11 +105,11 @@ func (b Background) shape() statusShape {
 	return shape
 }
 
-// Statuses prints what becomes of background plugins on standard output: a table
-// whose first columns are NAME and STATE, made narrower for a terminal that is,
-// or {"schema", "plugins"}.
-func (s *Streams) Statuses(plugins []Background, jsonFace bool) error {
-	if jsonFace {
+// Statuses prints the status of background plugins on standard output: a table whose
+// first columns are NAME and STATE, with fewer columns on a narrow terminal; or
+// {"schema", "plugins"}.
+func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
+	if asJSON {
 		return s.writeOut(statusesJSON(plugins))
 	}
 	if len(plugins) == 0 {
@@ -128,17 +129,19 @@ func statusesJSON(plugins []Background) string {
 	}{1, shapes})) + "\n"
 }
 
-// column is one of a table of plugins.
+// column is one of the status table.
 type column struct {
 	title string
-	right bool // its cells are numbers
-	// dropped says which column goes first where there is no room: that with the
-	// highest; 0 stays.
+	right bool // holds numbers
+	// dropped is the order in which columns are dropped if there is no room, the
+	// highest first; 0 stays.
 	dropped int
-	cell    func(Background) string
+	text    func(Background) string
 }
 
-// statusColumns are those of a table of plugins, in their order.
+const noteTitle = "NOTE"
+
+// statusColumns are those of the status table, in their order.
 var statusColumns = []column{
 	{"NAME", false, 0, func(b Background) string { return b.Name }},
 	{"STATE", false, 0, Background.state},
@@ -152,16 +155,16 @@ var statusColumns = []column{
 		}
 		return age(b.Status.Uptime)
 	}},
-	{"RESTARTS", true, 3, func(b Background) string { return told(b, strconv.Itoa(b.Status.Restarts)) }},
-	{"CALLS", true, 1, func(b Background) string { return told(b, strconv.FormatUint(b.Status.Calls, 10)) }},
-	{"FAILED", true, 5, func(b Background) string { return told(b, strconv.FormatUint(b.Status.Failed, 10)) }},
+	{"RESTARTS", true, 3, func(b Background) string { return known(b, strconv.Itoa(b.Status.Restarts)) }},
+	{"CALLS", true, 1, func(b Background) string { return known(b, strconv.FormatUint(b.Status.Calls, 10)) }},
+	{"FAILED", true, 5, func(b Background) string { return known(b, strconv.FormatUint(b.Status.Failed, 10)) }},
 	{"MEMORY", true, 6, func(b Background) string { return memory(b.Status.Memory) }},
 	{"PLUGIN", false, 7, func(b Background) string { return b.Plugin }},
-	{"NOTE", false, 0, Background.note},
+	{noteTitle, false, 0, Background.note},
 }
 
-// told is a count, of a plugin that tells any.
-func told(b Background, count string) string {
+// known is a count, if the plugin's status is known.
+func known(b Background, count string) string {
 	if b.Problem != "" {
 		return "-"
 	}
@@ -175,7 +178,7 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// age is span without the smaller unit: it is looked at, and not reckoned with.
+// age is span without the smaller unit.
 func age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -198,8 +201,8 @@ func memory(bytes int64) string {
 	return strconv.FormatFloat(float64(bytes)/(1<<30), 'f', 1, 64) + " GB"
 }
 
-// statusTable is a line for the titles and one for each plugin. On a terminal
-// none is wider than that.
+// statusTable is a line for the titles and one for each plugin, none wider than the
+// terminal. It drops columns there, and cuts the note, which is the last one.
 func (s *Streams) statusTable(plugins []Background) []string {
 	room := math.MaxInt
 	if s.OutTTY {
@@ -213,82 +216,55 @@ func (s *Streams) statusTable(plugins []Background) []string {
 	}
 	shown := shownColumns(plain)
 	for {
-		lines, widest := s.rows(shown, plain)
-		drop := -1
-		for i, c := range shown {
-			if c.dropped > 0 && (drop < 0 || c.dropped > shown[drop].dropped) {
-				drop = i
+		rows := statusRows(shown, plain)
+		widths := columnWidths(rows)
+		total := len("  ") * (len(widths) - 1)
+		for _, width := range widths {
+			total += width
+		}
+		first := slices.MaxFunc(shown, func(a, b column) int { return a.dropped - b.dropped })
+		if total > room && first.dropped > 0 {
+			shown = slices.DeleteFunc(shown, func(c column) bool { return c.title == first.title })
+			continue
+		}
+		if last := len(shown) - 1; shown[last].title == noteTitle {
+			for _, row := range rows {
+				row[last].text = fit(row[last].text, "", room-(total-widths[last]))
 			}
 		}
-		if widest <= room || drop < 0 {
-			return lines
-		}
-		shown = append(append([]column{}, shown[:drop]...), shown[drop+1:]...)
+		return s.table(rows)
 	}
 }
 
-// shownColumns leaves out the columns that say nothing of these plugins.
+// shownColumns leaves out the columns that say nothing about these plugins.
 func shownColumns(plugins []Background) []column {
 	several, noted := false, false
 	for _, b := range plugins {
 		several = several || b.Status.Workers > 1
 		noted = noted || b.note() != ""
 	}
-	var shown []column
-	for _, c := range statusColumns {
-		if c.title == "WORKERS" && !several || c.title == "NOTE" && !noted {
-			continue
-		}
-		shown = append(shown, c)
-	}
-	return shown
+	return slices.DeleteFunc(slices.Clone(statusColumns), func(c column) bool {
+		return c.title == "WORKERS" && !several || c.title == noteTitle && !noted
+	})
 }
 
-// rows lays a table out, and tells the width of its widest line. A note that is
-// last may be as long as the terminal is wide, and is cut there.
-func (s *Streams) rows(shown []column, plugins []Background) (lines []string, widest int) {
-	table := make([][]string, 1, len(plugins)+1)
+func statusRows(shown []column, plugins []Background) [][]cell {
+	rows := make([][]cell, 1, len(plugins)+1)
 	for _, c := range shown {
-		table[0] = append(table[0], c.title)
+		rows[0] = append(rows[0], cell{text: c.title, right: c.right})
 	}
 	for _, b := range plugins {
-		row := make([]string, len(shown))
-		for i, c := range shown {
-			row[i] = c.cell(b)
+		var row []cell
+		for _, c := range shown {
+			cell := cell{text: c.text(b), right: c.right}
+			if c.title == "STATE" {
+				cell.color = stateColor(cell.text)
+			}
+			row = append(row, cell)
 		}
-		table = append(table, row)
+		rows = append(rows, row)
 	}
-	widths := make([]int, len(shown))
-	for _, row := range table {
-		for i, cell := range row {
-			widths[i] = max(widths[i], textCells(cell))
-		}
-	}
-	for r, row := range table {
-		var line strings.Builder
-		used := 0
-		for i, cell := range row {
-			if i > 0 {
-				line.WriteString("  ")
-				used += 2
-			}
-			pad := strings.Repeat(" ", widths[i]-textCells(cell))
-			if shown[i].title == "NOTE" && s.OutTTY {
-				cell = fit(cell, "", columns(s.Out)-1-used)
-			}
-			used += textCells(cell) + len(pad)
-			if r > 0 && shown[i].title == "STATE" {
-				cell = s.PaintOut(stateColor(cell), cell)
-			}
-			if shown[i].right {
-				cell, pad = pad+cell, ""
-			}
-			line.WriteString(cell + pad)
-		}
-		lines = append(lines, strings.TrimRight(line.String(), " "))
-		widest = max(widest, used)
-	}
-	return lines, widest
+	return rows
 }
 
 func stateColor(state string) Color {
@@ -301,7 +277,7 @@ func stateColor(state string) Color {
 	return Yellow
 }
 
-// changed tells whether a line about b is worth printing after one about before.
+// changed reports whether b is worth a line after before.
 func (b Background) changed(before Background) bool {
 	now, last := b.Status, before.Status
 	return b.state() != before.state() || b.Problem != before.Problem || now.Note != last.Note ||

@@ -27,7 +27,7 @@ func TestStatuses(t *testing.T) {
 	const whole = `
 NAME     STATE     PID  UPTIME  RESTARTS  CALLS  FAILED  MEMORY  PLUGIN                   NOTE
 greeter  ready    4711   3 min         1   1200       3   12 MB  /srv/plugins/greeter.py
-resize   backoff     -       -         7      0       0       -  /srv/plugins/resize      ended (exit code 3), starts again in 4 s
+resize   backoff     -       -         7      0       0       -  /srv/plugins/resize      exited (exit code 3), restarting in 4 s
 stuck    unknown     -       -         -      -       -       -  /srv/plugins/stuck.py    did not answer within 2s
 `
 	s, out, _ := Test("")
@@ -127,7 +127,7 @@ func TestStatusWatch(t *testing.T) {
 		}
 	}
 	all := backgrounds()[:2]
-	show(all, "03:04:05  greeter  ready  pid 4711\n03:04:05  resize  backoff  ended (exit code 3), starts again in 4 s\n")
+	show(all, "03:04:05  greeter  ready  pid 4711\n03:04:05  resize  backoff  exited (exit code 3), restarting in 4 s\n")
 	show(all, "")
 	again := backgrounds()[:2]
 	again[0].Status.Calls, again[0].Status.Uptime = 1300, time.Hour // no news
@@ -163,7 +163,7 @@ func TestStatusWatchNamed(t *testing.T) {
 	s.Out, s.OutTTY = out, true
 	for name, want := range map[string]string{
 		"": "no plugin runs in the background", "stuck": "stuck is not running", "./a\x1b.py": `./a\x1b.py is not running`,
-		strings.Repeat("x", 100): strings.Repeat("x", 22) + "… is not running",
+		strings.Repeat("x", 100): strings.Repeat("x", 23) + "… is not running",
 	} {
 		if err := s.WatchStatuses(name, false).Show(nil); err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func TestEventJSON(t *testing.T) {
 func TestStatusNoteOfBackoff(t *testing.T) {
 	st := hook.Status{State: hook.StateBackoff, NextStart: 2200 * time.Millisecond, LastExit: &hook.Exit{Signal: "SIGKILL"}}
 	for note, want := range map[string]string{
-		"": "ended (SIGKILL), starts again in 2.2 s", "it does not start: no room": "tried again in 2.2 s; it does not start: no room",
+		"": "exited (SIGKILL), restarting in 2.2 s", "it does not start: no room": "retrying in 2.2 s; it does not start: no room",
 	} {
 		st.Note = note
 		if got := (Background{Status: st}).note(); got != want {

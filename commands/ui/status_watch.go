@@ -5,27 +5,26 @@ import (
 	"strings"
 )
 
-// StatusWatch shows again and again what becomes of background plugins: on a
-// terminal one table that is drawn over, else a line for each change. The zero
-// value is not usable; make one with [Streams.WatchStatuses]. It is used by one
-// goroutine.
+// StatusWatch shows the status of background plugins again and again: on a terminal as
+// a table that it redraws, elsewhere as a line for each change. Make one with
+// [Streams.WatchStatuses]. One goroutine uses it.
 type StatusWatch struct {
 	s     *Streams
-	name  string // of the only one; empty: all are shown
+	name  string // of the only plugin; empty: all are shown
 	json  bool
-	drawn int                   // lines of the table that stand on the terminal
-	last  map[string]Background // by name, as it was told; nil before the first
+	drawn int                   // lines of the table on the terminal
+	last  map[string]Background // by name, as it was printed; nil before the first
 }
 
-// WatchStatuses returns a StatusWatch of the plugin that is named, or of all.
-func (s *Streams) WatchStatuses(name string, jsonFace bool) *StatusWatch {
-	return &StatusWatch{s: s, name: name, json: jsonFace}
+// WatchStatuses returns a StatusWatch of the named plugin, or of all.
+func (s *Streams) WatchStatuses(name string, asJSON bool) *StatusWatch {
+	return &StatusWatch{s: s, name: name, json: asJSON}
 }
 
-// Show shows the plugins as they are now. Without a terminal it prints a line for
-// each whose state, process or count of restarts is another than it told last, and
-// for each that is gone: "TIME NAME STATE" and a note, or an object {"schema",
-// "time", "plugins"} with those alone.
+// Show shows the plugins as they are now. Without a terminal it prints a line for each
+// plugin whose state, process or count of restarts has changed, and for each that is
+// gone: "TIME NAME STATE" and a note, or an object {"schema", "plugins"} with those
+// alone.
 func (w *StatusWatch) Show(plugins []Background) error {
 	if w.s.OutTTY && !w.json {
 		return w.draw(plugins)
@@ -70,8 +69,8 @@ func (w *StatusWatch) lines(changed []Background) string {
 	return b.String()
 }
 
-// draw draws the table over the one before. Nothing is wider than the terminal, so
-// that each line of it is one there.
+// draw draws the table over the last one. No line is wider than the terminal, so that
+// none wraps.
 func (w *StatusWatch) draw(plugins []Background) error {
 	const none = " is not running"
 	lines := []string{"no plugin runs in the background"}
@@ -79,7 +78,7 @@ func (w *StatusWatch) draw(plugins []Background) error {
 	case len(plugins) > 0:
 		lines = w.s.statusTable(plugins)
 	case w.name != "":
-		lines = []string{fit(w.s.outLine(w.name)+none, none, columns(w.s.Out)-1)}
+		lines = []string{fit(w.s.outLine(w.name), none, columns(w.s.Out)-1)}
 	}
 	text := strings.Join(lines, "\x1b[K\n") + "\x1b[K\n\x1b[J"
 	if w.drawn > 0 {

@@ -14,21 +14,21 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// Streams are the standard streams of one run. Make one with [System] or
-// [Test]; its fields are set before the first use and not changed after it. Its
-// methods are safe for concurrent use. It must not be copied.
+// Streams are the standard streams of one run. Make one with [System] or [Test]. Its
+// fields are set before the first use and not changed after it. Its methods are safe
+// for concurrent use. It must not be copied.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// OutTTY and ErrTTY tell whether these are terminals.
+	// OutTTY and ErrTTY report whether these are terminals.
 	OutTTY, ErrTTY bool
-	// Quiet silences warnings, notes and what is waited for.
+	// Quiet silences warnings, notes and waits.
 	Quiet bool
 	// Verbose shows what [Streams.Log] gets at the level "info".
 	Verbose bool
 	// LogJSON makes all of standard error JSON lines.
 	LogJSON bool
-	// Getenv, Getwd and Now are the system's where nil.
+	// Getenv, Getwd and Now are the system's if nil.
 	Getenv func(string) string
 	Getwd  func() (string, error)
 	Now    func() time.Time
@@ -38,11 +38,16 @@ type Streams struct {
 	outMu  sync.Mutex // held while a value is written to Out
 	screen screen
 	waits  waits
+	// shortened is closed by ShortenWaits.
+	shortened chan struct{}
+	shorten   sync.Once
 }
 
 // System returns the process's own streams, coloured by the environment.
 func System() *Streams {
 	s := &Streams{
+		shortened: make(chan struct{}),
+
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
@@ -50,12 +55,13 @@ func System() *Streams {
 	return s
 }
 
-// Test returns streams over memory: no terminals, no colour, no environment.
-// What Err has is complete once the method that wrote to it, or
-// [Output.Close], has returned.
+// Test returns streams over memory: no terminals, no colour, no environment. Err is
+// complete once the method that wrote to it, or [Output.Close], has returned.
 func Test(in string) (s *Streams, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
 	s = &Streams{
+		shortened: make(chan struct{}),
+
 		In: strings.NewReader(in), Out: out, Err: err,
 		Getenv: func(string) string { return "" },
 		Getwd:  func() (string, error) { return "", errors.New("no directory") },
@@ -88,8 +94,8 @@ func (s *Streams) now() time.Time {
 	return s.Now()
 }
 
-// Warn prints a warning on standard error. It waits for a reader that takes
-// nothing for a second at most, as all that prints there does.
+// Warn prints a warning on standard error. Like everything printed there, it waits at
+// most a second for a reader that takes nothing.
 func (s *Streams) Warn(text string) { s.say("warning", Yellow, text) }
 
 // Note prints a note on standard error.
@@ -108,14 +114,19 @@ func (s *Streams) say(level string, c Color, text string) {
 // print writes whole lines to standard error.
 func (s *Streams) print(lines string) {
 	s.screen.add(s.Err, lines)
-	s.screen.flush(patience)
+	s.screen.flush(writeTimeout)
 }
 
-// ShortenWaits tells that the program is to end: from now on nothing waits longer than
-// a tenth of a second for a reader that takes nothing, or a second for one that
-// is slow, and what a plugin prints is dropped where it would have to wait. It
-// ends the waits that go on, too, and may be called more than once.
-func (s *Streams) ShortenWaits() { s.screen.hurry() }
+// ShortenWaits says that the program is about to end. From now on nothing waits
+// longer than a tenth of a second for a reader that takes nothing, or a second for a
+// slow one, and a plugin's output that would have to wait is dropped. It ends waits in
+// progress, too, and may be called more than once.
+func (s *Streams) ShortenWaits() {
+	s.shorten.Do(func() {
+		close(s.shortened)
+		s.screen.shorten()
+	})
+}
 
 // EndLine ends the line of a terminal that has shown ^C.
 func (s *Streams) EndLine() {
@@ -124,7 +135,7 @@ func (s *Streams) EndLine() {
 	}
 }
 
-// IsClosedPipe tells whether a write failed because the reader has gone away.
+// IsClosedPipe reports whether a write failed because the reader has gone away.
 func IsClosedPipe(err error) bool {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return true

@@ -8,8 +8,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Traceback writes an exception as an error's text has it, without its
-// headline: frames, causes and members, a line each, unescaped.
+// Traceback is an exception as in the text of an error, without its headline: frames,
+// causes and members of a group, a line each, not escaped.
 func Traceback(r *hook.Raised) string {
 	p := page{
 		relative: func(path string) string { return path },
@@ -19,8 +19,8 @@ func Traceback(r *hook.Raised) string {
 	return strings.Join(p.lines, "\n")
 }
 
-// raised adds an exception's frames, then its members, then its causes. A
-// worker's chain has an end; deepest guards against one that does not.
+// raised adds an exception's frames, the members of a group, and its causes. deepest
+// guards against a chain without an end.
 func (p *page) raised(depth int, r *hook.Raised) {
 	const deepest = 30
 	for _, frame := range shorten(r.Frames) {
@@ -39,10 +39,10 @@ func (p *page) raised(depth int, r *hook.Raised) {
 	}
 }
 
-// frame adds where, and the line of source there.
+// frame adds a place and its line of source.
 func (p *page) frame(depth int, before string, f hook.Frame) {
 	if f.File == "" {
-		p.add(depth, f.Text) // what shorten left out
+		p.add(depth, f.Text) // in place of what shorten left out
 		return
 	}
 	where := fmt.Sprintf("%s%s:%d", before, p.relative(f.File), f.Line)
@@ -65,8 +65,8 @@ func (p *page) frame(depth int, before string, f hook.Frame) {
 	}
 }
 
-// byteAt is where in text a column is, counted in characters from 1; its end for
-// one behind it.
+// byteAt is the index of a column, which counts characters from 1, at most the end of
+// text.
 func byteAt(text string, column int) int {
 	for i := range text {
 		if column--; column == 0 {
@@ -76,8 +76,8 @@ func byteAt(text string, column int) int {
 	return len(text)
 }
 
-// shorten leaves out what only recursion makes so long: a frame that comes
-// again and again, then the middle.
+// shorten leaves out what makes the frames of a recursion long: a frame that repeats,
+// then the middle.
 func shorten(frames []hook.Frame) []hook.Frame {
 	const first, last = 5, 15
 	frames = collapse(frames)
@@ -88,7 +88,7 @@ func shorten(frames []hook.Frame) []hook.Frame {
 	return slices.Concat(frames[:first], []hook.Frame{gap}, frames[len(frames)-last:])
 }
 
-// collapse tells a frame that comes more than three times in a row by number.
+// collapse counts a frame that comes more than three times in a row.
 func collapse(frames []hook.Frame) []hook.Frame {
 	const shown = 3
 	var short []hook.Frame

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -9,115 +10,132 @@ import (
 )
 
 const (
-	quickly = time.Second // what takes no longer is not worth a word
-	tick    = 125 * time.Millisecond
-	brisk   = 100 * time.Millisecond // the same for what is shown from the start
+	// quick is how long something may take without being shown.
+	quick = time.Second
+	// tick is how often the line of a wait is drawn.
+	tick = 100 * time.Millisecond
 )
 
-// waits are the calls of Waiting and Progress that go on, and when the last
-// value was printed on the terminal that shows them.
+// waits are the calls of Waiting, Progress and LinesProgress in progress. The line
+// of one of them is drawn below all other lines of a terminal.
 type waits struct {
-	mu   sync.Mutex
-	open []*wait // in the order in which they began
-	last time.Time
+	mu      sync.Mutex
+	open    []*wait   // in the order in which they began
+	printed time.Time // when the last value was printed on the same terminal
 }
 
-// wait is one of them.
+// wait is one of them. It is not shown for delay, at first and after a value.
 type wait struct {
-	text    func() string
-	elapsed func(time.Duration) string
-	// delay is how long nothing is shown, at first and after a value; every is
-	// how often it is drawn from then on.
-	delay, every time.Duration
-	began        time.Time
-	again        chan struct{} // asks for it to be drawn at once
+	text  func() string
+	delay time.Duration
+	began time.Time
 }
 
-// Waiting shows on a terminal's standard error what is waited for, once it has
-// taken a second, with a count of the seconds. Lines printed meanwhile appear
-// above it, and so do values printed on the same terminal: it need not be
-// stopped for them, and comes back after a second without one. The returned stop
-// erases it and may be called more than once. Of several that go on at a time
-// the one that began last is shown; they may end in any order.
+// Waiting shows on a terminal's standard error what is waited for, once it has taken
+// a second. Lines printed meanwhile appear above it, and so do values printed on the
+// same terminal: after a value it comes back after a second. The returned stop erases
+// it and may be called more than once. Of several waits the last one is shown; they
+// may end in any order.
 func (s *Streams) Waiting(what string) (stop func()) {
-	return s.await(&wait{
-		text:    func() string { return what },
-		elapsed: func(d time.Duration) string { return fmt.Sprintf("%d s", d/time.Second) },
-		delay:   quickly, every: tick,
-	})
+	return s.wait(quick, func() string { return what })
 }
 
-// Progress is Waiting for what goes on in steps: it is shown at once, drawn ten
-// times a second with what text returns then, and back as soon as a line is
-// printed. The function text is called by another goroutine, but not after stop
-// has returned; it must not block.
-func (s *Streams) Progress(text func() string) (stop func()) {
-	return s.await(&wait{text: text, elapsed: tenths, every: brisk})
+// Progress is Waiting for work that has steps: it is shown at once, with what text
+// returns, and comes back as soon as a value is printed. Another goroutine calls
+// text, but not after stop has returned. It must not block.
+func (s *Streams) Progress(text func() string) (stop func()) { return s.wait(0, text) }
+
+// LinesCounts say how far `run --lines` is.
+type LinesCounts struct {
+	Answered, Failed, Running int64
+	Restarts                  int
 }
 
-// tenths writes a time that is counted up, so that its width changes seldom.
-func tenths(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%.1f s", d.Truncate(brisk).Seconds())
+// LinesProgress is Waiting for `run --lines`. If lines are typed at a terminal it
+// shows nothing.
+func (s *Streams) LinesProgress(counts func() LinesCounts) (stop func()) {
+	if in, ok := s.In.(*os.File); ok && isTerminal(in) {
+		return func() {}
 	}
-	return span(d)
+	began := time.Now()
+	return s.wait(quick, func() string { return counts().text(time.Since(began)) })
 }
 
-// await shows a wait until stop, where there is a terminal to show it.
-func (s *Streams) await(w *wait) (stop func()) {
+// text is one line about the counts after a time.
+func (c LinesCounts) text(after time.Duration) string {
+	text := grouped(c.Answered) + " answered"
+	if c.Running == 0 {
+		text = "waiting for standard input: " + text
+	}
+	if c.Failed > 0 {
+		text += ", " + grouped(c.Failed) + " failed"
+	}
+	if rate := float64(c.Answered) / after.Seconds(); rate >= 1 {
+		text += ", " + grouped(int64(rate)) + " per second"
+	}
+	if c.Restarts > 0 {
+		text += ", " + plural(c.Restarts, "restart")
+	}
+	return text
+}
+
+// wait shows a wait until stop, if there is a terminal to show it.
+func (s *Streams) wait(delay time.Duration, text func() string) (stop func()) {
 	if !s.ErrTTY || s.Quiet || s.LogJSON || s.getenv("TERM") == "dumb" {
 		return func() {}
 	}
-	w.began, w.again = time.Now(), make(chan struct{}, 1)
-	s.waits.add(w)
-	done, ended := make(chan struct{}), make(chan struct{})
+	w := &wait{text: text, delay: delay, began: time.Now()}
+	s.waits.mu.Lock()
+	s.waits.open = append(s.waits.open, w)
+	s.waits.mu.Unlock()
+	done := make(chan struct{})
 	go func() { // ends with stop
-		defer close(ended)
-		s.spin(w, done)
+		ticker := time.NewTicker(tick)
+		defer ticker.Stop()
+		for {
+			s.drawWait(w)
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+			}
+		}
 	}()
 	return sync.OnceFunc(func() {
-		s.waits.remove(w)
 		close(done)
-		<-ended
+		s.waits.mu.Lock()
+		s.waits.open = slices.DeleteFunc(s.waits.open, func(other *wait) bool { return other == w })
+		s.waits.mu.Unlock()
+		s.screen.status(s.Err, "")
+		s.screen.flush(writeTimeout)
 	})
 }
 
-func (s *Streams) spin(w *wait, done <-chan struct{}) {
-	timer := time.NewTimer(w.delay)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return
-	case <-timer.C:
-	}
-	ticker := time.NewTicker(w.every)
-	defer ticker.Stop()
-	for i := 0; ; {
-		if s.waits.due(w, time.Now()) {
-			s.drawWait(w, i)
-		}
-		select {
-		case <-done:
-			s.screen.status(s.Err, "")
-			s.screen.flush(patience)
-			return
-		case <-w.again: // the same picture
-		case <-ticker.C:
-			i++
+// due returns the wait to show, the last one whose delay has passed; nil for none.
+// Held: mu.
+func (l *waits) due() *wait {
+	for _, w := range slices.Backward(l.open) {
+		if time.Since(w.began) >= w.delay && time.Since(l.printed) >= w.delay {
+			return w
 		}
 	}
+	return nil
 }
 
-// drawWait shows one picture of a wait. On the terminal that values go to it is
-// left out while one is being written: it would stand in its midst.
-func (s *Streams) drawWait(w *wait, i int) {
-	const frames = `|/-\`
-	frame := frames[i%4 : i%4+1]
-	text := strings.ReplaceAll(s.escapeLine(w.text()), "\t", " ")
-	tail := " (" + w.elapsed(time.Since(w.began)) + ")"
-	// A line that wraps cannot be erased, and some terminals wrap at the last column.
-	room := columns(s.Err) - len(frame) - len(" ") - 1
-	if room < 1 {
+// valuePrinted keeps waits away for their delay.
+func (l *waits) valuePrinted() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.printed = time.Now()
+}
+
+// drawWait draws the line of the wait to show, if that is w; nil stands for any. If
+// a value is being written to the same terminal it draws nothing.
+func (s *Streams) drawWait(w *wait) {
+	s.waits.mu.Lock()
+	defer s.waits.mu.Unlock()
+	due := s.waits.due()
+	if due == nil || w != nil && w != due {
 		return
 	}
 	if s.OutTTY {
@@ -125,52 +143,22 @@ func (s *Streams) drawWait(w *wait, i int) {
 			return
 		}
 		defer s.outMu.Unlock()
-		defer s.screen.flush(patience)
+		defer s.screen.flush(writeTimeout)
 	}
-	s.screen.status(s.Err, s.PaintErr(Cyan, frame)+" "+fit(text+tail, tail, room))
-}
-
-func (l *waits) add(w *wait) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open = append(l.open, w)
-}
-
-func (l *waits) remove(w *wait) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open = slices.DeleteFunc(l.open, func(other *wait) bool { return other == w })
-}
-
-// printed tells that a value is printed.
-func (l *waits) printed(now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last = now
-}
-
-// redraw has the one that is shown drawn now rather than at its next picture:
-// after a value that erased it the line would be seen to blink.
-func (l *waits) redraw() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, w := range l.open {
-		select {
-		case w.again <- struct{}{}:
-		default: // asked for already
-		}
+	const frames = `|/-\`
+	elapsed := time.Since(due.began)
+	frame := frames[elapsed/tick%4 : elapsed/tick%4+1]
+	text := strings.ReplaceAll(s.escapeLine(due.text()), "\t", " ")
+	// A line that wraps cannot be erased, and some terminals wrap at the last column.
+	if room := columns(s.Err) - len("| ") - 1; room > 0 {
+		s.screen.status(s.Err, s.PaintErr(Cyan, frame)+" "+fit(text, " ("+counted(elapsed)+")", room))
 	}
 }
 
-// due tells whether w is the one to show: of those whose delay has passed, since
-// they began and since a value was printed, the one that began last.
-func (l *waits) due(w *wait, now time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, other := range slices.Backward(l.open) {
-		if now.Sub(other.began) >= other.delay && now.Sub(l.last) >= other.delay {
-			return other == w
-		}
+// counted writes a duration that is still growing, so that its width seldom changes.
+func counted(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1f s", d.Truncate(tick).Seconds())
 	}
-	return false
+	return span(d)
 }
