@@ -33,12 +33,16 @@ func runPyplug(t *testing.T, args ...string) (pyplug *os.Process, l *lines, bury
 		t.Fatal(err)
 	}
 	w.Close()
+	pipe, err := newOutputPipe(r)
+	if err != nil {
+		t.Fatal(err)
+	}
 	l = newLines()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		o := output{onLine: l.add}
-		o.drain(Stdout, &lingering{File: r})
+		o.drain(Stdout, pipe)
 	}()
 	l.find(t, "started")
 	return c.Process, l, func() {

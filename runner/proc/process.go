@@ -17,8 +17,8 @@ type Process struct {
 	conn    *Conn
 	output  output
 	reading sync.WaitGroup
-	drained []*lingering // the streams that we read
-	control *control     // to a process that forks; nil for others
+	drained []*outputPipe // the pipes that we read
+	control *control      // to a process that forks; nil for others
 
 	exceeded atomic.Pointer[string] // the limit for which it was killed
 
@@ -106,7 +106,7 @@ func launch(s Spec, ours *control, start func(Spec, [3]*os.File) (*tree, error))
 }
 
 // watch waits for the end of the process, cleans up after it, and records its exit.
-func (p *Process) watch(streams ...*lingering) {
+func (p *Process) watch(pipes ...*outputPipe) {
 	oomBefore, startMemory := oomKills(), p.tree.startMemory()
 	var limiting sync.WaitGroup
 	limiting.Go(p.limitMemory)
@@ -118,8 +118,8 @@ func (p *Process) watch(streams ...*lingering) {
 	limiting.Wait()
 	p.control.awaitForks()
 	end := p.tree.cleanUp(p.force)
-	for _, s := range streams {
-		s.linger()
+	for _, o := range pipes {
+		o.processGone()
 	}
 	p.reading.Wait()
 	p.exit.Code, p.exit.Signal, p.exit.Left = end.code, end.signal, end.left
@@ -169,14 +169,11 @@ func (p *Process) Exit() Exit {
 	return p.exit
 }
 
-// Respite does nothing any more.
-func (p *Process) Respite(time.Duration) {}
-
 // files are the ends of the pipes between a process and us.
 type files struct {
 	child    [3]*os.File
 	in       *os.File // nil unless it talks
-	out, err *lingering
+	out, err *outputPipe
 }
 
 func openFiles(talk bool) (f files, err error) {
@@ -194,17 +191,20 @@ func openFiles(talk bool) (f files, err error) {
 	if err != nil {
 		return f, err
 	}
-	for i, end := range []**lingering{1: &f.out, 2: &f.err} {
-		if end == nil {
-			continue
-		}
-		theirs, ours, err := newPipe(false)
-		if err != nil {
-			return f, err
-		}
-		f.child[i], *end = theirs, &lingering{File: ours}
+	if f.child[1], f.out, err = openOutput(); err != nil {
+		return f, err
 	}
-	return f, nil
+	f.child[2], f.err, err = openOutput()
+	return f, err
+}
+
+func openOutput() (theirs *os.File, ours *outputPipe, err error) {
+	theirs, file, err := newPipe(false)
+	if err != nil {
+		return nil, nil, err
+	}
+	ours, err = newOutputPipe(file)
+	return theirs, ours, err
 }
 
 func (f *files) closeChild() {
@@ -219,9 +219,9 @@ func (f *files) closeOurs() {
 	if f.in != nil {
 		f.in.Close()
 	}
-	for _, l := range []*lingering{f.out, f.err} {
-		if l != nil {
-			l.Close()
+	for _, o := range []*outputPipe{f.out, f.err} {
+		if o != nil {
+			o.Close()
 		}
 	}
 }

@@ -116,7 +116,7 @@ func (w *instance) read() {
 		if err == nil {
 			w.debugFrame("from worker", f)
 			if f.endsCall() && printed != pipe.reads {
-				w.passPrinted()
+				w.proc.Settle(printLimit) // what was printed comes before the answer
 				printed = pipe.reads
 			}
 			err = w.deliver(f)
@@ -131,14 +131,6 @@ func (w *instance) read() {
 // endsCall reports whether a frame is the answer of a call.
 func (f frame) endsCall() bool {
 	return f.call != 0 && f.kind != frameItem && f.kind != frameTrace
-}
-
-// passPrinted waits until what the plugin has printed was passed on: it comes before
-// the answer.
-func (w *instance) passPrinted() {
-	if !w.proc.Settled() {
-		w.proc.Settle(printLimit)
-	}
 }
 
 // end is called when no frame comes any more, for that reason.

@@ -5,11 +5,11 @@ import "bytes"
 // maxLine is how much of a line is kept.
 const maxLine = 16 << 10
 
-// splitter cuts a stream of bytes into lines in bounded memory. The zero value
-// is ready to use. It belongs to one goroutine.
+// splitter splits a stream of bytes into lines in bounded memory. The zero value is
+// ready to use, by one goroutine.
 type splitter struct {
 	kept []byte // of the line that has not ended
-	cut  int    // bytes of it left out
+	cut  int    // dropped bytes of it
 	last byte   // the last of these
 }
 
@@ -31,7 +31,7 @@ func (s *splitter) feed(b []byte, emit func(line []byte, cut int)) {
 	}
 }
 
-// end emits a last line that no newline ended.
+// end emits a last line without newline.
 func (s *splitter) end(emit func(line []byte, cut int)) {
 	if len(s.kept) > 0 {
 		s.flush(emit)
@@ -49,7 +49,7 @@ func (s *splitter) keep(b []byte) {
 
 func (s *splitter) flush(emit func(line []byte, cut int)) {
 	line, cut := s.kept, s.cut
-	// A carriage return before the newline is no part of the line, kept or not.
+	// A carriage return before the newline is no part of the line, dropped or not.
 	if cut == 0 {
 		line = bytes.TrimSuffix(line, []byte{'\r'})
 	} else if s.last == '\r' {

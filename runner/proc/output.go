@@ -1,0 +1,110 @@
+package proc
+
+import "sync"
+
+const (
+	chunk     = 64 << 10 // bytes of one read
+	tailLines = 20
+	tailBytes = 4 << 10
+	maxStacks = 1000 // lines
+)
+
+// output receives what both streams of a process bring.
+type output struct {
+	onLine func(Line)
+	raw    func(Stream, []byte)
+
+	mu     sync.Mutex // held while onLine runs: never two lines at once
+	tail   [tailLines][]byte
+	lines  int // how many lines went through tail
+	stacks []string
+	dumped chan struct{} // receives for each line of stacks; nil unless they are expected
+}
+
+// drain reads one stream to its end.
+func (o *output) drain(stream Stream, from *outputPipe) {
+	var s splitter
+	buf := make([]byte, chunk)
+	emit := func(line []byte, cut int) { o.line(stream, line, cut) }
+	for {
+		n, err := from.take(buf)
+		if n > 0 && o.raw != nil {
+			o.mu.Lock()
+			o.raw(stream, buf[:n])
+			o.mu.Unlock()
+		}
+		if n > 0 && (o.raw == nil || stream == Stderr) {
+			s.feed(buf[:n], emit)
+		}
+		if err != nil {
+			s.end(emit)
+		}
+		from.undelivered.Store(false)
+		if err != nil {
+			from.Close()
+			return
+		}
+	}
+}
+
+func (o *output) line(stream Stream, line []byte, cut int) {
+	if stream == Stdout && o.onLine == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if stream == Stderr {
+		before, stack := o.stack(line)
+		if stack && len(before) == 0 {
+			return
+		}
+		line = before
+		slot := &o.tail[o.lines%tailLines]
+		*slot = append((*slot)[:0], line[:min(len(line), tailBytes)]...)
+		o.lines++
+	}
+	if o.onLine != nil {
+		o.onLine(Line{Stream: stream, Text: string(line), Cut: cut})
+	}
+}
+
+// stack keeps a line of expected stacks. It reports whether the line was one, and
+// returns what the process had printed on it before.
+func (o *output) stack(line []byte) (before []byte, stack bool) {
+	if o.dumped == nil {
+		return line, false
+	}
+	if at := stackHead(line); at < len(line) {
+		before, line = line[:at], line[at:]
+	}
+	if !isStack(line, len(o.stacks) > 0) {
+		return line, false
+	}
+	if len(o.stacks) < maxStacks {
+		o.stacks = append(o.stacks, string(line))
+	}
+	select {
+	case o.dumped <- struct{}{}:
+	default:
+	}
+	return before, true
+}
+
+// expectStacks keeps lines of stacks from now on. The channel reports their arrival.
+func (o *output) expectStacks() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.dumped == nil {
+		o.dumped = make(chan struct{}, 1)
+	}
+	return o.dumped
+}
+
+// last returns the last lines of standard error.
+func (o *output) last() []string {
+	var lines []string
+	for i := max(0, o.lines-tailLines); i < o.lines; i++ {
+		lines = append(lines, string(o.tail[i%tailLines]))
+	}
+	return lines
+}

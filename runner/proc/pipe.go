@@ -1,0 +1,87 @@
+package proc
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// quiet is how long a pipe may stay silent after the process is gone: then whoever
+	// still holds its other end has escaped.
+	quiet = 200 * time.Millisecond
+	// maxLate is more than a pipe can hold. What comes beyond it after the process is
+	// gone is not from the process.
+	maxLate = 2 << 20
+)
+
+// outputPipe is our read end of a pipe from the process. It reads like the file until
+// the process is gone. From then on silence is the end, so that everything that was
+// written before is read, however slow the reader is.
+type outputPipe struct {
+	*os.File
+	raw         syscall.RawConn
+	gone        atomic.Bool
+	late        int         // bytes read since the process is gone
+	undelivered atomic.Bool // something was read with take, and is not delivered yet
+}
+
+func newOutputPipe(f *os.File) (*outputPipe, error) {
+	raw, err := f.SyscallConn()
+	return &outputPipe{File: f, raw: raw}, err
+}
+
+// Read returns [io.EOF] at the end of the pipe, or when nothing more is to be
+// expected.
+func (o *outputPipe) Read(b []byte) (int, error) {
+	return o.bounded(func() (int, error) { return o.File.Read(b) })
+}
+
+// take reads like Read and sets undelivered before the bytes leave the pipe.
+func (o *outputPipe) take(b []byte) (int, error) {
+	return o.bounded(func() (int, error) { return o.readMarked(b) })
+}
+
+func (o *outputPipe) bounded(read func() (int, error)) (int, error) {
+	gone := o.gone.Load()
+	if gone {
+		if o.late > maxLate {
+			return 0, io.EOF
+		}
+		o.File.SetReadDeadline(time.Now().Add(quiet))
+	}
+	n, err := read()
+	if gone {
+		o.late += n
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// processGone reports that the process is gone. A read that waits gets the quiet time
+// from now.
+func (o *outputPipe) processGone() {
+	o.gone.Store(true)
+	o.File.SetReadDeadline(time.Now().Add(quiet))
+}
+
+// settled reports whether nothing is in the pipe or being delivered. The order
+// matters: what left the pipe before is marked, or delivered.
+func (o *outputPipe) settled() bool { return o.empty() && !o.undelivered.Load() }
+
+// Settle waits at most limit until what the process has written so far has been
+// delivered to OnLine, so that what it printed can be shown before what it answered.
+// Windows does not tell what is in a pipe.
+func (p *Process) Settle(limit time.Duration) {
+	end := time.Now().Add(limit)
+	for _, o := range p.drained {
+		for pause := 20 * time.Microsecond; !o.settled() && time.Now().Before(end); pause = min(2*pause, time.Millisecond) {
+			time.Sleep(pause)
+		}
+	}
+}
