@@ -16,7 +16,7 @@ type annotation struct {
 // None, Optional, Union, "|", Annotated, Final, Literal, and any of them in
 // quotes or with a module before it. Every other type is other.
 func (a *annotation) add(source string, depth int) {
-	const deepest = 20 // a type nobody writes; it keeps a hostile one cheap
+	const deepest = 20 // bounds the work for a hostile type
 	source = strings.TrimSpace(source)
 	parts := splitTop(source, '|')
 	inner, quoted := unquote(source)

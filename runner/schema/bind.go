@@ -87,11 +87,11 @@ func (b *binder) tooMany(w Word) error {
 	if n := len(b.byPosition); n > 0 {
 		most = fmt.Sprintf("at most %d", n)
 	}
-	e := ArgumentErrorf("", "%q is one value too many, want %s by position: %s", Short(w.Typed), most, b.hook.ShortSignature())
+	e := ArgumentErrorf("", "unexpected value %q, want %s by position: %s", Short(w.Typed), most, b.hook.ShortSignature())
 	open := slices.IndexFunc(b.hook.Params, func(p Param) bool { return p.Kind == NameOnly && b.given[p.Name] == "" })
 	if open >= 0 {
 		name := b.hook.Params[open].Name
-		e.Advice = []string{fmt.Sprintf("%s is given by name: %s=VALUE", name, name)}
+		e.Advice = []string{fmt.Sprintf("give %s by name: %s=VALUE", name, name)}
 	}
 	return e
 }
@@ -109,7 +109,7 @@ func (b *binder) name(w Word) error {
 		return ArgumentErrorf(p.Name, "%s is given by name, want it by position: %s", p.Name, b.hook.ShortSignature())
 	default:
 		e := ArgumentErrorf(w.Name, "no parameter %q, want %s", w.Name, b.hook.ShortSignature())
-		e.Advice = append(DidYouMean(Suggest(w.Name, b.byName())), "as text with a = in it: "+QuoteLine([]string{"=" + w.Typed}))
+		e.Advice = append(DidYouMean(Suggest(w.Name, b.byName())), "to pass it as text, write "+QuoteLine([]string{"=" + w.Typed}))
 		return e
 	}
 	if err := b.once(key, w.Name, w); err != nil {

@@ -7,7 +7,7 @@ type Schema struct {
 	Hooks []Hook `json:"hooks"`
 }
 
-// Hook describes one hook: what it takes, what it returns and how.
+// Hook describes one hook: its parameters and its result.
 type Hook struct {
 	Name string `json:"name"`
 	// Doc is the first line of the documentation, or empty.

@@ -7,7 +7,7 @@ import "strings"
 // of the longer word's letters differ. Two swapped letters count as one
 // difference, and case does not count.
 func Suggest(word string, known []string) string {
-	const longest = 100 // nobody mistypes a name that long; it bounds the work
+	const longest = 100 // bounds the work
 	if len(word) > longest {
 		return ""
 	}

@@ -34,11 +34,11 @@ type Word struct {
 	Value string
 	// Typed is the whole word, for messages.
 	Typed string
-	// files reads the file of a word in which only Respell finds a name.
-	files *fileReader
+	// read reads the file of a word in which only Respell finds a name.
+	read fileReader
 }
 
-// fileReader reads the file that a word names.
+// fileReader reads the file that a word names; nil reads none.
 type fileReader func(name string) ([]byte, error)
 
 // ParseWords reads the form of each word. The forms are VALUE, name=VALUE,
@@ -52,7 +52,7 @@ type fileReader func(name string) ([]byte, error)
 func ParseWords(words []string, read func(name string) ([]byte, error)) ([]Word, error) {
 	parsed := make([]Word, 0, len(words))
 	for _, typed := range words {
-		w, err := parse(typed, (*fileReader)(&read), isName)
+		w, err := parse(typed, read, isName)
 		if err != nil {
 			return nil, err
 		}
@@ -68,18 +68,21 @@ func (w Word) Respell(named func(name string) bool) (Word, error) {
 	if w.Name != "" || w.Form != Plain {
 		return w, nil
 	}
-	return parse(w.Typed, w.files, named)
+	return parse(w.Typed, w.read, named)
 }
 
 // parse reads one word, and its file.
-func parse(typed string, files *fileReader, named func(string) bool) (Word, error) {
+func parse(typed string, read fileReader, named func(string) bool) (Word, error) {
 	w, file := split(typed, named)
 	if w.Name == "" && w.Form == Plain {
-		w.files = files
+		w.read = read
 	}
 	place := ""
 	if file != "" || w.Form == FileText {
-		content, err := files.read(file)
+		content, err := []byte(nil), errors.New("a file cannot be read here")
+		if read != nil {
+			content, err = read(file)
+		}
 		if err != nil {
 			e := ArgumentErrorf(w.Name, "argument %q: %v", Short(typed), err)
 			e.Err = err
@@ -98,14 +101,6 @@ func parse(typed string, files *fileReader, named func(string) bool) (Word, erro
 	}
 	w.Value = strings.Trim(w.Value, " \t\r\n")
 	return w, nil
-}
-
-// read reads a file, if there is a reader.
-func (r *fileReader) read(name string) ([]byte, error) {
-	if r == nil || *r == nil {
-		return nil, errors.New("a file cannot be read here")
-	}
-	return (*r)(name)
 }
 
 // split finds a word's name, form and value, and the file that it names.

@@ -38,7 +38,7 @@ import (
 // that is a Struct, too. Every other request, a well-known type or not, is typed
 // by its fields: seconds=5 for a Timestamp, number_value=3 for a Value.
 //
-// A name that is no Python identifier is found, too, such as labels.my-key=VALUE.
+// A name need not be a Python identifier: labels.my-key=VALUE.
 // Errors are [*schema.ArgumentError], whose Place is the path of the field, and
 // [*DescriptorError].
 func BindMessage(m Method, words []schema.Word) (proto.Message, error) {

@@ -99,8 +99,8 @@ var standard = protocompile.WithStandardImports(protocompile.ResolverFunc(func(s
 }))
 
 // find finds a file for the compiler. A file that does not exist counts as empty:
-// what it would declare is reported where it is used. What is wrong with the
-// source is left to the compiler.
+// the compiler reports its symbols where they are used. The compiler also reports
+// errors in the source.
 func (f *protoFinder) find(name string) (protocompile.SearchResult, error) {
 	if file := f.compiled[name]; file != nil {
 		return protocompile.SearchResult{Desc: file}, nil

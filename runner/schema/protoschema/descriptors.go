@@ -17,41 +17,25 @@ import (
 type Descriptors struct {
 	files      *protoregistry.Files
 	types      *dynamicpb.Types
-	services   []protoreflect.ServiceDescriptor
-	methods    []Method          // without infrastructure
+	methods    []Method          // as they are declared
 	short      map[string]int    // the number of methods with a Service/Method
 	sources    map[string]string // the source of each file, for errors
 	docs       map[string]string // the documentation of each method, by full name
 	incomplete bool              // a type is used that no source describes
 }
 
-// index lists the services and methods of a file.
-func (d *Descriptors) index(path string) {
-	file, err := d.files.FindFileByPath(path)
-	if err != nil {
-		return
-	}
+// index lists the methods of a file.
+func (d *Descriptors) index(file protoreflect.FileDescriptor) {
 	for i := range file.Services().Len() {
 		service := file.Services().Get(i)
-		d.services = append(d.services, service)
-		if isInfrastructure(service.FullName()) {
-			continue
-		}
 		for i := range service.Methods().Len() {
 			m := Method{desc: service.Methods().Get(i), set: d}
 			d.methods = append(d.methods, m)
-			d.short[m.shortName()]++
+			if !m.isInfrastructure() {
+				d.short[m.shortName()]++
+			}
 		}
 	}
-}
-
-// isInfrastructure reports whether a service is for the host and not a hook.
-func isInfrastructure(service protoreflect.FullName) bool {
-	switch service {
-	case "plugin.GRPCController", "plugin.GRPCBroker", "plugin.GRPCStdio", "grpc.health.v1.Health":
-		return true
-	}
-	return strings.HasPrefix(string(service), "grpc.reflection.")
 }
 
 // Methods lists the methods as they are declared, without those of the services
@@ -60,19 +44,7 @@ func (d *Descriptors) Methods() []Method {
 	if d == nil {
 		return nil
 	}
-	return slices.Clone(d.methods)
-}
-
-// Services lists the full names of all services as they are declared.
-func (d *Descriptors) Services() []string {
-	if d == nil {
-		return nil
-	}
-	names := make([]string, 0, len(d.services))
-	for _, service := range d.services {
-		names = append(names, string(service.FullName()))
-	}
-	return names
+	return slices.DeleteFunc(slices.Clone(d.methods), Method.isInfrastructure)
 }
 
 // Schema describes all of Methods.
@@ -93,14 +65,16 @@ func (d *Descriptors) Find(name string) (Method, error) {
 	if !qualified {
 		service, method = "", name
 	}
-	if m, ok := d.exact(service, method); ok {
-		return m, m.described()
-	}
 	var found []Method
 	for _, m := range d.Methods() {
 		full := "." + string(m.desc.Parent().FullName())
 		if string(m.desc.Name()) == method && (!qualified || strings.HasSuffix(full, "."+service)) {
 			found = append(found, m)
+		}
+	}
+	if d != nil {
+		if i := slices.IndexFunc(d.methods, func(m Method) bool { return m.FullName() == name }); i >= 0 {
+			found = d.methods[i : i+1]
 		}
 	}
 	switch len(found) {
@@ -110,19 +84,6 @@ func (d *Descriptors) Find(name string) (Method, error) {
 		return found[0], found[0].described()
 	}
 	return Method{}, fmt.Errorf("%d methods have this name, want %s", len(found), schema.OneOf(methodNames(found)))
-}
-
-// exact finds a method by the full name of its service.
-func (d *Descriptors) exact(service, method string) (Method, bool) {
-	if d == nil {
-		return Method{}, false
-	}
-	for _, s := range d.services {
-		if m := s.Methods().ByName(protoreflect.Name(method)); m != nil && string(s.FullName()) == service {
-			return Method{desc: m, set: d}, true
-		}
-	}
-	return Method{}, false
 }
 
 // namesLike names the methods in the form of name, in which Find finds them, too:

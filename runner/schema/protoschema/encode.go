@@ -96,15 +96,15 @@ func (d *Descriptors) describes(message proto.Message) error {
 		}
 		return nil
 	}
-	_ = noPanic(func() error { // what is malformed inside an Any is not looked at
+	_ = noPanic(func() error { // ignores malformed bytes inside an Any
 		return protorange.Options{Resolver: d.resolver()}.Range(message.ProtoReflect(), look, nil)
 	})
 	return missing
 }
 
-// writer writes messages as JSON. protojson writes what it can; the rest is taken
-// apart until the part that has no JSON is found, such as a Timestamp out of its
-// range.
+// writer writes messages as JSON. protojson writes what it can; the writer takes
+// the rest apart until it finds the part that has no JSON, such as a Timestamp out
+// of its range.
 type writer struct {
 	set *Descriptors
 	protojson.MarshalOptions

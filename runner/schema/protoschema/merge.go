@@ -41,7 +41,9 @@ func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 	registerOwn(m.set.files, func(string) bool { return true })
 	m.set.types, m.set.sources = dynamicpb.NewTypes(m.set.files), m.sources
 	for _, file := range m.files {
-		m.set.index(file.GetName())
+		if made, err := m.set.files.FindFileByPath(file.GetName()); err == nil {
+			m.set.index(made)
+		}
 	}
 	return m.set, nil
 }

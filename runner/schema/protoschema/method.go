@@ -30,10 +30,21 @@ func (m Method) described() error {
 	return nil
 }
 
+// isInfrastructure reports whether the method's service is for the host and not a
+// hook.
+func (m Method) isInfrastructure() bool {
+	switch service := string(m.desc.Parent().FullName()); service {
+	case "plugin.GRPCController", "plugin.GRPCBroker", "plugin.GRPCStdio", "grpc.health.v1.Health":
+		return true
+	default:
+		return strings.HasPrefix(service, "grpc.reflection.")
+	}
+}
+
 // Name is "Service/Method", with the package before it if another service has
 // the same; Find finds the method by it.
 func (m Method) Name() string {
-	if m.set.short[m.shortName()] > 1 || isInfrastructure(m.desc.Parent().FullName()) {
+	if m.set.short[m.shortName()] > 1 || m.isInfrastructure() {
 		return m.FullName()
 	}
 	return m.shortName()
