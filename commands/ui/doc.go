@@ -1,25 +1,23 @@
-// Package ui is everything that pyplug prints.
+// Package ui prints everything that pyplug prints.
 //
-//  1. [Streams] are the standard streams, and whether they are terminals and
-//     coloured.
-//  2. Standard output gets data alone, as it is written: results, listings,
-//     templates, verdicts and the JSON face of errors. Write errors go back to
-//     the caller.
-//  3. Standard error gets the rest, all through one screen: a buffer of whole
-//     lines with one goroutine that writes it, so that lines never mix, the
-//     line of [Streams.Waiting] and [Streams.Progress] is erased in time, and a
-//     reader that takes nothing cannot hold up the program for ever.
-//  4. What comes from a plugin is made harmless by [escapeLine] first.
-//  5. A check has faces of its own: [CheckPrinter] and [Streams.CheckJSON] on
-//     standard output, [Streams.Annotate] on standard error, and [WriteJUnit],
-//     which writes a file for other programs.
+//  1. [Streams] are the standard streams, and whether they are terminals and coloured.
+//  2. Standard output gets data alone: results, listings, templates, checks and errors
+//     as JSON. Write errors go back to the caller.
+//  3. Standard error gets everything else through one screen: a buffer of whole lines
+//     with one goroutine that writes it. So lines never mix, and a reader that takes
+//     nothing cannot block the program.
+//  4. Below the lines of a terminal stands the line of a wait: one mechanism for
+//     [Streams.Waiting], [Streams.Progress] and [Streams.LinesProgress].
+//  5. Text from a plugin is escaped first, by [appendEscaped] alone.
+//  6. A check has three printers: [CheckPrinter] for people, [Streams.CheckJSON], and
+//     [WriteJUnit]. [Streams.Annotate] prints its findings for GitHub.
 //
-// So, on standard error:
+// On standard error:
 //
-//	Output.Line ─┐
-//	Warn, Log  ──┼─► screen's buffer ──► its writer ──► standard error
-//	Waiting,   ──┤
-//	Progress   ──┘
+//	Output.Line ────────┐
+//	Warn, Note, Log     ┼─► screen's buffer ──► its writer ──► standard error
+//	Fail                │
+//	Waiting, Progress ──┘
 //
 // It never knows flags, files, or how calls are made.
 package ui

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -42,17 +43,18 @@ func (b Background) state() string {
 // note is what to say besides the numbers.
 func (b Background) note() string {
 	st := b.Status
+	note := cmp.Or(st.Note, st.Reason)
 	switch {
 	case b.Problem != "":
 		return b.Problem
-	case st.State == hook.StateBackoff && st.Note != "": // the note may be cut at its end
-		return "retrying in " + span(st.NextStart) + "; " + st.Note
+	case st.State == hook.StateBackoff && note != "": // which may be cut at its end
+		return "retrying in " + span(st.NextStart) + "; " + note
 	case st.State == hook.StateBackoff && st.LastExit != nil:
 		return "exited (" + st.LastExit.String() + "), restarting in " + span(st.NextStart)
 	case st.State == hook.StateBackoff:
 		return "failed to start, retrying in " + span(st.NextStart)
-	case st.Note != "":
-		return st.Note
+	case note != "":
+		return note
 	case st.Queued > 0:
 		return strconv.Itoa(st.Running) + " running, " + strconv.Itoa(st.Queued) + " waiting"
 	}
@@ -65,6 +67,7 @@ type statusShape struct {
 	Plugin        string      `json:"plugin"`
 	State         string      `json:"state"`
 	Problem       string      `json:"problem,omitempty"`
+	Reason        string      `json:"reason,omitempty"`
 	Note          string      `json:"note,omitempty"`
 	PID           int         `json:"pid,omitempty"`
 	Generation    int         `json:"generation,omitempty"`
@@ -88,7 +91,7 @@ type statusShape struct {
 func (b Background) shape() statusShape {
 	st := b.Status
 	shape := statusShape{
-		Name: b.Name, Plugin: b.Plugin, State: b.state(), Problem: b.Problem, Note: st.Note, PID: st.PID, Generation: st.Generation,
+		Name: b.Name, Plugin: b.Plugin, State: b.state(), Problem: b.Problem, Reason: st.Reason, Note: st.Note, PID: st.PID, Generation: st.Generation,
 		Workers: st.Workers, Socket: b.Socket, Log: b.Log, DaemonPID: b.Daemon, Python: b.Python, MemoryBytes: st.Memory,
 		LastExit: st.LastExit,
 	}
@@ -211,7 +214,7 @@ func (s *Streams) statusTable(plugins []Background) []string {
 	plain := make([]Background, len(plugins))
 	for i, b := range plugins {
 		b.Name, b.Plugin = s.outLine(b.Name), s.outLine(s.relative(b.Plugin))
-		b.Problem, b.Status.Note = s.outLine(b.Problem), s.outLine(b.Status.Note)
+		b.Problem, b.Status.Note, b.Status.Reason = s.outLine(b.Problem), s.outLine(b.Status.Note), s.outLine(b.Status.Reason)
 		plain[i] = b
 	}
 	shown := shownColumns(plain)
@@ -280,6 +283,6 @@ func stateColor(state string) Color {
 // changed reports whether b is worth a line after before.
 func (b Background) changed(before Background) bool {
 	now, last := b.Status, before.Status
-	return b.state() != before.state() || b.Problem != before.Problem || now.Note != last.Note ||
+	return b.state() != before.state() || b.Problem != before.Problem || now.Note != last.Note || now.Reason != last.Reason ||
 		now.PID != last.PID || now.Generation != last.Generation || now.Restarts != last.Restarts
 }

@@ -225,7 +225,18 @@ func TestEventJSON(t *testing.T) {
 	}
 }
 
-// What is known of why it does not start is told beside when it is tried again.
+// A plugin that is not ready says why, in the table and in JSON.
+func TestStatusReason(t *testing.T) {
+	b := Background{Status: hook.Status{State: hook.StateDegraded, Reason: "no database"}}
+	if got := b.note(); got != "no database" {
+		t.Errorf("the note is %q", got)
+	}
+	if got := statusesJSON([]Background{b}); !strings.Contains(got, `"state":"degraded","reason":"no database"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A plugin that does not start says why, besides the time of the next try.
 func TestStatusNoteOfBackoff(t *testing.T) {
 	st := hook.Status{State: hook.StateBackoff, NextStart: 2200 * time.Millisecond, LastExit: &hook.Exit{Signal: "SIGKILL"}}
 	for note, want := range map[string]string{

@@ -194,27 +194,27 @@ func (e *Engine) read(ctx context.Context) {
 	p := parser{hook: e.o.Hook, items: e.o.Items}
 	for number := 1; ; number++ {
 		line, err := in.next()
+		bad := (*hook.Error)(nil)
 		switch {
 		case errors.Is(err, io.EOF):
 			e.close(nil)
 			return
-		case err != nil && !isLineError(err):
+		case err != nil && !errors.As(err, &bad):
 			e.close(&ReadError{Err: err})
 			return
 		case err == nil && p.blank(line):
 			continue
 		}
 		t := &task{line: number}
-		if err == nil {
-			t.request, err = p.parse(line)
+		if bad == nil {
+			t.request, bad = p.parse(line)
 		}
 		if !e.out.admit(t) {
 			return
 		}
-		if err != nil {
-			unread := hook.NewError(hook.Request, err)
-			unread.Hook = t.hook
-			e.fail(ctx, t, unread)
+		if bad != nil {
+			bad.Hook = t.hook
+			e.fail(ctx, t, bad)
 			continue
 		}
 		select {

@@ -28,7 +28,7 @@ func newLineReader(from io.Reader, limit int) *lineReader {
 
 // next returns one line without its end, which the last line need not have. The
 // line belongs to the caller. A line over the limit is read to its end and is a
-// [*LineError]. A line that is cut off by an error other than io.EOF is dropped.
+// [*hook.Error]. A line that is cut off by an error other than io.EOF is dropped.
 func (r *lineReader) next() ([]byte, error) {
 	line, err := r.whole()
 	if err != nil {

@@ -2,39 +2,17 @@ package lines
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// LineError says why a line cannot be read.
-type LineError struct {
-	// Problem is what was seen, then what was wanted.
-	Problem string
-	// Suggest is what was probably meant, empty if nothing is near.
-	Suggest string
-}
-
-// Error is the problem.
-func (e *LineError) Error() string { return e.Problem }
-
-// Hints says what was probably meant.
-func (e *LineError) Hints() []string {
-	if e.Suggest == "" {
-		return nil
-	}
-	return []string{"did you mean " + e.Suggest + "?"}
-}
-
-func isLineError(err error) bool {
-	var bad *LineError
-	return errors.As(err, &bad)
-}
-
-func badLine(format string, args ...any) *LineError {
-	return &LineError{Problem: fmt.Sprintf(format, args...)}
+// badLine is the error of a line that cannot be read: what was seen, then what was
+// wanted.
+func badLine(format string, args ...any) *hook.Error {
+	return &hook.Error{Kind: hook.Request, Err: fmt.Errorf(format, args...)}
 }
 
 // request is what a line asks for.
@@ -58,9 +36,9 @@ func (p *parser) blank(line []byte) bool {
 	return len(bytes.Trim(line, blanks)) == 0
 }
 
-// parse makes a request of a line that is not blank. With an error, which is a
-// [*LineError], the request has what could be read.
-func (p *parser) parse(line []byte) (request, error) {
+// parse makes a request of a line that is not blank. With an error the request has what
+// could be read.
+func (p *parser) parse(line []byte) (request, *hook.Error) {
 	r := request{hook: p.hook}
 	if p.hook == "" {
 		return p.parseObject(line)
@@ -82,7 +60,7 @@ func (p *parser) parse(line []byte) (request, error) {
 }
 
 // notJSON says what is wrong with a line. Bytes are counted from its start, from 1.
-func notJSON(line []byte) error {
+func notJSON(line []byte) *hook.Error {
 	for at := 0; at < len(line); {
 		r, size := utf8.DecodeRune(line[at:])
 		if r == utf8.RuneError && size == 1 {
@@ -98,11 +76,11 @@ func notJSON(line []byte) error {
 var keys = []string{"id", "hook", "args"}
 
 // parseObject reads a line that names its hook.
-func (p *parser) parseObject(line []byte) (request, error) {
+func (p *parser) parseObject(line []byte) (request, *hook.Error) {
 	var (
 		r     request
 		name  []byte
-		first error // the first key that is wrong
+		first *hook.Error // the first key that is wrong
 		value = bytes.Trim(line, blanks)
 	)
 	field := func(key []byte) *[]byte {
@@ -145,7 +123,7 @@ func (p *parser) parseObject(line []byte) (request, error) {
 }
 
 // resolve sets the hook and checks the arguments.
-func (r *request) resolve(name []byte) error {
+func (r *request) resolve(name []byte) *hook.Error {
 	switch {
 	case name == nil, string(name) == "null":
 		return badLine(`"hook" is missing`)
@@ -164,9 +142,11 @@ func (r *request) resolve(name []byte) error {
 	return nil
 }
 
-func unknownKey(name string) *LineError {
+func unknownKey(name string) *hook.Error {
 	e := badLine("unknown key %s, want id, hook and args", schema.Quote(schema.Short(name)))
-	e.Suggest = schema.Suggest(name, keys)
+	if meant := schema.Suggest(name, keys); meant != "" {
+		e.Hints = []string{"did you mean " + meant + "?"}
+	}
 	return e
 }
 

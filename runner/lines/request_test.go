@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -57,12 +58,11 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestSuggest tells what an unknown key was probably meant to be.
+// TestSuggest suggests what an unknown key was probably meant to be.
 func TestSuggest(t *testing.T) {
-	for key, want := range map[string]string{"arg": "args", "hok": "hook", "Id": "id", "parameters": ""} {
-		_, err := (&parser{}).parse([]byte(`{"` + key + `": 1}`))
-		if bad := (*LineError)(nil); !errors.As(err, &bad) || bad.Suggest != want {
-			t.Errorf("%s: %#v, want the suggestion %q", key, err, want)
+	for key, want := range map[string][]string{"arg": {"did you mean args?"}, "hok": {"did you mean hook?"}, "Id": {"did you mean id?"}, "parameters": nil} {
+		if _, err := (&parser{}).parse([]byte(`{"` + key + `": 1}`)); err == nil || !slices.Equal(err.Hints, want) {
+			t.Errorf("%s: %#v, want the hints %q", key, err, want)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestLongLines(t *testing.T) {
 		for _, end := range []string{"\n", "\r\n"} {
 			in := newLineReader(strings.NewReader(strings.Repeat("x", size)+end+"next"), most)
 			line, err := in.next()
-			if long != isLineError(err) || !long && (err != nil || len(line) != size) {
+			if bad := (*hook.Error)(nil); long != errors.As(err, &bad) || !long && (err != nil || len(line) != size) {
 				t.Errorf("%d bytes and %q: got %d and %v", size, end, len(line), err)
 			}
 			if line, err = in.next(); string(line) != "next" || err != nil {
