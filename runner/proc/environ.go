@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// misleading are the variables by which a Python takes itself for another one.
+// misleading are the variables that make a Python look like another one.
 var misleading = []string{"PYTHONHOME", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__"}
 
-// harmless is the allow-list of a clean environment; a trailing star stands
-// for any ending. Of Python's own variables those pass that say how text is
-// encoded, when it is written, where bytecode goes and how hashes are seeded.
-// Those do not that change what is imported or run (PYTHONPATH, PYTHONSTARTUP,
-// PYTHONNOUSERSITE), what code means (PYTHONOPTIMIZE, PYTHONWARNINGS), or that
-// are for debugging: a plugin which needs one of them is to be given it.
+// harmless is the allow-list of a clean environment; a trailing star stands for any
+// ending. It has those of Python's variables that say how text is encoded, when it is
+// written, where bytecode goes and how hashes are seeded. It lacks those that change
+// what is imported or run (PYTHONPATH, PYTHONSTARTUP, PYTHONNOUSERSITE), what code
+// means (PYTHONOPTIMIZE, PYTHONWARNINGS), or that are for debugging.
 var harmless = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM",
 	"TMPDIR", "TMP", "TEMP", "XDG_*", "SSL_CERT_*", "VIRTUAL_ENV",
@@ -32,12 +31,12 @@ var harmlessWindows = []string{
 	"NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "PROCESSOR_IDENTIFIER",
 }
 
-// Environ makes a process's environment out of base, whose entries are "K=V".
-// PYTHONHOME, PYTHONEXECUTABLE and __PYVENV_LAUNCHER__ do not pass. With clean,
-// only an allow-list does: what programs and Python need to run, and nothing
-// that holds secrets or leads Python to other code. Then each entry of set is applied: "K=V" sets K, "K"
-// alone passes base's K through, whatever K is. A later entry for a name
-// replaces an earlier one, in its place. The result is the caller's.
+// Environ makes a process's environment from base, whose entries are "K=V". It drops
+// PYTHONHOME, PYTHONEXECUTABLE and __PYVENV_LAUNCHER__. With clean, it keeps only an
+// allow-list: what programs and Python need to run, and nothing that holds secrets or
+// leads Python to other code. Then it applies each entry of set: "K=V" sets K, "K"
+// alone keeps base's K, whatever K is. A later entry for a name replaces an earlier
+// one, in its place. The caller owns the result.
 func Environ(base []string, clean bool, set []string) []string {
 	return environ(base, clean, set, runtime.GOOS == "windows")
 }
@@ -65,15 +64,15 @@ func environ(base []string, clean bool, set []string, windows bool) []string {
 	return env.entries
 }
 
-// environment is a list of entries in which each name stands once.
+// environment is a list of entries, one for each name.
 type environment struct {
 	entries []string
 	at      map[string]int
 	windows bool
 }
 
-// name is what an entry "K=V" is known by; false when it is none. Windows
-// keeps directories of drives in names that begin with "=".
+// name returns the name of an entry "K=V", or false for anything else. On Windows the
+// directories of drives have names that begin with "=".
 func (e *environment) name(entry string) (string, bool) {
 	from := 0
 	if e.windows && strings.HasPrefix(entry, "=") {

@@ -10,22 +10,22 @@ import (
 	"syscall"
 )
 
-// StartError tells why a process could not be started.
+// StartError says why a process could not be started.
 type StartError struct {
 	// Path is the program.
 	Path string
-	// Err is the cause in words. Where it fits, it is [fs.ErrNotExist],
-	// [fs.ErrPermission] or the system's error to errors.Is.
+	// Err is the cause in words. For errors.Is it is [fs.ErrNotExist],
+	// [fs.ErrPermission] or the system's error.
 	Err error
 }
 
 // Error names the program and the cause.
 func (e *StartError) Error() string { return "cannot start " + e.Path + ": " + e.Err.Error() }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// cause is an error of the system in words that tell more.
+// cause is an error of the system in better words.
 type cause struct {
 	text string
 	err  error
@@ -36,8 +36,8 @@ func (c *cause) Unwrap() error { return c.err }
 
 var errNotAbsolute = errors.New("the path is relative, want an absolute one")
 
-// startError finds out why the system refused: the same errno stands for a
-// program, its working directory and its "#!" line.
+// startError finds out why the system refused: the same errno stands for a program,
+// its working directory and its "#!" line.
 func startError(s Spec, err error) *StartError {
 	return &StartError{Path: s.Path, Err: diagnose(s, err)}
 }
@@ -66,7 +66,7 @@ func diagnose(s Spec, err error) error {
 		if program := shebang(s.Path); program != "" {
 			why := ", which does not exist"
 			if _, statErr := os.Stat(program); statErr == nil {
-				why = ", which exists; the line ends with a carriage return, which counts to that name"
+				why = ", which exists; but the line ends with a carriage return, which belongs to that name"
 			}
 			return &cause{"its first line names " + program + why, err}
 		}
@@ -77,7 +77,7 @@ func diagnose(s Spec, err error) error {
 	return err
 }
 
-// shebang is the program that a script's first line names; "" without one.
+// shebang returns the program that a script's first line names; "" without one.
 func shebang(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

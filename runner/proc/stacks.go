@@ -6,13 +6,12 @@ import (
 )
 
 const (
-	// stackWait bounds the wait for stacks, stackQuiet is the silence after
-	// them that counts as their end.
+	// stackWait bounds the wait for stacks; stackQuiet is the silence that ends them.
 	stackWait  = 300 * time.Millisecond
 	stackQuiet = 30 * time.Millisecond
 )
 
-// stackStarts is how the lines begin that Python's faulthandler writes.
+// stackStarts are the beginnings of the lines that Python's faulthandler writes.
 var stackStarts = [][]byte{
 	[]byte("Thread 0x"),
 	[]byte("Current thread 0x"),
@@ -24,11 +23,11 @@ var stackStarts = [][]byte{
 	[]byte("  Garbage-collecting"),
 }
 
-// headEnd is how the first line of a thread's stack ends.
+// headEnd is the end of the first line of a thread's stack.
 var headEnd = []byte("(most recent call first):")
 
-// stackHead is where a stack begins in a line that the process had begun before: at
-// its end when none does.
+// stackHead returns where a stack begins in a line that the process had begun before,
+// or the line's length.
 func stackHead(line []byte) int {
 	if !bytes.HasSuffix(line, headEnd) {
 		return len(line)
@@ -41,8 +40,8 @@ func stackHead(line []byte) int {
 	return len(line)
 }
 
-// isStack tells whether line belongs to faulthandler's stacks; inside tells
-// that one before it did, and then a blank line does too.
+// isStack reports whether line belongs to faulthandler's stacks. If a line before did
+// (inside), a blank line does, too.
 func isStack(line []byte, inside bool) bool {
 	if len(line) == 0 {
 		return inside
@@ -55,8 +54,7 @@ func isStack(line []byte, inside bool) bool {
 	return false
 }
 
-// dumpStacks makes a hung Python show where it is, and waits until it has. One that
-// could not do so is not waited for.
+// dumpStacks makes a hung Python print its stacks, and waits for them, if it can.
 func (p *Process) dumpStacks() {
 	if p.spec.StackSignal == 0 || !p.tree.canHandle(p.spec.StackSignal) {
 		return

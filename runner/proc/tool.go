@@ -11,35 +11,35 @@ const (
 	defaultMaxOutput = 1 << 20
 )
 
-// Tool is a program that runs to its end by itself. The zero value names none.
+// Tool is a program that runs to its end by itself.
 type Tool struct {
 	// Path, Args, Env and Dir are as in [Spec].
 	Path      string
 	Args, Env []string
 	Dir       string
-	// Limit is how long it may run; 0 means 30 seconds.
+	// Limit is its timeout; 0 means 30 seconds.
 	Limit time.Duration
-	// MaxOutput is how many bytes of each stream are kept; 0 means 1 MiB.
+	// MaxOutput is how many bytes of each stream Run keeps; 0 means 1 MiB.
 	MaxOutput int
 }
 
-// Output is what a tool left. Its slices are the caller's.
+// Output is the result of a tool. The caller owns its slices.
 type Output struct {
 	// Stdout and Stderr hold the first MaxOutput bytes of each stream.
 	Stdout, Stderr []byte
 	Exit           Exit
 }
 
-// Run runs a tool with nothing on its standard input and returns when it and
-// all that it started are gone. An exit code other than 0, or a signal, is no
-// error: see Output.Exit. The errors, of which all but the first come with the
-// output so far:
+// Run runs a tool with nothing on its standard input and returns when the tool and
+// everything that it started is gone. An exit code other than 0, or a signal, is not an
+// error: see Output.Exit. The errors, of which all but the first come with the output
+// so far:
 //
-//   - a [*StartError] when it cannot be started;
-//   - one that is ctx's error when ctx ended, and the tool was killed for it;
-//   - one that is [context.DeadlineExceeded] when it took longer than Limit;
-//   - one when it ended, but wrote more than MaxOutput to standard output.
-//     (More on standard error is left out silently.)
+//   - a [*StartError] if it cannot be started;
+//   - ctx's error if ctx ended, and the tool was killed;
+//   - [context.DeadlineExceeded] if it took longer than Limit;
+//   - one if it exited, but wrote more than MaxOutput to standard output. (More on
+//     standard error is dropped.)
 func Run(ctx context.Context, t Tool) (Output, error) {
 	if err := ctx.Err(); err != nil {
 		return Output{}, fmt.Errorf("%s: not started: %w", t.Path, err)
