@@ -153,11 +153,7 @@ def find_tag():
 
 def set_tag(value):
     """Replaces the tag in the environment that others see, by one of the same length."""
-    memory = os.open("/proc/self/mem", os.O_RDWR)
-    try:
-        os.pwrite(memory, value, tag)
-    finally:
-        os.close(memory)
+    start.write_memory(tag, value)
 
 
 def serve(kind, ready):

@@ -297,6 +297,12 @@ class Isolation(Case):
 
         return set(subprocess.check_output([sys.executable, "-c", "import sys; print(*sys.modules)"]).decode().split())
 
+    @unittest.skipUnless(sys.platform == "linux", "the command line is replaced on Linux only")
+    def test_name(self):
+        """ps shows the plugin, unless the plugin shows something itself."""
+        worker = self.start("import sys\ndef line(): return open('/proc/self/cmdline').read().rstrip(chr(0)), sys.argv")
+        self.ok(worker.call("line"), ["pyplug: plug.py", [worker.process.args[4]]])
+
     def test_stacks(self):
         import signal
 
