@@ -77,16 +77,19 @@ func parse(typed string, read fileReader, named func(string) bool) (Word, error)
 	if w.Name == "" && w.Form == Plain {
 		w.read = read
 	}
+	fault := func(err error) (Word, error) {
+		e := ArgumentErrorf(w.Name, "argument %q: %v", Short(typed), err)
+		e.Err = err
+		return w, e
+	}
 	place := ""
 	if file != "" || w.Form == FileText {
-		content, err := []byte(nil), errors.New("a file cannot be read here")
-		if read != nil {
-			content, err = read(file)
+		if read == nil {
+			return fault(errors.New("a file cannot be read here"))
 		}
+		content, err := read(file)
 		if err != nil {
-			e := ArgumentErrorf(w.Name, "argument %q: %v", Short(typed), err)
-			e.Err = err
-			return w, e
+			return fault(err)
 		}
 		if w.Form == JSON {
 			content = bytes.TrimPrefix(content, []byte("\uFEFF"))
@@ -97,7 +100,7 @@ func parse(typed string, read fileReader, named func(string) bool) (Word, error)
 		return w, nil
 	}
 	if offset, err := CheckJSON(w.Value); err != nil {
-		return w, ArgumentErrorf(w.Name, "argument %q: %snot JSON at byte %d: %v", Short(typed), place, offset+1, err)
+		return fault(fmt.Errorf("%snot JSON at byte %d: %w", place, offset+1, err))
 	}
 	w.Value = strings.Trim(w.Value, " \t\r\n")
 	return w, nil
