@@ -176,7 +176,7 @@ func hostile(text string) []CheckResult {
 
 var isAnnotation = regexp.MustCompile(`^::(error|warning) (file=[^:,]*,(line=1,)?)?title=[^:,]+::.*\n$`)
 
-// Whatever bytes a plugin prints, each face stays what it is.
+// Whatever bytes a plugin prints, each form stays what it is.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{"", "plain", "\x00\x01\x1b[2J\x7f\u0085\u009b", "a\xff\xc3(\xed\xa0\x80", "]]><!--&\"'", "\ufffe\uffff\U0010ffff\u2028",
 		"a\r\n::error::b\n##[c]\n\n", "|`|\\|<b>\n\t", strings.Repeat("日本語 ", 40)} {

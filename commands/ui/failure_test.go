@@ -227,7 +227,7 @@ func TestLineErrorJSON(t *testing.T) {
 	}
 }
 
-// What standard output did not take is no hook's, and is told on standard error, since
+// What standard output did not take is no hook's error, and is printed on standard error, since
 // standard output takes no error either.
 func TestFailureOfOutput(t *testing.T) {
 	err := &hook.Error{Kind: hook.Failed, Err: &OutputError{Err: errors.New("no space left")}}

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// gate is a reader of standard error that takes a write when told to.
+// gate is a reader of standard error that accepts a write when the test says so.
 type gate struct {
 	mu    sync.Mutex
 	got   bytes.Buffer
@@ -116,7 +116,7 @@ func TestOutputQuiet(t *testing.T) {
 }
 
 // A reader that takes nothing costs a second once; lines are dropped, counted
-// and told of when it reads again.
+// and reported when it reads again.
 func TestOutputNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()

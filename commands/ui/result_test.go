@@ -138,7 +138,7 @@ func TestResultErrors(t *testing.T) {
 	}
 }
 
-// counting tells what was handed to it without a copy.
+// counting counts what it got without a copy.
 type counting struct{ wrote [][]byte }
 
 func (c *counting) Write(b []byte) (int, error) {

@@ -146,7 +146,7 @@ func (c *screen) wait(limit time.Duration) bool {
 	return true
 }
 
-// wake lets all who wait look again. Held: mu.
+// wake makes every waiter look again. Held: mu.
 func (c *screen) wake() {
 	if c.changed != nil {
 		close(c.changed)

@@ -63,7 +63,7 @@ stuck    unknown     -       -         -      -       -       -  /srv/plugins/st
 	}
 }
 
-// A table is never wider than the terminal: what matters least goes first, and a
+// A table is never wider than the terminal: what matters least is dropped first, and a
 // note is cut. Name and state always stand there.
 func TestStatusesNarrow(t *testing.T) {
 	for width := 20; width <= 140; width += 5 {
@@ -156,7 +156,7 @@ func TestStatusWatchDraws(t *testing.T) {
 	}
 }
 
-// Of the one that was named it is told that this one does not run.
+// A named plugin that does not run is named.
 func TestStatusWatchNamed(t *testing.T) {
 	s, _, _ := Test("")
 	out := &sized{width: 40}

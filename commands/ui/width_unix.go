@@ -4,7 +4,7 @@ package ui
 
 import "golang.org/x/sys/unix"
 
-// terminalColumns is the width of a terminal, 0 when it does not tell.
+// terminalColumns is the width of a terminal, 0 if unknown.
 func terminalColumns(fd uintptr) int {
 	size, err := unix.IoctlGetWinsize(int(fd), unix.TIOCGWINSZ)
 	if err != nil {

@@ -2,7 +2,7 @@ package ui
 
 import "golang.org/x/sys/windows"
 
-// terminalColumns is the width of a console's window, 0 when it does not tell.
+// terminalColumns is the width of a console's window, 0 if unknown.
 func terminalColumns(fd uintptr) int {
 	var info windows.ConsoleScreenBufferInfo
 	if err := windows.GetConsoleScreenBufferInfo(windows.Handle(fd), &info); err != nil {

@@ -8,42 +8,40 @@ import (
 	"time"
 )
 
-// Target is the plugin that is measured. Its methods return an error when the
-// round failed, which ends the measurement.
+// Target is the plugin that is measured. An error of a method ends the measurement.
 type Target interface {
 	// Cold starts the plugin, calls the hook once, and stops it again.
 	Cold(ctx context.Context) error
-	// Call calls the hook of a plugin that runs. It is called from several
-	// goroutines at once in the phase pipelined.
+	// Call calls the hook of a running plugin, in the phase pipelined from several
+	// goroutines at once.
 	Call(ctx context.Context) error
-	// Crash ends the plugin's process as something outside would, and returns
-	// when the next one takes calls.
+	// Crash kills the plugin's process and returns when the next one accepts calls.
 	Crash(ctx context.Context) error
 }
 
 // Options say how long is measured. The zero value of a field is its default.
 type Options struct {
-	// Rounds is the most rounds of a phase; of cold and crash, which start
-	// processes, a hundredth. 0: 10000.
+	// Rounds is the most rounds of a phase; cold and crash, which start processes,
+	// have a hundredth. 0: 10000.
 	Rounds int
-	// Limit is after how long no round of a phase begins any more; the first call of
-	// a fresh worker does not count to it. 0: 3 s.
+	// Limit is how long a phase begins rounds, not counting the first call of a fresh
+	// worker. 0: 3 s.
 	Limit time.Duration
-	// Jobs is how many calls are made at once in the phase pipelined; 0: 64. It
-	// has fewer where so many take longer than a quarter of Limit.
+	// Jobs is how many calls the phase pipelined makes at once; 0: 64. It makes fewer
+	// if so many take longer than a quarter of Limit.
 	Jobs int
 	// Skip leaves phases out, by name.
 	Skip []string
 }
 
-// Concurrent is how many calls are made at once in the phase pipelined, at most.
+// Concurrent is how many calls the phase pipelined makes at once, at most.
 func (o Options) Concurrent() int {
-	o = o.settled()
+	o = o.withDefaults()
 	return min(o.Jobs, o.Rounds)
 }
 
-// settled has the defaults in it.
-func (o Options) settled() Options {
+// withDefaults returns the options with their defaults.
+func (o Options) withDefaults() Options {
 	if o.Rounds <= 0 {
 		o.Rounds = defaultRounds
 	}
@@ -56,14 +54,14 @@ func (o Options) settled() Options {
 	return o
 }
 
-// Listener is told what becomes of the phases, by one goroutine.
+// Listener follows the phases. One goroutine calls it.
 type Listener struct {
-	// Began is told the name of each phase before its first round.
+	// Began gets the name of each phase before its first round.
 	Began func(name string)
-	// Over is told what was measured.
+	// Over gets what was measured.
 	Over func(Phase)
-	// LeftOut is told that pipelined has nothing to tell, since one call, which
-	// takes so long, takes more than an eighth of the limit.
+	// LeftOut says that pipelined is left out, because one call takes more than an
+	// eighth of the limit.
 	LeftOut func(name string, call time.Duration)
 }
 
@@ -78,35 +76,35 @@ const (
 // Names lists the phases in their order.
 func Names() []string { return []string{Cold, Warm, Pipelined, Crash} }
 
-// DefaultLimit is how long a phase begins rounds unless Options say otherwise.
+// DefaultLimit is the default of [Options].Limit.
 const DefaultLimit = 3 * time.Second
 
 const (
 	defaultRounds = 10_000
 	defaultJobs   = 64
-	// costly is how many times fewer rounds a phase has that starts processes.
-	costly = 100
-	// warmUp is how many calls of a fresh worker do not count, at most: a tenth
-	// of the phase's time ends them, too.
+	// startCost is how many times fewer rounds a phase that starts processes has.
+	startCost = 100
+	// warmUp is how many calls of a fresh worker do not count. They take at most a
+	// tenth of the phase's time.
 	warmUp = 200
-	// crowd is the part of the phase's time that the calls of pipelined which are
-	// made at once may take, together.
-	crowd = 4
+	// crowdShare is the part of the phase's time, a quarter, that calls made at once
+	// may take together.
+	crowdShare = 4
 )
 
-// Phase is what was measured of one way of using a plugin.
+// Phase is what was measured in one phase.
 type Phase struct {
 	Name string
 	// Jobs is how many rounds were made at once.
 	Jobs int
-	// Took is the time of all rounds together, as a clock on the wall has it.
+	// Took is the wall time of all rounds together.
 	Took time.Duration
 	// Times holds how long each round took, the shortest first.
 	Times []time.Duration
 }
 
-// Percentile is the time within which p of a hundred rounds ended: that of the
-// nearest rank. 0 without rounds.
+// Percentile is the time within which that share of the rounds ended, by nearest rank;
+// 0 without rounds.
 func (p Phase) Percentile(percent float64) time.Duration {
 	n := len(p.Times)
 	if n == 0 {
@@ -116,7 +114,7 @@ func (p Phase) Percentile(percent float64) time.Duration {
 	return p.Times[min(max(rank, 1), n)-1]
 }
 
-// PerSecond is how many rounds came in a second; 0 without rounds.
+// PerSecond is the number of rounds in a second; 0 without rounds.
 func (p Phase) PerSecond() float64 {
 	if p.Took <= 0 {
 		return 0
@@ -124,11 +122,11 @@ func (p Phase) PerSecond() float64 {
 	return float64(len(p.Times)) / p.Took.Seconds()
 }
 
-// Measure goes through the phases, and tells l of each. The error is the first of a
-// round, or else the cause of ctx's end; the phases before it were told.
+// Measure runs the phases and reports each to l. The error is the first of a round, or
+// else the cause of ctx's end. Phases before it have been reported.
 func Measure(ctx context.Context, t Target, o Options, l Listener) error {
-	m := measurement{Options: o.settled(), target: t}
-	few := max(1, m.Rounds/costly)
+	m := measurement{Options: o.withDefaults(), target: t}
+	few := max(1, m.Rounds/startCost)
 	for _, ph := range []struct {
 		name    string
 		measure func(context.Context, limit) (Phase, error)
@@ -156,11 +154,11 @@ func Measure(ctx context.Context, t Target, o Options, l Listener) error {
 	return nil
 }
 
-// measurement is what the warm phases know of each other.
+// measurement is what the warm phases share.
 type measurement struct {
 	Options
 	target Target
-	call   time.Duration // what one call takes by itself; 0: not known
+	call   time.Duration // what one call takes by itself; 0: unknown
 }
 
 // limit is when the rounds of a phase are to end.
@@ -182,8 +180,8 @@ func (m *measurement) warm(ctx context.Context, end limit) (Phase, error) {
 	return p, err
 }
 
-// warmUp makes the calls that do not count, one at least. The limit is renewed after
-// that one, which may load what the others find.
+// warmUp makes the calls that do not count, at least one. The limit begins after that
+// one, which may load what the others need.
 func (m *measurement) warmUp(ctx context.Context, end limit) (limit, error) {
 	first, err := repeat(ctx, 1, 1, end, m.target.Call)
 	end.began = time.Now()
@@ -195,10 +193,9 @@ func (m *measurement) warmUp(ctx context.Context, end limit) (limit, error) {
 	return end, err
 }
 
-// pipelined makes several calls at once: as many as were asked for, unless that
-// measured little but how long they wait for each other. Whether they do, which
-// only the plugin knows, is found out by 2, 4 and so on of them. No rounds: not
-// even two were worth it.
+// pipelined makes several calls at once: as many as were asked for, unless they only
+// wait for each other, which it finds out by 2, 4 and so on of them. A phase without
+// rounds means that not even two were worth it.
 func (m *measurement) pipelined(ctx context.Context, end limit) (Phase, error) {
 	jobs, most := 1, m.Concurrent()
 	if m.call == 0 {
@@ -214,7 +211,7 @@ func (m *measurement) pipelined(ctx context.Context, end limit) (Phase, error) {
 		}
 		m.call = one.Took
 	}
-	for took := m.call; jobs < most && 2*took <= end.length/crowd; {
+	for took := m.call; jobs < most && 2*took <= end.length/crowdShare; {
 		jobs = min(2*jobs, most)
 		p, err := repeat(ctx, jobs, jobs, end, m.target.Call)
 		if err != nil {
@@ -228,8 +225,8 @@ func (m *measurement) pipelined(ctx context.Context, end limit) (Phase, error) {
 	return repeat(ctx, m.Rounds, jobs, end, m.target.Call)
 }
 
-// repeat makes rounds, so many at a time, until there were enough or the end is
-// reached; those that run then, and one for each of jobs, are waited for.
+// repeat makes rounds, jobs at a time, until there were enough or the end is reached. It
+// waits for those in progress. Each of jobs makes at least one.
 func repeat(ctx context.Context, rounds, jobs int, end limit, round func(context.Context) error) (Phase, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

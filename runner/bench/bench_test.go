@@ -120,7 +120,7 @@ func TestMeasurePipelined(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c.o.Skip = []string{Cold, Warm, Crash}
 				began := time.Now()
-				phases, told, err := measure(t.Context(), c.target, c.o)
+				phases, reported, err := measure(t.Context(), c.target, c.o)
 				if took := time.Since(began); err != nil || took != c.took {
 					t.Errorf("took %v, %v; want %v", took, err, c.took)
 				}
@@ -128,22 +128,22 @@ func TestMeasurePipelined(t *testing.T) {
 				if len(phases) > 0 {
 					p = phases[0]
 				}
-				if p.Jobs != c.jobs || len(p.Times) != c.rounds || len(told) != 2-len(phases) {
-					t.Errorf("%d at once, %d rounds, told %q; want %d and %d", p.Jobs, len(p.Times), told, c.jobs, c.rounds)
+				if p.Jobs != c.jobs || len(p.Times) != c.rounds || len(reported) != 2-len(phases) {
+					t.Errorf("%d at once, %d rounds, reported %q; want %d and %d", p.Jobs, len(p.Times), reported, c.jobs, c.rounds)
 				}
 			})
 		})
 	}
 }
 
-// TestMeasureKnown leaves pipelined out at once when warm has told how long a call
+// TestMeasureKnown leaves pipelined out at once when warm has reported how long a call
 // takes.
 func TestMeasureKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		phases, told, err := measure(t.Context(), &target{call: 5 * time.Second}, Options{Skip: []string{Cold, Crash}})
-		if err != nil || len(phases) != 1 || !slices.Equal(told, []string{Warm, Pipelined, "not pipelined: 5s"}) {
-			t.Error(phases, told, err)
+		phases, reported, err := measure(t.Context(), &target{call: 5 * time.Second}, Options{Skip: []string{Cold, Crash}})
+		if err != nil || len(phases) != 1 || !slices.Equal(reported, []string{Warm, Pipelined, "not pipelined: 5s"}) {
+			t.Error(phases, reported, err)
 		}
 		if took := time.Since(began); took != 10*time.Second {
 			t.Errorf("took %v, want one call that counts and one that does not", took)
@@ -154,9 +154,9 @@ func TestMeasureKnown(t *testing.T) {
 // TestMeasureLoads has the first call load something, which is no call's time.
 func TestMeasureLoads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		phases, told, err := measure(t.Context(), &target{call: time.Millisecond, first: 5 * time.Second}, Options{Skip: []string{Cold, Crash}})
+		phases, reported, err := measure(t.Context(), &target{call: time.Millisecond, first: 5 * time.Second}, Options{Skip: []string{Cold, Crash}})
 		if err != nil || len(phases) != 2 {
-			t.Fatal(told, err)
+			t.Fatal(reported, err)
 		}
 		if w := phases[0]; len(w.Times) != 3000 || w.Percentile(100) != time.Millisecond || phases[1].Jobs != 64 {
 			t.Errorf("%d calls, the longest %v; then %d at once", len(w.Times), w.Percentile(100), phases[1].Jobs)

@@ -186,8 +186,8 @@ func TestStreamWithoutOutput(t *testing.T) {
 	})
 }
 
-// TestNotRead holds that one who stops it is not kept by a reader that takes
-// nothing, but is by one that is slow.
+// TestNotRead holds that Stop does not wait for a reader that takes nothing, but waits
+// for a slow one.
 func TestNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newGate()

@@ -31,7 +31,7 @@ func sleeper(ctx context.Context, c hook.Call) (hook.Result, error) {
 	}
 }
 
-// running is an engine that goes on.
+// running is an engine in progress.
 type running struct {
 	*Engine
 	out  *gate
@@ -281,7 +281,7 @@ func TestUnorderedStreams(t *testing.T) {
 }
 
 // TestStreamWaits holds that a stream whose turn has not come waits when it has
-// given much, is echoed when its time is up, and goes on when its turn comes.
+// emitted much, ends when its time is up, and continues when its turn comes.
 func TestStreamWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		open, given := make(chan struct{}), new(atomic.Int64)

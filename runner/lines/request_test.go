@@ -161,7 +161,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// TestReadError answers what came before, and tells.
+// TestReadError answers what came before the error.
 func TestReadError(t *testing.T) {
 	broken := errors.New("no disk")
 	var out bytes.Buffer

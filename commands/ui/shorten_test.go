@@ -28,27 +28,27 @@ func flood(o *Output, stop <-chan struct{}) {
 
 var anError = Failure{Err: &hook.Error{Kind: hook.Timeout, Err: errors.New("too long")}}
 
-// took runs f and tells how long it took in the bubble.
+// took runs f and returns how long it took in the bubble.
 func took(f func()) time.Duration {
 	began := time.Now()
 	f()
 	return time.Since(began)
 }
 
-// With a plugin that prints without end and nobody who reads, the end of a
+// With a plugin that prints without end and no reader, the end of a
 // command costs no more than the error's own writeTimeout.
 func TestFailNobodyReads(t *testing.T) {
 	for _, test := range []struct {
 		name      string
 		terminal  bool
-		hurry     bool
+		short     bool
 		close     time.Duration
 		fail, say time.Duration
 	}{
 		{"pipe", false, false, 0, failTimeout, 0},
 		{"terminal", true, false, 0, userTimeout, 0},
-		{"hurry", false, true, 0, 0, 0},
-		{"terminal, hurry", true, true, 0, 0, 0},
+		{"short", false, true, 0, 0, 0},
+		{"terminal, short", true, true, 0, 0, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestFailNobodyReads(t *testing.T) {
 					flood(o, stop)
 				}()
 				time.Sleep(2 * writeTimeout)
-				if test.hurry {
+				if test.short {
 					s.ShortenWaits()
 					s.ShortenWaits()
 				}
@@ -88,8 +88,8 @@ func TestFailNobodyReads(t *testing.T) {
 	}
 }
 
-// A hurry ends the waits that go on, and shortens those to come.
-func TestHurry(t *testing.T) {
+// A short ends the waits that go on, and shortens those to come.
+func TestShortenWaits(t *testing.T) {
 	line := strings.Repeat("x", 1020)
 	for name, wait := range map[string]func(*Streams, *Output){
 		"close": func(_ *Streams, o *Output) { o.Close() },
@@ -120,7 +120,7 @@ func TestHurry(t *testing.T) {
 						time.AfterFunc(before, s.ShortenWaits)
 					}
 					if d := took(func() { wait(s, o) }); d > max(before, 0)+shortWriteTimeout {
-						t.Errorf("took %v, with the hurry after %v", d, before)
+						t.Errorf("took %v, with the short after %v", d, before)
 					}
 					close(g.takes)
 				})
@@ -129,8 +129,8 @@ func TestHurry(t *testing.T) {
 	}
 }
 
-// One who reads gets everything, in a hurry too, and slow ones hold nothing up.
-func TestHurryReader(t *testing.T) {
+// A reader gets everything, after ShortenWaits, too. A slow one blocks nothing.
+func TestShortenWaitsReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, out, errs := Test("")
 		s.ShortenWaits()
