@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestProbeAddressFull tells of a server that does not even take connections: its
+// TestProbeAddressFull reports a server that does not even accept connections: its
 // queue has room for one.
 func TestProbeAddressFull(t *testing.T) {
 	runnertest.NothingLeft(t)

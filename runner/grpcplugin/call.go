@@ -38,7 +38,7 @@ type call struct {
 	began     time.Time
 	ctx       context.Context // the caller's
 	answered  answered
-	cancelled bool // the plugin was told to stop working on the call
+	cancelled bool // gRPC told the plugin to stop working on the call
 
 	mu    sync.Mutex
 	fault *hook.Error // why sending ended the call

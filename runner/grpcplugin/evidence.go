@@ -135,9 +135,9 @@ func (s *scanner) missing(cfg *Config, limit time.Duration, unended string, stde
 	case unended != "":
 		err = fmt.Errorf("%w, only %q without a newline", err, unended)
 	case s.lines == 1:
-		err = fmt.Errorf("%w, only %q", err, s.noise[0].start())
+		err = fmt.Errorf("%w, only %v", err, s.noise[0])
 	case s.lines > 1:
-		err = fmt.Errorf("%w, only %d other lines, the first %q", err, s.lines, s.noise[0].start())
+		err = fmt.Errorf("%w, only %d other lines, the first %v", err, s.lines, s.noise[0])
 	}
 	e := &hook.Error{Reason: ReasonNoHandshake, Err: err}
 	said := strings.Join(stderr, "\n")
@@ -164,13 +164,4 @@ func (s *scanner) missing(cfg *Config, limit time.Duration, unended string, stde
 		}
 	}
 	return e
-}
-
-// start is the beginning of the line for an error message.
-func (n Noise) start() string {
-	const most = 60
-	if len(n.Text) > most {
-		return n.Text[:most] + "…"
-	}
-	return n.Text
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// TestNoSocket tells of a path that is no socket.
+// TestNoSocket reports a path that is no socket.
 func TestNoSocket(t *testing.T) {
 	runnertest.NothingLeft(t)
 	e := fails(t, fake(t, "no socket", ""), hook.Handshake, "it is a file, want a socket")
@@ -41,7 +41,7 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// TestTooLarge fails the call alone, and tells our limits from the plugin's.
+// TestTooLarge fails the call alone, and distinguishes our limits from the plugin's.
 func TestTooLarge(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := fake(t, "serve", "")
@@ -75,7 +75,7 @@ func TestReflectionV1(t *testing.T) {
 	}
 }
 
-// TestWatchEnds tells the end of the process, as what it was.
+// TestWatchEnds reports how the process ended.
 func TestWatchEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  func(*testing.T, *grpcplugin.Instance)
@@ -104,7 +104,7 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestExtra joins what a user named to what reflection or files tell.
+// TestExtra adds what a user named to what reflection or files describe.
 func TestExtra(t *testing.T) {
 	proto := func(file, text string) func(context.Context) ([]protoschema.Source, error) {
 		path := filepath.Join(t.TempDir(), file)

@@ -50,7 +50,7 @@ func certificate(t *testing.T) string {
 	return base64.RawStdEncoding.EncodeToString(der)
 }
 
-// TestHandshakeRefused tells each fault of the line by its field.
+// TestHandshakeRefused names the field of each fault of the line.
 func TestHandshakeRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		printed string
@@ -94,7 +94,7 @@ func TestNoHandshake(t *testing.T) {
 		"nothing":     {"print", "", "no handshake on standard output within 300ms"},
 		"other lines": {"print", "loading\n\nready\n", `only 3 other lines, the first "loading"`},
 		"no newline":  {"print", "1|1|tcp|127.0.0.1:4410|grpc", "without a newline"},
-		"flood":       {"flood", "", "xxx…\""},
+		"flood":       {"flood", "", "xxx\"… ("},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
@@ -111,9 +111,9 @@ func TestNoHandshake(t *testing.T) {
 	}
 }
 
-// TestEndedEarly tells a process that ended before it was ready, with its exit
+// TestExitsEarly reports a process that exits before it is ready, with its exit
 // code and what it said last.
-func TestEndedEarly(t *testing.T) {
+func TestExitsEarly(t *testing.T) {
 	for name, test := range map[string]struct {
 		behaviour, arg string
 		code           int
@@ -154,7 +154,7 @@ func TestEndedEarly(t *testing.T) {
 	})
 }
 
-// TestConnect tells why there is no connection, within its limit.
+// TestConnect reports why there is no connection, within its limit.
 func TestConnect(t *testing.T) {
 	for name, test := range map[string]struct {
 		reason, words string

@@ -20,15 +20,15 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// hurried is a health service that is well for as many questions as well says,
+// earlyHealth is a health service that answers SERVING as many times as well says,
 // and then answers DEADLINE_EXCEEDED, as long before the deadline as lead says.
-type hurried struct {
+type earlyHealth struct {
 	grpc_health_v1.UnimplementedHealthServer
 	well atomic.Int32
 	lead time.Duration
 }
 
-func (h *hurried) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+func (h *earlyHealth) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
 	if h.well.Add(-1) >= 0 {
 		return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_SERVING}, nil
 	}
@@ -40,9 +40,9 @@ func (h *hurried) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckReques
 	return nil, status.Error(codes.DeadlineExceeded, "too slow")
 }
 
-// hasty is a plugin with such a health service.
-func hasty(arg string) {
-	h := new(hurried)
+// serveEarlyDeadline is a plugin with such a health service.
+func serveEarlyDeadline(arg string) {
+	h := new(earlyHealth)
 	var well int32
 	var lead string
 	_, err := fmt.Sscan(arg, &well, &lead)
@@ -63,19 +63,19 @@ func hasty(arg string) {
 	}
 }
 
-// TestHasty takes a DEADLINE_EXCEEDED that comes a moment before our deadline for
+// TestEarlyDeadline takes a DEADLINE_EXCEEDED a moment before our deadline for
 // the deadline, and one that comes long before for the service's own word.
-func TestHasty(t *testing.T) {
+func TestEarlyDeadline(t *testing.T) {
 	const limit = time.Second
 	ask := map[string]func(t *testing.T, lead string) error{
 		"launch": func(t *testing.T, lead string) error {
-			cfg := fake(t, "hasty", "0 "+lead)
+			cfg := fake(t, "early deadline", "0 "+lead)
 			cfg.HealthTimeout = limit
 			_, err := grpcplugin.New(cfg).Launch(t.Context())
 			return err
 		},
 		"probe": func(t *testing.T, lead string) error {
-			inst := started(t, fake(t, "hasty", "1 "+lead))
+			inst := started(t, fake(t, "early deadline", "1 "+lead))
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			return inst.Probe(ctx)
@@ -85,7 +85,7 @@ func TestHasty(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := new(hurried)
+			h := new(earlyHealth)
 			if h.lead, err = time.ParseDuration(lead); err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestHealthOfFails(t *testing.T) {
 		t.Errorf("reason %q", e.Reason)
 	}
 
-	silent := started(t, fake(t, "hasty", "1 0s"))
+	silent := started(t, fake(t, "early deadline", "1 0s"))
 	want(t, ask(t.Context(), silent), hook.Timeout, "no answer of the health service within 2s")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()

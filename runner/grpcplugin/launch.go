@@ -167,7 +167,7 @@ func (n *launch) environment(certificate []byte) []string {
 }
 
 // socketDirs are the directories in which a plugin may create its socket: the one
-// that it is told, and the one for temporary files.
+// that pyplug offers, and the one for temporary files.
 func (n *launch) socketDirs(env []string) []string {
 	temp := os.TempDir()
 	for _, entry := range env {

@@ -143,7 +143,7 @@ var behaviours = map[string]func(arg string){
 		fmt.Printf("1|1|unix|%s|grpc\n", path)
 		hang()
 	},
-	// A socket that is there only after it was told: the delay is the plugin's
+	// A socket that is created after the handshake: the delay is the plugin's
 	// behaviour, and no test counts on its length.
 	"early": func(string) {
 		path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), "early")
@@ -156,7 +156,7 @@ var behaviours = map[string]func(arg string){
 		}
 		serveOn(l, func(net.Listener) {})
 	},
-	"hasty":              hasty,
+	"early deadline":     serveEarlyDeadline,
 	"padded":             func(string) { servePadded() },
 	"reflection v1 only": func(string) { serveOn(listen(), printLine("\n"), reflection.RegisterV1) },
 	"shares a port":      shareAndServe,

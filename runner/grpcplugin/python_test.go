@@ -188,7 +188,7 @@ func TestPythonStops(t *testing.T) {
 				t.Errorf("exit %+v", exit)
 			}
 			if len(printed) > 0 {
-				t.Errorf("the end was told as output: %q", printed)
+				t.Errorf("the end was printed: %q", printed)
 			}
 		})
 	}

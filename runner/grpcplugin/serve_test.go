@@ -16,12 +16,12 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// skipOwner tells whether this system does not say whose a socket is.
+// skipOwner skips a test on systems that do not say whose a socket is.
 func skipOwner(t *testing.T) bool {
 	if runtime.GOOS == "linux" {
 		return false
 	}
-	t.Skip("only Linux tells whose a socket is")
+	t.Skip("only Linux says whose a socket is")
 	return true
 }
 
@@ -97,7 +97,7 @@ func TestPrintsAfter(t *testing.T) {
 	}
 	inst.Stop(t.Context())
 	if longest > 16<<10 {
-		t.Errorf("a line of %d bytes was told", longest)
+		t.Errorf("a line of %d bytes was printed", longest)
 	}
 	if grown := heap() - before; grown > 32<<20 {
 		t.Errorf("the heap grew by %d bytes", grown)
@@ -115,18 +115,18 @@ func heap() int {
 // as a stream.
 func TestStdio(t *testing.T) {
 	runnertest.NothingLeft(t)
-	told := make(chan string, 1)
+	lines := make(chan string, 1)
 	cfg := fake(t, "serve", "")
 	cfg.Output = func(stream, text string, cut int) {
 		if stream == "stdout" {
-			told <- text
+			lines <- text
 		}
 	}
 	inst := started(t, cfg)
 	if _, err := inst.Call(t.Context(), words(t, "Print", "text=out loud")); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-told; got != "out loud" {
+	if got := <-lines; got != "out loud" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -173,8 +173,8 @@ func TestNothingOfGoPlugin(t *testing.T) {
 	runnertest.Until(t, "the goroutines of the libraries end", func() bool { return theirs() <= before })
 }
 
-// TestCrashTellsAll tells every call under way how the plugin ended.
-func TestCrashTellsAll(t *testing.T) {
+// TestCrashFailsAll reports the exit to every call in progress.
+func TestCrashFailsAll(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := started(t, fake(t, "serve", ""))
 	other := make(chan error, 1)
@@ -194,8 +194,8 @@ func TestCrashTellsAll(t *testing.T) {
 	}
 }
 
-// TestBusy holds that a plugin with one thread is not taken for dead while a
-// call of its own keeps it from answering, which a probe tells as it is.
+// TestBusy keeps a plugin with one thread while one of its calls keeps it from
+// answering, which a probe reports.
 func TestBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst, busy, cancel := hanging(t)

@@ -80,7 +80,7 @@ func TestServes(t *testing.T) {
 			[]string{checkHealth, shutdown, reflectsV0}},
 		"no health": {func(t *testing.T) grpcplugin.Config { return zoo(t, "--controller", "--health=none") },
 			[]string{shutdown}},
-		"not told to be python": {func(t *testing.T) grpcplugin.Config {
+		"not known as python": {func(t *testing.T) grpcplugin.Config {
 			cfg := zoo(t, "--controller")
 			cfg.Env = proc.Environ(cfg.Env, false, []string{"PYTHONUNBUFFERED=1"})
 			cfg.Python = false

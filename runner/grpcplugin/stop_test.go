@@ -10,7 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// TestPythonEnds tells by which step a plugin ended, and what it left: a child
+// TestPythonEnds reports by which step a plugin ended, and what it left: a child
 // that heard nothing of the end, and none that the signal reached, too.
 func TestPythonEnds(t *testing.T) {
 	stop := func() context.Context { return t.Context() }
@@ -32,7 +32,7 @@ func TestPythonEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if runtime.GOOS == "windows" {
-				t.Skip("windows has no signals, and does not tell what was left")
+				t.Skip("windows has no signals, and does not report what was left")
 			}
 			runnertest.NothingLeft(t)
 			inst := started(t, zoo(t, test.args...))

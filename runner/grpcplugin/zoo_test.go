@@ -42,7 +42,7 @@ func serve() {
 	})
 }
 
-// serveOn serves without go-plugin. print tells where, and more may add services.
+// serveOn serves without go-plugin. print prints the handshake, more may add services.
 func serveOn(l net.Listener, print func(net.Listener), more ...func(reflection.GRPCServer)) {
 	serveBy(grpc.NewServer(), l, print, more...)
 }

@@ -136,7 +136,7 @@ var behaviours = map[string]func(){
 		}
 		hang()
 	},
-	"tells what it got": func() {
+	"prints its environment": func() {
 		dir, _ := os.Getwd() // an empty one fails the test
 		input, err := io.ReadAll(os.Stdin)
 		fmt.Fprintln(os.Stderr, "directory", dir)

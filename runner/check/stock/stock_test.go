@@ -46,7 +46,7 @@ func logged(o stock.Outcome, words string) bool {
 	return slices.ContainsFunc(o.Log, func(line string) bool { return strings.Contains(line, words) })
 }
 
-// left tells whether one process was left, of that name, where it can be told.
+// left reports whether one process of that name was left, if the system says so.
 func left(o stock.Outcome, name string) bool {
 	return runtime.GOOS == "windows" || len(o.Left) == 1 && strings.HasPrefix(strings.ToLower(o.Left[0]), name)
 }
@@ -235,7 +235,7 @@ func TestSurroundings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := fake(t, "tells what it got")
+	r := fake(t, "prints its environment")
 	r.Env = slices.DeleteFunc(r.Env, func(entry string) bool {
 		return !strings.HasPrefix(entry, "STOCK_TEST_") && !strings.HasPrefix(entry, "GORACE=") &&
 			!strings.HasPrefix(entry, "SYSTEMROOT=")
