@@ -17,11 +17,8 @@ import (
 
 // plugin finds the plugin and decides how it is spoken to.
 func (c *check) plugin(ctx context.Context) hook.Stage {
-	cfg := c.o.Config
-	cfg.GRPC.AnyHealth = true // a stage of its own
-	cfg.Output = c.output.watch(cfg.Output)
 	began := time.Now()
-	s, err := runner.Prepare(ctx, cfg)
+	s, err := c.open(ctx)
 	c.s, c.searched = s, time.Since(began)-s.Resolved()
 	if c.o.Prepared != nil {
 		if refused := c.o.Prepared(s); err == nil {
@@ -135,12 +132,10 @@ func pythonDetails(py interp.Interpreter, p manifest.Plugin) map[string]any {
 // hostPython compares the Python with the one that the plugin's own host would
 // take, where that is known: a plugin.json is that of one host.
 func (c *check) hostPython(ctx context.Context) *hook.Finding {
-	cfg := c.o.Config
-	if c.s.Plugin().Manifest.Form != manifest.PluginJSON || cfg.Python == "" {
+	if c.s.Plugin().Manifest.Form != manifest.PluginJSON || c.o.Config.Python == "" {
 		return nil
 	}
-	cfg.Python = ""
-	s, err := runner.Prepare(ctx, cfg)
+	s, err := c.openForHost(ctx)
 	if err != nil {
 		f := found(pythonDiffers, hook.Note, "the host of this plugin would find no Python: "+err.Error())
 		return &f

@@ -57,40 +57,6 @@ func (o *firstOutput) first(handshake time.Duration) time.Duration {
 	return o.after
 }
 
-// starting is a start as it goes on.
-type starting struct {
-	over   chan struct{} // closed when the rest is set
-	err    error
-	took   time.Duration
-	cancel context.CancelFunc
-}
-
-// start begins to start the plugin. The stage "source" does so beside its own
-// work, which takes an interpreter's 15 ms: what it says is confirmed by the start.
-func (c *check) start(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
-	s := &starting{over: make(chan struct{}), cancel: cancel}
-	c.started = s
-	c.output.start()
-	go func() { // ends with the start
-		defer close(s.over)
-		began := time.Now()
-		s.err = c.s.Start(ctx)
-		s.took = time.Since(began)
-	}()
-}
-
-// discard ends a plugin that was started and is not to be looked at, and returns
-// when it is gone.
-func (c *check) discard() {
-	c.discarded = true
-	c.started.cancel()
-	<-c.started.over
-	now, cancel := context.WithCancel(c.kill)
-	cancel()
-	_ = c.s.Close(now) // nobody asks how it ends
-}
-
 // launch waits until the plugin is started.
 func (c *check) launch(ctx context.Context) hook.Stage {
 	if c.started == nil {
