@@ -79,45 +79,11 @@ func (f *program) pluginHints(err error, add adder) {
 
 // pythonHints are about the interpreter.
 func (f *program) pythonHints(err error, add adder) {
-	var (
-		none    *interp.NotFoundError
-		broken  *interp.BrokenError
-		version *interp.VersionError
-		missing *schema.MissingModuleError
-	)
-	switch {
-	case errors.As(err, &none):
-		add("install Python %s, or name one with --python", wanted(none))
-		elsewhereHint(none.Elsewhere, add)
-	case errors.As(err, &version):
-		elsewhereHint(version.Elsewhere, add)
-		switch {
-		case version.Remake && len(version.Elsewhere) > 0:
-			add("make the environment again: %s", schema.QuoteLine([]string{version.Elsewhere[0].Path, "-m", "venv", "--clear", version.Env}))
-		case len(version.Elsewhere) == 0:
-			add("install Python %s, or name one with --python", cmp.Or(version.Needs, "3.8 or later"))
-		}
-	case errors.As(err, &broken):
-		if broken.Remake {
-			add("make the environment again: %s", schema.QuoteLine([]string{"python3", "-m", "venv", "--clear", broken.Env}))
-		} else {
-			add("name another Python with --python")
-		}
-	case errors.As(err, &missing):
-		if f.session != nil && f.session.Interpreter().Path != "" {
-			f.missingHint(missing, add)
-			add("or name the Python that has it with --python")
-		}
+	missing := (*schema.MissingModuleError)(nil)
+	if errors.As(err, &missing) && f.session != nil && f.session.Interpreter().Path != "" {
+		f.missingHint(missing, add)
+		add("or name the Python that has it with --python")
 	}
-}
-
-// wanted says which versions would do.
-func wanted(e *interp.NotFoundError) string {
-	var specs []string
-	for _, r := range e.Requires {
-		specs = append(specs, r.Spec)
-	}
-	return cmp.Or(e.Needs, strings.Join(specs, " and "), "3.8 or later")
 }
 
 // missingHint says what to install for a module that is not there.
@@ -131,13 +97,6 @@ func (f *program) missingHint(e *schema.MissingModuleError, add adder) {
 		text += ": " + schema.QuoteLine([]string{f.session.Interpreter().Path, "-m", "pip", "install", name})
 	}
 	add("%s", text)
-}
-
-// elsewhereHint names an installed Python that would do.
-func elsewhereHint(found []interp.Interpreter, add adder) {
-	if len(found) > 0 {
-		add("%s would do: --python %s", found[0], schema.QuoteLine([]string{found[0].Path}))
-	}
 }
 
 // exceptionHints are about what the plugin raised, and how it ended.

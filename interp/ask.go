@@ -21,18 +21,18 @@ sys.stdout.write("\036pyplug %s %d %d %d %s %d\036\n" % (getattr(i, "name", "cpy
 var answer = expression("\x1epyplug (\\w+) (\\d+) (\\d+) (\\d+) (\\w+) (\\d+)\x1e")
 
 // ask runs the Python at path to learn its version.
-func ask(ctx context.Context, run RunFunc, path string) (Version, string, *BrokenError) {
-	out, err := run(ctx, path, []string{"-I", "-S", "-B", "-c", askScript})
-	if err != nil && strings.Contains(err.Error(), "nknown option") {
-		// Python 2 has no -I. Asked without it, it can tell what it is.
-		out, err = run(ctx, path, []string{"-E", "-S", "-B", "-c", askScript})
+func ask(ctx context.Context, run RunFunc, path string) (Version, string, *Error) {
+	out, said, err := run(ctx, path, []string{"-I", "-S", "-B", "-c", askScript})
+	if err != nil && strings.Contains(said, "nknown option") {
+		// Python 2 has no -I. Without it, it says its version.
+		out, said, err = run(ctx, path, []string{"-E", "-S", "-B", "-c", askScript})
 	}
 	if err != nil {
-		return Version{}, "", &BrokenError{Path: path, Reason: ReasonNoAnswer, Detail: complaint(path, err), Err: err}
+		return Version{}, "", &Error{Path: path, Reason: ReasonNoAnswer, Detail: complaint(path, said, err), Err: err}
 	}
 	m := answer().FindSubmatch(out)
 	if m == nil {
-		return Version{}, "", &BrokenError{Path: path, Reason: ReasonNoAnswer, Detail: "it ended well, but wrote " + excerpt(out)}
+		return Version{}, "", &Error{Path: path, Reason: ReasonNoAnswer, Detail: "it ended well, but wrote " + excerpt(out)}
 	}
 	n := make([]int, len(m))
 	for _, i := range [...]int{2, 3, 4, 6} {
@@ -49,18 +49,9 @@ func preTag(level string, serial int) string {
 	return ""
 }
 
-// complaint says in a few words why a program did not answer.
-func complaint(path string, err error) string {
-	if ended := (*EndedError)(nil); errors.As(err, &ended) {
-		how := fmt.Sprintf("exit code %d", ended.Code)
-		if ended.Signal != "" {
-			how = ended.Signal
-		}
-		if said := lastLine(ended.Said); said != "" {
-			how += fmt.Sprintf(", %q", said)
-		}
-		return how
-	}
+// complaint says in a few words why a program did not answer. said is what it wrote on
+// standard error.
+func complaint(path, said string, err error) string {
 	var errno syscall.Errno
 	text := strings.TrimPrefix(err.Error(), path+": ")
 	switch {
@@ -69,7 +60,11 @@ func complaint(path string, err error) string {
 	case errors.As(err, &errno):
 		text = errno.Error()
 	}
-	return shorten(strings.Join(strings.Fields(text), " "))
+	text = shorten(strings.Join(strings.Fields(text), " "))
+	if last := lastLine(said); last != "" {
+		text += fmt.Sprintf(", %q", last)
+	}
+	return text
 }
 
 // lastLine is the last line of what a program complained of that does not repeat

@@ -12,26 +12,27 @@ import (
 // explain adds to an error what a hint needs: which versions would do, which
 // Pythons of this machine, whether the environment can be made again.
 func (f *finder) explain(err error) error {
-	switch e := err.(type) {
-	case *BrokenError:
-		e.Remake = remakable(e.Env, e.Source, e.Reason)
-	case *VersionError:
-		e.Remake = remakable(e.Env, e.Source, "")
-		e.Needs, e.Elsewhere = f.needs(), f.elsewhere()
-	case *NotFoundError:
-		if e.Wanted != "" && !f.lookup {
-			_, version, ok := pythonName(e.Wanted)
-			if !ok {
-				return err // no version would do, but a program
-			}
-			if version != "" {
-				wanted, _ := readRequirement(Requirement{Spec: "==" + version + ".*", From: string(e.Source)})
-				f.bounds = append(f.bounds, wanted)
-			}
-		}
-		e.Needs, e.Elsewhere = f.needs(), f.elsewhere()
+	e, ok := err.(*Error)
+	if !ok {
+		return err
 	}
-	return err
+	e.Remake = remakable(e.Env, e.Source, e.Reason)
+	switch {
+	case e.Reason == ReasonVersion:
+	case e.Reason != ReasonNotFound:
+		return e
+	case e.wanted != "" && !f.lookup:
+		_, version, ok := pythonName(e.wanted)
+		if !ok {
+			return e // a program was asked for, and no version would do
+		}
+		if version != "" {
+			wanted, _ := readRequirement(Requirement{Spec: "==" + version + ".*", From: string(e.Source)})
+			f.bounds = append(f.bounds, wanted)
+		}
+	}
+	e.Needs, e.Elsewhere = f.needs(), f.elsewhere()
+	return e
 }
 
 // remakable tells whether env may be emptied and made again.
@@ -50,9 +51,20 @@ func remakable(env string, source Source, reason string) bool {
 // newestKnown is the last minor version that needs tries; there is none yet.
 const newestKnown = 59
 
-// needs says in words which versions satisfy the requirements, empty when that
-// takes more than two ends.
+// needs says in words which versions satisfy the requirements.
 func (f *finder) needs() string {
+	if text := f.versions(); text != "" {
+		return text
+	}
+	specs := make([]string, len(f.Requires))
+	for i, r := range f.Requires {
+		specs[i] = r.Spec
+	}
+	return strings.Join(specs, " and ")
+}
+
+// versions says it as a first and a last version, empty if they are not one range.
+func (f *finder) versions() string {
 	var first, last Version
 	gap := false
 	for minor := range newestKnown + 1 {

@@ -1,82 +1,63 @@
 package interp
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
 
-// Attempt is one Python, or one place, that was looked at and not taken.
+// Attempt is one Python, or one place, that was looked at and not chosen.
 type Attempt struct {
-	// Path is the file or directory, or what was asked for when there is none.
+	// Path is the file or directory, or what was asked for if there is none.
 	Path string
 	// Source is where it came from.
 	Source Source
-	// Reason says why it was not taken, in words.
+	// Reason says why it was not chosen, in words.
 	Reason string
 }
 
 // String is the line for a message.
 func (a Attempt) String() string { return fmt.Sprintf("%s (%s): %s", a.Path, a.Source, a.Reason) }
 
-// NotFoundError tells that no source gave a Python that will do.
-type NotFoundError struct {
-	// Wanted is what an explicit source asked to be looked up on PATH, such as
-	// "python3.12" or ">=3.12"; empty when any Python would do.
-	Wanted string
-	// Source is the explicit source that asked, empty when none did.
-	Source Source
-	// Requires is every requirement that held, without pyplug's own minimum.
-	Requires []Requirement
-	// Tried is what was looked at, in order.
-	Tried []Attempt
-	// Needs says in words which versions would do, such as "3.13 or later" or
-	// "3.9 to 3.11"; empty when a name was looked up that is no version.
-	Needs string
-	// Elsewhere are Pythons on this machine that would do but were not looked
-	// for, see [VersionError.Elsewhere].
-	Elsewhere []Interpreter
-}
-
-// Error says what was looked for and where.
-func (e *NotFoundError) Error() string {
-	if e.Wanted != "" {
-		return fmt.Sprintf("no python on PATH for %q, which %s asks for", e.Wanted, e.Source)
-	}
-	text := "no python found"
-	if len(e.Requires) > 0 {
-		text += " that satisfies " + list(e.Requires)
-	}
-	if len(e.Tried) == 0 {
-		return text + ", and PATH has none at all"
-	}
-	return text
-}
-
-// BrokenError tells that a source which decides names something that is no
-// working Python.
-type BrokenError struct {
-	// Path is the file or directory, absolute.
-	Path string
-	// Source is who named it.
-	Source Source
+// Error says why no Python was chosen: none was found, the one that a deciding source
+// names cannot be used, or the requirements cannot be read or satisfied.
+type Error struct {
 	// Reason is one of the Reason constants.
 	Reason string
+	// Path is the file or directory that cannot be used, absolute, and Source who
+	// named it. Both are empty if no Python is concerned.
+	Path   string
+	Source Source
 	// Detail says more in words: the chain of links, the two versions.
 	Detail string
-	// Env is the environment it belongs to, empty when none is known.
-	Env string
-	// Remake tells that Env can be made again in its place, by what empties the
-	// directory first (python -m venv --clear): it is an environment, no link to
-	// one, and no other directory that somebody happened to name.
+	// Env is the environment that Path belongs to, empty if none is known. Remake:
+	// Env can be made again in its place by python -m venv --clear, which empties the
+	// directory. It is an environment, no link to one, and no other directory that
+	// somebody happened to name.
+	Env    string
 	Remake bool
-	// Err is the error of the system, or of asking the Python; nil when a file told.
+	// Tried is what was looked at when nothing was found, in order.
+	Tried []Attempt
+	// Needs says in words which versions would do, such as "3.13 or later" or
+	// "3.9 to 3.11"; empty if no version would.
+	Needs string
+	// Elsewhere are Pythons on this machine that would do but are not searched, as
+	// far as files tell: first those of PATH, then what pyenv, uv, asdf and mise have
+	// installed, the newest first. Their Source is SourcePath or the manager's name.
+	Elsewhere []Interpreter
+	// Err is the error of the system, or of asking the Python; nil if a file told.
 	Err error
 
-	shim string // the words for the shim that led to Path, if one did
+	wanted string // what an explicit source asked to be looked up on PATH
+	shim   string // the shim that led to Path, if one did
 }
 
-// The values of BrokenError.Reason. They are stable words for scripts.
+// The values of Error.Reason. They are stable words for scripts.
 const (
+	ReasonNotFound      = "not-found"
+	ReasonSpec          = "bad-specifier"
+	ReasonConflict      = "conflict"
+	ReasonVersion       = "version"
 	ReasonMissing       = "missing"
 	ReasonBrokenLink    = "broken-symlink"
 	ReasonLinkLoop      = "symlink-loop"
@@ -93,6 +74,7 @@ const (
 )
 
 var reasonWords = map[string]string{
+	ReasonVersion:       "is",
 	ReasonMissing:       "does not exist",
 	ReasonBrokenLink:    "is a broken symbolic link",
 	ReasonLinkLoop:      "is a loop of symbolic links",
@@ -109,79 +91,99 @@ var reasonWords = map[string]string{
 }
 
 // Error names the path, the source, and what is wrong.
-func (e *BrokenError) Error() string {
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return e.Detail
+	}
 	return fmt.Sprintf("python of %s: %s %s", e.Source, e.Path, e.words())
 }
 
 // words is the reason with its detail, for a message that has the path already.
-func (e *BrokenError) words() string {
+func (e *Error) words() string {
 	text := reasonWords[e.Reason]
 	switch {
 	case e.Detail == "":
 		return text
+	case e.Reason == ReasonVersion:
+		return text + " " + e.Detail
 	case e.Reason == ReasonNoAnswer:
 		return text + " (" + e.Detail + ")"
 	}
 	return text + ": " + e.Detail
 }
 
-// Unwrap is the error below, if any.
-func (e *BrokenError) Unwrap() error { return e.Err }
+// Unwrap returns the error below, if any.
+func (e *Error) Unwrap() error { return e.Err }
 
-// VersionError tells that a source which decides names a Python of a version
-// that is not allowed.
-type VersionError struct {
-	// Path is the Python, absolute and unresolved.
-	Path string
-	// Source is who named it.
-	Source Source
-	// Version is what it is.
-	Version Version
-	// Requirement is the first that it does not satisfy. pyplug's own minimum is
-	// ">=3.8" from "pyplug".
-	Requirement Requirement
-	// Env is the environment that it belongs to, empty when it is in none, and
-	// Remake tells that it can be made again, see [BrokenError].
-	Env    string
-	Remake bool
-	// Needs says in words which versions would do, such as "3.13 or later".
-	Needs string
-	// Elsewhere are Pythons on this machine that would do, as far as files tell:
-	// first those of PATH, then what pyenv, uv, asdf and mise have installed, the
-	// newest first. Their Source is SourcePath or the manager's name.
-	Elsewhere []Interpreter
-
-	shim string // the words for the shim that led to Path, if one did
+// Hints says what to do.
+func (e *Error) Hints() []string {
+	var hints []string
+	install := "install Python " + cmp.Or(e.Needs, "3.8 or later") + ", or name one with --python"
+	elsewhere := ""
+	if len(e.Elsewhere) > 0 {
+		first := e.Elsewhere[0]
+		elsewhere = fmt.Sprintf("%s would do: --python %s", first, quoted(first.Path))
+	}
+	switch e.Reason {
+	case ReasonSpec, ReasonConflict:
+	case ReasonNotFound:
+		if hints = append(hints, install); elsewhere != "" {
+			hints = append(hints, elsewhere)
+		}
+	case ReasonVersion:
+		if elsewhere == "" {
+			return []string{install}
+		}
+		if hints = append(hints, elsewhere); e.Remake {
+			hints = append(hints, "make the environment again: "+quoted(e.Elsewhere[0].Path, "-m", "venv", "--clear", e.Env))
+		}
+	default:
+		if e.Remake {
+			return []string{"make the environment again: " + quoted("python3", "-m", "venv", "--clear", e.Env)}
+		}
+		return []string{"name another Python with --python"}
+	}
+	return hints
 }
 
-// Error names the Python, its version, and what was required by whom.
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("python of %s: %s is %s, want %s (%s)",
-		e.Source, e.Path, e.Version, e.Requirement.Spec, e.Requirement.From)
+// quoted writes words as a POSIX shell reads them.
+func quoted(words ...string) string {
+	for i, w := range words {
+		if strings.ContainsAny(w, " \t\n\"'`$&|;<>()*?[]{}~#!\\") || w == "" {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
-// SpecError tells that a specifier set cannot be read.
-type SpecError struct {
-	// Requirement is the whole of it and where it was found.
-	Requirement Requirement
-	// Clause is the part that cannot be read.
-	Clause string
+// notFound says what was looked for and where. wanted is what an explicit source asked
+// for, such as "python3.12" or ">=3.12"; empty if any Python would do.
+func notFound(wanted string, source Source, requires []Requirement, tried []Attempt) *Error {
+	e := &Error{Reason: ReasonNotFound, Source: source, Tried: tried, wanted: wanted, Detail: "no python found"}
+	if wanted != "" {
+		e.Detail = fmt.Sprintf("no python on PATH for %q, which %s asks for", wanted, source)
+		return e
+	}
+	if len(requires) > 0 {
+		e.Detail += " that satisfies " + list(requires)
+	}
+	if len(tried) == 0 {
+		e.Detail += ", and PATH has none at all"
+	}
+	return e
 }
 
-// Error names the clause and the place.
-func (e *SpecError) Error() string {
-	return fmt.Sprintf("python version of %s: %q is no version specifier, want one such as %q",
-		e.Requirement.From, e.Clause, ">=3.11")
+// badSpec says that a clause of a requirement cannot be read.
+func badSpec(r Requirement, clause string) *Error {
+	return &Error{Reason: ReasonSpec, Detail: fmt.Sprintf(
+		"python version of %s: %q is no version specifier, want one such as %q", r.From, clause, ">=3.11")}
 }
 
-// ConflictError tells that no Python can satisfy all requirements at once.
-type ConflictError struct {
-	// Requires is all of them, pyplug's own minimum first.
-	Requires []Requirement
+// conflict says that no Python can satisfy all requirements at once.
+func conflict(requires []Requirement) *Error {
+	all := append([]Requirement{minimum}, requires...)
+	return &Error{Reason: ReasonConflict, Detail: "no python can satisfy " + list(all)}
 }
-
-// Error lists the requirements with their places.
-func (e *ConflictError) Error() string { return "no python can satisfy " + list(e.Requires) }
 
 // list writes requirements as ">=3.11 (plugin.py) and <3.10 (pyproject.toml)".
 func list(rs []Requirement) string {
@@ -190,23 +192,4 @@ func list(rs []Requirement) string {
 		words[i] = fmt.Sprintf("%s (%s)", r.Spec, r.From)
 	}
 	return strings.Join(words, " and ")
-}
-
-// EndedError is what a RunFunc returns when the program ended badly.
-type EndedError struct {
-	Path string
-	// Code is the exit code, Signal the name of the signal that ended it.
-	Code   int
-	Signal string
-	// Said is the end of what it wrote on standard error.
-	Said string
-}
-
-// Error says how the program ended and what it wrote.
-func (e *EndedError) Error() string {
-	how := fmt.Sprintf("exit code %d", e.Code)
-	if e.Signal != "" {
-		how = e.Signal
-	}
-	return fmt.Sprintf("%s ended badly (%s): %s", e.Path, how, e.Said)
 }

@@ -20,7 +20,7 @@ type facts struct {
 
 // examine reads what files tell about the program at path, whose links lead to
 // real. A BrokenError it returns has no Source yet.
-func examine(path, real string) (facts, *BrokenError) {
+func examine(path, real string) (facts, *Error) {
 	var out facts
 	if broken := program(path); broken != nil {
 		return out, broken
@@ -46,25 +46,25 @@ func examine(path, real string) (facts, *BrokenError) {
 }
 
 // program tells whether path can be started at all, links followed.
-func program(path string) *BrokenError {
+func program(path string) *Error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return statError(path, err)
 	}
 	switch {
 	case info.IsDir():
-		return &BrokenError{Path: path, Reason: ReasonDirectory}
+		return &Error{Path: path, Reason: ReasonDirectory}
 	case !info.Mode().IsRegular():
-		return &BrokenError{Path: path, Reason: ReasonNotProgram, Detail: "it is a " + info.Mode().Type().String()}
+		return &Error{Path: path, Reason: ReasonNotProgram, Detail: "it is a " + info.Mode().Type().String()}
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
-		return &BrokenError{Path: path, Reason: ReasonNotExecutable}
+		return &Error{Path: path, Reason: ReasonNotExecutable}
 	case info.Size() == 0:
-		return &BrokenError{Path: path, Reason: ReasonNotProgram, Detail: "it is empty"}
+		return &Error{Path: path, Reason: ReasonNotProgram, Detail: "it is empty"}
 	}
 	head, err := readHead(path, 4)
 	// What may be run but not read is left to the system to judge.
 	if err == nil && !isProgram(head) {
-		return &BrokenError{Path: path, Reason: ReasonNotProgram, Detail: "its first bytes are of no known format"}
+		return &Error{Path: path, Reason: ReasonNotProgram, Detail: "its first bytes are of no known format"}
 	}
 	return nil
 }
@@ -81,8 +81,8 @@ func isProgram(head string) bool {
 	return false
 }
 
-func statError(path string, err error) *BrokenError {
-	broken := &BrokenError{Path: path, Reason: ReasonUnreadable, Err: err}
+func statError(path string, err error) *Error {
+	broken := &Error{Path: path, Reason: ReasonUnreadable, Err: err}
 	switch {
 	case errors.Is(err, syscall.ELOOP):
 		broken.Reason = ReasonLinkLoop
@@ -220,7 +220,7 @@ func landmark(prefix string) Version {
 
 // mismatch tells whether env was made for another minor version than the Python
 // in it has now. Python itself would run, with no packages at all.
-func mismatch(env string, made, now Version) *BrokenError {
+func mismatch(env string, made, now Version) *Error {
 	if !now.Known() {
 		now = made
 	}
@@ -234,7 +234,7 @@ func mismatch(env string, made, now Version) *BrokenError {
 	if !made.Known() || made.sameMinor(now) {
 		return nil
 	}
-	return &BrokenError{
+	return &Error{
 		Path: env, Env: env, Reason: ReasonMismatch,
 		Detail: "made for " + made.minor().String() + ", its python is now " + now.minor().String(),
 	}

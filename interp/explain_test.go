@@ -77,7 +77,7 @@ func TestElsewhere(t *testing.T) {
 		{findCase{name: "nobody has it", tree: lines(opt, pyenvTree), requires: []string{">=3.13.2,<3.15 p.py"}, environ: []string{shims}}, "3.13.2 to 3.14", ""},
 		{findCase{name: "nothing at all", environ: []string{"PATH=$ROOT/a"}}, "3.8 or later", ""},
 		{findCase{name: "one version", requires: []string{"==3.9.* p.py"}}, "3.9", ""},
-		{findCase{name: "more than two ends", requires: []string{">=3.9,!=3.11.* p.py"}}, "", ""},
+		{findCase{name: "more than two ends", requires: []string{">=3.9,!=3.11.* p.py"}}, ">=3.9,!=3.11.*", ""},
 		{findCase{name: "the environment is of another", tree: lines(opt, venv("plug/.venv", "opt", "3.12.4"), []string{"x a/python3.13", "l a/python3 python3.13"}),
 			requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/plug/.venv/bin:$ROOT/opt/bin:$ROOT/a"}}, "3.13 or later", "a/python3 (3.13, PATH)"},
 		{findCase{name: "version by flag", tree: lines(opt, pyenvTree[2:]), flag: "3.11", environ: []string{"HOME=$ROOT/home", "PYENV_ROOT=$ROOT/pyenv", "PATH=$ROOT/opt/bin"}},
@@ -92,24 +92,16 @@ func TestElsewhere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root, found, err := search(t, c.findCase)
-			var missing *NotFoundError
-			var version *VersionError
-			var needs string
-			var elsewhere []Interpreter
-			switch {
-			case errors.As(err, &missing):
-				needs, elsewhere = missing.Needs, missing.Elsewhere
-			case errors.As(err, &version):
-				needs, elsewhere = version.Needs, version.Elsewhere
-			default:
+			var e *Error
+			if !errors.As(err, &e) {
 				t.Fatalf("got %v, %v", found, err)
 			}
 			var words []string
-			for _, python := range elsewhere {
+			for _, python := range e.Elsewhere {
 				words = append(words, strings.ReplaceAll(python.String(), root+"/", ""))
 			}
-			if got := strings.Join(words, "; "); needs != c.needs || got != c.elsewhere {
-				t.Errorf("got  %q: %s\nwant %q: %s", needs, got, c.needs, c.elsewhere)
+			if got := strings.Join(words, "; "); e.Needs != c.needs || got != c.elsewhere {
+				t.Errorf("got  %q: %s\nwant %q: %s", e.Needs, got, c.needs, c.elsewhere)
 			}
 		})
 	}
@@ -118,7 +110,7 @@ func TestElsewhere(t *testing.T) {
 // A shim whose Python will not do is told once.
 func TestShimOnce(t *testing.T) {
 	root, _, err := search(t, findCase{tree: pyenvTree, requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/pyenv/shims"}})
-	var missing *NotFoundError
+	var missing *Error
 	if !errors.As(err, &missing) {
 		t.Fatal(err)
 	}
@@ -152,19 +144,12 @@ func TestRemake(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root, found, err := search(t, c.findCase)
-			var broken *BrokenError
-			var version *VersionError
-			env, remake := "", false
-			switch {
-			case errors.As(err, &broken):
-				env, remake = broken.Env, broken.Remake
-			case errors.As(err, &version):
-				env, remake = version.Env, version.Remake
-			default:
+			var e *Error
+			if !errors.As(err, &e) {
 				t.Fatalf("got %v, %v", found, err)
 			}
-			if env = strings.TrimPrefix(env, root+"/"); env != c.env || remake != c.remake {
-				t.Errorf("got %q, %v, want %q, %v (%v)", env, remake, c.env, c.remake, err)
+			if env := strings.TrimPrefix(e.Env, root+"/"); env != c.env || e.Remake != c.remake {
+				t.Errorf("got %q, %v, want %q, %v (%v)", env, e.Remake, c.env, c.remake, err)
 			}
 		})
 	}
@@ -175,31 +160,54 @@ func TestComplaint(t *testing.T) {
 	const path = "/opt/fakepy"
 	long := strings.Repeat("x", 200)
 	for _, c := range []struct {
-		err  error
-		want string
+		err        error
+		said, want string
 	}{
-		{&EndedError{path, 3, "", ""}, "exit code 3"},
-		{&EndedError{path, 2, "", "why\nimport sys\n"}, `exit code 2, "why"`},
-		{&EndedError{path, 3, "", "a\nno such thing\n"}, `exit code 3, "no such thing"`},
-		{&EndedError{path, -1, "SIGSEGV", ""}, "SIGSEGV"},
-		{&EndedError{path, 0, "SIGKILL", "x: y"}, `SIGKILL, "x: y"`},
-		{&EndedError{path, 2, "", path + ": cannot access '" + askScript + "'\n"}, "exit code 2"},
-		{&EndedError{path, 2, "", path + `: cannot access 'import sys'$'\n''v = sys.version_info'`}, "exit code 2"},
-		{&EndedError{path, 1, "", long}, fmt.Sprintf("exit code 1, %q", long[:80]+"…")},
-		{fmt.Errorf("%s: no end within 30s: %w", path, context.DeadlineExceeded), "no end within 30s"},
-		{fmt.Errorf("start %s: %w", path, syscall.ENOEXEC), syscall.ENOEXEC.Error()},
-		{errors.New(path + ": wrote 2000000 bytes,\nwant at most 1048576"), "wrote 2000000 bytes, want at most 1048576"},
+		{errors.New("exit code 3"), "", "exit code 3"},
+		{errors.New("exit code 2"), "why\nimport sys\n", `exit code 2, "why"`},
+		{errors.New("exit code 3"), "a\nno such thing\n", `exit code 3, "no such thing"`},
+		{errors.New("SIGSEGV"), "", "SIGSEGV"},
+		{errors.New("SIGKILL"), "x: y", `SIGKILL, "x: y"`},
+		{errors.New("exit code 2"), path + ": cannot access '" + askScript + "'\n", "exit code 2"},
+		{errors.New("exit code 2"), path + `: cannot access 'import sys'$'\n''v = sys.version_info'`, "exit code 2"},
+		{errors.New("exit code 1"), long, fmt.Sprintf("exit code 1, %q", long[:80]+"…")},
+		{fmt.Errorf("%s: no end within 30s: %w", path, context.DeadlineExceeded), "", "no end within 30s"},
+		{fmt.Errorf("start %s: %w", path, syscall.ENOEXEC), "", syscall.ENOEXEC.Error()},
+		{errors.New(path + ": wrote 2000000 bytes,\nwant at most 1048576"), "", "wrote 2000000 bytes, want at most 1048576"},
 	} {
-		if got := complaint(path, c.err); got != c.want {
+		if got := complaint(path, c.said, c.err); got != c.want {
 			t.Errorf("%.60q: got  %s\nwant %s", c.err, got, c.want)
 		}
 	}
-	run := func(context.Context, string, []string) ([]byte, error) {
-		return nil, &EndedError{Path: path, Code: 3}
+	run := func(context.Context, string, []string) ([]byte, string, error) {
+		return nil, "", errors.New("exit code 3")
 	}
 	_, _, broken := ask(t.Context(), run, path)
 	broken.Source = SourceFlag
 	if got, want := broken.Error(), "python of --python: /opt/fakepy is not a Python: it does not say its version (exit code 3)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// An error says what to do, and names only what is there.
+func TestHints(t *testing.T) {
+	there := []Interpreter{{Path: "/opt/my python3", Version: Version{Major: 3, Minor: 13}, Source: "pyenv"}}
+	for _, c := range []struct {
+		err  Error
+		want string
+	}{
+		{Error{Reason: ReasonNotFound}, "install Python 3.8 or later, or name one with --python"},
+		{Error{Reason: ReasonNotFound, Needs: "3.13", Elsewhere: there},
+			"install Python 3.13, or name one with --python; /opt/my python3 (3.13.0, pyenv) would do: --python '/opt/my python3'"},
+		{Error{Reason: ReasonVersion, Needs: "3.13"}, "install Python 3.13, or name one with --python"},
+		{Error{Reason: ReasonVersion, Elsewhere: there, Env: "/p/.venv", Remake: true}, "/opt/my python3 (3.13.0, pyenv) would do: --python '/opt/my python3'; " +
+			"make the environment again: '/opt/my python3' -m venv --clear /p/.venv"},
+		{Error{Reason: ReasonBrokenLink, Env: "/p/.venv", Remake: true}, "make the environment again: python3 -m venv --clear /p/.venv"},
+		{Error{Reason: ReasonMissing}, "name another Python with --python"},
+		{Error{Reason: ReasonSpec}, ""},
+	} {
+		if got := strings.Join(c.err.Hints(), "; "); got != c.want {
+			t.Errorf("%s: got  %s\nwant %s", c.err.Reason, got, c.want)
+		}
 	}
 }

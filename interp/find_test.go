@@ -49,7 +49,7 @@ func (c findCase) run(t *testing.T) {
 	tried := found.Tried
 	if err != nil {
 		got = "error: " + err.Error()
-		var missing *NotFoundError
+		var missing *Error
 		if errors.As(err, &missing) {
 			tried = missing.Tried
 		}
@@ -295,17 +295,17 @@ func TestFindAsks(t *testing.T) {
 		{"fails", "", "exit status 127", "is not a Python: it does not say its version (exit status 127)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r.Run = func(_ context.Context, path string, args []string) ([]byte, error) {
+			r.Run = func(_ context.Context, path string, args []string) ([]byte, string, error) {
 				if args[0] != "-I" || filepath.Base(path) != "python3" {
 					t.Errorf("ran %s %q", path, args)
 				}
 				if c.fail != "" {
-					return nil, errors.New(c.fail)
+					return nil, "", errors.New(c.fail)
 				}
-				return []byte(c.out), nil
+				return []byte(c.out), "", nil
 			}
 			found, err := Find(t.Context(), r)
-			var missing *NotFoundError
+			var missing *Error
 			switch {
 			case errors.As(err, &missing):
 				if len(missing.Tried) != 1 || missing.Tried[0].Reason != c.want {
@@ -318,9 +318,9 @@ func TestFindAsks(t *testing.T) {
 	}
 	t.Run("canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		r.Run = func(context.Context, string, []string) ([]byte, error) {
+		r.Run = func(context.Context, string, []string) ([]byte, string, error) {
 			cancel()
-			return nil, ctx.Err()
+			return nil, "", ctx.Err()
 		}
 		if _, err := Find(ctx, r); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)

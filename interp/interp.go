@@ -2,7 +2,6 @@ package interp
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -24,9 +23,10 @@ const (
 )
 
 // RunFunc runs the program at path with args, without a shell, in an environment
-// free of PYTHONHOME and its like, and gives what it wrote on standard output.
-// The error is what went wrong: it did not start, it failed, it took too long.
-type RunFunc func(ctx context.Context, path string, args []string) (stdout []byte, err error)
+// free of PYTHONHOME and its like, and returns what it wrote on standard output and
+// standard error. The error says what went wrong: that the program did not start, took
+// too long, or how it ended, such as "exit code 3".
+type RunFunc func(ctx context.Context, path string, args []string) (stdout []byte, stderr string, err error)
 
 // Request is what a Python is wanted for. The zero value finds any Python that
 // pyplug can use, but in an empty environment there is none.
@@ -76,9 +76,8 @@ type Interpreter struct {
 	Skipped []Attempt
 }
 
-// Find finds the Python for r. It is safe for concurrent use. The error is a
-// [*BrokenError] or [*VersionError] of a source that decides, a [*NotFoundError],
-// a [*SpecError] or [*ConflictError] about requires-python, or ctx's error.
+// Find finds the Python for r. It is safe for concurrent use. The error is an
+// [*Error] or ctx's.
 func Find(ctx context.Context, r Request) (Interpreter, error) {
 	f := &finder{Request: r, vars: variables(r.Environ)}
 	if err := f.readRequirements(); err != nil {
@@ -97,7 +96,7 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 			return found, nil
 		}
 	}
-	return Interpreter{}, f.explain(&NotFoundError{Requires: f.Requires, Tried: f.tried})
+	return Interpreter{}, f.explain(notFound("", "", f.Requires, f.tried))
 }
 
 // finder is one search. A method that looks at a source returns the zero
@@ -124,7 +123,7 @@ func (f *finder) readRequirements() error {
 		f.bounds = append(f.bounds, b)
 	}
 	if impossible(f.bounds) {
-		return &ConflictError{Requires: append([]Requirement{minimum}, f.Requires...)}
+		return conflict(f.Requires)
 	}
 	return nil
 }
@@ -137,17 +136,13 @@ func (f *finder) skip(path string, source Source, reason string) {
 // skipError records why a Python was not taken, and returns the error when it
 // is not about that Python.
 func (f *finder) skipError(path string, source Source, err error) error {
-	var reason, shim string
-	switch e := err.(type) {
-	case *BrokenError:
-		reason, shim = e.words(), e.shim
-	case *VersionError:
-		reason, shim = fmt.Sprintf("is %s, want %s (%s)", e.Version, e.Requirement.Spec, e.Requirement.From), e.shim
-	default:
+	e, ok := err.(*Error)
+	if !ok {
 		return err
 	}
-	if shim != "" {
-		reason = shim + ", which " + reason
+	reason := e.words()
+	if e.shim != "" {
+		reason = e.shim + ", which " + reason
 	}
 	f.skip(path, source, reason)
 	return nil

@@ -28,12 +28,11 @@ func (f *finder) onPath(ctx context.Context, value, spec string, source Source) 
 	f.lookup = true
 	f.bounds = append(f.bounds, wanted)
 	if impossible(f.bounds) {
-		all := append([]Requirement{minimum}, f.Requires...)
-		return Interpreter{}, &ConflictError{Requires: append(all, wanted.Requirement)}
+		return Interpreter{}, conflict(append(slices.Clone(f.Requires), wanted.Requirement))
 	}
 	found, err := f.search(ctx, source, true)
 	if err == nil && found.Path == "" {
-		err = &NotFoundError{Wanted: value, Source: source, Requires: f.Requires, Tried: f.tried}
+		err = notFound(value, source, f.Requires, f.tried)
 	}
 	return found, err
 }
@@ -48,7 +47,7 @@ func (f *finder) which(ctx context.Context, name, here string, source Source) (I
 			continue
 		}
 		found, err := f.consider(ctx, path, source, true)
-		if broken, ok := err.(*BrokenError); ok && slices.Contains(shellPasses, broken.Reason) {
+		if broken, ok := err.(*Error); ok && slices.Contains(shellPasses, broken.Reason) {
 			_ = f.skipError(path, source, broken) // which it is about
 			continue
 		}
@@ -57,7 +56,7 @@ func (f *finder) which(ctx context.Context, name, here string, source Source) (I
 	if _, err := os.Stat(here); err == nil {
 		f.skip(here, source, "is a file, but a name without a slash is looked up on PATH")
 	}
-	return Interpreter{}, &NotFoundError{Wanted: name, Source: source, Requires: f.Requires, Tried: f.tried}
+	return Interpreter{}, notFound(name, source, f.Requires, f.tried)
 }
 
 // shellPasses are the reasons for which a shell looks further along PATH, and a

@@ -10,8 +10,9 @@ import (
 )
 
 // run asks a real Python; only tests start processes here.
-func run(ctx context.Context, path string, args []string) ([]byte, error) {
-	return exec.CommandContext(ctx, path, args...).Output()
+func run(ctx context.Context, path string, args []string) ([]byte, string, error) {
+	out, err := exec.CommandContext(ctx, path, args...).Output()
+	return out, "", err
 }
 
 // TestRealPythons holds what files tell against what the Pythons of this machine
@@ -61,7 +62,7 @@ func BenchmarkFind(b *testing.B) {
 	root := tree(b, append(lines(base("opt"), venv("plug/.venv", "opt", "3.12.1")), "d work", "d empty")...)
 	request := Request{
 		Cwd: filepath.Join(root, "work"), Requires: []Requirement{{Spec: ">=3.11", From: "plugin.py"}},
-		Run: func(context.Context, string, []string) ([]byte, error) { panic("a process was started") },
+		Run: func(context.Context, string, []string) ([]byte, string, error) { panic("a process was started") },
 	}
 	dirs := strings.Repeat(filepath.Join(root, "empty")+"-missing"+string(filepath.ListSeparator), 12)
 	request.Environ = []string{"PATH=" + dirs + filepath.Join(root, "opt", "bin")}

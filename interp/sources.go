@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -131,11 +132,11 @@ func (f *finder) isEnv(env string, source Source) (bool, error) {
 	case landmark(env).Known() || runtime.GOOS == "windows":
 		return true, nil
 	}
-	return false, &BrokenError{Path: env, Env: env, Source: source, Reason: ReasonNoConfig, Detail: "its python is " + python}
+	return false, &Error{Path: env, Env: env, Source: source, Reason: ReasonNoConfig, Detail: "its python is " + python}
 }
 
 // envPython is the program of an environment or installation. It need not work.
-func envPython(env string) (string, *BrokenError) {
+func envPython(env string) (string, *Error) {
 	names := []string{"bin/python", "bin/python3"}
 	if runtime.GOOS == "windows" {
 		names = []string{`Scripts\python.exe`, "python.exe", `bin\python.exe`}
@@ -146,7 +147,7 @@ func envPython(env string) (string, *BrokenError) {
 			return path, nil
 		}
 	}
-	broken := &BrokenError{Path: env, Env: env, Reason: ReasonNoPython, Detail: "no " + filepath.FromSlash(names[0])}
+	broken := &Error{Path: env, Env: env, Reason: ReasonNoPython, Detail: "no " + filepath.FromSlash(names[0])}
 	if _, err := os.Stat(filepath.Join(env, "conda-meta")); err == nil {
 		broken.Detail = "a conda environment without python"
 	}
@@ -187,8 +188,7 @@ func (f *finder) activeEnv(ctx context.Context, env string) (found Interpreter, 
 	return found, python, err
 }
 
-// consider examines one Python. The error is a *BrokenError, a *VersionError or
-// ctx's; loose lets a shim lead to a version that its manager has not selected.
+// consider examines one Python. The error is an *Error or ctx's; loose lets a shim lead to a version that its manager has not selected.
 func (f *finder) consider(ctx context.Context, path string, source Source, loose bool) (Interpreter, error) {
 	real := resolve(path)
 	manager := shimOf(path, real)
@@ -202,17 +202,14 @@ func (f *finder) consider(ctx context.Context, path string, source Source, loose
 		reason = "the python of " + env + " is a link to a shim of " + manager
 	}
 	if reason != "" {
-		return Interpreter{}, &BrokenError{Path: path, Source: source, Env: env, Reason: ReasonShim, Detail: reason}
+		return Interpreter{}, &Error{Path: path, Source: source, Env: env, Reason: ReasonShim, Detail: reason}
 	}
 	shim := "is a shim of " + manager + " for " + python
 	found, err := f.inspect(ctx, python, resolve(python), source)
-	switch e := err.(type) {
-	case nil:
+	if e, ok := err.(*Error); ok {
+		e.shim = shim
+	} else if err == nil {
 		f.skip(path, source, shim)
-	case *BrokenError:
-		e.shim = shim
-	case *VersionError:
-		e.shim = shim
 	}
 	return found, err
 }
@@ -256,11 +253,12 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 	}
 	switch {
 	case refused != nil:
-		return Interpreter{}, &VersionError{
-			Path: found.Path, Source: found.Source, Env: found.Env, Version: found.Version, Requirement: *refused,
+		return Interpreter{}, &Error{
+			Path: found.Path, Source: found.Source, Env: found.Env, Reason: ReasonVersion,
+			Detail: fmt.Sprintf("%s, want %s (%s)", found.Version, refused.Spec, refused.From),
 		}
 	case open && !f.accepts(found.Source):
-		return Interpreter{}, &BrokenError{
+		return Interpreter{}, &Error{
 			Path: found.Path, Source: found.Source, Env: found.Env, Reason: ReasonUnknown,
 			Detail: "no file tells, and it was not asked",
 		}

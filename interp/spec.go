@@ -50,7 +50,7 @@ const (
 var clauseText = expression(
 	`^(===|==|!=|~=|<=|>=|<|>)\s*v?(\d{1,6}(?:\.\d{1,6})*)(?:[.\-_]?(a|b|c|rc|alpha|beta|pre|preview|dev)[.\-_]?(\d{0,6}))?(\.\*)?$`)
 
-// readRequirement reads a specifier set; the error is a [*SpecError].
+// readRequirement reads a specifier set; the error is an [*Error].
 func readRequirement(r Requirement) (bound, error) {
 	b := bound{Requirement: r}
 	for part := range strings.SplitSeq(r.Spec, ",") {
@@ -60,7 +60,7 @@ func readRequirement(r Requirement) (bound, error) {
 		}
 		m := clauseText().FindStringSubmatch(part)
 		if m == nil {
-			return bound{}, &SpecError{Requirement: r, Clause: part}
+			return bound{}, badSpec(r, part)
 		}
 		c := clause{op: m[1], wildcard: m[5] != ""}
 		if m[3] != "" {
@@ -72,7 +72,7 @@ func readRequirement(r Requirement) (bound, error) {
 		}
 		// PEP 440 allows a wildcard after == and != only, and ~= needs something to round.
 		if c.wildcard && (c.op != "==" && c.op != "!=" || c.pre != "") || c.op == "~=" && len(c.release) < 2 {
-			return bound{}, &SpecError{Requirement: r, Clause: part}
+			return bound{}, badSpec(r, part)
 		}
 		b.clauses = append(b.clauses, c)
 	}

@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -213,7 +212,7 @@ func find(ctx context.Context, c Config, p manifest.Plugin, env []string) (inter
 		return found, fail(hook.Canceled, context.Cause(ctx))
 	}
 	e := fail(hook.Interpreter, err)
-	if none := (*interp.NotFoundError)(nil); errors.As(err, &none) {
+	if none := (*interp.Error)(nil); errors.As(err, &none) {
 		for _, a := range none.Tried {
 			e.Tried = append(e.Tried, a.String())
 		}
@@ -232,7 +231,7 @@ func request(c Config, p manifest.Plugin, env []string) interp.Request {
 		EnvNames:    m.EnvNames(),
 		Environ:     c.Environ,
 		Cwd:         or(c.Cwd, string(filepath.Separator)), // it may have been deleted
-		Run: func(ctx context.Context, path string, args []string) ([]byte, error) {
+		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
 			return ask(ctx, Tool{Path: path, Args: args, Env: env})
 		},
 	}
@@ -242,14 +241,17 @@ func request(c Config, p manifest.Plugin, env []string) interp.Request {
 	return r
 }
 
-// ask runs a Python that is to say its version. What it complains about is part
-// of the error.
-func ask(ctx context.Context, t Tool) ([]byte, error) {
+// ask runs a Python that is to say its version, see [interp.RunFunc].
+func ask(ctx context.Context, t Tool) (stdout []byte, stderr string, err error) {
 	out, err := RunTool(ctx, t)
-	if err == nil && (out.Exit.Code != 0 || out.Exit.Signal != "") {
-		err = &interp.EndedError{Path: t.Path, Code: out.Exit.Code, Signal: out.Exit.Signal, Said: string(bytes.TrimSpace(out.Stderr))}
+	switch {
+	case err != nil:
+	case out.Exit.Signal != "":
+		err = errors.New(out.Exit.Signal)
+	case out.Exit.Code != 0:
+		err = fmt.Errorf("exit code %d", out.Exit.Code)
 	}
-	return out.Stdout, err
+	return out.Stdout, string(out.Stderr), err
 }
 
 // Tool is a program to run to its end. See [proc.Tool].

@@ -103,17 +103,16 @@ func (r *restartable) afterCall(ctx context.Context, call hook.Call) (took time.
 	reached := time.NewTimer(callStart)
 	defer reached.Stop()
 	how = "one during " + call.Hook
-	began := time.Now()
 	select {
 	case err := <-answered:
 		if asError(err).Kind == hook.Crash {
-			took, err = r.readyAgain(ctx, before, began)
+			took, err = r.readyAgain(ctx, before, time.Now())
 			return took, call.Hook + " ended it", err
 		}
 		how = "another; " + call.Hook + " had answered before the kill"
 	case <-reached.C:
 	}
-	began = time.Now()
+	began := time.Now()
 	if err := r.crash(); err != nil {
 		return 0, how, err
 	}

@@ -39,9 +39,9 @@ func sourceIn(t testing.TB, python string, files map[string]string) sourceReques
 func sourceOf(t testing.TB, python string, env []string, script string) sourceRequest {
 	t.Helper()
 	found, err := interp.Find(context.Background(), interp.Request{Flag: python, Environ: os.Environ(), Cwd: t.TempDir(),
-		Run: func(ctx context.Context, path string, args []string) ([]byte, error) {
+		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
 			out, err := proc.Run(ctx, proc.Tool{Path: path, Args: args, Env: os.Environ()})
-			return out.Stdout, err
+			return out.Stdout, "", err
 		}})
 	if err != nil {
 		t.Fatal(err)
