@@ -24,7 +24,7 @@ func (c *check) again(ctx context.Context) hook.Stage {
 	st.Details["idle_ms"] = millis(idle)
 	st.Message = "ready again " + shown(idle) + " after a kill"
 	if len(c.o.Calls) == 0 {
-		st.Message += "; --call names a hook to be killed in"
+		st.Message += "; --call names a hook to kill it in"
 	} else if err == nil {
 		call := c.o.Calls[0]
 		var busy time.Duration

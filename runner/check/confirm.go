@@ -8,29 +8,28 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// What the source stage says of imports is told from files, and a program may make
-// modules in ways that no file shows. So it is held back until the plugin was
-// started: a start that fails by an import confirms it, and one that does not
-// makes it a note.
+// A program may make modules in ways that its source does not show. So what the stage
+// source says of imports is held back until the plugin was started: a start that fails by
+// an import confirms it, and any other makes it a note.
 
-// guesses are the findings that a start confirms.
-var guesses = []string{importMissing, protobufTooOld, grpcioTooOld}
+// unconfirmed are the findings that a start confirms.
+var unconfirmed = []string{importMissing, protobufTooOld, grpcioTooOld}
 
-// guessed tells whether a stage has such findings, and none that makes a start
-// needless.
-func guessed(st hook.Stage) bool {
+// needsConfirmation reports whether a stage has such findings, and no syntax error, which
+// makes a start needless.
+func needsConfirmation(st hook.Stage) bool {
 	some := false
 	for _, f := range st.Findings {
 		if f.ID == syntaxError && f.Verdict == hook.Failure {
 			return false
 		}
-		some = some || f.Verdict >= hook.Warning && slices.Contains(guesses, f.ID)
+		some = some || f.Verdict >= hook.Warning && slices.Contains(unconfirmed, f.ID)
 	}
 	return some
 }
 
-// confirm takes the held stage into the report, once it is known how the launch
-// went, and returns what to say of the launch.
+// confirm adds the held stage to the report, once the stage launch is over, and returns
+// what to report of that.
 func (c *check) confirm(launch hook.Stage) hook.Stage {
 	source := *c.held
 	c.held = nil
@@ -43,22 +42,22 @@ func (c *check) confirm(launch hook.Stage) hook.Stage {
 		source.Findings = slices.Clone(source.Findings)
 		for i := range source.Findings {
 			f := &source.Findings[i]
-			if !slices.Contains(guesses, f.ID) {
+			if !slices.Contains(unconfirmed, f.ID) {
 				continue
 			}
 			if f.Verdict = hook.Note; f.ID == importMissing {
 				f.ID = importUnsure
 			}
-			f.Message += "; it was started without"
+			f.Message += "; the plugin started without it"
 		}
-		source.Verdict, source.Message = hook.OK, "it compiles; not all that it imports was found"
-		source = settled(source)
+		source.Verdict, source.Message = hook.OK, "it compiles; some of its imports were not found"
+		source = withVerdict(source)
 	}
 	c.done(source)
 	return launch
 }
 
-// failedByImport tells whether the start failed by an import.
+// failedByImport reports whether the start failed by an import.
 func (c *check) failedByImport() bool {
 	missing := (*schema.MissingModuleError)(nil)
 	if c.fault == nil || c.faultAt != stageLaunch {

@@ -9,16 +9,13 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// cookie starts the plugin without the magic cookie, which it should refuse.
+// cookie starts the plugin without the magic cookie, which it should reject.
 func (c *check) cookie(ctx context.Context) hook.Stage {
 	program := c.s.Program()
 	if program.CookieKey == "" {
 		return hook.Stage{Message: "none was named", Findings: []hook.Finding{found(cookieUnknown, hook.Note,
-			"no magic cookie was named, so that it was not tried without",
-			"--cookie KEY=VALUE, or cookie-key and cookie-value in the manifest, name the one of its host")}}
-	}
-	if len(c.o.Host) > 0 && !slices.Contains(c.o.Skip, stageHost) {
-		c.hostAhead(ctx)
+			"no magic cookie was named, so it was not started without one",
+			"name its host's cookie with --cookie KEY=VALUE, or with cookie-key and cookie-value in the manifest")}}
 	}
 	limit := 2*c.s.Evidence().Handshake + 2*time.Second
 	err := c.withoutCookie(ctx, limit)
@@ -34,10 +31,10 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	case e.Kind == hook.Start:
 		return hook.Stage{Message: "it refuses to run without it"}
 	default:
-		seen = "without the magic cookie " + program.CookieKey + " it goes on instead of ending: " + e.Error()
+		seen = "without the magic cookie " + program.CookieKey + " it does not end: " + e.Error()
 	}
 	return hook.Stage{Findings: []hook.Finding{found(cookieUnchecked, hook.Warning, seen,
-		"compare the variable "+program.CookieKey+" first of all, and end with a word about hosts when it is another")}}
+		"check the variable "+program.CookieKey+" first of all, and exit with a message about hosts if its value differs")}}
 }
 
 // unset is an environment without a variable.

@@ -39,7 +39,7 @@ var shared = []string{"azure", "backports", "google", "jaraco", "mysql", "paho",
 
 // Distribution is the name by which a module, given by its dotted name, is
 // installed with pip: that of its top-level package, but for well-known ones whose
-// distribution is called otherwise. It is empty where that cannot be told, as of
+// distribution is called otherwise. It is empty if that is unknown, as of
 // parts of a package that many distributions share, and of modules that only
 // Python's own standard library has.
 func Distribution(module string) string {
@@ -92,7 +92,7 @@ const standardNames = " " +
 	// of some builds
 	"_bz2 _ctypes _curses _dbm _gdbm _hashlib _lzma _sqlite3 _ssl _tkinter _uuid dbm idlelib test tkinter turtle venv ensurepip "
 
-// standard tells whether a module is of a standard library, though maybe not of
+// standard reports whether a module is of a standard library, though maybe not of
 // the one at hand.
 func standard(module string) bool {
 	top, _, _ := strings.Cut(module, ".")

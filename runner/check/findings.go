@@ -1,8 +1,16 @@
 package check
 
-// The findings, whose names never change. Each has a page in docs/findings,
-// which says what it is, why hosts care and how to mend it; a test holds the
-// list and the pages together.
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// The findings, whose names never change. Each has a page in docs/findings, which says
+// what it is, why hosts care and how to fix it; a test compares the list and the pages.
 const (
 	pluginInvalid        = "plugin-invalid"
 	pythonMissing        = "python-missing"
@@ -70,19 +78,124 @@ func IDs() []string {
 	}
 }
 
-// fixes say what to do about a finding where its error has no hint.
+// fixes say what to do about a finding whose error has no hint.
 var fixes = map[string]string{
-	pluginInvalid:      "mend the path, the flag or the place in the manifest that the message names",
+	pluginInvalid:      "fix the path, the flag or the place in the manifest that the message names",
 	pythonMissing:      "name Python 3.8 or later, or an environment of it, with --python",
-	syntaxError:        "mend the line that is shown",
-	startFailed:        "mend what the message or the last lines of its output say",
-	connectFailed:      "have a gRPC server listen there, in plain unless TLS is asked for, before the handshake is printed",
+	syntaxError:        "fix the line that is shown",
+	startFailed:        "fix what the message or the last lines of its output say",
+	connectFailed:      "start a gRPC server at that address, without TLS unless the host asks for it, before printing the handshake",
 	handshakeMalformed: "print a line such as 1|1|tcp|127.0.0.1:4410|grpc",
-	healthNotServing:   "say SERVING, or for functions None or True, as soon as it can work, or mend what keeps it from working",
-	healthSilent:       "answer at once, whatever else goes on: let health need no lock and no thread that a call may hold",
+	healthNotServing:   "report SERVING, or for functions return None or True, as soon as the plugin can work, or fix what keeps it from working",
+	healthSilent:       "answer at once, whatever else is running: health must not wait for a lock or a thread that a call may hold",
 	hooksUnknown:       "generate the code again from one source, and keep the plugin running while it is asked",
-	callFailed:         "mend the hook, or the arguments of --call",
-	endedByItself:      "mend what the exit and the last lines of its output say; a plugin runs until it is stopped",
-	stopFailed:         "mend the calls that the manifest has made before the end, or what keeps the plugin from ending",
-	againFailed:        "let a start not depend on what the last run has left: sockets, locks, files",
+	callFailed:         "fix the hook or the arguments of --call",
+	endedByItself:      "fix what the exit and the last lines of its output say; a plugin runs until it is stopped",
+	stopFailed:         "fix the calls that the manifest makes before the end, or what keeps the plugin from ending",
+	againFailed:        "make a start independent of what the last run left: sockets, locks, files",
+}
+
+// found makes a finding that is no error.
+func found(id string, v hook.Verdict, message string, fix ...string) hook.Finding {
+	return hook.Finding{ID: id, Verdict: v, Message: message, Fix: fix}
+}
+
+// withVerdict is a stage with the verdict of its worst finding, and a fix for each.
+func withVerdict(st hook.Stage) hook.Stage {
+	for i, f := range st.Findings {
+		if fix, ok := fixes[f.ID]; ok && len(f.Fix) == 0 {
+			st.Findings[i].Fix = []string{fix}
+		}
+	}
+	if worst := st.Worst(); worst != nil {
+		st.Verdict = worst.Verdict
+		if st.Message == "" || worst.Verdict == hook.Failure {
+			st.Message = worst.Message
+		}
+	}
+	return st
+}
+
+// fail makes a finding of an error. One that is not about the plugin ends the check.
+func (c *check) fail(id string, err error) []hook.Finding {
+	e := asError(err)
+	if e.Kind == hook.Canceled || e.Kind == hook.Internal {
+		c.ended = e
+		return nil
+	}
+	// Of later starts the error alone shows what they print.
+	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
+	if c.o.Hints != nil && id != healthSilent { // no flag of check sets its limit
+		f.Fix = c.o.Hints(e)
+	}
+	f.File, f.Line = c.place(e)
+	return []hook.Finding{f}
+}
+
+// failAs is fail for a stage whose failures have one exit code, whatever the error.
+func (c *check) failAs(k hook.Kind, id string, err error) []hook.Finding {
+	all := c.fail(id, err)
+	for i := range all {
+		all[i].Kind = k
+	}
+	return all
+}
+
+// place is where in the plugin's own files an error came about; empty if unknown.
+func (c *check) place(e *hook.Error) (file string, line int) {
+	frames := e.At
+	if e.Python != nil {
+		frames = e.Python.Frames
+	}
+	_, _, dirs := c.s.Source()
+	for _, at := range slices.Backward(frames) {
+		if filepath.IsAbs(at.File) && slices.ContainsFunc(dirs, func(dir string) bool { return owns(dir, at.File) }) {
+			return at.File, at.Line
+		}
+	}
+	return "", 0
+}
+
+// owns reports whether a file is in dir or below, and not among installed packages there.
+func owns(dir, file string) bool {
+	rel, err := filepath.Rel(dir, file)
+	if err != nil || !filepath.IsLocal(rel) {
+		return false
+	}
+	names := strings.Split(rel, string(filepath.Separator))
+	return !slices.Contains(names, "site-packages") && !slices.Contains(names, "dist-packages")
+}
+
+// reported reports whether a finding that fits is in the report.
+func (c *check) reported(fits func(hook.Finding) bool) bool {
+	return slices.ContainsFunc(c.report.Stages, func(st hook.Stage) bool { return slices.ContainsFunc(st.Findings, fits) })
+}
+
+// asError makes any error a *hook.Error; nil becomes one of no kind.
+func asError(err error) *hook.Error {
+	if e := (*hook.Error)(nil); errors.As(err, &e) {
+		return e
+	}
+	if err == nil {
+		return new(hook.Error)
+	}
+	return &hook.Error{Kind: hook.Internal, Err: err}
+}
+
+// details are values for programs; empty ones are left out.
+type details map[string]any
+
+func (d details) add(name, value string) {
+	if value != "" {
+		d[name] = value
+	}
+}
+
+// joined is "a", "a and b", "a, b and c".
+func joined(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -12,34 +12,34 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// host has a stock host of go-plugin start, ping and stop the plugin.
+// host has an unmodified host of go-plugin start, ping and stop the plugin.
 func (c *check) host(ctx context.Context) hook.Stage {
 	if len(c.o.Host) == 0 {
 		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "there is no stock host to start it with")}}
 	}
 	out, err := c.runHost(ctx)
 	if ctx.Err() != nil {
-		return hook.Stage{} // do tells
+		return hook.Stage{} // do reports the interruption
 	}
 	if err != nil {
 		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "the stock host could not be run: "+err.Error())}}
 	}
 	st := hook.Stage{Details: details{}}
-	var told []string
+	var steps []string
 	for _, step := range out.Steps {
 		st.Details[step.Name+"_ms"] = millis(step.Took)
 		if step.Err == "" {
-			told = append(told, stepWord[step.Name]+" in "+shown(step.Took))
+			steps = append(steps, stepWord[step.Name]+" in "+shown(step.Took))
 		}
 	}
-	st.Message = "a stock host " + joined(told)
+	st.Message = "a stock host " + joined(steps)
 	if f := c.hostFinding(ctx, out); f != nil {
 		if len(out.Log) > 0 {
 			st.Details["log"] = out.Log
 		}
 		st.Findings = append(st.Findings, *f)
 	}
-	if f := c.killed(out); f != nil && len(st.Findings) == 0 { // else it could not ask
+	if f := c.killed(out); f != nil && len(st.Findings) == 0 { // else the host could not ask
 		st.Findings = append(st.Findings, *f)
 	}
 	if len(out.Left) > 0 && len(st.Findings) == 0 { // after a hang the plugin itself is among them
@@ -51,7 +51,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	return st
 }
 
-// hostLimit is what a stock host has for a start, which may take longer than the
+// hostLimit is the start timeout of the stock host. This start may take longer than the
 // one before; hosts wait for a minute.
 func (c *check) hostLimit() time.Duration {
 	return max(8*time.Second, 3*c.s.Evidence().Handshake+3*time.Second)
@@ -74,8 +74,8 @@ var stepWord = map[string]string{"start": "starts it", "connect": "connects", "p
 
 const unbuffered = "PYTHONUNBUFFERED"
 
-// hostEnviron is what a host has for its environment: the plugin's, without what
-// another host would not set. What --env sets stays.
+// hostEnviron is the environment of the host: the plugin's, without what another host
+// would not set. What --env sets stays.
 func (c *check) hostEnviron() []string {
 	env := c.s.Environ()
 	for _, name := range handshake.Variables {
@@ -87,7 +87,7 @@ func (c *check) hostEnviron() []string {
 	return env
 }
 
-// hostFinding is what a host's user would complain about; nil when nothing is.
+// hostFinding is what a host's user would complain about; nil if there is nothing.
 func (c *check) hostFinding(ctx context.Context, out stock.Outcome) *hook.Finding {
 	f := hook.Finding{Verdict: hook.Failure, Kind: hook.Unhealthy}
 	switch {
@@ -97,19 +97,19 @@ func (c *check) hostFinding(ctx context.Context, out stock.Outcome) *hook.Findin
 	case out.Hung == "stop":
 		f.ID, f.Message = hostHangs, "a stock host never returns from stopping it"
 		f.Fix = []string{
-			"end what the plugin has started, or give it other outputs: a host reads its pipes until the last process closes them",
+			"end what the plugin starts, or redirect its output: a host reads the pipes until the last process closes them",
 			"answer GRPCController/Shutdown before the server stops: a host waits for that answer",
 		}
 	case out.Hung != "":
-		f.ID, f.Message = hostHangs, fmt.Sprintf("a stock host waits for ever at the step %q", out.Hung)
-		f.Fix = []string{"answer grpc.health.v1.Health/Check at once, whatever else goes on"}
+		f.ID, f.Message = hostHangs, fmt.Sprintf("a stock host hangs at the step %q", out.Hung)
+		f.Fix = []string{"answer grpc.health.v1.Health/Check at once, whatever else is running"}
 	default:
 		return c.stepFinding(ctx, out, f)
 	}
 	return &f
 }
 
-// stepFinding is about the first step that did not go well.
+// stepFinding is about the first step that failed.
 func (c *check) stepFinding(ctx context.Context, out stock.Outcome, f hook.Finding) *hook.Finding {
 	at := slices.IndexFunc(out.Steps, func(s stock.Step) bool { return s.Err != "" })
 	if at < 0 {
@@ -118,7 +118,7 @@ func (c *check) stepFinding(ctx context.Context, out stock.Outcome, f hook.Findi
 	step := out.Steps[at]
 	if step.Name == stock.StepStart && strings.Contains(step.Err, "timeout while waiting") && c.buffers(ctx) {
 		f.ID = handshakeUnflushed
-		f.Message = fmt.Sprintf("a stock host gets no handshake within %s: it stays in Python's buffer, which pyplug switches off and hosts do not", shown(c.hostLimit()))
+		f.Message = fmt.Sprintf("a stock host gets no handshake within %s: the line stays in Python's buffer, which pyplug switches off and hosts do not", shown(c.hostLimit()))
 		f.Fix = []string{"print(line, flush=True)"}
 		return &f
 	}
@@ -131,12 +131,12 @@ func (c *check) stepFinding(ctx context.Context, out stock.Outcome, f hook.Findi
 	case stock.StepPing:
 		f.Fix = []string{"serve grpc.health.v1.Health, and set the service \"plugin\" to SERVING"}
 	default:
-		f.Fix = []string{"see what the plugin does without PYTHONUNBUFFERED and PLUGIN_UNIX_SOCKET_DIR, which pyplug sets and a stock host does not"}
+		f.Fix = []string{"run the plugin without PYTHONUNBUFFERED and PLUGIN_UNIX_SOCKET_DIR, which pyplug sets and a stock host does not"}
 	}
 	return &f
 }
 
-// buffers tells whether a plugin that gives its host no handshake does so when
+// buffers reports whether the plugin, of which its host got no handshake, prints one when
 // Python does not buffer.
 func (c *check) buffers(ctx context.Context) bool {
 	if !c.s.Program().Python {
@@ -147,12 +147,12 @@ func (c *check) buffers(ctx context.Context) bool {
 	return err == nil && ok && start.Err == ""
 }
 
-// killed tells that the host had to kill the plugin, unless it was told that it
-// has no controller; nil when not.
+// killed reports that the host had to kill the plugin, unless the report says already that
+// it has no controller; nil if not.
 func (c *check) killed(out stock.Outcome) *hook.Finding {
 	const grace = 2 * time.Second // go-plugin's
 	stop, ok := out.Step(stock.StepStop)
-	if !ok || stop.Took < grace || c.told(noController) {
+	if !ok || stop.Took < grace || c.reported(func(f hook.Finding) bool { return f.ID == noController }) {
 		return nil
 	}
 	f := found(hostKills, hook.Warning,
@@ -162,20 +162,13 @@ func (c *check) killed(out stock.Outcome) *hook.Finding {
 	return &f
 }
 
-// told tells whether a finding is in the report.
-func (c *check) told(id string) bool {
-	return slices.ContainsFunc(c.report.Stages, func(st hook.Stage) bool {
-		return slices.ContainsFunc(st.Findings, func(f hook.Finding) bool { return f.ID == id })
-	})
-}
-
-// fixedAddress tells that two starts gave the same port. nil when not.
+// fixedAddress reports that two starts listened on the same port; nil if not.
 func (c *check) fixedAddress(out stock.Outcome) *hook.Finding {
 	line := c.s.Evidence().Line
 	if line.Network != "tcp" || out.Address != line.Network+":"+line.Address {
 		return nil
 	}
 	f := found(addressFixed, hook.Warning, "its address is always "+line.Address+", so that two of it cannot run at a time",
-		"listen on port 0 and print the one that the system chose: server.add_insecure_port(\"127.0.0.1:0\")")
+		"listen on port 0 and print the port that the system chose: server.add_insecure_port(\"127.0.0.1:0\")")
 	return &f
 }

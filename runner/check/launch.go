@@ -14,29 +14,29 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// The stages of one start. It is made by the first of them; those that follow
-// tell what was seen.
+// The stages of one start. The first of them waits for it; the others report what was
+// seen of it.
 
-// slow is what common hosts wait for a handshake.
-const slow = 3 * time.Second
+// hostTimeout is how long common hosts wait for a handshake.
+const hostTimeout = 3 * time.Second
 
-// firstOutput notes when a plugin printed first.
+// firstOutput measures when a plugin first prints something.
 type firstOutput struct {
 	mu      sync.Mutex
 	started time.Time
 	after   time.Duration // 0: nothing was printed
 }
 
-// watch is tell, with a look at the clock.
-func (o *firstOutput) watch(tell func(stream, text string, cut int)) func(stream, text string, cut int) {
+// watch returns a function that notes the time and calls output, which may be nil.
+func (o *firstOutput) watch(output func(stream, text string, cut int)) func(stream, text string, cut int) {
 	return func(stream, text string, cut int) {
 		o.mu.Lock()
 		if o.after == 0 && !o.started.IsZero() {
 			o.after = time.Since(o.started)
 		}
 		o.mu.Unlock()
-		if tell != nil {
-			tell(stream, text, cut)
+		if output != nil {
+			output(stream, text, cut)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func (o *firstOutput) start() {
 	o.started = time.Now()
 }
 
-// first is when something was printed first, the handshake too; 0: never.
+// first is the time until the first output, which may be the handshake; 0: there was none.
 func (o *firstOutput) first(handshake time.Duration) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -84,7 +84,7 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	return st
 }
 
-// noise is what stood before the handshake.
+// noise is what was printed before the handshake.
 func noise(e grpcplugin.Evidence) hook.Finding {
 	what := e.Noise[0].String()
 	if e.NoiseLines > 1 {
@@ -93,11 +93,11 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 	return hook.Finding{
 		ID: stdoutNoise, Verdict: hook.Failure, Kind: hook.Handshake,
 		Message: "it prints " + what + " before its handshake, and a host reads only the first line",
-		Fix:     []string{"print it on standard error, or after the handshake; logging.basicConfig() and print(…, file=sys.stderr) do"},
+		Fix:     []string{"print it to standard error, or after the handshake: logging.basicConfig() and print(…, file=sys.stderr) do"},
 	}
 }
 
-// faultStage is the stage that tells an error of a start.
+// faultStage is the stage that reports an error of a start.
 func faultStage(e *hook.Error, s *runner.Session) string {
 	switch {
 	case s.Info().PID != 0: // it was ready, and a call of its manifest failed
@@ -126,7 +126,7 @@ func faultID(e *hook.Error) string {
 	return handshakeMissing
 }
 
-// handshake tells what the plugin said of itself.
+// handshake reports what the plugin said of itself.
 func (c *check) handshake(context.Context) hook.Stage {
 	if c.report.Transport == "pipe" {
 		python := c.s.Info().Python
@@ -146,10 +146,10 @@ func (c *check) handshake(context.Context) hook.Stage {
 	for _, n := range e.Line.Notes {
 		st.Findings = append(st.Findings, odd(n))
 	}
-	if e.Handshake > slow {
+	if e.Handshake > hostTimeout {
 		st.Findings = append(st.Findings, found(handshakeSlow, hook.Warning,
-			fmt.Sprintf("the handshake took %s, and common hosts wait for %s", shown(e.Handshake), slow),
-			"print it before slow imports and other work, as soon as the server listens"))
+			fmt.Sprintf("the handshake took %s, and common hosts wait for %s", shown(e.Handshake), hostTimeout),
+			"print it as soon as the server listens, before slow imports and other work"))
 	}
 	return st
 }
@@ -179,7 +179,7 @@ func odd(n handshake.Note) hook.Finding {
 	return f
 }
 
-// connect tells whether a connection came about.
+// connect reports whether a connection was made.
 func (c *check) connect(context.Context) hook.Stage {
 	e := c.s.Evidence()
 	st := hook.Stage{Message: "connected to " + strings.TrimPrefix(e.Line.Network+":"+e.Line.Address, "tcp:"), Took: e.Connect}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +18,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-//go:embed source.py
-var sourceProgram string
+// The program that looks at the source, in two files.
+var (
+	//go:embed source.py
+	sourcePython string
+	//go:embed syntax.py
+	syntaxPython string
+
+	sourceProgram = sourcePython + "\n" + syntaxPython + "\nmain(sys.argv[1], sys.argv[2:])\n"
+)
 
 // sourceMark begins the line of source.py's answer.
 const sourceMark = "\x1epyplug-source "
@@ -81,16 +89,30 @@ type clash struct {
 	Hard                           bool
 }
 
-// source says what can be said of a plugin's own files without running them: whether
+// source looks at the plugin's source without running it. Meanwhile the plugin starts, if
+// it may.
+func (c *check) source(ctx context.Context) hook.Stage {
+	if c.o.Beside && !slices.Contains(c.o.Skip, stageLaunch) {
+		c.start(ctx)
+	}
+	scripts, python, dirs := c.s.Source()
+	r := sourceRequest{Python: python.Path, Version: python.Version, Scripts: scripts, Env: c.s.Environ(), Dir: c.s.Settings().Dir}
+	if len(dirs) > 0 {
+		r.Root = dirs[0]
+	}
+	return lookAtSource(ctx, r)
+}
+
+// lookAtSource reports what can be known of a plugin's own files without running them: whether
 // they compile, whether what they import is there, and whether generated code and its
-// libraries go together. The plugin's own Python says all of it.
-func source(ctx context.Context, r sourceRequest) hook.Stage {
+// libraries go together. The plugin's own Python finds all of it.
+func lookAtSource(ctx context.Context, r sourceRequest) hook.Stage {
 	if r.Python == "" {
 		return hook.Stage{Verdict: hook.Skipped, Message: "it is no Python program"}
 	}
 	a, err := askSource(ctx, r)
 	if err != nil {
-		return settled(hook.Stage{Message: "the interpreter did not look at it", Findings: []hook.Finding{
+		return withVerdict(hook.Stage{Message: "the interpreter did not look at it", Findings: []hook.Finding{
 			found(sourceUnchecked, hook.Note, fmt.Sprintf("the interpreter could not be asked: %v", err))}})
 	}
 	l := sourceLook{r, a}
@@ -101,7 +123,7 @@ func source(ctx context.Context, r sourceRequest) hook.Stage {
 		compile = " compiles"
 	}
 	stage.Message = fmt.Sprintf("%d file%s, %s found", a.Files, compile, plural(a.Found, "import"))
-	return settled(stage)
+	return withVerdict(stage)
 }
 
 // askSource has the interpreter look, started as the plugin's is.

@@ -148,7 +148,7 @@ func TestSource(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
-			told := tell(source(t.Context(), sourceIn(t, python, c.files)))
+			told := tell(lookAtSource(t.Context(), sourceIn(t, python, c.files)))
 			rest := told
 			for _, part := range c.want {
 				_, after, ok := strings.Cut(rest, part)
@@ -167,7 +167,7 @@ func TestSource(t *testing.T) {
 // TestSyntaxFrame holds a syntax error against what the worker tells of one.
 func TestSyntaxFrame(t *testing.T) {
 	r := sourceIn(t, runnertest.Python(t), map[string]string{"plugin.py": "if True:\n    x = é = 1 1\n"})
-	s := source(t.Context(), r)
+	s := lookAtSource(t.Context(), r)
 	if len(s.Findings) != 1 {
 		t.Fatal(tell(s))
 	}
@@ -191,7 +191,7 @@ func TestSyntaxFrame(t *testing.T) {
 func TestSourceUnchecked(t *testing.T) {
 	r := sourceIn(t, runnertest.Python(t), map[string]string{"plugin.py": "import zz_zz\nx = ("})
 	r.Python = filepath.Join(t.TempDir(), "gone")
-	told := tell(source(t.Context(), r))
+	told := tell(lookAtSource(t.Context(), r))
 	if !strings.Contains(told, "note source-unchecked: the interpreter could not be asked: ") || strings.Contains(told, "zz_zz") {
 		t.Error(told)
 	}
@@ -215,7 +215,7 @@ func runtimeOf(version string) map[string]string {
 }
 
 func TestSourceSkipped(t *testing.T) {
-	if s := source(t.Context(), sourceRequest{}); s.Verdict != hook.Skipped || s.Message != "it is no Python program" {
+	if s := lookAtSource(t.Context(), sourceRequest{}); s.Verdict != hook.Skipped || s.Message != "it is no Python program" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -231,7 +231,7 @@ func TestSourceMany(t *testing.T) {
 	}
 	files["plugin.py"] = script.String() + "import zz_last\n"
 	files["a_module_with_a_long_name_599.py"] = "x = (\n"
-	s := source(t.Context(), sourceIn(t, runnertest.Python(t), files))
+	s := lookAtSource(t.Context(), sourceIn(t, runnertest.Python(t), files))
 	if len(s.Findings) != 2 || s.Findings[0].ID != syntaxError || s.Findings[1].ID != importMissing || s.Details["files"] != 601 {
 		t.Errorf("%v %s", s.Details, tell(s))
 	}

@@ -26,11 +26,11 @@ func TestSourcePythons(t *testing.T) {
 			if strings.Count(text, "\n") < 100 {
 				t.Fatalf("a standard library of\n%s", text)
 			}
-			s := source(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": text}))
+			s := lookAtSource(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": text}))
 			if s.Verdict != hook.OK {
 				t.Error(tell(s))
 			}
-			s = source(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": "import a, zz_zz\n", "a.py": "x = 1\ny = (]\n"}))
+			s = lookAtSource(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": "import a, zz_zz\n", "a.py": "x = 1\ny = (]\n"}))
 			if len(s.Findings) != 2 || s.Findings[0].Line != 2 || s.Findings[1].ID != importMissing {
 				t.Error(tell(s))
 			}
@@ -57,7 +57,7 @@ func TestNoFalseAlarms(t *testing.T) {
 	}
 	check := func(t *testing.T, script string) {
 		t.Helper()
-		for _, f := range source(t.Context(), sourceOf(t, python, os.Environ(), script)).Findings {
+		for _, f := range lookAtSource(t.Context(), sourceOf(t, python, os.Environ(), script)).Findings {
 			if f.Verdict == hook.Failure {
 				t.Errorf("%s: %s %s", script, f.ID, f.Message)
 			}
@@ -108,7 +108,7 @@ func BenchmarkSource(b *testing.B) {
 	r := sourceIn(b, runnertest.Python(b), map[string]string{"plugin.py": "import os, json, re\nimport a\n", "a.py": "def f(x): return x\n"})
 	b.Run("source", func(b *testing.B) {
 		for b.Loop() {
-			if s := source(b.Context(), r); s.Verdict != hook.OK {
+			if s := lookAtSource(b.Context(), r); s.Verdict != hook.OK {
 				b.Fatal(tell(s))
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// stop ends the plugin and tells how that went.
+// stop stops the plugin and reports how it ended.
 func (c *check) stop(ctx context.Context) hook.Stage {
 	began := time.Now()
 	farewell := c.s.Farewell(ctx)
@@ -26,19 +26,19 @@ func (c *check) stop(ctx context.Context) hook.Stage {
 	}
 	switch {
 	case exit.Step == "":
-		if !c.crashed() { // else it was told
+		if !c.crashed() { // else the report has it
 			st.Findings = append(st.Findings, c.gone()...)
 		}
 	case exit.Step == "SIGKILL":
-		if c.kill.Err() == nil { // else it was not given the time
+		if c.kill.Err() == nil { // else it had no time to end
 			st.Findings = append(st.Findings, c.killedAtStop())
 		}
 	case err != nil:
 		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, err)...)
 	case unclean(exit):
 		st.Findings = append(st.Findings, found(stopUnclean, hook.Warning,
-			"it ended with "+exit.String()+" when it was asked to end, as if it had crashed",
-			"let what runs at its end not fail: see the last lines of its output"))
+			"it ended with "+exit.String()+" when it was stopped, as if it had crashed",
+			"fix what fails while it ends: see the last lines of its output"))
 	}
 	if len(exit.Left) > 0 {
 		d["left"] = exit.Left
@@ -47,18 +47,18 @@ func (c *check) stop(ctx context.Context) hook.Stage {
 	return st
 }
 
-// killedAtStop tells of a plugin that did not end in time.
+// killedAtStop reports a plugin that did not end in time.
 func (c *check) killedAtStop() hook.Finding {
 	fix := "end on SIGTERM, or where the controller's Shutdown is called"
 	if c.s.GRPC() == nil {
-		fix = "let no thread, no atexit function and no handler of SIGTERM keep the process"
+		fix = "let no thread, atexit function or SIGTERM handler keep the process alive"
 	}
 	return found(stopKilled, hook.Warning,
 		fmt.Sprintf("it did not end within %s and was killed", c.s.Settings().Timeouts.Stop), fix, "--stop-timeout gives it longer")
 }
 
-// unclean tells whether a plugin ended in another way than it was asked to. After
-// a signal any code will do.
+// unclean reports whether a plugin ended in another way than it was asked to. After a
+// signal any exit code is fine.
 func unclean(e hook.Exit) bool {
 	if e.Signal != "" {
 		return !slices.Contains([]string{"SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE"}, e.Signal)
@@ -66,48 +66,43 @@ func unclean(e hook.Exit) bool {
 	return e.Step == "asked" && e.Code != 0
 }
 
-// left tells of processes.
+// left reports processes that remained.
 func left(what string, names []string) hook.Finding {
 	return found(leftBehind, hook.Warning, what+joined(names),
-		"end what the plugin starts before it ends itself: a host does not, and waits for ever if they hold its pipes")
+		"end what the plugin starts before it ends itself: a host does not, and hangs if these processes hold its pipes")
 }
 
-// crashed tells whether the plugin's death has been told.
+// crashed reports whether the plugin's death is in the report.
 func (c *check) crashed() bool {
-	for _, st := range c.report.Stages {
-		for _, f := range st.Findings {
-			if f.Verdict == hook.Failure && f.Err != nil && f.Err.Kind == hook.Crash {
-				return true
-			}
-		}
-	}
-	return false
+	return c.reported(func(f hook.Finding) bool {
+		return f.Verdict == hook.Failure && f.Err != nil && f.Err.Kind == hook.Crash
+	})
 }
 
-// gone tells of a plugin that ended though nobody had asked it to. It is nearly
-// gone at least, and its end is waited for.
+// gone reports a plugin that ended though nobody stopped it. At least it is about to end,
+// and its end is waited for.
 func (c *check) gone() []hook.Finding {
-	patience := time.NewTimer(time.Second)
-	defer patience.Stop()
-	err := &hook.Error{Kind: hook.Crash, Err: errors.New("it ended by itself, though nobody had asked it to")}
+	timeout := time.NewTimer(time.Second)
+	defer timeout.Stop()
+	err := &hook.Error{Kind: hook.Crash, Err: errors.New("it ended by itself, though nobody stopped it")}
 	select {
 	case <-c.s.Done():
 		exit := c.s.Exit()
 		err.Exit = &exit
-	case <-patience.C:
+	case <-timeout.C:
 	}
 	return c.fail(endedByItself, err)
 }
 
-// ended says by what a plugin ended.
+// ended says how a plugin ended.
 func ended(e hook.Exit) string {
 	switch e.Step {
 	case "":
 		return "it had ended by itself"
 	case "asked":
-		return "it went when it was asked"
+		return "stopped cleanly"
 	case "closed":
-		return "it went when the connection was closed"
+		return "stopped when the connection was closed"
 	}
-	return "it went by " + e.Step
+	return "stopped by " + e.Step
 }

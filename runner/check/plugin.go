@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
@@ -13,9 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 )
 
-// The stages before anything is started.
-
-// plugin finds the plugin and decides how it is spoken to.
+// plugin finds the plugin and decides its transport.
 func (c *check) plugin(ctx context.Context) hook.Stage {
 	began := time.Now()
 	s, err := c.open(ctx)
@@ -32,7 +29,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	}
 	st := hook.Stage{Took: s.Resolved(), Details: pluginDetails(s)}
 	if err != nil && asError(err).Kind == hook.Interpreter {
-		c.noPython = asError(err) // told by its stage
+		c.noPython = asError(err) // which the stage interpreter reports
 		err = nil
 	}
 	if err != nil {
@@ -73,23 +70,14 @@ func pluginDetails(s *runner.Session) map[string]any {
 	return d
 }
 
-// details are values for programs; what is empty is left out.
-type details map[string]any
-
-func (d details) add(name, value string) {
-	if value != "" {
-		d[name] = value
-	}
-}
-
-// interpreter tells which Python runs the plugin.
+// interpreter reports which Python runs the plugin.
 func (c *check) interpreter(ctx context.Context) hook.Stage {
 	if c.noPython != nil {
 		return hook.Stage{Findings: c.fail(pythonMissing, c.noPython), Took: c.searched}
 	}
 	py, p := c.s.Interpreter(), c.s.Plugin()
 	if p.Kind == manifest.Executable {
-		st := hook.Stage{Message: "it is an executable and chooses what runs it"}
+		st := hook.Stage{Message: "it is an executable and chooses its interpreter itself"}
 		if p.Shebang != "" {
 			st.Message += ": " + p.Shebang
 		}
@@ -129,8 +117,8 @@ func pythonDetails(py interp.Interpreter, p manifest.Plugin) map[string]any {
 	return d
 }
 
-// hostPython compares the Python with the one that the plugin's own host would
-// take, where that is known: a plugin.json is that of one host.
+// hostPython compares the Python with the one that the plugin's own host would choose,
+// if that is known: a plugin.json belongs to one host.
 func (c *check) hostPython(ctx context.Context) *hook.Finding {
 	if c.s.Plugin().Manifest.Form != manifest.PluginJSON || c.o.Config.Python == "" {
 		return nil
@@ -144,19 +132,6 @@ func (c *check) hostPython(ctx context.Context) *hook.Finding {
 	if theirs.Path == ours.Path || theirs.Env != "" && theirs.Env == ours.Env {
 		return nil
 	}
-	f := found(pythonDiffers, hook.Note, "the host of this plugin would take "+s.Interpreter().String(), "leave --python out to check with that one")
+	f := found(pythonDiffers, hook.Note, "the host of this plugin would choose "+s.Interpreter().String(), "omit --python to check with that one")
 	return &f
-}
-
-// source looks at the plugin's source without running it.
-func (c *check) source(ctx context.Context) hook.Stage {
-	if c.o.Beside && !slices.Contains(c.o.Skip, stageLaunch) {
-		c.start(ctx)
-	}
-	scripts, python, dirs := c.s.Source()
-	r := sourceRequest{Python: python.Path, Version: python.Version, Scripts: scripts, Env: c.s.Environ(), Dir: c.s.Settings().Dir}
-	if len(dirs) > 0 {
-		r.Root = dirs[0]
-	}
-	return source(ctx, r)
 }

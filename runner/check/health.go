@@ -1,0 +1,132 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Statuses of a health service.
+const (
+	serving = "SERVING"
+	unknown = "SERVICE_UNKNOWN"
+)
+
+// endedInCall is why nothing is asked of a plugin that ended in a call of its manifest.
+const endedInCall = "it ended in a call of its manifest"
+
+// health reports what the health service said when the plugin started, and asks for the
+// other services.
+func (c *check) health(ctx context.Context) hook.Stage {
+	if c.faultAt == stageHooks && !c.s.Running() {
+		return hook.Stage{Verdict: hook.Skipped, Message: endedInCall}
+	}
+	if c.report.Transport == "pipe" {
+		return c.functionHealth(ctx)
+	}
+	e := c.s.Evidence()
+	said := e.Unhealthy
+	if c.faultAt == stageHealth {
+		said = c.fault
+	}
+	if said != nil {
+		return hook.Stage{Took: e.Health, Findings: c.failAs(hook.Unhealthy, healthID(said), said)}
+	}
+	c.healthy = true
+	st := hook.Stage{Message: fmt.Sprintf("%q is %s", e.Service, serving)}
+	ctx, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
+	defer cancel()
+	statuses := map[string]string{e.Service: serving}
+	for _, name := range c.otherServices(ctx, e.Service) {
+		status, err := c.s.GRPC().HealthOf(ctx, name)
+		if err != nil {
+			break // the verdict does not depend on these
+		}
+		statuses[name] = status
+		switch {
+		case status == unknown:
+		case name == "":
+			st.Message += ", the server as a whole " + status
+		default:
+			st.Message += fmt.Sprintf(", %q %s", name, status)
+		}
+	}
+	st.Details = details{"services": statuses}
+	return st
+}
+
+// otherServices are the names for which health may be served besides the one that decides:
+// that of the whole server, and those of its services.
+func (c *check) otherServices(ctx context.Context, but string) []string {
+	const most = 10 // each costs a call
+	names := []string{""}
+	if services, err := c.s.GRPC().Services(ctx); err == nil {
+		names = append(names, services[:min(most, len(services))]...)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == but })
+}
+
+// healthID names the finding of a failed probe.
+func healthID(err error) string {
+	var limit *hook.LimitError
+	e := asError(err)
+	switch {
+	case e.Reason == grpcplugin.ReasonNoHealth:
+		return healthMissing
+	case e.Reason == grpcplugin.ReasonUnknownService:
+		return healthUnknownService
+	case e.Kind == hook.Timeout, errors.As(err, &limit):
+		return healthSilent
+	}
+	return healthNotServing
+}
+
+// functionHealth calls the probe of a functions file.
+func (c *check) functionHealth(ctx context.Context) hook.Stage {
+	asked := c.s.Plugin().Manifest.Probe
+	if asked == "" {
+		asked = "health"
+	}
+	within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
+	defer cancel()
+	sch, err := c.s.Describe(within)
+	if err != nil {
+		return hook.Stage{Findings: c.unwell(err)}
+	}
+	c.healthy = true // unless the probe says otherwise
+	if !slices.ContainsFunc(sch.Hooks, func(h schema.Hook) bool { return h.Name == asked }) {
+		return hook.Stage{Message: "it has no " + asked + "() and counts as healthy while it runs"}
+	}
+	if c.s.Plugin().Manifest.Probe == "" && needsArgument(sch, asked) {
+		return hook.Stage{Message: asked + "() needs an argument, so it is a hook like others; the plugin counts as healthy while it runs"}
+	}
+	within, cancel = context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
+	defer cancel()
+	if err := c.s.Probe(within); err != nil {
+		return hook.Stage{Findings: c.unwell(err)}
+	}
+	return hook.Stage{Message: asked + "() says that it is healthy"}
+}
+
+// unwell is why a functions file is not healthy.
+func (c *check) unwell(err error) []hook.Finding {
+	switch asError(err).Kind {
+	case hook.Unavailable:
+		return c.gone()
+	case hook.Crash:
+		return c.fail(endedByItself, err)
+	}
+	return c.failAs(hook.Unhealthy, healthID(err), err)
+}
+
+// needsArgument reports whether a hook cannot be called without arguments.
+func needsArgument(sch schema.Schema, name string) bool {
+	return slices.ContainsFunc(sch.Hooks, func(h schema.Hook) bool {
+		return h.Name == name && slices.ContainsFunc(h.Params, func(p schema.Param) bool { return p.Required })
+	})
+}

@@ -1,0 +1,112 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// hooks lists the hooks, and makes the calls that were asked for.
+func (c *check) hooks(ctx context.Context) hook.Stage {
+	switch {
+	case c.faultAt == stageHooks:
+		return hook.Stage{Findings: c.bootstrapFailed()}
+	case c.s.Running():
+	case c.crashed():
+		return hook.Stage{Verdict: hook.Skipped, Message: "it has ended"}
+	default:
+		return hook.Stage{Findings: c.gone()}
+	}
+	within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
+	defer cancel()
+	sch, err := c.s.Describe(within)
+	if err != nil {
+		return hook.Stage{Findings: c.undescribed(err)}
+	}
+	var names []string
+	for _, h := range sch.Hooks {
+		names = append(names, h.Name)
+	}
+	st := hook.Stage{Message: counted(names), Details: details{"hooks": names}}
+	if len(names) == 0 {
+		delete(st.Details, "hooks")
+		f := found(noHooks, hook.Warning, "it has no hooks", "define a public function in it")
+		if c.s.GRPC() != nil {
+			f.Message = "its methods are unknown: it serves no reflection, and no *_pb2.py that it imports describes a service"
+			f.Fix = []string{"describe them by --proto FILE, or serve grpcio-reflection in the plugin"}
+		}
+		st.Message = f.Message
+		st.Findings = append(st.Findings, f)
+	}
+	c.calls(ctx, &st)
+	return st
+}
+
+// undescribed reports why the hooks are unknown. Hosts of go-plugin ask for no description,
+// so that a missing one is no failure; one that contradicts itself makes calls by pyplug
+// impossible.
+func (c *check) undescribed(err error) []hook.Finding {
+	switch kind := asError(err).Kind; {
+	case kind == hook.Crash || kind == hook.Unavailable:
+		return c.gone()
+	case kind == hook.Request || c.s.GRPC() == nil:
+		return c.failAs(hook.Request, hooksUnknown, err)
+	}
+	all := c.fail(hooksUnknown, err)
+	for i := range all {
+		all[i].Verdict = hook.Warning
+	}
+	return all
+}
+
+// bootstrapFailed reports a failed call that the manifest makes after each start.
+func (c *check) bootstrapFailed() []hook.Finding {
+	all := c.fail(callFailed, c.fault)
+	for i := range all {
+		all[i].Message = strings.Join(strings.Fields("bootstrap "+c.fault.Hook), " ") + ": " + all[i].Message
+		if len(all[i].Fix) == 0 {
+			all[i].Fix = []string{"fix the hook or the bootstrap call in " + filepath.Base(c.s.Plugin().Manifest.File)}
+		}
+	}
+	return all
+}
+
+// counted is the number of hooks and the first of them.
+func counted(hooks []string) string {
+	const most = 4
+	text := plural(len(hooks), "hook") + ": " + strings.Join(hooks[:min(most, len(hooks))], ", ")
+	if len(hooks) > most {
+		text += ", …"
+	}
+	return text
+}
+
+// calls makes the calls that were asked for, each within the limit of one.
+func (c *check) calls(ctx context.Context, st *hook.Stage) {
+	var made []map[string]any
+	for _, call := range c.o.Calls {
+		within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
+		call.Emit = func(hook.Item) error { return nil } // its arrival is enough
+		result, err := c.s.Call(within, call)
+		cancel()
+		if err != nil {
+			failed := c.fail(callFailed, err)
+			for i := range failed {
+				failed[i].Message = call.Hook + ": " + failed[i].Message
+			}
+			st.Findings = append(st.Findings, failed...)
+			if asError(err).Kind == hook.Crash || c.ended != nil {
+				break
+			}
+			continue
+		}
+		st.Message += fmt.Sprintf("; %s answered after %s", call.Hook, shown(result.Took))
+		made = append(made, map[string]any{"hook": call.Hook, "took_ms": millis(result.Took)})
+	}
+	if len(made) > 0 {
+		st.Details["calls"] = made
+	}
+}

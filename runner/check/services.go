@@ -1,0 +1,86 @@
+package check
+
+import (
+	"context"
+	"slices"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// hostServices are the services that hosts of go-plugin use besides the plugin's own. One
+// of the methods is enough.
+var hostServices = []struct {
+	name       string
+	methods    []string
+	id         string
+	verdict    hook.Verdict
+	costs, fix string
+}{
+	{
+		"controller", []string{"/plugin.GRPCController/Shutdown"}, noController, hook.Warning,
+		"no plugin.GRPCController is served: a host that stops the plugin waits 2 s and then kills it, without finally or atexit",
+		"serve its method Shutdown, and end the program there",
+	}, {
+		"stdio", []string{"/plugin.GRPCStdio/StreamStdio"}, noStdio, hook.Note,
+		"no plugin.GRPCStdio is served: what the plugin prints later is not in its host's log, which shows a warning of go-plugin instead",
+		"serve its method StreamStdio; log to standard error in any case",
+	}, {
+		"broker", []string{"/plugin.GRPCBroker/StartStream"}, noBroker, hook.Note,
+		"no plugin.GRPCBroker is served: its host cannot offer it services to call, which few do", "",
+	}, {
+		"reflection", []string{
+			"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+			"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+		}, noReflection, hook.Note,
+		"no server reflection is served: grpcurl and similar tools cannot list its methods; pyplug reads its *_pb2.py files",
+		"grpcio-reflection serves it: reflection.enable_server_reflection(names, server)",
+	},
+}
+
+// services reports which of the services that hosts use are served.
+func (c *check) services(ctx context.Context) hook.Stage {
+	var methods []string
+	for _, s := range hostServices {
+		methods = append(methods, s.methods...)
+	}
+	switch {
+	case c.s.Running():
+	case c.faultAt == stageHooks:
+		return hook.Stage{Verdict: hook.Skipped, Message: endedInCall}
+	default:
+		return hook.Stage{Findings: c.gone()}
+	}
+	served, err := c.s.GRPC().Serves(ctx, methods...)
+	switch e := asError(err); {
+	case err == nil:
+	case e.Kind == hook.Canceled || e.Kind == hook.Internal:
+		c.ended = e
+		return hook.Stage{}
+	case e.Kind == hook.Crash || e.Kind == hook.Unavailable:
+		return hook.Stage{Findings: c.gone()}
+	default: // such as a server that takes every method
+		return hook.Stage{Findings: []hook.Finding{found(servicesUnknown, hook.Note, "its services cannot be determined: "+err.Error())}}
+	}
+	st := hook.Stage{Details: details{}}
+	var there []string
+	for _, s := range hostServices {
+		has := slices.ContainsFunc(s.methods, func(m string) bool { return served[m] })
+		if st.Details[s.name] = has; has {
+			there = append(there, s.name)
+			continue
+		}
+		f := found(s.id, s.verdict, s.costs)
+		if s.fix != "" {
+			f.Fix = []string{s.fix}
+		}
+		st.Findings = append(st.Findings, f)
+	}
+	st.Message = "none of controller, stdio, broker and reflection is served"
+	switch {
+	case len(there) == 1:
+		st.Message = there[0] + " is served"
+	case len(there) > 1:
+		st.Message = joined(there) + " are served"
+	}
+	return st
+}
