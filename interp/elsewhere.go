@@ -35,7 +35,7 @@ func (f *finder) explain(err error) error {
 	return e
 }
 
-// remakable tells whether env may be emptied and made again.
+// remakable reports whether env may be emptied and made again.
 func remakable(env string, source Source, reason string) bool {
 	info, err := os.Lstat(env)
 	if env == "" || err != nil || !info.IsDir() {
@@ -105,7 +105,7 @@ func (f *finder) leastPatch(minor int) (Version, bool) {
 	return Version{}, false
 }
 
-// elsewhere lists the Pythons that would do, as far as files tell.
+// elsewhere lists the Pythons that would do, as far as files say.
 func (f *finder) elsewhere() []Interpreter {
 	const most = 10
 	var out []Interpreter

@@ -42,10 +42,10 @@ type Error struct {
 	// "3.9 to 3.11"; empty if no version would.
 	Needs string
 	// Elsewhere are Pythons on this machine that would do but are not searched, as
-	// far as files tell: first those of PATH, then what pyenv, uv, asdf and mise have
+	// far as files say: first those of PATH, then what pyenv, uv, asdf and mise have
 	// installed, the newest first. Their Source is SourcePath or the manager's name.
 	Elsewhere []Interpreter
-	// Err is the error of the system, or of asking the Python; nil if a file told.
+	// Err is the error of the system, or of asking the Python; nil if a file said it.
 	Err error
 
 	wanted string // what an explicit source asked to be looked up on PATH

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// facts is what files tell about one Python.
+// facts is what files say about one Python.
 type facts struct {
 	env            string
 	implementation string
 	version        Version
 }
 
-// examine reads what files tell about the program at path, whose links lead to
+// examine reads what files say about the program at path, whose links lead to
 // real. A BrokenError it returns has no Source yet.
 func examine(path, real string) (facts, *Error) {
 	var out facts
@@ -45,7 +45,7 @@ func examine(path, real string) (facts, *Error) {
 	return out, nil
 }
 
-// program tells whether path can be started at all, links followed.
+// program returns why path cannot be started, nil if it can. It follows links.
 func program(path string) *Error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -143,7 +143,7 @@ func pythonName(name string) (implementation, version string, ok bool) {
 // one directory per version: pyenv, asdf and mise, uv and rye, Apple's frameworks.
 var installDirs = []string{"versions", "python", "py", "Versions"}
 
-// installation tells what the place of the resolved program says.
+// installation is what the place of the resolved program says.
 func installation(real string) facts {
 	var out facts
 	prefix := filepath.Dir(filepath.Dir(real))
@@ -218,8 +218,8 @@ func landmark(prefix string) Version {
 	return found[0]
 }
 
-// mismatch tells whether env was made for another minor version than the Python
-// in it has now. Python itself would run, with no packages at all.
+// mismatch returns an error if env was made for another minor version than the Python in
+// it has now. Python itself would run, without any packages.
 func mismatch(env string, made, now Version) *Error {
 	if !now.Known() {
 		now = made

@@ -20,12 +20,12 @@ func tree(t testing.TB, lines ...string) string {
 	// Resolved, because macOS has its temporary directories behind a link.
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	check(t, err)
-	plant(t, root, lines...)
+	addFiles(t, root, lines...)
 	return root
 }
 
-// plant adds to a tree; a file that is there is written anew.
-func plant(t testing.TB, root string, lines ...string) {
+// addFiles adds to a tree; a file that is there is written anew.
+func addFiles(t testing.TB, root string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
 		kind, rest, _ := strings.Cut(line, " ")

@@ -14,7 +14,7 @@ import (
 // does not block the reader.
 func TestPipes(t *testing.T) {
 	root := tree(t, append(base("opt"), venv("env", "opt", "3.12.1")...)...)
-	plant(t, root, "f "+fakeSite+"zzz.pth $ROOT/src", "d src")
+	addFiles(t, root, "f "+fakeSite+"zzz.pth $ROOT/src", "d src")
 	check(t, syscall.Mkfifo(filepath.Join(root, fakeSite+"zz.pth"), 0o600))
 	found := make(chan []string, 1)
 	go func() { found <- python(root, "env/bin/python").SearchPath(nil) }() // ends when the search does

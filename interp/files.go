@@ -56,11 +56,11 @@ func parseConfig(text string) config {
 			keys[key] = strings.TrimSpace(value)
 		}
 	}
-	system, told := keys["include-system-site-packages"]
+	system, found := keys["include-system-site-packages"]
 	cfg := config{
 		implementation: strings.ToLower(keys["implementation"]),
 		home:           keys["home"],
-		system:         !told || strings.EqualFold(system, "true"), // site.py has it so
+		system:         !found || strings.EqualFold(system, "true"), // as site.py decides
 	}
 	for _, key := range [...]string{"python-version", "version", "version_info"} {
 		if v := parseVersion(keys[key]); v.Known() && (!cfg.version.Known() || cfg.version.sameMinor(v) && cfg.version.Patch < 0) {

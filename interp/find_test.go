@@ -109,7 +109,7 @@ func TestFindOnPath(t *testing.T) {
 		},
 		{
 			name: "no file tells", tree: []string{"x a/python3"}, environ: []string{"PATH=$ROOT/a"},
-			want: "error: no python found", tried: []string{"a/python3 (PATH): is of an unknown version: no file tells"},
+			want: "error: no python found", tried: []string{"a/python3 (PATH): is of an unknown version: no file says it"},
 		},
 		{
 			name: "two requirements that conflict", tree: base("opt"), environ: []string{"PATH=$ROOT/opt/bin"},
@@ -276,7 +276,7 @@ func TestFindShim(t *testing.T) {
 			"f mise.toml [tools]\\npython = [\"3.12\"]\\n"},
 			environ: []string{"PATH=$ROOT/mise/shims"}, want: "mise/installs/python/3.12.1/bin/python3 3.12.1 PATH"},
 		{name: "unknown", tree: []string{"x rye/shims/python3"}, environ: []string{"PATH=$ROOT/rye/shims"}, want: "error: no python found",
-			tried: []string{"only running it could tell"}},
+			tried: []string{"cannot be known without running it"}},
 		{name: "explicit", tree: pyenv, flag: "$ROOT/pyenv/shims/python3", environ: []string{"PYENV_VERSION=3.9"},
 			want: "error: python of --python: pyenv/shims/python3 is a shim that leads to no python: pyenv has no 3.9, which PYENV_VERSION asks for"},
 	} {

@@ -51,7 +51,7 @@ type Request struct {
 	// Cwd is the directory that relative paths of the flag and the environment
 	// start from, absolute.
 	Cwd string
-	// Run asks a Python for its version when files cannot tell. When it is nil
+	// Run asks a Python for its version if no file says it. When it is nil
 	// an unknown version is accepted from explicit sources only.
 	Run RunFunc
 }
@@ -61,15 +61,15 @@ type Interpreter struct {
 	// Path is absolute and unresolved; it must also be argv[0].
 	Path string
 	// Version is unknown only when an explicit source named the Python, no file
-	// told, and nobody could be asked. Its Patch may be unknown at any time.
+	// says it, and no Python could be asked. Its Patch may be unknown at any time.
 	Version Version
 	// Source is where it was found.
 	Source Source
 	// Env is the directory of its virtual environment, empty when it is in none.
 	Env string
-	// Implementation is "cpython", "pypy" and so on; empty when no file tells.
+	// Implementation is "cpython", "pypy" and so on; empty if no file says.
 	Implementation string
-	// Tried is what was looked at before and not taken, in order.
+	// Tried is what was looked at before and not chosen, in order.
 	Tried []Attempt
 	// Skipped is what of Tried its user would be surprised at: the environment
 	// that VIRTUAL_ENV names, when it is broken or of another version.
@@ -107,7 +107,7 @@ type finder struct {
 	bounds  []bound
 	lookup  bool // a version is looked up for an explicit source
 	tried   []Attempt
-	skipped []Attempt // those of tried that its user is to hear of
+	skipped []Attempt // those of tried that surprise their user
 }
 
 func (f *finder) readRequirements() error {
@@ -128,12 +128,12 @@ func (f *finder) readRequirements() error {
 	return nil
 }
 
-// skip records a Python that was not taken.
+// skip records a Python that was not chosen.
 func (f *finder) skip(path string, source Source, reason string) {
 	f.tried = append(f.tried, Attempt{Path: path, Source: source, Reason: reason})
 }
 
-// skipError records why a Python was not taken, and returns the error when it
+// skipError records why a Python was not chosen, and returns the error when it
 // is not about that Python.
 func (f *finder) skipError(path string, source Source, err error) error {
 	e, ok := err.(*Error)
@@ -171,7 +171,7 @@ func (f *finder) home() string {
 }
 
 // under makes path absolute from dir, after replacing a leading ~. filepath.Join
-// cleans, which takes nothing away that Python would look at.
+// cleans, which removes nothing that Python looks at.
 func (f *finder) under(dir, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && f.home() != "" && (rest == "" || isSlash(rest[0])) {
 		path = f.home() + rest

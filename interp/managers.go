@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 )
 
 // pyenvRoot is the root that the shim at path exports, else the variable, else
@@ -106,7 +106,7 @@ func miseFile(path string) selection {
 	var file struct {
 		Tools map[string]any `toml:"tools"`
 	}
-	if _, err := toml.Decode(text, &file); err != nil {
+	if err := toml.Unmarshal([]byte(text), &file); err != nil {
 		return selection{}
 	}
 	chosen := selection{origin: path}

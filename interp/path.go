@@ -14,7 +14,7 @@ import (
 // one look per directory of PATH, a few microseconds.
 const newestMinor = 29
 
-// path looks on PATH for any Python that will do.
+// path searches PATH for any suitable Python.
 func (f *finder) path(ctx context.Context) (Interpreter, error) {
 	return f.search(ctx, SourcePath, false)
 }
@@ -37,9 +37,8 @@ func (f *finder) onPath(ctx context.Context, value, spec string, source Source) 
 	return found, err
 }
 
-// which looks on PATH for a program by name, as a shell does: the first that
-// can be started decides. A file of that name at here is no such program, but
-// is told of.
+// which searches PATH for a program by name, as a shell does: the first that can be
+// started decides. A file of that name at here is not that program, but Tried names it.
 func (f *finder) which(ctx context.Context, name, here string, source Source) (Interpreter, error) {
 	for _, dir := range f.pathDirs() {
 		path := filepath.Join(dir, exe(name))
@@ -64,7 +63,7 @@ func (f *finder) which(ctx context.Context, name, here string, source Source) (I
 var shellPasses = []string{ReasonBrokenLink, ReasonLinkLoop, ReasonMissing, ReasonDirectory, ReasonNotExecutable, ReasonShim}
 
 // search looks on PATH name by name, so that the first python3 is preferred to
-// a newer python3.13 elsewhere, as whoever types python3 expects.
+// a newer python3.13 elsewhere, as users who type python3 expect.
 func (f *finder) search(ctx context.Context, source Source, loose bool) (Interpreter, error) {
 	dirs := f.pathDirs()
 	for _, name := range f.names() {
@@ -116,7 +115,7 @@ func (f *finder) pathDirs() []string {
 			continue
 		}
 		if runtime.GOOS == "windows" && strings.EqualFold(filepath.Base(dir), "WindowsApps") {
-			f.skip(dir, SourcePath, "holds aliases of the store, which only running could tell apart")
+			f.skip(dir, SourcePath, "holds aliases of the store, which cannot be told apart without running them")
 			continue
 		}
 		seen = append(seen, info)

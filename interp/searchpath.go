@@ -10,7 +10,7 @@ import (
 )
 
 // SearchPath lists the directories in which i looks for modules after the script's
-// own, as far as files tell: those of PYTHONPATH in environ, which is shaped like
+// own, as far as files say: those of PYTHONPATH in environ, which is shaped like
 // os.Environ(), and those of installed packages with what their .pth files name. The
 // standard library is not among them, nor what editable installs map by code. Without
 // a Version only PYTHONPATH is known.
@@ -151,7 +151,7 @@ func present(dirs []string) []string {
 	return found
 }
 
-// isWithin tells whether path is in dir or deeper.
+// isWithin reports whether path is in dir or deeper.
 func isWithin(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

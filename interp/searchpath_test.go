@@ -62,7 +62,7 @@ func TestSearchPath(t *testing.T) {
 				config = "include-system-site-packages = false"
 			}
 			root := tree(t, append(env[:len(env):len(env)], "d "+fakeSite, `f env/pyvenv.cfg home = $ROOT/opt/bin\n`+config)...)
-			plant(t, root, c.tree...)
+			addFiles(t, root, c.tree...)
 			var got []string
 			for _, dir := range python(root, "env/bin/python").SearchPath(strings.Fields(strings.ReplaceAll(c.environ, "$ROOT", root))) {
 				name, _ := filepath.Rel(root, dir)

@@ -31,7 +31,7 @@ func shimOf(path, real string) string {
 	return "an unknown manager"
 }
 
-// selection is what a version manager was told to use.
+// selection is what a version manager is configured to use.
 type selection struct {
 	versions []string
 	origin   string // the variable or file that says so
@@ -51,7 +51,7 @@ func (f *finder) followShim(manager, path string, loose bool) (python, reason st
 	case "mise":
 		installs, chosen = filepath.Join(f.dataDir("MISE_DATA_DIR", path), "installs", "python"), f.miseSelection()
 	default:
-		return "", "only running it could tell where it leads"
+		return "", "where it leads cannot be known without running it"
 	}
 	name := filepath.Base(path)
 	python, reason = pick(installs, name, manager, chosen)
@@ -132,8 +132,8 @@ func newer(a, b string) bool {
 }
 
 // newestInstalled is name in the newest installed release that satisfies the
-// requirements: who asks for python3.12 by name wants it though the manager
-// has selected another.
+// requirements: a user who asks for python3.12 by name wants it even if the manager has
+// selected another.
 func (f *finder) newestInstalled(installs, name string) string {
 	entries, _ := os.ReadDir(installs)
 	best := ""

@@ -28,12 +28,12 @@ func (f *finder) explicit(ctx context.Context) (Interpreter, error) {
 	return Interpreter{}, nil
 }
 
-// isSpec tells whether a value is a specifier set by how it begins.
+// isSpec reports whether a value is a specifier set by how it begins.
 func isSpec(value string) bool {
 	return strings.ContainsAny(value[:1], "<>=!") || strings.HasPrefix(value, "~=")
 }
 
-// isVersion tells whether a value is one to three numbers with dots between them.
+// isVersion reports whether a value is one to three numbers with dots between them.
 func isVersion(value string) bool {
 	numbers := strings.Split(value, ".")
 	return len(numbers) <= 3 && !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
@@ -100,7 +100,7 @@ func (f *finder) beside(ctx context.Context) (Interpreter, error) {
 	return Interpreter{}, nil
 }
 
-// isEnv tells whether env is an environment that decides: it has a pyvenv.cfg,
+// isEnv reports whether env is an environment that decides: it has a pyvenv.cfg,
 // or is a link, or holds a whole Python. A directory which only happens to be
 // called venv is passed over; one with a python that has lost its pyvenv.cfg is
 // an error, because Python would run it without its packages.
@@ -154,8 +154,8 @@ func envPython(env string) (string, *Error) {
 	return "", broken
 }
 
-// active looks at VIRTUAL_ENV. A prefix that is no environment will do as well,
-// because container images set it so. One that will not do is passed over, but
+// active looks at VIRTUAL_ENV. A prefix that is no environment is fine as well,
+// because container images set it so. One that cannot be used is skipped, but
 // kept in skipped, too.
 func (f *finder) active(ctx context.Context) (Interpreter, error) {
 	value := f.vars["VIRTUAL_ENV"]
@@ -260,19 +260,19 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 	case open && !f.accepts(found.Source):
 		return Interpreter{}, &Error{
 			Path: found.Path, Source: found.Source, Env: found.Env, Reason: ReasonUnknown,
-			Detail: "no file tells, and it was not asked",
+			Detail: "no file says it, and it was not asked",
 		}
 	}
 	return found, nil
 }
 
-// accepts tells whether source may name a Python whose version nobody can tell:
+// accepts reports whether source may name a Python of unknown version:
 // one that names a path may, one that asks for a version may not.
 func (f *finder) accepts(source Source) bool {
 	return !f.lookup && (source == SourceFlag || source == SourceVariable || source == SourceManifest)
 }
 
-// against gives the first requirement that v fails, and whether one is open.
+// against returns the first requirement that v fails, and whether one is open.
 func (f *finder) against(v Version) (refused *Requirement, open bool) {
 	for _, b := range f.bounds {
 		switch b.allows(v) {

@@ -17,8 +17,8 @@ type Requirement struct {
 // minimum is what pyplug itself requires of every Python.
 var minimum = Requirement{Spec: ">=3.8", From: "pyplug"}
 
-// minimumBound is what [readRequirement] gives for it. It is written out because
-// it holds always, and reading the first requirement takes some time.
+// minimumBound is what [readRequirement] returns for it, written out because it is always
+// needed and reading it takes time.
 var minimumBound = bound{minimum, []clause{{op: ">=", release: []int{3, 8}}}}
 
 // clause is one comparison of a specifier set.
@@ -36,7 +36,7 @@ type bound struct {
 }
 
 // verdict says whether a version satisfies a requirement. It is unknown when
-// only the patch, which no file told, could decide.
+// only the patch, which no file said, could decide.
 type verdict uint8
 
 const (
@@ -79,7 +79,7 @@ func readRequirement(r Requirement) (bound, error) {
 	return b, nil
 }
 
-// allows tells whether v satisfies every clause.
+// allows reports whether v satisfies every clause.
 func (b bound) allows(v Version) verdict {
 	out := yes
 	for _, c := range b.clauses {
@@ -89,7 +89,7 @@ func (b bound) allows(v Version) verdict {
 }
 
 // allows judges the release numbers only, so that 3.14.0rc2 satisfies >=3.14 as
-// it does for pip: whoever runs a pre-release wants to be allowed to.
+// it does for pip: users of a pre-release expect it to be allowed.
 func (c clause) allows(v Version) verdict {
 	if !v.Known() {
 		return unknown
@@ -97,7 +97,7 @@ func (c clause) allows(v Version) verdict {
 	if v.Patch >= 0 {
 		return truth(c.holds(v))
 	}
-	// Only the patch is missing: when the lowest and the highest give the same
+	// Only the patch is missing: if the lowest and the highest have the same
 	// answer it does not matter, except to a clause that names one patch.
 	low, high := v, v
 	low.Patch, high.Patch = 0, 1<<20
@@ -160,7 +160,7 @@ func compare(have [3]int, want []int, n int) int {
 	return 0
 }
 
-// impossible tells whether no version at all satisfies every bound. It tries
+// impossible reports whether no version at all satisfies every bound. It tries
 // every Python there is and may be for years to come.
 func impossible(bounds []bound) bool {
 	for _, v := range [...]struct{ major, minors int }{{3, 60}, {4, 10}, {2, 8}} {

@@ -18,7 +18,7 @@ type Version struct {
 	Pre string
 }
 
-// Known tells whether at least major and minor are known.
+// Known reports whether at least major and minor are known.
 func (v Version) Known() bool { return v.Major > 0 }
 
 // String is the version as people write it: "3.12.4", "3.12" when the patch is

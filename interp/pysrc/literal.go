@@ -2,169 +2,94 @@ package pysrc
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
 
-// appendLiteral appends to data the bytes of one bytes literal as Python reads it, or
-// of one str literal as if it were encoded in Latin-1. It needs no more memory
-// than the literal is long.
-func appendLiteral(data []byte, text string, line int) ([]byte, error) {
-	at := strings.IndexAny(text, `'"`)
-	if at < 0 {
-		return data, badLiteral(line, fmt.Sprintf("%.20q", text), "a quote")
+// appendLiteral appends to data the bytes of one bytes literal as Python reads it, or of
+// one str literal as if it were encoded in Latin-1. raw is the literal with its prefix and
+// quotes, on the given line. Escapes of characters by name or by more than two hexadecimal
+// digits are an error: generated code has none.
+func appendLiteral(data []byte, raw string, line int) ([]byte, error) {
+	fail := func(seen, wanted string) ([]byte, error) {
+		return data, &Error{Line: line, Reason: seen + " in a literal, want " + wanted}
 	}
-	prefix := strings.ToLower(text[:at])
-	mark := text[at : at+1]
-	if triple := strings.Repeat(mark, 3); strings.HasPrefix(text[at:], triple) {
+	at := strings.IndexAny(raw, `'"`)
+	if at < 0 {
+		return fail(fmt.Sprintf("%.20q", raw), "a quote")
+	}
+	prefix, mark := strings.ToLower(raw[:at]), raw[at:at+1]
+	if triple := strings.Repeat(mark, 3); strings.HasPrefix(raw[at:], triple) {
 		mark = triple
 	}
-	body, closed := strings.CutSuffix(text[at+len(mark):], mark)
-	if !closed || len(text) < at+2*len(mark) {
-		return data, badLiteral(line, "the end", mark)
+	text, closed := strings.CutSuffix(raw[at+len(mark):], mark)
+	switch {
+	case !closed || len(raw) < at+2*len(mark):
+		return fail("the end", mark)
+	case strings.ContainsAny(prefix, "ft"):
+		return fail("the prefix "+prefix, "a constant")
 	}
-	if strings.ContainsAny(prefix, "ft") {
-		return data, badLiteral(line, "the prefix "+prefix, "a constant")
-	}
-	d := decoder{data: data, text: body, line: line, bytes: strings.Contains(prefix, "b")}
-	return d.decode(strings.Contains(prefix, "r"))
-}
-
-func badLiteral(line int, seen, wanted string) error {
-	return &Error{Line: line, Reason: seen + " in a literal, want " + wanted}
-}
-
-// decoder reads the inside of a literal.
-type decoder struct {
-	data  []byte
-	text  string
-	line  int
-	bytes bool // else a str
-}
-
-// decode reads it to its end.
-func (d *decoder) decode(raw bool) ([]byte, error) {
-	for d.text != "" {
-		// What is plain ASCII is copied in one go.
-		n := 0
-		for n < len(d.text) && d.text[n] < utf8.RuneSelf && (raw || d.text[n] != '\\') {
-			n++
-		}
-		d.data, d.text = append(d.data, d.text[:n]...), d.text[n:]
-		if d.text == "" {
-			break
-		}
-		var err error
-		if d.text[0] == '\\' {
-			err = d.escape()
-		} else {
-			r, size := utf8.DecodeRuneInString(d.text)
-			if r == utf8.RuneError && size == 1 {
-				return d.data, d.fail("a byte that is no UTF-8", "text")
+	isBytes, escapes := strings.Contains(prefix, "b"), !strings.Contains(prefix, "r")
+	for text != "" {
+		switch c := text[0]; {
+		case c == '\\' && escapes:
+			value, length, wanted := escape(text, isBytes)
+			if wanted != "" {
+				return fail(fmt.Sprintf("%+q", text[:length]), wanted)
 			}
-			d.text = d.text[size:]
-			err = d.put(r)
+			if text = text[length:]; value >= 0 {
+				data = append(data, byte(value))
+			}
+		case c < utf8.RuneSelf:
+			data, text = append(data, c), text[1:]
+		default:
+			r, size := utf8.DecodeRuneInString(text)
+			if isBytes {
+				return fail(fmt.Sprintf("%+q", r), "ASCII and escapes")
+			}
+			if r > 0xff {
+				return fail(fmt.Sprintf("%+q", r), `a character up to \xff`)
+			}
+			data, text = append(data, byte(r)), text[size:]
 		}
-		if err != nil {
-			return d.data, err
-		}
 	}
-	return d.data, nil
+	return data, nil
 }
 
-func (d *decoder) fail(seen, wanted string) error {
-	return badLiteral(d.line, seen, wanted)
-}
+// oneByte are the escapes of one letter or sign, and the bytes that they stand for.
+const oneByte, itsByte = `\'"abfnrtv`, "\\'\"\a\b\f\n\r\t\v"
 
-// put appends a character that is not ASCII, or one that an escape means.
-func (d *decoder) put(r rune) error {
-	if d.bytes {
-		return d.fail(fmt.Sprintf("%+q", r), "ASCII and escapes")
+// escape reads the escape that text begins with: the byte that it stands for, -1 for none,
+// and how long it is. Of a wrong one wanted says what should stand there.
+func escape(text string, isBytes bool) (value, length int, wanted string) {
+	if len(text) == 1 {
+		return 0, 1, "a character after it"
 	}
-	return d.latin(r)
-}
-
-// latin appends a character of Latin-1.
-func (d *decoder) latin(r rune) error {
-	if r > 0xff {
-		return d.fail(fmt.Sprintf("%+q", r), `a character up to \xff`)
+	c := text[1]
+	if i := strings.IndexByte(oneByte, c); i >= 0 {
+		return int(itsByte[i]), 2, ""
 	}
-	d.data = append(d.data, byte(r))
-	return nil
-}
-
-// simple are the escapes that mean one byte.
-var simple = [256]byte{
-	'\\': '\\', '\'': '\'', '"': '"', 'a': 7, 'b': 8, 'f': 12, 'n': 10, 'r': 13, 't': 9, 'v': 11,
-}
-
-// escape reads the escape that text begins with.
-func (d *decoder) escape() error {
-	if len(d.text) == 1 {
-		return d.fail("a backslash at the end", "a character after it")
-	}
-	c := d.text[1]
 	switch {
-	case simple[c] != 0:
-		d.data, d.text = append(d.data, simple[c]), d.text[2:]
 	case c == '\n':
-		d.text = d.text[2:]
+		return -1, 2, ""
 	case c == 'x':
-		return d.hex(2)
-	case c >= '0' && c <= '7':
-		return d.octal()
-	case !d.bytes && c == 'u':
-		return d.hex(4)
-	case !d.bytes && c == 'U':
-		return d.hex(8)
-	case !d.bytes && c == 'N':
-		return d.fail(`\N`, "a character by its number")
-	default: // no escape: the backslash stays
-		d.data, d.text = append(d.data, '\\'), d.text[1:]
-	}
-	return nil
-}
-
-// octal reads a backslash and one to three octal digits. A bytes literal takes
-// the low eight bits of more.
-func (d *decoder) octal() error {
-	value, n := rune(0), 1
-	for n < len(d.text) && n < 4 && d.text[n] >= '0' && d.text[n] <= '7' {
-		value = value<<3 | rune(d.text[n]-'0')
-		n++
-	}
-	d.text = d.text[n:]
-	if d.bytes {
-		value &= 0xff
-	}
-	return d.latin(value)
-}
-
-// hex reads a backslash, a letter and exactly that many digits.
-func (d *decoder) hex(digits int) error {
-	if len(d.text) < 2+digits {
-		return d.fail(fmt.Sprintf("%+q", d.text), fmt.Sprintf("%d hexadecimal digits", digits))
-	}
-	value := uint32(0)
-	for _, c := range []byte(d.text[2 : 2+digits]) {
-		v, ok := hexDigit(c)
-		if !ok {
-			return d.fail(fmt.Sprintf("%+q", d.text[:2+digits]), fmt.Sprintf("%d hexadecimal digits", digits))
+		length = min(4, len(text))
+		number, err := strconv.ParseUint(text[2:length], 16, 8)
+		if err != nil || length < 4 {
+			return 0, length, "2 hexadecimal digits"
 		}
-		value = value<<4 | uint32(v)
+		return int(number), length, ""
+	case c >= '0' && c <= '7':
+		for length = 1; length < min(4, len(text)) && text[length] >= '0' && text[length] <= '7'; length++ {
+			value = value<<3 | int(text[length]-'0')
+		}
+		if value > 0xff && !isBytes { // of bytes the low eight bits count
+			return 0, length, `a character up to \xff`
+		}
+		return value & 0xff, length, ""
+	case !isBytes && (c == 'u' || c == 'U' || c == 'N'):
+		return 0, 2, `a byte by \x and two digits`
 	}
-	d.text = d.text[2+digits:]
-	return d.latin(rune(min(value, utf8.MaxRune)))
-}
-
-func hexDigit(c byte) (value byte, ok bool) {
-	switch {
-	case c >= '0' && c <= '9':
-		return c - '0', true
-	case c >= 'a' && c <= 'f':
-		return c - 'a' + 10, true
-	case c >= 'A' && c <= 'F':
-		return c - 'A' + 10, true
-	}
-	return 0, false
+	return '\\', 1, "" // it is no escape, and the backslash stays
 }

@@ -21,7 +21,7 @@ func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Rea
 // cookie is PEP 263's, in the first or second line.
 var cookie = regexp.MustCompile(`^[ \t\f]*#.*?coding[:=][ \t]*([-_.a-zA-Z0-9]+)`)
 
-// Decode gives the text of source, without byte order mark and with "\n" as line
+// Decode returns the text of source, without byte order mark and with "\n" as line
 // ends, as Python reads it. UTF-8, ASCII and Latin-1 are known; the error is an
 // [*Error].
 func Decode(source []byte) (string, error) {
@@ -83,7 +83,7 @@ func invalid(text string) int {
 
 // Block is a metadata block.
 type Block struct {
-	// Text is the TOML in it, its comment signs taken off, one line for each of
+	// Text is the TOML in it, without its comment signs, one line for each of
 	// the source.
 	Text string
 	// Line is the line of the source that the first line of Text is on, from 1;
@@ -143,7 +143,7 @@ func closed(lines []string, from int) int {
 	return end
 }
 
-// content takes the comment signs off.
+// content removes the comment signs.
 func content(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
