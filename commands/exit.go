@@ -16,27 +16,27 @@ var exits = []struct {
 	kind    hook.Kind // 0: no error has this code
 	meaning string
 }{
-	{0, 0, "success; also run --keep that was ended by SIGTERM, and stopped well"},
+	{0, 0, "success; also run --keep ended by SIGTERM after a clean stop"},
 	{1, hook.Failed, "the hook raised or returned an error, or its result cannot be represented or written"},
 	{2, hook.Usage, "wrong flags or arguments of pyplug; PLUGIN does not exist; another plugin has the NAME"},
 	{3, hook.Interpreter, "no Python found, a broken environment, or a version outside requires-python"},
 	{4, hook.Request, "no such hook, or arguments that do not fit it"},
 	{5, hook.Start, "the plugin failed to start: syntax error, import error, exit before ready, start limit reached"},
 	{6, hook.Handshake, "no handshake, a malformed or refused one, or no connection"},
-	{7, hook.Unhealthy, "started, but does not say that it is healthy; check: the stages stop, host or again failed, or --strict"},
-	{8, hook.Crash, "the plugin ended during the call"},
+	{7, hook.Unhealthy, "started, but not healthy; check: the stages stop, host or again failed, or --strict"},
+	{8, hook.Crash, "the plugin exited during the call"},
 	{9, hook.Unavailable, "not running, queue full, or gave up restarting"},
-	{124, hook.Timeout, "a call ran out of time"},
+	{124, hook.Timeout, "the call timed out"},
 	{internalCode, hook.Internal, "a bug in pyplug"},
 	{130, hook.Canceled, "interrupted (143: terminated)"},
 }
 
 const internalCode = 125
 
-// errQuiet ends a command without a word: the reader of its output is gone.
+// errQuiet ends a command silently: nobody reads its output any more.
 var errQuiet = errors.New("the reader of standard output is gone")
 
-// signalError says that a signal ended what was going on.
+// signalError says that a signal ended the command.
 type signalError struct{ signal syscall.Signal }
 
 func (e *signalError) Error() string {
@@ -71,8 +71,8 @@ func exitCode(err error) int {
 	return internalCode
 }
 
-// asError makes any error a *hook.Error. One that is none is a signal, or a wrong
-// use of pyplug, which urfave/cli tells by plain errors.
+// asError makes any error a *hook.Error. A plain error is a usage error, which
+// urfave/cli returns, unless it is a signal.
 func asError(err error) *hook.Error {
 	var (
 		e           *hook.Error
