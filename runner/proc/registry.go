@@ -28,7 +28,7 @@ type registry struct {
 	// Until then a sweep cannot tell it from an orphan.
 	starting sync.RWMutex
 
-	mu     sync.Mutex // of the two below; never held while guardMu is taken
+	mu     sync.Mutex // of the two below; guardMu is never taken while it is held
 	live   map[*Process]struct{}
 	reaper *time.Timer // runs while a process lives
 

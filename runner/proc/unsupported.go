@@ -4,7 +4,9 @@ package proc
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"runtime"
 	"sync"
 )
 
@@ -21,3 +23,14 @@ func (*control) awaitForks() {}
 func (p *Process) forkTree([3]*os.File) (*tree, error) { return nil, errors.ErrUnsupported }
 
 func (t *tree) startMemory() int64 { return ownMemory() }
+
+// canLimit reports that this system does not tell what a tree uses.
+func canLimit() error {
+	return fmt.Errorf("memory limits work on Linux only, and this is %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}
+
+func (t *tree) memoryAtMost() int64 { return 0 }
+func (t *tree) memory() int64       { return 0 }
+
+// oomKills returns nothing: only Linux has the counts.
+func oomKills() oomCounts { return nil }

@@ -50,6 +50,29 @@ func TestEscaped(t *testing.T) {
 	}
 }
 
+// An orphan without environment could belong to any process that lives: it is killed
+// with the last one.
+func TestUntaggedOrphan(t *testing.T) {
+	clean(t)
+	l := newLines()
+	s := child(t, "sleep")
+	s.OnLine = l.add
+	neighbour := start(t, s)
+	s = child(t, "escape", "stay", "bare")
+	used.Store("middle", true)
+	s.OnLine = l.add
+	p := start(t, s)
+	pid, _ := strconv.Atoi(l.find(t, "grandchild "))
+	p.Kill()
+	if !alive(pid) {
+		t.Error("the grandchild is gone while a process lives that could have started it")
+	}
+	neighbour.Kill()
+	if alive(pid) {
+		t.Error("the grandchild outlives the last process")
+	}
+}
+
 func TestUnreaped(t *testing.T) {
 	clean(t)
 	l := newLines()
