@@ -138,8 +138,12 @@ func (p Snapshot) since(t time.Time) bool {
 // package that is there already is not seen.
 func (s *Session) conditions() string {
 	paths := s.subjects()
-	if _, python, _ := s.Source(); python.Path != "" {
-		paths = append(paths, python.SearchPath(s.environ)...)
+	if _, python, own := s.Source(); python.Path != "" {
+		for _, dir := range python.SearchPath(s.environ) {
+			if !slices.Contains(own, dir) { // its files were looked at
+				paths = append(paths, dir)
+			}
+		}
 	}
 	return look(paths).digest()
 }

@@ -23,6 +23,7 @@ from importlib.machinery import PathFinder
 MARK = "\036pyplug-source "
 MOST_FILES = 1000
 MOST_BYTES = 32 << 20
+MOST_FAULTS = 200  # of one sort in the answer
 LARGEST_FILE = 4 << 20
 LARGEST_GENERATED = 256 << 10  # of generated code that is compiled: nobody edits it
 
@@ -42,7 +43,7 @@ def main(root, scripts):
     answer = {
         "files": look.compiled, "imports": len(look.imports), "found": len(look.imports) - len(look.unfound),
         "altered": look.altered, "pip": look.find("pip", None) is not None,
-        "syntax": look.syntax, "missing": list(look.missing.values()), "clashes": clashes,
+        "syntax": look.syntax[:MOST_FAULTS], "missing": list(look.missing.values())[:MOST_FAULTS], "clashes": clashes,
     }  # fmt: skip
     sys.stdout.write("\n" + MARK + json.dumps(answer) + "\n")
 
