@@ -37,7 +37,7 @@ func TestFindingHelp(t *testing.T) {
 		if text != page {
 			t.Errorf("color %s: the page is\n%q, want\n%q", mode, text, page)
 		}
-		want := "# stdout-noise: something was printed before the handshake|## Why hosts care|## How to mend|## Example"
+		want := "# stdout-noise: something was printed before the handshake|## Why hosts care|## How to fix|## Example"
 		if mode == "never" {
 			want = ""
 		}

@@ -1,7 +1,8 @@
-// Package findings is the pages that explain what `pyplug check` can find, one
-// for each finding, as they stand in this directory. [Page] gives the text of one,
-// [Title] its one sentence, [IDs] their names.
+// Package findings embeds the pages of this directory. Each page explains one
+// finding of `pyplug check`: what it is, why hosts care, how to fix it.
 //
-// Which findings there are, and when each is told, is for package check to say;
-// a test holds its list and the pages together.
+//   - [IDs] lists the findings, [Title] summarizes one, [Page] returns its page.
+//
+// It does not know when a finding occurs. Package check does; a test compares the
+// ids in check with the pages. All functions are safe for concurrent use.
 package findings

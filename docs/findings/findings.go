@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// pages are all but README.md, whose name begins with a capital.
+// pages holds every page; the pattern excludes README.md.
 //
 //go:embed [a-z]*.md
 var pages embed.FS
 
-// Page is the page of a finding, in Markdown, its last line ended. There is none of
-// another name. It is safe for concurrent use, as all here.
+// Page returns the page of a finding in Markdown, with a newline at the end.
+// If there is no such finding, ok is false.
 func Page(id string) (text string, ok bool) {
 	b, err := pages.ReadFile(id + ".md")
 	return string(b), err == nil
 }
 
-// Title is what a finding is in one sentence, that of its page's heading: it begins
-// with a small letter and has no full stop. It is empty of another name.
+// Title returns the summary of a finding from the heading of its page, without a
+// capital letter or a full stop. If there is no such finding, it returns "".
 func Title(id string) string {
 	text, _ := Page(id)
 	heading, _, _ := strings.Cut(text, "\n")
@@ -27,16 +27,16 @@ func Title(id string) string {
 	return title
 }
 
-// IDs lists the findings that have a page, sorted. It belongs to the caller.
+// IDs returns the sorted ids of the findings that have a page.
 func IDs() []string {
 	files, err := pages.ReadDir(".")
 	if err != nil {
-		panic(err) // they are in the program
+		panic(err) // impossible: the files are embedded
 	}
 	ids := make([]string, len(files))
 	for i, f := range files {
 		ids[i] = strings.TrimSuffix(f.Name(), ".md")
 	}
-	slices.Sort(ids) // the files were, with their endings
+	slices.Sort(ids) // ReadDir sorted the names with ".md"
 	return ids
 }

@@ -20,11 +20,11 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// Every finding has a page, and every page is of a finding.
+// Every finding has a page, and every page belongs to a finding.
 func TestPages(t *testing.T) {
 	known := slices.Sorted(slices.Values(check.IDs()))
 	if got := findings.IDs(); !slices.Equal(got, known) {
-		t.Errorf("the pages are\n%q, and the findings\n%q", got, known)
+		t.Errorf("pages\n%q, findings\n%q", got, known)
 	}
 	for _, name := range []string{"", ".", "README", "nosuch", "../findings/stdout-noise", "stdout-noise.md"} {
 		if text, ok := findings.Page(name); ok || text != "" || findings.Title(name) != "" {
@@ -33,7 +33,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// IDs lists every finding that the package has a name for, once.
+// check.IDs lists every constant of findings.go once.
 func TestNames(t *testing.T) {
 	tree, err := parser.ParseFile(token.NewFileSet(), "../../runner/check/findings.go", nil, 0)
 	if err != nil {
@@ -57,51 +57,51 @@ func TestNames(t *testing.T) {
 	}
 	slices.Sort(names)
 	if listed := slices.Sorted(slices.Values(check.IDs())); len(names) == 0 || !slices.Equal(names, listed) {
-		t.Errorf("the constants are\n%q, and IDs lists\n%q", names, listed)
+		t.Errorf("constants\n%q, IDs\n%q", names, listed)
 	}
 }
 
-// The parts of a page, see its form in TestForm.
+// The parts of a page; TestForm checks them.
 var (
 	heading = regexp.MustCompile(`^# ([a-z]+(?:-[a-z]+)+): ([^A-Z\s].*[^.\s])\n\nWhat: `)
-	what    = regexp.MustCompile(`^[Aa]n? (failure|warning|note) of the stage ([a-z]+)\b`)
+	what    = regexp.MustCompile(`^[Aa]n? (failure|warning|note) in the ([a-z]+) stage\b`)
 	code    = regexp.MustCompile(`exit\s+code\s+(\d+|is)`)
 	section = regexp.MustCompile(`(?m)^## .*$`)
 )
 
-// part is the part of a page that begins with a mark, up to the next heading.
+// part returns the text between a mark and the next heading.
 func part(text, mark string) string {
 	_, rest, _ := strings.Cut(text, mark)
 	before, _, _ := strings.Cut(rest, "\n## ")
 	return strings.TrimSpace(before)
 }
 
-// All pages have one form, so that who knows one knows where to look in all.
+// All pages have the same form, so that readers know where to look.
 func TestForm(t *testing.T) {
 	for _, id := range findings.IDs() {
 		text, _ := findings.Page(id)
 		m := heading.FindStringSubmatch(text)
 		if m == nil || m[1] != id || m[2] != findings.Title(id) {
-			t.Errorf("%s begins with %.100q, its title is %q", id, text, findings.Title(id))
+			t.Errorf("%s begins with %.100q, title %q", id, text, findings.Title(id))
 			continue
 		}
 		intro := part(text, "\n\nWhat: ")
 		verdict := what.FindStringSubmatch(intro)
 		if verdict == nil || !slices.Contains(check.Stages(), verdict[2]) {
-			t.Errorf("%s does not say what it is a failure, warning or note of: %s", id, intro)
+			t.Errorf("%s does not say which stage it is a failure, warning or note in: %s", id, intro)
 		} else if failure := verdict[1] == "failure"; failure != code.MatchString(intro) {
-			t.Errorf("%s is a %s: exit code told: %v", id, verdict[1], !failure)
+			t.Errorf("%s is a %s: has an exit code: %v", id, verdict[1], !failure)
 		}
 		sections := section.FindAllString(prose(text), -1)
 		if len(sections) > 0 && sections[0] == "## Why callers care" {
 			sections[0] = "## Why hosts care"
 		}
-		if want := []string{"## Why hosts care", "## How to mend", "## Example"}; !slices.Equal(sections, want) {
+		if want := []string{"## Why hosts care", "## How to fix", "## Example"}; !slices.Equal(sections, want) {
 			t.Errorf("%s has the sections %q", id, sections)
 		}
 		for _, s := range section.FindAllString(prose(text), -1) {
 			if part(text, s+"\n") == "" {
-				t.Errorf("%s has nothing below %q", id, s)
+				t.Errorf("%s has no text below %q", id, s)
 			}
 		}
 		if len(blocks(text, "")) == 0 || !strings.HasSuffix(text, "```\n") {
@@ -119,29 +119,29 @@ func testLines(t *testing.T, id, text string) {
 	}
 	for i, line := range lines {
 		if len([]rune(line)) > 100 || strings.TrimRight(line, " \t\r") != line {
-			t.Errorf("%s:%d is longer than 100, or ends in a blank: %s", id, i+1, line)
+			t.Errorf("%s:%d is longer than 100 characters or ends with a space: %s", id, i+1, line)
 		}
 	}
 }
 
-// A finding that a page names, in the way that ids look, is one.
+// Every finding that a page refers to exists.
 func TestReferences(t *testing.T) {
-	named := regexp.MustCompile("(?:see|\\(|Then) `([a-z]+(?:-[a-z]+)+)`")
+	named := regexp.MustCompile("(?:see|is|\\() `([a-z]+(?:-[a-z]+)+)`")
 	seen := 0
 	for _, id := range findings.IDs() {
 		text, _ := findings.Page(id)
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
 			if seen++; !slices.Contains(findings.IDs(), m[1]) {
-				t.Errorf("%s: there is no %s", id, m[1])
+				t.Errorf("%s: %s does not exist", id, m[1])
 			}
 		}
 	}
 	if seen == 0 {
-		t.Error("no page names another")
+		t.Error("no page refers to another")
 	}
 }
 
-// The index lists the pages in the order of the stages, with what they say.
+// The index lists the pages in the order of the stages, with their titles.
 func TestIndex(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
@@ -153,7 +153,7 @@ func TestIndex(t *testing.T) {
 		text, _ := findings.Page(id)
 		m := what.FindStringSubmatch(part(text, "\n\nWhat: "))
 		if m == nil {
-			t.Fatalf("%s: see TestForm", id)
+			t.Fatalf("%s does not name its stage", id)
 		}
 		fmt.Fprintf(&want, "| [%s](%s.md) | %s | %s | %s |\n", id, id, m[1], m[2], findings.Title(id))
 	}
@@ -162,7 +162,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// What the pages show of Python is valid Python.
+// The Python code in the pages compiles.
 func TestPython(t *testing.T) {
 	python := runnertest.Python(t)
 	dir := t.TempDir()
@@ -192,7 +192,7 @@ for name in sys.argv[1:]:
 	}
 }
 
-// prose is a page without its fenced blocks, whose comments look like headings.
+// prose returns a page without its fenced blocks, whose comments look like headings.
 func prose(text string) string {
 	var b strings.Builder
 	for i, between := range strings.Split(text, "```") {
@@ -203,7 +203,7 @@ func prose(text string) string {
 	return b.String()
 }
 
-// blocks are the fenced blocks in a language; of any when it is empty.
+// blocks returns the fenced blocks in a language, or all of them if language is empty.
 func blocks(text, language string) []string {
 	var found []string
 	for i, between := range strings.Split(text, "```") {
