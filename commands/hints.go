@@ -32,7 +32,6 @@ func (f *program) hints(err error) []string {
 	f.pluginHints(err, add)
 	f.backgroundHints(err, add)
 	keptHints(err, add)
-	f.descriptorHints(err, add)
 	f.pythonHints(err, add)
 	f.exceptionHints(asError(err), add)
 	return hints
@@ -58,8 +57,8 @@ func (f *program) pluginHints(err error, add adder) {
 	kind := asError(err).Kind
 	switch {
 	case errors.As(err, &noHook):
-		if len(noHook.Known) == 0 && asError(err).Status == nil {
-			f.noHooksHint(add)
+		if len(noHook.Known) == 0 && asError(err).Status == nil && len(asError(err).Hints) == 0 {
+			add("it has no hooks: define a public function in it")
 		}
 	case errors.As(err, &args):
 		if args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {

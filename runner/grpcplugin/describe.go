@@ -100,7 +100,11 @@ func (i *Instance) notDescribed(ctx context.Context, err error, began time.Time)
 	case asError(err) != nil:
 		return asError(err)
 	case !isStatus:
-		return hook.NewError(hook.Request, err)
+		e := hook.NewError(hook.Request, err)
+		if e.Reason == protoschema.Disagree && i.cfg.Extra != nil {
+			e.Hints = append(e.Hints, "or leave out --proto or --protoset")
+		}
+		return e
 	case i.exitsWithin(exitLimit):
 		return i.exitError("")
 	}
@@ -118,11 +122,12 @@ func (i *Instance) method(ctx context.Context, name string) (protoschema.Method,
 	if err == nil {
 		return m, set, nil
 	}
-	if none := (*schema.NoHookError)(nil); errors.As(err, &none) && len(set.Methods()) == 0 {
-		none.Why = "the plugin serves no reflection, and nothing else describes its methods"
-	}
 	e := hook.NewError(hook.Request, err)
 	e.Hook = name
+	if none := (*schema.NoHookError)(nil); errors.As(err, &none) && len(set.Methods()) == 0 {
+		none.Why = "the plugin serves no reflection, and nothing else describes its methods"
+		e.Hints = []string{"--proto FILE describes its methods, and so does grpcio-reflection in the plugin"}
+	}
 	return m, nil, e
 }
 

@@ -123,7 +123,9 @@ func TestPythonDescribe(t *testing.T) {
 		cfg := zoo(t)
 		cfg.Sources = nil
 		_, err := started(t, cfg).Call(t.Context(), hook.Call{Hook: "Echo"})
-		want(t, err, hook.Request, "serves no reflection")
+		if e := want(t, err, hook.Request, "serves no reflection"); len(e.Hints) != 1 {
+			t.Errorf("hints %q", e.Hints)
+		}
 	})
 }
 
