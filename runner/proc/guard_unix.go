@@ -17,8 +17,7 @@ type guardProcess struct {
 	pipe int // write end; the guard acts when it closes
 }
 
-// startGuard starts a guard. It leaves our process group by itself: until then a sweep
-// must not take it for an orphan.
+// startGuard starts a guard in a session of its own.
 func startGuard(run guard.Run) *guardProcess {
 	prepare()
 	null, err := syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
@@ -32,9 +31,12 @@ func startGuard(run guard.Run) *guardProcess {
 	}
 	defer syscall.Close(r)
 	files := []uintptr{0: uintptr(null), 1: uintptr(null), 2: uintptr(null), guard.Pipe: uintptr(r)}
+	running.starting.RLock() // until it is executed it looks like an orphan
+	defer running.starting.RUnlock()
 	pid, err := syscall.ForkExec(executable(), []string{guard.Name}, &syscall.ProcAttr{
 		Env:   []string{guard.Variable + "=" + string(run)},
 		Files: files,
+		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		syscall.Close(w)

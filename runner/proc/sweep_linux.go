@@ -15,6 +15,9 @@ import (
 // must not keep us for ever.
 const sweepTime = 5 * time.Second
 
+// startTime is how long starting a process usually takes at most.
+const startTime = 50 * time.Millisecond
+
 // sweep kills and reaps the orphans of the tree, which become our children when
 // their parents die. Each may hand over its own children when it dies, and one pass
 // may miss a process that moves, hence two passes in a row must find nothing.
@@ -58,15 +61,20 @@ func (t *tree) owns(pid int) bool {
 			return false
 		}
 	}
-	return isOrphan(pid)
+	return isOrphan(pid, startTime)
 }
 
 // isOrphan reports whether our child pid was started by a process of ours, and not by
 // pyplug itself: what pyplug starts beside this package stays in pyplug's group. While
-// a process is being started it could be that one, and a later pass decides.
-func isOrphan(pid int) bool {
-	if slices.Contains(inherited, pid) || !running.starting.TryLock() {
+// a process is being started, pid could be that one; isOrphan waits for it at most wait.
+func isOrphan(pid int, wait time.Duration) bool {
+	if slices.Contains(inherited, pid) {
 		return false
+	}
+	for end := time.Now().Add(wait); !running.starting.TryLock(); time.Sleep(200 * time.Microsecond) {
+		if time.Now().After(end) {
+			return false
+		}
 	}
 	defer running.starting.Unlock()
 	group, err := syscall.Getpgid(pid)
@@ -75,7 +83,7 @@ func isOrphan(pid int) bool {
 
 // reapOrphan reaps our child pid if it is a dead orphan.
 func reapOrphan(pid int) bool {
-	if !isOrphan(pid) {
+	if !isOrphan(pid, 0) { // else the next pass reaps it
 		return false
 	}
 	got, _ := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)

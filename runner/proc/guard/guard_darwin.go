@@ -5,12 +5,9 @@ import (
 	"syscall"
 )
 
-// detach keeps the guard from holding a directory, and from getting the signals of a
-// terminal.
-func detach() {
-	syscall.Setsid()
-	os.Chdir("/")
-}
+// detach keeps the guard from holding a directory. It has its own session, so that it
+// does not get a terminal's signals.
+func detach() { os.Chdir("/") }
 
 // killTagged finds nothing: macOS does not reliably show the environment of another
 // process. Therefore pyplug reports the groups there.

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// detach makes the guard survive signals for pyplug and its group, and keeps it from
-// holding a directory. It ignores the signals by the bare system call, since os/signal would
+// detach makes the guard survive signals for pyplug, and keeps it from holding a
+// directory. It ignores the signals by the bare system call, since os/signal would
 // have to be initialised first.
 func detach() {
 	ignore := struct {
@@ -17,7 +17,6 @@ func detach() {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(&ignore)), 0, 8, 0, 0)
 	}
-	syscall.Setsid()
 	os.Chdir("/")
 	os.WriteFile("/proc/self/comm", []byte(Name), 0)
 }
