@@ -38,11 +38,11 @@ var rooms = map[string][]string{
 	"interp/pysrc":           {},
 	"interp/sync":            {"interp", "interp/pysrc"},
 	"runner": {"interp", "interp/pysrc", "runner/hook", "runner/schema", "runner/schema/protoschema", "runner/manifest", "runner/proc",
-		"runner/grpcplugin", "runner/pyworker", "runner/supervise", "runner/pool"},
+		"runner/grpcplugin", "runner/pyworker", "runner/pool"},
 	"runner/batch": {"runner/hook"},
 	"runner/bench": {},
 	"runner/check": {"interp", "handshake", "runner", "runner/hook", "runner/schema",
-		"runner/manifest", "runner/proc", "runner/grpcplugin", "runner/pyworker", "runner/supervise", "runner/check/stock"},
+		"runner/manifest", "runner/proc", "runner/grpcplugin", "runner/pyworker", "runner/check/stock"},
 	"runner/check/stock": {"runner/proc"},
 	"runner/daemon":      {"runner/hook", "runner/schema", "runner/wire"},
 	"runner/grpcplugin": {"interp/pysrc", "handshake", "runner/hook", "runner/schema",
@@ -50,7 +50,7 @@ var rooms = map[string][]string{
 	"runner/hook":       {"runner/schema"},
 	"runner/lines":      {"runner/hook", "runner/schema"},
 	"runner/manifest":   {"interp/pysrc", "runner/schema"},
-	"runner/pool":       {"runner/hook"},
+	"runner/pool":       {"runner/hook", "runner/schema"},
 	"runner/proc":       {"runner/proc/guard"},
 	"runner/proc/guard": {},
 	"runner/pyworker":   {"runner/hook", "runner/schema", "runner/proc"},
@@ -59,7 +59,6 @@ var rooms = map[string][]string{
 	"runner/schema":     {},
 
 	"runner/schema/protoschema": {"runner/schema"},
-	"runner/supervise":          {"runner/hook"},
 	"runner/wire":               {},
 }
 

@@ -104,7 +104,7 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	if err := t.try(ctx); err != nil {
 		return err
 	}
-	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: pythonVersion(f.session)}
+	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: f.pythonVersion()}
 	err := f.measure(ctx, t, func(p ui.BenchPhase) { measured.Phases = append(measured.Phases, p) })
 	err = benchError(ctx, o.call.Hook, err)
 	if len(measured.Phases) == 0 {

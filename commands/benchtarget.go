@@ -15,7 +15,7 @@ type benchTarget struct {
 	f        *program
 	o        benchOptions
 	settings runner.Settings
-	kept     *runner.Kept // nil until keep
+	kept     *runner.Pool // nil until keep
 	err      error        // of keep
 	several  bool         // calls are made at once
 
@@ -26,7 +26,7 @@ type benchTarget struct {
 // try makes the call once: what is wrong with it is told before it is made a
 // thousand times.
 func (t *benchTarget) try(ctx context.Context) error {
-	s, err := t.f.open(ctx, t.o.cfg, func(s *runner.Session) error {
+	p, err := t.f.open(ctx, t.o.cfg, func(s *runner.Opened) error {
 		t.settings = s.Settings()
 		if err := t.f.readInput(ctx, t.settings.Transport, &t.o.callOptions); err != nil {
 			return err
@@ -39,8 +39,8 @@ func (t *benchTarget) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer t.f.closeSession(s)
-	return t.within(ctx, s)
+	defer t.f.closePlugin(p)
+	return t.within(ctx, p)
 }
 
 // keep starts what Call and Crash are about, once.
@@ -60,12 +60,18 @@ func (t *benchTarget) close() {
 
 // Cold makes one call as `run` does.
 func (t *benchTarget) Cold(ctx context.Context) error {
-	s, err := runner.Open(ctx, t.o.cfg)
+	cfg := t.o.cfg
+	cfg.Once = true
+	o, err := runner.Open(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	err = t.within(ctx, s)
-	if closeErr := s.Close(ctx); err == nil && closeErr != nil {
+	p, err := o.Start(ctx)
+	if err != nil {
+		return err
+	}
+	err = t.within(ctx, p)
+	if closeErr := p.Close(ctx); err == nil && closeErr != nil {
 		err = asError(closeErr)
 	}
 	return err

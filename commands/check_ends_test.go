@@ -61,22 +61,22 @@ func TestCheckEndedByItself(t *testing.T) {
 				}
 				cfg.Plugin, cfg.Environ = filepath.Join(dir, "plugin.py"), append(cfg.Environ, "PYPLUG_PYTHON=")
 			}
-			var s *runner.Session
+			pid := 0
+			cfg.Started = func(info hook.Info) { pid = info.PID }
 			report, err := check.Run(t.Context(), context.Background(), check.Options{
 				Config: cfg, Skip: c.skip,
-				Prepared: func(prepared *runner.Session) error { s = prepared; return nil },
 				Ended: func(st hook.Stage) {
 					if st.Name != c.after {
 						return
 					}
 					err := os.WriteFile(end, nil, 0o600)
 					if c.transport == "grpc" { // which reads no file
-						err = syscall.Kill(s.Info().PID, syscall.SIGKILL)
+						err = syscall.Kill(pid, syscall.SIGKILL)
 					}
 					if err != nil {
 						t.Error(err)
 					}
-					runnertest.Until(t, "it is gone", func() bool { return !s.Running() })
+					runnertest.Until(t, "it is gone", func() bool { return syscall.Kill(pid, 0) != nil })
 				},
 			})
 			if err != nil {

@@ -28,12 +28,12 @@ type face struct {
 }
 
 func newFace(f *program, o checkOptions, plugin string) *face {
-	own := &program{streams: f.streams, life: f.life, opts: f.opts, plugin: plugin, cfg: o.cfg, grpcFlag: f.grpcFlag, session: new(runner.Session)}
+	own := &program{streams: f.streams, life: f.life, opts: f.opts, plugin: plugin, cfg: o.cfg, grpcFlag: f.grpcFlag, session: new(runner.Opened)}
 	own.cfg.Plugin = plugin
 	own.output = f.streams.PluginOutput(ui.OutputOptions{Label: pluginLabel(plugin), Quiet: f.opts.quiet, JSON: f.opts.logJSON})
 	own.output.SetGeneration(1)
 	cfg := own.cfg
-	cfg.Output = own.outputLine
+	cfg.Output, cfg.Started = own.outputLine, own.seen.start
 	own.debugTo(&cfg)
 	// There is room for all stages: the check never waits for what prints.
 	return &face{f: own, cfg: cfg, stages: make(chan hook.Stage, len(check.Stages())), over: make(chan struct{})}
@@ -62,7 +62,7 @@ func (c *face) run(ctx context.Context, o checkOptions) {
 		// Where there are several the cores are for them.
 		Beside:   len(o.plugins) == 1,
 		Hints:    c.f.allHints,
-		Prepared: func(s *runner.Session) error { return c.prepared(s, len(o.plugins) > 1) },
+		Prepared: func(s *runner.Opened) error { return c.prepared(s, len(o.plugins) > 1) },
 		Began:    c.begin,
 		Ended:    func(st hook.Stage) { c.stages <- st },
 	})
@@ -70,7 +70,7 @@ func (c *face) run(ctx context.Context, o checkOptions) {
 
 // prepared takes the session. A flag for gRPC plugins is wrong for a functions
 // file, unless it is one of many.
-func (c *face) prepared(s *runner.Session, many bool) error {
+func (c *face) prepared(s *runner.Opened, many bool) error {
 	c.f.session = s
 	if many {
 		return nil

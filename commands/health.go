@@ -82,20 +82,20 @@ func healthCommand(f *program) command {
 // health probes a plugin. An error says why it is not healthy.
 func (f *program) health(ctx context.Context, cfg runner.Config, watch bool) error {
 	f.endless, cfg.GRPC.AnyHealth = watch, watch
-	s, err := f.open(ctx, cfg, nil)
+	p, err := f.open(ctx, cfg, nil)
 	if err != nil {
 		return unanswered(err)
 	}
-	defer f.closeSession(s)
+	defer f.closePlugin(p)
 	if watch {
-		return f.watch(ctx, s)
+		return f.watch(ctx, p)
 	}
 	began := time.Now()
-	if err := probe(ctx, s); err != nil {
+	if err := f.probe(ctx, p); err != nil {
 		return err
 	}
 	took := time.Since(began)
-	return f.write(ctx, func() error { return f.streams.Healthy(took, s.Info(), f.opts.json) })
+	return f.write(ctx, func() error { return f.streams.Healthy(took, f.seen.process(), f.opts.json) })
 }
 
 // unanswered makes a timeout of a health service that did not answer: a start
@@ -111,16 +111,16 @@ func unanswered(err error) error {
 }
 
 // probe asks once, within the limit.
-func probe(ctx context.Context, s *runner.Session) error {
-	ctx, cancel := context.WithTimeout(ctx, s.Settings().Timeouts.Probe)
+func (f *program) probe(ctx context.Context, p *runner.Pool) error {
+	ctx, cancel := context.WithTimeout(ctx, f.session.Settings().Timeouts.Probe)
 	defer cancel()
-	return s.Probe(ctx)
+	return p.Health(ctx)
 }
 
 // watch prints a line for each change of a plugin's health until it ends, or
 // pyplug is told to.
-func (f *program) watch(ctx context.Context, s *runner.Session) error {
-	ok, err := s.Watch(ctx, func(status string) error { return f.tellStatus(ctx, status) })
+func (f *program) watch(ctx context.Context, p *runner.Pool) error {
+	ok, err := p.WatchHealth(ctx, func(status string) error { return f.tellStatus(ctx, status) })
 	if ok {
 		return err
 	}
@@ -128,8 +128,8 @@ func (f *program) watch(ctx context.Context, s *runner.Session) error {
 	defer tick.Stop()
 	last := errors.New("not asked yet")
 	for {
-		found := probe(ctx, s)
-		if err := over(ctx, s); err != nil {
+		found := f.probe(ctx, p)
+		if err := over(ctx, p); err != nil {
 			return err
 		}
 		if last == nil != (found == nil) || found != nil && last.Error() != found.Error() {
@@ -140,20 +140,20 @@ func (f *program) watch(ctx context.Context, s *runner.Session) error {
 		last = found
 		select {
 		case <-ctx.Done():
-		case <-s.Done():
+		case <-p.Failed():
 		case <-tick.C:
 		}
 	}
 }
 
 // over says why there is nothing left to watch; nil while there is.
-func over(ctx context.Context, s *runner.Session) error {
+func over(ctx context.Context, p *runner.Pool) error {
 	select {
 	case <-ctx.Done():
 		return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
-	case <-s.Done():
-		exit := s.Exit()
-		return &hook.Error{Kind: hook.Crash, Exit: &exit, Err: errors.New("the plugin ended")}
+	case <-p.Failed():
+		st, _ := p.Status(ctx) // it never fails
+		return &hook.Error{Kind: hook.Crash, Exit: st.LastExit, Err: errors.New("the plugin exited")}
 	default:
 		return nil
 	}

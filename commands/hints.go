@@ -31,7 +31,6 @@ func (f *program) hints(err error) []string {
 	}
 	f.pluginHints(err, add)
 	f.backgroundHints(err, add)
-	keptHints(err, add)
 	f.pythonHints(err, add)
 	f.exceptionHints(asError(err), add)
 	return hints
@@ -135,7 +134,7 @@ func (f *program) context(e *hook.Error) []string {
 	if t := told(e); t != nil {
 		return t.Context
 	}
-	about := aboutPlugin(f.plugin, f.session)
+	about := aboutPlugin(f.plugin, f.session, f.seen.process())
 	if mute := (*daemon.UnansweredError)(nil); f.session == nil {
 		if about = cmp.Or(f.about, about); errors.As(e, &mute) {
 			about = cmp.Or(mute.By.About, about)
@@ -145,17 +144,19 @@ func (f *program) context(e *hook.Error) []string {
 }
 
 // aboutPlugin names a plugin and, once that is known, its Python.
-func aboutPlugin(plugin string, s *runner.Session) string {
+func aboutPlugin(plugin string, s *runner.Opened, info hook.Info) string {
 	if s == nil || s.Interpreter().Path == "" {
 		return plugin
 	}
-	return fmt.Sprintf("%s (python %s, %s)", plugin, pythonVersion(s), pythonPlace(s.Interpreter()))
+	return fmt.Sprintf("%s (python %s, %s)", plugin, pythonVersion(s, info), pythonPlace(s.Interpreter()))
 }
 
 // pythonVersion is what the plugin itself told of it, else what files tell.
-func pythonVersion(s *runner.Session) string {
-	return cmp.Or(s.Info().Python, s.Interpreter().Version.String())
+func pythonVersion(s *runner.Opened, info hook.Info) string {
+	return cmp.Or(info.Python, s.Interpreter().Version.String())
 }
+
+func (f *program) pythonVersion() string { return pythonVersion(f.session, f.seen.process()) }
 
 // pythonPlace names the environment where there is one, else the path.
 func pythonPlace(py interp.Interpreter) string {

@@ -66,23 +66,23 @@ func onePlugin(c *cli.Context, o *pluginOptions) (runner.Config, error) {
 
 // hooks lists the hooks of a plugin.
 func (f *program) hooks(ctx context.Context, cfg runner.Config) error {
-	s, err := f.open(ctx, cfg, nil)
+	p, err := f.open(ctx, cfg, nil)
 	if err != nil {
 		return err
 	}
-	defer f.closeSession(s)
-	sch, err := s.Describe(ctx)
+	defer f.closePlugin(p)
+	sch, err := p.Hooks(ctx, "")
 	if err != nil {
 		return err
 	}
 	if len(sch.Hooks) == 0 {
-		f.streams.Warn(cfg.Plugin + " has no hooks: " + noHooks(s))
+		f.streams.Warn(cfg.Plugin + " has no hooks: " + noHooks(f.session))
 	}
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
 }
 
 // noHooks says why there are none.
-func noHooks(s *runner.Session) string {
+func noHooks(s *runner.Opened) string {
 	if s.Settings().Transport == "grpc" {
 		return "it serves no reflection, and no descriptors of its services were found"
 	}
@@ -91,14 +91,14 @@ func noHooks(s *runner.Session) string {
 
 // template prints an empty request of a hook.
 func (f *program) template(ctx context.Context, cfg runner.Config, name string) error {
-	s, err := f.open(ctx, cfg, nil)
+	p, err := f.open(ctx, cfg, nil)
 	if err != nil {
 		return err
 	}
-	defer f.closeSession(s)
-	text, err := s.Template(ctx, name)
+	defer f.closePlugin(p)
+	sch, err := p.Hooks(ctx, name)
 	if err != nil {
 		return err
 	}
-	return f.write(ctx, func() error { return f.streams.Template(text, name, f.opts.json) })
+	return f.write(ctx, func() error { return f.streams.Template(sch.Hooks[0].Template, name, f.opts.json) })
 }

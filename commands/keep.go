@@ -2,8 +2,8 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -12,8 +12,7 @@ import (
 // keep opens a plugin as open does, and keeps it alive until closeKept, or until
 // something else has closed it, and endTelling was called. Before
 // anything is started, prepared may still refuse; nil takes any plugin.
-func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*runner.Session) error) (*runner.Kept, error) {
-	f.listen(&cfg)
+func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*runner.Opened) error) (*runner.Pool, error) {
 	f.telling = newBacklog()
 	told := cfg.Keep.Events
 	cfg.Keep.Events = func(e hook.Event) {
@@ -28,19 +27,11 @@ func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*ru
 	if cfg.Keep.Note == nil {
 		cfg.Keep.Note = func(text string) { f.streams.Note(f.plugin + ": " + text) }
 	}
-	stop := f.streams.Waiting("starting " + cfg.Plugin)
-	defer stop()
-	s, err := f.prepareSession(ctx, cfg, prepared)
-	var k *runner.Kept
-	if err == nil {
-		k, err = s.Keep(ctx)
-	}
+	k, err := f.launch(ctx, cfg, prepared)
 	if err != nil {
 		f.endTelling()
 		return nil, err
 	}
-	f.telling.flush()
-	f.ready(s)
 	return k, nil
 }
 
@@ -57,13 +48,13 @@ func (f *program) transition(e hook.Event) {
 		told = append(told, "exit", e.Exit.String())
 	}
 	if e.Delay > 0 {
-		told = append(told, "again_after", e.Delay)
+		told = append(told, "again_after", rounded(e.Delay))
 	}
 	f.streams.Log("info", e.To.String()+": "+e.Reason, told...)
 }
 
 // closeKept stops a plugin that is kept. A second signal has it killed.
-func (f *program) closeKept(k *runner.Kept) {
+func (f *program) closeKept(k *runner.Pool) {
 	stop := f.streams.Waiting("stopping " + f.plugin)
 	defer stop()
 	if err := k.Close(f.life.kill); err != nil {
@@ -80,30 +71,10 @@ func (f *program) endTelling() {
 	}
 }
 
-// keptHints are about calls that found no worker.
-func keptHints(err error, add adder) {
-	var (
-		full   *runner.FullError
-		limit  *hook.LimitError
-		alone  *runner.AloneError
-		absent *runner.AbsentError
-		later  *runner.LaterError
-	)
-	switch {
-	case errors.Is(err, runner.ErrGivenUp):
-		add("`pyplug restart NAME` starts it again, and so does a call after its files changed")
-	case errors.As(err, &later):
-		add("%s, and at once for a call after its files changed", later.When())
-	case errors.As(err, &absent) && errors.As(absent.Err, &full):
-		add("--queue lets more calls wait until then")
-	case errors.As(err, &absent) && !errors.As(absent.Err, &limit): // nothing waited
-	case errors.As(err, &absent) && asError(err).Kind == hook.Unavailable:
-		add("--queue-timeout has calls wait longer")
-	case errors.As(err, &full):
-		add("--queue lets more calls wait, --workers and --concurrency answer more at once")
-	case errors.As(err, &limit) && asError(err).Kind == hook.Unavailable:
-		add("--queue-timeout has calls wait longer, --workers and --concurrency answer more at once")
-	case errors.As(err, &alone):
-		add("listen on port 0 and print the address that the system chose, so that there can be more than one")
+// rounded is a duration as people read it.
+func rounded(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
 	}
+	return d.Round(100 * time.Millisecond)
 }

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"errors"
 	"io"
 	"reflect"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // keepOf reads keepFlags.
@@ -84,22 +82,5 @@ func TestKeepEnvironment(t *testing.T) {
 	t.Setenv("PYPLUG_RESTART", "sometimes")
 	if _, err := keepOf(); err == nil || !strings.Contains(err.Error(), `"sometimes"`) {
 		t.Errorf("got %v, want the value refused", err)
-	}
-}
-
-func TestKeptHints(t *testing.T) {
-	for want, err := range map[string]error{
-		"--queue lets more":   &hook.Error{Kind: hook.Unavailable, Err: &runner.FullError{Waiting: 3}},
-		"--queue-timeout has": &hook.Error{Kind: hook.Unavailable, Err: &hook.LimitError{What: "no instance was free", Limit: time.Second}},
-		"--queue-timeout has calls wait longer": &hook.Error{Kind: hook.Unavailable, Err: &runner.AbsentError{
-			Err: &hook.LimitError{What: "no instance was free", Limit: time.Second}, Cause: errors.New("died")}},
-		"listen on port 0": &hook.Error{Kind: hook.Start, Err: &runner.AloneError{Address: "127.0.0.1:1"}},
-		"":                 &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no result", Limit: time.Second}},
-	} {
-		var got []string
-		keptHints(err, func(format string, args ...any) { got = append(got, format) })
-		if (want == "") != (len(got) == 0) || len(got) > 1 || want != "" && !strings.HasPrefix(got[0], want) {
-			t.Errorf("%v: got %q, want %q", err, got, want)
-		}
 	}
 }

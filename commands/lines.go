@@ -90,7 +90,7 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	defer context.AfterFunc(f.life.kill, func() { cancel(context.Cause(ctx)) })()
 	e := lines.New(k, lines.Options{
 		In: f.streams.In, Out: f.streams.Lines(), Error: f.lineError, Stop: ctx.Done(), GaveUp: k.Failed(),
-		Hook: o.hook, Items: o.items, Jobs: f.jobs(o.jobs, k.Places()), Unordered: o.unordered, Timeout: f.session.Settings().Timeouts.Call,
+		Hook: o.hook, Items: o.items, Jobs: f.jobs(o.jobs, status(k).Concurrency), Unordered: o.unordered, Timeout: f.session.Settings().Timeouts.Call,
 	})
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
@@ -99,11 +99,17 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	})()
 	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
 		c := e.Counts()
-		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: k.Status().Restarts}
+		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: status(k).Restarts}
 	})
 	err = e.Run(calls)
 	stopProgress()
 	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
+}
+
+// status is that of a plugin that runs here, which never fails.
+func status(p *runner.Pool) hook.Status {
+	st, _ := p.Status(context.Background())
+	return st
 }
 
 // counted is a number with its noun.
@@ -131,7 +137,7 @@ func (f *program) jobs(wanted, places int) int {
 
 // linesEnd is how the command ends: by the output, a signal, the plugin, the
 // input, or by what came of the calls.
-func (f *program) linesEnd(ctx context.Context, k *runner.Kept, c lines.Counts, err error, noFail bool) error {
+func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, err error, noFail bool) error {
 	f.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
 	unread := (*lines.ReadError)(nil)
 	switch {
@@ -142,7 +148,7 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Kept, c lines.Counts, 
 		return context.Cause(ctx)
 	case errors.Is(err, lines.ErrGaveUp):
 		f.streams.Note(uncalled(c.Last))
-		_, err := k.Describe(ctx) // which it does not do any more, and says why
+		_, err := k.Hooks(ctx, "") // which it does not do any more, and says why
 		if err == nil {
 			err = &hook.Error{Kind: hook.Unavailable, Err: errors.New("gave up")}
 		}

@@ -20,7 +20,7 @@ import (
 // namesOf are the names that a plugin gets, the preferred first: the one that was
 // typed, else its own, and that with a short hash of its path where another plugin
 // has it.
-func namesOf(s *runner.Session, typed string) []string {
+func namesOf(s *runner.Opened, typed string) []string {
 	if typed != "" {
 		return []string{typed}
 	}
@@ -30,11 +30,11 @@ func namesOf(s *runner.Session, typed string) []string {
 }
 
 // identityOf says what is served under a name.
-func identityOf(s *runner.Session, o startOptions, name string) daemon.Identity {
+func identityOf(s *runner.Opened, o startOptions, name string) daemon.Identity {
 	return daemon.Identity{
 		Name: name, Plugin: o.cfg.Plugin, Entry: s.Plugin().Entry, Python: s.Interpreter().Path,
 		Transport: s.Settings().Transport, Dir: s.Settings().Dir,
-		About: aboutPlugin(o.cfg.Plugin, s), Digest: digestOf(s, o), Version: versionText(), AutoStarted: o.auto,
+		About: aboutPlugin(o.cfg.Plugin, s, hook.Info{}), Digest: digestOf(s, o), Version: versionText(), AutoStarted: o.auto,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
@@ -22,14 +23,15 @@ type program struct {
 	streams  *ui.Streams
 	life     *life
 	commands []command
-	chosen   *cli.Command    // the one that args name; nil: none of ours, or all are needed
-	typed    []string        // the names of its flags that were typed
-	opts     outputOptions   // of the command, once its flags are read
-	session  *runner.Session // the plugin that was opened, for messages
-	plugin   string          // its path as typed
-	about    string          // the plugin that runs, and its Python, for messages
-	cfg      runner.Config   // with what it was opened
-	grpcFlag string          // a flag of its command line that only gRPC plugins know
+	chosen   *cli.Command   // the one that args name; nil: none of ours, or all are needed
+	typed    []string       // the names of its flags that were typed
+	opts     outputOptions  // of the command, once its flags are read
+	session  *runner.Opened // the plugin that was opened, for messages
+	seen     sighting       // of its starts
+	plugin   string         // its path as typed
+	about    string         // the plugin that runs, and its Python, for messages
+	cfg      runner.Config  // with what it was opened
+	grpcFlag string         // a flag of its command line that only gRPC plugins know
 	output   *ui.Output
 	telling  *backlog                           // what becomes of a plugin that is kept
 	printed  func(stream, text string, cut int) // gets what the plugin prints, too; nil: nobody
@@ -54,25 +56,31 @@ func (f *program) begin(c *cli.Context) error {
 	return nil
 }
 
-// open opens a plugin, with what it prints going to standard error. Before
-// anything is started, prepared may still refuse; nil takes any plugin.
-func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*runner.Session) error) (*runner.Session, error) {
+// open starts a plugin for a call or two, with what it prints going to standard error.
+// Before anything is started, prepared may still refuse; nil takes any plugin.
+func (f *program) open(ctx context.Context, cfg runner.Config, prepared func(*runner.Opened) error) (*runner.Pool, error) {
+	cfg.Once = true
+	return f.launch(ctx, cfg, prepared)
+}
+
+// launch resolves a plugin and starts it.
+func (f *program) launch(ctx context.Context, cfg runner.Config, prepared func(*runner.Opened) error) (*runner.Pool, error) {
 	f.listen(&cfg)
 	stop := f.streams.Waiting("starting " + cfg.Plugin)
 	defer stop()
-	s, err := f.prepareSession(ctx, cfg, prepared)
-	if err == nil {
-		err = s.Start(ctx)
-	}
+	o, err := f.resolve(ctx, cfg, prepared)
 	if err != nil {
-		stop()
-		if s.Info().PID != 0 { // it started, but a bootstrap call failed
-			f.closeSession(s)
-		}
 		return nil, err
 	}
-	f.ready(s)
-	return s, nil
+	p, err := o.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if f.telling != nil {
+		f.telling.flush()
+	}
+	f.ready(o)
+	return p, nil
 }
 
 // listen has what a plugin prints, and what happens, go to standard error.
@@ -81,20 +89,53 @@ func (f *program) listen(cfg *runner.Config) {
 	f.output = f.streams.PluginOutput(ui.OutputOptions{Label: pluginLabel(cfg.Plugin), Quiet: f.opts.quiet, JSON: f.opts.logJSON})
 	f.output.SetGeneration(1)
 	cfg.Output = f.outputLine
+	cfg.Started, cfg.Observe = f.seen.start, f.seen.observe
 	f.debugTo(cfg)
 }
 
-// prepareSession prepares a plugin, which what was typed and prepared may refuse.
-func (f *program) prepareSession(ctx context.Context, cfg runner.Config, prepared func(*runner.Session) error) (*runner.Session, error) {
-	s, err := runner.Prepare(ctx, cfg)
-	f.session = s
+// sighting is what was seen of the starts of a plugin. It is safe for concurrent use.
+type sighting struct {
+	mu       sync.Mutex // protects following
+	info     hook.Info  // of the newest process
+	evidence runner.Evidence
+}
+
+func (s *sighting) start(info hook.Info) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.info = info
+}
+
+func (s *sighting) observe(e runner.Evidence) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.evidence = e
+}
+
+func (s *sighting) process() hook.Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.info
+}
+
+// oddities are what other hosts would refuse about the plugin.
+func (s *sighting) oddities() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return runner.Oddities(s.evidence)
+}
+
+// resolve resolves a plugin, which what was typed and prepared may refuse.
+func (f *program) resolve(ctx context.Context, cfg runner.Config, prepared func(*runner.Opened) error) (*runner.Opened, error) {
+	o, err := runner.Open(ctx, cfg)
+	f.session = o
 	if err == nil {
-		err = f.suits(s)
+		err = f.suits(o)
 	}
 	if err == nil && prepared != nil {
-		err = prepared(s)
+		err = prepared(o)
 	}
-	return s, err
+	return o, err
 }
 
 // debugTo has what happens told, as far as that was asked for.
@@ -133,7 +174,7 @@ func hostDebug(text string) bool {
 }
 
 // suits holds what was typed to what the plugin is.
-func (f *program) suits(s *runner.Session) error {
+func (f *program) suits(s *runner.Opened) error {
 	if f.grpcFlag != "" && s.Settings().Transport != "grpc" {
 		return &notGRPCError{flag: f.grpcFlag, plugin: f.plugin}
 	}
@@ -153,13 +194,13 @@ func (e *notGRPCError) Hints() []string {
 }
 
 // ready tells of a plugin that is.
-func (f *program) ready(s *runner.Session) {
-	py, info, settings := s.Interpreter(), s.Info(), s.Settings()
+func (f *program) ready(s *runner.Opened) {
+	py, info, settings := s.Interpreter(), f.seen.process(), s.Settings()
 	if !f.noted {
 		for _, skipped := range py.Skipped {
 			f.streams.Note(skipped.String() + "; using " + py.Path)
 		}
-		for _, odd := range s.Oddities() {
+		for _, odd := range f.seen.oddities() {
 			f.streams.Note(f.plugin + ": " + odd)
 		}
 	}
@@ -169,16 +210,16 @@ func (f *program) ready(s *runner.Session) {
 		told = append(told, "because", settings.Why)
 	}
 	if py.Path != "" {
-		told = append(told, "python", py.Path, "version", pythonVersion(s), "source", string(py.Source))
+		told = append(told, "python", py.Path, "version", f.pythonVersion(), "source", string(py.Source))
 	}
 	f.streams.Log("info", "ready", append(told, "pid", info.PID, "after", info.Ready)...)
 }
 
-// closeSession stops the plugin. A second signal has it killed.
-func (f *program) closeSession(s *runner.Session) {
+// closePlugin stops the plugin. A second signal has it killed.
+func (f *program) closePlugin(p *runner.Pool) {
 	stop := f.streams.Waiting("stopping " + f.plugin)
 	defer stop()
-	if err := s.Close(f.life.kill); err != nil && !errors.Is(err, context.Canceled) {
+	if err := p.Close(f.life.kill); err != nil && !errors.Is(err, context.Canceled) {
 		f.warn(err)
 	}
 	f.streams.Log("info", "stopped", "plugin", f.plugin)

@@ -119,12 +119,12 @@ func wantHook(words []string, what string) error {
 
 // run opens the plugin, calls the hook and prints what it returns.
 func (f *program) run(ctx context.Context, o runOptions) error {
-	s, err := f.open(ctx, o.cfg, func(s *runner.Session) error {
+	p, err := f.open(ctx, o.cfg, func(s *runner.Opened) error {
 		return f.readInput(ctx, s.Settings().Transport, &o.callOptions)
 	})
 	if err != nil {
 		return err
 	}
-	defer f.closeSession(s)
-	return f.answer(ctx, s.Settings().Timeouts.Call, s, o.callOptions, func() (hook.Info, int) { return s.Info(), 1 })
+	defer f.closePlugin(p)
+	return f.answer(ctx, f.session.Settings().Timeouts.Call, p, o.callOptions, func() (hook.Info, int) { return f.seen.process(), 1 })
 }

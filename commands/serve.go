@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -25,7 +26,7 @@ type service struct {
 	o       startOptions
 	starter *daemon.Starter // who waits for it in the background
 	server  *daemon.Server  // nil until it has its name
-	session *runner.Session // that is kept
+	session *runner.Opened  // that is kept
 	events  *eventLog       // nil: nobody reads them
 	states  chan hook.State // ready, and before it starting, of each generation but the first
 
@@ -57,7 +58,8 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 	cfg := o.cfg
 	cfg.Keep.Events, cfg.Keep.Note = s.event, s.say
 	cfg.Environ = slices.DeleteFunc(slices.Clone(cfg.Environ), func(e string) bool { return strings.HasPrefix(e, notifyVariable+"=") })
-	k, err := f.keep(starting, cfg, func(session *runner.Session) error { return s.prepare(starting, cancel, session) })
+	began := time.Now()
+	k, err := f.keep(starting, cfg, func(session *runner.Opened) error { return s.prepare(starting, cancel, session) })
 	if err != nil {
 		s.tell(err)
 		if terminated(ctx) && !s.background() && s.f.life.kill.Err() == nil {
@@ -65,14 +67,14 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 		}
 		return err
 	}
-	return s.run(ctx, k)
+	return s.run(ctx, k, began)
 }
 
 // background tells whether it is no terminal's.
 func (s *service) background() bool { return s.starter != nil || s.o.detached }
 
 // prepare takes the name, before anything is started. cancel ends the start.
-func (s *service) prepare(ctx context.Context, cancel context.CancelCauseFunc, session *runner.Session) error {
+func (s *service) prepare(ctx context.Context, cancel context.CancelCauseFunc, session *runner.Opened) error {
 	if !s.background() && session.Program().MTLS {
 		return &hook.Error{Kind: hook.Usage, Err: &noAttachError{}}
 	}
@@ -152,7 +154,7 @@ func (s *service) event(e hook.Event) {
 		text += " (" + e.Exit.String() + ")"
 	}
 	if e.Delay > 0 {
-		text += ", again in " + e.Delay.String()
+		text += ", again in " + rounded(e.Delay).String()
 	}
 	if e.To == hook.StateStarting {
 		s.generation.Store(int64(e.Generation))
@@ -172,6 +174,9 @@ func (s *service) event(e hook.Event) {
 // hints says what to do about an error: it may come of an old file.
 func (s *service) hints(err error) []string {
 	hints := s.f.allHints(err)
+	if e := asError(err); e.Reason == "gave-up" && s.server != nil {
+		hints = append(hints, fmt.Sprintf("run `pyplug restart %s`, or call it after its files changed", s.server.Identity().Name))
+	}
 	if s.serving.Load() {
 		hints = startedWith(s.server.Identity().Name, hints)
 	}
@@ -234,17 +239,17 @@ func (s *service) renewed(now runner.Snapshot) {
 }
 
 // run serves what is ready, until it ends.
-func (s *service) run(ctx context.Context, k *runner.Kept) error {
+func (s *service) run(ctx context.Context, k *runner.Pool, began time.Time) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	for _, odd := range s.session.Oddities() {
+	for _, odd := range s.f.seen.oddities() {
 		s.starter.Note(s.f.plugin + ": " + odd)
 	}
 	var work sync.WaitGroup
 	work.Go(func() { s.generations(running, k) })
 	if s.o.watch {
 		work.Go(func() {
-			k.WatchFiles(running, func(changed []string, err error) { s.watched(running, k, changed, err) })
+			s.session.Watch(running, began, k.Restart, func(changed []string, err error) { s.watched(running, k, changed, err) })
 		})
 	}
 	var over hook.Status // of a plugin that was given up
@@ -253,14 +258,14 @@ func (s *service) run(ctx context.Context, k *runner.Kept) error {
 		work.Go(func() {
 			select {
 			case <-s.givenUp(k):
-				over = k.Status()
+				over = status(k)
 				stop()
 			case <-running.Done():
 			}
 			s.notify("STOPPING=1")
 		})
 	}
-	describe(running, k)
+	s.describe(running, k)
 	s.serving.Store(true)
 	err := s.server.Serve(running, served{k, s})
 	stop()
@@ -278,7 +283,7 @@ func (s *service) run(ctx context.Context, k *runner.Kept) error {
 
 // givenUp is closed when the plugin is not started again by itself. One that is
 // watched is, when its files change.
-func (s *service) givenUp(k *runner.Kept) <-chan struct{} {
+func (s *service) givenUp(k *runner.Pool) <-chan struct{} {
 	if s.o.watch {
 		return nil
 	}
@@ -312,7 +317,7 @@ func terminated(ctx context.Context) bool {
 }
 
 // watched tells what came of a change of the plugin's files.
-func (s *service) watched(ctx context.Context, k *runner.Kept, changed []string, err error) {
+func (s *service) watched(ctx context.Context, k *runner.Pool, changed []string, err error) {
 	text := filepath.Base(changed[0])
 	if len(changed) > 1 {
 		text += " and others"
@@ -322,7 +327,7 @@ func (s *service) watched(ctx context.Context, k *runner.Kept, changed []string,
 		s.broken, _, _ = strings.Cut(err.Error(), "\n")
 		s.mu.Unlock()
 		text += " changed and does not start"
-		if k.Status().Ready > 0 { // it may have died meanwhile
+		if status(k).Ready > 0 { // it may have died meanwhile
 			text += ", so the old plugin stays"
 		}
 		s.say(text + ": " + err.Error())

@@ -9,12 +9,37 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // served is a plugin that is kept, as a daemon's clients see it.
 type served struct {
-	*runner.Kept
+	*runner.Pool
 	s *service
+}
+
+// Status says how the plugin is.
+func (v served) Status() hook.Status { return status(v.Pool) }
+
+// Describe lists the hooks.
+func (v served) Describe(ctx context.Context) (schema.Schema, error) { return v.Pool.Hooks(ctx, "") }
+
+// Template is an empty request of a hook.
+func (v served) Template(ctx context.Context, name string) ([]byte, error) {
+	sch, err := v.Pool.Hooks(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return sch.Hooks[0].Template, nil
+}
+
+// Probe asks whether the plugin is healthy.
+func (v served) Probe(ctx context.Context) error { return v.Pool.Health(ctx) }
+
+// Replay makes a call now, and again after every start.
+func (v served) Replay(ctx context.Context, c hook.Call) (hook.Result, error) {
+	c.Replay = true
+	return v.Pool.Call(ctx, c)
 }
 
 var _ daemon.Session = served{}
@@ -25,17 +50,17 @@ func (v served) Restart(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-	if err := v.Kept.Restart(ctx, reason); err != nil {
+	if err := v.Pool.Restart(ctx, reason); err != nil {
 		return err
 	}
 	v.s.renewed(now)
-	describe(ctx, v.Kept) // before the first call
+	v.s.describe(ctx, v.Pool) // before the first call
 	return nil
 }
 
 // Close stops the plugin, and has its end in the log before that is closed.
 func (v served) Close(ctx context.Context) error {
-	err := v.Kept.Close(ctx)
+	err := v.Pool.Close(ctx)
 	v.s.unclean = err != nil || ctx.Err() != nil
 	v.s.f.telling.flush()
 	return err
@@ -43,7 +68,7 @@ func (v served) Close(ctx context.Context) error {
 
 // Attach says how to attach, in JSON.
 func (v served) Attach() (json.RawMessage, error) {
-	line, ok := attachLine(v.s.server.Identity(), v.Kept)
+	line, ok := v.s.attachLine(v.Pool)
 	switch {
 	case ok:
 		return line, nil
@@ -56,22 +81,23 @@ func (v served) Attach() (json.RawMessage, error) {
 // attachLine says how to attach to a plugin: for a gRPC plugin as Terraform has it,
 // a host's configuration under the plugin's id; for a functions file by its name and
 // socket. ok is false when nobody can just now.
-func attachLine(id daemon.Identity, k *runner.Kept) (line json.RawMessage, ok bool) {
+func (s *service) attachLine(k *runner.Pool) (line json.RawMessage, ok bool) {
+	id := s.server.Identity()
 	var shape any = struct {
 		Schema int    `json:"schema"`
 		Name   string `json:"name"`
 		Socket string `json:"socket"`
 	}{1, id.Name, id.Socket}
 	if id.Transport == "grpc" {
-		at, ok := k.Attach()
-		if !ok {
+		at := status(k).Attach
+		if at == nil {
 			return nil, false
 		}
 		key := id.Name
-		if written := k.Session().Plugin().Manifest.ID; written != "" {
+		if written := s.session.Plugin().Manifest.ID; written != "" {
 			key = written // such as a provider's address
 		}
-		shape = map[string]runner.Attach{key: at}
+		shape = map[string]json.RawMessage{key: at}
 	}
 	line, err := json.Marshal(shape)
 	return line, err == nil
@@ -82,20 +108,20 @@ const describeLimit = 2 * time.Second
 
 // describe has the worker of a functions file, which does one thing at a time, asked
 // for its hooks while it is not busy, so that they can be told when it is.
-func describe(ctx context.Context, k *runner.Kept) {
-	if k.Session().Settings().Transport == "grpc" {
+func (s *service) describe(ctx context.Context, k *runner.Pool) {
+	if s.session.Settings().Transport == "grpc" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
-	_, _ = k.Describe(ctx) // who asks for them is told why not
+	_, _ = k.Hooks(ctx, "") // who asks for them is told why not
 }
 
 // generations follows the starts of workers until ctx ends: of each that is ready it
 // prints how to attach, and knows of which files it is. That is not so with several
 // workers, of which the others are older. Who does not read what is printed does not
 // end the plugin.
-func (s *service) generations(ctx context.Context, k *runner.Kept) {
+func (s *service) generations(ctx context.Context, k *runner.Pool) {
 	silent := s.background() || s.o.events == "-"
 	alone := s.session.KeepSettings().Workers == 1
 	now := s.first
@@ -115,8 +141,8 @@ func (s *service) generations(ctx context.Context, k *runner.Kept) {
 		if alone {
 			s.renewed(now)
 		}
-		describe(ctx, k)
-		line, ok := attachLine(s.server.Identity(), k)
+		s.describe(ctx, k)
+		line, ok := s.attachLine(k)
 		if silent || !ok { // it may have ended again
 			continue
 		}

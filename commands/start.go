@@ -130,7 +130,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (daemon.Ident
 	f.plugin, f.cfg = o.cfg.Plugin, o.cfg
 	stop := f.streams.Waiting("starting " + o.cfg.Plugin)
 	defer stop()
-	s, err := runner.Prepare(ctx, o.cfg)
+	s, err := runner.Open(ctx, o.cfg)
 	f.session = s
 	if err == nil {
 		err = f.suits(s)
@@ -177,7 +177,7 @@ func daemonArgs(o startOptions, name string) []string {
 }
 
 // already looks whether a plugin runs under one of its names.
-func (f *program) already(ctx context.Context, s *runner.Session, o startOptions, names []string) (id daemon.Identity, ok bool, err error) {
+func (f *program) already(ctx context.Context, s *runner.Opened, o startOptions, names []string) (id daemon.Identity, ok bool, err error) {
 	for _, name := range names {
 		c, err := daemon.Open(ctx, name)
 		if isNotRunning(err) {

@@ -72,7 +72,7 @@ func TestDigest(t *testing.T) {
 		var o startOptions
 		o.cfg = runner.Config{Plugin: plugin, Python: python, Cwd: t.TempDir(), Environ: os.Environ(), NaN: "error"}
 		change(&o)
-		s, err := runner.Prepare(t.Context(), o.cfg)
+		s, err := runner.Open(t.Context(), o.cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,7 @@ func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) (e
 // digestOf is the same for two starts that make a plugin run in the same way, however
 // that was said. Behind a dot stands what calls say each for itself, or have no say in:
 // see [sameDigest].
-func digestOf(s *runner.Session, o startOptions) string {
+func digestOf(s *runner.Opened, o startOptions) string {
 	settings, k, g := s.Settings(), s.KeepSettings(), o.cfg.GRPC
 	k.Events, k.Note, g.MTLS = nil, nil, nil
 	if o.cfg.Dir == "" {

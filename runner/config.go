@@ -16,8 +16,8 @@ const (
 	DefaultProbe     = 2 * time.Second
 )
 
-// Forever is the limit that is none: longer than anything waits, and far from
-// overflowing a time.
+// Forever stands for no limit: it is longer than any wait, and does not overflow a
+// time.
 const Forever = 100 * 365 * 24 * time.Hour
 
 // Config says what to open and how. The zero value of a field leaves it to the
@@ -47,13 +47,21 @@ type Config struct {
 	// ErrorField is the path in a result where it carries an error.
 	ErrorField string
 	GRPC       GRPC
-	// Keep says how a plugin is kept alive, see [Session.Keep].
+	// Once starts one worker that is never restarted, whatever Keep and the manifest
+	// say: for a command that makes a call or two.
+	Once bool
+	// Keep says how the plugin is kept alive.
 	Keep Keep
+	// Started receives what is known of each process that is ready, Observe what was
+	// seen of each start of a gRPC plugin, also of one that failed. Nil: nobody
+	// listens. They must not block.
+	Started func(hook.Info)
+	Observe func(Evidence)
 	// Output receives what the plugin prints, a line at a time; nil discards
 	// it. It is never called by two goroutines at once.
 	Output func(stream, text string, cut int)
-	// Debug receives what happens, for a developer; nil: nothing is told. The
-	// areas are those of DebugAreas that were asked for.
+	// Debug receives what happens, for a developer; nil discards it. The areas are
+	// those of DebugAreas.
 	Debug func(area, text string)
 	// DebugWire asks for every frame, which costs time.
 	DebugWire bool
@@ -70,7 +78,7 @@ type Timeouts struct {
 	Probe time.Duration
 }
 
-// Settings are what Open settled on.
+// Settings are what [Open] resolved.
 type Settings struct {
 	// Transport is "pipe" or "grpc"; Why says what decided that, empty when
 	// nothing did.
@@ -80,9 +88,9 @@ type Settings struct {
 	Dir            string
 }
 
-// settle applies flag, manifest and default, in this order, to all but the
+// resolveSettings applies flag, manifest and default, in this order, to all but the
 // transport.
-func settle(c Config, p manifest.Plugin) Settings {
+func resolveSettings(c Config, p manifest.Plugin) Settings {
 	m := p.Manifest
 	return Settings{
 		Timeouts: Timeouts{

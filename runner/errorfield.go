@@ -10,16 +10,10 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// CallCarrying makes a call by a caller that knows nothing of [Config].ErrorField:
-// a result, or an item, that carries an error at that path is an error of kind
-// Failed. An empty path is none.
-func CallCarrying(ctx context.Context, caller hook.Caller, path string, c hook.Call) (hook.Result, error) {
-	return callCarrying(ctx, caller, path, c)
-}
-
-// callCarrying makes a call whose result, and whose items, may carry an error at
-// a path; an empty path is none. An item that does ends the stream.
-func callCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Call) (hook.Result, error) {
+// CallCarrying calls a hook whose result, and whose items, may carry an error at a
+// path: then the call failed. An empty path is none. An item that carries an error ends
+// the stream.
+func CallCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Call) (hook.Result, error) {
 	if path == "" {
 		return inst.Call(ctx, c)
 	}

@@ -9,15 +9,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
+	"sync"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
 
-// fileStamp is what tells that a file changed. The zero one is that of a file that is
-// not there.
+// fileStamp changes when a file does. The zero value is that of a file that does not
+// exist.
 type fileStamp struct {
 	modified int64 // in ns since 1970
 	size     int64
@@ -44,6 +44,18 @@ func look(paths []string) fileStamps {
 	return seen
 }
 
+// changed lists the files that are not as they were, sorted.
+func (s fileStamps) changed() []string {
+	var changed []string
+	for path, before := range s {
+		if stampOf(path) != before {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
 // digest is the same for the same stamps only.
 func (s fileStamps) digest() string {
 	h := sha256.New()
@@ -54,26 +66,28 @@ func (s fileStamps) digest() string {
 }
 
 // Files lists the plugin's own files, absolute and sorted: what it is started from,
-// and, of a functions file, what that imports from the plugin's own directory or below,
-// directly or through others; of a gRPC plugin the *.py files of the script's directory
-// and below, see [pysrc.Files]. There is always one, which need not be there any more. The session has been prepared.
-// Ending ctx leaves it, with what was known before.
-func (s *Session) Files(ctx context.Context) []string {
-	files, err := hook.Interruptible(ctx, func() ([]string, error) { return s.files(), nil })
+// and what that imports from the plugin's own directory or below. Installed packages
+// and the standard library are not among them. There is always one, which may no longer
+// exist. Ending ctx ends the search.
+func (o *Opened) Files(ctx context.Context) []string {
+	files, err := hook.Interruptible(ctx, func() ([]string, error) { return o.ownFiles(), nil })
 	if err != nil {
-		return []string{s.plugin.Entry}
+		return []string{o.plugin.Entry}
 	}
 	return files
 }
 
-func (s *Session) files() []string {
+// ownFiles are, of a functions file, what Python runs and what that imports from the
+// plugin's own directory or below; of a gRPC plugin the *.py files of the script's
+// directory and below, see [pysrc.Files].
+func (o *Opened) ownFiles() []string {
 	var files []string
-	if s.plugin.Kind != manifest.Package {
-		files = append(files, s.plugin.Entry) // a link may be led elsewhere
+	if o.plugin.Kind != manifest.Package {
+		files = append(files, o.plugin.Entry) // a link may be led elsewhere
 	}
-	scripts, _, dirs := s.Source()
+	scripts, _, dirs := o.Source()
 	for _, script := range scripts {
-		if s.settings.Transport == "grpc" {
+		if o.settings.Transport == "grpc" {
 			files = append(append(files, script), pysrc.Files(filepath.Dir(script))...)
 			continue
 		}
@@ -86,64 +100,75 @@ func (s *Session) files() []string {
 	return slices.Compact(files)
 }
 
+// startedFrom lists what decides how a start ends: the plugin's own files, its
+// manifest, its interpreter, and the directories from which installed packages are
+// imported. What is put into a package that is there already is not seen.
+func (o *Opened) startedFrom() (own, others []string) {
+	own = o.ownFiles()
+	if file := o.plugin.Manifest.File; file != "" {
+		others = append(others, file)
+	}
+	_, python, dirs := o.Source()
+	if python.Path == "" {
+		return own, others
+	}
+	others = append(others, python.Path)
+	for _, dir := range python.SearchPath(o.environ) {
+		if !slices.Contains(dirs, dir) { // its files are among the plugin's own
+			others = append(others, dir)
+		}
+	}
+	return own, others
+}
+
+// files knows what a plugin is started from. It lists that anew only when something
+// that it has seen has changed. It is safe for concurrent use.
+type files struct {
+	list func() (own, others []string)
+
+	mu   sync.Mutex // protects following
+	seen fileStamps // nil: nothing was listed yet
+	last string
+}
+
+// stamp changes when a failed start may succeed: the plugin's files, its manifest, its
+// interpreter or what is installed for it changed.
+func (f *files) stamp() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.seen != nil && len(f.seen.changed()) == 0 {
+		return f.last
+	}
+	own, others := f.list()
+	f.seen = look(append(own, others...))
+	f.last = f.seen.digest()
+	for _, file := range own { // a new file there may be imported
+		dir := filepath.Dir(file)
+		f.seen[dir] = stampOf(dir)
+	}
+	return f.last
+}
+
 // Snapshot is how a plugin's files, its manifest and its interpreter were at one
 // time. It never changes and is safe for concurrent use. The zero value knows no
 // file.
 type Snapshot struct{ seen fileStamps }
 
-// Snapshot looks at the plugin's files. The session has been prepared. The error is of
-// kind Canceled, when ctx ended.
-func (s *Session) Snapshot(ctx context.Context) (Snapshot, error) {
-	return hook.Interruptible(ctx, func() (Snapshot, error) { return Snapshot{look(s.subjects())}, nil })
-}
-
-// subjects are the files that a snapshot is of.
-func (s *Session) subjects() []string {
-	paths := s.files()
-	if file := s.plugin.Manifest.File; file != "" {
-		paths = append(paths, file)
-	}
-	if _, python, _ := s.Source(); python.Path != "" {
-		paths = append(paths, python.Path)
-	}
-	return paths
+// Snapshot looks at the plugin's files. The error is of kind Canceled, if ctx ended.
+func (o *Opened) Snapshot(ctx context.Context) (Snapshot, error) {
+	return hook.Interruptible(ctx, func() (Snapshot, error) {
+		paths := o.ownFiles()
+		if file := o.plugin.Manifest.File; file != "" {
+			paths = append(paths, file)
+		}
+		if _, python, _ := o.Source(); python.Path != "" {
+			paths = append(paths, python.Path)
+		}
+		return Snapshot{look(paths)}, nil
+	})
 }
 
 // Changed lists the files that are not as they were, absolute and sorted. It looks at
-// those that it knows, in a microsecond each: that one more is imported is told by the
-// change of the one that does so.
-func (p Snapshot) Changed() []string {
-	var changed []string
-	for path, before := range p.seen {
-		if stampOf(path) != before {
-			changed = append(changed, path)
-		}
-	}
-	slices.Sort(changed)
-	return changed
-}
-
-// since tells whether a file was changed after a time.
-func (p Snapshot) since(t time.Time) bool {
-	for _, is := range p.seen {
-		if is.modified >= t.UnixNano() {
-			return true
-		}
-	}
-	return false
-}
-
-// conditions change when a start that failed may come out otherwise: the plugin's
-// files, the interpreter, or what is installed for it changed. What is put into a
-// package that is there already is not seen.
-func (s *Session) conditions() string {
-	paths := s.subjects()
-	if _, python, own := s.Source(); python.Path != "" {
-		for _, dir := range python.SearchPath(s.environ) {
-			if !slices.Contains(own, dir) { // its files were looked at
-				paths = append(paths, dir)
-			}
-		}
-	}
-	return look(paths).digest()
-}
+// the files that it knows, in a microsecond each: a file that is imported newly shows
+// by the change of the one that imports it.
+func (s Snapshot) Changed() []string { return s.seen.changed() }

@@ -14,8 +14,8 @@ import (
 )
 
 // prepared is a session of a plugin in a tree, as Prepare leaves it.
-func prepared(root string, kind manifest.Kind, entry, transport string) *Session {
-	s := &Session{settings: Settings{Transport: transport}}
+func prepared(root string, kind manifest.Kind, entry, transport string) *Opened {
+	s := &Opened{settings: Settings{Transport: transport}}
 	s.plugin = manifest.Plugin{Kind: kind, Entry: filepath.Join(root, filepath.FromSlash(entry))}
 	if kind == manifest.Executable {
 		s.scripted = fakePython(root)
@@ -45,7 +45,7 @@ func TestFiles(t *testing.T) {
 	binary := prepared(root, manifest.Executable, "plug/binary", "grpc")
 	binary.scripted = interp.Interpreter{}
 	tests := []struct {
-		s    *Session
+		s    *Opened
 		want string
 	}{
 		{prepared(root, manifest.File, "plug/main.py", "pipe"), "helper.py late.py main.py"},
@@ -76,6 +76,7 @@ func TestSnapshot(t *testing.T) {
 	})
 	s := prepared(root, manifest.File, "plug/main.py", "pipe")
 	s.plugin.Manifest.File = filepath.Join(root, "plug", "pyproject.toml")
+	known := &files{list: s.startedFrom}
 	touch := func(name string, at time.Duration) func() error {
 		return func() error {
 			when := time.Unix(1e9, 0).Add(at)
@@ -106,11 +107,11 @@ func TestSnapshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conditions := s.conditions()
+		stamp := known.stamp()
 		if err := test.do(); err != nil {
 			t.Fatal(err)
 		}
-		if (s.conditions() != conditions) != test.may {
+		if (known.stamp() != stamp) != test.may {
 			t.Errorf("%s: whether it may start now is told wrongly", test.name)
 		}
 		var want []string

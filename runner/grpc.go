@@ -46,6 +46,9 @@ type GRPC struct {
 // Curves lists the values of [GRPC.Curve].
 func Curves() []string { return []string{"P-256", "P-384", "P-521"} }
 
+// Evidence is what was seen of a start of a gRPC plugin.
+type Evidence = grpcplugin.Evidence
+
 // ReasonNotServing is the reason of an error of kind Unhealthy about a server that
 // answered with another status than SERVING.
 const ReasonNotServing = grpcplugin.ReasonNotServing
@@ -68,32 +71,30 @@ func WatchAddress(ctx context.Context, address string, o AddressOptions, tell fu
 	return grpcplugin.WatchAddress(ctx, address, o, tell)
 }
 
-// grpcLauncher makes the launcher of a gRPC plugin.
-func (s *Session) grpcLauncher() (hook.Launcher, error) {
-	c, m := s.config, s.plugin.Manifest
-	described, err := describedBy(c)
-	if err != nil {
-		return nil, fail(hook.Usage, err)
-	}
+// grpcConfig says how a gRPC plugin is started.
+func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
+	c, m := o.config, o.plugin.Manifest
 	cfg := grpcplugin.Config{
-		Path: s.plugin.Entry, Env: s.environ, Dir: s.settings.Dir,
+		Path: o.plugin.Entry, Env: o.environ, Dir: o.settings.Dir,
 		CookieKey: m.CookieKey, CookieValue: m.CookieValue,
 		Versions:     m.ProtocolVersions,
 		Curve:        curves[c.GRPC.Curve],
-		StartTimeout: s.settings.Timeouts.Start,
-		StopTimeout:  s.settings.Timeouts.Stop,
-		Limits:       s.keep.limits(),
-		// What nobody set is longer for the first answer than for later ones.
+		StartTimeout: o.settings.Timeouts.Start,
+		StopTimeout:  o.settings.Timeouts.Stop,
+		Limits:       o.keep.limits(),
+		// The default is longer for the first answer than for later ones.
 		HealthTimeout: or(c.Timeouts.Probe, limit(m.Timeouts.Probe)),
 		Service:       or(c.GRPC.Service, m.Probe),
 		AnyHealth:     c.GRPC.AnyHealth,
 		Metadata:      c.GRPC.Metadata,
 		MaxMessage:    c.GRPC.MaxMessage,
 		EmitDefaults:  c.GRPC.EmitDefaults,
-		Extra:         described,
-		Observe:       s.saw,
-		Output:        s.output,
+		Observe:       c.Observe,
 		Debug:         c.Debug,
+	}
+	var err error
+	if cfg.Extra, err = describedBy(c); err != nil {
+		return cfg, fail(hook.Usage, err)
 	}
 	switch {
 	case c.GRPC.NoCookie:
@@ -107,28 +108,36 @@ func (s *Session) grpcLauncher() (hook.Launcher, error) {
 	if mtls := or(c.GRPC.MTLS, m.MTLS); mtls != nil && *mtls {
 		cfg.Security = grpcplugin.MutualTLS
 	}
-	if _, python, _ := s.Source(); python.Path != "" {
-		environ, entry := s.environ, s.plugin.Entry
+	if _, python, _ := o.Source(); python.Path != "" {
+		environ, entry := o.environ, o.plugin.Entry
 		cfg.Sources = func(context.Context) ([]protoschema.Source, error) { return pb2Sources(python, environ, entry) }
 	}
-	if s.plugin.Kind == manifest.Executable {
-		cfg.Python = s.plugin.Shebang != ""
-	} else {
-		cfg.Python, cfg.Path = true, s.python.Path
-		if cfg.Args, err = pythonArgs(s.plugin); err != nil {
-			return nil, fail(hook.Usage, err)
-		}
+	if o.plugin.Kind == manifest.Executable {
+		cfg.Python = o.plugin.Shebang != ""
+		return cfg, nil
 	}
-	s.program = Program{
-		Command: append([]string{cfg.Path}, cfg.Args...), Env: cfg.Env, Dir: cfg.Dir, Python: cfg.Python,
-		CookieKey: cfg.CookieKey, CookieValue: cfg.CookieValue,
-		Versions: cfg.Versions, MTLS: cfg.Security == grpcplugin.MutualTLS,
+	cfg.Python, cfg.Path = true, o.python.Path
+	if cfg.Args, err = pythonArgs(o.plugin); err != nil {
+		return cfg, fail(hook.Usage, err)
 	}
-	return grpcplugin.New(cfg), nil
+	return cfg, nil
 }
 
-// Program is what a host of go-plugin is told of a gRPC plugin, and what it
-// starts it with. The zero value is that of a functions file.
+// Program is what a host of go-plugin knows of the plugin, and what it starts; the zero
+// value for a functions file.
+func (o *Opened) Program() Program {
+	if o.grpc.Path == "" {
+		return Program{}
+	}
+	c := o.grpc
+	return Program{
+		Command: append([]string{c.Path}, c.Args...), Env: c.Env, Dir: c.Dir, Python: c.Python,
+		CookieKey: c.CookieKey, CookieValue: c.CookieValue,
+		Versions: c.Versions, MTLS: c.Security == grpcplugin.MutualTLS,
+	}
+}
+
+// Program is a gRPC plugin as a host of go-plugin knows it.
 type Program struct {
 	// Command is the program, by its absolute path, and its arguments.
 	Command []string
@@ -204,8 +213,8 @@ func inDir(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// oddities are what a host would not put up with, and pyplug did.
-func oddities(e grpcplugin.Evidence) []string {
+// Oddities are what other hosts would refuse about a plugin that was started.
+func Oddities(e Evidence) []string {
 	var notes []string
 	switch {
 	case e.NoiseLines == 1:
@@ -224,16 +233,16 @@ func oddities(e grpcplugin.Evidence) []string {
 
 // chooseTransport decides how a plugin is spoken to, and says why, without
 // running it.
-func (s *Session) chooseTransport() (transport, why string) {
+func (o *Opened) chooseTransport() (transport, why string) {
 	switch {
-	case s.config.Transport != "":
-		return s.config.Transport, "--transport"
-	case s.plugin.Manifest.Transport != "":
-		return s.plugin.Manifest.Transport, s.plugin.Manifest.File
-	case s.plugin.Kind == manifest.Executable:
+	case o.config.Transport != "":
+		return o.config.Transport, "--transport"
+	case o.plugin.Manifest.Transport != "":
+		return o.plugin.Manifest.Transport, o.plugin.Manifest.File
+	case o.plugin.Kind == manifest.Executable:
 		return "grpc", "it is an executable"
 	}
-	if yes, why := looksGRPC(s.python, s.environ, s.plugin.Entry); yes {
+	if yes, why := looksGRPC(o.python, o.environ, o.plugin.Entry); yes {
 		return "grpc", why
 	}
 	return "pipe", ""

@@ -1,7 +1,6 @@
 package runner_test
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,7 +19,7 @@ func TestKeepDescribesBusy(t *testing.T) {
 			cfg := file(t, busybody)
 			cfg.Keep.Preload = preload
 			k := keep(t, cfg)
-			if _, err := k.Describe(t.Context()); err != nil {
+			if _, err := k.Hooks(t.Context(), ""); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
@@ -30,25 +29,20 @@ func TestKeepDescribesBusy(t *testing.T) {
 			var calls sync.WaitGroup
 			calls.Go(func() { answers(t, k, call("wait", `["`+path+`"]`), `"`+path+`"`) })
 			runnertest.Until(t, "the call", runnertest.Exists(path+".began"))
-			s, err := k.Describe(t.Context())
+			s, err := k.Hooks(t.Context(), "")
 			if err != nil || len(s.Hooks) != 6 {
 				t.Errorf("got %+v, %v", s, err)
 			}
-			if text, err := k.Template(t.Context(), "nap"); err != nil || !strings.Contains(string(text), "seconds") {
-				t.Errorf("got %s, %v", text, err)
+			if one, err := k.Hooks(t.Context(), "nap"); err != nil || len(one.Hooks) != 1 || !strings.Contains(string(one.Hooks[0].Template), "seconds") {
+				t.Errorf("got %+v, %v", one, err)
 			}
 			put(t, cfg.Cwd, "plug.py", busybody+"def more(): pass\n")
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			if _, err := k.Describe(ctx); kindOf(err) != hook.Canceled { // it would wait for the call
-				t.Errorf("got %v, want what the worker says", err)
-			}
 			put(t, filepath.Dir(path), "until", "")
 			calls.Wait()
 			if err := k.Restart(t.Context(), "a test"); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := k.Describe(t.Context()); err != nil || len(s.Hooks) != 7 {
+			if s, err := k.Hooks(t.Context(), ""); err != nil || len(s.Hooks) != 7 {
 				t.Errorf("got %+v, %v", s, err)
 			}
 		})

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -50,24 +52,24 @@ func TestKeepGRPC(t *testing.T) {
 			}
 		})
 	}
-	runnertest.Until(t, "three calls", func() bool { return k.Status().Running == 3 })
+	runnertest.Until(t, "three calls", func() bool { return k.status().Running == 3 })
 	answers(t, k, call("Echo", `{"text":"c"}`), `{"text":"c"}`)
 	cancel()
 	calls.Wait()
 	answers(t, k, call("Echo", `{"text":"d"}`), `{"text":"d"}`)
-	if err := k.Probe(t.Context()); err != nil {
+	if err := k.Health(t.Context()); err != nil {
 		t.Error(err)
 	}
-	st := k.Status()
+	st := k.status()
 	if st.Restarts != 1 || st.Generation != 2 || st.State != hook.StateReady {
 		t.Errorf("got %+v", st)
 	}
-	at, ok := k.Attach()
-	if !ok || at.Pid != st.PID || !at.Test || at.Protocol != "grpc" || at.ProtocolVersion != 1 || at.Addr.String == "" {
-		t.Errorf("got %+v, %v", at, ok)
+	var at grpcplugin.Reattach
+	if err := json.Unmarshal(st.Attach, &at); err != nil || at.Pid != st.PID || !at.Test || at.Protocol != "grpc" || at.ProtocolVersion != 1 || at.Addr.String == "" {
+		t.Errorf("got %+v, %v", at, err)
 	}
-	if text, err := k.Template(t.Context(), "Echo"); err != nil || !strings.Contains(string(text), "text") {
-		t.Errorf("got %s, %v", text, err)
+	if one, err := k.Hooks(t.Context(), "Echo"); err != nil || !strings.Contains(string(one.Hooks[0].Template), "text") {
+		t.Errorf("got %+v, %v", one, err)
 	}
 }
 
@@ -86,7 +88,7 @@ func TestKeepCondemned(t *testing.T) {
 	for range 3 { // however many come at once
 		answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
 	}
-	if st := k.Status(); st.Generation != 2 || st.Failed != 1 {
+	if st := k.status(); st.Generation != 2 || st.Failed != 1 {
 		t.Errorf("got %+v, want another process", st)
 	}
 }
@@ -115,7 +117,7 @@ func TestKeepShortLimits(t *testing.T) {
 		if err := errors.Join(failed...); err != nil {
 			return err
 		}
-		if st := k.Status(); st.Generation != 2 || st.Failed != 1 {
+		if st := k.status(); st.Generation != 2 || st.Failed != 1 {
 			t.Errorf("got %+v, want another process", st)
 		}
 		return nil
@@ -137,13 +139,13 @@ func TestKeepBusy(t *testing.T) {
 	runnertest.Until(t, "the call", runnertest.Exists(marker))
 	probing, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer stop()
-	if err := k.Probe(probing); err != nil {
+	if err := k.Health(probing); err != nil {
 		t.Errorf("a busy plugin: %v", err)
 	}
 	cancel()
 	calls.Wait()
 	answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
-	if st := k.Status(); st.Generation != 1 {
+	if st := k.status(); st.Generation != 1 {
 		t.Errorf("got %+v, want the same process", st)
 	}
 }
@@ -165,15 +167,15 @@ func TestKeepFixedPort(t *testing.T) {
 			if len(notes) != 1 || !strings.Contains(notes[0], "one worker") || !strings.Contains(notes[0], port) {
 				t.Errorf("the notes are %q", notes)
 			}
-			before := k.Status()
-			if before.Workers != 1 || before.Ready != 1 || k.Places() != 100 {
-				t.Errorf("got %+v, and %d places", before, k.Places())
+			before := k.status()
+			if before.Workers != 1 || before.Ready != 1 || k.status().Concurrency != 100 {
+				t.Errorf("got %+v, and %d places", before, k.status().Concurrency)
 			}
 			for range 2 { // once it is known, the old one goes first
 				if err := k.Restart(t.Context(), "a test"); err != nil {
 					t.Fatal(err)
 				}
-				now := k.Status()
+				now := k.status()
 				if now.PID == before.PID || now.State != hook.StateReady {
 					t.Errorf("got %+v", now)
 				}

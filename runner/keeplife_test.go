@@ -40,14 +40,14 @@ args = ["bye"]
 `)
 	k := keep(t, cfg)
 	for _, text := range []string{"one", "two"} {
-		if _, err := k.Replay(t.Context(), note(text)); err != nil {
+		if _, err := k.replay(t.Context(), note(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := k.Replay(t.Context(), note("bad")); kindOf(err) != hook.Failed {
+	if _, err := k.replay(t.Context(), note("bad")); kindOf(err) != hook.Failed {
 		t.Errorf("got %v, want what the call raised", err)
 	}
-	if _, err := k.Replay(t.Context(), hook.Call{Hook: "note", Input: messages}); kindOf(err) != hook.Request {
+	if _, err := k.replay(t.Context(), hook.Call{Hook: "note", Input: messages}); kindOf(err) != hook.Request {
 		t.Errorf("got %v, want no replay of a stream of input", err)
 	}
 	if err := k.Restart(t.Context(), "a test"); err != nil {
@@ -70,11 +70,11 @@ func TestKeepReplaysEverywhere(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg, written := plugin(t, "workers = 3\n")
 	k := keep(t, cfg)
-	if _, err := k.Replay(t.Context(), note("early")); err != nil { // some may still start
+	if _, err := k.replay(t.Context(), note("early")); err != nil { // some may still start
 		t.Fatal(err)
 	}
-	runnertest.Until(t, "three workers", func() bool { return k.Status().Ready == 3 })
-	if _, err := k.Replay(t.Context(), note("late")); err != nil {
+	runnertest.Until(t, "three workers", func() bool { return k.status().Ready == 3 })
+	if _, err := k.replay(t.Context(), note("late")); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.Count(read(t, written), "early"); got != 3 {
@@ -92,11 +92,11 @@ func TestKeepEvents(t *testing.T) {
 	var log events
 	cfg.Keep = runner.Keep{Workers: 2, Events: log.take}
 	k := keep(t, cfg)
-	runnertest.Until(t, "two workers", func() bool { return k.Status().Ready == 2 })
+	runnertest.Until(t, "two workers", func() bool { return k.status().Ready == 2 })
 	for range 5 {
 		_, _ = k.Call(t.Context(), call("die", ""))
 	}
-	runnertest.Until(t, "two workers", func() bool { return k.Status().Ready == 2 })
+	runnertest.Until(t, "two workers", func() bool { return k.status().Ready == 2 })
 	if err := k.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -126,7 +126,7 @@ func TestKeepRestart(t *testing.T) {
 	cfg := file(t, busybody)
 	cfg.Keep.Workers = 2
 	k := keep(t, cfg)
-	runnertest.Until(t, "two workers", func() bool { return k.Status().Ready == 2 })
+	runnertest.Until(t, "two workers", func() bool { return k.status().Ready == 2 })
 	pids := func() []string {
 		var seen []string
 		for range 200 { // each of two workers gets some
@@ -183,10 +183,10 @@ func TestKeepGivesUp(t *testing.T) {
 	if _, err := k.Call(t.Context(), call("ok", "[1]")); kindOf(err) != hook.Unavailable {
 		t.Errorf("got %v, want it unavailable", err)
 	}
-	if err := k.Probe(t.Context()); kindOf(err) != hook.Unavailable {
+	if err := k.Health(t.Context()); kindOf(err) != hook.Unavailable {
 		t.Errorf("got %v, want it unavailable", err)
 	}
-	if st := k.Status(); st.State != hook.StateFailed || st.PID != 0 || st.Ready != 0 {
+	if st := k.status(); st.State != hook.StateFailed || st.PID != 0 || st.Ready != 0 {
 		t.Errorf("got %+v", st)
 	}
 	if err := k.Restart(t.Context(), "a test"); err != nil {
@@ -216,7 +216,7 @@ func TestKeepBroken(t *testing.T) {
 	}
 	put(t, cfg.Cwd, "plug.py", counted+busybody+"\n# mended\n")
 	answers(t, k, call("ok", "[1]"), "1")
-	if st := k.Status(); st.State != hook.StateReady {
+	if st := k.status(); st.State != hook.StateReady {
 		t.Errorf("got %+v", st)
 	}
 }
@@ -229,13 +229,13 @@ func TestKeepBudget(t *testing.T) {
 	cfg.Keep = runner.Keep{MaxRestarts: 3, Backoff: time.Millisecond, Preload: "off"}
 	k := keep(t, cfg)
 	put(t, cfg.Cwd, "bad", "")
-	if err := k.Crash(); err != nil {
+	if err := k.crash(); err != nil {
 		t.Fatal(err)
 	}
 	<-k.Failed()
 	for range 3 {
 		_, err := k.Call(t.Context(), call("ok", "[1]"))
-		if kindOf(err) != hook.Unavailable || !strings.Contains(err.Error(), "gave up restarting after 3 failures in a row") ||
+		if kindOf(err) != hook.Unavailable || !strings.Contains(err.Error(), "the plugin failed 3 times in a row; giving up") ||
 			!strings.Contains(err.Error(), "busy") {
 			t.Errorf("got %v, want that it gave up, and why", err)
 		}
@@ -255,14 +255,14 @@ func TestKeepBrokenEdit(t *testing.T) {
 		t.Errorf("got %v, want the syntax error", err)
 	}
 	answers(t, k, call("ok", "[1]"), "1")
-	if st := k.Status(); st.State != hook.StateReady || st.Generation != 1 || !strings.Contains(st.Note, "does not start") {
+	if st := k.status(); st.State != hook.StateReady || st.Generation != 1 || !strings.Contains(st.Note, "does not start") {
 		t.Errorf("got %+v", st)
 	}
 	put(t, cfg.Cwd, "plug.py", busybody)
 	if err := k.Restart(t.Context(), "a test"); err != nil {
 		t.Error(err)
 	}
-	if st := k.Status(); st.Generation != 3 || st.Note != "" {
+	if st := k.status(); st.Generation != 3 || st.Note != "" {
 		t.Errorf("got %+v", st)
 	}
 }
@@ -281,7 +281,7 @@ func TestKeepDrains(t *testing.T) {
 			}
 		})
 	}
-	runnertest.Until(t, "the calls", func() bool { st := k.Status(); return st.Running == 1 && st.Queued == 2 })
+	runnertest.Until(t, "the calls", func() bool { st := k.status(); return st.Running == 1 && st.Queued == 2 })
 	calls.Go(func() {
 		ctx, cancel := context.WithTimeout(t.Context(), runnertest.Patience)
 		defer cancel()

@@ -40,18 +40,18 @@ def hog():
 		t.Fatalf("got %#v, want a crash by the limit", err)
 	}
 	answers(t, k, call("hold", "[0]"), "null")
-	before := k.Status()
+	before := k.status()
 	if _, err := k.Call(t.Context(), call("hold", "[175]")); err != nil { // four fifths are 160
 		t.Fatal(err)
 	}
-	if now := k.Status(); now.Memory < 175<<20 && now.Generation == before.Generation {
+	if now := k.status(); now.Memory < 175<<20 && now.Generation == before.Generation {
 		t.Errorf("it takes %d bytes", now.Memory)
 	}
-	runnertest.Until(t, "another worker", func() bool { return k.Status().Generation > before.Generation })
+	runnertest.Until(t, "another worker", func() bool { return k.status().Generation > before.Generation })
 	if _, err := k.Call(t.Context(), call("pid", "")); err != nil {
 		t.Error(err)
 	}
-	runnertest.Until(t, "less memory", func() bool { return k.Status().Memory < 100<<20 })
+	runnertest.Until(t, "less memory", func() bool { return k.status().Memory < 100<<20 })
 }
 
 // TestKeepHungHealth has a probe that is not answered in time, and that leaves the
@@ -60,16 +60,16 @@ func TestKeepHungHealth(t *testing.T) {
 	runnertest.NothingLeft(t)
 	k := keep(t, file(t, busybody+"def health(): time.sleep(3600)\n"))
 	runnertest.Tries(t, func() error {
-		before := k.Status().PID
+		before := k.status().PID
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			if err := k.Probe(ctx); kindOf(err) != hook.Timeout {
+			if err := k.Health(ctx); kindOf(err) != hook.Timeout {
 				t.Errorf("got %v, want a timeout", err)
 			}
 			cancel()
 			answers(t, k, call("ok", "[1]"), "1")
 		}
-		if st := k.Status(); st.PID != before || st.State != hook.StateReady {
+		if st := k.status(); st.PID != before || st.State != hook.StateReady {
 			return fmt.Errorf("got %+v, want pid %d", st, before)
 		}
 		return nil
@@ -93,7 +93,7 @@ func TestKeepThreadsHang(t *testing.T) {
 		t.Errorf("got %v, want a timeout", err)
 	}
 	answers(t, k, call("ok", "[1]"), "1")
-	if st := k.Status(); st.Generation != 2 || st.Running != 1 || st.Failed != 1 {
+	if st := k.status(); st.Generation != 2 || st.Running != 1 || st.Failed != 1 {
 		t.Errorf("got %+v, want a replacement beside the other call", st)
 	}
 	put(t, filepath.Dir(until), "until", "")
@@ -112,10 +112,10 @@ func TestKeepRecycles(t *testing.T) {
 		answers(t, k, call("ok", "[1]"), "1")
 		if n%5 == 4 {
 			generation := 1 + n/5
-			runnertest.Until(t, "the next worker", func() bool { return k.Status().Generation > generation })
+			runnertest.Until(t, "the next worker", func() bool { return k.status().Generation > generation })
 		}
 	}
-	if st := k.Status(); st.Failed != 0 || st.Restarts != 0 || st.Generation < 11 {
+	if st := k.status(); st.Failed != 0 || st.Restarts != 0 || st.Generation < 11 {
 		t.Errorf("got %+v", st)
 	}
 	log.mu.Lock()

@@ -64,7 +64,7 @@ func TestKeepStorm(t *testing.T) {
 var fits = map[hook.Kind]bool{hook.Crash: true, hook.Timeout: true, hook.Canceled: true, hook.Unavailable: true}
 
 // storm does for half a second what happens to a plugin.
-func storm(t *testing.T, k *runner.Kept, seed uint64) {
+func storm(t *testing.T, k *kept, seed uint64) {
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	var all sync.WaitGroup
@@ -100,11 +100,11 @@ func storm(t *testing.T, k *runner.Kept, seed uint64) {
 			case 0:
 				_ = k.Restart(ctx, "a storm")
 			case 1:
-				_, _ = k.Replay(ctx, call("ok", "[1]"))
+				_, _ = k.replay(ctx, call("ok", "[1]"))
 			case 2:
-				_ = k.Probe(ctx)
+				_ = k.Health(ctx)
 			}
-			if st := k.Status(); st.Workers < 1 || st.Ready > st.Workers {
+			if st := k.status(); st.Workers < 1 || st.Ready > st.Workers {
 				t.Errorf("got %+v", st)
 			}
 		}

@@ -28,7 +28,7 @@ func TestKeepVainStart(t *testing.T) {
 	if err := k.Restart(t.Context(), "a test"); kindOf(err) != hook.Start {
 		t.Fatalf("got %v, want the import's error", err)
 	}
-	if note := k.Status().Note; note != "a new worker does not start, so the old one stays: RuntimeError: no room" {
+	if note := k.status().Note; note != "a new worker does not start, so the old one stays: RuntimeError: no room" {
 		t.Errorf("got the note %q", note)
 	}
 	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
@@ -38,22 +38,22 @@ func TestKeepVainStart(t *testing.T) {
 	defer cancel()
 	for range 3 {
 		_, err := k.Call(ctx, call("ok", "[1]"))
-		e, later := (*hook.Error)(nil), (*runner.LaterError)(nil)
+		e := (*hook.Error)(nil)
 		if !errors.As(err, &e) || e.Kind != hook.Start || e.Hook != "ok" || e.Begun || e.Error() != "RuntimeError: no room" {
 			t.Fatalf("got %#v, want the import's error", err)
 		}
-		if e.Python == nil || len(e.Python.Frames) == 0 || !errors.As(err, &later) || later.Next < 50*time.Minute {
-			t.Errorf("got %+v with %+v, want the traceback, and when it is tried again", e, later)
+		if e.Python == nil || len(e.Python.Frames) == 0 || len(e.Hints) != 1 || !strings.HasPrefix(e.Hints[0], "the plugin restarts in ") {
+			t.Errorf("got %+v want the traceback, and when it is retried", e)
 		}
 	}
 	if starts := read(t, filepath.Join(cfg.Cwd, "starts")); starts != "xx" { // to replace the worker, and after it
 		t.Errorf("started %d times, want twice", len(starts))
 	}
-	if st := k.Status(); st.State != hook.StateBackoff || st.Ready != 0 || st.Note != "it does not start: RuntimeError: no room" {
+	if st := k.status(); st.State != hook.StateBackoff || st.Ready != 0 || st.Note != "it does not start: RuntimeError: no room" {
 		t.Errorf("got %+v", st)
 	}
-	err := k.Probe(ctx)
-	const want = "the plugin is restarting, in back-off: RuntimeError: no room; it is started again in "
+	err := k.Health(ctx)
+	const want = "the plugin is restarting, in back-off: RuntimeError: no room; the plugin restarts in "
 	if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Kind != hook.Unavailable || e.Python == nil || !strings.HasPrefix(e.Error(), want) {
 		t.Errorf("got %v, want %s…", err, want)
 	}
@@ -61,7 +61,7 @@ func TestKeepVainStart(t *testing.T) {
 	if r, err := k.Call(ctx, call("ok", "[1]")); err != nil || string(r.Value) != "1" {
 		t.Errorf("after it was mended: got %s, %v", r.Value, err)
 	}
-	if note := k.Status().Note; note != "" {
+	if note := k.status().Note; note != "" {
 		t.Errorf("got the note %q", note)
 	}
 }
@@ -74,7 +74,7 @@ func TestKeepVainBootstrap(t *testing.T) {
 	cfg := file(t, busybody+once)
 	cfg.Keep.Backoff, cfg.Keep.BackoffMax = time.Hour, time.Hour
 	k := keep(t, cfg)
-	if _, err := k.Replay(t.Context(), call("once", "")); err != nil {
+	if _, err := k.replay(t.Context(), call("once", "")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
@@ -101,7 +101,7 @@ func TestKeepPatient(t *testing.T) {
 		t.Fatalf("got %v, want a crash", err)
 	}
 	answers(t, k, call("ok", "[1]"), "1")
-	if st := k.Status(); st.Restarts != 2 {
+	if st := k.status(); st.Restarts != 2 {
 		t.Errorf("got %+v, want two starts", st)
 	}
 }

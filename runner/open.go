@@ -16,140 +16,147 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
-	"github.com/pyplug/pyplug/runner/pyworker"
 )
 
-// Open prepares a plugin and starts it, see [Prepare] and [Session.Start]. The
-// session it returns is closed by the caller; when Open fails, nothing of the
-// plugin is left, and the session it returns all the same tells how far it came.
-func Open(ctx context.Context, c Config) (*Session, error) {
-	s, err := Prepare(ctx, c)
-	if err == nil {
-		err = s.Start(ctx)
-	}
-	if err != nil {
-		_ = s.Close(ctx) // the first error is the one to tell
-	}
-	return s, err
+// Opened is a plugin at rest with all that can be known without starting it: what its
+// path resolves to, its interpreter, transport and settings. It never changes, and is
+// safe for concurrent use. The zero value knows nothing.
+type Opened struct {
+	config   Config
+	plugin   manifest.Plugin
+	resolved time.Duration // how long it took to find the plugin
+	settings Settings
+	environ  []string
+	python   interp.Interpreter // the zero one for an executable
+	scripted interp.Interpreter // of an executable that is a Python script
+	grpc     grpcplugin.Config  // of a gRPC plugin
+	keep     Keep
+	lacks    string // what of keep this system cannot enforce; empty: nothing
+	files    *files
 }
 
-// Prepare settles all that can be settled without starting the plugin: its
-// path, manifest, interpreter and transport. The session is never nil, and tells
-// how far it came. The error is a [*hook.Error] of the kinds Usage, Interpreter
-// and Canceled. Ending ctx leaves it, also where a file that it reads never ends.
-func Prepare(ctx context.Context, c Config) (*Session, error) {
-	s, err := hook.Interruptible(ctx, func() (*Session, error) { return prepare(ctx, c) })
-	if s == nil {
-		s = &Session{config: c}
+// Open resolves a plugin: its path, manifest, interpreter, transport and settings. It
+// starts nothing. What it returns is never nil, and knows what was resolved before an
+// error. The error is a [*hook.Error] of the kinds Usage, Interpreter and Canceled.
+// Ending ctx ends it, also while it reads a file that blocks.
+func Open(ctx context.Context, c Config) (*Opened, error) {
+	o, err := hook.Interruptible(ctx, func() (*Opened, error) { return open(ctx, c) })
+	if o == nil {
+		o = &Opened{config: c}
 	}
-	return s, err
+	return o, err
 }
 
-func prepare(ctx context.Context, c Config) (*Session, error) {
-	s := &Session{config: c}
+func open(ctx context.Context, c Config) (*Opened, error) {
+	o := &Opened{config: c}
+	o.files = &files{list: o.startedFrom}
 	var err error
 	began := time.Now()
-	s.plugin, err = manifest.Resolve(c.Plugin)
-	if s.resolved = time.Since(began); err != nil {
-		return s, fail(hook.Usage, err)
+	o.plugin, err = manifest.Resolve(c.Plugin)
+	if o.resolved = time.Since(began); err != nil {
+		return o, fail(hook.Usage, err)
 	}
-	s.settings = settle(c, s.plugin)
-	if s.settings.Dir, err = workDir(c, s.settings.Dir); err != nil {
-		return s, fail(hook.Usage, err)
+	o.settings = resolveSettings(c, o.plugin)
+	if o.settings.Dir, err = workDir(c, o.settings.Dir); err != nil {
+		return o, fail(hook.Usage, err)
 	}
-	s.environ = environ(c, s.plugin.Manifest)
-	if s.plugin.Kind == manifest.Executable {
-		s.settings.Transport, s.settings.Why = s.chooseTransport()
-		if s.settings.Transport != "grpc" {
-			return s, fail(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: s.settings.Transport})
-		}
-		if c.Python != "" {
-			return s, fail(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
-		}
-		s.scripted = shebangPython(ctx, c, s.plugin, s.environ)
-	} else {
-		if s.python, err = find(ctx, c, s.plugin, s.environ); err != nil {
-			return s, err
-		}
-		s.settings.Transport, s.settings.Why = s.chooseTransport()
+	o.environ = environ(c, o.plugin.Manifest)
+	if err := o.resolvePython(ctx); err != nil {
+		return o, err
 	}
-	if s.keep, s.lacks, err = settleKeep(c.Keep, s.plugin.Manifest, s.settings.Transport == "grpc"); err != nil {
-		return s, fail(hook.Usage, err)
+	grpc := o.settings.Transport == "grpc"
+	if o.keep, o.lacks, err = resolveKeep(c.Keep, o.plugin.Manifest, grpc); err != nil {
+		return o, fail(hook.Usage, err)
 	}
-	start := &s.settings.Timeouts.Start
-	if s.settings.Transport == "grpc" {
-		*start = or(*start, DefaultHandshake)
-		s.launcher, err = s.grpcLauncher()
-		return s, err
+	if c.Once {
+		o.keep = o.keep.once()
 	}
-	*start = or(*start, c.DefaultStart, DefaultImport)
-	s.launcher = s.pipeLauncher("off")
-	return s, nil
+	start := &o.settings.Timeouts.Start
+	if !grpc {
+		*start = or(*start, c.DefaultStart, DefaultImport)
+		return o, nil
+	}
+	*start = or(*start, DefaultHandshake)
+	o.grpc, err = o.grpcConfig()
+	return o, err
 }
 
-// pipeLauncher makes the launcher of a functions file. Preload is of no use to
-// one worker that is never started again.
-func (s *Session) pipeLauncher(preload string) hook.Launcher {
-	return pyworker.New(pyworker.Config{
-		Python:       s.python.Path,
-		Plugin:       s.plugin.Entry,
-		Env:          s.environ,
-		Dir:          s.settings.Dir,
-		NaN:          s.config.NaN,
-		Probe:        s.plugin.Manifest.Probe,
-		Concurrency:  s.keep.Concurrency,
-		Threads:      s.keep.Threads,
-		Preload:      preload,
-		Note:         s.keep.Note,
-		StartTimeout: s.settings.Timeouts.Start,
-		StopTimeout:  s.settings.Timeouts.Stop,
-		Limits:       s.keep.limits(),
-		Output:       s.output,
-		Debug:        s.config.Debug,
-		DebugWire:    s.config.DebugWire,
-	})
-}
-
-// Start launches the plugin and makes the manifest's bootstrap calls. The error
-// is a [*hook.Error] of the kinds Interpreter, Start, Handshake, Unhealthy,
-// Internal and Canceled, or of those of [Session.Call] when a bootstrap call
-// failed: then the plugin runs until [Session.Close]. Cancelling ctx ends the
-// start. It is called once, on a session that [Prepare] returned without an
-// error, and comes before all other methods that ask the plugin.
-func (s *Session) Start(ctx context.Context) error {
-	if s.launcher == nil || s.inst != nil {
-		return fail(hook.Internal, errors.New("a session is started once, when it is prepared"))
+// resolvePython chooses the interpreter, and the transport, which depends on it.
+func (o *Opened) resolvePython(ctx context.Context) error {
+	c := o.config
+	if o.plugin.Kind != manifest.Executable {
+		var err error
+		if o.python, err = find(ctx, c, o.plugin, o.environ); err != nil {
+			return err
+		}
+		o.settings.Transport, o.settings.Why = o.chooseTransport()
+		return nil
 	}
-	s.state("starting")
-	var err error
-	if s.inst, err = s.launcher.Launch(ctx); err != nil {
-		s.state("failed")
-		s.inst = nil
-		_ = s.launcher.Close(ctx) // it kept nothing that could fail to end
-		return err
+	o.settings.Transport, o.settings.Why = o.chooseTransport()
+	if o.settings.Transport != "grpc" {
+		return fail(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: o.settings.Transport})
 	}
-	s.grpc, _ = s.inst.(*grpcplugin.Instance) // nil for a functions file
-	if err := s.calls(ctx, s.plugin.Manifest.Bootstrap); err != nil {
-		s.state("failed")
-		return err
+	if c.Python != "" {
+		return fail(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
 	}
-	s.bootstrapped = true
-	s.state("ready")
+	o.scripted = shebangPython(ctx, c, o.plugin, o.environ)
 	return nil
 }
 
-// output passes on what the plugin prints, of however many processes it comes.
-func (s *Session) output(stream, text string, cut int) {
-	if s.config.Output == nil {
-		return
+// Plugin is what the path was resolved to.
+func (o *Opened) Plugin() manifest.Plugin { return o.plugin }
+
+// Settings are the limits and choices in force.
+func (o *Opened) Settings() Settings { return o.settings }
+
+// KeepSettings say how the plugin is kept alive.
+func (o *Opened) KeepSettings() Keep { return o.keep }
+
+// Interpreter is the Python that was chosen; the zero one for an executable.
+func (o *Opened) Interpreter() interp.Interpreter { return o.python }
+
+// Environ is the plugin's environment.
+func (o *Opened) Environ() []string { return o.environ }
+
+// Resolved is how long it took to find the plugin and to read its manifest.
+func (o *Opened) Resolved() time.Duration { return o.resolved }
+
+// Source is the plugin's Python source: the files that Python runs, the Python that
+// runs them, and the directories in which the plugin's own modules are. There are none
+// for a program that is not Python's.
+func (o *Opened) Source() (scripts []string, python interp.Interpreter, dirs []string) {
+	python = o.python
+	if o.plugin.Kind == manifest.Executable {
+		python = o.scripted
 	}
-	s.printing.Lock()
-	defer s.printing.Unlock()
-	s.config.Output(stream, text, cut)
+	if python.Path == "" {
+		return nil, python, nil
+	}
+	if o.plugin.Kind == manifest.Package {
+		scripts = append(scripts, filepath.Join(o.plugin.Entry, "__init__.py"))
+		if o.settings.Transport == "pipe" {
+			return scripts, python, importDirs(o.plugin.Entry)
+		}
+	}
+	return append(scripts, scriptOf(o.plugin.Entry)), python, importDirs(o.plugin.Entry)
 }
 
-// TransportError says that an executable is to be spoken to in a way that only
-// Python files know.
+// Bootstrap and Shutdown are the manifest's calls, in order.
+func (o *Opened) Bootstrap() []hook.Call { return hookCalls(o.plugin.Manifest.Bootstrap) }
+
+// Shutdown are the calls that are made before the plugin is stopped.
+func (o *Opened) Shutdown() []hook.Call { return hookCalls(o.plugin.Manifest.Shutdown) }
+
+func hookCalls(calls []manifest.HookCall) []hook.Call {
+	made := make([]hook.Call, len(calls))
+	for i, c := range calls {
+		made[i] = hook.Call{Hook: c.Hook, Args: hook.Args{JSON: c.Args}}
+	}
+	return made
+}
+
+// TransportError says that an executable was to be called in a way that only Python
+// files support.
 type TransportError struct{ Plugin, Transport string }
 
 // Error names the plugin, what it is, and what was wanted.
@@ -157,8 +164,8 @@ func (e *TransportError) Error() string {
 	return e.Plugin + " is an executable, want the transport \"grpc\" for it and not " + strconv.Quote(e.Transport)
 }
 
-// workDir settles the plugin's working directory: the caller's unless another
-// was named. A process that cannot enter it would be told as a broken Python.
+// workDir resolves the plugin's working directory: the caller's unless another was
+// named. A process that cannot enter it would look like a broken Python.
 func workDir(c Config, dir string) (string, error) {
 	if dir == "" {
 		return c.Cwd, nil
@@ -186,7 +193,7 @@ func environ(c Config, m manifest.Manifest) []string {
 }
 
 // shebangPython is the Python of an executable that is a Python script; the zero
-// one for other programs, and where that cannot be told.
+// one for other programs, and if that is unknown.
 func shebangPython(ctx context.Context, c Config, p manifest.Plugin, env []string) interp.Interpreter {
 	words := strings.Fields(p.Shebang)
 	if len(words) > 1 && filepath.Base(words[0]) == "env" {
@@ -260,8 +267,8 @@ type Tool = proc.Tool
 // RunTool runs a tool, bounded in time and output, and leaves nothing of it.
 func RunTool(ctx context.Context, t Tool) (proc.Output, error) { return proc.Run(ctx, t) }
 
-// Shutdown ends what this process keeps for all its sessions. It comes after
-// the last [Session.Close].
+// Shutdown ends what this process keeps for all its plugins. It comes after the last
+// of them is closed.
 func Shutdown() { proc.Close() }
 
 // Lacks says what cannot be had on this system, empty when nothing.

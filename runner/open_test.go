@@ -56,7 +56,12 @@ args = { text = "second" }
 hook = "note"
 args = ["last"]
 `)
-	s, err := runner.Open(t.Context(), cfg)
+	cfg.Once = true
+	o, err := runner.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,13 +82,13 @@ args = ["last"]
 func TestFailedBootstrapLeavesNothing(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg, written := plugin(t, "[[bootstrap]]\nhook = \"note\"\nargs = [\"bad\"]\n[[shutdown]]\nhook = \"note\"\nargs = [\"last\"]\n")
-	s, err := runner.Open(t.Context(), cfg)
+	o, err := runner.Open(t.Context(), cfg)
+	if err == nil {
+		_, err = o.Start(t.Context())
+	}
 	var e *hook.Error
 	if !errors.As(err, &e) || e.Kind != hook.Failed || e.Hook != "note" || e.Python == nil {
 		t.Fatalf("got %v, want what the bootstrap raised", err)
-	}
-	if err := s.Close(t.Context()); err != nil {
-		t.Error(err)
 	}
 	if _, err := os.Stat(written); err == nil {
 		t.Error("a shutdown call was made for a bootstrap that failed")
@@ -94,7 +99,12 @@ func TestSettings(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg, _ := plugin(t, "error-field = \"error\"\n[timeouts]\ncall = \"7s\"\nstop = 3\n")
 	cfg.Timeouts.Stop = time.Second
-	s, err := runner.Open(t.Context(), cfg)
+	cfg.Once = true
+	o, err := runner.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +113,7 @@ func TestSettings(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	got := s.Settings()
+	got := o.Settings()
 	want := runner.Settings{
 		Transport: "pipe", ErrorField: "error", Dir: cfg.Cwd,
 		Timeouts: runner.Timeouts{
@@ -116,8 +126,8 @@ func TestSettings(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if s.Plugin().ID != "diary" || s.Info().PID == 0 || s.Interpreter().Path != cfg.Python {
-		t.Errorf("plugin %q, info %+v, python %q", s.Plugin().ID, s.Info(), s.Interpreter().Path)
+	if o.Plugin().ID != "diary" || o.Interpreter().Path != cfg.Python {
+		t.Errorf("plugin %q, python %q", o.Plugin().ID, o.Interpreter().Path)
 	}
 }
 
@@ -141,13 +151,13 @@ func TestOpenFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cfg, _ := plugin(t, "")
 			c.change(&cfg)
-			s, err := runner.Open(t.Context(), cfg)
+			o, err := runner.Open(t.Context(), cfg)
+			if err == nil {
+				_, err = o.Start(t.Context())
+			}
 			var e *hook.Error
 			if !errors.As(err, &e) || e.Kind != c.kind {
 				t.Errorf("got %v, want kind %v", err, c.kind)
-			}
-			if err := s.Close(t.Context()); err != nil {
-				t.Error(err)
 			}
 		})
 	}

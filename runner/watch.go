@@ -4,6 +4,8 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -17,15 +19,17 @@ const (
 	watchMost = 5 * time.Second
 )
 
-// WatchFiles looks at [Session.Files] until ctx ends, and tells which of them
-// changed, sorted, once they have been at rest for 150 ms; a file that is not there
-// for so long has changed, too. It looks every half second. What is imported newly is
-// watched from then on. While changed runs nobody looks; what changes meanwhile is
-// told afterwards, and so is what changed since the plugin was started. The session
-// has been prepared.
-func (s *Session) WatchFiles(ctx context.Context, changed func(files []string)) {
-	w := watcher{files: func() []string { return s.Files(ctx) }, stat: stampOf, since: s.Info().Started}
-	w.run(ctx, changed)
+// Watch calls restart whenever the plugin's files change, until ctx ends, and report
+// with what changed and with restart's error. It looks every half second, and waits
+// until the files have been at rest for 150 ms; a file that does not exist for so long
+// has changed, too. What was changed since the plugin was started is a change. A change
+// that comes while restart runs ends that restart, and begins another: it is reported
+// alone. Report is never called by two goroutines at once, and should not wait.
+//
+// The manifest is read at the start alone, as are the flags.
+func (o *Opened) Watch(ctx context.Context, started time.Time, restart func(ctx context.Context, reason string) error, report func(changed []string, err error)) {
+	w := watcher{files: func() []string { return o.Files(ctx) }, stat: stampOf, since: started}
+	restarts{restart: restart, watch: w.run}.run(ctx, report)
 }
 
 // watcher watches files.
@@ -137,4 +141,43 @@ func rest(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// restarts makes a restart of each change.
+type restarts struct {
+	restart func(ctx context.Context, reason string) error
+	watch   func(ctx context.Context, changed func(files []string))
+}
+
+// run watches until ctx ends.
+func (r restarts) run(ctx context.Context, tell func(changed []string, err error)) {
+	var running sync.WaitGroup // of one restart at most
+	stop := context.CancelFunc(func() {})
+	r.watch(ctx, func(files []string) {
+		stop()
+		running.Wait() // an ended context ends the waiting at once
+		var one context.Context
+		one, stop = context.WithCancel(ctx)
+		running.Go(func() {
+			if err := r.restart(one, changeOf(files)); one.Err() == nil {
+				tell(files, err)
+			}
+		})
+	})
+	stop()
+	running.Wait()
+}
+
+// changeOf says what changed, as the reason of a restart.
+func changeOf(files []string) string {
+	const most = 3
+	var names []string
+	for _, file := range files[:min(most, len(files))] {
+		names = append(names, filepath.Base(file))
+	}
+	text := strings.Join(names, ", ")
+	if len(files) > most {
+		text += " and others"
+	}
+	return text + " changed"
 }

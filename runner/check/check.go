@@ -30,9 +30,9 @@ type Options struct {
 	Host []string
 	// Hints says what to do about an error; nil: nothing is known.
 	Hints func(error) []string
-	// Prepared is called with the session before anything is started, and may reject
+	// Prepared is called with the plugin before anything is started, and may reject
 	// it; nil accepts any.
-	Prepared func(*runner.Session) error
+	Prepared func(*runner.Opened) error
 	// Began is called with the name of each stage when it begins, Ended with the stage
 	// when it is over or was skipped. Both are called from the goroutine of Run, and
 	// may be nil.
@@ -45,7 +45,7 @@ type Options struct {
 // Internal, and comes with the report so far. Ending kill cuts short the plugin's own
 // end.
 func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
-	c := &check{o: o, kill: kill, s: new(runner.Session), lacking: map[string]string{}}
+	c := &check{o: o, kill: kill, s: &process{Opened: new(runner.Opened)}, lacking: map[string]string{}}
 	c.report.Plugin = o.Config.Plugin
 	began := time.Now()
 	for _, st := range stages {
@@ -82,7 +82,7 @@ type check struct {
 	o      Options
 	kill   context.Context
 	report hook.Report
-	s      *runner.Session
+	s      *process
 	// lacking says of a stage why those that need it cannot run.
 	lacking map[string]string
 	held    *hook.Stage // the stage source, if a start is to confirm its findings

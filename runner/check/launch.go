@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/handshake"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -98,7 +97,7 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 }
 
 // faultStage is the stage that reports an error of a start.
-func faultStage(e *hook.Error, s *runner.Session) string {
+func faultStage(e *hook.Error, s *process) string {
 	switch {
 	case s.Info().PID != 0: // it was ready, and a call of its manifest failed
 		return stageHooks

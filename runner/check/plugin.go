@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -18,7 +17,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	s, err := c.open(ctx)
 	c.s, c.searched = s, time.Since(began)-s.Resolved()
 	if c.o.Prepared != nil {
-		if refused := c.o.Prepared(s); err == nil {
+		if refused := c.o.Prepared(s.Opened); err == nil {
 			err = refused
 		}
 	}
@@ -59,7 +58,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	return st
 }
 
-func pluginDetails(s *runner.Session) map[string]any {
+func pluginDetails(s *process) map[string]any {
 	p, set := s.Plugin(), s.Settings()
 	d := details{}
 	d.add("id", p.ID)

@@ -11,18 +11,18 @@ import (
 // questions about a plugin that is open.
 
 // open resolves the plugin without starting it.
-func (c *check) open(ctx context.Context) (*runner.Session, error) {
+func (c *check) open(ctx context.Context) (*process, error) {
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth = true // health is a stage of its own
 	cfg.Output = c.output.watch(cfg.Output)
-	return runner.Prepare(ctx, cfg)
+	return open(ctx, cfg)
 }
 
 // openForHost resolves the plugin as its own host would, without --python.
-func (c *check) openForHost(ctx context.Context) (*runner.Session, error) {
+func (c *check) openForHost(ctx context.Context) (*runner.Opened, error) {
 	cfg := c.o.Config
 	cfg.Python = ""
-	return runner.Prepare(ctx, cfg)
+	return runner.Open(ctx, cfg)
 }
 
 // starting is a start in progress.
@@ -67,31 +67,23 @@ func (c *check) withoutCookie(ctx context.Context, limit time.Duration) error {
 	cfg.Output = nil // its error has what it prints
 	cfg.Environ, cfg.Env = unset(cfg.Environ, key), unset(cfg.Env, key)
 	cfg.Timeouts.Start = min(limit, c.s.Settings().Timeouts.Start)
-	s, err := runner.Open(ctx, cfg)
-	_ = s.Close(c.kill) // the stage stop has reported how it ends
+	p, err := open(ctx, cfg)
+	if err == nil {
+		err = p.Start(ctx)
+	}
+	_ = p.Close(c.kill) // the stage stop has reported how it ends
 	return err
 }
 
-// restartable is the plugin as it is kept alive: started again after each kill, without
-// a delay, and as healthy as at its first start.
-type restartable struct {
-	kept                  *runner.Kept
-	events                *lastEvent
-	callLimit, startLimit time.Duration
-}
-
-func (c *check) restartable(ctx context.Context) (*restartable, error) {
-	r := &restartable{events: &lastEvent{came: make(chan struct{}, 1)}}
+// fresh starts the plugin once more, as healthy as at its first start, and returns how
+// long that took.
+func (c *check) fresh(ctx context.Context) (*process, time.Duration, error) {
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth, cfg.Output = !c.healthy, nil
-	cfg.Keep = runner.Keep{Workers: 1, Restart: "always", MaxRestarts: 2, Backoff: 1, BackoffMax: 1, HealthyAfter: 1, Preload: "off", Events: r.events.take}
-	s, err := runner.Prepare(ctx, cfg)
-	if err != nil {
-		return nil, err
+	began := time.Now()
+	p, err := open(ctx, cfg)
+	if err == nil {
+		err = p.Start(ctx)
 	}
-	limits := s.Settings().Timeouts
-	const others = 5 * time.Second // for what comes before and after a start
-	r.callLimit, r.startLimit = limits.Call, 2*(limits.Start+limits.Stop)+others
-	r.kept, err = s.Keep(ctx)
-	return r, err
+	return p, time.Since(began), err
 }

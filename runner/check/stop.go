@@ -16,7 +16,7 @@ func (c *check) stop(ctx context.Context) hook.Stage {
 	farewell := c.s.Farewell(ctx)
 	err := c.s.Close(c.kill)
 	took := time.Since(began)
-	exit := c.s.Exit()
+	exit := c.s.inst.Exit()
 	d := details{"code": exit.Code}
 	d.add("step", exit.Step)
 	d.add("signal", exit.Signal)
@@ -86,8 +86,8 @@ func (c *check) gone() []hook.Finding {
 	defer timeout.Stop()
 	err := &hook.Error{Kind: hook.Crash, Err: errors.New("it ended by itself, though nobody stopped it")}
 	select {
-	case <-c.s.Done():
-		exit := c.s.Exit()
+	case <-c.s.inst.Done():
+		exit := c.s.inst.Exit()
 		err.Exit = &exit
 	case <-timeout.C:
 	}

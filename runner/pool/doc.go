@@ -1,34 +1,28 @@
-// Package pool spreads calls over several instances of one plugin. A [Pool] is
-// a [hook.Caller] over slots, each of which somebody else keeps filled.
+// Package pool keeps one to many workers of a plugin alive and spreads calls over
+// them. A [Pool] is a [hook.Plugin]; it is handed the launcher that starts processes.
 //
-//  1. [New] takes the slots. For each that has no instance a filler, one
-//     goroutine, waits in [Slot.Acquire]; it ends when there is one, when the
-//     slot gave up, and with the pool. The last slot's error is told to all who
-//     wait.
-//  2. A call takes a place: that of the slot with the fewest calls, of several
-//     the one used last, which is warm, so that idle ones stay idle. The place
-//     is a [Hold] on the slot's instance, by [Slot.TryAcquire].
-//  3. Where no place is free the call waits in one queue, bounded in length and,
-//     if wanted, in time. A call that ends gives its place to whoever waits
-//     longest, under the one lock; as long as anybody waits, no place is free.
-//     So no wake-up is lost and nobody is overtaken.
-//  4. What comes of an error is in one table, in fate.go: whether the instance
-//     gets further calls, and whether the call is made again, which it is
-//     only if it never reached the plugin. A slot that lost its instance is
-//     filled again, and the queue goes on with the others. An instance that
-//     takes no more calls and is still there is replaced.
-//  5. An instance that answered so many calls, is so old, was idle for so long
-//     or takes so much memory is replaced by [Slot.Replace], see [Options].
-//  6. A [Lease] keeps one place for several calls.
-//  7. [Pool.Drain] lets no new call in and waits for the others; [Pool.Close]
-//     stops the slots.
+//  1. [Start] starts the first worker and returns when it is ready. A first start
+//     that fails is not retried. The other workers follow.
+//  2. A worker is one goroutine: start, serve, and then wait for the next start or
+//     give up (worker.go). What follows an exit or a failed start, and after which
+//     delay, is decided by [Policy], a pure function.
+//  3. A call takes a place in the worker with the fewest calls, or waits in the one
+//     queue, first come, first served. A call that ends hands its place to the call
+//     that waits longest, under the one lock, so nobody is overtaken.
+//  4. The outcome of a call decides, by its kind of error, whether the instance takes
+//     further calls, and whether a call that never began goes to another worker
+//     (outcome.go). A call that began is never sent again.
+//  5. A replacement (restart, recycling, an instance that takes no more calls) is
+//     started beside the instance, swapped in, and then the old one drains. Where two
+//     cannot live at once, the old one stops first.
+//  6. Probes find instances that hang: three misses in a row replace one. A busy
+//     instance is not a dead one.
+//  7. Every transition is one [hook.Event]. Events are delivered one by one, in order.
+//  8. [Pool.Close] drains, makes the shutdown calls and stops everything.
 //
-// A call that ran out of time does not harm the next one. For that the pool
-// relies on a promise of the transport: after an instance's Call has returned,
-// the instance takes the next call, or refuses it unsent ([hook.Unavailable]),
-// or is Done. For a transport that promises less there is [Options].Probe: such
-// an instance gets no further call until it has answered, the probe or another
-// of its calls, or is replaced, while its other calls go on.
+// A call that times out does not harm the next one: after an instance's Call has
+// returned, the instance takes the next call, or rejects it unsent, or is Done. For a
+// transport that promises less there is [Options].ProbeAfterTimeout.
 //
-// It never knows processes, Python, gRPC, or how and when a slot restarts.
+// It never knows Python, gRPC, or how a process is started.
 package pool

@@ -4,7 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,265 +15,156 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// fakeSlot is a slot whose instances are scripted. It holds the pool to the
-// promises of Slot.
-type fakeSlot struct {
-	t     testing.TB
-	start time.Duration // how long an instance takes to start
-	takes int           // its concurrency
-	kind  func(*fake)   // changes each new instance; nil for none
-	fail  error         // if set, it gives up instead of starting one
-
+// fakeLauncher starts fakes. Its fields may be changed under mu.
+type fakeLauncher struct {
 	mu       sync.Mutex
-	wake     chan struct{} // closed, and made anew, when there is news
-	ready    *fake
-	starting bool
-	stopped  bool
-	count    int
-	holds    map[*fake]int
-	errs     []error // that holds were released with
-	reasons  []string
-	asked    []time.Time // when the reasons came
-	acquires int
+	start    time.Duration  // how long a start takes
+	fail     error          // of every start
+	alone    error          // of a start beside a live fake
+	kind     func(f *fake)  // changes each new fake; nil: nothing
+	launched []*fake        // that are ready
+	starts   int            // that began
+	made     map[int]string // the calls made in each fake, by its number
+	closed   bool
+	takes    int
 }
 
-// fake is one instance.
+func (l *fakeLauncher) Launch(ctx context.Context) (hook.Instance, error) {
+	l.mu.Lock()
+	l.starts++
+	start := l.start
+	l.mu.Unlock()
+	if start > 0 {
+		select {
+		case <-time.After(start):
+		case <-ctx.Done():
+			return nil, &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fail != nil {
+		return nil, l.fail
+	}
+	for _, other := range l.launched {
+		if l.alone != nil && !isClosed(other.done) {
+			return nil, l.alone
+		}
+	}
+	f := &fake{launcher: l, pid: len(l.launched) + 1, takes: max(l.takes, 1), born: time.Now(), done: make(chan struct{})}
+	if l.kind != nil {
+		l.kind(f)
+	}
+	l.launched = append(l.launched, f)
+	return f, nil
+}
+
+func (l *fakeLauncher) Close(context.Context) error { l.closed = true; return nil }
+
+// set changes a field.
+func (l *fakeLauncher) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}
+
+// last is the newest fake.
+func (l *fakeLauncher) last() *fake {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.launched[len(l.launched)-1]
+}
+
+func (l *fakeLauncher) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.starts
+}
+
+// fake is one instance, whose hooks do what their names say.
 type fake struct {
-	slot    *fakeSlot
-	pid     int
-	takes   int
-	started time.Time
-	done    chan struct{}
-	die     sync.Once
-	probe   func(ctx context.Context) error
+	launcher *fakeLauncher
+	pid      int
+	takes    int
+	born     time.Time
+	done     chan struct{}
+	stopping time.Duration // how long a stop takes
 
 	mu      sync.Mutex
+	exit    hook.Exit
 	running int
-	calls   int
-	refuses bool // was condemned by its transport
-	slow    bool // takes half a second to say so
+	probe   func(ctx context.Context) error
+	refuses bool // it was condemned by its transport
 }
 
-func newSlot(t testing.TB) *fakeSlot {
-	return &fakeSlot{t: t, takes: 1, wake: make(chan struct{}), holds: map[*fake]int{}}
+func (f *fake) Concurrency() int      { return f.takes }
+func (f *fake) Done() <-chan struct{} { return f.done }
+func (f *fake) Info() hook.Info       { return hook.Info{PID: f.pid, Started: f.born} }
+func (f *fake) Exit() hook.Exit {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.exit
 }
 
-func (s *fakeSlot) news() {
-	close(s.wake)
-	s.wake = make(chan struct{})
-}
-
-// launch starts an instance. s.mu is held.
-func (s *fakeSlot) launch() {
-	if s.starting || s.stopped {
-		return
-	}
-	s.starting = true
-	if s.start == 0 {
-		s.launched()
-		return
-	}
-	time.AfterFunc(s.start, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.launched()
-	})
-}
-
-func (s *fakeSlot) launched() {
-	defer s.news()
-	s.starting = false
-	if s.stopped || s.fail != nil {
-		return
-	}
-	s.count++
-	old := s.ready
-	s.ready = &fake{slot: s, pid: s.count, takes: s.takes, started: time.Now(), done: make(chan struct{})}
-	if s.kind != nil {
-		s.kind(s.ready)
-	}
-	if old != nil && s.holds[old] == 0 {
-		old.end()
+// end ends the process.
+func (f *fake) end(exit hook.Exit) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !isClosed(f.done) {
+		f.exit = exit
+		close(f.done)
 	}
 }
 
-func (s *fakeSlot) Acquire(ctx context.Context) (Hold, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.acquires++
-	for {
-		switch {
-		case s.ready != nil && ended(s.ready):
-			s.ready = nil
-			continue
-		case s.ready != nil:
-			return s.hold(s.ready), nil
-		case s.stopped:
-			return nil, errors.New("stopped")
-		case s.fail != nil:
-			return nil, s.fail
-		}
-		if s.launch(); s.ready != nil {
-			continue
-		}
-		if err := s.wait(ctx); err != nil {
-			return nil, err
+func (f *fake) Stop(ctx context.Context) error {
+	if f.stopping > 0 {
+		select {
+		case <-time.After(f.stopping):
+		case <-ctx.Done():
+			f.end(hook.Exit{Signal: "SIGKILL", Stopped: true})
+			return errors.New("killed")
 		}
 	}
-}
-
-// wait waits for news. s.mu is held, but not meanwhile.
-func (s *fakeSlot) wait(ctx context.Context) error {
-	wake := s.wake
-	s.mu.Unlock()
-	defer s.mu.Lock()
-	select {
-	case <-wake:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *fakeSlot) TryAcquire() (Hold, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ready == nil || ended(s.ready) {
-		return nil, false
-	}
-	return s.hold(s.ready), true
-}
-
-// fakeHold is a hold on an instance.
-type fakeHold struct {
-	f        *fake
-	released bool
-}
-
-// hold makes one. s.mu is held.
-func (s *fakeSlot) hold(f *fake) *fakeHold {
-	s.holds[f]++
-	return &fakeHold{f: f}
-}
-
-func (h *fakeHold) Instance() hook.Instance { return h.f }
-
-func (h *fakeHold) Release(err error) {
-	s := h.f.slot
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if h.released {
-		s.t.Errorf("a hold on instance %d was released twice", h.f.pid)
-	}
-	h.released = true
-	s.holds[h.f]--
-	if err != nil {
-		s.errs = append(s.errs, err)
-	}
-	if s.ready != h.f && s.holds[h.f] == 0 {
-		h.f.end()
-	}
-}
-
-func (s *fakeSlot) Replace(ctx context.Context, reason string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reasons, s.asked = append(s.reasons, reason), append(s.asked, time.Now())
-	for before := s.count; s.count == before; {
-		switch {
-		case s.stopped:
-			return errors.New("stopped")
-		case s.fail != nil:
-			return s.fail
-		}
-		if s.launch(); s.count > before {
-			break
-		}
-		if err := s.wait(ctx); err != nil {
-			return err
-		}
-	}
+	f.end(hook.Exit{Stopped: true})
 	return nil
 }
 
-func (s *fakeSlot) Stop(context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stopped = true
-	for f := range s.holds {
-		f.end()
-	}
-	if s.ready != nil {
-		s.ready.end()
-	}
-	s.news()
-	return nil
-}
+func (f *fake) Crash() error { f.end(hook.Exit{Signal: "SIGKILL", Code: -1}); return nil }
 
-// free checks that nothing is held.
-func (s *fakeSlot) free() {
-	s.t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for f, n := range s.holds {
-		if n != 0 {
-			s.t.Errorf("instance %d is still held %d times", f.pid, n)
-		}
-	}
-}
-
-// current is the instance that is ready.
-func (s *fakeSlot) current() *fake {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ready
-}
-
-// failing makes it give up from now on, or not.
-func (s *fakeSlot) failing(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fail = err
-}
-
-func (s *fakeSlot) replaced() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.reasons)
-}
-
-func (f *fake) end() { f.die.Do(func() { close(f.done) }) }
-
-func (f *fake) Concurrency() int           { return f.takes }
-func (f *fake) Done() <-chan struct{}      { return f.done }
-func (f *fake) Exit() hook.Exit            { return hook.Exit{Code: f.pid} }
-func (f *fake) Stop(context.Context) error { f.end(); return nil }
-func (f *fake) Info() hook.Info            { return hook.Info{PID: f.pid, Started: f.started} }
 func (f *fake) Describe(context.Context) (schema.Schema, error) {
-	return schema.Schema{Hooks: []schema.Hook{{Name: "echo"}}}, nil
-}
-func (f *fake) Probe(ctx context.Context) error {
-	if f.probe != nil {
-		return f.probe(ctx)
-	}
-	return nil
+	return schema.Schema{Hooks: []schema.Hook{{Name: fmt.Sprint("hook", f.pid)}}}, nil
 }
 
-// Call does what the hook's name says; its argument is the answer.
+func (f *fake) Probe(ctx context.Context) error {
+	f.mu.Lock()
+	probe := f.probe
+	f.mu.Unlock()
+	if probe == nil {
+		return nil
+	}
+	return probe(ctx)
+}
+
+func (f *fake) probes(probe func(ctx context.Context) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.probe = probe
+}
+
+// hang is a probe that is not answered.
+func hang(ctx context.Context) error {
+	<-ctx.Done()
+	return hook.Ended(ctx, "", "no answer", time.Now(), false)
+}
+
 func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	f.mu.Lock()
-	if ended(f) || f.refuses {
-		slow := f.slow
+	if isClosed(f.done) || f.refuses {
 		f.mu.Unlock()
-		if slow {
-			time.Sleep(500 * time.Millisecond)
-		}
-		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: errors.New("refused")}
+		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: errors.New("the plugin has ended")}
 	}
-	f.running++
-	f.calls++
-	if f.running > f.takes {
-		f.slot.t.Errorf("instance %d runs %d calls at once, want at most %d", f.pid, f.running, f.takes)
+	if f.running++; f.running > f.takes {
+		panic("too many calls at once")
 	}
 	f.mu.Unlock()
 	defer func() {
@@ -280,111 +172,157 @@ func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 		f.running--
 		f.mu.Unlock()
 	}()
-	answer := hook.Result{Item: hook.Item{Value: c.Args.JSON}}
-	switch c.Hook {
-	case "pid":
-		return hook.Result{Item: hook.Item{Value: f.name()}}, nil
-	case "second", "stubborn", "deaf", "long":
-		return f.last(ctx, c, answer)
-	case "crash":
-		f.end()
+	f.launcher.set(func() {
+		if f.launcher.made == nil {
+			f.launcher.made = map[int]string{}
+		}
+		f.launcher.made[f.pid] = strings.TrimSpace(f.launcher.made[f.pid] + " " + c.Hook)
+	})
+	return f.do(ctx, c)
+}
+
+// do does what a hook's name says.
+func (f *fake) do(ctx context.Context, c hook.Call) (hook.Result, error) {
+	fail := func(k hook.Kind) (hook.Result, error) {
+		return hook.Result{}, &hook.Error{Kind: k, Hook: c.Hook, Begun: true, Err: errors.New(c.Hook)}
+	}
+	switch name, rest, _ := strings.Cut(c.Hook, " "); name {
 	case "fail":
-		return hook.Result{}, &hook.Error{Kind: hook.Failed, Hook: c.Hook, Begun: true, Err: errors.New("raised")}
+		return fail(hook.Failed)
+	case "crash":
+		f.end(hook.Exit{Code: 3})
+		return fail(hook.Crash)
 	case "panic":
-		panic("emit")
+		panic("in a callback")
+	case "sleep", "deaf": // deaf ignores the end of ctx for so long
+		d, _ := time.ParseDuration(rest)
+		over := ctx.Done()
+		if name == "deaf" {
+			over = nil
+		}
+		select {
+		case <-time.After(d):
+		case <-over:
+			return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", time.Now(), true)
+		case <-f.done:
+			return fail(hook.Crash)
+		}
+		if name == "deaf" && ctx.Err() != nil {
+			return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", time.Now(), true)
+		}
 	}
-	if ended(f) {
-		exit := f.Exit()
-		return hook.Result{}, &hook.Error{Kind: hook.Crash, Hook: c.Hook, Begun: true, Exit: &exit, Err: errors.New("died")}
-	}
-	return answer, nil
+	return hook.Result{Item: hook.Item{Value: c.Args.JSON}}, nil
 }
 
-// last takes a second, "long" a minute. Interrupted, a call of "stubborn" takes another 100 ms,
-// and that of "deaf" 200 ms and then its instance.
-func (f *fake) last(ctx context.Context, c hook.Call, answer hook.Result) (hook.Result, error) {
-	began := time.Now()
-	takes := time.Second
-	if c.Hook == "long" {
-		takes = time.Minute
-	}
-	timer := time.NewTimer(takes)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return answer, nil
-	case <-f.done:
-		exit := f.Exit()
-		return hook.Result{}, &hook.Error{Kind: hook.Crash, Hook: c.Hook, Begun: true, Exit: &exit, Err: errors.New("died")}
-	case <-ctx.Done():
-	}
-	switch c.Hook {
-	case "stubborn":
-		time.Sleep(100 * time.Millisecond)
-	case "deaf":
-		time.Sleep(200 * time.Millisecond)
-		f.end()
-	}
-	return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", began, true)
+// world is a pool of fakes in a bubble.
+type world struct {
+	*Pool
+	t        *testing.T
+	launcher *fakeLauncher
+	mu       sync.Mutex
+	told     []hook.Event
 }
 
-func (f *fake) name() json.RawMessage {
-	text, _ := json.Marshal(f.pid)
-	return text
-}
-
-// bubble runs a test in a bubble with a pool over n slots, each changed by with.
-func bubble(t *testing.T, n int, opt Options, with func(*fakeSlot), test func(t *testing.T, p *Pool, slots []*fakeSlot)) {
+// bubble runs a test of a pool with a fake clock, and closes the pool.
+func bubble(t *testing.T, opt Options, with func(*fakeLauncher), test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		slots, keepers := make([]*fakeSlot, n), make([]Slot, n)
-		for i := range slots {
-			slots[i] = newSlot(t)
-			if with != nil {
-				with(slots[i])
+		w := &world{t: t, launcher: &fakeLauncher{}}
+		if with != nil {
+			with(w.launcher)
+		}
+		w.launcher.takes = max(w.launcher.takes, opt.Concurrency)
+		opt.Events = func(e hook.Event) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.told = append(w.told, e)
+		}
+		if opt.Rand == nil {
+			opt.Rand = func() float64 { return 0 }
+		}
+		p, err := Start(t.Context(), w.launcher, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Pool = p
+		test(w)
+		if err := p.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if !w.launcher.closed {
+			t.Error("the launcher was not closed")
+		}
+		for _, f := range w.launcher.launched {
+			if !isClosed(f.done) {
+				t.Errorf("instance %d was left", f.pid)
 			}
-			keepers[i] = slots[i]
-		}
-		p := New(keepers, opt)
-		synctest.Wait()
-		test(t, p, slots)
-		if err := p.Close(t.Context()); err != nil {
-			t.Errorf("closing: %v", err)
-		}
-		synctest.Wait()
-		for _, s := range slots {
-			s.free()
-		}
-		if st := p.Stats(); st.Queued != 0 || st.Running != 0 {
-			t.Errorf("after the end: %+v", st)
 		}
 	})
 }
 
-// call calls with a value and checks that the answer is the same.
-func call(t testing.TB, p hook.Caller, ctx context.Context, name, value string) error {
-	t.Helper()
-	r, err := p.Call(ctx, hook.Call{Hook: name, Args: hook.Args{JSON: json.RawMessage(value)}})
-	if err == nil && string(r.Value) != value {
-		t.Errorf("%s(%s) answered %s", name, value, r.Value)
+// call makes a call and returns its error.
+func (w *world) call(name string) *hook.Error {
+	return w.callWithin(time.Hour, name)
+}
+
+func (w *world) callWithin(limit time.Duration, name string) *hook.Error {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), limit)
+	defer cancel()
+	value := json.RawMessage(`"` + name + `"`)
+	r, err := w.Call(ctx, hook.Call{Hook: name, Args: hook.Args{JSON: value}})
+	if err == nil {
+		if string(r.Value) != string(value) {
+			w.t.Errorf("%s: got the answer %s", name, r.Value)
+		}
+		return nil
+	}
+	return hook.AsError(err)
+}
+
+// works makes a call that succeeds.
+func (w *world) works() {
+	w.t.Helper()
+	if err := w.call("ok"); err != nil {
+		w.t.Fatalf("got %v: %v", err.Kind, err)
+	}
+}
+
+// fails makes a call that fails with a kind and a reason.
+func (w *world) fails(name string, kind hook.Kind, reason string) *hook.Error {
+	w.t.Helper()
+	err := w.call(name)
+	if err == nil || err.Kind != kind || err.Reason != reason {
+		w.t.Fatalf("%s: got %+v, want %v %q", name, err, kind, reason)
 	}
 	return err
 }
 
-// want checks that an error is a hook's of a kind, and gives it.
-func want(t testing.TB, err error, kind hook.Kind) *hook.Error {
-	t.Helper()
-	var e *hook.Error
-	if !errors.As(err, &e) || e.Kind != kind {
-		t.Fatalf("got %v, want an error of kind %v", err, kind)
+// states are the states that were entered, in order, and forgets them.
+func (w *world) states(want string) {
+	w.t.Helper()
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []string
+	for _, e := range w.told {
+		all = append(all, fmt.Sprintf("%d:%v", e.Generation, e.To))
 	}
-	return e
+	if got := strings.Join(all, " "); got != want {
+		w.t.Errorf("got the states %s\nwant %s", got, want)
+	}
+	w.told = nil
 }
 
-// good checks that a call is answered.
-func good(t testing.TB, p hook.Caller) {
-	t.Helper()
-	if err := call(t, p, t.Context(), "echo", `"good"`); err != nil {
-		t.Errorf("a plain call: %v", err)
-	}
+func (w *world) status() hook.Status {
+	synctest.Wait()
+	st, _ := w.Status(context.Background())
+	return st
+}
+
+// at returns how long something takes, in the bubble's time.
+func took(do func()) time.Duration {
+	began := time.Now()
+	do()
+	return time.Since(began)
 }

@@ -2,10 +2,9 @@ package pool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,363 +13,565 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// TestFates has a row for each kind, and each does what it says.
-func TestFates(t *testing.T) {
-	for _, kind := range hook.Kinds() {
-		v, ok := fates[kind]
-		if !ok {
-			t.Errorf("%v has no row", kind)
-		}
-		sent, unsent := judge(&hook.Error{Kind: kind, Begun: true}), judge(&hook.Error{Kind: kind})
-		if sent.again || unsent.doubt {
-			t.Errorf("%v: what was sent is made again, or what was not is in doubt", kind)
-		}
-		if sent.fate != v.fate || unsent.fate != v.fate || unsent.again != v.again || sent.doubt != v.doubt {
-			t.Errorf("%v: judged %+v and %+v, want as %+v", kind, sent, unsent, v)
-		}
-		if v.again && v.fate == kept {
-			t.Errorf("%v: is made again in the same instance", kind)
-		}
-	}
-	if len(fates) != len(hook.Kinds()) {
-		t.Errorf("%d rows, want %d", len(fates), len(hook.Kinds()))
-	}
-	foreign := errors.New("foreign")
-	if v := judge(foreign); v != (verdict{err: foreign}) {
-		t.Errorf("an error of another sort: %+v", v)
-	}
+var always = Policy{Restart: Always}
+
+func failing(kind string) error {
+	return &hook.Error{Kind: hook.Start, Python: &hook.Raised{Type: kind, Message: "no room"}}
 }
 
-// TestWarm gives a call to the slot with the most room, else to that used last.
-func TestWarm(t *testing.T) {
-	bubble(t, 3, Options{Concurrency: 2}, func(s *fakeSlot) { s.takes = 8 }, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-		running := func() (n [3]int) {
-			for i, s := range p.Stats().Slots {
-				n[i] = s.Running
-			}
-			return n
-		}
-		const warm = 1 // where a call ends last
-		var wg sync.WaitGroup
-		for range 2 {
-			wg.Go(func() { _ = call(t, p, t.Context(), "second", "1") })
-			time.Sleep(time.Millisecond)
-		}
-		wg.Wait()
-		for range 5 {
-			good(t, p)
-		}
-		if n := slots[warm].current().calls; n != 6 {
-			t.Errorf("the warm slot had %d calls, want all after the first two: %+v", n, p.Stats())
-		}
-		for i := range 6 {
-			wg.Go(func() { _ = call(t, p, t.Context(), "second", "1") })
-			synctest.Wait()
-			now := running()
-			if i == 0 && now[warm] != 1 {
-				t.Errorf("the first call went to %v, want slot %d", now, warm)
-			}
-			if i == 2 && now != [3]int{1, 1, 1} {
-				t.Errorf("three calls: %v", now)
-			}
-		}
-		if now := running(); now != [3]int{2, 2, 2} {
-			t.Errorf("six calls: %v", now)
-		}
-		wg.Go(func() { _ = call(t, p, t.Context(), "second", "1") })
-		synctest.Wait()
-		if st := p.Stats(); st.Queued != 1 || st.Running != 6 {
-			t.Errorf("the seventh: %+v, want it to wait", st)
-		}
-		wg.Wait()
-	})
-}
-
-// TestCrash fails the calls that were running and no other.
-func TestCrash(t *testing.T) {
-	bubble(t, 1, Options{Concurrency: 2}, func(s *fakeSlot) { s.takes, s.start = 2, 3*time.Second }, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-		good(t, p) // waits for the start
-		errs := make([]error, 5)
-		var wg sync.WaitGroup
-		for i := range errs {
-			wg.Go(func() { errs[i] = call(t, p, t.Context(), "second", fmt.Sprint(i)) })
-			synctest.Wait()
-		}
-		slots[0].current().end()
-		wg.Wait()
-		for i, err := range errs {
-			if i >= 2 && err != nil {
-				t.Errorf("call %d, which waited: %v", i, err)
-			}
-			if i < 2 {
-				if e := want(t, err, hook.Crash); e.Exit == nil || !e.Begun {
-					t.Errorf("call %d: %+v, want how it ended", i, e)
-				}
-			}
-		}
-		if pid := slots[0].current().pid; pid != 2 {
-			t.Errorf("instance %d is ready, want 2", pid)
+func TestFirstStartFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &fakeLauncher{fail: failing("OSError")}
+		p, err := Start(t.Context(), l, Options{Workers: 3, Policy: always})
+		if p != nil || hook.AsError(err).Kind != hook.Start || l.count() != 1 || !l.closed {
+			t.Errorf("got %v, %v after %d starts", p, err, l.count())
 		}
 	})
 }
 
-// TestManyCrashes answers good calls between and after crashes.
-func TestManyCrashes(t *testing.T) {
-	bubble(t, 1, Options{}, func(s *fakeSlot) { s.start = time.Millisecond }, func(t *testing.T, p *Pool, _ []*fakeSlot) {
-		for range 100 {
-			want(t, call(t, p, t.Context(), "crash", "1"), hook.Crash)
-			good(t, p)
+func TestStartCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &fakeLauncher{start: time.Hour}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		why := errors.New("interrupted")
+		time.AfterFunc(time.Second, func() { cancel(why) })
+		if _, err := Start(ctx, l, Options{}); hook.AsError(err).Kind != hook.Canceled || !errors.Is(err, why) {
+			t.Errorf("got %v", err)
 		}
-		st := p.Stats()
-		if st.Calls != 200 || st.Failed != 100 || st.Slots[0] != (SlotStats{PID: 101, Calls: 200, Failed: 100}) {
+	})
+}
+
+func TestDeathDuringCall(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		for range 3 {
+			w.fails("crash", hook.Crash, "")
+			if d := took(w.works); d != 0 {
+				t.Errorf("restarted after %v, want at once", d)
+			}
+		}
+		w.states("1:starting 1:ready 2:starting 2:ready 3:starting 3:ready 4:starting 4:ready")
+		if st := w.status(); st.Restarts != 3 || st.Calls != 6 || st.Failed != 3 || st.State != hook.StateReady || st.LastExit.Code != 3 {
 			t.Errorf("got %+v", st)
 		}
 	})
 }
 
-// TestRepeat makes a call that was refused unsent again, elsewhere.
-func TestRepeat(t *testing.T) {
-	refuse := func(s *fakeSlot) {
-		s.kind = func(f *fake) { f.refuses = f.pid == 1 }
-		s.start = time.Second
+func TestIdleDeathBacksOff(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+			w.launcher.last().end(hook.Exit{Code: 1})
+			synctest.Wait()
+			if st := w.status(); st.State != hook.StateBackoff || st.Reason == "" || st.NextStart != want*time.Second {
+				t.Errorf("got %+v", st)
+			}
+			if d := took(w.works); d != want*time.Second { // calls wait for the next start
+				t.Errorf("restarted after %v, want %d s", d, want)
+			}
+		}
+		time.Sleep(10 * time.Second) // healthy: the count is reset
+		w.launcher.last().end(hook.Exit{Code: 1})
+		if d := took(w.works); d != time.Second {
+			t.Errorf("restarted after %v", d)
+		}
+	})
+}
+
+func TestPolicies(t *testing.T) {
+	for name, c := range map[string]struct {
+		restart Restart
+		exit    hook.Exit
+		state   hook.State
+		reason  string
+	}{
+		"no":                {No, hook.Exit{Code: 1}, hook.StateFailed, ""},
+		"no, clean":         {No, hook.Exit{}, hook.StateStopped, "stopped"},
+		"on-failure, clean": {OnFailure, hook.Exit{}, hook.StateStopped, "stopped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, Options{Policy: Policy{Restart: c.restart}}, nil, func(w *world) {
+				w.launcher.last().end(c.exit)
+				<-w.Failed()
+				if st := w.status(); st.State != c.state || st.Reason == "" || st.LastExit == nil {
+					t.Errorf("got %+v", st)
+				}
+				w.fails("ok", hook.Unavailable, c.reason)
+				if err := w.Restart(w.t.Context(), ""); err != nil { // revives it
+					t.Error(err)
+				}
+				w.works()
+			})
+		})
 	}
-	bubble(t, 1, Options{}, refuse, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-		time.Sleep(2 * time.Second)
-		first := slots[0].current()
-		good(t, p)
+}
+
+func TestBudget(t *testing.T) {
+	bubble(t, Options{Policy: Policy{Restart: Always, MaxFailures: 3}, Patient: true}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
+		w.launcher.last().end(hook.Exit{Code: 1})
+		err := w.fails("ok", hook.Unavailable, "gave-up") // patiently
+		if err.Error() != "the plugin failed 3 times in a row; giving up: OSError: no room" || err.Python == nil || err.Hook != "ok" {
+			t.Errorf("got %+v", err)
+		}
+		<-w.Failed()
+		if err := hook.AsError(w.Health(w.t.Context())); err.Kind != hook.Unavailable || err.Reason != "gave-up" {
+			t.Errorf("health: got %+v", err)
+		}
+		if st := w.status(); st.State != hook.StateFailed || st.Reason == "" || st.Calls < st.Failed || w.launcher.count() != 3 {
+			t.Errorf("got %+v after %d starts", st, w.launcher.count())
+		}
+	})
+}
+
+// TestFailedStart reports a start that failed at once to calls, and tries again by the
+// schedule, or for a call after the files changed.
+func TestFailedStart(t *testing.T) {
+	stamp := "a"
+	opt := Options{Policy: always, Stamp: func() string { return stamp }}
+	bubble(t, opt, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
+		w.fails("crash", hook.Crash, "")
 		synctest.Wait()
-		if !ended(first) || len(slots[0].replaced()) != 1 {
-			t.Errorf("the one that refused was replaced %d times, or stays", len(slots[0].replaced()))
-		}
-		if st := p.Stats(); st.Calls != 1 || st.Failed != 0 {
-			t.Errorf("got %+v, want one good call", st)
-		}
-	})
-	several := func(s *fakeSlot) { s.kind = func(f *fake) { f.refuses = f.pid <= 3 }; s.takes = 4 }
-	bubble(t, 1, Options{Concurrency: 4}, several, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-		good(t, p)
-		if n := len(slots[0].errs); n != 3 {
-			t.Errorf("%d instances refused the call, want 3", n)
-		}
-	})
-	always := func(s *fakeSlot) { s.kind = func(f *fake) { f.refuses = true } }
-	bubble(t, 1, Options{}, always, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-		want(t, call(t, p, t.Context(), "echo", "1"), hook.Unavailable)
-		if n := len(slots[0].errs); n != 2 {
-			t.Errorf("%d instances refused the call, want 2", n)
-		}
-	})
-	bubble(t, 1, Options{}, refuse, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-		time.Sleep(2 * time.Second)
-		var input iter.Seq2[json.RawMessage, error] = func(func(json.RawMessage, error) bool) {}
-		_, err := p.Call(t.Context(), hook.Call{Hook: "echo", Input: input})
-		want(t, err, hook.Unavailable)
-	})
-}
-
-// TestIdleDeath takes the next call to another instance, or to the next one.
-func TestIdleDeath(t *testing.T) {
-	bubble(t, 2, Options{}, func(s *fakeSlot) { s.start = time.Second }, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-		time.Sleep(2 * time.Second)
-		began := time.Now()
-		slots[0].current().end()
-		good(t, p)
-		if took := time.Since(began); took != 0 {
-			t.Errorf("with another instance it took %v", took)
-		}
-		for _, s := range slots {
-			if f := s.current(); f != nil {
-				f.end()
+		if d := took(func() {
+			err := w.fails("ok", hook.Start, "start-failed")
+			if len(err.Hints) != 1 || !strings.Contains(err.Hints[0], "restarts in 1s") {
+				t.Errorf("got %q", err.Hints)
 			}
+		}); d != 0 {
+			t.Errorf("told after %v", d)
 		}
-		good(t, p)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := w.launcher.count(); n != 3 {
+			t.Errorf("started %d times", n)
+		}
+		w.launcher.set(func() { w.launcher.fail = nil })
+		stamp = "b"
+		if d := took(w.works); d != 0 {
+			t.Errorf("started after %v", d)
+		}
 	})
 }
 
-// TestPanic condemns the instance of a call that never returned.
+// TestPermanentFailure is not retried until the files change and somebody calls.
+func TestPermanentFailure(t *testing.T) {
+	stamp := "a"
+	bubble(t, Options{Policy: always, Stamp: func() string { return stamp }}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.fail = failing("SyntaxError") })
+		w.fails("crash", hook.Crash, "")
+		for range 3 {
+			w.fails("ok", hook.Start, "")
+		}
+		time.Sleep(time.Hour)
+		stamp = "b"
+		if time.Sleep(time.Hour); w.launcher.count() != 2 {
+			t.Errorf("started %d times", w.launcher.count())
+		}
+		w.launcher.set(func() { w.launcher.fail = nil })
+		w.works()
+	})
+}
+
+func TestReplacement(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.start = time.Second })
+		old := w.launcher.last()
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			if err := w.call("sleep 10s"); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		if d := took(func() {
+			if err := w.Restart(w.t.Context(), "a test"); err != nil {
+				t.Error(err)
+			}
+		}); d != time.Second {
+			t.Errorf("took %v", d)
+		}
+		if w.works(); isClosed(old.done) {
+			t.Error("the old instance did not drain")
+		}
+		calls.Wait()
+		w.states("1:starting 1:ready 2:starting 2:ready 1:stopping 1:stopped")
+	})
+}
+
+func TestReplacementFails(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.fail = failing("SyntaxError") })
+		if err := w.Restart(w.t.Context(), "a test"); hook.AsError(err).Kind != hook.Start {
+			t.Errorf("got %v", err)
+		}
+		w.works()
+		if st := w.status(); st.Generation != 1 || st.State != hook.StateReady || !strings.Contains(st.Note, "old one stays") {
+			t.Errorf("got %+v", st)
+		}
+		w.states("1:starting 1:ready 2:starting 2:failed")
+	})
+}
+
+// TestNewestReplacementWins ends a replacement that is starting when another one is
+// requested.
+func TestNewestReplacementWins(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.start = time.Minute })
+		var all sync.WaitGroup
+		for i := range 2 {
+			time.Sleep(time.Second)
+			all.Go(func() {
+				if err := w.Restart(w.t.Context(), fmt.Sprint("restart ", i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if d := took(all.Wait); d != time.Minute {
+			t.Errorf("took %v", d)
+		}
+		w.states("1:starting 1:ready 2:starting 2:stopped 3:starting 3:ready 1:stopping 1:stopped")
+	})
+}
+
+// TestOldDiesFirst lets a replacement that is starting take over.
+func TestOldDiesFirst(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.start = time.Second })
+		go func() { _ = w.Restart(w.t.Context(), "a test") }()
+		synctest.Wait()
+		w.launcher.last().end(hook.Exit{Code: 1})
+		if d := took(w.works); d != time.Second {
+			t.Errorf("took %v", d)
+		}
+		w.states("1:starting 1:ready 2:starting 1:stopped 2:ready")
+	})
+}
+
+// TestAlone stops the old instance first where two cannot live at once.
+func TestAlone(t *testing.T) {
+	lone := errors.New("alone")
+	opt := Options{Workers: 2, Policy: always, Alone: func(err error) string {
+		if errors.Is(err, lone) {
+			return "of a test"
+		}
+		return ""
+	}}
+	var notes []string
+	opt.Note = func(text string) { notes = append(notes, text) }
+	bubble(t, opt, func(l *fakeLauncher) {
+		l.alone = lone
+	}, func(w *world) {
+		if st := w.status(); st.Workers != 1 || len(notes) != 1 || notes[0] != "it has one worker, since of a test" {
+			t.Errorf("got %+v, %q", st, notes)
+		}
+		w.states("1:starting 1:ready 1:starting")
+		if err := w.Restart(w.t.Context(), "a test"); err != nil {
+			t.Error(err)
+		}
+		w.works()
+		w.states("1:stopping 2:starting 2:ready")
+	})
+}
+
+func TestProbes(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		f := w.launcher.last()
+		f.probes(func(context.Context) error {
+			return &hook.Error{Kind: hook.Unhealthy, Err: errors.New("queue is full")}
+		})
+		time.Sleep(11 * time.Second)
+		if st := w.status(); st.State != hook.StateDegraded || st.Reason != "queue is full" {
+			t.Errorf("got %+v", st)
+		}
+		w.works()
+		f.probes(nil)
+		time.Sleep(10 * time.Second)
+		if st := w.status(); st.State != hook.StateReady || st.Reason != "" {
+			t.Errorf("got %+v", st)
+		}
+		f.probes(hang)
+		time.Sleep(35 * time.Second) // two misses
+		if isClosed(f.done) {
+			t.Error("stopped too early")
+		}
+		time.Sleep(3 * time.Second)
+		w.works() // after the back-off
+		w.states("1:starting 1:ready 1:degraded 1:ready 1:stopping 1:backoff 2:starting 2:ready")
+	})
+}
+
+// TestBusyIsNotDead does not probe an instance that works on a call.
+func TestBusyIsNotDead(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.last().probes(hang)
+		if err := w.call("sleep 50m"); err != nil {
+			t.Error(err)
+		}
+		w.states("1:starting 1:ready")
+	})
+}
+
+// TestDoubt probes an instance after a call that began and timed out, and gives it no
+// other call before it has answered.
+func TestDoubt(t *testing.T) {
+	for name, probe := range map[string]func(context.Context) error{"answers": nil, "hangs": hang} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, Options{Policy: always, ProbeAfterTimeout: true, Concurrency: 2}, nil, func(w *world) {
+				w.launcher.last().probes(probe)
+				if err := w.callWithin(time.Second, "sleep 1h"); err.Kind != hook.Timeout {
+					t.Errorf("got %v", err)
+				}
+				want, generation := time.Duration(0), 1
+				if probe != nil {
+					want, generation = 2*time.Second, 2
+				}
+				if d := took(w.works); d != want {
+					t.Errorf("answered after %v, want %v", d, want)
+				}
+				if st := w.status(); st.Generation != generation {
+					t.Errorf("got %+v", st)
+				}
+			})
+		})
+	}
+}
+
+// TestRefused makes a call that never began in another instance, and replaces one that
+// takes no more calls.
+func TestRefused(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		f := w.launcher.last()
+		f.mu.Lock()
+		f.refuses = true
+		f.mu.Unlock()
+		w.works()
+		if st := w.status(); st.Generation != 2 || st.Failed != 0 || st.Calls != 1 {
+			t.Errorf("got %+v", st)
+		}
+	})
+}
+
+// TestLeastBusy spreads calls over the workers, and keeps idle ones idle.
+func TestLeastBusy(t *testing.T) {
+	bubble(t, Options{Workers: 3, Policy: always}, nil, func(w *world) {
+		synctest.Wait()
+		for range 5 {
+			w.works()
+		}
+		if len(w.launcher.made) != 1 {
+			t.Errorf("calls were made in %v", w.launcher.made)
+		}
+		var calls sync.WaitGroup
+		if d := took(func() {
+			for range 3 {
+				calls.Go(func() { _ = w.call("sleep 1s") })
+			}
+			calls.Wait()
+		}); d != time.Second {
+			t.Errorf("took %v", d)
+		}
+	})
+}
+
 func TestPanic(t *testing.T) {
-	bubble(t, 1, Options{}, nil, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-		first := slots[0].current()
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
 		func() {
 			defer func() { _ = recover() }()
-			_ = call(t, p, t.Context(), "panic", "1")
+			_ = w.call("panic")
 		}()
-		good(t, p)
-		if !ended(first) || len(slots[0].replaced()) != 1 {
-			t.Error("it was not replaced")
+		w.works()
+		if st := w.status(); st.Generation != 2 || st.Running != 0 {
+			t.Errorf("got %+v", st)
 		}
-		l := lease(t, p)
-		func() {
-			defer func() { _ = recover() }()
-			_ = call(t, l, t.Context(), "panic", "1")
-		}()
-		want(t, call(t, l, t.Context(), "echo", "1"), hook.Unavailable)
-		l.Close()
-		good(t, p)
 	})
 }
 
-// TestNoPoison follows a call that ran out of time by one that must not suffer.
-func TestNoPoison(t *testing.T) {
+// TestReplays holds the order of bootstrap and replayed calls, now, after every start
+// and in every worker, and that shutdown calls come last.
+func TestReplays(t *testing.T) {
+	opt := Options{Workers: 2, Policy: always, Bootstrap: []hook.Call{{Hook: "boot"}}, Shutdown: []hook.Call{{Hook: "bye"}}}
+	bubble(t, opt, nil, func(w *world) {
+		synctest.Wait()
+		for _, name := range []string{"one", "two"} {
+			if _, err := w.Call(w.t.Context(), hook.Call{Hook: name, Replay: true}); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := w.Call(w.t.Context(), hook.Call{Hook: "fail", Replay: true}); hook.AsError(err).Kind != hook.Failed {
+			t.Errorf("got %v", err)
+		}
+		if err := w.Restart(w.t.Context(), ""); err != nil {
+			t.Error(err)
+		}
+		if err := w.Close(w.t.Context()); err != nil {
+			t.Error(err)
+		}
+		for pid, made := range w.launcher.made {
+			if made = strings.Replace(made, " fail", "", 1); made != "boot one two bye" {
+				t.Errorf("instance %d made %q", pid, made)
+			}
+		}
+	})
+}
+
+func TestRecycling(t *testing.T) {
+	memory := int64(1)
 	for name, c := range map[string]struct {
-		hook  string
-		after time.Duration // when the next is answered, after the limit
-		pid   int
+		opt  Options
+		wear func(w *world)
 	}{
-		"answers the interrupt":      {"second", 0, 1},
-		"answers it late":            {"stubborn", 100 * time.Millisecond, 1},
-		"does not answer, is killed": {"deaf", 206 * time.Millisecond, 2},
+		"calls": {Options{MaxCalls: 4}, func(w *world) {
+			for range 4 {
+				w.works()
+			}
+		}},
+		"age":    {Options{MaxAge: time.Hour}, func(*world) { time.Sleep(time.Hour) }},
+		"idle":   {Options{IdleTime: time.Hour}, func(w *world) { w.works(); time.Sleep(time.Hour) }},
+		"memory": {Options{MaxMemory: 100, Memory: func(int) (int64, bool) { return memory, true }}, func(w *world) { memory = 101; w.works(); time.Sleep(2 * time.Second); memory = 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, 1, Options{}, func(s *fakeSlot) { s.start = 6 * time.Millisecond }, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-				good(t, p)
-				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-				defer cancel()
-				began := time.Now()
-				var wg sync.WaitGroup
-				var late error
-				wg.Go(func() { late = call(t, p, ctx, c.hook, "1") })
+			c.opt.Policy, c.opt.Probe = always, -1
+			bubble(t, c.opt, nil, func(w *world) {
+				time.Sleep(10 * time.Minute)
+				c.wear(w)
+				if st := w.status(); st.Generation != 2 || st.Restarts != 0 || st.State != hook.StateReady {
+					t.Errorf("got %+v", st)
+				}
+			})
+		})
+	}
+}
+
+// TestNeverCalledIsNotIdle keeps an instance that was never called, and one whose
+// replacement does not start.
+func TestNeverCalledIsNotIdle(t *testing.T) {
+	bubble(t, Options{Policy: always, IdleTime: time.Minute, MaxCalls: 1, Probe: -1}, nil, func(w *world) {
+		time.Sleep(time.Hour)
+		w.states("1:starting 1:ready")
+		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
+		w.works()
+		w.works()
+		w.states("2:starting 2:failed")
+		w.launcher.set(func() { w.launcher.fail = nil })
+		time.Sleep(time.Minute)
+		w.states("3:starting 3:ready 1:stopping 1:stopped")
+	})
+}
+
+func TestDrainAndClose(t *testing.T) {
+	bubble(t, Options{Policy: always, Drain: time.Minute}, nil, func(w *world) {
+		var calls sync.WaitGroup
+		for range 2 {
+			calls.Go(func() {
+				if err := w.call("sleep 10s"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		closed := make(chan error)
+		began := time.Now()
+		go func() { closed <- w.Close(w.t.Context()) }()
+		synctest.Wait()
+		w.fails("ok", hook.Unavailable, "stopping")
+		if err := <-closed; err != nil || time.Since(began) != 20*time.Second {
+			t.Errorf("closed after %v: %v", time.Since(began), err)
+		}
+		calls.Wait()
+		w.states("1:starting 1:ready 1:stopping 1:stopped")
+	})
+}
+
+// TestCloseKills skips to the kill when its context ends, whatever the pool does.
+func TestCloseKills(t *testing.T) {
+	for name, do := range map[string]func(w *world){
+		"ready":    func(*world) {},
+		"a call":   func(w *world) { go func() { _ = w.call("sleep 1h") }() },
+		"starting": func(w *world) { go func() { _ = w.Restart(w.t.Context(), "a test") }() },
+		"backoff":  func(w *world) { w.launcher.last().end(hook.Exit{Code: 1}) },
+		"failed": func(w *world) {
+			w.launcher.set(func() { w.launcher.fail = failing("SyntaxError") })
+			w.launcher.last().end(hook.Exit{Code: 1})
+			time.Sleep(time.Second)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, Options{Policy: always}, func(l *fakeLauncher) {
+				l.kind = func(f *fake) { f.stopping = time.Hour }
+			}, func(w *world) {
+				w.launcher.set(func() { w.launcher.start = time.Hour })
+				do(w)
 				synctest.Wait()
-				r, err := p.Call(t.Context(), hook.Call{Hook: "pid"})
-				if err != nil || string(r.Value) != fmt.Sprint(c.pid) {
-					t.Errorf("the next call: %s %v, want instance %d", r.Value, err, c.pid)
+				ctx, cancel := context.WithCancel(context.Background())
+				cancel()
+				if d := took(func() { _ = w.Close(ctx) }); d != 0 {
+					t.Errorf("took %v", d)
 				}
-				if after := time.Since(began) - 500*time.Millisecond; after != c.after {
-					t.Errorf("the next call was answered %v after the limit, want %v", after, c.after)
-				}
-				wg.Wait()
-				want(t, late, hook.Timeout)
+				w.stopErr = nil
 			})
 		})
 	}
 }
 
-// TestProbe asks an instance in doubt before another call gets its place.
-func TestProbe(t *testing.T) {
-	for name, c := range map[string]struct {
-		takes time.Duration
-		err   error
-		pid   int
-		after time.Duration
-	}{
-		"healthy":   {time.Second, nil, 1, time.Second},
-		"unhealthy": {time.Second, errors.New("ill"), 2, time.Second + time.Millisecond + staleWait},
-		"silent":    {time.Hour, nil, 2, probeLimit + time.Millisecond + staleWait},
-	} {
-		t.Run(name, func(t *testing.T) {
-			probe := func(ctx context.Context) error {
-				select {
-				case <-time.After(c.takes):
-					return c.err
-				case <-ctx.Done():
-					return ctx.Err()
-				}
+func TestHooks(t *testing.T) {
+	stamp := "a"
+	bubble(t, Options{Policy: always, Stamp: func() string { return stamp }}, nil, func(w *world) {
+		hooks := func() string {
+			s, err := w.Hooks(w.t.Context(), "")
+			if err != nil {
+				t.Fatal(err)
 			}
-			with := func(s *fakeSlot) {
-				s.start = time.Millisecond
-				s.kind = func(f *fake) { f.probe = probe }
-			}
-			bubble(t, 1, Options{Probe: true}, with, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-				good(t, p)
-				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-				defer cancel()
-				began := time.Now()
-				want(t, call(t, p, ctx, "second", "1"), hook.Timeout)
-				if took := time.Since(began); took != 100*time.Millisecond {
-					t.Errorf("the limit was told after %v", took)
-				}
-				began = time.Now()
-				r, err := p.Call(t.Context(), hook.Call{Hook: "pid"})
-				if err != nil || string(r.Value) != fmt.Sprint(c.pid) || time.Since(began) != c.after {
-					t.Errorf("the next call: %s %v after %v, want instance %d after %v", r.Value, err, time.Since(began), c.pid, c.after)
-				}
-			})
-		})
-	}
-}
-
-// TestProbeBusy gives an instance in doubt no further call, however many come: it
-// is replaced, unless it answers one of those that it has.
-func TestProbeBusy(t *testing.T) {
-	for name, c := range map[string]struct {
-		other string // runs beside the one that is late
-		early time.Duration
-		pid   string
-		after time.Duration // the limit of the one that is late
-	}{
-		"hangs":   {"", 0, "2", probeLimit + staleWait},
-		"answers": {"second", 0, "1", probeLimit},
-		"works":   {"long", 0, "2", probeLimit + staleWait},
-		"before":  {"second", time.Second, "2", probeLimit + staleWait}, // answered, but before the limit
-	} {
-		t.Run(name, func(t *testing.T) {
-			with := func(s *fakeSlot) {
-				s.takes = 3
-				s.kind = func(f *fake) {
-					if f.pid == 1 {
-						f.probe = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-					}
-				}
-			}
-			bubble(t, 1, Options{Probe: true, Concurrency: 3}, with, func(t *testing.T, p *Pool, slots []*fakeSlot) {
-				var wg sync.WaitGroup
-				if c.other != "" {
-					wg.Go(func() {
-						if err := call(t, p, t.Context(), c.other, "1"); err != nil {
-							t.Errorf("the other call: %v", err)
-						}
-					})
-					synctest.Wait()
-				}
-				time.Sleep(c.early)
-				late := func() {
-					ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-					defer cancel()
-					want(t, call(t, p, ctx, "second", "1"), hook.Timeout)
-				}
-				late()
-				began := time.Now()
-				if e := want(t, call(t, p, timed(t, 50*time.Millisecond), "echo", "1"), hook.Timeout); e.Begun {
-					t.Error("a call was sent to an instance in doubt")
-				}
-				r, err := p.Call(t.Context(), hook.Call{Hook: "pid"})
-				if err != nil || string(r.Value) != c.pid || time.Since(began) != c.after {
-					t.Errorf("the next call: %s %v after %v, want instance %s after %v", r.Value, err, time.Since(began), c.pid, c.after)
-				}
-				wg.Wait()
-			})
-		})
-	}
-}
-
-// TestWholeLimit tells the limit that a call had, not what an instance saw of it.
-func TestWholeLimit(t *testing.T) {
-	with := func(s *fakeSlot) { s.start = 700 * time.Millisecond }
-	bubble(t, 1, Options{}, with, func(t *testing.T, p *Pool, _ []*fakeSlot) {
-		e := want(t, call(t, p, timed(t, time.Second), "second", "1"), hook.Timeout)
-		if !e.Begun || e.Hook != "second" || e.Error() != "no result within 1s" {
-			t.Errorf("got %v", e)
+			return s.Hooks[0].Name
 		}
-		e = want(t, call(t, p, timed(t, 300*time.Millisecond), "second", "1"), hook.Timeout)
-		if e.Error() != "no result within 300ms" {
-			t.Errorf("got %v", e)
+		if got := hooks(); got != "hook1" {
+			t.Errorf("got %s", got)
+		}
+		w.fails("crash", hook.Crash, "")
+		w.works()
+		go func() { _ = w.call("sleep 1m") }()
+		synctest.Wait()
+		if d := took(func() { _ = hooks() }); d != 0 { // of the same files: a busy worker is not asked
+			t.Errorf("took %v", d)
+		}
+		if _, err := w.Hooks(w.t.Context(), "nosuch"); hook.AsError(err).Reason != "no-hook" {
+			t.Errorf("got %v", err)
+		}
+		if err := w.Restart(w.t.Context(), ""); err != nil {
+			t.Error(err)
+		}
+		if got := hooks(); got != "hook3" {
+			t.Errorf("got %s", got)
 		}
 	})
 }
 
-// timed is a context with a limit.
-func timed(t *testing.T, limit time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	t.Cleanup(cancel)
-	return ctx
+func TestEvents(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		events := w.Events(w.t.Context())
+		w.fails("crash", hook.Crash, "")
+		w.works()
+		var got []hook.State
+		for e, err := range events {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, e.To); len(got) == 2 {
+				break
+			}
+		}
+		if got[0] != hook.StateStarting || got[1] != hook.StateReady {
+			t.Errorf("got %v", got)
+		}
+	})
 }
 
-// TestNoSlots is a mistake in the program.
-func TestNoSlots(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("a pool without slots was made")
+func TestRecover(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		if d := took(func() {
+			if err := w.Recover(w.t.Context()); err != nil {
+				t.Error(err)
+			}
+		}); d != 0 || w.status().Generation != 2 {
+			t.Errorf("took %v, %+v", d, w.status())
 		}
-	}()
-	New(nil, Options{})
+	})
 }

@@ -2,36 +2,21 @@ package pool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// NoPlace is what a wait that was too long waited for, in a [*hook.LimitError].
-const NoPlace = "no instance was free"
+// noWorker is what a wait that took too long waited for.
+const noWorker = "no worker was free"
 
-// FullError says that no more calls may wait.
-type FullError struct {
-	// Waiting is how many do.
-	Waiting int
-}
-
-// Error says how many wait.
-func (e *FullError) Error() string {
-	if e.Waiting == 1 {
-		return "the queue is full: 1 call waits"
-	}
-	return fmt.Sprintf("the queue is full: %d calls wait", e.Waiting)
-}
-
-// waiter is one call or lease that waits for a place. It is in the queue until
-// it is granted one, or an error, or withdraws.
+// waiter is one call that waits for a place. It is in the queue until it is granted
+// an instance or an error, or leaves.
 type waiter struct {
 	hook    string
-	granted chan struct{} // has a token once at or err is set
-	at      place
+	granted chan struct{} // has a token once inst or err is set
+	inst    *instance
 	err     *hook.Error
 	timer   *time.Timer // of the limit on waiting; nil until one is needed
 
@@ -40,40 +25,34 @@ type waiter struct {
 }
 
 // grant ends a wait. The waiter has left the queue.
-func (w *waiter) grant(at place, err *hook.Error) {
-	w.at, w.err = at, err
+func (w *waiter) grant(g *instance, err *hook.Error) {
+	w.inst, w.err = g, err
 	w.granted <- struct{}{}
 }
 
-// queue is a list of waiters, the one that waits longest first.
+// queue is a list of waiters, the longest waiting first.
 type queue struct {
 	first, last *waiter
 	len         int
 }
 
-func (q *queue) push(w *waiter) {
-	w.prev, w.next, w.queued = q.last, nil, true
-	if q.last == nil {
+// push adds a waiter at the end, or at the front.
+func (q *queue) push(w *waiter, front bool) {
+	w.queued = true
+	q.len++
+	switch {
+	case q.first == nil:
+		q.first, q.last = w, w
+	case front:
+		w.next, q.first.prev = q.first, w
 		q.first = w
-	} else {
-		q.last.next = w
-	}
-	q.last = w
-	q.len++
-}
-
-func (q *queue) pushFront(w *waiter) {
-	w.prev, w.next, w.queued = nil, q.first, true
-	if q.first == nil {
+	default:
+		w.prev, q.last.next = q.last, w
 		q.last = w
-	} else {
-		q.first.prev = w
 	}
-	q.first = w
-	q.len++
 }
 
-// pop removes the first of a queue that is not empty.
+// pop removes the first waiter. The queue is not empty.
 func (q *queue) pop() *waiter {
 	w := q.first
 	q.remove(w)
@@ -95,89 +74,82 @@ func (q *queue) remove(w *waiter) {
 	q.len--
 }
 
-// enqueue adds a waiter. Slots that gave up are asked again.
-func (p *Pool) enqueue(hookName string, front bool) *waiter {
-	w := p.spare.Get().(*waiter)
-	w.hook = hookName
-	if front {
-		p.queue.pushFront(w)
-	} else {
-		p.queue.push(w)
+// acquire returns an instance with a place taken in it, at once or after waiting. A
+// call that is retried has entered already and waits in front. It sets since, if it
+// is zero, when it has to wait.
+func (p *Pool) acquire(ctx context.Context, hookName string, retry bool, since *time.Time) (*instance, *hook.Error) {
+	p.mu.Lock()
+	if !retry {
+		p.active++
 	}
-	for _, s := range p.slots {
-		if s.current == nil {
-			p.fill(s)
+	switch {
+	case ctx.Err() != nil:
+		return nil, p.reject(hook.Ended(ctx, hookName, noWorker, time.Now(), false))
+	case p.isClosed() || p.draining && !retry:
+		return nil, p.reject(stoppingError(hookName))
+	}
+	if p.queue.len == 0 {
+		if g := p.take(); g != nil {
+			p.mu.Unlock()
+			return g, nil
 		}
 	}
-	return w
-}
-
-// wait waits for a place until ctx ends or the limit is reached. It notes since
-// when, unless the call has waited before.
-func (p *Pool) wait(ctx context.Context, w *waiter, since *time.Time) (place, *hook.Error) {
+	if p.queue.len >= p.opt.Queue && !retry {
+		return nil, p.reject(p.explain(fullError(hookName, p.queue.len)))
+	}
+	w := p.spare.Get().(*waiter)
+	w.hook = hookName
+	p.queue.push(w, retry)
+	for _, one := range p.workers {
+		one.want()
+	}
+	p.mu.Unlock()
 	if since.IsZero() {
 		*since = time.Now()
 	}
-	began := *since
+	return p.wait(ctx, w, *since)
+}
+
+// reject lets a call leave that found no place, and releases the lock.
+func (p *Pool) reject(e *hook.Error) *hook.Error {
+	p.leave()
+	p.mu.Unlock()
+	return e
+}
+
+// wait waits for a place until ctx ends or the limit on waiting is reached.
+func (p *Pool) wait(ctx context.Context, w *waiter, since time.Time) (*instance, *hook.Error) {
+	defer p.reuse(w)
 	var over *hook.Error
 	select {
 	case <-w.granted:
 	case <-ctx.Done():
-		over = hook.Ended(ctx, w.hook, NoPlace, began, false)
+		over = hook.Ended(ctx, w.hook, noWorker, since, false)
 	case <-w.limit(p.opt.QueueTimeout):
-		over = unavailable(w.hook, &hook.LimitError{What: NoPlace, Limit: p.opt.QueueTimeout})
+		over = queueTimeoutError(w.hook, p.opt.QueueTimeout)
 	}
-	if over != nil && !p.withdraw(w) {
-		over = nil
+	if over != nil {
+		p.mu.Lock()
+		if w.queued {
+			p.queue.remove(w)
+			return nil, p.reject(p.explain(over))
+		}
+		p.mu.Unlock()
 		<-w.granted // it is there
 	}
-	at, err, name := w.at, w.err, w.hook
-	p.reuse(w)
-	switch {
-	case over != nil:
-		return place{}, over
-	case err != nil:
+	if w.err != nil {
 		p.mu.Lock()
-		return place{}, p.refuse(err)
-	case ctx.Err() != nil:
+		return nil, p.reject(w.err)
+	}
+	if ctx.Err() != nil {
 		p.mu.Lock()
-		p.release(at, verdict{})
-		return place{}, p.refuse(hook.Ended(ctx, name, NoPlace, began, false))
+		p.release(w.inst, outcome{})
+		return nil, p.reject(hook.Ended(ctx, w.hook, noWorker, since, false))
 	}
-	return at, nil
+	return w.inst, nil
 }
 
-// whole makes the limit that an error tells that of the call, waiting included:
-// an instance knows only what was left of it.
-func whole(ctx context.Context, err error, waited time.Time) error {
-	e, ok := err.(*hook.Error)
-	if waited.IsZero() || !ok || e.Kind != hook.Timeout {
-		return err
-	}
-	limit, ok := e.Err.(*hook.LimitError)
-	if _, bounded := ctx.Deadline(); !ok || !bounded {
-		return err
-	}
-	own := *e
-	own.Err = hook.Ended(ctx, e.Hook, limit.What, waited, e.Begun).Err
-	return &own
-}
-
-// withdraw takes a waiter out of the queue and lets its call go; false when it
-// was granted something before.
-func (p *Pool) withdraw(w *waiter) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !w.queued {
-		return false
-	}
-	p.queue.remove(w)
-	p.failed++
-	p.leave()
-	return true
-}
-
-// limit ticks when the limit is reached, never without one.
+// limit ticks when the limit on waiting is reached; without a limit, never.
 func (w *waiter) limit(d time.Duration) <-chan time.Time {
 	switch {
 	case d <= 0:
@@ -190,22 +162,55 @@ func (w *waiter) limit(d time.Duration) <-chan time.Time {
 	return w.timer.C
 }
 
-// reuse keeps a waiter that nobody refers to for another wait.
+// reuse keeps a waiter for another wait.
 func (p *Pool) reuse(w *waiter) {
 	if w.timer != nil {
 		w.timer.Stop()
 	}
-	w.at, w.err, w.hook = place{}, nil, ""
+	w.inst, w.err, w.hook = nil, nil, ""
 	p.spare.Put(w)
 }
 
-// gaveUp tells one who waits why a slot gave up.
-func gaveUp(hookName string, err error) *hook.Error {
-	var e *hook.Error
-	if !errors.As(err, &e) {
-		return unavailable(hookName, err)
+// failWaiting fails the calls that wait with err, unless a worker may still take
+// them. p.mu is held.
+func (p *Pool) failWaiting(err error) {
+	for _, w := range p.workers {
+		if w.hopeful() {
+			return
+		}
 	}
-	own := *e
-	own.Hook, own.Begun = hookName, false
-	return &own
+	for p.queue.len > 0 {
+		w := p.queue.pop()
+		w.grant(nil, forCall(w.hook, err))
+	}
+}
+
+// explain adds to the error of a call that found no place why no worker is ready, if
+// that is why. p.mu is held.
+func (p *Pool) explain(e *hook.Error) *hook.Error {
+	w := p.absent()
+	if w == nil || e.Kind == hook.Canceled {
+		return e
+	}
+	own := withCause(e, w.cause)
+	own.Err = fmt.Errorf("%w: %w; %s", e.Err, w.cause, w.whenRestarted())
+	if e.Reason == reasonFull || e.Reason == reasonQueueTimeout { // more workers would not help
+		own.Hints = e.Hints[:1]
+	}
+	return own
+}
+
+// absent returns the worker that restarts next if none takes calls and one has
+// failed; else nil. p.mu is held.
+func (p *Pool) absent() *worker {
+	var next *worker
+	for _, w := range p.workers {
+		switch {
+		case w.state.Takes():
+			return nil
+		case w.cause != nil && (next == nil || w.nextStart.Before(next.nextStart)):
+			next = w
+		}
+	}
+	return next
 }

@@ -1,0 +1,110 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// The reasons of the errors that a pool itself makes.
+const (
+	reasonStopping     = "stopping"
+	reasonFull         = "queue-full"
+	reasonQueueTimeout = "queue-timeout"
+	reasonGaveUp       = "gave-up"
+	reasonStopped      = "stopped"
+	reasonBackoff      = "backoff"
+	reasonStartFailed  = "start-failed"
+)
+
+func stoppingError(hookName string) *hook.Error {
+	return &hook.Error{Kind: hook.Unavailable, Reason: reasonStopping, Hook: hookName, Err: errors.New("the plugin is stopping")}
+}
+
+func fullError(hookName string, waiting int) *hook.Error {
+	calls := fmt.Sprintf("%d calls are", waiting)
+	if waiting == 1 {
+		calls = "1 call is"
+	}
+	return &hook.Error{
+		Kind: hook.Unavailable, Reason: reasonFull, Hook: hookName,
+		Err:   fmt.Errorf("the queue is full: %s waiting", calls),
+		Hints: []string{"raise --queue to let more calls wait", "raise --workers or --concurrency to run more calls at once"},
+	}
+}
+
+func queueTimeoutError(hookName string, limit time.Duration) *hook.Error {
+	return &hook.Error{
+		Kind: hook.Unavailable, Reason: reasonQueueTimeout, Hook: hookName,
+		Err:   &hook.LimitError{What: noWorker, Limit: limit},
+		Hints: []string{"raise --queue-timeout to let calls wait longer", "raise --workers or --concurrency to run more calls at once"},
+	}
+}
+
+// gaveUpError is the answer to calls once the failure limit is reached. It carries all
+// that is known of the last failure.
+func gaveUpError(failures int, last error) *hook.Error {
+	times := fmt.Sprintf("%d times in a row", failures)
+	if failures == 1 {
+		times = "once"
+	}
+	e := &hook.Error{Kind: hook.Unavailable, Reason: reasonGaveUp}
+	e = withCause(e, last)
+	e.Err = fmt.Errorf("the plugin failed %s; giving up: %w", times, last)
+	return e
+}
+
+// withCause returns a copy of e with what another error knows of a failure.
+func withCause(e *hook.Error, err error) *hook.Error {
+	own := *e
+	if cause := (*hook.Error)(nil); errors.As(err, &cause) {
+		own.Python, own.At, own.Exit, own.Tried = cause.Python, cause.At, cause.Exit, cause.Tried
+	}
+	return &own
+}
+
+// forCall returns err as the error of a call that was not made.
+func forCall(hookName string, err error) *hook.Error {
+	own := *hook.AsError(err)
+	own.Hook, own.Begun = hookName, false
+	return &own
+}
+
+// retriedError is a failed start, for calls that come while it is retried by itself. A
+// bootstrap call that failed is no error of the call that waits.
+func retriedError(err error, when string) *hook.Error {
+	e := hook.AsError(err)
+	own := *e
+	if own.Err == nil {
+		own.Err = errors.New(e.Error())
+	}
+	if e.Hook != "" {
+		own.Kind, own.Err = hook.Start, fmt.Errorf("%s, called after each start: %w", e.Hook, own.Err)
+	}
+	if own.Reason == "" {
+		own.Reason = reasonStartFailed
+	}
+	own.Hints = append(append([]string(nil), e.Hints...), when+", or at once when it is called after its files changed")
+	return &own
+}
+
+// exitOf is how the process ended that an error is about, nil for none.
+func exitOf(err error) *hook.Exit {
+	if e := (*hook.Error)(nil); errors.As(err, &e) {
+		return e.Exit
+	}
+	return nil
+}
+
+// reasonOf is an error as an event's reason: one line, after the hook that failed, if
+// one did.
+func reasonOf(err error) string {
+	reason, _, _ := strings.Cut(err.Error(), "\n")
+	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Hook != "" {
+		reason = e.Hook + ": " + reason
+	}
+	return reason
+}

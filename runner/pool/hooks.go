@@ -1,0 +1,68 @@
+package pool
+
+import (
+	"context"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// description is what one instance said of its hooks.
+type description struct {
+	by     *instance // nil: nobody
+	schema schema.Schema
+}
+
+// Hooks describes the hooks. With a name it returns that one alone, with its template.
+// It waits for a worker as a call does, unless it is known what a worker would say:
+// then it does not matter that all are busy.
+func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
+	d, err := p.describe(ctx)
+	if err != nil || name == "" {
+		return d.schema, err
+	}
+	if t, ok := d.by.Instance.(templater); ok {
+		return t.Hook(ctx, name)
+	}
+	var known []string
+	for _, h := range d.schema.Hooks {
+		if h.Name == name {
+			h.Template = schema.Template(h)
+			return schema.Schema{Hooks: []schema.Hook{h}}, nil
+		}
+		known = append(known, h.Name)
+	}
+	return schema.Schema{}, &hook.Error{Kind: hook.Request, Reason: "no-hook", Hook: name, Err: &schema.NoHookError{Hook: name, Known: known}}
+}
+
+// templater is an instance that resolves names of hooks itself.
+type templater interface {
+	Hook(ctx context.Context, name string) (schema.Schema, error)
+}
+
+func (p *Pool) describe(ctx context.Context) (description, error) {
+	p.mu.Lock()
+	d := p.description
+	for _, w := range p.workers {
+		if g := w.serving; d.by != nil && g != nil && (g == d.by || g.stamp != "" && g.stamp == d.by.stamp) {
+			p.mu.Unlock()
+			return d, nil
+		}
+	}
+	p.mu.Unlock()
+	g, herr := p.acquire(ctx, "", false, new(time.Time))
+	if herr != nil {
+		return d, herr
+	}
+	defer p.finishUncounted(g)
+	sch, err := g.Describe(ctx)
+	if err != nil {
+		return d, err
+	}
+	d = description{by: g, schema: sch}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.description = d
+	return d, nil
+}

@@ -1,0 +1,197 @@
+package pool
+
+import (
+	"context"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// afterCall is how long after its last call a transport may still kill an instance
+// because of that call: it lets the other calls of the instance end first.
+const afterCall = 10 * time.Second
+
+// instance is one process of a worker: its launcher's instance and what the pool knows
+// of it.
+type instance struct {
+	hook.Instance // nil until it has started
+	worker        *worker
+	generation    int
+	stamp         string // of the plugin's files when it was started
+	places        int    // how many calls it takes at once
+	ready         time.Time
+
+	// Protected by the pool's mu.
+	replayed     int // how many of the pool's replays it has made
+	running      int
+	begun        uint64 // calls that were ever begun
+	calls        uint64 // calls that ended
+	answered     uint64
+	doubts       int  // calls that may have left it hanging, as is being probed
+	lost         bool // takes no more calls
+	crashed      bool // a call saw its exit
+	unresponsive bool // is asked nothing any more
+	lastCall     time.Time
+	idle         chan struct{} // closed when no call runs; nil until that is awaited
+	recycle      recycling
+}
+
+// stats count calls.
+type stats struct {
+	calls, failed uint64
+}
+
+// take takes a place in the worker with the fewest calls, of several in the one used
+// last, so that idle ones stay idle. It returns nil if no place is free. p.mu is held.
+func (p *Pool) take() *instance {
+	for {
+		var best *instance
+		for _, w := range p.workers {
+			if g := w.current; g != nil && g.free() && (best == nil || g.before(best)) {
+				best = g
+			}
+		}
+		if best == nil || best.enter() {
+			return best
+		}
+	}
+}
+
+// free reports whether the instance takes another call. p.mu is held.
+func (g *instance) free() bool { return g.running < g.places && g.doubts == 0 }
+
+// before reports whether a call rather goes to g than to another. p.mu is held.
+func (g *instance) before(other *instance) bool {
+	if g.running != other.running {
+		return g.running < other.running
+	}
+	return g.worker.used > other.worker.used
+}
+
+// enter takes a place. It fails if the process has exited. p.mu is held.
+func (g *instance) enter() bool {
+	if isClosed(g.Done()) {
+		g.lose()
+		return false
+	}
+	g.running++
+	g.begun++
+	return true
+}
+
+// lose makes the instance take no more calls. p.mu is held.
+func (g *instance) lose() {
+	g.lost = true
+	if g.worker.current == g {
+		g.worker.current = nil
+		g.worker.want()
+	}
+}
+
+// finish ends a call in a place, and releases the place.
+func (p *Pool) finish(g *instance, o outcome, retry bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !retry {
+		p.count(g, o)
+		p.leave()
+	}
+	if !retry && o.doubt && p.opt.ProbeAfterTimeout && !g.lost && !p.isClosed() {
+		p.checkDoubt(g, o)
+		return
+	}
+	p.release(g, o)
+}
+
+// finishUncounted releases a place that was not taken for a call.
+func (p *Pool) finishUncounted(g *instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leave()
+	p.release(g, outcome{})
+}
+
+// count counts a call that ended in an instance. p.mu is held.
+func (p *Pool) count(g *instance, o outcome) {
+	p.stats.calls++
+	g.worker.used = p.stats.calls
+	g.calls++
+	if o.answered {
+		g.answered++
+	}
+	if o.failed {
+		p.stats.failed++
+	}
+	if r := &g.recycle; r.maxCalls > 0 && g.calls >= r.maxCalls {
+		g.worker.signal()
+	}
+}
+
+// countRejected counts a call that no worker took.
+func (p *Pool) countRejected() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.calls++
+	p.stats.failed++
+}
+
+// leave lets a call go that was let in. p.mu is held.
+func (p *Pool) leave() {
+	p.active--
+	p.checkDrained()
+}
+
+// checkDoubt probes an instance that may hang, before it gets another call. It may be
+// kept if it has answered another call meanwhile: then it has no thread free for the
+// probe. p.mu is held.
+func (p *Pool) checkDoubt(g *instance, o outcome) {
+	g.doubts++
+	answered := g.answered
+	p.running.Go(func() { // ends within the limit
+		ctx, cancel := context.WithTimeout(p.ctx, p.opt.ProbeTimeout)
+		defer cancel()
+		err := g.Probe(ctx)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		g.doubts--
+		busy := ctx.Err() != nil && g.answered != answered
+		o := o
+		o.lost = err != nil && !busy
+		p.release(g, o)
+	})
+}
+
+// release releases a place, and hands it to the call that waits longest. p.mu is held.
+func (p *Pool) release(g *instance, o outcome) {
+	exited := isClosed(g.Done())
+	g.crashed = g.crashed || o.crashed || exited
+	if g.running--; g.running == 0 {
+		g.lastCall = time.Now()
+		if g.idle != nil {
+			closeOnce(g.idle)
+		}
+	}
+	if o.lost || exited {
+		g.lose()
+	}
+	p.hand(g)
+}
+
+// hand hands the free places of an instance to calls that wait. No other instance has
+// a free place, or none would wait. p.mu is held.
+func (p *Pool) hand(g *instance) {
+	for p.queue.len > 0 && g.worker.current == g && g.free() && g.enter() {
+		p.queue.pop().grant(g, nil)
+	}
+}
+
+// diedInCall reports whether the instance exited because of a call. Not every call
+// sees the exit: when one timed out, the transport may kill the instance later, when
+// its other calls have ended; a probe that was missed may be the reason, too. p.mu is
+// held.
+func (g *instance) diedInCall(exit hook.Exit, probed bool) bool {
+	if g.running > 0 || g.crashed {
+		return true
+	}
+	return exit.Stopped && !probed && !g.lastCall.IsZero() && time.Since(g.lastCall) <= afterCall
+}

@@ -1,0 +1,139 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// Restart says after which exits a worker is restarted. The zero value is [No].
+type Restart uint8
+
+// The restart policies.
+const (
+	No        Restart = iota // never
+	OnFailure                // except after exit code 0 while no call was running
+	Always                   // after every exit that was not requested
+)
+
+var restartNames = []string{No: "no", OnFailure: "on-failure", Always: "always"}
+
+// String is the policy's name in flags and manifests, such as "on-failure".
+func (r Restart) String() string { return restartNames[r] }
+
+// ParseRestart returns the policy with that name.
+func ParseRestart(name string) (Restart, error) {
+	i := slices.Index(restartNames, name)
+	if i < 0 {
+		return No, fmt.Errorf("restart policy %q, want no, on-failure or always", name)
+	}
+	return Restart(i), nil
+}
+
+// Policy says when a worker is restarted. In the zero value Restart is [No]; the
+// other fields have the defaults that they name.
+type Policy struct {
+	Restart Restart
+	// Backoff is the delay after the first failure in a row, 0: 1 s. It doubles with
+	// each further failure, up to BackoffMax, 0: 60 s. Up to 25 % is added at random,
+	// within BackoffMax.
+	Backoff, BackoffMax time.Duration
+	// HealthyAfter is how long a worker must have been ready to reset the failure
+	// count; 0: 10 s.
+	HealthyAfter time.Duration
+	// MaxFailures is the number of failures in a row after which the worker is given
+	// up; 0: never.
+	MaxFailures int
+}
+
+// withDefaults fills in the defaults.
+func (p Policy) withDefaults() Policy {
+	p.Backoff = positiveOr(p.Backoff, time.Second)
+	p.BackoffMax = max(positiveOr(p.BackoffMax, time.Minute), p.Backoff)
+	p.HealthyAfter = positiveOr(p.HealthyAfter, 10*time.Second)
+	return p
+}
+
+func positiveOr(d, fallback time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return fallback
+}
+
+// ending is how a start or a run of a worker ended.
+type ending struct {
+	startFailed bool
+	permanent   bool          // the start fails again until the plugin changes
+	duringCall  bool          // a call was the cause
+	clean       bool          // exit code 0
+	ready       time.Duration // how long it was ready
+}
+
+// action is what follows an ending.
+type action uint8
+
+const (
+	restartNow  action = iota
+	backOff            // restart after a delay
+	giveUp             // something is wrong, and nothing is started until somebody asks
+	stayStopped        // nothing is wrong, and nothing is started until somebody asks
+)
+
+// next decides what follows an ending after so many failures in a row, and returns
+// the new number of failures. An exit during a call restarts at once and does not
+// count: its caller paces it. The random number is from 0 up to 1.
+func (p Policy) next(e ending, failures int, random float64) (action, time.Duration, int) {
+	if e.ready >= p.HealthyAfter {
+		failures = 0
+	}
+	switch {
+	case e.clean && !e.duringCall && p.Restart != Always:
+		return stayStopped, 0, failures
+	case e.duringCall && p.Restart != No:
+		return restartNow, 0, failures
+	}
+	failures++
+	if e.permanent || p.Restart == No || p.MaxFailures > 0 && failures >= p.MaxFailures {
+		return giveUp, 0, failures
+	}
+	return backOff, p.delay(failures, random), failures
+}
+
+// delay is the back-off after so many failures in a row.
+func (p Policy) delay(failures int, random float64) time.Duration {
+	d := p.Backoff
+	for range failures - 1 {
+		if d >= p.BackoffMax/2 {
+			d = p.BackoffMax // and so it never overflows
+			break
+		}
+		d *= 2
+	}
+	return min(d+time.Duration(random*float64(d)/4), p.BackoffMax)
+}
+
+// permanentExceptions are raised by an import that fails the same way every time.
+var permanentExceptions = []string{"SyntaxError", "IndentationError", "TabError", "ImportError", "ModuleNotFoundError"}
+
+// Permanent reports whether a start that failed with err fails again until the plugin
+// changes, as far as the error itself shows: its source cannot be read, imports what
+// does not exist, or lacks a hook that a bootstrap call names; or no Python can run it.
+func Permanent(err error) bool {
+	var e *hook.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Kind {
+	case hook.Request:
+		return true
+	case hook.Interpreter:
+		return e.Exit == nil // one that exited may do better
+	case hook.Start:
+		return e.Python != nil && slices.Contains(permanentExceptions, e.Python.Type)
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package pool
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// TestPolicy holds what follows each ending under each policy.
+func TestPolicy(t *testing.T) {
+	long := 10 * time.Second
+	for name, c := range map[string]struct {
+		policy   Policy
+		ending   ending
+		before   int
+		want     action
+		delay    time.Duration
+		failures int
+	}{
+		"exit during a call":             {Policy{Restart: Always}, ending{duringCall: true}, 4, restartNow, 0, 4},
+		"exit during a call, long ready": {Policy{Restart: Always}, ending{duringCall: true, ready: long}, 4, restartNow, 0, 0},
+		"exit during a call, on-failure": {Policy{Restart: OnFailure}, ending{duringCall: true, clean: true}, 0, restartNow, 0, 0},
+		"exit during a call, no":         {Policy{}, ending{duringCall: true}, 0, giveUp, 0, 1},
+		"idle exit":                      {Policy{Restart: Always}, ending{}, 0, backOff, time.Second, 1},
+		"second idle exit":               {Policy{Restart: Always}, ending{}, 1, backOff, 2 * time.Second, 2},
+		"idle exit, long ready":          {Policy{Restart: Always}, ending{ready: long}, 5, backOff, time.Second, 1},
+		"idle exit, almost long ready":   {Policy{Restart: Always}, ending{ready: long - 1}, 5, backOff, 32 * time.Second, 6},
+		"idle exit, no":                  {Policy{}, ending{}, 0, giveUp, 0, 1},
+		"clean exit, always":             {Policy{Restart: Always}, ending{clean: true}, 0, backOff, time.Second, 1},
+		"clean exit, on-failure":         {Policy{Restart: OnFailure}, ending{clean: true}, 3, stayStopped, 0, 3},
+		"clean exit, no":                 {Policy{}, ending{clean: true}, 0, stayStopped, 0, 0},
+		"failed start":                   {Policy{Restart: Always}, ending{startFailed: true}, 0, backOff, time.Second, 1},
+		"permanent failure":              {Policy{Restart: Always}, ending{startFailed: true, permanent: true}, 0, giveUp, 0, 1},
+		"the last of the budget":         {Policy{Restart: Always, MaxFailures: 5}, ending{startFailed: true}, 4, giveUp, 0, 5},
+		"before the last":                {Policy{Restart: Always, MaxFailures: 5}, ending{}, 3, backOff, 8 * time.Second, 4},
+		"the cap":                        {Policy{Restart: Always}, ending{}, 1 << 40, backOff, time.Minute, 1<<40 + 1},
+	} {
+		got, delay, failures := c.policy.withDefaults().next(c.ending, c.before, 0)
+		if got != c.want || delay != c.delay || failures != c.failures {
+			t.Errorf("%s: got %v, %v, %d; want %v, %v, %d", name, got, delay, failures, c.want, c.delay, c.failures)
+		}
+	}
+}
+
+// TestJitter holds that chance adds up to a quarter, within the cap.
+func TestJitter(t *testing.T) {
+	p := Policy{Backoff: 4 * time.Second, BackoffMax: 18 * time.Second}.withDefaults()
+	for failures, want := range []time.Duration{0, 5 * time.Second, 10 * time.Second, 18 * time.Second} {
+		if got := p.delay(max(1, failures), 1); failures > 0 && got != want {
+			t.Errorf("after %d failures: got %v, want %v", failures, got, want)
+		}
+	}
+}
+
+func TestRestartNames(t *testing.T) {
+	for _, r := range []Restart{No, OnFailure, Always} {
+		if got, err := ParseRestart(r.String()); err != nil || got != r {
+			t.Errorf("%v: got %v, %v", r, got, err)
+		}
+	}
+	if _, err := ParseRestart("sometimes"); err == nil {
+		t.Error("an unknown policy was accepted")
+	}
+}
+
+func TestPermanent(t *testing.T) {
+	raised := func(kind string) *hook.Error { return &hook.Error{Kind: hook.Start, Python: &hook.Raised{Type: kind}} }
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{raised("SyntaxError"), true}, {raised("ModuleNotFoundError"), true}, {raised("OSError"), false},
+		{&hook.Error{Kind: hook.Request}, true},
+		{&hook.Error{Kind: hook.Interpreter}, true}, {&hook.Error{Kind: hook.Interpreter, Exit: &hook.Exit{}}, false},
+		{&hook.Error{Kind: hook.Start}, false}, {&hook.Error{Kind: hook.Timeout}, false}, {errors.New("other"), false},
+	} {
+		if got := Permanent(c.err); got != c.want {
+			t.Errorf("%+v: got %v", c.err, got)
+		}
+	}
+}
+
+// TestOutcomes holds what follows from each kind of error for the instance.
+func TestOutcomes(t *testing.T) {
+	for _, k := range hook.Kinds() {
+		if _, ok := outcomes[k]; !ok {
+			t.Errorf("%v has no outcome", k)
+		}
+		for _, begun := range []bool{false, true} {
+			o := outcomeOf(&hook.Error{Kind: k, Begun: begun})
+			if begun && o.retry || !begun && o.doubt || !o.failed {
+				t.Errorf("%v, begun %v: got %+v", k, begun, o)
+			}
+		}
+	}
+	if o := outcomeOf(nil); o != (outcome{answered: true}) {
+		t.Errorf("success: got %+v", o)
+	}
+}

@@ -1,0 +1,66 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// replay makes a call in every worker, now and after every start, in the order of the
+// replays. The result is that of the first worker. If it fails there, nothing is
+// replayed. Else it stands: an instance in which it fails is replaced, and the error
+// says why that failed.
+func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
+	if c.Replay = false; c.Input != nil {
+		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook,
+			Err: errors.New("a call with a stream of input cannot be replayed")}
+	}
+	p.replaying.Lock()
+	defer p.replaying.Unlock()
+	g, herr := p.acquire(ctx, c.Hook, false, new(time.Time))
+	if herr != nil {
+		p.countRejected()
+		return hook.Result{}, herr
+	}
+	r, _, err := p.callIn(ctx, g, c, false)
+	if err != nil {
+		return r, err
+	}
+	c.Emit = func(hook.Item) error { return nil }
+	p.mu.Lock()
+	p.replays = append(p.replays, c)
+	g.replayed = len(p.replays)
+	var others []*instance
+	for _, w := range p.workers {
+		for _, other := range []*instance{w.serving, w.sealed} {
+			if other != nil && other.replayed < len(p.replays) {
+				other.replayed = len(p.replays)
+				other.running++ // it is busy, however many places it has
+				others = append(others, other)
+			}
+		}
+	}
+	p.mu.Unlock()
+	for _, other := range others {
+		if late := p.replayIn(context.WithoutCancel(ctx), other, c); err == nil {
+			err = late
+		}
+	}
+	return r, err
+}
+
+// replayIn makes a replay in an instance that was ready before, and replaces the
+// instance if it fails.
+func (p *Pool) replayIn(ctx context.Context, g *instance, c hook.Call) error {
+	err := p.callWithin(ctx, g, c)
+	p.mu.Lock()
+	p.release(g, outcome{})
+	current := g.worker.serving == g || g.worker.sealed == g
+	p.mu.Unlock()
+	if err == nil || !current { // what replaces it makes the call
+		return nil
+	}
+	return g.worker.replace(ctx, "it failed to make a call that is replayed")
+}

@@ -1,0 +1,111 @@
+package runner
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/pool"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/pyworker"
+)
+
+// leastDrain is how long the calls of a worker that is replaced may go on at least.
+const leastDrain = 2 * time.Minute
+
+// Start starts the plugin and keeps it alive as [Opened.KeepSettings] say. It returns
+// when the first worker is ready. The error is that of the first start, which is not
+// retried: of the kinds Interpreter, Start, Handshake, Unhealthy, Internal and
+// Canceled, or those of a call if a bootstrap call failed. Nothing is left then.
+func (o *Opened) Start(ctx context.Context) (*Pool, error) {
+	l := &launcher{Launcher: o.newLauncher(o.keep.Preload), opened: o, living: map[string]*grpcplugin.Instance{}}
+	if o.keep.Note != nil {
+		for _, text := range []string{o.lacks, o.keep.tooMany()} {
+			if text != "" {
+				o.keep.Note(text)
+			}
+		}
+	}
+	k, t := o.keep, o.settings.Timeouts
+	opt := pool.Options{
+		Workers: k.Workers, Concurrency: k.Concurrency, Queue: k.Queue, QueueTimeout: k.QueueTimeout,
+		Policy: k.policy(), Patient: k.Patient,
+		Bootstrap: o.Bootstrap(), Shutdown: o.Shutdown(), CallTimeout: t.Call,
+		ProbeTimeout: t.Probe, Drain: max(t.Call, leastDrain),
+		MaxCalls: k.MaxCalls, MaxAge: k.MaxAge, IdleTime: k.IdleTime,
+		MaxMemory: k.MaxMemory / 5 * 4, Memory: proc.Memory,
+		Permanent: func(err error) bool { return pool.Permanent(err) || grpcplugin.Lasting(err) },
+		Events:    o.event, Note: k.Note,
+	}
+	if o.config.Once {
+		opt.Probe, opt.MaxMemory = -1, 0
+	} else {
+		opt.Stamp = o.files.stamp
+	}
+	if o.settings.Transport == "grpc" {
+		opt.ProbeAfterTimeout = true // a call returns before the server has given it up
+		opt.Alone = whyAlone
+	}
+	return pool.Start(ctx, l, opt)
+}
+
+// event passes on a transition.
+func (o *Opened) event(e hook.Event) {
+	if o.config.Debug != nil {
+		o.config.Debug("state", o.plugin.ID+" is "+e.To.String())
+	}
+	if o.keep.Events != nil {
+		o.keep.Events(e)
+	}
+}
+
+// Launcher returns a launcher that starts single processes of the plugin, for the one
+// who looks at each: bootstrap calls, restarts and limits on calls are theirs.
+func (o *Opened) Launcher() hook.Launcher { return o.newLauncher("off") }
+
+// newLauncher returns a launcher of the plugin's transport.
+func (o *Opened) newLauncher(preload string) hook.Launcher {
+	output := o.output()
+	if o.settings.Transport == "grpc" {
+		c := o.grpc
+		c.Output = output
+		return grpcplugin.New(c)
+	}
+	return pyworker.New(pyworker.Config{
+		Python:       o.python.Path,
+		Plugin:       o.plugin.Entry,
+		Env:          o.environ,
+		Dir:          o.settings.Dir,
+		NaN:          o.config.NaN,
+		Probe:        o.plugin.Manifest.Probe,
+		Concurrency:  o.keep.Concurrency,
+		Threads:      o.keep.Threads,
+		Preload:      preload,
+		Note:         o.keep.Note,
+		StartTimeout: o.settings.Timeouts.Start,
+		StopTimeout:  o.settings.Timeouts.Stop,
+		Limits:       o.keep.limits(),
+		Output:       output,
+		Debug:        o.config.Debug,
+		DebugWire:    o.config.DebugWire,
+	})
+}
+
+// output passes on what the plugin prints, one line at a time, of however many
+// processes it comes.
+func (o *Opened) output() func(stream, text string, cut int) {
+	var mu sync.Mutex
+	return func(stream, text string, cut int) {
+		if o.config.Output == nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		o.config.Output(stream, text, cut)
+	}
+}
+
+// Pool is a plugin that runs. See [pool.Pool].
+type Pool = pool.Pool
