@@ -25,10 +25,10 @@ func (e *RefusedError) Error() string { return e.Reason }
 // and was killed; the system's, such as EAGAIN; [errors.ErrUnsupported] if [CanFork]
 // is false. An error leaves nothing behind.
 //
-// The process speaks on descriptor 3, a socket of whole messages (SOCK_SEQPACKET). It
+// The process speaks on descriptor 4, a socket of whole messages (SOCK_SEQPACKET). It
 // gets one request at a time, and answers each in one message:
 //
-//	fork PLACE TAG   comes with the worker's descriptors 0, 1, 2 and PLACE; the last
+//	fork PLACE TAG   comes with the worker's descriptors 0 to 3 and PLACE; the last
 //	                 may be absent. The worker needs a group of its own and TAG as the
 //	                 value of PYPLUG_RUN in its first environment, where all tags are
 //	                 of one length, and must run nothing of the user's until it can
@@ -51,5 +51,5 @@ func (p *Process) Fork(s Spec) (*Process, error) {
 	}
 	p.control.forking.RLock()
 	defer p.control.forking.RUnlock()
-	return launch(s, nil, func(_ Spec, child [3]*os.File) (*tree, error) { return p.forkTree(child) })
+	return launch(s, nil, func(_ Spec, child []*os.File) (*tree, error) { return p.forkTree(child) })
 }

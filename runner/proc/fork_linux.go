@@ -118,11 +118,14 @@ func (p *Process) failFork() error {
 	return ErrNoFork
 }
 
-// forkTree makes p fork a worker with child as its descriptors 0, 1 and 2.
-func (p *Process) forkTree(child [3]*os.File) (*tree, error) {
+// forkTree makes p fork a worker with child as its first descriptors.
+func (p *Process) forkTree(child []*os.File) (*tree, error) {
 	t := &tree{n: running.next(), lifeline: -1}
 	life := newLifeline()
-	descriptors := []int{int(child[0].Fd()), int(child[1].Fd()), int(child[2].Fd())}
+	var descriptors []int
+	for _, c := range child {
+		descriptors = append(descriptors, int(c.Fd()))
+	}
 	if life.r >= 0 {
 		descriptors = append(descriptors, life.r)
 	}

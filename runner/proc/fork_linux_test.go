@@ -16,11 +16,11 @@ import (
 const forker = `
 import array, os, socket, sys
 answer, worker = sys.argv[1:]
-control = socket.socket(fileno=3)
+control = socket.socket(fileno=4)
 first = int(open("/proc/self/stat").read().rpartition(")")[2].split()[47])
 tag = first + open("/proc/self/environ").read().index("PYPLUG_RUN=") + 11
 while True:
-    message, more, _, _ = control.recvmsg(4096, socket.CMSG_SPACE(16))
+    message, more, _, _ = control.recvmsg(4096, socket.CMSG_SPACE(20))
     if not message:
         os._exit(0)
     word, _, rest = message.decode().partition(" ")
@@ -30,7 +30,7 @@ while True:
         if pid == 0:
             control.close()
             os.setpgid(0, 0)
-            for number, own in zip(rights, (0, 1, 2, int(rest.split()[0]))):
+            for number, own in zip(rights, (0, 1, 2, 3, int(rest.split()[0]))):
                 os.dup2(number, own)
                 os.close(number)
             with open("/proc/self/mem", "r+b", 0) as memory:
@@ -55,7 +55,7 @@ while True:
 func forking(t *testing.T, answer, worker string) *Process {
 	t.Helper()
 	l := newLines()
-	p := start(t, Spec{Path: python(t), Args: []string{"-S", "-c", forker, answer, worker}, Forks: true, OnLine: l.add})
+	p := start(t, Spec{Path: python(t), Args: []string{"-S", "-c", forker, answer, worker}, Talk: true, Forks: true, OnLine: l.add})
 	t.Cleanup(func() {
 		for _, line := range l.list() {
 			t.Log(line.Text)

@@ -68,7 +68,7 @@ func Start(s Spec) (*Process, error) {
 }
 
 // launch makes the pipes and a process that start starts with its ends of them.
-func launch(s Spec, ours *control, start func(Spec, [3]*os.File) (*tree, error)) (*Process, error) {
+func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) (*Process, error) {
 	p := &Process{
 		spec:    s,
 		control: ours,
@@ -94,15 +94,20 @@ func launch(s Spec, ours *control, start func(Spec, [3]*os.File) (*tree, error))
 		return nil, err
 	}
 	if s.Talk {
-		p.conn = &Conn{in: f.in, out: f.out}
-	} else {
-		p.reading.Go(func() { p.output.drain(Stdout, f.out) })
-		p.drained = append(p.drained, f.out)
+		p.conn = &Conn{in: f.in, out: f.talk}
 	}
-	p.drained = append(p.drained, f.err)
-	p.reading.Go(func() { p.output.drain(Stderr, f.err) })
-	go p.watch(f.out, f.err)
+	p.drain(Stderr, f.err)
+	p.drain(Stdout, f.out)
+	go p.watch(f.talk, f.out, f.err)
 	return p, nil
+}
+
+// drain reads one stream to its end, if there is one.
+func (p *Process) drain(stream Stream, from *outputPipe) {
+	if from != nil {
+		p.drained = append(p.drained, from)
+		p.reading.Go(func() { p.output.drain(stream, from) })
+	}
 }
 
 // watch waits for the end of the process, cleans up after it, and records its exit.
@@ -119,7 +124,9 @@ func (p *Process) watch(pipes ...*outputPipe) {
 	p.control.awaitForks()
 	end := p.tree.cleanUp(p.force)
 	for _, o := range pipes {
-		o.processGone()
+		if o != nil {
+			o.processGone()
+		}
 	}
 	p.reading.Wait()
 	p.exit.Code, p.exit.Signal, p.exit.Left = end.code, end.signal, end.left
@@ -171,9 +178,10 @@ func (p *Process) Exit() Exit {
 
 // files are the ends of the pipes between a process and us.
 type files struct {
-	child    [3]*os.File
-	in       *os.File // nil unless it talks
-	out, err *outputPipe
+	child    []*os.File
+	in       *os.File    // nil unless it talks
+	talk     *outputPipe // the same
+	out, err *outputPipe // what it prints; out may be nil if it talks
 }
 
 func openFiles(talk bool) (f files, err error) {
@@ -183,35 +191,37 @@ func openFiles(talk bool) (f files, err error) {
 			f.closeOurs()
 		}
 	}()
+	var input *os.File
+	outputs := []**outputPipe{&f.out, &f.err}
 	if talk {
-		f.child[0], f.in, err = newPipe(true)
+		outputs = []**outputPipe{&f.talk, &f.err}
+		if StdoutAt > 2 {
+			outputs = append(outputs, &f.out)
+		}
+		input, f.in, err = newPipe(true)
 	} else {
-		f.child[0], err = os.Open(os.DevNull)
+		input, err = os.Open(os.DevNull)
 	}
 	if err != nil {
 		return f, err
 	}
-	if f.child[1], f.out, err = openOutput(); err != nil {
-		return f, err
+	f.child = append(f.child, input)
+	for _, o := range outputs {
+		theirs, ours, err := newPipe(false)
+		if err != nil {
+			return f, err
+		}
+		f.child = append(f.child, theirs)
+		if *o, err = newOutputPipe(ours); err != nil {
+			return f, err
+		}
 	}
-	f.child[2], f.err, err = openOutput()
-	return f, err
-}
-
-func openOutput() (theirs *os.File, ours *outputPipe, err error) {
-	theirs, file, err := newPipe(false)
-	if err != nil {
-		return nil, nil, err
-	}
-	ours, err = newOutputPipe(file)
-	return theirs, ours, err
+	return f, nil
 }
 
 func (f *files) closeChild() {
 	for _, c := range f.child {
-		if c != nil {
-			c.Close()
-		}
+		c.Close()
 	}
 }
 
@@ -219,7 +229,7 @@ func (f *files) closeOurs() {
 	if f.in != nil {
 		f.in.Close()
 	}
-	for _, o := range []*outputPipe{f.out, f.err} {
+	for _, o := range []*outputPipe{f.talk, f.out, f.err} {
 		if o != nil {
 			o.Close()
 		}

@@ -47,10 +47,11 @@ type Spec struct {
 	// Dir is the working directory; "" is ours.
 	Dir string
 	// Talk makes descriptors 0 and 1 a pair of pipes for a protocol, see
-	// [Process.Conn]. Otherwise descriptor 0 is the null device, and standard output is
+	// [Process.Conn]; what the process writes to descriptor [StdoutAt] is read as its
+	// standard output. Otherwise descriptor 0 is the null device, and standard output is
 	// read like standard error.
 	Talk bool
-	// Forks gives the process a socket as descriptor 3 for requests to fork, see
+	// Forks gives a process that talks a socket as descriptor 4 for requests to fork, see
 	// [Process.Fork]. Linux only.
 	Forks bool
 	// OnLine receives what the process prints: each stream in its order, never two

@@ -25,12 +25,18 @@ type tree struct {
 	reaped bool // pid may belong to another process
 }
 
-// startTree starts the leader in a group of its own, with child as its descriptors
-// 0, 1 and 2.
-func startTree(s Spec, child [3]*os.File) (*tree, error) {
+// StdoutAt is the descriptor to which a process that talks writes its standard output.
+const StdoutAt = 3
+
+// startTree starts the leader in a group of its own, with child as its first
+// descriptors.
+func startTree(s Spec, child []*os.File) (*tree, error) {
 	prepare()
 	t := &tree{n: running.next(), lifeline: -1}
-	fds := []uintptr{child[0].Fd(), child[1].Fd(), child[2].Fd()}
+	var fds []uintptr
+	for _, c := range child {
+		fds = append(fds, c.Fd())
+	}
 	if s.control != nil {
 		fds = append(fds, s.control.Fd())
 	}

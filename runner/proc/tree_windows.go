@@ -24,6 +24,10 @@ const (
 	sweepTime        = 5 * time.Second
 )
 
+// StdoutAt is that of standard error: a process on Windows starts with no more than
+// three descriptors.
+const StdoutAt = 2
+
 var resume = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
 // tree is one process and everything that it starts: a job, which the system ends when
@@ -39,7 +43,7 @@ type tree struct {
 
 // startTree starts the leader suspended, so that it is in the job before it can start
 // anything.
-func startTree(s Spec, child [3]*os.File) (*tree, error) {
+func startTree(s Spec, child []*os.File) (*tree, error) {
 	job, err := newJob()
 	if err != nil {
 		return nil, err

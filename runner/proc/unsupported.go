@@ -20,7 +20,7 @@ func newControl() (*control, *os.File, error) { return nil, nil, errors.ErrUnsup
 func (*control) close()      {}
 func (*control) awaitForks() {}
 
-func (p *Process) forkTree([3]*os.File) (*tree, error) { return nil, errors.ErrUnsupported }
+func (p *Process) forkTree([]*os.File) (*tree, error) { return nil, errors.ErrUnsupported }
 
 func (t *tree) startMemory() int64 { return ownMemory() }
 

@@ -186,7 +186,7 @@ func (l *Launcher) spec(dir string) proc.Spec {
 	var own [2]trimmer // of each stream
 	return proc.Spec{
 		Path: l.cfg.Python,
-		Args: []string{"-c", boot, dir, l.cfg.Plugin, strconv.Itoa(stackSignal)},
+		Args: []string{"-c", boot, dir, l.cfg.Plugin, strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt)},
 		Env:  l.cfg.Env,
 		Dir:  l.cfg.Dir,
 		Talk: true,

@@ -1,11 +1,17 @@
 package pyworker_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -125,4 +131,117 @@ func TestWorker(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStreams labels what a functions file prints by its stream, before the answer.
+func TestStreams(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows starts a process with three descriptors")
+	}
+	const source = `
+import os, subprocess, sys
+def prints(n):
+    print("printed", n)
+    sys.stderr.write("logged %d\n" % n)
+    os.write(1, b"written\n")
+    subprocess.run(["echo", "from a child"])
+`
+	for _, preload := range []string{"off", "auto"} {
+		runnertest.NothingLeft(t)
+		var mu sync.Mutex
+		got := make(map[string][]string)
+		cfg := config(t, written(t, source))
+		cfg.Preload = preload
+		cfg.Output = func(stream, text string, _ int) {
+			mu.Lock()
+			defer mu.Unlock()
+			got[stream] = append(got[stream], text)
+		}
+		l := pyworker.New(cfg)
+		t.Cleanup(func() { _ = l.Close(context.Background()) })
+		inst, err := l.Launch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = inst.Stop(context.Background()) })
+		for n := range 20 {
+			if _, err := inst.Call(t.Context(), encode(t, "prints", []int{n})); err != nil {
+				t.Fatal(err)
+			}
+			want := map[string][]string{
+				"stdout": {fmt.Sprint("printed ", n), "written", "from a child"},
+				"stderr": {fmt.Sprint("logged ", n)},
+			}
+			mu.Lock()
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("preload %s: printed %q before the answer, want %q", preload, got, want)
+			}
+			clear(got)
+			mu.Unlock()
+		}
+	}
+}
+
+// TestFiles has the plugin's own files known, whether it starts or not.
+func TestFiles(t *testing.T) {
+	runnertest.NothingLeft(t)
+	path := written(t, "import broken\n")
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := func(name string) string { return filepath.Join(dir, name) }
+	l := pyworker.New(config(t, path))
+	write := func(name, source string) {
+		t.Helper()
+		if err := os.WriteFile(here(name), []byte(source), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(got []string, names ...string) {
+		t.Helper()
+		var all []string
+		for _, name := range names {
+			all = append(all, here(name))
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, all) {
+			t.Errorf("got the files %q, want %q", got, all)
+		}
+	}
+	write("broken.py", "1 / 0\n")
+	_, err = l.Launch(t.Context())
+	kind(t, err, hook.Start)
+	want(l.Files(), "broken.py", "written.py")
+	write("broken.py", "def late():\n    import later\n")
+	write("later.py", "")
+	write("written.py", "import broken\ndef late(): broken.late()\n")
+	inst, err := l.Launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inst.Stop(context.Background()) })
+	files := inst.(interface{ Files() []string }).Files
+	want(files(), "broken.py", "written.py")
+	answers(t, inst, hook.Call{Hook: "late"}, "null")
+	want(files(), "broken.py", "later.py", "written.py")
+	want(l.Files(), "broken.py", "later.py", "written.py")
+}
+
+// TestCallLimit counts a call's time from its turn.
+func TestCallLimit(t *testing.T) {
+	inst := begin(t, written(t, "import time\ndef wait(s): time.sleep(s)\n"), modes["pipeline"])
+	first := beside(t.Context(), inst, encode(t, "wait", []float64{1}))
+	second := encode(t, "wait", []float64{0})
+	second.Limit = 900 * time.Millisecond
+	if _, err := inst.Call(t.Context(), second); err != nil {
+		t.Errorf("a call that had its turn after its limit: %v", err)
+	}
+	if o := <-first; o.err != nil {
+		t.Error(o.err)
+	}
+	slow := encode(t, "wait", []float64{60})
+	slow.Limit = 50 * time.Millisecond
+	_, err := inst.Call(t.Context(), slow)
+	kind(t, err, hook.Timeout)
 }

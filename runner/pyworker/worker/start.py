@@ -23,7 +23,7 @@ MOST = 2000  # files that are reported
 INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
 
 stacks = 0  # the signal that shows them
-trouble = 2  # where faulthandler writes
+printed, trouble = 1, 2  # where the plugin's standard output goes, and where its standard error and faulthandler do
 below = ""  # the directory, with a separator, that the user's file and its imports are below
 reported = []  # the plugin's own files, as pyplug knows them
 
@@ -32,9 +32,9 @@ def start():
     """Says hello, then loads the file as the first frame asks; False if the worker is to end."""
     global stacks
     _signal.signal(_signal.SIGINT, core.interrupt)  # it may have been inherited as ignored
-    plugin, stacks = sys.argv[2], int(sys.argv[3])
+    plugin, stacks, stdout = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     sys.argv = [plugin]
-    take_descriptors()
+    take_descriptors(stdout)
     greet()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
@@ -89,18 +89,20 @@ def greet():
     core.send(HELLO, 0, (hello % (version, sys.implementation.name, core.PID)).encode())
 
 
-def take_descriptors():
+def take_descriptors(stdout):
     """Moves the protocol off 0 and 1, so that nothing a plugin does can touch it.
 
-    Prints, C code and child processes then write where standard error goes, and
-    reading standard input gives its end.
+    Prints, C code and child processes then write to stdout, and reading standard
+    input gives its end.
     """
-    global trouble
-    core.source, core.sink, trouble = (move(low, 200 + low) for low in (0, 1, 2))
+    global printed, trouble
+    core.source, core.sink, trouble, printed = (move(low, 200 + low) for low in (0, 1, 2, stdout))
+    if stdout > 2:
+        os.close(stdout)
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
-    os.dup2(2, 1)
+    os.dup2(printed, 1)
     faulthandler.enable(trouble)
     if stacks:
         faulthandler.register(stacks, trouble, all_threads=True, chain=False)

@@ -1,11 +1,12 @@
 """The core of pyplug's worker, which calls the functions of one Python file.
 
 pyplug installs it as _pyplug_worker.py, and each part beside it, X.py, as
-_pyplug_X.py. Python runs it as "-c BOOT DIRECTORY PLUGIN SIGNAL": DIRECTORY holds
-the installed files, PLUGIN is the absolute path of the user's file, and SIGNAL
-the number of a signal that shows all stacks, or 0. BOOT stands in boot.txt: it
-imports this module with its byte code cached, and removes DIRECTORY and the ''
-of -c from sys.path.
+_pyplug_X.py. Python runs it as "-c BOOT DIRECTORY PLUGIN SIGNAL STDOUT": DIRECTORY
+holds the installed files, PLUGIN is the absolute path of the user's file, SIGNAL the
+number of a signal that shows all stacks, or 0, and STDOUT the descriptor for what
+the plugin prints, 2 if there is none of its own. BOOT stands in boot.txt: it imports
+this module with its byte code cached, and removes DIRECTORY and the '' of -c from
+sys.path.
 
 The core reads frames, calls hooks and answers; ../frames.go describes the protocol. It
 loads a part when it first needs it, and calls the part's functions by name; no part

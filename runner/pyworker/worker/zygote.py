@@ -2,7 +2,7 @@
 
 Loaded when load asks for it, on Linux only. The import happens once; each worker
 starts as a copy of the result, and shares its memory until somebody writes to it.
-runner/proc describes the requests that the zygote answers on descriptor 3.
+runner/proc describes the requests that the zygote answers on descriptor 4.
 
 Each worker runs the atexit handlers of the import when it ends, as if it had
 imported the file itself; the zygote runs none.
@@ -21,9 +21,9 @@ import _pyplug_worker as core
 
 reseed, fork_safety = core.part("reseed"), core.part("fork_safety")
 
-CONTROL = 3
+CONTROL = 4
 LARGE = 32 << 20  # bytes
-ROOM = 8  # descriptors that it takes to fork a worker
+ROOM = 9  # descriptors that it takes to fork a worker
 PAUSE = 0.05  # seconds; while workers are asked for, a spare would be in their way
 TAG = "PYPLUG_RUN"
 NEVER = (1 << 31) - 3  # a threshold of the garbage collector that is never reached, and that nobody else sets
@@ -198,7 +198,7 @@ def answer():
 
 def receive(channel):
     """Receives a message and the descriptors that came with it, None if there was no room for all of them."""
-    message, more, flags, _ = channel.recvmsg(4096, CMSG_SPACE(4 * 4))
+    message, more, flags, _ = channel.recvmsg(4096, CMSG_SPACE(5 * 4))
     numbers = [
         int.from_bytes(some[at : at + 4], sys.byteorder)
         for level, kind, some in more
@@ -321,12 +321,12 @@ def separate(request, numbers):
     place = int(place)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # the user's own may be below these numbers
-    for number, own in zip(numbers, (core.source, core.sink, start.trouble, place)):
+    for number, own in zip(numbers, (core.source, core.sink, start.trouble, start.printed, place)):
         os.dup2(number, own, own == place)
         os.close(number)
     fork_safety.reopen_files()
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    os.dup2(start.trouble, 1)
+    os.dup2(start.printed, 1)
     os.dup2(start.trouble, 2)
     set_tag(value)
     if TAG in os.environ:

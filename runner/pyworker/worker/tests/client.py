@@ -67,7 +67,7 @@ class Worker:
     def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None):
         self.errors = tempfile.TemporaryFile(dir=SCRATCH)
         self.marks, marker = os.pipe()
-        arguments = [python, "-c", boot(), INSTALLED, path, str(stacks)]
+        arguments = [python, "-c", boot(), INSTALLED, path, str(stacks), "2"]
         environment = dict(os.environ, MARKER=str(marker), **(env or {}))
         self.process = subprocess.Popen(
             arguments,

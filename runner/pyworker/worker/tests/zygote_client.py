@@ -88,7 +88,7 @@ class Zygote(Talker):
         os.dup2(theirs, number)
         os.close(theirs)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "import os;os.dup2(%d,3);os.close(%d)\n" % (number, number) + boot(), INSTALLED, path, str(stacks)],
+            [sys.executable, "-c", "import os;os.dup2(2,3);os.dup2(%d,4);os.close(%d)\n" % (number, number) + boot(), INSTALLED, path, str(stacks), "3"],
             bufsize=0,
             env=dict(os.environ, **{TAG: TAGS[0]}),
             pass_fds=[number],
@@ -112,7 +112,7 @@ class Zygote(Talker):
         theirs, sink = os.pipe()
         source, theirs_too = os.pipe()
         life, end = os.pipe()
-        lent = [theirs, theirs_too, self.errors.fileno(), life]
+        lent = [theirs, theirs_too, self.errors.fileno(), self.errors.fileno(), life]
         answer = self.ask("fork %d %s" % (PLACE, tag), lent)
         for descriptor in (theirs, theirs_too, life, end):
             os.close(descriptor)
