@@ -245,13 +245,7 @@ func (n *launch) connect(client *plugin.Client) (*Instance, *hook.Error) {
 		return nil, n.notConnected(herr)
 	}
 	defer t.close()
-	refuse := n.streamInterceptor(func(cc *grpc.ClientConn) error {
-		if herr := t.ready(ctx, cc); herr != nil {
-			return herr
-		}
-		return nil
-	})
-	n.config.GRPCDialOptions = append(t.options(), grpc.WithStreamInterceptor(refuse),
+	n.config.GRPCDialOptions = append(t.options(), grpc.WithStreamInterceptor(n.streamInterceptor(ctx, t)),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(n.cfg.maxReflection())))
 	protocol, err := client.Client()
 	if err != nil {
@@ -269,8 +263,8 @@ func (n *launch) connect(client *plugin.Client) (*Instance, *hook.Error) {
 // streamInterceptor handles the streams that go-plugin opens for itself. Those on a
 // Python plugin are refused: with one thread, each would keep it from all else. On
 // others the first one waits until the connection is ready, so that go-plugin does
-// not wait longer.
-func (n *launch) streamInterceptor(ready func(*grpc.ClientConn) error) grpc.StreamClientInterceptor {
+// not wait longer than connecting lasts.
+func (n *launch) streamInterceptor(connecting context.Context, t *target) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
 		streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		stdio := strings.HasPrefix(method, stdioService)
@@ -280,8 +274,8 @@ func (n *launch) streamInterceptor(ready func(*grpc.ClientConn) error) grpc.Stre
 		case n.cfg.Python && (stdio || strings.HasPrefix(method, brokerService)):
 			return nil, status.Error(codes.Unimplemented, "not opened on a python plugin")
 		case stdio:
-			if err := ready(cc); err != nil {
-				return nil, status.Error(codes.Unavailable, err.Error())
+			if herr := t.ready(connecting, cc); herr != nil {
+				return nil, status.Error(codes.Unavailable, herr.Error())
 			}
 		}
 		stream, err := streamer(ctx, desc, cc, method, opts...)
