@@ -1,14 +1,14 @@
-// Package hook holds the nouns that every room of pyplug speaks in, and the
-// promises between them.
+// Package hook defines the types that all packages of pyplug share.
 //
 //  1. A [Launcher] starts a plugin's process and returns it as an [Instance]
-//     once it has proved ready.
-//  2. An [Instance] is a [Caller]: it takes a [Call] and gives a [Result].
-//  3. What went wrong is an [*Error], whose [Kind] decides the exit code and
-//     the instance's fate.
-//  4. A process that ended is told by an [Exit].
-//  5. What becomes of a plugin that is kept alive is told by [Event]s, and what a
-//     check found out by a [Report].
+//     when the plugin is ready.
+//  2. An [Instance] is a [Caller]: it runs a [Call] and returns a [Result].
+//  3. A [Plugin] calls one or more instances, here or through a socket, and
+//     keeps them alive.
+//  4. Every error is an [*Error]. Its [Kind] decides the exit code and whether
+//     the instance is kept. An [Exit] describes how a process ended.
+//  5. An [Event] is a state change of a plugin that is kept alive, a [Status] its
+//     current state, and a [Report] the result of a check.
 //
-// It never knows processes, files, sockets or how anything is printed.
+// The package does not know processes, files, sockets or how anything is printed.
 package hook

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// Ended tells why ctx, which is over, ended a call of a hook that began then, or
-// something else when there is no name: [Timeout] with a [*LimitError] that says
-// what did not come, such as "no result", else [Canceled] with ctx's cause.
+// Ended returns the error of a call that ctx ended: of kind [Timeout] with a
+// [*LimitError] if the deadline has passed, else of kind [Canceled] with the cause
+// of ctx. The hook's name may be empty. What says what did not happen, such as "no
+// result", and began is the start of the wait.
 func Ended(ctx context.Context, hookName, what string, began time.Time, sent bool) *Error {
 	e := &Error{Kind: Canceled, Hook: hookName, Begun: sent, Err: context.Cause(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -16,14 +17,14 @@ func Ended(ctx context.Context, hookName, what string, began time.Time, sent boo
 		if deadline, ok := ctx.Deadline(); ok {
 			limit = deadline.Sub(began)
 		}
-		e.Kind, e.Err = Timeout, &LimitError{What: what, Limit: legible(limit)}
+		e.Kind, e.Err = Timeout, &LimitError{What: what, Limit: roundLimit(limit)}
 	}
 	return e
 }
 
-// legible is a limit as it was most likely given: what is left of it when we come
-// to look is a little less.
-func legible(limit time.Duration) time.Duration {
+// roundLimit rounds a measured limit to the one that the user most likely set: some
+// time passes between the creation of a deadline and its measurement.
+func roundLimit(limit time.Duration) time.Duration {
 	if limit >= 100*time.Millisecond {
 		return limit.Round(10 * time.Millisecond)
 	}

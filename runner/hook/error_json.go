@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// errorJSON is the public shape of an error, documented in docs/json.md.
+// errorJSON is the public shape of an error, documented in docs/lines.md.
 type errorJSON struct {
 	Kind    string `json:"kind"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message"`
-	// Hint has a line for each hint.
+	// Hint has one line per hint.
 	Hint    string            `json:"hint,omitempty"`
 	Hook    string            `json:"hook,omitempty"`
 	Sent    bool              `json:"sent"`
@@ -26,14 +26,14 @@ type errorJSON struct {
 	Exit    *exitJSON         `json:"exit,omitempty"`
 	Status  string            `json:"status,omitempty"` // the code's name
 	Details []json.RawMessage `json:"details,omitempty"`
-	// StatusMessage is the status's message where Message does not contain it.
+	// StatusMessage is the status's message if Message does not contain it.
 	StatusMessage string   `json:"status_message,omitempty"`
 	Tried         []string `json:"tried,omitempty"`
 	Drawing       []string `json:"drawing,omitempty"`
 	Plugin        string   `json:"plugin,omitempty"`
 }
 
-// exitJSON is the public shape of an [Exit]. Code and Signal exclude each other.
+// exitJSON is the public shape of an [Exit]. It has either Code or Signal.
 type exitJSON struct {
 	Code        *int        `json:"code,omitempty"`
 	Signal      string      `json:"signal,omitempty"`
@@ -44,8 +44,8 @@ type exitJSON struct {
 	Stacks      []string    `json:"stacks,omitempty"`
 }
 
-// MarshalJSON writes the error as `--json` and the daemon's socket show it, on one
-// line. A byte that is not UTF-8 becomes \xNN.
+// MarshalJSON returns the JSON that `--json` prints and the daemon sends, on one
+// line. It replaces bytes that are not UTF-8 with \xNN.
 func (e *Error) MarshalJSON() ([]byte, error) {
 	shape := errorJSON{
 		Kind: e.Kind.String(), Reason: e.Reason, Message: validText(e.Error()), Hint: validText(strings.Join(e.Hints, "\n")),
@@ -64,8 +64,8 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return marshal(shape)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. The cause is then the message alone.
-// An unknown kind becomes [Internal].
+// UnmarshalJSON reads the JSON of MarshalJSON. Only the message of the cause
+// remains. An unknown kind becomes [Internal].
 func (e *Error) UnmarshalJSON(text []byte) error {
 	var shape errorJSON
 	if err := json.Unmarshal(text, &shape); err != nil {
@@ -87,11 +87,11 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// MarshalJSON writes how a process ended, in the shape that stands under "exit" in
-// an error and under "last_exit" in a status.
+// MarshalJSON returns the JSON that an error has as "exit" and a status as
+// "last_exit".
 func (e Exit) MarshalJSON() ([]byte, error) { return marshal(e.shape()) }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the JSON of MarshalJSON.
 func (e *Exit) UnmarshalJSON(text []byte) error {
 	var shape exitJSON
 	if err := json.Unmarshal(text, &shape); err != nil {
@@ -125,7 +125,7 @@ func (s *exitJSON) exit() *Exit {
 	return e
 }
 
-// kindNamed is the kind with that name.
+// kindNamed returns the kind with that name, or [Internal].
 func kindNamed(name string) Kind {
 	for _, k := range Kinds() {
 		if k.String() == name {
@@ -135,7 +135,7 @@ func kindNamed(name string) Kind {
 	return Internal
 }
 
-// marshal writes a value on one line and leaves <, > and & as they are.
+// marshal encodes a value on one line without escaping <, > and &.
 func marshal(value any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -144,7 +144,7 @@ func marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// validText makes each byte that is not UTF-8 visible as \xNN: a plugin may write
+// validText replaces each byte that is not UTF-8 with \xNN: a plugin may write
 // anything to its standard error.
 func validText(text string) string {
 	if utf8.ValidString(text) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// An error that crosses a socket comes back with all that is printed of it.
+// An error survives its JSON with everything that is printed.
 func TestErrorJSON(t *testing.T) {
 	raised := &Raised{Type: "ValueError", Message: "no", Frames: []Frame{{File: "/a.py", Line: 3, Function: "f", Text: "x"}}, Cause: &Raised{Type: "KeyError", Message: "'a'"}}
 	for name, e := range map[string]*Error{
@@ -35,7 +35,7 @@ func TestErrorJSON(t *testing.T) {
 	}
 }
 
-// What is no UTF-8 is made visible: JSON could not carry it.
+// Bytes that are not UTF-8 become visible, because JSON cannot contain them.
 func TestErrorJSONBytes(t *testing.T) {
 	text, err := json.Marshal(&Error{Kind: Crash, Err: errors.New("caf\xe9"), Exit: &Exit{Stderr: []string{"\xff<b>"}}})
 	want := `{"kind":"crash","message":"caf\\xe9","sent":false,"exit":{"code":0,"after_ms":0,"stderr":["\\xff\u003cb\u003e"]}}`
@@ -51,7 +51,7 @@ func (hinted) Hints() []string   { return []string{"do it right"} }
 func (hinted) Reason() string    { return "no-hook" }
 func (hinted) Drawing() []string { return []string{"^"} }
 
-// NewError takes what an error of a room below knows, wherever in the chain it is.
+// NewError finds hints, reason and drawing anywhere in the chain.
 func TestNewError(t *testing.T) {
 	got := NewError(Request, errors.Join(errors.New("first"), hinted{}))
 	if got.Reason != "no-hook" || !reflect.DeepEqual(got.Hints, []string{"do it right"}) || !reflect.DeepEqual(got.Drawing, []string{"^"}) {

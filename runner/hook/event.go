@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// State is where a plugin that is kept alive stands. The zero State is none:
+// State is the state of a plugin that is kept alive. The zero State is that
 // before its first start.
 type State uint8
 
-// The states. Why one was entered is the [Event]'s reason, and never a state.
+// The states. The reason for a state is in the [Event], never in the state itself.
 const (
 	_             State = iota
-	StateStarting       // its process is started, and makes its bootstrap calls
-	StateReady          // takes calls
-	StateDegraded       // takes calls, and says that it is not healthy
-	StateBackoff        // ended, and is started again after a delay
-	StateStopping       // is being stopped
-	StateStopped        // is not running, and nothing is wrong
-	StateFailed         // is not running, and is not started again by itself
+	StateStarting       // the process starts and runs its bootstrap calls
+	StateReady          // accepts calls
+	StateDegraded       // accepts calls, but reports that it is not healthy
+	StateBackoff        // exited, and restarts after a delay
+	StateStopping       // stops
+	StateStopped        // does not run, without an error
+	StateFailed         // does not run, and does not restart by itself
 )
 
 var stateNames = [...]string{
@@ -26,7 +26,7 @@ var stateNames = [...]string{
 	StateStopping: "stopping", StateStopped: "stopped", StateFailed: "failed",
 }
 
-// String is the state's name in messages and in JSON, such as "ready"; empty for
+// String returns the state's name in messages and JSON, such as "ready"; empty for
 // the zero State.
 func (s State) String() string {
 	if int(s) >= len(stateNames) {
@@ -35,30 +35,27 @@ func (s State) String() string {
 	return stateNames[s]
 }
 
-// Takes tells whether a plugin in this state takes calls.
+// Takes reports whether a plugin in this state accepts calls.
 func (s State) Takes() bool { return s == StateReady || s == StateDegraded }
 
-// Event tells one transition of a plugin that is kept alive.
+// Event is one state change of a plugin that is kept alive.
 //
-// While a replacement starts, and while the instance that it replaced ends,
-// there are two generations and the events of both come in between each other.
-// Those of a replacement begin with the zero From.
+// While one instance replaces another, the events of both generations
+// interleave. Those of the replacement begin with the zero From.
 type Event struct {
 	Time time.Time
-	// Worker says which of several workers it is about, from 1; 0 where there
-	// is but one.
+	// Worker is the number of the worker, from 1; 0 if there is only one.
 	Worker int
-	// Generation counts the starts, from 1, of each worker apart; the event is
-	// about this one.
+	// Generation is the number of the worker's start, from 1.
 	Generation int
-	// PID is its process; 0 before it is ready.
+	// PID is the worker's process; 0 before it is ready.
 	PID      int
 	From, To State
-	// Reason says why, in one line, such as "the plugin ended during a call".
+	// Reason explains the change in one line, such as "the plugin exited during a call".
 	Reason string
-	// Exit is how a process ended, nil where none did. On a transition to
-	// starting it is that of the generation before.
+	// Exit describes how the process ended, nil if none ended. On a change to
+	// starting it is the exit of the previous generation.
 	Exit *Exit
-	// Delay is how long it is until the next start, on a transition to backoff.
+	// Delay is the time until the next start, on a change to backoff.
 	Delay time.Duration
 }

@@ -10,181 +10,183 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Caller calls hooks. It is safe for concurrent use. A non-nil error is always
-// an [*Error]. A session, an instance and a daemon's client are all Callers.
+// Caller calls hooks. It is safe for concurrent use. Every error is an [*Error].
 //
-// Cancelling ctx, or passing its deadline, interrupts the call; the error is
-// then of kind [Canceled] or [Timeout].
+// If ctx is canceled or its deadline passes, the call is interrupted, and the
+// error has kind [Canceled] or [Timeout].
 type Caller interface {
 	Call(ctx context.Context, c Call) (Result, error)
 }
 
-// Plugin is a plugin that runs. A pool of workers and a daemon's client are
-// Plugins. It is safe for concurrent use. A non-nil error is always an [*Error].
+// Plugin is a running plugin. A pool of workers and a daemon's client are
+// Plugins. It is safe for concurrent use. Every error is an [*Error].
 type Plugin interface {
-	// Call calls one hook. Its time limit is ctx's, waiting for a worker included.
+	// Call calls one hook. The deadline of ctx includes the wait for a worker.
 	Caller
-	// Hooks describes the hooks. If name is empty it lists all; otherwise it
-	// returns that one alone, with its template.
+	// Hooks describes the hooks. If name is empty, it returns all of them,
+	// otherwise only that one, with its template.
 	Hooks(ctx context.Context, name string) (schema.Schema, error)
-	// Health asks once whether the plugin is healthy: nil, or an *Error, of kind
-	// [Unhealthy] if the plugin says that it is not.
+	// Health probes the plugin once. It returns nil if the plugin is healthy, and
+	// an error of kind [Unhealthy] if the plugin reports that it is not.
 	Health(ctx context.Context) error
-	// Status reports how the plugin is. It does not wait for calls.
+	// Status returns the current status. It does not wait for calls.
 	Status(ctx context.Context) (Status, error)
-	// Events yields every transition from now on, in order, until ctx ends or the
-	// plugin is closed. A consumer that falls behind is told so by an error, once.
+	// Events yields every state change from now on, in order, until ctx ends or
+	// the plugin is closed. If the consumer falls behind, it yields one error.
 	Events(ctx context.Context) iter.Seq2[Event, error]
-	// Restart replaces the workers, one after the other, each ready before the old
-	// one stops. If one does not start, it returns that error and the rest stay.
+	// Restart replaces the workers one after another; each new one is ready before
+	// the old one stops. If one does not start, Restart returns its error and
+	// keeps the remaining workers.
 	Restart(ctx context.Context, reason string) error
-	// Close drains and then stops the plugin. Ending ctx kills it. A daemon's client
-	// only disconnects.
+	// Close drains the calls, then stops the plugin. If ctx ends, Close kills the
+	// plugin. A daemon's client only disconnects.
 	Close(ctx context.Context) error
 }
 
-// Call asks a plugin to run one hook. The zero value names no hook.
+// Call is a request to run one hook.
 type Call struct {
 	Hook string
 	Args Args
-	// Input is a client stream; nil when there is none. It is read from one
-	// goroutine and not after Call has returned.
+	// Input is a client stream, or nil. One goroutine reads it, and never after
+	// Call has returned.
 	Input iter.Seq2[json.RawMessage, error]
-	// Emit receives the items of a streamed result in order, from one
-	// goroutine, never after Call has returned; it may keep the message.
-	// Blocking it is the backpressure; an error cancels the call. A nil Emit
-	// collects the items into one JSON array.
+	// Emit receives the items of a streamed result in order. One goroutine calls
+	// it, and never after Call has returned; Emit may keep the item. If Emit
+	// blocks, the plugin waits; if it fails, the call is canceled. If Emit is
+	// nil, the result is a JSON array of the items.
 	Emit func(Item) error
-	// Limit is how long the call may run in the worker; 0 means as long as ctx
-	// lasts. Where calls are sent ahead it counts from the call's turn: from when
-	// the calls before it are answered.
+	// Limit is the timeout of the call in the worker; 0 means no timeout but that
+	// of ctx. If the call is sent ahead, it starts when the calls before it are
+	// answered.
 	Limit time.Duration
-	// Replay makes the call in every worker, now and after every restart. Such a
-	// call has no Input.
+	// Replay calls the hook in every worker, now and after every restart. It
+	// excludes Input.
 	Replay bool
 }
 
-// Args are a call's arguments: words as they were typed, whose types are
-// decided where the parameters are known, or JSON passed through unread. The
-// zero value is no argument. Words and JSON exclude each other.
+// Args are the arguments of a call: words as the user typed them, which get their
+// types where the parameters are known, or JSON, which is passed on unread. The
+// zero value means no arguments. Words and JSON exclude each other.
 type Args struct {
 	Words []schema.Word
-	// JSON is one object (names), one array (positions) or nil.
+	// JSON is an object (names), an array (positions) or nil.
 	JSON json.RawMessage
 }
 
-// Item is one value that a hook gave: its result, or one of a stream.
+// Item is one value that a hook returned: its result, or one item of a stream.
 type Item struct {
-	// Value is one JSON value, passed through unread.
+	// Value is one JSON value, passed on unread.
 	Value json.RawMessage
-	// Binary tells that the hook gave bytes: Value is their base64 text.
+	// Binary reports whether the hook returned bytes. If so, Value is their base64
+	// text.
 	Binary bool
-	// Sole is the one field of a message that is a string or bytes; nil when
-	// Value is no message, and when there is no such field or several.
+	// Sole is the only string or bytes field of a message; nil if Value is not a
+	// message, or does not have exactly one such field.
 	Sole *Sole
 }
 
-// Sole is the text of a message that has one. Binary tells that it is bytes.
+// Sole is the content of a message's only field. Binary reports whether the field
+// is bytes.
 type Sole struct {
 	Text   string
 	Binary bool
 }
 
-// Result is what a hook returned. Its Value is nil for a streamed result whose
-// items went to [Call.Emit].
+// Result is the result of a hook. Value is nil if [Call.Emit] received the items
+// of a stream.
 type Result struct {
 	Item
-	// Streamed tells that the result was a stream.
+	// Streamed reports whether the result is a stream.
 	Streamed bool
 	Took     time.Duration
-	// Notes are what the caller should know besides, such as that the plugin's
-	// file has changed since it started.
+	// Notes are messages for the caller, such as that the plugin's file has
+	// changed since it started.
 	Notes []string
 }
 
-// Launcher starts processes of one plugin, and returns each once it has proved
-// ready. When Launch returns an error, its process and all that it started are
-// gone. Launch may be called from several goroutines; cancelling ctx ends the
-// start. Errors are [*Error] of the kinds [Interpreter], [Start], [Handshake],
-// [Unhealthy], [Timeout] and [Canceled].
+// Launcher starts processes of one plugin. It is safe for concurrent use.
 type Launcher interface {
+	// Launch starts a process and returns it when it is ready. If ctx ends, Launch
+	// stops the process. After an error, the process and its children are gone. The
+	// error has kind [Interpreter], [Start], [Handshake], [Unhealthy], [Timeout] or
+	// [Canceled].
 	Launch(ctx context.Context) (Instance, error)
-	// Close ends what is kept between launches. Instances live on.
+	// Close releases resources that are kept between launches. It does not stop
+	// the instances.
 	Close(ctx context.Context) error
 }
 
-// Instance is one live plugin process: one launch, one handshake, one death.
+// Instance is one live plugin process, from its handshake to its exit.
 type Instance interface {
 	Caller
 	// Describe lists the hooks.
 	Describe(ctx context.Context) (schema.Schema, error)
-	// Probe asks the plugin whether it is healthy: nil, or an *Error, of kind
-	// [Unhealthy] when it says that it is not, else of those of a call.
+	// Probe checks the health of the plugin. It returns nil if the plugin is
+	// healthy, an error of kind [Unhealthy] if the plugin reports that it is not,
+	// or an error as from a call.
 	Probe(ctx context.Context) error
-	// Concurrency is how many calls it takes at once, at least 1.
+	// Concurrency returns the number of calls that it accepts at once, at least 1.
 	Concurrency() int
-	// Done is closed when the process and all that it started are gone.
+	// Done is closed when the process and its children are gone.
 	Done() <-chan struct{}
-	// Exit says how it ended. It is valid once Done is closed.
+	// Exit describes how the process ended. It is valid after Done is closed.
 	Exit() Exit
-	// Stop walks the stop ladder and returns when the tree is gone. Ending ctx
-	// skips to the kill. It may be called more than once and at the same time.
+	// Stop runs the stop ladder and returns when the process tree is gone. If ctx
+	// ends, Stop kills the tree at once. It may be called several times, also
+	// concurrently.
 	Stop(ctx context.Context) error
-	// Info is what is known of the process since it is ready.
+	// Info describes the process.
 	Info() Info
 }
 
-// Info says which process an instance is.
+// Info describes the process of an instance.
 type Info struct {
 	PID int
-	// Python is the version that the process itself told, such as "3.12.4".
+	// Python is the version that the process reported, such as "3.12.4".
 	Python string
-	// Started is when the process was started, Ready how long it took from
-	// there until it was ready.
+	// Started is the time of the start, Ready the duration from there until the
+	// plugin was ready.
 	Started time.Time
 	Ready   time.Duration
 }
 
-// Exit says how a process ended. The zero value is an exit with code 0.
+// Exit describes how a process ended. The zero value is exit code 0.
 type Exit struct {
-	// Code is the exit code; -1 when a signal ended the process.
+	// Code is the exit code; -1 if a signal ended the process.
 	Code int
-	// Signal is the signal's name, such as "SIGSEGV"; empty without one.
+	// Signal is the name of that signal, such as "SIGSEGV", or empty.
 	Signal string
-	// OutOfMemory tells that the system killed a process for want of memory
-	// while this one died by SIGKILL: probably this one.
+	// OutOfMemory reports that this process died by SIGKILL while the system
+	// killed a process because memory ran out: probably this one.
 	OutOfMemory bool
-	// Limit tells that pyplug killed it because it took more than it was
-	// allowed to, and by how much, such as "memory limit of 200 MB: it used 312
-	// MB"; empty otherwise.
+	// Limit is the limit because of which pyplug killed the process, such as
+	// "memory limit of 200 MB: it used 312 MB", or empty.
 	Limit string
-	// Uptime runs from the start to the exit.
+	// Uptime is the duration from the start to the exit.
 	Uptime time.Duration
-	// Stderr holds the last lines of standard error, the oldest first.
+	// Stderr holds the last lines of standard error, oldest first.
 	Stderr []string
-	// Stacks holds faulthandler's lines, where a hung Python was shown to be
-	// just before it was killed.
+	// Stacks holds faulthandler's output of a hung Python before it was killed.
 	Stacks []string
-	// Stopped tells that pyplug asked for the exit.
+	// Stopped reports whether pyplug requested the exit.
 	Stopped bool
-	// MaxRSS is the most memory the process had resident, in bytes; 0 when
-	// the system does not tell.
+	// MaxRSS is the peak resident memory in bytes; 0 if the system does not
+	// report it.
 	MaxRSS int64
-	// Step is the last step of the stop ladder before it ended: "asked", by
-	// word; "closed", the connection; "SIGTERM" or "SIGINT", whichever the
-	// ladder sent; "SIGKILL". It is empty when the process ended by itself.
-	// Except on Windows, which has no signals, the signal follows "closed" at
-	// once, and is told of most processes that the closed connection ended.
+	// Step is the last step of the stop ladder before the exit: "asked" (by the
+	// protocol), "closed" (the connection), "SIGTERM" or "SIGINT", "SIGKILL". It is
+	// empty if the process exited by itself. The signal follows "closed" at once
+	// (not on Windows, which has none), so Step names it for most processes that
+	// the closed connection ended.
 	Step string
-	// Left names what it left behind, at most 10 processes, each as "sleep (pid
-	// 4711)": what it had started, in its group or out of it, that was there
-	// when it was dead, did not go by itself within 100 ms, and had to be killed.
-	// What was ended by the signal that ended it is not among them. macOS tells
-	// only of the group, and Windows nothing.
+	// Left names up to 10 processes that it left behind, each as "sleep (pid
+	// 4711)". These are descendants, in its process group or not, that did not exit
+	// within 100 ms after it and that pyplug had to kill. Processes ended by the
+	// same signal are not listed. macOS lists only the group, Windows nothing.
 	Left []string
 }
 
-// String is how it ended in a few words: "exit code 3" or "SIGSEGV".
+// String returns "exit code 3" or "SIGSEGV".
 func (e Exit) String() string {
 	if e.Signal != "" {
 		return e.Signal

@@ -2,9 +2,9 @@ package hook
 
 import "context"
 
-// Interruptible does what may block for ever, and leaves it when ctx ends: it
-// then goes on until its file does, or the process. The error is do's, or of kind
-// [Canceled] with ctx's cause.
+// Interruptible calls do, which may block forever, and returns its result. If ctx
+// ends first, Interruptible returns an error of kind [Canceled] with the cause of
+// ctx, and do keeps running.
 func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Verdict is how a stage of a check, or one thing that it found, came out. A
-// higher one is worse.
+// Verdict is the result of a stage of a check, or of one finding. A higher one is
+// worse.
 type Verdict uint8
 
 // The verdicts. The zero Verdict is OK.
 const (
 	OK      Verdict = iota
-	Skipped         // not looked at
-	Note            // worth knowing
+	Skipped         // not checked
+	Note            // for information
 	Warning         // a host survives it
-	Failure         // it breaks a host, or a call
+	Failure         // it breaks a host or a call
 )
 
 var verdictNames = [...]string{OK: "ok", Skipped: "skipped", Note: "note", Warning: "warning", Failure: "failure"}
 
-// String is the verdict's name in messages and in JSON, such as "warning".
+// String returns the verdict's name in messages and JSON, such as "warning".
 func (v Verdict) String() string {
 	if int(v) >= len(verdictNames) {
 		return fmt.Sprintf("verdict(%d)", uint8(v))
@@ -28,24 +28,24 @@ func (v Verdict) String() string {
 	return verdictNames[v]
 }
 
-// Finding is one thing that a check found. The zero value is none.
+// Finding is one problem or note that a check found.
 type Finding struct {
-	// ID names its sort for ever, such as "stdout-noise"; its page tells more.
+	// ID is its permanent name, such as "stdout-noise", and the name of its page.
 	ID string
 	// Verdict is Note, Warning or Failure.
 	Verdict Verdict
 	// Kind decides the exit code of a failure.
 	Kind Kind
-	// Message is what was seen and what was wanted, Fix what to do, a line
-	// each; Fix is empty where nobody knows.
+	// Message says what is wrong and what was expected. Fix says what to do, one
+	// line each; it is empty if that is unknown.
 	Message string
 	Fix     []string
-	// File and Line are where in the plugin's source it is, File absolute;
-	// zero where that is not known.
+	// File (absolute) and Line are its place in the plugin's source; zero if
+	// unknown.
 	File string
 	Line int
-	// Err is the error that it was told by, nil when by none. Printed tells that
-	// the last lines of standard error, which it may have, were passed on.
+	// Err is the error behind the finding, nil if there is none. Printed reports
+	// whether the plugin's standard error has already been printed.
 	Err     *Error
 	Printed bool
 }
@@ -53,18 +53,18 @@ type Finding struct {
 // Stage is one step of a check.
 type Stage struct {
 	Name string
-	// Verdict is that of the worst finding, or OK, or Skipped.
+	// Verdict is the verdict of the worst finding, or OK, or Skipped.
 	Verdict Verdict
-	// Message says what was seen in one line, or why it was skipped.
+	// Message summarizes the stage in one line, or says why it was skipped.
 	Message  string
 	Findings []Finding
-	// Details are values for programs, by their names in JSON; durations are
-	// in milliseconds and their names end in "_ms".
+	// Details are values for programs by their names in JSON. Names that end in
+	// "_ms" hold milliseconds.
 	Details map[string]any
 	Took    time.Duration
 }
 
-// Worst is the stage's first finding of the worst verdict; nil without one.
+// Worst returns the first finding with the worst verdict, nil if there is none.
 func (s Stage) Worst() *Finding {
 	var worst *Finding
 	for i := range s.Findings {
@@ -75,20 +75,20 @@ func (s Stage) Worst() *Finding {
 	return worst
 }
 
-// Report is what a check found out about a plugin. It belongs to the caller.
+// Report is the result of a check.
 type Report struct {
-	// Plugin is its path as it was typed.
+	// Plugin is the path as the user typed it.
 	Plugin string
-	// Entry is the file that runs, absolute; empty when it was not found.
+	// Entry is the absolute path of the file that runs; empty if not found.
 	Entry string
-	// Transport is "pipe" or "grpc", empty when it was not found out.
+	// Transport is "pipe" or "grpc"; empty if unknown.
 	Transport string
-	// Stages are in the order in which they were gone through.
+	// Stages are in the order in which they ran.
 	Stages []Stage
 	Took   time.Duration
 }
 
-// Worst is the worst verdict of all stages, Skipped left aside.
+// Worst returns the worst verdict of all stages, ignoring Skipped.
 func (r Report) Worst() Verdict {
 	worst := OK
 	for _, s := range r.Stages {
@@ -99,8 +99,8 @@ func (r Report) Worst() Verdict {
 	return worst
 }
 
-// FirstFailure is the first finding that is a failure, whose kind decides the
-// exit code; nil without one.
+// FirstFailure returns the first failure, whose kind decides the exit code, or
+// nil if there is none.
 func (r Report) FirstFailure() *Finding {
 	for _, s := range r.Stages {
 		for i := range s.Findings {
@@ -112,7 +112,7 @@ func (r Report) FirstFailure() *Finding {
 	return nil
 }
 
-// Count is how many findings have a verdict.
+// Count returns the number of findings with a verdict.
 func (r Report) Count(v Verdict) int {
 	n := 0
 	for _, s := range r.Stages {

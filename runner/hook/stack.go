@@ -8,9 +8,9 @@ import (
 
 var stackLine = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
 
-// StackFrames reads what Python's faulthandler writes: the frames of the thread
-// that it calls current, else of the first, the oldest frame first. Lines of
-// another kind are passed over. The format is faulthandler.dump_traceback's.
+// StackFrames parses the output of Python's faulthandler.dump_traceback. It returns
+// the frames of the current thread, or else of the first one, oldest frame first,
+// and ignores other lines.
 func StackFrames(lines []string) []Frame {
 	var best, thread []Frame
 	current, found := false, false
@@ -27,7 +27,7 @@ func StackFrames(lines []string) []Frame {
 			continue
 		}
 		if m := stackLine.FindStringSubmatch(line); m != nil {
-			number, _ := strconv.Atoi(m[2]) // digits; one too large is no line
+			number, _ := strconv.Atoi(m[2]) // a number that is too large is not a line
 			thread = append([]Frame{{File: m[1], Line: number, Function: m[3]}}, thread...)
 		}
 	}

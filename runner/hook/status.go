@@ -5,48 +5,48 @@ import (
 	"time"
 )
 
-// Status says how a plugin that is kept alive is, and what it did. The zero
-// Status is that of one which was never started. It belongs to the caller.
+// Status is the state of a plugin that is kept alive, with its counts. The zero
+// Status is that of a plugin that has never started.
 type Status struct {
-	// State is that of the plugin as a whole, with several workers that of the
-	// one that is best: as long as one takes calls, the plugin does.
+	// State is the best state of all workers: the plugin accepts calls while one
+	// worker does.
 	State State
 	// Reason says why State is not [StateReady]; empty if it is.
 	Reason string
-	// Generation is that of the worker whose PID this is; 0 before the first
-	// start. Each worker counts its own starts, from 1.
+	// Generation is the generation of the process PID; 0 before the first start.
+	// Each worker counts its own starts, from 1.
 	Generation int
-	// PID is the process of the first worker that is ready; 0 when none is.
+	// PID is the process of the first ready worker; 0 if none is ready.
 	PID int
-	// Workers is how many there are to be, Ready how many take calls.
+	// Workers is the configured number of workers, Ready how many accept calls.
 	Workers, Ready int
-	// Concurrency is how many calls run at once in all workers.
+	// Concurrency is the number of calls that all workers can run at once.
 	Concurrency int
-	// Since is when State was entered, Uptime how long the process of PID has
-	// been running; 0 when none is ready.
+	// Since is the time of the change to State. Uptime is the age of the process
+	// PID; 0 if none is ready.
 	Since  time.Time
 	Uptime time.Duration
-	// Restarts counts the starts after a failed start and after an end that
-	// nobody asked for, of all workers.
+	// Restarts counts the starts of all workers after a failed start or an
+	// unexpected exit.
 	Restarts int
-	// Calls is how many calls ended in a worker, Failed how many failed, those
-	// included that no worker took. Running and Queued are how many are under
-	// way and how many wait.
+	// Calls counts the calls that finished in a worker, Failed the failed calls,
+	// including those that no worker accepted. Running and Queued are the numbers
+	// of calls that run and that wait.
 	Calls, Failed   uint64
 	Running, Queued int
-	// Note says in one line what should be known of it besides, such as that its
-	// files changed and do not start, so that the old workers stay, or why it does
-	// not start; empty: nothing.
+	// Note is one line of other information, such as why the plugin does not
+	// start, or that its changed files do not start and the old workers remain;
+	// empty if there is none.
 	Note string
-	// LastExit is how the process ended that ended last, nil when none did.
+	// LastExit describes the exit of the last process that ended, nil if none did.
 	LastExit *Exit
-	// NextStart is how long it is until the next start, 0 unless State is
+	// NextStart is the time until the next start, 0 unless State is
 	// [StateBackoff].
 	NextStart time.Duration
-	// Memory is how much memory the workers have resident, in bytes; 0 where
-	// the system does not tell. What they share is counted by its share.
+	// Memory is the resident memory of the workers in bytes, shared memory
+	// divided among them; 0 if the system does not report it.
 	Memory int64
-	// Attach is how another program attaches to the plugin, as JSON; nil if none
-	// can. See docs/json.md.
+	// Attach is the JSON that another program needs to attach to the plugin, nil
+	// if that is impossible. See docs/json.md.
 	Attach json.RawMessage
 }
