@@ -1,5 +1,5 @@
-# Needs Go 1.26 and, for the tests of plugins, Python 3.8 or later. The tests of
-# gRPC plugins make themselves a venv with grpcio, once, from PyPI.
+# Requires Go 1.26 and, for the tests of plugins, Python 3.8 or later. The tests
+# of gRPC plugins create a venv with grpcio from PyPI once.
 
 GO          ?= go
 T           ?= 5s
@@ -10,7 +10,7 @@ LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION) \
                -X github.com/pyplug/pyplug/runner/wire.Release=$(filter-out devel %-dirty,$(VERSION))
 BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
-# The race detector needs a C compiler; without one Go turns cgo off by itself.
+# The race detector needs a C compiler; without one, Go disables cgo.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
 .PHONY: help build machine test lint cross bench fuzz clean
@@ -21,15 +21,15 @@ help: ## list the targets
 build: ## build bin/pyplug
 	$(BUILD) -o bin/pyplug .
 
-# In its own directory, because only there does go test show what a test prints.
-machine: ## say what the tests have here and what they skip for want of it
+# -C, because go test prints a test's output only for the current directory.
+machine: ## print what the tests find here and what they skip
 	@$(GO) test -C runner/runnertest $(RACE) -tags $(TAGS) -count=1 -run '^TestMachine$$'
 
-test: machine ## run every test, with the race detector where there is a C compiler
+test: machine ## run every test, with the race detector if there is a C compiler
 	@test -n "$(RACE)" || echo "no C compiler found: the tests run without the race detector"
 	$(GO) test $(RACE) -timeout 30m -tags $(TAGS) ./...
 
-lint: ## check format, go.mod, vet for every system, staticcheck and the Python sources
+lint: ## check formatting, go.mod, vet, staticcheck and the Python sources
 	@files=$$(gofmt -l .) && test -z "$$files" || { echo "not formatted by gofmt:" $$files; exit 1; }
 	$(GO) mod tidy -diff
 	GOOS=linux $(GO) vet -tags $(TAGS) ./...
@@ -52,8 +52,8 @@ cross: ## build for macOS and Windows, and compile the tests for them
 bench: ## run every benchmark
 	$(GO) test -run '^$$' -bench . -benchmem -tags $(TAGS) ./...
 
-# A target is given a second chance because the fuzzer sometimes reports its own
-# deadline as a failure. A real one fails again at once: its input was kept.
+# Retry a target once, because the fuzzer sometimes reports its own deadline as a
+# failure. A real failure repeats at once: the fuzzer has stored the input.
 fuzz: ## fuzz every target for T each (T=5s)
 	@list=$$($(GO) test -tags $(TAGS) -list '^Fuzz' ./...) || { echo "$$list"; exit 1; }; \
 	echo "$$list" | \
@@ -63,6 +63,6 @@ fuzz: ## fuzz every target for T each (T=5s)
 		$(GO) test "$$@" || $(GO) test "$$@" || exit 1; \
 	done
 
-clean: ## remove what the other targets made
+clean: ## remove the output of the other targets
 	rm -rf bin dist coverage.* testdata/.venv
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -17,7 +17,7 @@ func TestScripts(t *testing.T) {
 	for _, shell := range Shells() {
 		script, ok := Script(shell)
 		if !ok || !strings.Contains(script, "pyplug completion "+shell) || !strings.Contains(script, "__complete") {
-			t.Errorf("Script(%q) = %.40q, %v: it does not say how to load it, or does not ask pyplug", shell, script, ok)
+			t.Errorf("Script(%q) = %.40q, %v: it does not say how to load it, or does not call pyplug", shell, script, ok)
 		}
 	}
 	if script, ok := Script("tcsh"); ok || script != "" {
@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestSyntax lets each shell that is here read its script.
+// TestSyntax parses each script with its shell, if the shell is installed.
 func TestSyntax(t *testing.T) {
 	for _, shell := range []string{"bash", "fish", "zsh"} {
 		t.Run(shell, func(t *testing.T) {
@@ -37,15 +37,14 @@ func TestSyntax(t *testing.T) {
 	}
 }
 
-// fake stands for pyplug: it notes its arguments and gives the answer it was
-// told to give.
+// fake replaces pyplug: it logs its arguments and prints a configured answer.
 const fake = `#!/bin/sh
 printf '%s\n' "$@" >"$FAKE_LOG"
 printf '%s\n' "$FAKE_ANSWER"
 exit "$FAKE_EXIT"
 `
 
-// drive completes a command line as bash does when TAB is pressed.
+// drive completes a command line as bash does when the user presses TAB.
 const drive = `
 source "$1"
 COMP_LINE=$2 COMP_POINT=$3
@@ -64,12 +63,12 @@ func TestBash(t *testing.T) {
 	}
 	tests := []struct {
 		name   string
-		line   string   // up to the cursor, but for after
-		after  string   // what stands behind the cursor
-		words  []string // as bash splits the line up to the cursor
+		line   string   // up to the cursor
+		after  string   // the text after the cursor
+		words  []string // the line up to the cursor, as bash splits it
 		answer []string
 		exit   string
-		asked  []string // the words that pyplug was asked for
+		asked  []string // the words that pyplug received
 		want   []string
 	}{{
 		name: "command", line: "pyplug ca", words: []string{"pyplug", "ca"},
@@ -83,11 +82,11 @@ func TestBash(t *testing.T) {
 		name: "nothing", line: "pyplug stop x", words: []string{"pyplug", "stop", "x"},
 		answer: []string{""}, asked: []string{"stop", "x"},
 	}, {
-		name: "files too", line: "pyplug call gr", words: []string{"pyplug", "call", "gr"},
+		name: "files", line: "pyplug call gr", words: []string{"pyplug", "call", "gr"},
 		answer: []string{"greeter\trunning", ":files"},
 		asked:  []string{"call", "gr"}, want: []string{"greeter", "great.py", "green day.py"},
 	}, {
-		name: "an old binary", line: "pyplug run great", words: []string{"pyplug", "run", "great"},
+		name: "old binary", line: "pyplug run great", words: []string{"pyplug", "run", "great"},
 		answer: []string{"unknown command"}, exit: "2",
 		asked: []string{"run", "great"}, want: []string{"great.py"},
 	}, {
@@ -119,7 +118,7 @@ func TestBash(t *testing.T) {
 		answer: []string{"greet"},
 		asked:  []string{"hooks", "HOME/a.py", "gr"}, want: []string{"greet"},
 	}, {
-		name: "cursor inside", line: "pyplug ca", after: "ll x", words: []string{"pyplug", "call"},
+		name: "cursor inside a word", line: "pyplug ca", after: "ll x", words: []string{"pyplug", "call"},
 		answer: []string{"call"},
 		asked:  []string{"ca"}, want: []string{"call"},
 	}, {
@@ -157,13 +156,13 @@ func TestBash(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := lines(string(asked)); !slices.Equal(got, append([]string{"__complete"}, tt.asked...)) {
-				t.Errorf("pyplug was asked %q, want %q after __complete", got, tt.asked)
+				t.Errorf("pyplug received %q, want %q after __complete", got, tt.asked)
 			}
 		})
 	}
 }
 
-// find is a shell for the test, which skips when it is not here.
+// find returns the path of a shell, or skips the test if it is not installed.
 func find(t *testing.T, shell string) string {
 	t.Helper()
 	path, err := exec.LookPath(shell)

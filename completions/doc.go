@@ -1,12 +1,13 @@
-// Package completions holds the scripts that make a shell complete pyplug's
-// command line, and embeds them.
+// Package completions embeds the scripts with which shells complete pyplug's
+// command line.
 //
-//  1. A script knows nothing of commands and flags. It hands the words before
-//     the cursor, the last one perhaps empty, to `pyplug __complete`.
-//  2. That prints one candidate for the last word a line, as the whole word, a
-//     tab and a description, and the line ":files" when the shell is to add the
-//     names of files. It always exits 0.
-//  3. A binary that fails at it, an older one say, leaves the names of files.
+//  1. A script passes the words before the cursor to `pyplug __complete`. The
+//     last word may be empty.
+//  2. pyplug prints one candidate for the last word per line: the whole word, a
+//     tab and a description. The line ":files" requests file names too. The exit
+//     code is always 0.
+//  3. If pyplug fails, for example because it is an older version, the script
+//     completes file names.
 //
-// It never knows what the candidates are.
+// Neither the package nor the scripts know commands, flags or candidates.
 package completions

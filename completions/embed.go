@@ -15,17 +15,17 @@ var names = map[string]string{
 	"zsh":        "pyplug.zsh",
 }
 
-// Script is the script for a shell, and whether there is one.
-func Script(shell string) (string, bool) {
+// Script returns the script for a shell. If there is none, ok is false.
+func Script(shell string) (text string, ok bool) {
 	name, ok := names[shell]
 	if !ok {
 		return "", false
 	}
-	text, err := scripts.ReadFile(name)
-	return string(text), err == nil
+	b, err := scripts.ReadFile(name)
+	return string(b), err == nil
 }
 
-// Shells lists the shells that have a script, in the order of the alphabet.
+// Shells returns the sorted names of the shells that have a script.
 func Shells() []string {
 	shells := make([]string, 0, len(names))
 	for shell := range names {

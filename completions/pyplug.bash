@@ -7,8 +7,8 @@
 _pyplug() {
     local IFS=$'\n' words=() rest word i
 
-    # bash splits words at = : and @ too. Join what has no space between, and
-    # leave out what stands after the cursor.
+    # bash also splits words at = : and @. Join parts without a space between
+    # them, and drop the text after the cursor.
     rest=${COMP_LINE:0:COMP_POINT}
     rest=${rest#*"${COMP_WORDS[0]}"}
     for ((i = 1; i <= COMP_CWORD; i++)); do
@@ -26,7 +26,7 @@ _pyplug() {
     done
     ((${#words[@]})) || words=("")
 
-    # The words are as they were typed: take the quotes off.
+    # Remove quotes: the words are as the user typed them.
     for ((i = 0; i < ${#words[@]}; i++)); do
         word=${words[i]//[\"\'\\]/}
         if ((i < ${#words[@]} - 1)); then
@@ -35,8 +35,8 @@ _pyplug() {
         words[i]=$word
     done
 
-    # bash replaces only what follows the last of its word breaks. A space is one
-    # only where it was not quoted, and such a word has none.
+    # bash replaces only the text after the last word break in the word. A space
+    # in the word is quoted and does not break it.
     local current=$word breaks=${COMP_WORDBREAKS//[[:space:]\"\']/} part head
     part=${current##*["$breaks"]}
     head=${current%"$part"}
@@ -55,7 +55,7 @@ _pyplug() {
         esac
     done <<<"$answer"
 
-    # compopt came with bash 4; without it a space too many is typed.
+    # compopt needs bash 4; without it bash adds an unwanted space.
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=/:] ]]; then
         compopt -o nospace 2>/dev/null
     fi

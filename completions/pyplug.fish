@@ -19,7 +19,7 @@ function __pyplug_complete
             printf '%s\n' $line
             continue
         end
-        # The file's name is what follows name@=, name:=@ or --flag=.
+        # The file name follows name@=, name:=@ or --flag=.
         set -l head (string match -r -- '^(?:.*@=|.*:=@|-[^=]*=)' "$current")
         set -l part (string sub -s (math (string length -- "$head") + 1) -- "$current")
         for file in (__fish_complete_path "$part")

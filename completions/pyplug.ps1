@@ -17,7 +17,7 @@ Register-ArgumentCompleter -Native -CommandName pyplug, pyplug.exe -ScriptBlock 
     })
     $current = "$wordToComplete".Trim("'", '"')
 
-    # Before 7.3 an empty argument had to be quoted twice to arrive.
+    # Before 7.3, PowerShell drops an empty argument unless it is quoted twice.
     if ($current -eq '' -and ($PSVersionTable.PSVersion -lt [version]'7.3' -or
             $PSNativeCommandArgumentPassing -eq 'Legacy')) {
         $last = '""'
@@ -31,7 +31,7 @@ Register-ArgumentCompleter -Native -CommandName pyplug, pyplug.exe -ScriptBlock 
     }
     foreach ($line in $answer) {
         if ($line -eq ':files') {
-            # The file's name is what follows name@=, name:=@ or --flag=.
+            # The file name follows name@=, name:=@ or --flag=.
             if ($current -match '^(?:.*@=|.*:=@|-[^=]*=)') {
                 $head = $Matches[0]
             } else {

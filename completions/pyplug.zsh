@@ -22,7 +22,7 @@ _pyplug() {
         case $word in
             ('') ;;
             (:files) files=1 ;;
-            # No space after what wants more.
+            # Add no space after a candidate that needs a value.
             (*[=/:]) open+=("${word//:/\\:}${description:+:$description}") ;;
             (*) plain+=("${word//:/\\:}${description:+:$description}") ;;
         esac
@@ -31,7 +31,7 @@ _pyplug() {
     (($#plain)) && _describe -t words 'pyplug' plain
     (($#open)) && _describe -t words 'pyplug' open -S ''
     if [[ -n $files ]]; then
-        # The file's name is what follows name@=, name:=@ or --flag=.
+        # The file name follows name@=, name:=@ or --flag=.
         compset -P '*@=' || compset -P '*:=@' || compset -P '-*='
         _files
     fi
