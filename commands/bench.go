@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,6 +104,10 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	defer t.close()
 	if err := t.try(ctx); err != nil {
 		return err
+	}
+	if cmp.Or(o.cfg.Keep.Restart, f.session.Plugin().Manifest.Restart.Policy) == "no" && !slices.Contains(o.measure.Skip, bench.Crash) {
+		t.o.measure.Skip = append(slices.Clone(o.measure.Skip), bench.Crash)
+		f.streams.Note(bench.Crash + " is skipped: with the restart policy no, nothing follows a crash")
 	}
 	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: f.pythonVersion()}
 	err := f.measure(ctx, t, func(p ui.BenchPhase) { measured.Phases = append(measured.Phases, p) })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,8 +126,9 @@ func TestBudget(t *testing.T) {
 // TestFailedStart reports a start that failed at once to calls, and tries again by the
 // schedule, or for a call after the files changed.
 func TestFailedStart(t *testing.T) {
-	stamp := "a"
-	opt := Options{Policy: always, Stamp: func() string { return stamp }}
+	var stamp atomic.Value
+	stamp.Store("a")
+	opt := Options{Policy: always, Stamp: func() string { return stamp.Load().(string) }}
 	bubble(t, opt, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
 		w.fails("crash", hook.Crash, "")
@@ -145,7 +147,7 @@ func TestFailedStart(t *testing.T) {
 			t.Errorf("started %d times", n)
 		}
 		w.launcher.set(func() { w.launcher.fail = nil })
-		stamp = "b"
+		stamp.Store("b")
 		if d := took(w.works); d != 0 {
 			t.Errorf("started after %v", d)
 		}
@@ -154,15 +156,16 @@ func TestFailedStart(t *testing.T) {
 
 // TestPermanentFailure is not retried until the files change and somebody calls.
 func TestPermanentFailure(t *testing.T) {
-	stamp := "a"
-	bubble(t, Options{Policy: always, Stamp: func() string { return stamp }}, nil, func(w *world) {
+	var stamp atomic.Value
+	stamp.Store("a")
+	bubble(t, Options{Policy: always, Stamp: func() string { return stamp.Load().(string) }}, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.fail = failing("SyntaxError") })
 		w.fails("crash", hook.Crash, "")
 		for range 3 {
 			w.fails("ok", hook.Start, "")
 		}
 		time.Sleep(time.Hour)
-		stamp = "b"
+		stamp.Store("b")
 		if time.Sleep(time.Hour); w.launcher.count() != 2 {
 			t.Errorf("started %d times", w.launcher.count())
 		}
@@ -289,11 +292,11 @@ func TestProbes(t *testing.T) {
 			t.Errorf("got %+v", st)
 		}
 		f.probes(hang)
-		time.Sleep(35 * time.Second) // two misses
+		time.Sleep(34 * time.Second) // two misses
 		if isClosed(f.done) {
 			t.Error("stopped too early")
 		}
-		time.Sleep(3 * time.Second)
+		time.Sleep(4 * time.Second)
 		w.works() // after the back-off
 		w.states("1:starting 1:ready 1:degraded 1:ready 1:stopping 1:backoff 2:starting 2:ready")
 	})
@@ -414,7 +417,7 @@ func TestReplays(t *testing.T) {
 }
 
 func TestRecycling(t *testing.T) {
-	memory := int64(1)
+	var memory atomic.Int64
 	for name, c := range map[string]struct {
 		opt  Options
 		wear func(w *world)
@@ -426,7 +429,7 @@ func TestRecycling(t *testing.T) {
 		}},
 		"age":    {Options{MaxAge: time.Hour}, func(*world) { time.Sleep(time.Hour) }},
 		"idle":   {Options{IdleTime: time.Hour}, func(w *world) { w.works(); time.Sleep(time.Hour) }},
-		"memory": {Options{MaxMemory: 100, Memory: func(int) (int64, bool) { return memory, true }}, func(w *world) { memory = 101; w.works(); time.Sleep(2 * time.Second); memory = 1 }},
+		"memory": {Options{MaxMemory: 100, Memory: func(int) (int64, bool) { return memory.Load(), true }}, func(w *world) { memory.Store(101); w.works(); time.Sleep(2 * time.Second); memory.Store(1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opt.Policy, c.opt.Probe = always, -1
@@ -513,8 +516,9 @@ func TestCloseKills(t *testing.T) {
 }
 
 func TestHooks(t *testing.T) {
-	stamp := "a"
-	bubble(t, Options{Policy: always, Stamp: func() string { return stamp }}, nil, func(w *world) {
+	var stamp atomic.Value
+	stamp.Store("a")
+	bubble(t, Options{Policy: always, Stamp: func() string { return stamp.Load().(string) }}, nil, func(w *world) {
 		hooks := func() string {
 			s, err := w.Hooks(w.t.Context(), "")
 			if err != nil {

@@ -19,6 +19,8 @@ func TestQueue(t *testing.T) {
 				if err := w.call(name); err != nil {
 					t.Error(err)
 				}
+				w.mu.Lock()
+				defer w.mu.Unlock()
 				order = append(order, name)
 			})
 			synctest.Wait()
