@@ -13,12 +13,15 @@ if sys.path[:1] == [""]:  # the working directory: nothing of it may run
     del sys.path[0]
 LOADED = dict(sys.modules)  # what every start of this Python loads
 
-import ast
-import json
+import _ast as ast  # the nodes of ast; ast itself, json and re take longer than the rest
 import os
-import re
 import warnings
-from importlib.machinery import PathFinder
+from _frozen_importlib_external import PathFinder  # of importlib.machinery
+
+try:
+    from _json import encode_basestring_ascii as quote
+except ImportError:
+    from json import dumps as quote
 
 MARK = "\036pyplug-source "
 MOST_FILES = 1000
@@ -29,10 +32,6 @@ LARGEST_GENERATED = 256 << 10  # of generated code that is compiled: nobody edit
 
 # Names in a package's __init__.py that may define any other name.
 DEFINERS = ("*", "__getattr__", "globals", "locals", "vars", "exec", "setattr", "sys.modules")
-GENCODE = re.compile(
-    r"ValidateProtobufRuntimeVersion\(\s*_runtime_version\.Domain\.PUBLIC,\s*(\d+),\s*(\d+),\s*(\d+),\s*'([^']*)'"
-)
-GRPC_GENCODE = re.compile(r"^GRPC_GENERATED_VERSION = '([^']+)'", re.M)
 
 
 def main(root, scripts):
@@ -45,7 +44,16 @@ def main(root, scripts):
         "altered": look.altered, "pip": look.find("pip", None) is not None,
         "syntax": look.syntax[:MOST_FAULTS], "missing": list(look.missing.values())[:MOST_FAULTS], "clashes": clashes,
     }  # fmt: skip
-    sys.stdout.write("\n" + MARK + json.dumps(answer) + "\n")
+    sys.stdout.write("\n" + MARK + json(answer) + "\n")
+
+
+def json(value):
+    """Writes dicts, lists, texts, numbers and booleans as JSON."""
+    if isinstance(value, dict):
+        return "{" + ",".join(quote(key) + ":" + json(item) for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(json, value)) + "]"
+    return quote(value) if isinstance(value, str) else str(value).lower()
 
 
 class Found:
@@ -103,10 +111,10 @@ class Look:
                 self.syntax.append(dict(wrong, file=path, hard=hard))
                 source = b"\n".join(source.split(b"\n")[: max(0, wrong["line"] - 1)])
         try:
-            tree = ast.parse(source)
+            tree = compile(source, path, "exec", ast.PyCF_ONLY_AST, True)
         except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
             return
-        if own and not self.altered and MAY_ALTER.search(source):
+        if own and not self.altered and any(word in source for word in MAY_ALTER):
             self.altered = alters(tree)
         for statement in statements(tree.body, hard=hard):
             self.follow(path, own, *statement)
@@ -208,7 +216,7 @@ def found_of(spec):
 
 def is_generated(name):
     """Whether protoc wrote a file, or a module, by its name."""
-    return re.search(r"_pb2(_grpc)?(\.py)?$", name) is not None
+    return name.endswith(("_pb2", "_pb2_grpc", "_pb2.py", "_pb2_grpc.py"))
 
 
 def read_bytes(path, limit=LARGEST_FILE):
@@ -226,6 +234,8 @@ def read_text(path):
 
 
 def numbers(version):
+    import re
+
     return [int(n) for n in re.findall(r"\d+", version)[:3]]
 
 
@@ -245,7 +255,14 @@ OLDER = "the library may not be older"
 
 def protobuf_clashes(generated):
     """The *_pb2.py files that the installed protobuf rejects; it says so itself."""
-    stated = [(path, hard, GENCODE.search(text)) for path, text, hard in generated if path.endswith("_pb2.py")]
+    if not generated:
+        return []
+    import re
+
+    check = re.compile(
+        r"ValidateProtobufRuntimeVersion\(\s*_runtime_version\.Domain\.PUBLIC,\s*(\d+),\s*(\d+),\s*(\d+),\s*'([^']*)'"
+    )
+    stated = [(path, hard, check.search(text)) for path, text, hard in generated if path.endswith("_pb2.py")]
     stated = [(path, hard, match.groups()) for path, hard, match in stated if match]  # older code states nothing
     if not stated:
         return []
@@ -280,15 +297,16 @@ def grpc_clashes(generated):
     """The *_pb2_grpc.py files that need a newer grpcio. Those generated before 1.65 only warn."""
     found = []
     for path, text, hard in generated:
-        match = GRPC_GENCODE.search(text) if path.endswith("_pb2_grpc.py") and "raise RuntimeError(" in text else None
-        if not match:
+        _, stated, rest = text.partition("\nGRPC_GENERATED_VERSION = '")
+        if not (path.endswith("_pb2_grpc.py") and stated and "raise RuntimeError(" in text):
             continue
+        wants = rest.partition("'")[0]
         from importlib.metadata import PackageNotFoundError, version
 
         try:
             has = version("grpcio")
         except PackageNotFoundError:
             return []
-        if numbers(has) < numbers(match.group(1)):
-            clash(found, "grpcio", path, hard, match.group(1), has, OLDER)
+        if numbers(has) < numbers(wants):
+            clash(found, "grpcio", path, hard, wants, has, OLDER)
     return found

@@ -12,7 +12,7 @@ ALTERERS = set(
 IMPORTERS = set(
     "autoreload clr coconut cppyy findspark hy jpype macropy pyrootutils pythonnet pyximport rootutils virtualenv".split()
 )
-MAY_ALTER = re.compile(rb"sys|pip|exec|_path|__path__|addsitedir|declare_namespace|" + "|".join(IMPORTERS).encode())
+MAY_ALTER = [word.encode() for word in {"sys", "pip"} | ALTERERS | IMPORTERS]  # none of them: no tree is searched
 
 
 def syntax_error(source, path):
@@ -86,8 +86,18 @@ def blocks(node):
         yield node.finalbody, True, False, 0, 0
 
 
+def walk(node):
+    """Yields a node and all nodes below it, those above first."""
+    nodes = [node]
+    for node in nodes:
+        yield node
+        for field in node._fields:
+            value = getattr(node, field, None)
+            nodes.extend(part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST))
+
+
 def names_in(node):
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in walk(node) if isinstance(n, ast.Name)}
 
 
 def last_name(node):
@@ -109,7 +119,7 @@ def suppresses(node):
 def alters(tree):
     """Whether a file changes where modules are found, installs packages, or hands over to another program."""
     texts = set()  # docstrings
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Expr):
             texts.add(id(node.value))
         elif last_name(node) in ALTERERS:
