@@ -54,13 +54,12 @@ func benchShape(m BenchResult) any {
 			math.Round(p.PerSecond*10) / 10}
 	}
 	return struct {
-		Schema    int              `json:"schema"`
 		Plugin    string           `json:"plugin"`
 		Hook      string           `json:"hook"`
 		Transport string           `json:"transport"`
 		Python    string           `json:"python,omitempty"`
 		Phases    []benchPhaseJSON `json:"phases"`
-	}{1, m.Plugin, m.Hook, m.Transport, m.Python, phases}
+	}{m.Plugin, m.Hook, m.Transport, m.Python, phases}
 }
 
 // fineMS is a duration in milliseconds, to 100 ns: a call may take some microseconds.
@@ -79,28 +78,9 @@ func (s *Streams) benchTable(phases []BenchPhase) string {
 		}
 		rows = append(rows, append(row, cell{text: grouped(int64(math.Round(p.PerSecond))), right: true}))
 	}
-	lines := s.table(rows)
+	lines := s.out().table(rows)
 	lines[0] = s.PaintOut(Bold, lines[0])
 	return strings.Join(lines, "\n") + "\n"
-}
-
-// digits is a duration with three significant digits.
-func digits(d time.Duration) string {
-	value, unit := float64(d.Nanoseconds())/1000, "µs"
-	switch {
-	case d >= 999_500*time.Microsecond: // else it would be rounded to 1000 ms
-		value, unit = d.Seconds(), "s"
-	case d >= 999_500*time.Nanosecond:
-		value, unit = value/1000, "ms"
-	}
-	places := 0
-	switch {
-	case value < 9.995:
-		places = 2
-	case value < 99.95:
-		places = 1
-	}
-	return strconv.FormatFloat(value, 'f', places, 64) + " " + unit
 }
 
 // The picture's scale runs from 1 µs to 10 s.

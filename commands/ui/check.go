@@ -90,13 +90,6 @@ func (c CheckResult) counts() []string {
 	return counts
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
-
 // CheckPrinter prints checks on standard output for people, one after another. Make
 // one with [Streams.Checks]. One goroutine at a time uses it. The errors of its methods
 // are those of the write, see [IsClosedPipe].
@@ -115,12 +108,12 @@ type CheckPrinter struct {
 // Checks returns a printer for the checks of one run. With strict, warnings count as
 // failures.
 func (s *Streams) Checks(strict bool) *CheckPrinter {
-	return &CheckPrinter{s: s, strict: strict, began: s.now()}
+	return &CheckPrinter{s: s, strict: strict, began: s.Now()}
 }
 
 // Begin prints the line above the stages of a plugin.
 func (p *CheckPrinter) Begin(plugin string) error {
-	text := p.s.PaintOut(Bold, p.s.outLine(plugin)) + "\n"
+	text := p.s.PaintOut(Bold, p.s.out().line(plugin)) + "\n"
 	if len(p.all) > 0 {
 		text = "\n" + text
 	}
@@ -167,7 +160,7 @@ func (p *CheckPrinter) flushSkipped() string {
 func (p *CheckPrinter) End(c CheckResult) error {
 	p.all = append(p.all, c)
 	word, rest, color := c.verdictLine(p.strict)
-	return p.print(p.flushSkipped() + p.s.PaintOut(color, word) + p.s.outPart(rest) + "\n")
+	return p.print(p.flushSkipped() + p.s.PaintOut(color, word) + p.s.out().part(rest) + "\n")
 }
 
 // Finish prints what comes after the last plugin: a table if there were several, and
@@ -178,7 +171,7 @@ func (p *CheckPrinter) Finish() error {
 		text = "\n" + p.table()
 	}
 	if hint := findingHint(p.all); hint != "" {
-		text += "\n" + p.s.PaintOut(Cyan, "hint:") + " " + p.s.outPart(hint) + "\n"
+		text += "\n" + p.s.PaintOut(Cyan, "hint:") + " " + p.s.out().part(hint) + "\n"
 	}
 	return p.print(text)
 }
@@ -217,15 +210,15 @@ func (p *CheckPrinter) table() string {
 	for _, c := range p.all {
 		word, color := c.word()
 		rows = append(rows, []cell{
-			{text: p.s.outLine(c.Plugin)}, {text: word, color: color}, number(strconv.Itoa(c.ExitCode)),
+			{text: p.s.out().line(c.Plugin)}, {text: word, color: color}, number(strconv.Itoa(c.ExitCode)),
 			number(strconv.Itoa(c.Count(hook.Failure))), number(strconv.Itoa(c.Count(hook.Warning))), number(span(c.Took)),
 		})
 		if c.passed() {
 			passed++
 		}
 	}
-	return strings.Join(p.s.table(rows), "\n") +
-		fmt.Sprintf("\n%d of %s passed in %s\n", passed, plural(len(p.all), "plugin"), span(p.s.now().Sub(p.began)))
+	return strings.Join(p.s.out().table(rows), "\n") +
+		fmt.Sprintf("\n%d of %s passed in %s\n", passed, plural(len(p.all), "plugin"), span(p.s.Now().Sub(p.began)))
 }
 
 // print writes lines to standard output, and draws the line of the progress, which a

@@ -11,12 +11,11 @@ import (
 
 // checkShape is the public shape of a check.
 type checkShape struct {
-	Schema    int          `json:"schema"`
 	Plugin    string       `json:"plugin"`
 	Transport string       `json:"transport,omitempty"`
 	Verdict   string       `json:"verdict"`
 	ExitCode  int          `json:"exit_code"`
-	TookMS    json.Number  `json:"took_ms"`
+	TookMS    milliseconds `json:"took_ms"`
 	Stages    []stageShape `json:"stages"`
 	Error     *hook.Error  `json:"error,omitempty"`
 }
@@ -27,7 +26,7 @@ type stageShape struct {
 	Message string `json:"message,omitempty"`
 	// Fix is that of the worst finding.
 	Fix      string                     `json:"fix,omitempty"`
-	TookMS   json.Number                `json:"took_ms"`
+	TookMS   milliseconds               `json:"took_ms"`
 	Details  map[string]json.RawMessage `json:"details,omitempty"`
 	Findings []findingShape             `json:"findings,omitempty"`
 }
@@ -49,19 +48,19 @@ type findingShape struct {
 // check that ended early is "failure", and "error" says why.
 func (s *Streams) CheckJSON(c CheckResult) error {
 	shape := checkShape{
-		Schema: 1, Plugin: c.Plugin, Transport: c.Transport, Verdict: c.verdict().String(), ExitCode: c.ExitCode,
-		TookMS: json.Number(milliseconds(c.Took)), Stages: []stageShape{}, Error: c.Err,
+		Plugin: c.Plugin, Transport: c.Transport, Verdict: c.verdict().String(), ExitCode: c.ExitCode,
+		TookMS: milliseconds(c.Took), Stages: []stageShape{}, Error: c.Err,
 	}
 	for _, st := range c.Stages {
 		shape.Stages = append(shape.Stages, shapeOfStage(st))
 	}
-	return s.writeOut(string(s.oneLine(compactJSON(shape))) + "\n")
+	return s.writeJSON(shape)
 }
 
 func shapeOfStage(st hook.Stage) stageShape {
 	shape := stageShape{
 		Name: st.Name, Status: st.Verdict.String(), Message: st.Message,
-		TookMS: json.Number(milliseconds(st.Took)), Details: detailsJSON(st.Details),
+		TookMS: milliseconds(st.Took), Details: detailsJSON(st.Details),
 	}
 	if worst := st.Worst(); worst != nil {
 		shape.Fix = strings.Join(worst.Fix, "\n")
@@ -82,7 +81,7 @@ func detailsJSON(details map[string]any) map[string]json.RawMessage {
 	for name, value := range details {
 		switch v := value.(type) {
 		case time.Duration:
-			value = json.Number(milliseconds(v))
+			value = milliseconds(v)
 		case error:
 			value = v.Error()
 		}

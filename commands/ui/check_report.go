@@ -2,7 +2,6 @@ package ui
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -20,19 +19,5 @@ func findingsOf(st hook.Stage) []hook.Finding {
 	return findings
 }
 
-// visible escapes a text of several lines for a file.
-func visible(text string) string {
-	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
-	for i, line := range lines {
-		lines[i] = string(appendVisible(nil, strings.TrimSuffix(line, "\r")))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// newFilePage returns a page for a file: no terminal, no directory.
-func newFilePage() *page {
-	return &page{
-		relative: func(path string) string { return path },
-		escape:   func(text string, _ bool) string { return visible(text) },
-	}
-}
+// forFile escapes a text of several lines for a file.
+func forFile(text string) string { return visible.text(text, "") }

@@ -22,13 +22,9 @@ const (
 	leastWrap = 30
 )
 
+// verdictColors are the colours of verdicts. A skipped stage stays plain.
 var verdictColors = map[hook.Verdict]Color{
 	hook.OK: Green, hook.Note: Cyan, hook.Warning: Yellow, hook.Failure: Red,
-}
-
-// paintVerdict colours text by a verdict. A skipped stage stays plain.
-func (s *Streams) paintVerdict(v hook.Verdict, text string) string {
-	return s.PaintOut(verdictColors[v], text)
 }
 
 // stage is the line of a stage, with its findings below:
@@ -40,8 +36,9 @@ func (s *Streams) paintVerdict(v hook.Verdict, text string) string {
 //
 // A finding whose message is the stage's has no line of its own.
 func (p *CheckPrinter) stage(st hook.Stage) string {
-	word, name := st.Verdict.String(), p.s.outPart(st.Name)
-	label := "  " + p.s.paintVerdict(st.Verdict, word) + strings.Repeat(" ", max(0, verdictCells-len(word))+2) +
+	out := p.s.out()
+	word, name := st.Verdict.String(), out.part(st.Name)
+	label := "  " + out.paint(verdictColors[st.Verdict], word) + strings.Repeat(" ", max(0, verdictCells-len(word))+2) +
 		name + strings.Repeat(" ", max(0, stageCells-textCells(name))+2)
 	own := ownFinding(st)
 	var tail []string
@@ -61,7 +58,7 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 			continue
 		}
 		word := f.Verdict.String() + ":"
-		label := strings.Repeat(" ", findingColumn) + p.s.paintVerdict(f.Verdict, word) + " "
+		label := strings.Repeat(" ", findingColumn) + out.paint(verdictColors[f.Verdict], word) + " "
 		p.labelled(&b, label, findingColumn+len(word)+1, f.Message, idTail(f))
 		p.details(&b, f, findingColumn+2)
 	}
@@ -90,7 +87,7 @@ func idTail(f hook.Finding) []string {
 // details adds what a finding knows besides its message, then the fixes.
 func (p *CheckPrinter) details(b *strings.Builder, f hook.Finding, column int) {
 	const inPage = 2 // what a page indents by itself
-	details := p.s.newOutPage(column - inPage)
+	details := newPage(p.s.out(), p.s.cwd(), column-inPage)
 	details.finding(f, p.Shown && f.Printed)
 	for _, line := range details.lines {
 		b.WriteString(strings.TrimRight(strings.Repeat(" ", column-inPage)+line, " ") + "\n")
@@ -105,14 +102,12 @@ func (p *CheckPrinter) details(b *strings.Builder, f hook.Finding, column int) {
 // takes that many cells, and so does the indentation of all other lines. On a terminal
 // that is wide enough it breaks lines between words.
 func (p *CheckPrinter) labelled(b *strings.Builder, label string, cells int, text string, tail []string) {
-	room, indent := 0, strings.Repeat(" ", cells)
-	if p.s.OutTTY {
-		room = columns(p.s.Out)
-	}
+	out, indent := p.s.out(), strings.Repeat(" ", cells)
+	room := out.columns()
 	wraps := room >= cells+leastWrap
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	for i, line := range lines {
-		line = string(appendEscaped(nil, strings.TrimSuffix(line, "\r"), p.s.OutTTY, i > 0))
+		line = out.escape(strings.TrimSuffix(line, "\r"), i > 0)
 		lines[i] = indent + line
 		if wraps {
 			lines[i] = wrap(line, " ", indent, indent, room)
@@ -135,27 +130,11 @@ func (p *CheckPrinter) labelled(b *strings.Builder, label string, cells int, tex
 	}
 }
 
-// outPart escapes a part of a line that stands behind other text.
-func (s *Streams) outPart(text string) string {
-	return string(appendEscaped(nil, strings.ReplaceAll(text, "\n", " "), s.OutTTY, false))
-}
-
-// newOutPage returns a page for standard output whose lines will be indented further.
-func (s *Streams) newOutPage(indent int) *page {
-	p := &page{relative: s.relative, escape: func(text string, first bool) string {
-		return string(appendEscaped(nil, text, s.OutTTY, first))
-	}}
-	if s.OutTTY {
-		p.columns = max(1, columns(s.Out)-indent)
-	}
-	return p
-}
-
 // finding adds what a finding knows and its message does not say: its place, and its
 // error as a failure shows it.
 func (p *page) finding(f hook.Finding, shown bool) {
 	if f.File != "" && !inFrames(f) {
-		where := p.relative(f.File)
+		where := relative(p.cwd, f.File)
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)
 		}

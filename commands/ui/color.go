@@ -19,18 +19,9 @@ const (
 	Bold
 )
 
-// The package's own idea of whether to colour looks at standard output alone,
-// so each of these decides by itself.
-var paints = func() map[Color]*color.Color {
-	m := map[Color]*color.Color{
-		Red: color.New(color.FgRed), Yellow: color.New(color.FgYellow), Green: color.New(color.FgGreen),
-		Cyan: color.New(color.FgCyan), Bold: color.New(color.Bold),
-	}
-	for _, c := range m {
-		c.EnableColor()
-	}
-	return m
-}()
+var colorAttributes = map[Color]color.Attribute{
+	Red: color.FgRed, Yellow: color.FgYellow, Green: color.FgGreen, Cyan: color.FgCyan, Bold: color.Bold,
+}
 
 // SetColor sets colour by mode: "always", "never", or "auto", where the first
 // of these decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set,
@@ -45,7 +36,7 @@ func (s *Streams) SetColor(mode string) error {
 }
 
 func (s *Streams) colorBy(mode string) {
-	set := func(name string) bool { v := s.getenv(name); return v != "" && v != "0" }
+	set := func(name string) bool { v := s.Getenv(name); return v != "" && v != "0" }
 	switch {
 	case mode == "always":
 		s.outColor, s.errColor = true, true
@@ -53,7 +44,7 @@ func (s *Streams) colorBy(mode string) {
 		s.outColor, s.errColor = false, false
 	case set("FORCE_COLOR"), set("CLICOLOR_FORCE"):
 		s.outColor, s.errColor = true, true
-	case s.getenv("NO_COLOR") != "", s.getenv("TERM") == "dumb":
+	case s.Getenv("NO_COLOR") != "", s.Getenv("TERM") == "dumb":
 		s.outColor, s.errColor = false, false
 	default:
 		s.outColor, s.errColor = s.OutTTY, s.ErrTTY
@@ -61,14 +52,14 @@ func (s *Streams) colorBy(mode string) {
 }
 
 // PaintOut colours text for standard output, where that is coloured.
-func (s *Streams) PaintOut(c Color, text string) string { return paint(s.outColor, c, text) }
+func (s *Streams) PaintOut(c Color, text string) string { return s.out().paint(c, text) }
 
-// PaintErr colours text for standard error, where that is coloured.
-func (s *Streams) PaintErr(c Color, text string) string { return paint(s.errColor, c, text) }
-
-func paint(on bool, c Color, text string) string {
-	if p := paints[c]; on && p != nil {
-		return p.Sprint(text)
+// paint colours text, where the target is coloured.
+func (t target) paint(c Color, text string) string {
+	if !t.colored || c == NoColor {
+		return text
 	}
-	return text
+	p := color.New(colorAttributes[c])
+	p.EnableColor() // by itself, it looks at standard output alone
+	return p.Sprint(text)
 }

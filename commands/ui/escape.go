@@ -1,110 +1,87 @@
 package ui
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
 
-// appendEscaped appends one line of text that pyplug did not write, made harmless. This
-// is the only place that says how:
-//
-//   - On a terminal every control character except the tab becomes visible, and so does
-//     every byte that is not UTF-8: escape sequences can rewrite the screen, set the
-//     clipboard, or hide what was printed.
-//   - Elsewhere control characters stay, except the carriage return, at which CI systems
-//     end a line.
-//   - Elsewhere a backslash also breaks what CI systems take for a command: GitHub's and
-//     Azure's "##[…]", "##vso[…]" and TeamCity's "##teamcity[…]" anywhere in a line, and
-//     GitHub's "::…" at the start of one, behind blanks, too. Only a line without a
-//     label can start so; first says that this text starts its line.
-func appendEscaped(dst []byte, line string, terminal, first bool) []byte {
-	if terminal {
-		return appendVisible(dst, line)
+// escaping says how text that pyplug did not write is made harmless.
+type escaping uint8
+
+const (
+	// verbatim leaves it as it is, for JSON, which has escapes of its own.
+	verbatim escaping = iota
+	// guarded is for a log that a CI system may read. Control characters stay, except
+	// the carriage return, at which CI systems end a line. A backslash breaks what they
+	// take for a command: GitHub's and Azure's "##[…]", "##vso[…]" and TeamCity's
+	// "##teamcity[…]" anywhere in a line, and GitHub's "::…" at the start of one, behind
+	// blanks, too.
+	guarded
+	// visible is for terminals and for XML. Every control character except the tab
+	// becomes visible, and so does every byte that is not UTF-8: escape sequences can
+	// rewrite the screen, set the clipboard, or hide what was printed.
+	visible
+)
+
+// ciCommand is what CI systems take for a command anywhere in a line.
+var ciCommand = regexp.MustCompile(`##([A-Za-z]*\[)`)
+
+// escape escapes one line, or a part of one. first says that nothing but blanks stands
+// before it.
+func (e escaping) escape(line string, first bool) string {
+	switch e {
+	case verbatim:
+		return line
+	case visible:
+		return makeVisible(line)
 	}
-	if first {
-		if rest := strings.TrimLeft(line, " \t\v\f\u00a0"); strings.HasPrefix(rest, "::") {
-			dst = append(dst, line[:len(line)-len(rest)]...)
-			dst = append(dst, `:\:`...)
-			line = rest[2:]
-		}
+	if rest := strings.TrimLeft(line, " \t\v\f\u00a0"); first && strings.HasPrefix(rest, "::") {
+		line = line[:len(line)-len(rest)] + `:\:` + rest[2:]
 	}
-	if strings.IndexByte(line, '\r') < 0 && !strings.Contains(line, "##") {
-		return append(dst, line...) // nearly every line
+	if strings.Contains(line, "##") {
+		line = ciCommand.ReplaceAllString(line, `#\#$1`)
 	}
-	for {
-		i := strings.IndexAny(line, "\r#")
-		if i < 0 {
-			return append(dst, line...)
-		}
-		dst = append(dst, line[:i]...)
-		switch {
-		case line[i] == '\r':
-			dst = append(dst, `\r`...)
-			i++
-		case isCommand(line[i:]):
-			dst = append(dst, `#\#`...)
-			i += 2
-		default:
-			dst = append(dst, '#')
-			i++
-		}
-		line = line[i:]
-	}
+	return strings.ReplaceAll(line, "\r", `\r`)
 }
 
-// isCommand reports whether s begins with two number signs, letters and a bracket.
-func isCommand(s string) bool {
-	s, found := strings.CutPrefix(s, "##")
-	if !found {
-		return false
-	}
-	i := 0
-	for i < len(s) && (s[i]|0x20 >= 'a' && s[i]|0x20 <= 'z') {
-		i++
-	}
-	return i < len(s) && s[i] == '['
-}
-
-// appendVisible escapes control characters and bytes that are not UTF-8.
-func appendVisible(dst []byte, line string) []byte {
-	start := 0
-	for i := 0; i < len(line); {
-		r, size := rune(line[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(line[i:])
-		}
-		var shown string
+// makeVisible escapes control characters and bytes that are not UTF-8.
+func makeVisible(line string) string {
+	var b strings.Builder
+	for i, r := range line {
 		switch {
-		case r == utf8.RuneError && size == 1:
-			shown = fmt.Sprintf(`\x%02x`, line[i])
+		case r == utf8.RuneError && !strings.HasPrefix(line[i:], string(r)):
+			fmt.Fprintf(&b, `\x%02x`, line[i])
 		case r == '\r':
-			shown = `\r`
+			b.WriteString(`\r`)
 		case r < ' ' && r != '\t', r == 0x7f:
-			shown = fmt.Sprintf(`\x%02x`, r)
+			fmt.Fprintf(&b, `\x%02x`, r)
 		case r >= 0x80 && r < 0xa0:
-			shown = fmt.Sprintf(`\u%04x`, r) // a byte is \x80, a character \u0080
+			fmt.Fprintf(&b, `\u%04x`, r) // a byte is \x80, a character \u0080
 		default:
-			i += size
-			continue
+			b.WriteRune(r)
 		}
-		dst = append(append(dst, line[start:i]...), shown...)
-		i += size
-		start = i
 	}
-	return append(dst, line[start:]...)
+	return b.String()
 }
 
-// escapeLine escapes one whole line for standard error.
-func (s *Streams) escapeLine(line string) string {
-	return string(appendEscaped(nil, line, s.ErrTTY, true))
+// line escapes a whole line. Newlines in it become blanks.
+func (e escaping) line(text string) string {
+	return e.escape(strings.ReplaceAll(text, "\n", " "), true)
 }
 
-// escapeText escapes a text of several lines, and indents all but the first.
-func (s *Streams) escapeText(text, indent string) string {
-	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+// part is line for what stands behind other text.
+func (e escaping) part(text string) string {
+	return e.escape(strings.ReplaceAll(text, "\n", " "), false)
+}
+
+// text escapes a text of several lines, and indents all but the first.
+func (e escaping) text(text, indent string) string {
+	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	for i, line := range lines {
-		lines[i] = s.escapeLine(strings.TrimSuffix(line, "\r"))
+		lines[i] = e.escape(strings.TrimSuffix(line, "\r"), true)
 		if i > 0 {
 			lines[i] = strings.TrimRight(indent+lines[i], " ")
 		}
@@ -115,16 +92,23 @@ func (s *Streams) escapeText(text, indent string) string {
 // guardJSON breaks what CI systems take for a command, without changing what the JSON
 // means. In JSON a number sign occurs only inside a string.
 func guardJSON(text []byte) []byte {
-	var dst []byte
-	start := 0
-	for i := range text {
-		if text[i] == '#' && isCommand(string(text[i:min(i+24, len(text))])) {
-			dst = append(append(dst, text[start:i]...), `\u0023`...)
-			start = i + 1
-		}
-	}
-	if start == 0 {
+	if !bytes.Contains(text, []byte("##")) {
 		return text
 	}
-	return append(dst, text[start:]...)
+	return ciCommand.ReplaceAll(text, []byte(`\u0023#$1`))
+}
+
+// visibleJSON escapes what a terminal would act on. JSON itself escapes everything below
+// the blank; what remains is DEL, the C1 controls, and bytes that are not UTF-8. They
+// occur only inside strings.
+func visibleJSON(value []byte) []byte {
+	b := make([]byte, 0, len(value))
+	for _, r := range string(value) {
+		if r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+			b = fmt.Appendf(b, `\u%04x`, r)
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return b
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,9 +44,9 @@ const (
 func (s *Streams) Fail(f Failure) {
 	switch {
 	case f.JSON && !f.ofOutput():
-		s.failOut(fmt.Sprintf(`{"schema":1,"error":%s}`+"\n", f.ErrorJSON()))
+		s.failOut(f)
 	case s.LogJSON:
-		s.failErr(string(s.appendLog(nil, "error", f.headline(), []any{"error", f.ErrorJSON()})))
+		s.failErr(s.logJSON("error", f.headline(), "error", f.ErrorJSON()))
 	default:
 		s.failErr(s.failureText(f))
 	}
@@ -64,7 +63,7 @@ func (s *Streams) failErr(text string) {
 
 // failOut writes to standard output, where a write may be in progress that its reader
 // does not take.
-func (s *Streams) failOut(line string) {
+func (s *Streams) failOut(f Failure) {
 	limit := failTimeout
 	if s.outMu.TryLock() {
 		s.outMu.Unlock()
@@ -73,7 +72,9 @@ func (s *Streams) failOut(line string) {
 	done := make(chan struct{})
 	go func() { // ends with the reader, or with the process
 		defer close(done)
-		_ = s.writeOut(line) // there is nowhere to report an error
+		_ = s.writeJSON(struct {
+			Error json.RawMessage `json:"error"`
+		}{f.ErrorJSON()}) // there is nowhere to report an error
 	}()
 	select {
 	case <-done:
@@ -115,7 +116,8 @@ func (e *OutputError) Unwrap() error { return e.Err }
 // failureText is the whole text, for standard error.
 func (s *Streams) failureText(f Failure) string {
 	headline := f.headline()
-	p := s.newPage()
+	target := s.err()
+	p := newPage(target, s.cwd(), 0)
 	p.cause(f.Err, headline, f.Shown)
 	if f.Err.Plugin != "" {
 		p.add(0, "plugin: "+f.Err.Plugin)
@@ -126,7 +128,7 @@ func (s *Streams) failureText(f Failure) string {
 	}
 
 	var b strings.Builder
-	b.WriteString(s.PaintErr(Red, "error:") + " " + s.escapeText(headline, "  ") + "\n")
+	b.WriteString(target.headed(Red, "error", headline))
 	for _, line := range p.lines {
 		b.WriteString(line + "\n")
 	}
@@ -134,18 +136,14 @@ func (s *Streams) failureText(f Failure) string {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(s.PaintErr(Cyan, "hint:") + " " + s.escapeText(hint, "  ") + "\n")
+		b.WriteString(target.headed(Cyan, "hint", hint))
 	}
 	return b.String()
 }
 
-// relative shortens a path inside the working directory.
-func (s *Streams) relative(path string) string {
-	cwd, err := s.getwd()
-	if err != nil || !filepath.IsAbs(path) {
-		return path
-	}
-	inside, err := filepath.Rel(cwd, path)
+// relative shortens a path inside a directory.
+func relative(dir, path string) string {
+	inside, err := filepath.Rel(dir, path)
 	if err != nil || !filepath.IsLocal(inside) {
 		return path
 	}
@@ -183,22 +181,4 @@ func (f Failure) LineErrorJSON() json.RawMessage {
 		return text
 	}
 	return append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)
-}
-
-// compactJSON writes one of our shapes, which cannot fail, on one line.
-func compactJSON(shape any) json.RawMessage {
-	text, err := plainJSON(shape)
-	if err != nil {
-		panic("a shape of ours is not JSON: " + err.Error())
-	}
-	return guardJSON(text)
-}
-
-// plainJSON writes a value on one line and leaves <, > and & as they are.
-func plainJSON(value any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(value)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

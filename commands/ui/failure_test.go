@@ -233,7 +233,8 @@ func TestFailureOfOutput(t *testing.T) {
 	err := &hook.Error{Kind: hook.Failed, Err: &OutputError{Err: errors.New("no space left")}}
 	for _, asJSON := range []bool{false, true} {
 		var out, errs bytes.Buffer
-		s := &Streams{Out: &out, Err: &errs}
+		s, _, _ := Test("")
+		s.Out, s.Err = &out, &errs
 		s.Fail(Failure{Err: err, JSON: asJSON})
 		if out.Len() > 0 || errs.String() != "error: standard output: no space left\n" {
 			t.Errorf("JSON %v: %q, %q", asJSON, out.String(), errs.String())

@@ -83,25 +83,18 @@ func (s *Streams) annotations(c CheckResult) []annotation {
 // inWorkspace is a path as GitHub wants it: with slashes, and relative to the
 // repository if it is inside.
 func (s *Streams) inWorkspace(path string) string {
-	cwd, err := s.getwd()
-	if err == nil && !filepath.IsAbs(path) {
+	cwd := s.cwd()
+	if !filepath.IsAbs(path) {
 		path = filepath.Join(cwd, path)
 	}
-	root := s.getenv("GITHUB_WORKSPACE")
-	if root == "" {
-		root = cwd
-	}
-	if inside, err := filepath.Rel(root, path); err == nil && root != "" && filepath.IsLocal(inside) {
-		path = inside
-	}
-	return filepath.ToSlash(path)
+	return filepath.ToSlash(relative(cmp.Or(s.Getenv("GITHUB_WORKSPACE"), cwd), path))
 }
 
 // command is the line that GitHub reads.
 func (a annotation) command() string {
 	var properties []string
 	property := func(name, value string) {
-		properties = append(properties, name+"="+propertyEscapes.Replace(visible(value)))
+		properties = append(properties, name+"="+propertyEscapes.Replace(forFile(value)))
 	}
 	if a.file != "" {
 		property("file", a.file)
@@ -110,7 +103,7 @@ func (a annotation) command() string {
 		}
 	}
 	property("title", a.title)
-	return "::" + a.level + " " + strings.Join(properties, ",") + "::" + dataEscapes.Replace(visible(a.message)) + "\n"
+	return "::" + a.level + " " + strings.Join(properties, ",") + "::" + dataEscapes.Replace(forFile(a.message)) + "\n"
 }
 
 // GitHub's toolkit escapes the message of a command and its properties like this.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -14,14 +13,12 @@ func (s *Streams) Healthy(took time.Duration, info hook.Info, asJSON bool) error
 	if !asJSON {
 		return s.writeOut(s.PaintOut(Green, "healthy") + "\n")
 	}
-	line := fmt.Appendf(nil, `{"schema":1,"healthy":true,"took_ms":%s`, milliseconds(took))
-	if info.PID != 0 {
-		line = fmt.Appendf(line, `,"pid":%d`, info.PID)
-	}
-	if info.Python != "" {
-		line = appendJSONText(append(line, `,"python":`...), info.Python)
-	}
-	return s.writeOut(string(line) + "}\n")
+	return s.writeJSON(struct {
+		Healthy bool         `json:"healthy"`
+		TookMS  milliseconds `json:"took_ms"`
+		PID     int          `json:"pid,omitempty"`
+		Python  string       `json:"python,omitempty"`
+	}{true, milliseconds(took), info.PID, info.Python})
 }
 
 // Health prints what a watch sees: a plugin's health status, or the error of a probe. A
@@ -38,12 +35,11 @@ func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
 	}
 	if asJSON {
 		return s.writeJSON(struct {
-			Schema  int    `json:"schema"`
 			Time    string `json:"time"`
 			Healthy bool   `json:"healthy"`
 			Status  string `json:"status,omitempty"`
 			Reason  string `json:"reason,omitempty"`
-		}{1, s.now().Format(timeFormat), healthy, status, reason})
+		}{s.Now().Format(timeFormat), healthy, status, reason})
 	}
 	word, c := "healthy", Green
 	if !healthy {
@@ -53,7 +49,7 @@ func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
 	if status != "" && reason != "" {
 		text += ": "
 	}
-	text = s.outLine(text + reason)
+	text = s.out().line(text + reason)
 	if text == "" {
 		return s.writeOut(s.PaintOut(c, word) + "\n")
 	}

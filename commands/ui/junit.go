@@ -102,14 +102,14 @@ func (n *junitCounts) add(more junitCounts) {
 }
 
 func junitSuiteOf(c CheckResult, strict bool) junitSuite {
-	name := visible(c.Plugin)
+	name := forFile(c.Plugin)
 	suite := junitSuite{Name: name, junitCounts: junitCounts{Time: seconds(c.Took)}}
 	for _, st := range c.Stages {
 		suite.put(junitCaseOf(name, st, strict))
 	}
 	if c.Err != nil {
 		suite.put(junitCase{ClassName: name, Name: "check", Error: &junitProblem{
-			Type: c.Err.Kind.String(), Message: visible(c.Err.Error()), junitText: newJUnitText(problemText(hook.Finding{Err: c.Err})),
+			Type: c.Err.Kind.String(), Message: forFile(c.Err.Error()), junitText: newJUnitText(problemText(hook.Finding{Err: c.Err})),
 		}})
 	}
 	return suite
@@ -129,7 +129,7 @@ func (s *junitSuite) put(c junitCase) {
 }
 
 func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
-	c := junitCase{ClassName: class, Name: visible(st.Name), Time: seconds(st.Took)}
+	c := junitCase{ClassName: class, Name: forFile(st.Name), Time: seconds(st.Took)}
 	least := hook.Failure
 	if strict {
 		least = hook.Warning
@@ -143,13 +143,13 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 		// Readers take one failure of a case, and some of them its text alone.
 		failed = append(failed, headed(f))
 		if c.Failure == nil {
-			c.Failure = &junitProblem{Type: cmp.Or(f.ID, f.Verdict.String()), Message: visible(f.Message)}
+			c.Failure = &junitProblem{Type: cmp.Or(f.ID, f.Verdict.String()), Message: forFile(f.Message)}
 		}
 	}
 	if c.Failure != nil {
 		c.Failure.junitText = newJUnitText(strings.Join(failed, "\n"))
 	} else if st.Verdict == hook.Skipped {
-		c.Skipped = &junitSkipped{visible(st.Message)}
+		c.Skipped = &junitSkipped{forFile(st.Message)}
 	}
 	if len(other) > 0 {
 		text := newJUnitText(strings.Join(other, "\n"))
@@ -161,13 +161,13 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 // headed is a finding with its headline, such as "warning: no controller
 // [no-controller]".
 func headed(f hook.Finding) string {
-	line := f.Verdict.String() + ": " + strings.Join(append([]string{visible(f.Message)}, idTail(f)...), " ")
+	line := f.Verdict.String() + ": " + strings.Join(append([]string{forFile(f.Message)}, idTail(f)...), " ")
 	return strings.TrimRight(line+"\n"+problemText(f), "\n")
 }
 
 // problemText is what a finding knows besides its message, and the fixes.
 func problemText(f hook.Finding) string {
-	p := newFilePage()
+	p := &page{escaping: visible}
 	p.finding(f, false)
 	for _, fix := range f.Fix {
 		p.add(0, "fix: "+fix)

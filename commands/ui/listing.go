@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -15,9 +14,8 @@ import (
 func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
 	if asJSON {
 		return s.writeJSON(struct {
-			Schema int           `json:"schema"`
-			Hooks  []schema.Hook `json:"hooks"`
-		}{1, withoutNulls(sch.Hooks)})
+			Hooks []schema.Hook `json:"hooks"`
+		}{withoutNulls(sch.Hooks)})
 	}
 	return s.writeOut(s.listing(sch.Hooks))
 }
@@ -27,20 +25,20 @@ func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
 func (s *Streams) listing(hooks []schema.Hook) string {
 	room := math.MaxInt
 	if s.OutTTY {
-		room = columns(s.Out)
+		room = s.out().columns()
 	}
 	// Documentation starts in one column. Long signatures do not move it.
 	const widest = 48
 	signatures, column := make([]string, len(hooks)), 0
 	for i, h := range hooks {
-		signatures[i] = s.outLine(h.Signature())
+		signatures[i] = s.out().line(h.Signature())
 		if n := textCells(signatures[i]); n <= widest {
 			column = max(column, n)
 		}
 	}
 	var b strings.Builder
 	for i, h := range hooks {
-		doc := s.outLine(h.Doc)
+		doc := s.out().line(h.Doc)
 		if h.Implemented != nil && !*h.Implemented {
 			doc = strings.TrimSuffix("(not implemented) "+doc, " ")
 		}
@@ -74,12 +72,14 @@ func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
 	text = bytes.TrimSpace(text)
 	if !asJSON {
 		if s.OutTTY {
-			text = escapeJSON(text)
+			text = visibleJSON(text)
 		}
 		return s.writeOut(string(text) + "\n")
 	}
-	line := append(envelopeStart(hookName), `,"template":`...)
-	return s.writeOut(string(append(line, s.oneLine(text)...)) + "}\n")
+	s.outMu.Lock()
+	defer s.outMu.Unlock()
+	s.clearForOut()
+	return s.writeEnvelope(hookName, "template", s.oneLine(text), "")
 }
 
 // Version prints pyplug's version, the Go that built it, its platform, and what this
@@ -87,32 +87,15 @@ func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
 func (s *Streams) Version(version, goVersion, platform, lacks string, asJSON bool) error {
 	if asJSON {
 		return s.writeJSON(struct {
-			Schema   int    `json:"schema"`
 			Version  string `json:"version"`
 			Go       string `json:"go"`
 			Platform string `json:"platform"`
 			Lacks    string `json:"lacks,omitempty"`
-		}{1, version, goVersion, platform, lacks})
+		}{version, goVersion, platform, lacks})
 	}
 	text := fmt.Sprintf("pyplug %s (%s, %s)\n", version, goVersion, platform)
 	if lacks != "" {
-		text += s.outLine(lacks) + "\n"
+		text += s.out().line(lacks) + "\n"
 	}
 	return s.writeOut(text)
-}
-
-// outLine escapes one line for standard output.
-func (s *Streams) outLine(line string) string {
-	line = strings.ReplaceAll(line, "\n", " ")
-	return string(appendEscaped(nil, line, s.OutTTY, true))
-}
-
-func (s *Streams) writeJSON(shape any) error { return s.writeOut(string(compactJSON(shape)) + "\n") }
-
-func (s *Streams) writeOut(text string) error {
-	s.outMu.Lock()
-	defer s.outMu.Unlock()
-	s.clearForOut()
-	_, err := io.WriteString(s.Out, text)
-	return err
 }

@@ -9,9 +9,6 @@ import (
 	"unicode"
 )
 
-// timeFormat is RFC 3339 with milliseconds.
-const timeFormat = "2006-01-02T15:04:05.000Z07:00"
-
 // Log writes a line of pyplug's own log to standard error. It drops the level "info"
 // unless Verbose is set. Pairs of key and value follow the message. A value is a string,
 // number, bool, duration, error or anything that fmt prints.
@@ -24,58 +21,47 @@ func (s *Streams) Log(level, message string, pairs ...any) {
 		return
 	}
 	if s.LogJSON {
-		s.logLine(level, message, pairs)
+		s.print(s.logJSON(level, message, pairs...))
 		return
 	}
-	var b strings.Builder
-	b.WriteString(message)
+	text := message
 	for key, value := range eachPair(pairs) {
-		text := fmt.Sprint(value)
-		if d, ok := value.(time.Duration); ok {
-			text = span(d)
-		}
-		if text == "" || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '=' }) {
-			text = strconv.Quote(text)
-		}
-		b.WriteString(" " + key + "=" + text)
+		text += " " + key + "=" + logText(value)
 	}
-	label := "pyplug | " + s.now().Format("15:04:05.000") + " "
+	label := "pyplug | " + s.Now().Format("15:04:05.000") + " "
 	if level != "info" {
 		label += level + ": "
 	}
-	s.print(label + s.escapeText(b.String(), "  ") + "\n")
+	s.print(label + s.err().text(text, "  ") + "\n")
 }
 
-// logLine writes a line of the log as JSON.
-func (s *Streams) logLine(level, message string, pairs []any) {
-	s.print(string(s.appendLog(nil, level, message, pairs)))
+// logText is a value in a text line. It is quoted if its end could not be seen.
+func logText(value any) string {
+	text := fmt.Sprint(value)
+	if d, ok := value.(time.Duration); ok {
+		text = span(d)
+	}
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '=' }) {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
-func (s *Streams) appendLog(b []byte, level, message string, pairs []any) []byte {
-	b = append(b, `{"time":"`...)
-	b = s.now().AppendFormat(b, timeFormat)
-	b = appendJSONText(append(b, `","level":`...), level)
-	b = appendJSONText(append(b, `,"message":`...), message)
+// logJSON is a line of the log as JSON.
+func (s *Streams) logJSON(level, message string, pairs ...any) string {
+	line := ""
+	pairs = append([]any{"time", s.Now().Format(timeFormat), "level", level, "message", message}, pairs...)
 	for key, value := range eachPair(pairs) {
-		if _, ok := value.(time.Duration); ok && !strings.HasSuffix(key, "_ms") {
-			key += "_ms"
+		switch v := value.(type) {
+		case time.Duration:
+			key, value = strings.TrimSuffix(key, "_ms")+"_ms", milliseconds(v)
+		case bool, int, int64, uint64, json.RawMessage:
+		default:
+			value = fmt.Sprint(value)
 		}
-		b = appendJSONText(append(b, ','), key)
-		b = appendJSONValue(append(b, ':'), value)
+		line += "," + string(compactJSON(key)) + ":" + string(compactJSON(value))
 	}
-	return append(b, "}\n"...)
-}
-
-func appendJSONValue(b []byte, value any) []byte {
-	switch v := value.(type) {
-	case time.Duration:
-		return append(b, milliseconds(v)...)
-	case bool, int, int64, uint64:
-		return fmt.Append(b, v)
-	case json.RawMessage:
-		return append(b, guardJSON(v)...)
-	}
-	return appendJSONText(b, fmt.Sprint(value))
+	return "{" + line[1:] + "}\n"
 }
 
 // eachPair yields keys and values. It ignores a last key without a value.
@@ -87,19 +73,4 @@ func eachPair(pairs []any) func(yield func(string, any) bool) {
 			}
 		}
 	}
-}
-
-// span writes a duration for people: "212 ms", "2.1 s", "3 min 20 s".
-func span(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return fmt.Sprintf("%d µs", d.Microseconds())
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < time.Minute:
-		return strconv.FormatFloat(d.Truncate(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
-	}
-	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }

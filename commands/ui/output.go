@@ -1,14 +1,10 @@
 package ui
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
-
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // OutputOptions say how a plugin's output is shown.
@@ -36,7 +32,7 @@ type Output struct {
 func (s *Streams) PluginOutput(opts OutputOptions) *Output {
 	o := &Output{s: s, opts: opts}
 	if opts.Label != "" {
-		o.label = s.escapeLine(opts.Label) + " | "
+		o.label = s.err().line(opts.Label) + " | "
 	}
 	return o
 }
@@ -55,16 +51,10 @@ func (o *Output) Line(stream, text string, cut int) {
 	if o.opts.Quiet {
 		return
 	}
-	text = strings.TrimSuffix(text, "\r")
-	added := o.s.screen.addWaiting(o.s.Err, func(b []byte) []byte {
-		b = o.appendDropped(b)
-		if o.opts.JSON {
-			return appendLineJSON(b, o.opts.Label, o.s.now(), int(o.generation.Load()), stream, text, cut)
-		}
-		return o.appendText(b, text, cut)
-	})
-	if !added {
-		o.dropped.Add(1)
+	dropped := o.dropped.Swap(0)
+	lines := o.droppedText(dropped) + o.lineText(stream, strings.TrimSuffix(text, "\r"), cut)
+	if !o.s.screen.addWaiting(o.s.Err, lines) {
+		o.dropped.Add(dropped + 1)
 	}
 }
 
@@ -76,35 +66,44 @@ func (o *Output) Flush() { o.s.screen.flush(50 * time.Millisecond) }
 // ten for a slow one, less after [Streams.ShortenWaits]. It may be called more than
 // once.
 func (o *Output) Close() {
-	if o.dropped.Load() > 0 {
-		o.s.screen.add(o.s.Err, string(o.appendDropped(nil)))
+	if n := o.dropped.Swap(0); n > 0 {
+		o.s.screen.add(o.s.Err, o.droppedText(n))
 	}
 	o.s.screen.flush(writeTimeout)
 }
 
-func (o *Output) appendText(b []byte, text string, cut int) []byte {
-	b = appendEscaped(append(b, o.label...), text, o.s.ErrTTY, o.label == "")
-	if cut > 0 {
-		b = append(b, " … ("+grouped(int64(cut))+" bytes left out)"...)
+func (o *Output) lineText(stream, text string, cut int) string {
+	if o.opts.JSON {
+		shape := outputLine{o.s.Now().Format(timeFormat), o.opts.Label, int(o.generation.Load()), stream, text, cut}
+		return string(compactJSON(shape)) + "\n"
 	}
-	return append(b, '\n')
+	line := o.label + o.s.err().escape(text, o.label == "")
+	if cut > 0 {
+		line += " … (" + grouped(int64(cut)) + " bytes left out)"
+	}
+	return line + "\n"
 }
 
-// appendDropped reports the lines that were dropped, if any.
-func (o *Output) appendDropped(b []byte) []byte {
-	n := o.dropped.Swap(0)
+// droppedText reports how many lines were dropped, if any.
+func (o *Output) droppedText(n int64) string {
 	if n == 0 {
-		return b
+		return ""
 	}
-	lines := "lines"
-	if n == 1 {
-		lines = "line"
-	}
-	text := fmt.Sprintf("%s %s of the plugin's output dropped: standard error is not being read", grouped(n), lines)
+	text := plural(int(n), "line") + " of the plugin's output dropped: standard error is not being read"
 	if o.opts.JSON {
-		return o.s.appendLog(b, "warning", text, []any{"plugin", o.opts.Label})
+		return o.s.logJSON("warning", text, "plugin", o.opts.Label)
 	}
-	return append(b, "… "+text+"\n"...)
+	return "… " + text + "\n"
+}
+
+// outputLine is the public shape of a line that a plugin printed.
+type outputLine struct {
+	Time       string `json:"time,omitempty"`
+	Plugin     string `json:"plugin"`
+	Generation int    `json:"generation,omitempty"`
+	Stream     string `json:"stream,omitempty"`
+	Line       string `json:"line"`
+	Cut        int    `json:"cut,omitempty"` // bytes left out
 }
 
 // LogLine prints a line of a plugin's log on standard output: the time, the plugin's
@@ -113,52 +112,28 @@ func (o *Output) appendDropped(b []byte) []byte {
 func (s *Streams) LogLine(name string, at time.Time, generation int, stream, text string, asJSON bool) error {
 	at = at.Local()
 	if asJSON {
-		return s.writeOut(`{"schema":1,` + string(appendLineJSON(nil, name, at, generation, stream, text, 0)[1:]))
-	}
-	var b []byte
-	if stream != "" {
-		label := name
-		if stream == "pyplug" {
-			label = stream
+		shape := outputLine{Plugin: name, Generation: generation, Stream: stream, Line: text}
+		if !at.IsZero() {
+			shape.Time = at.Format(timeFormat)
 		}
-		b = at.AppendFormat(b, "2006-01-02 15:04:05.000 ")
-		b = append(append(b, label...), " | "...)
+		return s.writeJSON(shape)
 	}
-	b = appendEscaped(b, text, s.OutTTY, stream == "")
-	return s.writeOut(string(append(b, '\n')))
+	if stream == "" {
+		return s.writeOut(s.out().escape(text, true) + "\n")
+	}
+	label := name
+	if stream == "pyplug" {
+		label = stream
+	}
+	return s.writeOut(at.Format("2006-01-02 15:04:05.000 ") + label + " | " + s.out().escape(text, false) + "\n")
 }
 
-// appendLineJSON appends the object of one line of a plugin's output. What is zero is
-// left out, except the line.
-func appendLineJSON(b []byte, plugin string, at time.Time, generation int, stream, text string, cut int) []byte {
-	b = append(b, '{')
-	if !at.IsZero() {
-		b = append(at.AppendFormat(append(b, `"time":"`...), timeFormat), `",`...)
+// plural is a count and a noun, such as "184 000 lines".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	b = appendJSONText(append(b, `"plugin":`...), plugin)
-	if generation != 0 {
-		b = strconv.AppendInt(append(b, `,"generation":`...), int64(generation), 10)
-	}
-	if stream != "" {
-		b = appendJSONText(append(b, `,"stream":`...), stream)
-	}
-	b = appendJSONText(append(b, `,"line":`...), text)
-	if cut > 0 {
-		b = strconv.AppendInt(append(b, `,"cut":`...), int64(cut), 10)
-	}
-	return append(b, "}\n"...)
-}
-
-// appendJSONText appends text as a JSON string. Readers of logs are strict, so what is
-// not UTF-8 becomes U+FFFD.
-func appendJSONText(b []byte, text string) []byte {
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "\uFFFD")
-	}
-	if strings.Contains(text, "##") {
-		return append(b, guardJSON(schema.Quote(text))...)
-	}
-	return schema.AppendQuote(b, text)
+	return grouped(int64(n)) + " " + noun + "s"
 }
 
 // grouped writes a count with blanks between the thousands, such as "184 000".

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"regexp"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -14,22 +15,17 @@ import (
 
 // page collects the lines of an error below its headline, escaped and indented.
 type page struct {
-	lines    []string
-	relative func(path string) string
-	// escape makes a line harmless, or a part of one. first says that nothing but
-	// blanks stands before it.
-	escape func(text string, first bool) string
-	// columns is the width of the terminal; 0 if it is none.
-	columns int
+	escaping
+	lines []string
+	cwd   string // the directory to which paths are relative, if known
+	room  int    // cells of a terminal's line; 0 if it is none
 }
 
-// newPage returns a page for standard error.
-func (s *Streams) newPage() *page {
-	p := &page{relative: s.relative, escape: func(text string, first bool) string {
-		return string(appendEscaped(nil, text, s.ErrTTY, first))
-	}}
-	if s.ErrTTY {
-		p.columns = columns(s.Err)
+// newPage returns a page whose lines will be indented by so many cells more.
+func newPage(t target, cwd string, indent int) *page {
+	p := &page{escaping: t.escaping, cwd: cwd}
+	if t.terminal != nil {
+		p.room = max(1, t.columns()-indent)
 	}
 	return p
 }
@@ -115,8 +111,8 @@ func (p *page) point(depth int, text string, start, end int) {
 func (p *page) marked(depth int, shown string, from, to int) {
 	const tab, least = 8, 20
 	room := math.MaxInt
-	if p.columns > 0 {
-		room = max(least, p.columns-len("  ")*(depth+1)-1) // some terminals wrap at the last column
+	if p.room > 0 {
+		room = max(least, p.room-len("  ")*(depth+1)-1) // some terminals wrap at the last column
 	}
 	row, marks, used := "", "", 0
 	flush := func() {
@@ -167,6 +163,11 @@ func (p *page) status(status *hook.RPCStatus, headline string) {
 	}
 }
 
+var (
+	detailType = regexp.MustCompile(`^\{"@type":"(?:[^"]*[/.])?([^"/.]*)",?`)
+	noFields   = regexp.MustCompile(`: \{\}$`)
+)
+
 // detailText is a detail as its type's name and its fields, such as
 // `ErrorInfo: {"reason":"QUOTA"}`. Its JSON begins with "@type".
 func detailText(detail json.RawMessage) string {
@@ -174,16 +175,7 @@ func detailText(detail json.RawMessage) string {
 	if json.Compact(&b, detail) != nil {
 		return string(detail)
 	}
-	inner, typed := strings.CutPrefix(b.String(), `{"@type":"`)
-	url, fields, _ := strings.Cut(inner, `"`)
-	if !typed {
-		return b.String()
-	}
-	name, fields := url[strings.LastIndexAny(url, "/.")+1:], strings.TrimPrefix(fields, ",")
-	if fields == "}" {
-		return name
-	}
-	return name + ": {" + fields
+	return noFields.ReplaceAllString(detailType.ReplaceAllString(b.String(), "$1: {"), "")
 }
 
 // exit adds how a process ended, where it hung, and the last lines it printed, unless

@@ -26,7 +26,7 @@ func (s *Streams) writeRaw(item hook.Item) error {
 		return writeBase64(s.Out, value)
 	case len(value) == 0 || string(value) == "null":
 	case value[0] != '"':
-		return s.writeParts(nil, s.oneLine(value), []byte("\n"))
+		return s.writeLine(s.oneLine(value))
 	default:
 		writeText(w, bytes.TrimSuffix(value[1:], []byte{'"'})) // the text itself may end in a quote
 		_ = w.WriteByte('\n')

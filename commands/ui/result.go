@@ -1,17 +1,14 @@
 package ui
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
-	"time"
-	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Format says how a result is printed.
@@ -45,14 +42,27 @@ func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Inf
 	defer s.outMu.Unlock()
 	s.clearForOut()
 	switch {
-	case f == Envelope:
-		return s.writeEnvelope(hookName, value, r, info, generation)
 	case f == Raw:
 		return s.writeRaw(r.Item)
 	case r.Binary:
-		return s.writeParts(nil, quoteBase64(value), []byte("\n"))
+		value = quoteBase64(value)
+	default:
+		value = s.oneLine(value)
 	}
-	return s.writeParts(nil, s.oneLine(value), []byte("\n"))
+	if f != Envelope {
+		return s.writeLine(value)
+	}
+	key := "result"
+	if r.Streamed && len(r.Value) == 0 {
+		key, value = "done", []byte("true")
+	}
+	more := compactJSON(struct {
+		Binary     bool         `json:"binary,omitempty"`
+		TookMS     milliseconds `json:"took_ms"`
+		PID        int          `json:"pid,omitempty"`
+		Generation int          `json:"generation,omitempty"`
+	}{r.Binary, milliseconds(r.Took), info.PID, generation})
+	return s.writeEnvelope(hookName, key, value, ","+string(more[1:len(more)-1]))
 }
 
 // Item prints one item of a streamed result at once. Its envelope is {"schema",
@@ -64,22 +74,33 @@ func (s *Streams) Item(f Format, hookName string, item hook.Item) error {
 	s.clearForOut()
 	switch f {
 	case Envelope:
-		start := append(envelopeStart(hookName), `,"item":`...)
-		return s.writeParts(start, s.oneLine(value), []byte("}\n"))
+		return s.writeEnvelope(hookName, "item", s.oneLine(value), "")
 	case Raw:
 		return s.writeRaw(item)
 	}
-	return s.writeParts(nil, s.oneLine(value), []byte("\n"))
+	return s.writeLine(s.oneLine(value))
 }
 
-// clearForOut erases the line of a wait if both streams are one terminal. It stays
-// away while outMu is held. Held: outMu.
-func (s *Streams) clearForOut() {
-	if s.OutTTY && s.ErrTTY {
-		s.waits.valuePrinted()
-		s.screen.status(s.Err, "")
-		s.screen.flush(writeTimeout)
-	}
+// writeEnvelope writes {"schema", "hook", key: value} with more before its end.
+// Held: outMu.
+func (s *Streams) writeEnvelope(hookName, key string, value []byte, more string) error {
+	start := withSchema(struct {
+		Hook string `json:"hook"`
+	}{hookName})
+	w := bufio.NewWriter(s.Out) // passes on large values without copying them
+	_, _ = w.Write(start[:len(start)-1])
+	_, _ = w.WriteString(`,"` + key + `":`)
+	_, _ = w.Write(value)
+	_, _ = w.WriteString(more + "}\n")
+	return w.Flush() // or any error before it
+}
+
+// writeLine writes a value and a newline. Held: outMu.
+func (s *Streams) writeLine(value []byte) error {
+	w := bufio.NewWriter(s.Out)
+	_, _ = w.Write(value)
+	_ = w.WriteByte('\n')
+	return w.Flush()
 }
 
 // Lines is standard output for the answers of `run --lines`, while other things are
@@ -95,31 +116,12 @@ func (l linesOut) Write(lines []byte) (int, error) {
 	l.s.clearForOut()
 	shown := lines
 	if l.s.OutTTY {
-		shown = escapeJSON(lines)
+		shown = visibleJSON(lines)
 	}
 	if _, err := l.s.Out.Write(shown); err != nil {
 		return 0, err
 	}
 	return len(lines), nil
-}
-
-// writeParts writes a line, in one Write unless it is large.
-func (s *Streams) writeParts(start, value, end []byte) error {
-	const small = 64 << 10
-	if len(value) <= small {
-		line := make([]byte, 0, len(start)+len(value)+len(end))
-		_, err := s.Out.Write(append(append(append(line, start...), value...), end...))
-		return err
-	}
-	for _, part := range [][]byte{start, value, end} {
-		if len(part) == 0 {
-			continue
-		}
-		if _, err := s.Out.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // oneLine returns value on one line, escaped for a terminal. It is value itself if
@@ -135,71 +137,9 @@ func (s *Streams) oneLine(value []byte) []byte {
 		}
 	}
 	if s.OutTTY {
-		return escapeJSON(value)
+		return visibleJSON(value)
 	}
 	return value
-}
-
-// escapeJSON escapes what a terminal would act on. JSON itself escapes everything below
-// the blank; what remains is DEL, the C1 controls, and bytes that are not UTF-8. They
-// occur only inside strings.
-func escapeJSON(value []byte) []byte {
-	var dst []byte
-	start := 0
-	for i := 0; i < len(value); {
-		if c := value[i]; c < 0x7f {
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRune(value[i:])
-		broken := r == utf8.RuneError && size == 1
-		if r < 0xa0 || broken {
-			dst = append(dst, value[start:i]...)
-			dst = fmt.Appendf(dst, `\u%04x`, r)
-			start = i + size
-		}
-		i += size
-	}
-	if start == 0 {
-		return value
-	}
-	return append(dst, value[start:]...)
-}
-
-func envelopeStart(hookName string) []byte {
-	return schema.AppendQuote([]byte(`{"schema":1,"hook":`), hookName)
-}
-
-func (s *Streams) writeEnvelope(hookName string, value []byte, r hook.Result, info hook.Info, generation int) error {
-	start, end := envelopeStart(hookName), envelopeEnd(r, info, generation)
-	if r.Streamed && len(value) == 0 {
-		return s.writeParts(start, []byte(`,"done":true`), end)
-	}
-	start = append(start, `,"result":`...)
-	if r.Binary {
-		return s.writeParts(start, quoteBase64(value), end)
-	}
-	return s.writeParts(start, s.oneLine(value), end)
-}
-
-func envelopeEnd(r hook.Result, info hook.Info, generation int) []byte {
-	var b []byte
-	if r.Binary {
-		b = append(b, `,"binary":true`...)
-	}
-	b = append(append(b, `,"took_ms":`...), milliseconds(r.Took)...)
-	if info.PID != 0 {
-		b = strconv.AppendInt(append(b, `,"pid":`...), int64(info.PID), 10)
-	}
-	if generation != 0 {
-		b = strconv.AppendInt(append(b, `,"generation":`...), int64(generation), 10)
-	}
-	return append(b, "}\n"...)
-}
-
-// milliseconds writes a duration for JSON, to the microsecond.
-func milliseconds(d time.Duration) string {
-	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64)
 }
 
 // quoteBase64 makes a JSON string of base64 text, unless it is one already.

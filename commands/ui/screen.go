@@ -49,14 +49,14 @@ func (c *screen) add(w io.Writer, lines string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pending <= 2*roomSize {
-		c.queue(w, func(b []byte) []byte { return append(b, lines...) })
+		c.queue(w, lines)
 	}
 }
 
-// addWaiting queues whole lines, which more appends, once there is room. It drops
+// addWaiting queues whole lines once there is room. It drops
 // them and returns false if the reader takes nothing for long; from then on at once,
 // until the reader takes something; and always after shorten.
-func (c *screen) addWaiting(w io.Writer, more func([]byte) []byte) bool {
+func (c *screen) addWaiting(w io.Writer, lines string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.pending >= roomSize && !c.broken {
@@ -64,12 +64,12 @@ func (c *screen) addWaiting(w io.Writer, more func([]byte) []byte) bool {
 			return false
 		}
 	}
-	c.queue(w, more)
+	c.queue(w, lines)
 	return true
 }
 
 // queue appends to the buffer and starts the writer. Held: mu.
-func (c *screen) queue(w io.Writer, more func([]byte) []byte) {
+func (c *screen) queue(w io.Writer, text string) {
 	if c.broken {
 		return
 	}
@@ -77,7 +77,7 @@ func (c *screen) queue(w io.Writer, more func([]byte) []byte) {
 	if c.shown {
 		c.buf, c.shown = append(c.buf, eraseLine...), false
 	}
-	c.buf = more(c.buf)
+	c.buf = append(c.buf, text...)
 	c.pending += len(c.buf) - before
 	if !c.writing && len(c.buf) > 0 {
 		c.writing = true
@@ -189,6 +189,6 @@ func (c *screen) status(w io.Writer, text string) {
 	if text != "" && c.pending > 0 {
 		return
 	}
-	c.queue(w, func(b []byte) []byte { return append(b, text...) })
+	c.queue(w, text)
 	c.shown = text != "" && !c.broken
 }

@@ -2,12 +2,10 @@ package ui
 
 import (
 	"cmp"
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -63,29 +61,29 @@ func (b Background) note() string {
 
 // statusShape is the public shape of one plugin of a status.
 type statusShape struct {
-	Name          string      `json:"name"`
-	Plugin        string      `json:"plugin"`
-	State         string      `json:"state"`
-	Problem       string      `json:"problem,omitempty"`
-	Reason        string      `json:"reason,omitempty"`
-	Note          string      `json:"note,omitempty"`
-	PID           int         `json:"pid,omitempty"`
-	Generation    int         `json:"generation,omitempty"`
-	Workers       int         `json:"workers,omitempty"`
-	Ready         *int        `json:"ready,omitempty"` // nil, as the counts below, if it is unknown
-	UptimeMS      json.Number `json:"uptime_ms,omitempty"`
-	Restarts      *int        `json:"restarts,omitempty"`
-	Calls         *uint64     `json:"calls,omitempty"`
-	Failed        *uint64     `json:"failed,omitempty"`
-	Running       *int        `json:"running,omitempty"`
-	Queued        *int        `json:"queued,omitempty"`
-	LastExit      *hook.Exit  `json:"last_exit,omitempty"`
-	NextRestartMS json.Number `json:"next_restart_ms,omitempty"`
-	Socket        string      `json:"socket"`
-	Log           string      `json:"log"`
-	DaemonPID     int         `json:"daemon_pid,omitempty"`
-	Python        string      `json:"python,omitempty"`
-	MemoryBytes   int64       `json:"memory_bytes,omitempty"`
+	Name          string        `json:"name"`
+	Plugin        string        `json:"plugin"`
+	State         string        `json:"state"`
+	Problem       string        `json:"problem,omitempty"`
+	Reason        string        `json:"reason,omitempty"`
+	Note          string        `json:"note,omitempty"`
+	PID           int           `json:"pid,omitempty"`
+	Generation    int           `json:"generation,omitempty"`
+	Workers       int           `json:"workers,omitempty"`
+	Ready         *int          `json:"ready,omitempty"` // nil, as the counts below, if it is unknown
+	UptimeMS      milliseconds  `json:"uptime_ms,omitempty"`
+	Restarts      *int          `json:"restarts,omitempty"`
+	Calls         *uint64       `json:"calls,omitempty"`
+	Failed        *uint64       `json:"failed,omitempty"`
+	Running       *int          `json:"running,omitempty"`
+	Queued        *int          `json:"queued,omitempty"`
+	LastExit      *hook.Exit    `json:"last_exit,omitempty"`
+	NextRestartMS *milliseconds `json:"next_restart_ms,omitempty"`
+	Socket        string        `json:"socket"`
+	Log           string        `json:"log"`
+	DaemonPID     int           `json:"daemon_pid,omitempty"`
+	Python        string        `json:"python,omitempty"`
+	MemoryBytes   int64         `json:"memory_bytes,omitempty"`
 }
 
 func (b Background) shape() statusShape {
@@ -93,17 +91,15 @@ func (b Background) shape() statusShape {
 	shape := statusShape{
 		Name: b.Name, Plugin: b.Plugin, State: b.state(), Problem: b.Problem, Reason: st.Reason, Note: st.Note, PID: st.PID, Generation: st.Generation,
 		Workers: st.Workers, Socket: b.Socket, Log: b.Log, DaemonPID: b.Daemon, Python: b.Python, MemoryBytes: st.Memory,
-		LastExit: st.LastExit,
+		LastExit: st.LastExit, UptimeMS: milliseconds(max(0, st.Uptime)),
 	}
 	if b.Problem == "" && !b.Gone {
 		shape.Ready, shape.Restarts, shape.Calls, shape.Failed = &st.Ready, &st.Restarts, &st.Calls, &st.Failed
 		shape.Running, shape.Queued = &st.Running, &st.Queued
 	}
-	if st.Uptime > 0 {
-		shape.UptimeMS = json.Number(milliseconds(st.Uptime))
-	}
 	if st.State == hook.StateBackoff {
-		shape.NextRestartMS = json.Number(milliseconds(st.NextStart))
+		next := milliseconds(st.NextStart)
+		shape.NextRestartMS = &next
 	}
 	return shape
 }
@@ -113,7 +109,7 @@ func (b Background) shape() statusShape {
 // {"schema", "plugins"}.
 func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	if asJSON {
-		return s.writeOut(statusesJSON(plugins))
+		return s.writeStatuses(plugins)
 	}
 	if len(plugins) == 0 {
 		return nil
@@ -121,15 +117,14 @@ func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	return s.writeOut(strings.Join(s.statusTable(plugins), "\n") + "\n")
 }
 
-func statusesJSON(plugins []Background) string {
+func (s *Streams) writeStatuses(plugins []Background) error {
 	shapes := make([]statusShape, len(plugins))
 	for i, b := range plugins {
 		shapes[i] = b.shape()
 	}
-	return string(compactJSON(struct {
-		Schema  int           `json:"schema"`
+	return s.writeJSON(struct {
 		Plugins []statusShape `json:"plugins"`
-	}{1, shapes})) + "\n"
+	}{shapes})
 }
 
 // column is one of the status table.
@@ -181,19 +176,6 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// age is span without the smaller unit.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return strconv.Itoa(int(d/time.Second)) + " s"
-	case d < time.Hour:
-		return strconv.Itoa(int(d/time.Minute)) + " min"
-	case d < 48*time.Hour:
-		return strconv.Itoa(int(d/time.Hour)) + " h"
-	}
-	return strconv.Itoa(int(d/(24*time.Hour))) + " days"
-}
-
 func memory(bytes int64) string {
 	switch {
 	case bytes == 0:
@@ -207,14 +189,14 @@ func memory(bytes int64) string {
 // statusTable is a line for the titles and one for each plugin, none wider than the
 // terminal. It drops columns there, and cuts the note, which is the last one.
 func (s *Streams) statusTable(plugins []Background) []string {
-	room := math.MaxInt
-	if s.OutTTY {
-		room = columns(s.Out) - 1
+	out, cwd, room := s.out(), s.cwd(), math.MaxInt
+	if out.terminal != nil {
+		room = out.columns() - 1
 	}
 	plain := make([]Background, len(plugins))
 	for i, b := range plugins {
-		b.Name, b.Plugin = s.outLine(b.Name), s.outLine(s.relative(b.Plugin))
-		b.Problem, b.Status.Note, b.Status.Reason = s.outLine(b.Problem), s.outLine(b.Status.Note), s.outLine(b.Status.Reason)
+		b.Name, b.Plugin = out.line(b.Name), out.line(relative(cwd, b.Plugin))
+		b.Problem, b.Status.Note, b.Status.Reason = out.line(b.Problem), out.line(b.Status.Note), out.line(b.Status.Reason)
 		plain[i] = b
 	}
 	shown := shownColumns(plain)
@@ -235,7 +217,7 @@ func (s *Streams) statusTable(plugins []Background) []string {
 				row[last].text = fit(row[last].text, "", room-(total-widths[last]))
 			}
 		}
-		return s.table(rows)
+		return out.table(rows)
 	}
 }
 

@@ -231,8 +231,9 @@ func TestStatusReason(t *testing.T) {
 	if got := b.note(); got != "no database" {
 		t.Errorf("the note is %q", got)
 	}
-	if got := statusesJSON([]Background{b}); !strings.Contains(got, `"state":"degraded","reason":"no database"`) {
-		t.Errorf("got %s", got)
+	s, out, _ := Test("")
+	if err := s.Statuses([]Background{b}, true); err != nil || !strings.Contains(out.String(), `"state":"degraded","reason":"no database"`) {
+		t.Errorf("got %s, %v", out, err)
 	}
 }
 

@@ -48,14 +48,14 @@ func (w *StatusWatch) Show(plugins []Background) error {
 		return nil
 	}
 	if w.json {
-		return w.s.writeOut(statusesJSON(changed))
+		return w.s.writeStatuses(changed)
 	}
 	return w.s.writeOut(w.lines(changed))
 }
 
 func (w *StatusWatch) lines(changed []Background) string {
 	var b strings.Builder
-	now := w.s.now().Format("15:04:05")
+	now := w.s.Now().Format("15:04:05")
 	for _, p := range changed {
 		line := fmt.Sprintf("%s  %s  %s", now, p.Name, p.state())
 		if p.Status.PID != 0 {
@@ -64,7 +64,7 @@ func (w *StatusWatch) lines(changed []Background) string {
 		if note := p.note(); note != "" {
 			line += "  " + note
 		}
-		b.WriteString(w.s.outLine(line) + "\n")
+		b.WriteString(w.s.out().line(line) + "\n")
 	}
 	return b.String()
 }
@@ -78,7 +78,7 @@ func (w *StatusWatch) draw(plugins []Background) error {
 	case len(plugins) > 0:
 		lines = w.s.statusTable(plugins)
 	case w.name != "":
-		lines = []string{fit(w.s.outLine(w.name), none, columns(w.s.Out)-1)}
+		lines = []string{fit(w.s.out().line(w.name), none, w.s.out().columns()-1)}
 	}
 	text := strings.Join(lines, "\x1b[K\n") + "\x1b[K\n\x1b[J"
 	if w.drawn > 0 {

@@ -28,7 +28,7 @@ type Streams struct {
 	Verbose bool
 	// LogJSON makes all of standard error JSON lines.
 	LogJSON bool
-	// Getenv, Getwd and Now are the system's if nil.
+	// Getenv, Getwd and Now are the system's, or a test's.
 	Getenv func(string) string
 	Getwd  func() (string, error)
 	Now    func() time.Time
@@ -46,6 +46,7 @@ type Streams struct {
 // System returns the process's own streams, coloured by the environment.
 func System() *Streams {
 	s := &Streams{
+		Getenv: os.Getenv, Getwd: os.Getwd, Now: time.Now,
 		shortened: make(chan struct{}),
 
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
@@ -65,6 +66,7 @@ func Test(in string) (s *Streams, out, err *bytes.Buffer) {
 		In: strings.NewReader(in), Out: out, Err: err,
 		Getenv: func(string) string { return "" },
 		Getwd:  func() (string, error) { return "", errors.New("no directory") },
+		Now:    time.Now,
 	}
 	return s, out, err
 }
@@ -73,25 +75,13 @@ func isTerminal(f *os.File) bool {
 	return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
 }
 
-func (s *Streams) getenv(name string) string {
-	if s.Getenv == nil {
-		return os.Getenv(name)
+// cwd is the working directory, empty if unknown.
+func (s *Streams) cwd() string {
+	dir, err := s.Getwd()
+	if err != nil {
+		return ""
 	}
-	return s.Getenv(name)
-}
-
-func (s *Streams) getwd() (string, error) {
-	if s.Getwd == nil {
-		return os.Getwd()
-	}
-	return s.Getwd()
-}
-
-func (s *Streams) now() time.Time {
-	if s.Now == nil {
-		return time.Now()
-	}
-	return s.Now()
+	return dir
 }
 
 // Warn prints a warning on standard error. Like everything printed there, it waits at
@@ -105,9 +95,9 @@ func (s *Streams) say(level string, c Color, text string) {
 	switch {
 	case s.Quiet:
 	case s.LogJSON:
-		s.logLine(level, text, nil)
+		s.print(s.logJSON(level, text))
 	default:
-		s.print(s.PaintErr(c, level+":") + " " + s.escapeText(text, "  ") + "\n")
+		s.print(s.err().headed(c, level, text))
 	}
 }
 
@@ -115,6 +105,30 @@ func (s *Streams) say(level string, c Color, text string) {
 func (s *Streams) print(lines string) {
 	s.screen.add(s.Err, lines)
 	s.screen.flush(writeTimeout)
+}
+
+// headed is a text of several lines behind its level, such as "warning".
+func (t target) headed(c Color, level, text string) string {
+	return t.paint(c, level+":") + " " + t.text(text, "  ") + "\n"
+}
+
+// writeOut writes whole lines to standard output.
+func (s *Streams) writeOut(text string) error {
+	s.outMu.Lock()
+	defer s.outMu.Unlock()
+	s.clearForOut()
+	_, err := io.WriteString(s.Out, text)
+	return err
+}
+
+// clearForOut erases the line of a wait if both streams are one terminal. It stays
+// away while outMu is held. Held: outMu.
+func (s *Streams) clearForOut() {
+	if s.OutTTY && s.ErrTTY {
+		s.waits.valuePrinted()
+		s.screen.status(s.Err, "")
+		s.screen.flush(writeTimeout)
+	}
 }
 
 // ShortenWaits says that the program is about to end. From now on nothing waits

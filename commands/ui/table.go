@@ -10,7 +10,7 @@ type cell struct {
 }
 
 // table lays rows out in columns, two blanks apart, and returns a line for each.
-func (s *Streams) table(rows [][]cell) []string {
+func (t target) table(rows [][]cell) []string {
 	widths := columnWidths(rows)
 	lines := make([]string, len(rows))
 	for r, row := range rows {
@@ -19,7 +19,7 @@ func (s *Streams) table(rows [][]cell) []string {
 			if i > 0 {
 				line.WriteString("  ")
 			}
-			gap, text := strings.Repeat(" ", widths[i]-textCells(c.text)), s.PaintOut(c.color, c.text)
+			gap, text := strings.Repeat(" ", widths[i]-textCells(c.text)), t.paint(c.color, c.text)
 			if c.right {
 				line.WriteString(gap + text)
 			} else {

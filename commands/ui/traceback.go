@@ -11,10 +11,7 @@ import (
 // Traceback is an exception as in the text of an error, without its headline: frames,
 // causes and members of a group, a line each, not escaped.
 func Traceback(r *hook.Raised) string {
-	p := page{
-		relative: func(path string) string { return path },
-		escape:   func(text string, _ bool) string { return text },
-	}
+	var p page
 	p.raised(0, r)
 	return strings.Join(p.lines, "\n")
 }
@@ -45,7 +42,7 @@ func (p *page) frame(depth int, before string, f hook.Frame) {
 		p.add(depth, f.Text) // in place of what shorten left out
 		return
 	}
-	where := fmt.Sprintf("%s%s:%d", before, p.relative(f.File), f.Line)
+	where := fmt.Sprintf("%s%s:%d", before, relative(p.cwd, f.File), f.Line)
 	if f.Function != "" {
 		where += " in " + f.Function
 	}

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -81,7 +80,7 @@ func (c LinesCounts) text(after time.Duration) string {
 
 // wait shows a wait until stop, if there is a terminal to show it.
 func (s *Streams) wait(delay time.Duration, text func() string) (stop func()) {
-	if !s.ErrTTY || s.Quiet || s.LogJSON || s.getenv("TERM") == "dumb" {
+	if !s.ErrTTY || s.Quiet || s.LogJSON || s.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
 	w := &wait{text: text, delay: delay, began: time.Now()}
@@ -148,17 +147,10 @@ func (s *Streams) drawWait(w *wait) {
 	const frames = `|/-\`
 	elapsed := time.Since(due.began)
 	frame := frames[elapsed/tick%4 : elapsed/tick%4+1]
-	text := strings.ReplaceAll(s.escapeLine(due.text()), "\t", " ")
+	screen := s.err()
+	text := strings.ReplaceAll(screen.line(due.text()), "\t", " ")
 	// A line that wraps cannot be erased, and some terminals wrap at the last column.
-	if room := columns(s.Err) - len("| ") - 1; room > 0 {
-		s.screen.status(s.Err, s.PaintErr(Cyan, frame)+" "+fit(text, " ("+counted(elapsed)+")", room))
+	if room := screen.columns() - len("| ") - 1; room > 0 {
+		s.screen.status(s.Err, screen.paint(Cyan, frame)+" "+fit(text, " ("+growing(elapsed)+")", room))
 	}
-}
-
-// counted writes a duration that is still growing, so that its width seldom changes.
-func counted(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%.1f s", d.Truncate(tick).Seconds())
-	}
-	return span(d)
 }

@@ -1,28 +1,10 @@
 package ui
 
 import (
-	"io"
-	"os"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
 )
-
-// fallbackColumns is the width of a terminal that does not report one.
-const fallbackColumns = 80
-
-// columns is how many cells a line of the terminal behind w has now.
-func columns(w io.Writer) int {
-	if sized, ok := w.(interface{ columns() int }); ok {
-		return sized.columns() // a test's
-	}
-	if file, ok := w.(*os.File); ok {
-		if n := terminalColumns(file.Fd()); n > 0 {
-			return n
-		}
-	}
-	return fallbackColumns
-}
 
 // textCells is how many cells a text takes.
 func textCells(text string) int { return runewidth.StringWidth(text) }
