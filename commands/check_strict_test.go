@@ -62,11 +62,11 @@ func underHost(ctx context.Context, host, tag string, p pair) hosted {
 // killed ends the processes that have the tag, and counts them.
 func killed(t *testing.T, tag string) int {
 	t.Helper()
-	left := runnertest.Carrying(tag)
+	left := runnertest.WithEnv(tag)
 	for _, pid := range left {
 		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 	}
-	runnertest.Until(t, "what the host left is gone", func() bool { return len(runnertest.Carrying(tag)) == 0 })
+	runnertest.Until(t, "what the host left is gone", func() bool { return len(runnertest.WithEnv(tag)) == 0 })
 	return len(left)
 }
 

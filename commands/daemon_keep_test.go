@@ -134,7 +134,7 @@ func TestKeepNotifies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer manager.Close()
-			if err := manager.SetReadDeadline(time.Now().Add(runnertest.Patience)); err != nil {
+			if err := manager.SetReadDeadline(time.Now().Add(runnertest.WaitTimeout)); err != nil {
 				t.Fatal(err)
 			}
 			told := func() string {

@@ -52,7 +52,7 @@ func TestStartReturns(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(runnertest.Patience):
+		case <-time.After(runnertest.WaitTimeout):
 			t.Errorf("descriptor %d is still open", i+3)
 			end.Close()
 			<-closed

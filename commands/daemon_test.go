@@ -41,8 +41,8 @@ func newDaemons(t *testing.T) *daemons {
 	d := &daemons{t: t, ctx: ctx, tag: fmt.Sprintf("PYPLUG_TEST_TAG=%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}
 	t.Cleanup(func() {
 		// Who stops waits for the plugin; its daemon ends just after.
-		runnertest.Soon(func() bool { return len(runnertest.Carrying(d.tag)) == 0 })
-		for _, pid := range runnertest.Carrying(d.tag) {
+		runnertest.Soon(func() bool { return len(runnertest.WithEnv(d.tag)) == 0 })
+		for _, pid := range runnertest.WithEnv(d.tag) {
 			text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 			t.Errorf("process %d is left: %q", pid, text)
 			_ = syscall.Kill(pid, syscall.SIGKILL)

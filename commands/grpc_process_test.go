@@ -79,7 +79,7 @@ func held(t *testing.T, state string) (s *session, temp string) {
 	}
 	s = pyplug(t, env, words...)
 	s.start(t)
-	if n := len(runnertest.Carrying(s.tag)); n < 2 {
+	if n := len(runnertest.WithEnv(s.tag)); n < 2 {
 		t.Fatalf("%d processes carry the tag, want pyplug and its plugin", n)
 	}
 	return s, temp
@@ -112,7 +112,7 @@ func TestGRPCKilled(t *testing.T) {
 			if err := s.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			took := runnertest.Until(t, "all processes are gone", func() bool { return len(runnertest.Carrying(s.tag)) == 0 })
+			took := runnertest.Until(t, "all processes are gone", func() bool { return len(runnertest.WithEnv(s.tag)) == 0 })
 			t.Logf("gone after %v", took)
 			_ = s.Wait() // it was killed
 			runnertest.Until(t, "its files are gone", func() bool { return len(entries(temp)) == 0 })

@@ -238,7 +238,7 @@ func TestLinesMany(t *testing.T) {
 // worked is how much processor time its processes have had, and which they are.
 func (s *session) worked() string {
 	var all []string
-	for _, pid := range runnertest.Carrying(s.tag) {
+	for _, pid := range runnertest.WithEnv(s.tag) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if fields := strings.Fields(string(stat)); err == nil && len(fields) > 14 {
 			all = append(all, fields[0], fields[13], fields[14])
@@ -255,7 +255,7 @@ func TestLinesSlowReader(t *testing.T) {
 	same, last := 0, ""
 	runnertest.Until(t, "all that can be done without a reader is done", func() bool {
 		switch now := l.worked(); {
-		case len(runnertest.Carrying(l.tag)) < 2 || now != last:
+		case len(runnertest.WithEnv(l.tag)) < 2 || now != last:
 			same, last = 0, now
 		default:
 			same++

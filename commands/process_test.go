@@ -20,7 +20,7 @@ import (
 )
 
 // longest is how long a pyplug of a test may run before it is killed.
-const longest = 5 * runnertest.Patience
+const longest = 5 * runnertest.WaitTimeout
 
 // session is a pyplug that a test started. Every process of it carries tag.
 type session struct {
@@ -58,7 +58,7 @@ func pyplug(t *testing.T, env []string, words ...string) *session {
 		s.Env = append(s.Env, strings.ReplaceAll(e, "=MARKER", "="+s.marker))
 	}
 	t.Cleanup(func() {
-		if left := runnertest.Carrying(s.tag); len(left) > 0 {
+		if left := runnertest.WithEnv(s.tag); len(left) > 0 {
 			t.Errorf("processes %v are left", left)
 			for _, pid := range left {
 				_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -214,13 +214,13 @@ func TestKilled(t *testing.T) {
 			words := append([]string{"run", filepath.Join("testdata/plugins", c.words[0])}, c.words[1:]...)
 			s := pyplug(t, []string{c.env}, words...)
 			s.start(t)
-			if n := len(runnertest.Carrying(s.tag)); n < 2 {
+			if n := len(runnertest.WithEnv(s.tag)); n < 2 {
 				t.Fatalf("%d processes carry the tag, want pyplug and its plugin", n)
 			}
 			if err := s.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			took := runnertest.Until(t, "all processes are gone", func() bool { return len(runnertest.Carrying(s.tag)) == 0 })
+			took := runnertest.Until(t, "all processes are gone", func() bool { return len(runnertest.WithEnv(s.tag)) == 0 })
 			t.Logf("gone after %v", took)
 			_ = s.Wait() // it was killed
 		})
@@ -278,8 +278,8 @@ func TestStandardOutput(t *testing.T) {
 	t.Run("slow, and the plugin dies after it has answered", func(t *testing.T) {
 		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "late", "x")
 		out := reading(t, s.Cmd)
-		runnertest.Until(t, "the plugin runs", func() bool { return len(runnertest.Carrying(s.tag)) > 1 })
-		runnertest.Until(t, "the plugin is gone", func() bool { return len(runnertest.Carrying(s.tag)) < 2 })
+		runnertest.Until(t, "the plugin runs", func() bool { return len(runnertest.WithEnv(s.tag)) > 1 })
+		runnertest.Until(t, "the plugin is gone", func() bool { return len(runnertest.WithEnv(s.tag)) < 2 })
 		text, err := io.ReadAll(out)
 		if lines := bytes.Count(text, []byte("\n")); err != nil || lines != 2 {
 			t.Errorf("%d lines came, %v; want both items", lines, err)

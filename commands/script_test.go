@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 		if err := os.Chdir(".."); err != nil {
 			panic(err)
 		}
-		runnertest.HeedSignals()
+		runnertest.RestoreSignals()
 		// What checks find here is not for the one who runs these tests.
 		if err := os.Unsetenv("GITHUB_ACTIONS"); err != nil {
 			panic(err)

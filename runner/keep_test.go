@@ -151,7 +151,7 @@ func TestKeepCrashes(t *testing.T) {
 func TestKeepTimeout(t *testing.T) {
 	runnertest.NothingLeft(t)
 	k := keep(t, file(t, busybody))
-	runnertest.Tries(t, func() error {
+	runnertest.Retry(t, func() error {
 		answers(t, k, call("ok", "[1]"), "1")
 		before := k.status().PID
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

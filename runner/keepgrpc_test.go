@@ -97,7 +97,7 @@ func TestKeepCondemned(t *testing.T) {
 // that of a probe: they are answered by its replacement.
 func TestKeepShortLimits(t *testing.T) {
 	runnertest.NothingLeft(t)
-	runnertest.Tries(t, func() error {
+	runnertest.Retry(t, func() error {
 		k := keep(t, served(t, "zoo.py", "MARKER="+filepath.Join(t.TempDir(), "marker")))
 		within := func(limit time.Duration, name string) error {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)

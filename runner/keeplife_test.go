@@ -283,7 +283,7 @@ func TestKeepDrains(t *testing.T) {
 	}
 	runnertest.Until(t, "the calls", func() bool { st := k.status(); return st.Running == 1 && st.Queued == 2 })
 	calls.Go(func() {
-		ctx, cancel := context.WithTimeout(t.Context(), runnertest.Patience)
+		ctx, cancel := context.WithTimeout(t.Context(), runnertest.WaitTimeout)
 		defer cancel()
 		if err := k.Drain(ctx); err != nil {
 			t.Error(err)

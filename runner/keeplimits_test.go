@@ -59,7 +59,7 @@ def hog():
 func TestKeepHungHealth(t *testing.T) {
 	runnertest.NothingLeft(t)
 	k := keep(t, file(t, busybody+"def health(): time.sleep(3600)\n"))
-	runnertest.Tries(t, func() error {
+	runnertest.Retry(t, func() error {
 		before := k.status().PID
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

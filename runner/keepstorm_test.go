@@ -54,7 +54,7 @@ func TestKeepStorm(t *testing.T) {
 			t.Error(err)
 		}
 		cancel()
-		if left := runnertest.Carrying(mark); len(left) > 0 {
+		if left := runnertest.WithEnv(mark); len(left) > 0 {
 			t.Fatalf("round %d left the processes %v", round, left)
 		}
 	}

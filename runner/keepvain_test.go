@@ -34,7 +34,7 @@ func TestKeepVainStart(t *testing.T) {
 	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
 		t.Fatalf("got %v, want a crash", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), runnertest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), runnertest.WaitTimeout)
 	defer cancel()
 	for range 3 {
 		_, err := k.Call(ctx, call("ok", "[1]"))
@@ -80,7 +80,7 @@ func TestKeepVainBootstrap(t *testing.T) {
 	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
 		t.Fatalf("got %v, want a crash", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), runnertest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), runnertest.WaitTimeout)
 	defer cancel()
 	_, err := k.Call(ctx, call("ok", "[1]"))
 	const want = "once, called after each start: ValueError: made already"

@@ -44,7 +44,7 @@ func within(t *testing.T, what string, do func()) {
 	go func() { defer close(done); do() }() // ends with do, or with the test binary
 	select {
 	case <-done:
-	case <-time.After(runnertest.Patience):
+	case <-time.After(runnertest.WaitTimeout):
 		t.Fatalf("%s: it waits", what)
 	}
 }

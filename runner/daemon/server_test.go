@@ -215,7 +215,7 @@ func hail() []byte { return wire.Append(nil, wire.Hail, 0, []byte(wire.Build()))
 // soon.
 func readAll(t *testing.T, c net.Conn) (frames []wire.Frame) {
 	t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(runnertest.Patience))
+	_ = c.SetReadDeadline(time.Now().Add(runnertest.WaitTimeout))
 	r := wire.NewSideReader(c, 0, wire.FromDaemon)
 	for {
 		f, err := r.Next()

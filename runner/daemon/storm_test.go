@@ -19,7 +19,7 @@ import (
 // answered rightly, only what the storm itself did goes wrong, and nothing is left.
 func TestStorm(t *testing.T) {
 	dir := nothingLeft(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 3*runnertest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*runnertest.WaitTimeout)
 	defer cancel()
 	var work sync.WaitGroup
 	for seed := range uint64(6) {

@@ -54,7 +54,7 @@ func serves(t *testing.T, inst *grpcplugin.Instance, asked []string, served ...s
 // unharmed wants a plugin that was asked what it serves to work as before.
 func unharmed(t *testing.T, inst *grpcplugin.Instance, call hook.Call) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), runnertest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), runnertest.WaitTimeout)
 	defer cancel()
 	if _, err := inst.Call(ctx, call); err != nil {
 		t.Errorf("a call after the question: %v", err)

@@ -107,7 +107,7 @@ func BenchmarkFigurePreloadMemory(b *testing.B) {
 			w, _ := launch(b, l)
 			defer w.Stop(b.Context())
 		}
-		return pss(b, runnertest.Carrying(tag))
+		return pss(b, runnertest.WithEnv(tag))
 	}
 	for b.Loop() {
 		execs, forks := of("off"), of("auto")

@@ -209,7 +209,7 @@ func beside(ctx context.Context, inst hook.Instance, c hook.Call) <-chan outcome
 // TestPipelineWhenTheFirstHangs has calls wait in the worker behind one that runs out
 // of time: they are answered after it, and are not harmed.
 func TestPipelineWhenTheFirstHangs(t *testing.T) {
-	runnertest.Tries(t, func() error {
+	runnertest.Retry(t, func() error {
 		inst := begin(t, written(t, gate), modes["pipeline"])
 		begun := filepath.Join(t.TempDir(), "begun")
 		ctx, cancel := context.WithCancel(t.Context())

@@ -38,7 +38,7 @@ func TestLimits(t *testing.T) {
 		"a C loop, in a thread": {"hang_c_loop.py", threads, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runnertest.Tries(t, func() error {
+			runnertest.Retry(t, func() error {
 				inst := begin(t, zoo(t, test.plugin), test.mode)
 				e := hanging(t, inst)
 				if !e.Begun {
@@ -165,7 +165,7 @@ func TestProbeThatHangs(t *testing.T) {
 // TestProbeIsInterrupted keeps a worker whose health is slow and can be interrupted.
 func TestProbeIsInterrupted(t *testing.T) {
 	path := written(t, "import time\ndef health(): time.sleep(3600)\ndef echo(value): return value\n")
-	runnertest.Tries(t, func() error {
+	runnertest.Retry(t, func() error {
 		inst := begin(t, path, modes["one"])
 		for range 3 {
 			kind(t, probeFor(t, inst, 20*time.Millisecond), hook.Timeout)

@@ -156,7 +156,7 @@ func TestProbeBesideAnOrphan(t *testing.T) {
 	if o := <-first; o.err != nil {
 		t.Fatal(o.err)
 	}
-	if err := probeFor(t, inst, runnertest.Patience); err != nil {
+	if err := probeFor(t, inst, runnertest.WaitTimeout); err != nil {
 		t.Errorf("after it: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestPressedByTwo(t *testing.T) {
 		t.Skip("windows has no SIGINT for one process")
 	}
 	for range 3 {
-		runnertest.Tries(t, func() error { return pressedByTwo(t) })
+		runnertest.Retry(t, func() error { return pressedByTwo(t) })
 	}
 }
 

@@ -268,13 +268,13 @@ func TestPreloadKilled(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Errorf("got %q, %v", line, err)
 	}
-	if n := len(runnertest.Carrying(tag)); n < 1+1+4+4 {
+	if n := len(runnertest.WithEnv(tag)); n < 1+1+4+4 {
 		t.Errorf("%d processes, want pyplug, the zygote, four workers and their daemons", n)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Error(err)
 	}
-	took := runnertest.Until(t, "all are gone", func() bool { return len(runnertest.Carrying(tag)) == 0 })
+	took := runnertest.Until(t, "all are gone", func() bool { return len(runnertest.WithEnv(tag)) == 0 })
 	t.Logf("all gone after %s", took)
 	_ = cmd.Wait() // it was killed
 	proc.Close()

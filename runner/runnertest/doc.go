@@ -1,10 +1,10 @@
-// Package runnertest holds what every transport must pass, and what tests of
-// several rooms share. Only tests import it.
+// Package runnertest holds the conformance suite of the transports and helpers that
+// several packages' tests share. Only tests import it.
 //
-//  1. A transport's test fills a [Suite] with a launcher and with the calls
-//     that make its plugin echo, raise, hang, stream and die.
-//  2. [Suite.Run] holds the transport to the promises of package hook.
-//  3. After each test nothing is left: no process, no goroutine, no descriptor.
+//  1. The test of a transport fills a [Suite] with a launcher and with calls that
+//     make its plugin echo, raise, hang, stream and exit.
+//  2. [Suite.Run] checks the contracts of package hook with them.
+//  3. [NothingLeft] checks that a test leaves no goroutine and no descriptor.
 //
-// It never knows how a transport speaks.
+// It does not know how a transport works.
 package runnertest

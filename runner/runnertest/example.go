@@ -14,16 +14,15 @@ import (
 
 const goPlugin = "github.com/hashicorp/go-plugin"
 
-// Example returns the directory of go-plugin's gRPC examples, examples/grpc of
-// the module that this one requires. It lies in the module cache, where nothing
-// may be written.
+// Example returns the directory of go-plugin's gRPC examples, in the version that
+// go.mod requires. It is in the module cache, which is read-only.
 func Example(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(goTool(t, "list", "-m", "-f", "{{.Dir}}", goPlugin), "examples", "grpc")
 }
 
-// GoExample builds go-plugin's example of a gRPC plugin in Go, with the modules
-// that this module has anyway, and returns the program.
+// GoExample builds go-plugin's example of a gRPC plugin in Go, with the
+// dependencies of this module, and returns the path of the program.
 func GoExample(t testing.TB) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "plugin-go-grpc")
@@ -31,21 +30,21 @@ func GoExample(t testing.TB) string {
 	return program
 }
 
-// ExamplePort keeps the port of go-plugin's Python example, 1234, from all other
-// tests, of other packages too, until this one ends.
+// ExamplePort reserves the port of go-plugin's Python example, 1234, for this test.
+// Tests in other processes wait until it ends.
 func ExamplePort(t testing.TB) {
 	t.Helper()
-	const beside = "127.0.0.1:12340" // nobody else's: the lock, not the port
+	const lock = "127.0.0.1:12340" // listening there holds the lock
 	var l net.Listener
 	Until(t, "the lock of the example's port", func() bool {
 		var err error
-		l, err = net.Listen("tcp", beside)
+		l, err = net.Listen("tcp", lock)
 		return err == nil
 	})
 	t.Cleanup(func() { l.Close() })
 }
 
-// goTool runs the go command in this module and returns what it prints.
+// goTool runs the go command in this module and returns its output.
 func goTool(t testing.TB, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath("go")

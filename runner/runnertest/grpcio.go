@@ -16,19 +16,19 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// requirements are what the gRPC plugins of the tests import. They name no
-// versions: no release serves both the oldest Python and the newest.
+// requirements lists the packages that the tests' gRPC plugins import. They have no
+// versions: no release supports both the oldest and the newest Python.
 var requirements = []string{"grpcio", "grpcio-health-checking", "grpcio-reflection", "protobuf"}
 
-// GRPCIO returns a Python that has grpcio with health and reflection: that of a
-// venv below testdata, which the first test to come makes from PyPI, else one of
-// the system's. A test that needs one skips where neither can be had, and fails
-// when PYPLUG_TEST_REQUIRE lists "grpcio".
+// GRPCIO returns a Python that has grpcio with health and reflection. It is that of
+// a venv in testdata, which the first test creates from PyPI, or else one of the
+// system. Without either, the test skips, or fails if PYPLUG_TEST_REQUIRE lists
+// "grpcio".
 func GRPCIO(t T) string {
 	t.Helper()
 	path, why := findGRPCIO()
 	if path == "" {
-		Lacks(t, "grpcio", why)
+		skipWithout(t, "grpcio", why)
 	}
 	return path
 }
@@ -47,11 +47,11 @@ var findGRPCIO = sync.OnceValues(func() (path, why string) {
 			return system, ""
 		}
 	}
-	return "", fmt.Sprintf("no Python here has it, and a venv cannot be made: %v", err)
+	return "", fmt.Sprintf("no Python here has it, and a venv cannot be created: %v", err)
 })
 
-// venvOf returns the venv of a Python, and makes it where it is not there yet.
-// Test processes that come at once wait for the one that makes it.
+// venvOf returns the venv of a Python, and creates it if necessary. Concurrent test
+// processes wait for the one that creates it.
 func venvOf(p python) (string, error) {
 	root, err := Root()
 	if err != nil {
@@ -73,15 +73,15 @@ func venvOf(p python) (string, error) {
 	if complete(venv) {
 		return venv, nil
 	}
-	if err := makeVenv(p.path, venv); err != nil {
+	if err := createVenv(p.path, venv); err != nil {
 		os.RemoveAll(venv)
 		return "", err
 	}
 	return venv, nil
 }
 
-// contents is the file that is put into a venv last. To import grpc would take
-// each test process longer than most of its tests.
+// contents is the file that createVenv writes last. Importing grpc instead would
+// take each test process longer than most of its tests.
 const contents = "pyplug-contents"
 
 func complete(venv string) bool {
@@ -89,8 +89,8 @@ func complete(venv string) bool {
 	return err == nil && string(text) == strings.Join(requirements, "\n")
 }
 
-func makeVenv(python, venv string) error {
-	if err := os.RemoveAll(venv); err != nil { // half of one
+func createVenv(python, venv string) error {
+	if err := os.RemoveAll(venv); err != nil { // perhaps incomplete
 		return err
 	}
 	if err := tool(python, "-m", "venv", venv); err != nil {
@@ -107,7 +107,7 @@ func makeVenv(python, venv string) error {
 	return os.WriteFile(filepath.Join(venv, contents), []byte(strings.Join(requirements, "\n")), 0o644)
 }
 
-// pythonIn is the program of a venv.
+// pythonIn returns the path of a venv's Python.
 func pythonIn(venv string) string {
 	if runtime.GOOS == "windows" {
 		return filepath.Join(venv, "Scripts", "python.exe")
@@ -119,8 +119,8 @@ func imports(python string) error {
 	return tool(python, "-c", "import grpc, grpc_health.v1.health, grpc_reflection.v1alpha.reflection")
 }
 
-// tool runs a program to its end. Its error has what the program complained
-// about, in one line, but for pip's warnings of each attempt.
+// tool runs a program. Its error has the output of the program in one line, without
+// the warnings of pip.
 func tool(path string, args ...string) error {
 	out, err := proc.Run(context.Background(), proc.Tool{Path: path, Args: args, Env: os.Environ(), Limit: 5 * time.Minute})
 	if err != nil {

@@ -5,19 +5,19 @@ import (
 	"testing"
 )
 
-// TestMachine says what this machine has, and what the tests do without. `make
-// test` runs it first, in this directory, where go test shows what is printed.
+// TestMachine prints what this machine has and which tests skip. `make test` runs
+// it first, in this directory, so that go test shows the output.
 func TestMachine(t *testing.T) {
 	python, why := findPython()
 	if python.path == "" {
-		fmt.Println("skipped: all that runs Python. There is none:", why)
-		Lacks(t, "python", why)
+		fmt.Println("skipped: every test that runs Python:", why)
+		skipWithout(t, "python", why)
 	}
 	fmt.Println("python", python.version, python.path)
 	path, why := findGRPCIO()
 	if path == "" {
-		fmt.Println("skipped: all gRPC plugins in Python. There is no grpcio:", why)
-		Lacks(t, "grpcio", why)
+		fmt.Println("skipped: every test of a gRPC plugin in Python, because there is no grpcio:", why)
+		skipWithout(t, "grpcio", why)
 	}
 	fmt.Println("grpcio", path)
 }

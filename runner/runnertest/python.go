@@ -13,36 +13,36 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// Python returns the absolute path of a real Python, never of a shim. A test
-// that needs one skips where there is none, and fails when
-// PYPLUG_TEST_REQUIRE lists "python". PYPLUG_TEST_PYTHON names one.
+// Python returns the absolute path of a real Python, never of a shim: that of
+// PYPLUG_TEST_PYTHON, or python3. Without one, the test skips, or fails if
+// PYPLUG_TEST_REQUIRE lists "python".
 func Python(t T) string {
 	t.Helper()
 	found, why := findPython()
 	if found.path == "" {
-		Lacks(t, "python", why)
+		skipWithout(t, "python", why)
 	}
 	return found.path
 }
 
-// T is a test, of testscript too.
+// T is a test of package testing or of testscript.
 type T interface {
 	Helper()
 	Skip(...any)
 	Fatal(...any)
 }
 
-// Lacks skips a test that needs what the machine does not have, or fails it
-// when PYPLUG_TEST_REQUIRE lists that.
-func Lacks(t T, what, why string) {
+// skipWithout skips a test that needs what this machine does not have, or fails it
+// if PYPLUG_TEST_REQUIRE lists that.
+func skipWithout(t T, what, why string) {
 	t.Helper()
 	if slices.Contains(strings.Split(os.Getenv("PYPLUG_TEST_REQUIRE"), ","), what) {
-		t.Fatal(fmt.Sprintf("needs %s, which PYPLUG_TEST_REQUIRE wants: %s", what, why))
+		t.Fatal(fmt.Sprintf("needs %s, which PYPLUG_TEST_REQUIRE requires: %s", what, why))
 	}
 	t.Skip(fmt.Sprintf("needs %s: %s", what, why))
 }
 
-// Root returns the directory of this module, in or below which tests run.
+// Root returns the root directory of this module, above the working directory.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -55,7 +55,7 @@ func Root() (string, error) {
 	}
 }
 
-// python is a Python by its absolute path, and its version, as 3.11.2.
+// python is the absolute path of a Python and its version, such as 3.11.2.
 type python struct{ path, version string }
 
 var findPython = sync.OnceValues(func() (found python, why string) {
@@ -82,8 +82,8 @@ var findPython = sync.OnceValues(func() (found python, why string) {
 	return found, why
 })
 
-// realPython asks a Python, or a shim, who it is; empty when it is none or older
-// than 3.8.
+// realPython runs a Python or a shim to find out its real path and version. The
+// result is empty if it is no Python or older than 3.8.
 func realPython(path string) python {
 	out, err := proc.Run(context.Background(), proc.Tool{
 		Path: path, Env: os.Environ(),
@@ -96,14 +96,13 @@ func realPython(path string) python {
 	return python{path, version}
 }
 
-// Pythons returns every real Python 3.8 or later that the machine has: those of
-// PATH and those of pyenv.
+// Pythons returns every real Python 3.8 or later on PATH and in pyenv.
 func Pythons(t testing.TB) []string {
 	t.Helper()
 	found := []string{Python(t)}
 	root := os.Getenv("PYENV_ROOT")
 	if root == "" {
-		home, _ := os.UserHomeDir() // without one there is nothing of pyenv
+		home, _ := os.UserHomeDir() // without a home there is no pyenv
 		root = filepath.Join(home, ".pyenv")
 	}
 	candidates, _ := filepath.Glob(filepath.Join(root, "versions", "3.*", "bin", "python3")) // the pattern is right

@@ -6,12 +6,12 @@ import (
 	"syscall"
 )
 
-// HeedSignals is for a TestMain. Tests that a script starts in its background, or
-// nohup does, ignore signals, and so would all that they start.
-func HeedSignals() {
+// RestoreSignals is for a TestMain. Tests that a script starts in the background, or
+// with nohup, ignore signals, and their children would inherit that.
+func RestoreSignals() {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
 		if signal.Ignored(s) {
-			signal.Notify(make(chan os.Signal, 1), s) // which is not inherited, and ends nothing here
+			signal.Notify(make(chan os.Signal, 1), s) // children do not inherit a handler
 		}
 	}
 }

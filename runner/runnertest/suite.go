@@ -15,24 +15,24 @@ import (
 
 // Suite is the conformance suite. Every field is needed.
 type Suite struct {
-	// New returns a launcher of a plugin that takes the calls below.
+	// New returns a launcher of a plugin that supports the calls below.
 	New func(t *testing.T) hook.Launcher
-	// Broken returns a launcher of a plugin that ends before it is ready.
+	// Broken returns a launcher of a plugin that exits before it is ready.
 	Broken func(t *testing.T) hook.Launcher
-	// Echo returns its text as the result, and Text reads it from there.
+	// Echo returns its text as the result; Text reads it from the result.
 	Echo func(text string) hook.Call
 	Text func(r hook.Result) string
-	// Raise raises an error whose message has the words "on purpose".
+	// Raise raises an error whose message contains "on purpose".
 	Raise hook.Call
-	// Missing names no hook, BadArgs has arguments that do not fit.
+	// Missing names an unknown hook, BadArgs has arguments that do not fit.
 	Missing, BadArgs hook.Call
-	// Hang does not end but can be interrupted, Stubborn cannot.
+	// Hang never returns but can be interrupted, Stubborn cannot.
 	Hang, Stubborn hook.Call
-	// Exit ends the process with code 7.
+	// Exit exits with code 7.
 	Exit hook.Call
 	// Stream streams n items.
 	Stream func(n int) hook.Call
-	// Hook is the name of one hook that Describe must list.
+	// Hook is the name of a hook that Describe must list.
 	Hook string
 }
 
@@ -98,14 +98,14 @@ func (s Suite) launch(t *testing.T) hook.Instance {
 	return inst
 }
 
-// within is a context that ends before a test is given up.
+// within returns a context for a test, which ends after [WaitTimeout].
 func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// wantKind wants an *Error of one of the kinds.
+// wantKind checks that err is an *Error of one of the kinds.
 func wantKind(t *testing.T, err error, kinds ...hook.Kind) *hook.Error {
 	t.Helper()
 	var e *hook.Error
@@ -121,7 +121,7 @@ func wantKind(t *testing.T, err error, kinds ...hook.Kind) *hook.Error {
 	return nil
 }
 
-// works wants the instance to answer.
+// works checks that the instance answers.
 func (s Suite) works(t *testing.T, inst hook.Instance) {
 	t.Helper()
 	if err := s.answers(t, inst); err != nil {
@@ -144,7 +144,7 @@ func (s Suite) echo(t *testing.T, inst hook.Instance) {
 			t.Fatal(err)
 		}
 		if got := s.Text(r); got != text {
-			t.Errorf("a text of %d bytes came back as %d bytes %.40q", len(text), len(got), got)
+			t.Errorf("a text of %d bytes was returned as %d bytes %.40q", len(text), len(got), got)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (s Suite) badArguments(t *testing.T, inst hook.Instance) {
 }
 
 func (s Suite) cancel(t *testing.T, inst hook.Instance) {
-	s.givenUp(t, inst, func(inst hook.Instance) {
+	s.interrupted(t, inst, func(inst hook.Instance) {
 		ctx, cancel := context.WithCancelCause(within(t))
 		why := errors.New("enough")
 		time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
@@ -183,7 +183,7 @@ func (s Suite) cancel(t *testing.T, inst hook.Instance) {
 }
 
 func (s Suite) timeout(t *testing.T, inst hook.Instance) {
-	s.givenUp(t, inst, func(inst hook.Instance) {
+	s.interrupted(t, inst, func(inst hook.Instance) {
 		ctx, cancel := context.WithTimeout(within(t), 50*time.Millisecond)
 		defer cancel()
 		_, err := inst.Call(ctx, s.Hang)
@@ -191,10 +191,10 @@ func (s Suite) timeout(t *testing.T, inst hook.Instance) {
 	})
 }
 
-// givenUp wants the instance to answer after a call that was given up. On a busy
-// machine it may not heed that in time, and is ended: another one has to do so.
-func (s Suite) givenUp(t *testing.T, inst hook.Instance, call func(hook.Instance)) {
-	Tries(t, func() error {
+// interrupted checks that the instance answers after an interrupted call. On a busy
+// machine it may react too late and be killed, so this is tried again.
+func (s Suite) interrupted(t *testing.T, inst hook.Instance, call func(hook.Instance)) {
+	Retry(t, func() error {
 		call(inst)
 		err := s.answers(t, inst)
 		if err != nil {
@@ -218,8 +218,8 @@ func wantDone(t *testing.T, inst hook.Instance) {
 	t.Helper()
 	select {
 	case <-inst.Done():
-	case <-time.After(Patience):
-		t.Fatal("the process is not gone")
+	case <-time.After(WaitTimeout):
+		t.Fatal("the process still runs")
 	}
 }
 
@@ -249,7 +249,7 @@ func (s Suite) stop(t *testing.T, inst hook.Instance) {
 	all.Wait()
 	wantDone(t, inst)
 	if !inst.Exit().Stopped {
-		t.Errorf("exit %+v does not say that it was asked for", inst.Exit())
+		t.Errorf("exit %+v does not report that it was requested", inst.Exit())
 	}
 	_, err := inst.Call(within(t), s.Echo("x"))
 	wantKind(t, err, hook.Unavailable)
@@ -262,14 +262,14 @@ func (s Suite) stopDuringCall(t *testing.T, inst hook.Instance) {
 		failed <- err
 	}()
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel() // straight to the kill
+	cancel() // kill at once
 	if err := inst.Stop(ctx); err != nil {
 		t.Fatal(err)
 	}
 	select {
 	case err := <-failed:
 		wantKind(t, err, hook.Canceled, hook.Crash, hook.Unavailable)
-	case <-time.After(Patience):
+	case <-time.After(WaitTimeout):
 		t.Fatal("the call did not end with its process")
 	}
 }

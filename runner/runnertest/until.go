@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// Patience bounds what must end by itself in a test. A machine that has too much to
-// do may take a good part of it.
-const Patience = time.Minute
+// WaitTimeout limits every wait in a test. It is long because a test machine may be
+// busy.
+const WaitTimeout = time.Minute
 
-// Until waits for a condition, which is asked again and again, and fails the
-// test when it does not come true. It returns how long that took.
+// Until polls a condition until it is true, and returns how long that took. After
+// [WaitTimeout] it fails the test.
 func Until(t testing.TB, what string, condition func() bool) time.Duration {
 	t.Helper()
 	began := time.Now()
 	if !Soon(condition) {
-		t.Fatalf("waited %s in vain: %s", Patience, what)
+		t.Fatalf("waited %s for: %s", WaitTimeout, what)
 	}
 	return time.Since(began)
 }
 
-// Soon waits for a condition as [Until] does, and tells whether it came true.
+// Soon polls a condition as [Until] does, and reports whether it became true.
 func Soon(condition func() bool) bool {
-	limit := time.NewTimer(Patience)
+	limit := time.NewTimer(WaitTimeout)
 	defer limit.Stop()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -40,10 +40,10 @@ func Soon(condition func() bool) bool {
 	return true
 }
 
-// Tries makes several attempts at what a busy machine may spoil, such as an answer
-// that has to come within 200 ms, and fails the test with the last one's error. What
-// must never happen is for the attempt itself to fail the test with.
-func Tries(t testing.TB, attempt func() error) {
+// Retry repeats an attempt that may fail on a busy machine, such as an answer within
+// 200 ms. After several errors it fails the test with the last one. An attempt itself
+// fails the test if it sees something that must never happen.
+func Retry(t testing.TB, attempt func() error) {
 	t.Helper()
 	const most = 5
 	for n := 1; ; n++ {
@@ -52,13 +52,13 @@ func Tries(t testing.TB, attempt func() error) {
 		case err == nil:
 			return
 		case n == most:
-			t.Fatalf("%d times in vain: %v", n, err)
+			t.Fatalf("failed %d times: %v", n, err)
 		}
-		t.Logf("once more, since the machine may have been too busy: %v", err)
+		t.Logf("retrying, because the machine may have been busy: %v", err)
 	}
 }
 
-// Exists is a condition for Until: a plugin has made its marker.
+// Exists returns a condition for [Until]: the file exists.
 func Exists(path string) func() bool {
 	return func() bool {
 		_, err := os.Stat(path)
@@ -66,9 +66,9 @@ func Exists(path string) func() bool {
 	}
 }
 
-// Carrying lists the live processes that have entry, such as "TAG=1", in their
-// environment. It reads /proc, and lists none where there is none.
-func Carrying(entry string) []int {
+// WithEnv returns the processes that have entry, such as "TAG=1", in their
+// environment. It returns nothing if the system has no /proc.
+func WithEnv(entry string) []int {
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
 	var pids []int
 	for _, file := range environs {

@@ -187,8 +187,8 @@ func soon[T any](t *testing.T, what string, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(runnertest.Patience):
-		t.Fatalf("waited %s in vain: %s", runnertest.Patience, what)
+	case <-time.After(runnertest.WaitTimeout):
+		t.Fatalf("waited %s in vain: %s", runnertest.WaitTimeout, what)
 		panic("unreachable")
 	}
 }

@@ -141,7 +141,7 @@ func TestSame(t *testing.T) {
 			args := append([]string{"health"}, c.args...)
 			var got warmtest.Outcome
 			var byWarm []asked
-			runnertest.Tries(t, func() error {
+			runnertest.Retry(t, func() error {
 				got = warmtest.Run(t, nil, args...)
 				if c.server != nil {
 					byWarm = c.server.take()

@@ -100,7 +100,7 @@ func run(t *testing.T, r stock.Request) stock.Outcome {
 		t.Fatal(err)
 	}
 	t.Logf("%+v", o)
-	if left := runnertest.Carrying(tag); len(left) > 0 {
+	if left := runnertest.WithEnv(tag); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	return o

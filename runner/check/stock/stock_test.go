@@ -294,7 +294,7 @@ func TestRunErrors(t *testing.T) {
 	if _, err := stock.Run(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if left := runnertest.Carrying(tag); len(left) > 0 {
+	if left := runnertest.WithEnv(tag); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
