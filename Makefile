@@ -6,8 +6,7 @@ T           ?= 5s
 TAGS        := urfave_cli_no_docs,grpcnotrace
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION) \
-               -X github.com/pyplug/pyplug/runner/wire.Release=$(filter-out devel %-dirty,$(VERSION))
+LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION)
 BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
 
 # The race detector needs a C compiler; without one, Go disables cgo.

@@ -5,9 +5,8 @@ import (
 	"os"
 
 	"github.com/pyplug/pyplug/commands"
+	_ "github.com/pyplug/pyplug/commands/fastcall"
 	"github.com/pyplug/pyplug/commands/ui"
-	_ "github.com/pyplug/pyplug/commands/warm/call"
-	_ "github.com/pyplug/pyplug/commands/warm/health"
 )
 
 func main() {

@@ -22,21 +22,17 @@ const module = "github.com/pyplug/pyplug"
 // rooms says what of this module each package may import. A package that is not
 // here fails the test: give it a place in docs/ARCHITECTURE.md first.
 var rooms = map[string][]string{
-	".": {"commands", "commands/ui", "commands/warm/call", "commands/warm/health"},
-	"commands": {"commands/ui", "runner", "runner/hook", "runner/schema", "runner/manifest", "runner/check",
+	".": {"commands", "commands/fastcall", "commands/ui"},
+	"commands": {"commands/fastcall", "commands/ui", "runner", "runner/hook", "runner/schema", "runner/manifest", "runner/check",
 		"runner/check/stock", "runner/batch", "runner/lines", "runner/bench", "runner/daemon", "interp", "interp/sync", "handshake", "completions", "docs/findings"},
-	"commands/ui":          {"runner/hook", "runner/schema"},
-	"commands/warm":        {},
-	"commands/warm/call":   {"commands/warm", "runner/wire"},
-	"commands/warm/health": {"commands/warm"},
-	// No room lists warmtest, so that only tests import it.
-	"commands/warm/warmtest": {"commands/warm"},
-	"completions":            {},
-	"docs/findings":          {},
-	"handshake":              {},
-	"interp":                 {},
-	"interp/pysrc":           {},
-	"interp/sync":            {"interp", "interp/pysrc"},
+	"commands/ui":       {"runner/hook", "runner/schema"},
+	"commands/fastcall": {},
+	"completions":       {},
+	"docs/findings":     {},
+	"handshake":         {},
+	"interp":            {},
+	"interp/pysrc":      {},
+	"interp/sync":       {"interp", "interp/pysrc"},
 	"runner": {"interp", "interp/pysrc", "runner/hook", "runner/schema", "runner/schema/protoschema", "runner/manifest", "runner/proc",
 		"runner/grpcplugin", "runner/pyworker", "runner/pool"},
 	"runner/batch": {"runner/hook"},
@@ -44,7 +40,7 @@ var rooms = map[string][]string{
 	"runner/check": {"interp", "handshake", "runner", "runner/hook", "runner/schema",
 		"runner/manifest", "runner/proc", "runner/grpcplugin", "runner/pyworker", "runner/check/stock"},
 	"runner/check/stock": {"runner/proc"},
-	"runner/daemon":      {"runner/hook", "runner/schema", "runner/wire"},
+	"runner/daemon":      {"runner/hook", "runner/schema"},
 	"runner/grpcplugin": {"interp/pysrc", "handshake", "runner/hook", "runner/schema",
 		"runner/schema/protoschema", "runner/proc"},
 	"runner/hook":       {"runner/schema"},
@@ -59,7 +55,6 @@ var rooms = map[string][]string{
 	"runner/schema":     {},
 
 	"runner/schema/protoschema": {"runner/schema"},
-	"runner/wire":               {},
 }
 
 // reserved packages, and all below them, belong to the rooms named.
@@ -70,20 +65,15 @@ var reserved = map[string][]string{
 	"github.com/urfave/cli":          {"commands"},
 	"github.com/hashicorp/go-plugin": {"runner/grpcplugin", "runner/check/stock"},
 	"google.golang.org/grpc":         {"runner/grpcplugin", "runner/check/stock"},
-	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest", "runner/check/stock", "commands/warm/warmtest"},
+	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest", "runner/check/stock"},
 }
 
 // light rooms initialise before anything else in the program, so of others they
 // may import nothing that costs more than it has to.
 var light = map[string][]string{
 	"runner/proc/guard": {"os", "syscall", "unsafe"},
-	// Tests of the rooms below hold the order of initialisation that this is for.
-	"commands/warm":      {"syscall"},
-	"commands/warm/call": {"errors", "syscall"},
-	"runner/wire":        {"errors", "io", "strconv", "sync/atomic", "syscall"},
-	// hpack brings along fmt, and so bytes; strings, bufio and net would come after
-	// gob and protobuf, if only for their names.
-	"commands/warm/health": {"bytes", "io", "os", "strconv", "syscall", "time", "unicode/utf8", "golang.org/x/net/http2/hpack"},
+	// A test of fastcall holds the order of initialisation that this is for.
+	"commands/fastcall": {"os", "strings", "syscall", "time"},
 }
 
 // ownWay are files of other systems than Linux in a light room, which find in os

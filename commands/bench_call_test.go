@@ -3,7 +3,6 @@
 package commands_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,7 +27,7 @@ func BenchmarkFigureCall(b *testing.B) {
 	env := background(b, pyplug, python)
 	programs := [][]string{
 		{pyplug, "call", "bench", "greet", "World"},
-		{inC, buildOf(b, pyplug), "bench", "greet", "World"},
+		{inC, "bench", "greet", "World"},
 		{python, script, "World"},
 	}
 	times := make([][]time.Duration, len(programs))
@@ -45,16 +44,6 @@ func BenchmarkFigureCall(b *testing.B) {
 	b.ReportMetric(float64(c.Microseconds())/1000, "ms-C")
 	b.ReportMetric(float64(cold.Microseconds())/1000, "ms-python")
 	b.ReportMetric(0, "ns/op")
-}
-
-// buildOf is what a binary calls itself, see wire.Build.
-func buildOf(b *testing.B, binary string) string {
-	b.Helper()
-	info, err := os.Stat(binary)
-	if err != nil {
-		b.Fatal(err)
-	}
-	return fmt.Sprintf("devel %d %d", info.Size(), info.ModTime().UnixNano())
 }
 
 // callInC builds the baseline, without what a dynamic program loads.

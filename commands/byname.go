@@ -1,7 +1,9 @@
 package commands
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -35,23 +37,22 @@ func (f *program) byName(c *cli.Context, word string, ofPlugin []cli.Flag) (*dae
 }
 
 // hooksOf lists the hooks of a plugin that runs, or prints the template of one.
-func (f *program) hooksOf(ctx context.Context, c *daemon.Client, template string, wanted bool) error {
+func (f *program) hooksOf(ctx context.Context, p hook.Plugin, template string, wanted bool) error {
 	stop := f.streams.Waiting("waiting for " + f.plugin)
 	defer stop()
-	if wanted {
-		text, err := c.Template(ctx, template)
-		stop()
-		if err != nil {
-			return err
-		}
-		return f.write(ctx, func() error { return f.streams.Template(text, template, f.opts.json) })
-	}
-	sch, err := c.Describe(ctx)
+	sch, err := p.Hooks(ctx, template)
 	stop()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(sch.Hooks) == 0 {
+	case wanted:
+		var text bytes.Buffer
+		for _, h := range sch.Hooks {
+			_ = json.Indent(&text, h.Template, "", "  ") // it came as JSON
+			text.WriteByte('\n')
+		}
+		return f.write(ctx, func() error { return f.streams.Template(text.Bytes(), template, f.opts.json) })
+	case len(sch.Hooks) == 0:
 		f.streams.Warn(f.plugin + " has no hooks")
 	}
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
@@ -65,7 +66,7 @@ func (f *program) healthOf(ctx context.Context, c *daemon.Client, limit time.Dur
 	probe := func() error {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		return c.Probe(ctx)
+		return c.Health(ctx)
 	}
 	if f.endless = watch; watch {
 		return f.watchOf(ctx, c, probe)
@@ -87,12 +88,11 @@ func (f *program) watchOf(ctx context.Context, c *daemon.Client, probe func() er
 	last := errors.New("not asked yet")
 	for {
 		found := probe()
-		lost := (*daemon.LostError)(nil)
 		switch {
 		case ctx.Err() != nil:
 			return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
-		case errors.As(found, &lost):
-			return &hook.Error{Kind: hook.Unavailable, Err: &notRunningError{word: c.Identity().Name}} // any more
+		case daemon.Is(found, daemon.Lost), isNotRunning(found):
+			return daemon.NotRunningError(c.Identity().Name)
 		}
 		if last == nil != (found == nil) || found != nil && last.Error() != found.Error() {
 			if err := f.tellHealth(ctx, found); err != nil {

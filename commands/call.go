@@ -2,12 +2,12 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/commands/fastcall"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -57,12 +57,9 @@ type callFlags struct {
 
 // callBackground completes the command line of call, and makes the call.
 func (f *program) callBackground(c *cli.Context, o *callOptions, start *startOptions, flags callFlags) error {
-	left, err := daemon.Leftover() // a call that was sent is not sent again
+	left, err := adopt()
 	if err != nil {
 		return err
-	}
-	if left != nil {
-		defer left.Close()
 	}
 	words := c.Args().Slice()
 	if err := wantHook(words, "NAME"); err != nil {
@@ -82,60 +79,56 @@ func (f *program) callBackground(c *cli.Context, o *callOptions, start *startOpt
 	f.plugin = words[0]
 	ctx := c.Context
 	if left != nil {
-		err = f.answer(ctx, 0, resumed{f.noting(left)}, *o, nobody)
-		if stoppingName(err) == "" {
+		f.about = left.Identity().About
+		err = f.answer(ctx, 0, left, *o, nobody)
+		if !daemon.Is(err, daemon.Stopping) {
 			return err
 		}
 	}
-	for { // once, unless it is being stopped: then it was not called
-		if name := stoppingName(err); name != "" {
-			if err := daemon.AwaitFree(ctx, name); err != nil {
+	for { // once, unless the plugin is being stopped: then it was not called
+		if daemon.Is(err, daemon.Stopping) {
+			if err := daemon.AwaitFree(ctx, o.name); err != nil {
 				return err
 			}
 		}
 		err = f.callOnce(ctx, words[0], *start, o, flags.replay)
-		if stoppingName(err) == "" || o.stream != nil { // which may have been read from
+		if !daemon.Is(err, daemon.Stopping) || o.stream != nil { // which may have been read from
 			return err
 		}
 	}
 }
 
-// callOnce connects to what is to be called, and makes the call. What it reads of
-// --input it does not read again.
+// adopt returns a client whose first call continues the one that fastcall sent: it
+// must not be sent again. It is nil if fastcall sent none.
+func adopt() (*daemon.Client, error) {
+	left := fastcall.Take()
+	if left == nil {
+		return nil, nil
+	}
+	return daemon.Adopt(left.Name, left.Conn, left.Read)
+}
+
+// callOnce finds the daemon and makes the call. What it has read of --input it does
+// not read again.
 func (f *program) callOnce(ctx context.Context, word string, start startOptions, o *callOptions, replay bool) error {
 	client, err := f.callee(ctx, word, start)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	o.name = client.Identity().Name
 	if o.call.Args.JSON == nil {
 		if err := f.readInput(ctx, client.Identity().Transport, o); err != nil {
 			return err
 		}
 	}
-	return f.answer(ctx, 0, within{client, *o, replay}, *o, func() (hook.Info, int) { return answered(ctx, client) })
+	o.call.Replay = replay
+	return f.answer(ctx, o.timeout, carrying{client, o.errorField}, *o, func() (hook.Info, int) { return answered(ctx, client) })
 }
 
-// stoppingName names the plugin that was not called since it is being stopped; empty
-// for any other error.
-func stoppingName(err error) string {
-	if e := (*daemon.StoppingError)(nil); errors.As(err, &e) {
-		return e.Name
-	}
-	return ""
-}
-
-// resumed is a caller whose one call has been made by the warm way.
-type resumed struct{ client *daemon.Client }
-
-func (r resumed) Call(ctx context.Context, call hook.Call) (hook.Result, error) {
-	return r.client.Resume(ctx, call.Emit)
-}
-
-// nobody is who answered where that is not asked for.
+// nobody stands for the unknown process that answered a call.
 func nobody() (hook.Info, int) { return hook.Info{}, 0 }
 
-// callee connects to what is to be called, and starts it where that was asked for.
+// callee finds the daemon to call. It starts the plugin first if start says so.
 func (f *program) callee(ctx context.Context, word string, start startOptions) (*daemon.Client, error) {
 	if !start.auto {
 		return f.connect(ctx, word)
@@ -145,7 +138,7 @@ func (f *program) callee(ctx context.Context, word string, start startOptions) (
 		if err != nil {
 			return nil, err
 		}
-		if t.name != "" { // a name that runs is taken as it is
+		if t.name != "" { // a running name is called as it is
 			return f.connect(ctx, t.name)
 		}
 	}
@@ -156,25 +149,14 @@ func (f *program) callee(ctx context.Context, word string, start startOptions) (
 	return f.connect(ctx, id.Name)
 }
 
-// within is a caller whose calls have what one command line says of them.
-type within struct {
-	client *daemon.Client
-	o      callOptions
-	replay bool
+// carrying is a caller whose results may carry an error at a path.
+type carrying struct {
+	hook.Caller
+	path string
 }
 
-func (w within) Call(ctx context.Context, call hook.Call) (hook.Result, error) {
-	return runner.CallCarrying(ctx, limited(w), w.o.errorField, call)
-}
-
-// limited is within without its error field.
-type limited within
-
-func (w limited) Call(ctx context.Context, call hook.Call) (hook.Result, error) {
-	if w.replay {
-		return w.client.Replay(ctx, call, w.o.timeout)
-	}
-	return w.client.CallWithin(ctx, call, w.o.timeout)
+func (c carrying) Call(ctx context.Context, call hook.Call) (hook.Result, error) {
+	return runner.CallCarrying(ctx, c.Caller, c.path, call)
 }
 
 // answered tells which process answered a call: the one that is there now.

@@ -33,6 +33,7 @@ type callOptions struct {
 	raw   bool
 
 	call       hook.Call
+	name       string    // of the daemon that is called
 	stream     io.Reader // the input, if it is read as it is sent
 	maxMessage int       // of that
 	format     ui.Format
@@ -116,6 +117,9 @@ func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.C
 	f.flush()
 	if err != nil {
 		return err
+	}
+	for _, note := range r.Notes {
+		f.streams.Note(note)
 	}
 	f.streams.Log("info", "called", "hook", o.call.Hook, "took", r.Took)
 	if r.Streamed && o.format != ui.Envelope {

@@ -133,8 +133,7 @@ func hookNames(name string) []string {
 	if err != nil {
 		return nil
 	}
-	defer c.Close()
-	sch, err := c.Describe(ctx)
+	sch, err := c.Hooks(ctx, "")
 	if err != nil {
 		return nil
 	}

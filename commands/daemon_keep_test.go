@@ -63,9 +63,9 @@ func (k *kept) ends(t *testing.T, code int) {
 }
 
 // It ends with 0 when it is terminated, which is how a service is stopped, and by
-// Ctrl-C as all else does.
+// Ctrl-C as all else does. SIGHUP, without a terminal, restarts the workers.
 func TestKeepSignals(t *testing.T) {
-	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 0, syscall.SIGINT: 130, syscall.SIGHUP: 129} {
+	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 0, syscall.SIGINT: 130, syscall.SIGHUP: 0} {
 		t.Run(signal.String(), func(t *testing.T) {
 			d := newDaemons(t)
 			k := d.keep(counter)
@@ -76,6 +76,15 @@ func TestKeepSignals(t *testing.T) {
 			worker := d.worker("counter")
 			if err := k.Process.Signal(signal); err != nil {
 				t.Fatal(err)
+			}
+			if signal == syscall.SIGHUP {
+				k.next(t)
+				if old := worker; d.worker("counter") == old {
+					t.Error("the worker was not replaced")
+				}
+				d.wants("", "stop", "counter")
+				k.ends(t, code)
+				return
 			}
 			k.ends(t, code)
 			if alive(worker) {

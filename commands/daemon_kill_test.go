@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -142,46 +141,37 @@ func TestDaemonStaleFiles(t *testing.T) {
 	}
 }
 
-// A daemon of another pyplug is told apart; it is shown, and can be stopped.
+// A daemon that speaks another version of the protocol, such as one from before HTTP,
+// is shown, and can be stopped.
 func TestDaemonOfAnotherVersion(t *testing.T) {
-	d := newDaemons(t)
-	other := newCopy(t, d.bin)
-	d.stopped("counter")
-	own := d.bin
-	d.bin = other
-	d.wants("counter", "start", counter)
-	d.bin = own
-	d.fails(9, "another pyplug", "call", "counter", "increment")
-	d.fails(9, "hint: `pyplug stop counter`", "call", counter, "increment")
-	d.fails(9, "another pyplug", "start", counter)
-	d.fails(9, "error: unavailable: ", "call", "counter", "increment")
-	out, errs, code := d.pyplug("status", "counter")
-	if code != 0 || !strings.Contains(out, "ready") || !strings.Contains(out, "started by another pyplug, ") {
-		t.Errorf("its status is %q, %q", out, errs)
+	for _, api := range []string{`"api": 2`, `"api": 0`} {
+		t.Run(api, func(t *testing.T) {
+			d := newDaemons(t)
+			d.stopped("counter")
+			d.wants("counter", "start", counter)
+			worker, file := d.worker("counter"), filepath.Join(d.run, "counter.json")
+			text, err := os.ReadFile(file)
+			if err == nil {
+				err = os.WriteFile(file, bytes.Replace(text, []byte(`"api": 1`), []byte(api), 1), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.fails(9, "another pyplug", "call", "--verbose", "counter", "increment")
+			d.fails(9, "hint: `pyplug stop counter`", "call", counter, "increment")
+			d.fails(9, "another pyplug", "start", counter)
+			out, errs, code := d.pyplug("status", "counter")
+			if code != 0 || !strings.Contains(out, "unknown") || !strings.Contains(out, "started by another pyplug, ") {
+				t.Errorf("its status is %q, %q", out, errs)
+			}
+			d.wants("", "stop", "counter")
+			if alive(worker) {
+				t.Error("the worker is left")
+			}
+			d.wants("counter", "start", counter)
+			d.wants("1", "call", "counter", "increment")
+		})
 	}
-	d.wants("", "stop", "counter")
-	d.wants("counter", "start", counter)
-	d.wants("1", "call", "counter", "increment")
-}
-
-// newCopy copies a program: another build, as far as pyplug knows.
-func newCopy(t *testing.T, program string) string {
-	t.Helper()
-	in, err := os.Open(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
-	path := filepath.Join(t.TempDir(), "pyplug")
-	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o700)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(out, in)
-	if closed := out.Close(); err != nil || closed != nil {
-		t.Fatal(err, closed)
-	}
-	return path
 }
 
 // Fifty clients at once all get their answers, each its own.

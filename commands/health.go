@@ -69,7 +69,6 @@ func healthCommand(f *program) command {
 				return err
 			}
 			if running != nil {
-				defer running.Close()
 				return f.healthOf(c.Context, running, at.timeout, watch)
 			}
 			cfg.Timeouts.Probe, cfg.GRPC.Metadata = at.timeout, at.headers.pairs

@@ -11,7 +11,6 @@ import (
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
-	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -20,8 +19,8 @@ import (
 // that only the command line knows.
 func (f *program) hints(err error) []string {
 	var hints []string
-	if t := told(err); t != nil && t.Err == nil {
-		return t.Hints
+	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Plugin != "" {
+		return nil // it comes from a daemon, which has completed it
 	}
 	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
 	if own := (interface{ Hints() []string })(nil); len(asError(err).Hints) > 0 {
@@ -30,7 +29,6 @@ func (f *program) hints(err error) []string {
 		hints = own.Hints()
 	}
 	f.pluginHints(err, add)
-	f.backgroundHints(err, add)
 	f.pythonHints(err, add)
 	f.exceptionHints(asError(err), add)
 	return hints
@@ -39,7 +37,24 @@ func (f *program) hints(err error) []string {
 // allHints are the hints of the error itself and those of the command line, for
 // who shows them apart from the error.
 func (f *program) allHints(err error) []string {
-	return append(slices.Clone(asError(err).Hints), f.hints(err)...)
+	all := slices.Clone(asError(err).Hints)
+	for _, hint := range f.hints(err) {
+		if !slices.Contains(all, hint) {
+			all = append(all, hint)
+		}
+	}
+	return all
+}
+
+// complete is an error with the hints and the plugin's name that only this process
+// knows, for another one.
+func (f *program) complete(err error) *hook.Error {
+	e := *asError(err)
+	e.Hints = f.allHints(err)
+	for _, context := range f.context(&e) {
+		e.Plugin = strings.TrimPrefix(context, "plugin: ")
+	}
+	return &e
 }
 
 type adder func(format string, args ...any)
@@ -51,7 +66,6 @@ func (f *program) pluginHints(err error, add adder) {
 		args      *schema.ArgumentError
 		transport *runner.TransportError
 		limit     *hook.LimitError
-		mute      *daemon.UnansweredError
 	)
 	kind := asError(err).Kind
 	switch {
@@ -67,7 +81,6 @@ func (f *program) pluginHints(err error, add adder) {
 		if f.session != nil && f.session.Plugin().Shebang != "" {
 			add("it is a Python script: give it a name, or a link, that ends in .py")
 		}
-	case errors.As(err, &mute): // no limit would do
 	case errors.As(err, &limit) && kind == hook.Timeout:
 		add("--timeout gives it longer, --timeout 0 waits for ever")
 	case errors.As(err, &limit) && kind == hook.Start:
@@ -131,16 +144,11 @@ func (f *program) context(e *hook.Error) []string {
 	if f.plugin == "" || e.Kind == hook.Usage || isNotRunning(e) {
 		return nil
 	}
-	if t := told(e); t != nil {
-		return t.Context
-	}
 	about := aboutPlugin(f.plugin, f.session, f.seen.process())
-	if mute := (*daemon.UnansweredError)(nil); f.session == nil {
-		if about = cmp.Or(f.about, about); errors.As(e, &mute) {
-			about = cmp.Or(mute.By.About, about)
-		}
+	if f.session == nil {
+		about = cmp.Or(f.about, about)
 	}
-	return []string{"plugin: " + about}
+	return []string{"plugin: " + cmp.Or(e.Plugin, about)}
 }
 
 // aboutPlugin names a plugin and, once that is known, its Python.

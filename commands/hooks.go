@@ -40,7 +40,6 @@ func hooksCommand(f *program) command {
 				return err
 			}
 			if running != nil {
-				defer running.Close()
 				return f.hooksOf(c.Context, running, template, template != "")
 			}
 			if template != "" {

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -63,7 +62,7 @@ func (f *program) logs(ctx context.Context, word string, last int, follow bool) 
 			return f.streams.LogLine(name, l.Time, l.Generation, l.Stream, l.Text, f.opts.json || f.opts.logJSON)
 		})
 	})
-	if none := (*daemon.NotRunningError)(nil); errors.As(err, &none) {
+	if isNotRunning(err) {
 		if _, statErr := os.Stat(word); statErr == nil { // a plain word may be a path
 			t, err := f.running(ctx, "./"+word)
 			if err != nil {
@@ -71,7 +70,7 @@ func (f *program) logs(ctx context.Context, word string, last int, follow bool) 
 			}
 			return f.logs(ctx, t.name, last, follow)
 		}
-		return notRunning(word)
+		return err
 	}
 	if err == nil && follow {
 		return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}

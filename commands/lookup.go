@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,9 +37,9 @@ func identityOf(s *runner.Opened, o startOptions, name string) daemon.Identity {
 	}
 }
 
-// difference says how what runs is not what is to be started; empty when it is. Of
-// its files it knows itself whether they changed: news is what it says.
-func difference(running, wanted daemon.Identity, news string) string {
+// difference says in which way the running plugin differs from the wanted one, apart
+// from its files; "" if it does not.
+func difference(running, wanted daemon.Identity) string {
 	switch {
 	case running.Python != wanted.Python:
 		return fmt.Sprintf("%s runs with another Python, %s, and now it would be %s: %s",
@@ -48,7 +47,7 @@ func difference(running, wanted daemon.Identity, news string) string {
 	case !sameDigest(running, wanted):
 		return running.Name + " runs with other settings: " + startAgain(running.Name)
 	}
-	return news
+	return ""
 }
 
 // target is what a word on the command line means, where NAME or PLUGIN may stand.
@@ -56,7 +55,7 @@ type target struct {
 	word string
 	name string // of a plugin that runs; empty when none does
 	id   daemon.Identity
-	mute error // of one that was waited for, and does not answer
+	mute error // that the daemon does not answer; nil if it does
 }
 
 // find looks for what a word means: a plain word is a name that runs first, then a
@@ -70,20 +69,18 @@ func (f *program) find(ctx context.Context, word string) (target, error) {
 	}
 	if daemon.ValidName(word) {
 		c, err := daemon.Look(ctx, word)
-		if err == nil {
-			defer c.Close()
+		switch {
+		case err == nil:
 			t.name, t.id = word, c.Identity()
 			return t, nil
-		}
-		if mute := (*daemon.UnansweredError)(nil); errors.As(err, &mute) { // it is there all the same
-			t.name, t.id, t.mute = word, mute.By, err
+		case daemon.Is(err, daemon.Unresponsive):
+			t.name, t.id, t.mute = word, identityIn(ctx, word), err
 			return t, nil
-		}
-		if none := (*daemon.NotRunningError)(nil); !errors.As(err, &none) {
+		case !isNotRunning(err):
 			return t, err
 		}
-		if _, err := os.Stat(word); err != nil {
-			return t, notRunning(word)
+		if _, failed := os.Stat(word); failed != nil {
+			return t, err
 		}
 	}
 	p, err := hook.Interruptible(ctx, func() (manifest.Plugin, error) { return manifest.Resolve(word) })
@@ -91,7 +88,7 @@ func (f *program) find(ctx context.Context, word string) (target, error) {
 		return t, canceled
 	}
 	if err != nil && daemon.ValidName(word) {
-		return t, notRunning(word) // what lies there by that name is no plugin
+		return t, daemon.NotRunningError(word) // what lies there by that name is no plugin
 	}
 	unresolved := err
 	var running []daemon.Entry
@@ -102,7 +99,7 @@ func (f *program) find(ctx context.Context, word string) (target, error) {
 	}
 	switch _, absent := os.Stat(word); {
 	case unresolved != nil && len(running) == 0 && plain(word) && absent != nil:
-		return t, notRunning(word) // a name in capitals, say
+		return t, daemon.NotRunningError(word) // a name in capitals, say
 	case unresolved != nil && len(running) == 0:
 		return t, &hook.Error{Kind: hook.Usage, Err: unresolved}
 	case err != nil || len(running) == 0:
@@ -117,7 +114,19 @@ func (f *program) find(ctx context.Context, word string) (target, error) {
 			return t, nil
 		}
 	}
-	return t, &severalError{plugin: word, names: namesIn(running)}
+	return t, &hook.Error{Kind: hook.Usage, Hints: []string{"name the one that is meant"},
+		Err: fmt.Errorf("%s runs under several names: %s", word, strings.Join(namesIn(running), ", "))}
+}
+
+// identityIn is the identity that a name's daemon wrote when it started.
+func identityIn(ctx context.Context, name string) daemon.Identity {
+	all, _ := daemon.List(ctx) // the zero Identity if unknown
+	for _, e := range all {
+		if e.Name == name {
+			return e.Identity
+		}
+	}
+	return daemon.Identity{}
 }
 
 // runningFrom lists what runs from an entry.
@@ -160,52 +169,29 @@ func namesIn(entries []daemon.Entry) []string {
 func (f *program) running(ctx context.Context, word string) (target, error) {
 	t, err := f.find(ctx, word)
 	if err == nil && t.name == "" {
-		err = notRunning(word)
+		err = daemon.NotRunningError(word)
 	}
 	return t, err
 }
 
-// connect opens a connection to what a word means, with what it has to say printed
-// as notes.
+// connect finds the daemon that a word means.
 func (f *program) connect(ctx context.Context, word string) (*daemon.Client, error) {
-	if daemon.ValidName(word) { // without asking twice
-		c, err := daemon.Open(ctx, word)
-		if none := (*daemon.NotRunningError)(nil); !errors.As(err, &none) {
-			return f.noting(c), err
+	c, err := (*daemon.Client)(nil), error(nil)
+	if daemon.ValidName(word) {
+		c, err = daemon.Open(ctx, word)
+	}
+	if c == nil && (err == nil || isNotRunning(err)) {
+		var t target
+		if t, err = f.running(ctx, word); err == nil {
+			c, err = daemon.Open(ctx, t.name)
 		}
 	}
-	t, err := f.running(ctx, word)
 	if err != nil {
 		return nil, err
 	}
-	c, err := daemon.Open(ctx, t.name)
-	return f.noting(c), err
+	f.about = c.Identity().About
+	return c, nil
 }
 
-// noting has what a daemon says beside its results printed, and errors say which
-// plugin it serves.
-func (f *program) noting(c *daemon.Client) *daemon.Client {
-	if c != nil {
-		c.Note, f.about = f.streams.Note, c.Identity().About
-	}
-	return c
-}
-
-// notRunningError is told with a hint.
-type notRunningError struct{ word string }
-
-func (e *notRunningError) Error() string { return e.word + " is not running" }
-
-func notRunning(word string) error {
-	return &hook.Error{Kind: hook.Unavailable, Err: &notRunningError{word: word}}
-}
-
-// severalError is told with a hint.
-type severalError struct {
-	plugin string
-	names  []string
-}
-
-func (e *severalError) Error() string {
-	return e.plugin + " runs under several names: " + strings.Join(e.names, ", ")
-}
+// isNotRunning reports whether an error says that nothing runs under a name.
+func isNotRunning(err error) bool { return daemon.Is(err, daemon.NotRunning) }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -71,6 +72,17 @@ type life struct {
 	kill    context.Context // until the second
 	abandon chan syscall.Signal
 	end     func()
+	hangup  atomic.Pointer[func() bool]
+}
+
+// onHangup makes SIGHUP call do, unless do returns false: then it is a signal as the
+// others. A nil do is none.
+func (l *life) onHangup(do func() bool) {
+	if do == nil {
+		l.hangup.Store(nil)
+		return
+	}
+	l.hangup.Store(&do)
 }
 
 // newLife calls hurry at the first signal.
@@ -98,6 +110,10 @@ func newLife(hurry func()) *life {
 				sig, ok := s.(syscall.Signal)
 				if !ok {
 					sig = syscall.SIGINT
+				}
+				if do := l.hangup.Load(); sig == syscall.SIGHUP && do != nil && (*do)() {
+					n--
+					continue
 				}
 				if n > 2 {
 					l.abandon <- sig

@@ -15,8 +15,6 @@ import (
 
 	"github.com/pyplug/pyplug/commands"
 	"github.com/pyplug/pyplug/commands/ui"
-	_ "github.com/pyplug/pyplug/commands/warm/call"   // as main does
-	_ "github.com/pyplug/pyplug/commands/warm/health" // as main does
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,9 @@ type service struct {
 	serving    atomic.Bool  // it was ready, so that errors are those of calls
 	unclean    bool         // the plugin was killed, or did not stop well; known once it is closed
 	first      runner.Snapshot
+	noting     sync.Mutex      // protects what follows
+	noted      time.Time       // when found was found
+	found      []string        // what notes returned last
 	mu         sync.Mutex      // protects what follows
 	seen       runner.Snapshot // of what the workers were started from
 	broken     string          // why what a watch saw changed does not start; empty when it does
@@ -47,7 +51,7 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 	if o.events != "" {
 		var err error
 		if s.events, err = f.openEvents(ctx, o.events); err != nil {
-			s.tell(err)
+			s.fail(err)
 			return err
 		}
 		defer s.events.close()
@@ -57,11 +61,11 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 	f.printed = s.printed
 	cfg := o.cfg
 	cfg.Keep.Events, cfg.Keep.Note = s.event, s.say
-	cfg.Environ = slices.DeleteFunc(slices.Clone(cfg.Environ), func(e string) bool { return strings.HasPrefix(e, notifyVariable+"=") })
+	cfg.Environ = withoutManager(cfg.Environ)
 	began := time.Now()
 	k, err := f.keep(starting, cfg, func(session *runner.Opened) error { return s.prepare(starting, cancel, session) })
 	if err != nil {
-		s.tell(err)
+		s.fail(err)
 		if terminated(ctx) && !s.background() && s.f.life.kill.Err() == nil {
 			return nil // as soon as it was stopped
 		}
@@ -76,7 +80,7 @@ func (s *service) background() bool { return s.starter != nil || s.o.detached }
 // prepare takes the name, before anything is started. cancel ends the start.
 func (s *service) prepare(ctx context.Context, cancel context.CancelCauseFunc, session *runner.Opened) error {
 	if !s.background() && session.Program().MTLS {
-		return &hook.Error{Kind: hook.Usage, Err: &noAttachError{}}
+		return errNoAttach()
 	}
 	var err error
 	if s.first, err = session.Snapshot(ctx); err != nil {
@@ -84,19 +88,16 @@ func (s *service) prepare(ctx context.Context, cancel context.CancelCauseFunc, s
 	}
 	s.session, s.seen = session, s.first
 	opts := daemon.Options{
-		Starter: s.starter, Hints: s.hints, Context: func(err error) []string { return s.f.context(asError(err)) },
-		Note: s.note, CallTimeout: session.Settings().Timeouts.Call, Kill: s.f.life.kill.Done(),
+		Starter: s.starter, Complete: s.complete, Notes: func() []string { return s.notes(true) },
+		CallTimeout: session.Settings().Timeouts.Call, Kill: s.f.life.kill.Done(),
 	}
 	if s.o.auto {
 		opts.IdleExit = autoIdle
 	}
 	for _, name := range namesOf(session, s.o.name) {
 		id := identityOf(session, s.o, name)
-		if s.server, err = daemon.Listen(id, opts); err == nil {
+		if s.server, err = daemon.Listen(id, opts); !daemon.Is(err, daemon.Taken) {
 			break
-		}
-		if taken := (*daemon.TakenError)(nil); !errors.As(err, &taken) || taken.By.Entry == id.Entry {
-			return err
 		}
 	}
 	if err != nil {
@@ -109,13 +110,13 @@ func (s *service) prepare(ctx context.Context, cancel context.CancelCauseFunc, s
 	return nil
 }
 
-// tell tells whoever waits for the start that it failed.
-func (s *service) tell(err error) {
+// fail reports to everybody who waits for the start that it failed.
+func (s *service) fail(err error) {
 	if s.server != nil {
-		s.server.Tell(err)
+		s.server.Fail(err)
 		return
 	}
-	s.starter.Fail(err, s.f.allHints, func(err error) []string { return s.f.context(asError(err)) })
+	s.starter.Fail(s.f.complete(err))
 }
 
 // say tells the user something, once.
@@ -161,6 +162,9 @@ func (s *service) event(e hook.Event) {
 	}
 	s.f.telling.add(func() {
 		s.write(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
+		if !s.background() && !s.f.opts.verbose && matters(e) {
+			s.f.streams.Note(s.f.plugin + ": " + text)
+		}
 	})
 	// One that is healthy again is no newer: another start may have failed meanwhile.
 	if e.To == hook.StateStarting && e.Generation > 1 || e.To == hook.StateReady && e.From == hook.StateStarting {
@@ -171,21 +175,46 @@ func (s *service) event(e hook.Event) {
 	}
 }
 
-// hints says what to do about an error: it may come of an old file.
-func (s *service) hints(err error) []string {
-	hints := s.f.allHints(err)
-	if e := asError(err); e.Reason == "gave-up" && s.server != nil {
-		hints = append(hints, fmt.Sprintf("run `pyplug restart %s`, or call it after its files changed", s.server.Identity().Name))
+// matters reports whether the user of run --keep should know of a transition: all but
+// the first start and the stop.
+func matters(e hook.Event) bool {
+	switch e.To {
+	case hook.StateStopping, hook.StateStopped:
+		return false
+	case hook.StateStarting, hook.StateReady:
+		return e.Generation > 1 || e.From == hook.StateDegraded
 	}
+	return true
+}
+
+// complete adds to an error what only this process knows: its hints, the plugin's
+// name, and that the cause may be an old file.
+func (s *service) complete(err error) *hook.Error {
+	e, name := s.f.complete(err), s.server.Identity().Name
 	if s.serving.Load() {
-		hints = startedWith(s.server.Identity().Name, hints)
+		e.Hints = startedWith(name, e.Hints)
 	}
-	if kind := asError(err).Kind; kind == hook.Request || kind == hook.Failed {
+	if e.Reason == "gave-up" {
+		e.Hints = append(e.Hints, fmt.Sprintf("run `pyplug restart %s`, or call it after its files changed", name))
+	}
+	if e.Kind == hook.Request || e.Kind == hook.Failed {
+		e.Hints = append(e.Hints, s.notes(true)...)
+	}
+	return e
+}
+
+// notes are what a caller should know: whether the plugin's files have changed since it
+// started. Unless now is set, what was found just before counts.
+func (s *service) notes(now bool) []string {
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	if now || s.noted.IsZero() || time.Since(s.noted) >= notePause {
+		s.found, s.noted = nil, time.Now()
 		if text := s.note(); text != "" {
-			hints = append(hints, text)
+			s.found = []string{text}
 		}
 	}
-	return hints
+	return s.found
 }
 
 // note tells a caller what changed since the plugin was started.
@@ -218,6 +247,10 @@ func (s *service) note() string {
 
 const removed = "was removed"
 
+// notePause is how long callers get the notes found before: each look asks the system
+// for every file of the plugin.
+const notePause = 100 * time.Millisecond
+
 // changedHow says what became of a file that is not as it was.
 func changedHow(path string) string {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -236,6 +269,9 @@ func (s *service) renewed(now runner.Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen, s.broken = now, ""
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	s.noted = time.Time{}
 }
 
 // run serves what is ready, until it ends.
@@ -253,8 +289,11 @@ func (s *service) run(ctx context.Context, k *runner.Pool, began time.Time) erro
 		})
 	}
 	var over hook.Status // of a plugin that was given up
+	s.f.life.onHangup(func() bool { return s.hangup(running, k) })
+	defer s.f.life.onHangup(nil)
 	if !s.background() {
 		s.notify("READY=1")
+		work.Go(func() { s.watchdog(running, k) })
 		work.Go(func() {
 			select {
 			case <-s.givenUp(k):
@@ -311,9 +350,10 @@ func ended(ctx context.Context, unclean bool) error {
 	return nil
 }
 
+// terminated reports whether SIGTERM ended ctx, or the end of its terminal.
 func terminated(ctx context.Context) bool {
 	signal := (*signalError)(nil)
-	return errors.As(context.Cause(ctx), &signal) && signal.signal == syscall.SIGTERM
+	return errors.As(context.Cause(ctx), &signal) && (signal.signal == syscall.SIGTERM || signal.signal == syscall.SIGHUP)
 }
 
 // watched tells what came of a change of the plugin's files.
@@ -339,12 +379,23 @@ func (s *service) watched(ctx context.Context, k *runner.Pool, changed []string,
 	}
 }
 
-// notifyVariable names the socket of a service manager that waits to hear that the
-// plugin is ready. It is not for the plugin, which would speak for pyplug.
-const notifyVariable = "NOTIFY_SOCKET"
+// flagName finds flags in a hint.
+var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`--([a-z][a-z-]*)`) })
 
-func (s *service) notify(state string) {
-	if err := daemon.Notify(os.Getenv(notifyVariable), state); err != nil {
-		s.f.streams.Warn(notifyVariable + ": " + err.Error())
+// startedWith completes hints for a caller of a running plugin that name a flag of start.
+func startedWith(name string, hints []string) []string {
+	ofStart := map[string]bool{}
+	for _, flag := range new(launchOptions).flags() {
+		ofStart[flag.Names()[0]] = true
 	}
+	completed := slices.Clone(hints)
+	for i, hint := range hints {
+		for _, found := range flagName().FindAllStringSubmatch(hint, -1) {
+			if ofStart[found[1]] {
+				completed[i] = hint + ": " + startAgain(name) + " with that"
+				break
+			}
+		}
+	}
+	return completed
 }

@@ -11,7 +11,7 @@ import (
 func TestHealthyAgainIsNoStart(t *testing.T) {
 	f := &program{telling: newBacklog()}
 	defer f.endTelling()
-	s := &service{f: f, states: make(chan hook.State, 8)}
+	s := &service{f: f, o: startOptions{detached: true}, states: make(chan hook.State, 8)}
 	for _, e := range []hook.Event{
 		{Generation: 1, To: hook.StateStarting},
 		{Generation: 1, From: hook.StateStarting, To: hook.StateReady},

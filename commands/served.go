@@ -7,42 +7,32 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// served is a plugin that is kept, as a daemon's clients see it.
+// served is a plugin that is kept alive, as the clients of its daemon see it.
 type served struct {
 	*runner.Pool
 	s *service
 }
 
-// Status says how the plugin is.
-func (v served) Status() hook.Status { return status(v.Pool) }
+var _ hook.Plugin = served{}
 
-// Describe lists the hooks.
-func (v served) Describe(ctx context.Context) (schema.Schema, error) { return v.Pool.Hooks(ctx, "") }
-
-// Template is an empty request of a hook.
-func (v served) Template(ctx context.Context, name string) ([]byte, error) {
-	sch, err := v.Pool.Hooks(ctx, name)
-	if err != nil {
-		return nil, err
+// Call calls one hook. The result comes with what a caller should know.
+func (v served) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	r, err := v.Pool.Call(ctx, c)
+	if err == nil {
+		r.Notes = append(r.Notes, v.s.notes(false)...)
 	}
-	return sch.Hooks[0].Template, nil
+	return r, err
 }
 
-// Probe asks whether the plugin is healthy.
-func (v served) Probe(ctx context.Context) error { return v.Pool.Health(ctx) }
-
-// Replay makes a call now, and again after every start.
-func (v served) Replay(ctx context.Context, c hook.Call) (hook.Result, error) {
-	c.Replay = true
-	return v.Pool.Call(ctx, c)
+// Status reports how the plugin is, and how to attach to it.
+func (v served) Status(context.Context) (hook.Status, error) {
+	st := status(v.Pool)
+	st.Attach, _ = v.s.attachLine(v.Pool) // nil if nobody can now
+	return st, nil
 }
-
-var _ daemon.Session = served{}
 
 // Restart replaces the workers by those of the files as they are now.
 func (v served) Restart(ctx context.Context, reason string) error {
@@ -58,24 +48,12 @@ func (v served) Restart(ctx context.Context, reason string) error {
 	return nil
 }
 
-// Close stops the plugin, and has its end in the log before that is closed.
+// Close drains and stops the plugin, and writes its end into the log.
 func (v served) Close(ctx context.Context) error {
 	err := v.Pool.Close(ctx)
 	v.s.unclean = err != nil || ctx.Err() != nil
 	v.s.f.telling.flush()
 	return err
-}
-
-// Attach says how to attach, in JSON.
-func (v served) Attach() (json.RawMessage, error) {
-	line, ok := v.s.attachLine(v.Pool)
-	switch {
-	case ok:
-		return line, nil
-	case v.s.session.Program().MTLS:
-		return nil, &hook.Error{Kind: hook.Usage, Err: &noAttachError{}}
-	}
-	return nil, &hook.Error{Kind: hook.Unavailable, Err: errors.New("no worker is ready")}
 }
 
 // attachLine says how to attach to a plugin: for a gRPC plugin as Terraform has it,

@@ -3,8 +3,10 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -73,7 +75,7 @@ func daemonCommand(f *program) command {
 		Action: func(c *cli.Context) error {
 			starter := daemon.OpenStarter()
 			if err := f.readKept(c, &o, flags); err != nil {
-				starter.Fail(err, f.allHints, nil)
+				starter.Fail(f.complete(err))
 				return err
 			}
 			o.detached = true
@@ -96,12 +98,14 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	line, err := c.Attach(ctx)
+	st, _, err := c.Ready(ctx)
+	if err == nil && st.Attach == nil {
+		err = &hook.Error{Kind: hook.Unavailable, Err: errors.New("no worker is ready")}
+	}
 	if err != nil {
 		return err
 	}
-	return startedUntold(id.Name, f.write(ctx, func() error { return f.streams.Attach(line) }))
+	return startedUntold(id.Name, f.write(ctx, func() error { return f.streams.Attach(st.Attach) }))
 }
 
 // startedUntold is the error of a start whose name could not be printed; nil of none.
@@ -110,18 +114,9 @@ func startedUntold(name string, err error) error {
 	if !errors.As(err, &e) || e.Kind != hook.Failed {
 		return err
 	}
-	return &hook.Error{Kind: e.Kind, Err: &untoldError{name: name, err: e.Err}}
+	return &hook.Error{Kind: e.Kind, Hints: []string{fmt.Sprintf("`pyplug stop %s` stops it", name)},
+		Err: fmt.Errorf("%w; %s runs all the same", e.Err, name)}
 }
-
-// untoldError says that a plugin runs whose name could not be printed. It is told with
-// a hint.
-type untoldError struct {
-	name string
-	err  error
-}
-
-func (e *untoldError) Error() string { return e.err.Error() + "; " + e.name + " runs all the same" }
-func (e *untoldError) Unwrap() error { return e.err }
 
 // startOrFind returns who serves a plugin, which it starts unless it runs. One that
 // runs, but not as it is wanted now, is noted; one that a call started is replaced
@@ -136,7 +131,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (daemon.Ident
 		err = f.suits(s)
 	}
 	if err == nil && f.opts.json && s.Program().MTLS {
-		err = &hook.Error{Kind: hook.Usage, Err: &noAttachError{}}
+		err = errNoAttach()
 	}
 	if err != nil {
 		return daemon.Identity{}, err
@@ -157,7 +152,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (daemon.Ident
 		case id.Entry == wanted.Entry:
 			return id, nil
 		case name == names[len(names)-1]:
-			return id, &hook.Error{Kind: hook.Usage, Err: &daemon.TakenError{Name: name, By: id}}
+			return id, daemon.TakenError(wanted, id)
 		}
 	}
 	panic("a plugin has a name") // namesOf returns one
@@ -187,7 +182,6 @@ func (f *program) already(ctx context.Context, s *runner.Opened, o startOptions,
 			return id, false, err
 		}
 		id, ok, err = f.same(ctx, c, identityOf(s, o, name))
-		c.Close()
 		if ok || err != nil {
 			return id, ok, err
 		}
@@ -195,38 +189,39 @@ func (f *program) already(ctx context.Context, s *runner.Opened, o startOptions,
 	return daemon.Identity{}, false, nil
 }
 
-// same tells whether who serves a name is the plugin that is wanted; one that a call
-// started and that is not as wanted now is stopped, and one that ends is waited for.
+// same reports whether the daemon runs the plugin that is wanted. It waits for one that
+// is ending. If the plugin runs in another way than wanted, a note says so; a plugin
+// that a call started is replaced if its files changed, or if it is now to stay.
 func (f *program) same(ctx context.Context, c *daemon.Client, wanted daemon.Identity) (id daemon.Identity, ok bool, err error) {
 	running := c.Identity()
 	if running.Entry != wanted.Entry {
 		return id, false, nil
 	}
-	_, err = c.Ready(ctx)
-	news := ""
-	if err == nil {
-		news, err = c.News(ctx)
-	}
-	lost := (*daemon.LostError)(nil)
+	_, notes, err := c.Ready(ctx)
 	switch {
-	case stoppingName(err) != "":
+	case daemon.Is(err, daemon.Stopping):
 		return id, false, daemon.AwaitFree(ctx, running.Name)
-	case errors.As(err, &lost):
+	case daemon.Is(err, daemon.Lost):
 		return id, false, nil
 	case err != nil:
 		return id, false, err
 	}
-	differs := difference(running, wanted, news)
-	if differs == "" && running.AutoStarted && !wanted.AutoStarted {
-		differs = "a call started it, and it would end by itself"
+	differs := difference(running, wanted)
+	replaced := strings.Join(notes, "; ")
+	if running.AutoStarted && !wanted.AutoStarted {
+		replaced = "a call started it, and it would end by itself"
 	}
 	switch {
-	case differs == "":
-		return running, true, nil
-	case running.AutoStarted:
-		f.streams.Log("info", "replaced: "+differs)
-		return id, false, c.Stop(ctx)
+	case running.AutoStarted && replaced != "":
+		f.streams.Log("info", "replaced: "+replaced)
+		_, err := daemon.Stop(ctx, running.Name)
+		return id, false, err
+	case differs != "":
+		f.streams.Note(differs)
+	case !wanted.AutoStarted: // a call prints the notes itself
+		for _, note := range notes {
+			f.streams.Note(note)
+		}
 	}
-	f.streams.Note(differs)
 	return running, true, nil
 }

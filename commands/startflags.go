@@ -3,6 +3,7 @@ package commands
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 const backgroundCategory = "Background plugins:"
@@ -93,9 +95,15 @@ func sameDigest(running, wanted daemon.Identity) bool {
 	return has == want
 }
 
-// noAttachError is told with a hint.
-type noAttachError struct{}
+// nameError says that something cannot be a name.
+type nameError struct{ name string }
 
-func (*noAttachError) Error() string {
-	return "with mtls the key of the connection is pyplug's alone, and no other host can attach"
+func (e *nameError) Error() string {
+	return "--name is \"" + e.name + "\", want lower case letters, digits, - and _, and a letter or digit first"
+}
+
+// errNoAttach is the error of a plugin that no other host can attach to.
+func errNoAttach() error {
+	return &hook.Error{Kind: hook.Usage, Hints: []string{"leave --mtls out, or `mtls` in the manifest: --mtls=false"},
+		Err: errors.New("with mtls the key of the connection is pyplug's alone, and no other host can attach")}
 }

@@ -106,20 +106,15 @@ func askAll(ctx context.Context, entries []daemon.Entry) []ui.Background {
 	return all
 }
 
-// askOne is nil for one that is not there any more.
+// askOne asks one daemon for its status. It returns nil if the daemon has ended.
 func askOne(ctx context.Context, e daemon.Entry) *ui.Background {
 	b := unasked(e.Name, e.Identity, "")
-	c, err := daemon.Look(ctx, e.Name)
+	c, err := daemon.Open(ctx, e.Name)
 	if err == nil {
-		defer c.Close()
 		b.Status, err = c.Status(ctx)
 	}
 	switch {
 	case err == nil:
-		if other := c.Identity().Other(); other != nil {
-			b.Status.Note = noteBoth(b.Status.Note, other.How())
-		}
-		return &b
 	case asError(err).Kind == hook.Timeout:
 		b.Problem = "did not answer within " + daemon.StatusLimit.String()
 		if b.Daemon > 0 {
@@ -138,14 +133,6 @@ func unasked(name string, id daemon.Identity, problem string) ui.Background {
 	return ui.Background{
 		Name: name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID, Problem: problem,
 	}
-}
-
-// noteBoth is two notes, of which the first may be empty.
-func noteBoth(first, second string) string {
-	if first == "" {
-		return second
-	}
-	return first + "; " + second
 }
 
 // watchStatus shows it again and again until ctx ends. One that was named and ends

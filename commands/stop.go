@@ -134,12 +134,6 @@ func (f *program) stopOne(ctx context.Context, name string) (ran bool, err error
 	return ran, err
 }
 
-// isNotRunning tells whether an error says that nothing runs under a name.
-func isNotRunning(err error) bool {
-	none, ours := (*daemon.NotRunningError)(nil), (*notRunningError)(nil)
-	return errors.As(err, &none) || errors.As(err, &ours)
-}
-
 func restartCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "restart",
@@ -176,7 +170,6 @@ func (f *program) restart(ctx context.Context, word string) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	stop := f.streams.Waiting("restarting " + word)
 	defer stop()
 	if err := c.Restart(ctx, "restarted by pyplug restart"); err != nil {

@@ -1,315 +1,299 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"iter"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/wire"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Client is an open connection to a daemon, and a [hook.Caller]. It is safe for
-// concurrent use. A call that ends because the daemon did is of kind Unavailable,
-// and Begun: the plugin ended with it, and nobody starts it again.
+// StatusLimit is how long a daemon may take to answer a status request: it does not
+// ask the plugin.
+const StatusLimit = 2 * time.Second
+
+// Client is the daemon of a name as its clients see it, and a [hook.Plugin]. Each
+// request has a connection of its own. It is safe for concurrent use.
+//
+// A call fails with reason [Lost] and Begun if the daemon ended before it answered,
+// and with reason [Unresponsive] if the daemon hangs.
 type Client struct {
-	name  string
-	id    Identity
 	place place
-	net   net.Conn
-	left  *asked // what Adopt goes on with
-	// Note gets what the daemon has to say about a call beside its result, such
-	// as that the plugin's file has changed; nil: nobody. It is set before the
-	// first call.
-	Note func(text string)
-
-	writing sync.Mutex
-
-	gone chan struct{} // closed when the connection is over, and all that came is with its call
-	mu   sync.Mutex
-	last uint32 // the number of the last call
-	open map[uint32]*asked
-	lost error // why the connection is over; nil: it is not
+	id    Identity
+	left  *leftover // of Adopt
 }
 
-// asked is a call or message that waits for its answer. The reader puts frames
-// in, the caller takes them out.
-type asked struct {
-	number uint32
-	hook   string
-	began  time.Time
-	emits  bool // takes items
-	brief  bool // a daemon answers it at once, or hangs
-	// A daemon that is silent for quiet at first is asked whether it is there, and
-	// has patience to say so.
-	quiet, patience time.Duration
-	wake            chan struct{}
-	credit          chan struct{} // has a token when the window of the input opened
+var _ hook.Plugin = (*Client)(nil)
 
-	mu     sync.Mutex
-	queue  []arrived
-	under  int // bytes of items that wait or are not granted again yet
-	owed   int // bytes of those that were taken
-	inputs int // bytes of the input under way
-}
-
-// arrived is a frame with what was noted of it.
-type arrived struct {
-	wire.Frame
-	note []byte
-}
-
-func newClient(name string, conn net.Conn) *Client {
-	return &Client{name: name, net: conn, gone: make(chan struct{}), open: make(map[uint32]*asked)}
-}
-
-// hail says who we are with the first call, and begins to read.
-func (c *Client) hail(build string) {
-	go c.read(c.net) // ends with the connection
-	_ = c.write(context.Background(), wire.Append(nil, wire.Hail, 0, []byte(build)))
-}
-
-// Identity says who serves the name, as it was when the connection was made.
-func (c *Client) Identity() Identity { return c.id }
-
-// Close ends the connection, and with it the calls that run on it.
-func (c *Client) Close() {
-	_ = c.net.Close()
-	<-c.gone
-}
-
-// expect makes room for the answer to a call, whose number is 0 for the next one.
-func (c *Client) expect(number uint32, hookName string, emits bool) *asked {
-	a := &asked{
-		hook: hookName, began: time.Now(), emits: emits, quiet: pingEvery, patience: pingLimit,
-		wake: make(chan struct{}, 1), credit: make(chan struct{}, 1),
+// Open finds the daemon of a name. It waits two seconds at most for a daemon that is
+// just starting or ending.
+//
+// Errors are [*hook.Error]: of kind Unavailable and reason [NotRunning],
+// [Unresponsive] or [OtherVersion], or for a directory that cannot be used; of kind
+// Usage for an invalid name or directory; of kind Canceled or Timeout if ctx ended.
+func Open(ctx context.Context, name string) (*Client, error) {
+	c, err := Look(ctx, name)
+	if err == nil && c.id.API != API {
+		return nil, versionError(name, c.id)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if number == 0 {
-		c.last++
-		number = c.last
+	return c, err
+}
+
+// Look is [Open] for a daemon of any version. Only [Client.Identity] and
+// [Client.Stop] work with another version.
+func Look(ctx context.Context, name string) (*Client, error) {
+	there, refused := search(name)
+	if len(there) == 0 && refused != nil {
+		return nil, refused
 	}
-	a.number = number
-	c.open[number] = a
-	return a
-}
-
-func (c *Client) forget(a *asked) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, a.number)
-}
-
-// read takes frames until the connection is over.
-func (c *Client) read(from io.Reader) {
-	defer close(c.gone)
-	r := wire.NewSideReader(from, 0, wire.FromDaemon)
-	notes := make(map[uint32][]byte)
-	for {
-		f, err := r.Next()
-		if err == nil {
-			err = c.take(f, notes)
+	limit, cancel := context.WithTimeout(ctx, takeLimit)
+	defer cancel()
+	for began := time.Now(); ; {
+		var held *place
+		for _, p := range there {
+			switch conn, err := net.Dial("unix", p.socket); {
+			case err == nil:
+				_ = conn.Close()
+				return identify(ctx, p)
+			case held == nil && (busy(err) || p.locked()):
+				held = &p
+			}
 		}
-		if err != nil {
-			c.lose(err)
-			return
+		if held == nil {
+			if refused != nil {
+				return nil, refused
+			}
+			return nil, NotRunningError(name)
+		}
+		select {
+		case <-time.After(pollEvery):
+		case <-limit.Done():
+			if ctx.Err() != nil {
+				return nil, hook.Ended(ctx, "", "no connection", began, false)
+			}
+			by, _ := held.readState() // the zero Identity if unknown
+			return nil, unresponsiveError(name, by)
 		}
 	}
 }
 
-// take gives a frame to its call. The error ends the connection.
-func (c *Client) take(f wire.Frame, notes map[uint32][]byte) error {
-	switch {
-	case f.Type == wire.Other:
-		return &VersionError{Name: c.name, Daemon: string(f.Body), Build: c.id.Build}
-	case f.Type == wire.Error && f.Call == 0:
-		return c.readTold(f.Body)
+// identify reads who serves a place from its state file or, if that was removed, from
+// its status.
+func identify(ctx context.Context, p place) (*Client, error) {
+	c := &Client{place: p}
+	if id, err := p.readState(); err == nil {
+		c.id = id
+		return c, nil
 	}
-	c.mu.Lock()
-	a := c.open[f.Call]
-	c.mu.Unlock()
-	if a == nil {
-		delete(notes, f.Call)
-		return nil // its caller has given it up
-	}
-	switch f.Type {
-	case wire.Note:
-		notes[f.Call] = f.Body
-		return nil
-	case wire.Credit:
-		if n, ok := wire.Number(f.Body); ok {
-			a.opened(int(n))
-		}
-		return nil
-	}
-	note := notes[f.Call]
-	delete(notes, f.Call)
-	return a.put(arrived{f, note})
-}
-
-// put is called by the reader.
-func (a *asked) put(f arrived) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if f.Type == wire.Item {
-		size := wire.ItemSize(len(f.Body))
-		if !a.emits || a.under > 0 && a.under+size > wire.Window {
-			return fmt.Errorf("call %d has an item that it did not ask for", f.Call)
-		}
-		a.under += size
-	}
-	a.queue = append(a.queue, f)
-	wake(a.wake)
-	return nil
-}
-
-// next takes a frame out; ok is false when none waits.
-func (a *asked) next() (f arrived, ok bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.queue) == 0 {
-		return arrived{}, false
-	}
-	f = a.queue[0]
-	a.queue = a.queue[1:]
-	return f, true
-}
-
-// taken notes that n bytes of items were taken, and returns how many the daemon is
-// to be granted again: as many small ones come together.
-func (a *asked) taken(n int) (grant int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.owed += n
-	if len(a.queue) > 0 && a.owed < wire.Window/8 {
-		return 0
-	}
-	grant, a.owed = a.owed, 0
-	a.under -= grant
-	return grant
-}
-
-// opened notes that n more bytes of input may be sent.
-func (a *asked) opened(n int) {
-	a.mu.Lock()
-	a.inputs = max(0, a.inputs-n)
-	a.mu.Unlock()
-	wake(a.credit)
-}
-
-// claim takes room for n bytes of input, if there is some.
-func (a *asked) claim(n int) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.inputs > 0 && a.inputs+n > wire.Window {
-		return false
-	}
-	a.inputs += n
-	return true
-}
-
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
-// lose ends the connection, and notes why it is over.
-func (c *Client) lose(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.lost == nil {
-		c.lost = err
-	}
-	_ = c.net.Close()
-}
-
-// unanswered is the error of a daemon that hangs.
-func (c *Client) unanswered() *UnansweredError {
-	return &UnansweredError{Name: c.name, By: c.id, place: c.place}
-}
-
-// ended tells a call that the connection is over.
-func (c *Client) ended(a *asked) *hook.Error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var (
-		other *VersionError
-		mute  *UnansweredError
-		told  *hook.Error
-		lost  = &LostError{Name: c.name, Log: c.id.Log}
-	)
-	switch {
-	case errors.As(c.lost, &other):
-		return unavailable(other) // it was not called
-	case errors.As(c.lost, &mute):
-		return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Begun: true, Err: mute}
-	case errors.As(c.lost, &told):
-		e := *told
-		e.Hook = a.hook
-		return &e
-	case errors.Is(c.lost, net.ErrClosed):
-		return &hook.Error{Kind: hook.Canceled, Hook: a.hook, Begun: true, Err: errClosed}
-	case !isEnd(c.lost):
-		lost.Err = c.lost
-	}
-	return &hook.Error{Kind: hook.Unavailable, Hook: a.hook, Begun: true, Err: lost}
-}
-
-// isEnd tells whether a connection was over since the other side is gone: what was on
-// its way makes a reset of its end.
-func isEnd(err error) bool {
-	system := (*net.OpError)(nil)
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &system)
-}
-
-// write sends whole frames. When ctx ends it may be half of one, and the
-// connection is of no more use; so it is when the daemon, which always reads, takes
-// nothing for long. One that is gone is told by the reader, who may have been told
-// why.
-func (c *Client) write(ctx context.Context, frames []byte) error {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	_ = c.net.SetWriteDeadline(time.Now().Add(pingEvery + pingLimit))
-	fired := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		_ = c.net.SetWriteDeadline(time.Unix(1, 0))
-		close(fired)
-	})
-	n, err := c.net.Write(frames)
-	if !stop() {
-		<-fired // it is over before the next write begins
-	}
+	limit, cancel := context.WithTimeout(ctx, StatusLimit)
+	defer cancel()
+	body, err := c.status(limit, "")
 	switch {
 	case err == nil:
-	case ctx.Err() == nil && errors.Is(err, os.ErrDeadlineExceeded):
-		c.lose(c.unanswered())
-	case n > 0 && ctx.Err() != nil:
-		_ = c.net.Close()
+		c.id = body.Identity
+	case limit.Err() != nil && ctx.Err() == nil:
+		return nil, unresponsiveError(p.name, c.id)
+	default:
+		return nil, err
 	}
-	return err
+	return c, nil
 }
 
-// readTold is the error that a frame tells.
-func (c *Client) readTold(body []byte) *hook.Error {
-	var told hook.Told
-	if err := json.Unmarshal(body, &told); err != nil {
-		return &hook.Error{Kind: hook.Internal, Err: fmt.Errorf("the daemon's error: %w", err)}
+// Identity says who serves the name.
+func (c *Client) Identity() Identity { return c.id }
+
+// Close does nothing: the client keeps no connection.
+func (c *Client) Close(context.Context) error { return nil }
+
+// Call calls one hook. If ctx has no deadline, the daemon's own limit applies. An
+// Input that does not end with ctx may be read once more after Call has returned;
+// that item is dropped.
+func (c *Client) Call(ctx context.Context, call hook.Call) (hook.Result, error) {
+	x := &exchange{client: c, hook: call.Hook, began: time.Now(), watch: true}
+	if c.left != nil {
+		return c.resume(ctx, x, call.Emit)
 	}
-	e := told.Error()
-	if cause := (*hook.ToldError)(nil); told.Reason == stoppingReason && !told.Sent && errors.As(e, &cause) {
-		cause.Err = &StoppingError{Name: c.name}
+	header := http.Header{}
+	query := url.Values{}
+	if call.Replay {
+		query.Set("replay", "1")
 	}
-	return e
+	body, err := encodeCall(call, header)
+	if err != nil {
+		e := hook.NewError(hook.Request, err)
+		e.Hook = call.Hook
+		return hook.Result{}, e
+	}
+	x.input = call.Input
+	r, failed := x.send(ctx, "POST", "/hooks/"+escapeHook(call.Hook), query, header, body)
+	if failed != nil {
+		return hook.Result{}, failed
+	}
+	defer x.close()
+	return x.result(ctx, r, call.Emit)
+}
+
+// encodeCall makes the body of a call that has no Input.
+func encodeCall(call hook.Call, header http.Header) (body []byte, err error) {
+	switch {
+	case call.Input != nil:
+		header.Set("Content-Type", streamType)
+	case len(call.Args.Words) > 0:
+		header.Set("Content-Type", wordsType)
+		body, err = encodeWords(call.Args.Words)
+	default:
+		header.Set("Content-Type", jsonType)
+		body = call.Args.JSON
+	}
+	if len(body) > maxBody {
+		err = errors.New("the arguments take too much space")
+	}
+	return body, err
+}
+
+// escapeHook is a hook's name as one segment of a path.
+func escapeHook(name string) string {
+	switch name {
+	case ".":
+		return "%2E"
+	case "..":
+		return "%2E%2E"
+	}
+	return url.PathEscape(name)
+}
+
+// Hooks describes the hooks.
+func (c *Client) Hooks(ctx context.Context, name string) (schema.Schema, error) {
+	var s schema.Schema
+	target := "/hooks"
+	if name != "" {
+		target += "/" + escapeHook(name)
+	}
+	err := c.ask(ctx, "GET", target, nil, &s)
+	return s, err
+}
+
+// Health asks once whether the plugin is healthy.
+func (c *Client) Health(ctx context.Context) error {
+	return c.ask(ctx, "GET", "/health", nil, nil)
+}
+
+// Restart replaces the workers.
+func (c *Client) Restart(ctx context.Context, reason string) error {
+	return c.ask(ctx, "POST", "/restart", url.Values{"reason": {reason}}, nil)
+}
+
+// Status reports how the plugin is, within [StatusLimit]. It also works while calls
+// run and while the plugin starts.
+func (c *Client) Status(ctx context.Context) (hook.Status, error) {
+	ctx, cancel := context.WithTimeout(ctx, StatusLimit)
+	defer cancel()
+	body, err := c.status(ctx, "")
+	return body.Status, err
+}
+
+// Ready waits until the first start is over. It returns the status and what a caller
+// should know, or the error of the start.
+func (c *Client) Ready(ctx context.Context) (hook.Status, []string, error) {
+	body, err := c.status(ctx, "1")
+	return body.Status, body.Notes, err
+}
+
+func (c *Client) status(ctx context.Context, ready string) (statusBody, error) {
+	var body statusBody
+	query := url.Values{}
+	if ready != "" {
+		query.Set("ready", ready)
+	}
+	x := &exchange{client: c, began: time.Now(), watch: ready != ""}
+	return body, x.ask(ctx, "GET", "/status", query, &body)
+}
+
+// ask makes a request whose answer is one JSON value.
+func (c *Client) ask(ctx context.Context, method, target string, query url.Values, value any) error {
+	x := &exchange{client: c, began: time.Now(), watch: true}
+	return x.ask(ctx, method, target, query, value)
+}
+
+// Events yields every transition from now on.
+func (c *Client) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
+	return func(yield func(hook.Event, error) bool) {
+		x := &exchange{client: c, began: time.Now(), watch: true}
+		r, failed := x.send(ctx, "GET", "/events", nil, http.Header{}, nil)
+		if failed != nil {
+			yield(hook.Event{}, failed)
+			return
+		}
+		defer x.close()
+		lines := json.NewDecoder(r.Body)
+		for {
+			var event hook.Event
+			var text json.RawMessage
+			if err := lines.Decode(&text); err != nil {
+				if e := x.failure(ctx, err); e.Kind != hook.Canceled {
+					yield(hook.Event{}, e)
+				}
+				return
+			}
+			var failed struct {
+				Error *hook.Error `json:"error"`
+			}
+			err := json.Unmarshal(text, &event)
+			if json.Unmarshal(text, &failed) == nil && failed.Error != nil {
+				err = failed.Error
+			}
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+// leftover is a call that commands/fastcall sent, and what came back so far.
+type leftover struct {
+	conn net.Conn
+	read []byte
+}
+
+// Adopt returns a client whose first Call continues a call that was sent to a name's
+// daemon over a connection, from which read was read. It owns the connection.
+func Adopt(name string, conn *os.File, read []byte) (*Client, error) {
+	c, err := net.FileConn(conn)
+	_ = conn.Close()
+	if err != nil {
+		e := lostError(name, "", err)
+		e.Begun = true
+		return nil, e
+	}
+	_ = c.SetDeadline(time.Time{})
+	client := &Client{place: place{name: name}, left: &leftover{c, read}}
+	there, _ := search(name)
+	for _, p := range there {
+		if id, err := p.readState(); err == nil && client.id.PID == 0 {
+			client.id, client.place = id, p
+		}
+	}
+	return client, nil
+}
+
+// resume continues the call of Adopt.
+func (c *Client) resume(ctx context.Context, x *exchange, emit func(hook.Item) error) (hook.Result, error) {
+	left := c.left
+	c.left = nil
+	x.start(ctx, left.conn)
+	r, failed := x.receive(ctx, io.MultiReader(bytes.NewReader(left.read), left.conn), "POST")
+	if failed != nil {
+		return hook.Result{}, failed
+	}
+	defer x.close()
+	return x.result(ctx, r, emit)
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package daemon
 
 import (
@@ -6,282 +8,460 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
-	"github.com/pyplug/pyplug/runner/wire"
 )
 
-var testBegan = time.Now()
+var ctx0 = context.Background()
 
-func TestCalls(t *testing.T) {
+// A value crosses the socket as it is, with what belongs to it.
+func TestCall(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
-	f.hooks["bytes"] = func(context.Context, hook.Call) (hook.Result, error) {
-		return hook.Result{Item: hook.Item{Value: []byte("aGVsbG8="), Binary: true}, Took: 1500 * time.Microsecond}, nil
+	results := map[string]hook.Result{
+		"json":   {Item: hook.Item{Value: json.RawMessage(`{"a": "<b>é ", "n":1.10}`)}},
+		"bytes":  {Item: hook.Item{Value: json.RawMessage(`"AP8="`), Binary: true}},
+		"sole":   {Item: hook.Item{Value: json.RawMessage(`{"n":"3","text":"hü"}`), Sole: &hook.Sole{Text: "hü"}}},
+		"binary": {Item: hook.Item{Value: json.RawMessage(`{"data":"AP8="}`), Sole: &hook.Sole{Text: "\x00\xff", Binary: true}}},
+		"empty":  {Item: hook.Item{Value: json.RawMessage(`{}`), Sole: &hook.Sole{}}},
+		"notes":  {Item: hook.Item{Value: json.RawMessage(`1`)}, Notes: []string{"geändert: 😀", "b"}},
+		"a/b.C ": {Item: hook.Item{Value: json.RawMessage(`true`)}},
+		"..":     {Item: hook.Item{Value: json.RawMessage(`2`)}},
 	}
-	f.hooks["sole"] = func(context.Context, hook.Call) (hook.Result, error) {
-		return hook.Result{Item: hook.Item{Value: []byte(`{"a":"x"}`), Sole: &hook.Sole{Text: "x"}}}, nil
-	}
-	f.hooks["all"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
-		if c.Emit != nil {
-			t.Error("items were asked for, want them collected")
-		}
-		return hook.Result{Item: hook.Item{Value: []byte(`[1,2]`)}, Streamed: true}, nil
+	for name, r := range results {
+		f.hooks[name] = func(context.Context, hook.Call) (hook.Result, error) { return r, nil }
 	}
 	start(t, f, Options{})
 	c := open(t)
-	ctx := context.Background()
-	for name, want := range map[string]hook.Result{
-		"bytes": {Item: hook.Item{Value: []byte("aGVsbG8="), Binary: true}, Took: 1500 * time.Microsecond},
-		"sole":  {Item: hook.Item{Value: []byte(`{"a":"x"}`), Sole: &hook.Sole{Text: "x"}}},
-		"all":   {Item: hook.Item{Value: []byte(`[1,2]`)}, Streamed: true},
-	} {
-		got, err := c.Call(ctx, hook.Call{Hook: name})
-		if want.Took == 0 {
-			got.Took = 0
+	for name, want := range results {
+		got, err := c.Call(ctx0, hook.Call{Hook: name})
+		if got.Took <= 0 {
+			t.Errorf("%s: it took %s", name, got.Took)
 		}
-		if err != nil || !reflect.DeepEqual(got, want) {
+		if got.Took = 0; err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, want)
 		}
 	}
-	big := json.RawMessage(`["` + strings.Repeat("x", 3<<20) + `"]`)
-	if r, err := c.Call(ctx, hook.Call{Hook: "echo", Args: hook.Args{JSON: big}}); err != nil || string(r.Value) != string(big) {
-		t.Errorf("3 MB came back as %d bytes, %v", len(r.Value), err)
+	big := `["` + strings.Repeat("x", 5<<20) + `"]`
+	if r, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: hook.Args{JSON: json.RawMessage(big)}}); err != nil || string(r.Value) != big {
+		t.Errorf("a long value: %d bytes, %v", len(r.Value), err)
 	}
-	if _, err := c.Replay(ctx, hook.Call{Hook: "echo"}, 0); err != nil || !slices.Equal(f.replayed, []string{"echo"}) {
-		t.Errorf("replayed %v, %v", f.replayed, err)
+	if _, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: hook.Args{JSON: json.RawMessage("[]")}, Replay: true}); err != nil || !reflect.DeepEqual(f.replayed, []string{"echo"}) {
+		t.Errorf("replayed %q, %v", f.replayed, err)
 	}
 }
 
-func asJSON(t *testing.T, v any) string {
-	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-// Words are read at the other end as they are here, and files only here.
+// Words arrive as they were lexed, in any encoding, with the files that they name.
 func TestWords(t *testing.T) {
 	nothingLeft(t)
-	file := filepath.Join(t.TempDir(), "f.json")
-	if err := os.WriteFile(file, []byte("\uFEFF{\"a\": 1}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	typed := []string{"plain", "n=5", "=a=b", ":=[1]", "x:=2", "t@=" + file, ":=@" + file, "j:=@" + file, "-5", "", "a-b@=" + file, "caf\xe9"}
-	words, err := schema.ParseWords(typed, os.ReadFile)
-	if err != nil {
-		t.Fatal(err)
-	}
 	f := newFake()
 	var got []schema.Word
 	f.hooks["take"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
 		got = c.Args.Words
-		return hook.Result{}, nil
+		return value(1), nil
 	}
 	start(t, f, Options{})
-	if _, err := open(t).Call(context.Background(), hook.Call{Hook: "take", Args: hook.Args{Words: words}}); err != nil {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, []byte("text \xff"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dashed := func(name string) bool { return name == "a-b" }
-	for i, want := range words {
-		here, err1 := want.Respell(dashed)
-		there, err2 := got[i].Respell(dashed)
-		if err1 != nil || err2 != nil || asJSON(t, here) != asJSON(t, there) || here.Value != there.Value {
-			t.Errorf("%q: got %+v, %v, want %+v, %v", typed[i], there, err2, here, err1)
+	typed := []string{"a", "a=b", "=a=b", ":=[1]", "n:={\"a\":1}", "-5", "", "http://x?a=b", "caf\xe9", "n=\xff", "n@=" + file}
+	words, err := schema.ParseWords(append(typed, "some-field@="+file), os.ReadFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t).Call(ctx0, hook.Call{Hook: "take", Args: hook.Args{Words: words}}); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range words {
+		if i < len(typed) && (got[i].Name != w.Name || got[i].Form != w.Form || got[i].Value != w.Value || got[i].Typed != w.Typed) {
+			t.Errorf("got %+v, want %+v", got[i], w)
 		}
+	}
+	again, err := got[len(typed)].Respell(func(string) bool { return true })
+	if err != nil || again.Name != "some-field" || again.Value != "text \xff" {
+		t.Errorf("a word with an unusual name is %+v, %v", again, err)
 	}
 }
 
-// What happens to a stream's items: all come, in order, and no more are under way
-// than the window allows.
+// Items come one by one, or as an array; the last says how it ended.
 func TestItems(t *testing.T) {
 	nothingLeft(t)
-	const n = 3000
-	item := `"` + strings.Repeat("x", 1000) + `"`
-	sent := 0
 	f := newFake()
 	f.hooks["stream"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
-		for sent = range n {
-			if err := c.Emit(hook.Item{Value: []byte(item), Binary: sent == 5}); err != nil {
+		for i := range 1000 {
+			if err := c.Emit(hook.Item{Value: fmt.Appendf(nil, `{"text":"<%d>"}`, i), Sole: &hook.Sole{Text: fmt.Sprintf("<%d>", i)}}); err != nil {
+				return hook.Result{}, err
+			}
+		}
+		return hook.Result{Streamed: true, Notes: []string{"n"}}, nil
+	}
+	f.hooks["none"] = func(context.Context, hook.Call) (hook.Result, error) { return hook.Result{Streamed: true}, nil }
+	f.hooks["fails"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
+		_ = c.Emit(hook.Item{Value: json.RawMessage("1"), Binary: true})
+		return hook.Result{}, &hook.Error{Kind: hook.Failed, Hook: c.Hook, Begun: true, Python: &hook.Raised{Type: "ValueError", Message: "no"}}
+	}
+	start(t, f, Options{})
+	c := open(t)
+	var items []hook.Item
+	emit := func(i hook.Item) error { items = append(items, i); return nil }
+	r, err := c.Call(ctx0, hook.Call{Hook: "stream", Emit: emit})
+	if err != nil || len(items) != 1000 || !r.Streamed || r.Value != nil || len(r.Notes) != 1 {
+		t.Errorf("%d items, %+v, %v", len(items), r, err)
+	}
+	if last := items[len(items)-1]; string(last.Value) != `{"text":"<999>"}` || last.Sole == nil || last.Sole.Text != "<999>" {
+		t.Errorf("the last is %s, %+v", last.Value, last.Sole)
+	}
+	if r, err := c.Call(ctx0, hook.Call{Hook: "none"}); err != nil || string(r.Value) != "[]" {
+		t.Errorf("none: %s, %v", r.Value, err)
+	}
+	items = nil
+	_, err = c.Call(ctx0, hook.Call{Hook: "fails", Emit: emit})
+	if kindOf(t, err) != hook.Failed || err.Error() != "ValueError: no" || len(items) != 1 || !items[0].Binary {
+		t.Errorf("got %v after %+v", err, items)
+	}
+	broken := &hook.Error{Kind: hook.Failed, Err: errors.New("enough")}
+	if _, err := c.Call(ctx0, hook.Call{Hook: "stream", Emit: func(hook.Item) error { return broken }}); !errors.Is(err, broken.Err) {
+		t.Errorf("an item that is not taken: %v", err)
+	}
+}
+
+// A client stream is read as it comes, while items go the other way.
+func TestInput(t *testing.T) {
+	nothingLeft(t)
+	f := newFake()
+	f.hooks["double"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
+		for v, err := range c.Input {
+			if err != nil {
+				return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook, Begun: true, Err: err}
+			}
+			if err := c.Emit(hook.Item{Value: v}); err != nil {
+				return hook.Result{}, err
+			}
+		}
+		return hook.Result{Streamed: true}, nil
+	}
+	f.hooks["early"] = func(context.Context, hook.Call) (hook.Result, error) { return value("early"), nil }
+	start(t, f, Options{})
+	c := open(t)
+	answered := make(chan struct{}, 1)
+	input := func(n int, fault error) iter.Seq2[json.RawMessage, error] {
+		return func(yield func(json.RawMessage, error) bool) {
+			for i := range n {
+				if !yield(fmt.Appendf(nil, "{\"n\":%d}", i), nil) {
+					return
+				}
+				<-answered // by the item of before, so that both directions are open at once
+			}
+			if fault != nil {
+				yield(nil, fault)
+			}
+		}
+	}
+	count := 0
+	emit := func(hook.Item) error { count++; answered <- struct{}{}; return nil }
+	if _, err := c.Call(ctx0, hook.Call{Hook: "double", Input: input(20, nil), Emit: emit}); err != nil || count != 20 {
+		t.Errorf("%d items, %v", count, err)
+	}
+	fault := errors.New("line 3 is wrong")
+	if _, err := c.Call(ctx0, hook.Call{Hook: "double", Input: input(2, fault), Emit: emit}); !errors.Is(err, fault) || kindOf(t, err) != hook.Request {
+		t.Errorf("got %v, want the fault of the input", err)
+	}
+	endless := func(yield func(json.RawMessage, error) bool) {
+		for yield(json.RawMessage("1"), nil) {
+		}
+	}
+	if r, err := c.Call(ctx0, hook.Call{Hook: "early", Input: endless}); err != nil || string(r.Value) != `"early"` {
+		t.Errorf("an answer before the end of the input: %s, %v", r.Value, err)
+	}
+}
+
+// The other requests.
+func TestRequests(t *testing.T) {
+	nothingLeft(t)
+	f := newFake()
+	start(t, f, Options{Notes: func() []string { return []string{"changed"} }})
+	c := open(t)
+	if s, err := c.Hooks(ctx0, ""); err != nil || s.Hooks[0].Name != "echo" {
+		t.Errorf("hooks %+v, %v", s, err)
+	}
+	if s, err := c.Hooks(ctx0, "a/b"); err != nil || s.Hooks[0].Name != "echoa/b" {
+		t.Errorf("one hook %+v, %v", s, err)
+	}
+	want, _ := f.Status(ctx0)
+	want.LastExit.Code = -1
+	if st, err := c.Status(ctx0); err != nil || !reflect.DeepEqual(st, want) {
+		t.Errorf("status %+v, %v", st, err)
+	}
+	if _, notes, err := c.Ready(ctx0); err != nil || !reflect.DeepEqual(notes, []string{"changed"}) {
+		t.Errorf("notes %q, %v", notes, err)
+	}
+	if err := c.Health(ctx0); err != nil {
+		t.Error(err)
+	}
+	f.health = &hook.Error{Kind: hook.Unhealthy, Err: errors.New("no disk")}
+	if err := c.Health(ctx0); kindOf(t, err) != hook.Unhealthy || err.Error() != "no disk" {
+		t.Errorf("health: %v", err)
+	}
+	if err := c.Restart(ctx0, "why not"); err != nil || !reflect.DeepEqual(f.reasons, []string{"why not"}) {
+		t.Errorf("restart: %q, %v", f.reasons, err)
+	}
+	f.events <- hook.Event{Generation: 2, To: hook.StateReady, Reason: "it started"}
+	for e, err := range c.Events(ctx0) {
+		if err != nil || e.Generation != 2 || e.To != hook.StateReady || e.Reason != "it started" {
+			t.Errorf("event %+v, %v", e, err)
+		}
+		break
+	}
+}
+
+// An error arrives with what both sides know of it.
+func TestErrors(t *testing.T) {
+	nothingLeft(t)
+	f := newFake()
+	failure := &hook.Error{Kind: hook.Crash, Hook: "fail", Begun: true, Exit: &hook.Exit{Code: 3, Stderr: []string{"caf\xe9"}},
+		At: []hook.Frame{{File: "a.py", Line: 2}}, Err: errors.New("it <ended>")}
+	f.hooks["fail"] = func(context.Context, hook.Call) (hook.Result, error) { return hook.Result{}, failure }
+	f.hooks["panic"] = func(context.Context, hook.Call) (hook.Result, error) { panic("a bug") }
+	start(t, f, Options{Complete: func(err error) *hook.Error {
+		e := *hook.AsError(err)
+		e.Hints = append(e.Hints, "look at it")
+		return &e
+	}})
+	c := open(t)
+	_, err := c.Call(ctx0, hook.Call{Hook: "fail"})
+	e := (*hook.Error)(nil)
+	if !errors.As(err, &e) || e.Kind != hook.Crash || !e.Begun || e.Exit.Code != 3 || e.Exit.Stderr[0] != `caf\xe9` || len(e.At) != 1 ||
+		err.Error() != "it <ended>" || e.Hints[0] != "look at it" || e.Plugin != "p.py (python 3)" {
+		t.Errorf("got %+v", e)
+	}
+	if _, err := c.Call(ctx0, hook.Call{Hook: "nope"}); kindOf(t, err) != hook.Request || !Is(err, "no-hook") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.Call(ctx0, hook.Call{Hook: "panic"}); kindOf(t, err) != hook.Internal || !strings.Contains(err.Error(), "a bug") {
+		t.Errorf("a panic: %v", err)
+	}
+	if _, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: hook.Args{JSON: json.RawMessage("7")}}); kindOf(t, err) != hook.Request {
+		t.Errorf("arguments that are none: %v", err)
+	}
+}
+
+// The end of the caller, and a time limit, end that call and no other.
+func TestCancel(t *testing.T) {
+	nothingLeft(t)
+	f := newFake()
+	ended := make(chan error, 2)
+	block := f.hooks["block"]
+	f.hooks["block"] = func(ctx context.Context, c hook.Call) (hook.Result, error) {
+		r, err := block(ctx, c)
+		ended <- err
+		return r, err
+	}
+	d := start(t, f, Options{CallTimeout: time.Hour})
+	c := open(t)
+	ctx, cancel := context.WithTimeout(ctx0, 30*time.Millisecond)
+	defer cancel()
+	_, err := c.Call(ctx, hook.Call{Hook: "block"})
+	if e := hook.AsError(err); e.Kind != hook.Timeout || len(e.At) != 1 || !e.Begun {
+		t.Errorf("got %+v", e)
+	}
+	if err := <-ended; kindOf(t, err) != hook.Timeout {
+		t.Errorf("the plugin saw %v", err)
+	}
+	ctx, interrupt := context.WithCancelCause(ctx0)
+	result := make(chan error, 1)
+	go func() { _, err := c.Call(ctx, hook.Call{Hook: "block"}); result <- err }()
+	awaitCalls(t, d.Server, 1)
+	interrupt(errors.New("ctrl-c"))
+	if err := <-result; kindOf(t, err) != hook.Canceled || err.Error() != "ctrl-c" {
+		t.Errorf("got %v", err)
+	}
+	if err := <-ended; kindOf(t, err) != hook.Canceled {
+		t.Errorf("the plugin saw %v", err)
+	}
+}
+
+// A reader that is slow holds up its own call alone, and no stop.
+func TestSlowReader(t *testing.T) {
+	nothingLeft(t)
+	f := newFake()
+	f.hooks["stream"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
+		for {
+			if err := c.Emit(hook.Item{Value: []byte(`"` + strings.Repeat("x", 1<<16) + `"`)}); err != nil {
 				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Begun: true, Err: err}
+			}
+		}
+	}
+	d := start(t, f, Options{})
+	c := open(t)
+	conn, err := net.Dial("unix", d.Identity().Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("POST /hooks/stream?timeout=100ms HTTP/1.1\r\nHost: p\r\nContent-Length: 0\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	awaitCalls(t, d.Server, 1)
+	if _, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: hook.Args{JSON: json.RawMessage("[]")}}); err != nil {
+		t.Error(err)
+	}
+	runnertest.Until(t, "the call is over", func() bool {
+		d.Server.mu.Lock()
+		defer d.Server.mu.Unlock()
+		return d.Server.calls == 0
+	})
+}
+
+// hung is a daemon that accepts connections and answers nothing.
+func hung(t *testing.T) {
+	dir := nothingLeft(t)
+	if err := makeDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "p.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (place{dir: dir, name: "p"}).writeState(Identity{Name: "p", PID: 1, API: API}); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { // ends with the listener
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer func() { _ = c.Close() }()
+		}
+	}()
+	first, next, limit := firstCheck, nextCheck, checkLimit
+	firstCheck, nextCheck, checkLimit = 10*time.Millisecond, 20*time.Millisecond, 50*time.Millisecond
+	t.Cleanup(func() { _ = l.Close(); <-done; firstCheck, nextCheck, checkLimit = first, next, limit })
+}
+
+// Nobody waits for ever for a daemon that hangs.
+func TestHung(t *testing.T) {
+	hung(t)
+	c := open(t)
+	big := hook.Args{JSON: []byte(`["` + strings.Repeat("x", 4<<20) + `"]`)} // more than the socket's buffer
+	for name, do := range map[string]func() error{
+		"call":     func() error { _, err := c.Call(ctx0, hook.Call{Hook: "echo"}); return err },
+		"big call": func() error { _, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: big}); return err },
+		"hooks":    func() error { _, err := c.Hooks(ctx0, ""); return err },
+		"restart":  func() error { return c.Restart(ctx0, "") },
+		"ready":    func() error { _, _, err := c.Ready(ctx0); return err },
+	} {
+		if err := do(); !Is(err, Unresponsive) || kindOf(t, err) != hook.Unavailable {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx0, 20*time.Millisecond)
+	defer cancel()
+	_, err := c.Call(ctx, hook.Call{Hook: "echo"})
+	if kindOf(t, err) != hook.Timeout || !Is(err, Unresponsive) || !strings.Contains(err.Error(), "which does not answer") {
+		t.Errorf("a call with a limit: %v", err)
+	}
+}
+
+// A daemon that ends during a call is reported, and the call counts as begun.
+func TestDaemonDies(t *testing.T) {
+	dir := nothingLeft(t)
+	if err := makeDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	answers := []string{"", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nContent-Length: 5\r\n\r\n[1",
+		"HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n{\"item\":1}\n",
+		"HTTP/1.1 500 Oops\r\nPyplug-Api: 1\r\nContent-Length: 2\r\n\r\nno", "nonsense\r\n\r\n"}
+	l, err := net.Listen("unix", filepath.Join(dir, "p.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (place{dir: dir, name: "p"}).writeState(Identity{Name: "p", PID: 1, API: API}); err != nil {
+		t.Fatal(err)
+	}
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer l.Close()
+	next := make(chan string, 1)
+	work.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if n, _ := c.Read(make([]byte, 4096)); n > 0 {
+				_, _ = c.Write([]byte(<-next))
+			}
+			_ = c.Close()
+		}
+	})
+	c := open(t)
+	for _, answer := range answers {
+		next <- answer
+		_, err := c.Call(ctx0, hook.Call{Hook: "echo", Emit: func(hook.Item) error { return nil }})
+		if e := hook.AsError(err); !Is(err, Lost) || !e.Begun || e.Kind != hook.Unavailable || e.Hook != "echo" {
+			t.Errorf("%q: %+v", answer, e)
+		}
+	}
+	next <- "HTTP/1.1 200 OK\r\nPyplug-Api: 2\r\nContent-Length: 1\r\n\r\n1"
+	if _, err := c.Call(ctx0, hook.Call{Hook: "echo"}); !Is(err, OtherVersion) {
+		t.Errorf("another version: %v", err)
+	}
+}
+
+// A call that was sent before is continued, with what came back so far.
+func TestAdopt(t *testing.T) {
+	nothingLeft(t)
+	f := newFake()
+	f.hooks["stream"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
+		for _, item := range []string{"1", "2"} {
+			if err := c.Emit(hook.Item{Value: []byte(item)}); err != nil {
+				return hook.Result{}, err
 			}
 		}
 		return hook.Result{Streamed: true}, nil
 	}
 	d := start(t, f, Options{})
-	c := open(t)
-	got, binary := 0, 0
-	r, err := c.Call(context.Background(), hook.Call{Hook: "stream", Emit: func(i hook.Item) error {
-		got++
-		if i.Binary {
-			binary++
+	for _, n := range []int{0, 1, 30, 150} {
+		conn, err := net.Dial("unix", d.Identity().Socket)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}})
-	if err != nil || got != n || binary != 1 || !r.Streamed || r.Value != nil {
-		t.Errorf("got %d items, %d of bytes, %+v, %v, want %d", got, binary, r, err, n)
-	}
-	full := errors.New("the disk is full")
-	got = 0
-	_, err = c.Call(context.Background(), hook.Call{Hook: "stream", Emit: func(hook.Item) error {
-		if got++; got == 3 {
-			return full
+		if _, err := conn.Write([]byte("POST /hooks/stream HTTP/1.1\r\nHost: p\r\nContent-Length: 0\r\n\r\n")); err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}})
-	if !errors.Is(err, full) || kindOf(t, err) != hook.Canceled {
-		t.Errorf("got %v, want what Emit said", err)
-	}
-	d.stop() // and with it the call
-	if most := 3 + wire.Window/len(item) + wire.Window/8/len(item) + 2; sent > most {
-		t.Errorf("%d items were sent to who took 3, want at most %d", sent, most)
-	}
-}
-
-func TestInput(t *testing.T) {
-	nothingLeft(t)
-	f := newFake()
-	f.hooks["collect"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
-		n := 0
-		for item, err := range c.Input {
+		read := make([]byte, n)
+		for got := 0; got < n; {
+			m, err := conn.Read(read[got:])
 			if err != nil {
-				return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook, Err: fmt.Errorf("input message %d: %w", n+1, err)}
+				t.Fatal(err)
 			}
-			if n++; string(item) == `"stop"` {
-				break
-			}
+			got += m
 		}
-		return value(n), nil
-	}
-	start(t, f, Options{})
-	c := open(t)
-	large := json.RawMessage(`"` + strings.Repeat("x", 10_000) + `"`)
-	input := func(n int, last json.RawMessage, fault error) iter.Seq2[json.RawMessage, error] {
-		return func(yield func(json.RawMessage, error) bool) {
-			for range n {
-				if !yield(large, nil) {
-					return
-				}
-			}
-			if last != nil || fault != nil {
-				yield(last, fault)
-			}
+		file, err := conn.(*net.UnixConn).File()
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	call := func(in iter.Seq2[json.RawMessage, error]) (string, error) {
-		r, err := c.Call(context.Background(), hook.Call{Hook: "collect", Input: in})
-		return string(r.Value), err
-	}
-	if got, err := call(input(500, nil, nil)); got != "500" || err != nil {
-		t.Errorf("got %s, %v, want 500", got, err)
-	}
-	if got, err := call(input(0, nil, nil)); got != "0" || err != nil {
-		t.Errorf("got %s, %v, want 0", got, err)
-	}
-	if got, err := call(input(2, json.RawMessage(`"stop"`), nil)); got != "3" || err != nil {
-		t.Errorf("got %s, %v, want 3", got, err)
-	}
-	bad := errors.New("line 3 is not JSON")
-	if _, err := call(input(2, nil, bad)); !errors.Is(err, bad) || err.Error() != "input message 3: line 3 is not JSON" || kindOf(t, err) != hook.Request {
-		t.Errorf("got %v, want what the input said", err)
-	}
-}
-
-func TestMessages(t *testing.T) {
-	nothingLeft(t)
-	f := newFake()
-	start(t, f, Options{})
-	c := open(t)
-	ctx := context.Background()
-	go func() { _, _ = c.Call(ctx, hook.Call{Hook: "block"}) }() // ends with the client
-	if _, err := c.Ready(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := c.Status(ctx); err != nil || asJSON(t, got) != asJSON(t, f.Status()) {
-		t.Errorf("status %+v, %v", got, err)
-	}
-	want, _ := f.Describe(ctx)
-	if got, err := c.Describe(ctx); err != nil || asJSON(t, got) != asJSON(t, want) {
-		t.Errorf("hooks %+v, %v", got, err)
-	}
-	if got, err := c.Template(ctx, "echo"); err != nil || string(got) != "{\n  \"hook\": \"echo\"\n}\n" {
-		t.Errorf("template %q, %v", got, err)
-	}
-	if err := c.Restart(ctx, "told to"); err != nil || !slices.Equal(f.reasons, []string{"told to"}) {
-		t.Errorf("restart: %v, %v", f.reasons, err)
-	}
-	if err := c.Probe(ctx); err != nil {
-		t.Error(err)
-	}
-	f.probe = &hook.Error{Kind: hook.Unhealthy, Err: errors.New("no disk")}
-	if err := c.Probe(ctx); err == nil || err.Error() != "no disk" || kindOf(t, err) != hook.Unhealthy {
-		t.Errorf("probe: %v", err)
-	}
-	if got := c.Identity(); got.Entry != "/x/p.py" || got.PID != os.Getpid() || got.Mark == "" || got.Boot == "" {
-		t.Errorf("identity %+v", got)
-	}
-	if err := c.message(ctx, message{Do: "dance"}, nil); kindOf(t, err) != hook.Internal {
-		t.Error(err)
-	}
-}
-
-// Ctrl-C and a limit end one call, tell where it was, and no other call minds.
-func TestCancel(t *testing.T) {
-	nothingLeft(t)
-	start(t, newFake(), Options{CallTimeout: time.Hour, Context: func(error) []string { return []string{"plugin: p.py"} }})
-	c := open(t)
-	interrupted := errors.New("interrupted by the user")
-	ctx, cancel := context.WithCancelCause(context.Background())
-	var other sync.WaitGroup
-	blocked, stop := context.WithCancel(context.Background())
-	other.Go(func() { _, _ = c.Call(blocked, hook.Call{Hook: "block"}) })
-	go cancel(interrupted)
-	_, err := c.Call(ctx, hook.Call{Hook: "block"})
-	e := (*hook.Error)(nil)
-	if !errors.As(err, &e) || e.Kind != hook.Canceled || !errors.Is(err, interrupted) {
-		t.Errorf("got %v, want what ended the context", err)
-	}
-	_, err = c.CallWithin(context.Background(), hook.Call{Hook: "block"}, 30*time.Millisecond)
-	var (
-		limit *hook.LimitError
-		told  *hook.ToldError
-	)
-	if !errors.As(err, &limit) || !errors.As(err, &told) || len(told.Context) != 1 {
-		t.Errorf("got %v with %+v, want the limit and the plugin", err, told)
-	}
-	if !errors.As(err, &e) || e.Kind != hook.Timeout || len(e.At) != 1 || e.At[0].Function != "block" ||
-		err.Error() != "no result within 30ms" {
-		t.Errorf("got %v at %v", err, e.At)
-	}
-	if _, err := c.Call(context.Background(), hook.Call{Hook: "echo", Args: hook.Args{JSON: []byte("[]")}}); err != nil {
-		t.Error(err)
-	}
-	stop()
-	other.Wait()
-}
-
-// An error looks the same at both ends.
-func TestErrors(t *testing.T) {
-	nothingLeft(t)
-	start(t, newFake(), Options{
-		Hints:   func(err error) []string { return []string{"try " + err.Error()} },
-		Context: func(error) []string { return []string{"plugin: p.py"} },
-	})
-	_, err := open(t).Call(context.Background(), hook.Call{Hook: "nope"})
-	var told *hook.ToldError
-	if !errors.As(err, &told) || kindOf(t, err) != hook.Request || err.Error() != "no such hook" ||
-		!slices.Equal(told.Hints, []string{"try no such hook"}) || !slices.Equal(told.Context, []string{"plugin: p.py"}) {
-		t.Errorf("got %v, %+v", err, told)
+		_ = conn.Close()
+		c, err := Adopt("p", file, read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := c.Call(ctx0, hook.Call{Hook: "stream"}); err != nil || string(r.Value) != "[1,2]" || c.Identity().PID != os.Getpid() {
+			t.Errorf("after %d bytes: %s, %v", n, r.Value, err)
+		}
 	}
 }

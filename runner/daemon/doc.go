@@ -1,32 +1,27 @@
-// Package daemon keeps a plugin behind a socket, so that calls from other
-// processes find it running.
+// Package daemon serves a running plugin over a Unix socket and is the client of
+// that socket.
 //
-//  1. [Spawn] starts pyplug itself once more, detached, and waits until it is
-//     ready or has told, through a pipe, why it is not.
-//  2. That one takes its name by [Listen]: a lock and a connection decide who is
-//     alive, and what a dead one left is removed, but for its log, which goes when
-//     the next one ends or is told to stop. Once a minute, when a client comes and, on
-//     Linux, when its socket is removed, the daemon looks whether its files are still
-//     there, and makes them again. From the start on it answers what it is; calls wait
-//     until [Server.Serve] is handed a [Session].
-//  3. A [Client] is a [hook.Caller] over the socket, in the frames of package
-//     wire. Each connection is read by one goroutine and each call has its own;
-//     the end of a connection cancels its calls and no others. A daemon that has
-//     been silent for some seconds is asked whether it is there, so that nobody waits
-//     for one that hangs.
-//  4. Errors cross as [hook.Told], with the hints of the side that knows them.
-//  5. What the plugin prints, and what becomes of it, is in a [Log], which turns
-//     over when it is long; [Follow] reads it.
-//  6. The one who serves ends when its context does, when a client says stop, or
-//     when nobody has needed it for a while: it stops the session, removes its
-//     files and frees its name, in this order, so that a free name means that the
-//     tree is gone.
+//  1. [Spawn] starts pyplug again as a detached process and waits until that
+//     process is ready or reports, through a pipe, why it failed.
+//  2. The new process acquires a name with [Listen]: a lock and a connection decide
+//     who is alive. Listen removes what a dead daemon left, except its log. From
+//     then on the daemon answers status and stop; calls wait until [Server.Serve]
+//     receives the [hook.Plugin].
+//  3. The socket speaks HTTP/1.1. docs/http.md documents its requests. An error is
+//     the JSON of [hook.Error], completed by the daemon with its hints.
+//  4. A [Client] is a [hook.Plugin], too. Each of its requests has a connection of
+//     its own; closing the connection cancels the request. While a request waits,
+//     the client checks that the daemon still answers a status request.
+//  5. A [Log] holds what the plugin prints and every transition. [ReadLog] reads
+//     it.
+//  6. Serve ends when its context does, when a client asks for it, or when nobody
+//     has called for a while. It closes the plugin, removes its files and releases
+//     the name, in this order: a free name means that the process tree is gone.
 //
-// The files of a name are NAME.sock, NAME.lock, NAME.json (an [Identity]),
-// NAME.log and NAME.log.1, in a directory that is the user's alone; package wire
-// says where that is. What has the place of one and is no regular file, such as a
-// link, is not opened.
+// The files of a name are NAME.sock, NAME.lock, NAME.json (an [Identity]), NAME.log
+// and NAME.log.1 in a directory that belongs to the user alone, see [RunDirs]. The
+// daemon opens only regular files.
 //
 // It never knows which transport answers, nor how anything is printed. On Windows
-// there are no background plugins, and every function says so.
+// there are no background plugins, and every function returns an error that says so.
 package daemon

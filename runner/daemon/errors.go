@@ -3,184 +3,124 @@ package daemon
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"os"
 	"strings"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/wire"
 )
 
-// NotRunningError says that nobody serves a name.
-type NotRunningError struct{ Name string }
+// The reasons of this package's errors, see [hook.Error].
+const (
+	// NotRunning: nobody serves the name.
+	NotRunning = "not-running"
+	// Taken: another plugin has the name. AlreadyRuns: the same plugin has it.
+	Taken       = "taken"
+	AlreadyRuns = "already-runs"
+	// Stopping: the daemon is being stopped and accepts no calls.
+	Stopping = "stopping"
+	// Lost: the connection ended before the answer.
+	Lost = "lost"
+	// OtherVersion: the daemon belongs to a pyplug with another protocol.
+	OtherVersion = "other-version"
+	// Unresponsive: a process has the name and does not answer.
+	Unresponsive = "unresponsive"
+)
 
-// Error names the name.
-func (e *NotRunningError) Error() string { return "nothing runs under the name " + e.Name }
-
-// VersionError says that who serves a name is another build of pyplug, which may
-// take and answer calls in another way. [Look] reaches it all the same.
-type VersionError struct {
-	Name string
-	// Daemon is its version, Build its [Identity.Build]; empty where it is not known.
-	Daemon, Build string
+// Is reports whether err is an error with that reason.
+func Is(err error, reason string) bool {
+	e := (*hook.Error)(nil)
+	return errors.As(err, &e) && e.Reason == reason
 }
 
-// Error names the version.
-func (e *VersionError) Error() string { return e.Name + " was " + e.How() }
-
-// How says by which pyplug it was started: of builds that are no release, and so have
-// no versions, by when they were made.
-func (e *VersionError) How() string {
-	text := "started by another pyplug, " + e.Daemon
-	theirs, ours := builtAt(e.Build), builtAt(wire.Build())
-	switch {
-	case theirs == "" || ours == "":
-		return text
-	case theirs == ours: // by the second
-		return text + " of another build"
+// NotRunningError is the error for a word that names no running plugin, such as a
+// name or the path of a plugin.
+func NotRunningError(word string) *hook.Error {
+	e := fail(hook.Unavailable, NotRunning, word+" is not running")
+	if strings.ContainsAny(word, `./\`) {
+		e.Hints = []string{"`pyplug start " + word + "` starts it"}
+		return e
 	}
-	return text + " built " + theirs + ", and this one was built " + ours
+	e.Hints = []string{"`pyplug status` shows what runs, `pyplug start PLUGIN` starts a plugin"}
+	if dirs := RunDirs(); len(dirs) > 0 && os.Getenv("PYPLUG_RUN_DIR") == "" {
+		e.Tried = []string{"searched " + strings.Join(dirs, " and ")}
+	}
+	return e
 }
 
-// builtAt says when a build that is no release was made, which is the last word of
-// [wire.Build]; empty for a release.
-func builtAt(build string) string {
-	words := strings.Fields(build)
-	if len(words) != 3 {
-		return ""
+// TakenError says that by has the name that the plugin wanted.
+func TakenError(wanted, by Identity) *hook.Error {
+	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+by.Entry,
+		fmt.Sprintf("--name gives it another name, `pyplug stop %s` frees this one", wanted.Name))
+	switch by.Entry {
+	case "":
+		e.Err = errors.New("the name " + wanted.Name + " is taken")
+	case wanted.Entry:
+		e.Reason = AlreadyRuns
+		e.Hints = []string{fmt.Sprintf("it runs already: `pyplug stop %s` stops it, --name starts another one", wanted.Name)}
 	}
-	at, err := strconv.ParseInt(words[2], 10, 64)
-	if err != nil {
-		return ""
-	}
-	return time.Unix(0, at).Format(time.DateTime)
+	return e
 }
 
-// Other says that an identity is of another build of pyplug than this one; nil where it
-// is of this one, or not known.
-func (id Identity) Other() *VersionError {
-	if id.PID == 0 || id.Build == wire.Build() {
+// stoppingError says that the daemon accepts no calls any more.
+func stoppingError(name string) *hook.Error {
+	return fail(hook.Unavailable, Stopping, name+" is being stopped")
+}
+
+// unresponsiveError says that a process has the name and does not answer.
+func unresponsiveError(name string, by Identity) *hook.Error {
+	process := "a process"
+	if by.PID > 0 {
+		process = fmt.Sprintf("process %d", by.PID)
+	}
+	e := fail(hook.Unavailable, Unresponsive, "the name "+name+" is held by "+process+", which does not answer",
+		"`pyplug stop "+name+"` ends it")
+	e.Plugin = by.About
+	return e
+}
+
+// versionError says that the daemon speaks another version of the protocol.
+func versionError(name string, by Identity) *hook.Error {
+	return fail(hook.Unavailable, OtherVersion, name+" was "+by.StartedBy(),
+		"`pyplug stop "+name+"`, then start it again: this pyplug cannot call it")
+}
+
+// StartedBy says which pyplug started the daemon.
+func (id Identity) StartedBy() string {
+	if id.Version == "" {
+		return "started by another pyplug"
+	}
+	return "started by another pyplug, " + id.Version
+}
+
+// lostError says that the daemon ended, or sent what is no answer, before it
+// answered. logPath is its log.
+func lostError(name, logPath string, cause error) *hook.Error {
+	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" ended during the call")
+	if cause != nil {
+		e.Err = fmt.Errorf("the daemon of %s sent no valid answer: %w", name, cause)
+	}
+	e.Hints = append(logHint(logPath), "`pyplug status` shows what runs")
+	return e
+}
+
+// logHint points to a log, if there is one.
+func logHint(path string) []string {
+	if _, err := os.Stat(path); path == "" || err != nil {
 		return nil
 	}
-	return &VersionError{Name: id.Name, Daemon: id.Version, Build: id.Build}
+	return []string{"its log may say why: " + path}
 }
 
-// TakenError says that a name is taken by a daemon that is alive.
-type TakenError struct {
-	Name string
-	// By is who has it; the zero Identity when that one has not said so yet.
-	By Identity
+// fail makes an error.
+func fail(kind hook.Kind, reason, message string, hints ...string) *hook.Error {
+	return &hook.Error{Kind: kind, Reason: reason, Hints: hints, Err: errors.New(message)}
 }
 
-// Error names the plugin that has the name.
-func (e *TakenError) Error() string {
-	if e.By.Entry == "" {
-		return "the name " + e.Name + " is taken"
-	}
-	return "the name " + e.Name + " is taken by " + e.By.Entry
+// unavailable makes an error of kind Unavailable of what the system returned.
+func unavailable(err error) *hook.Error { return hook.NewError(hook.Unavailable, err) }
+
+func noName(name string) *hook.Error {
+	return fail(hook.Usage, "", fmt.Sprintf("%q is no name, want lower case letters, digits, - and _", name))
 }
 
-// UnansweredError says that a process has a name, and answers nobody: it was
-// suspended, or hangs. [Stop] ends it.
-type UnansweredError struct {
-	Name string
-	// By is who has it, as far as its files say.
-	By Identity
-
-	place place
-}
-
-// Error names the name and the process.
-func (e *UnansweredError) Error() string {
-	by := "a process"
-	if e.By.PID > 0 {
-		by = fmt.Sprintf("process %d", e.By.PID)
-	}
-	return "the name " + e.Name + " is held by " + by + ", which does not answer"
-}
-
-// unanswered is the error of a place whose holder does not answer.
-func unanswered(p place) *hook.Error {
-	by, _ := p.readState() // whoever it is
-	return unavailable(&UnansweredError{Name: p.name, By: by, place: p})
-}
-
-// StoppingError says that a daemon ends, and takes no calls any more.
-type StoppingError struct{ Name string }
-
-// Error names the name.
-func (e *StoppingError) Error() string { return e.Name + " is being stopped" }
-
-// stoppingReason is what tells the other side of a socket that an error is one.
-const stoppingReason = "stopping"
-
-// Reason is how it crosses a socket.
-func (e *StoppingError) Reason() string { return stoppingReason }
-
-// LostError says that a daemon ended before it answered, or that nothing more can be
-// made of what it sends.
-type LostError struct {
-	Name string
-	// Log is what it wrote, if it is still there; empty where that is not known.
-	Log string
-	// Err is what it sent in the place of an answer; nil: it ended.
-	Err error
-}
-
-// Error says that it ended, or what it sent.
-func (e *LostError) Error() string {
-	if e.Err == nil {
-		return "the daemon of " + e.Name + " ended during the call"
-	}
-	return "the connection to the daemon of " + e.Name + " was given up during the call: " + e.Err.Error()
-}
-
-// Unwrap returns what it sent.
-func (e *LostError) Unwrap() error { return e.Err }
-
-// EndedError says that a daemon that was started ended without a word.
-type EndedError struct {
-	// Log is what is written under its name; empty: nothing.
-	Log string
-}
-
-// Error says when.
-func (e *EndedError) Error() string { return "the daemon ended before it was ready" }
-
-// LongPathError says that the path of a name's socket is longer than the system lets
-// it be.
-type LongPathError struct{ Dir, Name string }
-
-// Error names the path.
-func (e *LongPathError) Error() string {
-	path, _ := wire.SocketPath(e.Dir, e.Name)
-	return fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, want at most %d", path, len(path), wire.MaxSocket)
-}
-
-// DirError says why a directory for background plugins is not used.
-type DirError = wire.DirError
-
-// ErrRelative and ErrMode are what is wrong with a directory that its user can mend.
-var (
-	ErrRelative = wire.ErrRelative
-	ErrMode     = wire.ErrMode
-)
-
-var (
-	errClosed   = errors.New("the connection is closed")
-	errWindows  = errors.New("background plugins are not available on Windows")
-	errGone     = errors.New("its caller is gone")
-	errCanceled = errors.New("interrupted")
-)
-
-// refused is the error of a run directory that is not used: of kind Usage where it is
-// named wrongly.
-func refused(err error) *hook.Error {
-	if errors.Is(err, ErrRelative) {
-		return &hook.Error{Kind: hook.Usage, Err: err}
-	}
-	return unavailable(err)
-}
-
-// unavailable is an error of kind Unavailable.
-func unavailable(err error) *hook.Error { return &hook.Error{Kind: hook.Unavailable, Err: err} }
+var errWindows = errors.New("background plugins are not available on Windows")

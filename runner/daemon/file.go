@@ -5,20 +5,20 @@ import (
 	"os"
 )
 
-// openFile opens one of the files of a name, which has to be one. A link would lead
-// to a file of somebody else's, and a named pipe would have us wait for the one who
-// opens its other end. The error is a [*FileError] then.
+// openFile opens one of the files of a name, which must be a regular file. A link
+// could lead to a file elsewhere, and opening a named pipe would wait for its other
+// end. The error is a [*fileError] then.
 func openFile(path string, flags int) (*os.File, error) {
-	f, err := os.OpenFile(path, flags|noDetour, 0o600)
+	f, err := os.OpenFile(path, flags|noFollow, 0o600)
 	if err != nil {
 		if info, failed := os.Lstat(path); failed == nil && !info.Mode().IsRegular() {
-			return nil, &FileError{Path: path, Type: info.Mode().Type()}
+			return nil, &fileError{path, info.Mode().Type()}
 		}
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &FileError{Path: path, Type: info.Mode().Type()}
+		err = &fileError{path, info.Mode().Type()}
 	}
 	if err != nil {
 		_ = f.Close()
@@ -27,27 +27,39 @@ func openFile(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// FileError says that something else has the place of one of a name's files.
-type FileError struct {
-	Path string
-	// Type is what it is.
-	Type fs.FileMode
+// fileError says that something else is in the place of one of a name's files.
+type fileError struct {
+	path string
+	mode fs.FileMode // its type
 }
 
 // Error names the path and what is there.
-func (e *FileError) Error() string {
+func (e *fileError) Error() string {
 	what := "something else"
 	switch {
-	case e.Type&fs.ModeSymlink != 0:
+	case e.mode&fs.ModeSymlink != 0:
 		what = "a link"
-	case e.Type&fs.ModeNamedPipe != 0:
+	case e.mode&fs.ModeNamedPipe != 0:
 		what = "a named pipe"
-	case e.Type&fs.ModeSocket != 0:
+	case e.mode&fs.ModeSocket != 0:
 		what = "a socket"
-	case e.Type&fs.ModeDevice != 0:
+	case e.mode&fs.ModeDevice != 0:
 		what = "a device"
-	case e.Type&fs.ModeDir != 0:
+	case e.mode&fs.ModeDir != 0:
 		what = "a directory"
 	}
-	return e.Path + " is " + what + ", want a regular file"
+	return e.path + " is " + what + ", want a regular file"
+}
+
+// Hints says what to do.
+func (e *fileError) Hints() []string { return []string{"remove it: pyplug makes its own"} }
+
+// sameFile reports whether an open file is the one at a path.
+func sameFile(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(open, there)
 }

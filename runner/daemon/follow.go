@@ -61,11 +61,7 @@ type tailer struct {
 }
 
 func findLog(name string) (*tailer, error) {
-	all, err := places(name)
-	if err != nil {
-		return nil, err
-	}
-	there, err := seen(all)
+	there, err := search(name)
 	for _, p := range there {
 		f, openErr := openFile(p.log(), os.O_RDONLY)
 		if openErr == nil {
@@ -76,7 +72,7 @@ func findLog(name string) (*tailer, error) {
 		}
 	}
 	if err == nil {
-		err = unavailable(&NotRunningError{Name: name})
+		err = NotRunningError(name)
 	}
 	return nil, err
 }

@@ -10,32 +10,18 @@ import (
 
 const supported = true
 
-// noDetour has what is opened be what the path names, at once: no link is followed,
-// and nobody is waited for who opens the other end of a pipe.
-const noDetour = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+// noFollow makes open fail at a link and not wait at a named pipe.
+const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// held is a name that is taken. It is freed by the process's end, too.
+// held is an acquired name. The end of the process releases it, too.
 type held struct {
 	place
 	file *os.File
 }
 
-// take takes the name if it is free: ok is false when somebody holds it, or answers
-// at its socket: a daemon whose lock file was removed, as those do who clear /tmp.
-func (p place) take() (h *held, ok bool, err error) {
-	f, ok, err := p.lockFile()
-	if !ok {
-		return nil, false, err
-	}
-	if p.answers() {
-		_ = f.Close()
-		return nil, false, nil
-	}
-	return &held{p, f}, true, nil
-}
-
-// lockFile locks the file of the name, which it makes where there is none.
-func (p place) lockFile() (f *os.File, ok bool, err error) {
+// acquire acquires the name. ok is false if a process holds the lock, or listens at
+// the socket after its lock file was removed.
+func (p place) acquire() (h *held, ok bool, err error) {
 	for {
 		f, err := openFile(p.lock(), os.O_RDWR|os.O_CREATE)
 		if err != nil {
@@ -45,49 +31,32 @@ func (p place) lockFile() (f *os.File, ok bool, err error) {
 			_ = f.Close()
 			return nil, false, err
 		}
-		// The one before removes the file before it frees it.
-		if sameFile(f, p.lock()) {
-			return f, true, nil
+		switch {
+		case !sameFile(f, p.lock()): // its holder removed it before releasing the lock
+			_ = f.Close()
+		case p.answers():
+			_ = f.Close()
+			return nil, false, nil
+		default:
+			return &held{p, f}, true, nil
 		}
-		_ = f.Close()
 	}
 }
 
-// owns tells whether the name is still held: its lock file is the one that is
-// locked.
+// owns reports whether the name is still held: the lock file is the locked one.
 func (h *held) owns() bool { return sameFile(h.file, h.lock()) }
 
-// retake takes the name again whose lock file is another one, or none. bound tells
-// that the socket is still ours, which keeps all others from it meanwhile.
-func (h *held) retake(bound bool) bool {
-	if h.owns() {
-		return true
-	}
-	var f *os.File
-	if bound {
-		f, _, _ = h.lockFile()
-	} else if again, ok, _ := h.take(); ok {
-		f = again.file
-	}
-	if f == nil {
-		return false
-	}
-	_ = h.file.Close()
-	h.file = f
-	return true
-}
-
-// free gives the name back. The file goes first: who then holds a file that has
-// no name knows it, and looks again.
-func (h *held) free() {
+// release releases the name. It removes the lock file first; a process that has
+// opened the removed file notices that in acquire.
+func (h *held) release() {
 	if h.owns() {
 		_ = os.Remove(h.lock())
 	}
 	_ = h.file.Close()
 }
 
-// locked tells whether somebody holds the lock. While it looks, who wants the name
-// sees it as held, and tries again.
+// locked reports whether a process holds the lock. A concurrent acquire fails while
+// it checks, and is repeated.
 func (p place) locked() bool {
 	f, err := openFile(p.lock(), os.O_RDONLY)
 	if err != nil {
@@ -98,7 +67,7 @@ func (p place) locked() bool {
 	return !ok && err == nil
 }
 
-// flock locks a file without waiting; ok is false when it is locked.
+// flock locks a file without waiting. ok is false if it is locked.
 func flock(f *os.File, how int) (ok bool, err error) {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); {
@@ -112,6 +81,6 @@ func flock(f *os.File, how int) (ok bool, err error) {
 	}
 }
 
-// busy tells whether an error says that there is one who listens, and has so many
-// connections waiting that no more are taken.
+// busy reports whether a connect failed because too many connections wait to be
+// accepted.
 func busy(err error) bool { return errors.Is(err, syscall.EAGAIN) }

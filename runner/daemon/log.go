@@ -144,18 +144,6 @@ func (l *Log) turn() {
 	_ = l.open() // else it is tried with the next line
 }
 
-// mend begins the file again that was removed.
-func (l *Log) mend() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.done || l.file == nil || sameFile(l.file, l.path) {
-		return
-	}
-	_ = l.file.Close()
-	l.file, l.torn = nil, false
-	_ = l.open() // else it is tried with the next line
-}
-
 func (l *Log) note(text string) { l.Add(Line{Stream: Own, Text: text}) }
 
 // Close closes the file.

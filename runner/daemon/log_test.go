@@ -15,14 +15,13 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
-	"github.com/pyplug/pyplug/runner/wire"
 )
 
 // newLog is a log of the name "p" that turns over at max bytes.
 func newLog(t *testing.T, max int64) *Log {
 	t.Helper()
 	dir := runDir(t)
-	if err := wire.MakeDir(dir); err != nil {
+	if err := makeDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	l, err := openLog(filepath.Join(dir, "p.log"), false)

@@ -4,18 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// runDir has this process's names in a directory of the test's own, whose path is
-// short enough for a socket.
+// runDir makes the names of this process live in a directory of the test's own, whose
+// path is short enough for a socket.
 func runDir(t testing.TB) string {
 	t.Helper()
 	if !supported {
@@ -31,22 +33,25 @@ func runDir(t testing.TB) string {
 	return dir
 }
 
-// fake is a session whose hooks are functions of the test.
+var errStopped = errors.New("the plugin was stopped during the call")
+
+// fake is a plugin whose hooks are functions of the test.
 type fake struct {
 	hooks map[string]func(ctx context.Context, c hook.Call) (hook.Result, error)
+	drain time.Duration // how long Close waits for calls
 
 	mu       sync.Mutex
+	running  int
+	idle     *sync.Cond // running became 0
 	replayed []string
 	reasons  []string
-	closed   bool
-	calls    int
-	idle     *sync.Cond    // calls went down
 	over     chan struct{} // closed by Close
-	probe    error
+	health   error
+	events   chan hook.Event
 }
 
 func newFake() *fake {
-	f := &fake{over: make(chan struct{})}
+	f := &fake{over: make(chan struct{}), events: make(chan hook.Event, 10)}
 	f.idle = sync.NewCond(&f.mu)
 	f.hooks = map[string]func(context.Context, hook.Call) (hook.Result, error){
 		"echo": func(_ context.Context, c hook.Call) (hook.Result, error) {
@@ -58,12 +63,11 @@ func newFake() *fake {
 		"block": func(ctx context.Context, c hook.Call) (hook.Result, error) {
 			select {
 			case <-ctx.Done():
-				e := hook.Ended(ctx, c.Hook, "no result", testBegan, true)
+				e := hook.Ended(ctx, c.Hook, "no result", time.Now(), true)
 				e.At = []hook.Frame{{File: "a.py", Line: 7, Function: "block"}}
 				return hook.Result{}, e
 			case <-f.over:
-				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Hook: c.Hook, Begun: true,
-					Err: errors.New("the plugin was stopped during the call")}
+				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Hook: c.Hook, Begun: true, Err: errStopped}
 			}
 		},
 	}
@@ -80,34 +84,50 @@ func value(v any) hook.Result {
 
 func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	f.mu.Lock()
-	f.calls++
+	f.running++
+	if c.Replay {
+		f.replayed = append(f.replayed, c.Hook)
+	}
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
-		f.calls--
+		defer f.mu.Unlock()
+		f.running--
 		f.idle.Broadcast()
-		f.mu.Unlock()
 	}()
 	do := f.hooks[c.Hook]
 	if do == nil {
-		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook, Err: &schema.NoHookError{Hook: c.Hook, Known: []string{"echo"}}}
+		return hook.Result{}, &hook.Error{Kind: hook.Request, Reason: "no-hook", Hook: c.Hook, Err: errors.New("no such hook")}
 	}
 	return do(ctx, c)
 }
 
-func (f *fake) Describe(context.Context) (schema.Schema, error) {
-	return schema.Schema{Hooks: []schema.Hook{{Name: "echo", Params: []schema.Param{{Name: "text", Required: true, Kind: schema.Ordinary}}}}}, nil
+func (f *fake) Hooks(_ context.Context, name string) (schema.Schema, error) {
+	return schema.Schema{Hooks: []schema.Hook{{Name: "echo" + name, Params: []schema.Param{{Name: "text", Required: true, Kind: schema.Ordinary}}}}}, nil
 }
 
-func (f *fake) Template(_ context.Context, name string) ([]byte, error) {
-	return []byte("{\n  \"hook\": \"" + name + "\"\n}\n"), nil
-}
+func (f *fake) Health(context.Context) error { return f.health }
 
-func (f *fake) Probe(context.Context) error { return f.probe }
-
-func (f *fake) Status() hook.Status {
+func (f *fake) Status(context.Context) (hook.Status, error) {
 	return hook.Status{State: hook.StateReady, PID: 42, Generation: 3, Workers: 1, Ready: 1,
-		LastExit: &hook.Exit{Code: -1, Signal: "SIGSEGV", Stderr: []string{"Fatal"}}}
+		LastExit: &hook.Exit{Code: -1, Signal: "SIGSEGV", Stderr: []string{"Fatal"}}}, nil
+}
+
+func (f *fake) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
+	return func(yield func(hook.Event, error) bool) {
+		for {
+			select {
+			case e := <-f.events:
+				if !yield(e, nil) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			case <-f.over:
+				return
+			}
+		}
+	}
 }
 
 func (f *fake) Restart(_ context.Context, reason string) error {
@@ -117,34 +137,27 @@ func (f *fake) Restart(_ context.Context, reason string) error {
 	return nil
 }
 
-func (f *fake) Replay(ctx context.Context, c hook.Call) (hook.Result, error) {
-	f.mu.Lock()
-	f.replayed = append(f.replayed, c.Hook)
-	f.mu.Unlock()
-	return f.Call(ctx, c)
-}
-
-func (f *fake) Drain(ctx context.Context) error {
-	defer context.AfterFunc(ctx, f.idle.Broadcast)()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for f.calls > 0 && ctx.Err() == nil {
-		f.idle.Wait()
+func (f *fake) Close(ctx context.Context) error {
+	idle := make(chan struct{})
+	go func() {
+		defer close(idle)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for f.running > 0 {
+			f.idle.Wait()
+		}
+	}()
+	select {
+	case <-idle:
+	case <-time.After(f.drain):
+	case <-ctx.Done():
 	}
-	return ctx.Err()
+	close(f.over)
+	<-idle
+	return nil
 }
 
-func (f *fake) Close(context.Context) error {
-	f.mu.Lock()
-	if !f.closed {
-		f.closed = true
-		close(f.over)
-	}
-	f.mu.Unlock()
-	return f.Drain(context.Background())
-}
-
-// served is a daemon of the test's own process.
+// served is a daemon in the test's own process.
 type served struct {
 	*Server
 	*fake
@@ -152,18 +165,23 @@ type served struct {
 	over chan struct{} // closed when Serve has returned
 }
 
-// start serves a fake session under the name "p" until the test ends.
-func start(t testing.TB, f *fake, o Options) *served {
+func listen(t testing.TB, o Options) *Server {
 	t.Helper()
-	s, err := Listen(Identity{Name: "p", Plugin: "p.py", Entry: "/x/p.py", Version: "1.0"}, o)
+	s, err := Listen(Identity{Name: "p", Plugin: "p.py", Entry: "/x/p.py", About: "p.py (python 3)", Version: "1.0"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// start serves a fake plugin under the name "p" until the test ends.
+func start(t testing.TB, f *fake, o Options) *served {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &served{Server: s, fake: f, end: cancel, over: make(chan struct{})}
+	d := &served{Server: listen(t, o), fake: f, end: cancel, over: make(chan struct{})}
 	go func() {
 		defer close(d.over)
-		if err := s.Serve(ctx, f); err != nil {
+		if err := d.Serve(ctx, f); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -173,14 +191,13 @@ func start(t testing.TB, f *fake, o Options) *served {
 
 func (d *served) stop() { d.end(); <-d.over }
 
-// open connects to "p" until the test ends.
+// open finds "p".
 func open(t testing.TB) *Client {
 	t.Helper()
 	c, err := Open(context.Background(), "p")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
 	return c
 }
 
@@ -212,4 +229,20 @@ func nothingLeft(t *testing.T) string {
 	t.Helper()
 	runnertest.NothingLeft(t)
 	return runDir(t)
+}
+
+// awaitCalls waits until so many calls run on a server.
+func awaitCalls(t *testing.T, s *Server, n int) {
+	t.Helper()
+	runnertest.Until(t, "the calls run", func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.calls >= n
+	})
+}
+
+func isEnding(s *Server) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ending
 }

@@ -15,7 +15,14 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/wire"
+)
+
+const (
+	// pollEvery is how often a name is checked while somebody waits for it.
+	pollEvery = 10 * time.Millisecond
+	// takeLimit bounds the wait for a process that has the name but does not accept
+	// connections: it is just starting or just ending.
+	takeLimit = 2 * time.Second
 )
 
 // place is where the files of one name are.
@@ -26,36 +33,40 @@ func (p place) lock() string           { return p.file(".lock") }
 func (p place) state() string          { return p.file(".json") }
 func (p place) log() string            { return p.file(".log") }
 
-// places are where a name may be, the preferred first. The error is of kind
-// Usage for what is no name, and of kind Unavailable where there is no place.
+// places are where the files of a name can be, the preferred place first.
 func places(name string) ([]place, error) {
 	if !supported {
 		return nil, unavailable(errWindows)
 	}
-	if !wire.ValidName(name) {
-		return nil, &hook.Error{Kind: hook.Usage, Err: fmt.Errorf(
-			"%q is no name, want lower case letters, digits, - and _", name)}
+	if !ValidName(name) {
+		return nil, noName(name)
 	}
 	var all []place
-	var last string // the shortest
-	for _, dir := range wire.RunDirs() {
-		if socket, ok := wire.SocketPath(dir, name); ok {
+	var shortest string
+	for _, dir := range RunDirs() {
+		socket, ok := socketPath(dir, name)
+		if ok {
 			all = append(all, place{dir, name, socket})
 		}
-		last = dir
+		shortest = socket
 	}
-	if len(all) == 0 {
-		return nil, &hook.Error{Kind: hook.Usage, Err: &LongPathError{Dir: last, Name: name}}
+	if len(all) > 0 {
+		return all, nil
 	}
-	return all, nil
+	hint := "name a shorter directory with PYPLUG_RUN_DIR"
+	if len(name) > len(filepath.Dir(shortest)) {
+		hint = "--name gives it a shorter name"
+	}
+	return nil, fail(hook.Usage, "", fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, want at most %d",
+		shortest, len(shortest), maxSocket), hint)
 }
 
-// makePlace makes the directory of the preferred place that can be had. One that
-// somebody has tampered with is refused, never passed over.
+// makePlace makes the directory of the first place where it can be made. It fails at
+// a directory that another user could change.
 func makePlace(all []place) (place, error) {
 	var first error
 	for _, p := range all {
-		err := wire.MakeDir(p.dir)
+		err := makeDir(p.dir)
 		if err == nil {
 			return p, nil
 		}
@@ -69,11 +80,11 @@ func makePlace(all []place) (place, error) {
 	return place{}, refused(first)
 }
 
-// seen are the places whose directory is there. The error is that of one which is
-// not ours alone, and comes with those that are.
-func seen(all []place) (there []place, err error) {
+// existing are the places whose directory exists. The error is that of a directory
+// that cannot be used; it comes with the places that can.
+func existing(all []place) (there []place, err error) {
 	for _, p := range all {
-		switch e := wire.CheckDir(p.dir); {
+		switch e := checkDir(p.dir); {
 		case e == nil:
 			there = append(there, p)
 		case !errors.Is(e, fs.ErrNotExist) && err == nil:
@@ -83,10 +94,18 @@ func seen(all []place) (there []place, err error) {
 	return there, err
 }
 
-// namesIn lists the names that have files in a directory; none when it is not
-// there.
+// search returns the existing places of a name.
+func search(name string) ([]place, error) {
+	all, err := places(name)
+	if err != nil {
+		return nil, err
+	}
+	return existing(all)
+}
+
+// namesIn lists the names that have files in a directory.
 func namesIn(dir string) ([]string, error) {
-	if err := wire.CheckDir(dir); err != nil {
+	if err := checkDir(dir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -99,14 +118,14 @@ func namesIn(dir string) ([]string, error) {
 	var names []string
 	for _, f := range files {
 		name, end, _ := strings.Cut(f.Name(), ".")
-		if wire.ValidName(name) && !strings.HasPrefix(end, "log") && !slices.Contains(names, name) {
+		if ValidName(name) && !strings.HasPrefix(end, "log") && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
 
-// readState reads who serves a name, or did.
+// readState reads who serves the name, or did.
 func (p place) readState() (Identity, error) {
 	var id Identity
 	f, err := openFile(p.state(), os.O_RDONLY)
@@ -115,16 +134,16 @@ func (p place) readState() (Identity, error) {
 	}
 	text, err := io.ReadAll(f)
 	_ = f.Close()
-	if err != nil {
-		return id, err
+	if err == nil {
+		err = json.Unmarshal(text, &id)
 	}
-	if err := json.Unmarshal(text, &id); err != nil {
+	if err != nil {
 		return Identity{}, fmt.Errorf("%s: %w", p.state(), err)
 	}
 	return id, nil
 }
 
-// writeState writes it, whole or not at all.
+// writeState replaces the state file atomically.
 func (p place) writeState(id Identity) error {
 	text, err := json.MarshalIndent(id, "", "  ")
 	if err != nil {
@@ -142,12 +161,12 @@ func (p place) writeState(id Identity) error {
 		err = os.Rename(f.Name(), p.state())
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // what is told is why it was not written
+		_ = os.Remove(f.Name())
 	}
 	return err
 }
 
-// clear removes the files of a name, but its lock and its log. Who calls it holds
+// clear removes the files of the name except its lock and its log. The caller holds
 // the lock.
 func (p place) clear() {
 	_ = os.Remove(p.socket)
@@ -158,7 +177,13 @@ func (p place) clear() {
 	}
 }
 
-// answers tells whether somebody listens at the socket.
+// clearLog removes the log.
+func (p place) clearLog() {
+	_ = os.Remove(p.log())
+	_ = os.Remove(p.log() + older)
+}
+
+// answers reports whether a process listens at the socket.
 func (p place) answers() bool {
 	c, err := net.Dial("unix", p.socket)
 	if err == nil {
@@ -167,18 +192,18 @@ func (p place) answers() bool {
 	return err == nil || busy(err)
 }
 
-// taken tells whether somebody has the name: holds its lock or, where that was
-// removed, answers at its socket.
+// taken reports whether a process has the name: it holds the lock or, if the lock
+// was removed, it listens at the socket.
 func (p place) taken() bool { return p.locked() || p.answers() }
 
-// vacant waits until nobody has the name, or not who had it. It is false when ctx
-// ends first.
-func (p place) vacant(ctx context.Context, had Identity) bool {
-	again := time.NewTicker(look)
+// awaitFree waits until nobody has the name, or until another process than had has
+// it. It returns false if ctx ends first.
+func (p place) awaitFree(ctx context.Context, had Identity) bool {
+	again := time.NewTicker(pollEvery)
 	defer again.Stop()
 	for p.taken() {
 		if now, err := p.readState(); err == nil && !now.same(had) {
-			return true // a successor has it
+			return true
 		}
 		select {
 		case <-again.C:
@@ -189,18 +214,17 @@ func (p place) vacant(ctx context.Context, had Identity) bool {
 	return true
 }
 
-// sameFile tells whether an open file is the one of a path.
-func sameFile(f *os.File, path string) bool {
-	open, err := f.Stat()
-	if err != nil {
+// clean removes what a dead daemon left, except its log, and reports whether it was
+// dead.
+func (p place) clean() bool {
+	if p.taken() {
 		return false
 	}
-	there, err := os.Lstat(path)
-	return err == nil && os.SameFile(open, there)
-}
-
-// clearLog removes the log.
-func (p place) clearLog() {
-	_ = os.Remove(p.log())
-	_ = os.Remove(p.log() + older)
+	h, ok, err := p.acquire()
+	if err != nil || !ok {
+		return false
+	}
+	h.clear()
+	h.release()
+	return true
 }

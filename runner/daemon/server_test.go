@@ -4,9 +4,11 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,56 +19,50 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
-	"github.com/pyplug/pyplug/runner/wire"
 )
 
-// What is there while a name is served, and nothing after it.
+// The files are private, say who serves, and go with the daemon.
 func TestFiles(t *testing.T) {
 	dir := nothingLeft(t)
 	d := start(t, newFake(), Options{})
-	want := []string{"p.json", "p.lock", "p.log", "p.sock"}
-	if got := files(t, dir); !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the directory: %v, %v", info, err)
 	}
-	for name, mode := range map[string]os.FileMode{"": 0o700, "p.sock": 0o600, "p.json": 0o600, "p.lock": 0o600, "p.log": 0o600} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != mode {
-			t.Errorf("%q: %v, %v, want %v", name, info.Mode(), err, mode)
+	if got := files(t, dir); !slices.Equal(got, []string{"p.json", "p.lock", "p.log", "p.sock"}) {
+		t.Errorf("there are %v", got)
+	}
+	for _, name := range files(t, dir) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
 	}
-	entries, err := list(dir)
-	if err != nil || len(entries) != 1 || entries[0].Identity.PID != os.Getpid() {
-		t.Errorf("listed %+v, %v", entries, err)
+	if id := open(t).Identity(); id.PID != os.Getpid() || id.API != API || id.Entry != "/x/p.py" || id.Socket != filepath.Join(dir, "p.sock") {
+		t.Errorf("it is %+v", id)
+	}
+	if all, err := List(ctx0); err != nil || len(all) != 1 || all[0].Name != "p" {
+		t.Errorf("listed %v, %v", all, err)
 	}
 	d.stop()
 	if got := files(t, dir); len(got) != 0 {
 		t.Errorf("left %v", got)
 	}
-	_, err = Open(context.Background(), "p")
-	var none *NotRunningError
-	if !errors.As(err, &none) || kindOf(t, err) != hook.Unavailable {
-		t.Errorf("got %v, want that nothing runs", err)
+	if _, err := Open(ctx0, "p"); !Is(err, NotRunning) {
+		t.Errorf("got %v", err)
 	}
 }
 
-// list is List of one directory: in the other may be who knows whose.
-func list(dir string) ([]Entry, error) {
-	entries, err := List(context.Background())
-	return slices.DeleteFunc(entries, func(e Entry) bool { return filepath.Dir(e.Identity.Socket) != dir }), err
-}
-
-// Of many who want a name at once one has it.
+// Of fifty that want a name at once one gets it.
 func TestManyListen(t *testing.T) {
 	dir := nothingLeft(t)
 	var work sync.WaitGroup
 	won, lost := make(chan *Server, 50), make(chan error, 50)
 	for range 50 {
 		work.Go(func() {
-			s, err := Listen(Identity{Name: "p", Entry: "/x/p.py"}, Options{})
-			if err != nil {
+			if s, err := Listen(Identity{Name: "p", Entry: "/x/p.py"}, Options{}); err != nil {
 				lost <- err
-				return
+			} else {
+				won <- s
 			}
-			won <- s
 		})
 	}
 	work.Wait()
@@ -74,22 +70,20 @@ func TestManyListen(t *testing.T) {
 		t.Fatalf("%d have the name, want 1", len(won))
 	}
 	for range len(lost) {
-		var taken *TakenError
-		if err := <-lost; !errors.As(err, &taken) || taken.By.PID != os.Getpid() || kindOf(t, err) != hook.Usage {
+		if err := <-lost; !Is(err, AlreadyRuns) && !Is(err, Taken) || kindOf(t, err) != hook.Usage {
 			t.Errorf("got %v, want that it is taken", err)
 		}
 	}
-	(<-won).Tell(errors.New("enough"))
+	(<-won).Fail(errors.New("enough"))
 	if got := files(t, dir); len(got) != 0 {
 		t.Errorf("left %v", got)
 	}
 }
 
-// What a dead daemon left does not hinder the next, and is not taken for one that
-// is alive.
+// What a dead daemon left does not hinder the next, and is not taken for a live one.
 func TestStale(t *testing.T) {
 	dir := nothingLeft(t)
-	if err := wire.MakeDir(dir); err != nil {
+	if err := makeDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	litter := func() {
@@ -107,10 +101,10 @@ func TestStale(t *testing.T) {
 		}
 	}
 	litter()
-	if _, err := Open(context.Background(), "p"); kindOf(t, err) != hook.Unavailable {
+	if _, err := Open(ctx0, "p"); !Is(err, NotRunning) {
 		t.Errorf("opened what is dead: %v", err)
 	}
-	if entries, err := list(dir); err != nil || len(entries) != 0 {
+	if entries, err := List(ctx0); err != nil || len(entries) != 0 {
 		t.Errorf("listed %v, %v", entries, err)
 	}
 	if got := files(t, dir); !slices.Equal(got, []string{"p.log"}) {
@@ -119,7 +113,7 @@ func TestStale(t *testing.T) {
 	_ = os.Remove(filepath.Join(dir, "p.log"))
 	litter()
 	d := start(t, newFake(), Options{})
-	if _, err := open(t).Status(context.Background()); err != nil {
+	if _, err := open(t).Status(ctx0); err != nil {
 		t.Error(err)
 	}
 	d.stop()
@@ -128,7 +122,29 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// A directory that somebody else could have made is not used.
+// A name is not acquired while a daemon whose lock was removed answers, and an ending
+// daemon leaves the files of another.
+func TestLockRemoved(t *testing.T) {
+	dir := nothingLeft(t)
+	d := start(t, newFake(), Options{})
+	if err := os.Remove(filepath.Join(dir, "p.lock")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(Identity{Name: "p", Entry: "/y.py"}, Options{}); !Is(err, Taken) {
+		t.Errorf("got %v", err)
+	}
+	for _, name := range files(t, dir) {
+		_ = os.Remove(filepath.Join(dir, name))
+	}
+	other := listen(t, Options{})
+	d.stop()
+	if got := files(t, dir); len(got) != 4 {
+		t.Errorf("the other's files are %v", got)
+	}
+	other.Fail(errors.New("enough"))
+}
+
+// A directory that other users could change is not used.
 func TestDirectories(t *testing.T) {
 	for name, make := range map[string]func(dir string) error{
 		"mode":    func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o755)) },
@@ -148,240 +164,234 @@ func TestDirectories(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			var bad *wire.DirError
-			if _, err := Listen(Identity{Name: "p"}, Options{}); !errors.As(err, &bad) || kindOf(t, err) != hook.Unavailable {
-				t.Errorf("listen: %v", err)
-			}
-			if _, err := Open(context.Background(), "p"); !errors.As(err, &bad) {
-				t.Errorf("open: %v", err)
-			}
-			if _, err := List(context.Background()); !errors.As(err, &bad) {
-				t.Errorf("list: %v", err)
+			_, err1 := Listen(Identity{Name: "p"}, Options{})
+			_, err2 := Open(ctx0, "p")
+			_, err3 := List(ctx0)
+			for _, err := range []error{err1, err2, err3} {
+				if bad := (*dirError)(nil); !errors.As(err, &bad) || kindOf(t, err) != hook.Unavailable || len(hook.AsError(err).Hints) == 0 {
+					t.Errorf("got %v", err)
+				}
 			}
 		})
 	}
 }
 
-// A name that is too long for one directory is put into the next.
-func TestLongPath(t *testing.T) {
+// While the plugin starts, status says so and calls wait.
+func TestStarting(t *testing.T) {
 	nothingLeft(t)
-	base := filepath.Dir(os.Getenv("PYPLUG_RUN_DIR"))
-	long := filepath.Join(base, strings.Repeat("d", 80-len(base)))
-	if err := os.Mkdir(long, 0o700); err != nil {
-		t.Fatal(err)
+	s := listen(t, Options{})
+	c := open(t)
+	if st, err := c.Status(ctx0); err != nil || st.State != hook.StateStarting {
+		t.Errorf("status %+v, %v", st, err)
 	}
-	t.Run("of two", func(t *testing.T) { // nothing is made: the second is the user's own
-		t.Setenv("PYPLUG_RUN_DIR", "")
-		t.Setenv("XDG_RUNTIME_DIR", long)
-		for name, want := range map[string]int{"p": 2, strings.Repeat("n", 30): 1} {
-			all, err := places(name)
-			if err != nil || len(all) != want || want == 1 && all[0].dir == filepath.Join(long, "pyplug") {
-				t.Errorf("%s: %+v, %v, want %d", name, all, err, want)
+	short, done := context.WithTimeout(ctx0, 20*time.Millisecond)
+	defer done()
+	if _, err := c.Call(short, hook.Call{Hook: "echo"}); kindOf(t, err) != hook.Timeout {
+		t.Errorf("got %v, want that it took too long", err)
+	}
+	var work sync.WaitGroup
+	for range 50 {
+		work.Go(func() {
+			if r, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: hook.Args{JSON: []byte(`[1]`)}}); err != nil || string(r.Value) != "[1]" {
+				t.Errorf("got %s, %v", r.Value, err)
 			}
-		}
-	})
-	var tooLong *LongPathError
-	name := strings.Repeat("n", 100)
-	path := filepath.Join(base, "pyplug", name) + ".sock"
-	_, err := Listen(Identity{Name: name}, Options{})
-	want := fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, want at most 103", path, len(path))
-	if !errors.As(err, &tooLong) || kindOf(t, err) != hook.Usage || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
+		})
 	}
-	for _, name := range []string{"", "A", "../x", "a/b", "-a"} {
-		if _, err := Listen(Identity{Name: name}, Options{}); kindOf(t, err) != hook.Usage {
-			t.Errorf("%q: got %v, want that it is no name", name, err)
-		}
-	}
-}
-
-// stuck is a client that does not keep to the protocol, or does not read.
-func stuck(t *testing.T, frames ...[]byte) net.Conn {
-	t.Helper()
-	c, err := net.Dial("unix", filepath.Join(os.Getenv("PYPLUG_RUN_DIR"), "p.sock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	if _, err := c.Write(slices.Concat(frames...)); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func hail() []byte { return wire.Append(nil, wire.Hail, 0, []byte(wire.Build())) }
-
-// readAll are the frames that come until the connection is over, which it has to be
-// soon.
-func readAll(t *testing.T, c net.Conn) (frames []wire.Frame) {
-	t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(runnertest.WaitTimeout))
-	r := wire.NewSideReader(c, 0, wire.FromDaemon)
-	for {
-		f, err := r.Next()
-		var late net.Error
-		if errors.As(err, &late) && late.Timeout() {
-			t.Fatalf("the connection is still open, after %v", frames)
-		}
-		if err != nil {
-			return frames
-		}
-		frames = append(frames, f)
-	}
-}
-
-// A client that does not keep to the protocol is dropped, and no other minds.
-func TestWrongFrames(t *testing.T) {
-	nothingLeft(t)
-	start(t, newFake(), Options{})
-	good := open(t)
-	ask := func(n uint32, hook string) []byte {
-		b, _ := wire.AppendAsk(nil, n, hook, nil)
-		return b
-	}
-	for name, frames := range map[string][][]byte{
-		"no greeting":     {ask(1, "echo")},
-		"two greetings":   {hail(), hail()},
-		"text":            {[]byte("GET / HTTP/1.1\r\n\r\n")},
-		"a worker's":      {hail(), wire.Append(nil, wire.Load, 0)},
-		"number 0":        {hail(), ask(0, "echo")},
-		"a number twice":  {hail(), ask(1, "block"), ask(1, "block")},
-		"no words":        {hail(), wire.Append(nil, wire.Ask, 1, []byte("echo"))},
-		"no JSON":         {hail(), wire.Append(nil, wire.Call, 1, []byte("{"))},
-		"no number":       {hail(), ask(1, "block"), wire.Append(nil, wire.Credit, 1, []byte("ab"))},
-		"input unasked":   {hail(), ask(1, "block"), wire.Append(nil, wire.Item, 1, []byte("1"))},
-		"too much input":  {hail(), wire.Append(nil, wire.Call, 1, []byte(`{"hook":"block","input":true}`)), wire.Append(nil, wire.Item, 1, make([]byte, 200_000)), wire.Append(nil, wire.Item, 1, make([]byte, 200_000))},
-		"impossible long": {hail(), []byte("\xff\xff\xff\xffC\x01\x00\x00\x00")},
-	} {
-		for _, f := range readAll(t, stuck(t, frames...)) {
-			if f.Type == wire.Result {
-				t.Errorf("%s: got a result", name)
-			}
-		}
-	}
-	if _, err := good.Status(context.Background()); err != nil {
+	ctx, cancel := context.WithCancel(ctx0)
+	over := make(chan error, 1)
+	go func() { over <- s.Serve(ctx, newFake()) }()
+	work.Wait()
+	cancel()
+	if err := <-over; err != nil {
 		t.Error(err)
 	}
 }
 
-func TestOtherVersion(t *testing.T) {
+// The error of a start reaches everybody who waits for it.
+func TestStartFails(t *testing.T) {
 	dir := nothingLeft(t)
-	d := start(t, newFake(), Options{})
-	ask, _ := wire.AppendAsk(nil, 1, "echo", nil)
-	got := readAll(t, stuck(t, wire.Append(nil, wire.Hail, 0, []byte("other")), ask))
-	if len(got) != 1 || got[0].Type != wire.Other || string(got[0].Body) != "1.0" {
-		t.Errorf("got %v, want the version", got)
+	s := listen(t, Options{})
+	c := open(t)
+	done := make(chan error, 2)
+	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "echo"}); done <- err }()
+	go func() { done <- c.Restart(ctx0, "") }()
+	awaitCalls(t, s, 2)
+	s.Fail(&hook.Error{Kind: hook.Start, Hints: []string{"install it"}, Python: &hook.Raised{Type: "ImportError", Message: "no numpy"}})
+	for range 2 {
+		if err := <-done; kindOf(t, err) != hook.Start || err.Error() != "ImportError: no numpy" || hook.AsError(err).Hints[0] != "install it" {
+			t.Errorf("got %v", err)
+		}
 	}
-	c, err := Look(context.Background(), "p")
-	if err != nil {
-		t.Fatal(err)
+	if got := files(t, dir); len(got) != 0 {
+		t.Errorf("left %v", got)
 	}
-	defer c.Close()
-	if _, err := c.Status(context.Background()); err != nil {
-		t.Errorf("status of another version: %v", err)
+}
+
+// A stop ends a start, too.
+func TestStopStarting(t *testing.T) {
+	nothingLeft(t)
+	s := listen(t, Options{})
+	ctx, cancel := s.Starting(ctx0)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { _, err := Stop(ctx0, "p"); stopped <- err }()
+	<-ctx.Done()
+	if !Is(context.Cause(ctx), Stopping) {
+		t.Errorf("ended by %v", context.Cause(ctx))
 	}
-	var other *VersionError
-	if _, err := c.Call(context.Background(), hook.Call{Hook: "echo"}); !errors.As(err, &other) || other.Daemon != "1.0" {
-		t.Errorf("call: %v", err)
-	} else if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Hook != "" || e.Begun {
-		t.Errorf("call: %+v, want no hook, which was not called", e)
-	}
-	p := place{dir, "p", filepath.Join(dir, "p.sock")}
-	id := d.Identity()
-	id.Build = "another"
-	if err := p.writeState(id); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(context.Background(), "p"); !errors.As(err, &other) || kindOf(t, err) != hook.Unavailable {
-		t.Errorf("open: %v", err)
-	}
-	again, err := Look(context.Background(), "p")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	if err := again.Stop(context.Background()); err != nil {
+	s.Fail(hook.Ended(ctx, "", "no start", time.Now(), false))
+	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
 }
 
-// Builds that have the same version are told apart by when they were made.
-func TestVersionError(t *testing.T) {
-	size, at := int64(0), int64(0)
-	if n, err := fmt.Sscanf(wire.Build(), "devel %d %d", &size, &at); n != 2 {
-		t.Fatal(wire.Build(), err)
+// A stop drains, rejects new calls, answers status meanwhile, and returns when the name
+// is free.
+func TestStop(t *testing.T) {
+	dir := nothingLeft(t)
+	f := newFake()
+	f.drain = time.Minute
+	release := make(chan struct{})
+	f.hooks["slow"] = func(context.Context, hook.Call) (hook.Result, error) {
+		<-release
+		return value("done"), nil
 	}
-	ours := time.Unix(0, at)
-	before := fmt.Sprintf("devel 1 %d", ours.Add(-time.Hour).UnixNano())
-	for build, want := range map[string]string{
-		"": "p was started by another pyplug, devel", "v1.2": "p was started by another pyplug, devel", "devel 1 x": "p was started by another pyplug, devel",
-		fmt.Sprintf("devel 1 %d", at): "p was started by another pyplug, devel of another build",
-		before: "p was started by another pyplug, devel built " + ours.Add(-time.Hour).Format(time.DateTime) +
-			", and this one was built " + ours.Format(time.DateTime),
-	} {
-		if got := (&VersionError{Name: "p", Daemon: "devel", Build: build}).Error(); got != want {
-			t.Errorf("%q: %s, want %s", build, got, want)
-		}
+	d := start(t, f, Options{})
+	c := open(t)
+	result, stopped := make(chan error, 1), make(chan error, 1)
+	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "slow"}); result <- err }()
+	awaitCalls(t, d.Server, 1)
+	go func() { _, err := Stop(ctx0, "p"); stopped <- err }()
+	runnertest.Until(t, "it is stopping", func() bool { return isEnding(d.Server) })
+	_, err := c.Call(ctx0, hook.Call{Hook: "echo"})
+	if e := hook.AsError(err); !Is(err, Stopping) || e.Kind != hook.Unavailable || e.Begun || err.Error() != "p is being stopped" {
+		t.Errorf("a call that came too late: %v", err)
 	}
-	if e := (Identity{Name: "p", PID: 1, Build: wire.Build()}).Other(); e != nil {
-		t.Errorf("our own is another: %v", e)
+	if _, err := c.Status(ctx0); err != nil {
+		t.Error(err)
 	}
-	if e := (Identity{Name: "p", PID: 1, Build: before, Version: "devel"}).Other(); e == nil || e.Build != before {
-		t.Errorf("another is our own: %v", e)
+	close(release)
+	if err := <-result; err != nil {
+		t.Errorf("the running call: %v", err)
 	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if got := files(t, dir); len(got) != 0 {
+		t.Errorf("left %v", got)
+	}
+	<-d.over
 }
 
-// A client that reads nothing keeps its own call alone.
-func TestSlowReader(t *testing.T) {
+// A stop that is interrupted kills the plugin.
+func TestStopNow(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
-	sent := make(chan int, 1)
-	f.hooks["stream"] = func(_ context.Context, c hook.Call) (hook.Result, error) {
-		n := 0
-		for {
-			if err := c.Emit(hook.Item{Value: make([]byte, 1000)}); err != nil {
-				sent <- n
-				return hook.Result{}, &hook.Error{Kind: hook.Canceled, Begun: true, Err: err}
-			}
-			n++
+	f.drain = time.Hour
+	d := start(t, f, Options{})
+	result, stopped := make(chan error, 1), make(chan error, 1)
+	go func() { _, err := open(t).Call(ctx0, hook.Call{Hook: "block"}); result <- err }()
+	awaitCalls(t, d.Server, 1)
+	ctx, cancel := context.WithCancel(ctx0)
+	go func() { _, err := Stop(ctx, "p"); stopped <- err }()
+	runnertest.Until(t, "it is stopping", func() bool { return isEnding(d.Server) })
+	cancel()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if err := <-result; kindOf(t, err) != hook.Canceled || err.Error() != errStopped.Error() {
+		t.Errorf("the running call: %v", err)
+	}
+	<-d.over
+}
+
+// A daemon that nobody calls ends, even if somebody looks at it all the time.
+func TestIdle(t *testing.T) {
+	nothingLeft(t)
+	const idle = 100 * time.Millisecond
+	d := start(t, newFake(), Options{IdleExit: idle})
+	c := open(t)
+	ctx, cancel := context.WithTimeout(ctx0, 3*idle)
+	defer cancel()
+	if _, err := c.Call(ctx, hook.Call{Hook: "block"}); kindOf(t, err) != hook.Timeout {
+		t.Errorf("a call that takes longer: %v", err)
+	}
+	runnertest.Until(t, "it ends", func() bool { _, err := c.Status(ctx0); return err != nil })
+	<-d.over
+}
+
+// Any client of HTTP gets the envelope and the status that docs/http.md promise.
+func TestStatusCodes(t *testing.T) {
+	nothingLeft(t)
+	f := newFake()
+	for _, kind := range hook.Kinds() {
+		f.hooks[kind.String()] = func(context.Context, hook.Call) (hook.Result, error) {
+			return hook.Result{}, &hook.Error{Kind: kind, Err: errors.New("x")}
 		}
 	}
-	start(t, f, Options{})
-	ask, _ := wire.AppendAsk(nil, 1, "stream", nil)
-	slow := stuck(t, hail(), ask)
-	c := open(t)
-	for range 100 {
-		if _, err := c.Call(context.Background(), hook.Call{Hook: "echo", Args: hook.Args{JSON: []byte("[]")}}); err != nil {
+	d := start(t, f, Options{})
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return net.Dial("unix", d.Identity().Socket)
+	}}}
+	for _, c := range []struct {
+		method, path, body string
+		api                string
+		status             int
+	}{
+		{"POST", "/hooks/hook", "", "", 422}, {"POST", "/hooks/request", "[]", "1", 400}, {"POST", "/hooks/nosuch", "", "", 404},
+		{"POST", "/hooks/timeout", "", "", 504}, {"POST", "/hooks/crash", "", "", 502}, {"POST", "/hooks/unavailable", "", "", 503},
+		{"POST", "/hooks/canceled", "", "", 499}, {"POST", "/hooks/internal", "", "", 500}, {"POST", "/hooks/echo", "{", "", 400},
+		{"POST", "/hooks/echo?timeout=soon", "[]", "", 400}, {"POST", "/hooks/block?timeout=0.01", "", "", 504},
+		{"GET", "/nosuch", "", "", 404}, {"PUT", "/status", "", "", 405}, {"POST", "/hooks/echo", "[]", "2", 503},
+		{"POST", "/hooks/echo", "[1]", "", 200}, {"GET", "/status", "", "1", 200}, {"GET", "/health", "", "", 200}, {"GET", "/hooks", "", "", 200},
+	} {
+		req, err := http.NewRequest(c.method, "http://p"+c.path, strings.NewReader(c.body))
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	_ = slow.Close()
-	if n := <-sent; n > wire.Window/1000+1 {
-		t.Errorf("%d items were sent to who reads none", n)
+		if c.api != "" {
+			req.Header.Set("Pyplug-Api", c.api)
+		}
+		r, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		var answer errorBody
+		_ = json.Unmarshal(body, &answer)
+		if r.StatusCode != c.status || r.Header.Get("Pyplug-Api") != "1" || (answer.Error == nil) != (c.status == 200) || !json.Valid(body) {
+			t.Errorf("%s %s %s: %d, want %d: %s", c.method, c.path, c.body, r.StatusCode, c.status, body)
+		}
 	}
 }
 
-// The death of a client ends its calls alone.
-func TestClientDies(t *testing.T) {
-	nothingLeft(t)
-	f := newFake()
-	why := make(chan error, 1)
-	began := make(chan struct{})
-	f.hooks["wait"] = func(ctx context.Context, c hook.Call) (hook.Result, error) {
-		close(began)
-		<-ctx.Done()
-		why <- context.Cause(ctx)
-		return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", testBegan, true)
+// What comes instead of HTTP, or breaks off, does no harm.
+func FuzzRequest(f *testing.F) {
+	runDir(f)
+	d := start(f, newFake(), Options{})
+	c := open(f)
+	for _, text := range []string{
+		"GET / HTTP/1.1\r\n\r\n", "POST /hooks/echo HTTP/1.1\r\nHost: p\r\nContent-Length: 5\r\n\r\n[1",
+		"POST /hooks/echo HTTP/1.1\r\nHost: p\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{\"a\r\n",
+		"POST /hooks/echo HTTP/1.1\r\nHost: p\r\nContent-Type: application/vnd.pyplug.words+json\r\nContent-Length: 30\r\n\r\n{\"words\":[{\"typed\":\"a@=b\"}]}  ",
+		"V\x00\x00\x00\x01 frames of before",
+	} {
+		f.Add([]byte(text))
 	}
-	start(t, f, Options{})
-	ask, _ := wire.AppendAsk(nil, 1, "wait", nil)
-	dead := stuck(t, hail(), ask)
-	<-began
-	_ = dead.Close()
-	if err := <-why; !errors.Is(err, errGone) {
-		t.Errorf("the call was ended by %v", err)
-	}
-	if _, err := open(t).Status(context.Background()); err != nil {
-		t.Error(err)
-	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if strings.Contains(string(raw), "/stop") {
+			t.Skip()
+		}
+		conn, err := net.Dial("unix", d.Identity().Socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+		_, _ = conn.Write(raw) // the daemon may have closed it
+		_ = conn.Close()
+		if _, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: hook.Args{JSON: []byte("[]")}}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -2,59 +2,50 @@ package daemon
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"sync"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// starterPipe is the descriptor of the pipe on which a daemon that [Spawn] starts
-// tells how the start goes.
+// starterPipe is the descriptor of the pipe on which a daemon that [Spawn] started
+// reports.
 const starterPipe = 3
 
-// Starter is who waits for a daemon to be ready: the process that started it. A nil
-// Starter is nobody; all its methods do nothing then. It is safe for concurrent
-// use, and of no use once it was told that the start succeeded or failed.
+// Starter is the process that started this daemon and waits for it. A nil Starter is
+// nobody: its methods do nothing. It is safe for concurrent use.
 type Starter struct {
 	mu   sync.Mutex
 	pipe *os.File
 }
 
-// progress is one line of what a starter is told. One field is set.
+// progress is one line on the pipe. One field is set.
 type progress struct {
-	Note   string     `json:"note,omitempty"`
-	Ready  *Identity  `json:"ready,omitempty"`
-	Failed *hook.Told `json:"failed,omitempty"`
-	// Taken tells that somebody else has the name.
-	Taken bool `json:"taken,omitempty"`
+	Note   string      `json:"note,omitempty"`
+	Ready  *Identity   `json:"ready,omitempty"`
+	Failed *hook.Error `json:"failed,omitempty"`
 }
 
-// OpenStarter is who waits for this process, which was started by [Spawn]; nil when
-// the descriptor that Spawn hands over is none, and so nobody waits. It is called
-// once, before descriptors are opened.
+// OpenStarter returns the process that started this one by [Spawn], or nil if the
+// descriptor of the pipe is no pipe. It is called once, before descriptors are opened.
 func OpenStarter() *Starter {
-	if !takePipe(starterPipe) {
+	if !inheritedPipe(starterPipe) {
 		return nil
 	}
 	return &Starter{pipe: os.NewFile(starterPipe, "starter")}
 }
 
-// Note tells something that the user should know, such as a warning.
+// Note reports something that the user should know, such as a warning.
 func (s *Starter) Note(text string) { s.send(progress{Note: text}, false) }
 
-// Fail tells why there is no daemon: of a [*TakenError], Spawn then waits for who
-// has the name. Hints and context are as in [Options].
-func (s *Starter) Fail(err error, hints, context func(error) []string) {
-	var taken *TakenError
-	told := tellWith(err, hints, context)
-	s.send(progress{Failed: &told, Taken: errors.As(err, &taken)}, true)
-}
+// Fail reports why there is no daemon. If the reason is [Taken] or [AlreadyRuns],
+// Spawn waits for the process that has the name.
+func (s *Starter) Fail(e *hook.Error) { s.failed(complete(e, "")) }
 
-func (s *Starter) failed(told hook.Told) { s.send(progress{Failed: &told}, true) }
-func (s *Starter) ready(id Identity)     { s.send(progress{Ready: &id}, true) }
+func (s *Starter) failed(e *hook.Error) { s.send(progress{Failed: e}, true) }
+func (s *Starter) ready(id Identity)    { s.send(progress{Ready: &id}, true) }
 
-// send writes one line. A starter that is gone is told nothing.
+// send writes one line. It ignores that the starter is gone.
 func (s *Starter) send(p progress, last bool) {
 	if s == nil {
 		return

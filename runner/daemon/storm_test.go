@@ -34,11 +34,8 @@ func TestStorm(t *testing.T) {
 	if ctx.Err() != nil {
 		t.Fatal("it takes too long")
 	}
-	if c, err := Look(ctx, "p"); err == nil {
-		if err := c.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-		c.Close()
+	if _, err := Stop(ctx, "p"); err != nil {
+		t.Error(err)
 	}
 	if _, err := List(ctx); err != nil { // removes what the killed left
 		t.Error(err)
@@ -71,10 +68,10 @@ func gust(ctx context.Context, t *testing.T, r *rand.Rand) {
 	if err != nil {
 		return
 	}
-	defer c.Close()
 	switch what {
 	case 4:
-		blamed(t, "stop", c.Stop(ctx))
+		_, err := Stop(ctx, "p")
+		blamed(t, "stop", err)
 	case 5:
 		if id := c.Identity(); id.PID > 1 && processMark(id.PID) == id.Mark {
 			_ = syscall.Kill(id.PID, syscall.SIGKILL)

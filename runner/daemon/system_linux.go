@@ -12,19 +12,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processMark is the system's word for when a process was started: field 22 of
-// its stat, in ticks since the boot. It is "" for one that is not there.
-func processMark(pid int) string {
+// processStat returns the fields of a process's stat from field 3 (its state) on;
+// nil if there is no such process.
+func processStat(pid int) []string {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return ""
+		return nil
 	}
-	// The name, field 2, is in brackets and may hold anything.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 20 {
-		return ""
+	// The name, field 2, is in brackets and may contain anything.
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+}
+
+// processMark is the system's word for when a process started: field 22 of its stat,
+// in ticks since the boot. It is "" if there is no such process.
+func processMark(pid int) string {
+	if fields := processStat(pid); len(fields) >= 20 {
+		return fields[19]
 	}
-	return fields[19]
+	return ""
+}
+
+// suspended reports whether a process was stopped by a signal.
+func suspended(pid int) bool {
+	fields := processStat(pid)
+	return len(fields) > 0 && (fields[0] == "T" || fields[0] == "t")
 }
 
 // bootMark is the system's word for this boot.
@@ -41,7 +52,7 @@ func peerUID(c *net.UnixConn) (uid int, err error) {
 	err = control(c, func(fd int) error {
 		cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 		if err != nil {
-			return fmt.Errorf("who connects: %w", err)
+			return fmt.Errorf("the peer's user: %w", err)
 		}
 		uid = int(cred.Uid)
 		return nil
@@ -49,9 +60,9 @@ func peerUID(c *net.UnixConn) (uid int, err error) {
 	return uid, err
 }
 
-// concealDescriptors keeps what we have inherited from those that we start.
+// concealDescriptors keeps inherited descriptors from the processes we start.
 func concealDescriptors() {
-	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // an old kernel leaves it
+	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // an old kernel cannot
 }
 
 func duplicate(from *os.File, to int) error {

@@ -10,13 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/runnertest"
-	"github.com/pyplug/pyplug/runner/wire"
 )
 
 // A connection of another user is refused, also where the files would let it in.
@@ -46,7 +41,7 @@ func TestStranger(t *testing.T) {
 			if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: d.Identity().Socket}); err != nil {
 				return err
 			}
-			_, _ = syscall.Write(fd, append(hail(), wire.Append(nil, wire.Message, 1, []byte(`{"do":"stop"}`))...))
+			_, _ = syscall.Write(fd, []byte("POST /stop HTTP/1.1\r\nHost: p\r\n\r\n"))
 			if n, err := syscall.Read(fd, make([]byte, 1)); n > 0 {
 				return fmt.Errorf("it was answered: %v", err)
 			}
@@ -62,47 +57,8 @@ func TestStranger(t *testing.T) {
 	if _, err := open(t).Status(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if got := logText(t); !strings.Contains(got, "refused a connection: it is of user 12345") {
+	if got := logText(t); !strings.Contains(got, "rejected a connection: it is of user 12345") {
 		t.Errorf("the log is %q", got)
-	}
-}
-
-// A daemon whose socket is removed has another one before who calls it gives up, and
-// nobody has to come for that; where its directory is removed, it ends.
-func TestSocketRemoved(t *testing.T) {
-	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
-	if err != nil {
-		t.Skip("the user has no inotify instance left:", err)
-	}
-	_ = unix.Close(fd)
-	dir := nothingLeft(t)
-	d := start(t, newFake(), Options{})
-	again := filepath.Join(dir, "p.sock")
-	for _, remove := range []func(string) error{os.Remove, func(path string) error { return os.Rename(path, path+".away") }, os.Remove} {
-		if err := remove(again); err != nil {
-			t.Fatal(err)
-		}
-		if took := runnertest.Until(t, "it is there again", runnertest.Exists(again)); took >= guardEvery/2 {
-			t.Errorf("it took %s", took)
-		}
-		open(t)
-	}
-	if err := os.Remove(again); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := open(t).Status(context.Background()); err != nil {
-		t.Errorf("while it is not there: %v", err)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	<-d.over
-	if took := time.Since(began); took >= guardEvery/2 {
-		t.Errorf("it ended after %s", took)
-	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("the directory is there again")
 	}
 }
 
@@ -114,7 +70,7 @@ func logText(t *testing.T) string {
 // Where the disk is full, a start fails, says so and leaves nothing.
 func TestDiskFull(t *testing.T) {
 	dir := nothingLeft(t)
-	if err := wire.MakeDir(dir); err != nil {
+	if err := makeDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8k,mode=700"); err != nil {

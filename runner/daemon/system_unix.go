@@ -25,7 +25,7 @@ func control(c *net.UnixConn, do func(fd int) error) error {
 	return done
 }
 
-// checkPeer refuses a connection of another user.
+// checkPeer rejects a connection of another user.
 func checkPeer(c *net.UnixConn) error {
 	uid, err := peerUID(c)
 	if err != nil {
@@ -37,9 +37,9 @@ func checkPeer(c *net.UnixConn) error {
 	return nil
 }
 
-// kill kills the process that an identity names, and no other which has its number
-// since. One that is gone is no error.
-func (id Identity) kill() error {
+// signal sends a signal to the process that an identity names, and to no other
+// process that has got its number since. A process that is gone is no error.
+func (id Identity) signal(s syscall.Signal) error {
 	if id.PID <= 1 || id.PID == os.Getpid() || id.Mark == "" || id.Boot != bootMark() {
 		return errors.New("it is not known to be another process of this boot")
 	}
@@ -51,13 +51,13 @@ func (id Identity) kill() error {
 	if processMark(id.PID) != id.Mark {
 		return nil
 	}
-	if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := p.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	return nil
 }
 
-// redirect has standard output and error go to a file.
+// redirect makes a file our standard output and standard error.
 func redirect(f *os.File) error {
 	for fd := 1; fd <= 2; fd++ {
 		if err := duplicate(f, fd); err != nil {
@@ -67,10 +67,10 @@ func redirect(f *os.File) error {
 	return nil
 }
 
-// detached is a process in a session of its own.
+// detached starts a process in a session of its own.
 func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// signalOf names the signal that ended a process; empty: none did.
+// signalOf names the signal that ended a process; "" if none did.
 func signalOf(s *os.ProcessState) string {
 	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return unix.SignalName(status.Signal())
@@ -81,9 +81,9 @@ func signalOf(s *os.ProcessState) string {
 // terminate asks a process to end.
 func terminate(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }
 
-// takePipe tells whether a descriptor is a pipe, and keeps it from the processes
-// that we start.
-func takePipe(fd int) bool {
+// inheritedPipe reports whether a descriptor is a pipe, and keeps it from the
+// processes we start.
+func inheritedPipe(fd int) bool {
 	var stat syscall.Stat_t
 	if syscall.Fstat(fd, &stat) != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
 		return false

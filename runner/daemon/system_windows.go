@@ -6,15 +6,16 @@ import (
 	"syscall"
 )
 
-// A name cannot be taken here, so that none of this is reached.
+// No name can be acquired here, so nothing calls these.
 
-func processMark(int) string           { return "" }
-func bootMark() string                 { return "" }
-func checkPeer(*net.UnixConn) error    { return errWindows }
-func (id Identity) kill() error        { return errWindows }
-func redirect(*os.File) error          { return errWindows }
-func concealDescriptors()              {}
-func signalOf(*os.ProcessState) string { return "" }
-func detached() *syscall.SysProcAttr   { return nil }
-func terminate(p *os.Process)          { _ = p.Kill() }
-func takePipe(int) bool                { return false }
+func processMark(int) string                    { return "" }
+func suspended(int) bool                        { return false }
+func bootMark() string                          { return "" }
+func checkPeer(*net.UnixConn) error             { return errWindows }
+func (id Identity) signal(syscall.Signal) error { return errWindows }
+func redirect(*os.File) error                   { return errWindows }
+func concealDescriptors()                       {}
+func signalOf(*os.ProcessState) string          { return "" }
+func detached() *syscall.SysProcAttr            { return nil }
+func terminate(p *os.Process)                   { _ = p.Kill() }
+func inheritedPipe(int) bool                    { return false }

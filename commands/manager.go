@@ -1,0 +1,81 @@
+package commands
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// The variables by which a service manager such as systemd speaks to pyplug. The
+// plugin does not get them: it would speak for pyplug.
+const (
+	notifyVariable   = "NOTIFY_SOCKET" // where readiness is reported
+	watchdogVariable = "WATCHDOG_USEC" // how often pyplug must report that it is healthy
+	watchdogPID      = "WATCHDOG_PID"  // the process that must; pyplug if it is not set
+)
+
+// withoutManager is an environment without the service manager's variables.
+func withoutManager(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return name == notifyVariable || name == watchdogVariable || name == watchdogPID
+	})
+}
+
+func (s *service) notify(state string) {
+	if err := daemon.Notify(os.Getenv(notifyVariable), state); err != nil {
+		s.f.streams.Warn(notifyVariable + ": " + err.Error())
+	}
+}
+
+// watchdog reports to the service manager, at half the interval that it set, that the
+// plugin is healthy.
+func (s *service) watchdog(ctx context.Context, k *runner.Pool) {
+	interval, err := strconv.ParseInt(os.Getenv(watchdogVariable), 10, 64)
+	if pid := os.Getenv(watchdogPID); err != nil || interval <= 1 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		return
+	}
+	tick := time.NewTicker(time.Duration(interval) * time.Microsecond / 2)
+	defer tick.Stop()
+	for {
+		if state := status(k).State; state == hook.StateReady || state == hook.StateStarting {
+			s.notify("WATCHDOG=1")
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// hangup restarts the workers on SIGHUP if a service manager or nobody's terminal
+// sent it, and reports whether it did.
+func (s *service) hangup(ctx context.Context, k *runner.Pool) bool {
+	if os.Getenv(notifyVariable) == "" && hasTerminal() {
+		return false
+	}
+	go func() { // ends with the restart, or with ctx
+		if err := (served{k, s}).Restart(ctx, "restarted by SIGHUP"); err != nil && ctx.Err() == nil {
+			s.say("SIGHUP: " + err.Error())
+		}
+	}()
+	return true
+}
+
+// hasTerminal reports whether this process has a controlling terminal.
+func hasTerminal() bool {
+	f, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	_ = f.Close()
+	return true
+}
