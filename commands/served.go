@@ -48,8 +48,14 @@ func (v served) Restart(ctx context.Context, reason string) error {
 	return nil
 }
 
+// stopDrain is how long running calls have when the plugin is stopped.
+const stopDrain = 5 * time.Second
+
 // Close drains and stops the plugin, and writes its end into the log.
 func (v served) Close(ctx context.Context) error {
+	drain, cancel := context.WithTimeout(ctx, stopDrain)
+	_ = v.Pool.Drain(drain) // calls that still run fail
+	cancel()
 	err := v.Pool.Close(ctx)
 	v.s.unclean = err != nil || ctx.Err() != nil
 	v.s.f.telling.flush()
