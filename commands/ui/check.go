@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,6 +89,17 @@ func (c CheckResult) counts() []string {
 		}
 	}
 	return counts
+}
+
+// findingsOf are a stage's findings, the worst first. If the stage is worse than all
+// of them, its message is one more.
+func findingsOf(st hook.Stage) []hook.Finding {
+	findings := slices.Clone(st.Findings)
+	if worst := st.Worst(); st.Verdict > hook.Skipped && (worst == nil || worst.Verdict < st.Verdict) {
+		findings = append(findings, hook.Finding{Verdict: st.Verdict, Message: st.Message})
+	}
+	slices.SortStableFunc(findings, func(a, b hook.Finding) int { return int(b.Verdict) - int(a.Verdict) })
+	return findings
 }
 
 // CheckPrinter prints checks on standard output for people, one after another. Make

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -43,10 +44,10 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 	own := ownFinding(st)
 	var tail []string
 	if own >= 0 {
-		tail = append(tail, idTail(st.Findings[own])...)
+		tail = idTail(st.Findings[own])
 	}
 	if st.Took >= time.Millisecond {
-		tail = append(tail, span(st.Took))
+		tail = append(tail, "  "+span(st.Took))
 	}
 	var b strings.Builder
 	p.labelled(&b, label, messageColumn, st.Message, tail)
@@ -77,20 +78,21 @@ func ownFinding(st hook.Stage) int {
 	return own
 }
 
+// idTail is a finding's name, if it has one, as it stands behind the message.
 func idTail(f hook.Finding) []string {
 	if f.ID == "" {
 		return nil
 	}
-	return []string{"[" + f.ID + "]"}
+	return []string{"  [" + f.ID + "]"}
 }
 
 // details adds what a finding knows besides its message, then the fixes.
 func (p *CheckPrinter) details(b *strings.Builder, f hook.Finding, column int) {
-	const inPage = 2 // what a page indents by itself
-	details := newPage(p.s.out(), p.s.cwd(), column-inPage)
+	const inside = 2 // what errorLines indent by themselves
+	details := newErrorLines(p.s.out(), p.s.cwd(), column-inside)
 	details.finding(f, p.Shown && f.Printed)
 	for _, line := range details.lines {
-		b.WriteString(strings.TrimRight(strings.Repeat(" ", column-inPage)+line, " ") + "\n")
+		b.WriteString(strings.TrimRight(strings.Repeat(" ", column-inside)+line, " ") + "\n")
 	}
 	for _, fix := range f.Fix {
 		label := strings.Repeat(" ", column) + "fix: "
@@ -98,48 +100,39 @@ func (p *CheckPrinter) details(b *strings.Builder, f hook.Finding, column int) {
 	}
 }
 
-// labelled adds a text behind a label, and after it the parts of its tail. The label
+// labelled adds a text behind a label, and after it the pieces of its tail. The label
 // takes that many cells, and so does the indentation of all other lines. On a terminal
 // that is wide enough it breaks lines between words.
 func (p *CheckPrinter) labelled(b *strings.Builder, label string, cells int, text string, tail []string) {
 	out, indent := p.s.out(), strings.Repeat(" ", cells)
 	room := out.columns()
-	wraps := room >= cells+leastWrap
+	if room < cells+leastWrap {
+		room = math.MaxInt
+	}
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	for i, line := range lines {
-		line = out.escape(strings.TrimSuffix(line, "\r"), i > 0)
-		lines[i] = indent + line
-		if wraps {
-			lines[i] = wrap(line, " ", indent, indent, room)
+		pieces := strings.SplitAfter(out.escape(strings.TrimSuffix(line, "\r"), i > 0), " ")
+		if i == len(lines)-1 {
+			pieces = append(pieces, tail...)
 		}
-	}
-	whole := strings.Join(lines, "\n")
-	for _, part := range tail {
-		last := whole[strings.LastIndexByte(whole, '\n')+1:]
-		switch {
-		case last == indent:
-			whole += part
-		case !wraps || textCells(last)+2+textCells(part) <= room:
-			whole += "  " + part
-		default:
-			whole += "\n" + indent + part
+		line = wrap(pieces, indent, indent, room)
+		if i == 0 {
+			line = strings.TrimRight(label+strings.TrimPrefix(line, indent), " ")
 		}
-	}
-	for line := range strings.SplitSeq(label+strings.TrimPrefix(whole, indent), "\n") {
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
+		b.WriteString(line + "\n")
 	}
 }
 
 // finding adds what a finding knows and its message does not say: its place, and its
 // error as a failure shows it.
-func (p *page) finding(f hook.Finding, shown bool) {
+func (l *errorLines) finding(f hook.Finding, shown bool) {
 	if f.File != "" && !inFrames(f) {
-		where := relative(p.cwd, f.File)
+		where := relative(l.cwd, f.File)
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)
 		}
 		if !strings.Contains(f.Message, where) {
-			p.add(0, where)
+			l.add(0, where)
 		}
 	}
 	if f.Err == nil {
@@ -147,10 +140,10 @@ func (p *page) finding(f hook.Finding, shown bool) {
 	}
 	headline := f.Message
 	if cause := f.Err.Err; cause != nil && !strings.Contains(headline, cause.Error()) {
-		p.add(0, cause.Error())
+		l.add(0, cause.Error())
 		headline += "\n" + cause.Error()
 	}
-	p.cause(f.Err, headline, shown)
+	l.cause(f.Err, headline, shown)
 }
 
 // inFrames reports whether the finding's error names its place.

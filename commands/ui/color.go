@@ -27,21 +27,14 @@ var colorAttributes = map[Color]color.Attribute{
 // of these decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set,
 // TERM=dumb, each stream being a terminal.
 func (s *Streams) SetColor(mode string) error {
-	switch mode {
-	case "auto", "always", "never":
-		s.colorBy(mode)
-		return nil
-	}
-	return fmt.Errorf("color is %q, want auto, always or never", mode)
-}
-
-func (s *Streams) colorBy(mode string) {
 	set := func(name string) bool { v := s.Getenv(name); return v != "" && v != "0" }
 	switch {
 	case mode == "always":
 		s.outColor, s.errColor = true, true
 	case mode == "never":
 		s.outColor, s.errColor = false, false
+	case mode != "auto":
+		return fmt.Errorf("color is %q, want auto, always or never", mode)
 	case set("FORCE_COLOR"), set("CLICOLOR_FORCE"):
 		s.outColor, s.errColor = true, true
 	case s.Getenv("NO_COLOR") != "", s.Getenv("TERM") == "dumb":
@@ -49,6 +42,7 @@ func (s *Streams) colorBy(mode string) {
 	default:
 		s.outColor, s.errColor = s.OutTTY, s.ErrTTY
 	}
+	return nil
 }
 
 // PaintOut colours text for standard output, where that is coloured.

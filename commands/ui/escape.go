@@ -89,6 +89,9 @@ func (e escaping) text(text, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
+// forFile escapes a text of several lines for a file.
+func forFile(text string) string { return visible.text(text, "") }
+
 // guardJSON breaks what CI systems take for a command, without changing what the JSON
 // means. In JSON a number sign occurs only inside a string.
 func guardJSON(text []byte) []byte {

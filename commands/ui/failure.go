@@ -117,19 +117,19 @@ func (e *OutputError) Unwrap() error { return e.Err }
 func (s *Streams) failureText(f Failure) string {
 	headline := f.headline()
 	target := s.err()
-	p := newPage(target, s.cwd(), 0)
-	p.cause(f.Err, headline, f.Shown)
+	l := newErrorLines(target, s.cwd(), 0)
+	l.cause(f.Err, headline, f.Shown)
 	if f.Err.Plugin != "" {
-		p.add(0, "plugin: "+f.Err.Plugin)
+		l.add(0, "plugin: "+f.Err.Plugin)
 	} else {
 		for _, context := range f.Context {
-			p.add(0, context)
+			l.add(0, context)
 		}
 	}
 
 	var b strings.Builder
 	b.WriteString(target.headed(Red, "error", headline))
-	for _, line := range p.lines {
+	for _, line := range l.lines {
 		b.WriteString(line + "\n")
 	}
 	for i, hint := range f.withHints().Hints {
@@ -174,11 +174,8 @@ func (f Failure) LineErrorJSON() json.RawMessage {
 		return text
 	}
 	more := compactJSON(struct {
-		Type      string `json:"type,omitempty"`
+		Type      string `json:"type"`
 		Traceback string `json:"traceback,omitempty"`
 	}{r.Type, Traceback(r)})
-	if string(more) == "{}" {
-		return text
-	}
 	return append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)
 }

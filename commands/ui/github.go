@@ -4,17 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
-
-// annotation is a command that makes GitHub show a message at a line of source.
-type annotation struct {
-	level, file, title, message string
-	line                        int
-}
 
 var annotationLevels = map[hook.Verdict]string{hook.Failure: "error", hook.Warning: "warning", hook.Note: "notice"}
 
@@ -29,55 +24,43 @@ func (s *Streams) Annotate(all []CheckResult) {
 	if s.LogJSON {
 		return
 	}
-	var found []annotation
+	var findings []hook.Finding
 	for _, c := range all {
-		found = append(found, s.annotations(c)...)
+		findings = append(findings, annotated(c)...)
 	}
-	var b strings.Builder
-	for _, level := range []string{"error", "warning", "notice"} {
-		var same []annotation
-		for _, a := range found {
-			if a.level == level {
-				same = append(same, a)
-			}
-		}
+	text := ""
+	for _, verdict := range []hook.Verdict{hook.Failure, hook.Warning, hook.Note} {
+		level := annotationLevels[verdict]
+		same := slices.DeleteFunc(slices.Clone(findings), func(f hook.Finding) bool { return f.Verdict != verdict })
 		if more := len(same) - mostAnnotations; more > 0 {
 			same = same[:mostAnnotations]
-			same[mostAnnotations-1].message += fmt.Sprintf("\n… and %s more in the log", plural(more, level))
+			same[mostAnnotations-1].Message += fmt.Sprintf("\n… and %s more in the log", plural(more, level))
 		}
-		for _, a := range same {
-			b.WriteString(a.command())
+		for _, f := range same {
+			text += s.annotation(level, f)
 		}
 	}
-	if b.Len() > 0 {
-		s.print(b.String())
+	if text != "" {
+		s.print(text)
 	}
 }
 
-// annotations are those of one check.
-func (s *Streams) annotations(c CheckResult) []annotation {
-	var found []annotation
+// annotated are the findings of a check. Each has a name and a file.
+func annotated(c CheckResult) []hook.Finding {
+	var all []hook.Finding
 	for _, st := range c.Stages {
 		for _, f := range findingsOf(st) {
-			level, ok := annotationLevels[f.Verdict]
-			if !ok {
-				continue
-			}
-			message := f.Message
-			for _, fix := range f.Fix {
-				message += "\nfix: " + fix
-			}
-			found = append(found, annotation{
-				level, s.inWorkspace(cmp.Or(f.File, c.Entry, c.Plugin)), "pyplug: " + cmp.Or(f.ID, st.Name), message, f.Line,
-			})
+			f.ID = cmp.Or(f.ID, st.Name)
+			all = append(all, f)
 		}
 	}
 	if c.Err != nil {
-		found = append(found, annotation{
-			"error", s.inWorkspace(cmp.Or(c.Entry, c.Plugin)), "pyplug: the check ended early", c.Err.Error(), 0,
-		})
+		all = append(all, hook.Finding{ID: "the check ended early", Verdict: hook.Failure, Message: c.Err.Error()})
 	}
-	return found
+	for i := range all {
+		all[i].File = cmp.Or(all[i].File, c.Entry, c.Plugin)
+	}
+	return all
 }
 
 // inWorkspace is a path as GitHub wants it: with slashes, and relative to the
@@ -90,21 +73,24 @@ func (s *Streams) inWorkspace(path string) string {
 	return filepath.ToSlash(relative(cmp.Or(s.Getenv("GITHUB_WORKSPACE"), cwd), path))
 }
 
-// command is the line that GitHub reads.
-func (a annotation) command() string {
-	var properties []string
-	property := func(name, value string) {
-		properties = append(properties, name+"="+propertyEscapes.Replace(forFile(value)))
-	}
-	if a.file != "" {
-		property("file", a.file)
-		if a.line > 0 {
-			property("line", strconv.Itoa(a.line))
+// annotation is the line that makes GitHub show a finding at its line of source.
+func (s *Streams) annotation(level string, f hook.Finding) string {
+	place := ""
+	if f.File != "" {
+		place = "file=" + property(s.inWorkspace(f.File)) + ","
+		if f.Line > 0 {
+			place += "line=" + strconv.Itoa(f.Line) + ","
 		}
 	}
-	property("title", a.title)
-	return "::" + a.level + " " + strings.Join(properties, ",") + "::" + dataEscapes.Replace(forFile(a.message)) + "\n"
+	message := f.Message
+	for _, fix := range f.Fix {
+		message += "\nfix: " + fix
+	}
+	return "::" + level + " " + place + "title=" + property("pyplug: "+f.ID) + "::" + dataEscapes.Replace(forFile(message)) + "\n"
 }
+
+// property is a value as a property of a command.
+func property(value string) string { return propertyEscapes.Replace(forFile(value)) }
 
 // GitHub's toolkit escapes the message of a command and its properties like this.
 var (

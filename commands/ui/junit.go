@@ -36,18 +36,15 @@ type junitCase struct {
 	ClassName string        `xml:"classname,attr"`
 	Name      string        `xml:"name,attr"`
 	Time      seconds       `xml:"time,attr"`
-	Skipped   *junitSkipped `xml:"skipped"`
+	Skipped   *junitProblem `xml:"skipped"`
 	Error     *junitProblem `xml:"error"`
 	Failure   *junitProblem `xml:"failure"`
 	SystemOut *junitText    `xml:"system-out"`
 }
 
-type junitSkipped struct {
-	Message string `xml:"message,attr"`
-}
-
+// junitProblem is why a case failed or was skipped.
 type junitProblem struct {
-	Type    string `xml:"type,attr"`
+	Type    string `xml:"type,attr,omitempty"`
 	Message string `xml:"message,attr"`
 	junitText
 }
@@ -149,7 +146,7 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 	if c.Failure != nil {
 		c.Failure.junitText = newJUnitText(strings.Join(failed, "\n"))
 	} else if st.Verdict == hook.Skipped {
-		c.Skipped = &junitSkipped{forFile(st.Message)}
+		c.Skipped = &junitProblem{Message: forFile(st.Message)}
 	}
 	if len(other) > 0 {
 		text := newJUnitText(strings.Join(other, "\n"))
@@ -161,16 +158,19 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 // headed is a finding with its headline, such as "warning: no controller
 // [no-controller]".
 func headed(f hook.Finding) string {
-	line := f.Verdict.String() + ": " + strings.Join(append([]string{forFile(f.Message)}, idTail(f)...), " ")
+	line := f.Verdict.String() + ": " + forFile(f.Message)
+	if f.ID != "" {
+		line += " [" + f.ID + "]"
+	}
 	return strings.TrimRight(line+"\n"+problemText(f), "\n")
 }
 
 // problemText is what a finding knows besides its message, and the fixes.
 func problemText(f hook.Finding) string {
-	p := &page{escaping: visible}
-	p.finding(f, false)
+	l := &errorLines{escaping: visible}
+	l.finding(f, false)
 	for _, fix := range f.Fix {
-		p.add(0, "fix: "+fix)
+		l.add(0, "fix: "+fix)
 	}
-	return strings.Join(p.lines, "\n")
+	return strings.Join(l.lines, "\n")
 }

@@ -47,9 +47,9 @@ func (s *Streams) listing(hooks []schema.Hook) string {
 			line += strings.Repeat(" ", max(0, column-textCells(line))+2) + doc
 		}
 		if textCells(line) > room {
-			line = wrap(signatures[i], ", ", "", "        ", room)
+			line = wrap(strings.SplitAfter(signatures[i], ", "), "", "        ", room)
 			if doc != "" {
-				line += "\n" + wrap(doc, " ", "    ", "    ", room)
+				line += "\n" + wrap(strings.SplitAfter(doc, " "), "    ", "    ", room)
 			}
 		}
 		b.WriteString(line + "\n")

@@ -19,7 +19,7 @@ const (
 	// roomSize is how many bytes may wait to be written before a plugin's output
 	// must wait. pyplug's own lines may take as much again.
 	roomSize = 1 << 20
-	// chunkSize is about how much one Write gets: small enough that progress of a
+	// chunkSize is how much one Write gets at most: small enough that progress of a
 	// slow reader is seen, large enough for a gigabyte in seconds.
 	chunkSize = 8 << 10
 )
@@ -110,7 +110,8 @@ func (c *screen) write(w io.Writer) {
 	c.wake()
 }
 
-// chunk is the length of the first lines of b that make about one chunk.
+// chunk is the length of what to write first of b: whole lines, if they are no longer
+// than a chunk.
 func chunk(b []byte) int {
 	if len(b) <= chunkSize {
 		return len(b)
@@ -118,10 +119,7 @@ func chunk(b []byte) int {
 	if i := bytes.LastIndexByte(b[:chunkSize], '\n'); i >= 0 {
 		return i + 1
 	}
-	if i := bytes.IndexByte(b[chunkSize:], '\n'); i >= 0 {
-		return chunkSize + i + 1
-	}
-	return len(b)
+	return chunkSize
 }
 
 // wait waits until something changed. It returns false if that takes longer than

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -137,28 +138,19 @@ type column struct {
 	text    func(Background) string
 }
 
-const noteTitle = "NOTE"
-
 // statusColumns are those of the status table, in their order.
 var statusColumns = []column{
 	{"NAME", false, 0, func(b Background) string { return b.Name }},
 	{"STATE", false, 0, Background.state},
-	{"WORKERS", true, 4, func(b Background) string {
-		return strconv.Itoa(b.Status.Ready) + "/" + strconv.Itoa(b.Status.Workers)
-	}},
-	{"PID", true, 2, func(b Background) string { return number(b.Status.PID) }},
-	{"UPTIME", true, 1, func(b Background) string {
-		if b.Status.Uptime == 0 {
-			return "-"
-		}
-		return age(b.Status.Uptime)
-	}},
+	{"WORKERS", true, 4, Background.workers},
+	{"PID", true, 2, func(b Background) string { return unlessZero(b.Status.PID, strconv.Itoa) }},
+	{"UPTIME", true, 1, func(b Background) string { return unlessZero(b.Status.Uptime, age) }},
 	{"RESTARTS", true, 3, func(b Background) string { return known(b, strconv.Itoa(b.Status.Restarts)) }},
 	{"CALLS", true, 1, func(b Background) string { return known(b, strconv.FormatUint(b.Status.Calls, 10)) }},
 	{"FAILED", true, 5, func(b Background) string { return known(b, strconv.FormatUint(b.Status.Failed, 10)) }},
-	{"MEMORY", true, 6, func(b Background) string { return memory(b.Status.Memory) }},
+	{"MEMORY", true, 6, func(b Background) string { return unlessZero(b.Status.Memory, memory) }},
 	{"PLUGIN", false, 7, func(b Background) string { return b.Plugin }},
-	{noteTitle, false, 0, Background.note},
+	{"NOTE", false, 0, Background.note},
 }
 
 // known is a count, if the plugin's status is known.
@@ -169,39 +161,46 @@ func known(b Background, count string) string {
 	return count
 }
 
-func number(n int) string {
-	if n == 0 {
+// unlessZero is a value as text, or a dash for zero, which stands for unknown.
+func unlessZero[T comparable](value T, text func(T) string) string {
+	if value == *new(T) {
 		return "-"
 	}
-	return strconv.Itoa(n)
+	return text(value)
+}
+
+// workers is how many are ready, if there are several.
+func (b Background) workers() string {
+	if b.Status.Workers <= 1 {
+		return ""
+	}
+	return strconv.Itoa(b.Status.Ready) + "/" + strconv.Itoa(b.Status.Workers)
 }
 
 func memory(bytes int64) string {
-	switch {
-	case bytes == 0:
-		return "-"
-	case bytes < 1<<30:
-		return strconv.FormatInt((bytes+1<<19)>>20, 10) + " MB"
+	if bytes < 1<<30 {
+		return fmt.Sprintf("%d MB", (bytes+1<<19)>>20)
 	}
-	return strconv.FormatFloat(float64(bytes)/(1<<30), 'f', 1, 64) + " GB"
+	return fmt.Sprintf("%.1f GB", float64(bytes)/(1<<30))
 }
 
 // statusTable is a line for the titles and one for each plugin, none wider than the
-// terminal. It drops columns there, and cuts the note, which is the last one.
+// terminal. It leaves out columns that say nothing about these plugins. On a narrow
+// terminal it drops more, and cuts the last one.
 func (s *Streams) statusTable(plugins []Background) []string {
-	out, cwd, room := s.out(), s.cwd(), math.MaxInt
+	out, room := s.out(), math.MaxInt
 	if out.terminal != nil {
 		room = out.columns() - 1
 	}
-	plain := make([]Background, len(plugins))
+	plugins = slices.Clone(plugins)
 	for i, b := range plugins {
-		b.Name, b.Plugin = out.line(b.Name), out.line(relative(cwd, b.Plugin))
-		b.Problem, b.Status.Note, b.Status.Reason = out.line(b.Problem), out.line(b.Status.Note), out.line(b.Status.Reason)
-		plain[i] = b
+		plugins[i].Plugin = relative(s.cwd(), b.Plugin)
 	}
-	shown := shownColumns(plain)
+	shown := slices.DeleteFunc(slices.Clone(statusColumns), func(c column) bool {
+		return !slices.ContainsFunc(plugins, func(b Background) bool { return c.text(b) != "" })
+	})
 	for {
-		rows := statusRows(shown, plain)
+		rows := statusRows(out, shown, plugins)
 		widths := columnWidths(rows)
 		total := len("  ") * (len(widths) - 1)
 		for _, width := range widths {
@@ -212,42 +211,25 @@ func (s *Streams) statusTable(plugins []Background) []string {
 			shown = slices.DeleteFunc(shown, func(c column) bool { return c.title == first.title })
 			continue
 		}
-		if last := len(shown) - 1; shown[last].title == noteTitle {
-			for _, row := range rows {
-				row[last].text = fit(row[last].text, "", room-(total-widths[last]))
-			}
+		last := len(shown) - 1
+		for _, row := range rows {
+			row[last].text = fit(row[last].text, "", room-(total-widths[last]))
 		}
 		return out.table(rows)
 	}
 }
 
-// shownColumns leaves out the columns that say nothing about these plugins.
-func shownColumns(plugins []Background) []column {
-	several, noted := false, false
-	for _, b := range plugins {
-		several = several || b.Status.Workers > 1
-		noted = noted || b.note() != ""
-	}
-	return slices.DeleteFunc(slices.Clone(statusColumns), func(c column) bool {
-		return c.title == "WORKERS" && !several || c.title == noteTitle && !noted
-	})
-}
-
-func statusRows(shown []column, plugins []Background) [][]cell {
-	rows := make([][]cell, 1, len(plugins)+1)
+func statusRows(out target, shown []column, plugins []Background) [][]cell {
+	rows := make([][]cell, 1+len(plugins))
 	for _, c := range shown {
 		rows[0] = append(rows[0], cell{text: c.title, right: c.right})
-	}
-	for _, b := range plugins {
-		var row []cell
-		for _, c := range shown {
-			cell := cell{text: c.text(b), right: c.right}
+		for i, b := range plugins {
+			color := NoColor
 			if c.title == "STATE" {
-				cell.color = stateColor(cell.text)
+				color = stateColor(b.state())
 			}
-			row = append(row, cell)
+			rows[i+1] = append(rows[i+1], cell{out.line(c.text(b)), c.right, color})
 		}
-		rows = append(rows, row)
 	}
 	return rows
 }

@@ -52,7 +52,7 @@ func System() *Streams {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
-	s.colorBy("auto")
+	_ = s.SetColor("auto") // a mode that exists
 	return s
 }
 

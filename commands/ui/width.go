@@ -25,18 +25,17 @@ func fit(text, tail string, room int) string {
 	return runewidth.Truncate(text+tail, room, "…")
 }
 
-// wrap breaks a text after separators into lines of at most room cells. The first
-// begins with first, the others with rest. What cannot be broken stays too long.
-func wrap(text, separator, first, rest string, room int) string {
+// wrap joins pieces to lines of at most room cells, and breaks between pieces alone.
+// The first line begins with first, the others with rest.
+func wrap(pieces []string, first, rest string, room int) string {
 	var b strings.Builder
-	row, empty := first, true
-	for piece := range strings.SplitAfterSeq(text, separator) {
-		if !empty && textCells(row)+textCells(strings.TrimRight(piece, " ")) > room {
+	row := first
+	for i, piece := range pieces {
+		if i > 0 && textCells(row)+textCells(strings.TrimRight(piece, " ")) > room {
 			b.WriteString(strings.TrimRight(row, " ") + "\n")
-			row = rest
+			row, piece = rest, strings.TrimLeft(piece, " ")
 		}
 		row += piece
-		empty = false
 	}
-	return b.String() + row
+	return b.String() + strings.TrimRight(row, " ")
 }

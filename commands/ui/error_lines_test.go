@@ -39,7 +39,7 @@ func TestPoint(t *testing.T) {
 		s, _, _ := Test("")
 		terminal := &sized{width: test.columns}
 		s.Err, s.ErrTTY = terminal, test.columns > 0
-		p := newPage(s.err(), s.cwd(), 0)
+		p := newErrorLines(s.err(), s.cwd(), 0)
 		p.frame(0, "", hook.Frame{File: "f", Line: 1, Text: test.text, Column: test.column})
 		want := "  f:1\n    " + strings.ReplaceAll(test.want, "\n", "\n    ")
 		if got := strings.Join(p.lines, "\n"); got != want {

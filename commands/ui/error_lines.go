@@ -13,65 +13,65 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// page collects the lines of an error below its headline, escaped and indented.
-type page struct {
+// errorLines collects the lines below an error's headline, escaped and indented.
+type errorLines struct {
 	escaping
 	lines []string
 	cwd   string // the directory to which paths are relative, if known
 	room  int    // cells of a terminal's line; 0 if it is none
 }
 
-// newPage returns a page whose lines will be indented by so many cells more.
-func newPage(t target, cwd string, indent int) *page {
-	p := &page{escaping: t.escaping, cwd: cwd}
+// newErrorLines returns errorLines that the caller will indent by so many cells more.
+func newErrorLines(t target, cwd string, indent int) *errorLines {
+	l := &errorLines{escaping: t.escaping, cwd: cwd}
 	if t.terminal != nil {
-		p.room = max(1, t.columns()-indent)
+		l.room = max(1, t.columns()-indent)
 	}
-	return p
+	return l
 }
 
 // cause adds what an error knows and its headline does not say. shown says that
 // standard error has what the plugin printed.
-func (p *page) cause(e *hook.Error, headline string, shown bool) {
+func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 	var drawn interface{ Drawing() []string }
 	if errors.As(e.Err, &drawn) && e.Drawing == nil { // until every error is made by hook.NewError
-		p.drawing(drawn.Drawing())
+		l.drawing(drawn.Drawing())
 	}
-	p.drawing(e.Drawing)
+	l.drawing(e.Drawing)
 	if e.Status != nil {
-		p.status(e.Status, headline)
+		l.status(e.Status, headline)
 	}
 	if e.Python != nil {
 		if !strings.Contains(headline, e.Python.Headline()) {
-			p.add(0, e.Python.Headline())
+			l.add(0, e.Python.Headline())
 		}
-		p.raised(0, e.Python)
+		l.raised(0, e.Python)
 	}
 	for _, frame := range shorten(e.At) {
-		p.frame(0, "was at ", frame)
+		l.frame(0, "was at ", frame)
 	}
 	if e.Exit != nil {
-		p.exit(*e.Exit, shown)
+		l.exit(*e.Exit, shown)
 	}
 	for _, tried := range e.Tried {
-		p.add(0, "tried: "+tried)
+		l.add(0, "tried: "+tried)
 	}
 }
 
 // add adds a text at a depth of indentation, of which 0 is two blanks.
-func (p *page) add(depth int, text string) {
+func (l *errorLines) add(depth int, text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		p.put(depth, p.escape(strings.TrimRight(line, "\r"), true))
+		l.put(depth, l.escape(strings.TrimRight(line, "\r"), true))
 	}
 }
 
 // put adds a line that is escaped.
-func (p *page) put(depth int, line string) {
-	p.lines = append(p.lines, strings.TrimRight(strings.Repeat("  ", depth+1)+line, " "))
+func (l *errorLines) put(depth int, line string) {
+	l.lines = append(l.lines, strings.TrimRight(strings.Repeat("  ", depth+1)+line, " "))
 }
 
 // drawing adds a line and the carets below it, and whatever else is drawn.
-func (p *page) drawing(lines []string) {
+func (l *errorLines) drawing(lines []string) {
 	for i, text := range lines {
 		carets := ""
 		if i+1 < len(lines) {
@@ -79,9 +79,9 @@ func (p *page) drawing(lines []string) {
 		}
 		switch {
 		case isCarets(carets):
-			p.point(0, text, min(strings.IndexByte(carets, '^'), len(text)), min(len(carets), len(text)))
+			l.point(0, text, min(strings.IndexByte(carets, '^'), len(text)), min(len(carets), len(text)))
 		case !isCarets(text):
-			p.add(0, text)
+			l.add(0, text)
 		}
 	}
 }
@@ -93,32 +93,32 @@ func isCarets(line string) bool {
 
 // point adds one line of text and, below it, carets under text[start:end], at least
 // one. Escaping may make the line longer.
-func (p *page) point(depth int, text string, start, end int) {
-	shown := p.escape(text, true)
+func (l *errorLines) point(depth int, text string, start, end int) {
+	shown := l.escape(text, true)
 	// The escaped rest of the text is the end of the escaped text.
 	at := func(i int) int {
-		return len(shown) - len(p.escape(text[i:], strings.TrimSpace(text[:i]) == ""))
+		return len(shown) - len(l.escape(text[i:], strings.TrimSpace(text[:i]) == ""))
 	}
 	from, to := at(start), max(at(end), at(start)+1)
 	if from == len(shown) {
 		shown += " "
 	}
-	p.marked(depth, shown, from, to)
+	l.marked(depth, shown, from, to)
 }
 
 // marked adds a line with carets under shown[from:to]. It breaks both where the
 // terminal would wrap them, one after the other.
-func (p *page) marked(depth int, shown string, from, to int) {
+func (l *errorLines) marked(depth int, shown string, from, to int) {
 	const tab, least = 8, 20
 	room := math.MaxInt
-	if p.room > 0 {
-		room = max(least, p.room-len("  ")*(depth+1)-1) // some terminals wrap at the last column
+	if l.room > 0 {
+		room = max(least, l.room-len("  ")*(depth+1)-1) // some terminals wrap at the last column
 	}
 	row, marks, used := "", "", 0
 	flush := func() {
-		p.put(depth, row)
+		l.put(depth, row)
 		if strings.Contains(marks, "^") {
-			p.put(depth, marks)
+			l.put(depth, marks)
 		}
 		row, marks, used = "", "", 0
 	}
@@ -146,20 +146,20 @@ const longestDetail = 240
 
 // status adds a gRPC status: its code if the headline lacks it, and a line for each of
 // its details.
-func (p *page) status(status *hook.RPCStatus, headline string) {
+func (l *errorLines) status(status *hook.RPCStatus, headline string) {
 	if !strings.Contains(headline, status.Code) {
 		text := "status: " + status.Code
 		if status.Message != "" {
 			text += ": " + status.Message
 		}
-		p.add(0, text)
+		l.add(0, text)
 	}
 	for _, detail := range status.Details {
 		text := detailText(detail)
 		if cut := len(text) - longestDetail; cut > 0 {
 			text = strings.ToValidUTF8(text[:longestDetail], "") + " … (" + grouped(int64(cut)) + " bytes left out)"
 		}
-		p.add(0, text)
+		l.add(0, text)
 	}
 }
 
@@ -180,7 +180,7 @@ func detailText(detail json.RawMessage) string {
 
 // exit adds how a process ended, where it hung, and the last lines it printed, unless
 // they were shown.
-func (p *page) exit(e hook.Exit, shown bool) {
+func (l *errorLines) exit(e hook.Exit, shown bool) {
 	how := "ended with " + e.String()
 	if e.Signal != "" {
 		how = "ended by " + e.Signal
@@ -192,13 +192,13 @@ func (p *page) exit(e hook.Exit, shown bool) {
 	case e.OutOfMemory:
 		how += ", probably out of memory"
 	}
-	p.add(0, how)
+	l.add(0, how)
 	if len(e.Stacks) > 0 {
-		p.add(0, "it was hanging here:")
-		p.add(1, strings.Join(e.Stacks, "\n"))
+		l.add(0, "it was hanging here:")
+		l.add(1, strings.Join(e.Stacks, "\n"))
 	}
 	if len(e.Stderr) > 0 && !shown {
-		p.add(0, "last lines of its standard error:")
-		p.add(1, strings.Join(e.Stderr, "\n"))
+		l.add(0, "last lines of its standard error:")
+		l.add(1, strings.Join(e.Stderr, "\n"))
 	}
 }
