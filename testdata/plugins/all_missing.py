@@ -1,8 +1,8 @@
-"""Lists a hook in __all__ that it does not have."""
+"""Lists a missing hook in __all__."""
 
 __all__ = ["here", "gone"]
 
 
 def here() -> str:
-    """Is there."""
+    """A hook that exists."""
     return "here"

@@ -1,4 +1,4 @@
-"""Says in __all__ what its hooks are."""
+"""Lists its hooks in __all__."""
 
 from os.path import basename
 
@@ -7,20 +7,20 @@ __all__ += ["last"]
 
 
 def last() -> str:
-    """Comes last, though it is defined first."""
+    """Listed last, though defined first."""
     return "last"
 
 
 def first() -> str:
-    """Comes first."""
+    """Listed first."""
     return "first"
 
 
 def unlisted() -> str:
-    """Is no hook."""
+    """Not a hook."""
     return "unlisted"
 
 
 def _special() -> str:
-    """Is one, as it is listed."""
+    """A hook, because it is listed."""
     return "special"

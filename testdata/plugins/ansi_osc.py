@@ -15,5 +15,5 @@ def fail():
 
 
 def answer() -> str:
-    """Answer with them."""
+    """Return them."""
     return HOSTILE

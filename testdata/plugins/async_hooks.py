@@ -1,4 +1,4 @@
-"""Has coroutines for hooks, many of which may run at once."""
+"""Has hooks that are coroutines, so that many can run at once."""
 
 import asyncio
 import contextvars
@@ -8,19 +8,19 @@ _tag = contextvars.ContextVar("tag", default="")
 
 
 def _mark(path: str):
-    """Make an empty file, so that a test knows how far this came."""
+    """Create an empty file, so that a test can observe the progress."""
     if path:
         open(path, "w").close()
 
 
 async def echo(value=None, delay: float = 0.0):
-    """What it was given, after a while."""
+    """Return the argument after a delay."""
     await asyncio.sleep(delay)
     return value
 
 
 async def meet(party: int = 2) -> int:
-    """Wait until so many calls are here at once; which of them this is."""
+    """Wait until `party` calls run at once; return this call's number."""
     here = asyncio.get_event_loop().create_future()
     _waiting.append(here)
     number = len(_waiting)
@@ -33,7 +33,7 @@ async def meet(party: int = 2) -> int:
 
 
 async def hang(started: str = "", cancelled: str = ""):
-    """Wait for ever; the files tell that it began, and that it was cancelled."""
+    """Wait forever; create files at the start and on cancellation."""
     _mark(started)
     try:
         await asyncio.Event().wait()
@@ -43,7 +43,7 @@ async def hang(started: str = "", cancelled: str = ""):
 
 
 async def swallow(started: str = ""):
-    """Wait for ever, and take no cancelling."""
+    """Wait forever, and ignore cancellation."""
     _mark(started)
     while True:
         try:
@@ -53,14 +53,14 @@ async def swallow(started: str = ""):
 
 
 async def block(seconds: float = 3600.0):
-    """Hold up the loop, as a coroutine must not."""
+    """Block the event loop, as a coroutine must not."""
     import time
 
     time.sleep(seconds)
 
 
 async def loop_id() -> int:
-    """Which loop it runs in: the same for every call."""
+    """Return the id of the event loop, the same for every call."""
     return id(asyncio.get_event_loop())
 
 
@@ -73,7 +73,7 @@ async def tag(name: str) -> str:
 
 
 async def background(marker: str) -> str:
-    """Leave a task that goes on after the answer and writes the marker."""
+    """Start a task that continues after the answer and writes the marker."""
 
     async def later():
         await asyncio.sleep(0)
@@ -84,17 +84,17 @@ async def background(marker: str) -> str:
 
 
 async def fail(message: str = "in a coroutine"):
-    """Raise after a turn of the loop."""
+    """Raise after one iteration of the loop."""
     await asyncio.sleep(0)
     raise ValueError(message)
 
 
 async def cancel_self():
-    """Cancel the task it runs in, which nobody asked for."""
+    """Cancel its own task without a request."""
     asyncio.current_task().cancel()
     await asyncio.sleep(0)
 
 
 def plain(value: int = 1) -> int:
-    """A plain function among them."""
+    """A plain function among the coroutines."""
     return value + 1

@@ -1,11 +1,11 @@
-"""Leaves a file when its process ends as a Python program should."""
+"""Writes a file if its process exits normally."""
 
 import atexit
 import os
 
 
 def arm(marker: str) -> int:
-    """Write the marker at exit; the process's id."""
+    """Write the marker at exit; return the process id."""
 
     def leave():
         with open(marker, "w") as file:

@@ -4,29 +4,29 @@ import asyncio
 
 
 class Odd(BaseException):
-    """Neither an Exception nor one of Python's own."""
+    """Not an Exception, and not one of Python's own."""
 
 
 def odd():
-    """A BaseException of its own."""
+    """A custom BaseException."""
     raise Odd("an odd one")
 
 
 def keyboard_interrupt():
-    """What Ctrl-C raises, without a Ctrl-C."""
+    """KeyboardInterrupt without Ctrl-C."""
     raise KeyboardInterrupt
 
 
 def generator_exit():
-    """What closes a generator."""
+    """GeneratorExit outside of a generator."""
     raise GeneratorExit("out of place")
 
 
 async def cancelled_error():
-    """What cancels a task, without anybody having cancelled it."""
+    """CancelledError without a cancellation."""
     raise asyncio.CancelledError("nobody asked")
 
 
 async def odd_async():
-    """The same from a coroutine: asyncio lets it through its loop."""
+    """A custom BaseException from a coroutine: it leaves asyncio's event loop."""
     raise Odd("an odd one in a task")

@@ -1,8 +1,8 @@
-"""Carries its errors in what it returns."""
+"""Returns errors inside its results."""
 
 
 def items():
-    """One good item, one that carries an error, one that must not come."""
+    """A good item, one with an error inside, and one that must not arrive."""
     yield {"value": 1}
     yield {"error": "bad"}
     yield {"value": 3}

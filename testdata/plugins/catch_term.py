@@ -1,4 +1,4 @@
-"""Ends on SIGTERM only after it has tidied up, and leaves a file to prove it."""
+"""Cleans up on SIGTERM, writes a file to prove it, and exits."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import sys
 
 
 def arm(marker: str) -> int:
-    """Write the marker when SIGTERM comes, then exit 0; the process's id."""
+    """On SIGTERM, write the marker and exit with 0; return the process id."""
 
     def tidy(number, frame):
         with open(marker, "w") as file:

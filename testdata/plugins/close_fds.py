@@ -11,11 +11,11 @@ def close(first: int = 0, last: int = 9) -> str:
 
 
 def still_here() -> str:
-    """Tells that the process survived."""
+    """Return a text, which proves that the process survived."""
     return "still here"
 
 
 def close_protocol_and_stay(seconds: float = 3600.0):
-    """Close what pyplug speaks through, and live on."""
+    """Close pyplug's pipes, and keep running."""
     os.closerange(3, 1024)
     time.sleep(seconds)

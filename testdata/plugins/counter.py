@@ -1,4 +1,4 @@
-"""Keeps a count in memory, so that a restart shows."""
+"""Keeps a count in memory, so that a restart is visible."""
 
 import os
 
@@ -6,24 +6,24 @@ _count = 0
 
 
 def increment(by: int = 1) -> int:
-    """Count; how far."""
+    """Increase the count and return it."""
     global _count
     _count += by
     return _count
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()
 
 
 def crash(code: int = 7):
-    """End at once."""
+    """Exit at once."""
     os._exit(code)
 
 
 def crash_unless(marker: str) -> str:
-    """End at once the first time; answer when the file is there."""
+    """Exit at once the first time; return if the file exists."""
     if os.path.exists(marker):
         return "survived"
     open(marker, "w").close()

@@ -1,4 +1,4 @@
-"""Has dataclasses with annotations as text, which need the module in sys.modules."""
+"""Has dataclasses with postponed annotations, which need the module in sys.modules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing
 
 @dataclasses.dataclass
 class Node:
-    """Names itself before it exists."""
+    """Refers to itself in an annotation."""
 
     value: int
     next: typing.Optional[Node] = None
@@ -16,7 +16,7 @@ class Node:
 
 
 def chain(length: int = 2) -> typing.Optional[Node]:
-    """A list of nodes."""
+    """Return a linked list of nodes."""
     node = None
     for n in range(length, 0, -1):
         node = Node(n, node)
@@ -24,5 +24,5 @@ def chain(length: int = 2) -> typing.Optional[Node]:
 
 
 def hints() -> list:
-    """The fields that have a type hint."""
+    """Return the fields that have a type hint."""
     return sorted(typing.get_type_hints(Node))

@@ -1,11 +1,11 @@
-"""Leaves a daemon behind: forked twice, in a session of its own."""
+"""Leaves a daemon behind: forked twice, in its own session."""
 
 import os
 import time
 
 
 def daemonize(seconds: float = 3600.0, close: bool = False, clear: bool = False) -> int:
-    """Start the daemon; its id. It may close its streams, and clear its environment."""
+    """Start the daemon and return its id. It may close its streams and clear its environment."""
     read, write = os.pipe()
     child = os.fork()
     if child:

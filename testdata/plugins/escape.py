@@ -1,11 +1,11 @@
-"""Leaves its process group, or what it was handed, and hangs."""
+"""Leaves its process group, or closes its descriptors, and hangs."""
 
 import os
 import time
 
 
 def hang(marker: str):
-    """Start a daemon, by two forks and a session of its own, then hang."""
+    """Start a daemon with two forks and its own session, then hang."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() > 0:

@@ -1,16 +1,16 @@
-"""Ends its process with exit code 7 during a call."""
+"""Exits with code 7 during a call."""
 
 import os
 import sys
 
 
 def exit(code: int = 7, words: str = ""):
-    """End at once, without any clean-up; words go to standard error first."""
+    """Write to standard error, then exit without any clean-up."""
     if words:
         print(words, file=sys.stderr, flush=True)
     os._exit(code)
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()

@@ -1,4 +1,4 @@
-"""Ends by itself while nobody calls it: when there is the file that EXIT_SOON names, else a moment after it was loaded."""
+"""Exits while idle: when the file that EXIT_SOON names exists, or else shortly after the import."""
 
 import os
 import threading

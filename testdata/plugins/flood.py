@@ -4,7 +4,7 @@ import sys
 
 
 def flood(size: int = 1 << 30, stream: str = "stdout") -> int:
-    """Write about so many bytes, 1 GB unless said otherwise; how many it wrote."""
+    """Write about this many bytes, by default 1 GB; return the number written."""
     out = getattr(sys, stream).buffer
     block = b"".join(b"flood line %06d\n" % n for n in range(4096))
     written = 0

@@ -1,10 +1,10 @@
-"""Floods its standard output or error without ever ending the line."""
+"""Floods its standard output or error without a newline."""
 
 import sys
 
 
 def flood(size: int = 1 << 30, stream: str = "stdout") -> int:
-    """Write so many bytes, 1 GB unless said otherwise; how many it wrote."""
+    """Write this many bytes, by default 1 GB; return the number written."""
     out = getattr(sys, stream).buffer
     block, written = b"x" * 65536, 0
     while written < size:

@@ -1,4 +1,4 @@
-"""Forks in every way that Python knows."""
+"""Forks in every way that Python offers."""
 
 import concurrent.futures
 import multiprocessing
@@ -10,7 +10,7 @@ def _square(n):
 
 
 def fork(code: int = 5) -> int:
-    """Fork a child that ends at once; its exit code."""
+    """Fork a child that exits at once; return its exit code."""
     child = os.fork()
     if child == 0:
         os._exit(code)
@@ -18,31 +18,31 @@ def fork(code: int = 5) -> int:
 
 
 def fork_and_return():
-    """Fork, and let both return: two processes now answer the same call."""
+    """Fork, and return in both processes: both answer the same call."""
     child = os.fork()
     return {"child": child == 0}
 
 
 def pool(method: str = "fork", n: int = 4) -> list:
-    """Squares from a pool of processes."""
+    """Compute squares in a pool of processes."""
     with multiprocessing.get_context(method).Pool(2) as workers:
         return workers.map(_square, range(n))
 
 
 def executor(n: int = 4) -> list:
-    """Squares from an executor of processes."""
+    """Compute squares in an executor of processes."""
     with concurrent.futures.ProcessPoolExecutor(2) as workers:
         return list(workers.map(_square, range(n)))
 
 
 def leave_pool() -> list:
-    """A pool that is never closed; the ids of its processes."""
+    """Start a pool and never close it; return the ids of its processes."""
     global _pool
     _pool = multiprocessing.get_context("fork").Pool(2)
     return [p.pid for p in _pool._pool]
 
 
 def threads(n: int = 4) -> list:
-    """Squares from threads."""
+    """Compute squares in threads."""
     with concurrent.futures.ThreadPoolExecutor(2) as workers:
         return list(workers.map(_square, range(n)))

@@ -1,4 +1,4 @@
-"""Writes lines that a CI system takes for commands."""
+"""Writes lines that a CI system interprets as commands."""
 
 COMMANDS = """\
 ::error file=app.py,line=1::not from the plugin's host
@@ -18,5 +18,5 @@ def say() -> str:
 
 
 def fail():
-    """Raise them, so that they stand in an error's message."""
+    """Raise them in an error message."""
     raise RuntimeError("two lines\n" + COMMANDS)

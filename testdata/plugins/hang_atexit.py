@@ -1,4 +1,4 @@
-"""Hangs when its process is to end."""
+"""Hangs when its process exits."""
 
 import atexit
 import os
@@ -6,7 +6,7 @@ import time
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()
 
 

@@ -4,7 +4,7 @@ import os
 
 
 def _mark(path: str):
-    """Make an empty file, so that a test knows how far this came."""
+    """Create an empty file, so that a test can observe the progress."""
     if path:
         open(path, "w").close()
 
@@ -16,5 +16,5 @@ def hang(marker: str = "") -> int:
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()

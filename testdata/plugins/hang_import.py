@@ -11,4 +11,4 @@ time.sleep(3600)
 
 
 def never():
-    """Is never reached."""
+    """Never reached."""

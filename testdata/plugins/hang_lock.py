@@ -1,11 +1,11 @@
-"""Hangs on a lock that it holds itself, a deadlock."""
+"""Hangs in a deadlock: it waits for a lock that it holds."""
 
 import os
 import threading
 
 
 def _mark(path: str):
-    """Make an empty file, so that a test knows how far this came."""
+    """Create an empty file, so that a test can observe the progress."""
     if path:
         open(path, "w").close()
 
@@ -19,5 +19,5 @@ def hang(marker: str = ""):
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()

@@ -1,11 +1,11 @@
-"""Hangs in time.sleep, which a signal ends."""
+"""Hangs in time.sleep, which a signal interrupts."""
 
 import os
 import time
 
 
 def _mark(path: str):
-    """Make an empty file, so that a test knows how far this came."""
+    """Create an empty file, so that a test can observe the progress."""
     if path:
         open(path, "w").close()
 
@@ -17,5 +17,5 @@ def hang(marker: str = "", seconds: float = 3600.0):
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()

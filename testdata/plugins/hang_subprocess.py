@@ -1,4 +1,4 @@
-"""Hangs in waiting for a child process."""
+"""Hangs while it waits for a child process."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 
 def hang(marker: str = "", seconds: float = 3600.0):
-    """Wait for a child that sleeps for an hour; the marker gets its id."""
+    """Wait for a child that sleeps for an hour; write its id to the marker."""
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(%r)" % seconds])
     if marker:
         with open(marker + ".new", "w") as file:
@@ -16,5 +16,5 @@ def hang(marker: str = "", seconds: float = 3600.0):
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()

@@ -5,13 +5,13 @@ import time
 
 
 def _mark(path: str):
-    """Make an empty file, so that a test knows how far this came."""
+    """Create an empty file, so that a test can observe the progress."""
     if path:
         open(path, "w").close()
 
 
 def hang(marker: str = ""):
-    """Never give up."""
+    """Hang, whatever is raised."""
     _mark(marker)
     while True:
         try:
@@ -21,5 +21,5 @@ def hang(marker: str = ""):
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()

@@ -1,11 +1,11 @@
-"""Has a health function that is a hook like others: it needs an argument."""
+"""Has a health function that is an ordinary hook, because it needs an argument."""
 
 
 def health(patient: str) -> str:
-    """How somebody is."""
+    """Return the health of a person."""
     return patient + " is fine"
 
 
 def check() -> str:
-    """What a manifest's probe may name."""
+    """A hook for the probe in a manifest."""
     return ""

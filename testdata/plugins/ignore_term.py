@@ -1,4 +1,4 @@
-"""Ignores SIGTERM and SIGINT from its import on."""
+"""Ignores SIGTERM and SIGINT after its import."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()
 
 

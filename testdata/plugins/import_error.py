@@ -4,5 +4,5 @@ import nosuchmodule_xyz
 
 
 def greet(name: str) -> str:
-    """Is never reached."""
+    """Never reached."""
     return nosuchmodule_xyz.greet(name)

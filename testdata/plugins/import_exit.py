@@ -1,4 +1,4 @@
-"""Ends its process while it is imported."""
+"""Exits during its import."""
 
 import os
 import sys

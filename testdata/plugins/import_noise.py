@@ -1,4 +1,4 @@
-"""Writes to both streams while it is imported, by Python and by file descriptor."""
+"""Writes to both streams during its import, through Python and file descriptors."""
 
 import os
 import sys

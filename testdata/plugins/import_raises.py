@@ -1,4 +1,4 @@
-"""Raises while it is imported, two frames deep."""
+"""Raises during its import, two frames deep."""
 
 
 def _load(path):

@@ -1,4 +1,4 @@
-"""Dies of a segmentation fault while it is imported."""
+"""Dies of a segmentation fault during its import."""
 
 import ctypes
 

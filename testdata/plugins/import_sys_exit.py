@@ -1,4 +1,4 @@
-"""Calls sys.exit while it is imported, as a script does that checks its arguments."""
+"""Calls sys.exit during its import, as a script that checks its arguments does."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Tells what a plugin sees of the world."""
+"""Returns what a plugin knows about its environment."""
 
 import os
 import sys
@@ -15,45 +15,45 @@ def cwd() -> str:
 
 
 def env(name: str):
-    """A variable of the environment, null when it is not set."""
+    """An environment variable, null if it is not set."""
     return os.environ.get(name)
 
 
 def environ() -> list:
-    """The names of all variables."""
+    """The names of all environment variables."""
     return sorted(os.environ)
 
 
 def path() -> list:
-    """Where modules are looked for."""
+    """The search path for modules."""
     return sys.path
 
 
 def module() -> dict:
-    """What the module knows of itself."""
+    """The attributes of the module."""
     return {"name": __name__, "file": __file__, "package": __package__, "main": sys.modules["__main__"].__name__}
 
 
 def interpreter() -> dict:
-    """Which Python this is."""
+    """The Python that runs."""
     return {"executable": sys.executable, "prefix": sys.prefix, "version": list(sys.version_info[:3])}
 
 
 def fds() -> list:
-    """The open file descriptors, where the system tells."""
+    """The open file descriptors, if the system lists them."""
     return sorted(int(name) for name in os.listdir("/proc/self/fd"))
 
 
 def links() -> list:
-    """Where the first three file descriptors lead."""
+    """The targets of the first three file descriptors."""
     return [os.readlink("/proc/self/fd/%d" % fd) for fd in range(3)]
 
 
 def modules() -> int:
-    """How many modules are loaded."""
+    """The number of loaded modules."""
     return len(sys.modules)
 
 
 def ids() -> dict:
-    """The process, its parent, its group and its session."""
+    """The ids of the process, its parent, its group and its session."""
     return {"pid": os.getpid(), "ppid": os.getppid(), "pgid": os.getpgrp(), "sid": os.getsid(0)}

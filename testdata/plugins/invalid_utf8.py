@@ -1,10 +1,10 @@
-"""Writes bytes that are no UTF-8."""
+"""Writes bytes that are not UTF-8."""
 
 import os
 
 
 def say() -> str:
-    """Write them to both streams, alone and inside a character."""
+    """Write them to both streams, alone and within a character."""
     for fd in (1, 2):
         os.write(fd, b"bad \xff\xfe byte\n")
         os.write(fd, b"half \xe2\x82 character\nnul \x00 byte\n")

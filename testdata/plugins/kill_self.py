@@ -5,5 +5,5 @@ import signal
 
 
 def crash(number: int = int(getattr(signal, "SIGKILL", signal.SIGTERM))):
-    """Send a signal to this process, SIGKILL unless said otherwise."""
+    """Send a signal to this process, by default SIGKILL."""
     os.kill(os.getpid(), number)

@@ -6,11 +6,11 @@ import sys
 
 
 def leave(seconds: float = 3600.0) -> int:
-    """Start a child that sleeps for an hour; its id."""
+    """Start a child that sleeps for an hour; return its id."""
     return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(%r)" % seconds]).pid
 
 
 def leave_and_exit(code: int = 7, seconds: float = 3600.0):
-    """Leave one and die: the streams stay open though the plugin is gone."""
+    """Start a child and exit: the streams stay open without the plugin."""
     leave(seconds)
     os._exit(code)

@@ -1,14 +1,14 @@
-"""Runs out of memory, or only takes much of it."""
+"""Runs out of memory, or only allocates much of it."""
 
 _kept = []
 
 
 def fail():
-    """Ask for more than there is: a MemoryError that takes no memory."""
+    """Request too much memory: a MemoryError without an allocation."""
     return len(bytearray(1 << 62))
 
 
 def grow(megabytes: int = 100) -> int:
-    """Take so much more, touch it and keep it; the size so far in megabytes."""
+    """Allocate and keep this many megabytes; return the total."""
     _kept.append(bytearray(b"\x01") * (megabytes << 20))
     return sum(map(len, _kept)) >> 20

@@ -1,4 +1,4 @@
-"""Has no hook: a constant, a class and an imported function only."""
+"""Has no hook, only a constant, a class and an imported function."""
 
 from os.path import join
 
@@ -6,7 +6,7 @@ ANSWER = 42
 
 
 class Greeter:
-    """Looks callable, and is no hook."""
+    """Callable, but not a hook."""
 
 
 def _private():

@@ -1,6 +1,6 @@
-"""Has no health function, so it is healthy once it is there."""
+"""Has no health function, so it is healthy while it runs."""
 
 
 def work() -> str:
-    """Does its work."""
+    """Does some work."""
     return "done"

@@ -35,7 +35,7 @@ def by_child(text: str = "from a child") -> str:
 
 
 def by_dunder(text: str = "around") -> str:
-    """sys.__stdout__, which is what is left when sys.stdout is replaced."""
+    """sys.__stdout__, the original stream if sys.stdout is replaced."""
     sys.__stdout__.write(text + "\n")
     sys.__stdout__.flush()
     return "by __stdout__"
@@ -55,7 +55,7 @@ def by_logging(text: str = "logged") -> str:
 
 
 def no_newline(text: str = "half a line") -> str:
-    """A line that is not ended."""
+    """A line without a newline."""
     sys.stdout.write(text)
     sys.stdout.flush()
     return "no newline"

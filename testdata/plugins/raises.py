@@ -1,8 +1,8 @@
-"""Raises, in every way that a traceback can look."""
+"""Raises errors with every form of traceback."""
 
 
 class Custom(Exception):
-    """An exception of the plugin's own, with data."""
+    """A custom exception with data."""
 
     def __init__(self, code, **details):
         super().__init__("code {}".format(code))
@@ -11,7 +11,7 @@ class Custom(Exception):
 
 
 class BadStr(Exception):
-    """Cannot be shown."""
+    """Has no working __str__."""
 
     def __str__(self):
         raise RuntimeError("no str")
@@ -20,7 +20,7 @@ class BadStr(Exception):
 
 
 class Empty(Exception):
-    """Says nothing."""
+    """Has no message."""
 
 
 def value_error(message: str = "not a name"):
@@ -29,7 +29,7 @@ def value_error(message: str = "not a name"):
 
 
 def deep(depth: int = 3):
-    """So many frames of its own."""
+    """This many frames of its own."""
     if depth <= 1:
         raise ValueError("deep")
     deep(depth - 1)
@@ -60,14 +60,14 @@ def hidden():
 
 
 def circular():
-    """Two that are each other's cause."""
+    """Two errors that are each other's cause."""
     a, b = ValueError("a"), ValueError("b")
     a.__cause__, b.__cause__ = b, a
     raise a
 
 
 def group():
-    """An exception group, where Python has them (3.11)."""
+    """An exception group, if Python has them (3.11)."""
     try:
         kind = ExceptionGroup
     except NameError:
@@ -76,7 +76,7 @@ def group():
 
 
 def notes():
-    """With notes, where Python has them (3.11)."""
+    """An error with notes, if Python has them (3.11)."""
     error = ValueError("noted")
     if hasattr(error, "add_note"):
         error.add_note("while reading line 3")
@@ -84,27 +84,27 @@ def notes():
 
 
 def bad_str():
-    """Its message cannot be had."""
+    """An error whose message cannot be computed."""
     raise BadStr
 
 
 def empty():
-    """It has no message."""
+    """An error without a message."""
     raise Empty
 
 
 def lines():
-    """Its message has several lines."""
+    """An error with several lines."""
     raise ValueError("first line\nsecond line\n\nlast line")
 
 
 def huge(size: int = 1 << 20):
-    """Its message is a megabyte."""
+    """An error with a message of one megabyte."""
     raise ValueError("x" * size)
 
 
 def evaluated():
-    """A syntax error of code it makes itself, not of its file."""
+    """A syntax error in evaluated code, not in this file."""
     return eval("1 +")
 
 
@@ -132,10 +132,10 @@ def assertion(value: int = 0):
 
 
 def stop_iteration():
-    """What ends a loop elsewhere."""
+    """StopIteration, outside of an iterator."""
     raise StopIteration("stray")
 
 
 async def from_coroutine():
-    """The same from a coroutine."""
+    """An error from a coroutine."""
     deep()

@@ -1,4 +1,4 @@
-"""Reads standard input, which is not its own."""
+"""Reads standard input, which pyplug does not pass on."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 
 def ask() -> str:
-    """input(), as a script does that asks a question."""
+    """Ask a question with input(), as a script does."""
     return input("name? ")
 
 
@@ -16,12 +16,12 @@ def read_all() -> str:
 
 
 def read_fd() -> int:
-    """How many bytes file descriptor 0 gives."""
+    """The number of bytes from file descriptor 0."""
     return len(os.read(0, 4096))
 
 
 def read_child() -> str:
-    """What a child process finds on its standard input."""
+    """The standard input of a child process."""
     code = "import sys; sys.stdout.write(sys.stdin.read())"
     return subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, universal_newlines=True).stdout
 

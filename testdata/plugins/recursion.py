@@ -1,4 +1,4 @@
-"""Recurses without end, or answers with a value that does."""
+"""Recurses without end, or returns a deeply nested value."""
 
 
 def recurse(n: int = 0) -> int:
@@ -7,7 +7,7 @@ def recurse(n: int = 0) -> int:
 
 
 def nested(depth: int = 100000) -> list:
-    """A list in a list in a list, so deep."""
+    """Lists nested to this depth."""
     value = []
     for _ in range(depth):
         value = [value]

@@ -1,4 +1,4 @@
-"""Says in its comments which Python it needs (PEP 723), one that no machine has."""
+"""Requires a Python that does not exist (PEP 723)."""
 
 # /// script
 # requires-python = ">=3.99"

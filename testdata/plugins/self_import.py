@@ -1,4 +1,4 @@
-"""Imports itself, and must get the same module again."""
+"""Imports itself, and must get the same module."""
 
 import sys
 
@@ -6,7 +6,7 @@ _count = 0
 
 
 def count() -> int:
-    """Count by way of the imported module."""
+    """Count through the imported module."""
     import self_import
 
     self_import._count += 1
@@ -14,7 +14,7 @@ def count() -> int:
 
 
 def same() -> bool:
-    """Whether both are one."""
+    """Whether both are the same module."""
     import self_import
 
     return self_import is sys.modules[__name__]

@@ -17,32 +17,32 @@ def none():
 
 
 def positional_only(a, b=2, /):
-    """Positions only."""
+    """Positional-only parameters."""
     return [a, b]
 
 
 def keyword_only(*, a, b=2):
-    """Names only."""
+    """Keyword-only parameters."""
     return [a, b]
 
 
 def variadic(first, *rest, last="z", **named):
-    """As many as one likes."""
+    """Any number of arguments."""
     return [first, list(rest), last, named]
 
 
 def scalars(text: str, whole: int, real: float, flag: bool) -> list:
-    """One of each; the types that came."""
+    """One of each type; return the types received."""
     return [type(value).__name__ for value in (text, whole, real, flag)]
 
 
 def defaults(text="x", whole=1, real=1.5, flag=False, nothing=None) -> list:
-    """No annotations: the defaults tell; the types that came."""
+    """No annotations, but defaults; return the types received."""
     return [type(value).__name__ for value in (text, whole, real, flag, nothing)]
 
 
 def optional(value: typing.Optional[int] = None, other: "typing.Union[int, str]" = 0) -> list:
-    """May be absent."""
+    """Optional parameters."""
     return [value, other]
 
 
@@ -52,15 +52,15 @@ def containers(items: typing.List[int], table: typing.Dict[str, int], pair: tupl
 
 
 def literal(mode: "Literal['fast', 'slow']" = "fast", colour: Colour = Colour.RED) -> str:
-    """An annotation that cannot be resolved, and an enum."""
+    """An unresolvable annotation, and an enum."""
     return "{} {}".format(mode, colour)
 
 
 def untyped(value):
-    """No hint at all; the type that came."""
+    """No annotation or default; return the type received."""
     return type(value).__name__
 
 
 def strange_default(value=object(), items=[1, 2], when=float("nan")) -> str:
-    """Defaults that JSON cannot say."""
+    """Defaults that JSON cannot represent."""
     return "ok"

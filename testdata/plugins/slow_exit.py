@@ -1,11 +1,11 @@
-"""Takes its time to end."""
+"""Stops slowly."""
 
 import atexit
 import time
 
 
 def linger(seconds: float, marker: str) -> str:
-    """End only after so many seconds, and make the marker then."""
+    """Exit only after this many seconds, then create the marker."""
     atexit.register(_end, seconds, marker)
     return "lingering"
 

@@ -19,10 +19,10 @@ def greet(name: str) -> str:
 
 
 def pid() -> int:
-    """The process's id."""
+    """Return the process id."""
     return os.getpid()
 
 
 def crash(code: int = 7):
-    """End at once."""
+    """Exit at once."""
     os._exit(code)

@@ -1,18 +1,18 @@
-"""Has generators for hooks, plain and async: their items are a stream."""
+"""Has hooks that are generators, plain and async: their items form a stream."""
 
 import os
 import asyncio
 
 
 def _write(path: str, word: str):
-    """Write a word to a file, so that a test knows how far this came."""
+    """Write a word to a file, so that a test can observe the progress."""
     if path:
         with open(path, "w") as file:
             file.write(word)
 
 
 def count(n: int = 3):
-    """So many numbers."""
+    """Yield this many numbers."""
     for i in range(n):
         yield i
 
@@ -24,7 +24,7 @@ def nothing():
 
 
 def endless(finished: str = "", step: str = ""):
-    """Numbers without end; the files tell that it was closed, and how far it came."""
+    """Yield numbers without end; write files on close and for the progress."""
     i = 0
     try:
         while True:
@@ -36,25 +36,25 @@ def endless(finished: str = "", step: str = ""):
 
 
 def fails(after: int = 2):
-    """Raise after so many items."""
+    """Raise after this many items."""
     yield from range(after)
     raise ValueError("no more")
 
 
 def unrepresentable(after: int = 2):
-    """An item that cannot be represented after so many that can."""
+    """Yield an item that cannot be represented after this many valid ones."""
     yield from range(after)
     yield {"item": object()}
 
 
 def large(n: int = 10, size: int = 1 << 20):
-    """Items of a megabyte."""
+    """Yield items of one megabyte."""
     for _ in range(n):
         yield "x" * size
 
 
 def stuck(after: int = 1, started: str = ""):
-    """Hang after so many items."""
+    """Hang after this many items."""
     yield from range(after)
     _write(started, "stuck")
     import time
@@ -63,7 +63,7 @@ def stuck(after: int = 1, started: str = ""):
 
 
 def exits(after: int = 2, code: int = 7):
-    """End the process after so many items."""
+    """Exit after this many items."""
     import os
 
     yield from range(after)
@@ -71,31 +71,31 @@ def exits(after: int = 2, code: int = 7):
 
 
 def raw(n: int = 2):
-    """Items that are bytes."""
+    """Yield bytes."""
     for _ in range(n):
         yield b"\x00\xff"
 
 
 def returns(n: int = 2):
-    """A return value besides the items, which nobody gets."""
+    """Yield items, and return a value that is ignored."""
     yield from range(n)
     return "unseen"
 
 
 def iterator(n: int = 3):
-    """No generator itself, but it returns one."""
+    """A plain function that returns a generator."""
     return count(n)
 
 
 async def acount(n: int = 3, delay: float = 0.0):
-    """So many numbers, from an async generator."""
+    """Yield this many numbers from an async generator."""
     for i in range(n):
         await asyncio.sleep(delay)
         yield i
 
 
 async def aendless(finished: str = "", step: str = ""):
-    """Numbers without end, from an async generator."""
+    """Yield numbers without end from an async generator."""
     i = 0
     try:
         while True:
@@ -108,14 +108,14 @@ async def aendless(finished: str = "", step: str = ""):
 
 
 async def afails(after: int = 2):
-    """An async generator that raises after so many items."""
+    """An async generator that raises after this many items."""
     for i in range(after):
         yield i
     raise ValueError("no more")
 
 
 async def ahang(started: str = "", finished: str = ""):
-    """An async generator that waits for ever after its first item."""
+    """An async generator that waits forever after its first item."""
     try:
         yield 0
         _write(started, "waiting")
@@ -125,7 +125,7 @@ async def ahang(started: str = "", finished: str = ""):
 
 
 def late(path: str):
-    """Two large items; the process ends a little after the stream has."""
+    """Yield two large items; the process exits shortly after the stream ends."""
     import threading
 
     def leave():

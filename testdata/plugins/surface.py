@@ -1,4 +1,4 @@
-"""Has names of every sort, of which some are hooks: plain, decorated, a method, a lambda."""
+"""Has names of every kind, some of them hooks: plain, decorated, a method, a lambda."""
 
 import functools
 from os.path import basename
@@ -6,7 +6,7 @@ from os.path import join as joined
 
 
 def _traced(function):
-    """A decorator as people write them."""
+    """A typical decorator."""
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
@@ -16,7 +16,7 @@ def _traced(function):
 
 
 def _bare(function):
-    """A decorator that forgets functools.wraps."""
+    """A decorator without functools.wraps."""
 
     def wrapper(*args, **kwargs):
         return function(*args, **kwargs)
@@ -63,10 +63,10 @@ def _private():
 
 
 class Calculator:
-    """A class is no hook."""
+    """A class, which is not a hook."""
 
     def add(self, a: int, b: int) -> int:
-        """A method of a public object is one by its dotted path."""
+        """A method of a public object, a hook by its dotted path."""
         return a + b
 
     def _hidden(self):

@@ -14,10 +14,10 @@ def leave_with_words(words: str = "the input is bad"):
 
 
 async def leave_async(code: int = 3):
-    """sys.exit in a coroutine, which asyncio lets through its loop."""
+    """sys.exit in a coroutine, which leaves asyncio's event loop."""
     sys.exit(code)
 
 
 def still_here() -> str:
-    """Tells that the process survived."""
+    """Return a text, which proves that the process survived."""
     return "still here"

@@ -1,4 +1,4 @@
-"""Says how ill it is: as UNHEALTHY in the environment or the hook `become` says.
+"""Reports the health that UNHEALTHY in the environment or the hook `become` sets.
 
 One of: none, true, false, reason, raise, dict, dict_ok, number, slow, exit.
 """
@@ -10,14 +10,14 @@ _mood = os.environ.get("UNHEALTHY", "reason")
 
 
 def become(mood: str) -> str:
-    """Answer so from now on."""
+    """Set the health for the next probes."""
     global _mood
     _mood = mood
     return mood
 
 
 def health():
-    """How it is."""
+    """Return the health."""
     if _mood == "raise":
         raise RuntimeError("the database is gone")
     if _mood == "slow":
@@ -36,5 +36,5 @@ def health():
 
 
 def work() -> str:
-    """Works all the same."""
+    """Works regardless."""
     return "done"

@@ -1,17 +1,17 @@
-"""Answers with values that JSON cannot say, and some that it can only just."""
+"""Returns values that JSON cannot represent, and some edge cases that it can."""
 
 import threading
 
 
 class Opaque:
-    """Nothing that could be written down."""
+    """Has no representation."""
 
     def __repr__(self):
         return "<opaque>"
 
 
 class BadRepr:
-    """Cannot even be shown."""
+    """Has no working __repr__."""
 
     def __repr__(self):
         raise RuntimeError("no repr")
@@ -23,7 +23,7 @@ def nested():
 
 
 def opaque():
-    """An object of a class of its own."""
+    """An object of a custom class."""
     return Opaque()
 
 
@@ -97,7 +97,7 @@ def mixed_set():
 
 
 def raw_bytes():
-    """Bytes that are no text."""
+    """Bytes that are not text."""
     return b"\x00\xff\x80"
 
 
@@ -107,5 +107,5 @@ def bytes_inside():
 
 
 def still_here() -> str:
-    """Tells that the process survived."""
+    """Return a text, which proves that the process survived."""
     return "still here"

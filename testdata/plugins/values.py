@@ -1,4 +1,4 @@
-"""Answers with every value that has a representation, and echoes what it is given."""
+"""Returns every value that can be represented, and echoes its arguments."""
 
 import collections
 import dataclasses
@@ -12,7 +12,7 @@ import uuid
 
 
 class Colour(enum.Enum):
-    """An enum of text."""
+    """An enum of strings."""
 
     RED = "red"
 
@@ -43,12 +43,12 @@ Legacy = collections.namedtuple("Legacy", "a b")
 
 
 def echo(value=None):
-    """What it was given."""
+    """Return the argument."""
     return value
 
 
 def echo_all(*args, **kwargs) -> dict:
-    """All that it was given, and how."""
+    """Return all arguments by kind."""
     return {"args": list(args), "kwargs": kwargs}
 
 
@@ -91,12 +91,12 @@ def fraction():
 
 
 def tuples() -> list:
-    """A tuple, a typed named tuple and an old one."""
+    """A tuple, a typed named tuple and an untyped one."""
     return [(1, "a"), Pair(1, "r"), Legacy(1, 2)]
 
 
 def collection() -> dict:
-    """The containers of collections."""
+    """The containers of module collections."""
     return {
         "ordered": collections.OrderedDict([("b", 1), ("a", 2)]),
         "default": collections.defaultdict(list, x=[1]),
@@ -105,12 +105,12 @@ def collection() -> dict:
 
 
 def big_int(digits: int = 100) -> int:
-    """An integer of so many digits."""
+    """An integer of this many digits."""
     return 10 ** (digits - 1)
 
 
 def numbers() -> list:
-    """Numbers at the edge of what others can read."""
+    """Numbers at the limits of other JSON parsers."""
     return [2**53, 2**53 + 1, -0.0, 1e308, 5e-324, 0.1, True]
 
 
@@ -125,20 +125,20 @@ def unicode() -> str:
 
 
 def text(size: int = 1 << 20) -> str:
-    """So many characters, a megabyte unless said otherwise."""
+    """This many characters, by default one megabyte."""
     return "x" * size
 
 
 def raw(size: int = 16) -> bytes:
-    """So many bytes."""
+    """This many bytes."""
     return bytes(i & 255 for i in range(size))
 
 
 def length(value: str) -> int:
-    """How long the text is that it was given."""
+    """The length of the text."""
     return len(value)
 
 
 def kind(value) -> str:
-    """The Python type of what it was given."""
+    """The Python type of the argument."""
     return type(value).__name__

@@ -1,4 +1,4 @@
-"""Fine itself; its manifest has an unknown key."""
+"""A valid plugin whose manifest has an unknown key."""
 
 
 def greet(name: str) -> str:

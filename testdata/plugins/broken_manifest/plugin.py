@@ -1,4 +1,4 @@
-"""Fine itself; its manifest is no TOML."""
+"""A valid plugin whose manifest is not TOML."""
 
 
 def greet(name: str) -> str:

@@ -1,4 +1,4 @@
-"""A gRPC plugin on asyncio, with the part of zoo.proto that tells the difference."""
+"""A gRPC plugin on asyncio, with the methods of zoo.proto that matter for it."""
 
 import asyncio
 import signal
@@ -44,7 +44,7 @@ async def serve():
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     print("1|1|tcp|127.0.0.1:%d|grpc" % port, flush=True)
-    # A server that is still there when its loop has ended complains.
+    # A server that outlives its event loop prints an error.
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
     for number in signal.SIGINT, signal.SIGTERM:
         signal.signal(number, lambda *_: loop.call_soon_threadsafe(asked.set))

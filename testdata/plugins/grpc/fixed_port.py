@@ -1,4 +1,4 @@
-"""A gRPC plugin that listens on the port that PORT names, shared with others of it when REUSE is set."""
+"""A gRPC plugin that listens on the port in PORT, and shares it if REUSE is set."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""A gRPC plugin as hosts want it: it passes `pyplug check --strict`."""
+"""A gRPC plugin as hosts expect it: it passes `pyplug check --strict`."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def shutdown(request, context):
 
 
 def main():
-    # The magic cookie comes first, and tells those who start it by hand.
+    # Check the magic cookie first, for people who start the plugin by hand.
     if os.environ.get("ZOO_COOKIE") != "monkey":
         sys.exit("this is a plugin, which its host starts")
     signal.signal(signal.SIGTERM, lambda *_: LEAVE.set())
@@ -35,7 +35,7 @@ def main():
             "Echo": grpc.unary_unary_rpc_method_handler(
                 echo, request_deserializer=zoo_pb2.Text.FromString, response_serializer=zoo_pb2.Text.SerializeToString),
         }),
-        # A host asks for the end by it, and waits 2 s where it is not there.
+        # A host calls Shutdown; without the method it waits 2 s and kills.
         grpc.method_handlers_generic_handler("plugin.GRPCController", {
             "Shutdown": grpc.unary_unary_rpc_method_handler(shutdown),
         }),
@@ -46,7 +46,7 @@ def main():
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
 
-    # The first line of standard output, and at once: a pipe is buffered.
+    # The first line of standard output, flushed because a pipe is buffered.
     print("1|1|tcp|127.0.0.1:%d|grpc" % port, flush=True)
     LEAVE.wait()
     server.stop(grace=1).wait()

@@ -1,4 +1,4 @@
-"""A gRPC plugin under mutual TLS: its certificate and key are two files."""
+"""A gRPC plugin with mutual TLS; its certificate and key are two files."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ credentials = grpc.ssl_server_credentials([(key, cert)], root_certificates=host,
 port = server.add_secure_port("127.0.0.1:0", credentials)
 server.start()
 
-# The sixth field is what stands between the lines of the PEM, without padding.
+# The sixth field is the base64 text of the PEM, without padding.
 field = "".join(cert.decode().split("\n")[1:-2]).rstrip("=")
 print("1|1|tcp|127.0.0.1:%d|grpc|%s" % (port, field), flush=True)
 threading.Event().wait()

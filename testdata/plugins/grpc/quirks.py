@@ -1,4 +1,4 @@
-"""A gRPC plugin with one thing wrong, which the variable QUIRK names."""
+"""A gRPC plugin with one fault, which the variable QUIRK names."""
 
 import ctypes
 import importlib
@@ -44,20 +44,20 @@ def broken(request, context):
 
 
 def stdio(request, context):
-    """Holds its thread for as long as the host is there."""
+    """Occupies its thread while the host is connected."""
     while context.is_active():
         time.sleep(0.05)
     yield b""
 
 
 def before():
-    """What happens before anything listens."""
+    """Runs before the server listens."""
     if QUIRK == "segfault":
         ctypes.string_at(0)
     elif QUIRK == "exit":
         sys.exit(3)
     elif QUIRK == "import":
-        importlib.import_module("zoo_nope")  # which no look at the source finds
+        importlib.import_module("zoo_nope")  # the source stage does not find this import
     elif QUIRK == "raises":
         raise ValueError("no licence")
     elif QUIRK == "text":
@@ -103,7 +103,7 @@ def line(port):
 
 
 def status():
-    """SERVING, but NOT_SERVING where the file of the variable ONCE tells of an earlier start."""
+    """Return SERVING, or NOT_SERVING if the file in ONCE exists from an earlier start."""
     if QUIRK == "healthy once":
         try:
             open(os.environ["ONCE"], "x").close()
@@ -113,8 +113,8 @@ def status():
 
 
 def early(server):
-    """Says where it is going to listen."""
-    with socket.socket() as s:  # which keeps the port from others
+    """Prints the handshake before the server listens."""
+    with socket.socket() as s:  # keeps other processes off the port
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]

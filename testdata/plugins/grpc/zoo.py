@@ -1,4 +1,4 @@
-"""A gRPC plugin whose behaviour its arguments choose, or the variable ZOO."""
+"""A gRPC plugin whose arguments, or the variable ZOO, select its behaviour."""
 
 import argparse
 import ctypes
@@ -38,7 +38,7 @@ def fail(request, context):
 
 def abort(request, context):
     from google.protobuf import any_pb2
-    # google.rpc.Status by hand: code 3, a message, one detail.
+    # An encoded google.rpc.Status: code 3, a message, one detail.
     detail = any_pb2.Any()
     detail.Pack(zoo_pb2.Text(text="more of it"))
     packed = detail.SerializeToString()
@@ -63,7 +63,7 @@ def hang(request, context):
 
 def stubborn(request, context):
     mark()
-    ctypes.PyDLL(None).sleep(3600)  # holds the interpreter's lock
+    ctypes.PyDLL(None).sleep(3600)  # holds the interpreter lock
     return request
 
 

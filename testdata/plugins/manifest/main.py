@@ -6,21 +6,21 @@ _words = []
 
 
 def learn(word: str) -> int:
-    """What bootstrap calls."""
+    """The bootstrap hook."""
     _words.append(word)
     return len(_words)
 
 
 def words() -> list:
-    """What was learnt so far."""
+    """Return the learned words."""
     return _words
 
 
 def ready() -> bool:
-    """What the probe asks."""
+    """The probe hook."""
     return True
 
 
 def here() -> list:
-    """The directory's name, and the variable of the manifest."""
+    """Return the working directory's name and the manifest's variable."""
     return [os.path.basename(os.getcwd()), os.environ.get("MANIFEST_SAYS")]

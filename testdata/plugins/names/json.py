@@ -1,4 +1,4 @@
-"""Has the name of a module of the standard library."""
+"""Has the name of a standard library module."""
 
 
 def greet(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Has a name that no import statement can say."""
+"""Has a name that an import statement cannot use."""
 
 
 def greet(name: str) -> str:

@@ -1,6 +1,6 @@
-"""One of two files in a directory that says nothing about them."""
+"""One of two files in a directory without a manifest."""
 
 
 def which() -> str:
-    """Which file this is."""
+    """Return the name of this file."""
     return "one"

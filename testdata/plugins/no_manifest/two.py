@@ -2,5 +2,5 @@
 
 
 def which() -> str:
-    """Which file this is."""
+    """Return the name of this file."""
     return "two"

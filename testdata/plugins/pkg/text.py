@@ -2,5 +2,5 @@
 
 
 def shout(words: str) -> str:
-    """The words in capitals."""
+    """Return the words in capitals."""
     return words.upper()

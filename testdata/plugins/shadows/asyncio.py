@@ -1,4 +1,4 @@
-"""Has the name of a package that a host may load late."""
+"""Has the name of a package that the worker may load late."""
 
 
 def greet(name: str) -> str:

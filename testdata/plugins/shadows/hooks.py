@@ -1,4 +1,4 @@
-"""Is fine itself; the files beside it have the names of modules that its host may need."""
+"""A valid plugin beside files with the names of modules that the worker may need."""
 
 
 def greet(name: str) -> str:
@@ -7,12 +7,12 @@ def greet(name: str) -> str:
 
 
 async def later(name: str) -> str:
-    """Greet somebody, in a coroutine."""
+    """Greet somebody from a coroutine."""
     return "Hello later, " + name
 
 
 def count(n: int = 3):
-    """So many numbers."""
+    """Yield this many numbers."""
     for i in range(n):
         yield i
 

@@ -1,4 +1,4 @@
-"""Has the name of a module that a host may load late."""
+"""Has the name of a module that the worker may load late."""
 
 
 def greet(name: str) -> str:

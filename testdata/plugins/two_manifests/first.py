@@ -1,6 +1,6 @@
-"""The entry of the manifest that counts."""
+"""The entry in pyplug.toml."""
 
 
 def which() -> str:
-    """Which entry this is."""
+    """Return the name of this entry."""
     return "first"

@@ -1,6 +1,6 @@
-"""The entry of the manifests that do not."""
+"""The entry in the other manifest."""
 
 
 def which() -> str:
-    """Which entry this is."""
+    """Return the name of this entry."""
     return "second"

@@ -1,4 +1,4 @@
-"""A plugin for Mattermost. All that is gRPC about it is in its SDK."""
+"""A plugin for Mattermost. Only its SDK uses gRPC."""
 
 from mmsdk import Plugin, hook, run
 

@@ -1,8 +1,8 @@
-"""A package inside the package, which imports upwards."""
+"""A subpackage that imports from its parent."""
 
 from ..text import shout
 
 
 def depth() -> str:
-    """Where this stands."""
+    """The name of this package."""
     return shout(__name__)

@@ -1,4 +1,4 @@
-"""What a plugin for Mattermost imports, in the manner of that server's own SDK."""
+"""The SDK that a Mattermost plugin imports, similar to Mattermost's own."""
 
 from mmsdk.plugin import Plugin, hook
 from mmsdk.server import run

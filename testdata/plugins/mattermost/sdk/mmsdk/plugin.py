@@ -2,7 +2,7 @@
 
 
 def hook(method):
-    """Marks a method that Mattermost calls, by the method's own name."""
+    """Marks a method that Mattermost calls by its name."""
     method.is_hook = True
     return method
 

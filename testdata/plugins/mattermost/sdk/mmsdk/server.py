@@ -1,4 +1,4 @@
-"""Serves a plugin over gRPC, as hosts of go-plugin want it, but for a controller."""
+"""Serves a plugin over gRPC as go-plugin hosts expect it, but without a controller."""
 
 import asyncio
 import os
