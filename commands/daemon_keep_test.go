@@ -154,16 +154,23 @@ func TestKeepNotifies(t *testing.T) {
 				}
 				return string(b[:n])
 			}
-			d.env = append(d.env, "NOTIFY_SOCKET="+address)
+			d.env = append(d.env, "NOTIFY_SOCKET="+address, "WATCHDOG_USEC=20000")
 			k := d.keep("testdata/plugins/inside.py")
-			if got := told(); got != "READY=1" {
-				t.Errorf("told %q", got)
+			for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"} {
+				if got := told(); got != want {
+					t.Errorf("told %q, want %q", got, want)
+				}
 			}
 			d.wants("null", "call", "inside", "env", "NOTIFY_SOCKET")
+			d.wants("null", "call", "inside", "env", "WATCHDOG_USEC")
 			if err := k.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
-			if got := told(); got != "STOPPING=1" {
+			got := told()
+			for got == "WATCHDOG=1" {
+				got = told()
+			}
+			if got != "STOPPING=1" {
 				t.Errorf("told %q", got)
 			}
 			k.ends(t, 0)

@@ -272,7 +272,7 @@ func TestDaemonSuspended(t *testing.T) {
 	began := time.Now()
 	var work sync.WaitGroup
 	for _, words := range [][]string{
-		{"call", "--auto-start", "--timeout", "1s", greeter, "greet", "World"}, {"start", greeter}, {"restart", "greeter"}, {"hooks", "greeter"},
+		{"call", "--auto-start", "--timeout", "1s", greeter, "greet", "World"}, {"start", greeter}, {"restart", "greeter"}, {"hooks", "greeter"}, {"call", "greeter", "greet", "World"},
 	} {
 		work.Go(func() { d.fails(9, "which does not answer\n", words...) })
 	}

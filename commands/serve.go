@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -304,6 +305,7 @@ func (s *service) run(ctx context.Context, k *runner.Pool, began time.Time) erro
 			s.notify("STOPPING=1")
 		})
 	}
+	work.Go(debug.FreeOSMemory) // what only the start needed
 	s.describe(running, k)
 	s.serving.Store(true)
 	err := s.server.Serve(running, served{k, s})

@@ -289,6 +289,10 @@ func Adopt(name string, conn *os.File, read []byte) (*Client, error) {
 func (c *Client) resume(ctx context.Context, x *exchange, emit func(hook.Item) error) (hook.Result, error) {
 	left := c.left
 	c.left = nil
+	if c.id.PID != 0 && c.id.API != API { // such a daemon does not understand the request
+		_ = left.conn.Close()
+		return hook.Result{}, versionError(c.place.name, c.id)
+	}
 	x.start(ctx, left.conn)
 	r, failed := x.receive(ctx, io.MultiReader(bytes.NewReader(left.read), left.conn), "POST")
 	if failed != nil {

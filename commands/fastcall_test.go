@@ -1,0 +1,55 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Packages that take long to initialise do so after fastcall, whose init makes the call.
+func TestFastcallOrder(t *testing.T) {
+	d := newDaemons(t)
+	d.env = append(d.env, "GODEBUG=inittrace=1")
+	_, trace, _ := d.pyplug("version")
+	before, after, ok := strings.Cut(trace, "init github.com/pyplug/pyplug/commands/fastcall ")
+	if !ok {
+		t.Fatalf("fastcall has no init:\n%s", trace)
+	}
+	for _, heavy := range []string{"google.golang.org/protobuf/reflect/protoregistry", "google.golang.org/grpc", "net/http", "crypto/tls"} {
+		if strings.Contains(before, "init "+heavy+" ") {
+			t.Errorf("%s initialises before fastcall", heavy)
+		}
+	}
+	if !strings.Contains(after, "init google.golang.org/") {
+		t.Errorf("nothing heavy initialises after fastcall:\n%s", trace)
+	}
+}
+
+// A plain call prints what the same call with a flag prints, which goes the ordinary way.
+func TestFastcallSame(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("greeter")
+	d.wants("greeter", "start", greeter)
+	for _, words := range [][]string{
+		{"greet", "Ada"}, {"greet", "=a=b"}, {"greet", "\"quoted\" \\ \t\n <é😀>"}, {"greet", "name=Ada", "greeting=Hi"}, {"add", "a=2", "b:=40"},
+		{"greet", ""}, {"countdown", "2"}, {"nosuch"}, {"greet"}, {"divide", "1", "0"}, {"a/b c"}, {"health"}, {"greet", ":={"},
+	} {
+		out, errs, code := d.pyplug(append([]string{"call", "greeter"}, words...)...)
+		out2, errs2, code2 := d.pyplug(append([]string{"call", "--log-format", "text", "greeter"}, words...)...)
+		if out != out2 || errs != errs2 || code != code2 {
+			t.Errorf("%q: got %q, %q, %d, and with a flag %q, %q, %d", words, out, errs, code, out2, errs2, code2)
+		}
+	}
+}
+
+// A call that takes longer than fastcall waits is made once.
+func TestFastcallOnce(t *testing.T) {
+	d := newDaemons(t)
+	d.stopped("greeter")
+	d.wants("greeter", "start", greeter)
+	d.wants(`{"url":"http://x","status":200}`, "call", "greeter", "fetch", "http://x", "0.4")
+	if out, _, _ := d.pyplug("status", "--json", "greeter"); !strings.Contains(out, `"calls":1,"failed":0`) {
+		t.Errorf("its status is %s", out)
+	}
+}
