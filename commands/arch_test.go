@@ -30,8 +30,10 @@ func rooms(t *testing.T) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, section, _ := strings.Cut(string(page), "\n## The rooms\n")
+	section, _, _ = strings.Cut(section, "\n## ")
 	table := map[string][]string{}
-	for _, row := range roomRow.FindAllStringSubmatch(string(page), -1) {
+	for _, row := range roomRow.FindAllStringSubmatch(section, -1) {
 		table[row[1]] = strings.FieldsFunc(row[2], func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	return table
