@@ -62,7 +62,6 @@ func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, ofPlugin [
 	if err != nil {
 		return err
 	}
-	f.tls = o.TLS != nil
 	address := at.address
 	stop := f.streams.Waiting("asking " + address)
 	defer stop()

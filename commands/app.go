@@ -63,8 +63,8 @@ func newApp(f *program) *cli.App {
 		},
 		Action: func(c *cli.Context) error {
 			switch {
-			case f.early != nil:
-				return f.early
+			case f.lineErr != nil:
+				return f.lineErr
 			case c.Bool("version"):
 				return printVersion(f, false)
 			case c.Args().Present():
@@ -96,9 +96,9 @@ func (f *program) readArgs(args []string) []string {
 		return args
 	}
 	if strings.HasPrefix(args[1], "-") && len(args[1]) > 1 {
-		f.early = f.earlyFlag(args[1:])
+		f.lineErr = f.earlyFlag(args[1:])
 	}
-	if f.early != nil {
+	if f.lineErr != nil {
 		return args[:1]
 	}
 	cmd, ok := f.commandNamed(args[1])
@@ -106,9 +106,9 @@ func (f *program) readArgs(args []string) []string {
 		return args
 	}
 	line := readLine(cmd, args[2:])
-	f.opts.json, f.probing = line.isOn("json"), line.isOn("probe-codes")
-	f.typed, f.early = line.typed(), line.err
-	if f.early != nil {
+	f.opts.json, f.probeCodes = line.isOn("json"), line.isOn("probe-codes")
+	f.typed, f.lineErr = line.typed(), line.err
+	if f.lineErr != nil {
 		return args[:1]
 	}
 	return slices.Concat(args[:2], line.flags, []string{"--"}, line.words)

@@ -36,8 +36,8 @@ func TestJSONBeforeFlagsAreRead(t *testing.T) {
 		f := &program{}
 		f.commands = commandList(f)
 		f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
-		if f.opts.json != c.json || f.probing != c.codes {
-			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, f.opts.json, f.probing, c.json, c.codes)
+		if f.opts.json != c.json || f.probeCodes != c.codes {
+			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, f.opts.json, f.probeCodes, c.json, c.codes)
 		}
 	}
 }

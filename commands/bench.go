@@ -85,7 +85,7 @@ func (f *program) readBench(c *cli.Context, o *benchOptions) error {
 	if err := f.readRun(c, &o.runOptions); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {
+	if len(o.phases()) == 0 {
 		return usage("--skip leaves no phase of %s", strings.Join(bench.Names(), ","))
 	}
 	jobs := o.measure.Concurrent()
@@ -96,8 +96,12 @@ func (f *program) readBench(c *cli.Context, o *benchOptions) error {
 	return nil
 }
 
-// bench measures a plugin and prints what came of it, also of the phases before an
-// error.
+// phases are the phases that are not skipped.
+func (o *benchOptions) phases() []string {
+	return slices.DeleteFunc(bench.Names(), func(name string) bool { return slices.Contains(o.measure.Skip, name) })
+}
+
+// bench measures a plugin and prints the phases, also those before an error.
 func (f *program) bench(ctx context.Context, o benchOptions) error {
 	f.opts.quiet = true
 	t := &benchTarget{f: f, o: o, began: time.Now()}
@@ -105,11 +109,15 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	if err := t.try(ctx); err != nil {
 		return err
 	}
-	if cmp.Or(o.cfg.Keep.Restart, f.session.Plugin().Manifest.Restart.Policy) == "no" && !slices.Contains(o.measure.Skip, bench.Crash) {
+	policy := cmp.Or(o.cfg.Keep.Restart, f.plugin.opened.Plugin().Manifest.Restart.Policy)
+	if policy == "no" && slices.Contains(o.phases(), bench.Crash) {
 		t.o.measure.Skip = append(slices.Clone(o.measure.Skip), bench.Crash)
 		f.streams.Note(bench.Crash + " is skipped: with the restart policy no, nothing follows a crash")
 	}
-	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: f.pythonVersion()}
+	if len(t.o.phases()) == 0 {
+		return usage("nothing is measured: all other phases are skipped by --skip")
+	}
+	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: f.plugin.pythonVersion()}
 	err := f.measure(ctx, t, func(p ui.BenchPhase) { measured.Phases = append(measured.Phases, p) })
 	err = benchError(ctx, o.call.Hook, err)
 	if len(measured.Phases) == 0 {
@@ -121,14 +129,15 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	}
 	ctx, cancel := context.WithTimeout(f.life.kill, lastWords)
 	defer cancel()
-	_ = f.write(ctx, write) // the error before it is the one to tell
+	_ = f.write(ctx, write) // err came first
 	return err
 }
 
 // lastWords is how long a reader has for the phases before an error.
 const lastWords = 2 * time.Second
 
-// benchError tells what ended a measurement between two calls as one of them would.
+// benchError is the error of a measurement that ended between two calls: as that of a
+// call.
 func benchError(ctx context.Context, hookName string, err error) error {
 	if own := (*hook.Error)(nil); err == nil || ctx.Err() == nil || errors.As(err, &own) {
 		return err
@@ -136,7 +145,7 @@ func benchError(ctx context.Context, hookName string, err error) error {
 	return hook.Ended(ctx, hookName, "no result", time.Now(), false)
 }
 
-// measure goes through the phases and hands on those that are over.
+// measure measures the phases and passes each to over.
 func (f *program) measure(ctx context.Context, t *benchTarget, over func(ui.BenchPhase)) error {
 	stop := func() {}
 	defer func() { stop() }()

@@ -9,24 +9,25 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// benchTarget is a plugin for bench. It is kept only after the phase cold, beside
-// whose plugins one that listens at a fixed port could not be.
+// benchTarget is a plugin for bench. It is kept alive only after the phase cold: a
+// plugin that listens at a fixed port could not run beside those of that phase.
 type benchTarget struct {
 	f        *program
 	o        benchOptions
 	settings runner.Settings
-	kept     *runner.Pool // nil until keep
-	err      error        // of keep
-	several  bool         // calls are made at once
+	kept     *plugin // nil until keep
+	err      error   // of keep
+	several  bool    // calls are made at once
 
 	began    time.Time
 	answered atomic.Int64 // when a call was last, in nanoseconds since then
 }
 
-// try makes the call once: what is wrong with it is told before it is made a
-// thousand times.
+// try makes the call once, so that an error is reported before a thousand calls.
 func (t *benchTarget) try(ctx context.Context) error {
-	p, err := t.f.open(ctx, t.o.cfg, func(s *runner.Opened) error {
+	cfg := t.o.cfg
+	cfg.Once = true
+	p, err := t.f.open(ctx, cfg, func(s *runner.Opened) error {
 		t.settings = s.Settings()
 		if err := t.f.readInput(ctx, t.settings.Transport, &t.o.callOptions); err != nil {
 			return err
@@ -39,22 +40,22 @@ func (t *benchTarget) try(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer t.f.closePlugin(p)
-	return t.within(ctx, p)
+	defer p.close()
+	return t.within(ctx, p.pool)
 }
 
-// keep starts what Call and Crash are about, once.
+// keep starts the plugin of Call and Crash, once.
 func (t *benchTarget) keep(ctx context.Context) {
 	if t.kept == nil && t.err == nil {
-		t.f.finish() // the output of the one before
-		t.kept, t.err = t.f.keep(ctx, t.o.cfg, nil)
+		t.f.finish() // of the plugin before
+		t.kept, t.err = t.f.open(ctx, t.o.cfg, nil)
 	}
 }
 
-// close stops it.
+// close stops that plugin.
 func (t *benchTarget) close() {
 	if t.kept != nil {
-		t.f.closeKept(t.kept)
+		t.kept.close()
 	}
 }
 
@@ -82,12 +83,11 @@ func (t *benchTarget) Call(ctx context.Context) error {
 	if t.err != nil {
 		return t.err
 	}
-	return t.within(ctx, t.kept)
+	return t.within(ctx, t.kept.pool)
 }
 
-// within makes the call within its limit. Items of a stream are let go. Of calls
-// that are made at once one may have to wait until all others have ended, each of
-// which has that limit, too.
+// within makes the call within its limit, and drops items of a stream. Of calls made at
+// once, one may have to wait for all others, each of which has that limit, too.
 func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 	one := t.settings.Timeouts.Call
 	c := t.o.call
@@ -101,13 +101,13 @@ func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 	jobs := time.Duration(t.o.measure.Concurrent())
 	ctx, cancel := context.WithTimeout(ctx, min(one, runner.Forever/jobs)*jobs)
 	defer cancel()
-	var silent atomic.Bool
-	defer t.patience(ctx, one, func() { silent.Store(true); cancel() }).Stop()
+	var stalled atomic.Bool
+	defer t.onStall(ctx, one, func() { stalled.Store(true); cancel() }).Stop()
 	_, err := caller.Call(ctx, c)
 	if err == nil {
 		t.answered.Store(int64(time.Since(t.began)))
 	}
-	if e := asCanceled(err); e != nil && silent.Load() {
+	if e := asCanceled(err); e != nil && stalled.Load() {
 		own := *e
 		own.Kind, own.Err = hook.Timeout, &hook.LimitError{What: "no result", Limit: one}
 		return &own
@@ -115,12 +115,12 @@ func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 	return err
 }
 
-// patience calls giveUp when no call was answered for so long, unless ctx is over. The
-// timer is the caller's to stop.
-func (t *benchTarget) patience(ctx context.Context, long time.Duration, giveUp func()) *time.Timer {
+// onStall calls giveUp when no call was answered for limit, unless ctx has ended. The
+// caller stops the timer.
+func (t *benchTarget) onStall(ctx context.Context, limit time.Duration, giveUp func()) *time.Timer {
 	var timer *time.Timer
 	timer = time.AfterFunc(runner.Forever, func() {
-		rest := long - time.Since(t.began) + time.Duration(t.answered.Load())
+		rest := limit - time.Since(t.began) + time.Duration(t.answered.Load())
 		switch {
 		case ctx.Err() != nil:
 		case rest > 0:
@@ -129,18 +129,18 @@ func (t *benchTarget) patience(ctx context.Context, long time.Duration, giveUp f
 			giveUp()
 		}
 	})
-	timer.Reset(long)
+	timer.Reset(limit)
 	return timer
 }
 
-// Crash kills the worker, and waits for the next.
+// Crash kills the worker and waits for the next one.
 func (t *benchTarget) Crash(ctx context.Context) error {
 	if t.err != nil {
 		return t.err
 	}
 	ctx, cancel := context.WithTimeout(ctx, t.limit())
 	defer cancel()
-	return t.kept.Recover(ctx)
+	return t.kept.pool.Recover(ctx)
 }
 
 // limit is how long a start may take, and a little more.

@@ -32,13 +32,12 @@ func (f *program) byName(c *cli.Context, word string, ofPlugin []cli.Flag) (*dae
 	if name := f.firstTyped(ofPlugin); name != "" {
 		return nil, usage("%s is for a plugin that is started, and %s runs already", name, word)
 	}
-	f.plugin = word
 	return f.connect(c.Context, t.name)
 }
 
 // hooksOf lists the hooks of a plugin that runs, or prints the template of one.
 func (f *program) hooksOf(ctx context.Context, p hook.Plugin, template string, wanted bool) error {
-	stop := f.streams.Waiting("waiting for " + f.plugin)
+	stop := f.streams.Waiting("waiting for " + f.plugin.path)
 	defer stop()
 	sch, err := p.Hooks(ctx, template)
 	stop()
@@ -53,7 +52,7 @@ func (f *program) hooksOf(ctx context.Context, p hook.Plugin, template string, w
 		}
 		return f.write(ctx, func() error { return f.streams.Template(text.Bytes(), template, f.opts.json) })
 	case len(sch.Hooks) == 0:
-		f.streams.Warn(f.plugin + " has no hooks")
+		f.streams.Warn(f.plugin.path + " has no hooks")
 	}
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
 }
@@ -90,7 +89,7 @@ func (f *program) watchOf(ctx context.Context, c *daemon.Client, probe func() er
 		found := probe()
 		switch {
 		case ctx.Err() != nil:
-			return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+			return hook.NewError(hook.Canceled, context.Cause(ctx))
 		case daemon.Is(found, daemon.Lost), isNotRunning(found):
 			return daemon.NotRunningError(c.Identity().Name)
 		}

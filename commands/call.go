@@ -76,10 +76,10 @@ func (f *program) callBackground(c *cli.Context, o *callOptions, start *startOpt
 	if err != nil {
 		return err
 	}
-	f.plugin = words[0]
+	f.plugin = &plugin{f: f, path: words[0]}
 	ctx := c.Context
 	if left != nil {
-		f.about = left.Identity().About
+		f.plugin.about = left.Identity().About
 		err = f.answer(ctx, 0, left, *o, nobody)
 		if !daemon.Is(err, daemon.Stopping) {
 			return err

@@ -134,7 +134,7 @@ func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.C
 
 // flush has what the plugin printed seen before what is printed next.
 func (f *program) flush() {
-	if f.output != nil {
-		f.output.Flush()
+	if f.plugin != nil {
+		f.plugin.flush()
 	}
 }

@@ -142,9 +142,8 @@ func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) 
 	return call, err
 }
 
-// check checks every plugin and prints what was found. The error is that of the
-// first check that did not come to its end, else of the first failure, which has
-// been shown.
+// check checks every plugin and prints the findings. The error is that of the first
+// check that could not be completed, else of the first failure, which has been printed.
 func (f *program) check(ctx context.Context, o checkOptions) error {
 	// The file may be a pipe that nobody reads.
 	junit, err := hook.Interruptible(ctx, func() (*os.File, error) { return openReport(o.junit) })
@@ -175,44 +174,43 @@ func (f *program) check(ctx context.Context, o checkOptions) error {
 	return reported
 }
 
-// checkedError gives the exit code of a check, which has told why.
+// checkedError is the exit code of a check whose failures have been printed.
 type checkedError struct{ code int }
 
 func (e *checkedError) Error() string { return "the check failed" }
 
-// checkAll checks plugins, so many at a time, and prints each in its turn. The error
-// is that of standard output; without a reader there the checks go on in silence,
-// since their verdict counts.
+// checkAll checks o.jobs plugins at a time, and prints them in order. The error is that
+// of standard output. If its reader is gone, the checks go on: their exit code counts.
 func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	faces := make([]*face, len(o.plugins))
-	for i, plugin := range o.plugins {
-		faces[i] = newFace(f, o, plugin)
+	checks := make([]*pluginCheck, len(o.plugins))
+	for i, path := range o.plugins {
+		checks[i] = newPluginCheck(f, o, path)
 	}
 	go func() { // ends when the last has begun, and each ends
 		free := make(chan struct{}, o.jobs)
-		for _, face := range faces {
+		for _, c := range checks {
 			free <- struct{}{}
 			go func() {
 				defer func() { <-free }()
-				face.run(ctx, o)
+				c.run(ctx, o)
 			}()
 		}
 	}()
-	stop := f.streams.Progress(func() string { return progress(faces) })
+	stop := f.streams.Progress(func() string { return checkProgress(checks) })
 	defer stop()
 	printer := f.streams.Checks(o.strict)
 	var all []ui.CheckResult
 	var failed error
-	for _, face := range faces {
+	for _, c := range checks {
 		if failed == nil {
-			if failed = face.print(printer); failed != nil && !errors.Is(failed, errQuiet) {
+			if failed = c.print(printer); failed != nil && !errors.Is(failed, errQuiet) {
 				cancel(failed)
 			}
 		}
-		<-face.over
-		all = append(all, face.checked)
+		<-c.done
+		all = append(all, c.result)
 	}
 	if failed == nil && !f.opts.json {
 		failed = f.write(f.life.kill, printer.Finish)

@@ -23,7 +23,7 @@ func openReport(name string) (*os.File, error) {
 	return file, nil
 }
 
-// reports writes what others than the one who waits read.
+// reports writes the JUnit file and the annotations of GitHub.
 func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *os.File) error {
 	var err error
 	if junit != nil {
@@ -33,7 +33,7 @@ func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *os.File) 
 		f.streams.Annotate(all)
 	}
 	if err != nil {
-		return &hook.Error{Kind: hook.Failed, Err: err}
+		return hook.NewError(hook.Failed, err)
 	}
 	return nil
 }

@@ -75,26 +75,26 @@ func TestVerdictCode(t *testing.T) {
 
 // What goes on is told of the first that does, and of several how many are over.
 func TestCheckProgress(t *testing.T) {
-	doing := func(plugin, stage string, over bool) *face {
-		c := &face{f: &program{plugin: plugin}, over: make(chan struct{})}
+	doing := func(path, stage string, over bool) *pluginCheck {
+		c := &pluginCheck{p: &plugin{path: path}, done: make(chan struct{})}
 		c.begin(stage)
 		if over {
-			close(c.over)
+			close(c.done)
 		}
 		return c
 	}
 	for _, c := range []struct {
-		faces []*face
-		want  string
+		checks []*pluginCheck
+		want   string
 	}{
 		{nil, ""},
-		{[]*face{doing("a.py", "", false)}, ""},
-		{[]*face{doing("a.py", "launch", false)}, "a.py: launch"},
-		{[]*face{doing("a.py", "stop", true)}, ""},
-		{[]*face{doing("a.py", "", true), doing("b.py", "host", false), doing("c.py", "stop", false)}, "1 of 3; b.py: host"},
-		{[]*face{doing("a.py", "", true), doing("b.py", "", false), doing("c.py", "stop", false)}, "1 of 3; c.py: stop"},
+		{[]*pluginCheck{doing("a.py", "", false)}, ""},
+		{[]*pluginCheck{doing("a.py", "launch", false)}, "a.py: launch"},
+		{[]*pluginCheck{doing("a.py", "stop", true)}, ""},
+		{[]*pluginCheck{doing("a.py", "", true), doing("b.py", "host", false), doing("c.py", "stop", false)}, "1 of 3; b.py: host"},
+		{[]*pluginCheck{doing("a.py", "", true), doing("b.py", "", false), doing("c.py", "stop", false)}, "1 of 3; c.py: stop"},
 	} {
-		if got := progress(c.faces); got != c.want {
+		if got := checkProgress(c.checks); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}

@@ -82,14 +82,14 @@ func asError(err error) *hook.Error {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &interrupted):
-		return &hook.Error{Kind: hook.Canceled, Err: err}
+		return hook.NewError(hook.Canceled, err)
 	}
-	return &hook.Error{Kind: hook.Usage, Err: err}
+	return hook.NewError(hook.Usage, err)
 }
 
 // usage makes an error of kind Usage.
 func usage(format string, args ...any) error {
-	return &hook.Error{Kind: hook.Usage, Err: fmt.Errorf(format, args...)}
+	return hook.NewError(hook.Usage, fmt.Errorf(format, args...))
 }
 
 // exitStatus is the section of a help text that lists the codes.

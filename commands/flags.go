@@ -289,7 +289,7 @@ func usageError(_ *cli.Context, err error, _ bool) error {
 	} else if m := envError.FindStringSubmatch(err.Error()); m != nil {
 		err = joinError(m[1], m[2])
 	}
-	return &hook.Error{Kind: hook.Usage, Err: err}
+	return hook.NewError(hook.Usage, err)
 }
 
 // joinError makes one sentence of what is wrong and how.

@@ -42,7 +42,7 @@ func healthCommand(f *program) command {
 	flags := []cli.Flag{
 		timeout,
 		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
-		switchFlag(&f.probing, "probe-codes", "exit with the codes of grpc-health-probe"),
+		switchFlag(&f.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
 		at.headers.flag("rpc-header"),
 	}
 	ofAddress, ofPlugin := at.flags(), o.flags("60s")
@@ -80,21 +80,21 @@ func healthCommand(f *program) command {
 
 // health probes a plugin. An error says why it is not healthy.
 func (f *program) health(ctx context.Context, cfg runner.Config, watch bool) error {
-	f.endless, cfg.GRPC.AnyHealth = watch, watch
+	f.endless, cfg.GRPC.AnyHealth, cfg.Once = watch, watch, true
 	p, err := f.open(ctx, cfg, nil)
 	if err != nil {
 		return unanswered(err)
 	}
-	defer f.closePlugin(p)
+	defer p.close()
 	if watch {
 		return f.watch(ctx, p)
 	}
 	began := time.Now()
-	if err := f.probe(ctx, p); err != nil {
+	if err := p.probe(ctx); err != nil {
 		return err
 	}
 	took := time.Since(began)
-	return f.write(ctx, func() error { return f.streams.Healthy(took, f.seen.process(), f.opts.json) })
+	return f.write(ctx, func() error { return f.streams.Healthy(took, p.starts.newest(), f.opts.json) })
 }
 
 // unanswered makes a timeout of a health service that did not answer: a start
@@ -110,16 +110,16 @@ func unanswered(err error) error {
 }
 
 // probe asks once, within the limit.
-func (f *program) probe(ctx context.Context, p *runner.Pool) error {
-	ctx, cancel := context.WithTimeout(ctx, f.session.Settings().Timeouts.Probe)
+func (p *plugin) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, p.opened.Settings().Timeouts.Probe)
 	defer cancel()
-	return p.Health(ctx)
+	return p.pool.Health(ctx)
 }
 
 // watch prints a line for each change of a plugin's health until it ends, or
 // pyplug is told to.
-func (f *program) watch(ctx context.Context, p *runner.Pool) error {
-	ok, err := p.WatchHealth(ctx, func(status string) error { return f.tellStatus(ctx, status) })
+func (f *program) watch(ctx context.Context, p *plugin) error {
+	ok, err := p.pool.WatchHealth(ctx, func(status string) error { return f.tellStatus(ctx, status) })
 	if ok {
 		return err
 	}
@@ -127,8 +127,8 @@ func (f *program) watch(ctx context.Context, p *runner.Pool) error {
 	defer tick.Stop()
 	last := errors.New("not asked yet")
 	for {
-		found := f.probe(ctx, p)
-		if err := over(ctx, p); err != nil {
+		found := p.probe(ctx)
+		if err := over(ctx, p.pool); err != nil {
 			return err
 		}
 		if last == nil != (found == nil) || found != nil && last.Error() != found.Error() {
@@ -139,7 +139,7 @@ func (f *program) watch(ctx context.Context, p *runner.Pool) error {
 		last = found
 		select {
 		case <-ctx.Done():
-		case <-p.Failed():
+		case <-p.pool.Failed():
 		case <-tick.C:
 		}
 	}
@@ -149,7 +149,7 @@ func (f *program) watch(ctx context.Context, p *runner.Pool) error {
 func over(ctx context.Context, p *runner.Pool) error {
 	select {
 	case <-ctx.Done():
-		return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+		return hook.NewError(hook.Canceled, context.Cause(ctx))
 	case <-p.Failed():
 		st, _ := p.Status(ctx) // it never fails
 		return &hook.Error{Kind: hook.Crash, Exit: st.LastExit, Err: errors.New("the plugin exited")}

@@ -1,181 +1,88 @@
 package commands
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// hints says what to do about an error: the hints of the error itself, and those
-// that only the command line knows.
-func (f *program) hints(err error) []string {
-	var hints []string
-	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Plugin != "" {
-		return nil // it comes from a daemon, which has completed it
-	}
-	add := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
-	if own := (interface{ Hints() []string })(nil); len(asError(err).Hints) > 0 {
-		hints = slices.Clone(asError(err).Hints)
-	} else if errors.As(err, &own) {
-		hints = own.Hints()
-	}
-	f.pluginHints(err, add)
-	f.pythonHints(err, add)
-	f.exceptionHints(asError(err), add)
-	return hints
-}
-
-// allHints are the hints of the error itself and those of the command line, for
-// who shows them apart from the error.
-func (f *program) allHints(err error) []string {
-	all := slices.Clone(asError(err).Hints)
-	for _, hint := range f.hints(err) {
-		if !slices.Contains(all, hint) {
-			all = append(all, hint)
-		}
-	}
-	return all
-}
-
-// complete is an error with the hints and the plugin's name that only this process
-// knows, for another one.
+// complete is an error with the plugin's name and with the hints that only the command
+// line knows. An error that names its plugin comes complete from a daemon.
 func (f *program) complete(err error) *hook.Error {
+	e := f.plugin.withHints(err)
+	if f.plugin != nil && e.Plugin == "" && e.Kind != hook.Usage && !isNotRunning(e) {
+		e.Plugin = f.plugin.describe()
+	}
+	return e
+}
+
+// withHints is an error with the hints that only the command line knows: about its
+// flags, and about the plugin as it was typed. p may be nil.
+func (p *plugin) withHints(err error) *hook.Error {
 	e := *asError(err)
-	e.Hints = f.allHints(err)
-	for _, context := range f.context(&e) {
-		e.Plugin = strings.TrimPrefix(context, "plugin: ")
+	if e.Plugin == "" {
+		e.Hints = slices.Concat(e.Hints, flagHints(&e))
+		if p != nil {
+			e.Hints = append(e.Hints, p.hints(&e)...)
+		}
 	}
 	return &e
 }
 
-type adder func(format string, args ...any)
-
-// pluginHints are about the plugin's path, manifest, hooks and arguments.
-func (f *program) pluginHints(err error, add adder) {
-	var (
-		noHook    *schema.NoHookError
-		args      *schema.ArgumentError
-		transport *runner.TransportError
-		limit     *hook.LimitError
-	)
-	kind := asError(err).Kind
-	switch {
-	case errors.As(err, &noHook):
-		if len(noHook.Known) == 0 && asError(err).Status == nil && len(asError(err).Hints) == 0 {
-			add("it has no hooks: define a public function in it")
-		}
-	case errors.As(err, &args):
-		if args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
-			add("`pyplug hooks %s` shows what it takes", schema.QuoteLine([]string{f.plugin}))
-		}
-	case errors.As(err, &transport):
-		if f.session != nil && f.session.Plugin().Shebang != "" {
-			add("it is a Python script: give it a name, or a link, that ends in .py")
-		}
-	case errors.As(err, &limit) && kind == hook.Timeout:
-		add("--timeout gives it longer, --timeout 0 waits for ever")
-	case errors.As(err, &limit) && kind == hook.Start:
-		add("--start-timeout gives it longer")
+// flagHints name the flag that changes the limit which was reached.
+func flagHints(e *hook.Error) (hints []string) {
+	if limit := (*hook.LimitError)(nil); errors.As(e, &limit) && e.Kind == hook.Timeout {
+		hints = append(hints, "--timeout gives it longer, --timeout 0 waits for ever")
+	} else if limit != nil && e.Kind == hook.Start {
+		hints = append(hints, "--start-timeout gives it longer")
 	}
+	if e.Exit != nil && e.Exit.Limit != "" {
+		hints = append(hints, "--max-memory sets the limit, as does limits.memory in the manifest")
+	}
+	if e.Exit != nil && e.Exit.OutOfMemory {
+		hints = append(hints, "the system ran out of memory; give the plugin less to do at once, or the machine more")
+	}
+	return hints
 }
 
-// pythonHints are about the interpreter.
-func (f *program) pythonHints(err error, add adder) {
-	missing := (*schema.MissingModuleError)(nil)
-	if errors.As(err, &missing) && f.session != nil && f.session.Interpreter().Path != "" {
-		f.missingHint(missing, add)
-		add("or name the Python that has it with --python")
+// hints are about the plugin's path, its Python and its directory.
+func (p *plugin) hints(e *hook.Error) (hints []string) {
+	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
+		hints = append(hints, "`pyplug hooks "+schema.QuoteLine([]string{p.path})+"` shows what it takes")
 	}
+	if p.opened == nil {
+		return hints
+	}
+	python := p.opened.Interpreter().Path
+	if missing := (*schema.MissingModuleError)(nil); errors.As(e, &missing) && python != "" {
+		hints = append(hints, installHint(python, missing), "or name the Python that has it with --python")
+	}
+	if e.Python != nil && (e.Python.Type == "FileNotFoundError" || rootCause(e.Python).Type == "FileNotFoundError") {
+		hints = append(hints, "relative paths start at the plugin's working directory, "+p.opened.Settings().Dir+"; --cwd changes it")
+	}
+	return hints
 }
 
-// missingHint says what to install for a module that is not there.
-func (f *program) missingHint(e *schema.MissingModuleError, add adder) {
+// installHint says what to install for a module that is missing.
+func installHint(python string, e *schema.MissingModuleError) string {
 	module := e.Module
 	if _, rest, ok := strings.Cut(e.Text, "No module named '"); ok {
-		module, _, _ = strings.Cut(rest, "'") // with the package that it is in
+		module, _, _ = strings.Cut(rest, "'") // with its package
 	}
 	text := module + " is not installed for this Python"
 	if name := check.Distribution(module); name != "" {
-		text += ": " + schema.QuoteLine([]string{f.session.Interpreter().Path, "-m", "pip", "install", name})
+		text += ": " + schema.QuoteLine([]string{python, "-m", "pip", "install", name})
 	}
-	add("%s", text)
+	return text
 }
 
-// exceptionHints are about what the plugin raised, and how it ended.
-func (f *program) exceptionHints(e *hook.Error, add adder) {
-	if e.Exit != nil && e.Exit.Limit != "" {
-		add("--max-memory sets the limit, as does limits.memory in the manifest")
+func rootCause(r *hook.Raised) *hook.Raised {
+	for r.Cause != nil {
+		r = r.Cause
 	}
-	if e.Exit != nil && e.Exit.OutOfMemory {
-		add("the system ran out of memory; give the plugin less to do at once, or the machine more")
-	}
-	if e.Python == nil {
-		return
-	}
-	root := e.Python
-	for root.Cause != nil {
-		root = root.Cause
-	}
-	raised := []string{e.Python.Type, root.Type}
-	switch {
-	case slices.Contains(raised, "FileNotFoundError") && f.session != nil:
-		add("relative paths start at the plugin's working directory, %s; --cwd changes it", f.session.Settings().Dir)
-	}
-}
-
-func firstFew(words []string, n int) []string {
-	if len(words) <= n {
-		return words
-	}
-	return append(slices.Clone(words[:n]), "…")
-}
-
-// context says which plugin and which Python an error is about.
-func (f *program) context(e *hook.Error) []string {
-	if f.plugin == "" || e.Kind == hook.Usage || isNotRunning(e) {
-		return nil
-	}
-	about := aboutPlugin(f.plugin, f.session, f.seen.process())
-	if f.session == nil {
-		about = cmp.Or(f.about, about)
-	}
-	return []string{"plugin: " + cmp.Or(e.Plugin, about)}
-}
-
-// aboutPlugin names a plugin and, once that is known, its Python.
-func aboutPlugin(plugin string, s *runner.Opened, info hook.Info) string {
-	if s == nil || s.Interpreter().Path == "" {
-		return plugin
-	}
-	return fmt.Sprintf("%s (python %s, %s)", plugin, pythonVersion(s, info), pythonPlace(s.Interpreter()))
-}
-
-// pythonVersion is what the plugin itself told of it, else what files tell.
-func pythonVersion(s *runner.Opened, info hook.Info) string {
-	return cmp.Or(info.Python, s.Interpreter().Version.String())
-}
-
-func (f *program) pythonVersion() string { return pythonVersion(f.session, f.seen.process()) }
-
-// pythonPlace names the environment where there is one, else the path.
-func pythonPlace(py interp.Interpreter) string {
-	if py.Env != "" {
-		return py.Env
-	}
-	return py.Path
-}
-
-// pluginLabel names a plugin in front of what it prints.
-func pluginLabel(path string) string {
-	base := filepath.Base(path)
-	return strings.TrimSuffix(base, ".py")
+	return r
 }

@@ -65,17 +65,18 @@ func onePlugin(c *cli.Context, o *pluginOptions) (runner.Config, error) {
 
 // hooks lists the hooks of a plugin.
 func (f *program) hooks(ctx context.Context, cfg runner.Config) error {
+	cfg.Once = true
 	p, err := f.open(ctx, cfg, nil)
 	if err != nil {
 		return err
 	}
-	defer f.closePlugin(p)
-	sch, err := p.Hooks(ctx, "")
+	defer p.close()
+	sch, err := p.pool.Hooks(ctx, "")
 	if err != nil {
 		return err
 	}
 	if len(sch.Hooks) == 0 {
-		f.streams.Warn(cfg.Plugin + " has no hooks: " + noHooks(f.session))
+		f.streams.Warn(cfg.Plugin + " has no hooks: " + noHooks(p.opened))
 	}
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
 }
@@ -90,12 +91,13 @@ func noHooks(s *runner.Opened) string {
 
 // template prints an empty request of a hook.
 func (f *program) template(ctx context.Context, cfg runner.Config, name string) error {
+	cfg.Once = true
 	p, err := f.open(ctx, cfg, nil)
 	if err != nil {
 		return err
 	}
-	defer f.closePlugin(p)
-	sch, err := p.Hooks(ctx, name)
+	defer p.close()
+	sch, err := p.pool.Hooks(ctx, name)
 	if err != nil {
 		return err
 	}

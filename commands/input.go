@@ -41,7 +41,7 @@ func (f *program) readWords(ctx context.Context, words []string) ([]schema.Word,
 		return nil, canceled
 	}
 	if err != nil {
-		return nil, &hook.Error{Kind: hook.Request, Err: err}
+		return nil, hook.NewError(hook.Request, err)
 	}
 	return parsed, nil
 }
@@ -66,7 +66,7 @@ func (f *program) readInput(ctx context.Context, transport string, o *callOption
 		return usage("--input: %w", err)
 	}
 	if o.call.Args.JSON, err = checkInput(text); err != nil {
-		return &hook.Error{Kind: hook.Request, Err: fmt.Errorf("--input %s: %w", inputName(o.input), err)}
+		return hook.NewError(hook.Request, fmt.Errorf("--input %s: %w", inputName(o.input), err))
 	}
 	return nil
 }

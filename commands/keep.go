@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -9,65 +8,50 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// keep opens a plugin as open does, and keeps it alive until closeKept, or until
-// something else has closed it, and endTelling was called. Before
-// anything is started, prepared may still refuse; nil takes any plugin.
-func (f *program) keep(ctx context.Context, cfg runner.Config, prepared func(*runner.Opened) error) (*runner.Pool, error) {
-	f.telling = newBacklog()
-	told := cfg.Keep.Events
-	cfg.Keep.Events = func(e hook.Event) {
+// followEvents makes a plugin that is kept alive report its transitions, until
+// endEvents.
+func (p *plugin) followEvents(k *runner.Keep) {
+	p.events = newBacklog()
+	more := k.Events
+	k.Events = func(e hook.Event) {
 		if e.To == hook.StateStarting {
-			f.output.SetGeneration(e.Generation)
+			p.output.SetGeneration(e.Generation)
 		}
-		f.telling.add(func() { f.transition(e) })
-		if told != nil {
-			told(e)
+		p.events.add(func() { p.logEvent(e) })
+		if more != nil {
+			more(e)
 		}
 	}
-	if cfg.Keep.Note == nil {
-		cfg.Keep.Note = func(text string) { f.streams.Note(f.plugin + ": " + text) }
+	if k.Note == nil {
+		k.Note = func(text string) { p.f.streams.Note(p.path + ": " + text) }
 	}
-	k, err := f.launch(ctx, cfg, prepared)
-	if err != nil {
-		f.endTelling()
-		return nil, err
-	}
-	return k, nil
 }
 
-// transition tells what becomes of a plugin that is kept.
-func (f *program) transition(e hook.Event) {
-	told := []any{"plugin", f.plugin, "generation", e.Generation}
+// logEvent logs a transition.
+func (p *plugin) logEvent(e hook.Event) {
+	fields := []any{"plugin", p.path, "generation", e.Generation}
 	if e.Worker != 0 {
-		told = append(told, "worker", e.Worker)
+		fields = append(fields, "worker", e.Worker)
 	}
 	if e.PID != 0 {
-		told = append(told, "pid", e.PID)
+		fields = append(fields, "pid", e.PID)
 	}
 	if e.Exit != nil {
-		told = append(told, "exit", e.Exit.String())
+		fields = append(fields, "exit", e.Exit.String())
 	}
 	if e.Delay > 0 {
-		told = append(told, "again_after", rounded(e.Delay))
+		fields = append(fields, "again_after", rounded(e.Delay))
 	}
-	f.streams.Log("info", e.To.String()+": "+e.Reason, told...)
+	p.f.streams.Log("info", e.To.String()+": "+e.Reason, fields...)
 }
 
-// closeKept stops a plugin that is kept. A second signal has it killed.
-func (f *program) closeKept(k *runner.Pool) {
-	stop := f.streams.Waiting("stopping " + f.plugin)
-	defer stop()
-	if err := k.Close(f.life.kill); err != nil {
-		f.warn(err)
+// endEvents reports the rest of the transitions. The plugin must be gone.
+func (p *plugin) endEvents() {
+	if p.events == nil {
+		return
 	}
-	f.endTelling()
-	f.streams.Log("info", "stopped", "plugin", f.plugin)
-}
-
-// endTelling has all told that became of a plugin which is gone.
-func (f *program) endTelling() {
-	if lost := f.telling.close(); lost > 0 {
-		f.streams.Warn(fmt.Sprintf("%d events were not told: nobody read them in time", lost))
+	if lost := p.events.close(); lost > 0 {
+		p.f.streams.Warn(fmt.Sprintf("%d events were not reported: nobody read them in time", lost))
 	}
 }
 

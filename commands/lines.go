@@ -79,18 +79,19 @@ func (f *program) runLines(c *cli.Context, run *runOptions, o *linesOptions) (er
 
 // lines keeps a plugin alive and answers the lines of standard input.
 func (f *program) lines(ctx context.Context, o linesOptions) error {
-	k, err := f.keep(ctx, o.cfg, nil)
+	p, err := f.open(ctx, o.cfg, nil)
 	if err != nil {
 		return err
 	}
-	defer f.closeKept(k)
+	defer p.close()
+	k := p.pool
 	calls, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	// Of the signals the first ends the reading, and the second the calls.
 	defer context.AfterFunc(f.life.kill, func() { cancel(context.Cause(ctx)) })()
 	e := lines.New(k, lines.Options{
 		In: f.streams.In, Out: f.streams.Lines(), Error: f.lineError, Stop: ctx.Done(), GaveUp: k.Failed(),
-		Hook: o.hook, Items: o.items, Jobs: f.jobs(o.jobs, status(k).Concurrency), Unordered: o.unordered, Timeout: f.session.Settings().Timeouts.Call,
+		Hook: o.hook, Items: o.items, Jobs: f.jobs(o.jobs, status(k).Concurrency), Unordered: o.unordered, Timeout: p.opened.Settings().Timeouts.Call,
 	})
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
@@ -150,11 +151,11 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, 
 		f.streams.Note(uncalled(c.Last))
 		_, err := k.Hooks(ctx, "") // which it does not do any more, and says why
 		if err == nil {
-			err = &hook.Error{Kind: hook.Unavailable, Err: errors.New("gave up")}
+			err = hook.NewError(hook.Unavailable, errors.New("gave up"))
 		}
 		return err
 	case unread != nil:
-		return &hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard input: %w", err)}
+		return hook.NewError(hook.Failed, fmt.Errorf("standard input: %w", err))
 	case err != nil:
 		return outputError(err)
 	case c.Failed > 0 && !noFail:
@@ -174,5 +175,5 @@ func uncalled(last int64) string {
 
 // lineError is the face of an error in an answer.
 func (f *program) lineError(e *hook.Error) json.RawMessage {
-	return ui.Failure{Err: e, Hints: f.hints(e)}.LineErrorJSON()
+	return ui.Failure{Err: f.plugin.withHints(e)}.LineErrorJSON()
 }

@@ -73,7 +73,7 @@ func (f *program) logs(ctx context.Context, word string, last int, follow bool) 
 		return err
 	}
 	if err == nil && follow {
-		return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+		return hook.NewError(hook.Canceled, context.Cause(ctx))
 	}
 	return err
 }

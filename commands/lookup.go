@@ -101,7 +101,7 @@ func (f *program) find(ctx context.Context, word string) (target, error) {
 	case unresolved != nil && len(running) == 0 && plain(word) && absent != nil:
 		return t, daemon.NotRunningError(word) // a name in capitals, say
 	case unresolved != nil && len(running) == 0:
-		return t, &hook.Error{Kind: hook.Usage, Err: unresolved}
+		return t, hook.NewError(hook.Usage, unresolved)
 	case err != nil || len(running) == 0:
 		return t, err
 	case len(running) == 1:
@@ -189,7 +189,7 @@ func (f *program) connect(ctx context.Context, word string) (*daemon.Client, err
 	if err != nil {
 		return nil, err
 	}
-	f.about = c.Identity().About
+	f.plugin = &plugin{f: f, path: word, about: c.Identity().About}
 	return c, nil
 }
 

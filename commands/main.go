@@ -43,7 +43,7 @@ func run(life *life, args []string, s *ui.Streams) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			f.fail(&hook.Error{Kind: hook.Internal, Err: err})
+			f.fail(hook.NewError(hook.Internal, err))
 			code = internalCode
 		}
 		f.finish()
@@ -57,7 +57,7 @@ func run(life *life, args []string, s *ui.Streams) (code int) {
 	if err != nil {
 		f.fail(err)
 	}
-	if f.probing {
+	if f.probeCodes {
 		return probeCode(err)
 	}
 	return exitCode(err)

@@ -40,7 +40,7 @@ func outputError(err error) error {
 	case ui.IsClosedPipe(err), errors.Is(err, io.ErrClosedPipe):
 		return errQuiet
 	default:
-		return &hook.Error{Kind: hook.Failed, Err: &ui.OutputError{Err: err}}
+		return hook.NewError(hook.Failed, &ui.OutputError{Err: err})
 	}
 }
 

@@ -119,12 +119,13 @@ func wantHook(words []string, what string) error {
 
 // run opens the plugin, calls the hook and prints what it returns.
 func (f *program) run(ctx context.Context, o runOptions) error {
+	o.cfg.Once = true
 	p, err := f.open(ctx, o.cfg, func(s *runner.Opened) error {
 		return f.readInput(ctx, s.Settings().Transport, &o.callOptions)
 	})
 	if err != nil {
 		return err
 	}
-	defer f.closePlugin(p)
-	return f.answer(ctx, f.session.Settings().Timeouts.Call, p, o.callOptions, func() (hook.Info, int) { return f.seen.process(), 1 })
+	defer p.close()
+	return f.answer(ctx, p.opened.Settings().Timeouts.Call, p.pool, o.callOptions, func() (hook.Info, int) { return p.starts.newest(), 1 })
 }

@@ -59,12 +59,11 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 	}
 	starting, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	f.printed = s.printed
 	cfg := o.cfg
 	cfg.Keep.Events, cfg.Keep.Note = s.event, s.say
 	cfg.Environ = withoutManager(cfg.Environ)
 	began := time.Now()
-	k, err := f.keep(starting, cfg, func(session *runner.Opened) error { return s.prepare(starting, cancel, session) })
+	p, err := f.open(starting, cfg, func(session *runner.Opened) error { return s.prepare(starting, cancel, session) })
 	if err != nil {
 		s.fail(err)
 		if terminated(ctx) && !s.background() && s.f.life.kill.Err() == nil {
@@ -72,7 +71,7 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 		}
 		return err
 	}
-	return s.run(ctx, k, began)
+	return s.run(ctx, p.pool, began)
 }
 
 // background tells whether it is no terminal's.
@@ -88,6 +87,7 @@ func (s *service) prepare(ctx context.Context, cancel context.CancelCauseFunc, s
 		return err
 	}
 	s.session, s.seen = session, s.first
+	s.f.plugin.printed = s.printed
 	opts := daemon.Options{
 		Starter: s.starter, Complete: s.complete, Notes: func() []string { return s.notes(true) },
 		CallTimeout: session.Settings().Timeouts.Call, Kill: s.f.life.kill.Done(),
@@ -124,7 +124,7 @@ func (s *service) fail(err error) {
 func (s *service) say(text string) {
 	s.write(daemon.Line{Stream: daemon.Own, Text: text})
 	s.starter.Note(text)
-	s.f.streams.Note(s.f.plugin + ": " + text)
+	s.f.streams.Note(s.f.plugin.path + ": " + text)
 }
 
 // write puts a line into the log, once there is one.
@@ -161,10 +161,10 @@ func (s *service) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		s.generation.Store(int64(e.Generation))
 	}
-	s.f.telling.add(func() {
+	s.f.plugin.events.add(func() {
 		s.write(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
 		if !s.background() && !s.f.opts.verbose && matters(e) {
-			s.f.streams.Note(s.f.plugin + ": " + text)
+			s.f.streams.Note(s.f.plugin.path + ": " + text)
 		}
 	})
 	// One that is healthy again is no newer: another start may have failed meanwhile.
@@ -279,8 +279,8 @@ func (s *service) renewed(now runner.Snapshot) {
 func (s *service) run(ctx context.Context, k *runner.Pool, began time.Time) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	for _, odd := range s.f.seen.oddities() {
-		s.starter.Note(s.f.plugin + ": " + odd)
+	for _, odd := range s.f.plugin.starts.oddities() {
+		s.starter.Note(s.f.plugin.path + ": " + odd)
 	}
 	var work sync.WaitGroup
 	work.Go(func() { s.generations(running, k) })
@@ -311,11 +311,11 @@ func (s *service) run(ctx context.Context, k *runner.Pool, began time.Time) erro
 	err := s.server.Serve(running, served{k, s})
 	stop()
 	work.Wait()
-	s.f.endTelling()
+	s.f.plugin.endEvents()
 	if err != nil {
-		s.f.warn(err)
+		s.f.plugin.warn(err)
 	}
-	s.f.streams.Log("info", "stopped", "plugin", s.f.plugin)
+	s.f.streams.Log("info", "stopped", "plugin", s.f.plugin.path)
 	if over.State != 0 && ctx.Err() == nil {
 		return goneFor(over)
 	}
@@ -347,7 +347,7 @@ var errGaveUp = errors.New("the plugin was given up: it is not started again")
 // plugin did not stop by itself then.
 func ended(ctx context.Context, unclean bool) error {
 	if signal := (*signalError)(nil); errors.As(context.Cause(ctx), &signal) && (unclean || !terminated(ctx)) {
-		return &hook.Error{Kind: hook.Canceled, Err: signal}
+		return hook.NewError(hook.Canceled, signal)
 	}
 	return nil
 }

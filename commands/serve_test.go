@@ -9,8 +9,8 @@ import (
 // A worker that is healthy again is not taken for one that was started from the files
 // which a start that failed was looking at.
 func TestHealthyAgainIsNoStart(t *testing.T) {
-	f := &program{telling: newBacklog()}
-	defer f.endTelling()
+	f := &program{plugin: &plugin{events: newBacklog()}}
+	defer f.plugin.endEvents()
 	s := &service{f: f, o: startOptions{detached: true}, states: make(chan hook.State, 8)}
 	for _, e := range []hook.Event{
 		{Generation: 1, To: hook.StateStarting},

@@ -58,7 +58,7 @@ func (v served) Close(ctx context.Context) error {
 	cancel()
 	err := v.Pool.Close(ctx)
 	v.s.unclean = err != nil || ctx.Err() != nil
-	v.s.f.telling.flush()
+	v.s.f.plugin.events.flush()
 	return err
 }
 

@@ -100,7 +100,7 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	}
 	st, _, err := c.Ready(ctx)
 	if err == nil && st.Attach == nil {
-		err = &hook.Error{Kind: hook.Unavailable, Err: errors.New("no worker is ready")}
+		err = hook.NewError(hook.Unavailable, errors.New("no worker is ready"))
 	}
 	if err != nil {
 		return err
@@ -122,13 +122,14 @@ func startedUntold(name string, err error) error {
 // runs, but not as it is wanted now, is noted; one that a call started is replaced
 // then, and where it is to stay.
 func (f *program) startOrFind(ctx context.Context, o startOptions) (daemon.Identity, error) {
-	f.plugin, f.cfg = o.cfg.Plugin, o.cfg
+	p := &plugin{f: f, path: o.cfg.Plugin}
+	f.plugin = p
 	stop := f.streams.Waiting("starting " + o.cfg.Plugin)
 	defer stop()
 	s, err := runner.Open(ctx, o.cfg)
-	f.session = s
+	p.opened = s
 	if err == nil {
-		err = f.suits(s)
+		err = p.fits(s)
 	}
 	if err == nil && f.opts.json && s.Program().MTLS {
 		err = errNoAttach()

@@ -147,7 +147,7 @@ func (f *program) watchStatus(ctx context.Context, words []string) error {
 	for {
 		all, err := f.backgrounds(ctx, words)
 		if ctx.Err() != nil {
-			return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
+			return hook.NewError(hook.Canceled, context.Cause(ctx))
 		}
 		if err != nil && !isNotRunning(err) {
 			return err

@@ -165,7 +165,7 @@ func oneName(c *cli.Context) (string, error) {
 
 // restart replaces the workers of a plugin.
 func (f *program) restart(ctx context.Context, word string) error {
-	f.plugin = word
+	f.plugin = &plugin{f: f, path: word}
 	c, err := f.connect(ctx, word)
 	if err != nil {
 		return err

@@ -127,4 +127,4 @@ func or[T comparable](values ...T) T {
 }
 
 // fail makes an error of a kind.
-func fail(k hook.Kind, err error) *hook.Error { return &hook.Error{Kind: k, Err: err} }
+func fail(k hook.Kind, err error) *hook.Error { return hook.NewError(k, err) }

@@ -94,7 +94,7 @@ func (o *Opened) resolvePython(ctx context.Context) error {
 	}
 	o.settings.Transport, o.settings.Why = o.chooseTransport()
 	if o.settings.Transport != "grpc" {
-		return fail(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: o.settings.Transport})
+		return fail(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: o.settings.Transport, Script: o.plugin.Shebang != ""})
 	}
 	if c.Python != "" {
 		return fail(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
@@ -157,11 +157,23 @@ func hookCalls(calls []manifest.HookCall) []hook.Call {
 
 // TransportError says that an executable was to be called in a way that only Python
 // files support.
-type TransportError struct{ Plugin, Transport string }
+type TransportError struct {
+	Plugin, Transport string
+	// Script reports whether the executable is a Python script.
+	Script bool
+}
 
 // Error names the plugin, what it is, and what was wanted.
 func (e *TransportError) Error() string {
 	return e.Plugin + " is an executable, want the transport \"grpc\" for it and not " + strconv.Quote(e.Transport)
+}
+
+// Hints says how a Python script becomes a functions file.
+func (e *TransportError) Hints() []string {
+	if !e.Script {
+		return nil
+	}
+	return []string{"it is a Python script: give it a name, or a link, that ends in .py"}
 }
 
 // workDir resolves the plugin's working directory: the caller's unless another was

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,10 +16,6 @@ import (
 type Failure struct {
 	// Err is what went wrong. It must not be nil.
 	Err *hook.Error
-	// Context names the plugin if Err does not, a line each.
-	Context []string
-	// Hints are what only the command line knows, besides those of Err.
-	Hints []string
 	// Shown says that standard error has what the plugin printed: the text does not
 	// repeat its last lines.
 	Shown bool
@@ -121,10 +116,6 @@ func (s *Streams) failureText(f Failure) string {
 	l.cause(f.Err, headline, f.Shown)
 	if f.Err.Plugin != "" {
 		l.add(0, "plugin: "+f.Err.Plugin)
-	} else {
-		for _, context := range f.Context {
-			l.add(0, context)
-		}
 	}
 
 	var b strings.Builder
@@ -132,7 +123,7 @@ func (s *Streams) failureText(f Failure) string {
 	for _, line := range l.lines {
 		b.WriteString(line + "\n")
 	}
-	for i, hint := range f.withHints().Hints {
+	for i, hint := range f.Err.Hints {
 		if i == 0 {
 			b.WriteString("\n")
 		}
@@ -150,20 +141,8 @@ func relative(dir, path string) string {
 	return inside
 }
 
-// withHints returns the error with those of the failure's hints that it does not have.
-func (f Failure) withHints() *hook.Error {
-	e := *f.Err
-	e.Hints = slices.Clone(e.Hints)
-	for _, hint := range f.Hints {
-		if !slices.Contains(e.Hints, hint) {
-			e.Hints = append(e.Hints, hint)
-		}
-	}
-	return &e
-}
-
 // ErrorJSON is the error in its public shape, which stands under the key "error".
-func (f Failure) ErrorJSON() json.RawMessage { return compactJSON(f.withHints()) }
+func (f Failure) ErrorJSON() json.RawMessage { return compactJSON(f.Err) }
 
 // LineErrorJSON is ErrorJSON with the exception's "type" and its "traceback" as text,
 // as an answer of `run --lines` has it.

@@ -28,9 +28,8 @@ func failures() map[string]Failure {
 	return map[string]Failure{
 		"handshake": {
 			Err: &hook.Error{Kind: hook.Handshake, Err: fmt.Errorf("field 5 (protocol) is \"netrpc\", %w",
-				drawn{"want \"grpc\"", []string{"1|1|tcp|127.0.0.1:4410|netrpc", "                       ^^^^^^"}})},
-			Context: []string{"plugin: plugins/resize.py (python 3.12.4, .venv)"},
-			Hints:   []string{"a Python plugin serves gRPC; print \"grpc\" as the fifth field"},
+				drawn{"want \"grpc\"", []string{"1|1|tcp|127.0.0.1:4410|netrpc", "                       ^^^^^^"}}),
+				Plugin: "plugins/resize.py (python 3.12.4, .venv)", Hints: []string{"a Python plugin serves gRPC; print \"grpc\" as the fifth field"}},
 		},
 		"python": {Err: &hook.Error{Kind: hook.Failed, Hook: "greet", Begun: true, Python: raised}},
 		"syntax": {Err: &hook.Error{Kind: hook.Start, Python: syntax, Err: errors.New("the file cannot be loaded")}},
@@ -40,8 +39,8 @@ func failures() map[string]Failure {
 		"crash": {Err: &hook.Error{Kind: hook.Crash, Hook: "boom", Begun: true, Err: errors.New("the plugin ended during the call"),
 			Exit: &hook.Exit{Code: -1, Signal: "SIGKILL", OutOfMemory: true, Uptime: 2130 * time.Millisecond,
 				Stderr: []string{"loading", "::error::gone ##[x]\r"}, Stacks: []string{"Thread 1:", "  File \"x.py\", line 3 in f"}}}},
-		"tried": {Err: &hook.Error{Kind: hook.Interpreter, Err: errors.New("no python found"), Tried: []string{"$PYPLUG_PYTHON (unset)", ".venv/bin/python (broken symlink)"}},
-			Hints: []string{"recreate the environment", "or name one with --python"}},
+		"tried": {Err: &hook.Error{Kind: hook.Interpreter, Err: errors.New("no python found"), Tried: []string{"$PYPLUG_PYTHON (unset)", ".venv/bin/python (broken symlink)"},
+			Hints: []string{"recreate the environment", "or name one with --python"}}},
 		"exit": {Err: &hook.Error{Kind: hook.Start, Err: errors.New("the plugin ended before it was ready"), Exit: &hook.Exit{Uptime: 212 * time.Millisecond}}},
 		"status": {Err: &hook.Error{Kind: hook.Failed, Hook: "KV/Put", Begun: true, Err: errors.New("INVALID_ARGUMENT: no key"),
 			Status: &hook.RPCStatus{Code: "INVALID_ARGUMENT", Message: "no key", Details: details()}}},
@@ -106,7 +105,7 @@ hint: a Python plugin serves gRPC; print "grpc" as the fifth field
   it was hanging here:
     Thread 1:
       File "x.py", line 3 in f
-  last lines of its output:
+  last lines of its standard error:
     loading
     ::error::gone ##[x]
 `,
@@ -164,7 +163,7 @@ func TestFailTextInCI(t *testing.T) {
 func TestFailColor(t *testing.T) {
 	s, _, errs := Test("")
 	s.errColor = true
-	s.Fail(Failure{Err: &hook.Error{Kind: hook.Usage, Err: errors.New("x")}, Hints: []string{"y"}})
+	s.Fail(Failure{Err: &hook.Error{Kind: hook.Usage, Err: errors.New("x"), Hints: []string{"y"}}})
 	s.Warn("w")
 	s.Note("two\nlines")
 	want := "\x1b[31merror:\x1b[0m usage: x\n\n\x1b[36mhint:\x1b[0m y\n\x1b[33mwarning:\x1b[0m w\n\x1b[36mnote:\x1b[0m two\n  lines\n"
@@ -198,7 +197,7 @@ func TestFailJSON(t *testing.T) {
 		"exit":        `{"schema":1,"error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212}}}`,
 		"status":      `{"schema":1,"error":{"kind":"hook","message":"INVALID_ARGUMENT: no key","hook":"KV/Put","sent":true,"status":"INVALID_ARGUMENT","details":[` + strings.ReplaceAll(string(bytes.Join(rawDetails, []byte(","))), "##[", `\u0023#[`) + `]}}`,
 		"other words": `{"schema":1,"error":{"kind":"request","message":"no such hook","hook":"KV/Put","sent":true,"status":"UNIMPLEMENTED","status_message":"use\nPutAll"}}`,
-		"handshake":   `{"schema":1,"error":{"kind":"handshake","message":"field 5 (protocol) is \"netrpc\", want \"grpc\"","hint":"a Python plugin serves gRPC; print \"grpc\" as the fifth field","sent":false}}`,
+		"handshake":   `{"schema":1,"error":{"kind":"handshake","message":"field 5 (protocol) is \"netrpc\", want \"grpc\"","hint":"a Python plugin serves gRPC; print \"grpc\" as the fifth field","sent":false,"plugin":"plugins/resize.py (python 3.12.4, .venv)"}}`,
 	}
 	for name, want := range tests {
 		s, out, errs := Test("")

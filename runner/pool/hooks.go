@@ -33,7 +33,9 @@ func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
 		}
 		known = append(known, h.Name)
 	}
-	return schema.Schema{}, &hook.Error{Kind: hook.Request, Reason: "no-hook", Hook: name, Err: &schema.NoHookError{Hook: name, Known: known}}
+	e := hook.NewError(hook.Request, &schema.NoHookError{Hook: name, Known: known})
+	e.Hook = name
+	return schema.Schema{}, e
 }
 
 // templater is an instance that resolves names of hooks itself.

@@ -74,6 +74,9 @@ func (w *instance) answerError(c *call) *hook.Error {
 		e.Begun = true
 	case "hook":
 		e = requestError(c.hook, &schema.NoHookError{Hook: c.hook, Known: a.Hooks, Why: a.Why})
+		if len(a.Hooks) == 0 {
+			e.Hints = []string{"it has no hooks: define a public function in it"}
+		}
 	case "canceled": // not by its caller, who does not look at the answer then
 		e.Err = errors.New("interrupted by a signal that is not pyplug's")
 		if w.stopping.Load() {
@@ -113,7 +116,7 @@ func (w *instance) lostError(c *call) *hook.Error {
 	case exit.Stopped:
 		e.Kind, e.Err = hook.Canceled, errStopped
 	default:
-		e.Err = errors.New("the plugin exited during the call")
+		e.Err = errors.New("the plugin ended during the call")
 	}
 	return e
 }

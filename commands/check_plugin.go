@@ -1,0 +1,134 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"sync"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/check"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// pluginCheck is the check of one plugin. Its methods run and print are called once
+// each, and may be called at the same time.
+type pluginCheck struct {
+	p      *plugin
+	cfg    runner.Config
+	stages chan hook.Stage // each once it has ended
+	done   chan struct{}   // closed when result is set
+	result ui.CheckResult
+
+	mu    sync.Mutex // protects the field below
+	stage string     // in progress; empty: none
+}
+
+func newPluginCheck(f *program, o checkOptions, path string) *pluginCheck {
+	c := &pluginCheck{p: f.newPlugin(path), cfg: o.cfg, done: make(chan struct{})}
+	c.p.opened = new(runner.Opened)
+	c.cfg.Plugin = path
+	c.p.follow(&c.cfg)
+	// There is room for all stages, so that the check never waits for print.
+	c.stages = make(chan hook.Stage, len(check.Stages()))
+	return c
+}
+
+// run checks the plugin.
+func (c *pluginCheck) run(ctx context.Context, o checkOptions) {
+	var report hook.Report
+	var err error
+	defer func() {
+		if p := recover(); p != nil {
+			err = hook.NewError(hook.Internal, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+		c.begin("")
+		c.p.closeOutput()
+		c.result = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, o.strict)}
+		if err != nil {
+			c.result.Err = asError(err)
+		}
+		close(c.stages)
+		close(c.done)
+	}()
+	report.Plugin = c.p.path
+	report, err = check.Run(ctx, c.p.f.life.kill, check.Options{
+		Config: c.cfg, Skip: o.skip, Calls: o.calls, Crash: o.crash, Host: hostCommandLine(),
+		Beside:   len(o.plugins) == 1, // several plugins need the cores themselves
+		Hints:    func(err error) []string { return c.p.withHints(err).Hints },
+		Prepared: func(opened *runner.Opened) error { return c.prepared(opened, len(o.plugins) > 1) },
+		Began:    c.begin,
+		Ended:    func(st hook.Stage) { c.stages <- st },
+	})
+}
+
+// prepared keeps the resolved plugin. A flag for gRPC plugins is wrong for a functions
+// file, unless it is one of many.
+func (c *pluginCheck) prepared(opened *runner.Opened, many bool) error {
+	c.p.opened = opened
+	if many {
+		return nil
+	}
+	return c.p.fits(opened)
+}
+
+func (c *pluginCheck) begin(stage string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stage = stage
+}
+
+// print shows the stages as they end, and the result, also if the check ended early.
+// The second signal ends the wait for a reader that does not read.
+func (c *pluginCheck) print(printer *ui.CheckPrinter) error {
+	f, ctx := c.p.f, c.p.f.life.kill
+	if f.opts.json {
+		<-c.done
+		return f.write(ctx, func() error { return f.streams.CheckJSON(c.result) })
+	}
+	if err := f.write(ctx, func() error { return printer.Begin(c.p.path) }); err != nil {
+		return err
+	}
+	for st := range c.stages {
+		c.p.flush()
+		printer.Shown = c.p.shown()
+		if err := f.write(ctx, func() error { return printer.Stage(st) }); err != nil {
+			return err
+		}
+	}
+	<-c.done
+	return f.write(ctx, func() error { return printer.End(c.result) })
+}
+
+// checkProgress is one line on what is in progress.
+func checkProgress(checks []*pluginCheck) string {
+	text, ended := "", 0
+	for _, c := range checks {
+		select {
+		case <-c.done:
+			ended++
+			continue
+		default:
+		}
+		c.mu.Lock()
+		if text == "" && c.stage != "" {
+			text = c.p.path + ": " + c.stage
+		}
+		c.mu.Unlock()
+	}
+	if len(checks) > 1 {
+		text = fmt.Sprintf("%d of %d; %s", ended, len(checks), text)
+	}
+	return text
+}
+
+// hostCommandLine starts the stock host; nil if pyplug's own path is unknown.
+func hostCommandLine() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{self, hostWord}
+}

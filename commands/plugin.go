@@ -1,0 +1,249 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/handshake"
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+)
+
+// plugin is the plugin of a command, with what the user sees of it: what it prints,
+// what becomes of it, and how messages name it.
+type plugin struct {
+	f    *program
+	path string // as typed
+	// about describes a plugin that a daemon runs; empty if opened describes it.
+	about string
+
+	opened  *runner.Opened // nil until the plugin is resolved
+	pool    *runner.Pool   // nil until it is ready
+	starts  starts
+	output  *ui.Output                         // nil if another process runs it
+	printed func(stream, text string, cut int) // also gets what the plugin prints; nil: nobody
+	events  *backlog                           // reports transitions; nil unless the plugin is kept alive
+
+	handshook atomic.Bool // a functions file printed a handshake, and a note said so
+	heldBack  atomic.Bool // some of what the plugin printed was not shown
+}
+
+// newPlugin returns a plugin of this process.
+func (f *program) newPlugin(path string) *plugin {
+	p := &plugin{f: f, path: path}
+	p.output = f.streams.PluginOutput(ui.OutputOptions{Label: pluginLabel(path), Quiet: f.opts.quiet, JSON: f.opts.logJSON})
+	p.output.SetGeneration(1)
+	return p
+}
+
+// open resolves a plugin and starts it: with cfg.Once for a call or two, else it is kept
+// alive. Before the plugin starts, accept may refuse it; nil accepts any plugin.
+func (f *program) open(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) (*plugin, error) {
+	p := f.newPlugin(cfg.Plugin)
+	f.plugin = p
+	p.follow(&cfg)
+	if !cfg.Once {
+		p.followEvents(&cfg.Keep)
+	}
+	stop := f.streams.Waiting("starting " + p.path)
+	defer stop()
+	if err := p.start(ctx, cfg, accept); err != nil {
+		p.endEvents()
+		return nil, err
+	}
+	if p.events != nil {
+		p.events.flush()
+	}
+	p.noteReady()
+	return p, nil
+}
+
+// follow makes the processes of cfg report to p.
+func (p *plugin) follow(cfg *runner.Config) {
+	cfg.Output, cfg.Started, cfg.Observe = p.line, p.starts.started, p.starts.observe
+	areas := p.f.opts.debug
+	if len(areas) == 0 {
+		return
+	}
+	cfg.DebugWire = slices.Contains(areas, "wire")
+	cfg.Debug = func(area, text string) {
+		if slices.Contains(areas, area) {
+			p.f.streams.Log("debug", area+": "+text)
+		}
+	}
+}
+
+// start resolves the plugin and starts it.
+func (p *plugin) start(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) (err error) {
+	if p.opened, err = runner.Open(ctx, cfg); err == nil {
+		err = p.fits(p.opened)
+	}
+	if err == nil && accept != nil {
+		err = accept(p.opened)
+	}
+	if err == nil {
+		p.pool, err = p.opened.Start(ctx)
+	}
+	return err
+}
+
+// fits rejects a flag for gRPC plugins if this is none.
+func (p *plugin) fits(o *runner.Opened) error {
+	flag := p.f.grpcFlag
+	if flag == "" || o.Settings().Transport == "grpc" {
+		return nil
+	}
+	return hinted(usage("%s is for gRPC plugins, and %s is a functions file", flag, p.path),
+		"--transport grpc starts it as a gRPC plugin")
+}
+
+// noteReady reports what the user should know of a plugin that is ready.
+func (p *plugin) noteReady() {
+	f, py, settings := p.f, p.opened.Interpreter(), p.opened.Settings()
+	if !f.noted {
+		for _, skipped := range py.Skipped {
+			f.streams.Note(skipped.String() + "; using " + py.Path)
+		}
+		for _, odd := range p.starts.oddities() {
+			f.streams.Note(p.path + ": " + odd)
+		}
+	}
+	f.noted = true
+	fields := []any{"plugin", p.path, "transport", settings.Transport}
+	if settings.Why != "" {
+		fields = append(fields, "because", settings.Why)
+	}
+	if py.Path != "" {
+		fields = append(fields, "python", py.Path, "version", p.pythonVersion(), "source", string(py.Source))
+	}
+	info := p.starts.newest()
+	f.streams.Log("info", "ready", append(fields, "pid", info.PID, "after", info.Ready)...)
+}
+
+// close stops the plugin. A second signal kills it.
+func (p *plugin) close() {
+	stop := p.f.streams.Waiting("stopping " + p.path)
+	defer stop()
+	if err := p.pool.Close(p.f.life.kill); err != nil && !errors.Is(err, context.Canceled) {
+		p.warn(err)
+	}
+	p.endEvents()
+	p.f.streams.Log("info", "stopped", "plugin", p.path)
+}
+
+// warn reports an error that does not change the exit code.
+func (p *plugin) warn(err error) {
+	text := p.path + ": " + err.Error()
+	if limit := (*hook.LimitError)(nil); errors.As(err, &limit) {
+		text += " and was killed"
+	}
+	for _, at := range asError(err).At {
+		text += fmt.Sprintf("\nwas at %s:%d in %s", at.File, at.Line, at.Function)
+	}
+	p.f.streams.Warn(text)
+}
+
+// line prints a line of the plugin. The debug log that a plugin in Go writes for its
+// host, some of it go-plugin's own, appears only with --verbose.
+func (p *plugin) line(stream, text string, cut int) {
+	if !p.f.opts.verbose && p.opened.Plugin().Kind == manifest.Executable && isHostDebug(text) {
+		p.heldBack.Store(true)
+		return
+	}
+	if p.opened.Settings().Transport == "pipe" && handshake.Looks(text) && p.handshook.CompareAndSwap(false, true) {
+		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin: --transport grpc starts it as one")
+	}
+	p.output.Line(stream, text, cut)
+	if p.printed != nil {
+		p.printed(stream, text, cut)
+	}
+}
+
+// isHostDebug reports whether a line is hclog's JSON for debugging.
+func isHostDebug(text string) bool {
+	return strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
+}
+
+// flush shows what the plugin printed before what is printed next.
+func (p *plugin) flush() {
+	if p.output != nil {
+		p.output.Flush()
+	}
+}
+
+func (p *plugin) closeOutput() {
+	if p.output != nil {
+		p.output.Close()
+	}
+}
+
+// shown reports whether standard error has all that the plugin printed.
+func (p *plugin) shown() bool { return p.output != nil && !p.f.opts.quiet && !p.heldBack.Load() }
+
+// describe names the plugin and, once known, its Python.
+func (p *plugin) describe() string {
+	return cmp.Or(p.about, aboutPlugin(p.path, p.opened, p.starts.newest()))
+}
+
+func (p *plugin) pythonVersion() string { return pythonVersion(p.opened, p.starts.newest()) }
+
+// aboutPlugin names a plugin and, once known, its Python.
+func aboutPlugin(path string, o *runner.Opened, info hook.Info) string {
+	if o == nil || o.Interpreter().Path == "" {
+		return path
+	}
+	return fmt.Sprintf("%s (python %s, %s)", path, pythonVersion(o, info), pythonPlace(o.Interpreter()))
+}
+
+// pythonVersion is what the running plugin reported, else what files say.
+func pythonVersion(o *runner.Opened, info hook.Info) string {
+	return cmp.Or(info.Python, o.Interpreter().Version.String())
+}
+
+// pythonPlace is the environment if there is one, else the path.
+func pythonPlace(py interp.Interpreter) string { return cmp.Or(py.Env, py.Path) }
+
+// pluginLabel is the prefix of what a plugin prints.
+func pluginLabel(path string) string { return strings.TrimSuffix(filepath.Base(path), ".py") }
+
+// starts is what is known of the newest start of a plugin. It is safe for concurrent use.
+type starts struct {
+	mu       sync.Mutex // protects the fields below
+	info     hook.Info
+	evidence runner.Evidence
+}
+
+func (s *starts) started(info hook.Info) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.info = info
+}
+
+func (s *starts) observe(e runner.Evidence) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.evidence = e
+}
+
+func (s *starts) newest() hook.Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.info
+}
+
+// oddities are what other hosts would reject about the plugin.
+func (s *starts) oddities() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return runner.Oddities(s.evidence)
+}
