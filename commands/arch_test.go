@@ -19,43 +19,28 @@ import (
 
 const module = "github.com/pyplug/pyplug"
 
-// rooms says what of this module each package may import. A package that is not
-// here fails the test: give it a place in docs/ARCHITECTURE.md first.
-var rooms = map[string][]string{
-	".": {"commands", "commands/fastcall", "commands/ui"},
-	"commands": {"commands/fastcall", "commands/ui", "runner", "runner/hook", "runner/schema", "runner/manifest", "runner/check",
-		"runner/check/stock", "runner/batch", "runner/lines", "runner/bench", "runner/daemon", "interp", "interp/sync", "handshake", "completions", "docs/findings"},
-	"commands/ui":       {"runner/hook", "runner/schema"},
-	"commands/fastcall": {},
-	"completions":       {},
-	"docs/findings":     {},
-	"handshake":         {},
-	"interp":            {},
-	"interp/pysrc":      {},
-	"interp/sync":       {"interp", "interp/pysrc"},
-	"runner": {"interp", "interp/pysrc", "runner/hook", "runner/schema", "runner/schema/protoschema", "runner/manifest", "runner/proc",
-		"runner/grpcplugin", "runner/pyworker", "runner/pool"},
-	"runner/batch": {"runner/hook"},
-	"runner/bench": {},
-	"runner/check": {"interp", "handshake", "runner", "runner/hook", "runner/schema",
-		"runner/manifest", "runner/proc", "runner/grpcplugin", "runner/pyworker", "runner/check/stock"},
-	"runner/check/stock": {"runner/proc"},
-	"runner/daemon":      {"runner/hook", "runner/schema"},
-	"runner/grpcplugin": {"interp/pysrc", "handshake", "runner/hook", "runner/schema",
-		"runner/schema/protoschema", "runner/proc"},
-	"runner/hook":       {"runner/schema"},
-	"runner/lines":      {"runner/hook", "runner/schema"},
-	"runner/manifest":   {"interp/pysrc", "runner/schema"},
-	"runner/pool":       {"runner/hook", "runner/schema"},
-	"runner/proc":       {"runner/proc/guard"},
-	"runner/proc/guard": {},
-	"runner/pyworker":   {"runner/hook", "runner/schema", "runner/proc"},
-	// No room lists runnertest, so that only tests import it.
-	"runner/runnertest": {"runner/hook", "runner/schema", "runner/proc"},
-	"runner/schema":     {},
+// roomRow is a row of the table of rooms: the package, what it is, what it imports.
+var roomRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| .* \\| ?([^|]*?) ?\\|$")
 
-	"runner/schema/protoschema": {"runner/schema"},
+// rooms says what of this module each package may import. A package that is not in
+// the table of docs/ARCHITECTURE.md fails the test: give it a place there first.
+func rooms(t *testing.T) map[string][]string {
+	t.Helper()
+	page, err := os.ReadFile("docs/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## The rooms\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	table := map[string][]string{}
+	for _, row := range roomRow.FindAllStringSubmatch(section, -1) {
+		table[row[1]] = strings.FieldsFunc(row[2], func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	return table
 }
+
+// testsOnly are packages that no program imports.
+var testsOnly = []string{"runner/runnertest"}
 
 // reserved packages, and all below them, belong to the rooms named.
 var reserved = map[string][]string{
@@ -81,6 +66,14 @@ var light = map[string][]string{
 var ownWay = regexp.MustCompile(`_(darwin|windows|other)\.go$`)
 
 func TestImports(t *testing.T) {
+	rooms := rooms(t)
+	for room, imports := range rooms {
+		for _, imported := range imports {
+			if _, ok := rooms[imported]; !ok || slices.Contains(testsOnly, imported) {
+				t.Errorf("docs/ARCHITECTURE.md: %s may not import %s", room, imported)
+			}
+		}
+	}
 	for _, f := range sources(t, ".go") {
 		if strings.HasSuffix(f.path, "_test.go") {
 			continue

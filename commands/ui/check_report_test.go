@@ -29,7 +29,7 @@ failure: no handshake was printed [handshake-missing]
   the plugin ended
   before it was ready
   ended with exit code 3 after 212 ms
-  last lines of its standard error:
+  last lines of its output:
     ::error::gone</failure>
       <system-out>warning: a line stood before the handshake, want none [stdout-noise]
   /srv/kv/bad.py:7

@@ -93,7 +93,7 @@ passed with 1 warning and 1 note in 412 ms
              the plugin ended
              before it was ready
              ended with exit code 3 after 212 ms
-             last lines of its standard error:
+             last lines of its output:
                :\:error::gone
   skipped  2 stages     the launch failed (connect, health)
   skipped  cookie       no cookie is known

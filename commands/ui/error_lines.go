@@ -198,7 +198,7 @@ func (l *errorLines) exit(e hook.Exit, shown bool) {
 		l.add(1, strings.Join(e.Stacks, "\n"))
 	}
 	if len(e.Stderr) > 0 && !shown {
-		l.add(0, "last lines of its standard error:")
+		l.add(0, "last lines of its output:")
 		l.add(1, strings.Join(e.Stderr, "\n"))
 	}
 }

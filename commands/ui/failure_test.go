@@ -105,7 +105,7 @@ hint: a Python plugin serves gRPC; print "grpc" as the fifth field
   it was hanging here:
     Thread 1:
       File "x.py", line 3 in f
-  last lines of its standard error:
+  last lines of its output:
     loading
     ::error::gone ##[x]
 `,

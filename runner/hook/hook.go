@@ -164,7 +164,8 @@ type Exit struct {
 	Limit string
 	// Uptime is the duration from the start to the exit.
 	Uptime time.Duration
-	// Stderr holds the last lines of standard error, oldest first.
+	// Stderr holds the last lines of standard error, oldest first; of a functions file
+	// also those of standard output.
 	Stderr []string
 	// Stacks holds faulthandler's output of a hung Python before it was killed.
 	Stacks []string

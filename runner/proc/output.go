@@ -13,6 +13,9 @@ const (
 type output struct {
 	onLine func(Line)
 	raw    func(Stream, []byte)
+	// both has the tail keep standard output, too: of a process that talks it is what
+	// people read.
+	both bool
 
 	mu     sync.Mutex // held while onLine runs: never two lines at once
 	tail   [tailLines][]byte
@@ -48,7 +51,7 @@ func (o *output) drain(stream Stream, from *outputPipe) {
 }
 
 func (o *output) line(stream Stream, line []byte, cut int) {
-	if stream == Stdout && o.onLine == nil {
+	if stream == Stdout && o.onLine == nil && !o.both {
 		return
 	}
 	o.mu.Lock()
@@ -59,6 +62,8 @@ func (o *output) line(stream Stream, line []byte, cut int) {
 			return
 		}
 		line = before
+	}
+	if stream == Stderr || o.both {
 		slot := &o.tail[o.lines%tailLines]
 		*slot = append((*slot)[:0], line[:min(len(line), tailBytes)]...)
 		o.lines++
@@ -100,7 +105,7 @@ func (o *output) expectStacks() <-chan struct{} {
 	return o.dumped
 }
 
-// last returns the last lines of standard error.
+// last returns the last lines of standard error, or of both streams.
 func (o *output) last() []string {
 	var lines []string
 	for i := max(0, o.lines-tailLines); i < o.lines; i++ {

@@ -76,7 +76,7 @@ func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) 
 		done:    make(chan struct{}),
 		force:   make(chan struct{}),
 	}
-	p.output.onLine, p.output.raw = s.OnLine, s.raw
+	p.output.onLine, p.output.raw, p.output.both = s.OnLine, s.raw, s.Talk
 	f, err := openFiles(s.Talk)
 	if err != nil {
 		return nil, err

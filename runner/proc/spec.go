@@ -91,7 +91,7 @@ type Exit struct {
 	// Uptime is the time from start to exit.
 	Uptime time.Duration
 	// Stderr holds the last 20 lines of standard error, oldest first, each of at most
-	// 4 KiB.
+	// 4 KiB; of a process that talks also those of standard output.
 	Stderr []string
 	// Stacks holds faulthandler's lines: where a hung Python was just before it was
 	// killed.

@@ -116,7 +116,7 @@ func (w *instance) lostError(c *call) *hook.Error {
 	case exit.Stopped:
 		e.Kind, e.Err = hook.Canceled, errStopped
 	default:
-		e.Err = errors.New("the plugin ended during the call")
+		e.Err = errors.New("the plugin exited during the call")
 	}
 	return e
 }
