@@ -52,15 +52,29 @@ var clauseText = expression(
 
 // readRequirement reads a specifier set; the error is an [*Error].
 func readRequirement(r Requirement) (bound, error) {
-	b := bound{Requirement: r}
-	for part := range strings.SplitSeq(r.Spec, ",") {
+	clauses, bad := parseClauses(r.Spec)
+	if bad != "" {
+		return bound{}, badSpec(r, bad)
+	}
+	return bound{r, clauses}, nil
+}
+
+// BadClause returns the first clause of a specifier set that is not valid, or "".
+func BadClause(spec string) string {
+	_, bad := parseClauses(spec)
+	return bad
+}
+
+// parseClauses parses a specifier set. bad is the first clause that is not valid.
+func parseClauses(spec string) (clauses []clause, bad string) {
+	for part := range strings.SplitSeq(spec, ",") {
 		part = strings.TrimSpace(part)
 		if part == "" {
 			continue
 		}
 		m := clauseText().FindStringSubmatch(part)
 		if m == nil {
-			return bound{}, badSpec(r, part)
+			return nil, part
 		}
 		c := clause{op: m[1], wildcard: m[5] != ""}
 		if m[3] != "" {
@@ -72,11 +86,11 @@ func readRequirement(r Requirement) (bound, error) {
 		}
 		// PEP 440 allows a wildcard after == and != only, and ~= needs something to round.
 		if c.wildcard && (c.op != "==" && c.op != "!=" || c.pre != "") || c.op == "~=" && len(c.release) < 2 {
-			return bound{}, badSpec(r, part)
+			return nil, part
 		}
-		b.clauses = append(b.clauses, c)
+		clauses = append(clauses, c)
 	}
-	return b, nil
+	return clauses, ""
 }
 
 // allows reports whether v satisfies every clause.

@@ -242,8 +242,9 @@ func find(ctx context.Context, c Config, p manifest.Plugin, env []string) (inter
 // request is what is wanted of an interpreter.
 func request(c Config, p manifest.Plugin, env []string) interp.Request {
 	m := p.Manifest
-	r := interp.Request{
+	return interp.Request{
 		Flag:        c.Python,
+		Requires:    p.Requires,
 		Manifest:    m.Python,
 		ManifestDir: m.Dir,
 		Dirs:        p.Dirs,
@@ -254,10 +255,6 @@ func request(c Config, p manifest.Plugin, env []string) interp.Request {
 			return ask(ctx, Tool{Path: path, Args: args, Env: env})
 		},
 	}
-	for _, q := range p.Requires {
-		r.Requires = append(r.Requires, interp.Requirement(q))
-	}
-	return r
 }
 
 // ask runs a Python that is to say its version, see [interp.RunFunc].

@@ -119,6 +119,7 @@ func (s *tomlSearch) header(node *unstable.Node) []string {
 	keys := node.Key()
 	for keys.Next() {
 		path = append(path, string(keys.Node().Data))
+		s.visit(path, keys.Node())
 		name := strings.Join(path, "\x00")
 		if keys.IsLast() && node.Kind == unstable.ArrayTable {
 			s.elements[name]++

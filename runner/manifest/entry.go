@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"io/fs"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp"
 )
 
 // plugin looks at the entry and returns the result of Resolve.
@@ -34,7 +37,7 @@ func (r resolved) plugin(typed string) (Plugin, error) {
 		p.Kind, p.Shebang = Executable, shebang(r.entry)
 	}
 	if spec := r.chosen.RequiresPython; spec != "" {
-		p.Requires = append([]Requirement{{Spec: spec, From: short(r.chosen.File)}}, p.Requires...)
+		p.Requires = append([]interp.Requirement{{Spec: spec, From: short(r.chosen.File)}}, p.Requires...)
 	}
 	p.ID = r.name(p)
 	p.Dirs = environmentDirs(p)
@@ -73,12 +76,7 @@ func (r resolved) name(p Plugin) string {
 			stem = filepath.Base(r.dir)
 		}
 	}
-	for _, name := range []string{slug(p.Manifest.ID), slug(stem)} {
-		if name != "" {
-			return name
-		}
-	}
-	return "plugin"
+	return cmp.Or(slug(p.Manifest.ID), slug(stem), "plugin")
 }
 
 // slug converts a text to a name: lower case, with dashes for other characters.

@@ -13,9 +13,11 @@ import (
 
 // readText reads a pyplug.toml of that text.
 func readText(text string) (*source, error) {
-	d := document{file: "/p/pyplug.toml", text: text, locate: locateTOML}
-	s, _, err := d.read(TOML)
-	return s, err
+	f, err := document{file: "/p/pyplug.toml", text: text}.readTOML(TOML)
+	if err != nil {
+		return nil, err
+	}
+	return &f.sources[0], nil
 }
 
 func TestManifest(t *testing.T) {
@@ -100,6 +102,7 @@ func TestManifestErrors(t *testing.T) {
 		{"[timeouts]\ncall = -1", `/p/pyplug.toml:2:8: timeouts.call is -1, want a duration above 0 and below a hundred years`, ""},
 		{"[timeouts]\ncall = 1e300", `/p/pyplug.toml:2:8: timeouts.call is 1e+300, want a duration above 0 and below a hundred years`, ""},
 		{"[timeouts]\ncall = nan", `/p/pyplug.toml:2:8: timeouts.call is NaN, want a duration such as "30s", "2m" or a number of seconds`, ""},
+		{"[[timeouts]]\nstart = 1", `/p/pyplug.toml:1:3: timeouts is an array, want a table`, ""},
 		{"timeouts = 3", `/p/pyplug.toml:1:12: timeouts is 3, want a table`, ""},
 		{"[limits]\nmemory = 'lots'", `/p/pyplug.toml:2:10: limits.memory is "lots", want a size above 0 such as "512MB" or "2GB"`, ""},
 		{"[limits]\nmemory = 0", `/p/pyplug.toml:2:10: limits.memory is 0, want a size above 0 such as "512MB" or "2GB"`, ""},
@@ -203,7 +206,7 @@ func FuzzPluginJSON(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "plugin.json"), []byte(text), 0o644); err != nil {
 			t.Skip(err)
 		}
-		if _, err := readPluginJSON(dir); err != nil {
+		if _, err := readDirectory(dir); err != nil {
 			_ = err.Error()
 		}
 		locateJSON(text, []string{"server", "executable"}, true)

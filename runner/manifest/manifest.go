@@ -3,6 +3,8 @@ package manifest
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/pyplug/pyplug/interp"
 )
 
 // Kind says what an entry is.
@@ -58,17 +60,9 @@ type Plugin struct {
 	Dirs []string
 	// Requires lists each requires-python that was found, with or without a
 	// manifest.
-	Requires []Requirement
+	Requires []interp.Requirement
 	// Manifest is the plugin's manifest, or the zero value.
 	Manifest Manifest
-}
-
-// Requirement is one requires-python.
-type Requirement struct {
-	// Spec is a valid PEP 440 specifier set.
-	Spec string
-	// From names the file for messages, such as "pyproject.toml".
-	From string
 }
 
 // Manifest is the content of a manifest. An absent key leaves the zero value; a

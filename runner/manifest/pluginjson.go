@@ -3,8 +3,10 @@ package manifest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 )
@@ -18,85 +20,83 @@ const (
 // pluginJSON is the part of a plugin.json that pyplug uses: the manifest of
 // Mattermost's server, with the keys that its Python runtime adds.
 type pluginJSON struct {
-	id, runtime, propsRuntime, pythonVersion, entryPoint, executable string
-	executables                                                      map[string]string
+	ID     string `json:"id"`
+	Server *struct {
+		Runtime       string            `json:"runtime"`
+		PythonVersion string            `json:"python_version"`
+		Executable    string            `json:"executable"`
+		Executables   map[string]string `json:"executables"`
+		Python        struct {
+			EntryPoint string `json:"entry_point"`
+		} `json:"python"`
+	} `json:"server"`
+	Props any `json:"props"`
 }
 
-func (p *pluginJSON) keys() table {
-	return table{
-		"id": set(&p.id, anyText),
-		"server": table{
-			"runtime":        set(&p.runtime, anyText),
-			"python_version": set(&p.pythonVersion, anyText),
-			"executable":     set(&p.executable, anyText),
-			"executables":    set(&p.executables, environment),
-			"python":         table{"entry_point": set(&p.entryPoint, anyText)}.readKnown,
-		}.readKnown,
-		"props": func(value any) *problem {
-			props, _ := value.(map[string]any)
-			p.propsRuntime, _ = props["runtime"].(string)
-			return nil
-		},
-	}
-}
-
-// readPluginJSON reads a plugin.json. It returns nil for one without server, which
-// belongs to another program.
-func readPluginJSON(dir string) (*source, error) {
-	d := document{file: filepath.Join(dir, "plugin.json"), locate: locateJSON}
-	var ok bool
-	var err error
-	if d.text, ok, err = read(d.file); err != nil || !ok {
-		return nil, err
-	}
-	var root any
-	if err := json.Unmarshal([]byte(d.text), &root); err != nil {
-		at := position{}
-		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
-			at = positionOf(d.text, syntax.Offset-1) // Offset is after the wrong byte
-		}
-		e := d.errorAt(at)
-		e.Message, e.Err = err.Error(), err
-		return nil, e
-	}
+// readPluginJSON finds no source in a plugin.json without server, which belongs to
+// another program.
+func (d document) readPluginJSON() (found, error) {
+	d.locate = locateJSON
 	var p pluginJSON
-	if wrong := p.keys().readKnown(root); wrong != nil {
-		return nil, d.fault(wrong)
+	if err := json.Unmarshal([]byte(d.text), &p); err != nil {
+		return found{}, d.decodeError(err)
 	}
-	if values := root.(map[string]any); values["server"] == nil {
-		return nil, nil
+	if p.Server == nil {
+		return found{}, nil
 	}
-	return p.source(d, dir)
+	s, err := p.source(d)
+	return found{sources: []source{s}}, err
+}
+
+// decodeError adds the place to an error of encoding/json.
+func (d document) decodeError(err error) *Error {
+	if mismatch := (*json.UnmarshalTypeError)(nil); errors.As(err, &mismatch) {
+		kinds := map[reflect.Kind]string{reflect.String: "a string", reflect.Struct: "an object", reflect.Map: "an object"}
+		is := fmt.Sprintf("is of type %s, want %s", mismatch.Value, kinds[mismatch.Type.Kind()])
+		return d.fault(&problem{path: strings.Split(mismatch.Field, "."), is: is})
+	}
+	at := position{}
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		at = positionOf(d.text, syntax.Offset-1) // Offset is after the wrong byte
+	}
+	e := d.errorAt(at)
+	e.Message, e.Err = err.Error(), err
+	return e
 }
 
 // source makes the file to run absolute and checks the version.
-func (p pluginJSON) source(d document, dir string) (*source, error) {
+func (p pluginJSON) source(d document) (source, error) {
+	if _, bad := anyText(p.ID); bad != nil {
+		return source{}, d.fault(bad.within("id"))
+	}
 	entry, key := p.entry()
 	if entry == "" {
-		return nil, d.fault(&problem{path: key, is: "is absent, want the file to run"})
+		return source{}, d.fault(&problem{path: key, is: "is absent, want the file to run"})
 	}
+	dir := filepath.Dir(d.file)
 	path, ok := inside(dir, entry)
 	if !ok {
-		return nil, d.fault(wrong(entry, "a path inside the plugin's directory").within(key...))
+		return source{}, d.fault(wrong(entry, "a path inside the plugin's directory").within(key...))
 	}
-	s := &source{
+	props, _ := p.Props.(map[string]any)
+	s := source{
 		Manifest: Manifest{
-			File: d.file, Form: PluginJSON, Dir: dir, ID: p.id, Entry: entry, Transport: "grpc",
+			File: d.file, Form: PluginJSON, Dir: dir, ID: p.ID, Entry: entry, Transport: "grpc",
 			CookieKey: mattermostKey, CookieValue: mattermostValue, ProtocolVersions: []int{1},
-			Env: map[string]string{"MATTERMOST_PLUGIN_ID": p.id, "MATTERMOST_PLUGIN_PATH": dir},
+			Env: map[string]string{"MATTERMOST_PLUGIN_ID": p.ID, "MATTERMOST_PLUGIN_PATH": dir},
 			Cwd: dir, ErrorField: "error",
 		},
-		document: d, entryKey: key, entry: path,
-		python: p.runtime == "python" || p.propsRuntime == "python" || strings.HasSuffix(entry, ".py"),
+		document: d, values: map[string]any{"entry": entry}, entryKey: key, entry: path,
+		python: p.Server.Runtime == "python" || props["runtime"] == "python" || strings.HasSuffix(entry, ".py"),
 	}
-	if version := strings.TrimSpace(p.pythonVersion); s.python && version != "" {
+	if version := strings.TrimSpace(p.Server.PythonVersion); s.python && version != "" {
 		if version[0] >= '0' && version[0] <= '9' {
 			version = ">=" + version // Mattermost's "3.11" is a minimum
 		}
 		if bad := checkSpecifiers(version); bad != nil {
-			p := wrong(p.pythonVersion, `a version such as "3.11"`).within("server", "python_version")
+			p := wrong(p.Server.PythonVersion, `a version such as "3.11"`).within("server", "python_version")
 			p.hint = bad.hint
-			return nil, d.fault(p)
+			return source{}, d.fault(p)
 		}
 		s.RequiresPython = version
 	}
@@ -107,12 +107,12 @@ func (p pluginJSON) source(d document, dir string) (*source, error) {
 func (p pluginJSON) entry() (entry string, key []string) {
 	platform := runtime.GOOS + "-" + runtime.GOARCH
 	switch {
-	case p.entryPoint != "":
-		return p.entryPoint, []string{"server", "python", "entry_point"}
-	case p.executables[platform] != "":
-		return p.executables[platform], []string{"server", "executables", platform}
+	case p.Server.Python.EntryPoint != "":
+		return p.Server.Python.EntryPoint, []string{"server", "python", "entry_point"}
+	case p.Server.Executables[platform] != "":
+		return p.Server.Executables[platform], []string{"server", "executables", platform}
 	}
-	return p.executable, []string{"server", "executable"}
+	return p.Server.Executable, []string{"server", "executable"}
 }
 
 // inside makes entry absolute. It rejects one that leaves dir by ".." or a link.

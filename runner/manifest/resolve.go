@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -45,7 +47,7 @@ type resolved struct {
 	entry    string
 	dir      string // the directory that was named, or that the manifest is in
 	chosen   source // its Form is None if there is no manifest
-	requires []Requirement
+	requires []interp.Requirement
 }
 
 // resolveFile finds the manifest of a file: in it, beside it, or, for a link without
@@ -63,32 +65,31 @@ func resolveFile(path string, info fs.FileInfo) (resolved, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(real) != dirs[0] {
 		dirs = append(dirs, filepath.Dir(real))
 	}
-	var about []source
-	var beside []Requirement
+	var f found
 	for _, dir := range dirs {
-		found, err := readDirectory(dir)
+		beside, err := readDirectory(dir)
 		if err != nil {
 			return resolved{}, err
 		}
-		if beside == nil {
-			beside = found.requires
+		if f.requires == nil {
+			f.requires = beside.requires
 		}
-		if about, err = found.about(path); err != nil {
+		if f.sources, err = beside.about(path); err != nil {
 			return resolved{}, err
 		}
-		if len(about) > 0 {
+		if len(f.sources) > 0 {
 			break
 		}
 	}
-	return resolved{entry: path}.choose(about, path, beside)
+	return resolved{entry: path}.choose(f)
 }
 
 // about returns the sources that apply to a file: those that name it, and TOML that
 // names no file. A source that names a missing file is an error, since it was
 // probably meant for this one.
-func (d directory) about(path string) ([]source, error) {
+func (f found) about(path string) ([]source, error) {
 	var about []source
-	for _, s := range d.sources {
+	for _, s := range f.sources {
 		if s.Form != PluginJSON && s.entry != "" {
 			if _, err := os.Stat(s.entry); err != nil {
 				return nil, s.missingEntry(err)
@@ -101,25 +102,28 @@ func (d directory) about(path string) ([]source, error) {
 	return about, nil
 }
 
-// choose picks the manifest among sources and the metadata block of script, which
-// is no script if its name does not end in .py.
-func (r resolved) choose(sources []source, script string, beside []Requirement) (resolved, error) {
-	var err error
-	if leadsToPython(script) {
-		var block *source
-		if block, r.requires, err = readScript(script); err != nil {
+// choose picks the manifest: the first form among f and the metadata block of the
+// entry. The others must agree with it.
+func (r resolved) choose(f found) (resolved, error) {
+	r.requires = f.requires
+	if leadsToPython(r.entry) {
+		block, err := readScript(r.entry)
+		if err != nil {
 			return resolved{}, err
 		}
-		if block != nil {
-			sources = append(sources, *block)
-		}
+		f.sources = append(f.sources, block.sources...)
+		r.requires = append(block.requires, f.requires...)
 	}
-	r.requires = append(r.requires, beside...)
-	if len(sources) > 0 {
-		if r.chosen, err = choose(sources); err != nil {
+	if len(f.sources) == 0 {
+		return r, nil
+	}
+	slices.SortStableFunc(f.sources, func(a, b source) int { return int(a.Form) - int(b.Form) })
+	r.chosen = f.sources[0]
+	r.dir = r.chosen.Dir
+	for _, other := range f.sources[1:] {
+		if err := agree(r.chosen, other); err != nil {
 			return resolved{}, err
 		}
-		r.dir = r.chosen.Dir
 	}
 	return r, nil
 }
@@ -127,56 +131,50 @@ func (r resolved) choose(sources []source, script string, beside []Requirement) 
 // resolveDir finds what a directory runs: the entry of its manifests, that of its
 // only script with a manifest in it, or the package that it is.
 func resolveDir(dir string) (resolved, error) {
-	found, err := readDirectory(dir)
+	f, err := readDirectory(dir)
 	if err != nil {
 		return resolved{}, err
 	}
 	r := resolved{dir: dir}
-	for _, s := range found.sources {
-		if r.entry == "" {
-			r.entry = s.entry
-		}
+	for _, s := range f.sources {
+		r.entry = cmp.Or(r.entry, s.entry)
 	}
-	script := r.entry
-	if len(found.sources) == 0 || found.sources[0].Form == PluginJSON {
-		only, err := onlyScript(dir)
+	if len(f.sources) == 0 || f.sources[0].Form == PluginJSON {
+		script, err := onlyScript(dir)
 		if err != nil {
 			return resolved{}, err
 		}
-		if only != "" {
-			r.entry, script = only, only
-		}
+		r.entry = cmp.Or(script, r.entry)
 	}
 	switch {
 	case r.entry != "":
-	case len(found.sources) > 0:
-		if r.entry, err = obviousEntry(dir, found.sources[0].File); err != nil {
+		return r.choose(f)
+	case len(f.sources) > 0:
+		if r.entry, err = obviousEntry(dir, f.sources[0].File); err != nil {
 			return resolved{}, err
 		}
-		script = r.entry
+		return r.choose(f)
 	case hasInit(dir):
-		return resolvePackage(r, found.requires)
-	default:
-		return resolved{}, noManifest(dir)
+		return resolvePackage(dir, f.requires)
 	}
-	return r.choose(found.sources, script, found.requires)
+	return resolved{}, noManifest(dir)
 }
 
 // resolvePackage finds the manifest of a package directory without one in it: one
 // beside it that names it.
-func resolvePackage(r resolved, requires []Requirement) (resolved, error) {
-	r.entry = r.dir
-	beside, err := readDirectory(filepath.Dir(r.dir))
+func resolvePackage(dir string, requires []interp.Requirement) (resolved, error) {
+	f, err := readDirectory(filepath.Dir(dir))
 	if err != nil {
 		return resolved{}, err
 	}
-	named := slices.DeleteFunc(beside.sources, func(s source) bool {
-		return s.Form == PluginJSON || s.entry == "" || !same(s.entry, r.dir)
+	f.sources = slices.DeleteFunc(f.sources, func(s source) bool {
+		return s.Form == PluginJSON || s.entry == "" || !same(s.entry, dir)
 	})
-	if len(named) > 0 {
-		requires = append(requires, beside.requires...)
+	if len(f.sources) == 0 {
+		f.requires = nil
 	}
-	return r.choose(named, "", requires)
+	f.requires = append(requires, f.requires...)
+	return resolved{entry: dir, dir: dir}.choose(f)
 }
 
 // obviousEntry returns the entry of a manifest that names none.
@@ -204,11 +202,11 @@ func obviousEntry(dir, manifest string) (string, error) {
 func onlyScript(dir string) (string, error) {
 	var names []string
 	for _, name := range pythonFiles(dir) {
-		script, _, err := readScript(filepath.Join(dir, name))
+		f, err := readScript(filepath.Join(dir, name))
 		if err != nil {
 			return "", err
 		}
-		if script != nil {
+		if len(f.sources) > 0 {
 			names = append(names, name)
 		}
 	}

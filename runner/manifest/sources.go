@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
@@ -22,7 +23,7 @@ const maxFile = 16 << 20
 type source struct {
 	Manifest
 	document
-	// values are the keys as written, to compare manifests. plugin.json has none.
+	// values are the keys as written, to compare manifests. plugin.json has only entry.
 	values map[string]any
 	// entry is the absolute path of the entry, empty if the manifest names none.
 	entry    string
@@ -44,40 +45,38 @@ func (s source) missingEntry(err error) *Error {
 	return e
 }
 
-// directory is what the manifests of one directory say.
-type directory struct {
-	sources  []source // in the order of their forms
-	requires []Requirement
+// found is what files say about a plugin.
+type found struct {
+	sources  []source
+	requires []interp.Requirement
 }
 
-// readDirectory reads pyplug.toml, pyproject.toml and plugin.json.
-func readDirectory(dir string) (directory, error) {
-	var found directory
-	for _, form := range []Form{TOML, Pyproject} {
-		d := document{file: filepath.Join(dir, form.String()), locate: locateTOML}
-		var ok bool
-		var err error
-		if d.text, ok, err = read(d.file); err != nil {
-			return directory{}, err
-		} else if !ok {
+// readDirectory reads pyplug.toml, pyproject.toml and plugin.json, in this order.
+func readDirectory(dir string) (found, error) {
+	var all found
+	for _, form := range []Form{TOML, Pyproject, PluginJSON} {
+		d := document{file: filepath.Join(dir, form.String())}
+		text, ok, err := read(d.file)
+		if err != nil {
+			return found{}, err
+		}
+		if !ok {
 			continue
 		}
-		s, requires, err := d.read(form)
-		if err != nil {
-			return directory{}, err
+		d.text = text
+		var f found
+		if form == PluginJSON {
+			f, err = d.readPluginJSON()
+		} else {
+			f, err = d.readTOML(form)
 		}
-		found.add(s, requires)
+		if err != nil {
+			return found{}, err
+		}
+		all.sources = append(all.sources, f.sources...)
+		all.requires = append(all.requires, f.requires...)
 	}
-	s, err := readPluginJSON(dir)
-	found.add(s, nil)
-	return found, err
-}
-
-func (d *directory) add(s *source, requires []Requirement) {
-	if s != nil {
-		d.sources = append(d.sources, *s)
-	}
-	d.requires = append(d.requires, requires...)
+	return all, nil
 }
 
 // read returns the text of a file. ok is false if there is no such regular file: a
@@ -105,37 +104,37 @@ func read(path string) (text string, ok bool, err error) {
 	return strings.TrimPrefix(string(data), "\ufeff"), true, nil
 }
 
-// read decodes TOML. The source is nil if the text has no table for pyplug.
-func (d document) read(form Form) (*source, []Requirement, error) {
+// readTOML finds no source if the text has no table for pyplug.
+func (d document) readTOML(form Form) (found, error) {
+	d.locate = locateTOML
 	root, err := d.decode()
 	if err != nil {
-		return nil, nil, err
+		return found{}, err
 	}
-	var requires []Requirement
+	var f found
 	values := root
 	if form != TOML {
-		requirement, err := d.readRequirement(form, root)
-		if err != nil {
-			return nil, nil, err
+		if f.requires, err = d.readRequirement(form, root); err != nil {
+			return found{}, err
 		}
-		requires = requirement
 		tool, _ := root["tool"].(map[string]any)
 		value, ok := tool["pyplug"]
 		if !ok {
-			return nil, requires, nil
+			return f, nil
 		}
 		if values, ok = value.(map[string]any); !ok {
-			return nil, nil, d.fault(wrong(value, "a table").within("tool", "pyplug"))
+			return found{}, d.fault(wrong(value, "a table").within("tool", "pyplug"))
 		}
 		d.table = []string{"tool", "pyplug"}
 	}
 	s, err := d.source(form, values)
-	return s, requires, err
+	f.sources = []source{s}
+	return f, err
 }
 
 // readRequirement reads requires-python where the standards have it: in [project],
 // or on the top level of a script block.
-func (d document) readRequirement(form Form, root map[string]any) ([]Requirement, error) {
+func (d document) readRequirement(form Form, root map[string]any) ([]interp.Requirement, error) {
 	path := []string{"requires-python"}
 	if form == Pyproject {
 		path = []string{"project", "requires-python"}
@@ -152,15 +151,15 @@ func (d document) readRequirement(form Form, root map[string]any) ([]Requirement
 	if p != nil {
 		return nil, d.fault(p.within(path...))
 	}
-	return []Requirement{{Spec: spec, From: short(d.file)}}, nil
+	return []interp.Requirement{{Spec: spec, From: short(d.file)}}, nil
 }
 
 // source reads the keys and makes the paths among them absolute.
-func (d document) source(form Form, values map[string]any) (*source, error) {
+func (d document) source(form Form, values map[string]any) (source, error) {
 	s := source{document: d, values: values, entryKey: []string{"entry"}}
 	s.Manifest = Manifest{File: d.file, Form: form, Dir: filepath.Dir(d.file)}
 	if p := s.keys().read(values); p != nil {
-		return nil, d.fault(p)
+		return source{}, d.fault(p)
 	}
 	if s.Entry != "" {
 		s.entry = from(s.Dir, s.Entry)
@@ -169,10 +168,10 @@ func (d document) source(form Form, values map[string]any) (*source, error) {
 		written := s.Cwd
 		s.Cwd = from(s.Dir, written)
 		if info, err := os.Stat(s.Cwd); err != nil || !info.IsDir() {
-			return nil, d.fault(wrong(written, "a directory that exists").within("cwd"))
+			return source{}, d.fault(wrong(written, "a directory that exists").within("cwd"))
 		}
 	}
-	return &s, nil
+	return s, nil
 }
 
 // from makes path absolute from dir.
@@ -184,38 +183,36 @@ func from(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// readScript reads the metadata block of a .py file. The source is nil if it has no
-// block, or one without [tool.pyplug].
-func readScript(path string) (*source, []Requirement, error) {
+// readScript reads the metadata block of a .py file, if it has one. It finds no
+// source if the block has no [tool.pyplug].
+func readScript(path string) (found, error) {
 	code, ok, err := read(path)
 	if err != nil || !ok || !strings.Contains(code, "# /// script") {
-		return nil, nil, err
+		return found{}, err
 	}
+	subject := "the script block "
+	var block pysrc.Block
 	text, err := pysrc.Decode([]byte(code))
-	if err != nil {
-		var bad *pysrc.Error
-		errors.As(err, &bad)
-		return nil, nil, &Error{File: path, Line: bad.Line, Err: err, Message: "the script block " + bad.Reason}
+	if err == nil {
+		subject = ""
+		block, err = pysrc.Script(text)
 	}
-	block, err := pysrc.Script(text)
-	if err != nil {
-		var bad *pysrc.Error
-		errors.As(err, &bad)
-		return nil, nil, &Error{File: path, Line: bad.Line, Err: err, Message: bad.Reason}
+	if bad := (*pysrc.Error)(nil); errors.As(err, &bad) {
+		return found{}, &Error{File: path, Line: bad.Line, Err: err, Message: subject + bad.Reason}
 	}
 	if block.Line == 0 {
-		return nil, nil, nil
+		return found{}, nil
 	}
-	d := document{file: path, text: block.Text, skipped: block.Line - 1, prefix: "# ", locate: locateTOML}
-	s, requires, err := d.read(Script)
-	if s == nil {
-		return nil, requires, err
+	f, err := document{file: path, text: block.Text, skipped: block.Line - 1, prefix: "# "}.readTOML(Script)
+	if err != nil || len(f.sources) == 0 {
+		return f, err
 	}
+	s := &f.sources[0]
 	if s.entry != "" && !same(s.entry, path) {
-		return nil, nil, s.entryError("", fmt.Sprintf("%q, the script itself, or no entry", filepath.Base(path)))
+		return found{}, s.entryError("", fmt.Sprintf("%q, the script itself, or no entry", filepath.Base(path)))
 	}
 	s.entry = path
-	return s, requires, nil
+	return f, nil
 }
 
 // same reports whether two paths are one file.
@@ -231,32 +228,18 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// choose returns the first source in the order of forms, once the others agree.
-func choose(sources []source) (source, error) {
-	slices.SortStableFunc(sources, func(a, b source) int { return int(a.Form) - int(b.Form) })
-	for _, other := range sources[1:] {
-		if err := agree(sources[0], other); err != nil {
-			return source{}, err
-		}
-	}
-	return sources[0], nil
-}
-
 // agree checks that first has every key of second with the same value. Of a
 // plugin.json it compares only the entry: it was written for another program, whose
 // names and versions may differ.
 func agree(first, second source) error {
-	sameEntry := first.entry != "" && same(first.entry, second.entry)
-	keys := slices.Sorted(maps.Keys(second.values))
-	if second.Form == PluginJSON && first.entry != "" {
-		keys = []string{"entry"}
-	}
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(second.values)) {
 		a, b := first.values[key], second.values[key]
-		if second.Form == PluginJSON {
-			b = second.Entry
-		}
-		if a != nil && reflect.DeepEqual(a, b) || key == "entry" && sameEntry {
+		switch {
+		case a != nil && reflect.DeepEqual(a, b):
+			continue
+		case key == "entry" && first.entry != "" && same(first.entry, second.entry):
+			continue
+		case key == "entry" && first.entry == "" && second.Form == PluginJSON:
 			continue
 		}
 		seen := "absent"

@@ -41,7 +41,7 @@ type parser[T any] func(value any) (T, *problem)
 // reader parses a value into the place that it was made for.
 type reader func(value any) *problem
 
-// table reads the keys of a TOML table or a JSON object.
+// table reads the keys of a TOML table.
 type table map[string]reader
 
 // read rejects keys that are not in t.
@@ -60,16 +60,6 @@ func (t table) read(value any) *problem {
 		}
 	}
 	return nil
-}
-
-// readKnown ignores keys that are not in t, and those that are null.
-func (t table) readKnown(value any) *problem {
-	values, ok := value.(map[string]any)
-	if !ok {
-		return wrong(value, "an object")
-	}
-	maps.DeleteFunc(values, func(key string, value any) bool { return t[key] == nil || value == nil })
-	return t.read(values)
 }
 
 func set[T any](to *T, parse parser[T]) reader {
@@ -265,7 +255,7 @@ const maxDuration = 100 * 365 * 24 * time.Hour
 
 // duration parses "2s", "1m30s", or a number of seconds.
 func duration(value any) (time.Duration, *problem) {
-	d, ok := parseDuration(value)
+	d, ok := parseDuration(fmt.Sprint(value))
 	switch {
 	case !ok:
 		p := wrong(value, `a duration such as "30s", "2m" or a number of seconds`)
@@ -286,29 +276,13 @@ func positive(value any) (time.Duration, *problem) {
 	return d, p
 }
 
-func parseDuration(value any) (time.Duration, bool) {
-	if s, ok := value.(string); ok {
-		if d, err := time.ParseDuration(s); err == nil {
-			return d, true
-		}
+func parseDuration(text string) (time.Duration, bool) {
+	if d, err := time.ParseDuration(text); err == nil {
+		return d, true
 	}
-	var seconds float64
-	switch v := value.(type) {
-	case int64:
-		seconds = float64(v)
-	case float64:
-		seconds = v
-	case string:
-		n, err := strconv.ParseFloat(v, 64)
-		if err != nil {
-			return 0, false
-		}
-		seconds = n
-	default:
-		return 0, false
-	}
+	seconds, err := strconv.ParseFloat(text, 64)
 	beyond := maxDuration.Seconds() + 1
-	return time.Duration(max(-beyond, min(beyond, seconds)) * float64(time.Second)), !math.IsNaN(seconds)
+	return time.Duration(max(-beyond, min(beyond, seconds)) * float64(time.Second)), err == nil && !math.IsNaN(seconds)
 }
 
 // wordyDuration matches durations as people write them: "2 s", "30sec", "1d".
@@ -337,10 +311,7 @@ const LeastMemory = 1 << 20
 
 // memory parses "512MB", "1.5G", or a number of bytes.
 func memory(value any) (int64, *problem) {
-	bytes, ok := value.(int64)
-	if s, isText := value.(string); isText {
-		bytes, ok = ParseSize(s)
-	}
+	bytes, ok := ParseSize(fmt.Sprint(value))
 	switch {
 	case !ok || bytes < 1:
 		return 0, wrong(value, `a size above 0 such as "512MB" or "2GB"`)
