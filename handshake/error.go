@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Error is a fault in a handshake line.
@@ -39,15 +38,10 @@ func (e *Error) Error() string {
 		seen = "missing"
 	case isNumber(e.Seen):
 		seen = e.Seen
-	case len(e.Seen) <= maxShown:
-	case e.Field == fieldCert:
+	case len(e.Seen) > maxShown && e.Field == fieldCert:
 		seen = fmt.Sprintf("%d characters", len(e.Seen))
-	default:
-		n := maxShown
-		for !utf8.RuneStart(e.Seen[n]) && n > maxShown-utf8.UTFMax {
-			n--
-		}
-		seen = strconv.Quote(e.Seen[:n]) + "..."
+	case len(e.Seen) > maxShown:
+		seen = strconv.Quote(strings.ToValidUTF8(e.Seen[:maxShown], "")) + "..."
 	}
 	return fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, seen, e.Wanted)
 }
@@ -111,20 +105,12 @@ func (e *Error) Drawing() []string {
 	}
 }
 
+var unquote = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
+
 // escape writes what is not printable ASCII as Go escapes.
 func escape(s string) string {
-	var b strings.Builder
-	for len(s) > 0 {
-		r, size := utf8.DecodeRuneInString(s)
-		if r >= ' ' && r <= '~' {
-			b.WriteByte(s[0])
-		} else {
-			quoted := strconv.QuoteToASCII(s[:size])
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-		s = s[size:]
-	}
-	return b.String()
+	quoted := strconv.QuoteToASCII(s)
+	return unquote.Replace(quoted[1 : len(quoted)-1])
 }
 
 // fieldError reports a fault in one field.
@@ -133,9 +119,10 @@ func (l Line) fieldError(field int, wanted string) *Error {
 		Field: field, Name: fieldNames[field-1], Wanted: wanted,
 		Line: l.text, Start: len(l.text), End: len(l.text),
 	}
-	if field <= len(l.spans) {
-		e.Start, e.End = l.spans[field-1][0], l.spans[field-1][1]
-		e.Seen = l.text[e.Start:e.End]
+	if fields := strings.Split(l.text, "|"); field <= len(fields) {
+		e.Seen = fields[field-1]
+		e.End = len(strings.Join(fields[:field], "|"))
+		e.Start = e.End - len(e.Seen)
 	}
 	return e
 }

@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 		{"padded certificate", good + "|" + padded, good + "|" + bare, "refused: the certificate is padded base64", ""},
 		{"empty certificate", good + "|", good, "", ""},
 		{"short certificate", good + "|abc", good, "the certificate is too short to be one (3 characters)", ""},
-		{"multiplexing", good + "||true", good + "||true", "", ""},
+		{"multiplexing", good + "||true", good, "", ""},
 		{"not multiplexing", good + "||false", good, "", ""},
 		{"neither", good + "||maybe", good, "multiplexing is neither true nor false", ""},
 		{"eight fields", good + "|||x", good, "the line has 8 fields; hosts ignore those after the seventh", ""},
@@ -101,8 +101,8 @@ func TestParseFields(t *testing.T) {
 	der := certificate(t)
 	bare := base64.RawStdEncoding.EncodeToString(der)
 	l, err := Parse("1|6|tcp|[::1]:4410|grpc|" + bare + "|true\n")
-	l.spans, l.text = nil, ""
-	want := Line{Raw: l.Raw, Core: 1, App: 6, Network: "tcp", Address: "[::1]:4410", Protocol: "grpc", Cert: der, Mux: true}
+	l.text = ""
+	want := Line{Raw: l.Raw, Core: 1, App: 6, Network: "tcp", Address: "[::1]:4410", Protocol: "grpc", Cert: der}
 	if err != nil || !reflect.DeepEqual(l, want) {
 		t.Errorf("got %+v, %v", l, err)
 	}
@@ -136,14 +136,13 @@ func TestVerify(t *testing.T) {
 		{good, Want{}, ""},
 		{good, Want{Versions: []int{2, 1}}, ""},
 		{good + cert, Want{TLS: true}, ""},
-		{good + "||true", Want{Mux: true}, ""},
 		{"1|1|tcp|127.8.8.8:1|grpc", Want{}, ""},
 		{"1|1|tcp|[::1]:65535|grpc", Want{}, ""},
 		{"1|1|tcp|[::ffff:127.0.0.1]:1|grpc", Want{}, ""},
 		{"2|1|tcp|127.0.0.1:1|grpc", Want{}, `field 1 (core version) is 2, want 1`},
 		{"1|3|tcp|127.0.0.1:1|grpc", Want{Versions: []int{1}}, `field 2 (app version) is 3, want 1`},
 		{"1|3|tcp|127.0.0.1:1|grpc", Want{Versions: []int{1, 2}}, `field 2 (app version) is 3, want 1 or 2`},
-		{"1|-3|tcp|127.0.0.1:1|grpc", Want{Versions: []int{1, 2, 5}}, `field 2 (app version) is "-3", want 1, 2 or 5`},
+		{"1|-3|tcp|127.0.0.1:1|grpc", Want{Versions: []int{1, 2, 5}}, `field 2 (app version) is "-3", want 1 or 2 or 5`},
 		{"1|1|udp|127.0.0.1:1|grpc", Want{}, `field 3 (network) is "udp", want "tcp" or "unix"`},
 		{"1|1|TCP|127.0.0.1:1|grpc", Want{}, `field 3 (network) is "TCP", want "tcp" or "unix"`},
 		{"1|1|tcp|localhost:4410|grpc", Want{}, `field 4 (address) is "localhost:4410", want ` + name},
@@ -167,7 +166,6 @@ func TestVerify(t *testing.T) {
 		{"1|1|tcp|127.0.0.1:1|gRPC", Want{}, `field 5 (protocol) is "gRPC", want "grpc"`},
 		{"1|1|tcp|127.0.0.1:1", Want{}, `field 5 (protocol) is missing, want "grpc"`},
 		{good, Want{TLS: true}, `field 6 (certificate) is missing, want a certificate, since TLS was asked for`},
-		{good, Want{Mux: true}, `field 7 (multiplexing) is missing, want "true", since multiplexing was asked for`},
 	} {
 		l, err := Parse(c.line)
 		if err != nil {
@@ -276,9 +274,9 @@ func TestEnv(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q", got)
 	}
-	got = Env(Host{Versions: []int{2, 1}, MinPort: 1, MaxPort: 2, SocketDir: "/d", SocketGroup: "g", ClientCert: "PEM", Mux: true})
-	want = []string{"PLUGIN_MIN_PORT=1", "PLUGIN_MAX_PORT=2", "PLUGIN_PROTOCOL_VERSIONS=2,1", "PLUGIN_MULTIPLEX_GRPC=true",
-		"PLUGIN_CLIENT_CERT=PEM", "PLUGIN_UNIX_SOCKET_GROUP=g", "PLUGIN_UNIX_SOCKET_DIR=/d"}
+	got = Env(Host{Versions: []int{2, 1}, SocketDir: "/d", ClientCert: "PEM"})
+	want = []string{"PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000", "PLUGIN_PROTOCOL_VERSIONS=2,1",
+		"PLUGIN_CLIENT_CERT=PEM", "PLUGIN_UNIX_SOCKET_DIR=/d"}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q", got)
 	}

@@ -16,7 +16,7 @@ const (
 	fieldAddress             // IP address and port, or the path of a Unix socket
 	fieldProtocol            // netrpc (the default) or grpc
 	fieldCert                // server certificate for mutual TLS: DER in unpadded base64
-	fieldMux                 // true if one connection carries everything
+	fieldMux                 // true or false: only for hosts that set PLUGIN_MULTIPLEX_GRPC
 )
 
 var fieldNames = [...]string{"core version", "app version", "network", "address", "protocol", "certificate", "multiplexing"}
@@ -42,13 +42,10 @@ type Line struct {
 	Network, Address, Protocol string
 	// Cert is the certificate in DER, or nil.
 	Cert []byte
-	// Mux reports that the plugin multiplexes.
-	Mux bool
 	// Notes are oddities that do not stop the line from being understood.
 	Notes []Note
 
-	spans [][2]int // where the fields are in text
-	text  string   // Raw without surrounding blanks
+	text string // Raw without surrounding blanks
 }
 
 // Note is an oddity of a line.
@@ -109,11 +106,6 @@ func Parse(line string) (Line, error) {
 		l.note(0, "there are blanks around the line")
 	}
 	fields := strings.Split(l.text, "|")
-	start := 0
-	for _, f := range fields {
-		l.spans = append(l.spans, [2]int{start, start + len(f)})
-		start += len(f) + 1
-	}
 	switch n := len(fields); {
 	case l.text == "":
 		return l, l.lineError("is empty", shape)
@@ -138,7 +130,7 @@ func (l *Line) setFields(fields []string) error {
 	}
 	l.Network, l.Address, l.Protocol = fields[fieldNetwork-1], fields[fieldAddress-1], fields[fieldProtocol-1]
 	mux := fields[fieldMux-1]
-	if l.Mux, err = strconv.ParseBool(mux); err != nil && mux != "" {
+	if _, err := strconv.ParseBool(mux); err != nil && mux != "" {
 		l.note(fieldMux, "multiplexing is neither true nor false")
 	}
 	return l.setCert(fields[fieldCert-1])
@@ -173,14 +165,11 @@ func (l *Line) note(field int, text string) {
 // String returns the line as go-plugin wants it, without what its notes are about.
 func (l Line) String() string {
 	fields := []string{strconv.Itoa(l.Core), strconv.Itoa(l.App), l.Network, l.Address}
-	if l.Protocol != "" || l.Cert != nil || l.Mux {
+	if l.Protocol != "" || l.Cert != nil {
 		fields = append(fields, l.Protocol)
 	}
-	if l.Cert != nil || l.Mux {
+	if l.Cert != nil {
 		fields = append(fields, base64.RawStdEncoding.EncodeToString(l.Cert))
-	}
-	if l.Mux {
-		fields = append(fields, "true")
 	}
 	return strings.Join(fields, "|")
 }

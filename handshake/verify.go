@@ -19,8 +19,6 @@ type Want struct {
 	Versions []int
 	// TLS reports that the connection will be encrypted, by [Host].ClientCert.
 	TLS bool
-	// Mux reports that the host asked for multiplexing.
-	Mux bool
 	// Dirs are the directories for a Unix socket, at any depth; empty allows any.
 	// Verify compares paths as text, so a directory that has two paths must be
 	// listed by both.
@@ -34,7 +32,7 @@ func (l Line) Verify(w Want) error {
 	case l.Core != 1:
 		return l.fieldError(fieldCore, "1")
 	case len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App):
-		return l.fieldError(fieldApp, listed(w.Versions))
+		return l.fieldError(fieldApp, strings.Join(decimals(w.Versions), " or "))
 	}
 	if err := l.verifyAddress(w.Dirs); err != nil {
 		return err
@@ -46,8 +44,6 @@ func (l Line) Verify(w Want) error {
 		return l.fieldError(fieldCert, "a certificate, since TLS was asked for")
 	case !w.TLS && l.Cert != nil:
 		return l.fieldError(fieldCert, wantNoCert)
-	case w.Mux && !l.Mux:
-		return l.fieldError(fieldMux, `"true", since multiplexing was asked for`)
 	}
 	return nil
 }
@@ -111,14 +107,4 @@ func MaxSocket() int {
 		return 107
 	}
 	return 103
-}
-
-// listed returns "1", "1 or 2" or "1, 2 or 3".
-func listed(versions []int) string {
-	words := decimals(versions)
-	last := len(words) - 1
-	if last == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

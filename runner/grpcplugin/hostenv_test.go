@@ -18,10 +18,8 @@ import (
 // which wants of its own what we do not want of ours.
 func TestInPlugin(t *testing.T) {
 	runnertest.NothingLeft(t)
-	outer := handshake.Env(handshake.Host{
-		Versions: []int{7}, ClientCert: "foo", Mux: true, SocketDir: "/nowhere", SocketGroup: "nobody", MinPort: 1, MaxPort: 1,
-	})
-	outer = append(outer, "PLUGIN_TRANSPORTS=tcp")
+	outer := handshake.Env(handshake.Host{Versions: []int{7}, ClientCert: "foo", SocketDir: "/nowhere"})
+	outer = append(outer, "PLUGIN_TRANSPORTS=tcp", "PLUGIN_MULTIPLEX_GRPC=true", "PLUGIN_UNIX_SOCKET_GROUP=nobody")
 	cfg := fake(t, "serve", "")
 	cfg.Env = append(cfg.Env, outer...)
 	inst := started(t, cfg)
