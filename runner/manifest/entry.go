@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -134,8 +133,10 @@ func hasInit(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// pythonName matches the names of interpreters: python3, python3.13t, pypy3.
-var pythonName = lazyRegexp(`^(?:python|pypy)\d*(?:\.\d+)*[a-z]?(?:\.exe)?$`)
+// pythonShebang matches the first line of a script that Python runs, directly or by
+// env: python3, python3.13t, pypy3.
+var pythonShebang = lazyRegexp(
+	`^#!\s*(?:(?:\S*/)?env\s+(?:(?:-\S*|\S*=\S*)\s+)*)?(?:\S*/)?(?:python|pypy)\d*(?:\.\d+)*[a-z]?(?:\.exe)?(?:\s|$)`)
 
 // shebang returns the words after "#!" of a script that Python runs, and "" for any
 // other file.
@@ -147,20 +148,8 @@ func shebang(file string) string {
 	defer f.Close()
 	const longest = 512 // systems read 256 bytes at most
 	line, _ := bufio.NewReader(io.LimitReader(f, longest)).ReadString('\n')
-	words, ok := strings.CutPrefix(line, "#!")
-	if !ok {
+	if !pythonShebang().MatchString(line) {
 		return ""
 	}
-	fields := strings.Fields(words)
-	for i, word := range fields {
-		switch {
-		case pythonName().MatchString(path.Base(word)):
-			return strings.Join(fields, " ")
-		case i == 0 && path.Base(word) != "env":
-			return ""
-		case i > 0 && !strings.HasPrefix(word, "-") && !strings.Contains(word, "="):
-			return "" // env runs something else
-		}
-	}
-	return ""
+	return strings.Join(strings.Fields(line[len("#!"):]), " ")
 }

@@ -253,27 +253,23 @@ func notJSON(value any) *problem {
 // maxDuration is a hundred years, far below the limit of time.Duration.
 const maxDuration = 100 * 365 * 24 * time.Hour
 
-// duration parses "2s", "1m30s", or a number of seconds.
-func duration(value any) (time.Duration, *problem) {
-	d, ok := parseDuration(fmt.Sprint(value))
-	switch {
-	case !ok:
-		p := wrong(value, `a duration such as "30s", "2m" or a number of seconds`)
-		p.hint = didYouMean(likelyDuration(value))
-		return 0, p
-	case d < 0 || d > maxDuration:
-		return 0, wrong(value, "a duration above 0 and below a hundred years")
-	}
-	return d, nil
-}
+// aboveZero is the least duration of a key that must not be 0.
+const aboveZero = time.Nanosecond
 
-// positive parses a duration that is not 0.
-func positive(value any) (time.Duration, *problem) {
-	d, p := duration(value)
-	if p == nil && d == 0 {
-		p = wrong(value, "a duration above 0 and below a hundred years")
+// duration parses "2s", "1m30s", or a number of seconds.
+func duration(least time.Duration) parser[time.Duration] {
+	return func(value any) (time.Duration, *problem) {
+		d, ok := parseDuration(fmt.Sprint(value))
+		switch {
+		case !ok:
+			p := wrong(value, `a duration such as "30s", "2m" or a number of seconds`)
+			p.hint = didYouMean(likelyDuration(value))
+			return 0, p
+		case d < least || d > maxDuration:
+			return 0, wrong(value, "a duration above 0 and below a hundred years")
+		}
+		return d, nil
 	}
-	return d, p
 }
 
 func parseDuration(text string) (time.Duration, bool) {
