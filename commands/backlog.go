@@ -5,62 +5,62 @@ import (
 	"time"
 )
 
-// manyTold is how much may wait to be told. What is more is left out, and counted.
-const manyTold = 4096
+// backlogSize is how many reports may wait. More are dropped, and counted.
+const backlogSize = 4096
 
-// tellPatience is how long somebody waits until all is told.
-const tellPatience = 2 * time.Second
+// flushTimeout is how long flush and close wait.
+const flushTimeout = 2 * time.Second
 
-// backlog tells what becomes of a plugin in a goroutine of its own, in order: who
-// tells of it must not wait for a terminal or a disk, since the plugin would. Make one
-// with newBacklog. It is safe for concurrent use.
+// backlog runs reports about a plugin in a goroutine of its own, in order: the pool
+// that reports a transition must not wait for a terminal or a disk. It is made by
+// newBacklog and safe for concurrent use.
 type backlog struct {
 	work chan func()
-	done chan struct{} // closed when all is told
+	done chan struct{} // closed when all reports were made
 	lost atomic.Int64
 }
 
 func newBacklog() *backlog {
-	b := &backlog{work: make(chan func(), manyTold), done: make(chan struct{})}
+	b := &backlog{work: make(chan func(), backlogSize), done: make(chan struct{})}
 	go func() { // ends with close
 		defer close(b.done)
-		for tell := range b.work {
-			tell()
+		for report := range b.work {
+			report()
 		}
 	}()
 	return b
 }
 
-// add queues what is to be told. It does not wait.
-func (b *backlog) add(tell func()) {
+// add queues a report. It does not wait.
+func (b *backlog) add(report func()) {
 	select {
-	case b.work <- tell:
+	case b.work <- report:
 	default:
 		b.lost.Add(1)
 	}
 }
 
-// flush waits until what was queued is told, for a while.
+// flush waits until the queued reports were made, two seconds at most.
 func (b *backlog) flush() {
-	told := make(chan struct{})
-	limit := time.NewTimer(tellPatience)
+	done := make(chan struct{})
+	limit := time.NewTimer(flushTimeout)
 	defer limit.Stop()
 	select {
-	case b.work <- func() { close(told) }:
+	case b.work <- func() { close(done) }:
 	case <-limit.C:
 		return
 	}
 	select {
-	case <-told:
+	case <-done:
 	case <-limit.C:
 	}
 }
 
-// close does as flush, and returns how much was left out. Nothing may be added after
-// it. What then waits for somebody who reads ends with the process.
+// close does as flush, and returns how many reports were dropped. Nothing may be added
+// after it. A report that still waits for its reader ends with the process.
 func (b *backlog) close() (lost int64) {
 	close(b.work)
-	limit := time.NewTimer(tellPatience)
+	limit := time.NewTimer(flushTimeout)
 	defer limit.Stop()
 	select {
 	case <-b.done:

@@ -20,7 +20,7 @@ func TestBacklog(t *testing.T) {
 		release := make(chan struct{})
 		b.add(func() { <-release })
 		synctest.Wait()
-		for range manyTold + 5 {
+		for range backlogSize + 5 {
 			b.add(func() {})
 		}
 		b.flush() // for a while

@@ -26,8 +26,8 @@ func (f *program) byName(c *cli.Context, word string, ofPlugin []cli.Flag) (*dae
 	if err != nil || t.name == "" {
 		return nil, err
 	}
-	if t.mute != nil {
-		return nil, t.mute
+	if t.unresponsive != nil {
+		return nil, t.unresponsive
 	}
 	if name := f.firstTyped(ofPlugin); name != "" {
 		return nil, usage("%s is for a plugin that is started, and %s runs already", name, word)

@@ -11,16 +11,16 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// manyEvents is how many events may wait for a reader of --events. A plugin is not
-// held up for one: what is more is left out, and counted.
+// manyEvents is how many events may wait for a reader of --events. More are dropped,
+// and counted: the plugin does not wait for that reader.
 const manyEvents = 4096
 
-// eventPatience is how long the end waits for that reader.
-const eventPatience = 2 * time.Second
+// eventTimeout is how long close waits for that reader.
+const eventTimeout = 2 * time.Second
 
-// eventLog writes every transition of a plugin as one line of JSON, in a goroutine
-// of its own, since who tells of one must not wait. Make one with openEvents; nil
-// is one that nobody reads.
+// eventLog writes every transition of a plugin as one line of JSON, in a goroutine of
+// its own: the pool that reports one must not wait. It is made by openEvents. A nil
+// eventLog ignores events.
 type eventLog struct {
 	to     io.WriteCloser
 	events chan hook.Event
@@ -32,8 +32,8 @@ type eventLog struct {
 	lost int
 }
 
-// openEvents opens the file of --events: it is appended to, and made where there
-// is none. A named pipe that nobody reads is not waited for longer than ctx.
+// openEvents opens the file of --events to append to it. Ending ctx ends the wait for
+// the reader of a named pipe.
 func (f *program) openEvents(ctx context.Context, name string) (*eventLog, error) {
 	var to io.WriteCloser = keepOpen{f.streams.Out}
 	if name != "-" {
@@ -67,8 +67,8 @@ func (l *eventLog) named(name string) {
 	}
 }
 
-// tell queues an event. It does not wait.
-func (l *eventLog) tell(e hook.Event) {
+// add queues an event. It does not wait.
+func (l *eventLog) add(e hook.Event) {
 	if l == nil {
 		return
 	}
@@ -81,8 +81,8 @@ func (l *eventLog) tell(e hook.Event) {
 	}
 }
 
-// write writes what is queued. After a write that failed nothing is tried again:
-// the reader is gone, or its disk is full, and half a line would follow.
+// write writes the queued events. After a failed write it writes no more: the reader is
+// gone, or its disk is full, and half a line is there.
 func (l *eventLog) write() {
 	defer close(l.done)
 	broken := false
@@ -102,14 +102,13 @@ func (l *eventLog) write() {
 	}
 }
 
-// close waits until all is written, a reader that takes nothing for two seconds at
-// most. No event may follow.
+// close waits until all events are written, two seconds at most. No event may follow.
 func (l *eventLog) close() {
 	if l == nil {
 		return
 	}
 	close(l.events)
-	limit := time.NewTimer(eventPatience)
+	limit := time.NewTimer(eventTimeout)
 	defer limit.Stop()
 	select {
 	case <-l.done:
@@ -117,7 +116,7 @@ func (l *eventLog) close() {
 		return // it ends with the process, and the file with it
 	}
 	if l.lost > 0 {
-		l.warn("--events: some events were left out: nobody read them in time")
+		l.warn("--events: some events were dropped: nobody read them in time")
 	}
 	if err := l.to.Close(); err != nil {
 		l.warn("--events: " + err.Error())

@@ -24,7 +24,7 @@ func TestEvents(t *testing.T) {
 		}
 		l.named("greeter")
 		for n := 1; n <= 3; n++ {
-			l.tell(hook.Event{Generation: n, To: hook.StateReady})
+			l.add(hook.Event{Generation: n, To: hook.StateReady})
 		}
 		l.close()
 	}
@@ -48,7 +48,7 @@ func (w stuck) Write([]byte) (int, error) {
 	return 0, errors.New("no space left")
 }
 
-// A reader that takes nothing holds nobody up, and is told of once when it fails.
+// A reader that does not read delays nobody; its failure is reported once.
 func TestEventsNobodyReads(t *testing.T) {
 	s, _, errs := ui.Test("")
 	release := make(chan struct{})
@@ -59,16 +59,16 @@ func TestEventsNobodyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 * manyEvents {
-		l.tell(hook.Event{To: hook.StateReady})
+		l.add(hook.Event{To: hook.StateReady})
 	}
 	close(release)
 	l.close()
 	<-l.done
 	l2 := (*eventLog)(nil) // nobody wants any
-	l2.tell(hook.Event{})
+	l2.add(hook.Event{})
 	l2.named("x")
 	l2.close()
-	for _, want := range []string{"no space left: no more are written", "some events were left out"} {
+	for _, want := range []string{"no space left: no more are written", "some events were dropped"} {
 		if strings.Count(errs.String(), want) != 1 {
 			t.Errorf("said %q, want %q once", errs, want)
 		}

@@ -55,7 +55,8 @@ type target struct {
 	word string
 	name string // of a plugin that runs; empty when none does
 	id   daemon.Identity
-	mute error // that the daemon does not answer; nil if it does
+	// unresponsive is the error of a daemon that does not answer; nil if it does.
+	unresponsive error
 }
 
 // find looks for what a word means: a plain word is a name that runs first, then a
@@ -74,7 +75,7 @@ func (f *program) find(ctx context.Context, word string) (target, error) {
 			t.name, t.id = word, c.Identity()
 			return t, nil
 		case daemon.Is(err, daemon.Unresponsive):
-			t.name, t.id, t.mute = word, identityIn(ctx, word), err
+			t.name, t.id, t.unresponsive = word, identityIn(ctx, word), err
 			return t, nil
 		case !isNotRunning(err):
 			return t, err

@@ -6,8 +6,9 @@ import (
 
 const keepText = `   With --keep the plugin stays alive in the foreground, under a name, as start keeps it in the
    background: call, status and the like find it. Each time that it is ready a line of JSON says how
-   to attach to it, a service manager is told (NOTIFY_SOCKET), and SIGTERM ends it, with 0 if
-   the plugin stops well.
+   to attach to it. Crashes, restarts and reloads are reported on standard error. A service manager
+   is notified (NOTIFY_SOCKET, WATCHDOG_USEC). SIGTERM ends it, with 0 if the plugin stops well.
+   SIGHUP restarts the workers if there is a service manager or no terminal, and ends it otherwise.
 
    pyplug run --keep --watch greeter.py
    pyplug run --keep provider.py >attach.json &`

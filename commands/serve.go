@@ -134,7 +134,7 @@ func (s *service) write(line daemon.Line) {
 	}
 }
 
-// printed is told what the plugin prints.
+// printed writes what the plugin prints to the log.
 func (s *service) printed(stream, text string, cut int) {
 	if cut > 0 {
 		text += fmt.Sprintf(" … (%d bytes left out)", cut)
@@ -142,9 +142,9 @@ func (s *service) printed(stream, text string, cut int) {
 	s.write(daemon.Line{Generation: int(s.generation.Load()), Stream: stream, Text: text})
 }
 
-// event is told every transition. It must not wait.
+// event receives every transition. It must not wait.
 func (s *service) event(e hook.Event) {
-	s.events.tell(e)
+	s.events.add(e)
 	text := e.To.String() + ": " + e.Reason
 	if e.Worker != 0 {
 		text = fmt.Sprintf("worker %d %s", e.Worker, text)
@@ -171,7 +171,7 @@ func (s *service) event(e hook.Event) {
 	if e.To == hook.StateStarting && e.Generation > 1 || e.To == hook.StateReady && e.From == hook.StateStarting {
 		select {
 		case s.states <- e.To:
-		default: // there are enough to tell of
+		default: // generations has enough to report
 		}
 	}
 }
@@ -340,7 +340,7 @@ func goneFor(st hook.Status) error {
 	return &hook.Error{Kind: hook.Unavailable, Exit: st.LastExit, Err: errGaveUp}
 }
 
-// errGaveUp is told of a plugin that is not started again.
+// errGaveUp is the error of a plugin that is not started again.
 var errGaveUp = errors.New("the plugin was given up: it is not started again")
 
 // ended is how what is kept in the foreground ends: by SIGTERM it is stopped, unless the

@@ -87,18 +87,18 @@ func (s *service) attachLine(k *runner.Pool) (line json.RawMessage, ok bool) {
 	return line, err == nil
 }
 
-// describeLimit is how long a worker that is ready may take to tell its hooks.
+// describeLimit is how long a ready worker may take to describe its hooks.
 const describeLimit = 2 * time.Second
 
 // describe has the worker of a functions file, which does one thing at a time, asked
-// for its hooks while it is not busy, so that they can be told when it is.
+// for its hooks while it is not busy, so that hooks answers when it is.
 func (s *service) describe(ctx context.Context, k *runner.Pool) {
 	if s.session.Settings().Transport == "grpc" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
-	_, _ = k.Hooks(ctx, "") // who asks for them is told why not
+	_, _ = k.Hooks(ctx, "") // a client that asks for them gets the error
 }
 
 // generations follows the starts of workers until ctx ends: of each that is ready it

@@ -71,8 +71,8 @@ func (f *program) backgrounds(ctx context.Context, words []string) ([]ui.Backgro
 		if err != nil {
 			return nil, err
 		}
-		if t.mute != nil {
-			return []ui.Background{unasked(t.name, t.id, t.mute.Error())}, nil
+		if t.unresponsive != nil {
+			return []ui.Background{unasked(t.name, t.id, t.unresponsive.Error())}, nil
 		}
 		return askAll(ctx, []daemon.Entry{{Name: t.name, Identity: t.id}}), nil
 	}
@@ -136,7 +136,7 @@ func unasked(name string, id daemon.Identity, problem string) ui.Background {
 }
 
 // watchStatus shows it again and again until ctx ends. One that was named and ends
-// is told as that, and is waited for.
+// is shown as stopped, and waited for.
 func (f *program) watchStatus(ctx context.Context, words []string) error {
 	if _, err := f.backgrounds(ctx, words); err != nil {
 		return err

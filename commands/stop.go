@@ -72,7 +72,7 @@ func (f *program) stop(ctx context.Context, words []string) error {
 		switch {
 		case err == nil:
 			err = failed
-		case failed != nil: // the first is told as the error
+		case failed != nil: // the first one is the error
 			f.streams.Warn(failed.Error())
 		}
 	}

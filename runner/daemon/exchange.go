@@ -201,9 +201,9 @@ func (x *exchange) failure(ctx context.Context, err error) *hook.Error {
 	switch system := (*net.OpError)(nil); {
 	case errors.Is(cause, errTimeout), Is(cause, Unresponsive) && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e = hook.Ended(ctx, x.hook, "no result", x.began, true)
-		mute := unresponsiveError(name, x.client.id)
-		e.Err = fmt.Errorf("%w: %w", e.Err, mute.Err)
-		e.Reason, e.Hints, e.Plugin = mute.Reason, mute.Hints, mute.Plugin
+		hung := unresponsiveError(name, x.client.id)
+		e.Err = fmt.Errorf("%w: %w", e.Err, hung.Err)
+		e.Reason, e.Hints, e.Plugin = hung.Reason, hung.Hints, hung.Plugin
 		return e
 	case ctx.Err() != nil:
 		return hook.Ended(ctx, x.hook, "no result", x.began, x.hook != "")

@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// followEvery is how often a log is looked at that is being followed.
+	// followEvery is how often a followed log is read.
 	followEvery = 200 * time.Millisecond
-	// longestLine is the longest line of a log that is read as one.
+	// longestLine is the length at which a line of a log is split.
 	longestLine = 1 << 20
 )
 
-// ReadLog gives the last lines of a name's log to emit, the oldest first: at most
-// last of them, all with a negative one. With follow it goes on with those that are
-// added, also when the log turns over and when a daemon of that name is started
-// again, until ctx ends, which is no error.
+// ReadLog passes the last lines of a name's log to emit, the oldest first: at most last
+// of them, or all if last is negative. If follow is set, it continues with new lines,
+// also after the log turns over or a new daemon of that name starts, until ctx ends,
+// which is no error.
 //
 // Errors are emit's, or [*hook.Error] of kind Unavailable: with a
 // [*NotRunningError] where there is no log, or what reading it said.
-func ReadLog(ctx context.Context, name string, last int, goOn bool, emit func(Line) error) error {
+func ReadLog(ctx context.Context, name string, last int, follow bool, emit func(Line) error) error {
 	c, err := findLog(name)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func ReadLog(ctx context.Context, name string, last int, goOn bool, emit func(Li
 	if err := c.tail(last, emit); err != nil {
 		return err
 	}
-	if !goOn {
+	if !follow {
 		return nil
 	}
 	again := time.NewTicker(followEvery)
@@ -53,11 +53,11 @@ func ReadLog(ctx context.Context, name string, last int, goOn bool, emit func(Li
 	}
 }
 
-// tailer reads one log, and what follows it.
+// tailer reads one log, and the log that replaces it.
 type tailer struct {
 	place   place
 	file    *os.File
-	partial []byte // of a line whose end has not come
+	partial []byte // the beginning of a line whose end is not written yet
 }
 
 func findLog(name string) (*tailer, error) {
@@ -77,7 +77,7 @@ func findLog(name string) (*tailer, error) {
 	return nil, err
 }
 
-// tail emits the last lines of the older log and of this one.
+// tail emits the last lines of the older and the newer log.
 func (t *tailer) tail(last int, emit func(Line) error) error {
 	var lines []Line
 	keep := func(l Line) error {
@@ -88,7 +88,7 @@ func (t *tailer) tail(last int, emit func(Line) error) error {
 		return nil
 	}
 	if before, err := openFile(t.place.log()+older, os.O_RDONLY); err == nil {
-		if !same(before, t.file) { // else it has turned over just now
+		if !same(before, t.file) { // otherwise it has just turned over
 			err = whole(before, keep)
 		}
 		_ = before.Close()
@@ -110,10 +110,10 @@ func (t *tailer) tail(last int, emit func(Line) error) error {
 	return nil
 }
 
-// missed is what is said where lines may be missing.
-const missed = "the log turned over faster than it was read: lines may be missing here"
+// missed is the line in place of lines that may be missing.
+const missed = "the log turned over faster than it was read; lines may be missing here"
 
-// same tells whether two open files are one.
+// same reports whether two open files are the same file.
 func same(a, b *os.File) bool {
 	one, err1 := a.Stat()
 	other, err2 := b.Stat()
@@ -129,14 +129,14 @@ func whole(f *os.File, emit func(Line) error) error {
 	return t.end(emit)
 }
 
-// catchUp emits what was added, and goes over to the file that has taken the place
-// of this one. The older log is this one then, or one that came between.
+// catchUp emits new lines, and switches to the file that has replaced this one. The older
+// log is then this file, or a file that came in between.
 func (t *tailer) catchUp(emit func(Line) error) error {
 	next, err := openFile(t.place.log(), os.O_RDONLY)
-	if err != nil { // it is about to be there again, or the daemon is gone
+	if err != nil { // it is being replaced, or the daemon is gone
 		return t.rest(emit)
 	}
-	// What is in the file now is all it will ever hold, if it is another one.
+	// If this file was replaced, nothing more is written to it.
 	if err := t.rest(emit); err != nil {
 		_ = next.Close()
 		return err
@@ -147,7 +147,7 @@ func (t *tailer) catchUp(emit func(Line) error) error {
 	before, err := openFile(t.place.log()+older, os.O_RDONLY)
 	if err == nil {
 		defer func() { _ = before.Close() }()
-		if same(before, next) { // it turns over just now
+		if same(before, next) { // it is just turning over
 			return next.Close()
 		}
 	}
@@ -194,7 +194,7 @@ func (t *tailer) rest(emit func(Line) error) error {
 	}
 }
 
-// end emits what there is of a line.
+// end emits the line read so far.
 func (t *tailer) end(emit func(Line) error) error {
 	if len(t.partial) == 0 {
 		return nil

@@ -13,35 +13,34 @@ import (
 const (
 	// logLimit is the length at which a log turns over.
 	logLimit = 5 << 20
-	// older is the end of the name of the log before.
+	// older is the suffix of the previous log.
 	older = ".1"
-	// logTime is a time in a log: RFC 3339 in UTC, always equally long.
+	// logTime is the format of a time in a log: RFC 3339 in UTC, of constant length.
 	logTime = "2006-01-02T15:04:05.000000Z"
 )
 
-// Own is the stream of what pyplug itself writes into a log.
+// Own is the stream of what pyplug itself writes to a log.
 const Own = "pyplug"
 
 // Line is one line of a log.
 type Line struct {
-	// Time is the zero time of a line that the Go runtime wrote, whose Stream is
-	// empty.
+	// Time is zero, and Stream empty, for a line that the Go runtime wrote.
 	Time time.Time
-	// Generation is that of the plugin's process, 0 where that is not known.
+	// Generation is that of the plugin's process, 0 if unknown.
 	Generation int
-	// Stream is "stdout" or "stderr" for what the plugin printed, and [Own].
+	// Stream is "stdout" or "stderr" for what the plugin printed, or [Own].
 	Stream, Text string
 }
 
-// Log is what a daemon writes down: NAME.log, and NAME.log.1 when it has been
-// longer than 5 MB. It is safe for concurrent use. A disk that is full loses
-// lines; the next that can be written says how many.
+// Log is a daemon's log: NAME.log, which becomes NAME.log.1 when it exceeds 5 MB. It is
+// safe for concurrent use. A full disk loses lines; the next line that can be written
+// says how many.
 type Log struct {
 	path     string
-	redirect bool // standard output and error are the log, too
+	redirect bool // standard output and error go to the log, too
 
 	mu   sync.Mutex
-	file *os.File // nil: it could not be opened, or was closed
+	file *os.File // nil if it could not be opened, or was closed
 	size int64
 	torn bool // the last line has no end
 	lost int
@@ -49,8 +48,8 @@ type Log struct {
 	max  int64
 }
 
-// openLog opens a log to write at its end. With redirect, standard output and
-// error go there, too: what Go says of a panic.
+// openLog opens a log to append to it. With redirect, standard output and error go
+// there, too, such as the trace of a panic.
 func openLog(path string, redirect bool) (*Log, error) {
 	l := &Log{path: path, redirect: redirect, max: logLimit}
 	if err := l.open(); err != nil {
@@ -77,14 +76,13 @@ func (l *Log) open() error {
 	return nil
 }
 
-// Write adds lines of pyplug's own, one or several whole ones. It never fails.
+// Write adds whole lines of pyplug's own. It never fails.
 func (l *Log) Write(lines []byte) (int, error) {
 	l.Add(Line{Stream: Own, Text: string(lines)})
 	return len(lines), nil
 }
 
-// Add adds a line. Its Time is now when it is the zero time. A Text of several
-// lines becomes several.
+// Add adds a line. A zero Time means now. A Text of several lines becomes several lines.
 func (l *Log) Add(line Line) {
 	if line.Time.IsZero() {
 		line.Time = time.Now()
@@ -131,17 +129,17 @@ func (l *Log) put(b []byte) {
 	l.lost = 0
 }
 
-// turn makes the file the older one, and begins another. Held: mu.
+// turn makes the file the older one and opens a new one. Held: mu.
 func (l *Log) turn() {
 	if os.Rename(l.path, l.path+older) != nil {
-		return // it goes on growing, and is tried again
+		return // it grows on; the next line tries again
 	}
 	if l.file != nil {
 		_ = l.file.Close()
 		l.file = nil
 	}
 	l.torn = false
-	_ = l.open() // else it is tried with the next line
+	_ = l.open() // on failure, the next line tries again
 }
 
 func (l *Log) note(text string) { l.Add(Line{Stream: Own, Text: text}) }

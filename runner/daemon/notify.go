@@ -5,23 +5,22 @@ import (
 	"time"
 )
 
-// notifyPatience bounds how long a service manager may take to read.
-const notifyPatience = time.Second
+// notifyTimeout is how long a service manager may take to read.
+const notifyTimeout = time.Second
 
-// Notify tells the service manager that started this process of its state, such
-// as "READY=1", as sd_notify(3) has it. socket is what NOTIFY_SOCKET names: a
-// path, or an abstract name that begins with "@". Where there is none, nothing is
-// told.
+// Notify reports this process's state, such as "READY=1", to the service manager that
+// started it, as sd_notify(3) does. socket is the value of NOTIFY_SOCKET: a path, or an
+// abstract name that begins with "@". If it is empty, Notify does nothing.
 func Notify(socket, state string) error {
 	if socket == "" {
 		return nil
 	}
-	conn, err := net.DialTimeout("unixgram", socket, notifyPatience)
+	conn, err := net.DialTimeout("unixgram", socket, notifyTimeout)
 	if err != nil {
 		return err
 	}
 	defer conn.Close() // a datagram is sent when it is written
-	if err := conn.SetWriteDeadline(time.Now().Add(notifyPatience)); err != nil {
+	if err := conn.SetWriteDeadline(time.Now().Add(notifyTimeout)); err != nil {
 		return err
 	}
 	_, err = conn.Write([]byte(state))
