@@ -26,8 +26,8 @@ int main(int argc, char **argv) {
 		return 9;
 	snprintf(address.sun_path, sizeof address.sun_path, "%s/%s.sock", base, argv[1]);
 	int conn = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct timeval patience = {.tv_usec = 200000};
-	if (setsockopt(conn, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) ||
+	struct timeval limit = {.tv_usec = 200000};
+	if (setsockopt(conn, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) ||
 	    connect(conn, (struct sockaddr *)&address, sizeof address))
 		return 9;
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,13 +34,13 @@ type errorJSON struct {
 
 // exitJSON is the public shape of an [Exit]. It has either Code or Signal.
 type exitJSON struct {
-	Code        *int        `json:"code,omitempty"`
-	Signal      string      `json:"signal,omitempty"`
-	Limit       string      `json:"limit,omitempty"`
-	OutOfMemory bool        `json:"out_of_memory,omitempty"`
-	AfterMS     json.Number `json:"after_ms"`
-	Stderr      []string    `json:"stderr,omitempty"`
-	Stacks      []string    `json:"stacks,omitempty"`
+	Code        *int         `json:"code,omitempty"`
+	Signal      string       `json:"signal,omitempty"`
+	Limit       string       `json:"limit,omitempty"`
+	OutOfMemory bool         `json:"out_of_memory,omitempty"`
+	After       milliseconds `json:"after_ms"`
+	Stderr      []string     `json:"stderr,omitempty"`
+	Stacks      []string     `json:"stacks,omitempty"`
 }
 
 // MarshalJSON returns the JSON that `--json` prints and the daemon sends, on one
@@ -102,9 +101,8 @@ func (e *Exit) UnmarshalJSON(text []byte) error {
 }
 
 func (e Exit) shape() *exitJSON {
-	ms := strconv.FormatFloat(float64(e.Uptime.Microseconds())/1000, 'f', -1, 64)
 	shape := &exitJSON{
-		Signal: e.Signal, Limit: e.Limit, OutOfMemory: e.OutOfMemory, AfterMS: json.Number(ms),
+		Signal: e.Signal, Limit: e.Limit, OutOfMemory: e.OutOfMemory, After: milliseconds(e.Uptime),
 		Stderr: validTexts(e.Stderr), Stacks: validTexts(e.Stacks),
 	}
 	if e.Signal == "" {
@@ -114,10 +112,9 @@ func (e Exit) shape() *exitJSON {
 }
 
 func (s *exitJSON) exit() *Exit {
-	ms, _ := s.AfterMS.Float64() // 0 if absent
 	e := &Exit{
 		Code: -1, Signal: s.Signal, Limit: s.Limit, OutOfMemory: s.OutOfMemory,
-		Uptime: time.Duration(ms * float64(time.Millisecond)), Stderr: s.Stderr, Stacks: s.Stacks,
+		Uptime: time.Duration(s.After), Stderr: s.Stderr, Stacks: s.Stacks,
 	}
 	if s.Code != nil {
 		e.Code = *s.Code

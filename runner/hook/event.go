@@ -43,19 +43,20 @@ func (s State) Takes() bool { return s == StateReady || s == StateDegraded }
 // While one instance replaces another, the events of both generations
 // interleave. Those of the replacement begin with the zero From.
 type Event struct {
-	Time time.Time
+	Time time.Time `json:"time"`
 	// Worker is the number of the worker, from 1; 0 if there is only one.
-	Worker int
+	Worker int `json:"worker,omitempty"`
 	// Generation is the number of the worker's start, from 1.
-	Generation int
+	Generation int `json:"generation"`
 	// PID is the worker's process; 0 before it is ready.
-	PID      int
-	From, To State
+	PID  int   `json:"pid,omitempty"`
+	From State `json:"from,omitempty"`
+	To   State `json:"to"`
 	// Reason explains the change in one line, such as "the plugin exited during a call".
-	Reason string
+	Reason string `json:"reason,omitempty"`
 	// Exit describes how the process ended, nil if none ended. On a change to
 	// starting it is the exit of the previous generation.
-	Exit *Exit
+	Exit *Exit `json:"exit,omitempty"`
 	// Delay is the time until the next start, on a change to backoff.
-	Delay time.Duration
+	Delay time.Duration `json:"-"`
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// MarshalText writes the state's name.
+// MarshalText returns the state's name.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads a state's name. Empty text is the zero State.
@@ -21,86 +21,56 @@ func (s *State) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// The types without methods, so that encoding/json uses their fields.
+type (
+	plainStatus Status
+	plainEvent  Event
+)
+
 // statusJSON is the public shape of a status, documented in docs/json.md.
 type statusJSON struct {
-	State       State           `json:"state"`
-	Reason      string          `json:"reason,omitempty"`
-	PID         int             `json:"pid,omitempty"`
-	Generation  int             `json:"generation,omitempty"`
-	Workers     int             `json:"workers"`
-	Ready       int             `json:"ready"`
-	Concurrency int             `json:"concurrency,omitempty"`
-	Since       *time.Time      `json:"since,omitempty"`
-	Uptime      milliseconds    `json:"uptime_ms,omitempty"`
-	Restarts    int             `json:"restarts"`
-	Calls       uint64          `json:"calls"`
-	Failed      uint64          `json:"failed"`
-	Running     int             `json:"running"`
-	Queued      int             `json:"queued"`
-	Note        string          `json:"note,omitempty"`
-	LastExit    *Exit           `json:"last_exit,omitempty"`
-	NextStart   milliseconds    `json:"next_restart_ms,omitempty"`
-	Memory      int64           `json:"memory_bytes,omitempty"`
-	Attach      json.RawMessage `json:"attach,omitempty"`
+	plainStatus
+	Uptime    milliseconds `json:"uptime_ms,omitempty"`
+	NextStart milliseconds `json:"next_restart_ms,omitempty"`
 }
 
-// MarshalJSON writes the status with the names that `status --json` uses.
+// MarshalJSON returns the status with the names of `status --json`.
 func (s Status) MarshalJSON() ([]byte, error) {
-	shape := statusJSON{
-		State: s.State, Reason: validText(s.Reason), PID: s.PID, Generation: s.Generation, Workers: s.Workers, Ready: s.Ready,
-		Concurrency: s.Concurrency, Uptime: milliseconds(s.Uptime), Restarts: s.Restarts, Calls: s.Calls, Failed: s.Failed,
-		Running: s.Running, Queued: s.Queued, Note: validText(s.Note), LastExit: s.LastExit, NextStart: milliseconds(s.NextStart),
-		Memory: s.Memory, Attach: s.Attach,
-	}
-	if !s.Since.IsZero() {
-		shape.Since = &s.Since
-	}
-	return marshal(shape)
+	s.Reason, s.Note = validText(s.Reason), validText(s.Note)
+	return marshal(statusJSON{plainStatus(s), milliseconds(s.Uptime), milliseconds(s.NextStart)})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the JSON of MarshalJSON.
 func (s *Status) UnmarshalJSON(text []byte) error {
 	var shape statusJSON
 	if err := json.Unmarshal(text, &shape); err != nil {
 		return err
 	}
-	*s = Status{
-		State: shape.State, Reason: shape.Reason, PID: shape.PID, Generation: shape.Generation, Workers: shape.Workers, Ready: shape.Ready,
-		Concurrency: shape.Concurrency, Uptime: time.Duration(shape.Uptime), Restarts: shape.Restarts, Calls: shape.Calls, Failed: shape.Failed,
-		Running: shape.Running, Queued: shape.Queued, Note: shape.Note, LastExit: shape.LastExit, NextStart: time.Duration(shape.NextStart),
-		Memory: shape.Memory, Attach: shape.Attach,
-	}
-	if shape.Since != nil {
-		s.Since = *shape.Since
-	}
+	*s = Status(shape.plainStatus)
+	s.Uptime, s.NextStart = time.Duration(shape.Uptime), time.Duration(shape.NextStart)
 	return nil
 }
 
 // eventJSON is the public shape of an event, documented in docs/json.md.
 type eventJSON struct {
-	Time       time.Time    `json:"time"`
-	Worker     int          `json:"worker,omitempty"`
-	Generation int          `json:"generation"`
-	PID        int          `json:"pid,omitempty"`
-	From       State        `json:"from,omitempty"`
-	To         State        `json:"to"`
-	Reason     string       `json:"reason,omitempty"`
-	Exit       *Exit        `json:"exit,omitempty"`
-	Delay      milliseconds `json:"delay_ms,omitempty"`
+	plainEvent
+	Delay milliseconds `json:"delay_ms,omitempty"`
 }
 
-// MarshalJSON writes the event with the names that `--events` uses.
+// MarshalJSON returns the event with the names of `--events`.
 func (e Event) MarshalJSON() ([]byte, error) {
-	return marshal(eventJSON{e.Time, e.Worker, e.Generation, e.PID, e.From, e.To, validText(e.Reason), e.Exit, milliseconds(e.Delay)})
+	e.Reason = validText(e.Reason)
+	return marshal(eventJSON{plainEvent(e), milliseconds(e.Delay)})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads the JSON of MarshalJSON.
 func (e *Event) UnmarshalJSON(text []byte) error {
 	var shape eventJSON
 	if err := json.Unmarshal(text, &shape); err != nil {
 		return err
 	}
-	*e = Event{shape.Time, shape.Worker, shape.Generation, shape.PID, shape.From, shape.To, shape.Reason, shape.Exit, time.Duration(shape.Delay)}
+	*e = Event(shape.plainEvent)
+	e.Delay = time.Duration(shape.Delay)
 	return nil
 }
 
