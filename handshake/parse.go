@@ -33,8 +33,6 @@ const (
 
 // Line is a parsed line.
 type Line struct {
-	// Raw is the line as the plugin printed it.
-	Raw string
 	// Core and App are the two versions.
 	Core, App int
 	// Network and Address say where the plugin listens. Protocol is empty if the
@@ -45,7 +43,7 @@ type Line struct {
 	// Notes are oddities that do not stop the line from being understood.
 	Notes []Note
 
-	text string // Raw without surrounding blanks
+	text string // the line without surrounding blanks
 }
 
 // Note is an oddity of a line.
@@ -93,7 +91,7 @@ func isNumber(s string) bool {
 // [*Error] if a go-plugin host could not read the line. It does not check what the
 // fields say; [Line.Verify] does.
 func Parse(line string) (Line, error) {
-	l := Line{Raw: line, text: strings.TrimSpace(line)}
+	l := Line{text: strings.TrimSpace(line)}
 	line = strings.TrimSuffix(line, "\n")
 	if len(line) > maxLine {
 		return l, l.lineError(fmt.Sprintf("is %d bytes long", len(line)), fmt.Sprintf("at most %d", maxLine))

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -126,6 +128,42 @@ func (r resolved) choose(f found) (resolved, error) {
 		}
 	}
 	return r, nil
+}
+
+// agree checks that first has every key of second with the same value. Of a
+// plugin.json it compares only the entry: it was written for another program, whose
+// names and versions may differ.
+func agree(first, second source) error {
+	for _, key := range slices.Sorted(maps.Keys(second.values)) {
+		a, b := first.values[key], second.values[key]
+		switch {
+		case a != nil && reflect.DeepEqual(a, b):
+			continue
+		case key == "entry" && first.entry != "" && same(first.entry, second.entry):
+			continue
+		case key == "entry" && first.entry == "" && second.Form == PluginJSON:
+			continue
+		}
+		seen := "absent"
+		if a != nil {
+			seen = show(a)
+		}
+		return &Error{Message: fmt.Sprintf("%s and %s disagree on %s: %s and %s", short(first.File), short(second.File), key, seen, show(b))}
+	}
+	return nil
+}
+
+// same reports whether two paths are one file.
+func same(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // resolveDir finds what a directory runs: the entry of its manifests, that of its

@@ -282,7 +282,7 @@ func parseDuration(text string) (time.Duration, bool) {
 }
 
 // wordyDuration matches durations as people write them: "2 s", "30sec", "1d".
-var wordyDuration = lazyRegexp(`(?i)^\s*(\d{1,9})\s*(ms|millis|s|sec|m|min|h|hour|d|day)[a-z]*\s*$`)
+var wordyDuration = lazyRegexp(`(?i)^\s*(\d{1,9})\s*(ms|millis|[smhd])[a-z]*\s*$`)
 
 func likelyDuration(value any) string {
 	s, _ := value.(string)
@@ -290,15 +290,15 @@ func likelyDuration(value any) string {
 	if m == nil {
 		return ""
 	}
-	switch unit := strings.ToLower(m[2]); {
-	case unit[0] == 'd':
+	unit := strings.ToLower(m[2])
+	switch unit {
+	case "d":
 		n, _ := strconv.Atoi(m[1])
 		return strconv.Itoa(n*24) + "h"
-	case unit == "ms" || unit == "millis":
-		return m[1] + "ms"
-	default:
-		return m[1] + unit[:1]
+	case "millis":
+		unit = "ms"
 	}
+	return m[1] + unit
 }
 
 // LeastMemory is the lowest memory limit, in bytes. Every Python uses more: a lower
