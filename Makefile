@@ -3,7 +3,7 @@
 
 GO          ?= go
 T           ?= 5s
-TAGS        := urfave_cli_no_docs,grpcnotrace
+TAGS        := urfave_cli_no_docs,grpcnotrace,nethttpomithttp2
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION)
