@@ -67,7 +67,7 @@ func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, ofPlugin [
 	defer stop()
 	ctx := c.Context
 	if f.endless = watch; watch {
-		return runner.WatchAddress(ctx, address, o, func(status string) error { return f.tellStatus(ctx, status) })
+		return runner.WatchAddress(ctx, address, o, func(status string) error { return f.printStatus(ctx, status) })
 	}
 	began := time.Now()
 	if err := runner.ProbeAddress(ctx, address, o); err != nil {
@@ -118,8 +118,8 @@ func probeCode(err error) int {
 	return 2
 }
 
-// notServing tells whether a server answered with another status than SERVING. Of
-// a service that it does not know it tells none.
+// notServing reports whether a server answered with another status than SERVING. For a
+// service that it does not know it answers with none.
 func notServing(err error) bool {
 	return asError(err).Reason == runner.ReasonNotServing
 }

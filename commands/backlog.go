@@ -5,66 +5,68 @@ import (
 	"time"
 )
 
-// backlogSize is how many reports may wait. More are dropped, and counted.
-const backlogSize = 4096
+const (
+	// maxBacklog is how many reports may wait. Further ones are dropped and counted.
+	maxBacklog = 4096
+	// backlogTimeout is how long flush and close wait for a reader.
+	backlogTimeout = 2 * time.Second
+)
 
-// flushTimeout is how long flush and close wait.
-const flushTimeout = 2 * time.Second
-
-// backlog runs reports about a plugin in a goroutine of its own, in order: the pool
-// that reports a transition must not wait for a terminal or a disk. It is made by
-// newBacklog and safe for concurrent use.
+// backlog runs reports in a goroutine of its own, in order: the plugin must not wait for a
+// terminal or a disk. Make one with newBacklog. It is safe for concurrent use.
 type backlog struct {
-	work chan func()
-	done chan struct{} // closed when all reports were made
-	lost atomic.Int64
+	reports chan func()
+	done    chan struct{} // closed after the last report
+	dropped atomic.Int64
 }
 
 func newBacklog() *backlog {
-	b := &backlog{work: make(chan func(), backlogSize), done: make(chan struct{})}
+	b := &backlog{reports: make(chan func(), maxBacklog), done: make(chan struct{})}
 	go func() { // ends with close
 		defer close(b.done)
-		for report := range b.work {
+		for report := range b.reports {
 			report()
 		}
 	}()
 	return b
 }
 
-// add queues a report. It does not wait.
+// add queues a report. It does not block.
 func (b *backlog) add(report func()) {
 	select {
-	case b.work <- report:
+	case b.reports <- report:
 	default:
-		b.lost.Add(1)
+		b.dropped.Add(1)
 	}
 }
 
-// flush waits until the queued reports were made, two seconds at most.
+// flush waits for the queued reports, at most backlogTimeout.
 func (b *backlog) flush() {
-	done := make(chan struct{})
-	limit := time.NewTimer(flushTimeout)
+	flushed := make(chan struct{})
+	limit := time.NewTimer(backlogTimeout)
 	defer limit.Stop()
 	select {
-	case b.work <- func() { close(done) }:
+	case b.reports <- func() { close(flushed) }:
 	case <-limit.C:
 		return
 	}
 	select {
-	case <-done:
+	case <-flushed:
 	case <-limit.C:
 	}
 }
 
-// close does as flush, and returns how many reports were dropped. Nothing may be added
-// after it. A report that still waits for its reader ends with the process.
-func (b *backlog) close() (lost int64) {
-	close(b.work)
-	limit := time.NewTimer(flushTimeout)
+// close waits for the queued reports, at most backlogTimeout: ok is false if some still
+// wait, which end with the process. It returns how many were dropped. Nothing may be
+// added after it.
+func (b *backlog) close() (dropped int64, ok bool) {
+	close(b.reports)
+	limit := time.NewTimer(backlogTimeout)
 	defer limit.Stop()
 	select {
 	case <-b.done:
+		return b.dropped.Load(), true
 	case <-limit.C:
+		return b.dropped.Load(), false
 	}
-	return b.lost.Load()
 }

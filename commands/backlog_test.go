@@ -5,27 +5,27 @@ import (
 	"testing/synctest"
 )
 
-// What is told is told in order, and who tells it never waits for who does not read.
+// Reports run in order, and add never waits for a reader.
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBacklog()
-		var told []int
+		var got []int
 		for n := range 3 {
-			b.add(func() { told = append(told, n) })
+			b.add(func() { got = append(got, n) })
 		}
 		b.flush()
-		if len(told) != 3 || told[0] != 0 || told[2] != 2 {
-			t.Errorf("told %v", told)
+		if len(got) != 3 || got[0] != 0 || got[2] != 2 {
+			t.Errorf("got %v", got)
 		}
 		release := make(chan struct{})
 		b.add(func() { <-release })
 		synctest.Wait()
-		for range backlogSize + 5 {
+		for range maxBacklog + 5 {
 			b.add(func() {})
 		}
-		b.flush() // for a while
-		if lost := b.close(); lost != 5 {
-			t.Errorf("%d are lost, want 5", lost)
+		b.flush() // until its timeout
+		if dropped, ok := b.close(); dropped != 5 || ok {
+			t.Errorf("%d dropped, all reported: %v; want 5, false", dropped, ok)
 		}
 		close(release)
 		<-b.done

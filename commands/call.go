@@ -79,7 +79,7 @@ func (f *program) callBackground(c *cli.Context, o *callOptions, start *startOpt
 	f.plugin = &plugin{f: f, path: words[0]}
 	ctx := c.Context
 	if left != nil {
-		f.plugin.about = left.Identity().About
+		f.plugin.daemon = left.Identity()
 		err = f.answer(ctx, 0, left, *o, nobody)
 		if !daemon.Is(err, daemon.Stopping) {
 			return err
@@ -159,9 +159,9 @@ func (c carrying) Call(ctx context.Context, call hook.Call) (hook.Result, error)
 	return runner.CallCarrying(ctx, c.Caller, c.path, call)
 }
 
-// answered tells which process answered a call: the one that is there now.
-func answered(ctx context.Context, c *daemon.Client) (hook.Info, int) {
-	st, err := c.Status(ctx)
+// answered returns the process that answered a call: the one that runs now.
+func answered(ctx context.Context, p hook.Plugin) (hook.Info, int) {
+	st, err := p.Status(ctx)
 	if err != nil {
 		return hook.Info{}, 0 // the result is there, and is what counts
 	}

@@ -22,7 +22,7 @@ func TestEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.named("greeter")
+		l.setName("greeter")
 		for n := 1; n <= 3; n++ {
 			l.add(hook.Event{Generation: n, To: hook.StateReady})
 		}
@@ -48,7 +48,7 @@ func (w stuck) Write([]byte) (int, error) {
 	return 0, errors.New("no space left")
 }
 
-// A reader that does not read delays nobody; its failure is reported once.
+// A reader that takes nothing holds nobody up, and is told of once when it fails.
 func TestEventsNobodyReads(t *testing.T) {
 	s, _, errs := ui.Test("")
 	release := make(chan struct{})
@@ -58,17 +58,17 @@ func TestEventsNobodyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 * manyEvents {
+	for range 2 * maxBacklog {
 		l.add(hook.Event{To: hook.StateReady})
 	}
 	close(release)
 	l.close()
-	<-l.done
+	<-l.backlog.done
 	l2 := (*eventLog)(nil) // nobody wants any
 	l2.add(hook.Event{})
-	l2.named("x")
+	l2.setName("x")
 	l2.close()
-	for _, want := range []string{"no space left: no more are written", "some events were dropped"} {
+	for _, want := range []string{"no space left: no more are written", "some events were left out"} {
 		if strings.Count(errs.String(), want) != 1 {
 			t.Errorf("said %q, want %q once", errs, want)
 		}

@@ -9,27 +9,28 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const healthText = `Start PLUGIN, ask once whether it is healthy, stop. Exit status 0 says yes, 7 no, 124 that it
-   did not answer in time. --watch goes on asking, and prints a line for each change. The NAME of a
-   plugin that runs in the background has that one asked.
+const healthText = `Start PLUGIN, probe its health once, stop; or probe the background plugin NAME. The exit code is 0
+   if it is healthy, 7 if not, 124 if it does not answer in time. --watch keeps probing and prints a
+   line for each change.
 
-   A functions file is asked through its function health(), if it has one that needs no argument:
-   None or True is healthy; False, a text, or a dict whose status is not ok is the reason why not.
-   A gRPC plugin is asked through grpc.health.v1.Health, for the service "plugin".
+   The probe of a functions file calls its function health(), if it has one without required
+   parameters: None or True means healthy; False, a text, or a dict whose status is not ok says why
+   not. The probe of a gRPC plugin asks grpc.health.v1.Health for the service "plugin".
 
-   --address asks a gRPC server that runs already, as grpc-health-probe does; --probe-codes gives that
-   program's exit codes: 1 wrong flags, 2 no connection, 3 no answer, 4 not serving.
+   --address probes a gRPC server that runs already, as grpc-health-probe does; --probe-codes exits
+   with that program's codes: 1 wrong flags, 2 no connection, 3 no answer, 4 not serving.
 
    pyplug health greeter.py && echo fine
    pyplug health --probe-codes --address localhost:50051`
 
 const (
-	// healthImport is how long an import may take: a probe is waited for.
+	// healthImport is the limit of the import: somebody waits for the answer.
 	healthImport = 60 * time.Second
-	// watchEvery is how often a plugin is asked that tells nothing by itself.
+	// watchEvery is how often --watch probes a plugin that does not report changes.
 	watchEvery = time.Second
 )
 
@@ -64,41 +65,49 @@ func healthCommand(f *program) command {
 			if err != nil {
 				return err
 			}
-			running, err := f.byName(c, cfg.Plugin, ofPlugin)
-			if err != nil {
-				return err
-			}
-			if running != nil {
-				return f.healthOf(c.Context, running, at.timeout, watch)
-			}
 			cfg.Timeouts.Probe, cfg.GRPC.Metadata = at.timeout, at.headers.pairs
-			cfg.DefaultStart = healthImport
-			return f.health(c.Context, cfg, watch)
+			cfg.DefaultStart, cfg.GRPC.AnyHealth = healthImport, watch
+			f.endless = watch
+			p, done, err := f.connectOrStart(c, cfg, ofPlugin)
+			if err != nil {
+				return unanswered(err)
+			}
+			defer done()
+			return f.health(c.Context, p, at.timeout, watch)
 		},
 	}}
 }
 
-// health probes a plugin. An error says why it is not healthy.
-func (f *program) health(ctx context.Context, cfg runner.Config, watch bool) error {
-	f.endless, cfg.GRPC.AnyHealth, cfg.Once = watch, watch, true
-	p, err := f.open(ctx, cfg, nil)
-	if err != nil {
-		return unanswered(err)
+// health probes a plugin once, or with watch until it ends or a signal comes. An error
+// says why it is not healthy.
+func (f *program) health(ctx context.Context, p hook.Plugin, limit time.Duration, watch bool) error {
+	if limit == 0 {
+		limit = runner.DefaultProbe
 	}
-	defer p.close()
+	if f.plugin.opened != nil {
+		limit = f.plugin.opened.Settings().Timeouts.Probe
+	}
+	probe := func() error {
+		ctx, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return p.Health(ctx)
+	}
 	if watch {
-		return f.watch(ctx, p)
+		return f.watchHealth(ctx, p, probe)
 	}
 	began := time.Now()
-	if err := p.probe(ctx); err != nil {
+	if err := probe(); err != nil {
 		return err
 	}
-	took := time.Since(began)
-	return f.write(ctx, func() error { return f.streams.Healthy(took, p.starts.newest(), f.opts.json) })
+	took, info := time.Since(began), f.plugin.starts.newest()
+	if f.plugin.opened == nil {
+		info, _ = answered(ctx, p)
+	}
+	return f.write(ctx, func() error { return f.streams.Healthy(took, info, f.opts.json) })
 }
 
-// unanswered makes a timeout of a health service that did not answer: a start
-// fails by it for other commands, but here the answer is what was wanted.
+// unanswered turns a start that failed because the health service did not answer into a
+// timeout: the answer was what the command asked for.
 func unanswered(err error) error {
 	e := asError(err)
 	if limit := (*hook.LimitError)(nil); e.Kind == hook.Unhealthy && errors.As(err, &limit) {
@@ -109,62 +118,62 @@ func unanswered(err error) error {
 	return err
 }
 
-// probe asks once, within the limit.
-func (p *plugin) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, p.opened.Settings().Timeouts.Probe)
-	defer cancel()
-	return p.pool.Health(ctx)
-}
-
-// watch prints a line for each change of a plugin's health until it ends, or
-// pyplug is told to.
-func (f *program) watch(ctx context.Context, p *plugin) error {
-	ok, err := p.pool.WatchHealth(ctx, func(status string) error { return f.tellStatus(ctx, status) })
-	if ok {
-		return err
+// watchHealth prints a line for each change of a plugin's health, until the plugin or ctx
+// ends. It probes a plugin that does not report changes itself.
+func (f *program) watchHealth(ctx context.Context, p hook.Plugin, probe func() error) error {
+	var exited <-chan struct{} // nil if a daemon runs the plugin
+	if pool, ok := p.(*runner.Pool); ok {
+		exited = pool.Failed()
+		if ok, err := pool.WatchHealth(ctx, func(status string) error { return f.printStatus(ctx, status) }); ok {
+			return err
+		}
 	}
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	last := errors.New("not asked yet")
+	last := errors.New("not probed yet")
 	for {
-		found := p.probe(ctx)
-		if err := over(ctx, p.pool); err != nil {
+		found := probe()
+		if err := f.watchEnd(ctx, p, exited, found); err != nil {
 			return err
 		}
 		if last == nil != (found == nil) || found != nil && last.Error() != found.Error() {
-			if err := f.tellHealth(ctx, found); err != nil {
+			if err := f.printHealth(ctx, found); err != nil {
 				return err
 			}
 		}
 		last = found
 		select {
 		case <-ctx.Done():
-		case <-p.pool.Failed():
+		case <-exited:
 		case <-tick.C:
 		}
 	}
 }
 
-// over says why there is nothing left to watch; nil while there is.
-func over(ctx context.Context, p *runner.Pool) error {
+// watchEnd says why there is nothing left to watch; nil if there is. found is the result of
+// the last probe.
+func (f *program) watchEnd(ctx context.Context, p hook.Plugin, exited <-chan struct{}, found error) error {
 	select {
 	case <-ctx.Done():
 		return hook.NewError(hook.Canceled, context.Cause(ctx))
-	case <-p.Failed():
-		st, _ := p.Status(ctx) // it never fails
+	case <-exited:
+		st, _ := p.Status(ctx) // it never fails in this process
 		return &hook.Error{Kind: hook.Crash, Exit: st.LastExit, Err: errors.New("the plugin exited")}
 	default:
-		return nil
 	}
+	if daemon.Is(found, daemon.Lost) || isNotRunning(found) {
+		return daemon.NotRunningError(f.plugin.daemon.Name)
+	}
+	return nil
 }
 
-// tellStatus prints a status as a server names it.
-func (f *program) tellStatus(ctx context.Context, status string) error {
+// printStatus prints a status as a server names it.
+func (f *program) printStatus(ctx context.Context, status string) error {
 	return f.write(ctx, func() error { return f.streams.Health(status, nil, f.opts.json) })
 }
 
-// tellHealth prints what a probe found.
-func (f *program) tellHealth(ctx context.Context, found error) error {
+// printHealth prints the result of a probe.
+func (f *program) printHealth(ctx context.Context, found error) error {
 	var e *hook.Error
 	if found != nil {
 		e = asError(found)

@@ -1,12 +1,16 @@
 package commands
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -35,17 +39,12 @@ func hooksCommand(f *program) command {
 				return err
 			}
 			cfg.GRPC.Metadata = headers.pairs
-			running, err := f.byName(c, cfg.Plugin, ofPlugin)
+			p, done, err := f.connectOrStart(c, cfg, ofPlugin)
 			if err != nil {
 				return err
 			}
-			if running != nil {
-				return f.hooksOf(c.Context, running, template, template != "")
-			}
-			if template != "" {
-				return f.template(c.Context, cfg, template)
-			}
-			return f.hooks(c.Context, cfg)
+			defer done()
+			return f.hooks(c.Context, p, template)
 		},
 	}}
 }
@@ -63,43 +62,25 @@ func onePlugin(c *cli.Context, o *pluginOptions) (runner.Config, error) {
 	}
 }
 
-// hooks lists the hooks of a plugin.
-func (f *program) hooks(ctx context.Context, cfg runner.Config) error {
-	cfg.Once = true
-	p, err := f.open(ctx, cfg, nil)
-	if err != nil {
+// hooks lists the hooks of a plugin, or prints the template of one.
+func (f *program) hooks(ctx context.Context, p hook.Plugin, template string) error {
+	stop := f.streams.Waiting("waiting for " + f.plugin.path)
+	sch, err := p.Hooks(ctx, template)
+	stop()
+	switch {
+	case err != nil:
 		return err
-	}
-	defer p.close()
-	sch, err := p.pool.Hooks(ctx, "")
-	if err != nil {
-		return err
-	}
-	if len(sch.Hooks) == 0 {
-		f.streams.Warn(cfg.Plugin + " has no hooks: " + noHooks(p.opened))
+	case template != "":
+		var text bytes.Buffer
+		if err := json.Indent(&text, bytes.TrimSpace(sch.Hooks[0].Template), "", "  "); err != nil {
+			return hook.NewError(hook.Internal, fmt.Errorf("the template of %s: %w", template, err))
+		}
+		text.WriteByte('\n')
+		return f.write(ctx, func() error { return f.streams.Template(text.Bytes(), template, f.opts.json) })
+	case len(sch.Hooks) == 0 && f.plugin.transport() == "grpc":
+		f.streams.Warn(f.plugin.path + " has no hooks: it serves no reflection, and no descriptors of its services were found")
+	case len(sch.Hooks) == 0:
+		f.streams.Warn(f.plugin.path + " has no hooks: no public function is defined in it")
 	}
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
-}
-
-// noHooks says why there are none.
-func noHooks(s *runner.Opened) string {
-	if s.Settings().Transport == "grpc" {
-		return "it serves no reflection, and no descriptors of its services were found"
-	}
-	return "no public function is defined in it"
-}
-
-// template prints an empty request of a hook.
-func (f *program) template(ctx context.Context, cfg runner.Config, name string) error {
-	cfg.Once = true
-	p, err := f.open(ctx, cfg, nil)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	sch, err := p.pool.Hooks(ctx, name)
-	if err != nil {
-		return err
-	}
-	return f.write(ctx, func() error { return f.streams.Template(sch.Hooks[0].Template, name, f.opts.json) })
 }

@@ -154,8 +154,7 @@ func runningAt(ctx context.Context, path string) ([]daemon.Entry, error) {
 	}), err
 }
 
-// plain tells whether a word does not look like a path. Such a one is a name, or meant
-// to be one.
+// plain reports whether a word does not look like a path: it is meant as a name.
 func plain(word string) bool { return word != "" && !strings.ContainsAny(word, `./\`) }
 
 func namesIn(entries []daemon.Entry) []string {
@@ -190,7 +189,7 @@ func (f *program) connect(ctx context.Context, word string) (*daemon.Client, err
 	if err != nil {
 		return nil, err
 	}
-	f.plugin = &plugin{f: f, path: word, about: c.Identity().About}
+	f.plugin = &plugin{f: f, path: word, daemon: c.Identity()}
 	return c, nil
 }
 

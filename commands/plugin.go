@@ -15,6 +15,7 @@ import (
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -22,10 +23,9 @@ import (
 // plugin is the plugin of a command, with what the user sees of it: what it prints,
 // what becomes of it, and how messages name it.
 type plugin struct {
-	f    *program
-	path string // as typed
-	// about describes a plugin that a daemon runs; empty if opened describes it.
-	about string
+	f      *program
+	path   string          // as typed
+	daemon daemon.Identity // of the daemon that runs it; zero if this process does
 
 	opened  *runner.Opened // nil until the plugin is resolved
 	pool    *runner.Pool   // nil until it is ready
@@ -160,7 +160,7 @@ func (p *plugin) line(stream, text string, cut int) {
 		p.heldBack.Store(true)
 		return
 	}
-	if p.opened.Settings().Transport == "pipe" && handshake.Looks(text) && p.handshook.CompareAndSwap(false, true) {
+	if p.transport() == "pipe" && handshake.Looks(text) && p.handshook.CompareAndSwap(false, true) {
 		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin: --transport grpc starts it as one")
 	}
 	p.output.Line(stream, text, cut)
@@ -192,7 +192,15 @@ func (p *plugin) shown() bool { return p.output != nil && !p.f.opts.quiet && !p.
 
 // describe names the plugin and, once known, its Python.
 func (p *plugin) describe() string {
-	return cmp.Or(p.about, aboutPlugin(p.path, p.opened, p.starts.newest()))
+	return cmp.Or(p.daemon.About, aboutPlugin(p.path, p.opened, p.starts.newest()))
+}
+
+// transport is "grpc" or "pipe".
+func (p *plugin) transport() string {
+	if p.opened == nil {
+		return p.daemon.Transport
+	}
+	return p.opened.Settings().Transport
 }
 
 func (p *plugin) pythonVersion() string { return pythonVersion(p.opened, p.starts.newest()) }

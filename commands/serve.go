@@ -104,7 +104,7 @@ func (s *service) prepare(ctx context.Context, cancel context.CancelCauseFunc, s
 	if err != nil {
 		return err
 	}
-	s.events.named(s.server.Identity().Name)
+	s.events.setName(s.server.Identity().Name)
 	stoppable, done := s.server.Starting(ctx)
 	context.AfterFunc(stoppable, func() { cancel(context.Cause(stoppable)) })
 	context.AfterFunc(ctx, done)

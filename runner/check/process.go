@@ -19,6 +19,7 @@ type process struct {
 	launcher hook.Launcher
 	inst     hook.Instance // nil if it did not start
 	started  func(hook.Info)
+	debug    func(area, text string)
 	ready    bool // the bootstrap calls were made, so shutdown calls are owed
 
 	mu   sync.Mutex // protects seen
@@ -27,7 +28,7 @@ type process struct {
 
 // open resolves a plugin. What it returns is never nil.
 func open(ctx context.Context, cfg runner.Config) (*process, error) {
-	p := &process{started: cfg.Started}
+	p := &process{started: cfg.Started, debug: cfg.Debug}
 	cfg.Once = true
 	cfg.Observe = func(e runner.Evidence) {
 		p.mu.Lock()
@@ -53,7 +54,9 @@ func (p *process) Start(ctx context.Context) error {
 	if err := p.calls(ctx, p.Bootstrap()); err != nil {
 		return err
 	}
-	p.ready = true
+	if p.ready = true; p.debug != nil {
+		p.debug("state", p.Plugin().ID+" is "+hook.StateReady.String())
+	}
 	return nil
 }
 
