@@ -175,5 +175,5 @@ func uncalled(last int64) string {
 
 // lineError is the face of an error in an answer.
 func (f *program) lineError(e *hook.Error) json.RawMessage {
-	return ui.Failure{Err: f.plugin.withHints(e)}.LineErrorJSON()
+	return ui.LineErrorJSON(f.plugin.withHints(e))
 }

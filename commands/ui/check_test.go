@@ -228,7 +228,7 @@ func TestCheckJSON(t *testing.T) {
 			`{"name":"cookie","status":"skipped","message":"no cookie is known","took_ms":0}]}`,
 		`{"schema":1,"plugin":"kv/bad.py","verdict":"failure","exit_code":5,"took_ms":2100,"stages":[{"name":"launch","status":"failure","message":"it did not start","took_ms":212,"findings":[` +
 			`{"id":"stdout-noise","status":"warning","message":"a line stood before the handshake, want none","fix":"print to standard error","file":"/srv/kv/bad.py","line":7},` +
-			`{"id":"start-failed","status":"failure","message":"the file cannot be loaded","file":"/srv/plugins/greeter.py","line":12,"error":` + string(failures()["python"].ErrorJSON()) + `},` +
+			`{"id":"start-failed","status":"failure","message":"the file cannot be loaded","file":"/srv/plugins/greeter.py","line":12,"error":` + string(compactJSON(failures()["python"].Err)) + `},` +
 			`{"id":"handshake-missing","status":"failure","message":"no handshake was printed","error":{"kind":"start","message":"the plugin ended\nbefore it was ready","sent":false,"exit":{"code":3,"after_ms":212,"stderr":["::error::gone"]}}}]},` +
 			`{"name":"connect","status":"skipped","message":"the launch failed","took_ms":0},{"name":"health","status":"skipped","message":"the launch failed","took_ms":0},` +
 			`{"name":"cookie","status":"skipped","message":"no cookie is known","took_ms":0},{"name":"host","status":"failure","message":"a host refuses it","took_ms":0,"findings":[{"status":"note","message":"by the way"}]}]}`,

@@ -1,6 +1,7 @@
 // Package ui prints everything that pyplug prints.
 //
-//  1. [Streams] are the standard streams, and whether they are terminals and coloured.
+//  1. [Streams] are the standard streams. A target is one of them, or a file: how text is
+//     escaped for it, whether it is coloured, and how wide it is.
 //  2. Standard output gets data alone: results, listings, templates, checks and errors
 //     as JSON. Write errors go back to the caller.
 //  3. Standard error gets everything else through one screen: a buffer of whole lines
@@ -8,8 +9,10 @@
 //     nothing cannot block the program.
 //  4. Below the lines of a terminal stands the line of a wait: one mechanism for
 //     [Streams.Waiting], [Streams.Progress] and [Streams.LinesProgress].
-//  5. Text from a plugin is escaped first, by [appendEscaped] alone.
-//  6. A check has three printers: [CheckPrinter] for people, [Streams.CheckJSON], and
+//  5. Text from a plugin is escaped first, by escape.go alone.
+//  6. JSON is encoding/json's, with "schema": 1 before it. Only a hook's value is
+//     written as it came.
+//  7. A check has three printers: [CheckPrinter] for people, [Streams.CheckJSON], and
 //     [WriteJUnit]. [Streams.Annotate] prints its findings for GitHub.
 //
 // On standard error:

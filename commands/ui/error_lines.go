@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"math"
 	"regexp"
 	"strings"
@@ -33,10 +32,6 @@ func newErrorLines(t target, cwd string, indent int) *errorLines {
 // cause adds what an error knows and its headline does not say. shown says that
 // standard error has what the plugin printed.
 func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
-	var drawn interface{ Drawing() []string }
-	if errors.As(e.Err, &drawn) && e.Drawing == nil { // until every error is made by hook.NewError
-		l.drawing(drawn.Drawing())
-	}
 	l.drawing(e.Drawing)
 	if e.Status != nil {
 		l.status(e.Status, headline)

@@ -68,7 +68,7 @@ func TestDrawing(t *testing.T) {
 		s, _, _ := Test("")
 		errs := &sized{width: test.columns}
 		s.Err, s.ErrTTY = errs, test.columns > 0
-		s.Fail(Failure{Err: &hook.Error{Kind: hook.Handshake, Err: errors.Join(errors.New("x"), drawn{"y", test.lines})}})
+		s.Fail(Failure{Err: &hook.Error{Kind: hook.Handshake, Err: errors.New("x\ny"), Drawing: test.lines}})
 		if got, want := errs.take(), "error: handshake: x\n  y\n"+test.want; got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, want)
 		}

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,7 @@ import (
 
 // Failure is what a failed command prints.
 type Failure struct {
-	// Err is what went wrong. It must not be nil.
+	// Err is what went wrong, with all hints. It must not be nil.
 	Err *hook.Error
 	// Shown says that standard error has what the plugin printed: the text does not
 	// repeat its last lines.
@@ -41,7 +40,7 @@ func (s *Streams) Fail(f Failure) {
 	case f.JSON && !f.ofOutput():
 		s.failOut(f)
 	case s.LogJSON:
-		s.failErr(s.logJSON("error", f.headline(), "error", f.ErrorJSON()))
+		s.failErr(s.logJSON("error", f.headline(), "error", compactJSON(f.Err)))
 	default:
 		s.failErr(s.failureText(f))
 	}
@@ -68,8 +67,8 @@ func (s *Streams) failOut(f Failure) {
 	go func() { // ends with the reader, or with the process
 		defer close(done)
 		_ = s.writeJSON(struct {
-			Error json.RawMessage `json:"error"`
-		}{f.ErrorJSON()}) // there is nowhere to report an error
+			Error *hook.Error `json:"error"`
+		}{f.Err}) // there is nowhere to report an error
 	}()
 	select {
 	case <-done:
@@ -141,20 +140,14 @@ func relative(dir, path string) string {
 	return inside
 }
 
-// ErrorJSON is the error in its public shape, which stands under the key "error".
-func (f Failure) ErrorJSON() json.RawMessage { return compactJSON(f.Err) }
-
-// LineErrorJSON is ErrorJSON with the exception's "type" and its "traceback" as text,
-// as an answer of `run --lines` has it.
-func (f Failure) LineErrorJSON() json.RawMessage {
-	text := f.ErrorJSON()
-	r := f.Err.Python
-	if r == nil {
-		return text
+// LineErrorJSON is an error in its public shape with the exception's "type" and its
+// "traceback" as text, as an answer of `run --lines` has it.
+func LineErrorJSON(e *hook.Error) json.RawMessage {
+	if e.Python == nil {
+		return compactJSON(e)
 	}
-	more := compactJSON(struct {
+	return joinJSON(e, struct {
 		Type      string `json:"type"`
 		Traceback string `json:"traceback,omitempty"`
-	}{r.Type, Traceback(r)})
-	return append(append(bytes.TrimSuffix(text, []byte("}")), ','), more[1:]...)
+	}{e.Python.Type, Traceback(e.Python)})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -27,9 +26,10 @@ func failures() map[string]Failure {
 		{Type: "ValueError", Message: "a", Frames: []hook.Frame{{File: "g.py", Line: 1, Function: "f"}}}, {Type: "TypeError"}}}
 	return map[string]Failure{
 		"handshake": {
-			Err: &hook.Error{Kind: hook.Handshake, Err: fmt.Errorf("field 5 (protocol) is \"netrpc\", %w",
-				drawn{"want \"grpc\"", []string{"1|1|tcp|127.0.0.1:4410|netrpc", "                       ^^^^^^"}}),
-				Plugin: "plugins/resize.py (python 3.12.4, .venv)", Hints: []string{"a Python plugin serves gRPC; print \"grpc\" as the fifth field"}},
+			Err: &hook.Error{Kind: hook.Handshake, Err: errors.New("field 5 (protocol) is \"netrpc\", want \"grpc\""),
+				Drawing: []string{"1|1|tcp|127.0.0.1:4410|netrpc", "                       ^^^^^^"},
+				Plugin:  "plugins/resize.py (python 3.12.4, .venv)",
+				Hints:   []string{"a Python plugin serves gRPC; print \"grpc\" as the fifth field"}},
 		},
 		"python": {Err: &hook.Error{Kind: hook.Failed, Hook: "greet", Begun: true, Python: raised}},
 		"syntax": {Err: &hook.Error{Kind: hook.Start, Python: syntax, Err: errors.New("the file cannot be loaded")}},
@@ -48,15 +48,6 @@ func failures() map[string]Failure {
 			Status: &hook.RPCStatus{Code: "UNIMPLEMENTED", Message: "use\nPutAll"}}},
 	}
 }
-
-// drawn is an error that draws what is wrong.
-type drawn struct {
-	text  string
-	lines []string
-}
-
-func (d drawn) Error() string     { return d.text }
-func (d drawn) Drawing() []string { return d.lines }
 
 // details are those of a status, well known ones and others.
 func details() []json.RawMessage {
@@ -197,7 +188,7 @@ func TestFailJSON(t *testing.T) {
 		"exit":        `{"schema":1,"error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212}}}`,
 		"status":      `{"schema":1,"error":{"kind":"hook","message":"INVALID_ARGUMENT: no key","hook":"KV/Put","sent":true,"status":"INVALID_ARGUMENT","details":[` + strings.ReplaceAll(string(bytes.Join(rawDetails, []byte(","))), "##[", `\u0023#[`) + `]}}`,
 		"other words": `{"schema":1,"error":{"kind":"request","message":"no such hook","hook":"KV/Put","sent":true,"status":"UNIMPLEMENTED","status_message":"use\nPutAll"}}`,
-		"handshake":   `{"schema":1,"error":{"kind":"handshake","message":"field 5 (protocol) is \"netrpc\", want \"grpc\"","hint":"a Python plugin serves gRPC; print \"grpc\" as the fifth field","sent":false,"plugin":"plugins/resize.py (python 3.12.4, .venv)"}}`,
+		"handshake":   `{"schema":1,"error":{"kind":"handshake","message":"field 5 (protocol) is \"netrpc\", want \"grpc\"","hint":"a Python plugin serves gRPC; print \"grpc\" as the fifth field","sent":false,"drawing":["1|1|tcp|127.0.0.1:4410|netrpc","                       ^^^^^^"],"plugin":"plugins/resize.py (python 3.12.4, .venv)"}}`,
 	}
 	for name, want := range tests {
 		s, out, errs := Test("")
@@ -214,7 +205,7 @@ func TestLineErrorJSON(t *testing.T) {
 	f := failures()["group"]
 	want := `{"kind":"hook","message":"ExceptionGroup: two (2 sub-exceptions)","hook":"g","sent":true,"python":{"type":"ExceptionGroup","message":"two (2 sub-exceptions)","group":[{"type":"ValueError","message":"a","frames":[{"file":"g.py","line":1,"function":"f"}]},{"type":"TypeError","message":""}]},` +
 		`"type":"ExceptionGroup","traceback":"  1 of 2: ValueError: a\n    g.py:1 in f\n  2 of 2: TypeError"}`
-	if got := string(f.LineErrorJSON()); got != want {
+	if got := string(LineErrorJSON(f.Err)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -18,18 +18,33 @@ func (d milliseconds) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(time.Duration(d).Microseconds())/1000, 'f', -1, 64), nil
 }
 
-// writeJSON prints one of our shapes as a line on standard output, see [withSchema].
-func (s *Streams) writeJSON(shape any) error {
-	line := withSchema(shape)
+// writeJSON prints the fields of our shapes as a line on standard output, with
+// "schema": 1 before them.
+func (s *Streams) writeJSON(shapes ...any) error {
+	line := withSchema(shapes...)
 	if s.OutTTY {
 		line = visibleJSON(line)
 	}
 	return s.writeOut(string(line) + "\n")
 }
 
-// withSchema writes one of our shapes on one line, with "schema": 1 as its first key.
-func withSchema(shape any) []byte {
-	return append([]byte(`{"schema":1,`), compactJSON(shape)[1:]...)
+// withSchema joins our shapes, with "schema": 1 before them.
+func withSchema(shapes ...any) []byte {
+	schema := struct {
+		Schema int `json:"schema"`
+	}{1}
+	return joinJSON(append([]any{schema}, shapes...)...)
+}
+
+// joinJSON writes the fields of several objects, none of them empty, as one object.
+func joinJSON(objects ...any) json.RawMessage {
+	joined := []byte{'{'}
+	for _, object := range objects {
+		fields := compactJSON(object)
+		joined = append(append(joined, fields[1:len(fields)-1]...), ',')
+	}
+	joined[len(joined)-1] = '}'
+	return joined
 }
 
 // compactJSON writes one of our shapes, which cannot fail, on one line.

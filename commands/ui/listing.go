@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -76,10 +77,7 @@ func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
 		}
 		return s.writeOut(string(text) + "\n")
 	}
-	s.outMu.Lock()
-	defer s.outMu.Unlock()
-	s.clearForOut()
-	return s.writeEnvelope(hookName, "template", s.oneLine(text), "")
+	return s.writeItem(Envelope, hookName, "template", hook.Item{Value: text}, "")
 }
 
 // Version prints pyplug's version, the Go that built it, its platform, and what this

@@ -12,10 +12,9 @@ import (
 )
 
 // writeRaw prints a string's text and a newline, bytes without one, nothing for null,
-// the sole text of a message, and any other value as JSON.
-func (s *Streams) writeRaw(item hook.Item) error {
-	value := bytes.TrimSpace(item.Value)
-	w := bufio.NewWriter(s.Out) // passes on large texts without copying them
+// the sole text of a message, and any other value as JSON. Held: outMu.
+func (s *Streams) writeRaw(value []byte, item hook.Item) error {
+	w := s.lineWriter(len(value))
 	switch {
 	case item.Sole != nil:
 		_, _ = w.WriteString(item.Sole.Text)

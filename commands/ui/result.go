@@ -34,73 +34,70 @@ const (
 // "generation"}. "binary" is true for bytes, whose result is base64 text. A streamed
 // result without a value has "done": true in its place.
 func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Info, generation int) error {
-	value := bytes.TrimSpace(r.Value)
-	if f != Envelope && r.Streamed && len(value) == 0 {
-		return nil
-	}
-	s.outMu.Lock()
-	defer s.outMu.Unlock()
-	s.clearForOut()
-	switch {
-	case f == Raw:
-		return s.writeRaw(r.Item)
-	case r.Binary:
-		value = quoteBase64(value)
-	default:
-		value = s.oneLine(value)
-	}
-	if f != Envelope {
-		return s.writeLine(value)
-	}
-	key := "result"
-	if r.Streamed && len(r.Value) == 0 {
-		key, value = "done", []byte("true")
-	}
 	more := compactJSON(struct {
 		Binary     bool         `json:"binary,omitempty"`
 		TookMS     milliseconds `json:"took_ms"`
 		PID        int          `json:"pid,omitempty"`
 		Generation int          `json:"generation,omitempty"`
 	}{r.Binary, milliseconds(r.Took), info.PID, generation})
-	return s.writeEnvelope(hookName, key, value, ","+string(more[1:len(more)-1]))
+	rest := "," + string(more[1:len(more)-1])
+	switch {
+	case !r.Streamed || len(bytes.TrimSpace(r.Value)) > 0:
+		return s.writeItem(f, hookName, "result", r.Item, rest)
+	case f == Envelope:
+		return s.writeItem(f, hookName, "done", hook.Item{Value: []byte("true")}, rest)
+	}
+	return nil
 }
 
 // Item prints one item of a streamed result at once. Its envelope is {"schema",
 // "hook", "item"}. Errors are those of [Streams.Result].
 func (s *Streams) Item(f Format, hookName string, item hook.Item) error {
-	value := bytes.TrimSpace(item.Value)
+	return s.writeItem(f, hookName, "item", item, "")
+}
+
+// writeItem prints a value. Its envelope is {"schema", "hook", key: value}, with rest
+// before its end.
+func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest string) error {
 	s.outMu.Lock()
 	defer s.outMu.Unlock()
 	s.clearForOut()
-	switch f {
-	case Envelope:
-		return s.writeEnvelope(hookName, "item", s.oneLine(value), "")
-	case Raw:
-		return s.writeRaw(item)
+	value := bytes.TrimSpace(item.Value)
+	if f == Raw {
+		return s.writeRaw(value, item)
 	}
-	return s.writeLine(s.oneLine(value))
-}
-
-// writeEnvelope writes {"schema", "hook", key: value} with more before its end.
-// Held: outMu.
-func (s *Streams) writeEnvelope(hookName, key string, value []byte, more string) error {
+	if item.Binary {
+		value = quoteBase64(value)
+	} else {
+		value = s.oneLine(value)
+	}
+	if f != Envelope {
+		return s.writeLine(value)
+	}
 	start := withSchema(struct {
 		Hook string `json:"hook"`
 	}{hookName})
-	w := bufio.NewWriter(s.Out) // passes on large values without copying them
+	w := s.lineWriter(len(start) + len(value) + len(rest))
 	_, _ = w.Write(start[:len(start)-1])
 	_, _ = w.WriteString(`,"` + key + `":`)
 	_, _ = w.Write(value)
-	_, _ = w.WriteString(more + "}\n")
+	_, _ = w.WriteString(rest + "}\n")
 	return w.Flush() // or any error before it
 }
 
 // writeLine writes a value and a newline. Held: outMu.
 func (s *Streams) writeLine(value []byte) error {
-	w := bufio.NewWriter(s.Out)
+	w := s.lineWriter(len(value))
 	_, _ = w.Write(value)
 	_ = w.WriteByte('\n')
 	return w.Flush()
+}
+
+// lineWriter buffers a line of about that size, so that one Write gets it. A large value
+// is passed on without a copy.
+func (s *Streams) lineWriter(size int) *bufio.Writer {
+	const large, extra = 64 << 10, 64
+	return bufio.NewWriterSize(s.Out, min(size+extra, large))
 }
 
 // Lines is standard output for the answers of `run --lines`, while other things are

@@ -2,11 +2,13 @@ package ui
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -60,49 +62,30 @@ func (b Background) note() string {
 	return ""
 }
 
-// statusShape is the public shape of one plugin of a status.
-type statusShape struct {
-	Name          string        `json:"name"`
-	Plugin        string        `json:"plugin"`
-	State         string        `json:"state"`
-	Problem       string        `json:"problem,omitempty"`
-	Reason        string        `json:"reason,omitempty"`
-	Note          string        `json:"note,omitempty"`
-	PID           int           `json:"pid,omitempty"`
-	Generation    int           `json:"generation,omitempty"`
-	Workers       int           `json:"workers,omitempty"`
-	Ready         *int          `json:"ready,omitempty"` // nil, as the counts below, if it is unknown
-	UptimeMS      milliseconds  `json:"uptime_ms,omitempty"`
-	Restarts      *int          `json:"restarts,omitempty"`
-	Calls         *uint64       `json:"calls,omitempty"`
-	Failed        *uint64       `json:"failed,omitempty"`
-	Running       *int          `json:"running,omitempty"`
-	Queued        *int          `json:"queued,omitempty"`
-	LastExit      *hook.Exit    `json:"last_exit,omitempty"`
-	NextRestartMS *milliseconds `json:"next_restart_ms,omitempty"`
-	Socket        string        `json:"socket"`
-	Log           string        `json:"log"`
-	DaemonPID     int           `json:"daemon_pid,omitempty"`
-	Python        string        `json:"python,omitempty"`
-	MemoryBytes   int64         `json:"memory_bytes,omitempty"`
-}
-
-func (b Background) shape() statusShape {
-	st := b.Status
-	shape := statusShape{
-		Name: b.Name, Plugin: b.Plugin, State: b.state(), Problem: b.Problem, Reason: st.Reason, Note: st.Note, PID: st.PID, Generation: st.Generation,
-		Workers: st.Workers, Socket: b.Socket, Log: b.Log, DaemonPID: b.Daemon, Python: b.Python, MemoryBytes: st.Memory,
-		LastExit: st.LastExit, UptimeMS: milliseconds(max(0, st.Uptime)),
+// shape is the public shape of a plugin of a status: the fields of its status between
+// what identifies it and where it is.
+func (b Background) shape() json.RawMessage {
+	type what struct {
+		Name   string `json:"name"`
+		Plugin string `json:"plugin"`
 	}
-	if b.Problem == "" && !b.Gone {
-		shape.Ready, shape.Restarts, shape.Calls, shape.Failed = &st.Ready, &st.Restarts, &st.Calls, &st.Failed
-		shape.Running, shape.Queued = &st.Running, &st.Queued
+	type unknown struct {
+		State   string `json:"state"`
+		Problem string `json:"problem,omitempty"`
 	}
-	if st.State == hook.StateBackoff {
-		next := milliseconds(st.NextStart)
-		shape.NextRestartMS = &next
+	type where struct {
+		Socket    string `json:"socket"`
+		Log       string `json:"log"`
+		DaemonPID int    `json:"daemon_pid,omitempty"`
+		Python    string `json:"python,omitempty"`
 	}
-	return shape
+	known := b.Status
+	known.Concurrency, known.Since, known.Attach = 0, time.Time{}, nil // for programs that ask the socket
+	var status any = known
+	if b.Problem != "" || b.Gone {
+		status = unknown{b.state(), b.Problem}
+	}
+	return joinJSON(what{b.Name, b.Plugin}, status, where{b.Socket, b.Log, b.Daemon, b.Python})
 }
 
 // Statuses prints the status of background plugins on standard output: a table whose
@@ -119,12 +102,12 @@ func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 }
 
 func (s *Streams) writeStatuses(plugins []Background) error {
-	shapes := make([]statusShape, len(plugins))
+	shapes := make([]json.RawMessage, len(plugins))
 	for i, b := range plugins {
 		shapes[i] = b.shape()
 	}
 	return s.writeJSON(struct {
-		Plugins []statusShape `json:"plugins"`
+		Plugins []json.RawMessage `json:"plugins"`
 	}{shapes})
 }
 
