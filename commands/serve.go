@@ -62,7 +62,6 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 	cfg := o.cfg
 	cfg.Keep.Events, cfg.Keep.Note = s.event, s.say
 	cfg.Environ = withoutManager(cfg.Environ)
-	began := time.Now()
 	p, err := f.open(starting, cfg, func(session *runner.Opened) error { return s.prepare(starting, cancel, session) })
 	if err != nil {
 		s.fail(err)
@@ -71,7 +70,7 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 		}
 		return err
 	}
-	return s.run(ctx, p.pool, began)
+	return s.run(ctx, p.pool)
 }
 
 // background tells whether it is no terminal's.
@@ -276,7 +275,7 @@ func (s *service) renewed(now runner.Snapshot) {
 }
 
 // run serves what is ready, until it ends.
-func (s *service) run(ctx context.Context, k *runner.Pool, began time.Time) error {
+func (s *service) run(ctx context.Context, k *runner.Pool) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	for _, odd := range s.f.plugin.starts.oddities() {
@@ -286,7 +285,7 @@ func (s *service) run(ctx context.Context, k *runner.Pool, began time.Time) erro
 	work.Go(func() { s.generations(running, k) })
 	if s.o.watch {
 		work.Go(func() {
-			s.session.Watch(running, began, k.Restart, func(changed []string, err error) { s.watched(running, k, changed, err) })
+			s.session.Watch(running, s.first, k.Restart, func(changed []string, err error) { s.watched(running, k, changed, err) })
 		})
 	}
 	var over hook.Status // of a plugin that was given up

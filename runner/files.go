@@ -2,14 +2,12 @@ package runner
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -32,23 +30,139 @@ func stampOf(path string) fileStamp {
 	return fileStamp{info.ModTime().UnixNano(), info.Size()}
 }
 
-// fileStamps are the stamps of files, by their absolute paths.
-type fileStamps map[string]fileStamp
+// stamps are what files were like at one time, by their absolute paths.
+type stamps map[string]fileStamp
 
-// look takes the stamps of files.
-func look(paths []string) fileStamps {
-	seen := make(fileStamps, len(paths))
-	for _, path := range paths {
-		seen[path] = stampOf(path)
-	}
-	return seen
+// fileKind says for what a file counts: each kind for all that the kinds after it do.
+type fileKind int
+
+const (
+	packageDir fileKind = iota // a directory of installed packages: a failed start may succeed when it changes
+	startFile                  // the manifest or the interpreter: what runs is out of date
+	ownFile                    // the plugin's own: --watch restarts
+)
+
+// files knows the files that a plugin is started from. It learns of those that the
+// plugin imports when Python has reported them. It is safe for concurrent use.
+type files struct {
+	fixed func() map[string]fileKind // the files known before the plugin is started
+	// list returns the plugin's own files as far as they are known.
+	list func() []string
+	// complete reports that list finds files by itself: one that it did not list
+	// before is new. Otherwise it may have existed, and be imported only now.
+	complete bool
+	stat     func(path string) fileStamp
+
+	mu       sync.Mutex // protects the following
+	kinds    map[string]fileKind
+	first    stamps    // of each file, when it became known
+	listed   time.Time // when list was last called
+	last     stamps    // at the last call of version
+	versions int       // that version has counted
 }
 
-// changed lists the files that are not as they were, sorted.
-func (s fileStamps) changed() []string {
+// newFiles returns the files of a plugin. It does not look at them yet.
+func newFiles(o *Opened) *files {
+	f := &files{fixed: o.fixedFiles, stat: stampOf}
+	switch scripts, _, _ := o.Source(); {
+	case o.worker != nil:
+		f.list = o.worker.Files
+	case len(scripts) > 0:
+		dir := filepath.Dir(scripts[0])
+		f.list, f.complete = func() []string { return pysrc.Files(dir) }, true
+	default:
+		f.list = func() []string { return nil }
+	}
+	return f
+}
+
+// fixedFiles are the files known before the plugin is started: what Python runs, the
+// manifest, the interpreter and the directories of installed packages. What is put into
+// a package that is there already is not seen.
+func (o *Opened) fixedFiles() map[string]fileKind {
+	fixed := map[string]fileKind{}
+	scripts, python, dirs := o.Source()
+	if python.Path != "" {
+		for _, dir := range python.SearchPath(o.environ) {
+			if !slices.Contains(dirs, dir) { // the plugin's own files are known one by one
+				fixed[dir] = packageDir
+			}
+		}
+		fixed[python.Path] = startFile
+	}
+	if file := o.plugin.Manifest.File; file != "" {
+		fixed[file] = startFile
+	}
+	if o.plugin.Kind != manifest.Package {
+		fixed[o.plugin.Entry] = ownFile // it may be a link, and lead elsewhere later
+	}
+	for _, path := range scripts {
+		fixed[path] = ownFile
+	}
+	return fixed
+}
+
+// learn adds the files that list has come to know. f.mu is held.
+func (f *files) learn() {
+	since := f.listed
+	f.listed = time.Now()
+	if f.kinds == nil {
+		f.kinds, f.first = f.fixed(), stamps{}
+		for path := range f.kinds {
+			f.first[path] = f.stat(path)
+		}
+	}
+	for _, path := range f.list() {
+		if _, known := f.first[path]; known {
+			continue
+		}
+		is := f.stat(path)
+		modified := is.modified >= since.UnixNano() && is.modified <= f.listed.UnixNano()
+		if !since.IsZero() && (f.complete || modified) {
+			is = fileStamp{} // what was imported, if it was, is not known
+		}
+		f.kinds[path], f.first[path] = ownFile, is
+	}
+}
+
+// ask learns of the files that are known by now.
+func (f *files) ask() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.learn()
+}
+
+// look returns the stamps of the files of a kind and of those after it.
+func (f *files) look(from fileKind) stamps {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.learn()
+	now := make(stamps, len(f.kinds))
+	for path, kind := range f.kinds {
+		if kind >= from {
+			now[path] = f.stat(path)
+		}
+	}
+	return now
+}
+
+// differences lists the files that differ between two looks, sorted. A file that became
+// known between them is compared with what it was like then.
+func (f *files) differences(before, now stamps) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.compare(before, now)
+}
+
+// compare is differences. f.mu is held.
+func (f *files) compare(before, now stamps) []string {
 	var changed []string
-	for path, before := range s {
-		if stampOf(path) != before {
+	for path, is := range now {
+		was, known := before[path]
+		if !known {
+			was = f.first[path]
+		}
+		if was != is {
 			changed = append(changed, path)
 		}
 	}
@@ -56,119 +170,46 @@ func (s fileStamps) changed() []string {
 	return changed
 }
 
-// digest is the same for the same stamps only.
-func (s fileStamps) digest() string {
-	h := sha256.New()
-	for _, path := range slices.Sorted(maps.Keys(s)) {
-		fmt.Fprintf(h, "%q %d %d\n", path, s[path].modified, s[path].size)
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// Files lists the plugin's own files, absolute and sorted: what it is started from,
-// and what that imports from the plugin's own directory or below. Installed packages
-// and the standard library are not among them. There is always one, which may no longer
-// exist. Ending ctx ends the search.
-func (o *Opened) Files(ctx context.Context) []string {
-	files, err := hook.Interruptible(ctx, func() ([]string, error) { return o.ownFiles(), nil })
-	if err != nil {
-		return []string{o.plugin.Entry}
-	}
-	return files
-}
-
-// ownFiles are, of a functions file, what Python runs and what that imports from the
-// plugin's own directory or below; of a gRPC plugin the *.py files of the script's
-// directory and below, see [pysrc.Files].
-func (o *Opened) ownFiles() []string {
-	var files []string
-	if o.plugin.Kind != manifest.Package {
-		files = append(files, o.plugin.Entry) // a link may be led elsewhere
-	}
-	scripts, _, dirs := o.Source()
-	for _, script := range scripts {
-		if o.settings.Transport == "grpc" {
-			files = append(append(files, script), pysrc.Files(filepath.Dir(script))...)
-			continue
-		}
-		own, _ := pysrc.Own(script, dirs, pysrc.Whole)
-		for _, file := range own {
-			files = append(files, file.Path)
-		}
-	}
-	slices.Sort(files)
-	return slices.Compact(files)
-}
-
-// startedFrom lists what decides how a start ends: the plugin's own files, its
-// manifest, its interpreter, and the directories from which installed packages are
-// imported. What is put into a package that is there already is not seen.
-func (o *Opened) startedFrom() (own, others []string) {
-	own = o.ownFiles()
-	if file := o.plugin.Manifest.File; file != "" {
-		others = append(others, file)
-	}
-	_, python, dirs := o.Source()
-	if python.Path == "" {
-		return own, others
-	}
-	others = append(others, python.Path)
-	for _, dir := range python.SearchPath(o.environ) {
-		if !slices.Contains(dirs, dir) { // its files are among the plugin's own
-			others = append(others, dir)
-		}
-	}
-	return own, others
-}
-
-// files knows what a plugin is started from. It lists that anew only when something
-// that it has seen has changed. It is safe for concurrent use.
-type files struct {
-	list func() (own, others []string)
-
-	mu   sync.Mutex // protects following
-	seen fileStamps // nil: nothing was listed yet
-	last string
-}
-
-// stamp changes when a failed start may succeed: the plugin's files, its manifest, its
-// interpreter or what is installed for it changed.
-func (f *files) stamp() string {
+// version changes when a failed start may succeed: when the plugin's files, its
+// manifest, its interpreter or what is installed for it changed.
+func (f *files) version() string {
+	now := f.look(packageDir)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.seen != nil && len(f.seen.changed()) == 0 {
-		return f.last
+	if len(f.compare(f.last, now)) > 0 {
+		f.versions++
 	}
-	own, others := f.list()
-	f.seen = look(append(own, others...))
-	f.last = f.seen.digest()
-	for _, file := range own { // a new file there may be imported
-		dir := filepath.Dir(file)
-		f.seen[dir] = stampOf(dir)
-	}
-	return f.last
+	f.last = now
+	return strconv.Itoa(f.versions)
 }
 
-// Snapshot is how a plugin's files, its manifest and its interpreter were at one
-// time. It never changes and is safe for concurrent use. The zero value knows no
-// file.
-type Snapshot struct{ seen fileStamps }
+// Snapshot is what a plugin's files, its manifest and its interpreter were like at one
+// time. It never changes and is safe for concurrent use. The zero value knows no file.
+type Snapshot struct {
+	files *files
+	seen  stamps
+}
 
 // Snapshot looks at the plugin's files. The error is of kind Canceled, if ctx ended.
 func (o *Opened) Snapshot(ctx context.Context) (Snapshot, error) {
 	return hook.Interruptible(ctx, func() (Snapshot, error) {
-		paths := o.ownFiles()
-		if file := o.plugin.Manifest.File; file != "" {
-			paths = append(paths, file)
-		}
-		if _, python, _ := o.Source(); python.Path != "" {
-			paths = append(paths, python.Path)
-		}
-		return Snapshot{look(paths)}, nil
+		return Snapshot{o.files, o.files.look(startFile)}, nil
 	})
 }
 
 // Changed lists the files that are not as they were, absolute and sorted. It looks at
-// the files that it knows, in a microsecond each: a file that is imported newly shows
-// by the change of the one that imports it.
-func (s Snapshot) Changed() []string { return s.seen.changed() }
+// the files that it knows, in a microsecond each. The files that a functions file has
+// imported since count, too.
+func (s Snapshot) Changed() []string {
+	if s.files == nil {
+		return nil
+	}
+	if !s.files.complete {
+		return s.files.differences(s.seen, s.files.look(startFile))
+	}
+	now := make(stamps, len(s.seen))
+	for path := range s.seen {
+		now[path] = s.files.stat(path)
+	}
+	return s.files.differences(s.seen, now)
+}

@@ -22,22 +22,24 @@ type launcher struct {
 	hook.Launcher
 	opened *Opened
 
-	mu     sync.Mutex                      // protects following
-	stamp  string                          // of the files that a zygote has imported; "" before the first start
-	renew  bool                            // it is to import them again, changed or not
-	living map[string]*grpcplugin.Instance // by where they listen
+	mu      sync.Mutex                      // protects the following
+	version string                          // of the plugin's files at the newest launch
+	living  map[string]*grpcplugin.Instance // by where they listen
 }
 
-// Renew makes the next start read the plugin again, also what is no file of it.
+// Renew makes the next start import the plugin again.
 func (l *launcher) Renew() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.renew = true
+	if inner, ok := l.Launcher.(interface{ Renew() }); ok {
+		inner.Renew()
+	}
 }
 
 // Launch starts one instance.
 func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
-	l.refresh()
+	if !l.opened.config.Once {
+		l.refresh()
+		defer l.opened.files.ask() // also of what a failed start has imported
+	}
 	inst, err := l.Launcher.Launch(ctx)
 	if err != nil {
 		return nil, l.alone(err)
@@ -55,19 +57,15 @@ func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	return &one, nil
 }
 
-// refresh renews a zygote that has imported files which have changed since.
+// refresh renews a zygote that has imported what has changed since.
 func (l *launcher) refresh() {
-	inner, ok := l.Launcher.(interface{ Renew() })
-	if !ok || l.opened.keep.Preload == "off" {
-		return
-	}
-	now := l.opened.files.stamp()
+	now := l.opened.files.version()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stamp != "" && (l.renew || l.stamp != now) {
-		inner.Renew()
+	if l.version != "" && l.version != now {
+		l.Renew()
 	}
-	l.stamp, l.renew = now, false
+	l.version = now
 }
 
 // register notes where an instance listens. Calls would reach either of two instances

@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/pyworker"
 )
 
 // Opened is a plugin at rest with all that can be known without starting it: what its
@@ -30,9 +31,10 @@ type Opened struct {
 	python   interp.Interpreter // the zero one for an executable
 	scripted interp.Interpreter // of an executable that is a Python script
 	grpc     grpcplugin.Config  // of a gRPC plugin
+	worker   *pyworker.Launcher // of a functions file; nil for a gRPC plugin
 	keep     Keep
 	lacks    string // what of keep this system cannot enforce; empty: nothing
-	files    *files
+	files    *files // nil until it is opened
 }
 
 // Open resolves a plugin: its path, manifest, interpreter, transport and settings. It
@@ -49,7 +51,6 @@ func Open(ctx context.Context, c Config) (*Opened, error) {
 
 func open(ctx context.Context, c Config) (*Opened, error) {
 	o := &Opened{config: c}
-	o.files = &files{list: o.startedFrom}
 	var err error
 	began := time.Now()
 	o.plugin, err = manifest.Resolve(c.Plugin)
@@ -72,12 +73,14 @@ func open(ctx context.Context, c Config) (*Opened, error) {
 		o.keep = o.keep.once()
 	}
 	start := &o.settings.Timeouts.Start
-	if !grpc {
+	if grpc {
+		*start = or(*start, DefaultHandshake)
+		o.grpc, err = o.grpcConfig()
+	} else {
 		*start = or(*start, c.DefaultStart, DefaultImport)
-		return o, nil
+		o.worker = o.newWorkers(o.keep.Preload)
 	}
-	*start = or(*start, DefaultHandshake)
-	o.grpc, err = o.grpcConfig()
+	o.files = newFiles(o)
 	return o, err
 }
 

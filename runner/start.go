@@ -20,7 +20,10 @@ const leastDrain = 2 * time.Minute
 // retried: of the kinds Interpreter, Start, Handshake, Unhealthy, Internal and
 // Canceled, or those of a call if a bootstrap call failed. Nothing is left then.
 func (o *Opened) Start(ctx context.Context) (*Pool, error) {
-	l := &launcher{Launcher: o.newLauncher(o.keep.Preload), opened: o, living: map[string]*grpcplugin.Instance{}}
+	l := &launcher{Launcher: o.worker, opened: o, living: map[string]*grpcplugin.Instance{}}
+	if o.worker == nil {
+		l.Launcher = o.newProgram()
+	}
 	if o.keep.Note != nil {
 		for _, text := range []string{o.lacks, o.keep.tooMany()} {
 			if text != "" {
@@ -42,7 +45,7 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	if o.config.Once {
 		opt.Probe, opt.MaxMemory = -1, 0
 	} else {
-		opt.Stamp = o.files.stamp
+		opt.Stamp = o.files.version
 	}
 	if o.settings.Transport == "grpc" {
 		opt.ProbeAfterTimeout = true // a call returns before the server has given it up
@@ -63,16 +66,22 @@ func (o *Opened) event(e hook.Event) {
 
 // Launcher returns a launcher that starts single processes of the plugin, for the one
 // who looks at each: bootstrap calls, restarts and limits on calls are theirs.
-func (o *Opened) Launcher() hook.Launcher { return o.newLauncher("off") }
-
-// newLauncher returns a launcher of the plugin's transport.
-func (o *Opened) newLauncher(preload string) hook.Launcher {
-	output := o.output()
-	if o.settings.Transport == "grpc" {
-		c := o.grpc
-		c.Output = output
-		return grpcplugin.New(c)
+func (o *Opened) Launcher() hook.Launcher {
+	if o.worker == nil {
+		return o.newProgram()
 	}
+	return o.newWorkers("off")
+}
+
+// newProgram returns a launcher of a gRPC plugin.
+func (o *Opened) newProgram() hook.Launcher {
+	c := o.grpc
+	c.Output = o.output()
+	return grpcplugin.New(c)
+}
+
+// newWorkers returns a launcher of a functions file.
+func (o *Opened) newWorkers(preload string) *pyworker.Launcher {
 	return pyworker.New(pyworker.Config{
 		Python:       o.python.Path,
 		Plugin:       o.plugin.Entry,
@@ -87,7 +96,7 @@ func (o *Opened) newLauncher(preload string) hook.Launcher {
 		StartTimeout: o.settings.Timeouts.Start,
 		StopTimeout:  o.settings.Timeouts.Stop,
 		Limits:       o.keep.limits(),
-		Output:       output,
+		Output:       o.output(),
 		Debug:        o.config.Debug,
 		DebugWire:    o.config.DebugWire,
 	})

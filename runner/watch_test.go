@@ -13,26 +13,36 @@ import (
 	"time"
 )
 
-// drive is a directory in memory whose files a watcher sees.
+// drive is a directory in memory: main.py imports a.py, and b.py once it is loaded
+// with the text "new".
 type drive struct {
-	mu      sync.Mutex
-	stamps  fileStamps
-	imports map[string][]string // what main.py imports, by its text
-	text    string              // of main.py
-	clock   int64
-	looks   int // at main.py
+	mu     sync.Mutex
+	stamps stamps
+	loaded []string // by Python
+	text   string   // of main.py
+	clock  int64
+	looks  int // at main.py
 }
 
 func newDrive() *drive {
-	d := &drive{stamps: fileStamps{}, imports: map[string][]string{}}
+	d := &drive{stamps: stamps{}}
 	d.write("/p/main.py")
 	d.write("/p/a.py")
-	d.imports["new"] = []string{"/p/a.py", "/p/b.py"}
-	d.imports[""] = []string{"/p/a.py"}
+	d.load()
 	return d
 }
 
-// edit gives main.py another text.
+// load imports main.py.
+func (d *drive) load() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.loaded = append(d.loaded, "/p/a.py")
+	if d.text == "new" {
+		d.loaded = append(d.loaded, "/p/b.py")
+	}
+}
+
+// edit changes the text of main.py.
 func (d *drive) edit(text string) {
 	d.mu.Lock()
 	d.text = text
@@ -44,43 +54,37 @@ func (d *drive) write(file string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.clock++
-	if _, known := d.stamps[file]; !known {
-		d.stamps["/p"] = fileStamp{modified: d.clock}
-	}
 	d.stamps[file] = fileStamp{modified: d.clock, size: 10}
 }
 
 func (d *drive) remove(file string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.clock++
-	d.stamps["/p"] = fileStamp{modified: d.clock}
 	delete(d.stamps, file)
 }
 
-// files are main.py and what it imports that is there.
-func (d *drive) files() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	found := []string{"/p/main.py"}
-	for _, file := range d.imports[d.text] {
-		if _, there := d.stamps[file]; there {
-			found = append(found, file)
-		}
+func (d *drive) files() *files {
+	return &files{
+		fixed: func() map[string]fileKind {
+			return map[string]fileKind{"/p/main.py": ownFile, "/p/pyplug.toml": startFile, "/lib": packageDir}
+		},
+		list: func() []string {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return slices.Clone(d.loaded)
+		},
+		stat: func(file string) fileStamp {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if file == "/p/main.py" {
+				d.looks++
+			}
+			return d.stamps[file]
+		},
 	}
-	return found
 }
 
-func (d *drive) stat(file string) fileStamp {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if file == "/p/main.py" {
-		d.looks++
-	}
-	return d.stamps[file]
-}
-
-// TestWatch holds what is told of changes, each some time after the one before.
+// TestWatch holds which changes are reported, each some time after the one before.
 func TestWatch(t *testing.T) {
 	const ms = time.Millisecond
 	type step struct {
@@ -101,27 +105,31 @@ func TestWatch(t *testing.T) {
 		{"two files, one much later", []step{{0, write("/p/main.py")}, {2000 * ms, write("/p/a.py")}}, "main.py; a.py"},
 		{"written in many steps", slices.Repeat([]step{{100 * ms, write("/p/a.py")}}, 20), "a.py"},
 		{"a file of no interest", []step{{0, write("/p/notes.txt")}}, ""},
+		{"the manifest", []step{{0, write("/p/pyplug.toml")}}, ""},
+		{"what is installed", []step{{0, write("/lib")}}, ""},
 		{"replaced by a rename", []step{{490 * ms, remove("/p/a.py")}, {50 * ms, write("/p/a.py")}}, "a.py"},
 		{"removed for good", []step{{0, remove("/p/a.py")}}, "a.py"},
 		{"removed, much later there again", []step{{0, remove("/p/main.py")}, {2000 * ms, write("/p/main.py")}}, "main.py; main.py"},
 		{"imported newly", []step{{0, func(d *drive) { d.write("/p/b.py"); d.edit("new") }}, {2000 * ms, write("/p/b.py")}},
-			"b.py main.py; b.py"},
+			"main.py; b.py"},
 		{"imported, there only later", []step{{0, func(d *drive) { d.edit("new") }}, {2000 * ms, write("/p/b.py")}},
 			"main.py; b.py"},
-		{"no longer imported", []step{{0, func(d *drive) { d.edit("other") }}, {2000 * ms, write("/p/a.py")}}, "main.py"},
 		{"written without end", slices.Repeat([]step{{100 * ms, write("/p/a.py")}}, 60), "a.py; a.py"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newDrive()
+				f := d.files()
+				known := f.look(ownFile)
 				ctx, cancel := context.WithCancel(t.Context())
-				var told []string
-				go watcher{files: d.files, stat: d.stat}.run(ctx, func(files []string) {
-					for i, file := range files {
-						files[i] = path.Base(file)
+				var reported []string
+				restart := func(context.Context, string) error { d.load(); return nil }
+				go watch(ctx, f, known, restart, func(changed []string, _ error) {
+					for i, file := range changed {
+						changed[i] = path.Base(file)
 					}
-					told = append(told, strings.Join(files, " "))
+					reported = append(reported, strings.Join(changed, " "))
 				})
 				for _, s := range test.steps {
 					time.Sleep(s.after)
@@ -131,7 +139,7 @@ func TestWatch(t *testing.T) {
 				time.Sleep(2 * time.Second)
 				cancel()
 				synctest.Wait()
-				if got := strings.Join(told, "; "); got != test.want {
+				if got := strings.Join(reported, "; "); got != test.want {
 					t.Errorf("got %q, want %q", got, test.want)
 				}
 			})
@@ -139,109 +147,87 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchPace holds that a change is told within 700 ms, and nobody looks more
-// often than twice a second while there is none.
+// TestWatchPace holds that a change is reported within 700 ms, and that files are not
+// read more often than twice a second while they do not change.
 func TestWatchPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrive()
+		f := d.files()
+		known := f.look(ownFile)
+		d.looks = 0
 		ctx, cancel := context.WithCancel(t.Context())
-		told := make(chan time.Time, 1)
-		go watcher{files: d.files, stat: d.stat}.run(ctx, func([]string) { told <- time.Now() })
+		reported := make(chan time.Time, 1)
+		go watch(ctx, f, known, func(context.Context, string) error { return nil },
+			func([]string, error) { reported <- time.Now() })
 		time.Sleep(10*time.Second + time.Millisecond)
 		synctest.Wait()
-		if d.looks != 21 {
+		if d.looks != 20 {
 			t.Errorf("%d looks in 10 s", d.looks)
 		}
 		changed := time.Now()
 		d.write("/p/a.py")
-		if took := (<-told).Sub(changed); took < watchSettle || took > watchEvery+watchSettle+50*time.Millisecond {
-			t.Errorf("told after %v", took)
+		if took := (<-reported).Sub(changed); took < watchSettle || took > watchEvery+watchSettle+50*time.Millisecond {
+			t.Errorf("reported after %v", took)
 		}
 		cancel()
 	})
 }
 
-// TestWatchFromStart holds that what changed between the start and the first look is
-// told.
-func TestWatchFromStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDrive() // main.py is of the time 1, a.py of 2
-		ctx, cancel := context.WithCancel(t.Context())
-		told := make(chan []string)
-		w := watcher{files: d.files, stat: d.stat, since: time.Unix(0, 1)}
-		go w.run(ctx, func(files []string) { told <- files })
-		if files := <-told; !slices.Equal(files, []string{"/p/a.py"}) {
-			t.Errorf("got %v", files)
-		}
-		select {
-		case files := <-told:
-			t.Errorf("told again: %v", files)
-		case <-time.After(10 * time.Second):
-		}
-		cancel()
-	})
-}
-
-// TestRestarts holds that each change makes a restart, that one that comes meanwhile
-// ends the restart under way, which is then not told, and that nothing is told once
-// the watching has ended.
-func TestRestarts(t *testing.T) {
+// TestWatchRestarts holds that each change begins a restart, that a change during a
+// restart cancels that restart, which is not reported, and that nothing is reported
+// once the watching has ended. What changed before it began is a change.
+func TestWatchRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
-		changes := make(chan string)
+		d := newDrive()
+		f := d.files()
+		known := f.look(ownFile)
 		var mu sync.Mutex
 		var log []string
-		began := time.Now()
 		note := func(format string, args ...any) {
 			mu.Lock()
 			defer mu.Unlock()
-			log = append(log, fmt.Sprintf("%d ", time.Since(began).Milliseconds())+fmt.Sprintf(format, args...))
-		}
-		r := restarts{
-			watch: func(ctx context.Context, changed func([]string)) {
-				for {
-					select {
-					case file := <-changes:
-						changed([]string{"/p/" + file})
-					case <-ctx.Done():
-						return
-					}
-				}
-			},
-			restart: func(ctx context.Context, reason string) error {
-				note("%s", reason)
-				select {
-				case <-time.After(100 * time.Millisecond):
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-				if strings.HasPrefix(reason, "bad.py") {
-					return broken
-				}
-				return nil
-			},
+			log = append(log, fmt.Sprintf(format, args...))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
+		restart := func(ctx context.Context, reason string) error {
+			note("%s", reason)
+			select {
+			case <-time.After(2 * time.Second):
+			case <-ctx.Done():
+				note("canceled")
+				return ctx.Err()
+			}
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if d.text == "bad" {
+				return broken
+			}
+			return nil
+		}
 		ended := make(chan struct{})
+		d.write("/p/a.py")
 		go func() {
 			defer close(ended)
-			r.run(ctx, func(files []string, err error) { note("%s: %v", path.Base(files[0]), err) })
+			watch(ctx, f, known, restart, func(files []string, err error) { note("%s: %v", path.Base(files[0]), err) })
 		}()
 		for _, step := range []struct {
-			file string
+			text string
 			rest time.Duration
-		}{{"good.py", 200}, {"bad.py", 200}, {"slow.py", 50}, {"good.py", 200}, {"last.py", 50}} {
-			changes <- step.file
-			time.Sleep(step.rest * time.Millisecond)
+		}{{"good", 5}, {"bad", 5}, {"slow", 5}, {"good", 1}, {"last", 5}} {
+			time.Sleep(step.rest * time.Second)
+			d.edit(step.text)
 		}
+		time.Sleep(time.Second)
 		cancel()
 		<-ended
 		want := []string{
-			"0 good.py changed", "100 good.py: <nil>",
-			"200 bad.py changed", "300 bad.py: broken",
-			"400 slow.py changed",
-			"450 good.py changed", "550 good.py: <nil>",
-			"650 last.py changed",
+			"a.py changed", "a.py: <nil>",
+			"main.py changed", "main.py: <nil>",
+			"main.py changed", "main.py: broken",
+			"main.py changed", "canceled",
+			"main.py changed", "main.py: <nil>",
+			"main.py changed", "canceled",
 		}
 		if !slices.Equal(log, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(log, "\n"), strings.Join(want, "\n"))

@@ -47,9 +47,10 @@ def unloadable(error):
     more = {"files": start.own_files(files_of(info))}
     while isinstance(error, ImportError):
         if isinstance(error, ModuleNotFoundError) and error.name:
-            more["missing"] = name = str(error.name).partition(".")[0]
+            more["missing"] = str(error.name).partition(".")[0]
             if start.below:
-                more["files"] += [start.below + name + end for end in (".py", os.sep + "__init__.py")]
+                path = start.below + str(error.name).replace(".", os.sep)
+                more["files"] += [path + end for end in (".py", os.sep + "__init__.py")]
             break
         error = error.__cause__ or error.__context__
     refuse(0, "load", message, python=info, **more)
