@@ -5,8 +5,8 @@
 //  2. Standard output gets data alone: results, listings, templates, checks and errors
 //     as JSON. Write errors go back to the caller.
 //  3. Standard error gets everything else through one screen: a buffer of whole lines
-//     with one goroutine that writes it. So lines never mix, and a reader that takes
-//     nothing cannot block the program.
+//     with one goroutine that writes it. So lines never mix, and a reader that
+//     stops reading cannot block the program.
 //  4. Below the lines of a terminal stands the line of a wait: one mechanism for
 //     [Streams.Waiting], [Streams.Progress] and [Streams.LinesProgress].
 //  5. Text from a plugin is escaped first, by escape.go alone.

@@ -23,7 +23,7 @@ type Failure struct {
 }
 
 const (
-	// failTimeout is how long a reader may take nothing of the error itself.
+	// failTimeout is how long a reader may read nothing of the error itself.
 	failTimeout = 2 * time.Second
 	// userTimeout is the same for a terminal, which its user may have paused, and for
 	// standard output, whose reader works on what it gets.
@@ -32,7 +32,7 @@ const (
 
 // Fail prints a failure: as text on standard error; with f.JSON as an object on
 // standard output; with LogJSON as a line of the log. It gives up on a reader of
-// standard error that takes nothing for two seconds, and on a terminal or a reader of
+// standard error that reads nothing for two seconds, and on a terminal or a reader of
 // standard output after thirty, or two if that did not read before either; on all of
 // them soon after [Streams.ShortenWaits].
 func (s *Streams) Fail(f Failure) {
@@ -56,7 +56,7 @@ func (s *Streams) failErr(text string) {
 }
 
 // failOut writes to standard output, where a write may be in progress that its reader
-// does not take.
+// does not read.
 func (s *Streams) failOut(f Failure) {
 	limit := failTimeout
 	if s.outMu.TryLock() {
@@ -98,7 +98,7 @@ func (f Failure) ofOutput() bool {
 	return errors.As(f.Err, &e)
 }
 
-// OutputError says that standard output did not take what was to be printed.
+// OutputError says that a write to standard output failed.
 type OutputError struct{ Err error }
 
 // Error says what the system said.
@@ -149,5 +149,5 @@ func LineErrorJSON(e *hook.Error) json.RawMessage {
 	return joinJSON(e, struct {
 		Type      string `json:"type"`
 		Traceback string `json:"traceback,omitempty"`
-	}{e.Python.Type, Traceback(e.Python)})
+	}{e.Python.Type, traceback(e.Python)})
 }

@@ -168,7 +168,7 @@ func TestFailRecursion(t *testing.T) {
 	for i := range frames {
 		frames[i] = hook.Frame{File: "r.py", Line: i + 1}
 	}
-	got := Traceback(&hook.Raised{Type: "RecursionError", Frames: frames})
+	got := traceback(&hook.Raised{Type: "RecursionError", Frames: frames})
 	if lines := strings.Split(got, "\n"); len(lines) != 21 || lines[5] != "  … frames left out" || lines[20] != "  r.py:1200" {
 		t.Errorf("got\n%s", got)
 	}

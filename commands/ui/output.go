@@ -42,8 +42,8 @@ func (o *Output) SetGeneration(n int) { o.generation.Store(int64(n)) }
 
 // Line shows one line, without its newline, of the stream "stdout" or "stderr". cut is
 // how many of its bytes were left out. Line waits for a slow reader of standard error.
-// When that has taken nothing for a second, lines are dropped at once until it takes
-// something; they are counted and reported later.
+// If that reads nothing for a second, lines are dropped at once until it reads
+// again; they are counted and reported later.
 //
 // A text line is "label | text"; a JSON line is {"time", "plugin", "generation",
 // "stream", "line", "cut"}.
@@ -62,7 +62,7 @@ func (o *Output) Line(stream, text string, cut int) {
 // what is printed next on standard output. It does not wait for a slow reader.
 func (o *Output) Flush() { o.s.screen.flush(50 * time.Millisecond) }
 
-// Close waits until everything is written: a second for a reader that takes nothing,
+// Close waits until everything is written: a second for a reader that reads nothing,
 // ten for a slow one, less after [Streams.ShortenWaits]. It may be called more than
 // once.
 func (o *Output) Close() {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// writeTimeout is how long a reader of standard error may take nothing before
+	// writeTimeout is how long a reader of standard error may read nothing before
 	// more output is dropped.
 	writeTimeout = time.Second
 	// drainTimeout bounds any wait for a reader that is slow.
@@ -31,7 +31,7 @@ const eraseLine = "\r\x1b[K"
 // ready. It is safe for concurrent use.
 type screen struct {
 	mu      sync.Mutex // protects what follows
-	buf     []byte     // lines that the writer has not taken
+	buf     []byte     // lines that the writer has not started to write
 	pending int        // bytes not written, including buf
 	written int64      // bytes written since the start
 	writing bool       // the writer runs
@@ -54,8 +54,8 @@ func (c *screen) add(w io.Writer, lines string) {
 }
 
 // addWaiting queues whole lines once there is room. It drops
-// them and returns false if the reader takes nothing for long; from then on at once,
-// until the reader takes something; and always after shorten.
+// them and returns false if the reader reads nothing for long; from then on at once,
+// until the reader reads again; and always after shorten.
 func (c *screen) addWaiting(w io.Writer, lines string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,9 +152,9 @@ func (c *screen) wake() {
 	}
 }
 
-// flush waits until all that was added before is written, or until the reader takes
+// flush waits until all that was added before is written, or until the reader reads
 // nothing for limit. It waits for a slow reader at most drainTimeout, or limit if
-// that is longer, and for one that is known to take nothing only if limit is long.
+// that is longer, and for one that is known to read nothing only if limit is long.
 func (c *screen) flush(limit time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -85,7 +85,7 @@ func (s *Streams) cwd() string {
 }
 
 // Warn prints a warning on standard error. Like everything printed there, it waits at
-// most a second for a reader that takes nothing.
+// most a second for a reader that reads nothing.
 func (s *Streams) Warn(text string) { s.say("warning", Yellow, text) }
 
 // Note prints a note on standard error.
@@ -132,7 +132,7 @@ func (s *Streams) clearForOut() {
 }
 
 // ShortenWaits says that the program is about to end. From now on nothing waits
-// longer than a tenth of a second for a reader that takes nothing, or a second for a
+// longer than a tenth of a second for a reader that reads nothing, or a second for a
 // slow one, and a plugin's output that would have to wait is dropped. It ends waits in
 // progress, too, and may be called more than once.
 func (s *Streams) ShortenWaits() {

@@ -8,9 +8,9 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Traceback is an exception as in the text of an error, without its headline: frames,
+// traceback is an exception as in the text of an error, without its headline: frames,
 // causes and members of a group, a line each, not escaped.
-func Traceback(r *hook.Raised) string {
+func traceback(r *hook.Raised) string {
 	var l errorLines
 	l.raised(0, r)
 	return strings.Join(l.lines, "\n")
