@@ -59,15 +59,6 @@ func (k *kept) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return k.Call(ctx, c)
 }
 
-// crash kills the process of the first worker.
-func (k *kept) crash() error {
-	p, err := os.FindProcess(k.status().PID)
-	if err != nil {
-		return err
-	}
-	return p.Kill()
-}
-
 // keep keeps a plugin until the test ends.
 func keep(t *testing.T, cfg runner.Config) *kept {
 	t.Helper()
@@ -104,12 +95,6 @@ func kindOf(err error) hook.Kind {
 	return e.Kind
 }
 
-func reasonOf(err error) string {
-	e := (*hook.Error)(nil)
-	errors.As(err, &e)
-	return e.Reason
-}
-
 // busybody is a functions file whose hooks do what goes wrong.
 const busybody = `
 import os, time
@@ -121,9 +106,6 @@ def wait(path):
     open(path + ".began", "w").close()
     while not os.path.exists(path): time.sleep(0.001)
     return path
-def wait_and_die(path):
-    wait(path)
-    os._exit(3)
 `
 
 func TestKeepCrashes(t *testing.T) {
@@ -246,80 +228,6 @@ func TestKeepCanceledStart(t *testing.T) {
 	_, err := keeping(t, ctx, cfg)
 	if kindOf(err) != hook.Canceled || !errors.Is(err, interrupted) {
 		t.Errorf("got %v, want it canceled by its cause", err)
-	}
-}
-
-// TestKeepQueue fills the queue behind a call.
-func TestKeepQueue(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, busybody)
-	cfg.Keep = runner.Keep{Queue: 2, QueueTimeout: time.Minute}
-	k := keep(t, cfg)
-	gate := filepath.Join(cfg.Cwd, "gate")
-	var calls sync.WaitGroup
-	calls.Go(func() { _, _ = k.Call(t.Context(), call("wait", `["`+gate+`"]`)) })
-	runnertest.Until(t, "the first call", runnertest.Exists(gate+".began"))
-	for range 2 {
-		calls.Go(func() {
-			if r, err := k.Call(t.Context(), call("ok", "[1]")); err != nil || string(r.Value) != "1" {
-				t.Errorf("got %s, %v", r.Value, err)
-			}
-		})
-	}
-	runnertest.Until(t, "two calls to wait", func() bool { return k.status().Queued == 2 })
-	_, err := k.Call(t.Context(), call("ok", "[1]"))
-	if reasonOf(err) != "queue-full" || kindOf(err) != hook.Unavailable || err.Error() != "the queue is full: 2 calls are waiting" {
-		t.Errorf("got %v, want the queue full", err)
-	}
-	put(t, cfg.Cwd, "gate", "")
-	calls.Wait()
-}
-
-// TestKeepAbsent tells a call that waits for the next start why there is no worker,
-// and when there is one.
-func TestKeepAbsent(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, busybody)
-	cfg.Keep = runner.Keep{QueueTimeout: 50 * time.Millisecond, Backoff: time.Minute}
-	k := keep(t, cfg)
-	if err := k.crash(); err != nil {
-		t.Fatal(err)
-	}
-	runnertest.Until(t, "the delay", func() bool { return k.status().State == hook.StateBackoff })
-	_, err := k.Call(t.Context(), call("ok", "[1]"))
-	const want = "no worker was free within 50ms: the plugin exited while no call was running; the plugin restarts in 5"
-	var e *hook.Error
-	if !errors.As(err, &e) || e.Kind != hook.Unavailable || !strings.HasPrefix(e.Error(), want) || e.Exit == nil || e.Begun {
-		t.Errorf("got %v, want %s…", err, want)
-	}
-}
-
-// TestKeepOneFails has a worker end during a call while others wait.
-func TestKeepOneFails(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, busybody)
-	k := keep(t, cfg)
-	gate := filepath.Join(cfg.Cwd, "gate")
-	var calls sync.WaitGroup
-	calls.Go(func() {
-		if _, err := k.Call(t.Context(), call("wait_and_die", `["`+gate+`"]`)); kindOf(err) != hook.Crash {
-			t.Errorf("got %v, want a crash", err)
-		}
-	})
-	runnertest.Until(t, "the first call", runnertest.Exists(gate+".began"))
-	const others = 20
-	for n := range others {
-		calls.Go(func() {
-			if r, err := k.Call(t.Context(), call("ok", fmt.Sprintf("[%d]", n))); err != nil || string(r.Value) != fmt.Sprint(n) {
-				t.Errorf("got %s, %v", r.Value, err)
-			}
-		})
-	}
-	runnertest.Until(t, "the others to wait", func() bool { return k.status().Queued == others })
-	put(t, cfg.Cwd, "gate", "")
-	calls.Wait()
-	if st := k.status(); st.Failed != 1 || st.Restarts != 1 {
-		t.Errorf("got %+v", st)
 	}
 }
 

@@ -9,9 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -65,61 +63,6 @@ args = ["bye"]
 
 func messages(func(json.RawMessage, error) bool) {}
 
-// TestKeepReplaysEverywhere makes a call in each worker, once.
-func TestKeepReplaysEverywhere(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg, written := plugin(t, "workers = 3\n")
-	k := keep(t, cfg)
-	if _, err := k.replay(t.Context(), note("early")); err != nil { // some may still start
-		t.Fatal(err)
-	}
-	runnertest.Until(t, "three workers", func() bool { return k.status().Ready == 3 })
-	if _, err := k.replay(t.Context(), note("late")); err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Count(read(t, written), "early"); got != 3 {
-		t.Errorf("the first call was made %d times, want 3", got)
-	}
-	if got := strings.Count(read(t, written), "late"); got != 3 {
-		t.Errorf("the second call was made %d times, want 3", got)
-	}
-}
-
-// TestKeepEvents looks at what is told of two workers.
-func TestKeepEvents(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, busybody)
-	var log events
-	cfg.Keep = runner.Keep{Workers: 2, Events: log.take}
-	k := keep(t, cfg)
-	runnertest.Until(t, "two workers", func() bool { return k.status().Ready == 2 })
-	for range 5 {
-		_, _ = k.Call(t.Context(), call("die", ""))
-	}
-	runnertest.Until(t, "two workers", func() bool { return k.status().Ready == 2 })
-	if err := k.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	if log.twice {
-		t.Error("two events were told at once")
-	}
-	last := map[int]hook.Event{}
-	for _, e := range log.told {
-		if e.Worker != 1 && e.Worker != 2 {
-			t.Fatalf("worker %d in %+v", e.Worker, e)
-		}
-		if e.From != last[e.Worker].To {
-			t.Errorf("worker %d went from %v, was %v", e.Worker, e.From, last[e.Worker].To)
-		}
-		last[e.Worker] = e
-	}
-	if last[1].To != hook.StateStopped || last[2].To != hook.StateStopped {
-		t.Errorf("ended as %v and %v", last[1].To, last[2].To)
-	}
-}
-
 // TestKeepRestart replaces the workers while calls go on.
 func TestKeepRestart(t *testing.T) {
 	runnertest.NothingLeft(t)
@@ -170,31 +113,6 @@ func TestKeepRestart(t *testing.T) {
 	}
 }
 
-// TestKeepGivesUp holds when it does, and what revives it.
-func TestKeepGivesUp(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, busybody)
-	cfg.Keep = runner.Keep{Restart: "no"}
-	k := keep(t, cfg)
-	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
-		t.Fatalf("got %v, want a crash", err)
-	}
-	<-k.Failed()
-	if _, err := k.Call(t.Context(), call("ok", "[1]")); kindOf(err) != hook.Unavailable {
-		t.Errorf("got %v, want it unavailable", err)
-	}
-	if err := k.Health(t.Context()); kindOf(err) != hook.Unavailable {
-		t.Errorf("got %v, want it unavailable", err)
-	}
-	if st := k.status(); st.State != hook.StateFailed || st.PID != 0 || st.Ready != 0 {
-		t.Errorf("got %+v", st)
-	}
-	if err := k.Restart(t.Context(), "a test"); err != nil {
-		t.Fatal(err)
-	}
-	answers(t, k, call("ok", "[1]"), "1")
-}
-
 // TestKeepBroken breaks the file of a plugin and mends it. A start that fails
 // for good is not tried again until then.
 func TestKeepBroken(t *testing.T) {
@@ -221,80 +139,41 @@ func TestKeepBroken(t *testing.T) {
 	}
 }
 
-// TestKeepBudget gives up when it is spent, and stays so.
-func TestKeepBudget(t *testing.T) {
-	runnertest.NothingLeft(t)
-	const counted = "import os\nopen('starts', 'a').write('x')\nif os.path.exists('bad'): raise OSError('busy')\n"
-	cfg := file(t, counted+busybody)
-	cfg.Keep = runner.Keep{MaxRestarts: 3, Backoff: time.Millisecond, Preload: "off"}
-	k := keep(t, cfg)
-	put(t, cfg.Cwd, "bad", "")
-	if err := k.crash(); err != nil {
-		t.Fatal(err)
-	}
-	<-k.Failed()
-	for range 3 {
-		_, err := k.Call(t.Context(), call("ok", "[1]"))
-		if kindOf(err) != hook.Unavailable || !strings.Contains(err.Error(), "the plugin failed 3 times in a row; giving up") ||
-			!strings.Contains(err.Error(), "busy") {
-			t.Errorf("got %v, want that it gave up, and why", err)
-		}
-	}
-	if starts := read(t, filepath.Join(cfg.Cwd, "starts")); starts != "xxx" { // the death was the first failure
-		t.Errorf("started %d times, want 3", len(starts))
-	}
-}
-
-// TestKeepBrokenEdit keeps the worker that there is when no other one starts.
-func TestKeepBrokenEdit(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, busybody)
-	k := keep(t, cfg)
-	put(t, cfg.Cwd, "plug.py", "def")
-	if err := k.Restart(t.Context(), "a test"); kindOf(err) != hook.Start {
-		t.Errorf("got %v, want the syntax error", err)
-	}
-	answers(t, k, call("ok", "[1]"), "1")
-	if st := k.status(); st.State != hook.StateReady || st.Generation != 1 || !strings.Contains(st.Note, "does not start") {
-		t.Errorf("got %+v", st)
-	}
-	put(t, cfg.Cwd, "plug.py", busybody)
-	if err := k.Restart(t.Context(), "a test"); err != nil {
-		t.Error(err)
-	}
-	if st := k.status(); st.Generation != 3 || st.Note != "" {
-		t.Errorf("got %+v", st)
-	}
-}
-
-// TestKeepDrains lets what runs and waits end before it closes.
-func TestKeepDrains(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, busybody)
-	k := keep(t, cfg)
-	gate := filepath.Join(cfg.Cwd, "gate")
-	var calls sync.WaitGroup
-	for range 3 {
-		calls.Go(func() {
-			if _, err := k.Call(t.Context(), call("wait", `["`+gate+`"]`)); err != nil {
-				t.Errorf("a call failed: %v", err)
+// TestKeepDescribesBusy returns the hooks while a worker is busy that was never asked, if
+// the one before it was, and came from the same files.
+func TestKeepDescribesBusy(t *testing.T) {
+	for _, preload := range []string{"off", "auto"} {
+		t.Run("preload "+preload, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			cfg := file(t, busybody)
+			cfg.Keep.Preload = preload
+			k := keep(t, cfg)
+			if _, err := k.Hooks(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
+				t.Fatalf("got %v, want a crash", err)
+			}
+			path := filepath.Join(t.TempDir(), "until")
+			var calls sync.WaitGroup
+			calls.Go(func() { answers(t, k, call("wait", `["`+path+`"]`), `"`+path+`"`) })
+			runnertest.Until(t, "the call", runnertest.Exists(path+".began"))
+			s, err := k.Hooks(t.Context(), "")
+			if err != nil || len(s.Hooks) != 5 {
+				t.Errorf("got %+v, %v", s, err)
+			}
+			if one, err := k.Hooks(t.Context(), "nap"); err != nil || len(one.Hooks) != 1 || !strings.Contains(string(one.Hooks[0].Template), "seconds") {
+				t.Errorf("got %+v, %v", one, err)
+			}
+			put(t, cfg.Cwd, "plug.py", busybody+"def more(): pass\n")
+			put(t, filepath.Dir(path), "until", "")
+			calls.Wait()
+			if err := k.Restart(t.Context(), "a test"); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := k.Hooks(t.Context(), ""); err != nil || len(s.Hooks) != 6 {
+				t.Errorf("got %+v, %v", s, err)
 			}
 		})
 	}
-	runnertest.Until(t, "the calls", func() bool { st := k.status(); return st.Running == 1 && st.Queued == 2 })
-	calls.Go(func() {
-		ctx, cancel := context.WithTimeout(t.Context(), runnertest.WaitTimeout)
-		defer cancel()
-		if err := k.Drain(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	runnertest.Until(t, "no call is taken any more", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		defer cancel()
-		_, err := k.Call(ctx, call("ok", "[1]"))
-		return kindOf(err) == hook.Unavailable
-	})
-	put(t, cfg.Cwd, "gate", "")
-	calls.Wait()
 }

@@ -100,31 +100,6 @@ func TestKeepThreadsHang(t *testing.T) {
 	calls.Wait()
 }
 
-// TestKeepRecycles replaces a worker after so many calls, before it goes.
-func TestKeepRecycles(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, busybody)
-	cfg.Keep = runner.Keep{MaxCalls: 5}
-	var log events
-	cfg.Keep.Events = log.take
-	k := keep(t, cfg)
-	for n := range 50 {
-		answers(t, k, call("ok", "[1]"), "1")
-		if n%5 == 4 {
-			generation := 1 + n/5
-			runnertest.Until(t, "the next worker", func() bool { return k.status().Generation > generation })
-		}
-	}
-	if st := k.status(); st.Failed != 0 || st.Restarts != 0 || st.Generation < 11 {
-		t.Errorf("got %+v", st)
-	}
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	if e := log.told[2]; e.Generation != 2 || e.From != 0 || !strings.Contains(e.Reason, "calls") {
-		t.Errorf("got %+v, want a replacement since it answered so many calls", e)
-	}
-}
-
 // TestKeepConcurrency has calls meet in one worker, as many as are allowed.
 func TestKeepConcurrency(t *testing.T) {
 	const text = `

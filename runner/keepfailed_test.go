@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -17,9 +16,9 @@ import (
 // different the next time.
 const raising = "open('starts', 'a').write('x')\nraise RuntimeError('no room')\n"
 
-// TestKeepVainStart tells calls at once what the last start failed by, though it is
-// tried again, and makes them once the file is mended, without waiting for that.
-func TestKeepVainStart(t *testing.T) {
+// TestKeepFailedStart fails calls at once with the error of the last start, and makes
+// them once the file is fixed, without waiting for the delay.
+func TestKeepFailedStart(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := file(t, busybody)
 	cfg.Keep.Backoff, cfg.Keep.BackoffMax = time.Hour, time.Hour
@@ -66,9 +65,9 @@ func TestKeepVainStart(t *testing.T) {
 	}
 }
 
-// TestKeepVainBootstrap tells that it was a call after the start which failed, and
-// not the hook that was called.
-func TestKeepVainBootstrap(t *testing.T) {
+// TestKeepFailedBootstrap names the call after the start that failed, which is not the
+// hook that was called.
+func TestKeepFailedBootstrap(t *testing.T) {
 	runnertest.NothingLeft(t)
 	const once = "def once():\n    if os.path.exists('made'): raise ValueError('made already')\n    open('made', 'w').close()\n"
 	cfg := file(t, busybody+once)
@@ -86,22 +85,5 @@ func TestKeepVainBootstrap(t *testing.T) {
 	const want = "once, called after each start: ValueError: made already"
 	if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Kind != hook.Start || e.Hook != "ok" || e.Error() != want || e.Python == nil {
 		t.Errorf("got %#v, want %s", err, want)
-	}
-}
-
-// TestKeepPatient has a call wait until a start comes out well.
-func TestKeepPatient(t *testing.T) {
-	runnertest.NothingLeft(t)
-	const once = "import os\nif os.path.exists('bad'):\n    os.remove('bad')\n    raise OSError('busy')\n"
-	cfg := file(t, once+busybody)
-	cfg.Keep = runner.Keep{Patient: true, Backoff: time.Millisecond, Preload: "off"}
-	k := keep(t, cfg)
-	put(t, cfg.Cwd, "bad", "")
-	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
-		t.Fatalf("got %v, want a crash", err)
-	}
-	answers(t, k, call("ok", "[1]"), "1")
-	if st := k.status(); st.Restarts != 2 {
-		t.Errorf("got %+v, want two starts", st)
 	}
 }
