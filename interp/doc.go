@@ -17,8 +17,7 @@
 //  6. Only if no file says the version, the Python is asked, by [Request.Run].
 //  7. An [Error] carries what its hints need: which versions would do, and which Pythons of
 //     this machine have one, again from files alone.
-//  8. [Interpreter.SearchPath] lists the directories of installed packages, and [Locate]
-//     finds a module in them.
+//  8. [Interpreter.SearchPath] lists the directories of installed packages.
 //
 // The chosen path is never resolved: Python finds its environment from the path that starts
 // it, so a resolved one would lose the environment.

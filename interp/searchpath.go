@@ -28,24 +28,6 @@ func (i Interpreter) SearchPath(environ []string) []string {
 	return dirs
 }
 
-// Locate finds a module by its dotted name in directories of a search path, or else
-// the innermost package above it that is there: the directory of a package, or a *.py
-// file. It is empty if nothing of the module is found.
-func Locate(dirs []string, module string) string {
-	for ; module != ""; module = module[:max(0, strings.LastIndexByte(module, '.'))] {
-		for _, dir := range dirs {
-			path := filepath.Join(dir, strings.ReplaceAll(module, ".", string(filepath.Separator)))
-			if info, err := os.Stat(path); err == nil && info.IsDir() {
-				return path
-			}
-			if info, err := os.Stat(path + ".py"); err == nil && info.Mode().IsRegular() {
-				return path + ".py"
-			}
-		}
-	}
-	return ""
-}
-
 // sites are the existing directories of installed packages of i, in the order in
 // which Python's site module adds them to the search path.
 func (i Interpreter) sites(vars map[string]string) []string {

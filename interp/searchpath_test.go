@@ -75,19 +75,6 @@ func TestSearchPath(t *testing.T) {
 	}
 }
 
-func TestLocate(t *testing.T) {
-	root := tree(t, "f a/pkg/__init__.py", "f a/one.py", "f b/pkg/sub.py", "d b/ns/deep")
-	dirs := []string{filepath.Join(root, "a"), filepath.Join(root, "b")}
-	for module, want := range map[string]string{
-		"pkg": "a/pkg", "one": "a/one.py", "pkg.sub": "b/pkg/sub.py", "pkg.gone.more": "a/pkg", "ns.deep": "b/ns/deep", "os": "", "": "",
-	} {
-		got, _ := filepath.Rel(root, Locate(dirs, module))
-		if filepath.ToSlash(got) != want && !(want == "" && Locate(dirs, module) == "") {
-			t.Errorf("%s: got %s, want %s", module, got, want)
-		}
-	}
-}
-
 // TestSites holds what other installations have, where there is no environment.
 func TestSites(t *testing.T) {
 	if runtime.GOOS != "linux" {

@@ -177,42 +177,6 @@ func pythonArgs(p manifest.Plugin) ([]string, error) {
 	return []string{"-c", asPackage, root, name}, nil
 }
 
-// describedBy reads the files that flags name; nil when they name none.
-func describedBy(c Config) (func(context.Context) ([]protoschema.Source, error), error) {
-	var sources []protoschema.Source
-	for _, name := range c.GRPC.Protoset {
-		content, err := os.ReadFile(inDir(c.Cwd, name))
-		if err != nil {
-			return nil, err
-		}
-		source, err := protoschema.ReadProtoset(name, content)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, source)
-	}
-	if len(c.GRPC.Proto) > 0 {
-		read := func(name string) ([]byte, error) { return os.ReadFile(inDir(c.Cwd, name)) }
-		source, err := protoschema.CompileProto(c.GRPC.ProtoPath, c.GRPC.Proto, read)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, source)
-	}
-	if len(sources) == 0 {
-		return nil, nil
-	}
-	return func(context.Context) ([]protoschema.Source, error) { return sources, nil }, nil
-}
-
-// inDir is a path as seen from a directory.
-func inDir(dir, path string) string {
-	if filepath.IsAbs(path) || dir == "" {
-		return path
-	}
-	return filepath.Join(dir, path)
-}
-
 // Oddities are what other hosts would refuse about a plugin that was started.
 func Oddities(e Evidence) []string {
 	var notes []string
@@ -229,21 +193,4 @@ func Oddities(e Evidence) []string {
 		}
 	}
 	return notes
-}
-
-// chooseTransport decides how a plugin is spoken to, and says why, without
-// running it.
-func (o *Opened) chooseTransport() (transport, why string) {
-	switch {
-	case o.config.Transport != "":
-		return o.config.Transport, "--transport"
-	case o.plugin.Manifest.Transport != "":
-		return o.plugin.Manifest.Transport, o.plugin.Manifest.File
-	case o.plugin.Kind == manifest.Executable:
-		return "grpc", "it is an executable"
-	}
-	if yes, why := looksGRPC(o.python, o.environ, o.plugin.Entry); yes {
-		return "grpc", why
-	}
-	return "pipe", ""
 }

@@ -6,11 +6,12 @@
 //  2. [Script] finds the metadata block in a script's comments (PEP 723) and returns its
 //     TOML text with the line it starts on, so that a mistake in it has a place.
 //  3. [Own] reads a script and the plugin's own files that it imports; [Files] lists the
-//     *.py files below a directory. Both are bounded.
+//     *.py files below a directory, [Installed] those of installed packages that it
+//     imports. All are bounded.
 //  4. [LooksServing] and [File.Serves] look for what a gRPC plugin does: expressions over
 //     the code with its string literals, without comments and docstrings.
 //  5. [Descriptors] decodes the descriptors in a generated *_pb2.py.
 //
-// It never knows what the metadata or the descriptors mean, or where Python finds installed
-// modules. What only Python can know is asked of Python, by the worker and by check.
+// It never knows what the metadata or the descriptors mean, or which directories Python
+// finds installed modules in. What only Python can know is asked of Python, by the worker and by check.
 package pysrc

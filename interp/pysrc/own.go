@@ -53,7 +53,7 @@ func Own(script string, dirs []string, most Limits) (files []File, others []Impo
 		if w.most.Bytes > 0 {
 			text, ok = Read(path, w.most.Bytes)
 		}
-		if !ok && !most.Generated && len(files) > 0 {
+		if !ok && len(files) > 0 {
 			continue
 		}
 		file := File{path, text, render(text, quoted)}

@@ -1,0 +1,58 @@
+package pysrc
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Bounds of [Installed].
+const (
+	mostInstalled = 80
+	mostOfOne     = 20
+)
+
+// Installed lists the files whose names end in ending of the packages that imports
+// name, found in the directories of a search path: at most 80, and 20 of one package.
+// gRPC's own packages are left out: neither a plugin's start nor its descriptors are in
+// them.
+func Installed(dirs []string, imports []Import, ending string) []string {
+	var found []string
+	for _, imp := range imports {
+		top, _, _ := strings.Cut(imp.Module, ".")
+		if strings.HasPrefix(top, "grpc") || imp.Module == "google" || strings.HasPrefix(imp.Module, "google.protobuf") {
+			continue
+		}
+		path := Locate(dirs, imp.Module)
+		var files []string
+		if entries, err := os.ReadDir(path); err == nil && path != "" {
+			for _, entry := range entries {
+				if strings.HasSuffix(entry.Name(), ending) {
+					files = append(files, filepath.Join(path, entry.Name()))
+				}
+			}
+		} else if strings.HasSuffix(path, ending) {
+			files = append(files, path)
+		}
+		found = append(found, files[:min(len(files), mostOfOne)]...)
+	}
+	return found[:min(len(found), mostInstalled)]
+}
+
+// Locate finds a module by its dotted name in directories of a search path, or else
+// the innermost package above it that is there: the directory of a package, or a *.py
+// file. It is empty if nothing of the module is found.
+func Locate(dirs []string, module string) string {
+	for ; module != ""; module = module[:max(0, strings.LastIndexByte(module, '.'))] {
+		for _, dir := range dirs {
+			path := filepath.Join(dir, strings.ReplaceAll(module, ".", string(filepath.Separator)))
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				return path
+			}
+			if info, err := os.Stat(path + ".py"); err == nil && info.Mode().IsRegular() {
+				return path + ".py"
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
+)
+
+// describedBy reads the files that flags name; nil when they name none.
+func describedBy(c Config) (func(context.Context) ([]protoschema.Source, error), error) {
+	var sources []protoschema.Source
+	for _, name := range c.GRPC.Protoset {
+		content, err := os.ReadFile(inDir(c.Cwd, name))
+		if err != nil {
+			return nil, err
+		}
+		source, err := protoschema.ReadProtoset(name, content)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	}
+	if len(c.GRPC.Proto) > 0 {
+		read := func(name string) ([]byte, error) { return os.ReadFile(inDir(c.Cwd, name)) }
+		source, err := protoschema.CompileProto(c.GRPC.ProtoPath, c.GRPC.Proto, read)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	}
+	if len(sources) == 0 {
+		return nil, nil
+	}
+	return func(context.Context) ([]protoschema.Source, error) { return sources, nil }, nil
+}
+
+// inDir is a path as seen from a directory.
+func inDir(dir, path string) string {
+	if filepath.IsAbs(path) || dir == "" {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. If they
+// describe no service of its own, as where the script extends the search path before it
+// imports them, it reads those of the installed packages that it imports, and then all
+// below its directory. An error names the file, which Python could not load either.
+func pb2Sources(python interp.Interpreter, environ []string, entry string) ([]protoschema.Source, error) {
+	r := pb2Reader{entry: entry, seen: map[string]bool{}}
+	script := scriptOf(entry)
+	files, others := pysrc.Own(script, importDirs(entry), pysrc.Whole)
+	for _, file := range files {
+		if isPB2(file.Path) {
+			if err := r.read(file.Path, file.Text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	isGenerated := func(imp pysrc.Import) bool {
+		return slices.ContainsFunc(append([]string{imp.Module}, imp.Names...), func(name string) bool {
+			return strings.HasSuffix(name, "_pb2") || strings.HasSuffix(name, "_pb2_grpc")
+		})
+	}
+	if r.services == 0 || slices.ContainsFunc(others, isGenerated) {
+		for _, path := range pysrc.Installed(python.SearchPath(environ), others, "_pb2.py") {
+			if text, ok := pysrc.Read(path, 0); ok && !r.seen[path] {
+				if err := r.read(path, text); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if r.services > 0 {
+		return r.sources, nil
+	}
+	imported := len(r.sources)
+	for _, path := range pysrc.Files(filepath.Dir(script)) {
+		if text, ok := pysrc.Read(path, 0); ok && isPB2(path) && !r.seen[path] {
+			_ = r.read(path, text) // nobody says that the file is the plugin's
+		}
+	}
+	return agreeing(r.sources, imported), nil
+}
+
+// agreeing leaves out of all but the first certain sources those that disagree
+// with an earlier one, such as a stale copy: the nearer to the plugin, the
+// earlier.
+func agreeing(sources []protoschema.Source, certain int) []protoschema.Source {
+	if _, err := protoschema.MergeDescriptors(sources...); err == nil {
+		return sources
+	}
+	depth := func(s protoschema.Source) int { return strings.Count(filepath.ToSlash(s.Name), "/") }
+	guessed := slices.Clone(sources[certain:])
+	slices.SortStableFunc(guessed, func(a, b protoschema.Source) int { return depth(a) - depth(b) })
+	kept := slices.Clone(sources[:certain])
+	for _, s := range guessed {
+		if _, err := protoschema.MergeDescriptors(append(slices.Clone(kept), s)...); err == nil {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+func isPB2(path string) bool { return strings.HasSuffix(path, "_pb2.py") }
+
+// pb2Reader collects what *_pb2.py files hold.
+type pb2Reader struct {
+	entry    string          // the plugin's, for the names of sources
+	seen     map[string]bool // paths
+	sources  []protoschema.Source
+	services int
+}
+
+// read takes the descriptors out of one file.
+func (r *pb2Reader) read(path, text string) error {
+	r.seen[path] = true
+	name := shown(r.entry, path)
+	serialized, err := pysrc.Descriptors(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	source, err := protoschema.ReadFiles(name, serialized...)
+	if err != nil {
+		return err
+	}
+	for _, file := range source.Files {
+		// The services of go-plugin and gRPC tell nothing about the plugin.
+		if pkg := file.GetPackage(); pkg != "plugin" && !strings.HasPrefix(pkg, "grpc.") {
+			r.services += len(file.GetService())
+		}
+	}
+	if len(source.Files) > 0 {
+		r.sources = append(r.sources, source)
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/manifest"
+)
+
+// chooseTransport decides on the transport, and says why, without running the plugin.
+// Here and below an entry is that of [manifest.Plugin]: a file, or the directory of a
+// package.
+func (o *Opened) chooseTransport() (transport, why string) {
+	switch {
+	case o.config.Transport != "":
+		return o.config.Transport, "--transport"
+	case o.plugin.Manifest.Transport != "":
+		return o.plugin.Manifest.Transport, o.plugin.Manifest.File
+	case o.plugin.Kind == manifest.Executable:
+		return "grpc", "it is an executable"
+	}
+	if yes, why := looksGRPC(o.python, o.environ, o.plugin.Entry); yes {
+		return "grpc", why
+	}
+	return "pipe", ""
+}
+
+// scriptOf is the file that Python runs for an entry; of a link, what it leads to.
+func scriptOf(entry string) string {
+	if info, err := os.Stat(entry); err == nil && info.IsDir() {
+		return filepath.Join(entry, "__main__.py")
+	}
+	if real, err := filepath.EvalSymlinks(entry); err == nil {
+		return real
+	}
+	return filepath.Clean(entry)
+}
+
+// importDirs is the directory from which an entry imports its own, as the first one
+// of Python's search path.
+func importDirs(entry string) []string {
+	if info, err := os.Stat(entry); err == nil && info.IsDir() {
+		root, _ := packageIn(entry)
+		return []string{root}
+	}
+	return []string{filepath.Dir(scriptOf(entry))}
+}
+
+// packageIn tells how Python imports the package in a directory: from where, and by
+// which name, dotted where it is within others.
+func packageIn(dir string) (root, name string) {
+	root, name = filepath.Dir(dir), filepath.Base(dir)
+	for {
+		above, outer := filepath.Dir(root), filepath.Base(root)
+		if _, err := os.Stat(filepath.Join(root, "__init__.py")); err != nil || above == root || strings.Contains(outer, ".") {
+			return root, name // a name with a dot cannot be imported
+		}
+		root, name = above, outer+"."+name
+	}
+}
+
+// looksGRPC reports whether a plugin is one of gRPC, and why: its script, or a file that
+// it imports, prints a handshake, and one of them imports gRPC. Its own files are read
+// first, then the packages that they import, if its Python has gRPC. A line in that form
+// alone may be anything that a function prints, and a server alone one that a test
+// starts; what prints its line in a way that [pysrc.LooksServing] cannot see needs
+// --transport.
+func looksGRPC(python interp.Interpreter, environ []string, entry string) (yes bool, why string) {
+	script, printer := scriptOf(entry), ""
+	var all pysrc.Serves
+	look := func(path string, does pysrc.Serves) bool {
+		if all = all.With(does); all.PrintsHandshake && printer == "" {
+			printer = path
+		}
+		return all.PrintsHandshake && all.ImportsGRPC
+	}
+	files, others := pysrc.Own(script, importDirs(entry), pysrc.Short)
+	serves := slices.ContainsFunc(files, func(f pysrc.File) bool { return look(f.Path, f.Serves()) })
+	if !serves && len(others) > 0 {
+		dirs := python.SearchPath(environ)
+		if pysrc.Locate(dirs, "grpc") == "" && pysrc.Locate(dirs, "grpclib") == "" {
+			return false, ""
+		}
+		left := mostInstalledBytes
+		serves = slices.ContainsFunc(pysrc.Installed(dirs, others, ".py"), func(path string) bool {
+			if left <= 0 {
+				return false
+			}
+			text, _ := pysrc.Read(path, min(left, largestInstalled))
+			left -= len(text)
+			return look(path, pysrc.LooksServing(text).Alone())
+		})
+	}
+	switch {
+	case !serves:
+		return false, ""
+	case printer == script:
+		return true, "it imports gRPC and prints a handshake"
+	}
+	return true, shown(entry, printer) + " prints a handshake"
+}
+
+// Bounds of what is read of installed packages, in bytes.
+const (
+	largestInstalled   = 32 << 10
+	mostInstalledBytes = 128 << 10
+)
+
+// shown is a path for messages: as seen from where the entry is, or from where it
+// imports its own.
+func shown(entry, path string) string {
+	for _, dir := range append([]string{filepath.Dir(entry)}, importDirs(entry)...) {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return path
+}
