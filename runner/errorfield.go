@@ -35,9 +35,9 @@ func CallCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Cal
 	return r, nil
 }
 
-// carriedError is the error that a result carries at a dotted path, nil when it
-// carries none: when nothing is there, or null, false or an empty text. An
-// object tells its "message".
+// carriedError is the error that a result carries at a dotted path. It is nil if
+// nothing is there, or null, false or an empty text. The text of an object is its
+// "message".
 func carriedError(path, hookName string, value json.RawMessage) *hook.Error {
 	for _, name := range strings.Split(path, ".") {
 		value = member(value, name)

@@ -65,10 +65,10 @@ func ProbeAddress(ctx context.Context, address string, o AddressOptions) error {
 	return grpcplugin.ProbeAddress(ctx, address, o)
 }
 
-// WatchAddress follows the health of a gRPC server until ctx ends or tell
+// WatchAddress follows the health of a gRPC server until ctx ends or report
 // returns an error.
-func WatchAddress(ctx context.Context, address string, o AddressOptions, tell func(status string) error) error {
-	return grpcplugin.WatchAddress(ctx, address, o, tell)
+func WatchAddress(ctx context.Context, address string, o AddressOptions, report func(status string) error) error {
+	return grpcplugin.WatchAddress(ctx, address, o, report)
 }
 
 // grpcConfig says how a gRPC plugin is started.
@@ -145,7 +145,7 @@ type Program struct {
 	// working directory.
 	Env []string
 	Dir string
-	// Python tells that a Python runs it.
+	// Python reports that a Python runs it.
 	Python                 bool
 	CookieKey, CookieValue string
 	Versions               []int // none: 1 alone
@@ -165,7 +165,7 @@ del sys.argv[1:3]
 import runpy
 runpy.run_module(name, run_name="__main__", alter_sys=True)`
 
-// pythonArgs are what a Python is told so that it runs a plugin as a program.
+// pythonArgs are the arguments with which Python runs a plugin as a program.
 func pythonArgs(p manifest.Plugin) ([]string, error) {
 	if p.Kind != manifest.Package {
 		return []string{p.Entry}, nil

@@ -183,23 +183,16 @@ func TestKeepFirstStartFails(t *testing.T) {
 	}
 }
 
-// events keeps what is told.
+// events collects events.
 type events struct {
-	mu    sync.Mutex
-	told  []hook.Event
-	began bool
-	twice bool // two were told at once
+	mu  sync.Mutex
+	all []hook.Event
 }
 
 func (l *events) take(e hook.Event) {
 	l.mu.Lock()
-	l.twice = l.twice || l.began
-	l.began = true
-	l.told = append(l.told, e)
-	l.mu.Unlock()
-	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.began = false
+	l.all = append(l.all, e)
 }
 
 // states are those that one worker entered, in order.
@@ -207,7 +200,7 @@ func (l *events) states(worker int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []string
-	for _, e := range l.told {
+	for _, e := range l.all {
 		if e.Worker == worker {
 			all = append(all, e.To.String())
 		}

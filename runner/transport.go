@@ -50,8 +50,8 @@ func importDirs(entry string) []string {
 	return []string{filepath.Dir(scriptOf(entry))}
 }
 
-// packageIn tells how Python imports the package in a directory: from where, and by
-// which name, dotted where it is within others.
+// packageIn returns how Python imports the package in a directory: from where, and by
+// which name, dotted if it is within other packages.
 func packageIn(dir string) (root, name string) {
 	root, name = filepath.Dir(dir), filepath.Base(dir)
 	for {

@@ -16,11 +16,7 @@ type Import struct {
 	Names []string
 }
 
-// Imports finds the import statements in text that [Decode] returned, in their
-// order. Strings and comments contain none.
-func Imports(text string) []Import { return importsOf(render(text, quoted)) }
-
-// importsOf finds the import statements in rendered code.
+// importsOf finds the import statements in rendered code, in their order.
 func importsOf(code string) []Import {
 	var all []Import
 	for line := range strings.Lines(code) {

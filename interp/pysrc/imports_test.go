@@ -23,7 +23,7 @@ func TestImports(t *testing.T) {
 		{"import é\n", "é"},
 	} {
 		var got []string
-		for _, i := range Imports(c.text) {
+		for _, i := range importsOf(render(c.text, quoted)) {
 			text := strings.Repeat(".", i.Level) + i.Module
 			if i.Names != nil {
 				text += ":" + strings.Join(i.Names, ",")
