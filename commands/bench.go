@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const benchText = `Call one HOOK of PLUGIN again and again, and tell how long that takes:
+const benchText = `Call one HOOK of PLUGIN again and again, and measure how long that takes:
 
    cold       start the plugin, call the hook, stop it
    warm       call the hook of a plugin that runs, one call after the other
@@ -127,14 +127,14 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	if err == nil {
 		return f.write(ctx, write)
 	}
-	ctx, cancel := context.WithTimeout(f.life.kill, lastWords)
+	ctx, cancel := context.WithTimeout(f.life.kill, partialTimeout)
 	defer cancel()
 	_ = f.write(ctx, write) // err came first
 	return err
 }
 
-// lastWords is how long a reader has for the phases before an error.
-const lastWords = 2 * time.Second
+// partialTimeout is the limit of printing the phases before an error.
+const partialTimeout = 2 * time.Second
 
 // benchError is the error of a measurement that ended between two calls: as that of a
 // call.

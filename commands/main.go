@@ -85,8 +85,8 @@ func (l *life) onHangup(do func() bool) {
 	l.hangup.Store(&do)
 }
 
-// newLife calls hurry at the first signal.
-func newLife(hurry func()) *life {
+// newLife calls onSignal at each signal, to shorten waits.
+func newLife(onSignal func()) *life {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancel(context.Background())
 	l := &life{ctx: ctx, kill: kill, abandon: make(chan syscall.Signal, 1)}
@@ -120,7 +120,7 @@ func newLife(hurry func()) *life {
 					return
 				}
 				cancel(&signalError{sig}) // the first cause stays
-				hurry()
+				onSignal()
 				if n == 2 || sig == syscall.SIGQUIT {
 					n = 2
 					cancelKill()
