@@ -2,7 +2,6 @@ package commands
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -314,9 +313,3 @@ func flagWords(flags []cli.Flag) []string {
 
 // isGiven reports whether a flag was typed or came from the environment.
 func isGiven(flag cli.Flag) bool { return len(valueOf(flag).texts) > 0 }
-
-// inEnvironment reports whether a variable of the environment sets a flag.
-func inEnvironment(flag cli.Flag) bool {
-	doc, ok := flag.(cli.DocGenerationFlag)
-	return ok && slices.ContainsFunc(doc.GetEnvVars(), func(name string) bool { return os.Getenv(name) != "" })
-}

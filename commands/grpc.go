@@ -121,7 +121,7 @@ func (h *headers) add(text string) error {
 	})
 	switch {
 	case !ok || name == "" || bad:
-		return fmt.Errorf("is %q, want NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits and -_.", text)
+		return fmt.Errorf("is %q, want NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits, and . - or _", text)
 	case strings.HasPrefix(name, "grpc-"), slices.Contains([]string{"te", "content-type", "user-agent"}, name):
 		return fmt.Errorf("has the name %s, which is gRPC's own", name) // which would drop it
 	case strings.HasSuffix(name, "-bin"):

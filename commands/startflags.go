@@ -95,13 +95,6 @@ func sameDigest(running, wanted daemon.Identity) bool {
 	return has == want
 }
 
-// nameError says that something cannot be a name.
-type nameError struct{ name string }
-
-func (e *nameError) Error() string {
-	return "--name is \"" + e.name + "\", want lower case letters, digits, - and _, and a letter or digit first"
-}
-
 // errNoAttach is the error of a plugin that no other host can attach to.
 func errNoAttach() error {
 	return &hook.Error{Kind: hook.Usage, Hints: []string{"leave --mtls out, or `mtls` in the manifest: --mtls=false"},

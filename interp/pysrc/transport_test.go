@@ -2,13 +2,13 @@ package pysrc
 
 import "testing"
 
-// show is what a file does, in a letter each.
-func (h Serves) show() string {
+// show is what a file does, in a letter eacs.
+func (s Serves) show() string {
 	text := ""
-	if h.ImportsGRPC {
+	if s.ImportsGRPC {
 		text += "G"
 	}
-	if h.PrintsHandshake {
+	if s.PrintsHandshake {
 		text += "P"
 	}
 	return text

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
-	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -33,8 +32,7 @@ func reflectFiles(ctx context.Context, cc *grpc.ClientConn) ([][]byte, error) {
 	})
 	if status.Code(err) == codes.Unimplemented {
 		files, err = reflectWith(func() (reflectionStream, error) {
-			stream, err := reflectionv1alpha.NewServerReflectionClient(cc).ServerReflectionInfo(ctx)
-			return alphaStream{stream}, err
+			return openAlpha(ctx, cc)
 		})
 	}
 	if status.Code(err) == codes.Unimplemented {
@@ -49,19 +47,13 @@ type reflectionStream interface {
 	Recv() (*reflectionv1.ServerReflectionResponse, error)
 }
 
-// alphaStream speaks the older version, whose messages are the same under another
-// name.
-type alphaStream struct {
-	stream grpc.BidiStreamingClient[reflectionv1alpha.ServerReflectionRequest, reflectionv1alpha.ServerReflectionResponse]
-}
+// alphaMethod is the older version, whose messages are the same under another name.
+const alphaMethod = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 
-func (s alphaStream) Send(request *reflectionv1.ServerReflectionRequest) error {
-	return s.stream.SendMsg(request)
-}
-
-func (s alphaStream) Recv() (*reflectionv1.ServerReflectionResponse, error) {
-	answer := new(reflectionv1.ServerReflectionResponse)
-	return answer, s.stream.RecvMsg(answer)
+// openAlpha opens a stream of the older version with the messages of the newer one.
+func openAlpha(ctx context.Context, cc *grpc.ClientConn) (reflectionStream, error) {
+	stream, err := cc.NewStream(ctx, &reflectionv1.ServerReflection_ServiceDesc.Streams[0], alphaMethod)
+	return &grpc.GenericClientStream[reflectionv1.ServerReflectionRequest, reflectionv1.ServerReflectionResponse]{ClientStream: stream}, err
 }
 
 // reflector collects the files that a server describes itself by.

@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
 // behaviours are what this test binary can be when it is started as a child.
@@ -126,8 +125,6 @@ var behaviours = map[string]func(args []string){
 	// pyplug is a program that uses this package: it starts the behaviours
 	// that its arguments name, tells their numbers, and sleeps.
 	"pyplug": func(args []string) {
-		if os.Getenv(guard.Tag) != "" {
-		}
 		dir, err := TempDir()
 		must(err)
 		must(os.WriteFile(dir+"/file", nil, 0o600))
