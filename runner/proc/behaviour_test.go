@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
 )
 
 // behaviours are what this test binary can be when it is started as a child.
