@@ -139,6 +139,8 @@ def readable():
     """Called by the loop when there is input."""
     if os.getpid() != core.PID:  # a child that runs the loop on
         core.leave(0)
+    if core.pipeline is not None and not core.pipeline.has_input():
+        return  # an interrupt has read it to look for cancels
     try:
         if not core.fill():
             return end(False)

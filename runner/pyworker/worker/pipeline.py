@@ -19,7 +19,7 @@ LONG = 0.001  # seconds; after a longer call, calls that wait may have been canc
 
 current = 0  # the call that runs
 canceled = frozenset()  # the calls for which a cancel had come when it was last looked for
-waiting = None  # reports whether there is input
+waiting = None  # polls the input
 looking = False  # an interrupt looks for cancels
 
 
@@ -62,16 +62,22 @@ def has_cancel(number):
     return found
 
 
+def has_input():
+    """Reports whether there is input, as far as that can be known without reading."""
+    global waiting
+    if poll is None:
+        return True
+    if waiting is None:
+        waiting = poll()
+        waiting.register(core.source, POLLIN)
+    return bool(waiting.poll(0))
+
+
 def cancels():
     """The calls for which there is a cancel among the frames that have come."""
-    global waiting
-    if poll is not None:
-        if waiting is None:
-            waiting = poll()
-            waiting.register(core.source, POLLIN)
-        while core.getpid() == core.PID and waiting.poll(0):  # a child must not read them
-            if not core.fill():
-                break
+    while poll is not None and core.getpid() == core.PID and has_input():  # a child must not read them
+        if not core.fill():
+            break
     found, at = set(), core.offset
     while at + 9 <= len(core.data):
         head = int.from_bytes(core.data[at : at + 9], "little")
