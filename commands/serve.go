@@ -267,8 +267,8 @@ func startAgain(name string) string {
 // renewed notes that the workers are of what the files are now.
 func (s *service) renewed(now runner.Snapshot) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.seen, s.broken = now, ""
+	s.mu.Unlock() // notes takes the locks in the other order
 	s.noting.Lock()
 	defer s.noting.Unlock()
 	s.noted = time.Time{}

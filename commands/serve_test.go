@@ -1,8 +1,12 @@
 package commands
 
 import (
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -29,5 +33,30 @@ func TestHealthyAgainIsNoStart(t *testing.T) {
 	}
 	if len(got) != 2 || got[0] != hook.StateReady || got[1] != hook.StateStarting {
 		t.Errorf("got %v, want the first start and the second", got)
+	}
+}
+
+// A restart that is noted while a caller asks what changed blocks neither.
+func TestNotesWhileRenewed(t *testing.T) {
+	s := &service{server: &daemon.Server{}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var work sync.WaitGroup
+		defer work.Wait()
+		for _, do := range []func(){func() { s.notes(true) }, func() { s.renewed(runner.Snapshot{}) }} {
+			for range 4 {
+				work.Go(func() {
+					for range 50_000 {
+						do()
+					}
+				})
+			}
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("a deadlock")
 	}
 }
