@@ -79,6 +79,7 @@ func (f *program) callBackground(c *cli.Context, o *callOptions, start *startOpt
 	f.plugin = &plugin{f: f, path: words[0]}
 	ctx := c.Context
 	if left != nil {
+		o.name = words[0]
 		f.plugin.daemon = left.Identity()
 		err = f.answer(ctx, 0, left, *o, nobody)
 		if !daemon.Is(err, daemon.Stopping) {

@@ -38,7 +38,7 @@ func newDaemons(t *testing.T) *daemons {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	t.Cleanup(cancel)
-	d := &daemons{t: t, ctx: ctx, tag: fmt.Sprintf("PYPLUG_TEST_TAG=%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}
+	d := &daemons{t: t, ctx: ctx, tag: fmt.Sprintf("TEST_TAG=%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid())}
 	t.Cleanup(func() {
 		// Who stops waits for the plugin; its daemon ends just after.
 		runnertest.Soon(func() bool { return len(runnertest.WithEnv(d.tag)) == 0 })
@@ -54,7 +54,7 @@ func newDaemons(t *testing.T) *daemons {
 		t.Fatal(err)
 	}
 	d.env = append(os.Environ(), "PYPLUG_PYTHON="+python, "XDG_CACHE_HOME="+filepath.Join(t.TempDir(), "cache"),
-		"PYPLUG_RUN_DIR="+d.run, d.tag, "NOTIFY_SOCKET=")
+		"PYPLUG_RUN_DIR="+d.run, d.tag, "NOTIFY_SOCKET=", "PYPLUG_TEST_REQUIRE=") // any other variable of ours would turn fastcall off
 	return d
 }
 

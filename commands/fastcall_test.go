@@ -3,6 +3,12 @@
 package commands_test
 
 import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -52,4 +58,32 @@ func TestFastcallOnce(t *testing.T) {
 	if out, _, _ := d.pyplug("status", "--json", "greeter"); !strings.Contains(out, `"calls":1,"failed":0`) {
 		t.Errorf("its status is %s", out)
 	}
+}
+
+// A call that a daemon rejects because it is being stopped is made again once the name
+// is free.
+func TestFastcallStopping(t *testing.T) {
+	d := newDaemons(t)
+	if err := os.MkdirAll(d.run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.Listen("unix", filepath.Join(d.run, "going.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	go func() { // ends with the one call
+		conn, err := socket.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		if _, err := http.ReadRequest(bufio.NewReader(conn)); err != nil {
+			t.Error(err)
+		}
+		_ = socket.Close()
+		const body = `{"schema":1,"error":{"kind":"unavailable","reason":"stopping","message":"going is being stopped","sent":false}}`
+		_, _ = fmt.Fprintf(conn, "HTTP/1.1 503 Service Unavailable\r\nPyplug-Api: 1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	}()
+	d.fails(9, "going is not running", "call", "going", "greet")
 }

@@ -276,8 +276,9 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	s.withPlugin(w, r, func(ctx context.Context, p hook.Plugin) error {
 		out := newLineWriter(s, w)
 		defer out.close()
+		events := p.Events(ctx) // before the client learns that it is subscribed
 		out.flush()
-		for event, err := range p.Events(ctx) {
+		for event, err := range events {
 			var line any = errorBody{1, hook.AsError(err)}
 			if err == nil {
 				text, _ := json.Marshal(event) // our own shape
