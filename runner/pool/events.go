@@ -73,7 +73,11 @@ func (p *Pool) deliver() {
 func (p *Pool) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	events := make(chan hook.Event, eventBuffer)
 	p.mu.Lock()
-	p.subscribers[events] = struct{}{}
+	if p.ended {
+		close(events)
+	} else {
+		p.subscribers[events] = struct{}{}
+	}
 	p.mu.Unlock()
 	return func(yield func(hook.Event, error) bool) {
 		defer func() {

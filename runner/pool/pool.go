@@ -22,8 +22,8 @@ type Pool struct {
 	failed   chan struct{}  // closed when all workers were given up
 	spare    sync.Pool      // waiters to be used again
 
-	replaying sync.Mutex // held by replay, so that all workers see one order
-	notifying sync.Mutex // held while events are delivered
+	replaying chan struct{} // has a token while a replay is made, so that all workers see one order
+	notifying sync.Mutex    // held while events are delivered
 
 	mu          sync.Mutex // protects what follows, and the fields of workers and instances that say so
 	workers     []*worker
@@ -39,6 +39,7 @@ type Pool struct {
 	startError  startError
 	events      []hook.Event // not yet delivered
 	subscribers map[chan hook.Event]struct{}
+	ended       bool  // no more events come
 	stopErr     error // what went wrong while stopping
 }
 
@@ -51,7 +52,7 @@ var _ hook.Plugin = (*Pool)(nil)
 func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, error) {
 	p := &Pool{
 		launcher: launcher, opt: opt.withDefaults(), failed: make(chan struct{}), drained: make(chan struct{}),
-		subscribers: map[chan hook.Event]struct{}{},
+		subscribers: map[chan hook.Event]struct{}{}, replaying: make(chan struct{}, 1),
 	}
 	p.replays = append(p.replays, opt.Bootstrap...)
 	p.spare.New = func() any { return &waiter{granted: make(chan struct{}, 1)} }
@@ -249,6 +250,7 @@ func (p *Pool) Close(ctx context.Context) error {
 		close(events)
 	}
 	clear(p.subscribers)
+	p.ended = true
 	err := p.stopErr
 	p.mu.Unlock()
 	return errors.Join(err, p.launcher.Close(context.WithoutCancel(ctx))) // no start is under way: it does not wait

@@ -579,3 +579,39 @@ func TestRecover(t *testing.T) {
 		}
 	})
 }
+
+// A replayed call that waits for another ends with its context.
+func TestReplayWaits(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		var work sync.WaitGroup
+		defer work.Wait()
+		work.Go(func() {
+			if _, err := w.Call(w.t.Context(), hook.Call{Hook: "sleep 1m", Replay: true}); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
+		defer cancel()
+		waited := took(func() {
+			if _, err := w.Call(ctx, hook.Call{Hook: "one", Replay: true}); hook.AsError(err).Kind != hook.Timeout || hook.AsError(err).Begun {
+				t.Errorf("got %v", err)
+			}
+		})
+		if waited != time.Second {
+			t.Errorf("it took %v", waited)
+		}
+	})
+}
+
+// Who asks for the events of a closed pool gets none, and does not wait.
+func TestEventsOfClosed(t *testing.T) {
+	bubble(t, Options{}, nil, func(w *world) {
+		if err := w.Close(w.t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range w.Events(w.t.Context()) {
+			t.Errorf("got %+v, %v", e, err)
+		}
+	})
+}

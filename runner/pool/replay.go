@@ -13,12 +13,18 @@ import (
 // replayed. Else it stands: an instance in which it fails is replaced, and the error
 // says why that failed.
 func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
+	began := time.Now()
 	if c.Replay = false; c.Input != nil {
 		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook,
 			Err: errors.New("a call with a stream of input cannot be replayed")}
 	}
-	p.replaying.Lock()
-	defer p.replaying.Unlock()
+	select {
+	case p.replaying <- struct{}{}:
+		defer func() { <-p.replaying }()
+	case <-ctx.Done():
+		p.countRejected()
+		return hook.Result{}, hook.Ended(ctx, c.Hook, "another replayed call did not end", began, false)
+	}
 	g, herr := p.acquire(ctx, c.Hook, false, new(time.Time))
 	if herr != nil {
 		p.countRejected()
