@@ -200,7 +200,7 @@ func TestDaemonCallInterrupted(t *testing.T) {
 			name := strings.ReplaceAll(strings.TrimSuffix(hooked, ".py"), "_", "-")
 			d.stopped(name)
 			d.wants(name, "start", "testdata/plugins/"+hooked)
-			for _, flags := range [][]string{nil, {"--json"}} { // the warm way, and the ordinary one
+			for _, flags := range [][]string{nil, {"--json"}} { // the quick way, and the ordinary one
 				marker := filepath.Join(t.TempDir(), "marker")
 				cmd := d.command(append(append([]string{"call"}, flags...), name, "hang", "marker="+marker)...)
 				if err := cmd.Start(); err != nil {
@@ -211,7 +211,9 @@ func TestDaemonCallInterrupted(t *testing.T) {
 					t.Fatal(err)
 				}
 				_ = cmd.Wait() // its code is looked at
-				if code := cmd.ProcessState.ExitCode(); code != 130 {
+				// Within its 200 ms fastcall dies of the signal, which a shell reports as 130, too.
+				status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
+				if code := status.ExitStatus(); code != 130 && (flags != nil || status.Signal() != syscall.SIGINT) {
 					t.Errorf("%q: exit code %d, want 130", flags, code)
 				}
 				ctx, cancel := context.WithTimeout(d.ctx, 20*time.Second)
