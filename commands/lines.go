@@ -18,7 +18,7 @@ import (
 const linesText = `   With --lines the plugin stays alive: every line of standard input is a call, and is answered with
    a line {"id", "result"} or {"id", "error"}; a stream with {"id", "item"} lines and {"id", "done"}.
    A line is {"id": …, "hook": "name", "args": {…} or […]}; with HOOK it is the arguments alone. A
-   plugin that crashes is started again, and given up after 5 failures in a row.
+   plugin that crashes is restarted; after 5 failures in a row pyplug gives up.
 
    pyplug run --lines greeter.py greet < names.jsonl
    pyplug run --lines --items text --workers auto resize.py thumbnail < paths.txt`

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -203,77 +199,6 @@ func (s *service) complete(err error) *hook.Error {
 	return e
 }
 
-// notes are what a caller should know: whether the plugin's files have changed since it
-// started. Unless now is set, what was found just before counts.
-func (s *service) notes(now bool) []string {
-	s.noting.Lock()
-	defer s.noting.Unlock()
-	if now || s.noted.IsZero() || time.Since(s.noted) >= notePause {
-		s.found, s.noted = nil, time.Now()
-		if text := s.note(); text != "" {
-			s.found = []string{text}
-		}
-	}
-	return s.found
-}
-
-// note tells a caller what changed since the plugin was started.
-func (s *service) note() string {
-	name := s.server.Identity().Name
-	for _, path := range s.first.Changed() {
-		if path == s.session.Plugin().Manifest.File || path == s.session.Interpreter().Path {
-			return fmt.Sprintf("%s %s since %s was started: %s", filepath.Base(path), changedHow(path), name, startAgain(name))
-		}
-	}
-	s.mu.Lock()
-	seen, broken := s.seen, s.broken
-	s.mu.Unlock()
-	changed := seen.Changed()
-	if len(changed) == 0 {
-		return ""
-	}
-	how := changedHow(changed[0])
-	text := fmt.Sprintf("%s %s since %s was started", filepath.Base(changed[0]), how, name)
-	switch {
-	case broken == "" && how == removed: // there is nothing to load
-		return text
-	case !s.o.watch:
-		return fmt.Sprintf("%s: `pyplug restart %s` loads it", text, name)
-	case broken != "":
-		return text + ", and does not start: " + broken
-	}
-	return text + ", and is being loaded"
-}
-
-const removed = "was removed"
-
-// notePause is how long callers get the notes found before: each look asks the system
-// for every file of the plugin.
-const notePause = 100 * time.Millisecond
-
-// changedHow says what became of a file that is not as it was.
-func changedHow(path string) string {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return removed
-	}
-	return "was changed"
-}
-
-// startAgain is what takes new flags, another Python or a new manifest.
-func startAgain(name string) string {
-	return fmt.Sprintf("`pyplug stop %s`, then start it again", name)
-}
-
-// renewed notes that the workers are of what the files are now.
-func (s *service) renewed(now runner.Snapshot) {
-	s.mu.Lock()
-	s.seen, s.broken = now, ""
-	s.mu.Unlock() // notes takes the locks in the other order
-	s.noting.Lock()
-	defer s.noting.Unlock()
-	s.noted = time.Time{}
-}
-
 // run serves what is ready, until it ends.
 func (s *service) run(ctx context.Context, k *runner.Pool) error {
 	running, stop := context.WithCancel(ctx)
@@ -340,7 +265,7 @@ func goneFor(st hook.Status) error {
 }
 
 // errGaveUp is the error of a plugin that is not started again.
-var errGaveUp = errors.New("the plugin was given up: it is not started again")
+var errGaveUp = errors.New("gave up restarting the plugin")
 
 // ended is how what is kept in the foreground ends: by SIGTERM it is stopped, unless the
 // plugin did not stop by itself then.
@@ -355,29 +280,6 @@ func ended(ctx context.Context, unclean bool) error {
 func terminated(ctx context.Context) bool {
 	signal := (*signalError)(nil)
 	return errors.As(context.Cause(ctx), &signal) && (signal.signal == syscall.SIGTERM || signal.signal == syscall.SIGHUP)
-}
-
-// watched tells what came of a change of the plugin's files.
-func (s *service) watched(ctx context.Context, k *runner.Pool, changed []string, err error) {
-	text := filepath.Base(changed[0])
-	if len(changed) > 1 {
-		text += " and others"
-	}
-	if err != nil {
-		s.mu.Lock()
-		s.broken, _, _ = strings.Cut(err.Error(), "\n")
-		s.mu.Unlock()
-		text += " changed and does not start"
-		if status(k).Ready > 0 { // it may have died meanwhile
-			text += ", so the old plugin stays"
-		}
-		s.say(text + ": " + err.Error())
-		return
-	}
-	s.write(daemon.Line{Stream: daemon.Own, Text: text + " changed, and the new plugin runs"})
-	if now, err := s.session.Snapshot(ctx); err == nil { // else it ends
-		s.renewed(now)
-	}
 }
 
 // flagName finds flags in a hint.

@@ -388,34 +388,6 @@ func TestPanic(t *testing.T) {
 	})
 }
 
-// TestReplays holds the order of bootstrap and replayed calls, now, after every start
-// and in every worker, and that shutdown calls come last.
-func TestReplays(t *testing.T) {
-	opt := Options{Workers: 2, Policy: always, Bootstrap: []hook.Call{{Hook: "boot"}}, Shutdown: []hook.Call{{Hook: "bye"}}}
-	bubble(t, opt, nil, func(w *world) {
-		synctest.Wait()
-		for _, name := range []string{"one", "two"} {
-			if _, err := w.Call(w.t.Context(), hook.Call{Hook: name, Replay: true}); err != nil {
-				t.Error(err)
-			}
-		}
-		if _, err := w.Call(w.t.Context(), hook.Call{Hook: "fail", Replay: true}); hook.AsError(err).Kind != hook.Failed {
-			t.Errorf("got %v", err)
-		}
-		if err := w.Restart(w.t.Context(), ""); err != nil {
-			t.Error(err)
-		}
-		if err := w.Close(w.t.Context()); err != nil {
-			t.Error(err)
-		}
-		for pid, made := range w.launcher.made {
-			if made = strings.Replace(made, " fail", "", 1); made != "boot one two bye" {
-				t.Errorf("instance %d made %q", pid, made)
-			}
-		}
-	})
-}
-
 func TestRecycling(t *testing.T) {
 	var memory atomic.Int64
 	for name, c := range map[string]struct {
@@ -580,31 +552,7 @@ func TestRecover(t *testing.T) {
 	})
 }
 
-// A replayed call that waits for another ends with its context.
-func TestReplayWaits(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
-		var work sync.WaitGroup
-		defer work.Wait()
-		work.Go(func() {
-			if _, err := w.Call(w.t.Context(), hook.Call{Hook: "sleep 1m", Replay: true}); err != nil {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
-		defer cancel()
-		waited := took(func() {
-			if _, err := w.Call(ctx, hook.Call{Hook: "one", Replay: true}); hook.AsError(err).Kind != hook.Timeout || hook.AsError(err).Begun {
-				t.Errorf("got %v", err)
-			}
-		})
-		if waited != time.Second {
-			t.Errorf("it took %v", waited)
-		}
-	})
-}
-
-// Who asks for the events of a closed pool gets none, and does not wait.
+// TestEventsOfClosed yields no events of a closed pool, and does not wait.
 func TestEventsOfClosed(t *testing.T) {
 	bubble(t, Options{}, nil, func(w *world) {
 		if err := w.Close(w.t.Context()); err != nil {
