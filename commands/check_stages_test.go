@@ -187,7 +187,7 @@ func (c checked) skips(t *testing.T, flags []string) {
 		case "launch":
 			over = over || st.Status == "failure" || skipped
 		case "health":
-			ended = strings.HasPrefix(st.Message, "the plugin ended")
+			ended = strings.HasPrefix(st.Message, "the plugin exited")
 		}
 	}
 	if !slices.Equal(names, check.Stages()) {

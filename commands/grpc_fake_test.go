@@ -21,6 +21,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +69,9 @@ func makeFake(dir string) error {
 
 // runFake runs the script that is its last argument, as Python does.
 func runFake() error {
+	if slices.Contains(os.Args, "-c") {
+		return errors.New("this python runs scripts alone")
+	}
 	if err := os.Unsetenv("ADDRESS"); err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (p *process) Evidence() grpcplugin.Evidence {
 
 // Running reports whether the process was started and did not exit since.
 func (p *process) Running() bool {
-	if p.inst == nil {
+	if p.inst == nil || p.GRPC() != nil && p.GRPC().Exited() {
 		return false
 	}
 	select {

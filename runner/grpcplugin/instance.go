@@ -72,6 +72,10 @@ func (i *Instance) Done() <-chan struct{} { return i.done }
 // Info describes the process. The protocol does not say which Python it runs.
 func (i *Instance) Info() hook.Info { return i.info }
 
+// Exited reports whether the process has exited. Done is closed later, once what it
+// started is gone, too.
+func (i *Instance) Exited() bool { return i.proc.Exited() }
+
 // Evidence is what was seen while it started.
 func (i *Instance) Evidence() Evidence { return i.evidence }
 
@@ -244,7 +248,7 @@ func (i *Instance) killUnresponsive() {
 func (i *Instance) Stop(ctx context.Context) error {
 	i.stopOnce.Do(func() {
 		i.mu.Lock()
-		i.stopping = !i.exited()
+		i.stopping = !i.proc.Exited()
 		i.mu.Unlock()
 		i.process.out.stop()
 		go i.shutdown()

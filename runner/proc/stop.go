@@ -101,6 +101,10 @@ func (p *Process) askToExit(ask func(context.Context)) bool {
 	return p.exitsWithin(time.Until(end))
 }
 
+// Exited reports whether the process has exited. What it started may still be there:
+// Done is closed later.
+func (p *Process) Exited() bool { return p.exitsWithin(0) }
+
 // exitsWithin waits at most d for the process to exit, and not when it is to be
 // killed.
 func (p *Process) exitsWithin(d time.Duration) bool {
