@@ -20,7 +20,7 @@ const addressCategory = "gRPC servers that run already:"
 type addressOptions struct {
 	address, userAgent, service string
 	timeout, connect            time.Duration
-	headers                     headers
+	metadata                    []string
 	tls                         bool
 	files                       runner.TLSFiles
 }
@@ -44,7 +44,7 @@ func (o *addressOptions) flags() []cli.Flag {
 // startsNone rejects what makes sense only for a plugin that is started.
 func (f *program) startsNone(c *cli.Context, ofPlugin []cli.Flag) error {
 	others := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return flag.Names()[0] == "service" })
-	if name := f.firstTyped(others); name != "" {
+	if name := firstTyped(others); name != "" {
 		return usage("%s is for a plugin that is started, and --address starts none", name)
 	}
 	if words := c.Args().Slice(); len(words) > 0 {
@@ -81,7 +81,7 @@ func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, ofPlugin [
 // options returns what they say of the server.
 func (o *addressOptions) options(ctx context.Context) (runner.AddressOptions, error) {
 	a := runner.AddressOptions{
-		Service: o.service, Timeout: o.timeout, ConnectTimeout: o.connect, UserAgent: o.userAgent, Metadata: o.headers.pairs,
+		Service: o.service, Timeout: o.timeout, ConnectTimeout: o.connect, UserAgent: o.userAgent, Metadata: o.metadata,
 	}
 	switch {
 	case !o.tls && o.files != (runner.TLSFiles{}):

@@ -9,13 +9,11 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// command is one of ours: what urfave/cli knows, and how many names stand
-// before its data, or one of the two below.
+// command is one of ours: what urfave/cli knows, and how many words stand before its
+// data, or one of the two below.
 type command struct {
 	*cli.Command
 	names int
-	// wordless are the switches with which it has no data.
-	wordless []string
 }
 
 const (
@@ -25,11 +23,15 @@ const (
 
 // commandList lists the commands in the order of the help.
 func commandList(f *program) []command {
-	return []command{
+	list := []command{
 		checkCommand(f), runCommand(f), startCommand(f), callCommand(f), statusCommand(f), logsCommand(f),
 		restartCommand(f), stopCommand(f), hooksCommand(f), healthCommand(f), benchCommand(f),
 		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f), daemonCommand(f),
 	}
+	for _, c := range list {
+		c.Flags = append(c.Flags, short(switchFlag(&f.showHelp, "help", "show help"), "h"))
+	}
+	return list
 }
 
 const about = `pyplug calls a Python plugin from a shell, from CI and from any program.
@@ -41,77 +43,71 @@ const about = `pyplug calls a Python plugin from a shell, from CI and from any p
    are its hooks. It may also be a program for a host of hashicorp/go-plugin, in Python or not: its
    hooks are its gRPC methods. Standard output carries the result and nothing else.`
 
-// newApp builds the command line. urfave/cli v2 is fenced in here: it never
-// prints a usage error, never exits, never splits a value at a comma.
+// newApp hands the commands to urfave/cli v2, which calls their actions and prints their
+// help, and is fenced in here: it reads no flags, and never exits.
 func newApp(f *program) *cli.App {
-	f.help.to = f.streams.Out
 	app := &cli.App{
-		Name:                      "pyplug",
-		Usage:                     "make a Python plugin usable from a shell",
-		Description:               about,
-		HideHelpCommand:           true,
-		HideVersion:               true,
-		DisableSliceFlagSeparator: true,
-		Writer:                    &f.help,
-		ErrWriter:                 f.streams.Err,
-		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              usageError,
-		CustomAppHelpTemplate:     cli.AppHelpTemplate + "\n" + exitStatus(),
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Usage: "show this help"},
-			&cli.BoolFlag{Name: "version", Usage: "print the version"},
-		},
-		Action: func(c *cli.Context) error {
-			switch {
-			case f.lineErr != nil:
-				return f.lineErr
-			case c.Bool("version"):
-				return printVersion(f, false)
-			case c.Args().Present():
-				return f.unknownCommand(c.Args().First())
-			}
-			return cli.ShowAppHelp(c)
-		},
+		Name:                  "pyplug",
+		Usage:                 "make a Python plugin usable from a shell",
+		Description:           about,
+		HideHelp:              true,
+		HideVersion:           true,
+		Writer:                &f.help,
+		ErrWriter:             f.streams.Err,
+		ExitErrHandler:        func(*cli.Context, error) {},
+		CustomAppHelpTemplate: cli.AppHelpTemplate + "\n" + exitStatus(),
+		Flags:                 earlyFlags(),
 	}
 	for _, cmd := range f.commands {
-		cmd.OnUsageError = usageError
-		action := cmd.Action
-		cmd.Action = func(c *cli.Context) error {
-			if err := f.begin(c); err != nil {
-				return err
-			}
-			return action(c)
-		}
-		cmd.HideHelpCommand = true
+		cmd.HideHelp = true // ours is among its flags
 		cmd.CustomHelpTemplate = cli.CommandHelpTemplate + "\n" + exitStatus()
 		app.Commands = append(app.Commands, cmd.Command)
 	}
 	return app
 }
 
-// readArgs finds the command in args and reads its line. It returns the words for
-// urfave/cli. The app's action reports what is wrong with them.
-func (f *program) readArgs(args []string) []string {
+// earlyFlags are those of pyplug itself. Each stands for the command of its name.
+func earlyFlags() []cli.Flag {
+	var ignored bool
+	return []cli.Flag{
+		short(switchFlag(&ignored, "help", "show this help"), "h"),
+		switchFlag(&ignored, "version", "print the version"),
+	}
+}
+
+// readArgs finds the command in args, reads its line and sets up its output. It returns
+// the words for urfave/cli.
+func (f *program) readArgs(args []string) ([]string, error) {
 	if len(args) < 2 {
-		return args
+		return []string{"pyplug", "help"}, nil
 	}
-	if strings.HasPrefix(args[1], "-") && len(args[1]) > 1 {
-		f.lineErr = f.earlyFlag(args[1:])
+	name, args := args[1], args[2:]
+	if strings.HasPrefix(name, "-") && len(name) > 1 {
+		typed, _, _ := cutFlag(name)
+		early := flagsOf(&cli.Command{Flags: earlyFlags()})[typed]
+		if early == nil {
+			return nil, f.earlyFlag(name, args)
+		}
+		name = early.Name
 	}
-	if f.lineErr != nil {
-		return args[:1]
+	cmd, ok := f.commandNamed(name)
+	switch {
+	case !ok:
+		return nil, f.unknownCommand(name)
+	case cmd.names == asTyped:
+		return slices.Concat([]string{"pyplug", name}, args), nil
 	}
-	cmd, ok := f.commandNamed(args[1])
-	if !ok || cmd.names == asTyped {
-		return args
+	words, err := readLine(cmd, args)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.showHelp:
+		return []string{"pyplug", "help", "--", cmd.Name}, nil
 	}
-	line := readLine(cmd, args[2:])
-	f.opts.json, f.probeCodes = line.isOn("json"), line.isOn("probe-codes")
-	f.typed, f.lineErr = line.typed(), line.err
-	if f.lineErr != nil {
-		return args[:1]
+	if err := setFromEnvironment(cmd.Flags); err != nil {
+		return nil, err
 	}
-	return slices.Concat(args[:2], line.flags, []string{"--"}, line.words)
+	return slices.Concat([]string{"pyplug", name, "--"}, words), f.begin(cmd.Flags)
 }
 
 // commandNamed finds a command.
@@ -123,26 +119,21 @@ func (f *program) commandNamed(name string) (command, bool) {
 	return f.commands[i], true
 }
 
-// earlyFlag is the error for a flag before the command that is not pyplug's own:
-// one of the command's, or none.
-func (f *program) earlyFlag(args []string) error {
-	ours := flagsOf(&cli.Command{Flags: []cli.Flag{&cli.BoolFlag{Name: "version"}}})
-	name, _, _ := cutFlag(args[0])
-	if ours[name] != nil {
-		return nil
-	}
-	for i, word := range args[1:] {
-		cmd, ok := f.commandNamed(word)
+// earlyFlag is the error for a flag before the command that is none of earlyFlags.
+func (f *program) earlyFlag(word string, args []string) error {
+	name, _, _ := cutFlag(word)
+	for i, arg := range args {
+		cmd, ok := f.commandNamed(arg)
 		if !ok || flagsOf(cmd.Command)[name] == nil {
 			continue
 		}
-		flags := args[:i+1]
-		f.opts.json = readLine(cmd, flags).isOn("json")
-		line := schema.QuoteLine(slices.Concat([]string{"pyplug", word}, flags, args[i+2:]))
-		return hinted(usage("%s comes before the command", args[0]), "flags come after it: "+line)
+		flags := append([]string{word}, args[:i]...)
+		_, _ = readLine(cmd, flags) // --json among them holds for this error
+		line := schema.QuoteLine(slices.Concat([]string{"pyplug", arg}, flags, args[i+1:]))
+		return hinted(usage("%s comes before the command", word), "flags come after it: "+line)
 	}
-	typed, _, _ := strings.Cut(args[0], "=")
-	return unknownFlag(typed, ours)
+	typed, _, _ := strings.Cut(word, "=")
+	return unknownFlag(typed, flagsOf(&cli.Command{Flags: earlyFlags()}))
 }
 
 func (f *program) unknownCommand(name string) error {

@@ -3,9 +3,12 @@ package commands
 import (
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/commands/ui"
 )
 
-// How errors are told is known before the flags are read, and when they cannot be.
+// TestJSONBeforeFlagsAreRead verifies that --json and --probe-codes hold for errors of the
+// command line, too.
 func TestJSONBeforeFlagsAreRead(t *testing.T) {
 	for _, c := range []struct {
 		line        string
@@ -33,9 +36,10 @@ func TestJSONBeforeFlagsAreRead(t *testing.T) {
 		{"--timeout 3 --json run p.py greet", true, false},
 		{"--timeout --json run p.py greet", false, false},
 	} {
-		f := &program{}
+		s, _, _ := ui.Test("")
+		f := &program{streams: s}
 		f.commands = commandList(f)
-		f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
+		_, _ = f.readArgs(append([]string{"pyplug"}, strings.Fields(c.line)...))
 		if f.opts.json != c.json || f.probeCodes != c.codes {
 			t.Errorf("%s: JSON %v, probing %v; want %v, %v", c.line, f.opts.json, f.probeCodes, c.json, c.codes)
 		}

@@ -62,9 +62,9 @@ func newBenchCommand(f *program) (command, *benchOptions) {
 		durationFlag(&o.measure.Limit, "limit", "begin no calls of a phase after `DURATION`, 0 for no limit (default: 3s)"),
 		countFlag(&o.measure.Jobs, 1, 1<<31-1, "jobs", "make at most `N` calls at once in the phase pipelined (default: 64)"),
 		listFlag(&o.measure.Skip, "skip", "skip these `PHASES` of "+strings.Join(bench.Names(), ","), bench.Names()),
-		timeoutFlag(&o.timeout),
+		timeoutFlag(&o.cfg.Timeouts.Call),
 		inputFlag(&o.input),
-	}, o.launch.flags(), f.opts.flags())
+	}, launchFlags(&o.cfg), f.opts.flags())
 	return command{names: 2, Command: &cli.Command{
 		Name:        "bench",
 		Usage:       "measure how long a plugin's start, calls and restart take",

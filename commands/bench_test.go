@@ -3,15 +3,12 @@ package commands
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/bench"
@@ -118,12 +115,7 @@ func TestBenchLimit(t *testing.T) {
 	for typed, want := range map[string]time.Duration{"": bench.DefaultLimit, "--limit=1s": time.Second, "--limit=0": runner.Forever} {
 		f := &program{}
 		cmd, o := newBenchCommand(f)
-		app := &cli.App{
-			Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {}, Flags: cmd.Flags,
-			Action: func(c *cli.Context) (err error) { return f.readBench(c, o) },
-		}
-		words := append([]string{"pyplug"}, strings.Fields(typed)...)
-		if err := app.Run(append(words, "plugin.py", "f")); err != nil || o.measure.Limit != want {
+		if err := setFlags(cmd.Flags, strings.Fields(typed)...); err != nil || o.measure.Limit != want {
 			t.Errorf("%q: the limit is %v, %v; want %v", typed, o.measure.Limit, err, want)
 		}
 	}
@@ -132,8 +124,8 @@ func TestBenchLimit(t *testing.T) {
 // TestOneDefault holds that help tells one default of each flag.
 func TestOneDefault(t *testing.T) {
 	for _, cmd := range commandList(&program{}) {
-		for _, flag := range cmd.Flags {
-			if line := flagLine(flag); strings.Count(line, "(default:") > 1 {
+		for _, f := range cmd.Flags {
+			if line := f.String(); strings.Count(line, "(default:") > 1 {
 				t.Errorf("%s: %s", cmd.Name, line)
 			}
 		}

@@ -40,7 +40,7 @@ func (f *program) byName(c *cli.Context, word string, ofPlugin []cli.Flag) (*dae
 	if t.unresponsive != nil {
 		return nil, t.unresponsive
 	}
-	if name := f.firstTyped(ofPlugin); name != "" {
+	if name := firstTyped(ofPlugin); name != "" {
 		return nil, usage("%s is for a plugin that is started, and %s runs already", name, word)
 	}
 	return f.connect(c.Context, t.name)

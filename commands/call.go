@@ -34,7 +34,7 @@ func callCommand(f *program) command {
 		start startOptions
 		flags callFlags
 	)
-	flags.start = start.launchOptions.flags()
+	flags.start = launchFlags(&start.cfg)
 	background := inCategory(backgroundCategory,
 		switchFlag(&start.auto, "auto-start", "start PLUGIN if it does not run; it ends after 15 minutes without a call"),
 		switchFlag(&flags.replay, "replay", "repeat the call after every restart of the plugin"),
@@ -44,7 +44,7 @@ func callCommand(f *program) command {
 		Usage:       "call a plugin that runs in the background",
 		ArgsUsage:   "NAME|PLUGIN HOOK [ARG...]",
 		Description: callText,
-		Flags:       slices.Concat(o.flags(), background, flags.start, f.opts.flags()),
+		Flags:       slices.Concat(limitFlags(&o.timeout, &o.errorField), o.onceFlags(), background, flags.start, f.opts.flags()),
 		Action:      func(c *cli.Context) error { return f.callBackground(c, &o, &start, flags) },
 	}}
 }
@@ -66,8 +66,9 @@ func (f *program) callBackground(c *cli.Context, o *callOptions, start *startOpt
 		return err
 	}
 	if start.auto {
-		err = f.readStart(start, words[0], flags.start)
-	} else if name := f.firstTyped(flags.start); name != "" {
+		err = openConfig(&start.cfg, words[0])
+		f.readStart(start, flags.start)
+	} else if name := firstTyped(flags.start); name != "" {
 		err = usage("%s applies only with --auto-start", name)
 	}
 	if err == nil {

@@ -2,10 +2,7 @@ package commands
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -28,41 +25,16 @@ const argumentText = `   VALUE          a positional argument; the parameter's a
 
 // callOptions are what a command line says of one call.
 type callOptions struct {
-	limitOptions
-	input string // the file of --input
-	raw   bool
+	timeout    time.Duration // 0: the plugin's own
+	errorField string
+	input      string // the file of --input
+	raw        bool
 
 	call       hook.Call
 	name       string    // of the daemon that is called
 	stream     io.Reader // the input, if it is read as it is sent
 	maxMessage int       // of that
 	format     ui.Format
-}
-
-// limitOptions hold for a call, or for every call of a plugin that is kept alive.
-type limitOptions struct {
-	timeout    time.Duration // 0: the plugin's own
-	errorField string
-}
-
-func (o *limitOptions) flags() []cli.Flag {
-	return []cli.Flag{timeoutFlag(&o.timeout), newFlag("error-field", "fail if the result has an error at the dotted `PATH`", o.setErrorField)}
-}
-
-func timeoutFlag(to *time.Duration) *cli.GenericFlag {
-	return fromEnv(durationFlag(to, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)"), "PYPLUG_TIMEOUT")
-}
-
-func inputFlag(to *string) *cli.GenericFlag {
-	return fileFlag(to, "input", "read all arguments from `FILE`, - for standard input")
-}
-
-func (o *limitOptions) setErrorField(path string) error {
-	if slices.Contains(strings.Split(path, "."), "") {
-		return fmt.Errorf("is %q, want names with dots between them", path)
-	}
-	o.errorField = path
-	return nil
 }
 
 // onceFlags are those of a call alone.
@@ -73,7 +45,9 @@ func (o *callOptions) onceFlags() []cli.Flag {
 	}
 }
 
-func (o *callOptions) flags() []cli.Flag { return append(o.limitOptions.flags(), o.onceFlags()...) }
+func inputFlag(to *string) *flag {
+	return fileFlag(to, "input", "read all arguments from `FILE`, - for standard input")
+}
 
 // readHook completes what the flags say by HOOK and its arguments.
 func (f *program) readHook(ctx context.Context, o *callOptions, hookName string, args []string) (err error) {

@@ -54,10 +54,7 @@ type checkOptions struct {
 	junit   string
 	jobs    int
 
-	lines   []string // of --call
-	timeout time.Duration
-	headers headers
-	plugin  pluginOptions
+	lines []string // of --call
 }
 
 // maxJobs is the most plugins or lines at a time.
@@ -65,24 +62,25 @@ const maxJobs = 65536
 
 func checkCommand(f *program) command {
 	o := &checkOptions{jobs: 1}
-	jobs := countFlag(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)")
-	jobs.Aliases = []string{"j"}
 	flags := []cli.Flag{
-		callFlag(&o.lines),
+		repeated(newFlag("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
+			o.lines = append(o.lines, text)
+			return nil
+		})),
 		switchFlag(&o.crash, "crash", "kill the plugin, idle and in the first --call, and see whether it recovers"),
 		switchFlag(&o.strict, "strict", "fail on warnings, too"),
 		listFlag(&o.skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
 		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`"),
-		jobs,
-		timeoutFlag(&o.timeout),
-		o.headers.flag(),
+		short(countFlag(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)"), "j"),
+		timeoutFlag(&o.cfg.Timeouts.Call),
+		headerFlag(&o.cfg.GRPC.Metadata),
 	}
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "check",
 		Usage:       "see whether a plugin will work, and if not, why",
 		ArgsUsage:   "[PLUGIN...]",
 		Description: checkText,
-		Flags:       slices.Concat(flags, o.plugin.flags("60s"), f.opts.flags()),
+		Flags:       slices.Concat(flags, pluginFlags(&o.cfg, "60s"), f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			if err := f.readCheck(c, o); err != nil {
 				return err
@@ -90,14 +88,6 @@ func checkCommand(f *program) command {
 			return f.check(c.Context, *o)
 		},
 	}}
-}
-
-// callFlag takes a HOOK and its arguments in one word.
-func callFlag(to *[]string) *cli.GenericFlag {
-	return repeated(newFlag("call", "call this while the plugin runs, `'HOOK ARG...'` as for run", func(text string) error {
-		*to = append(*to, text)
-		return nil
-	}))
 }
 
 // readCheck completes what the flags say.
@@ -113,11 +103,10 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 			return usage("--call is made in the stage hooks, which --skip %s leaves out", needed)
 		}
 	}
-	var err error
-	if o.cfg, err = o.plugin.config(o.plugins[0]); err != nil {
+	if err := openConfig(&o.cfg, o.plugins[0]); err != nil {
 		return err
 	}
-	o.cfg.Timeouts.Call, o.cfg.DefaultStart, o.cfg.GRPC.Metadata = o.timeout, checkImport, o.headers.pairs
+	o.cfg.DefaultStart = checkImport
 	for _, line := range o.lines {
 		call, err := f.readCall(c.Context, line)
 		if err != nil {

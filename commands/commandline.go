@@ -2,7 +2,6 @@ package commands
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -11,37 +10,27 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// commandLine is a command's part of the command line, its flags apart from its
-// words. urfave/cli stops at the first word that is no flag, and takes every later
-// flag for a word without an error.
-type commandLine struct {
-	flags []string // one word for each flag: --name, --name=value
-	words []string
-	err   error // the first thing that is wrong; the rest is read all the same
-}
-
 // lineReader reads the command line of one command.
 type lineReader struct {
-	commandLine
-	line  []string // the command and its flags as typed, for hints
-	known map[string]cli.Flag
+	words []string // that are no flags
+	err   error    // the first thing that is wrong; the rest is read all the same
+	typed []string // the command and its flags as typed, for hints
+	known map[string]*flag
 	// names is how many words come before the data, where no flag may stand;
 	// negative if there is no data.
-	names    int
-	wordless []string // the switches with which there is no data
+	names int
 }
 
-// readLine reads the words behind a command's name. After PLUGIN and HOOK, and after
-// "--", everything is data. A word of the data that is one of our flags is an error:
-// it was almost surely meant as one, and can be given after "--".
-func readLine(cmd command, args []string) commandLine {
-	r := lineReader{line: []string{"pyplug", cmd.Name}, known: flagsOf(cmd.Command), names: cmd.names, wordless: cmd.wordless}
+// readLine reads the words behind a command's name, sets its flags and returns the others.
+// After PLUGIN and HOOK, and after "--", everything is data. A word of the data that is one
+// of our flags is an error: it was almost surely meant as one, and can be given after "--".
+func readLine(cmd command, args []string) (words []string, err error) {
+	r := &lineReader{typed: []string{"pyplug", cmd.Name}, known: flagsOf(cmd.Command), names: cmd.names}
 	for len(args) > 0 {
 		word := args[0]
 		switch {
 		case word == "--":
-			r.words = append(r.words, args[1:]...)
-			return r.commandLine
+			return append(r.words, args[1:]...), r.err
 		case r.isWord(word):
 			r.words = append(r.words, word)
 			args = args[1:]
@@ -51,7 +40,7 @@ func readLine(cmd command, args []string) commandLine {
 			args = r.flag(args)
 		}
 	}
-	return r.commandLine
+	return r.words, r.err
 }
 
 // inData reports whether PLUGIN and HOOK have been read.
@@ -70,60 +59,57 @@ func (r *lineReader) isWord(word string) bool {
 func (r *lineReader) flag(args []string) []string {
 	word := args[0]
 	name, value, hasValue := cutFlag(word)
-	flag, ok := r.known[name]
-	if short := r.shortFlags(word); !ok && short != nil {
-		return slices.Concat(short, args[1:])
-	}
-	if !ok {
+	f := r.known[name]
+	if f == nil {
+		if letters := r.letters(word); letters != nil {
+			return slices.Concat(letters, args[1:])
+		}
 		typed, _, _ := strings.Cut(word, "=")
 		r.fail(unknownFlag(typed, r.known))
 		return args[1:]
 	}
 	used := 1
-	if !valueOf(flag).isSwitch && !hasValue {
+	if !f.isSwitch && !hasValue {
 		if len(args) == 1 {
 			r.fail(usage("%s needs a value", word))
 			return nil
 		}
-		value, hasValue, used = args[1], true, 2
+		value, used = args[1], 2
 	}
-	r.line = append(r.line, args[:used]...)
-	r.add(name, value, hasValue)
+	r.typed = append(r.typed, args[:used]...)
+	r.set(f, value, hasValue)
 	return args[used:]
 }
 
-// add keeps a flag.
-func (r *lineReader) add(name, value string, hasValue bool) {
-	name = r.known[name].Names()[0]
-	word := "--" + name
-	if hasValue {
-		word += "=" + value
+// set sets a flag. A switch without a value is true.
+func (r *lineReader) set(f *flag, value string, hasValue bool) {
+	if f.isSwitch && !hasValue {
+		value = "true"
 	}
-	r.flags = append(r.flags, word)
-	if slices.Contains(r.wordless, name) && value != "false" {
-		r.names = -1
+	f.typed = true
+	r.fail(f.set("--"+f.Name, value))
+	if f.dataless && value != "false" {
+		r.names = allWords
 	}
 }
 
-// lateFlag reads a flag in the data, which is an error but for a switch with which
-// there is no data.
+// lateFlag reads a flag in the data, which is an error unless the flag is dataless.
 func (r *lineReader) lateFlag(args []string) []string {
 	name, value, hasValue := cutFlag(args[0])
-	if slices.Contains(r.wordless, name) {
-		r.add(name, value, hasValue)
+	f := r.known[name]
+	if f.dataless {
+		r.set(f, value, hasValue)
 		return args[1:]
 	}
 	moved, rest := args[:1], args[1:]
-	if !valueOf(r.known[name]).isSwitch && !hasValue && len(rest) > 0 {
+	if !f.isSwitch && !hasValue && len(rest) > 0 {
 		moved, rest = args[:2], args[2:]
+		value = moved[1]
 	}
-	if len(moved) == 2 {
-		value, hasValue = moved[1], true
-	}
-	line := schema.QuoteLine(slices.Concat(r.line, moved, r.words, rest))
+	line := schema.QuoteLine(slices.Concat(r.typed, moved, r.words, rest))
 	r.fail(hinted(usage("%s comes after HOOK, where every word is an argument of the hook", args[0]),
 		"as a flag of pyplug: "+line, "as an argument of the hook, write it after `--`"))
-	r.add(name, value, hasValue)
+	r.set(f, value, hasValue) // --json holds for the error, too
 	return rest
 }
 
@@ -134,19 +120,19 @@ func (r *lineReader) fail(err error) {
 	}
 }
 
-// shortFlags reads -vq as -v -q, and -j2 as -j 2; nil if it is something else.
-func (r *lineReader) shortFlags(word string) []string {
+// letters reads -vq as -v -q, and -j2 as -j 2; nil if it is something else.
+func (r *lineReader) letters(word string) []string {
 	if strings.HasPrefix(word, "--") {
 		return nil
 	}
 	var flags []string
 	for i, letter := range word[1:] {
-		flag, ok := r.known[string(letter)]
-		if !ok {
+		f := r.known[string(letter)]
+		if f == nil {
 			return nil
 		}
 		flags = append(flags, "-"+string(letter))
-		if valueOf(flag).isSwitch {
+		if f.isSwitch {
 			continue
 		}
 		if value := word[1+i+1:]; value != "" {
@@ -157,47 +143,24 @@ func (r *lineReader) shortFlags(word string) []string {
 	return flags
 }
 
-// isOn reports whether a switch is on, as far as it can be known before flags are
-// checked.
-func (l commandLine) isOn(name string) (on bool) {
-	for _, word := range l.flags {
-		if flag, value, hasValue := cutFlag(word); flag == name {
-			on = !hasValue
-			if hasValue {
-				on, _ = strconv.ParseBool(value) // an error is reported later
-			}
-		}
-	}
-	return on
-}
-
-// typed lists the names of the flags.
-func (l commandLine) typed() []string {
-	names := make([]string, len(l.flags))
-	for i, word := range l.flags {
-		names[i], _, _ = cutFlag(word)
-	}
-	return names
-}
-
 // cutFlag splits --name=value. A flag is the same with one dash or two.
 func cutFlag(word string) (name, value string, hasValue bool) {
 	return strings.Cut(strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-"), "=")
 }
 
 // flagsOf maps the names of a command's flags to the flags.
-func flagsOf(c *cli.Command) map[string]cli.Flag {
-	known := map[string]cli.Flag{"help": cli.HelpFlag, "h": cli.HelpFlag}
+func flagsOf(c *cli.Command) map[string]*flag {
+	known := map[string]*flag{}
 	for _, f := range c.Flags {
 		for _, name := range f.Names() {
-			known[name] = f
+			known[name] = valueOf(f)
 		}
 	}
 	return known
 }
 
 // unknownFlag is the error for a flag that is none of the known ones.
-func unknownFlag(typed string, known map[string]cli.Flag) error {
+func unknownFlag(typed string, known map[string]*flag) error {
 	var names []string
 	for n := range known {
 		if len(n) > 1 {

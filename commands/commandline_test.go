@@ -11,34 +11,19 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-func testCommand(names int) command {
-	var o struct {
-		python      string
-		json, quiet bool
-		jobs        int
-		timeout     time.Duration
-	}
-	quiet := switchFlag(&o.quiet, "quiet", "")
-	quiet.Aliases = []string{"q"}
-	jobs := countFlag(&o.jobs, 1, 9, "jobs", "")
-	jobs.Aliases = []string{"j"}
-	return command{names: names, Command: &cli.Command{Name: "run", Flags: []cli.Flag{
-		textFlag(&o.python, "python", ""), switchFlag(&o.json, "json", ""), quiet, jobs, durationFlag(&o.timeout, "timeout", ""),
-	}}}
-}
-
 func TestReadLine(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		in    string
 		names int
-		want  string // joined by spaces, or the error
+		want  string // flags and words joined by spaces, or the error
 	}{
 		{"words alone", "p.py greet World", 2, "-- p.py greet World"},
-		{"flags in front", "--json p.py greet", 2, "--json -- p.py greet"},
-		{"flags between", "p.py --json --timeout 5 greet World", 2, "--json --timeout=5 -- p.py greet World"},
+		{"flags in front", "--json p.py greet", 2, "--json=true -- p.py greet"},
+		{"flags between", "p.py --json --timeout 5 greet World", 2, "--json=true --timeout=5 -- p.py greet World"},
 		{"flag with equals", "p.py --timeout=5 greet", 2, "--timeout=5 -- p.py greet"},
-		{"short flag", "-q p.py greet", 2, "--quiet -- p.py greet"},
+		{"flag given twice", "--timeout=5 --timeout 6 p.py greet", 2, "--timeout=6 -- p.py greet"},
+		{"short flag", "-q p.py greet", 2, "--quiet=true -- p.py greet"},
 		{"negative number is data", "p.py greet -5 -1.5", 2, "-- p.py greet -5 -1.5"},
 		{"unknown flag after HOOK is data", "p.py greet --loud", 2, "-- p.py greet --loud"},
 		{"lone dash is a word", "p.py greet -", 2, "-- p.py greet -"},
@@ -46,7 +31,7 @@ func TestReadLine(t *testing.T) {
 		{"double dash after HOOK", "p.py greet -- --json -q", 2, "-- p.py greet --json -q"},
 		{"double dash among data", "p.py greet a -- --json --", 2, "-- p.py greet a --json --"},
 		{"value that looks like a flag", "--python --json p.py greet", 2, "--python=--json -- p.py greet"},
-		{"all words", "p.py --json", allWords, "--json -- p.py"},
+		{"all words", "p.py --json", allWords, "--json=true -- p.py"},
 		{"nothing", "", 2, "--"},
 		{"late flag", "p.py greet World --json", 2,
 			"--json comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json p.py greet World"},
@@ -54,9 +39,12 @@ func TestReadLine(t *testing.T) {
 			"--timeout comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --timeout 5 p.py greet a b"},
 		{"late short flag", "--json p.py greet -q", 2,
 			"-q comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json -q p.py greet"},
-		{"short flags together", "-qh p.py greet", 2, "--quiet --help -- p.py greet"},
+		{"late switch with which there is no data", "p.py greet --keep --json", 2, "--json=true --keep=true -- p.py greet"},
+		{"late switch that is off", "p.py greet --keep=false --json", 2,
+			"--json comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json p.py greet"},
+		{"short flags together", "-qv p.py greet", 2, "--quiet=true --verbose=true -- p.py greet"},
 		{"short flag with its value", "-j2 p.py greet", 2, "--jobs=2 -- p.py greet"},
-		{"short flags with a value", "-qj2 p.py greet", 2, "--quiet --jobs=2 -- p.py greet"},
+		{"short flags with a value", "-qj2 p.py greet", 2, "--quiet=true --jobs=2 -- p.py greet"},
 		{"short flag with its value apart", "-j 2 p.py greet", 2, "--jobs=2 -- p.py greet"},
 		{"unknown among short flags", "-qx p.py greet", 2, "unknown flag -qx"},
 		{"unknown flag with a value", "--no-such=3 p.py greet", 2, "unknown flag --no-such"},
@@ -64,13 +52,26 @@ func TestReadLine(t *testing.T) {
 		{"unknown flag", "--jsno p.py greet", 2, "unknown flag --jsno: did you mean --json?"},
 		{"unknown flag without a neighbour", "--frobnicate p.py", 2, "unknown flag --frobnicate"},
 		{"missing value", "p.py --timeout", 2, "--timeout needs a value"},
+		{"wrong value", "-j 10 --timeout x p.py", 2, `--jobs is "10", want a number from 1 to 9`},
+		{"switch with a wrong value", "--json=maybe p.py", 2, `--json is "maybe", want true or false`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			line := readLine(testCommand(c.names), strings.Fields(c.in))
-			text := strings.Join(slices.Concat(line.flags, []string{"--"}, line.words), " ")
-			if line.err != nil {
-				text = line.err.Error()
-				if hints := hook.AsError(line.err).Hints; len(hints) > 0 {
+			var (
+				python     string
+				keep       bool
+				output     outputOptions
+				jobs       int
+				timeout    time.Duration
+				keepSwitch = switchFlag(&keep, "keep", "")
+			)
+			keepSwitch.dataless = true
+			flags := append(output.flags(), textFlag(&python, "python", ""), durationFlag(&timeout, "timeout", ""),
+				short(countFlag(&jobs, 1, 9, "jobs", ""), "j"), keepSwitch)
+			words, err := readLine(command{names: c.names, Command: &cli.Command{Name: "run", Flags: flags}}, strings.Fields(c.in))
+			text := strings.Join(slices.Concat(flagWords(flags), []string{"--"}, words), " ")
+			if err != nil {
+				text = err.Error()
+				if hints := hook.AsError(err).Hints; len(hints) > 0 {
 					text += ": " + hints[0]
 				}
 			}
@@ -83,8 +84,9 @@ func TestReadLine(t *testing.T) {
 
 func TestReadLineKeepsWordsAsTheyAre(t *testing.T) {
 	words := []string{"p.py", "greet", "", "a b", "x=1,2", "\xff", "=--json"}
-	if line := readLine(testCommand(2), slices.Clone(words)); line.err != nil || !slices.Equal(line.words, words) {
-		t.Errorf("got %q, %v", line.words, line.err)
+	got, err := readLine(runCommand(&program{}), slices.Clone(words))
+	if err != nil || !slices.Equal(got, words) {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 
@@ -108,7 +110,6 @@ func FuzzComplete(f *testing.F) {
 func TestCompleteFlags(t *testing.T) {
 	f := &program{}
 	f.commands = commandList(f)
-	f.readArgs([]string{"pyplug", "__complete", "run", "--"})
 	for _, cmd := range f.commands {
 		if cmd.Hidden {
 			continue

@@ -63,8 +63,8 @@ func commandNames(commands []command, prefix string) []string {
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
 	known := flagsOf(cmd.Command)
-	var given []string  // that are no flags
-	var awaits cli.Flag // a value
+	var given []string // that are no flags
+	var awaits *flag   // a value
 	for _, word := range before {
 		if awaits != nil {
 			awaits = nil
@@ -78,8 +78,8 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 			continue
 		}
 		name, _, hasValue := cutFlag(word)
-		if flag := known[name]; flag != nil && !valueOf(flag).isSwitch && !hasValue {
-			awaits = flag
+		if f := known[name]; f != nil && !f.isSwitch && !hasValue {
+			awaits = f
 		}
 	}
 	switch {
@@ -147,21 +147,19 @@ func hookNames(name string) []string {
 func flagNames(c *cli.Command, prefix string) []string {
 	var lines []string
 	for _, f := range c.Flags {
-		doc, ok := f.(cli.DocGenerationFlag)
-		if name := "--" + f.Names()[0]; ok && strings.HasPrefix(name, prefix) {
-			lines = append(lines, name+"\t"+strings.ReplaceAll(doc.GetUsage(), "`", ""))
+		if name := "--" + valueOf(f).Name; strings.HasPrefix(name, prefix) {
+			lines = append(lines, name+"\t"+strings.ReplaceAll(valueOf(f).Usage, "`", ""))
 		}
 	}
 	return lines
 }
 
 // flagValues completes the value of a flag.
-func flagValues(flag cli.Flag, prefix string) []string {
-	value := valueOf(flag)
-	if value.files {
+func flagValues(f *flag, prefix string) []string {
+	if f.files {
 		return []string{files}
 	}
-	return prefixed(value.candidates, prefix)
+	return prefixed(f.candidates, prefix)
 }
 
 func prefixed(values []string, prefix string) []string {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -62,22 +61,6 @@ func TestReadmeHasTheCodes(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("README.md has no line %s", line)
-		}
-	}
-}
-
-func TestDuration(t *testing.T) {
-	for in, want := range map[string]time.Duration{
-		"30s": 30 * time.Second, "2m": 2 * time.Minute, "5": 5 * time.Second,
-		"0.5": 500 * time.Millisecond, "0": 0, "1h30m": 90 * time.Minute,
-	} {
-		if d, ok := parseDuration(in); !ok || d != want {
-			t.Errorf("%s: got %v, %v; want %v", in, d, ok, want)
-		}
-	}
-	for _, in := range []string{"", "x", "-5", "-1s", "5 s", "NaN", "Inf", "1e300"} {
-		if d, ok := parseDuration(in); ok {
-			t.Errorf("%q became %v, want an error", in, d)
 		}
 	}
 }

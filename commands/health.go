@@ -35,7 +35,7 @@ const (
 )
 
 func healthCommand(f *program) command {
-	var o pluginOptions
+	var cfg runner.Config
 	var at addressOptions
 	var watch bool
 	timeout := durationFlag(&at.timeout, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)")
@@ -44,9 +44,9 @@ func healthCommand(f *program) command {
 		timeout,
 		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		switchFlag(&f.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
-		at.headers.flag("rpc-header"),
+		headerFlag(&at.metadata, "rpc-header"),
 	}
-	ofAddress, ofPlugin := at.flags(), o.flags("60s")
+	ofAddress, ofPlugin := at.flags(), pluginFlags(&cfg, "60s")
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "health",
 		Usage:       "ask a plugin, or a gRPC server, whether it is healthy",
@@ -55,17 +55,16 @@ func healthCommand(f *program) command {
 		Flags:       slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			if at.address != "" {
-				at.service = o.grpc.service
+				at.service = cfg.GRPC.Service
 				return f.healthOfAddress(c, &at, ofPlugin, watch)
 			}
-			if name := f.firstTyped(ofAddress); name != "" {
+			if name := firstTyped(ofAddress); name != "" {
 				return usage("%s is for a server that runs already, and --address is not given", name)
 			}
-			cfg, err := onePlugin(c, &o)
-			if err != nil {
+			if err := onePlugin(c, &cfg); err != nil {
 				return err
 			}
-			cfg.Timeouts.Probe, cfg.GRPC.Metadata = at.timeout, at.headers.pairs
+			cfg.Timeouts.Probe, cfg.GRPC.Metadata = at.timeout, at.metadata
 			cfg.DefaultStart, cfg.GRPC.AnyHealth = healthImport, watch
 			f.endless = watch
 			p, done, err := f.connectOrStart(c, cfg, ofPlugin)

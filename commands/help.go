@@ -12,33 +12,25 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-func init() { cli.FlagStringer = flagLine }
-
-// flagLine is the line of a flag in the help, its two columns with a tab between
-// them. urfave's own repeats the value behind each name, and once more for a flag
-// that may stand more than once.
-func flagLine(f cli.Flag) string {
-	flag, ok := f.(cli.DocGenerationFlag)
-	if !ok {
-		return ""
+// String is the flag's line in the help, its two columns with a tab between them.
+func (f *flag) String() string {
+	var names []string
+	for _, name := range f.Names() {
+		names = append(names, strings.Repeat("-", min(len(name), 2))+name)
 	}
-	names := make([]string, len(f.Names()))
-	for i, name := range f.Names() {
-		names[i] = strings.Repeat("-", min(len(name), 2)) + name
-	}
-	before, rest, _ := strings.Cut(flag.GetUsage(), "`")
+	before, rest, _ := strings.Cut(f.Usage, "`")
 	value, after, _ := strings.Cut(rest, "`")
 	left, use := strings.Join(names, ", "), before+value+after
-	if !valueOf(f).isSwitch {
+	if !f.isSwitch {
 		left += " " + value
 	}
-	if valueOf(f).repeated {
+	if f.repeated {
 		use += " (may be repeated)"
 	}
-	if env := flag.GetEnvVars(); len(env) > 0 {
-		use += " [$" + env[0] + "]"
+	if f.env != "" {
+		use += " [$" + f.env + "]"
 	}
-	return fmt.Sprintf("%s\t%s", left, use)
+	return left + "\t" + use
 }
 
 func helpCommand(f *program) command {
@@ -86,6 +78,9 @@ func findingHelp(f *program, ids []string) error {
 
 // print writes text to standard output.
 func (f *program) print(text string) error {
+	if text == "" {
+		return nil
+	}
 	_, err := io.WriteString(f.streams.Out, text)
 	return outputError(err)
 }

@@ -23,9 +23,8 @@ const hooksText = `List the hooks of PLUGIN with their signatures and the first 
 
 func hooksCommand(f *program) command {
 	var template string
-	var o pluginOptions
-	var headers headers
-	ofPlugin := append(o.flags("10m"), headers.flag())
+	var cfg runner.Config
+	ofPlugin := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata))
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "hooks",
@@ -34,11 +33,9 @@ func hooksCommand(f *program) command {
 		Description: hooksText,
 		Flags:       slices.Concat([]cli.Flag{templateFlag}, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			cfg, err := onePlugin(c, &o)
-			if err != nil {
+			if err := onePlugin(c, &cfg); err != nil {
 				return err
 			}
-			cfg.GRPC.Metadata = headers.pairs
 			p, done, err := f.connectOrStart(c, cfg, ofPlugin)
 			if err != nil {
 				return err
@@ -49,16 +46,16 @@ func hooksCommand(f *program) command {
 	}}
 }
 
-// onePlugin reads the command line of a command that takes one PLUGIN.
-func onePlugin(c *cli.Context, o *pluginOptions) (runner.Config, error) {
+// onePlugin completes cfg by the command line of a command that takes one PLUGIN.
+func onePlugin(c *cli.Context, cfg *runner.Config) error {
 	words := c.Args().Slice()
 	switch len(words) {
 	case 0:
-		return runner.Config{}, usage("PLUGIN is missing")
+		return usage("PLUGIN is missing")
 	case 1:
-		return o.config(words[0])
+		return openConfig(cfg, words[0])
 	default:
-		return runner.Config{}, usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
+		return usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
 	}
 }
 

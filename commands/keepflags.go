@@ -13,21 +13,17 @@ import (
 // keepCategory is the heading of keepFlags in the help.
 const keepCategory = "Kept alive:"
 
-// keepOptions are what every command that keeps a plugin alive takes. Some may be
-// set by the environment: how many workers, how much of the machine they use and
-// when they are restarted often depend on where pyplug runs.
-type keepOptions struct{ runner.Keep }
-
-func (o *keepOptions) flags() []cli.Flag {
-	k := &o.Keep
+// keepFlags are those of every command that keeps a plugin alive. Some may be set by the
+// environment: how many workers, how much of the machine they use and when they are
+// restarted often depend on where pyplug runs.
+func keepFlags(k *runner.Keep) []cli.Flag {
 	const (
 		atOnce    = time.Nanosecond // 0 is at once, and not the default
 		unlimited = time.Duration(none)
 	)
 	workers := countFlag(&k.Workers, 1, 1024, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
-	valueOf(workers).parse = orAuto(valueOf(workers).parse, &k.Workers)
-	valueOf(workers).candidates = []string{"auto"}
-	memory := sizeFlag(&k.MaxMemory, manifest.LeastMemory, 1<<62, "512MB or 2GB", "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
+	workers.parse, workers.candidates = orAuto(workers.parse, &k.Workers), []string{"auto"}
+	memory := sizeFlag(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "512MB or 2GB", "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
 	return inCategory(keepCategory,
 		fromEnv(workers, "PYPLUG_WORKERS"),
 		fromEnv(countFlag(&k.Concurrency, 1, runner.MaxConcurrency, "concurrency", "send a worker `N` calls at once (default: 1; a gRPC plugin: 100)"), "PYPLUG_CONCURRENCY"),
@@ -35,12 +31,12 @@ func (o *keepOptions) flags() []cli.Flag {
 		countFlag(&k.Queue, 1, 10_000_000, "queue", "let `N` calls wait for a worker (default: 1000)"),
 		delayFlag(&k.QueueTimeout, unlimited, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
 		fromEnv(choiceFlag(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always"), "PYPLUG_RESTART"),
-		limitFlag(&k.MaxRestarts, 1_000_000, "max-restarts", "give up after `N` failed starts in a row, 0: never"),
+		orZero(&k.MaxRestarts, none, countFlag(&k.MaxRestarts, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row, 0: never")),
 		delayFlag(&k.Backoff, atOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
 		delayFlag(&k.BackoffMax, atOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
 		delayFlag(&k.HealthyAfter, atOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
-		fromEnv(zeroMeans(memory, func() { k.MaxMemory = none }), "PYPLUG_MAX_MEMORY"),
-		limitFlag(&k.MaxCalls, 1<<31-1, "max-calls", "replace workers after about `N` calls"),
+		fromEnv(memory, "PYPLUG_MAX_MEMORY"),
+		orZero(&k.MaxCalls, none, countFlag(&k.MaxCalls, 0, 1<<31-1, "max-calls", "replace workers after about `N` calls")),
 		delayFlag(&k.MaxAge, unlimited, "max-age", "replace workers after `DURATION`"),
 		delayFlag(&k.IdleTime, unlimited, "idle-time", "replace workers idle for `DURATION`"),
 		fromEnv(choiceFlag(&k.Preload, "preload", "fork workers from a preloaded process: `WHEN` is off, auto or force (default: auto, if that is safe)", "off", "auto", "force"), "PYPLUG_PRELOAD"),
@@ -59,12 +55,4 @@ func orAuto(parse func(text string) error, to *int) func(text string) error {
 		}
 		return nil
 	}
-}
-
-// check reports flags that contradict each other.
-func (o *keepOptions) check() error {
-	if o.Backoff > 0 && o.BackoffMax > 0 && o.BackoffMax < o.Backoff {
-		return usage("--backoff-max is %s, want at least the %s of --backoff", o.BackoffMax, o.Backoff)
-	}
-	return nil
 }

@@ -1,28 +1,22 @@
 package commands
 
 import (
-	"io"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
 )
 
 // keepOf reads keepFlags.
 func keepOf(words ...string) (runner.Keep, error) {
-	var o keepOptions
-	app := &cli.App{
-		Writer: io.Discard, ErrWriter: io.Discard, ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError: usageError,
-		Flags:        o.flags(),
-		Action:       func(c *cli.Context) error { return o.check() },
+	var cfg runner.Config
+	err := setFlags(keepFlags(&cfg.Keep), words...)
+	if err == nil {
+		err = openConfig(&cfg, "p.py")
 	}
-	err := app.Run(append([]string{"pyplug"}, words...))
-	return o.Keep, err
+	return cfg.Keep, err
 }
 
 func TestKeepFlags(t *testing.T) {

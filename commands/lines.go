@@ -43,18 +43,16 @@ type linesOptions struct {
 }
 
 func (o *linesOptions) flags() []cli.Flag {
-	jobs := countFlag(&o.jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)")
-	jobs.Aliases = []string{"j"}
 	return inCategory(linesCategory,
 		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
-		jobs,
+		short(countFlag(&o.jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)"), "j"),
 		switchFlag(&o.unordered, "unordered", "print answers as they come, not in the order of the lines"),
 		switchFlag(&o.noFail, "no-fail", "exit with 0 although calls failed"),
 	)
 }
 
 // runLines reads the words of run --lines and answers the lines.
-func (f *program) runLines(c *cli.Context, run *runOptions, o *linesOptions) (err error) {
+func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 	words := c.Args().Slice()
 	switch {
 	case len(words) == 0:
@@ -69,10 +67,9 @@ func (f *program) runLines(c *cli.Context, run *runOptions, o *linesOptions) (er
 		return usage("--items says how a line becomes the arguments of HOOK, and HOOK is missing")
 	}
 	o.items = map[string]lines.Items{"value": lines.Value, "text": lines.Text}[o.format]
-	if o.cfg, err = run.launch.config(words[0]); err != nil {
+	if err := openConfig(&o.cfg, words[0]); err != nil {
 		return err
 	}
-	o.cfg.Timeouts.Call, o.cfg.ErrorField = run.timeout, run.errorField
 	o.cfg.Keep.DefaultMaxRestarts, o.cfg.Keep.Patient = linesRestarts, true
 	return f.lines(c.Context, *o)
 }

@@ -38,7 +38,7 @@ func logsCommand(f *program) command {
 			if err != nil {
 				return err
 			}
-			if follow && !isGiven(linesFlag) {
+			if follow && !linesFlag.typed {
 				last = followLines
 			}
 			return f.logs(c.Context, word, last, follow)

@@ -49,10 +49,12 @@ func run(life *life, args []string, s *ui.Streams) (code int) {
 		f.finish()
 		runner.Shutdown()
 	}()
-	words := f.readArgs(takeOver(args))
-	err := newApp(f).RunContext(life.ctx, words)
+	words, err := f.readArgs(takeOver(args))
 	if err == nil {
-		err = outputError(f.help.err)
+		err = newApp(f).RunContext(life.ctx, words)
+	}
+	if err == nil {
+		err = f.print(f.help.String())
 	}
 	if err != nil {
 		f.fail(err)

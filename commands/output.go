@@ -9,20 +9,6 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// helpWriter keeps the first error of what urfave/cli writes and does not check.
-type helpWriter struct {
-	to  io.Writer
-	err error
-}
-
-func (w *helpWriter) Write(p []byte) (int, error) {
-	n, err := w.to.Write(p)
-	if w.err == nil {
-		w.err = err
-	}
-	return n, err
-}
-
 // write does one write to standard output. A reader that has gone away ends
 // the command quietly; one that does not read is left when ctx ends.
 func (f *program) write(ctx context.Context, write func() error) error {

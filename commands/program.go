@@ -1,7 +1,9 @@
 package commands
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,12 +15,11 @@ type program struct {
 	streams  *ui.Streams
 	life     *life
 	commands []command
-	help     helpWriter
+	help     bytes.Buffer // what urfave/cli prints
 
 	opts       outputOptions // of the command; set once its flags are read
-	typed      []string      // the names of the flags that were typed
-	grpcFlag   string        // one of them that only gRPC plugins know; empty: none
-	lineErr    error         // the first thing that is wrong with the command line
+	grpcFlag   string        // one that was typed and that only gRPC plugins know; empty: none
+	showHelp   bool          // --help was given
 	probeCodes bool          // exit with the codes of grpc-health-probe
 	endless    bool          // the command runs until a signal, which is then no failure
 
@@ -26,10 +27,10 @@ type program struct {
 	noted  bool    // the notes on a plugin that is ready have been printed
 }
 
-// begin sets up the output of a command.
-func (f *program) begin(c *cli.Context) error {
+// begin sets up the output of a command, whose flags have been read.
+func (f *program) begin(flags []cli.Flag) error {
 	o := f.opts
-	f.grpcFlag = f.grpcOnly(c.Command)
+	f.grpcFlag = firstTyped(slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return valueOf(f).Category != grpcCategory }))
 	f.streams.Quiet, f.streams.Verbose, f.streams.LogJSON = o.quiet, o.verbose, o.logJSON
 	if err := f.streams.SetColor(o.color); err != nil {
 		return usage("--color: %w", err)

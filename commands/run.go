@@ -29,11 +29,10 @@ const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line,
    echo '{"name": "Ada"}' | pyplug run --input - greeter.py greet
    pyplug run kv/plugin.py KV/Put key=hello value=world`
 
-// runOptions are what the command line of run says.
+// runOptions are what the command line of run says of a single call.
 type runOptions struct {
 	callOptions
-	launch launchOptions
-	cfg    runner.Config // what they say of the plugin
+	cfg runner.Config // what they say of the plugin
 }
 
 func runCommand(f *program) command {
@@ -46,11 +45,12 @@ func runCommand(f *program) command {
 	ofLines, ofKeep := lines.flags(), start.nameFlags()
 	linesFlag := switchFlag(&lines.on, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
 	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
-	ofCall, ofWorkers := o.onceFlags(), o.launch.keep.flags()
-	flags := slices.Concat(o.limitOptions.flags(), ofCall,
+	linesFlag.dataless, keepFlag.dataless = true, true
+	ofCall, ofWorkers := o.onceFlags(), keepFlags(&o.cfg.Keep)
+	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall,
 		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
-		o.launch.result.flags(), ofWorkers, o.launch.plugin.flags("10m"), f.opts.flags())
-	return command{names: 2, wordless: []string{"lines", "keep"}, Command: &cli.Command{
+		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), f.opts.flags())
+	return command{names: 2, Command: &cli.Command{
 		Name:        "run",
 		Usage:       "start a plugin, call one hook, print the result, stop",
 		ArgsUsage:   "PLUGIN HOOK [ARG...]\n   pyplug run [command options] --lines PLUGIN [HOOK]\n   pyplug run [command options] --keep PLUGIN",
@@ -70,16 +70,17 @@ func runCommand(f *program) command {
 				{keep || lines.on, "run --lines and --keep", ofWorkers},
 				{!keep && !lines.on, "a single call", ofCall},
 			} {
-				if name := f.firstTyped(group.flags); name != "" && !group.applies {
+				if name := firstTyped(group.flags); name != "" && !group.applies {
 					return usage("%s applies only to %s", name, group.to)
 				}
 			}
 			switch {
 			case keep:
-				start.launchOptions, start.limits = o.launch, o.limitOptions
+				start.cfg = o.cfg
 				return f.runKeep(c, &start)
 			case lines.on:
-				return f.runLines(c, &o, &lines)
+				lines.cfg = o.cfg
+				return f.runLines(c, &lines)
 			}
 			if err := f.readRun(c, &o); err != nil {
 				return err
@@ -91,18 +92,18 @@ func runCommand(f *program) command {
 
 // readRun completes what the flags say by PLUGIN, HOOK and its arguments. Whatever can
 // be wrong with them is reported before anything starts.
-func (f *program) readRun(c *cli.Context, o *runOptions) (err error) {
+func (f *program) readRun(c *cli.Context, o *runOptions) error {
 	words := c.Args().Slice()
 	if err := wantHook(words, "PLUGIN"); err != nil {
 		return err
 	}
-	if o.cfg, err = o.launch.config(words[0]); err != nil {
+	if err := openConfig(&o.cfg, words[0]); err != nil {
 		return err
 	}
 	if err := f.readHook(c.Context, &o.callOptions, words[1], words[2:]); err != nil {
 		return err
 	}
-	o.cfg.Timeouts.Call, o.cfg.ErrorField, o.maxMessage = o.timeout, o.errorField, o.cfg.GRPC.MaxMessage
+	o.maxMessage = o.cfg.GRPC.MaxMessage
 	return nil
 }
 

@@ -288,7 +288,7 @@ var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // startedWith completes hints for a caller of a running plugin that name a flag of start.
 func startedWith(name string, hints []string) []string {
 	ofStart := map[string]bool{}
-	for _, flag := range new(launchOptions).flags() {
+	for _, flag := range launchFlags(new(runner.Config)) {
 		ofStart[flag.Names()[0]] = true
 	}
 	completed := slices.Clone(hints)

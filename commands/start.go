@@ -55,11 +55,11 @@ func startCommand(f *program) command {
 
 // readKept reads the command line of a command that keeps one PLUGIN.
 func (f *program) readKept(c *cli.Context, o *startOptions, flags []cli.Flag) error {
-	cfg, err := onePlugin(c, &o.plugin)
-	if err != nil {
+	if err := onePlugin(c, &o.cfg); err != nil {
 		return err
 	}
-	return f.readStart(o, cfg.Plugin, flags)
+	f.readStart(o, flags)
+	return nil
 }
 
 // daemonCommand is start in the process that stays.

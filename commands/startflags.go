@@ -19,13 +19,11 @@ const backgroundCategory = "Background plugins:"
 
 // startOptions are what a command line says of a plugin that is put behind a name.
 type startOptions struct {
-	launchOptions
-	limits limitOptions
+	cfg    runner.Config
 	name   string // as typed; empty: the default
 	watch  bool
 	events string
 
-	cfg   runner.Config
 	words []string // its flags, for the process that stays
 	debug string   // areas
 	// auto reports whether a call starts it, detached whether it runs in the
@@ -49,19 +47,14 @@ func (o *startOptions) nameFlags() []cli.Flag {
 
 // flags are those of start.
 func (o *startOptions) flags() []cli.Flag {
-	return slices.Concat(o.nameFlags(), o.limits.flags(), o.launchOptions.flags())
+	return slices.Concat(o.nameFlags(), limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), launchFlags(&o.cfg))
 }
 
-// readStart completes what the flags say of PLUGIN. Flags are those that the process
-// that stays is given.
-func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) (err error) {
-	if o.cfg, err = o.config(plugin); err != nil {
-		return err
-	}
-	o.cfg.Timeouts.Call, o.cfg.ErrorField = o.limits.timeout, o.limits.errorField
+// readStart completes what the flags say. Flags are those that the process that stays is
+// given.
+func (f *program) readStart(o *startOptions, flags []cli.Flag) {
 	o.debug = strings.Join(f.opts.debug, ",")
 	o.words = flagWords(slices.DeleteFunc(slices.Clone(flags), func(flag cli.Flag) bool { return flag.Names()[0] == "name" }))
-	return nil
 }
 
 // digestOf is the same for two starts that make a plugin run in the same way, however
