@@ -15,8 +15,8 @@
 //     followed by reading what they would read, and never run: running one takes a tenth
 //     of a second and may start another Python than the one asked for.
 //  6. Only if no file says the version, the Python is asked, by [Request.Run].
-//  7. An [Error] carries what its hints need: which versions would do, and which Pythons of
-//     this machine have one, again from files alone.
+//  7. A version that an explicit source asks for is looked up on PATH, then among what
+//     pyenv, uv, asdf and mise have installed. The same look finds what hints suggest.
 //  8. [Interpreter.SearchPath] lists the directories of installed packages.
 //
 // The chosen path is never resolved: Python finds its environment from the path that starts

@@ -1,8 +1,10 @@
 package interp
 
 import (
-	"cmp"
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -22,128 +24,167 @@ func (a Attempt) String() string { return fmt.Sprintf("%s (%s): %s", a.Path, a.S
 // Error says why no Python was chosen: none was found, the one that a deciding source
 // names cannot be used, or the requirements cannot be read or satisfied.
 type Error struct {
-	// Reason is one of the Reason constants.
-	Reason string
 	// Path is the file or directory that cannot be used, absolute, and Source who
 	// named it. Both are empty if no Python is concerned.
 	Path   string
 	Source Source
-	// Detail says more in words: the chain of links, the two versions.
-	Detail string
-	// Env is the environment that Path belongs to, empty if none is known. Remake:
-	// Env can be made again in its place by python -m venv --clear, which empties the
-	// directory. It is an environment, no link to one, and no other directory that
-	// somebody happened to name.
-	Env    string
-	Remake bool
+	// Problem says what is wrong, such as "is a broken symbolic link". If Path is empty,
+	// it is the whole message.
+	Problem string
 	// Tried is what was looked at when nothing was found, in order.
 	Tried []Attempt
-	// Needs says in words which versions would do, such as "3.13 or later" or
-	// "3.9 to 3.11"; empty if no version would.
-	Needs string
-	// Elsewhere are Pythons on this machine that would do but are not searched, as
-	// far as files say: first those of PATH, then what pyenv, uv, asdf and mise have
-	// installed, the newest first. Their Source is SourcePath or the manager's name.
-	Elsewhere []Interpreter
+	// Advice are the hints, one a line.
+	Advice []string
 	// Err is the error of the system, or of asking the Python; nil if a file said it.
 	Err error
 
-	wanted string // what an explicit source asked to be looked up on PATH
-	shim   string // the shim that led to Path, if one did
+	kind errorKind
+	env  string // the environment that Path belongs to, empty if none is known
 }
 
-// The values of Error.Reason. They are stable words for scripts.
+// errorKind says what would help against an error.
+type errorKind uint8
+
 const (
-	ReasonNotFound      = "not-found"
-	ReasonSpec          = "bad-specifier"
-	ReasonConflict      = "conflict"
-	ReasonVersion       = "version"
-	ReasonMissing       = "missing"
-	ReasonBrokenLink    = "broken-symlink"
-	ReasonLinkLoop      = "symlink-loop"
-	ReasonDirectory     = "is-directory"
-	ReasonNotExecutable = "not-executable"
-	ReasonNotProgram    = "bad-format"
-	ReasonNoPython      = "no-python"
-	ReasonNoConfig      = "no-pyvenv-cfg"
-	ReasonMismatch      = "venv-minor-mismatch"
-	ReasonShim          = "shim-unresolved"
-	ReasonNoAnswer      = "no-answer"
-	ReasonUnknown       = "unknown-version"
-	ReasonUnreadable    = "unreadable"
+	unusable     errorKind = iota
+	notStartable           // unusable, and a shell would look further along PATH
+	otherVersion
+	notFound
+	hopeless // no Python would do
 )
-
-var reasonWords = map[string]string{
-	ReasonVersion:       "is",
-	ReasonMissing:       "does not exist",
-	ReasonBrokenLink:    "is a broken symbolic link",
-	ReasonLinkLoop:      "is a loop of symbolic links",
-	ReasonDirectory:     "is a directory, want a program",
-	ReasonNotExecutable: "is not executable",
-	ReasonNotProgram:    "is not a program",
-	ReasonNoPython:      "has no python in it",
-	ReasonNoConfig:      "has a python but no pyvenv.cfg",
-	ReasonMismatch:      "was made for another python",
-	ReasonShim:          "is a shim that leads to no python",
-	ReasonNoAnswer:      "is not a Python: it does not say its version",
-	ReasonUnknown:       "is of an unknown version",
-	ReasonUnreadable:    "cannot be read",
-}
 
 // Error names the path, the source, and what is wrong.
 func (e *Error) Error() string {
 	if e.Path == "" {
-		return e.Detail
+		return e.Problem
 	}
-	return fmt.Sprintf("python of %s: %s %s", e.Source, e.Path, e.words())
-}
-
-// words is the reason with its detail, for a message that has the path already.
-func (e *Error) words() string {
-	text := reasonWords[e.Reason]
-	switch {
-	case e.Detail == "":
-		return text
-	case e.Reason == ReasonVersion:
-		return text + " " + e.Detail
-	case e.Reason == ReasonNoAnswer:
-		return text + " (" + e.Detail + ")"
-	}
-	return text + ": " + e.Detail
+	return fmt.Sprintf("python of %s: %s %s", e.Source, e.Path, e.Problem)
 }
 
 // Unwrap returns the error below, if any.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Hints says what to do.
-func (e *Error) Hints() []string {
-	var hints []string
-	install := "install Python " + cmp.Or(e.Needs, "3.8 or later") + ", or name one with --python"
-	elsewhere := ""
-	if len(e.Elsewhere) > 0 {
-		first := e.Elsewhere[0]
-		elsewhere = fmt.Sprintf("%s would do: --python %s", first, quoted(first.Path))
+func (e *Error) Hints() []string { return e.Advice }
+
+// problem reports what is wrong with the Python at path.
+func problem(path, format string, args ...any) *Error {
+	return &Error{Path: path, Problem: fmt.Sprintf(format, args...)}
+}
+
+// notStarted reports a file at path that no shell would start.
+func notStarted(path, format string, args ...any) *Error {
+	e := problem(path, format, args...)
+	e.kind = notStartable
+	return e
+}
+
+// notFound reports that no Python satisfies the requirements.
+func (f *finder) notFound() *Error {
+	e := &Error{kind: notFound, Tried: f.tried, Problem: "no python found"}
+	if len(f.Requires) > 0 {
+		e.Problem += " that satisfies " + list(f.Requires)
 	}
-	switch e.Reason {
-	case ReasonSpec, ReasonConflict:
-	case ReasonNotFound:
-		if hints = append(hints, install); elsewhere != "" {
-			hints = append(hints, elsewhere)
+	if len(f.tried) == 0 {
+		e.Problem += ", and PATH has none at all"
+	}
+	return e
+}
+
+// notOnPath reports that PATH has nothing of what source asks for, such as
+// "python3.12" or ">=3.12".
+func (f *finder) notOnPath(wanted string, source Source) *Error {
+	return &Error{
+		kind: notFound, Tried: f.tried, Source: source,
+		Problem: fmt.Sprintf("no python on PATH for %q, which %s asks for", wanted, source),
+	}
+}
+
+// badSpec says that a clause of a requirement cannot be read.
+func badSpec(r Requirement, clause string) *Error {
+	return &Error{kind: hopeless, Problem: fmt.Sprintf(
+		"python version of %s: %q is no version specifier, want one such as %q", r.From, clause, ">=3.11")}
+}
+
+// conflict says that no Python can satisfy all requirements at once.
+func conflict(requires []Requirement) *Error {
+	all := append([]Requirement{minimum}, requires...)
+	return &Error{kind: hopeless, Problem: "no python can satisfy " + list(all)}
+}
+
+// list writes requirements as ">=3.11 (plugin.py) and <3.10 (pyproject.toml)".
+func list(rs []Requirement) string {
+	words := make([]string, len(rs))
+	for i, r := range rs {
+		words[i] = fmt.Sprintf("%s (%s)", r.Spec, r.From)
+	}
+	return strings.Join(words, " and ")
+}
+
+// advise adds the hints to an error: what would do on this machine, as far as files
+// say, and whether the environment can be made again.
+func (f *finder) advise(ctx context.Context, e *Error) {
+	remake := func(python string) string {
+		return "make the environment again: " + quoted(python, "-m", "venv", "--clear", e.env)
+	}
+	switch {
+	case e.kind == hopeless:
+	case e.kind == otherVersion || e.kind == notFound:
+		install := "install Python " + f.needs() + ", or name one with --python"
+		python, found := f.elsewhere(ctx)
+		if e.kind == notFound || !found {
+			e.Advice = append(e.Advice, install)
 		}
-	case ReasonVersion:
-		if elsewhere == "" {
-			return []string{install}
+		if found {
+			e.Advice = append(e.Advice, fmt.Sprintf("%s would do: --python %s", python, quoted(python.Path)))
 		}
-		if hints = append(hints, elsewhere); e.Remake {
-			hints = append(hints, "make the environment again: "+quoted(e.Elsewhere[0].Path, "-m", "venv", "--clear", e.Env))
+		if found && remakable(e.env) {
+			e.Advice = append(e.Advice, remake(python.Path))
 		}
+	case remakable(e.env):
+		e.Advice = []string{remake("python3")}
 	default:
-		if e.Remake {
-			return []string{"make the environment again: " + quoted("python3", "-m", "venv", "--clear", e.Env)}
-		}
-		return []string{"name another Python with --python"}
+		e.Advice = []string{"name another Python with --python"}
 	}
-	return hints
+}
+
+// needs says in words which versions would do.
+func (f *finder) needs() string {
+	var specs []string
+	for _, b := range f.bounds[1:] { // the first is the minimum
+		specs = append(specs, strings.TrimSpace(b.Spec))
+	}
+	if len(specs) == 0 {
+		return "3.8 or later"
+	}
+	return strings.Join(specs, " and ")
+}
+
+// elsewhere finds a Python that would do although the search did not choose it: on
+// PATH, or among what version managers have installed. It starts none.
+func (f *finder) elsewhere(ctx context.Context) (Interpreter, bool) {
+	files := *f
+	files.Run, files.tried = nil, nil
+	found, err := files.search(ctx, SourcePath)
+	if err == nil && found.Path == "" {
+		found = files.managed(ctx)
+	}
+	return found, found.Path != ""
+}
+
+// remakable reports whether python -m venv --clear, which empties a directory, may be
+// advised: env is an environment, no link to one, and no other directory that somebody
+// happened to name.
+func remakable(env string) bool {
+	info, err := os.Lstat(env)
+	if env == "" || err != nil || !info.IsDir() {
+		return false
+	}
+	if _, err := os.Stat(filepath.Join(env, "pyvenv.cfg")); err == nil {
+		return true
+	}
+	_, broken := envPython(env)
+	return broken == nil
 }
 
 // quoted writes words as a POSIX shell reads them.
@@ -156,40 +197,5 @@ func quoted(words ...string) string {
 	return strings.Join(words, " ")
 }
 
-// notFound says what was looked for and where. wanted is what an explicit source asked
-// for, such as "python3.12" or ">=3.12"; empty if any Python would do.
-func notFound(wanted string, source Source, requires []Requirement, tried []Attempt) *Error {
-	e := &Error{Reason: ReasonNotFound, Source: source, Tried: tried, wanted: wanted, Detail: "no python found"}
-	if wanted != "" {
-		e.Detail = fmt.Sprintf("no python on PATH for %q, which %s asks for", wanted, source)
-		return e
-	}
-	if len(requires) > 0 {
-		e.Detail += " that satisfies " + list(requires)
-	}
-	if len(tried) == 0 {
-		e.Detail += ", and PATH has none at all"
-	}
-	return e
-}
-
-// badSpec says that a clause of a requirement cannot be read.
-func badSpec(r Requirement, clause string) *Error {
-	return &Error{Reason: ReasonSpec, Detail: fmt.Sprintf(
-		"python version of %s: %q is no version specifier, want one such as %q", r.From, clause, ">=3.11")}
-}
-
-// conflict says that no Python can satisfy all requirements at once.
-func conflict(requires []Requirement) *Error {
-	all := append([]Requirement{minimum}, requires...)
-	return &Error{Reason: ReasonConflict, Detail: "no python can satisfy " + list(all)}
-}
-
-// list writes requirements as ">=3.11 (plugin.py) and <3.10 (pyproject.toml)".
-func list(rs []Requirement) string {
-	words := make([]string, len(rs))
-	for i, r := range rs {
-		words[i] = fmt.Sprintf("%s (%s)", r.Spec, r.From)
-	}
-	return strings.Join(words, " and ")
-}
+// String is the Python for a message: "/usr/bin/python3.12 (3.12.4, PATH)".
+func (i Interpreter) String() string { return fmt.Sprintf("%s (%s, %s)", i.Path, i.Version, i.Source) }

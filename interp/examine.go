@@ -19,7 +19,7 @@ type facts struct {
 }
 
 // examine reads what files say about the program at path, whose links lead to
-// real. A BrokenError it returns has no Source yet.
+// real. An error has no Source yet.
 func examine(path, real string) (facts, *Error) {
 	var out facts
 	if broken := program(path); broken != nil {
@@ -53,18 +53,18 @@ func program(path string) *Error {
 	}
 	switch {
 	case info.IsDir():
-		return &Error{Path: path, Reason: ReasonDirectory}
+		return notStarted(path, "is a directory, want a program")
 	case !info.Mode().IsRegular():
-		return &Error{Path: path, Reason: ReasonNotProgram, Detail: "it is a " + info.Mode().Type().String()}
+		return problem(path, "is not a program: it is a %s", info.Mode().Type())
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
-		return &Error{Path: path, Reason: ReasonNotExecutable}
+		return notStarted(path, "is not executable")
 	case info.Size() == 0:
-		return &Error{Path: path, Reason: ReasonNotProgram, Detail: "it is empty"}
+		return problem(path, "is not a program: it is empty")
 	}
 	head, err := readHead(path, 4)
 	// What may be run but not read is left to the system to judge.
 	if err == nil && !isProgram(head) {
-		return &Error{Path: path, Reason: ReasonNotProgram, Detail: "its first bytes are of no known format"}
+		return problem(path, "is not a program: its first bytes are of no known format")
 	}
 	return nil
 }
@@ -81,24 +81,25 @@ func isProgram(head string) bool {
 	return false
 }
 
+// statError reports a path that cannot be looked at.
 func statError(path string, err error) *Error {
-	broken := &Error{Path: path, Reason: ReasonUnreadable, Err: err}
+	_, lerr := os.Lstat(path)
+	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+	var broken *Error
+	var perr *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ELOOP):
-		broken.Reason = ReasonLinkLoop
-		broken.Detail = chain(path)
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		broken.Reason = ReasonMissing
-		if _, lerr := os.Lstat(path); lerr == nil {
-			broken.Reason = ReasonBrokenLink
-			broken.Detail = chain(path) + ", which does not exist"
-		}
+		broken = notStarted(path, "is a loop of symbolic links: %s", chain(path))
+	case missing && lerr == nil:
+		broken = notStarted(path, "is a broken symbolic link: %s, which does not exist", chain(path))
+	case missing:
+		broken = notStarted(path, "does not exist")
+	case errors.As(err, &perr):
+		broken = problem(path, "cannot be read: %v", perr.Err)
 	default:
-		var perr *fs.PathError
-		if errors.As(err, &perr) {
-			broken.Detail = perr.Err.Error()
-		}
+		broken = problem(path, "cannot be read: %v", err)
 	}
+	broken.Err = err
 	return broken
 }
 
@@ -234,8 +235,7 @@ func mismatch(env string, made, now Version) *Error {
 	if !made.Known() || made.sameMinor(now) {
 		return nil
 	}
-	return &Error{
-		Path: env, Env: env, Reason: ReasonMismatch,
-		Detail: "made for " + made.minor().String() + ", its python is now " + now.minor().String(),
-	}
+	broken := problem(env, "was made for another python: made for %s, its python is now %s", made.minor(), now.minor())
+	broken.env = env
+	return broken
 }

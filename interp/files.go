@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -12,8 +13,12 @@ import (
 // maxFile bounds what is read of a file that ought to be small.
 const maxFile = 64 << 10
 
-// readHead reads at most n bytes of a file.
+// readHead reads at most n bytes of a regular file: a pipe would keep its reader
+// waiting.
 func readHead(path string, n int64) (string, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return "", cmp.Or(err, os.ErrInvalid)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err

@@ -265,7 +265,7 @@ func TestFindShim(t *testing.T) {
 		{name: "escape", tree: lines(opt, pyenv), environ: []string{shims, "PYENV_VERSION=../../opt"}, want: "opt/bin/python3 3.12.4 PATH"},
 		{name: "name that the selected version lacks", tree: pyenv, requires: []string{">=3.12 p.py"}, environ: []string{shims}, want: "error: no python found that satisfies >=3.12 (p.py)",
 			tried: []string{"pyenv/shims/python3.12 (PATH): is a shim that leads to no python: pyenv selects 3.11.7"}},
-		{name: "version asked for by name", tree: pyenv, flag: "3.12", environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3.12 3.12.1 --python"},
+		{name: "version asked for by name", tree: pyenv, flag: "3.12", environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 --python"},
 		{name: "link to a shim", tree: lines(pyenv, []string{"l a/python3 $ROOT/pyenv/shims/python3"}), environ: []string{"PATH=$ROOT/a"}, want: "pyenv/versions/3.11.7/bin/python3 3.11.7 PATH"},
 		{name: "environment over a shim", tree: lines(pyenv, []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python $ROOT/pyenv/shims/python3"}),
 			environ: []string{shims}, want: "error: python of .venv beside the plugin: plug/.venv/bin/python is a shim that leads to no python: the python of plug/.venv is a link to a shim of pyenv"},

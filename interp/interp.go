@@ -69,7 +69,7 @@ type Interpreter struct {
 	Env string
 	// Implementation is "cpython", "pypy" and so on; empty if no file says.
 	Implementation string
-	// Tried is what was looked at before and not chosen, in order.
+	// Tried is what was looked at and not chosen, in order.
 	Tried []Attempt
 	// Skipped is what of Tried its user would be surprised at: the environment
 	// that VIRTUAL_ENV names, when it is broken or of another version.
@@ -79,7 +79,36 @@ type Interpreter struct {
 // Find finds the Python for r. It is safe for concurrent use. The error is an
 // [*Error] or ctx's.
 func Find(ctx context.Context, r Request) (Interpreter, error) {
-	f := &finder{Request: r, vars: variables(r.Environ)}
+	f := &finder{Request: r, vars: variables(r.Environ), installs: map[string]string{}}
+	found, err := f.find(ctx)
+	if err != nil {
+		if e, ok := err.(*Error); ok {
+			f.advise(ctx, e)
+		}
+		return Interpreter{}, err
+	}
+	found.Tried = f.tried
+	for _, attempt := range f.tried {
+		if attempt.Source == SourceActive && found.Source != SourceActive {
+			found.Skipped = append(found.Skipped, attempt)
+		}
+	}
+	return found, nil
+}
+
+// finder is one search. A method that looks at a source returns the zero
+// Interpreter when the source has none, and an error only when it decides.
+type finder struct {
+	Request
+	vars     map[string]string
+	dirs     []string // those of PATH that are searched
+	bounds   []bound
+	lookup   bool // a version is looked up for an explicit source
+	tried    []Attempt
+	installs map[string]string // where managers have their versions, as far as their shims say
+}
+
+func (f *finder) find(ctx context.Context) (Interpreter, error) {
 	if err := f.readRequirements(); err != nil {
 		return Interpreter{}, err
 	}
@@ -87,27 +116,11 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 		if err := ctx.Err(); err != nil {
 			return Interpreter{}, err
 		}
-		found, err := look(ctx)
-		if err != nil {
-			return Interpreter{}, f.explain(err)
-		}
-		if found.Path != "" {
-			found.Tried, found.Skipped = f.tried, f.skipped
-			return found, nil
+		if found, err := look(ctx); err != nil || found.Path != "" {
+			return found, err
 		}
 	}
-	return Interpreter{}, f.explain(notFound("", "", f.Requires, f.tried))
-}
-
-// finder is one search. A method that looks at a source returns the zero
-// Interpreter when the source has none, and an error only when it decides.
-type finder struct {
-	Request
-	vars    map[string]string
-	bounds  []bound
-	lookup  bool // a version is looked up for an explicit source
-	tried   []Attempt
-	skipped []Attempt // those of tried that surprise their user
+	return Interpreter{}, f.notFound()
 }
 
 func (f *finder) readRequirements() error {
@@ -116,16 +129,23 @@ func (f *finder) readRequirements() error {
 	})
 	f.bounds = append(f.bounds, minimumBound)
 	for _, r := range f.Requires {
-		b, err := readRequirement(r)
-		if err != nil {
+		if err := f.require(r); err != nil {
 			return err
 		}
-		f.bounds = append(f.bounds, b)
 	}
 	if impossible(f.bounds) {
 		return conflict(f.Requires)
 	}
 	return nil
+}
+
+// require adds a requirement.
+func (f *finder) require(r Requirement) error {
+	b, err := readRequirement(r)
+	if err == nil {
+		f.bounds = append(f.bounds, b)
+	}
+	return err
 }
 
 // skip records a Python that was not chosen.
@@ -140,11 +160,7 @@ func (f *finder) skipError(path string, source Source, err error) error {
 	if !ok {
 		return err
 	}
-	reason := e.words()
-	if e.shim != "" {
-		reason = e.shim + ", which " + reason
-	}
-	f.skip(path, source, reason)
+	f.skip(path, source, e.Problem)
 	return nil
 }
 

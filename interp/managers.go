@@ -1,139 +1,279 @@
 package interp
 
 import (
+	"cmp"
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 )
 
-// pyenvRoot is the root that the shim at path exports, else the variable, else
-// the directory that holds shims.
-func (f *finder) pyenvRoot(path string) string {
+// manager is a version manager, which keeps a directory for each version that it has
+// installed. Its shims are small programs that start the version that is selected.
+type manager struct {
+	name string
+	// variable names the root; usual is the root without it, where ~ is the home
+	// directory, ~data and ~config those of XDG.
+	variable, usual string
+	// versions is the directory of the versions, below the root.
+	versions string
+	// selects is the variable that selects versions, files are those that do in the
+	// working directory and above, global is the user's own. uv has no shims.
+	selects string
+	files   []string
+	global  string
+}
+
+// managers lists the version managers, in the order in which their Pythons are
+// suggested.
+var managers = []manager{
+	{
+		name: "pyenv", variable: "PYENV_ROOT", usual: "~/.pyenv", versions: "versions",
+		selects: "PYENV_VERSION", files: []string{".python-version"}, global: "~root/version",
+	},
+	{name: "uv", variable: "UV_PYTHON_INSTALL_DIR", usual: "~data/uv/python"},
+	{
+		name: "asdf", variable: "ASDF_DATA_DIR", usual: "~/.asdf", versions: "installs/python",
+		selects: "ASDF_PYTHON_VERSION", files: []string{".tool-versions"}, global: "~/.tool-versions",
+	},
+	{
+		name: "mise", variable: "MISE_DATA_DIR", usual: "~data/mise", versions: "installs/python",
+		selects: "MISE_PYTHON_VERSION", global: "~config/mise/config.toml",
+		files: []string{"mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml", ".tool-versions"},
+	},
+}
+
+// place replaces the first part of a path of the table. root is the manager's.
+func (f *finder) place(path, root string) string {
+	first, rest, _ := strings.Cut(path, "/")
+	dir := f.home()
+	switch first {
+	case "~root":
+		dir = root
+	case "~data":
+		dir = f.directory("XDG_DATA_HOME", below(dir, ".local", "share"))
+	case "~config":
+		dir = f.directory("XDG_CONFIG_HOME", below(dir, ".config"))
+	}
+	return below(dir, filepath.FromSlash(rest))
+}
+
+// directory is what a variable names, or else the usual one.
+func (f *finder) directory(variable, usual string) string {
+	if dir := f.vars[variable]; filepath.IsAbs(dir) {
+		return dir
+	}
+	return usual
+}
+
+// below joins names to a directory, and is empty where that is.
+func below(dir string, names ...string) string {
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{dir}, names...)...)
+}
+
+// shim is a program of a version manager that starts another Python.
+type shim struct {
+	manager
+	root string // the manager's, as far as the shim says
+}
+
+// String is the manager's name.
+func (s shim) String() string { return cmp.Or(s.name, "an unknown manager") }
+
+// shimAt reports whether the program at path, whose links lead to real, is a shim. One
+// of an unknown manager has no name.
+func shimAt(path, real string) (shim, bool) {
+	dir := filepath.Dir(path)
+	if filepath.Base(dir) != "shims" {
+		dir = filepath.Dir(real)
+	}
+	isMise := filepath.Base(real) == "mise" // its shims are links to itself
+	if filepath.Base(dir) != "shims" && !isMise {
+		return shim{}, false
+	}
+	s := shim{root: filepath.Dir(dir)}
 	text, _ := readHead(path, 2048)
-	_, text, _ = strings.Cut(text, `PYENV_ROOT="`)
-	if root, _, closed := strings.Cut(text, `"`); closed && filepath.IsAbs(root) {
-		return root
-	}
-	return f.dataDir("PYENV_ROOT", path)
-}
-
-// pyenvSelection reads what pyenv would: PYENV_VERSION; the nearest
-// .python-version from PYENV_DIR, then from the working directory upwards; the
-// root's version file. None of them means the system's Python.
-func (f *finder) pyenvSelection(root string) selection {
-	if value := f.vars["PYENV_VERSION"]; value != "" {
-		return selection{strings.Split(value, ":"), "PYENV_VERSION"}
-	}
-	file := ""
-	for _, start := range [...]string{f.vars["PYENV_DIR"], f.Cwd} {
-		if file == "" && filepath.IsAbs(start) {
-			file = upwards(start, ".python-version")
+	for _, m := range managers {
+		script := strings.HasPrefix(text, "#!") && strings.Contains(text, m.name)
+		if m.selects != "" && (isMise && m.name == "mise" || !isMise && script) {
+			s.manager = m
+			break
 		}
 	}
-	if file == "" {
-		file = filepath.Join(root, "version")
-	}
-	chosen := selection{origin: file}
-	text, _ := readHead(file, maxFile)
-	for line := range strings.Lines(text) {
-		if words := strings.Fields(line); len(words) > 0 && !strings.HasPrefix(words[0], "#") {
-			chosen.versions = append(chosen.versions, words[0])
-		}
-	}
-	if len(chosen.versions) == 0 {
-		chosen.versions = []string{"system"}
-	}
-	return chosen
+	return s, true
 }
 
-// asdfSelection reads what asdf would: ASDF_PYTHON_VERSION, the nearest
-// .tool-versions with a line for python, the one in the home directory.
-func (f *finder) asdfSelection() selection {
-	if value := f.vars["ASDF_PYTHON_VERSION"]; value != "" {
-		return selection{strings.Fields(value), "ASDF_PYTHON_VERSION"}
+// follow finds the program that a shim at path would run. The reason says why there is
+// none.
+func (f *finder) follow(s shim, path string) (python, reason string) {
+	if s.name == "" {
+		return "", "where it leads cannot be known without running it"
 	}
-	for _, dir := range append(parents(f.Cwd), f.home()) {
-		if chosen := toolVersions(filepath.Join(dir, ".tool-versions")); len(chosen.versions) > 0 {
-			return chosen
+	root := f.directory(s.variable, s.root)
+	installs := filepath.Join(root, filepath.FromSlash(s.versions))
+	f.installs[s.name] = installs
+	versions, origin := f.selected(s.manager, root)
+	if len(versions) == 0 {
+		return "", s.name + " selects no version"
+	}
+	name := filepath.Base(path)
+	for _, version := range versions {
+		if version == "system" {
+			return "", s.name + " selects the system's python (" + origin + ")"
+		}
+		dir := installed(installs, version)
+		if dir == "" {
+			return "", s.name + " has no " + version + ", which " + origin + " asks for"
+		}
+		python := filepath.Join(dir, "bin", name)
+		if _, err := os.Stat(python); err == nil {
+			return python, ""
 		}
 	}
-	return selection{}
+	return "", s.name + " selects " + strings.Join(versions, ", ") + " (" + origin + "), which has no " + name
 }
 
-// miseSelection reads what mise would: MISE_PYTHON_VERSION, then in each
-// directory upwards its own files and .tool-versions, then the user's own.
-func (f *finder) miseSelection() selection {
-	if value := f.vars["MISE_PYTHON_VERSION"]; value != "" {
-		return selection{strings.Fields(value), "MISE_PYTHON_VERSION"}
+// selected reads which versions a manager would use, and where it says so.
+func (f *finder) selected(m manager, root string) (versions []string, origin string) {
+	if value := f.vars[m.selects]; value != "" {
+		return strings.Fields(strings.ReplaceAll(value, ":", " ")), m.selects
 	}
+	var files []string
 	for _, dir := range parents(f.Cwd) {
-		for _, name := range [...]string{"mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml"} {
-			if chosen := miseFile(filepath.Join(dir, name)); len(chosen.versions) > 0 {
-				return chosen
-			}
-		}
-		if chosen := toolVersions(filepath.Join(dir, ".tool-versions")); len(chosen.versions) > 0 {
-			return chosen
+		for _, name := range m.files {
+			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
-	config := f.vars["XDG_CONFIG_HOME"]
-	if config == "" {
-		config = filepath.Join(f.home(), ".config")
+	for _, file := range append(files, f.place(m.global, root)) {
+		if versions := versionsIn(file); len(versions) > 0 {
+			return versions, file
+		}
 	}
-	return miseFile(filepath.Join(config, "mise", "config.toml"))
+	return nil, ""
 }
 
-// toolVersions reads the line for python of a .tool-versions.
-func toolVersions(path string) selection {
-	text, _ := readHead(path, maxFile)
-	for line := range strings.Lines(text) {
-		line, _, _ = strings.Cut(line, "#")
-		if words := strings.Fields(line); len(words) > 1 && words[0] == "python" {
-			return selection{words[1:], path}
-		}
-	}
-	return selection{}
-}
-
-// miseFile reads [tools] python, which is a text, a list, or a table with a version.
-func miseFile(path string) selection {
+// versionsIn reads the versions of Python that a manager's file selects.
+func versionsIn(path string) []string {
 	text, err := readHead(path, maxFile)
 	if err != nil {
-		return selection{}
+		return nil
 	}
+	if filepath.Ext(path) == ".toml" {
+		return miseVersions(text)
+	}
+	var versions []string
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0:
+		case filepath.Base(path) != ".tool-versions":
+			versions = append(versions, words[0])
+		case words[0] == "python":
+			return words[1:]
+		}
+	}
+	return versions
+}
+
+// miseVersions reads [tools] python, which is a text, a list, or a table with a version.
+func miseVersions(text string) []string {
 	var file struct {
 		Tools map[string]any `toml:"tools"`
 	}
-	if err := toml.Unmarshal([]byte(text), &file); err != nil {
-		return selection{}
+	if toml.Unmarshal([]byte(text), &file) != nil {
+		return nil
 	}
-	chosen := selection{origin: path}
 	values, isList := file.Tools["python"].([]any)
 	if !isList {
 		values = []any{file.Tools["python"]}
 	}
+	var versions []string
 	for _, value := range values {
 		if table, ok := value.(map[string]any); ok {
 			value = table["version"]
 		}
 		if version, ok := value.(string); ok {
-			chosen.versions = append(chosen.versions, version)
+			versions = append(versions, version)
 		}
 	}
-	return chosen
+	return versions
 }
 
-// upwards is the nearest file of that name from dir on, empty when there is none.
-func upwards(dir, name string) string {
-	for _, dir := range parents(dir) {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path
+// installed is the directory of a version: the one of that name, or else the
+// newest release that begins with it, as pyenv and mise have it. A name that
+// would leave the directory is none.
+func installed(installs, version string) string {
+	if path, ok := strings.CutPrefix(version, "path:"); ok && filepath.IsAbs(path) {
+		return path
+	}
+	version = strings.Replace(version, "ref:", "ref-", 1)
+	if version == "" || version == "." || version == ".." || strings.ContainsAny(version, `/\`) {
+		return ""
+	}
+	names := newestFirst(installs)
+	for _, wanted := range [...]string{version, strings.TrimPrefix(version, "python-")} {
+		if slices.Contains(names, wanted) {
+			return filepath.Join(installs, wanted)
+		}
+		for _, name := range names {
+			rest, ok := strings.CutPrefix(name, wanted)
+			if ok && releaseRest().MatchString(rest) {
+				return filepath.Join(installs, name)
+			}
 		}
 	}
 	return ""
+}
+
+// releaseRest matches what may follow a prefix: numbers, no "rc1", "-dev" or "t".
+var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
+
+// managed finds the newest Python among what version managers have installed that
+// satisfies the requirements, whichever is selected.
+func (f *finder) managed(ctx context.Context) Interpreter {
+	for _, m := range managers {
+		dir := f.installs[m.name]
+		if dir == "" {
+			dir = below(f.directory(m.variable, f.place(m.usual, "")), filepath.FromSlash(m.versions))
+		}
+		for _, name := range newestFirst(dir) {
+			python, broken := envPython(filepath.Join(dir, name))
+			if broken != nil {
+				continue
+			}
+			found, err := f.consider(ctx, python, Source(m.name))
+			if err == nil && found.Env == "" && found.Version.Pre == "" {
+				return found
+			}
+		}
+	}
+	return Interpreter{}
+}
+
+// newestFirst lists the names in a directory, by the numbers in them.
+func newestFirst(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = entry.Name()
+	}
+	numbers := func(s string) (list []int) {
+		for digits := range strings.FieldsFuncSeq(s, func(c rune) bool { return c < '0' || c > '9' }) {
+			n, _ := strconv.Atoi(digits)
+			list = append(list, n)
+		}
+		return list
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return slices.Compare(numbers(b), numbers(a)) })
+	return names
 }
 
 // parents are dir and the directories above it.

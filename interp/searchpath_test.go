@@ -119,7 +119,7 @@ func TestSites(t *testing.T) {
 			root := tree(t, c.tree...)
 			c.from.Path = filepath.Join(root, c.from.Path)
 			var got []string
-			for _, dir := range c.from.sites(map[string]string{}) {
+			for _, dir := range c.from.SearchPath(nil) {
 				name, _ := filepath.Rel(root, dir)
 				got = append(got, name)
 			}

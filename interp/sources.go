@@ -44,13 +44,13 @@ func isVersion(value string) bool {
 func (f *finder) named(ctx context.Context, value, dir string, source Source) (Interpreter, error) {
 	switch {
 	case isSpec(value):
-		return f.onPath(ctx, value, value, source)
+		return f.version(ctx, value, value, source)
 	case isVersion(value):
 		spec := "==" + value
 		if strings.Count(value, ".") < 2 {
 			spec += ".*"
 		}
-		return f.onPath(ctx, value, spec, source)
+		return f.version(ctx, value, spec, source)
 	}
 	path := f.under(dir, value)
 	info, err := os.Stat(path)
@@ -66,7 +66,52 @@ func (f *finder) named(ctx context.Context, value, dir string, source Source) (I
 		}
 		path = python
 	}
-	return f.consider(ctx, path, source, false)
+	return f.consider(ctx, path, source)
+}
+
+// version finds a version that an explicit source asks for as value: on PATH, else
+// among what version managers have installed.
+func (f *finder) version(ctx context.Context, value, spec string, source Source) (Interpreter, error) {
+	if err := f.require(Requirement{Spec: spec, From: string(source)}); err != nil {
+		return Interpreter{}, err
+	}
+	if impossible(f.bounds) {
+		return Interpreter{}, conflict(append(slices.Clone(f.Requires), f.bounds[len(f.bounds)-1].Requirement))
+	}
+	f.lookup = true
+	found, err := f.search(ctx, source)
+	if err != nil || found.Path != "" {
+		return found, err
+	}
+	if found, ok := f.elsewhere(ctx); ok {
+		found.Source = source
+		return found, nil
+	}
+	return Interpreter{}, f.notOnPath(value, source)
+}
+
+// which searches PATH for a program by name, as a shell does: the first that can be
+// started decides. A file of that name at here is not that program, but Tried names it.
+func (f *finder) which(ctx context.Context, name, here string, source Source) (Interpreter, error) {
+	for _, dir := range f.pathDirs() {
+		path := filepath.Join(dir, exe(name))
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		found, err := f.consider(ctx, path, source)
+		if broken, ok := err.(*Error); ok && broken.kind == notStartable {
+			f.skip(path, source, broken.Problem)
+			continue
+		}
+		return found, err
+	}
+	if _, err := os.Stat(here); err == nil {
+		f.skip(here, source, "is a file, but a name without a slash is looked up on PATH")
+	}
+	if version, ok := strings.CutPrefix(name, "python"); ok && strings.Contains(version, ".") && isVersion(version) {
+		return f.version(ctx, name, "=="+version+".*", source)
+	}
+	return Interpreter{}, f.notOnPath(name, source)
 }
 
 func hasSlash(s string) bool {
@@ -94,7 +139,7 @@ func (f *finder) beside(ctx context.Context) (Interpreter, error) {
 				broken.Source = source
 				return Interpreter{}, broken
 			}
-			return f.consider(ctx, python, source, false)
+			return f.consider(ctx, python, source)
 		}
 	}
 	return Interpreter{}, nil
@@ -112,7 +157,7 @@ func (f *finder) isEnv(env string, source Source) (bool, error) {
 	info, err := os.Stat(env)
 	if err != nil {
 		broken := statError(env, err)
-		broken.Source, broken.Env = source, env
+		broken.Source, broken.env = source, env
 		return false, broken
 	}
 	if !info.IsDir() {
@@ -132,7 +177,9 @@ func (f *finder) isEnv(env string, source Source) (bool, error) {
 	case landmark(env).Known() || runtime.GOOS == "windows":
 		return true, nil
 	}
-	return false, &Error{Path: env, Env: env, Source: source, Reason: ReasonNoConfig, Detail: "its python is " + python}
+	broken := problem(env, "has a python but no pyvenv.cfg: its python is %s", python)
+	broken.Source, broken.env = source, env
+	return false, broken
 }
 
 // envPython is the program of an environment or installation. It need not work.
@@ -147,69 +194,135 @@ func envPython(env string) (string, *Error) {
 			return path, nil
 		}
 	}
-	broken := &Error{Path: env, Env: env, Reason: ReasonNoPython, Detail: "no " + filepath.FromSlash(names[0])}
+	broken := problem(env, "has no python in it: no %s", filepath.FromSlash(names[0]))
 	if _, err := os.Stat(filepath.Join(env, "conda-meta")); err == nil {
-		broken.Detail = "a conda environment without python"
+		broken.Problem = "has no python in it: a conda environment without python"
 	}
+	broken.env = env
 	return "", broken
 }
 
 // active looks at VIRTUAL_ENV. A prefix that is no environment is fine as well,
-// because container images set it so. One that cannot be used is skipped, but
-// kept in skipped, too.
+// because container images set it so. One that cannot be used is skipped.
 func (f *finder) active(ctx context.Context) (Interpreter, error) {
 	value := f.vars["VIRTUAL_ENV"]
 	if value == "" {
 		return Interpreter{}, nil
 	}
 	env := f.under(f.Cwd, value)
-	before := len(f.tried)
-	found, path, err := f.activeEnv(ctx, env)
-	if err == nil {
-		return found, nil
-	}
-	if err := f.skipError(path, SourceActive, err); err != nil {
-		return Interpreter{}, err
-	}
-	f.skipped = append(f.skipped, f.tried[before:]...)
-	return Interpreter{}, nil
-}
-
-// activeEnv examines the environment; path is what an error is about.
-func (f *finder) activeEnv(ctx context.Context, env string) (found Interpreter, path string, err error) {
 	if _, err := os.Stat(env); err != nil {
-		return Interpreter{}, env, statError(env, err)
+		return Interpreter{}, f.skipError(env, SourceActive, statError(env, err))
 	}
 	python, broken := envPython(env)
 	if broken != nil {
-		return Interpreter{}, env, broken
+		return Interpreter{}, f.skipError(env, SourceActive, broken)
 	}
-	found, err = f.consider(ctx, python, SourceActive, false)
-	return found, python, err
+	found, err := f.consider(ctx, python, SourceActive)
+	if err != nil {
+		return Interpreter{}, f.skipError(python, SourceActive, err)
+	}
+	return found, nil
 }
 
-// consider examines one Python. The error is an *Error or ctx's; loose lets a shim lead to a version that its manager has not selected.
-func (f *finder) consider(ctx context.Context, path string, source Source, loose bool) (Interpreter, error) {
+// path searches PATH for any suitable Python.
+func (f *finder) path(ctx context.Context) (Interpreter, error) { return f.search(ctx, SourcePath) }
+
+// search looks on PATH name by name, so that the first python3 is preferred to
+// a newer python3.13 elsewhere, as users who type python3 expect.
+func (f *finder) search(ctx context.Context, source Source) (Interpreter, error) {
+	dirs := f.pathDirs()
+	for _, name := range f.names() {
+		for _, dir := range dirs {
+			path := filepath.Join(dir, exe(name))
+			if _, err := os.Lstat(path); err != nil {
+				continue
+			}
+			found, err := f.consider(ctx, path, source)
+			if err == nil {
+				return found, nil
+			}
+			if err := f.skipError(path, source, err); err != nil {
+				return Interpreter{}, err
+			}
+		}
+	}
+	return Interpreter{}, nil
+}
+
+// newestMinor is the highest python3.N that is looked for by name. Each costs
+// one look per directory of PATH, a few microseconds.
+const newestMinor = 29
+
+// names are the programs looked for: python3, python, then python3.N for each
+// minor that the requirements leave open, newest first.
+func (f *finder) names() []string {
+	names := []string{"python3", "python"}
+	if runtime.GOOS == "windows" {
+		names = []string{"python", "python3"}
+	}
+	for minor := newestMinor; minor >= 0; minor-- {
+		if refused, _ := f.against(Version{Major: 3, Minor: minor, Patch: -1}); refused == nil {
+			names = append(names, fmt.Sprintf("python3.%d", minor))
+		}
+	}
+	return names
+}
+
+// pathDirs are the directories of PATH that may be searched, each once. Empty
+// and relative entries are not: what they hold depends on where one stands.
+func (f *finder) pathDirs() []string {
+	if f.dirs != nil {
+		return f.dirs
+	}
+	var absolute []string
+	for _, dir := range filepath.SplitList(f.vars["PATH"]) {
+		switch {
+		case dir == "":
+			f.skip(`""`, SourcePath, "an empty entry of PATH is not searched")
+		case !filepath.IsAbs(dir):
+			f.skip(dir, SourcePath, "a relative entry of PATH is not searched")
+		case runtime.GOOS == "windows" && strings.EqualFold(filepath.Base(dir), "WindowsApps"):
+			f.skip(dir, SourcePath, "holds aliases of the store, which cannot be told apart without running them")
+		default:
+			absolute = append(absolute, dir)
+		}
+	}
+	f.dirs = existing(absolute)
+	return f.dirs
+}
+
+// exe is the file name of a program.
+func exe(name string) string {
+	if runtime.GOOS == "windows" && !strings.HasSuffix(strings.ToLower(name), ".exe") {
+		return name + ".exe"
+	}
+	return name
+}
+
+// consider examines one Python. The error is an *Error or ctx's.
+func (f *finder) consider(ctx context.Context, path string, source Source) (Interpreter, error) {
 	real := resolve(path)
-	manager := shimOf(path, real)
-	if manager == "" {
+	s, isShim := shimAt(path, real)
+	if !isShim {
 		return f.inspect(ctx, path, real, source)
 	}
-	python, reason := f.followShim(manager, path, loose)
+	python, reason := f.follow(s, path)
 	_, env, ok := findConfig(path)
 	if ok {
 		// The shim would start a Python that knows nothing of the environment.
-		reason = "the python of " + env + " is a link to a shim of " + manager
+		reason = "the python of " + env + " is a link to a shim of " + s.String()
 	}
 	if reason != "" {
-		return Interpreter{}, &Error{Path: path, Source: source, Env: env, Reason: ReasonShim, Detail: reason}
+		broken := notStarted(path, "is a shim that leads to no python: %s", reason)
+		broken.Source, broken.env = source, env
+		return Interpreter{}, broken
 	}
-	shim := "is a shim of " + manager + " for " + python
+	about := "is a shim of " + s.String() + " for " + python
 	found, err := f.inspect(ctx, python, resolve(python), source)
 	if e, ok := err.(*Error); ok {
-		e.shim = shim
+		e.Path, e.Problem = path, about+", which "+e.Problem
 	} else if err == nil {
-		f.skip(path, source, shim)
+		f.skip(path, source, about)
 	}
 	return found, err
 }
@@ -227,7 +340,7 @@ func (f *finder) inspect(ctx context.Context, path, real string, source Source) 
 	known, broken := examine(path, real)
 	if broken != nil {
 		broken.Source = source
-		_, broken.Env, _ = findConfig(path)
+		_, broken.env, _ = findConfig(path)
 		return Interpreter{}, broken
 	}
 	return f.judge(ctx, Interpreter{
@@ -245,23 +358,23 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 			return Interpreter{}, err
 		}
 		if broken != nil {
-			broken.Source, broken.Env = found.Source, found.Env
+			broken.Source, broken.env = found.Source, found.Env
 			return Interpreter{}, broken
 		}
 		found.Version, found.Implementation = v, implementation
 		refused, open = f.against(v)
 	}
+	var broken *Error
 	switch {
 	case refused != nil:
-		return Interpreter{}, &Error{
-			Path: found.Path, Source: found.Source, Env: found.Env, Reason: ReasonVersion,
-			Detail: fmt.Sprintf("%s, want %s (%s)", found.Version, refused.Spec, refused.From),
-		}
+		broken = problem(found.Path, "is %s, want %s (%s)", found.Version, refused.Spec, refused.From)
+		broken.kind = otherVersion
 	case open && !f.accepts(found.Source):
-		return Interpreter{}, &Error{
-			Path: found.Path, Source: found.Source, Env: found.Env, Reason: ReasonUnknown,
-			Detail: "no file says it, and it was not asked",
-		}
+		broken = problem(found.Path, "is of an unknown version: no file says it, and it was not asked")
+	}
+	if broken != nil {
+		broken.Source, broken.env = found.Source, found.Env
+		return Interpreter{}, broken
 	}
 	return found, nil
 }
