@@ -55,7 +55,8 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the command line as users do. Every script of the directory
 // runs. `go test -run TestScripts/NAME` runs one; -update rewrites its golden
-// parts.
+// parts. PYPLUG_TEST_PROGRAM names the pyplug to run; without it, the test
+// binary is pyplug.
 func TestScripts(t *testing.T) {
 	python := runnertest.Python(t)
 	plugins, err := filepath.Abs("testdata/plugins")
@@ -71,6 +72,9 @@ func TestScripts(t *testing.T) {
 			env.Values[testKey] = env.T()
 			env.Setenv("PYTHON", python)
 			env.Setenv("PLUGINS", plugins)
+			if program := os.Getenv("PYPLUG_TEST_PROGRAM"); program != "" {
+				env.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			}
 			env.Setenv("PYPLUGBIN", filepath.SplitList(env.Getenv("PATH"))[0]) // has pyplug alone
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("PYTHONDONTWRITEBYTECODE", "1")
