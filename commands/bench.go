@@ -142,7 +142,7 @@ func benchError(ctx context.Context, hookName string, err error) error {
 	if own := (*hook.Error)(nil); err == nil || ctx.Err() == nil || errors.As(err, &own) {
 		return err
 	}
-	return hook.Ended(ctx, hookName, "no result", time.Now(), false)
+	return hook.Ended(ctx, hookName, "", time.Now(), false)
 }
 
 // measure measures the phases and passes each to over.

@@ -29,7 +29,7 @@ func (w *worker) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	case <-w.turn:
 		defer func() { w.turn <- struct{}{} }()
 	case <-ctx.Done():
-		return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", began, true)
+		return hook.Result{}, hook.Ended(ctx, c.Hook, "", began, true)
 	}
 	ends := (<-chan time.Time)(nil)
 	if w.calls++; w.calls != w.hangs {
@@ -39,7 +39,7 @@ func (w *worker) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	case <-ends:
 		return hook.Result{}, nil
 	case <-ctx.Done():
-		return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", began, true)
+		return hook.Result{}, hook.Ended(ctx, c.Hook, "", began, true)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestBenchQueue(t *testing.T) {
 						continue
 					}
 					failed++
-					if e := asError(err); e.Kind != hook.Timeout || e.Error() != "no result within 250ms" {
+					if e := asError(err); e.Kind != hook.Timeout || e.Error() != "timed out after 250ms" {
 						t.Errorf("got %v: %v", e.Kind, e)
 					}
 				}

@@ -109,7 +109,7 @@ func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 	}
 	if e := asCanceled(err); e != nil && stalled.Load() {
 		own := *e
-		own.Kind, own.Err = hook.Timeout, &hook.LimitError{What: "no result", Limit: one}
+		own.Kind, own.Err = hook.Timeout, &hook.LimitError{What: "", Limit: one}
 		return &own
 	}
 	return err

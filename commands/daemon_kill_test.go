@@ -284,7 +284,7 @@ func TestDaemonSuspended(t *testing.T) {
 	}
 	for _, words := range [][]string{{"call", "--timeout", "100ms", "greeter", "greet", "World"}, {"health", "--timeout", "100ms", "greeter"}} {
 		out, errs, code := d.pyplug(words...)
-		if code != 124 || !strings.Contains(errs, fmt.Sprintf("no result within 100ms: the name greeter is held by process %d, which does not answer\n", pid)) ||
+		if code != 124 || !strings.Contains(errs, fmt.Sprintf("timed out after 100ms: the name greeter is held by process %d, which does not answer\n", pid)) ||
 			!strings.HasSuffix(errs, "\nhint: `pyplug stop greeter` ends it\n") || strings.Count(errs, "hint: ") != 1 {
 			t.Errorf("%q: exit code %d, %q\n%s", words, code, out, errs)
 		}

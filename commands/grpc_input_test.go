@@ -55,7 +55,7 @@ func TestGRPCInputNeverComes(t *testing.T) {
 		return s
 	}
 	for name, input := range map[string]string{"a pipe": fifo, "standard input": "-"} {
-		for hook, says := range map[string]string{"Hang": "no result within 300ms", "Echo": "no end of "} {
+		for hook, says := range map[string]string{"Hang": "timed out after 300ms", "Echo": "no end of "} {
 			t.Run(name+" "+hook, func(t *testing.T) {
 				s := start(t, "--input", input, hook)
 				if err := s.Process.Signal(syscall.SIGINT); err != nil {

@@ -292,7 +292,7 @@ func TestStandardOutput(t *testing.T) {
 		defer out.Close()
 		runnertest.Until(t, "it ends though nobody reads", s.ended)
 		s.ends(t, 124)
-		if !strings.Contains(s.errs.String(), "error: endless: no result within 500ms") {
+		if !strings.Contains(s.errs.String(), "error: endless: timed out after 500ms") {
 			t.Errorf("standard error is %q", &s.errs)
 		}
 	})

@@ -200,13 +200,13 @@ func (x *exchange) failure(ctx context.Context, err error) *hook.Error {
 	e := (*hook.Error)(nil)
 	switch system := (*net.OpError)(nil); {
 	case errors.Is(cause, errTimeout), Is(cause, Unresponsive) && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e = hook.Ended(ctx, x.hook, "no result", x.began, true)
+		e = hook.Ended(ctx, x.hook, "", x.began, true)
 		hung := unresponsiveError(name, x.client.id)
 		e.Err = fmt.Errorf("%w: %w", e.Err, hung.Err)
 		e.Reason, e.Hints, e.Plugin = hung.Reason, hung.Hints, hung.Plugin
 		return e
 	case ctx.Err() != nil:
-		return hook.Ended(ctx, x.hook, "no result", x.began, x.hook != "")
+		return hook.Ended(ctx, x.hook, "", x.began, x.hook != "")
 	case errors.As(cause, &e):
 	case cause != nil: // the input failed
 		e = hook.NewError(hook.Request, cause)
@@ -346,7 +346,7 @@ func (x *exchange) stream(ctx context.Context, r *http.Response, emit func(hook.
 // notEmitted is the error of a call whose items the caller does not take.
 func (x *exchange) notEmitted(ctx context.Context, err error) *hook.Error {
 	if ctx.Err() != nil {
-		return hook.Ended(ctx, x.hook, "no result", x.began, true)
+		return hook.Ended(ctx, x.hook, "", x.began, true)
 	}
 	own := hook.Error{Kind: hook.Canceled, Err: err}
 	if e := (*hook.Error)(nil); errors.As(err, &e) {

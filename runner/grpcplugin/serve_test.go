@@ -202,7 +202,7 @@ func TestBusy(t *testing.T) {
 	waiting, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
 	_, err := inst.Call(waiting, words(t, "Echo", "text=behind it"))
-	want(t, err, hook.Timeout, "no result within")
+	want(t, err, hook.Timeout, "timed out after")
 	want(t, inst.Probe(t.Context()), hook.Timeout, "no answer of the health service within 2s")
 	if !inst.Busy() {
 		t.Error("it is not busy")
@@ -260,7 +260,7 @@ func TestAsyncio(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err = inst.Call(ctx, hook.Call{Hook: "Hang"})
-	want(t, err, hook.Timeout, "no result within 100ms")
+	want(t, err, hook.Timeout, "timed out after 100ms")
 	if err := inst.Probe(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -9,7 +9,7 @@ import (
 // Ended returns the error of a call that ctx ended: of kind [Timeout] with a
 // [*LimitError] if the deadline has passed, else of kind [Canceled] with the cause
 // of ctx. The hook's name may be empty. What says what did not happen, such as "no
-// result", and began is the start of the wait.
+// connection"; it is empty for a call. Began is the start of the wait.
 func Ended(ctx context.Context, hookName, what string, began time.Time, sent bool) *Error {
 	e := &Error{Kind: Canceled, Hook: hookName, Begun: sent, Err: context.Cause(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

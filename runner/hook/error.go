@@ -184,10 +184,17 @@ type Frame struct {
 
 // LimitError reports that a wait reached its limit.
 type LimitError struct {
-	// What did not happen, such as "the import did not end".
+	// What did not happen, such as "the import did not end"; empty for the end of a
+	// call.
 	What  string
 	Limit time.Duration
 }
 
-// Error returns a message such as "the import did not end within 10m0s".
-func (e *LimitError) Error() string { return e.What + " within " + e.Limit.String() }
+// Error returns a message such as "the import did not end within 10m0s" or "timed out
+// after 1s".
+func (e *LimitError) Error() string {
+	if e.What == "" {
+		return "timed out after " + e.Limit.String()
+	}
+	return e.What + " within " + e.Limit.String()
+}

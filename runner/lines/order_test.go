@@ -27,7 +27,7 @@ func sleeper(ctx context.Context, c hook.Call) (hook.Result, error) {
 	case <-time.After(time.Duration(seconds[0]) * time.Second):
 		return valued([]byte(fmt.Sprint(seconds[0]))), nil
 	case <-ctx.Done():
-		return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", began, true)
+		return hook.Result{}, hook.Ended(ctx, c.Hook, "", began, true)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestTimeout(t *testing.T) {
 		r := start(t, callerFunc(sleeper), func(o *Options) { o.Timeout = 2 * time.Second })
 		r.feed("1", "9")
 		time.Sleep(3 * time.Second)
-		r.wants(t, result(1, 1), `{"id":2,"error":"timeout: no result within 2s"}`)
+		r.wants(t, result(1, 1), `{"id":2,"error":"timeout: timed out after 2s"}`)
 		_ = r.in.Close()
 		<-r.done
 	})
@@ -296,7 +296,7 @@ func TestStreamWaits(t *testing.T) {
 			}
 			for range 40 {
 				if err := c.Emit(hook.Item{Value: value}); err != nil {
-					return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", time.Now(), true)
+					return hook.Result{}, hook.Ended(ctx, c.Hook, "", time.Now(), true)
 				}
 				given.Add(1)
 			}

@@ -203,12 +203,12 @@ func (f *fake) do(ctx context.Context, c hook.Call) (hook.Result, error) {
 		select {
 		case <-time.After(d):
 		case <-over:
-			return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", time.Now(), true)
+			return hook.Result{}, hook.Ended(ctx, c.Hook, "", time.Now(), true)
 		case <-f.done:
 			return fail(hook.Crash)
 		}
 		if name == "deaf" && ctx.Err() != nil {
-			return hook.Result{}, hook.Ended(ctx, c.Hook, "no result", time.Now(), true)
+			return hook.Result{}, hook.Ended(ctx, c.Hook, "", time.Now(), true)
 		}
 	}
 	return hook.Result{Item: hook.Item{Value: c.Args.JSON}}, nil

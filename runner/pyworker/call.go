@@ -223,7 +223,7 @@ func (w *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Er
 		select {
 		case <-w.slots:
 		case <-ctx.Done():
-			return frame{}, hook.Ended(ctx, c.hook, "no result", c.began, false)
+			return frame{}, hook.Ended(ctx, c.hook, "", c.began, false)
 		case <-w.lost:
 			return frame{}, w.lostError(c)
 		}
@@ -275,13 +275,13 @@ func (w *instance) await(ctx context.Context, c *call) (frame, *hook.Error) {
 		case <-c.more:
 		case <-ctx.Done():
 			begun, at := w.cancel(c)
-			e := hook.Ended(ctx, c.hook, "no result", c.began, begun)
+			e := hook.Ended(ctx, c.hook, "", c.began, begun)
 			e.At = at
 			return frame{}, e
 		case <-expired:
 			begun, at := w.cancel(c)
 			return frame{}, &hook.Error{Kind: hook.Timeout, Hook: c.hook, Begun: begun, At: at,
-				Err: &hook.LimitError{What: "no result", Limit: c.limit}}
+				Err: &hook.LimitError{What: "", Limit: c.limit}}
 		}
 		if err := w.emitItems(c, over); err != nil {
 			return frame{}, w.emitFailed(ctx, c, over, err)
@@ -322,7 +322,7 @@ func (w *instance) emitItems(c *call, over bool) error {
 func (w *instance) emitFailed(ctx context.Context, c *call, over bool, err error) *hook.Error {
 	if !over {
 		if _, at := w.cancel(c); ctx.Err() != nil {
-			e := hook.Ended(ctx, c.hook, "no result", c.began, true)
+			e := hook.Ended(ctx, c.hook, "", c.began, true)
 			e.At = at
 			return e
 		}
