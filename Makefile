@@ -29,7 +29,7 @@ machine: ## print what the tests find here and what they skip
 test: machine ## run every test, with the race detector if there is a C compiler
 	@test -n "$(RACE)" || echo "no C compiler found: the tests run without the race detector"
 	$(GO) build -tags $(TAGS) -o bin/test/pyplug .
-	PYPLUG_TEST_PROGRAM=$(CURDIR)/bin/test/pyplug $(GO) test $(RACE) -timeout 30m -tags $(TAGS) ./...
+	TEST_PROGRAM=$(CURDIR)/bin/test/pyplug $(GO) test $(RACE) -timeout 30m -tags $(TAGS) ./...
 
 lint: ## check formatting, go.mod, vet, staticcheck and the Python sources
 	@files=$$(gofmt -l .) && test -z "$$files" || { echo "not formatted by gofmt:" $$files; exit 1; }

@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the command line as users do. Every script of the directory
 // runs. `go test -run TestScripts/NAME` runs one; -update rewrites its golden
-// parts. PYPLUG_TEST_PROGRAM names the pyplug to run; without it, the test
+// parts. TEST_PROGRAM names the pyplug to run; without it, the test
 // binary is pyplug.
 func TestScripts(t *testing.T) {
 	python := runnertest.Python(t)
@@ -72,7 +72,7 @@ func TestScripts(t *testing.T) {
 			env.Values[testKey] = env.T()
 			env.Setenv("PYTHON", python)
 			env.Setenv("PLUGINS", plugins)
-			if program := os.Getenv("PYPLUG_TEST_PROGRAM"); program != "" {
+			if program := os.Getenv("TEST_PROGRAM"); program != "" {
 				env.Setenv("PATH", filepath.Dir(program)+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			}
 			env.Setenv("PYPLUGBIN", filepath.SplitList(env.Getenv("PATH"))[0]) // has pyplug alone
