@@ -71,7 +71,7 @@ func pb2Sources(python interp.Interpreter, environ []string, entry string) ([]pr
 	}
 	if r.services == 0 || slices.ContainsFunc(others, isGenerated) {
 		for _, path := range pysrc.Installed(python.SearchPath(environ), others, "_pb2.py") {
-			if text, ok := pysrc.Read(path, 0); ok && !r.seen[path] {
+			if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && !r.seen[path] {
 				if err := r.read(path, text); err != nil {
 					return nil, err
 				}
@@ -83,7 +83,7 @@ func pb2Sources(python interp.Interpreter, environ []string, entry string) ([]pr
 	}
 	imported := len(r.sources)
 	for _, path := range pysrc.Files(filepath.Dir(script)) {
-		if text, ok := pysrc.Read(path, 0); ok && isPB2(path) && !r.seen[path] {
+		if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && isPB2(path) && !r.seen[path] {
 			_ = r.read(path, text) // nobody says that the file is the plugin's
 		}
 	}

@@ -45,14 +45,6 @@ func render(text string, literal func(raw string, line int) string) string {
 			if depth > 0 {
 				c = ' '
 			}
-		case c == ' ':
-			end := i
-			for end < len(text) && text[end] == ' ' {
-				end++
-			}
-			out.WriteString(text[i:end])
-			i = end
-			continue
 		}
 		out.WriteByte(c)
 		i++
@@ -97,10 +89,4 @@ func isWord(c byte) bool {
 }
 
 // isPrefix reports whether word can stand before the quote of a literal.
-func isPrefix(word string) bool {
-	switch strings.ToLower(word) {
-	case "", "r", "b", "u", "f", "t", "br", "rb", "fr", "rf", "tr", "rt":
-		return true
-	}
-	return false
-}
+func isPrefix(word string) bool { return len(word) <= 2 && strings.Trim(word, "rRbBuUfFtT") == "" }

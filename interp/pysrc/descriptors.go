@@ -55,9 +55,9 @@ func Descriptors(text string) ([][]byte, error) {
 		}
 		var data []byte
 		for range strings.Count(value, marker) {
-			var err error
-			if data, err = appendLiteral(data, literals[passed].raw, literals[passed].line); err != nil {
-				return found, err
+			ok := false
+			if data, ok = appendLiteral(data, literals[passed].raw); !ok {
+				return found, &Error{Line: literals[passed].line, Reason: "a descriptor that cannot be read, want bytes as protoc writes them"}
 			}
 			passed++
 		}

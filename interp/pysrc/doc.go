@@ -1,8 +1,7 @@
 // Package pysrc reads Python source without Python: what must be known before anything may
 // be started.
 //
-//  1. [Decode] turns a file's bytes into text, by its byte order mark and its encoding
-//     cookie (PEP 263). Everything else reads that text.
+//  1. [Decode] turns a file's bytes into text. Everything else reads that text.
 //  2. [Script] finds the metadata block in a script's comments (PEP 723) and returns its
 //     TOML text with the line it starts on, so that a mistake in it has a place.
 //  3. [Own] reads a script and the plugin's own files that it imports; [Files] lists the

@@ -1,7 +1,6 @@
 package pysrc
 
 import (
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,12 +8,14 @@ import (
 	"strings"
 )
 
+// LargestFile is the most bytes that [Read] reads of a file.
+const LargestFile = 4 << 20
+
 // Bounds of [Files].
 const (
 	mostFiles   = 2000
 	mostEntries = 5000
 	deepest     = 6 // directories below the first
-	largestFile = 4 << 20
 )
 
 // Files lists the *.py files in dir and below, sorted by directory: at most 2000, and
@@ -55,25 +56,13 @@ func isForeign(dir, path string) bool {
 	return err == nil
 }
 
-// Read returns the text of a regular file of at most limit bytes, 4 MiB if limit is
-// 0. ok is false if it is larger, cannot be read, or is no text.
+// Read returns the text of a regular file of at most limit bytes, and of 4 MiB. It is not
+// ok if the file is larger or cannot be read.
 func Read(path string, limit int) (text string, ok bool) {
-	if limit <= 0 || limit > largestFile {
-		limit = largestFile
-	}
 	info, err := os.Stat(path) // before opening it, which would wait for a pipe's writer
-	if err != nil || !info.Mode().IsRegular() || info.Size() > int64(limit) {
+	if err != nil || !info.Mode().IsRegular() || info.Size() > int64(min(limit, LargestFile)) {
 		return "", false
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", false
-	}
-	defer file.Close()
-	source, err := io.ReadAll(io.LimitReader(file, int64(limit)))
-	if err != nil {
-		return "", false
-	}
-	text, err = Decode(source)
-	return text, err == nil
+	source, err := os.ReadFile(path)
+	return Decode(source), err == nil
 }

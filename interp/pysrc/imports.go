@@ -2,7 +2,9 @@ package pysrc
 
 import (
 	"path"
+	"regexp"
 	"strings"
+	"sync"
 )
 
 // Import is what one import statement asks for; "import a, b" is two.
@@ -16,6 +18,12 @@ type Import struct {
 	Names []string
 }
 
+// statement matches an import statement in a line of rendered code, also behind "else:"
+// and its like.
+var statement = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:^|[;:])\s*(?:lazy\s+)?(?:import\s+([^;:=]+)|from\s*(\.*)\s*([^\s;.][^\s;]*)?\s+import\b\s*([^;:=]+))`)
+})
+
 // importsOf finds the import statements in rendered code, in their order.
 func importsOf(code string) []Import {
 	var all []Import
@@ -23,53 +31,24 @@ func importsOf(code string) []Import {
 		if !strings.Contains(line, "import") {
 			continue
 		}
-		for statement := range strings.SplitSeq(line, ";") {
-			statement = statement[strings.LastIndexByte(statement, ':')+1:] // behind "else:" and its like
-			word, rest := cutWord(statement)
-			if word == "lazy" {
-				word, rest = cutWord(rest)
+		for _, m := range statement().FindAllStringSubmatch(line, -1) {
+			for _, module := range imported(m[1]) {
+				all = append(all, Import{Module: module})
 			}
-			switch word {
-			case "import":
-				for _, module := range imported(rest) {
-					all = append(all, Import{Module: module})
-				}
-			case "from":
-				if module, names, ok := strings.Cut(rest, " import"); ok {
-					i := Import{Module: strings.TrimLeft(module, "."), Names: imported(names)}
-					i.Level = len(module) - len(i.Module)
-					if i.Module = strings.TrimSpace(i.Module); len(i.Names) > 0 && module != "" && !strings.ContainsAny(i.Module, " \t") {
-						all = append(all, i)
-					}
-				}
+			if names := imported(m[4]); names != nil && m[2]+m[3] != "" {
+				all = append(all, Import{Module: m[3], Level: len(m[2]), Names: names})
 			}
 		}
 	}
 	return all
 }
 
-// cutWord returns the first word of text, and what follows without spaces around it.
-func cutWord(text string) (word, rest string) {
-	text = strings.TrimSpace(text)
-	if i := strings.IndexAny(text, " \t"); i >= 0 {
-		return text[:i], strings.TrimSpace(text[i:])
-	}
-	return text, ""
-}
-
-// imported reads "a.b as c, d" or "(a, b)". Nil means that something else stands there.
+// imported reads "a.b as c, d" or "(a, b)".
 func imported(list string) []string {
 	var names []string
-	list = strings.Trim(list, "() \t\n")
-	for part := range strings.SplitSeq(list, ",") {
-		name, as := cutWord(part)
-		word, alias := cutWord(as)
-		switch {
-		case name == "" && len(names) > 0: // a trailing comma
-		case name == "" || as != "" && (word != "as" || alias == "" || strings.ContainsAny(alias, " \t")):
-			return nil
-		default:
-			names = append(names, name)
+	for part := range strings.SplitSeq(strings.Trim(list, "() \t\n"), ",") {
+		if words := strings.Fields(part); len(words) == 1 || len(words) == 3 && words[1] == "as" {
+			names = append(names, words[0])
 		}
 	}
 	return names

@@ -74,8 +74,8 @@ func TestOwn(t *testing.T) {
 	for most, want := range map[Limits]string{
 		Short:                                 "main.py gen/a_pb2_grpc.py late.py pkg/__init__.py pkg/near.py pkg/part.py",
 		Whole:                                 "main.py gen/a_pb2.py gen/a_pb2_grpc.py late.py pkg/__init__.py pkg/near.py pkg/part.py",
-		{Files: 2, Bytes: 1000, Lookups: 100}: "main.py pkg/__init__.py",
-		{Files: 9, Bytes: 1000, Lookups: 1}:   "main.py",
+		{Files: 2, Bytes: 1000, Imports: 100}: "main.py pkg/__init__.py",
+		{Files: 9, Bytes: 1000, Imports: 2}:   "main.py",
 	} {
 		if own, _ := show(most); own != want {
 			t.Errorf("%+v: got %s, want %s", most, own, want)

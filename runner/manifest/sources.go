@@ -187,15 +187,9 @@ func readScript(path string) (found, error) {
 	if err != nil || !ok || !strings.Contains(code, "# /// script") {
 		return found{}, err
 	}
-	subject := "the script block "
-	var block pysrc.Block
-	text, err := pysrc.Decode([]byte(code))
-	if err == nil {
-		subject = ""
-		block, err = pysrc.Script(text)
-	}
+	block, err := pysrc.Script(pysrc.Decode([]byte(code)))
 	if bad := (*pysrc.Error)(nil); errors.As(err, &bad) {
-		return found{}, &Error{File: path, Line: bad.Line, Err: err, Message: subject + bad.Reason}
+		return found{}, &Error{File: path, Line: bad.Line, Err: err, Message: bad.Reason}
 	}
 	if block.Line == 0 {
 		return found{}, nil
