@@ -31,7 +31,6 @@ type callOptions struct {
 	raw        bool
 
 	call       hook.Call
-	name       string    // of the daemon that is called
 	stream     io.Reader // the input, if it is read as it is sent
 	maxMessage int       // of that
 	format     ui.Format

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const hooksText = `List the hooks of PLUGIN with their signatures and the first line of their documentation. It is
@@ -48,15 +47,11 @@ func hooksCommand(f *program) command {
 
 // onePlugin completes cfg by the command line of a command that takes one PLUGIN.
 func onePlugin(c *cli.Context, cfg *runner.Config) error {
-	words := c.Args().Slice()
-	switch len(words) {
-	case 0:
-		return usage("PLUGIN is missing")
-	case 1:
-		return openConfig(cfg, words[0])
-	default:
-		return usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
+	word, err := oneWord(c, "PLUGIN")
+	if err != nil {
+		return err
 	}
+	return openConfig(cfg, word)
 }
 
 // hooks lists the hooks of a plugin, or prints the template of one.

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,7 +33,7 @@ func logsCommand(f *program) command {
 		Description: logsText,
 		Flags:       append([]cli.Flag{followFlag, linesFlag}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
-			word, err := oneName(c)
+			word, err := oneWord(c, "NAME")
 			if err != nil {
 				return err
 			}
@@ -49,29 +48,19 @@ func logsCommand(f *program) command {
 // logs prints the last lines of a log, and with follow those that are added.
 func (f *program) logs(ctx context.Context, word string, last int, follow bool) error {
 	f.endless = follow
-	name := word
-	if !daemon.ValidName(word) {
-		t, err := f.running(ctx, word)
-		if err != nil {
-			return err
-		}
-		name = t.name
+	e, err := f.running(ctx, word)
+	name := e.Name
+	if isNotRunning(err) && daemon.ValidName(word) {
+		name, err = word, nil // the log of a killed daemon is kept
 	}
-	err := daemon.ReadLog(ctx, name, last, follow, func(l daemon.Line) error {
+	if err != nil {
+		return err
+	}
+	err = daemon.ReadLog(ctx, name, last, follow, func(l daemon.Line) error {
 		return f.write(ctx, func() error {
 			return f.streams.LogLine(name, l.Time, l.Generation, l.Stream, l.Text, f.opts.json || f.opts.logJSON)
 		})
 	})
-	if isNotRunning(err) {
-		if _, statErr := os.Stat(word); statErr == nil { // a plain word may be a path
-			t, err := f.running(ctx, "./"+word)
-			if err != nil {
-				return err
-			}
-			return f.logs(ctx, t.name, last, follow)
-		}
-		return err
-	}
 	if err == nil && follow {
 		return hook.NewError(hook.Canceled, context.Cause(ctx))
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -37,7 +36,7 @@ func (s *service) notify(state string) {
 
 // watchdog reports to the service manager, at half the interval that it set, that the
 // plugin is healthy.
-func (s *service) watchdog(ctx context.Context, k *runner.Pool) {
+func (s *service) watchdog(ctx context.Context) {
 	interval, err := strconv.ParseInt(os.Getenv(watchdogVariable), 10, 64)
 	if pid := os.Getenv(watchdogPID); err != nil || interval <= 1 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return
@@ -45,7 +44,7 @@ func (s *service) watchdog(ctx context.Context, k *runner.Pool) {
 	tick := time.NewTicker(time.Duration(interval) * time.Microsecond / 2)
 	defer tick.Stop()
 	for {
-		if state := status(k).State; state == hook.StateReady || state == hook.StateStarting {
+		if state := status(s.Pool).State; state == hook.StateReady || state == hook.StateStarting {
 			s.notify("WATCHDOG=1")
 		}
 		select {
@@ -58,13 +57,13 @@ func (s *service) watchdog(ctx context.Context, k *runner.Pool) {
 
 // hangup restarts the workers on SIGHUP if a service manager or nobody's terminal
 // sent it, and reports whether it did.
-func (s *service) hangup(ctx context.Context, k *runner.Pool) bool {
+func (s *service) hangup(ctx context.Context) bool {
 	if os.Getenv(notifyVariable) == "" && hasTerminal() {
 		return false
 	}
 	go func() { // ends with the restart, or with ctx
-		if err := (served{k, s}).Restart(ctx, "restarted by SIGHUP"); err != nil && ctx.Err() == nil {
-			s.say("SIGHUP: " + err.Error())
+		if err := s.Restart(ctx, "restarted by SIGHUP"); err != nil && ctx.Err() == nil {
+			s.note("SIGHUP: " + err.Error())
 		}
 	}()
 	return true

@@ -1,12 +1,8 @@
 package commands
 
 import (
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -15,7 +11,7 @@ import (
 func TestHealthyAgainIsNoStart(t *testing.T) {
 	f := &program{plugin: &plugin{events: newBacklog()}}
 	defer f.plugin.endEvents()
-	s := &service{f: f, o: startOptions{detached: true}, states: make(chan hook.State, 8)}
+	s := &service{f: f, o: startOptions{detached: true}, starts: make(chan hook.State, 8)}
 	for _, e := range []hook.Event{
 		{Generation: 1, To: hook.StateStarting},
 		{Generation: 1, From: hook.StateStarting, To: hook.StateReady},
@@ -26,37 +22,12 @@ func TestHealthyAgainIsNoStart(t *testing.T) {
 	} {
 		s.event(e)
 	}
-	close(s.states)
+	close(s.starts)
 	var got []hook.State
-	for state := range s.states {
+	for state := range s.starts {
 		got = append(got, state)
 	}
 	if len(got) != 2 || got[0] != hook.StateReady || got[1] != hook.StateStarting {
 		t.Errorf("got %v, want the first start and the second", got)
-	}
-}
-
-// A restart that is noted while a caller asks what changed blocks neither.
-func TestNotesWhileRenewed(t *testing.T) {
-	s := &service{server: &daemon.Server{}}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		var work sync.WaitGroup
-		defer work.Wait()
-		for _, do := range []func(){func() { s.notes(true) }, func() { s.renewed(runner.Snapshot{}) }} {
-			for range 4 {
-				work.Go(func() {
-					for range 50_000 {
-						do()
-					}
-				})
-			}
-		}
-	}()
-	select {
-	case <-done:
-	case <-time.After(10 * time.Second):
-		t.Fatal("a deadlock")
 	}
 }

@@ -41,10 +41,9 @@ func statusCommand(f *program) command {
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
 			if len(words) > 1 {
-				return usage("%s is one word too many, want one NAME or none", schema.QuoteLine(words[1:2]))
+				return usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
 			}
 			if watch {
-				f.endless = true
 				return f.watchStatus(c.Context, words)
 			}
 			return f.status(c.Context, words)
@@ -52,9 +51,9 @@ func statusCommand(f *program) command {
 	}}
 }
 
-// status shows the plugin that words name, or all.
+// status prints the status of the plugin that words name, or of all.
 func (f *program) status(ctx context.Context, words []string) error {
-	all, err := f.backgrounds(ctx, words)
+	all, err := f.statuses(ctx, words)
 	if err != nil {
 		return err
 	}
@@ -64,37 +63,26 @@ func (f *program) status(ctx context.Context, words []string) error {
 	return f.write(ctx, func() error { return f.streams.Statuses(all, f.opts.json) })
 }
 
-// backgrounds asks the plugin that words name, or all, how they are.
-func (f *program) backgrounds(ctx context.Context, words []string) ([]ui.Background, error) {
-	if len(words) == 1 {
-		t, err := f.running(ctx, words[0])
-		if err != nil {
-			return nil, err
-		}
-		if t.unresponsive != nil {
-			return []ui.Background{unasked(t.name, t.id, t.unresponsive.Error())}, nil
-		}
-		return askAll(ctx, []daemon.Entry{{Name: t.name, Identity: t.id}}), nil
-	}
-	entries, err := daemon.List(ctx)
-	if err != nil && len(entries) == 0 {
-		return nil, err
+// statuses asks the plugin that words name, or all, for their status, at once. It leaves
+// out a daemon that ended meanwhile.
+func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background, error) {
+	var entries []daemon.Entry
+	var err error
+	if len(words) == 0 {
+		entries, err = f.list(ctx)
+	} else {
+		entries = make([]daemon.Entry, 1)
+		entries[0], err = f.running(ctx, words[0])
 	}
 	if err != nil {
-		f.streams.Warn(err.Error())
+		return nil, err
 	}
-	return askAll(ctx, entries), ctx.Err()
-}
-
-// askAll asks all of them at once, each within the limit. One that ended meanwhile
-// is left out.
-func askAll(ctx context.Context, entries []daemon.Entry) []ui.Background {
-	ctx, cancel := context.WithTimeout(ctx, daemon.StatusLimit)
+	limit, cancel := context.WithTimeout(ctx, daemon.StatusLimit)
 	defer cancel()
 	found := make([]*ui.Background, len(entries))
 	var work sync.WaitGroup
 	for i, e := range entries {
-		work.Go(func() { found[i] = askOne(ctx, e) })
+		work.Go(func() { found[i] = statusOf(limit, e) })
 	}
 	work.Wait()
 	var all []ui.Background
@@ -103,53 +91,55 @@ func askAll(ctx context.Context, entries []daemon.Entry) []ui.Background {
 			all = append(all, *b)
 		}
 	}
-	return all
+	return all, ctx.Err()
 }
 
-// askOne asks one daemon for its status. It returns nil if the daemon has ended.
-func askOne(ctx context.Context, e daemon.Entry) *ui.Background {
-	b := unasked(e.Name, e.Identity, "")
+// list lists the background plugins. It warns about a directory that cannot be read, unless
+// that is the only one.
+func (f *program) list(ctx context.Context) ([]daemon.Entry, error) {
+	entries, err := daemon.List(ctx)
+	if err != nil && len(entries) > 0 {
+		f.streams.Warn(err.Error())
+		err = nil
+	}
+	return entries, err
+}
+
+// statusOf asks one daemon for its status. It returns nil if the daemon has ended.
+func statusOf(ctx context.Context, e daemon.Entry) *ui.Background {
+	id := e.Identity
+	b := &ui.Background{Name: e.Name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID}
 	c, err := daemon.Open(ctx, e.Name)
 	if err == nil {
 		b.Status, err = c.Status(ctx)
 	}
 	switch {
 	case err == nil:
-	case asError(err).Kind == hook.Timeout:
-		b.Problem = "did not answer within " + daemon.StatusLimit.String()
-		if b.Daemon > 0 {
-			b.Problem = fmt.Sprintf("process %d %s", b.Daemon, b.Problem)
-		}
 	case isNotRunning(err):
 		return nil
-	default:
+	case asError(err).Kind != hook.Timeout:
 		b.Problem = err.Error()
+	case b.Daemon > 0:
+		b.Problem = fmt.Sprintf("process %d did not answer within %s", b.Daemon, daemon.StatusLimit)
+	default:
+		b.Problem = "did not answer within " + daemon.StatusLimit.String()
 	}
-	return &b
+	return b
 }
 
-// unasked is what is known of one without asking it, and why it was not.
-func unasked(name string, id daemon.Identity, problem string) ui.Background {
-	return ui.Background{
-		Name: name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID, Problem: problem,
-	}
-}
-
-// watchStatus shows it again and again until ctx ends. One that was named and ends
-// is shown as stopped, and waited for.
+// watchStatus prints the status again and again until ctx ends. It shows a named plugin
+// that ends as stopped, and waits for its next start.
 func (f *program) watchStatus(ctx context.Context, words []string) error {
-	if _, err := f.backgrounds(ctx, words); err != nil {
-		return err
-	}
+	f.endless = true
 	w := f.streams.WatchStatuses(strings.Join(words, ""), f.opts.json)
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()
-	for {
-		all, err := f.backgrounds(ctx, words)
-		if ctx.Err() != nil {
+	for first := true; ; first = false {
+		all, err := f.statuses(ctx, words)
+		switch {
+		case ctx.Err() != nil:
 			return hook.NewError(hook.Canceled, context.Cause(ctx))
-		}
-		if err != nil && !isNotRunning(err) {
+		case err != nil && (first || !isNotRunning(err)):
 			return err
 		}
 		if err := f.write(ctx, func() error { return w.Show(all) }); err != nil {

@@ -50,88 +50,72 @@ func stopCommand(f *program) command {
 	}}
 }
 
-// stop stops the plugins that words name, or all, all at once. What cannot be stopped
-// does not keep the others from it.
+// stop stops the plugins that words name, or all, at once. It returns the first error, and
+// warns about the others.
 func (f *program) stop(ctx context.Context, words []string) error {
-	names, err := f.toStop(ctx, words)
+	names, failures := f.toStop(ctx, words)
 	waiting := f.streams.Waiting("stopping")
-	errs, stopped := make([]error, len(names)), make([]bool, len(names))
+	errs, ran := make([]error, len(names)), make([]bool, len(names))
 	var work sync.WaitGroup
 	for i, name := range names {
-		work.Go(func() { stopped[i], errs[i] = f.stopOne(ctx, name) })
+		work.Go(func() {
+			f.streams.Log("info", "stopping", "name", name)
+			ran[i], errs[i] = daemon.Stop(ctx, name) // an interrupt kills the plugin, and is waited for
+		})
 	}
 	work.Wait()
 	waiting()
-	var gone []string
+	var stopped []string
 	for i, name := range names {
-		if stopped[i] && errs[i] == nil {
-			gone = append(gone, name)
-		}
-	}
-	for _, failed := range errs {
 		switch {
-		case err == nil:
-			err = failed
-		case failed != nil: // the first one is the error
-			f.streams.Warn(failed.Error())
+		case errs[i] != nil:
+			failures = append(failures, errs[i])
+		case ran[i]:
+			stopped = append(stopped, name)
 		}
 	}
-	if !f.opts.json || err != nil && len(gone) == 0 {
-		return err
+	if f.opts.json && (len(stopped) > 0 || len(failures) == 0) {
+		if err := f.write(ctx, func() error { return f.streams.Stopped(stopped) }); err != nil {
+			failures = append(failures, err)
+		}
 	}
-	if failed := f.write(ctx, func() error { return f.streams.Stopped(gone) }); err == nil {
-		err = failed
+	if len(failures) == 0 {
+		return nil
 	}
-	return err
+	for _, err := range failures[1:] {
+		f.streams.Warn(err.Error())
+	}
+	return failures[0]
 }
 
-// toStop are the names that words stand for, and what is wrong with the first that
-// stands for none. A word that nothing runs under is noted, and no error.
-func (f *program) toStop(ctx context.Context, words []string) ([]string, error) {
+// toStop returns the names that words stand for, or all names, and what is wrong with the
+// words. A word without a running plugin is only noted.
+func (f *program) toStop(ctx context.Context, words []string) (names []string, failures []error) {
 	if len(words) == 0 {
-		entries, err := daemon.List(ctx)
-		if err != nil && len(entries) > 0 {
-			f.streams.Warn(err.Error())
-			err = nil
+		entries, err := f.list(ctx)
+		if err != nil {
+			failures = append(failures, err)
 		}
-		return namesIn(entries), err
+		return namesIn(entries), failures
 	}
-	var names []string
-	var first error
 	for _, word := range words {
-		t, err := f.find(ctx, word)
-		if isNotRunning(err) && !daemon.ValidName(word) {
-			err = usage("%s is no name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word}))
-		}
-		none := (*manifest.Error)(nil)
+		e, err := f.find(ctx, word)
+		noPlugin := (*manifest.Error)(nil)
 		switch {
-		case isNotRunning(err), err == nil && t.name == "", errors.As(err, &none):
+		case isNotRunning(err) && !daemon.ValidName(word):
+			failures = append(failures, usage("%s is no name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
+		case isNotRunning(err), err == nil && e.Name == "", errors.As(err, &noPlugin):
 			f.streams.Note(word + " is not running")
 			if daemon.ValidName(word) {
-				_, _ = daemon.Stop(ctx, word) // the log of one that was killed goes
+				_, _ = daemon.Stop(ctx, word) // removes the log of a killed daemon
 			}
-		case err == nil:
-			if !slices.Contains(names, t.name) {
-				names = append(names, t.name)
-			}
-		case first == nil:
-			first = err
-		default:
-			f.streams.Warn(err.Error())
+		case err != nil:
+			failures = append(failures, err)
+		case !slices.Contains(names, e.Name):
+			names = append(names, e.Name)
 		}
 	}
-	return names, first
-}
-
-// stopOne stops one, and tells whether it ran. It returns when the tree is gone; an
-// interrupt has the plugin killed, and is waited for as well.
-func (f *program) stopOne(ctx context.Context, name string) (ran bool, err error) {
-	f.streams.Log("info", "stopping", "name", name)
-	ran, err = daemon.Stop(ctx, name)
-	if isNotRunning(err) {
-		err = nil
-	}
-	return ran, err
+	return names, failures
 }
 
 func restartCommand(f *program) command {
@@ -142,7 +126,7 @@ func restartCommand(f *program) command {
 		Description: restartText,
 		Flags:       f.opts.flags(),
 		Action: func(c *cli.Context) error {
-			name, err := oneName(c)
+			name, err := oneWord(c, "NAME")
 			if err != nil {
 				return err
 			}
@@ -151,33 +135,29 @@ func restartCommand(f *program) command {
 	}}
 }
 
-// oneName reads the command line of a command that takes one NAME.
-func oneName(c *cli.Context) (string, error) {
+// oneWord returns the only word of a command line, which messages call what.
+func oneWord(c *cli.Context, what string) (string, error) {
 	switch words := c.Args().Slice(); len(words) {
 	case 0:
-		return "", usage("NAME is missing")
+		return "", usage("%s is missing", what)
 	case 1:
 		return words[0], nil
 	default:
-		return "", usage("%s is one word too many, want one NAME", words[1])
+		return "", usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
 	}
 }
 
 // restart replaces the workers of a plugin.
 func (f *program) restart(ctx context.Context, word string) error {
-	f.plugin = &plugin{f: f, path: word}
 	c, err := f.connect(ctx, word)
 	if err != nil {
 		return err
 	}
 	stop := f.streams.Waiting("restarting " + word)
-	defer stop()
-	if err := c.Restart(ctx, "restarted by pyplug restart"); err != nil {
-		return err
-	}
+	err = c.Restart(ctx, "restarted by pyplug restart")
 	stop()
-	if !f.opts.json {
-		return nil
+	if err != nil || !f.opts.json {
+		return err
 	}
 	return f.status(ctx, []string{c.Identity().Name})
 }
