@@ -73,88 +73,81 @@ func (d document) decode() (map[string]any, error) {
 // locateTOML finds a key, or the closest key or table that contains it, in TOML
 // that was decoded without error. Steps into arrays are written as [0].
 func locateTOML(text string, path []string, value bool) position {
-	search := tomlSearch{path: path, values: value, elements: map[string]int{}}
-	search.parser.Reset([]byte(text))
+	w := tomlWalk{keys: map[string]position{}, values: map[string]position{}, elements: map[string]int{}}
+	w.parser.Reset([]byte(text))
 	var table []string
-	for search.parser.NextExpression() {
-		node := search.parser.Expression()
-		if node.Kind == unstable.KeyValue {
-			search.keyValue(table, node)
+	for w.parser.NextExpression() {
+		if node := w.parser.Expression(); node.Kind == unstable.KeyValue {
+			w.keyValue(table, node)
 		} else {
-			table = search.header(node)
+			table = w.key(nil, node)
 		}
 	}
-	return search.found
-}
-
-type tomlSearch struct {
-	parser   unstable.Parser
-	path     []string
-	values   bool // find the value rather than its key
-	depth    int  // the number of steps of path that led to found
-	found    position
-	elements map[string]int // the number of elements of each array of tables, so far
-}
-
-// visit compares the path of a node with the path that is searched for.
-func (s *tomlSearch) visit(at []string, node *unstable.Node) {
-	for node != nil && node.Raw.Length == 0 { // arrays have no position of their own
-		node = node.Child()
+	if at, ok := w.values[pathName(path)]; ok && value {
+		return at
 	}
-	if node == nil || len(at) <= s.depth || len(at) > len(s.path) || !slices.Equal(at, s.path[:len(at)]) {
-		return
+	for n := len(path); n > 0; n-- {
+		if at, ok := w.keys[pathName(path[:n])]; ok {
+			return at
+		}
 	}
-	s.depth = len(at)
-	s.mark(node)
+	return position{}
 }
 
-func (s *tomlSearch) mark(node *unstable.Node) {
-	start := s.parser.Shape(node.Raw).Start
-	s.found = position{line: start.Line, column: start.Column, width: int(node.Raw.Length)}
+func pathName(path []string) string { return strings.Join(path, "\x00") }
+
+// tomlWalk records where each key and each value is, by path.
+type tomlWalk struct {
+	parser       unstable.Parser
+	keys, values map[string]position
+	elements     map[string]int // the number of elements of each array of tables, so far
 }
 
-// header returns the path of a table header.
-func (s *tomlSearch) header(node *unstable.Node) []string {
-	var path []string
-	keys := node.Key()
-	for keys.Next() {
+func (w *tomlWalk) position(node *unstable.Node) position {
+	start := w.parser.Shape(node.Raw).Start
+	return position{line: start.Line, column: start.Column, width: int(node.Raw.Length)}
+}
+
+// key records the keys of a table's header, or of a key and its value, and returns their
+// path below table.
+func (w *tomlWalk) key(table []string, node *unstable.Node) []string {
+	path := slices.Clone(table)
+	for keys := node.Key(); keys.Next(); {
 		path = append(path, string(keys.Node().Data))
-		s.visit(path, keys.Node())
-		name := strings.Join(path, "\x00")
+		name := pathName(path)
+		if _, known := w.keys[name]; !known {
+			w.keys[name] = w.position(keys.Node())
+		}
 		if keys.IsLast() && node.Kind == unstable.ArrayTable {
-			s.elements[name]++
+			w.elements[name]++
 		}
-		if n := s.elements[name]; n > 0 {
+		if n := w.elements[name]; n > 0 {
 			path = append(path, index(n-1))
+			w.keys[pathName(path)] = w.position(keys.Node())
 		}
-		s.visit(path, keys.Node())
 	}
 	return path
 }
 
-func (s *tomlSearch) keyValue(table []string, node *unstable.Node) {
-	path := slices.Clone(table)
-	for keys := node.Key(); keys.Next(); {
-		path = append(path, string(keys.Node().Data))
-		s.visit(path, keys.Node())
-	}
-	value := node.Value()
-	if s.values && value.Raw.Length > 0 && value.Kind != unstable.InlineTable && slices.Equal(path, s.path) {
-		s.mark(value)
-	}
-	s.value(path, value)
+func (w *tomlWalk) keyValue(table []string, node *unstable.Node) {
+	w.value(w.key(table, node), node.Value())
 }
 
-func (s *tomlSearch) value(path []string, node *unstable.Node) {
+func (w *tomlWalk) value(path []string, node *unstable.Node) {
+	if node.Raw.Length > 0 && node.Kind != unstable.InlineTable { // arrays have no position of their own
+		w.values[pathName(path)] = w.position(node)
+	}
 	children := node.Children()
 	for i := 0; children.Next(); i++ {
 		switch node.Kind {
 		case unstable.InlineTable:
-			s.keyValue(path, children.Node())
+			w.keyValue(path, children.Node())
 		case unstable.Array:
 			element := append(slices.Clone(path), index(i))
-			s.visit(element, children.Node())
-			s.value(element, children.Node())
+			if children.Node().Raw.Length > 0 {
+				w.keys[pathName(element)] = w.position(children.Node())
+			}
+			w.value(element, children.Node())
 		}
 	}
 }

@@ -133,13 +133,8 @@ func hasInit(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// pythonShebang matches the first line of a script that Python runs, directly or by
-// env: python3, python3.13t, pypy3.
-var pythonShebang = lazyRegexp(
-	`^#!\s*(?:(?:\S*/)?env\s+(?:(?:-\S*|\S*=\S*)\s+)*)?(?:\S*/)?(?:python|pypy)\d*(?:\.\d+)*[a-z]?(?:\.exe)?(?:\s|$)`)
-
-// shebang returns the words after "#!" of a script that Python runs, and "" for any
-// other file.
+// shebang returns the words after "#!" of a script that Python runs, directly or by
+// env, and "" for any other file.
 func shebang(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -148,8 +143,18 @@ func shebang(file string) string {
 	defer f.Close()
 	const longest = 512 // systems read 256 bytes at most
 	line, _ := bufio.NewReader(io.LimitReader(f, longest)).ReadString('\n')
-	if !pythonShebang().MatchString(line) {
+	rest, ok := strings.CutPrefix(line, "#!")
+	words := strings.Fields(rest)
+	program := words
+	if len(words) > 0 && filepath.Base(words[0]) == "env" {
+		program = slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w[0] == '-' || strings.Contains(w, "=") })
+	}
+	if !ok || len(program) == 0 {
 		return ""
 	}
-	return strings.Join(strings.Fields(line[len("#!"):]), " ")
+	// The letter is t of a free-threaded Python, or d of one for debugging.
+	if name := strings.TrimRight(filepath.Base(program[0]), "0123456789.td"); name != "python" && name != "pypy" {
+		return ""
+	}
+	return strings.Join(words, " ")
 }

@@ -6,7 +6,7 @@ import "math"
 // and the parser that checks its value.
 func (m *Manifest) keys() table {
 	return table{
-		"id":                set(&m.ID, identifier),
+		"id":                set(&m.ID, text),
 		"entry":             set(&m.Entry, text),
 		"transport":         set(&m.Transport, oneOf("pipe", "grpc")),
 		"python":            set(&m.Python, text),

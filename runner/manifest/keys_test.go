@@ -58,7 +58,7 @@ age = "1h"
 
 [[bootstrap]]
 hook = "login"
-args = { user = "ü<b>", n = 3, list = [1, 2.5, true] }
+args = { user = "ü<b>", n = 3, list = [1, 2.5, true], when = 2020-01-01 }
 
 [[bootstrap]]
 hook = "warm"
@@ -79,7 +79,7 @@ hook = "bye"
 		Restart:  Restart{Policy: "on-failure", Max: &zero, Backoff: d("1s"), BackoffMax: d("60s"), HealthyAfter: d("10s")},
 		Limits:   Limits{Memory: 512 << 20, Calls: 1000, Age: time.Hour},
 		Bootstrap: []HookCall{
-			{Hook: "login", Args: json.RawMessage(`{"list":[1,2.5,true],"n":3,"user":"ü<b>"}`)},
+			{Hook: "login", Args: json.RawMessage(`{"list":[1,2.5,true],"n":3,"user":"ü<b>","when":"2020-01-01"}`)},
 			{Hook: "warm", Args: json.RawMessage(`[1,"x"]`)},
 		},
 		Shutdown: []HookCall{{Hook: "bye"}},
@@ -96,8 +96,8 @@ func TestManifestErrors(t *testing.T) {
 		{"timeouts.strat = 1", `/p/pyplug.toml:1:10: unknown key "timeouts.strat"`, "start"},
 		{"timeouts = { strat = 1 }", `/p/pyplug.toml:1:14: unknown key "timeouts.strat"`, "start"},
 		{"[timeouts]\nstart = '2x'", `/p/pyplug.toml:2:9: timeouts.start is "2x", want a duration such as "30s", "2m" or a number of seconds`, ""},
-		{"[timeouts]\nstart = '2 minutes'", `/p/pyplug.toml:2:9: timeouts.start is "2 minutes", want a duration such as "30s", "2m" or a number of seconds`, "2m"},
-		{"[limits]\nage = '1 day'", `/p/pyplug.toml:2:7: limits.age is "1 day", want a duration such as "30s", "2m" or a number of seconds`, "24h"},
+		{"[timeouts]\nstart = '2 minutes'", `/p/pyplug.toml:2:9: timeouts.start is "2 minutes", want a duration such as "30s", "2m" or a number of seconds`, ""},
+		{"[limits]\nage = '1 day'", `/p/pyplug.toml:2:7: limits.age is "1 day", want a duration such as "30s", "2m" or a number of seconds`, ""},
 		{"[timeouts]\nstart = 0", `/p/pyplug.toml:2:9: timeouts.start is 0, want a duration above 0`, ""},
 		{"[timeouts]\ncall = -1", `/p/pyplug.toml:2:8: timeouts.call is -1, want a duration such as "30s", "2m" or a number of seconds`, ""},
 		{"[timeouts]\ncall = 1e300", `/p/pyplug.toml:2:8: timeouts.call is 1e+300, want a duration such as "30s", "2m" or a number of seconds`, ""},
@@ -115,21 +115,20 @@ func TestManifestErrors(t *testing.T) {
 		{"transport = 'gprc'", `/p/pyplug.toml:1:13: transport is "gprc", want "pipe" or "grpc"`, "grpc"},
 		{"preload = true", `/p/pyplug.toml:1:11: preload is true, want "off", "auto" or "force"`, ""},
 		{"mtls = 'yes'", `/p/pyplug.toml:1:8: mtls is "yes", want true or false`, ""},
-		{"id = 5", `/p/pyplug.toml:1:6: id is 5, want a string`, `"5"`},
+		{"id = 5", `/p/pyplug.toml:1:6: id is 5, want a string`, ""},
 		{"id = ''", `/p/pyplug.toml:1:6: id is "", want a string that is not empty`, ""},
-		{"id = '--- !'", `/p/pyplug.toml:1:6: id is "--- !", want a name with a letter or digit in it`, ""},
 		{"workers = 1\nrequires-python = 'junk'", `/p/pyplug.toml:2:19: requires-python is "junk", want a version specifier such as ">=3.11"`, ""},
-		{"requires-python = 3.11", `/p/pyplug.toml:1:19: requires-python is 3.11, want a string`, `"3.11"`},
+		{"requires-python = 3.11", `/p/pyplug.toml:1:19: requires-python is 3.11, want a string`, ""},
 		{"requires-python = '3.11'", `/p/pyplug.toml:1:19: requires-python is "3.11", want a version specifier such as ">=3.11"`, ">=3.11"},
-		{"requires-python = '=>3.11'", `/p/pyplug.toml:1:19: requires-python is "=>3.11", want a version specifier such as ">=3.11"`, ">=3.11"},
-		{"requires-python = '^3.9.1'", `/p/pyplug.toml:1:19: requires-python is "^3.9.1", want a version specifier such as ">=3.11"`, ">=3.9.1,<4"},
-		{"requires-python = '>=3.9, 3.13'", `/p/pyplug.toml:1:19: requires-python is ">=3.9, 3.13", where "3.13" is none, want a version specifier such as ">=3.11"`, ""},
-		{"protocol-versions = 1", `/p/pyplug.toml:1:21: protocol-versions is 1, want an array of integers such as [1]`, "[1]"},
+		{"requires-python = '=>3.11'", `/p/pyplug.toml:1:19: requires-python is "=>3.11", want a version specifier such as ">=3.11"`, ""},
+		{"requires-python = '^3.9.1'", `/p/pyplug.toml:1:19: requires-python is "^3.9.1", want a version specifier such as ">=3.11"`, ""},
+		{"requires-python = '>=3.9, 3.13'", `/p/pyplug.toml:1:19: requires-python is "3.13", want a version specifier such as ">=3.11"`, ">=3.13"},
+		{"protocol-versions = 1", `/p/pyplug.toml:1:21: protocol-versions is 1, want an array of integers such as [1]`, ""},
 		{"protocol-versions = [1, 'x']", `/p/pyplug.toml:1:25: protocol-versions[1] is "x", want an integer from 0 to 2147483647`, ""},
-		{"[env]\nPORT = 8080", `/p/pyplug.toml:2:8: env.PORT is 8080, want a string`, `"8080"`},
+		{"[env]\nPORT = 8080", `/p/pyplug.toml:2:8: env.PORT is 8080, want a string`, ""},
 		{"[[bootstrap]]\nhook = 'a'\n[[bootstrap]]\nhoook = 'b'", `/p/pyplug.toml:4:1: unknown key "bootstrap[1].hoook"`, "hook"},
 		{"[[bootstrap]]\nhook = 'a'\n[[bootstrap]]\nargs = []", `/p/pyplug.toml:3:3: bootstrap[1].hook is absent, want the name of a hook`, ""},
-		{"[[bootstrap]]\nhook = 'a'\n[bootstrap.args]\nwhen = 2020-01-01", `/p/pyplug.toml:4:8: bootstrap[0].args.when is a date, want a date in quotes, as JSON has it`, ""},
+		{"[[bootstrap]]\nhook = 'a'\nargs = [nan]", `/p/pyplug.toml:3:1: bootstrap[0].args has a number that JSON does not have`, ""},
 		{"[[bootstrap]]\nhook = 'a'\nargs = 'x'", `/p/pyplug.toml:3:8: bootstrap[0].args is "x", want an array (positions) or a table (names)`, ""},
 		{"bootstrap = 'a'", `/p/pyplug.toml:1:13: bootstrap is "a", want an array of tables with hook and args`, ""},
 		{"cookie-value = '''\nworkers = 'no'\n'''\nworkers = 'no'", `/p/pyplug.toml:4:11: workers is "no", want an integer from 1 to 1024`, ""},
@@ -176,10 +175,8 @@ func TestDrawing(t *testing.T) {
 		{"[tmeouts]\nstart = 1", "[tmeouts]", "tmeouts"},
 		{"workers = '2'", "workers = '2'", "'2'"},
 		{"protocol-versions = [\n  1,\n  'x', # no\n]", "  'x', # no", "'x'"},
-		{"[[bootstrap]]\nhook = 'a'\nargs = [\n[\"a\"],\n['b', 2020-01-01],\n]", "['b', 2020-01-01],", "2020-01-01"},
 		{"[[bootstrap]]\nhook = 'a'\nargs = [\n  [\"a\"],\n]\nhoook = 'x'", "hoook = 'x'", "hoook"},
 		{"bootstrap = [{hook = 'a'}, {args = []}]", "bootstrap = [{hook = 'a'}, {args = []}]", "{"},
-		{"[[bootstrap]]\nhook = 'a'\n[bootstrap.args]\na.b = [1, {c = inf}]", "a.b = [1, {c = inf}]", "inf"},
 		{"id = 'a'\r\nworkers = 0\r\n", "workers = 0", "0"},
 		{"id = = 1", "id = = 1", "="},
 		{"id = '" + strings.Repeat("é", 100) + "'\nid = 1 2", "id = 1 2", "2"},

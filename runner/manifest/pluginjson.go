@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -66,9 +67,6 @@ func (d document) decodeError(err error) *Error {
 
 // source makes the file to run absolute and checks the version.
 func (p pluginJSON) source(d document) (source, error) {
-	if _, bad := anyText(p.ID); bad != nil {
-		return source{}, d.fault(bad.within("id"))
-	}
 	entry, key := p.entry()
 	if entry == "" {
 		return source{}, d.fault(&problem{path: key, is: "is absent, want the file to run"})
@@ -94,9 +92,7 @@ func (p pluginJSON) source(d document) (source, error) {
 			version = ">=" + version // Mattermost's "3.11" is a minimum
 		}
 		if bad := checkSpecifiers(version); bad != nil {
-			p := wrong(p.Server.PythonVersion, `a version such as "3.11"`).within("server", "python_version")
-			p.hint = bad.hint
-			return source{}, d.fault(p)
+			return source{}, d.fault(wrong(p.Server.PythonVersion, `a version such as "3.11"`).within("server", "python_version"))
 		}
 		s.RequiresPython = version
 	}
@@ -140,40 +136,14 @@ func positionOf(text string, offset int64) position {
 	return position{line: 1 + strings.Count(before, "\n"), column: len(before) - strings.LastIndexByte(before, '\n')}
 }
 
-// locateJSON finds a key in JSON that was decoded without error.
-func locateJSON(text string, path []string, value bool) position {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	for i, key := range path {
-		if open, err := decoder.Token(); err != nil || open != json.Delim('{') || !skipTo(decoder, key) {
-			break
-		}
-		if i < len(path)-1 {
-			continue
-		}
-		found := text[:decoder.InputOffset()]
-		start := strings.LastIndexByte(found[:len(found)-1], '"')
-		var raw json.RawMessage
-		if value && decoder.Decode(&raw) == nil && raw[0] != '{' && raw[0] != '[' {
-			found = text[:decoder.InputOffset()]
-			start = len(found) - len(raw)
-		}
-		at := positionOf(text, int64(start))
-		at.width = len(found) - start
-		return at
+// locateJSON finds the first key of the name that ends a path.
+func locateJSON(text string, path []string, _ bool) position {
+	key := strconv.Quote(path[len(path)-1])
+	i := strings.Index(text, key)
+	if i < 0 {
+		return position{}
 	}
-	return position{}
-}
-
-// skipTo reads up to and including a key of the current object.
-func skipTo(decoder *json.Decoder, key string) bool {
-	for decoder.More() {
-		if name, err := decoder.Token(); err != nil || name == key {
-			return err == nil
-		}
-		var value json.RawMessage
-		if decoder.Decode(&value) != nil {
-			return false
-		}
-	}
-	return false
+	at := positionOf(text, int64(i))
+	at.width = len(key)
+	return at
 }

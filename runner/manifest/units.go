@@ -2,8 +2,10 @@ package manifest
 
 import (
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,7 +24,10 @@ func ParseDuration(text string) (d time.Duration, ok bool) {
 	return d, err == nil && d >= 0 && d <= maxDuration
 }
 
-var size = lazyRegexp(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
+// size is compiled when it is first used: most runs need none.
+var size = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
+})
 
 // ParseSize parses a number of bytes: "512MB", "1.5G", or only digits. K, M, G and T
 // are powers of 1024, with or without B or iB.

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
-	"unicode"
 
+	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -90,10 +87,6 @@ func anyText(value any) (string, *problem) {
 	switch {
 	case !ok:
 		p = wrong(value, "a string")
-		switch value.(type) {
-		case int64, float64, bool:
-			p.hint = didYouMean(fmt.Sprintf(`"%v"`, value))
-		}
 	case strings.ContainsRune(s, 0):
 		p = wrong(value, "a string without a zero byte")
 	}
@@ -104,15 +97,6 @@ func text(value any) (string, *problem) {
 	s, p := anyText(value)
 	if p == nil && s == "" {
 		p = wrong(value, "a string that is not empty")
-	}
-	return s, p
-}
-
-// identifier parses an id, which becomes the plugin's name.
-func identifier(value any) (string, *problem) {
-	s, p := text(value)
-	if p == nil && !strings.ContainsFunc(s, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
-		p = wrong(value, "a name with a letter or digit in it")
 	}
 	return s, p
 }
@@ -151,11 +135,7 @@ func integer(least, most int) parser[int] {
 func integers(value any) ([]int, *problem) {
 	values, ok := value.([]any)
 	if !ok || len(values) == 0 {
-		p := wrong(value, "an array of integers such as [1]")
-		if n, ok := value.(int64); ok {
-			p.hint = didYouMean(fmt.Sprintf("[%d]", n))
-		}
-		return nil, p
+		return nil, wrong(value, "an array of integers such as [1]")
 	}
 	numbers := make([]int, len(values))
 	for i, v := range values {
@@ -204,50 +184,20 @@ func hookCalls(value any) ([]HookCall, *problem) {
 	return calls, nil
 }
 
-// arguments converts a table or an array to JSON. It rejects dates and numbers that
-// JSON does not have.
+// arguments converts a table or an array to JSON, dates to text.
 func arguments(value any) (json.RawMessage, *problem) {
 	switch value.(type) {
 	case map[string]any, []any:
 	default:
 		return nil, wrong(value, "an array (positions) or a table (names)")
 	}
-	if p := notJSON(value); p != nil {
-		return nil, p
-	}
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		return nil, wrong(value, "a value that JSON can represent")
+		return nil, &problem{is: "has a number that JSON does not have"}
 	}
 	return bytes.TrimSpace(out.Bytes()), nil
-}
-
-// notJSON finds a value that JSON cannot represent.
-func notJSON(value any) *problem {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			if p := notJSON(v[key]); p != nil {
-				return p.within(key)
-			}
-		}
-	case []any:
-		for i, item := range v {
-			if p := notJSON(item); p != nil {
-				return p.within(index(i))
-			}
-		}
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return wrong(v, "a number that JSON has")
-		}
-	case string, int64, bool:
-	default:
-		return wrong(v, "a date in quotes, as JSON has it")
-	}
-	return nil
 }
 
 // aboveZero is the least duration of a key that must not be 0.
@@ -259,34 +209,12 @@ func duration(least time.Duration) parser[time.Duration] {
 		d, ok := ParseDuration(fmt.Sprint(value))
 		switch {
 		case !ok:
-			p := wrong(value, `a duration such as "30s", "2m" or a number of seconds`)
-			p.hint = didYouMean(likelyDuration(value))
-			return 0, p
+			return 0, wrong(value, `a duration such as "30s", "2m" or a number of seconds`)
 		case d < least:
 			return 0, wrong(value, "a duration above 0")
 		}
 		return d, nil
 	}
-}
-
-// wordyDuration matches durations as people write them: "2 s", "30sec", "1d".
-var wordyDuration = lazyRegexp(`(?i)^\s*(\d{1,9})\s*(ms|millis|[smhd])[a-z]*\s*$`)
-
-func likelyDuration(value any) string {
-	s, _ := value.(string)
-	m := wordyDuration().FindStringSubmatch(s)
-	if m == nil {
-		return ""
-	}
-	unit := strings.ToLower(m[2])
-	switch unit {
-	case "d":
-		n, _ := strconv.Atoi(m[1])
-		return strconv.Itoa(n*24) + "h"
-	case "millis":
-		unit = "ms"
-	}
-	return m[1] + unit
 }
 
 // LeastMemory is the lowest memory limit, in bytes. Every Python uses more: a lower
@@ -305,10 +233,27 @@ func memory(value any) (int64, *problem) {
 	return bytes, nil
 }
 
-// lazyRegexp compiles a regular expression when it is first used. Most runs use
-// none, and compiling them all takes longer than the rest of a start.
-func lazyRegexp(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+// specifiers parses a requires-python.
+func specifiers(value any) (string, *problem) {
+	s, p := text(value)
+	if p == nil {
+		p = checkSpecifiers(s)
+	}
+	return s, p
+}
+
+// checkSpecifiers returns what is wrong with a specifier set. An empty one allows
+// every version.
+func checkSpecifiers(spec string) *problem {
+	clause := interp.BadClause(spec)
+	if clause == "" {
+		return nil
+	}
+	p := wrong(clause, `a version specifier such as ">=3.11"`)
+	if isVersion := !strings.ContainsFunc(clause, func(c rune) bool { return c != '.' && (c < '0' || c > '9') }); isVersion {
+		p.hint = didYouMean(">=" + clause)
+	}
+	return p
 }
 
 // index is the step of a path into an array.
