@@ -52,8 +52,7 @@ type resolved struct {
 	requires []interp.Requirement
 }
 
-// resolveFile finds the manifest of a file: in it, beside it, or, for a link without
-// one beside it, beside its target.
+// resolveFile checks that a file can be a plugin, and finds its manifest.
 func resolveFile(path string, info fs.FileInfo) (resolved, error) {
 	if reason := unfit(path, info); reason != "" {
 		e := notPlugin(path, reason)
@@ -63,41 +62,49 @@ func resolveFile(path string, info fs.FileInfo) (resolved, error) {
 		}
 		return resolved{}, e
 	}
-	dirs := []string{filepath.Dir(path)}
-	if real, err := filepath.EvalSymlinks(path); err == nil && filepath.Dir(real) != dirs[0] {
+	return resolved{entry: path}.beside(nil)
+}
+
+// beside finds the manifest of a file or a package: in it, beside it, or, for a link
+// without one beside it, beside its target. requires were found in the package.
+func (r resolved) beside(requires []interp.Requirement) (resolved, error) {
+	dirs := []string{filepath.Dir(r.entry)}
+	if real, err := filepath.EvalSymlinks(r.entry); err == nil && filepath.Dir(real) != dirs[0] {
 		dirs = append(dirs, filepath.Dir(real))
 	}
 	var f found
 	for _, dir := range dirs {
-		beside, err := readDirectory(dir)
+		all, err := readDirectory(dir)
 		if err != nil {
 			return resolved{}, err
 		}
-		if f.requires == nil {
-			f.requires = beside.requires
-		}
-		if f.sources, err = beside.about(path); err != nil {
+		if f.sources, err = r.about(all.sources); err != nil {
 			return resolved{}, err
+		}
+		if f.requires == nil && (r.dir == "" || len(f.sources) > 0) {
+			f.requires = all.requires
 		}
 		if len(f.sources) > 0 {
 			break
 		}
 	}
-	return resolved{entry: path}.choose(f)
+	f.requires = append(requires, f.requires...)
+	return r.choose(f)
 }
 
-// about returns the sources that apply to a file: those that name it, and TOML that
-// names no file. A source that names a missing file is an error, since it was
+// about returns the sources that apply to the entry: those that name it, and for a file
+// TOML that names none. A source that names a missing file is an error, since it was
 // probably meant for this one.
-func (f found) about(path string) ([]source, error) {
+func (r resolved) about(all []source) ([]source, error) {
 	var about []source
-	for _, s := range f.sources {
-		if s.Form != PluginJSON && s.entry != "" {
+	for _, s := range all {
+		isFile := r.dir == ""
+		if isFile && s.Form != PluginJSON && s.entry != "" {
 			if _, err := os.Stat(s.entry); err != nil {
 				return nil, s.missingEntry(err)
 			}
 		}
-		if s.entry == "" || same(s.entry, path) {
+		if isFile && s.entry == "" || same(s.entry, r.entry) {
 			about = append(about, s)
 		}
 	}
@@ -193,26 +200,10 @@ func resolveDir(dir string) (resolved, error) {
 		}
 		return r.choose(f)
 	case hasInit(dir):
-		return resolvePackage(dir, f.requires)
+		r.entry = dir
+		return r.beside(f.requires)
 	}
 	return resolved{}, noManifest(dir)
-}
-
-// resolvePackage finds the manifest of a package directory without one in it: one
-// beside it that names it.
-func resolvePackage(dir string, requires []interp.Requirement) (resolved, error) {
-	f, err := readDirectory(filepath.Dir(dir))
-	if err != nil {
-		return resolved{}, err
-	}
-	f.sources = slices.DeleteFunc(f.sources, func(s source) bool {
-		return s.Form == PluginJSON || s.entry == "" || !same(s.entry, dir)
-	})
-	if len(f.sources) == 0 {
-		f.requires = nil
-	}
-	f.requires = append(requires, f.requires...)
-	return resolved{entry: dir, dir: dir}.choose(f)
 }
 
 // obviousEntry returns the entry of a manifest that names none.
@@ -257,22 +248,12 @@ func onlyScript(dir string) (string, error) {
 	return "", &Error{Message: fmt.Sprintf("directory %q has several scripts with [tool.pyplug]: %s, want one", short(dir), strings.Join(names, ", "))}
 }
 
-// noManifest lists what a directory lacks.
+// noManifest reports a directory that says nothing of what it runs.
 func noManifest(dir string) *Error {
-	pyproject, pluginJSON := "no pyproject.toml with", "no plugin.json"
-	if _, err := os.Stat(filepath.Join(dir, "pyproject.toml")); err == nil {
-		pyproject = "a pyproject.toml without"
-	}
-	if _, err := os.Stat(filepath.Join(dir, "plugin.json")); err == nil {
-		pluginJSON = "a plugin.json without server"
-	}
-	e := &Error{Message: fmt.Sprintf("directory %q is no plugin: it has no pyplug.toml, %s [tool.pyplug], "+
-		"no script with [tool.pyplug], %s and no __init__.py", short(dir), pyproject, pluginJSON)}
+	e := &Error{Message: fmt.Sprintf("directory %q is no plugin: it has no __init__.py, and no manifest "+
+		"(pyplug.toml, [tool.pyplug] in pyproject.toml or in a script, or a plugin.json with server)", short(dir))}
 	if files := pythonFiles(dir); len(files) > 0 {
-		if len(files) > 5 {
-			files = append(files[:5], "…")
-		}
-		e.Hint = "name one of its files: " + strings.Join(files, ", ")
+		e.Hint = "name one of its files: " + strings.Join(files[:min(len(files), 5)], ", ")
 	}
 	return e
 }

@@ -141,7 +141,7 @@ func TestResolveErrors(t *testing.T) {
 		{"a manifest", "-- d/pyplug.toml --\n", "d/pyplug.toml", `"d/pyplug.toml" is no plugin: it is a manifest…`, "d"},
 		{"a device", "", "/dev/null", `"/dev/null" is no plugin: it is no regular file…`, ""},
 		{"nothing in it", "-- d/x.py --\n-- d/pyproject.toml --\n[project]\n", "d",
-			`directory "d" is no plugin: it has no pyplug.toml, a pyproject.toml without [tool.pyplug], no script with [tool.pyplug], no plugin.json and no __init__.py`, "name one of its files: x.py"},
+			`directory "d" is no plugin: it has no __init__.py, and no manifest (pyplug.toml, …`, "name one of its files: x.py"},
 		{"no entry", "-- d/x.py --\n-- d/y.py --\n-- d/pyplug.toml --\n", "d", `d/pyplug.toml: no entry: the directory has x.py, y.py, want the file to run`, ""},
 		{"no entry, no file", "-- d/pyplug.toml --\n", "d", `d/pyplug.toml: no entry: the directory has no .py file, want the file to run`, ""},
 		{"entry missing", "-- d/greeter.py --\n-- d/pyplug.toml --\nid = 'x'\nentry = 'greter.py'\n", "d", `d/pyplug.toml:2:9: entry is "greter.py", want a file or package that exists`, "d/greeter.py"},

@@ -3,7 +3,6 @@ package manifest
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,9 +11,6 @@ import (
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
-
-// maxFile bounds how much of a file is read. No manifest or script is as long.
-const maxFile = 16 << 20
 
 // source is one manifest that was found.
 type source struct {
@@ -53,14 +49,17 @@ func readDirectory(dir string) (found, error) {
 	var all found
 	for _, form := range []Form{TOML, Pyproject, PluginJSON} {
 		d := document{file: filepath.Join(dir, form.String())}
-		text, ok, err := read(d.file)
-		if err != nil {
-			return found{}, err
+		if info, err := os.Stat(d.file); err == nil && !info.Mode().IsRegular() {
+			continue // a pipe could block
 		}
-		if !ok {
+		text, err := os.ReadFile(d.file)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		d.text = text
+		if err != nil {
+			return found{}, unreadable(d.file, err)
+		}
+		d.text = strings.TrimPrefix(string(text), "\ufeff")
 		var f found
 		if form == PluginJSON {
 			f, err = d.readPluginJSON()
@@ -74,31 +73,6 @@ func readDirectory(dir string) (found, error) {
 		all.requires = append(all.requires, f.requires...)
 	}
 	return all, nil
-}
-
-// read returns the text of a file. ok is false if there is no such regular file: a
-// pipe or a device could block or never end.
-func read(path string) (text string, ok bool, err error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return "", false, nil
-	}
-	var file *os.File
-	if err == nil {
-		file, err = os.Open(path)
-	}
-	if err != nil {
-		return "", false, unreadable(path, err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	switch {
-	case err != nil:
-		return "", false, unreadable(path, err)
-	case len(data) > maxFile:
-		return "", false, &Error{File: path, Message: "longer than 16 MB, want a smaller file"}
-	}
-	return strings.TrimPrefix(string(data), "\ufeff"), true, nil
 }
 
 // readTOML finds no source if the text has no table for pyplug.
@@ -183,11 +157,8 @@ func from(dir, path string) string {
 // readScript reads the metadata block of a .py file, if it has one. It finds no
 // source if the block has no [tool.pyplug].
 func readScript(path string) (found, error) {
-	code, ok, err := read(path)
-	if err != nil || !ok || !strings.Contains(code, "# /// script") {
-		return found{}, err
-	}
-	block, err := pysrc.Script(pysrc.Decode([]byte(code)))
+	code, _ := pysrc.Read(path, pysrc.LargestFile) // Python says why it cannot be read
+	block, err := pysrc.Script(code)
 	if bad := (*pysrc.Error)(nil); errors.As(err, &bad) {
 		return found{}, &Error{File: path, Line: bad.Line, Err: err, Message: bad.Reason}
 	}
