@@ -14,8 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// readFile reads a file, or standard input where its name is "-". Ending ctx
-// ends the wait.
+// readFile reads a file, or standard input if its name is "-". Ending ctx ends the wait.
 func (f *program) readFile(ctx context.Context, name string) ([]byte, error) {
 	stop := f.streams.Waiting("reading " + inputName(name))
 	defer stop()
@@ -37,7 +36,7 @@ func inputName(name string) string {
 // readWords reads the arguments from the words.
 func (f *program) readWords(ctx context.Context, words []string) ([]schema.Word, error) {
 	parsed, err := schema.ParseWords(words, func(name string) ([]byte, error) { return f.readFile(ctx, name) })
-	if canceled := (*hook.Error)(nil); errors.As(err, &canceled) {
+	if canceled := asCanceled(err); canceled != nil {
 		return nil, canceled
 	}
 	if err != nil {
@@ -46,20 +45,20 @@ func (f *program) readWords(ctx context.Context, words []string) ([]schema.Word,
 	return parsed, nil
 }
 
-// readInput takes the arguments from the file of --input, if there is one: for a
-// gRPC plugin a stream of messages that is read as it is sent, for a functions
-// file the whole of it, before anything is started.
+// readInput reads the arguments from the file of --input, if there is one: for a
+// functions file the whole of it, for a gRPC plugin a stream of messages that is read
+// as it is sent.
 func (f *program) readInput(ctx context.Context, transport string, o *callOptions) error {
-	if o.input == "" {
+	switch {
+	case o.input == "":
 		return nil
-	}
-	if transport == "grpc" {
+	case transport == "grpc":
 		var err error
-		o.stream, err = f.openInput(ctx, o.input)
+		o.stream, err = f.openInput(o.input)
 		return err
 	}
 	text, err := f.readFile(ctx, o.input)
-	if canceled := (*hook.Error)(nil); errors.As(err, &canceled) {
+	if canceled := asCanceled(err); canceled != nil {
 		return canceled
 	}
 	if err != nil {
@@ -71,46 +70,33 @@ func (f *program) readInput(ctx context.Context, transport string, o *callOption
 	return nil
 }
 
-const byteOrderMark = "\ufeff"
-
-// openInput opens the file of --input; it stays open until pyplug ends. What may
-// be waited for, such as a named pipe that nobody writes to yet, is opened when it
-// is read: the limit of the call counts then.
-func (f *program) openInput(ctx context.Context, name string) (io.Reader, error) {
+// openInput returns a reader of a file, which stays open until pyplug ends.
+func (f *program) openInput(name string) (io.Reader, error) {
 	if name == "-" {
 		return f.streams.In, nil
 	}
-	return hook.Interruptible(ctx, func() (io.Reader, error) {
-		info, err := os.Stat(name)
-		switch {
-		case err != nil:
-			return nil, usage("--input: %w", err)
-		case info.IsDir():
-			return nil, usage("--input: %s is a directory", name)
-		case !info.Mode().IsRegular():
-			return &lateFile{name: name}, nil
-		}
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, usage("--input: %w", err)
-		}
-		return file, nil
-	})
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a directory", name)
+	}
+	if err != nil {
+		return nil, usage("--input: %w", err)
+	}
+	return &lateFile{name: name}, nil
 }
 
-// lateFile is a file that is opened when it is read.
+// lateFile is a file that is opened when it is read: it may be a named pipe that nobody
+// writes to yet, and the timeout of the call bounds that wait.
 type lateFile struct {
 	name string
 	file *os.File // nil until then
 }
 
-func (l *lateFile) Read(b []byte) (int, error) {
+func (l *lateFile) Read(b []byte) (n int, err error) {
 	if l.file == nil {
-		file, err := os.Open(l.name)
-		if err != nil {
+		if l.file, err = os.Open(l.name); err != nil {
 			return 0, err
 		}
-		l.file = file
 	}
 	return l.file.Read(b)
 }
@@ -119,32 +105,25 @@ func (l *lateFile) Read(b []byte) (int, error) {
 // it. Its errors count from the beginning of the file.
 func checkInput(text []byte) ([]byte, error) {
 	value := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
-	if len(value) == 0 {
-		return nil, errors.New("it is empty, want a JSON object or array")
-	}
 	begin := bytes.Index(text, value)
-	if !utf8.Valid(value) {
-		at := begin
-		for at < len(text) {
-			r, size := utf8.DecodeRune(text[at:])
-			if r == utf8.RuneError && size == 1 {
-				break
-			}
-			at += size
+	for at := begin; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return nil, fmt.Errorf("it is not UTF-8: byte %d is 0x%02x", at+1, text[at])
 		}
-		return nil, fmt.Errorf("it is not UTF-8: byte %d is 0x%02x", at+1, text[at])
+		at += size
 	}
-	if json.Valid(value) {
-		if value[0] != '{' && value[0] != '[' {
-			return nil, errors.New("it holds one value, want a JSON object (names) or array (positions)")
-		}
-		return value, nil
-	}
-	var v any
+	var v json.RawMessage
 	err := json.Unmarshal(value, &v)
-	line := 1
-	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) { // behind the byte that is wrong
-		line += bytes.Count(text[:begin+int(syntax.Offset)-1], []byte("\n"))
+	syntax := (*json.SyntaxError)(nil)
+	switch {
+	case len(value) == 0:
+		return nil, errors.New("it is empty, want a JSON object or array")
+	case errors.As(err, &syntax): // Offset is behind the byte that is wrong
+		line := 1 + bytes.Count(text[:begin+int(syntax.Offset)-1], []byte("\n"))
+		return nil, fmt.Errorf("it is not JSON: line %d: %w", line, err)
+	case value[0] != '{' && value[0] != '[':
+		return nil, errors.New("it holds one value, want a JSON object (names) or array (positions)")
 	}
-	return nil, fmt.Errorf("it is not JSON: line %d: %w", line, err)
+	return value, err
 }

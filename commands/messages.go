@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -20,7 +21,8 @@ const (
 	// jsonSlack is allowed beyond that, for names and white space.
 	jsonSlack = 64 << 10
 
-	blanks = " \t\r\n"
+	blanks        = " \t\r\n"
+	byteOrderMark = "\ufeff"
 )
 
 // messages reads JSON values one after the other, on one line each or not. If ctx
@@ -29,7 +31,7 @@ const (
 func messages(ctx context.Context, from io.Reader, name string, limit int) iter.Seq2[json.RawMessage, error] {
 	began := time.Now()
 	return func(yield func(json.RawMessage, error) bool) {
-		r := &messageReader{from: from, limit: limit}
+		r := &messageReader{from: bufio.NewReader(from), limit: limit}
 		r.decoder = json.NewDecoder(r)
 		for {
 			message, err := hook.Interruptible(ctx, r.next)
@@ -50,91 +52,65 @@ func messages(ctx context.Context, from io.Reader, name string, limit int) iter.
 	}
 }
 
-// messageReader hands its input to a decoder, and knows in which line the decoder is.
+// messageReader hands its input to a decoder, and keeps what the decoder has not returned
+// yet, to name the line of an error.
 type messageReader struct {
-	from    io.Reader
+	from    *bufio.Reader
 	decoder *json.Decoder
-	limit   int   // of a message, in bytes
-	read    int64 // bytes handed to the decoder
-	start   int64 // offset of the message, or of white space before it
-	solid   int64 // offset behind the last byte that is not white space
-	lines   int   // newlines among them
+	limit   int // of a message, in bytes
+
+	begun  bool
+	text   []byte // read and not returned
+	offset int64  // of text
+	lines  int    // newlines before text
 }
 
 // next reads one message. Its error names the line.
 func (r *messageReader) next() (message json.RawMessage, err error) {
 	err = r.decoder.Decode(&message)
-	var (
-		syntax *json.SyntaxError
-		long   *longInputError
-	)
+	syntax, long := (*json.SyntaxError)(nil), (*longInputError)(nil)
 	switch {
 	case err == nil:
-		return message, nil
+		end := r.decoder.InputOffset()
+		r.lines = r.line(end) - 1
+		r.text, r.offset = r.text[end-r.offset:], end
 	case errors.As(err, &syntax):
-		return nil, fmt.Errorf("line %d is not JSON: %w", r.line(syntax.Offset-1), err)
+		err = fmt.Errorf("line %d is not JSON: %w", r.line(syntax.Offset-1), err)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("line %d is not JSON: %w", r.line(r.solid), err)
+		err = fmt.Errorf("line %d is not JSON: %w", r.line(r.offset+int64(len(bytes.TrimRight(r.text, blanks)))), err)
 	case errors.As(err, &long):
-		pending := r.pending()
-		blank := len(pending) - len(bytes.TrimLeft(pending, blanks))
-		return nil, fmt.Errorf("line %d: %w", r.line(r.decoder.InputOffset()+int64(blank)), err)
+		blank := len(r.text) - len(bytes.TrimLeft(r.text, blanks))
+		err = fmt.Errorf("line %d: %w", r.line(r.offset+int64(blank)), err)
 	}
-	return nil, err
+	return message, err
 }
 
-// Read is called by the decoder when it needs more of a message. A byte order mark at
-// the beginning becomes white space.
+// Read is called by the decoder when it needs more of a message. It skips a byte order
+// mark at the beginning.
 func (r *messageReader) Read(b []byte) (int, error) {
-	ended := r.decoder.InputOffset() // the last message
-	r.start = max(r.start, ended)
-	if r.solid <= ended {
-		r.start = r.read // however much white space there was
-	}
-	if most := jsonFactor*int64(r.limit) + jsonSlack; r.read-r.start > most {
+	if most := jsonFactor*r.limit + jsonSlack; len(r.text) > most {
 		return 0, &longInputError{most: most, limit: r.limit}
 	}
+	if !r.begun {
+		r.begun = true
+		if first, _ := r.from.Peek(1); string(first) == byteOrderMark[:1] { // the rest of another message may be late
+			if mark, _ := r.from.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+				_, _ = r.from.Discard(len(mark)) // it is there
+			}
+		}
+	}
 	n, err := r.from.Read(b)
-	for r.start == r.read && n > 0 && err == nil && len(bytes.TrimLeft(b[:n], blanks)) == 0 { // which the decoder would keep
-		r.lines += bytes.Count(b[:n], []byte("\n"))
-		n, err = r.from.Read(b)
-	}
-	if mark := []byte(byteOrderMark); r.read == 0 && n > 0 && b[0] == mark[0] {
-		for n < len(mark) && err == nil {
-			var more int
-			more, err = r.from.Read(b[n:len(mark)])
-			n += more
-		}
-		if bytes.HasPrefix(b[:n], mark) {
-			copy(b, "   ")
-		}
-	}
-	r.lines += bytes.Count(b[:n], []byte("\n"))
-	if solid := len(bytes.TrimRight(b[:n], blanks)); solid > 0 {
-		r.solid = r.read + int64(solid)
-	}
-	r.read += int64(n)
+	r.text = append(r.text, b[:n]...)
 	return n, err
 }
 
-// line is the line of an offset behind the last message, counted from 1.
+// line is the line of an offset in text, counted from 1.
 func (r *messageReader) line(offset int64) int {
-	pending := r.pending()
-	from := min(max(offset-r.decoder.InputOffset(), 0), int64(len(pending)))
-	return 1 + r.lines - bytes.Count(pending[from:], []byte("\n"))
-}
-
-// pending is what the decoder was given behind the last message.
-func (r *messageReader) pending() []byte {
-	pending, _ := io.ReadAll(r.decoder.Buffered()) // from memory
-	return pending
+	return 1 + r.lines + bytes.Count(r.text[:offset-r.offset], []byte("\n"))
 }
 
 // longInputError says that a message takes so much JSON that it cannot be sent.
-type longInputError struct {
-	most  int64
-	limit int
-}
+type longInputError struct{ most, limit int }
 
 func (e *longInputError) Error() string {
 	return fmt.Sprintf("it takes more than %d bytes, --max-message is %d", e.most, e.limit)
