@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/bench"
-	"github.com/pyplug/pyplug/runner/hook"
 )
 
 const benchText = `Call one HOOK of PLUGIN again and again, and measure how long that takes:
@@ -104,7 +102,7 @@ func (o *benchOptions) phases() []string {
 // bench measures a plugin and prints the phases, also those before an error.
 func (f *program) bench(ctx context.Context, o benchOptions) error {
 	f.opts.quiet = true
-	t := &benchTarget{f: f, o: o, began: time.Now()}
+	t := &benchTarget{f: f, o: o}
 	defer t.close()
 	if err := t.try(ctx); err != nil {
 		return err
@@ -118,51 +116,35 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 		return usage("nothing is measured: all other phases are skipped by --skip")
 	}
 	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: f.plugin.pythonVersion()}
-	err := f.measure(ctx, t, func(p ui.BenchPhase) { measured.Phases = append(measured.Phases, p) })
-	err = benchError(ctx, o.call.Hook, err)
-	if len(measured.Phases) == 0 {
-		return err
+	leftOut, err := f.measure(ctx, t, &measured)
+	switch {
+	case len(measured.Phases) > 0:
+		printed := f.write(f.life.kill, func() error { return f.streams.Bench(measured, f.opts.json) })
+		err = cmp.Or(err, printed)
+	case err == nil:
+		return usage("nothing is measured: %s", leftOut)
 	}
-	write := func() error { return f.streams.Bench(measured, f.opts.json) }
-	if err == nil {
-		return f.write(ctx, write)
+	if leftOut != "" {
+		f.streams.Note(leftOut)
 	}
-	ctx, cancel := context.WithTimeout(f.life.kill, partialTimeout)
-	defer cancel()
-	_ = f.write(ctx, write) // err came first
 	return err
 }
 
-// partialTimeout is the limit of printing the phases before an error.
-const partialTimeout = 2 * time.Second
-
-// benchError is the error of a measurement that ended between two calls: as that of a
-// call.
-func benchError(ctx context.Context, hookName string, err error) error {
-	if own := (*hook.Error)(nil); err == nil || ctx.Err() == nil || errors.As(err, &own) {
-		return err
-	}
-	return hook.Ended(ctx, hookName, "", time.Now(), false)
-}
-
-// measure measures the phases and passes each to over.
-func (f *program) measure(ctx context.Context, t *benchTarget, over func(ui.BenchPhase)) error {
+// measure measures the phases. It returns why one was left out.
+func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResult) (leftOut string, err error) {
 	stop := func() {}
-	defer func() { stop() }()
-	phases, leftOut := 0, ""
 	m := t.o.measure
-	err := bench.Measure(ctx, t, m, bench.Listener{
-		Began: func(name string) {
-			t.several = name == bench.Pipelined
-			if name != bench.Cold {
-				t.keep(ctx)
+	err = bench.Measure(ctx, t, m, bench.Listener{
+		Began: func(name string) error {
+			if err := t.begin(ctx, name); err != nil {
+				return err
 			}
 			stop = f.streams.Waiting("measuring " + name)
+			return nil
 		},
 		Over: func(p bench.Phase) {
 			stop()
-			phases++
-			over(benchPhase(p))
+			to.Phases = append(to.Phases, benchPhase(p))
 			if p.Name == bench.Pipelined && p.Jobs < m.Concurrent() {
 				f.streams.Note(fmt.Sprintf("%s has %d calls at once: %d would wait for each other for more than a quarter of --limit (%v)",
 					p.Name, p.Jobs, m.Concurrent(), m.Limit))
@@ -174,13 +156,8 @@ func (f *program) measure(ctx context.Context, t *benchTarget, over func(ui.Benc
 				name, max(call.Round(time.Millisecond), time.Millisecond), m.Limit)
 		},
 	})
-	if leftOut != "" && phases == 0 && err == nil {
-		return usage("nothing is measured: %s", leftOut)
-	}
-	if leftOut != "" {
-		f.streams.Note(leftOut)
-	}
-	return err
+	stop()
+	return leftOut, err
 }
 
 // benchPhase is a phase as it is printed.

@@ -2,10 +2,10 @@ package commands
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/bench"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -15,12 +15,8 @@ type benchTarget struct {
 	f        *program
 	o        benchOptions
 	settings runner.Settings
-	kept     *plugin // nil until keep
-	err      error   // of keep
+	kept     *plugin // nil before the first phase but cold
 	several  bool    // calls are made at once
-
-	began    time.Time
-	answered atomic.Int64 // when a call was last, in nanoseconds since then
 }
 
 // try makes the call once, so that an error is reported before a thousand calls.
@@ -44,12 +40,14 @@ func (t *benchTarget) try(ctx context.Context) error {
 	return t.within(ctx, p.pool)
 }
 
-// keep starts the plugin of Call and Crash, once.
-func (t *benchTarget) keep(ctx context.Context) {
-	if t.kept == nil && t.err == nil {
+// begin prepares a phase. It starts the plugin of Call and Crash, once.
+func (t *benchTarget) begin(ctx context.Context, phase string) (err error) {
+	t.several = phase == bench.Pipelined
+	if phase != bench.Cold && t.kept == nil {
 		t.f.finish() // of the plugin before
-		t.kept, t.err = t.f.open(ctx, t.o.cfg, nil)
+		t.kept, err = t.f.open(ctx, t.o.cfg, nil)
 	}
+	return err
 }
 
 // close stops that plugin.
@@ -79,65 +77,25 @@ func (t *benchTarget) Cold(ctx context.Context) error {
 }
 
 // Call makes one call of the plugin that is kept.
-func (t *benchTarget) Call(ctx context.Context) error {
-	if t.err != nil {
-		return t.err
-	}
-	return t.within(ctx, t.kept.pool)
-}
+func (t *benchTarget) Call(ctx context.Context) error { return t.within(ctx, t.kept.pool) }
 
-// within makes the call within its limit, and drops items of a stream. Of calls made at
-// once, one may have to wait for all others, each of which has that limit, too.
+// within makes the call within its limit, and drops items of a stream. Calls made at once
+// may wait for each other, for a quarter of the phase's limit if none hangs.
 func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
-	one := t.settings.Timeouts.Call
+	limit := t.settings.Timeouts.Call
+	if t.several {
+		limit = min(limit, runner.Forever-t.o.measure.Limit) + t.o.measure.Limit
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	c := t.o.call
 	c.Emit = func(hook.Item) error { return nil }
-	if !t.several {
-		ctx, cancel := context.WithTimeout(ctx, one)
-		defer cancel()
-		_, err := caller.Call(ctx, c)
-		return err
-	}
-	jobs := time.Duration(t.o.measure.Concurrent())
-	ctx, cancel := context.WithTimeout(ctx, min(one, runner.Forever/jobs)*jobs)
-	defer cancel()
-	var stalled atomic.Bool
-	defer t.onStall(ctx, one, func() { stalled.Store(true); cancel() }).Stop()
 	_, err := caller.Call(ctx, c)
-	if err == nil {
-		t.answered.Store(int64(time.Since(t.began)))
-	}
-	if e := asCanceled(err); e != nil && stalled.Load() {
-		own := *e
-		own.Kind, own.Err = hook.Timeout, &hook.LimitError{What: "", Limit: one}
-		return &own
-	}
 	return err
-}
-
-// onStall calls giveUp when no call was answered for limit, unless ctx has ended. The
-// caller stops the timer.
-func (t *benchTarget) onStall(ctx context.Context, limit time.Duration, giveUp func()) *time.Timer {
-	var timer *time.Timer
-	timer = time.AfterFunc(runner.Forever, func() {
-		rest := limit - time.Since(t.began) + time.Duration(t.answered.Load())
-		switch {
-		case ctx.Err() != nil:
-		case rest > 0:
-			timer.Reset(rest)
-		default:
-			giveUp()
-		}
-	})
-	timer.Reset(limit)
-	return timer
 }
 
 // Crash kills the worker and waits for the next one.
 func (t *benchTarget) Crash(ctx context.Context) error {
-	if t.err != nil {
-		return t.err
-	}
 	ctx, cancel := context.WithTimeout(ctx, t.limit())
 	defer cancel()
 	return t.kept.pool.Recover(ctx)

@@ -56,8 +56,9 @@ func (o Options) withDefaults() Options {
 
 // Listener follows the phases. One goroutine calls it.
 type Listener struct {
-	// Began gets the name of each phase before its first round.
-	Began func(name string)
+	// Began gets the name of each phase before its first round. Its error ends the
+	// measurement.
+	Began func(name string) error
 	// Over gets what was measured.
 	Over func(Phase)
 	// LeftOut says that pipelined is left out, because one call takes more than an
@@ -139,7 +140,9 @@ func Measure(ctx context.Context, t Target, o Options, l Listener) error {
 		if slices.Contains(o.Skip, ph.name) {
 			continue
 		}
-		l.Began(ph.name)
+		if err := l.Began(ph.name); err != nil {
+			return err
+		}
 		p, err := ph.measure(ctx, limit{time.Now(), m.Limit})
 		switch {
 		case err != nil:

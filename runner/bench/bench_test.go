@@ -48,7 +48,7 @@ func measure(ctx context.Context, t *target, o Options) (phases []Phase, began [
 	t.turn = make(chan struct{}, 1)
 	t.turn <- struct{}{}
 	err = Measure(ctx, t, o, Listener{
-		Began:   func(name string) { began = append(began, name) },
+		Began:   func(name string) error { began = append(began, name); return nil },
 		Over:    func(p Phase) { phases = append(phases, p) },
 		LeftOut: func(name string, call time.Duration) { began = append(began, "not "+name+": "+call.String()) },
 	})
