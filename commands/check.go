@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -45,16 +44,12 @@ const (
 
 // checkOptions are what the command line of check says.
 type checkOptions struct {
-	plugins []string
-	cfg     runner.Config // of each, but for its path
-	calls   []hook.Call
-	skip    []string
-	crash   bool
-	strict  bool
-	junit   string
-	jobs    int
-
-	lines []string // of --call
+	check.Options // of each plugin, but for its path
+	plugins       []string
+	lines         []string // of --call
+	strict        bool
+	junit         string
+	jobs          int
 }
 
 // maxJobs is the most plugins or lines at a time.
@@ -67,20 +62,20 @@ func checkCommand(f *program) command {
 			o.lines = append(o.lines, text)
 			return nil
 		})),
-		switchFlag(&o.crash, "crash", "kill the plugin, idle and in the first --call, and see whether it recovers"),
+		switchFlag(&o.Crash, "crash", "kill the plugin, idle and in the first --call, and see whether it recovers"),
 		switchFlag(&o.strict, "strict", "fail on warnings, too"),
-		listFlag(&o.skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
+		listFlag(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
 		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`"),
 		short(countFlag(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)"), "j"),
-		timeoutFlag(&o.cfg.Timeouts.Call),
-		headerFlag(&o.cfg.GRPC.Metadata),
+		timeoutFlag(&o.Config.Timeouts.Call),
+		headerFlag(&o.Config.GRPC.Metadata),
 	}
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "check",
 		Usage:       "see whether a plugin will work, and if not, why",
 		ArgsUsage:   "[PLUGIN...]",
 		Description: checkText,
-		Flags:       slices.Concat(flags, pluginFlags(&o.cfg, "60s"), f.opts.flags()),
+		Flags:       slices.Concat(flags, pluginFlags(&o.Config, "60s"), f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			if err := f.readCheck(c, o); err != nil {
 				return err
@@ -99,20 +94,24 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 		return usage("PLUGIN is empty")
 	}
 	for _, needed := range []string{"launch", "handshake", "connect", "hooks"} {
-		if slices.Contains(o.skip, needed) && len(o.lines) > 0 {
+		if slices.Contains(o.Skip, needed) && len(o.lines) > 0 {
 			return usage("--call is made in the stage hooks, which --skip %s leaves out", needed)
 		}
 	}
-	if err := openConfig(&o.cfg, o.plugins[0]); err != nil {
+	if err := openConfig(&o.Config, o.plugins[0]); err != nil {
 		return err
 	}
-	o.cfg.DefaultStart = checkImport
+	o.Config.DefaultStart = checkImport
+	o.Beside = len(o.plugins) == 1 // several plugins need the cores themselves
+	if self, err := os.Executable(); err == nil {
+		o.Host = []string{self, hostWord}
+	}
 	for _, line := range o.lines {
 		call, err := f.readCall(c.Context, line)
 		if err != nil {
 			return err
 		}
-		o.calls = append(o.calls, call)
+		o.Calls = append(o.Calls, call)
 	}
 	return nil
 }
@@ -134,33 +133,36 @@ func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) 
 // check checks every plugin and prints the findings. The error is that of the first
 // check that could not be completed, else of the first failure, which has been printed.
 func (f *program) check(ctx context.Context, o checkOptions) error {
-	// The file may be a pipe that nobody reads.
-	junit, err := hook.Interruptible(ctx, func() (*os.File, error) { return openReport(o.junit) })
-	if err != nil {
-		return err
+	var junit *os.File
+	if o.junit != "" {
+		var err error
+		if junit, err = openReport(ctx, o.junit); err != nil {
+			return err
+		}
 	}
 	all, printed := f.checkAll(ctx, o)
 	reported := f.reports(o, all, junit)
 	if printed != nil {
 		return printed
 	}
+	code := 0
 	for _, c := range all {
 		switch {
-		case c.Err != nil && f.opts.json: // it has been shown
-			return &checkedError{code: c.ExitCode}
-		case c.Err != nil:
+		case c.Err != nil && !f.opts.json:
 			return c.Err
-		}
-	}
-	for _, c := range all {
-		if c.ExitCode != 0 {
-			if reported != nil {
-				f.streams.Warn(reported.Error())
-			}
+		case c.Err != nil: // it has been shown
 			return &checkedError{code: c.ExitCode}
+		case code == 0:
+			code = c.ExitCode
 		}
 	}
-	return reported
+	if code == 0 {
+		return reported
+	}
+	if reported != nil {
+		f.streams.Warn(reported.Error())
+	}
+	return &checkedError{code: code}
 }
 
 // checkedError is the exit code of a check whose failures have been printed.
@@ -183,7 +185,7 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResul
 			free <- struct{}{}
 			go func() {
 				defer func() { <-free }()
-				c.run(ctx, o)
+				c.run(ctx)
 			}()
 		}
 	}()

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"sync"
 
@@ -17,7 +16,7 @@ import (
 // each, and may be called at the same time.
 type pluginCheck struct {
 	p      *plugin
-	cfg    runner.Config
+	o      checkOptions
 	stages chan hook.Stage // each once it has ended
 	done   chan struct{}   // closed when result is set
 	result ui.CheckResult
@@ -27,17 +26,20 @@ type pluginCheck struct {
 }
 
 func newPluginCheck(f *program, o checkOptions, path string) *pluginCheck {
-	c := &pluginCheck{p: f.newPlugin(path), cfg: o.cfg, done: make(chan struct{})}
+	c := &pluginCheck{p: f.newPlugin(path), o: o, done: make(chan struct{})}
 	c.p.opened = new(runner.Opened)
-	c.cfg.Plugin = path
-	c.p.follow(&c.cfg)
+	c.o.Config.Plugin = path
+	c.p.follow(&c.o.Config)
+	c.o.Hints = func(err error) []string { return c.p.withHints(err).Hints }
+	c.o.Prepared, c.o.Began = c.prepared, c.begin
 	// There is room for all stages, so that the check never waits for print.
 	c.stages = make(chan hook.Stage, len(check.Stages()))
+	c.o.Ended = func(st hook.Stage) { c.stages <- st }
 	return c
 }
 
 // run checks the plugin.
-func (c *pluginCheck) run(ctx context.Context, o checkOptions) {
+func (c *pluginCheck) run(ctx context.Context) {
 	var report hook.Report
 	var err error
 	defer func() {
@@ -46,7 +48,7 @@ func (c *pluginCheck) run(ctx context.Context, o checkOptions) {
 		}
 		c.begin("")
 		c.p.closeOutput()
-		c.result = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, o.strict)}
+		c.result = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, c.o.strict)}
 		if err != nil {
 			c.result.Err = asError(err)
 		}
@@ -54,21 +56,14 @@ func (c *pluginCheck) run(ctx context.Context, o checkOptions) {
 		close(c.done)
 	}()
 	report.Plugin = c.p.path
-	report, err = check.Run(ctx, c.p.f.life.kill, check.Options{
-		Config: c.cfg, Skip: o.skip, Calls: o.calls, Crash: o.crash, Host: hostCommandLine(),
-		Beside:   len(o.plugins) == 1, // several plugins need the cores themselves
-		Hints:    func(err error) []string { return c.p.withHints(err).Hints },
-		Prepared: func(opened *runner.Opened) error { return c.prepared(opened, len(o.plugins) > 1) },
-		Began:    c.begin,
-		Ended:    func(st hook.Stage) { c.stages <- st },
-	})
+	report, err = check.Run(ctx, c.p.f.life.kill, c.o.Options)
 }
 
 // prepared keeps the resolved plugin. A flag for gRPC plugins is wrong for a functions
 // file, unless it is one of many.
-func (c *pluginCheck) prepared(opened *runner.Opened, many bool) error {
+func (c *pluginCheck) prepared(opened *runner.Opened) error {
 	c.p.opened = opened
-	if many {
+	if len(c.o.plugins) > 1 {
 		return nil
 	}
 	return c.p.fits(opened)
@@ -122,13 +117,4 @@ func checkProgress(checks []*pluginCheck) string {
 		text = fmt.Sprintf("%d of %d; %s", ended, len(checks), text)
 	}
 	return text
-}
-
-// hostCommandLine starts the stock host; nil if pyplug's own path is unknown.
-func hostCommandLine() []string {
-	self, err := os.Executable()
-	if err != nil {
-		return nil
-	}
-	return []string{self, hostWord}
 }

@@ -1,53 +1,46 @@
 package commands
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// openReport opens the file of a report before anything is checked, and leaves what
-// is in it; nil without a name.
-func openReport(name string) (*os.File, error) {
-	if name == "" {
-		return nil, nil
-	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		return nil, usage("--junit: %w", err)
-	}
-	return file, nil
+// openReport opens the file of --junit before anything is checked, and leaves what is in
+// it. It may be a pipe that nobody reads.
+func openReport(ctx context.Context, name string) (*os.File, error) {
+	return hook.Interruptible(ctx, func() (*os.File, error) {
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o666)
+		if err != nil {
+			return nil, usage("--junit: %w", err)
+		}
+		return file, nil
+	})
 }
 
-// reports writes the JUnit file and the annotations of GitHub.
+// reports writes the annotations of GitHub and the JUnit file, if there is one.
 func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *os.File) error {
-	var err error
-	if junit != nil {
-		err = replace(junit, func(w io.Writer) error { return ui.WriteJUnit(w, all, o.strict) })
-	}
 	if os.Getenv("GITHUB_ACTIONS") == "true" {
 		f.streams.Annotate(all)
 	}
-	if err != nil {
-		return hook.NewError(hook.Failed, err)
+	if junit == nil {
+		return nil
 	}
-	return nil
-}
-
-// replace writes a file anew, and closes it.
-func replace(file *os.File, write func(io.Writer) error) error {
-	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-		if err := file.Truncate(0); err != nil {
-			return fmt.Errorf("--junit: %w", err)
-		}
+	var text bytes.Buffer
+	err := ui.WriteJUnit(&text, all, o.strict)
+	if info, statErr := junit.Stat(); statErr == nil && info.Mode().IsRegular() {
+		err = errors.Join(err, junit.Truncate(0))
 	}
-	if err := errors.Join(write(file), file.Close()); err != nil {
-		return fmt.Errorf("--junit: %w", err)
+	if err == nil {
+		_, err = junit.Write(text.Bytes())
+	}
+	if err = errors.Join(err, junit.Close()); err != nil {
+		return hook.NewError(hook.Failed, fmt.Errorf("--junit: %w", err))
 	}
 	return nil
 }
