@@ -31,22 +31,17 @@ const linesRestarts = 5
 
 // linesOptions are what the command line of run --lines says.
 type linesOptions struct {
-	on        bool
-	format    string // of a line
-	jobs      int    // 0: as many as the workers take
-	unordered bool
-	noFail    bool
-
-	cfg   runner.Config
-	hook  string // of every line; empty: each has its own
-	items lines.Items
+	lines.Options
+	format string // of a line
+	noFail bool
+	cfg    runner.Config
 }
 
 func (o *linesOptions) flags() []cli.Flag {
 	return inCategory(linesCategory,
 		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
-		short(countFlag(&o.jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)"), "j"),
-		switchFlag(&o.unordered, "unordered", "print answers as they come, not in the order of the lines"),
+		short(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)"), "j"),
+		switchFlag(&o.Unordered, "unordered", "print answers as they come, not in the order of the lines"),
 		switchFlag(&o.noFail, "no-fail", "exit with 0 although calls failed"),
 	)
 }
@@ -62,11 +57,11 @@ func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 	case len(words) == 2 && words[1] == "":
 		return usage("HOOK is empty")
 	case len(words) == 2:
-		o.hook = words[1]
+		o.Hook = words[1]
 	case o.format != "":
 		return usage("--items says how a line becomes the arguments of HOOK, and HOOK is missing")
 	}
-	o.items = map[string]lines.Items{"value": lines.Value, "text": lines.Text}[o.format]
+	o.Items = map[string]lines.Items{"value": lines.Value, "text": lines.Text}[o.format]
 	if err := openConfig(&o.cfg, words[0]); err != nil {
 		return err
 	}
@@ -86,10 +81,9 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	defer cancel(nil)
 	// Of the signals the first ends the reading, and the second the calls.
 	defer context.AfterFunc(f.life.kill, func() { cancel(context.Cause(ctx)) })()
-	e := lines.New(k, lines.Options{
-		In: f.streams.In, Out: f.streams.Lines(), Error: f.lineError, Stop: ctx.Done(), GaveUp: k.Failed(),
-		Hook: o.hook, Items: o.items, Jobs: f.jobs(o.jobs, status(k).Concurrency), Unordered: o.unordered, Timeout: p.opened.Settings().Timeouts.Call,
-	})
+	o.In, o.Out, o.Error, o.Stop, o.GaveUp = f.streams.In, f.streams.Lines(), f.lineError, ctx.Done(), k.Failed()
+	o.Jobs, o.Timeout = f.jobs(o.Jobs, status(k).Concurrency), p.opened.Settings().Timeouts.Call
+	e := lines.New(k, o.Options)
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
 			f.streams.Note(fmt.Sprintf("%s; once more cancels", counted(n, "call is", "calls are")+" being finished"))

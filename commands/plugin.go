@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -226,32 +225,24 @@ func pluginLabel(path string) string { return strings.TrimSuffix(filepath.Base(p
 
 // starts is what is known of the newest start of a plugin. It is safe for concurrent use.
 type starts struct {
-	mu       sync.Mutex // protects the fields below
-	info     hook.Info
-	evidence runner.Evidence
+	info     atomic.Pointer[hook.Info]       // nil: none was ready
+	evidence atomic.Pointer[runner.Evidence] // nil: none was seen
 }
 
-func (s *starts) started(info hook.Info) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.info = info
-}
-
-func (s *starts) observe(e runner.Evidence) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.evidence = e
-}
+func (s *starts) started(info hook.Info)    { s.info.Store(&info) }
+func (s *starts) observe(e runner.Evidence) { s.evidence.Store(&e) }
 
 func (s *starts) newest() hook.Info {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.info
+	if info := s.info.Load(); info != nil {
+		return *info
+	}
+	return hook.Info{}
 }
 
 // oddities are what other hosts would reject about the plugin.
 func (s *starts) oddities() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return runner.Oddities(s.evidence)
+	if e := s.evidence.Load(); e != nil {
+		return runner.Oddities(*e)
+	}
+	return nil
 }

@@ -37,13 +37,13 @@ type runOptions struct {
 
 func runCommand(f *program) command {
 	var (
-		o     runOptions
-		lines linesOptions
-		start startOptions
-		keep  bool
+		o             runOptions
+		lines         linesOptions
+		start         startOptions
+		inLines, keep bool
 	)
 	ofLines, ofKeep := lines.flags(), start.nameFlags()
-	linesFlag := switchFlag(&lines.on, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
+	linesFlag := switchFlag(&inLines, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
 	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
 	linesFlag.dataless, keepFlag.dataless = true, true
 	ofCall, ofWorkers := o.onceFlags(), keepFlags(&o.cfg.Keep)
@@ -57,7 +57,7 @@ func runCommand(f *program) command {
 		Description: runText,
 		Flags:       flags,
 		Action: func(c *cli.Context) error {
-			if keep && lines.on {
+			if keep && inLines {
 				return usage("--lines and --keep exclude each other")
 			}
 			for _, group := range []struct {
@@ -65,10 +65,10 @@ func runCommand(f *program) command {
 				to      string
 				flags   []cli.Flag
 			}{
-				{lines.on, "run --lines", ofLines},
+				{inLines, "run --lines", ofLines},
 				{keep, "run --keep", ofKeep},
-				{keep || lines.on, "run --lines and --keep", ofWorkers},
-				{!keep && !lines.on, "a single call", ofCall},
+				{keep || inLines, "run --lines and --keep", ofWorkers},
+				{!keep && !inLines, "a single call", ofCall},
 			} {
 				if name := firstTyped(group.flags); name != "" && !group.applies {
 					return usage("%s applies only to %s", name, group.to)
@@ -78,7 +78,7 @@ func runCommand(f *program) command {
 			case keep:
 				start.cfg = o.cfg
 				return f.runKeep(c, &start)
-			case lines.on:
+			case inLines:
 				lines.cfg = o.cfg
 				return f.runLines(c, &lines)
 			}
