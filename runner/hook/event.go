@@ -9,16 +9,17 @@ import (
 // before its first start.
 type State uint8
 
-// The states. The reason for a state is in the [Event], never in the state itself.
+// The states, from the worst to the best. The reason for a state is in the [Event],
+// never in the state itself.
 const (
 	_             State = iota
-	StateStarting       // the process starts and runs its bootstrap calls
-	StateReady          // accepts calls
-	StateDegraded       // accepts calls, but reports that it is not healthy
-	StateBackoff        // exited, and restarts after a delay
-	StateStopping       // stops
 	StateStopped        // does not run, without an error
 	StateFailed         // does not run, and does not restart by itself
+	StateStopping       // stops
+	StateBackoff        // exited, and restarts after a delay
+	StateStarting       // the process starts and runs its bootstrap calls
+	StateDegraded       // accepts calls, but reports that it is not healthy
+	StateReady          // accepts calls
 )
 
 var stateNames = [...]string{

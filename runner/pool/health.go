@@ -2,12 +2,27 @@ package pool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
+
+// grpcInstance is what an instance of a gRPC plugin can do that others cannot.
+type grpcInstance interface {
+	// Hook describes a hook, by any of its names, with its template.
+	Hook(ctx context.Context, name string) (schema.Schema, error)
+	// Health is more than that the instance answers a probe.
+	Health(ctx context.Context) error
+	// WatchHealth reports each status until ctx ends or report fails; false if the
+	// plugin cannot.
+	WatchHealth(ctx context.Context, report func(status string) error) (bool, error)
+	// Attach says how other programs attach to the plugin, as JSON; nil if they cannot.
+	Attach() json.RawMessage
+}
 
 // readyInstances returns the instances that are ready. Looking at one does not make it busy.
 func (p *Pool) readyInstances() []*instance {
@@ -22,19 +37,14 @@ func (p *Pool) readyInstances() []*instance {
 	return ready
 }
 
-// healthy is an instance whose health is more than that it answers a probe.
-type healthy interface {
-	Health(ctx context.Context) error
-}
-
 // Health asks every worker that is ready whether it is healthy, and returns what the
 // first says that is not. If none is ready, the error is of kind Unavailable.
 func (p *Pool) Health(ctx context.Context) error {
 	ready := p.readyInstances()
 	for _, g := range ready {
 		ask := g.Probe
-		if h, ok := g.Instance.(healthy); ok {
-			ask = h.Health
+		if of, ok := g.Instance.(grpcInstance); ok {
+			ask = of.Health
 		}
 		if err := ask(ctx); err != nil {
 			return err
@@ -48,40 +58,29 @@ func (p *Pool) Health(ctx context.Context) error {
 
 // unready says why no worker is ready.
 func (p *Pool) unready() *hook.Error {
-	st, _ := p.Status(context.Background()) // it never fails
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := &hook.Error{Kind: hook.Unavailable, Err: fmt.Errorf("the plugin is %s", st.State)}
-	w := p.absent()
-	switch st.State {
-	case hook.StateBackoff, hook.StateStarting:
-		if st.State == hook.StateBackoff {
-			e.Reason, e.Err = reasonBackoff, errors.New("the plugin is restarting, in back-off")
-		}
-		if w != nil {
-			return p.explain(e)
-		}
-	case hook.StateFailed, hook.StateStopped:
-		if w != nil {
-			return forCall("", w.cause)
-		}
+	state, w := p.best().state, p.absent()
+	e := &hook.Error{Kind: hook.Unavailable, Err: fmt.Errorf("the plugin is %s", state)}
+	if state == hook.StateBackoff {
+		e.Reason, e.Err = reasonBackoff, errors.New("the plugin is restarting, in back-off")
+	}
+	switch {
+	case w == nil:
+	case state == hook.StateBackoff || state == hook.StateStarting:
+		return p.explain(e)
+	case state == hook.StateFailed || state == hook.StateStopped:
+		return forCall("", w.cause)
 	}
 	return e
-}
-
-// watcher is an instance that reports changes of its health by itself.
-type watcher interface {
-	// WatchHealth reports each status until ctx ends or report fails; false if the
-	// plugin cannot.
-	WatchHealth(ctx context.Context, report func(status string) error) (bool, error)
 }
 
 // WatchHealth reports each status of a plugin that tells its health by itself, until
 // ctx ends, report fails or the plugin exits. It returns false for another plugin.
 func (p *Pool) WatchHealth(ctx context.Context, report func(status string) error) (bool, error) {
 	for _, g := range p.readyInstances() {
-		if w, ok := g.Instance.(watcher); ok {
-			return w.WatchHealth(ctx, report)
+		if of, ok := g.Instance.(grpcInstance); ok {
+			return of.WatchHealth(ctx, report)
 		}
 	}
 	return false, nil
@@ -91,7 +90,7 @@ func (p *Pool) WatchHealth(ctx context.Context, report func(status string) error
 // during a call, and returns when a worker takes calls again.
 func (p *Pool) Recover(ctx context.Context) error {
 	began := time.Now()
-	g, herr := p.acquire(ctx, "", false, new(time.Time))
+	g, herr := p.acquire(ctx, "", false, began)
 	if herr != nil {
 		return herr
 	}
@@ -108,7 +107,7 @@ func (p *Pool) Recover(ctx context.Context) error {
 	case <-ctx.Done():
 		return hook.Ended(ctx, "", "the plugin did not exit", began, false)
 	}
-	next, herr := p.acquire(ctx, "", false, new(time.Time))
+	next, herr := p.acquire(ctx, "", false, began)
 	if herr != nil {
 		return herr
 	}

@@ -22,8 +22,8 @@ func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
 	if err != nil || name == "" {
 		return d.schema, err
 	}
-	if t, ok := d.by.Instance.(templater); ok {
-		return t.Hook(ctx, name)
+	if of, ok := d.by.Instance.(grpcInstance); ok {
+		return of.Hook(ctx, name)
 	}
 	var known []string
 	for _, h := range d.schema.Hooks {
@@ -38,22 +38,17 @@ func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
 	return schema.Schema{}, e
 }
 
-// templater is an instance that resolves names of hooks itself.
-type templater interface {
-	Hook(ctx context.Context, name string) (schema.Schema, error)
-}
-
 func (p *Pool) describe(ctx context.Context) (description, error) {
 	p.mu.Lock()
 	d := p.description
 	for _, w := range p.workers {
-		if g := w.serving; d.by != nil && g != nil && (g == d.by || g.stamp != "" && g.stamp == d.by.stamp) {
+		if d.by != nil && w.serving != nil && w.serving.stamp == d.by.stamp {
 			p.mu.Unlock()
 			return d, nil
 		}
 	}
 	p.mu.Unlock()
-	g, herr := p.acquire(ctx, "", false, new(time.Time))
+	g, herr := p.acquire(ctx, "", false, time.Now())
 	if herr != nil {
 		return d, herr
 	}

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"context"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -20,25 +19,19 @@ type instance struct {
 	stamp         string // of the plugin's files when it was started
 	places        int    // how many calls it takes at once
 	ready         time.Time
+	limits        limits
 
 	// Protected by the pool's mu.
-	replayed     int // how many of the pool's replays it has made
+	replayed     int  // how many of the pool's replays it has made
+	sealed       bool // later replays are made in it by [Pool.replay]
 	running      int
 	begun        uint64 // calls that were ever begun
 	calls        uint64 // calls that ended
-	answered     uint64
-	doubts       int  // calls that may have left it hanging, as is being probed
-	lost         bool // takes no more calls
-	crashed      bool // a call saw its exit
-	unresponsive bool // is asked nothing any more
+	lost         bool   // takes no more calls
+	crashed      bool   // a call saw its exit
+	unresponsive bool   // is asked nothing any more
 	lastCall     time.Time
 	idle         chan struct{} // closed when no call runs; nil until that is awaited
-	recycle      recycling
-}
-
-// stats count calls.
-type stats struct {
-	calls, failed uint64
 }
 
 // take takes a place in the worker with the fewest calls, of several in the one used
@@ -47,7 +40,7 @@ func (p *Pool) take() *instance {
 	for {
 		var best *instance
 		for _, w := range p.workers {
-			if g := w.current; g != nil && g.free() && (best == nil || g.before(best)) {
+			if g := w.serving; g != nil && g.free() && (best == nil || g.before(best)) {
 				best = g
 			}
 		}
@@ -58,7 +51,7 @@ func (p *Pool) take() *instance {
 }
 
 // free reports whether the instance takes another call. p.mu is held.
-func (g *instance) free() bool { return g.running < g.places && g.doubts == 0 }
+func (g *instance) free() bool { return !g.lost && g.running < g.places }
 
 // before reports whether a call rather goes to g than to another. p.mu is held.
 func (g *instance) before(other *instance) bool {
@@ -82,8 +75,7 @@ func (g *instance) enter() bool {
 // lose makes the instance take no more calls. p.mu is held.
 func (g *instance) lose() {
 	g.lost = true
-	if g.worker.current == g {
-		g.worker.current = nil
+	if g.worker.serving == g {
 		g.worker.want()
 	}
 }
@@ -95,10 +87,6 @@ func (p *Pool) finish(g *instance, o outcome, retry bool) {
 	if !retry {
 		p.count(g, o)
 		p.leave()
-	}
-	if !retry && o.doubt && p.opt.ProbeAfterTimeout && !g.lost && !p.isClosed() {
-		p.checkDoubt(g, o)
-		return
 	}
 	p.release(g, o)
 }
@@ -113,26 +101,15 @@ func (p *Pool) finishUncounted(g *instance) {
 
 // count counts a call that ended in an instance. p.mu is held.
 func (p *Pool) count(g *instance, o outcome) {
-	p.stats.calls++
-	g.worker.used = p.stats.calls
+	p.calls++
+	g.worker.used = p.calls
 	g.calls++
-	if o.answered {
-		g.answered++
-	}
 	if o.failed {
-		p.stats.failed++
+		p.failures++
 	}
-	if r := &g.recycle; r.maxCalls > 0 && g.calls >= r.maxCalls {
+	if g.limits.calls > 0 && g.calls >= g.limits.calls {
 		g.worker.signal()
 	}
-}
-
-// countRejected counts a call that no worker took.
-func (p *Pool) countRejected() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stats.calls++
-	p.stats.failed++
 }
 
 // leave lets a call go that was let in. p.mu is held.
@@ -141,30 +118,10 @@ func (p *Pool) leave() {
 	p.checkDrained()
 }
 
-// checkDoubt probes an instance that may hang, before it gets another call. It may be
-// kept if it has answered another call meanwhile: then it has no thread free for the
-// probe. p.mu is held.
-func (p *Pool) checkDoubt(g *instance, o outcome) {
-	g.doubts++
-	answered := g.answered
-	p.running.Go(func() { // ends within the limit
-		ctx, cancel := context.WithTimeout(p.ctx, p.opt.ProbeTimeout)
-		defer cancel()
-		err := g.Probe(ctx)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		g.doubts--
-		busy := ctx.Err() != nil && g.answered != answered
-		o := o
-		o.lost = err != nil && !busy
-		p.release(g, o)
-	})
-}
-
 // release releases a place, and hands it to the call that waits longest. p.mu is held.
 func (p *Pool) release(g *instance, o outcome) {
 	exited := isClosed(g.Done())
-	g.crashed = g.crashed || o.crashed || exited
+	g.crashed = g.crashed || exited
 	if g.running--; g.running == 0 {
 		g.lastCall = time.Now()
 		if g.idle != nil {
@@ -175,14 +132,6 @@ func (p *Pool) release(g *instance, o outcome) {
 		g.lose()
 	}
 	p.hand(g)
-}
-
-// hand hands the free places of an instance to calls that wait. No other instance has
-// a free place, or none would wait. p.mu is held.
-func (p *Pool) hand(g *instance) {
-	for p.queue.len > 0 && g.worker.current == g && g.free() && g.enter() {
-		p.queue.pop().grant(g, nil)
-	}
 }
 
 // diedInCall reports whether the instance exited because of a call. Not every call

@@ -8,15 +8,6 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// launch starts an instance in the background.
-func (p *Pool) launch(s *start) {
-	p.running.Go(func() { // ends with the start
-		defer s.cancel(nil)
-		s.inst.stamp = p.opt.Stamp()
-		s.result <- started{s.inst, p.prove(s.ctx, s.inst)}
-	})
-}
-
 // prove launches an instance and makes the calls that come before it is ready. If one
 // fails, nothing of the instance is left.
 func (p *Pool) prove(ctx context.Context, g *instance) error {
@@ -47,7 +38,7 @@ func (p *Pool) nextReplay(g *instance) (c hook.Call, more bool) {
 		g.replayed++
 		return p.replays[g.replayed-1], true
 	}
-	g.worker.sealed = g
+	g.sealed = true
 	return c, false
 }
 
@@ -59,12 +50,8 @@ func (p *Pool) callWithin(ctx context.Context, g *instance, c hook.Call) error {
 	return err
 }
 
-// stop makes the shutdown calls, stops an instance and returns when it is gone. With
-// drain it waits for the instance's calls first.
-func (p *Pool) stop(g *instance, drain bool) hook.Exit {
-	if drain {
-		p.drain(g)
-	}
+// stop makes the shutdown calls, stops an instance and returns when it is gone.
+func (p *Pool) stop(g *instance) hook.Exit {
 	p.mu.Lock()
 	calls := p.opt.Shutdown
 	if g.running >= g.Concurrency() || g.unresponsive {

@@ -9,29 +9,25 @@ import (
 // outcome is what follows from a call for its instance. The zero value is that of a
 // call that succeeded.
 type outcome struct {
-	lost  bool // the instance takes no further calls
-	retry bool // the call never began and goes to another worker
-	// doubt means that the plugin may still work on the call, and may hang.
-	doubt    bool
-	answered bool // the plugin answered
-	crashed  bool // the instance died of the call, or during it
-	failed   bool
+	lost   bool // the instance takes no further calls
+	retry  bool // the call never began and goes to another worker
+	failed bool
 }
 
 // outcomes say what follows from an error of an instance's Call, by its kind.
 var outcomes = map[hook.Kind]outcome{
-	hook.Failed:      {answered: true},
+	hook.Failed:      {},
 	hook.Usage:       {},
 	hook.Interpreter: {},
 	hook.Request:     {},
 	hook.Start:       {lost: true},
 	hook.Handshake:   {lost: true},
 	hook.Unhealthy:   {lost: true},
-	hook.Crash:       {lost: true, retry: true, crashed: true},
+	hook.Crash:       {lost: true, retry: true},
 	hook.Unavailable: {lost: true, retry: true}, // it rejects calls: it is about to exit
-	hook.Timeout:     {doubt: true},
+	hook.Timeout:     {},                        // the instance itself gives the call up, or exits
 	hook.Internal:    {},
-	hook.Canceled:    {doubt: true},
+	hook.Canceled:    {},
 }
 
 // panicked is the outcome of a call that did not return, because a callback panicked:
@@ -41,7 +37,7 @@ var panicked = outcome{lost: true, failed: true}
 // outcomeOf returns what follows from a call that returned err.
 func outcomeOf(err error) outcome {
 	if err == nil {
-		return outcome{answered: true}
+		return outcome{}
 	}
 	var e *hook.Error // after the check: it costs an allocation
 	if !errors.As(err, &e) {
@@ -50,6 +46,5 @@ func outcomeOf(err error) outcome {
 	o := outcomes[e.Kind]
 	o.failed = true
 	o.retry = o.retry && !e.Begun
-	o.doubt, o.answered = o.doubt && e.Begun, o.answered && e.Begun
 	return o
 }

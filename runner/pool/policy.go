@@ -1,42 +1,26 @@
 package pool
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Restart says after which exits a worker is restarted. The zero value is [No].
-type Restart uint8
-
-// The restart policies.
+// The restart policies: after which exits a worker is restarted.
 const (
-	No        Restart = iota // never
-	OnFailure                // except after exit code 0 while no call was running
-	Always                   // after every exit that was not requested
+	No        = "no"         // never
+	OnFailure = "on-failure" // except after exit code 0 while no call was running
+	Always    = "always"     // after every exit that was not requested
 )
 
-var restartNames = []string{No: "no", OnFailure: "on-failure", Always: "always"}
-
-// String is the policy's name in flags and manifests, such as "on-failure".
-func (r Restart) String() string { return restartNames[r] }
-
-// ParseRestart returns the policy with that name.
-func ParseRestart(name string) (Restart, error) {
-	i := slices.Index(restartNames, name)
-	if i < 0 {
-		return No, fmt.Errorf("restart policy %q, want no, on-failure or always", name)
-	}
-	return Restart(i), nil
-}
-
-// Policy says when a worker is restarted. In the zero value Restart is [No]; the
-// other fields have the defaults that they name.
+// Policy says when a worker is restarted. In the zero value the fields have the
+// defaults that they name.
 type Policy struct {
-	Restart Restart
+	// Restart is [No], [OnFailure] or [Always]; empty: [No].
+	Restart string
 	// Backoff is the delay after the first failure in a row, 0: 1 s. It doubles with
 	// each further failure, up to BackoffMax, 0: 60 s. Up to 25 % is added at random,
 	// within BackoffMax.
@@ -51,17 +35,11 @@ type Policy struct {
 
 // withDefaults fills in the defaults.
 func (p Policy) withDefaults() Policy {
-	p.Backoff = positiveOr(p.Backoff, time.Second)
-	p.BackoffMax = max(positiveOr(p.BackoffMax, time.Minute), p.Backoff)
-	p.HealthyAfter = positiveOr(p.HealthyAfter, 10*time.Second)
+	p.Restart = cmp.Or(p.Restart, No)
+	p.Backoff = cmp.Or(p.Backoff, time.Second)
+	p.BackoffMax = max(cmp.Or(p.BackoffMax, time.Minute), p.Backoff)
+	p.HealthyAfter = cmp.Or(p.HealthyAfter, 10*time.Second)
 	return p
-}
-
-func positiveOr(d, fallback time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return fallback
 }
 
 // ending is how a start or a run of a worker ended.

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"sync"
@@ -20,27 +21,23 @@ type Pool struct {
 	killNow  context.CancelFunc
 	running  sync.WaitGroup // worker goroutines and what they start
 	failed   chan struct{}  // closed when all workers were given up
-	spare    sync.Pool      // waiters to be used again
 
 	replaying chan struct{} // has a token while a replay is made, so that all workers see one order
-	notifying sync.Mutex    // held while events are delivered
 
 	mu          sync.Mutex // protects what follows, and the fields of workers and instances that say so
 	workers     []*worker
-	queue       queue
-	active      int // calls that were let in and have not left
-	stats       stats
-	oneAtATime  bool // no two instances can live at once
+	queue       list.List // of [*waiter], the longest waiting first
+	active      int       // calls that were let in and have not left
+	calls       uint64    // that ended
+	failures    uint64    // calls that failed
+	oneAtATime  bool      // no two instances can live at once
 	draining    bool
 	drained     chan struct{} // closed when draining and no call is active
 	replays     []hook.Call
 	description description
 	lastExit    *hook.Exit
-	startError  startError
-	events      []hook.Event // not yet delivered
-	subscribers map[chan hook.Event]struct{}
-	ended       bool  // no more events come
-	stopErr     error // what went wrong while stopping
+	subscribers map[chan hook.Event]struct{} // nil once no more events come
+	stopErr     error                        // what went wrong while stopping
 }
 
 var _ hook.Plugin = (*Pool)(nil)
@@ -55,7 +52,6 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 		subscribers: map[chan hook.Event]struct{}{}, replaying: make(chan struct{}, 1),
 	}
 	p.replays = append(p.replays, opt.Bootstrap...)
-	p.spare.New = func() any { return &waiter{granted: make(chan struct{}, 1)} }
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.kill, p.killNow = context.WithCancel(context.Background())
 	if err := p.startWorkers(ctx); err != nil {
@@ -65,50 +61,39 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 	return p, nil
 }
 
-// startWorkers starts the first worker, waits for it, and begins the others. Whether
-// there can be more than one shows, where that is in question, when the second starts.
+// startWorkers starts the first worker, waits for it, and begins the others. Where it
+// is in question whether there can be more than one, it waits for the second, too.
 func (p *Pool) startWorkers(ctx context.Context) error {
 	for n := 1; n <= p.opt.Workers; n++ {
-		w := p.addWorker()
-		if n > 1 && (n > 2 || p.opt.Alone == nil) {
-			p.running.Go(func() { w.run(w.await(w.begin("first start", nil))) })
+		w := &worker{pool: p, number: n, wake: make(chan struct{}, 1), first: make(chan error, 1)}
+		p.mu.Lock()
+		p.workers = append(p.workers, w)
+		w.begin("first start", nil)
+		canceled := context.AfterFunc(ctx, func() { w.cancelStart(context.Cause(ctx)) })
+		p.mu.Unlock()
+		p.running.Go(w.run)
+		if n > 2 || n == 2 && p.opt.Alone == nil {
+			canceled()
 			continue
 		}
-		s := w.startFirst(ctx)
-		why := ""
-		if s.err != nil && n > 1 {
-			why = p.alone(s.err)
-		}
+		err := <-w.first
+		canceled()
 		switch {
-		case ctx.Err() != nil || s.err != nil && n == 1:
-			w.abandon(s)
-			return canceledOr(ctx, s.err)
-		case why != "":
-			p.mu.Lock()
-			p.workers, p.opt.Workers, p.oneAtATime = p.workers[:1], 1, true
-			p.mu.Unlock()
-			p.opt.Note("it has one worker, since " + why)
+		case ctx.Err() != nil:
+			return canceledOr(ctx, err)
+		case err != nil && n == 1:
+			return err
+		case p.alone(err) != "":
+			p.opt.Note("it has one worker, since " + p.alone(err))
 			return nil
-		}
-		p.running.Go(func() { w.run(s) })
-		if s.err == nil {
-			<-w.ready
 		}
 	}
 	return nil
 }
 
-func (p *Pool) addWorker() *worker {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w := &worker{pool: p, number: len(p.workers) + 1, wake: make(chan struct{}, 1), ready: make(chan struct{})}
-	p.workers = append(p.workers, w)
-	return w
-}
-
-// canceledOr returns err unless ctx ended: then an error of kind Canceled.
+// canceledOr returns err if it says that the start was canceled, else that ctx ended.
 func canceledOr(ctx context.Context, err error) error {
-	if e := (*hook.Error)(nil); ctx.Err() == nil || errors.As(err, &e) && e.Kind == hook.Canceled {
+	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Kind == hook.Canceled {
 		return err
 	}
 	return &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
@@ -125,11 +110,10 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if c.Replay {
 		return p.replay(ctx, c)
 	}
-	var waited time.Time
+	began := time.Now()
 	for retry, left := false, p.opt.Concurrency; ; left-- {
-		g, herr := p.acquire(ctx, c.Hook, retry, &waited)
+		g, herr := p.acquire(ctx, c.Hook, retry, began)
 		if herr != nil {
-			p.countRejected()
 			return hook.Result{}, herr
 		}
 		var r hook.Result
@@ -138,7 +122,7 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 			return r, nil
 		}
 		if !retry {
-			return r, wholeLimit(ctx, err, waited)
+			return r, wholeLimit(ctx, err, began)
 		}
 	}
 }
@@ -156,17 +140,17 @@ func (p *Pool) callIn(ctx context.Context, g *instance, c hook.Call, mayRetry bo
 
 // wholeLimit makes the limit that a timeout names that of the whole call, waiting
 // included: the instance knows only what was left of it.
-func wholeLimit(ctx context.Context, err error, waited time.Time) error {
+func wholeLimit(ctx context.Context, err error, began time.Time) error {
 	e, ok := err.(*hook.Error)
-	if waited.IsZero() || !ok || e.Kind != hook.Timeout {
+	if !ok || e.Kind != hook.Timeout || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}
 	limit, ok := e.Err.(*hook.LimitError)
-	if _, bounded := ctx.Deadline(); !ok || !bounded {
+	if !ok {
 		return err
 	}
 	own := *e
-	own.Err = hook.Ended(ctx, e.Hook, limit.What, waited, e.Begun).Err
+	own.Err = hook.Ended(ctx, e.Hook, limit.What, began, e.Begun).Err
 	return &own
 }
 
@@ -199,20 +183,39 @@ func (p *Pool) Restart(ctx context.Context, reason string) error {
 // call after the plugin's files changed, may still revive the plugin.
 func (p *Pool) Failed() <-chan struct{} { return p.failed }
 
-// Drain rejects new calls, for good, and returns when those that run or wait have
-// ended. The error, of kind Timeout or Canceled, says that ctx ended first.
-func (p *Pool) Drain(ctx context.Context) error {
-	began := time.Now()
+// closeDrain is how long the calls that run or wait have when the pool is closed.
+const closeDrain = 5 * time.Second
+
+// Close rejects new calls and drains those that run or wait for 5 s at most. It makes
+// the shutdown calls, stops all workers and returns when nothing of them is left.
+// Ending ctx kills them. The errors are those of shutdown calls and of instances that
+// had to be killed. It may be called more than once and at the same time.
+func (p *Pool) Close(ctx context.Context) error {
+	defer context.AfterFunc(ctx, p.killNow)()
 	p.mu.Lock()
 	p.draining = true
 	p.checkDrained()
 	p.mu.Unlock()
 	select {
 	case <-p.drained:
-		return nil
+	case <-time.After(closeDrain): // the calls that go on end as their instance does
+	case <-p.ctx.Done():
 	case <-ctx.Done():
-		return hook.Ended(ctx, "", "the calls did not end", began, false)
 	}
+	p.mu.Lock()
+	p.cancel()
+	p.failQueue(stoppingError(""))
+	p.mu.Unlock()
+	p.running.Wait() // the stop ladder bounds it
+	p.killNow()
+	p.mu.Lock()
+	for events := range p.subscribers {
+		close(events)
+	}
+	p.subscribers = nil
+	err := p.stopErr
+	p.mu.Unlock()
+	return errors.Join(err, p.launcher.Close(context.WithoutCancel(ctx))) // no start is under way: it does not wait
 }
 
 // checkDrained closes drained when no call is left. p.mu is held.
@@ -222,45 +225,11 @@ func (p *Pool) checkDrained() {
 	}
 }
 
-// Close drains, for [Options].Drain at most and unless Drain was called before, makes
-// the shutdown calls, stops all workers and returns when nothing of them is left. Ending ctx kills them. The errors
-// are those of shutdown calls and of instances that had to be killed. It may be called
-// more than once and at the same time.
-func (p *Pool) Close(ctx context.Context) error {
-	defer context.AfterFunc(ctx, p.killNow)()
-	p.mu.Lock()
-	draining := p.draining
-	p.mu.Unlock()
-	if !draining {
-		limited, cancel := context.WithTimeout(ctx, p.opt.Drain)
-		_ = p.Drain(limited) // the calls that go on end as their instance does
-		cancel()
-	}
-	p.mu.Lock()
-	p.cancel()
-	for p.queue.len > 0 {
-		w := p.queue.pop()
-		w.grant(nil, stoppingError(w.hook))
-	}
-	p.mu.Unlock()
-	p.running.Wait() // the stop ladder bounds it
-	p.killNow()
-	p.mu.Lock()
-	for events := range p.subscribers {
-		close(events)
-	}
-	clear(p.subscribers)
-	p.ended = true
-	err := p.stopErr
-	p.mu.Unlock()
-	return errors.Join(err, p.launcher.Close(context.WithoutCancel(ctx))) // no start is under way: it does not wait
-}
-
 func (p *Pool) isClosed() bool { return p.ctx.Err() != nil }
 
 // alone returns why a start failed if the only reason is that another instance lives.
 func (p *Pool) alone(err error) string {
-	if p.opt.Alone == nil {
+	if err == nil || p.opt.Alone == nil {
 		return ""
 	}
 	return p.opt.Alone(err)

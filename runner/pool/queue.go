@@ -11,164 +11,118 @@ import (
 // noWorker is what a wait that took too long waited for.
 const noWorker = "no worker was free"
 
-// waiter is one call that waits for a place. It is in the queue until it is granted
-// an instance or an error, or leaves.
+// waiter is one call that waits for a place. It leaves the queue when it is granted
+// one, or fails.
 type waiter struct {
-	hook    string
-	granted chan struct{} // has a token once inst or err is set
-	inst    *instance
-	err     *hook.Error
-	timer   *time.Timer // of the limit on waiting; nil until one is needed
-
-	queued     bool
-	prev, next *waiter
-}
-
-// grant ends a wait. The waiter has left the queue.
-func (w *waiter) grant(g *instance, err *hook.Error) {
-	w.inst, w.err = g, err
-	w.granted <- struct{}{}
-}
-
-// queue is a list of waiters, the longest waiting first.
-type queue struct {
-	first, last *waiter
-	len         int
-}
-
-// push adds a waiter at the end, or at the front.
-func (q *queue) push(w *waiter, front bool) {
-	w.queued = true
-	q.len++
-	switch {
-	case q.first == nil:
-		q.first, q.last = w, w
-	case front:
-		w.next, q.first.prev = q.first, w
-		q.first = w
-	default:
-		w.prev, q.last.next = q.last, w
-		q.last = w
-	}
-}
-
-// pop removes the first waiter. The queue is not empty.
-func (q *queue) pop() *waiter {
-	w := q.first
-	q.remove(w)
-	return w
-}
-
-func (q *queue) remove(w *waiter) {
-	if w.prev == nil {
-		q.first = w.next
-	} else {
-		w.prev.next = w.next
-	}
-	if w.next == nil {
-		q.last = w.prev
-	} else {
-		w.next.prev = w.prev
-	}
-	w.prev, w.next, w.queued = nil, nil, false
-	q.len--
+	hook  string
+	ended chan struct{} // closed once one of the following is set
+	inst  *instance     // has a place taken
+	err   *hook.Error
 }
 
 // acquire returns an instance with a place taken in it, at once or after waiting. A
-// call that is retried has entered already and waits in front. It sets since, if it
-// is zero, when it has to wait.
-func (p *Pool) acquire(ctx context.Context, hookName string, retry bool, since *time.Time) (*instance, *hook.Error) {
+// call that is retried has entered already and waits in front. Began is when the call
+// entered.
+func (p *Pool) acquire(ctx context.Context, hookName string, retry bool, began time.Time) (*instance, *hook.Error) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if !retry {
 		p.active++
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, p.reject(hook.Ended(ctx, hookName, noWorker, time.Now(), false))
+		return nil, p.reject(hook.Ended(ctx, hookName, noWorker, began, false))
 	case p.isClosed() || p.draining && !retry:
 		return nil, p.reject(stoppingError(hookName))
 	}
-	if p.queue.len == 0 {
+	if p.queue.Len() == 0 {
 		if g := p.take(); g != nil {
-			p.mu.Unlock()
 			return g, nil
 		}
 	}
-	if p.queue.len >= p.opt.Queue && !retry {
-		return nil, p.reject(p.explain(fullError(hookName, p.queue.len)))
+	if p.queue.Len() >= p.opt.Queue && !retry {
+		return nil, p.reject(p.explain(fullError(hookName, p.queue.Len())))
 	}
-	w := p.spare.Get().(*waiter)
-	w.hook = hookName
-	p.queue.push(w, retry)
+	w := &waiter{hook: hookName, ended: make(chan struct{})}
+	push := p.queue.PushBack
+	if retry {
+		push = p.queue.PushFront
+	}
+	place := push(w)
 	for _, one := range p.workers {
 		one.want()
 	}
 	p.mu.Unlock()
-	if since.IsZero() {
-		*since = time.Now()
+	over := p.wait(ctx, w, began)
+	p.mu.Lock()
+	switch {
+	case !isClosed(w.ended):
+		p.queue.Remove(place)
+	case w.err != nil:
+		return nil, p.reject(w.err)
+	case over == nil:
+		return w.inst, nil
+	default: // it was granted a place as the wait ended
+		p.release(w.inst, outcome{})
 	}
-	return p.wait(ctx, w, *since)
+	return nil, p.reject(p.explain(over))
 }
 
-// reject lets a call leave that found no place, and releases the lock.
+// wait returns when the wait has ended. The error says that ctx or the limit on waiting
+// ended it.
+func (p *Pool) wait(ctx context.Context, w *waiter, began time.Time) *hook.Error {
+	var limit <-chan time.Time
+	if p.opt.QueueTimeout > 0 {
+		limit = time.After(p.opt.QueueTimeout)
+	}
+	select {
+	case <-w.ended:
+	case <-ctx.Done():
+	case <-limit:
+		return queueTimeoutError(w.hook, p.opt.QueueTimeout)
+	}
+	if ctx.Err() != nil {
+		return hook.Ended(ctx, w.hook, noWorker, began, false)
+	}
+	return nil
+}
+
+// reject lets a call leave that found no place. p.mu is held.
 func (p *Pool) reject(e *hook.Error) *hook.Error {
+	p.countFailed(e.Hook)
 	p.leave()
-	p.mu.Unlock()
 	return e
 }
 
-// wait waits for a place until ctx ends or the limit on waiting is reached.
-func (p *Pool) wait(ctx context.Context, w *waiter, since time.Time) (*instance, *hook.Error) {
-	defer p.reuse(w)
-	var over *hook.Error
-	select {
-	case <-w.granted:
-	case <-ctx.Done():
-		over = hook.Ended(ctx, w.hook, noWorker, since, false)
-	case <-w.limit(p.opt.QueueTimeout):
-		over = queueTimeoutError(w.hook, p.opt.QueueTimeout)
+// countFailed counts a call that no worker took; without a name it was none of a hook.
+// p.mu is held.
+func (p *Pool) countFailed(hookName string) {
+	if hookName != "" {
+		p.calls++
+		p.failures++
 	}
-	if over != nil {
-		p.mu.Lock()
-		if w.queued {
-			p.queue.remove(w)
-			return nil, p.reject(p.explain(over))
-		}
-		p.mu.Unlock()
-		<-w.granted // it is there
-	}
-	if w.err != nil {
-		p.mu.Lock()
-		return nil, p.reject(w.err)
-	}
-	if ctx.Err() != nil {
-		p.mu.Lock()
-		p.release(w.inst, outcome{})
-		return nil, p.reject(hook.Ended(ctx, w.hook, noWorker, since, false))
-	}
-	return w.inst, nil
 }
 
-// limit ticks when the limit on waiting is reached; without a limit, never.
-func (w *waiter) limit(d time.Duration) <-chan time.Time {
-	switch {
-	case d <= 0:
-		return nil
-	case w.timer == nil:
-		w.timer = time.NewTimer(d)
-	default:
-		w.timer.Reset(d)
+// hand hands the free places of an instance to calls that wait. No other instance has
+// a free place, or none would wait. p.mu is held.
+func (p *Pool) hand(g *instance) {
+	for p.queue.Len() > 0 && g.worker.serving == g && g.free() && g.enter() {
+		w := p.pop()
+		w.inst = g
+		close(w.ended)
 	}
-	return w.timer.C
 }
 
-// reuse keeps a waiter for another wait.
-func (p *Pool) reuse(w *waiter) {
-	if w.timer != nil {
-		w.timer.Stop()
+// pop removes the waiter that waits longest. p.mu is held.
+func (p *Pool) pop() *waiter { return p.queue.Remove(p.queue.Front()).(*waiter) }
+
+// failQueue fails the calls that wait. p.mu is held.
+func (p *Pool) failQueue(err error) {
+	for p.queue.Len() > 0 {
+		w := p.pop()
+		w.err = forCall(w.hook, err)
+		close(w.ended)
 	}
-	w.inst, w.err, w.hook = nil, nil, ""
-	p.spare.Put(w)
 }
 
 // failWaiting fails the calls that wait with err, unless a worker may still take
@@ -179,10 +133,7 @@ func (p *Pool) failWaiting(err error) {
 			return
 		}
 	}
-	for p.queue.len > 0 {
-		w := p.queue.pop()
-		w.grant(nil, forCall(w.hook, err))
-	}
+	p.failQueue(err)
 }
 
 // explain adds to the error of a call that found no place why no worker is ready, if

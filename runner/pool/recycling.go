@@ -7,21 +7,24 @@ import (
 )
 
 const (
-	// weighEvery is the time between two looks at an instance's memory.
-	weighEvery = time.Second
+	// lookEvery is the time between two looks at what an instance has used up.
+	lookEvery = time.Second
 	// recycleAgain is how long an instance stays whose replacement did not start.
 	recycleAgain = time.Minute
 )
 
-// recycling holds the limits after which an instance is replaced; 0: none. It is
+// limits hold the limits after which an instance is replaced; 0: none. They are
 // protected by the pool's mu.
-type recycling struct {
-	maxCalls        uint64
-	maxAge, maxIdle time.Duration
-	born            time.Time
-	weighed         uint64    // its calls when its memory was last looked at
-	notBefore       time.Time // no replacement is started before
+type limits struct {
+	calls     uint64
+	age, idle time.Duration
+	born      time.Time
+	weighed   uint64    // its calls when its memory was last looked at
+	notBefore time.Time // no replacement is started before
 }
+
+// recycles reports whether there are limits that need a look from time to time.
+func (o Options) recycles() bool { return o.MaxAge > 0 || o.IdleTime > 0 || o.MaxMemory > 0 }
 
 // jitter lowers a limit by up to a quarter.
 func jitter(limit int64) int64 {
@@ -31,62 +34,46 @@ func jitter(limit int64) int64 {
 	return limit - rand.Int64N(limit/4+1)
 }
 
-// limits gives a new instance its limits.
-func (p *Pool) limits(g *instance) recycling {
-	r := recycling{
-		maxCalls: uint64(jitter(int64(p.opt.MaxCalls))), born: g.Info().Started,
-		maxAge: time.Duration(jitter(int64(p.opt.MaxAge))), maxIdle: time.Duration(jitter(int64(p.opt.IdleTime))),
+// limitsOf gives a new instance its limits.
+func (p *Pool) limitsOf(g *instance) limits {
+	l := limits{
+		calls: uint64(jitter(int64(p.opt.MaxCalls))), born: g.Info().Started,
+		age: time.Duration(jitter(int64(p.opt.MaxAge))), idle: time.Duration(jitter(int64(p.opt.IdleTime))),
 	}
-	if r.born.IsZero() {
-		r.born = time.Now()
+	if l.born.IsZero() {
+		l.born = g.ready
 	}
-	return r
+	return l
 }
 
-// due returns why an instance is to be replaced, "" if it is not, and after which time
-// to look again, 0: at its next call.
-func (p *Pool) due(g *instance) (reason string, again time.Duration) {
+// recyclingDue returns why an instance has reached a limit, "" if it has not.
+func (p *Pool) recyclingDue(g *instance) string {
 	p.mu.Lock()
-	r, calls, idle := g.recycle, g.calls, time.Duration(0)
-	quiet := time.Until(r.notBefore)
+	l, calls, idle := g.limits, g.calls, time.Duration(0)
 	if g.running == 0 && calls > 0 {
 		idle = time.Since(g.lastCall)
 	}
-	weigh := p.opt.MaxMemory > 0 && calls != r.weighed && quiet <= 0
+	quiet := time.Now().Before(l.notBefore)
+	weigh := p.opt.MaxMemory > 0 && calls != l.weighed && !quiet
 	if weigh {
-		g.recycle.weighed = calls
+		g.limits.weighed = calls
 	}
 	p.mu.Unlock()
 	var memory int64 // 0 if unknown
 	if weigh {
 		memory, _ = p.opt.Memory(g.Info().PID)
 	}
-	age := time.Since(r.born)
+	age := time.Since(l.born)
 	switch {
-	case quiet > 0:
-		return "", quiet
-	case r.maxCalls > 0 && calls >= r.maxCalls:
-		return fmt.Sprintf("answered %d calls", calls), 0
-	case r.maxAge > 0 && age >= r.maxAge:
-		return fmt.Sprintf("%v old", age.Round(time.Second)), 0
-	case r.maxIdle > 0 && idle >= r.maxIdle:
-		return fmt.Sprintf("idle for %v", idle.Round(time.Second)), 0
+	case quiet:
+	case l.calls > 0 && calls >= l.calls:
+		return fmt.Sprintf("answered %d calls", calls)
+	case l.age > 0 && age >= l.age:
+		return fmt.Sprintf("%v old", age.Round(time.Second))
+	case l.idle > 0 && idle >= l.idle:
+		return fmt.Sprintf("idle for %v", idle.Round(time.Second))
 	case memory > p.opt.MaxMemory:
-		return fmt.Sprintf("uses %d MB of memory, the limit is %d MB", memory>>20, p.opt.MaxMemory>>20), 0
+		return fmt.Sprintf("uses %d MB of memory, the limit is %d MB", memory>>20, p.opt.MaxMemory>>20)
 	}
-	sooner := func(d time.Duration) {
-		if again == 0 || d < again {
-			again = d
-		}
-	}
-	if r.maxAge > 0 {
-		sooner(r.maxAge - age)
-	}
-	if r.maxIdle > 0 {
-		sooner(r.maxIdle - idle)
-	}
-	if p.opt.MaxMemory > 0 {
-		sooner(weighEvery)
-	}
-	return "", again
+	return ""
 }

@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -22,12 +23,13 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	case p.replaying <- struct{}{}:
 		defer func() { <-p.replaying }()
 	case <-ctx.Done():
-		p.countRejected()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.countFailed(c.Hook)
 		return hook.Result{}, hook.Ended(ctx, c.Hook, "another replayed call did not end", began, false)
 	}
-	g, herr := p.acquire(ctx, c.Hook, false, new(time.Time))
+	g, herr := p.acquire(ctx, c.Hook, false, began)
 	if herr != nil {
-		p.countRejected()
 		return hook.Result{}, herr
 	}
 	r, _, err := p.callIn(ctx, g, c, false)
@@ -40,8 +42,8 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	g.replayed = len(p.replays)
 	var others []*instance
 	for _, w := range p.workers {
-		for _, other := range []*instance{w.serving, w.sealed} {
-			if other != nil && other.replayed < len(p.replays) {
+		for _, other := range w.proven() {
+			if other.replayed < len(p.replays) {
 				other.replayed = len(p.replays)
 				other.running++ // it is busy, however many places it has
 				others = append(others, other)
@@ -63,10 +65,23 @@ func (p *Pool) replayIn(ctx context.Context, g *instance, c hook.Call) error {
 	err := p.callWithin(ctx, g, c)
 	p.mu.Lock()
 	p.release(g, outcome{})
-	current := g.worker.serving == g || g.worker.sealed == g
+	current := slices.Contains(g.worker.proven(), g)
 	p.mu.Unlock()
 	if err == nil || !current { // what replaces it makes the call
 		return nil
 	}
 	return g.worker.replace(ctx, "it failed to make a call that is replayed")
+}
+
+// proven returns the instances of the worker that make no more replays by themselves:
+// the one that serves, and one that is about to. p.mu is held.
+func (w *worker) proven() []*instance {
+	var all []*instance
+	if w.serving != nil {
+		all = append(all, w.serving)
+	}
+	if w.starting != nil && w.starting.inst.sealed {
+		all = append(all, w.starting.inst)
+	}
+	return all
 }

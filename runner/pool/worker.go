@@ -9,203 +9,339 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
+const (
+	stopRequested = "stop was requested"
+	exitedInCall  = "the plugin exited during a call"
+	exitedIdle    = "the plugin exited while no call was running"
+)
+
 // worker is one place in the pool, kept filled by one goroutine, [worker.run].
+//
+// Either an instance serves, or one starts, or the worker rests: it waits for the end
+// of a back-off, or until somebody asks for a start. While an instance serves, its
+// replacement may start beside it.
 type worker struct {
 	pool   *Pool
 	number int
-	ready  chan struct{} // closed when it was ready first
+	first  chan error    // receives the result of the first start
 	wake   chan struct{} // has a token when something that the goroutine acts on has changed
 
-	// Protected by the pool's mu.
+	// Protected by the pool's mu. Once run has begun, it alone writes the first two.
+	serving    *instance // is ready; it takes calls until it is lost
+	starting   *start    // the next instance; nil if none starts
 	state      hook.State
 	last       *instance // which the state is about
 	reason     string    // of the last transition
 	since      time.Time
-	generation int       // the newest
-	current    *instance // takes calls; nil if none does
-	serving    *instance // ready, also when it takes no more calls
-	replacing  bool      // a replacement is starting
-	used       uint64    // the pool's number of calls when it was last used
-	wanted     bool      // a call waits, and current is nil
-	restart    string    // why a restart was requested, "" if none was
+	generation int    // the newest
+	used       uint64 // the pool's number of calls when it was last used
+	wanted     bool   // a call waits for a start
+	restart    string // why a restart was requested, "" if none was
 	replies    []chan error
 	restarts   int
-	cause      error // what failed last; nil since it was ready
+	cause      error  // what failed last; nil since it was ready
+	failed     string // the stamp of what failed last
+	startError string // why the last start failed; "" since it was ready
+	refusing   bool   // calls are not made to wait for the next start
 	nextStart  time.Time
-	refusing   bool      // calls are not made to wait for the next start
-	failed     string    // the stamp of what failed last
-	sealed     *instance // the newest that makes no more replays by itself
 
 	// Of the goroutine.
-	failures int
-	exit     *hook.Exit      // of the instance that was stopped last
-	retiring <-chan struct{} // closed when the instance that was replaced is gone; nil if it is
+	failures int              // in a row
+	backoff  <-chan time.Time // nil unless it is in back-off
+	retiring <-chan struct{}  // closed when the instance that was replaced is gone; nil if it is
+	probe    probe
 }
 
 // start is a start under way.
 type start struct {
 	inst   *instance
-	ctx    context.Context
 	cancel context.CancelCauseFunc
-	result chan started
-}
-
-// started is how a start ended: with an instance that is ready, or an error.
-type started struct {
-	inst *instance
-	err  error
+	ended  chan error // receives nil if the instance is ready
 }
 
 var errSuperseded = errors.New("the start was superseded")
 
-// run keeps the worker filled until the pool is closed: it serves an instance that has
-// started until that exits, waits as the policy says, and starts the next.
-func (w *worker) run(s started) {
-	for {
-		var e ending
-		var next *start
-		if s.err == nil {
-			e, next = w.serve(s.inst)
-		} else {
-			e = w.startFailed(s)
-		}
-		if next == nil {
-			next = w.rest(e)
-		}
-		if next == nil {
-			w.leave()
-			return
-		}
-		s = w.await(next)
+// run keeps the worker filled until the pool is closed.
+func (w *worker) run() {
+	p := w.pool
+	w.probe.timer = time.NewTimer(0)
+	defer w.probe.timer.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	if !p.opt.recycles() {
+		look.Stop()
 	}
-}
-
-// begin starts the next generation in the background. Exit is how the one before it
-// ended, if that is why.
-func (w *worker) begin(reason string, exit *hook.Exit) *start {
-	w.pool.mu.Lock()
-	s := w.newStart()
-	w.wanted, w.nextStart = false, time.Time{}
-	w.enter(hook.StateStarting, s.inst, reason, exit, 0)
-	w.pool.mu.Unlock()
-	w.pool.deliver()
-	w.pool.launch(s)
-	return s
-}
-
-// newStart returns a start of the next generation. p.mu is held.
-func (w *worker) newStart() *start {
-	w.generation++
-	s := &start{inst: &instance{worker: w, generation: w.generation}, result: make(chan started, 1)}
-	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	return s
-}
-
-// startFirst starts the first instance of the worker, until ctx ends.
-func (w *worker) startFirst(ctx context.Context) started {
-	s := w.begin("first start", nil)
-	defer context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })()
-	return <-s.result
-}
-
-// abandon ends a worker whose first start failed, or came too late.
-func (w *worker) abandon(s started) {
-	if s.err == nil {
-		w.pool.stop(s.inst, false)
-	} else {
-		w.transition(hook.StateFailed, s.inst, reasonOf(s.err), exitOf(s.err))
-	}
-	w.transition(hook.StateStopped, s.inst, stopRequested, nil)
-}
-
-// await waits for a start to end. A restart that is requested meanwhile supersedes it:
-// what it would load is no longer the newest.
-func (w *worker) await(s *start) started {
-	for {
+	for !p.isClosed() {
+		w.act()
+		var exited <-chan struct{}
+		if w.serving != nil {
+			exited = w.serving.Done()
+		}
+		var started chan error
+		if w.starting != nil {
+			started = w.starting.ended
+		}
 		select {
-		case result := <-s.result:
-			if result.err == nil || w.pool.isClosed() {
-				return result
-			}
-			reason := w.takeRestart()
-			if reason == "" {
-				return result
-			}
-			s = w.begin(reason, nil)
+		case <-p.ctx.Done():
 		case <-w.wake:
-			if w.restartRequested() {
-				s.cancel(errSuperseded)
+		case <-look.C:
+		case <-exited:
+		case err := <-started:
+			if !w.startEnded(err) {
+				return
 			}
-		case <-w.pool.ctx.Done():
-			s.cancel(stoppingError(""))
-			return <-s.result
+		case <-w.retiring:
+			w.retiring = nil
+		case <-w.backoff:
+			p.mu.Lock()
+			w.restarts++
+			w.begin("back-off is over", nil)
+			p.mu.Unlock()
+		case <-w.probe.timer.C:
+			w.startProbe()
+		case err := <-w.probe.ended:
+			w.probeEnded(err)
 		}
 	}
+	w.close()
 }
 
-// startFailed notes a start that failed.
-func (w *worker) startFailed(s started) ending {
-	w.pool.mu.Lock()
-	w.cause, w.failed = s.err, s.inst.stamp
-	w.pool.startError = startError{reason: reasonOf(s.err)}
-	w.pool.mu.Unlock()
-	permanent := w.pool.opt.Permanent(s.err) || w.number > 1 && w.pool.alone(s.err) != ""
-	return ending{startFailed: true, permanent: permanent}
-}
-
-// rest waits for the next start as the policy says, and begins it: after a delay, when
-// somebody asks for it, or when a call waits and the plugin's files have changed. It
-// returns nil when the pool is closed.
-func (w *worker) rest(e ending) *start {
-	if w.pool.isClosed() {
-		return nil
+// act notes an exit, and begins what was requested or is due.
+func (w *worker) act() {
+	if w.serving != nil && isClosed(w.serving.Done()) {
+		w.exited()
 	}
-	if reason := w.takeRestart(); reason != "" {
+	w.pool.mu.Lock()
+	requested, wanted := w.restart != "", w.wanted
+	w.pool.mu.Unlock()
+	switch {
+	case w.starting != nil:
+		if requested { // what it would load is no longer the newest
+			w.starting.cancel(errSuperseded)
+		}
+	case w.serving != nil:
+		w.replaceIfDue()
+	case requested:
+		w.pool.mu.Lock()
 		w.failures = 0
-		return w.begin(reason, w.exitBefore(e))
-	}
-	do, delay, failures := w.pool.opt.Policy.next(e, w.failures, w.pool.opt.Rand())
-	w.failures = failures
-	if do == restartNow {
-		w.countRestart()
-		return w.begin(exitedInCall, w.exitBefore(e))
-	}
-	over := w.enterRest(do, delay, e)
-	for {
-		select {
-		case <-over:
-			w.countRestart()
-			return w.begin("back-off is over", nil)
-		case <-w.wake:
-			if reason := w.takeRestart(); reason != "" {
-				w.failures = 0
-				return w.begin(reason, nil)
-			}
-			if w.changedFor(do) {
-				w.failures = 0
-				return w.begin("the plugin's files changed", nil)
-			}
-		case <-w.pool.ctx.Done():
-			return nil
-		}
+		w.beginRestart(nil)
+		w.pool.mu.Unlock()
+	case wanted:
+		w.startIfChanged()
 	}
 }
 
-// enterRest enters the state that follows an ending, and fails the calls that would
-// wait in vain. It returns when the next start is due.
-func (w *worker) enterRest(do action, delay time.Duration, e ending) <-chan time.Time {
+// begin starts the next generation, beside the instance that serves if there is one.
+// Exit is how the one before it ended, if that is why. p.mu is held.
+func (w *worker) begin(reason string, exit *hook.Exit) {
+	w.generation++
+	s := &start{inst: &instance{worker: w, generation: w.generation}, ended: make(chan error, 1)}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	s.cancel = cancel
+	w.starting, w.wanted, w.backoff, w.nextStart = s, false, nil, time.Time{}
+	if w.serving == nil {
+		w.enter(hook.StateStarting, s.inst, reason, exit, 0)
+	} else {
+		w.pool.event(w, 0, hook.StateStarting, s.inst, reason, nil, 0)
+	}
+	w.pool.running.Go(func() { // ends with the start
+		defer cancel(nil)
+		s.inst.stamp = w.pool.opt.Stamp()
+		s.ended <- w.pool.prove(ctx, s.inst)
+	})
+}
+
+// beginRestart begins the start that was requested. p.mu is held.
+func (w *worker) beginRestart(exit *hook.Exit) {
+	reason := w.restart
+	w.restart = ""
+	w.begin(reason, exit)
+}
+
+// cancelStart cancels the start that is under way.
+func (w *worker) cancelStart(cause error) {
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	if w.starting != nil {
+		w.starting.cancel(cause)
+	}
+}
+
+// startEnded notes how a start ended. It returns false if the worker leaves the pool,
+// since its instance cannot live beside that of the first worker.
+func (w *worker) startEnded(err error) bool {
 	p := w.pool
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	g, why := w.starting.inst, p.alone(err)
+	first := g.generation == 1
+	if w.starting = nil; first {
+		w.first <- err
+	}
+	switch {
+	case err == nil:
+		w.install(g)
+	case w.restart != "":
+		p.event(w, hook.StateStarting, hook.StateStopped, g, "superseded: "+w.restart, exitOf(err), 0)
+	case w.serving != nil:
+		w.keepServing(g, err, why)
+	case why != "" && first && w.number == 2:
+		p.workers, p.opt.Workers, p.oneAtATime = p.workers[:1], 1, true
+		return false
+	default:
+		w.cause, w.failed, w.startError = err, g.stamp, reasonOf(err)
+		w.rest(ending{startFailed: true, permanent: first && w.number == 1 || why != "" && w.number > 1 || p.opt.Permanent(err)})
+	}
+	return true
+}
+
+// install makes an instance the one that serves, and lets the one before it drain.
+// p.mu is held.
+func (w *worker) install(g *instance) {
+	p, old, from, reason := w.pool, w.serving, w.state, "started"
+	g.ready = time.Now()
+	g.places = max(1, min(g.Concurrency(), p.opt.Concurrency))
+	g.limits = p.limitsOf(g)
+	w.serving, w.cause, w.startError, w.wanted, w.refusing = g, nil, "", false, false
+	if old != nil {
+		w.state, reason = hook.StateStarting, fmt.Sprintf("started, replaces generation %d", old.generation)
+	}
+	w.enter(hook.StateReady, g, reason, nil, 0)
+	if old != nil {
+		p.event(w, from, hook.StateStopping, old, fmt.Sprintf("replaced by generation %d", g.generation), nil, 0)
+		w.retire(old)
+	}
+	if w.restart == "" {
+		w.reply(nil)
+	}
+	w.probe.misses, w.probe.ended = 0, nil
+	w.resetProbe()
+	p.hand(g)
+}
+
+// retire drains and stops an instance that was replaced, in the background.
+func (w *worker) retire(old *instance) {
+	gone := make(chan struct{})
+	w.retiring = gone
+	p := w.pool
+	p.running.Go(func() { // the limit on draining and the stop ladder bound it
+		defer close(gone)
+		p.drain(old)
+		exit := p.stop(old)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.event(w, hook.StateStopping, hook.StateStopped, old, "replaced", &exit, 0)
+	})
+}
+
+// keepServing notes a replacement that did not start. Why is the reason if it cannot
+// live beside the instance that serves. p.mu is held.
+func (w *worker) keepServing(g *instance, err error, why string) {
+	p := w.pool
+	w.startError = reasonOf(err)
+	p.event(w, hook.StateStarting, hook.StateFailed, g, w.startError, exitOf(err), 0)
+	if why != "" && !p.oneAtATime {
+		p.oneAtATime, w.restart = true, "no other can run beside it"
+		return
+	}
+	w.serving.limits.notBefore = time.Now().Add(recycleAgain)
+	w.reply(err)
+	p.failWaiting(err)
+}
+
+// replaceIfDue begins the replacement of the instance that serves if one was requested
+// or is due, once the last one is complete. Where two instances cannot live at once,
+// the old one stops first.
+func (w *worker) replaceIfDue() {
+	if w.retiring != nil {
+		return
+	}
+	p, old := w.pool, w.serving
+	due := p.recyclingDue(old)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case w.restart != "":
+	case old.lost && w.wanted:
+		w.restart = "it takes no more calls"
+	default:
+		w.restart = due
+	}
+	if w.restart == "" {
+		return
+	}
+	var exit *hook.Exit
+	if p.oneAtATime {
+		w.serving = nil
+		w.enter(hook.StateStopping, old, w.restart, nil, 0)
+		p.mu.Unlock()
+		p.drain(old)
+		stopped := p.stop(old)
+		p.mu.Lock()
+		if exit = &stopped; p.isClosed() {
+			return
+		}
+	}
+	w.beginRestart(exit)
+}
+
+// exited notes an exit that nobody requested.
+func (w *worker) exited() {
+	p, g, exit := w.pool, w.serving, w.serving.Exit()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := ending{
+		duringCall: g.diedInCall(exit, w.probe.ended != nil || w.probe.misses > 0),
+		clean:      exit.Code == 0 && exit.Signal == "", ready: time.Since(g.ready),
+	}
+	reason := exitedIdle
+	if e.duringCall {
+		reason = exitedInCall
+	}
+	w.ended(g, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: errors.New(reason)})
+}
+
+// ended notes that the instance that served is gone. A replacement that is starting
+// takes its place. p.mu is held.
+func (w *worker) ended(g *instance, e ending, cause *hook.Error) {
+	w.serving, w.cause, w.failed, w.wanted = nil, cause, g.stamp, false
+	if w.starting == nil {
+		w.rest(e)
+		return
+	}
+	_, _, w.failures = w.pool.opt.next(e, w.failures, 0)
+	w.enter(hook.StateStopped, g, reasonOf(cause), cause.Exit, 0)
+	w.state, w.last = hook.StateStarting, w.starting.inst
+}
+
+// rest enters the state that follows the end of an instance or a failed start, or
+// begins the next start at once. p.mu is held.
+func (w *worker) rest(e ending) {
+	p := w.pool
 	reason, exit := reasonOf(w.cause), exitOf(w.cause)
+	switch {
+	case p.isClosed():
+		return
+	case w.restart != "":
+		w.failures = 0
+		w.beginRestart(exit)
+		return
+	}
+	do, delay, failures := p.opt.next(e, w.failures, p.opt.Rand())
+	w.failures = failures
 	state := hook.StateFailed
 	switch {
+	case do == restartNow:
+		w.restarts++
+		w.begin(exitedInCall, exit)
+		return
 	case do == backOff:
-		state, w.nextStart = hook.StateBackoff, time.Now().Add(delay)
+		state, w.backoff, w.nextStart = hook.StateBackoff, time.After(delay), time.Now().Add(delay)
 	case do == stayStopped:
 		state = hook.StateStopped
 		w.cause = &hook.Error{Kind: hook.Unavailable, Reason: reasonStopped, Exit: exit,
-			Err: fmt.Errorf("the plugin exited by itself and is not restarted (restart policy %s)", p.opt.Policy.Restart)}
-	case !e.permanent && p.opt.Policy.Restart != No:
+			Err: fmt.Errorf("the plugin exited by itself and is not restarted (restart policy %s)", p.opt.Restart)}
+	case !e.permanent && p.opt.Restart != No:
 		w.cause = gaveUpError(w.failures, w.cause)
 	}
 	w.refusing = do != backOff || e.startFailed && !p.opt.Patient
@@ -217,175 +353,48 @@ func (w *worker) enterRest(do action, delay time.Duration, e ending) <-chan time
 	if p.allGivenUp() {
 		closeOnce(p.failed)
 	}
-	p.mu.Unlock()
-	p.deliver()
-	if do != backOff {
-		return nil
-	}
-	return time.After(delay)
 }
 
-// changedFor reports whether a call that waits is worth a start, because the plugin
-// has changed since it failed. If not, it fails that call.
-func (w *worker) changedFor(do action) bool {
+// startIfChanged starts the plugin for a call that waits, because its files have
+// changed since it failed. If they have not, it fails that call.
+func (w *worker) startIfChanged() {
 	p := w.pool
-	p.mu.Lock()
-	wanted, failed := w.wanted, w.failed
-	retry := do == giveUp || do == backOff && w.refusing
-	p.mu.Unlock()
-	if !wanted {
-		return false
-	}
-	if retry && p.opt.Policy.Restart != No && p.opt.Stamp() != failed {
-		return true
-	}
+	changed := p.opt.Restart != No && p.opt.Stamp() != w.failed
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if changed && w.refusing && w.state != hook.StateStopped {
+		w.failures = 0
+		w.begin("the plugin's files changed", nil)
+		return
+	}
 	w.wanted = false
 	p.failWaiting(w.answer())
-	return false
 }
 
-// allGivenUp reports whether no worker runs and none restarts by itself. p.mu is held.
-func (p *Pool) allGivenUp() bool {
-	for _, w := range p.workers {
-		if w.state != hook.StateFailed && w.state != hook.StateStopped {
-			return false
-		}
+// close stops all that the worker has started.
+func (w *worker) close() {
+	p := w.pool
+	w.cancelStart(stoppingError(""))
+	var exit *hook.Exit
+	if g := w.serving; g != nil {
+		p.mu.Lock()
+		w.serving = nil
+		w.enter(hook.StateStopping, g, stopRequested, nil, 0)
+		p.mu.Unlock()
+		stopped := p.stop(g)
+		exit = &stopped
 	}
-	return true
-}
-
-// leave ends the worker: all that it started is gone, or goes.
-func (w *worker) leave() {
+	if s := w.starting; s != nil && <-s.ended == nil {
+		p.stop(s.inst)
+	}
 	if w.retiring != nil {
 		<-w.retiring
 	}
-	p := w.pool
 	p.mu.Lock()
-	w.cause = stoppingError("")
+	defer p.mu.Unlock()
+	w.starting, w.cause = nil, stoppingError("")
 	w.reply(w.cause)
 	if w.state != hook.StateStopped {
-		w.enter(hook.StateStopped, w.last, stopRequested, w.exit, 0)
+		w.enter(hook.StateStopped, w.last, stopRequested, exit, 0)
 	}
-	p.mu.Unlock()
-	p.deliver()
-}
-
-// signal wakes the goroutine.
-func (w *worker) signal() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-// want notes that a call waits for the worker, unless one is about to take calls.
-// p.mu is held.
-func (w *worker) want() {
-	if w.current == nil && !w.wanted && w.state != hook.StateStarting {
-		w.wanted = true
-		w.signal()
-	}
-}
-
-// hopeful reports whether the worker may take calls soon. p.mu is held.
-func (w *worker) hopeful() bool {
-	switch w.state {
-	case hook.StateReady, hook.StateDegraded:
-		return w.current != nil || w.replacing || w.wanted || w.restart != ""
-	case hook.StateBackoff:
-		return w.wanted || !w.refusing
-	case hook.StateFailed, hook.StateStopped:
-		return w.wanted
-	}
-	return true
-}
-
-// takeRestart returns why a restart was requested, and takes the request; "" if there
-// is none.
-func (w *worker) takeRestart() string {
-	w.pool.mu.Lock()
-	defer w.pool.mu.Unlock()
-	reason := w.restart
-	w.restart = ""
-	return reason
-}
-
-// replace requests a restart, and waits until the new instance is ready. A request
-// that comes while one is under way supersedes it.
-func (w *worker) replace(ctx context.Context, reason string) error {
-	began, reply := time.Now(), make(chan error, 1)
-	p := w.pool
-	p.mu.Lock()
-	if p.isClosed() {
-		p.mu.Unlock()
-		return stoppingError("")
-	}
-	w.restart = reason
-	w.replies = append(w.replies, reply)
-	w.signal()
-	p.mu.Unlock()
-	select {
-	case err := <-reply:
-		return err
-	case <-ctx.Done():
-		return hook.Ended(ctx, "", "the new worker was not ready", began, false)
-	}
-}
-
-// replyIfNewest answers those who wait for a restart, unless a newer one was requested.
-// p.mu is held.
-func (w *worker) replyIfNewest() {
-	if w.restart == "" {
-		w.reply(nil)
-	}
-}
-
-// reply answers those who wait for a restart. p.mu is held.
-func (w *worker) reply(err error) {
-	for _, reply := range w.replies {
-		reply <- err
-	}
-	w.replies = nil
-}
-
-func (w *worker) restartRequested() bool {
-	w.pool.mu.Lock()
-	defer w.pool.mu.Unlock()
-	return w.restart != ""
-}
-
-func (w *worker) countRestart() {
-	w.pool.mu.Lock()
-	defer w.pool.mu.Unlock()
-	w.restarts++
-}
-
-// exitBefore is how the process exited whose end the next start follows, nil if it is
-// a start that failed.
-func (w *worker) exitBefore(e ending) *hook.Exit {
-	w.pool.mu.Lock()
-	defer w.pool.mu.Unlock()
-	if e.startFailed {
-		return nil
-	}
-	return exitOf(w.cause)
-}
-
-// answer is the error of calls that do not wait for the next start. p.mu is held.
-func (w *worker) answer() error {
-	if w.state == hook.StateBackoff {
-		return retriedError(w.cause, w.whenRestarted())
-	}
-	return w.cause
-}
-
-// whenRestarted says when the next start is. p.mu is held.
-func (w *worker) whenRestarted() string {
-	const unit = 100 * time.Millisecond
-	if w.state != hook.StateBackoff {
-		return "the plugin is restarting"
-	}
-	return fmt.Sprintf("the plugin restarts in %v", max(time.Until(w.nextStart).Round(unit), unit))
 }

@@ -1,0 +1,99 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// maxMisses is after how many missed probes in a row an instance is stopped.
+const maxMisses = 3
+
+// probe holds the probes of the instance that serves.
+type probe struct {
+	timer  *time.Timer // until the next one
+	ended  chan error  // receives the result of the one in progress; nil if there is none
+	misses int         // in a row
+	begun  uint64      // calls before the probe
+}
+
+func (w *worker) resetProbe() {
+	if w.probe.timer.Stop(); w.pool.opt.Probe > 0 {
+		w.probe.timer.Reset(w.pool.opt.Probe)
+	}
+}
+
+// startProbe probes the instance that serves, unless a call shows that it lives.
+func (w *worker) startProbe() {
+	p, g := w.pool, w.serving
+	if g == nil || p.opt.Probe < 0 {
+		return
+	}
+	p.mu.Lock()
+	busy := g.running > 0
+	w.probe.begun = g.begun
+	p.mu.Unlock()
+	if busy {
+		w.resetProbe()
+		return
+	}
+	ended := make(chan error, 1)
+	w.probe.ended = ended
+	p.running.Go(func() { // ends within the limit, or with the pool
+		ctx, cancel := context.WithTimeout(p.ctx, p.opt.ProbeTimeout)
+		defer cancel()
+		ended <- g.Probe(ctx)
+	})
+}
+
+// probeEnded notes the result of a probe, and stops an instance that has missed too
+// many. A result says nothing about an instance that took a call meanwhile.
+func (w *worker) probeEnded(err error) {
+	w.probe.ended = nil
+	p, g := w.pool, w.serving
+	if g == nil {
+		return
+	}
+	e := (*hook.Error)(nil)
+	errors.As(err, &e)
+	p.mu.Lock()
+	busy := g.running > 0 || g.begun != w.probe.begun
+	switch {
+	case err == nil:
+		if w.probe.misses = 0; w.state == hook.StateDegraded {
+			w.enter(hook.StateReady, g, "healthy again", nil, 0)
+		}
+	case e != nil && e.Kind == hook.Unhealthy:
+		if w.probe.misses = 0; w.state == hook.StateReady {
+			w.enter(hook.StateDegraded, g, reasonOf(err), nil, 0)
+		}
+	case busy, e != nil && e.Kind == hook.Canceled:
+	default:
+		w.probe.misses++
+	}
+	p.mu.Unlock()
+	w.resetProbe()
+	if w.probe.misses >= maxMisses {
+		w.stopUnresponsive(err)
+	}
+}
+
+// stopUnresponsive stops an instance that misses its probes. What follows is what
+// follows an exit while no call was running.
+func (w *worker) stopUnresponsive(err error) {
+	p, g := w.pool, w.serving
+	e := ending{ready: time.Since(g.ready)}
+	reason := fmt.Sprintf("missed %d probes in a row", maxMisses)
+	p.mu.Lock()
+	g.unresponsive = true
+	w.serving = nil
+	w.enter(hook.StateStopping, g, reason, nil, 0)
+	p.mu.Unlock()
+	exit := p.stop(g)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.ended(g, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: fmt.Errorf("the plugin %s: %w", reason, err)})
+}
