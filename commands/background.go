@@ -27,7 +27,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (string, erro
 	if err == nil {
 		err = p.fits(s)
 	}
-	if err == nil && !o.auto && f.opts.json && s.Program().MTLS {
+	if err == nil && !o.auto && f.opts.json && s.Settings().MTLS {
 		err = errNoAttach()
 	}
 	if err != nil {
@@ -126,7 +126,7 @@ func digestOf(s *runner.Opened, o startOptions) string {
 		settings.Dir = "" // where it happened to be started
 	}
 	t := settings.Timeouts
-	return shortHash(settings.Transport, settings.Dir, t.Start, t.Stop, k, g, s.Program().MTLS, o.cfg.Env, o.cfg.CleanEnv, o.cfg.NaN) +
+	return shortHash(settings.Transport, settings.Dir, t.Start, t.Stop, k, g, s.Settings().MTLS, o.cfg.Env, o.cfg.CleanEnv, o.cfg.NaN) +
 		"." + shortHash(t.Call, settings.ErrorField, o.watch)
 }
 

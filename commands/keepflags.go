@@ -31,7 +31,7 @@ func keepFlags(k *runner.Keep) []cli.Flag {
 		countFlag(&k.Queue, 1, 10_000_000, "queue", "let `N` calls wait for a worker (default: 1000)"),
 		delayFlag(&k.QueueTimeout, unlimited, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
 		fromEnv(choiceFlag(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always"), "PYPLUG_RESTART"),
-		orZero(&k.MaxRestarts, none, countFlag(&k.MaxRestarts, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row, 0: never")),
+		orZero(&k.MaxFailures, none, countFlag(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row, 0: never")),
 		delayFlag(&k.Backoff, atOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
 		delayFlag(&k.BackoffMax, atOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
 		delayFlag(&k.HealthyAfter, atOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),

@@ -20,20 +20,26 @@ func keepOf(words ...string) (runner.Keep, error) {
 }
 
 func TestKeepFlags(t *testing.T) {
-	for words, want := range map[string]runner.Keep{
-		"":                                      {},
-		"--workers 4":                           {Workers: 4},
-		"--workers auto":                        {Workers: runner.AutoWorkers},
-		"--concurrency 16":                      {Concurrency: 16},
-		"--threads --queue 5 --queue-timeout 2": {Threads: true, Queue: 5, QueueTimeout: 2 * time.Second},
-		"--queue-timeout 0 --max-age 0 --idle-time 0":        {QueueTimeout: -1, MaxAge: -1, IdleTime: -1},
-		"--restart on-failure --max-restarts 3":              {Restart: "on-failure", MaxRestarts: 3},
-		"--max-restarts 0 --max-calls 0 --max-memory 0 ":     {MaxRestarts: -1, MaxCalls: -1, MaxMemory: -1},
-		"--backoff 100ms --backoff-max 2m --healthy-after 5": {Backoff: 100 * time.Millisecond, BackoffMax: 2 * time.Minute, HealthyAfter: 5 * time.Second},
-		"--backoff 0 --healthy-after 0":                      {Backoff: 1, HealthyAfter: 1},
-		"--max-memory 512MB --max-calls 100":                 {MaxMemory: 512 << 20, MaxCalls: 100},
-		"--max-age 1h --idle-time 15m --preload force":       {MaxAge: time.Hour, IdleTime: 15 * time.Minute, Preload: "force"},
+	for words, set := range map[string]func(k *runner.Keep){
+		"":                                      func(k *runner.Keep) {},
+		"--workers 4":                           func(k *runner.Keep) { k.Workers = 4 },
+		"--workers auto":                        func(k *runner.Keep) { k.Workers = runner.AutoWorkers },
+		"--concurrency 16":                      func(k *runner.Keep) { k.Concurrency = 16 },
+		"--threads --queue 5 --queue-timeout 2": func(k *runner.Keep) { k.Threads = true; k.Queue = 5; k.QueueTimeout = 2 * time.Second },
+		"--queue-timeout 0 --max-age 0 --idle-time 0":    func(k *runner.Keep) { k.QueueTimeout = -1; k.MaxAge = -1; k.IdleTime = -1 },
+		"--restart on-failure --max-restarts 3":          func(k *runner.Keep) { k.Restart = "on-failure"; k.MaxFailures = 3 },
+		"--max-restarts 0 --max-calls 0 --max-memory 0 ": func(k *runner.Keep) { k.MaxFailures = -1; k.MaxCalls = -1; k.MaxMemory = -1 },
+		"--backoff 100ms --backoff-max 2m --healthy-after 5": func(k *runner.Keep) {
+			k.Backoff = 100 * time.Millisecond
+			k.BackoffMax = 2 * time.Minute
+			k.HealthyAfter = 5 * time.Second
+		},
+		"--backoff 0 --healthy-after 0":                func(k *runner.Keep) { k.Backoff = 1; k.HealthyAfter = 1 },
+		"--max-memory 512MB --max-calls 100":           func(k *runner.Keep) { k.MaxMemory = 512 << 20; k.MaxCalls = 100 },
+		"--max-age 1h --idle-time 15m --preload force": func(k *runner.Keep) { k.MaxAge = time.Hour; k.IdleTime = 15 * time.Minute; k.Preload = "force" },
 	} {
+		var want runner.Keep
+		set(&want)
 		if got, err := keepOf(strings.Fields(words)...); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v; want %+v", words, got, err, want)
 		}
@@ -69,7 +75,8 @@ func TestKeepEnvironment(t *testing.T) {
 	} {
 		t.Setenv(name, text)
 	}
-	want := runner.Keep{Workers: 2, Restart: "no", MaxMemory: 1 << 30, Preload: "off"}
+	want := runner.Keep{Preload: "off"}
+	want.Workers, want.Restart, want.MaxMemory = 2, "no", 1<<30
 	if got, err := keepOf("--workers", "2"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}

@@ -65,7 +65,7 @@ func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 	if err := openConfig(&o.cfg, words[0]); err != nil {
 		return err
 	}
-	o.cfg.Keep.DefaultMaxRestarts, o.cfg.Keep.Patient = linesRestarts, true
+	o.cfg.Keep.DefaultMaxFailures, o.cfg.Keep.Patient = linesRestarts, true
 	return f.lines(c.Context, *o)
 }
 

@@ -242,7 +242,7 @@ func (s *starts) newest() hook.Info {
 // oddities are what other hosts would reject about the plugin.
 func (s *starts) oddities() []string {
 	if e := s.evidence.Load(); e != nil {
-		return runner.Oddities(*e)
+		return e.Oddities()
 	}
 	return nil
 }

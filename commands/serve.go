@@ -63,7 +63,7 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 
 // listen takes the name before the plugin starts. cancel ends the start.
 func (s *service) listen(ctx context.Context, cancel context.CancelCauseFunc, opened *runner.Opened) error {
-	if !s.o.detached && opened.Program().MTLS {
+	if !s.o.detached && opened.Settings().MTLS {
 		return errNoAttach()
 	}
 	seen, err := opened.Snapshot(ctx)

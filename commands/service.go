@@ -41,15 +41,9 @@ func (s *service) Restart(ctx context.Context, reason string) error {
 	return nil
 }
 
-// stopDrain is how long running calls have when the plugin is stopped.
-const stopDrain = 5 * time.Second
-
 // Close drains and stops the plugin, and writes its end into the log. The error is not nil
 // if the plugin was killed.
 func (s *service) Close(ctx context.Context) error {
-	drain, cancel := context.WithTimeout(ctx, stopDrain)
-	_ = s.Drain(drain) // calls that still run fail
-	cancel()
 	err := s.Pool.Close(ctx)
 	s.f.plugin.events.flush()
 	if err == nil {

@@ -76,7 +76,8 @@ func TestDigest(t *testing.T) {
 		how, rest bool // the halves that differ
 	}{
 		"defaults": {func(o *startOptions) {
-			o.cfg.Keep = runner.Keep{Workers: 1, Concurrency: 1, Restart: "always", Preload: "auto", MaxMemory: -1}
+			k := &o.cfg.Keep
+			k.Workers, k.Concurrency, k.Restart, k.Preload, k.MaxMemory = 1, 1, "always", "auto", -1
 			o.cfg.Timeouts = runner.Timeouts{Start: runner.DefaultImport, Stop: runner.DefaultStop, Call: runner.DefaultCall}
 			o.cfg.Transport, o.cfg.GRPC.MTLS, o.events = "pipe", &no, "file"
 		}, false, false},

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -86,6 +87,8 @@ type Settings struct {
 	Timeouts       Timeouts
 	ErrorField     string
 	Dir            string
+	// MTLS reports whether the connection to a gRPC plugin is secured by mTLS.
+	MTLS bool
 }
 
 // resolveSettings applies flag, manifest and default, in this order, to all but the
@@ -94,37 +97,23 @@ func resolveSettings(c Config, p manifest.Plugin) Settings {
 	m := p.Manifest
 	return Settings{
 		Timeouts: Timeouts{
-			Start: or(c.Timeouts.Start, limit(m.Timeouts.Start)), // its default depends on the transport
-			Call:  or(c.Timeouts.Call, limit(m.Timeouts.Call), DefaultCall),
-			Stop:  or(c.Timeouts.Stop, limit(m.Timeouts.Stop), DefaultStop),
-			Probe: or(c.Timeouts.Probe, limit(m.Timeouts.Probe), DefaultProbe),
+			Start: cmp.Or(c.Timeouts.Start, given(m.Timeouts.Start, Forever)), // its default depends on the transport
+			Call:  cmp.Or(c.Timeouts.Call, given(m.Timeouts.Call, Forever), DefaultCall),
+			Stop:  cmp.Or(c.Timeouts.Stop, given(m.Timeouts.Stop, Forever), DefaultStop),
+			Probe: cmp.Or(c.Timeouts.Probe, given(m.Timeouts.Probe, Forever), DefaultProbe),
 		},
-		ErrorField: or(c.ErrorField, m.ErrorField),
-		Dir:        or(c.Dir, m.Cwd),
+		ErrorField: cmp.Or(c.ErrorField, m.ErrorField),
+		Dir:        cmp.Or(c.Dir, m.Cwd),
 	}
 }
 
-// limit is a manifest's limit, where 0 is none and an absent one is not set.
-func limit(d *time.Duration) time.Duration {
+// given is a duration of the manifest, 0 if it is absent, and zero if it is 0.
+func given(d *time.Duration, zero time.Duration) time.Duration {
 	switch {
 	case d == nil:
 		return 0
 	case *d == 0:
-		return Forever
+		return zero
 	}
 	return *d
 }
-
-// or returns the first value that is not zero.
-func or[T comparable](values ...T) T {
-	var zero T
-	for _, v := range values {
-		if v != zero {
-			return v
-		}
-	}
-	return zero
-}
-
-// fail makes an error of a kind.
-func fail(k hook.Kind, err error) *hook.Error { return hook.NewError(k, err) }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"crypto/elliptic"
 	"errors"
@@ -59,17 +60,12 @@ type (
 	TLSFiles       = grpcplugin.TLSFiles
 )
 
-// ProbeAddress asks a gRPC server at unix:PATH or HOST:PORT for its health, and
-// starts nothing.
-func ProbeAddress(ctx context.Context, address string, o AddressOptions) error {
-	return grpcplugin.ProbeAddress(ctx, address, o)
-}
-
-// WatchAddress follows the health of a gRPC server until ctx ends or report
-// returns an error.
-func WatchAddress(ctx context.Context, address string, o AddressOptions, report func(status string) error) error {
-	return grpcplugin.WatchAddress(ctx, address, o, report)
-}
+// ProbeAddress asks a gRPC server at unix:PATH or HOST:PORT for its health; WatchAddress
+// follows that until ctx ends or report returns an error. Nothing is started.
+var (
+	ProbeAddress = grpcplugin.ProbeAddress
+	WatchAddress = grpcplugin.WatchAddress
+)
 
 // grpcConfig says how a gRPC plugin is started.
 func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
@@ -83,8 +79,8 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 		StopTimeout:  o.settings.Timeouts.Stop,
 		Limits:       o.keep.limits(),
 		// The default is longer for the first answer than for later ones.
-		HealthTimeout: or(c.Timeouts.Probe, limit(m.Timeouts.Probe)),
-		Service:       or(c.GRPC.Service, m.Probe),
+		HealthTimeout: cmp.Or(c.Timeouts.Probe, given(m.Timeouts.Probe, Forever)),
+		Service:       cmp.Or(c.GRPC.Service, m.Probe),
 		AnyHealth:     c.GRPC.AnyHealth,
 		Metadata:      c.GRPC.Metadata,
 		MaxMessage:    c.GRPC.MaxMessage,
@@ -94,7 +90,7 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	}
 	var err error
 	if cfg.Extra, err = describedBy(c); err != nil {
-		return cfg, fail(hook.Usage, err)
+		return cfg, hook.NewError(hook.Usage, err)
 	}
 	switch {
 	case c.GRPC.NoCookie:
@@ -105,7 +101,7 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	if len(c.GRPC.Versions) > 0 {
 		cfg.Versions = c.GRPC.Versions
 	}
-	if mtls := or(c.GRPC.MTLS, m.MTLS); mtls != nil && *mtls {
+	if mtls := cmp.Or(c.GRPC.MTLS, m.MTLS); mtls != nil && *mtls {
 		cfg.Security = grpcplugin.MutualTLS
 	}
 	if _, python, _ := o.Source(); python.Path != "" {
@@ -118,39 +114,13 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	}
 	cfg.Python, cfg.Path = true, o.python.Path
 	if cfg.Args, err = pythonArgs(o.plugin); err != nil {
-		return cfg, fail(hook.Usage, err)
+		return cfg, hook.NewError(hook.Usage, err)
 	}
 	return cfg, nil
 }
 
-// Program is what a host of go-plugin knows of the plugin, and what it starts; the zero
-// value for a functions file.
-func (o *Opened) Program() Program {
-	if o.grpc.Path == "" {
-		return Program{}
-	}
-	c := o.grpc
-	return Program{
-		Command: append([]string{c.Path}, c.Args...), Env: c.Env, Dir: c.Dir, Python: c.Python,
-		CookieKey: c.CookieKey, CookieValue: c.CookieValue,
-		Versions: c.Versions, MTLS: c.Security == grpcplugin.MutualTLS,
-	}
-}
-
-// Program is a gRPC plugin as a host of go-plugin knows it.
-type Program struct {
-	// Command is the program, by its absolute path, and its arguments.
-	Command []string
-	// Env is the whole environment but for what a host sets itself, Dir the
-	// working directory.
-	Env []string
-	Dir string
-	// Python reports that a Python runs it.
-	Python                 bool
-	CookieKey, CookieValue string
-	Versions               []int // none: 1 alone
-	MTLS                   bool
-}
+// Program is how a gRPC plugin is started; the zero value for a functions file.
+func (o *Opened) Program() grpcplugin.Config { return o.grpc }
 
 var curves = map[string]elliptic.Curve{
 	"": elliptic.P256(), "P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521(),
@@ -175,22 +145,4 @@ func pythonArgs(p manifest.Plugin) ([]string, error) {
 	}
 	root, name := packageIn(p.Entry)
 	return []string{"-c", asPackage, root, name}, nil
-}
-
-// Oddities are what other hosts would refuse about a plugin that was started.
-func Oddities(e Evidence) []string {
-	var notes []string
-	switch {
-	case e.NoiseLines == 1:
-		notes = append(notes, fmt.Sprintf("it printed %v before its handshake, which other hosts refuse", e.Noise[0]))
-	case e.NoiseLines > 1:
-		notes = append(notes, fmt.Sprintf("it printed %d lines before its handshake, the first %s, which other hosts refuse",
-			e.NoiseLines, e.Noise[0]))
-	}
-	for _, n := range e.Line.Notes {
-		if n.Refused {
-			notes = append(notes, n.Text+", which other hosts refuse")
-		}
-	}
-	return notes
 }

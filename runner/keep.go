@@ -1,12 +1,12 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
@@ -31,131 +31,74 @@ const (
 	atOnce = time.Nanosecond
 )
 
-// Keep says how a plugin is kept alive. The zero value leaves all to the manifest,
-// and then to the defaults. A negative limit is none, whatever the manifest says.
+// Keep says how a plugin is kept alive. The zero value leaves all to the manifest, and
+// then to the defaults. A negative limit is none, whatever the manifest says.
+//
+// Of the options of the pool, those that flags and manifests do not set are not read.
+// The defaults are those of [pool.Options], but that Restart is [pool.Always] and
+// Concurrency 100 for a gRPC plugin, whose server queues calls by itself. Workers may be
+// [AutoWorkers]. MaxMemory is a limit that is enforced: from four fifths of it on, a
+// worker is replaced between calls.
 type Keep struct {
-	// Workers is how many processes answer calls, or [AutoWorkers]; by default 1.
-	Workers int
-	// Concurrency is how many calls one of them gets at once; by default 1, for a
-	// gRPC plugin 100, which a server queues by itself.
-	// DefaultConcurrency is what holds for a functions file when nobody said; 0: 1.
-	Concurrency, DefaultConcurrency int
+	pool.Options
 	// Threads runs the plain functions of one worker in threads, as many at once
 	// as Concurrency says. It is for functions files alone.
 	Threads bool
-	// Queue is how many calls may wait, 0: 1000; QueueTimeout how long one may
-	// wait for a worker, 0: as long as its own limit allows.
-	Queue        int
-	QueueTimeout time.Duration
-
-	// Restart is after which ends a worker is started again: "no", "on-failure"
-	// or "always". DefaultRestart is what holds when nobody said; empty: "always".
-	Restart, DefaultRestart string
-	// MaxRestarts is after how many failures in a row it is given up.
-	// DefaultMaxRestarts is what holds when nobody said; 0: never.
-	MaxRestarts, DefaultMaxRestarts int
-	// Backoff is the delay after the first failure in a row, by default 1 s,
-	// which doubles up to BackoffMax, by default 60 s; HealthyAfter how long a
-	// worker was ready when its end begins the row anew, by default 10 s.
-	Backoff, BackoffMax, HealthyAfter time.Duration
-
-	// Patient makes calls wait while a failed start is retried, as those of a batch
-	// do. Otherwise they fail at once with the error of that start.
-	Patient bool
-
-	// MaxMemory is the memory limit of each worker, in bytes. From four fifths of it
-	// on a worker is replaced between calls.
-	MaxMemory int64
-	// A worker that answered MaxCalls calls, is MaxAge old, or had no call for
-	// IdleTime is replaced, see [pool.Options].
-	MaxCalls         int
-	MaxAge, IdleTime time.Duration
 	// Preload is "off", "auto" or "force"; by default "auto".
 	Preload string
-
-	// Events receives every transition, in order, one at a time. It must not block,
-	// and may call no method of the plugin but Status. Nil: nobody listens.
-	Events func(hook.Event)
-	// Note receives what the user should know once, such as that the plugin can have
-	// only one worker; nil: nobody listens. It must not block.
-	Note func(text string)
+	// DefaultConcurrency and DefaultMaxFailures hold where neither a flag nor the
+	// manifest says otherwise, the former for functions files.
+	DefaultConcurrency, DefaultMaxFailures int
 }
 
 // resolveKeep applies flag, manifest and default, in this order. Limits of the
 // manifest that this system cannot enforce are left out: lacks says so.
 func resolveKeep(k Keep, m manifest.Manifest, grpc bool) (resolved Keep, lacks string, err error) {
-	given := k.limits()
-	k.Workers = or(k.Workers, m.Workers, 1)
+	asked := k.MaxMemory > 0
+	k.Workers = cmp.Or(k.Workers, m.Workers, 1)
 	if k.Workers == AutoWorkers {
 		k.Workers = runtime.GOMAXPROCS(0)
 	}
-	k.Concurrency = or(k.Concurrency, m.Concurrency)
-	if k.Concurrency == 0 {
-		if k.Concurrency = max(1, k.DefaultConcurrency); grpc {
-			k.Concurrency = manyCalls
+	usual := max(1, k.DefaultConcurrency)
+	if grpc {
+		usual = manyCalls
+	}
+	k.Concurrency = cmp.Or(k.Concurrency, m.Concurrency, usual)
+	k.Restart = cmp.Or(k.Restart, m.Restart.Policy, pool.Always)
+	if k.MaxFailures == 0 {
+		if k.MaxFailures = k.DefaultMaxFailures; m.Restart.Max != nil {
+			k.MaxFailures = *m.Restart.Max
 		}
 	}
-	k.Restart = or(k.Restart, m.Restart.Policy, k.DefaultRestart, pool.Always.String())
-	if k.MaxRestarts == 0 {
-		if k.MaxRestarts = k.DefaultMaxRestarts; m.Restart.Max != nil {
-			k.MaxRestarts = *m.Restart.Max
-		}
-	}
-	k.Backoff = or(k.Backoff, delay(m.Restart.Backoff))
-	k.BackoffMax = or(k.BackoffMax, delay(m.Restart.BackoffMax))
-	k.HealthyAfter = or(k.HealthyAfter, delay(m.Restart.HealthyAfter))
-	k.MaxMemory = max(0, or(k.MaxMemory, m.Limits.Memory))
-	k.MaxCalls = max(0, or(k.MaxCalls, m.Limits.Calls))
-	k.MaxAge = max(0, or(k.MaxAge, m.Limits.Age))
-	k.MaxRestarts, k.IdleTime, k.QueueTimeout = max(0, k.MaxRestarts), max(0, k.IdleTime), max(0, k.QueueTimeout)
-	preload := or(k.Preload, m.Preload, "auto")
+	k.Backoff = cmp.Or(k.Backoff, given(m.Restart.Backoff, atOnce))
+	k.BackoffMax = cmp.Or(k.BackoffMax, given(m.Restart.BackoffMax, atOnce))
+	k.HealthyAfter = cmp.Or(k.HealthyAfter, given(m.Restart.HealthyAfter, atOnce))
+	k.MaxMemory = max(0, cmp.Or(k.MaxMemory, m.Limits.Memory))
+	k.MaxCalls = max(0, cmp.Or(k.MaxCalls, m.Limits.Calls))
+	k.MaxAge = max(0, cmp.Or(k.MaxAge, m.Limits.Age))
+	k.MaxFailures, k.IdleTime, k.QueueTimeout = max(0, k.MaxFailures), max(0, k.IdleTime), max(0, k.QueueTimeout)
+	k.Preload = cmp.Or(k.Preload, m.Preload, "auto")
 	switch {
 	case grpc && k.Threads:
-		return k, "", fmt.Errorf("threads are for functions files, and this is a gRPC plugin: its server has threads of its own")
-	case grpc && preload == "force":
-		return k, "", fmt.Errorf("preload is for functions files, and this is a gRPC plugin")
+		return k, "", errors.New("threads are for functions files, and this is a gRPC plugin: its server has threads of its own")
+	case grpc && k.Preload == "force":
+		return k, "", errors.New("preload is for functions files, and this is a gRPC plugin")
 	case grpc:
-		preload = "off"
+		k.Preload = "off"
 	}
-	k.Preload = preload
-	if err := k.limits().Check(); errors.Is(err, errors.ErrUnsupported) && given.Memory <= 0 {
-		lacks = err.Error()
+	err = k.limits().Check()
+	if errors.Is(err, errors.ErrUnsupported) && !asked {
 		k.MaxMemory = 0
-	} else if err != nil {
-		return k, "", err
+		return k, err.Error(), nil
 	}
-	_, err = pool.ParseRestart(k.Restart)
-	return k, lacks, err
-}
-
-// delay is a manifest's delay, where 0 is none and an absent one is not set.
-func delay(d *time.Duration) time.Duration {
-	switch {
-	case d == nil:
-		return 0
-	case *d == 0:
-		return atOnce
-	}
-	return *d
+	return k, "", err
 }
 
 // once returns the settings of one worker that is never restarted.
 func (k Keep) once() Keep {
-	k.Workers, k.Restart, k.Preload = 1, pool.No.String(), "off"
+	k.Workers, k.Restart, k.Preload = 1, pool.No, "off"
 	k.MaxCalls, k.MaxAge, k.IdleTime = 0, 0, 0
 	return k
-}
-
-// policy is the restart policy.
-func (k Keep) policy() pool.Policy {
-	restart, err := pool.ParseRestart(k.Restart)
-	if err != nil {
-		panic(err) // resolveKeep has looked
-	}
-	return pool.Policy{
-		Restart: restart, Backoff: k.Backoff, BackoffMax: k.BackoffMax,
-		HealthyAfter: k.HealthyAfter, MaxFailures: k.MaxRestarts,
-	}
 }
 
 // limits are what a worker may take.

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -108,154 +106,6 @@ def wait(path):
     return path
 `
 
-func TestKeepCrashes(t *testing.T) {
-	runnertest.NothingLeft(t)
-	k := keep(t, file(t, busybody))
-	for n := range 3 {
-		answers(t, k, call("ok", fmt.Sprintf("[%d]", n)), fmt.Sprint(n))
-		_, err := k.Call(t.Context(), call("die", ""))
-		if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Kind != hook.Crash || e.Exit == nil || e.Exit.Code != 3 {
-			t.Fatalf("got %v, want a crash with exit code 3", err)
-		}
-	}
-	answers(t, k, call("ok", "[7]"), "7")
-	st := k.status()
-	if st.Restarts != 3 || st.Calls != 7 || st.Failed != 3 || st.Generation != 4 || st.State != hook.StateReady || st.LastExit.Code != 3 {
-		t.Errorf("got %+v", st)
-	}
-	if st.PID == 0 || st.Uptime <= 0 || st.Workers != 1 || st.Ready != 1 || st.Running != 0 || st.Queued != 0 {
-		t.Errorf("got %+v", st)
-	}
-}
-
-// TestKeepTimeout has a trivial call follow one that ran out of time, in the same
-// worker.
-func TestKeepTimeout(t *testing.T) {
-	runnertest.NothingLeft(t)
-	k := keep(t, file(t, busybody))
-	runnertest.Retry(t, func() error {
-		answers(t, k, call("ok", "[1]"), "1")
-		before := k.status().PID
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := k.Call(ctx, call("nap", "[3600]")); kindOf(err) != hook.Timeout {
-			t.Fatalf("got %v, want a timeout", err)
-		}
-		answers(t, k, call("ok", "[2]"), "2")
-		if now := k.status().PID; now != before {
-			return errors.New("the worker was replaced, though it gave the call up")
-		}
-		return nil
-	})
-}
-
-func TestKeepFirstStartFails(t *testing.T) {
-	for name, c := range map[string]struct {
-		text string
-		kind hook.Kind
-	}{
-		"import":        {"import nosuchmodule", hook.Start},
-		"syntax":        {"def", hook.Start},
-		"not for ever":  {"import os; os._exit(3)", hook.Start},
-		"raises":        {"raise OSError('busy')", hook.Start},
-		"no such start": {"raise KeyboardInterrupt", hook.Start},
-	} {
-		t.Run(name, func(t *testing.T) {
-			runnertest.NothingLeft(t)
-			cfg := file(t, "import os\nopen('starts', 'a').write('x')\n"+c.text)
-			var log events
-			cfg.Keep = runner.Keep{Workers: 3, Events: log.take}
-			_, err := keeping(t, t.Context(), cfg)
-			if kindOf(err) != c.kind {
-				t.Errorf("got %v, want kind %v", err, c.kind)
-			}
-			if name == "import" && !strings.Contains(err.Error(), "nosuchmodule") {
-				t.Errorf("got %v, want the module named", err)
-			}
-			starts, _ := os.ReadFile(filepath.Join(cfg.Cwd, "starts"))
-			if name != "syntax" && string(starts) != "x" {
-				t.Errorf("started %d times, want once", len(starts))
-			}
-			if got := log.states(1); got != "starting failed stopped" {
-				t.Errorf("got the events %s", got)
-			}
-		})
-	}
-}
-
-// events collects events.
-type events struct {
-	mu  sync.Mutex
-	all []hook.Event
-}
-
-func (l *events) take(e hook.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = append(l.all, e)
-}
-
-// states are those that one worker entered, in order.
-func (l *events) states(worker int) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var all []string
-	for _, e := range l.all {
-		if e.Worker == worker {
-			all = append(all, e.To.String())
-		}
-	}
-	return strings.Join(all, " ")
-}
-
-// TestKeepCanceledStart ends a start that is under way, and tells where it was.
-func TestKeepCanceledStart(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, "import time\nopen('began', 'w').close()\ntime.sleep(3600)\n")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	interrupted := errors.New("interrupted")
-	go func() {
-		runnertest.Until(t, "the import to begin", runnertest.Exists(filepath.Join(cfg.Cwd, "began")))
-		cancel(interrupted)
-	}()
-	_, err := keeping(t, ctx, cfg)
-	if kindOf(err) != hook.Canceled || !errors.Is(err, interrupted) {
-		t.Errorf("got %v, want it canceled by its cause", err)
-	}
-}
-
-// TestKeepCancels gives calls up at random, and looks that no other one gets the
-// wrong answer.
-func TestKeepCancels(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := file(t, "import time\ndef echo(n, seconds):\n    time.sleep(seconds)\n    return n\n")
-	cfg.Keep.Workers = 2
-	k := keep(t, cfg)
-	total := 1000
-	if testing.Short() {
-		total = 100
-	}
-	var calls sync.WaitGroup
-	for first := range 4 {
-		calls.Go(func() {
-			chance := rand.New(rand.NewPCG(uint64(first), 1))
-			for n := first; n < total; n += 4 {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(chance.IntN(4000))*time.Microsecond)
-				r, err := k.Call(ctx, call("echo", fmt.Sprintf("[%d, %f]", n, chance.Float64()*0.003)))
-				cancel()
-				if err == nil && string(r.Value) != fmt.Sprint(n) {
-					t.Errorf("call %d got %s", n, r.Value)
-				}
-				if kind := kindOf(err); err != nil && kind != hook.Timeout && kind != hook.Crash {
-					t.Errorf("call %d: %v", n, err)
-				}
-			}
-		})
-	}
-	calls.Wait()
-	answers(t, k, call("echo", "[1, 0]"), "1")
-}
-
 func TestKeepErrorField(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cfg := file(t, "def f(error): return {'error': error}\ndef g():\n    yield {'error': ''}\n    yield {'error': 'no'}\n    yield {}\n")
@@ -274,4 +124,128 @@ func TestKeepErrorField(t *testing.T) {
 	if st := k.status(); st.Failed != 2 {
 		t.Errorf("%d calls failed, want 2", st.Failed)
 	}
+}
+
+// read is what the diary of plugin says, in one line.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(string(text)), " ")
+}
+
+// raising is a functions file whose import counts itself, and raises what may be
+// different the next time.
+const raising = "open('starts', 'a').write('x')\nraise RuntimeError('no room')\n"
+
+// TestKeepFailedStart fails calls at once with the error of the last start, and makes
+// them once the file is fixed, without waiting for the delay.
+func TestKeepFailedStart(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := file(t, busybody)
+	cfg.Keep.Backoff, cfg.Keep.BackoffMax = time.Hour, time.Hour
+	k := keep(t, cfg)
+	put(t, cfg.Cwd, "plug.py", raising)
+	if err := k.Restart(t.Context(), "a test"); kindOf(err) != hook.Start {
+		t.Fatalf("got %v, want the import's error", err)
+	}
+	if note := k.status().Note; note != "a new worker does not start, so the old one stays: RuntimeError: no room" {
+		t.Errorf("got the note %q", note)
+	}
+	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
+		t.Fatalf("got %v, want a crash", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), runnertest.WaitTimeout)
+	defer cancel()
+	for range 3 {
+		_, err := k.Call(ctx, call("ok", "[1]"))
+		e := (*hook.Error)(nil)
+		if !errors.As(err, &e) || e.Kind != hook.Start || e.Hook != "ok" || e.Begun || e.Error() != "RuntimeError: no room" {
+			t.Fatalf("got %#v, want the import's error", err)
+		}
+		if e.Python == nil || len(e.Python.Frames) == 0 || len(e.Hints) != 1 || !strings.HasPrefix(e.Hints[0], "the plugin restarts in ") {
+			t.Errorf("got %+v want the traceback, and when it is retried", e)
+		}
+	}
+	if starts := read(t, filepath.Join(cfg.Cwd, "starts")); starts != "xx" { // to replace the worker, and after it
+		t.Errorf("started %d times, want twice", len(starts))
+	}
+	if st := k.status(); st.State != hook.StateBackoff || st.Ready != 0 || st.Note != "it does not start: RuntimeError: no room" {
+		t.Errorf("got %+v", st)
+	}
+	err := k.Health(ctx)
+	const want = "the plugin is restarting, in back-off: RuntimeError: no room; the plugin restarts in "
+	if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Kind != hook.Unavailable || e.Python == nil || !strings.HasPrefix(e.Error(), want) {
+		t.Errorf("got %v, want %s…", err, want)
+	}
+	put(t, cfg.Cwd, "plug.py", busybody+"# mended\n")
+	if r, err := k.Call(ctx, call("ok", "[1]")); err != nil || string(r.Value) != "1" {
+		t.Errorf("after it was mended: got %s, %v", r.Value, err)
+	}
+	if note := k.status().Note; note != "" {
+		t.Errorf("got the note %q", note)
+	}
+}
+
+// TestKeepFailedBootstrap names the call after the start that failed, which is not the
+// hook that was called.
+func TestKeepFailedBootstrap(t *testing.T) {
+	runnertest.NothingLeft(t)
+	const once = "def once():\n    if os.path.exists('made'): raise ValueError('made already')\n    open('made', 'w').close()\n"
+	cfg := file(t, busybody+once)
+	cfg.Keep.Backoff, cfg.Keep.BackoffMax = time.Hour, time.Hour
+	k := keep(t, cfg)
+	if _, err := k.replay(t.Context(), call("once", "")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Call(t.Context(), call("die", "")); kindOf(err) != hook.Crash {
+		t.Fatalf("got %v, want a crash", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), runnertest.WaitTimeout)
+	defer cancel()
+	_, err := k.Call(ctx, call("ok", "[1]"))
+	const want = "once, called after each start: ValueError: made already"
+	if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Kind != hook.Start || e.Hook != "ok" || e.Error() != want || e.Python == nil {
+		t.Errorf("got %#v, want %s", err, want)
+	}
+}
+
+// TestKeepMemory has a worker take more than it may: once during a call, which
+// ends it, and once and for all, after which it is replaced.
+func TestKeepMemory(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux holds limits")
+	}
+	runnertest.NothingLeft(t)
+	cfg := file(t, `
+import os, time
+kept = []
+def pid(): return os.getpid()
+def hold(mb): kept.append(b"x" * (mb << 20))
+def hog():
+    while True:
+        hold(10)
+        time.sleep(0.001)
+`)
+	cfg.Keep.MaxMemory = 200 << 20
+	k := keep(t, cfg)
+	_, err := k.Call(t.Context(), call("hog", ""))
+	if e := (*hook.Error)(nil); !errors.As(err, &e) || e.Kind != hook.Crash || e.Exit == nil || !strings.Contains(e.Exit.Limit, "200 MB") {
+		t.Fatalf("got %#v, want a crash by the limit", err)
+	}
+	answers(t, k, call("hold", "[0]"), "null")
+	before := k.status()
+	if _, err := k.Call(t.Context(), call("hold", "[175]")); err != nil { // four fifths are 160
+		t.Fatal(err)
+	}
+	if now := k.status(); now.Memory < 175<<20 && now.Generation == before.Generation {
+		t.Errorf("it takes %d bytes", now.Memory)
+	}
+	runnertest.Until(t, "another worker", func() bool { return k.status().Generation > before.Generation })
+	if _, err := k.Call(t.Context(), call("pid", "")); err != nil {
+		t.Error(err)
+	}
+	runnertest.Until(t, "less memory", func() bool { return k.status().Memory < 100<<20 })
 }

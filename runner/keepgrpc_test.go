@@ -73,26 +73,6 @@ func TestKeepGRPC(t *testing.T) {
 	}
 }
 
-// TestKeepCondemned has a server that no longer answers after a call that ran
-// out of time.
-func TestKeepCondemned(t *testing.T) {
-	runnertest.NothingLeft(t)
-	cfg := served(t, "zoo.py", "MARKER="+filepath.Join(t.TempDir(), "marker"))
-	cfg.Timeouts.Stop = 200 * time.Millisecond
-	k := keep(t, cfg)
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if _, err := k.Call(ctx, call("Stubborn", `{}`)); kindOf(err) != hook.Timeout {
-		t.Fatalf("got %v, want a timeout", err)
-	}
-	for range 3 { // however many come at once
-		answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
-	}
-	if st := k.status(); st.Generation != 2 || st.Failed != 1 {
-		t.Errorf("got %+v, want another process", st)
-	}
-}
-
 // TestKeepShortLimits has a server hang, and then calls whose limit is shorter than
 // that of a probe: they are answered by its replacement.
 func TestKeepShortLimits(t *testing.T) {
@@ -162,7 +142,7 @@ func TestKeepFixedPort(t *testing.T) {
 				cfg.Env = []string{"PORT=" + port}
 			}
 			var notes []string
-			cfg.Keep = runner.Keep{Workers: 2, Note: func(text string) { notes = append(notes, text) }}
+			cfg.Keep.Workers, cfg.Keep.Note = 2, func(text string) { notes = append(notes, text) }
 			k := keep(t, cfg)
 			if len(notes) != 1 || !strings.Contains(notes[0], "one worker") || !strings.Contains(notes[0], port) {
 				t.Errorf("the notes are %q", notes)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/pool"
 )
 
 // TestResolveKeep holds what comes before what: flag, manifest, default.
@@ -18,67 +19,76 @@ func TestResolveKeep(t *testing.T) {
 		Restart: manifest.Restart{Policy: "on-failure", Max: &five, Backoff: &zero, BackoffMax: &second, HealthyAfter: &second},
 		Limits:  manifest.Limits{Memory: 100, Calls: 7, Age: time.Hour},
 	}
-	plain := Keep{Workers: 1, Concurrency: 1, Restart: "always", Preload: "auto"}
-	grpc := plain
-	grpc.Concurrency, grpc.Preload = manyCalls, "off"
+	type change = func(k *Keep)
+	nothing := func(*Keep) {}
+	grpc := func(k *Keep) { k.Concurrency, k.Preload = manyCalls, "off" }
 	if runtime.GOOS != "linux" {
 		said.Limits.Memory = 0 // cannot be held
 	}
 	for name, c := range map[string]struct {
-		given    Keep
+		given    change
 		manifest manifest.Manifest
 		grpc     bool
-		want     Keep
+		want     change // of one worker with the defaults
 	}{
-		"nobody":       {want: plain},
-		"nobody, grpc": {grpc: true, want: grpc},
+		"nobody":       {given: nothing, want: nothing},
+		"nobody, grpc": {given: nothing, grpc: true, want: grpc},
 		"who calls": {
-			given: Keep{DefaultRestart: "no", DefaultMaxRestarts: 5, DefaultConcurrency: 8},
-			want: Keep{Workers: 1, Concurrency: 8, DefaultConcurrency: 8, Restart: "no", DefaultRestart: "no",
-				MaxRestarts: 5, DefaultMaxRestarts: 5, Preload: "auto"},
+			given: func(k *Keep) { k.DefaultMaxFailures, k.DefaultConcurrency = 5, 8 },
+			want:  func(k *Keep) { k.MaxFailures, k.Concurrency = 5, 8 },
 		},
 		"the manifest": {
-			manifest: said, given: Keep{DefaultMaxRestarts: 9, DefaultConcurrency: 8},
-			want: Keep{Workers: 3, Concurrency: 4, DefaultConcurrency: 8, Restart: "on-failure", MaxRestarts: 5, DefaultMaxRestarts: 9, Backoff: atOnce,
-				BackoffMax: second, HealthyAfter: second, MaxMemory: said.Limits.Memory,
-				MaxCalls: 7, MaxAge: time.Hour, Preload: "off"},
+			manifest: said, given: func(k *Keep) { k.DefaultMaxFailures, k.DefaultConcurrency = 9, 8 },
+			want: func(k *Keep) {
+				k.Workers, k.Concurrency, k.Preload = 3, 4, "off"
+				k.Policy = pool.Policy{Restart: "on-failure", MaxFailures: 5, Backoff: atOnce, BackoffMax: second, HealthyAfter: second}
+				k.MaxMemory, k.MaxCalls, k.MaxAge = said.Limits.Memory, 7, time.Hour
+			},
 		},
 		"flags": {
 			manifest: said,
-			given: Keep{Workers: 2, Concurrency: 1, Restart: "no", MaxRestarts: -1, Backoff: 2 * second, BackoffMax: 3 * second,
-				HealthyAfter: 4 * second, MaxMemory: -1, MaxCalls: -1, MaxAge: -1, IdleTime: -1, QueueTimeout: -1, Preload: "auto"},
-			want: Keep{Workers: 2, Concurrency: 1, Restart: "no", Backoff: 2 * second, BackoffMax: 3 * second,
-				HealthyAfter: 4 * second, Preload: "auto"},
+			given: func(k *Keep) {
+				k.Workers, k.Concurrency, k.Preload = 2, 1, "auto"
+				k.Policy = pool.Policy{Restart: "no", MaxFailures: -1, Backoff: 2 * second, BackoffMax: 3 * second, HealthyAfter: 4 * second}
+				k.MaxMemory, k.MaxCalls, k.MaxAge, k.IdleTime, k.QueueTimeout = -1, -1, -1, -1, -1
+			},
+			want: func(k *Keep) {
+				k.Workers = 2
+				k.Policy = pool.Policy{Restart: "no", Backoff: 2 * second, BackoffMax: 3 * second, HealthyAfter: 4 * second}
+			},
 		},
 		"auto": {
-			given: Keep{Workers: AutoWorkers},
-			want:  Keep{Workers: runtime.GOMAXPROCS(0), Concurrency: 1, Restart: "always", Preload: "auto"},
+			given: func(k *Keep) { k.Workers = AutoWorkers },
+			want:  func(k *Keep) { k.Workers = runtime.GOMAXPROCS(0) },
 		},
 	} {
-		if got, _, err := resolveKeep(c.given, c.manifest, c.grpc); err != nil || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: got\n%+v, %v, want\n%+v", name, got, err, c.want)
+		var given Keep
+		c.given(&given)
+		want := Keep{Preload: "auto", DefaultMaxFailures: given.DefaultMaxFailures, DefaultConcurrency: given.DefaultConcurrency}
+		want.Workers, want.Concurrency, want.Restart = 1, 1, "always"
+		c.want(&want)
+		if got, _, err := resolveKeep(given, c.manifest, c.grpc); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got\n%+v, %v, want\n%+v", name, got, err, want)
 		}
 	}
-	for words, c := range map[string]struct {
-		given Keep
-		grpc  bool
-	}{
-		"threads are for functions files": {Keep{Threads: true}, true},
-		"preload is for functions files":  {Keep{Preload: "force"}, true},
-		`restart policy "maybe"`:          {Keep{Restart: "maybe"}, false},
+	for words, given := range map[string]Keep{
+		"threads are for functions files": {Threads: true},
+		"preload is for functions files":  {Preload: "force"},
 	} {
-		if _, _, err := resolveKeep(c.given, manifest.Manifest{}, c.grpc); err == nil || !strings.Contains(err.Error(), words) {
+		if _, _, err := resolveKeep(given, manifest.Manifest{}, true); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("got %v, want %q", err, words)
 		}
 	}
 }
 
+func keepOf(workers int) (k Keep) { k.Workers = workers; return k }
+
 func TestTooMany(t *testing.T) {
 	most := max(runtime.GOMAXPROCS(0), manyWorkers)
-	if text := (Keep{Workers: most}).tooMany(); text != "" {
+	if text := (keepOf(most)).tooMany(); text != "" {
 		t.Errorf("%d workers: %s", most, text)
 	}
-	if text := (Keep{Workers: most + 1}).tooMany(); text == "" {
+	if text := (keepOf(most + 1)).tooMany(); text == "" {
 		t.Errorf("%d workers are not too many", most+1)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -37,20 +36,19 @@ func TestKeepStorm(t *testing.T) {
 	mark := fmt.Sprint("STORM=", os.Getpid())
 	cfg.Env = []string{mark}
 	for round := 0; time.Now().Before(end); round++ {
-		cfg.Keep = runner.Keep{
-			Workers: 1 + round%3, Queue: 50, QueueTimeout: 5 * time.Second, Backoff: time.Millisecond, BackoffMax: 10 * time.Millisecond,
-			MaxCalls: 40 * (round % 2), Preload: []string{"off", "auto"}[round/2%2],
-		}
-		k, err := keeping(t, t.Context(), cfg)
+		k := &cfg.Keep
+		k.Workers, k.MaxCalls, k.Preload = 1+round%3, 40*(round%2), []string{"off", "auto"}[round/2%2]
+		k.Queue, k.QueueTimeout, k.Backoff, k.BackoffMax = 50, 5*time.Second, time.Millisecond, 10*time.Millisecond
+		p, err := keeping(t, t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		storm(t, k, uint64(round))
+		storm(t, p, uint64(round))
 		closed, cancel := context.WithCancel(t.Context())
 		if round%4 == 3 {
 			cancel() // at once to the kill
 		}
-		if err := k.Close(closed); err != nil && round%4 != 3 {
+		if err := p.Close(closed); err != nil && round%4 != 3 {
 			t.Error(err)
 		}
 		cancel()

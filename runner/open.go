@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,11 +56,11 @@ func open(ctx context.Context, c Config) (*Opened, error) {
 	began := time.Now()
 	o.plugin, err = manifest.Resolve(c.Plugin)
 	if o.resolved = time.Since(began); err != nil {
-		return o, fail(hook.Usage, err)
+		return o, hook.NewError(hook.Usage, err)
 	}
 	o.settings = resolveSettings(c, o.plugin)
 	if o.settings.Dir, err = workDir(c, o.settings.Dir); err != nil {
-		return o, fail(hook.Usage, err)
+		return o, hook.NewError(hook.Usage, err)
 	}
 	o.environ = environ(c, o.plugin.Manifest)
 	if err := o.resolvePython(ctx); err != nil {
@@ -67,17 +68,18 @@ func open(ctx context.Context, c Config) (*Opened, error) {
 	}
 	grpc := o.settings.Transport == "grpc"
 	if o.keep, o.lacks, err = resolveKeep(c.Keep, o.plugin.Manifest, grpc); err != nil {
-		return o, fail(hook.Usage, err)
+		return o, hook.NewError(hook.Usage, err)
 	}
 	if c.Once {
 		o.keep = o.keep.once()
 	}
 	start := &o.settings.Timeouts.Start
 	if grpc {
-		*start = or(*start, DefaultHandshake)
+		*start = cmp.Or(*start, DefaultHandshake)
 		o.grpc, err = o.grpcConfig()
+		o.settings.MTLS = o.grpc.Security == grpcplugin.MutualTLS
 	} else {
-		*start = or(*start, c.DefaultStart, DefaultImport)
+		*start = cmp.Or(*start, c.DefaultStart, DefaultImport)
 		o.worker = o.newWorkers(o.keep.Preload)
 	}
 	o.files = newFiles(o)
@@ -97,10 +99,10 @@ func (o *Opened) resolvePython(ctx context.Context) error {
 	}
 	o.settings.Transport, o.settings.Why = o.chooseTransport()
 	if o.settings.Transport != "grpc" {
-		return fail(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: o.settings.Transport, Script: o.plugin.Shebang != ""})
+		return hook.NewError(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: o.settings.Transport, Script: o.plugin.Shebang != ""})
 	}
 	if c.Python != "" {
-		return fail(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
+		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
 	}
 	o.scripted = shebangPython(ctx, c, o.plugin, o.environ)
 	return nil
@@ -231,9 +233,9 @@ func find(ctx context.Context, c Config, p manifest.Plugin, env []string) (inter
 	case err == nil:
 		return found, nil
 	case ctx.Err() != nil:
-		return found, fail(hook.Canceled, context.Cause(ctx))
+		return found, hook.NewError(hook.Canceled, context.Cause(ctx))
 	}
-	e := fail(hook.Interpreter, err)
+	e := hook.NewError(hook.Interpreter, err)
 	if none := (*interp.Error)(nil); errors.As(err, &none) {
 		for _, a := range none.Tried {
 			e.Tried = append(e.Tried, a.String())
@@ -253,16 +255,16 @@ func request(c Config, p manifest.Plugin, env []string) interp.Request {
 		Dirs:        p.Dirs,
 		EnvNames:    m.EnvNames(),
 		Environ:     c.Environ,
-		Cwd:         or(c.Cwd, string(filepath.Separator)), // it may have been deleted
+		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
 		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
-			return ask(ctx, Tool{Path: path, Args: args, Env: env})
+			return ask(ctx, proc.Tool{Path: path, Args: args, Env: env})
 		},
 	}
 }
 
 // ask runs a Python that is to say its version, see [interp.RunFunc].
-func ask(ctx context.Context, t Tool) (stdout []byte, stderr string, err error) {
-	out, err := RunTool(ctx, t)
+func ask(ctx context.Context, t proc.Tool) (stdout []byte, stderr string, err error) {
+	out, err := proc.Run(ctx, t)
 	switch {
 	case err != nil:
 	case out.Exit.Signal != "":
@@ -272,12 +274,6 @@ func ask(ctx context.Context, t Tool) (stdout []byte, stderr string, err error) 
 	}
 	return out.Stdout, string(out.Stderr), err
 }
-
-// Tool is a program to run to its end. See [proc.Tool].
-type Tool = proc.Tool
-
-// RunTool runs a tool, bounded in time and output, and leaves nothing of it.
-func RunTool(ctx context.Context, t Tool) (proc.Output, error) { return proc.Run(ctx, t) }
 
 // Shutdown ends what this process keeps for all its plugins. It comes after the last
 // of them is closed.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -18,7 +19,7 @@ func ran(t *testing.T, python, cwd, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := RunTool(context.Background(), Tool{Path: python, Args: args, Env: os.Environ(), Dir: cwd})
+	out, err := proc.Run(context.Background(), proc.Tool{Path: python, Args: args, Env: os.Environ(), Dir: cwd})
 	if err != nil || out.Exit.Code != 0 {
 		t.Fatalf("%s: %v, exit %+v: %s", python, err, out.Exit, out.Stderr)
 	}

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -113,7 +114,7 @@ func TestLooksGRPC(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root, _ := staticTree(t, !c.none, c.files)
-			entry := filepath.Join(root, filepath.FromSlash(or(c.entry, "plug/main.py")))
+			entry := filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py")))
 			yes, why := looksGRPC(fakePython(root), nil, entry)
 			if want := strings.ReplaceAll(c.why, "$ROOT", root); yes != (want != "") || why != want {
 				t.Errorf("got %v %q, want %q", yes, why, want)
@@ -185,7 +186,7 @@ func TestPB2Sources(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root, python := staticTree(t, true, c.files)
-			sources, err := pb2Sources(python, nil, filepath.Join(root, filepath.FromSlash(or(c.entry, "plug/main.py"))))
+			sources, err := pb2Sources(python, nil, filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py"))))
 			if want := strings.ReplaceAll(c.want, "$ROOT", root); err != nil || names(sources) != want {
 				t.Errorf("got %s, %v, want %s", names(sources), err, want)
 			}

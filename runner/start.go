@@ -20,7 +20,7 @@ const leastDrain = 2 * time.Minute
 // retried: of the kinds Interpreter, Start, Handshake, Unhealthy, Internal and
 // Canceled, or those of a call if a bootstrap call failed. Nothing is left then.
 func (o *Opened) Start(ctx context.Context) (*Pool, error) {
-	l := &launcher{Launcher: o.worker, opened: o, living: map[string]*grpcplugin.Instance{}}
+	l := &launcher{Launcher: o.worker, opened: o}
 	if o.worker == nil {
 		l.Launcher = o.newProgram()
 	}
@@ -31,25 +31,24 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 			}
 		}
 	}
-	k, t := o.keep, o.settings.Timeouts
-	opt := pool.Options{
-		Workers: k.Workers, Concurrency: k.Concurrency, Queue: k.Queue, QueueTimeout: k.QueueTimeout,
-		Policy: k.policy(), Patient: k.Patient,
-		Bootstrap: o.Bootstrap(), Shutdown: o.Shutdown(), CallTimeout: t.Call,
-		ProbeTimeout: t.Probe, Drain: max(t.Call, leastDrain),
-		MaxCalls: k.MaxCalls, MaxAge: k.MaxAge, IdleTime: k.IdleTime,
-		MaxMemory: k.MaxMemory / 5 * 4, Memory: proc.Memory,
-		Permanent: func(err error) bool { return pool.Permanent(err) || grpcplugin.Lasting(err) },
-		Events:    o.event, Note: k.Note,
+	opt, t := o.keep.Options, o.settings.Timeouts
+	opt.Bootstrap, opt.Shutdown, opt.CallTimeout = o.Bootstrap(), o.Shutdown(), t.Call
+	opt.ProbeTimeout, opt.Drain = t.Probe, max(t.Call, leastDrain)
+	opt.MaxMemory, opt.Memory = opt.MaxMemory/5*4, proc.Memory
+	opt.Permanent = func(err error) bool { return pool.Permanent(err) || grpcplugin.Lasting(err) }
+	opt.Events = o.event
+	if field := o.settings.ErrorField; field != "" {
+		opt.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
+			return CallCarrying(ctx, inst, field, c)
+		}
 	}
 	if o.config.Once {
 		opt.Probe, opt.MaxMemory = -1, 0
 	} else {
 		opt.Stamp = o.files.version
 	}
-	if o.settings.Transport == "grpc" {
-		opt.ProbeAfterTimeout = true // a call returns before the server has given it up
-		opt.Alone = whyAlone
+	if o.worker == nil {
+		opt.Alone = grpcplugin.CannotRunTwice
 	}
 	return pool.Start(ctx, l, opt)
 }

@@ -63,8 +63,8 @@ func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, erro
 	return stock.Run(ctx, stock.Request{
 		Host: c.o.Host, Env: append(c.hostEnviron(), env...),
 		Spec: stock.Spec{
-			Command: p.Command, Dir: p.Dir, CookieKey: p.CookieKey, CookieValue: p.CookieValue,
-			Versions: p.Versions, MTLS: p.MTLS, StartTimeout: limit,
+			Command: append([]string{p.Path}, p.Args...), Dir: p.Dir, CookieKey: p.CookieKey, CookieValue: p.CookieValue,
+			Versions: p.Versions, MTLS: c.s.Settings().MTLS, StartTimeout: limit,
 			Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
 		},
 	})

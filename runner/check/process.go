@@ -82,7 +82,12 @@ func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 func (p *process) Describe(ctx context.Context) (schema.Schema, error) { return p.inst.Describe(ctx) }
 
 // Probe asks whether the plugin is healthy.
-func (p *process) Probe(ctx context.Context) error { return runner.ProbeInstance(ctx, p.inst) }
+func (p *process) Probe(ctx context.Context) error {
+	if g := p.GRPC(); g != nil {
+		return g.Health(ctx)
+	}
+	return p.inst.Probe(ctx)
+}
 
 // GRPC is the process of a gRPC plugin, nil for another one.
 func (p *process) GRPC() *grpcplugin.Instance {

@@ -51,16 +51,11 @@ type call struct {
 // dropped.
 func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	began := time.Now()
-	if err := i.begin(); err != nil {
-		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: err}
+	if err := i.begin(ctx, c.Hook); err != nil {
+		return hook.Result{}, err
 	}
 	k := &call{Instance: i, Call: c, began: began, ctx: ctx}
-	defer func() {
-		i.finish()
-		if k.cancelled {
-			go i.probeAfter(k.silence()) // ends within that
-		}
-	}()
+	defer func() { i.finish(k.cancelled, k.silence()) }()
 	r, herr := k.run()
 	if herr != nil {
 		return hook.Result{}, herr

@@ -3,6 +3,7 @@ package grpcplugin
 import (
 	"context"
 	"crypto/elliptic"
+	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -104,6 +105,9 @@ type Config struct {
 // Launcher starts processes of one gRPC plugin.
 type Launcher struct {
 	cfg Config
+
+	mu     sync.Mutex
+	living map[string]*Instance // by the address at which they listen
 }
 
 var _ hook.Launcher = (*Launcher)(nil)
@@ -134,7 +138,7 @@ func New(cfg Config) *Launcher {
 	if cfg.Output == nil {
 		cfg.Output = func(string, string, int) {}
 	}
-	return &Launcher{cfg: cfg}
+	return &Launcher{cfg: cfg, living: map[string]*Instance{}}
 }
 
 // Close does nothing: a launcher keeps nothing between launches.

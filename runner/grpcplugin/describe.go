@@ -141,6 +141,26 @@ func (i *Instance) Template(ctx context.Context, name string) ([]byte, error) {
 	return m.Template(), nil
 }
 
+// DescribeHook describes one hook, by any of its names, with its template.
+func (i *Instance) DescribeHook(ctx context.Context, name string) (schema.Schema, error) {
+	template, err := i.Template(ctx, name)
+	if err != nil {
+		return schema.Schema{}, err
+	}
+	all, err := i.Describe(ctx)
+	if err != nil {
+		return schema.Schema{}, err
+	}
+	found := schema.Hook{Name: name}
+	for _, h := range all.Hooks {
+		if h.Name == name || strings.HasSuffix(h.Name, "/"+name) || strings.HasSuffix(h.Name, "."+name) {
+			found = h
+		}
+	}
+	found.Template = template
+	return schema.Schema{Hooks: []schema.Hook{found}}, nil
+}
+
 // Services returns the full names of the plugin's services, without those for hosts
 // and tools, in the order of their methods. Errors are those of Describe.
 func (i *Instance) Services(ctx context.Context) ([]string, error) {

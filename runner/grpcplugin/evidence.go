@@ -32,6 +32,24 @@ type Evidence struct {
 	Handshake, Connect, Health time.Duration
 }
 
+// Oddities are what other hosts would refuse about the plugin.
+func (e Evidence) Oddities() []string {
+	var notes []string
+	switch {
+	case e.NoiseLines == 1:
+		notes = append(notes, fmt.Sprintf("it printed %v before its handshake, which other hosts refuse", e.Noise[0]))
+	case e.NoiseLines > 1:
+		notes = append(notes, fmt.Sprintf("it printed %d lines before its handshake, the first %s, which other hosts refuse",
+			e.NoiseLines, e.Noise[0]))
+	}
+	for _, n := range e.Line.Notes {
+		if n.Refused {
+			notes = append(notes, n.Text+", which other hosts refuse")
+		}
+	}
+	return notes
+}
+
 const (
 	maxNoiseLines = 10
 	maxNoiseText  = 200 // bytes of each

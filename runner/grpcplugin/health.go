@@ -134,6 +134,31 @@ func (i *Instance) Probe(ctx context.Context) error {
 	return err
 }
 
+// Health asks the plugin whether it is healthy. A plugin without a health service
+// cannot say so: that is an error, though the instance counts as alive. One that does
+// not answer while it works on a call counts as healthy: a server with one thread is
+// busy then, and the call has a limit.
+func (i *Instance) Health(ctx context.Context) error {
+	busy := i.Busy()
+	err := i.Probe(ctx)
+	if e := asError(err); e != nil && e.Kind == hook.Timeout && (busy || i.Busy()) {
+		return nil
+	}
+	if none := i.evidence.Unhealthy; err == nil && none != nil && none.Reason == ReasonNoHealth {
+		return none
+	}
+	return err
+}
+
+// WatchHealth is Watch; it returns false if the plugin has no health service.
+func (i *Instance) WatchHealth(ctx context.Context, report func(status string) error) (bool, error) {
+	err := i.Watch(ctx, report)
+	if e := asError(err); e != nil && e.Reason == ReasonNoHealth {
+		return false, nil
+	}
+	return true, err
+}
+
 // Watch follows the health service and passes the name of each status to report. It
 // returns a [*hook.Error]: Canceled if ctx ends, report returns an error or the
 // plugin is stopped; Crash if the plugin exits; Unhealthy with [ReasonNoHealth] if

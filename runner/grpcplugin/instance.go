@@ -2,6 +2,7 @@ package grpcplugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -50,6 +51,8 @@ type Instance struct {
 	refused      bool // the plugin did not serve Shutdown
 	unresponsive bool
 	idle         chan struct{} // closed when an unresponsive plugin has no call left
+	probing      int           // probes in progress of whether it still responds
+	probed       chan struct{} // closed when those have ended
 }
 
 var _ hook.Instance = (*Instance)(nil)
@@ -117,6 +120,18 @@ func (i *Instance) Reattach() Reattach {
 	return r
 }
 
+// Attach is [Instance.Reattach] as JSON; nil with [MutualTLS].
+func (i *Instance) Attach() json.RawMessage {
+	if i.cfg.Security == MutualTLS {
+		return nil
+	}
+	text, err := json.Marshal(i.Reattach())
+	if err != nil {
+		panic(err) // it has no value that cannot be marshaled
+	}
+	return text
+}
+
 // cleanUp releases everything when the process has exited.
 func (i *Instance) cleanUp() {
 	<-i.proc.Done()
@@ -126,27 +141,56 @@ func (i *Instance) cleanUp() {
 	close(i.done)
 }
 
-// begin enters a call.
-func (i *Instance) begin() error {
+// begin enters a call, unless the plugin takes no more. It waits for the probe after a
+// call that was canceled.
+func (i *Instance) begin(ctx context.Context, hookName string) *hook.Error {
+	began := time.Now()
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	for i.probing > 0 {
+		probed := i.probed
+		i.mu.Unlock()
+		select {
+		case <-probed:
+		case <-ctx.Done():
+		}
+		i.mu.Lock()
+		if ctx.Err() != nil {
+			return hook.Ended(ctx, hookName, "", began, false)
+		}
+	}
 	switch {
 	case i.unresponsive:
-		return errUnresponsive
+		return &hook.Error{Kind: hook.Unavailable, Hook: hookName, Err: errUnresponsive}
 	case i.exited(), i.stopping:
-		return errExited
+		return &hook.Error{Kind: hook.Unavailable, Hook: hookName, Err: errExited}
 	}
 	i.running++
 	return nil
 }
 
-// finish leaves a call.
-func (i *Instance) finish() {
+// finish leaves a call. If it was canceled, the plugin may hang: no other call begins
+// until it has answered a probe, which may take so long.
+func (i *Instance) finish(canceled bool, silence time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.running--; i.unresponsive && i.running == 0 {
 		close(i.idle)
 	}
+	if !canceled {
+		return
+	}
+	if i.probing++; i.probing == 1 {
+		i.probed = make(chan struct{})
+	}
+	go func() { // ends within the limit
+		i.probeAfter(silence)
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if i.probing--; i.probing == 0 {
+			close(i.probed)
+		}
+	}()
 }
 
 // Busy reports whether a call is in progress.

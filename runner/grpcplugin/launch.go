@@ -61,9 +61,12 @@ func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 			n.process.proc.Kill()
 		}
 		n.process.release()
-		return nil, herr
+		return nil, l.explain(herr)
 	}
 	go i.cleanUp() // ends with the process
+	if herr := l.register(ctx, i); herr != nil {
+		return nil, herr
+	}
 	return i, nil
 }
 

@@ -46,10 +46,10 @@ type askingKey struct{}
 // a server does.
 func (i *Instance) Serves(ctx context.Context, methods ...string) (map[string]bool, error) {
 	began := time.Now()
-	if err := i.begin(); err != nil {
-		return nil, &hook.Error{Kind: hook.Unavailable, Err: err}
+	if err := i.begin(ctx, ""); err != nil {
+		return nil, err
 	}
-	defer i.finish()
+	defer i.finish(false, 0)
 	ctx, cancel := withLimit(ctx, servesLimit)
 	defer cancel()
 	absent, err := refusal(ctx, i.conn, absentMethod)

@@ -23,7 +23,7 @@ func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
 		return d.schema, err
 	}
 	if of, ok := d.by.Instance.(grpcInstance); ok {
-		return of.Hook(ctx, name)
+		return of.DescribeHook(ctx, name)
 	}
 	var known []string
 	for _, h := range d.schema.Hooks {

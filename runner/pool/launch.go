@@ -46,7 +46,7 @@ func (p *Pool) nextReplay(g *instance) (c hook.Call, more bool) {
 func (p *Pool) callWithin(ctx context.Context, g *instance, c hook.Call) error {
 	ctx, cancel := context.WithTimeout(ctx, p.opt.CallTimeout)
 	defer cancel()
-	_, err := g.Call(ctx, c)
+	_, err := p.opt.Call(ctx, g.Instance, c)
 	return err
 }
 

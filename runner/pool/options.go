@@ -2,6 +2,7 @@ package pool
 
 import (
 	"cmp"
+	"context"
 	"math/rand/v2"
 	"time"
 
@@ -56,11 +57,13 @@ type Options struct {
 	// Stamp describes the plugin's files. It changes when a failed start is worth
 	// another try, and when hooks may differ. Nil: they never change.
 	Stamp func() string
-	// Alone returns why a start failed if the only reason is that another instance
-	// lives, such as "it listens at 127.0.0.1:4410 at every start"; else "". From then
-	// on the old instance stops before the next starts, and there is one worker. Nil:
-	// that never happens.
-	Alone func(error) string
+	// Alone reports whether a start failed only because another instance lives. From
+	// then on the old instance stops before the next starts, and there is one worker.
+	// Nil: that never happens.
+	Alone func(error) bool
+	// Call makes a call in an instance; nil: [hook.Instance]'s Call. What it returns is
+	// what counts.
+	Call func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error)
 
 	// Events receives every transition, in order, one at a time. It must not block, and
 	// may call no method of the pool.
@@ -88,6 +91,11 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Stamp == nil {
 		o.Stamp = func() string { return "" }
+	}
+	if o.Call == nil {
+		o.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
+			return inst.Call(ctx, c)
+		}
 	}
 	if o.Events == nil {
 		o.Events = func(hook.Event) {}

@@ -83,8 +83,8 @@ func (p *Pool) startWorkers(ctx context.Context) error {
 			return canceledOr(ctx, err)
 		case err != nil && n == 1:
 			return err
-		case p.alone(err) != "":
-			p.opt.Note("it has one worker, since " + p.alone(err))
+		case p.alone(err):
+			p.opt.Note("it has one worker: " + err.Error())
 			return nil
 		}
 	}
@@ -132,7 +132,7 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 func (p *Pool) callIn(ctx context.Context, g *instance, c hook.Call, mayRetry bool) (r hook.Result, retry bool, err error) {
 	o := panicked
 	defer func() { p.finish(g, o, retry) }()
-	r, err = g.Call(ctx, c)
+	r, err = p.opt.Call(ctx, g.Instance, c)
 	o = outcomeOf(err)
 	retry = o.retry && mayRetry
 	return r, retry, err
@@ -227,13 +227,8 @@ func (p *Pool) checkDrained() {
 
 func (p *Pool) isClosed() bool { return p.ctx.Err() != nil }
 
-// alone returns why a start failed if the only reason is that another instance lives.
-func (p *Pool) alone(err error) string {
-	if err == nil || p.opt.Alone == nil {
-		return ""
-	}
-	return p.opt.Alone(err)
-}
+// alone reports whether a start failed only because another instance lives.
+func (p *Pool) alone(err error) bool { return err != nil && p.opt.Alone != nil && p.opt.Alone(err) }
 
 // isClosed reports whether a channel is closed on which nothing is sent.
 func isClosed(c <-chan struct{}) bool {

@@ -252,18 +252,13 @@ func TestOldDiesFirst(t *testing.T) {
 // TestAlone stops the old instance first where two cannot live at once.
 func TestAlone(t *testing.T) {
 	lone := errors.New("alone")
-	opt := Options{Workers: 2, Policy: always, Alone: func(err error) string {
-		if errors.Is(err, lone) {
-			return "of a test"
-		}
-		return ""
-	}}
+	opt := Options{Workers: 2, Policy: always, Alone: func(err error) bool { return errors.Is(err, lone) }}
 	var notes []string
 	opt.Note = func(text string) { notes = append(notes, text) }
 	bubble(t, opt, func(l *fakeLauncher) {
 		l.alone = lone
 	}, func(w *world) {
-		if st := w.status(); st.Workers != 1 || len(notes) != 1 || notes[0] != "it has one worker, since of a test" {
+		if st := w.status(); st.Workers != 1 || len(notes) != 1 || notes[0] != "it has one worker: alone" {
 			t.Errorf("got %+v, %q", st, notes)
 		}
 		w.states("1:starting 1:ready 1:starting")

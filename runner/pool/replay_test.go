@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,10 @@ func TestReplays(t *testing.T) {
 			}
 		}
 		if _, err := w.Call(w.t.Context(), hook.Call{Hook: "fail", Replay: true}); hook.AsError(err).Kind != hook.Failed {
+			t.Errorf("got %v", err)
+		}
+		stream := hook.Call{Hook: "ok", Replay: true, Input: func(func(json.RawMessage, error) bool) {}}
+		if _, err := w.Call(w.t.Context(), stream); hook.AsError(err).Kind != hook.Request {
 			t.Errorf("got %v", err)
 		}
 		if err := w.Restart(w.t.Context(), ""); err != nil {

@@ -173,7 +173,7 @@ func (w *worker) startEnded(err error) bool {
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g, why := w.starting.inst, p.alone(err)
+	g, alone := w.starting.inst, p.alone(err)
 	first := g.generation == 1
 	if w.starting = nil; first {
 		w.first <- err
@@ -184,13 +184,13 @@ func (w *worker) startEnded(err error) bool {
 	case w.restart != "":
 		p.event(w, hook.StateStarting, hook.StateStopped, g, "superseded: "+w.restart, exitOf(err), 0)
 	case w.serving != nil:
-		w.keepServing(g, err, why)
-	case why != "" && first && w.number == 2:
+		w.keepServing(g, err, alone)
+	case alone && first && w.number == 2:
 		p.workers, p.opt.Workers, p.oneAtATime = p.workers[:1], 1, true
 		return false
 	default:
 		w.cause, w.failed, w.startError = err, g.stamp, reasonOf(err)
-		w.rest(ending{startFailed: true, permanent: first && w.number == 1 || why != "" && w.number > 1 || p.opt.Permanent(err)})
+		w.rest(ending{startFailed: true, permanent: first && w.number == 1 || alone && w.number > 1 || p.opt.Permanent(err)})
 	}
 	return true
 }
@@ -234,13 +234,13 @@ func (w *worker) retire(old *instance) {
 	})
 }
 
-// keepServing notes a replacement that did not start. Why is the reason if it cannot
-// live beside the instance that serves. p.mu is held.
-func (w *worker) keepServing(g *instance, err error, why string) {
+// keepServing notes a replacement that did not start, if alone because it cannot live
+// beside the instance that serves. p.mu is held.
+func (w *worker) keepServing(g *instance, err error, alone bool) {
 	p := w.pool
 	w.startError = reasonOf(err)
 	p.event(w, hook.StateStarting, hook.StateFailed, g, w.startError, exitOf(err), 0)
-	if why != "" && !p.oneAtATime {
+	if alone && !p.oneAtATime {
 		p.oneAtATime, w.restart = true, "no other can run beside it"
 		return
 	}
