@@ -162,9 +162,9 @@ func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResul
 
 // benchPhase is a phase as it is printed.
 func benchPhase(p bench.Phase) ui.BenchPhase {
+	time := func(percent float64) ui.Milliseconds { return ui.Milliseconds(p.Percentile(percent)) }
 	return ui.BenchPhase{
 		Name: p.Name, Rounds: len(p.Times), Jobs: p.Jobs,
-		Min: p.Percentile(0), P50: p.Percentile(50), P90: p.Percentile(90), P99: p.Percentile(99), Max: p.Percentile(100),
-		PerSecond: p.PerSecond(),
+		Min: time(0), P50: time(50), P90: time(90), P99: time(99), Max: time(100), PerSecond: p.PerSecond(),
 	}
 }

@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/pyplug/pyplug/commands/ui"
@@ -26,7 +27,7 @@ func outputError(err error) error {
 	case ui.IsClosedPipe(err), errors.Is(err, io.ErrClosedPipe):
 		return errQuiet
 	default:
-		return hook.NewError(hook.Failed, &ui.OutputError{Err: err})
+		return &hook.Error{Kind: hook.Failed, Reason: ui.OutputFailed, Err: fmt.Errorf("standard output: %w", err)}
 	}
 }
 

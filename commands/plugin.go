@@ -40,7 +40,7 @@ type plugin struct {
 // newPlugin returns a plugin of this process.
 func (f *program) newPlugin(path string) *plugin {
 	p := &plugin{f: f, path: path}
-	p.output = f.streams.PluginOutput(ui.OutputOptions{Label: pluginLabel(path), Quiet: f.opts.quiet, JSON: f.opts.logJSON})
+	p.output = f.streams.PluginOutput(pluginLabel(path), f.opts.quiet)
 	p.output.SetGeneration(1)
 	return p
 }

@@ -56,5 +56,5 @@ func (f *program) fail(err error) {
 		return
 	}
 	f.finish() // what the plugin printed comes first
-	f.streams.Fail(ui.Failure{Err: f.complete(err), Shown: f.plugin != nil && f.plugin.shown(), JSON: f.opts.json})
+	f.streams.Fail(f.life.kill, ui.Failure{Err: f.complete(err), Shown: f.plugin != nil && f.plugin.shown(), JSON: f.opts.json})
 }

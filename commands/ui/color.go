@@ -1,27 +1,18 @@
 package ui
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/fatih/color"
-)
-
-// Color is the colour of a text. The zero Color is none.
+// Color is the colour of a text, as the number by which terminals know it; 0 is none.
 type Color uint8
 
 // The colours that pyplug uses, and for what.
 const (
-	NoColor Color = iota
-	Red           // error, failure
-	Yellow        // warning
-	Green         // ok
-	Cyan          // hint, note
-	Bold
+	Bold   Color = 1  // titles
+	Red    Color = 31 // error, failure
+	Green  Color = 32 // ok
+	Yellow Color = 33 // warning
+	Cyan   Color = 36 // hint, note
 )
-
-var colorAttributes = map[Color]color.Attribute{
-	Red: color.FgRed, Yellow: color.FgYellow, Green: color.FgGreen, Cyan: color.FgCyan, Bold: color.Bold,
-}
 
 // SetColor sets colour by mode: "always", "never", or "auto", where the first
 // of these decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set,
@@ -46,14 +37,11 @@ func (s *Streams) SetColor(mode string) error {
 }
 
 // PaintOut colours text for standard output, where that is coloured.
-func (s *Streams) PaintOut(c Color, text string) string { return s.out().paint(c, text) }
+func (s *Streams) PaintOut(c Color, text string) string { return paint(s.outColor, c, text) }
 
-// paint colours text, where the target is coloured.
-func (t target) paint(c Color, text string) string {
-	if !t.colored || c == NoColor {
+func paint(colored bool, c Color, text string) string {
+	if !colored || c == 0 {
 		return text
 	}
-	p := color.New(colorAttributes[c])
-	p.EnableColor() // by itself, it looks at standard output alone
-	return p.Sprint(text)
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, text)
 }

@@ -3,8 +3,9 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"math"
-	"regexp"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -12,27 +13,35 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// errorLines collects the lines below an error's headline, escaped and indented.
+// errorLines collects the lines below an error's headline, visible and indented.
 type errorLines struct {
-	escaping
 	lines []string
 	cwd   string // the directory to which paths are relative, if known
-	room  int    // cells of a terminal's line; 0 if it is none
 }
 
-// newErrorLines returns errorLines that the caller will indent by so many cells more.
-func newErrorLines(t target, cwd string, indent int) *errorLines {
-	l := &errorLines{escaping: t.escaping, cwd: cwd}
-	if t.terminal != nil {
-		l.room = max(1, t.columns()-indent)
+// add adds a text at a depth of indentation, of which 0 is two blanks.
+func (l *errorLines) add(depth int, text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		line = strings.Repeat("  ", depth+1) + visible(strings.TrimRight(line, "\r"))
+		l.lines = append(l.lines, strings.TrimRight(line, " "))
 	}
-	return l
+}
+
+// text is all lines, indented further.
+func (l *errorLines) text(indent string) string {
+	text := ""
+	for _, line := range l.lines {
+		text += indent + line + "\n"
+	}
+	return text
 }
 
 // cause adds what an error knows and its headline does not say. shown says that
 // standard error has what the plugin printed.
 func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
-	l.drawing(e.Drawing)
+	for _, line := range e.Drawing {
+		l.add(0, line)
+	}
 	if e.Status != nil {
 		l.status(e.Status, headline)
 	}
@@ -53,92 +62,6 @@ func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 	}
 }
 
-// add adds a text at a depth of indentation, of which 0 is two blanks.
-func (l *errorLines) add(depth int, text string) {
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		l.put(depth, l.escape(strings.TrimRight(line, "\r"), true))
-	}
-}
-
-// put adds a line that is escaped.
-func (l *errorLines) put(depth int, line string) {
-	l.lines = append(l.lines, strings.TrimRight(strings.Repeat("  ", depth+1)+line, " "))
-}
-
-// drawing adds a line and the carets below it, and whatever else is drawn.
-func (l *errorLines) drawing(lines []string) {
-	for i, text := range lines {
-		carets := ""
-		if i+1 < len(lines) {
-			carets = lines[i+1]
-		}
-		switch {
-		case isCarets(carets):
-			l.point(0, text, min(strings.IndexByte(carets, '^'), len(text)), min(len(carets), len(text)))
-		case !isCarets(text):
-			l.add(0, text)
-		}
-	}
-}
-
-// isCarets reports whether a line is blanks and then carets.
-func isCarets(line string) bool {
-	return strings.HasSuffix(line, "^") && strings.Trim(strings.TrimLeft(line, " "), "^") == ""
-}
-
-// point adds one line of text and, below it, carets under text[start:end], at least
-// one. Escaping may make the line longer.
-func (l *errorLines) point(depth int, text string, start, end int) {
-	shown := l.escape(text, true)
-	// The escaped rest of the text is the end of the escaped text.
-	at := func(i int) int {
-		return len(shown) - len(l.escape(text[i:], strings.TrimSpace(text[:i]) == ""))
-	}
-	from, to := at(start), max(at(end), at(start)+1)
-	if from == len(shown) {
-		shown += " "
-	}
-	l.marked(depth, shown, from, to)
-}
-
-// marked adds a line with carets under shown[from:to]. It breaks both where the
-// terminal would wrap them, one after the other.
-func (l *errorLines) marked(depth int, shown string, from, to int) {
-	const tab, least = 8, 20
-	room := math.MaxInt
-	if l.room > 0 {
-		room = max(least, l.room-len("  ")*(depth+1)-1) // some terminals wrap at the last column
-	}
-	row, marks, used := "", "", 0
-	flush := func() {
-		l.put(depth, row)
-		if strings.Contains(marks, "^") {
-			l.put(depth, marks)
-		}
-		row, marks, used = "", "", 0
-	}
-	for i, r := range shown {
-		width := runewidth.RuneWidth(r)
-		mark := strings.Repeat(" ", width)
-		switch {
-		case r == '\t':
-			width, mark = tab, "\t" // below the line's, however wide that is
-		case from <= i && i < to:
-			mark = strings.Repeat("^", width)
-		case i >= to:
-			mark = ""
-		}
-		if used+width > room {
-			flush()
-		}
-		row, marks, used = row+string(r), marks+mark, used+width
-	}
-	flush()
-}
-
-// longestDetail is how many bytes of a detail are shown.
-const longestDetail = 240
-
 // status adds a gRPC status: its code if the headline lacks it, and a line for each of
 // its details.
 func (l *errorLines) status(status *hook.RPCStatus, headline string) {
@@ -150,27 +73,23 @@ func (l *errorLines) status(status *hook.RPCStatus, headline string) {
 		l.add(0, text)
 	}
 	for _, detail := range status.Details {
-		text := detailText(detail)
-		if cut := len(text) - longestDetail; cut > 0 {
-			text = strings.ToValidUTF8(text[:longestDetail], "") + " … (" + grouped(int64(cut)) + " bytes left out)"
-		}
-		l.add(0, text)
+		l.add(0, detailText(detail))
 	}
 }
 
-var (
-	detailType = regexp.MustCompile(`^\{"@type":"(?:[^"]*[/.])?([^"/.]*)",?`)
-	noFields   = regexp.MustCompile(`: \{\}$`)
-)
-
 // detailText is a detail as its type's name and its fields, such as
-// `ErrorInfo: {"reason":"QUOTA"}`. Its JSON begins with "@type".
+// `ErrorInfo: {"reason":"QUOTA"}`.
 func detailText(detail json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, detail) != nil {
 		return string(detail)
 	}
-	return noFields.ReplaceAllString(detailType.ReplaceAllString(b.String(), "$1: {"), "")
+	rest, typed := strings.CutPrefix(b.String(), `{"@type":"`)
+	name, fields, _ := strings.Cut(rest, `"`)
+	if !typed {
+		return b.String()
+	}
+	return name[strings.LastIndexAny(name, "/.")+1:] + ": {" + strings.TrimPrefix(fields, ",")
 }
 
 // exit adds how a process ended, where it hung, and the last lines it printed, unless
@@ -196,4 +115,116 @@ func (l *errorLines) exit(e hook.Exit, shown bool) {
 		l.add(0, "last lines of its output:")
 		l.add(1, strings.Join(e.Stderr, "\n"))
 	}
+}
+
+// raised adds an exception's frames, the members of a group, and its causes. deepest
+// guards against a chain without an end.
+func (l *errorLines) raised(depth int, r *hook.Raised) {
+	const deepest = 30
+	for _, frame := range shorten(r.Frames) {
+		l.frame(depth, "", frame)
+	}
+	if depth >= deepest {
+		return
+	}
+	for i, member := range r.Group {
+		l.add(depth, fmt.Sprintf("%d of %d: %s", i+1, len(r.Group), member.Headline()))
+		l.raised(depth+1, member)
+	}
+	if r.Cause != nil {
+		l.add(depth, "caused by "+r.Cause.Headline())
+		l.raised(depth+1, r.Cause)
+	}
+}
+
+// frame adds a place and its line of source, with a caret below its column.
+func (l *errorLines) frame(depth int, before string, f hook.Frame) {
+	if f.File == "" {
+		l.add(depth, f.Text) // in place of what shorten left out
+		return
+	}
+	where := fmt.Sprintf("%s%s:%d", before, relative(l.cwd, f.File), f.Line)
+	if f.Function != "" {
+		where += " in " + f.Function
+	}
+	l.add(depth, where)
+	if f.Text == "" {
+		return
+	}
+	first, rest, more := strings.Cut(f.Text, "\n")
+	l.add(depth+1, first)
+	if f.Column > 0 {
+		l.add(depth+1, blanks(first, f.Column-1)+"^")
+	}
+	if more {
+		l.add(depth+1, rest)
+	}
+}
+
+// blanks are as wide as the first characters of a line, once that is visible.
+func blanks(line string, characters int) string {
+	runes := []rune(line)
+	text := ""
+	for _, r := range visible(string(runes[:min(characters, len(runes))])) {
+		if r == '\t' {
+			text += "\t"
+		} else {
+			text += strings.Repeat(" ", runewidth.RuneWidth(r))
+		}
+	}
+	return text
+}
+
+// shorten leaves out the middle of a long traceback. The worker may have left out
+// frames before.
+func shorten(frames []hook.Frame) []hook.Frame {
+	const first, last = 5, 15
+	if len(frames) <= first+last+1 {
+		return frames
+	}
+	return slices.Concat(frames[:first], []hook.Frame{{Text: "… frames left out"}}, frames[len(frames)-last:])
+}
+
+// finding adds what a finding knows and its message does not say: its place, and its
+// error as a failure shows it.
+func (l *errorLines) finding(f hook.Finding, shown bool) {
+	if f.File != "" && !inFrames(f) {
+		where := relative(l.cwd, f.File)
+		if f.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, f.Line)
+		}
+		if !strings.Contains(f.Message, where) {
+			l.add(0, where)
+		}
+	}
+	if f.Err == nil {
+		return
+	}
+	headline := f.Message
+	if cause := f.Err.Err; cause != nil && !strings.Contains(headline, cause.Error()) {
+		l.add(0, cause.Error())
+		headline += "\n" + cause.Error()
+	}
+	l.cause(f.Err, headline, shown)
+}
+
+// inFrames reports whether the finding's error names its place.
+func inFrames(f hook.Finding) bool {
+	if f.Err == nil {
+		return false
+	}
+	frames := f.Err.At
+	if f.Err.Python != nil {
+		frames = slices.Concat(frames, f.Err.Python.Frames)
+	}
+	return slices.ContainsFunc(frames, func(at hook.Frame) bool { return at.File == f.File && at.Line == f.Line })
+}
+
+// relative shortens a path inside a directory.
+func relative(dir, path string) string {
+	inside, err := filepath.Rel(dir, path)
+	if err != nil || !filepath.IsLocal(inside) {
+		return path
+	}
+	return inside
 }

@@ -2,11 +2,9 @@ package ui
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
-	"errors"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -22,122 +20,58 @@ type Failure struct {
 	JSON bool
 }
 
-const (
-	// failTimeout is how long a reader may read nothing of the error itself.
-	failTimeout = 2 * time.Second
-	// userTimeout is the same for a terminal, which its user may have paused, and for
-	// standard output, whose reader works on what it gets.
-	userTimeout = 30 * time.Second
-)
+// OutputFailed is the reason of an error of standard output, which takes no error
+// either.
+const OutputFailed = "output"
 
 // Fail prints a failure: as text on standard error; with f.JSON as an object on
-// standard output; with LogJSON as a line of the log. It gives up on a reader of
-// standard error that reads nothing for two seconds, and on a terminal or a reader of
-// standard output after thirty, or two if that did not read before either; on all of
-// them soon after [Streams.ShortenWaits].
-func (s *Streams) Fail(f Failure) {
+// standard output; with LogJSON as a line of the log. It gives up on a reader that
+// reads nothing for ten seconds, and on that of standard output when ctx ends.
+func (s *Streams) Fail(ctx context.Context, f Failure) {
+	text := ""
 	switch {
-	case f.JSON && !f.ofOutput():
-		s.failOut(f)
+	case f.JSON && f.Err.Reason != OutputFailed:
+		ctx, cancel := context.WithTimeout(ctx, drainTimeout)
+		defer cancel()
+		_, _ = hook.Interruptible(ctx, func() (struct{}, error) { // there is nowhere to report an error
+			return struct{}{}, s.writeJSON(struct {
+				Error *hook.Error `json:"error"`
+			}{f.Err})
+		})
+		return
 	case s.LogJSON:
-		s.failErr(s.logJSON("error", f.headline(), "error", compactJSON(f.Err)))
+		text = s.logJSON("error", f.headline(), "error", compactJSON(f.Err))
 	default:
-		s.failErr(s.failureText(f))
+		text = s.failureText(f)
 	}
-}
-
-func (s *Streams) failErr(text string) {
 	s.screen.add(s.Err, text)
-	if s.ErrTTY {
-		s.screen.flush(userTimeout)
-		return
-	}
-	s.screen.flush(failTimeout)
-}
-
-// failOut writes to standard output, where a write may be in progress that its reader
-// does not read.
-func (s *Streams) failOut(f Failure) {
-	limit := failTimeout
-	if s.outMu.TryLock() {
-		s.outMu.Unlock()
-		limit = userTimeout
-	}
-	done := make(chan struct{})
-	go func() { // ends with the reader, or with the process
-		defer close(done)
-		_ = s.writeJSON(struct {
-			Error *hook.Error `json:"error"`
-		}{f.Err}) // there is nowhere to report an error
-	}()
-	select {
-	case <-done:
-		return
-	case <-time.After(limit):
-		return
-	case <-s.shortened:
-	}
-	select {
-	case <-done:
-	case <-time.After(shortWriteTimeout):
-	}
+	s.screen.flush(drainTimeout)
 }
 
 // headline is the error with its hook, or else its kind, in front.
 func (f Failure) headline() string {
-	if f.ofOutput() {
+	if f.Err.Reason == OutputFailed {
 		return f.Err.Error()
 	}
 	return cmp.Or(f.Err.Hook, f.Err.Kind.String()) + ": " + f.Err.Error()
 }
 
-// ofOutput reports whether standard output is what failed, which no hook caused, and
-// which takes no error either.
-func (f Failure) ofOutput() bool {
-	e := (*OutputError)(nil)
-	return errors.As(f.Err, &e)
-}
-
-// OutputError says that a write to standard output failed.
-type OutputError struct{ Err error }
-
-// Error says what the system said.
-func (e *OutputError) Error() string { return "standard output: " + e.Err.Error() }
-
-// Unwrap returns what the system said.
-func (e *OutputError) Unwrap() error { return e.Err }
-
 // failureText is the whole text, for standard error.
 func (s *Streams) failureText(f Failure) string {
 	headline := f.headline()
-	target := s.err()
-	l := newErrorLines(target, s.cwd(), 0)
+	l := &errorLines{cwd: s.cwd()}
 	l.cause(f.Err, headline, f.Shown)
 	if f.Err.Plugin != "" {
 		l.add(0, "plugin: "+f.Err.Plugin)
 	}
-
-	var b strings.Builder
-	b.WriteString(target.headed(Red, "error", headline))
-	for _, line := range l.lines {
-		b.WriteString(line + "\n")
-	}
+	text := s.headed(Red, "error", headline) + l.text("")
 	for i, hint := range f.Err.Hints {
 		if i == 0 {
-			b.WriteString("\n")
+			text += "\n"
 		}
-		b.WriteString(target.headed(Cyan, "hint", hint))
+		text += s.headed(Cyan, "hint", hint)
 	}
-	return b.String()
-}
-
-// relative shortens a path inside a directory.
-func relative(dir, path string) string {
-	inside, err := filepath.Rel(dir, path)
-	if err != nil || !filepath.IsLocal(inside) {
-		return path
-	}
-	return inside
+	return text
 }
 
 // LineErrorJSON is an error in its public shape with the exception's "type" and its
@@ -146,8 +80,10 @@ func LineErrorJSON(e *hook.Error) json.RawMessage {
 	if e.Python == nil {
 		return compactJSON(e)
 	}
+	var l errorLines
+	l.raised(0, e.Python)
 	return joinJSON(e, struct {
 		Type      string `json:"type"`
 		Traceback string `json:"traceback,omitempty"`
-	}{e.Python.Type, traceback(e.Python)})
+	}{e.Python.Type, strings.TrimSuffix(l.text(""), "\n")})
 }

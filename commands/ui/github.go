@@ -2,9 +2,7 @@ package ui
 
 import (
 	"cmp"
-	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,87 +11,54 @@ import (
 
 var annotationLevels = map[hook.Verdict]string{hook.Failure: "error", hook.Warning: "warning", hook.Note: "notice"}
 
-// mostAnnotations is how many annotations of a level GitHub shows of one step.
-const mostAnnotations = 10
-
 // Annotate prints the findings as annotations for GitHub Actions, on standard error: an
-// error for a failure or a check that ended early, a warning, or a notice for a note,
-// ten of each. The tenth says how many more there are. The caller knows whether GitHub
-// reads them. With LogJSON nothing is printed, since its reader wants JSON alone.
+// error for a failure or a check that ended early, a warning, or a notice for a note.
+// The caller knows whether GitHub reads them. With LogJSON nothing is printed, since its
+// reader wants JSON alone.
 func (s *Streams) Annotate(all []CheckResult) {
 	if s.LogJSON {
 		return
 	}
-	var findings []hook.Finding
-	for _, c := range all {
-		findings = append(findings, annotated(c)...)
-	}
 	text := ""
-	for _, verdict := range []hook.Verdict{hook.Failure, hook.Warning, hook.Note} {
-		level := annotationLevels[verdict]
-		same := slices.DeleteFunc(slices.Clone(findings), func(f hook.Finding) bool { return f.Verdict != verdict })
-		if more := len(same) - mostAnnotations; more > 0 {
-			same = same[:mostAnnotations]
-			same[mostAnnotations-1].Message += fmt.Sprintf("\n… and %s more in the log", plural(more, level))
+	for _, c := range all {
+		for _, st := range c.Stages {
+			for _, f := range findingsOf(st) {
+				f.ID = cmp.Or(f.ID, st.Name)
+				text += s.annotation(c, f)
+			}
 		}
-		for _, f := range same {
-			text += s.annotation(level, f)
+		if c.Err != nil {
+			text += s.annotation(c, hook.Finding{ID: "the check ended early", Verdict: hook.Failure, Message: c.Err.Error()})
 		}
 	}
-	if text != "" {
-		s.print(text)
-	}
+	s.print(text)
 }
 
-// annotated are the findings of a check. Each has a name and a file.
-func annotated(c CheckResult) []hook.Finding {
-	var all []hook.Finding
-	for _, st := range c.Stages {
-		for _, f := range findingsOf(st) {
-			f.ID = cmp.Or(f.ID, st.Name)
-			all = append(all, f)
-		}
+// annotation is the line that makes GitHub show a finding at its line of source, or at
+// the plugin's file.
+func (s *Streams) annotation(c CheckResult, f hook.Finding) string {
+	place := "file=" + property(s.inWorkspace(cmp.Or(f.File, c.Entry, c.Plugin))) + ","
+	if f.Line > 0 {
+		place += "line=" + strconv.Itoa(f.Line) + ","
 	}
-	if c.Err != nil {
-		all = append(all, hook.Finding{ID: "the check ended early", Verdict: hook.Failure, Message: c.Err.Error()})
-	}
-	for i := range all {
-		all[i].File = cmp.Or(all[i].File, c.Entry, c.Plugin)
-	}
-	return all
+	message := strings.Join(append([]string{f.Message}, f.Fix...), "\nfix: ")
+	return "::" + annotationLevels[f.Verdict] + " " + place + "title=" + property("pyplug: "+f.ID) +
+		"::" + dataEscapes.Replace(paragraph(message, "")) + "\n"
 }
 
 // inWorkspace is a path as GitHub wants it: with slashes, and relative to the
 // repository if it is inside.
 func (s *Streams) inWorkspace(path string) string {
-	cwd := s.cwd()
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(cwd, path)
+		path = filepath.Join(s.cwd(), path)
 	}
-	return filepath.ToSlash(relative(cmp.Or(s.Getenv("GITHUB_WORKSPACE"), cwd), path))
-}
-
-// annotation is the line that makes GitHub show a finding at its line of source.
-func (s *Streams) annotation(level string, f hook.Finding) string {
-	place := ""
-	if f.File != "" {
-		place = "file=" + property(s.inWorkspace(f.File)) + ","
-		if f.Line > 0 {
-			place += "line=" + strconv.Itoa(f.Line) + ","
-		}
-	}
-	message := f.Message
-	for _, fix := range f.Fix {
-		message += "\nfix: " + fix
-	}
-	return "::" + level + " " + place + "title=" + property("pyplug: "+f.ID) + "::" + dataEscapes.Replace(forFile(message)) + "\n"
+	return filepath.ToSlash(relative(cmp.Or(s.Getenv("GITHUB_WORKSPACE"), s.cwd()), path))
 }
 
 // property is a value as a property of a command.
-func property(value string) string { return propertyEscapes.Replace(forFile(value)) }
+func property(value string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataEscapes.Replace(paragraph(value, "")))
+}
 
-// GitHub's toolkit escapes the message of a command and its properties like this.
-var (
-	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
-	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-)
+// dataEscapes are how GitHub's toolkit escapes the message of a command.
+var dataEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

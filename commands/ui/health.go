@@ -11,14 +11,14 @@ import (
 // "took_ms", "pid", "python"}.
 func (s *Streams) Healthy(took time.Duration, info hook.Info, asJSON bool) error {
 	if !asJSON {
-		return s.writeOut(s.PaintOut(Green, "healthy") + "\n")
+		return s.printOut(s.PaintOut(Green, "healthy") + "\n")
 	}
 	return s.writeJSON(struct {
 		Healthy bool         `json:"healthy"`
-		TookMS  milliseconds `json:"took_ms"`
+		TookMS  Milliseconds `json:"took_ms"`
 		PID     int          `json:"pid,omitempty"`
 		Python  string       `json:"python,omitempty"`
-	}{true, milliseconds(took), info.PID, info.Python})
+	}{true, Milliseconds(took), info.PID, info.Python})
 }
 
 // Health prints what a watch sees: a plugin's health status, or the error of a probe. A
@@ -41,18 +41,13 @@ func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
 			Reason  string `json:"reason,omitempty"`
 		}{s.Now().Format(timeFormat), healthy, status, reason})
 	}
-	word, c := "healthy", Green
+	line := s.PaintOut(Green, "healthy") + "    "
 	if !healthy {
-		word, c = "unhealthy", Red
+		line = s.PaintOut(Red, "unhealthy") + "  "
 	}
-	text := status
+	line += oneLine(status)
 	if status != "" && reason != "" {
-		text += ": "
+		line += ": "
 	}
-	text = s.out().line(text + reason)
-	if text == "" {
-		return s.writeOut(s.PaintOut(c, word) + "\n")
-	}
-	gap := strings.Repeat(" ", len("unhealthy")-len(word)+2)
-	return s.writeOut(s.PaintOut(c, word) + gap + text + "\n")
+	return s.printOut(strings.TrimRight(line+oneLine(reason), " ") + "\n")
 }

@@ -10,12 +10,12 @@ import (
 // timeFormat is RFC 3339 with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// milliseconds is a duration that JSON has as milliseconds, to the microsecond.
-type milliseconds time.Duration
+// Milliseconds is a duration that JSON has as milliseconds, to 100 ns.
+type Milliseconds time.Duration
 
 // MarshalJSON writes the number.
-func (d milliseconds) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(time.Duration(d).Microseconds())/1000, 'f', -1, 64), nil
+func (d Milliseconds) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(time.Duration(d)/100)/1e4, 'f', -1, 64), nil
 }
 
 // writeJSON prints the fields of our shapes as a line on standard output, with
@@ -25,7 +25,7 @@ func (s *Streams) writeJSON(shapes ...any) error {
 	if s.OutTTY {
 		line = visibleJSON(line)
 	}
-	return s.writeOut(string(line) + "\n")
+	return s.writeOut(line, []byte("\n"))
 }
 
 // withSchema joins our shapes, with "schema": 1 before them.
@@ -47,20 +47,14 @@ func joinJSON(objects ...any) json.RawMessage {
 	return joined
 }
 
-// compactJSON writes one of our shapes, which cannot fail, on one line.
+// compactJSON writes one of our shapes, which cannot fail, on one line. It leaves <, >
+// and & as they are, and breaks what CI systems take for a command, such as "##[…]".
 func compactJSON(shape any) json.RawMessage {
-	text, err := plainJSON(shape)
-	if err != nil {
-		panic("a shape of ours is not JSON: " + err.Error())
-	}
-	return guardJSON(text)
-}
-
-// plainJSON writes a value on one line and leaves <, > and & as they are.
-func plainJSON(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(value)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	if err := enc.Encode(shape); err != nil {
+		panic("a shape of ours is not JSON: " + err.Error())
+	}
+	return bytes.ReplaceAll(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("##"), []byte(`\u0023#`))
 }

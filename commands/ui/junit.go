@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -39,25 +38,14 @@ type junitCase struct {
 	Skipped   *junitProblem `xml:"skipped"`
 	Error     *junitProblem `xml:"error"`
 	Failure   *junitProblem `xml:"failure"`
-	SystemOut *junitText    `xml:"system-out"`
+	SystemOut string        `xml:"system-out,omitempty"`
 }
 
 // junitProblem is why a case failed or was skipped.
 type junitProblem struct {
 	Type    string `xml:"type,attr,omitempty"`
 	Message string `xml:"message,attr"`
-	junitText
-}
-
-// junitText is the text of an element, with its newlines as they are.
-type junitText struct {
-	Escaped string `xml:",innerxml"`
-}
-
-func newJUnitText(text string) junitText {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
-	return junitText{strings.ReplaceAll(b.String(), "&#xA;", "\n")}
+	Text    string `xml:",chardata"`
 }
 
 type seconds time.Duration
@@ -74,83 +62,56 @@ func (d seconds) MarshalText() ([]byte, error) {
 func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 	var doc junitSuites
 	for _, c := range all {
-		suite := junitSuiteOf(c, strict)
-		doc.add(suite.junitCounts)
+		suite := junitSuite{Name: paragraph(c.Plugin, "")}
+		for _, st := range c.Stages {
+			suite.Cases = append(suite.Cases, junitCaseOf(suite.Name, st, strict))
+		}
+		if c.Err != nil {
+			problem := &junitProblem{c.Err.Kind.String(), paragraph(c.Err.Error(), ""), problemText(hook.Finding{Err: c.Err})}
+			suite.Cases = append(suite.Cases, junitCase{ClassName: suite.Name, Name: "check", Error: problem})
+		}
+		for _, n := range []*junitCounts{&suite.junitCounts, &doc.junitCounts} {
+			n.Time += seconds(c.Took)
+			for _, one := range suite.Cases {
+				n.add(one)
+			}
+		}
 		doc.Suites = append(doc.Suites, suite)
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
+	text, err := xml.MarshalIndent(doc, "", "  ")
+	if err == nil {
+		_, err = io.WriteString(w, xml.Header+string(text)+"\n")
 	}
-	enc := xml.NewEncoder(w)
-	enc.Indent("", "  ")
-	if err := enc.Encode(doc); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
 	return err
 }
 
-func (n *junitCounts) add(more junitCounts) {
-	n.Tests += more.Tests
-	n.Failures += more.Failures
-	n.Errors += more.Errors
-	n.Skipped += more.Skipped
-	n.Time += more.Time
-}
-
-func junitSuiteOf(c CheckResult, strict bool) junitSuite {
-	name := forFile(c.Plugin)
-	suite := junitSuite{Name: name, junitCounts: junitCounts{Time: seconds(c.Took)}}
-	for _, st := range c.Stages {
-		suite.put(junitCaseOf(name, st, strict))
-	}
-	if c.Err != nil {
-		suite.put(junitCase{ClassName: name, Name: "check", Error: &junitProblem{
-			Type: c.Err.Kind.String(), Message: forFile(c.Err.Error()), junitText: newJUnitText(problemText(hook.Finding{Err: c.Err})),
-		}})
-	}
-	return suite
-}
-
-func (s *junitSuite) put(c junitCase) {
-	s.Cases = append(s.Cases, c)
-	s.Tests++
+func (n *junitCounts) add(c junitCase) {
+	n.Tests++
 	switch {
 	case c.Error != nil:
-		s.Errors++
+		n.Errors++
 	case c.Failure != nil:
-		s.Failures++
+		n.Failures++
 	case c.Skipped != nil:
-		s.Skipped++
+		n.Skipped++
 	}
 }
 
 func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
-	c := junitCase{ClassName: class, Name: forFile(st.Name), Time: seconds(st.Took)}
-	least := hook.Failure
-	if strict {
-		least = hook.Warning
+	c := junitCase{ClassName: class, Name: st.Name, Time: seconds(st.Took)}
+	if st.Verdict == hook.Skipped {
+		c.Skipped = &junitProblem{Message: paragraph(st.Message, "")}
 	}
-	var failed, other []string
 	for _, f := range findingsOf(st) {
-		if f.Verdict < least {
-			other = append(other, headed(f))
-			continue
+		text := headed(f)
+		switch {
+		case f.Verdict < hook.Warning, f.Verdict == hook.Warning && !strict:
+			c.SystemOut += text
+		case c.Failure == nil:
+			c.Failure = &junitProblem{cmp.Or(f.ID, f.Verdict.String()), paragraph(f.Message, ""), text}
+		default: // readers take one failure of a case, and some of them its text alone
+			c.Failure.Text += text
 		}
-		// Readers take one failure of a case, and some of them its text alone.
-		failed = append(failed, headed(f))
-		if c.Failure == nil {
-			c.Failure = &junitProblem{Type: cmp.Or(f.ID, f.Verdict.String()), Message: forFile(f.Message)}
-		}
-	}
-	if c.Failure != nil {
-		c.Failure.junitText = newJUnitText(strings.Join(failed, "\n"))
-	} else if st.Verdict == hook.Skipped {
-		c.Skipped = &junitProblem{Message: forFile(st.Message)}
-	}
-	if len(other) > 0 {
-		text := newJUnitText(strings.Join(other, "\n"))
-		c.SystemOut = &text
 	}
 	return c
 }
@@ -158,19 +119,19 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 // headed is a finding with its headline, such as "warning: no controller
 // [no-controller]".
 func headed(f hook.Finding) string {
-	line := f.Verdict.String() + ": " + forFile(f.Message)
+	line := f.Verdict.String() + ": " + paragraph(f.Message, "")
 	if f.ID != "" {
 		line += " [" + f.ID + "]"
 	}
-	return strings.TrimRight(line+"\n"+problemText(f), "\n")
+	return line + "\n" + problemText(f)
 }
 
 // problemText is what a finding knows besides its message, and the fixes.
 func problemText(f hook.Finding) string {
-	l := &errorLines{escaping: visible}
+	l := &errorLines{}
 	l.finding(f, false)
 	for _, fix := range f.Fix {
 		l.add(0, "fix: "+fix)
 	}
-	return strings.Join(l.lines, "\n")
+	return l.text("")
 }

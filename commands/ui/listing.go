@@ -3,8 +3,9 @@ package ui
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strings"
+
+	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -18,42 +19,27 @@ func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
 			Hooks []schema.Hook `json:"hooks"`
 		}{withoutNulls(sch.Hooks)})
 	}
-	return s.writeOut(s.listing(sch.Hooks))
+	return s.printOut(listing(sch.Hooks))
 }
 
-// listing is a line for each hook. On a terminal that is too narrow for it the
-// documentation has lines of its own.
-func (s *Streams) listing(hooks []schema.Hook) string {
-	room := math.MaxInt
-	if s.OutTTY {
-		room = s.out().columns()
-	}
-	// Documentation starts in one column. Long signatures do not move it.
+// listing is a line for each hook. Documentation starts in one column, but long
+// signatures do not move it.
+func listing(hooks []schema.Hook) string {
 	const widest = 48
-	signatures, column := make([]string, len(hooks)), 0
-	for i, h := range hooks {
-		signatures[i] = s.out().line(h.Signature())
-		if n := textCells(signatures[i]); n <= widest {
-			column = max(column, n)
+	column := 0
+	for _, h := range hooks {
+		if cells := runewidth.StringWidth(oneLine(h.Signature())); cells <= widest {
+			column = max(column, cells)
 		}
 	}
 	var b strings.Builder
-	for i, h := range hooks {
-		doc := s.out().line(h.Doc)
+	for _, h := range hooks {
+		doc := oneLine(h.Doc)
 		if h.Implemented != nil && !*h.Implemented {
-			doc = strings.TrimSuffix("(not implemented) "+doc, " ")
+			doc = "(not implemented) " + doc
 		}
-		line := signatures[i]
-		if doc != "" {
-			line += strings.Repeat(" ", max(0, column-textCells(line))+2) + doc
-		}
-		if textCells(line) > room {
-			line = wrap(strings.SplitAfter(signatures[i], ", "), "", "        ", room)
-			if doc != "" {
-				line += "\n" + wrap(strings.SplitAfter(doc, " "), "    ", "    ", room)
-			}
-		}
-		b.WriteString(line + "\n")
+		line := runewidth.FillRight(oneLine(h.Signature()), column) + "  " + doc
+		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 	}
 	return b.String()
 }
@@ -71,29 +57,11 @@ func withoutNulls(hooks []schema.Hook) []schema.Hook {
 // or {"schema", "hook", "template"}.
 func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
 	text = bytes.TrimSpace(text)
-	if !asJSON {
-		if s.OutTTY {
-			text = visibleJSON(text)
-		}
-		return s.writeOut(string(text) + "\n")
+	switch {
+	case asJSON:
+		return s.writeItem(Envelope, hookName, "template", hook.Item{Value: text}, "")
+	case s.OutTTY:
+		text = visibleJSON(text)
 	}
-	return s.writeItem(Envelope, hookName, "template", hook.Item{Value: text}, "")
-}
-
-// Version prints pyplug's version, the Go that built it, its platform, and what this
-// system lacks, if anything: text, or {"schema", "version", "go", "platform", "lacks"}.
-func (s *Streams) Version(version, goVersion, platform, lacks string, asJSON bool) error {
-	if asJSON {
-		return s.writeJSON(struct {
-			Version  string `json:"version"`
-			Go       string `json:"go"`
-			Platform string `json:"platform"`
-			Lacks    string `json:"lacks,omitempty"`
-		}{version, goVersion, platform, lacks})
-	}
-	text := fmt.Sprintf("pyplug %s (%s, %s)\n", version, goVersion, platform)
-	if lacks != "" {
-		text += s.out().line(lacks) + "\n"
-	}
-	return s.writeOut(text)
+	return s.writeOut(text, []byte("\n"))
 }

@@ -1,17 +1,15 @@
 package ui
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // Log writes a line of pyplug's own log to standard error. It drops the level "info"
-// unless Verbose is set. Pairs of key and value follow the message. A value is a string,
-// number, bool, duration, error or anything that fmt prints.
+// unless Verbose is set. Pairs of key and value follow the message. A value is a number,
+// bool, duration, error, JSON, or anything that fmt prints as text.
 //
 // A text line is "pyplug | 12:04:05.123 message key=value". A JSON line is {"time",
 // "level", "message", key: value…}; durations in it are milliseconds, and their keys end
@@ -24,15 +22,14 @@ func (s *Streams) Log(level, message string, pairs ...any) {
 		s.print(s.logJSON(level, message, pairs...))
 		return
 	}
-	text := message
-	for key, value := range eachPair(pairs) {
-		text += " " + key + "=" + logText(value)
-	}
 	label := "pyplug | " + s.Now().Format("15:04:05.000") + " "
 	if level != "info" {
 		label += level + ": "
 	}
-	s.print(label + s.err().text(text, "  ") + "\n")
+	for i := 1; i < len(pairs); i += 2 {
+		message += fmt.Sprintf(" %v=%s", pairs[i-1], logText(pairs[i]))
+	}
+	s.print(label + paragraph(message, "  ") + "\n")
 }
 
 // logText is a value in a text line. It is quoted if its end could not be seen.
@@ -41,7 +38,7 @@ func logText(value any) string {
 	if d, ok := value.(time.Duration); ok {
 		text = span(d)
 	}
-	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '"' || r == '=' }) {
+	if text == "" || strings.ContainsAny(text, " \t\n\"=") {
 		return strconv.Quote(text)
 	}
 	return text
@@ -49,28 +46,16 @@ func logText(value any) string {
 
 // logJSON is a line of the log as JSON.
 func (s *Streams) logJSON(level, message string, pairs ...any) string {
-	line := ""
-	pairs = append([]any{"time", s.Now().Format(timeFormat), "level", level, "message", message}, pairs...)
-	for key, value := range eachPair(pairs) {
+	line := fmt.Sprintf(`{"time":%q,"level":%q,"message":%s`, s.Now().Format(timeFormat), level, compactJSON(message))
+	for i := 1; i < len(pairs); i += 2 {
+		key, value := fmt.Sprint(pairs[i-1]), pairs[i]
 		switch v := value.(type) {
 		case time.Duration:
-			key, value = strings.TrimSuffix(key, "_ms")+"_ms", milliseconds(v)
-		case bool, int, int64, uint64, json.RawMessage:
-		default:
-			value = fmt.Sprint(value)
+			key, value = key+"_ms", Milliseconds(v)
+		case error, fmt.Stringer:
+			value = fmt.Sprint(v)
 		}
 		line += "," + string(compactJSON(key)) + ":" + string(compactJSON(value))
 	}
-	return "{" + line[1:] + "}\n"
-}
-
-// eachPair yields keys and values. It ignores a last key without a value.
-func eachPair(pairs []any) func(yield func(string, any) bool) {
-	return func(yield func(string, any) bool) {
-		for i := 0; i+1 < len(pairs); i += 2 {
-			if !yield(fmt.Sprint(pairs[i]), pairs[i+1]) {
-				return
-			}
-		}
-	}
+	return line + "}\n"
 }

@@ -1,40 +1,27 @@
 package ui
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"time"
 )
 
-// OutputOptions say how a plugin's output is shown.
-type OutputOptions struct {
-	// Label names the plugin before each line.
-	Label string
-	// Quiet shows nothing.
-	Quiet bool
-	// JSON makes every line an object.
-	JSON bool
-}
-
 // Output shows what a plugin prints, on standard error. Make one with
 // [Streams.PluginOutput]. It is safe for concurrent use.
 type Output struct {
 	s          *Streams
-	opts       OutputOptions
-	label      string // escaped, with the separator
+	label      string
+	quiet      bool
 	generation atomic.Int64
 	dropped    atomic.Int64 // lines, not yet reported
 }
 
-// PluginOutput returns an Output. Until [Output.SetGeneration] its JSON lines have no
+// PluginOutput returns an Output that names the plugin by its label before each line.
+// If quiet is set it shows nothing. Until [Output.SetGeneration] its JSON lines have no
 // generation.
-func (s *Streams) PluginOutput(opts OutputOptions) *Output {
-	o := &Output{s: s, opts: opts}
-	if opts.Label != "" {
-		o.label = s.err().line(opts.Label) + " | "
-	}
-	return o
+func (s *Streams) PluginOutput(label string, quiet bool) *Output {
+	return &Output{s: s, label: label, quiet: quiet}
 }
 
 // SetGeneration says which generation the lines come from now on.
@@ -48,7 +35,7 @@ func (o *Output) SetGeneration(n int) { o.generation.Store(int64(n)) }
 // A text line is "label | text"; a JSON line is {"time", "plugin", "generation",
 // "stream", "line", "cut"}.
 func (o *Output) Line(stream, text string, cut int) {
-	if o.opts.Quiet {
+	if o.quiet {
 		return
 	}
 	dropped := o.dropped.Swap(0)
@@ -63,23 +50,17 @@ func (o *Output) Line(stream, text string, cut int) {
 func (o *Output) Flush() { o.s.screen.flush(50 * time.Millisecond) }
 
 // Close waits until everything is written: a second for a reader that reads nothing,
-// ten for a slow one, less after [Streams.ShortenWaits]. It may be called more than
-// once.
-func (o *Output) Close() {
-	if n := o.dropped.Swap(0); n > 0 {
-		o.s.screen.add(o.s.Err, o.droppedText(n))
-	}
-	o.s.screen.flush(writeTimeout)
-}
+// ten for a slow one. It may be called more than once.
+func (o *Output) Close() { o.s.print(o.droppedText(o.dropped.Swap(0))) }
 
 func (o *Output) lineText(stream, text string, cut int) string {
-	if o.opts.JSON {
-		shape := outputLine{o.s.Now().Format(timeFormat), o.opts.Label, int(o.generation.Load()), stream, text, cut}
+	if o.s.LogJSON {
+		shape := outputLine{o.s.Now().Format(timeFormat), o.label, int(o.generation.Load()), stream, text, cut}
 		return string(compactJSON(shape)) + "\n"
 	}
-	line := o.label + o.s.err().escape(text, o.label == "")
+	line := oneLine(o.label) + " | " + visible(text)
 	if cut > 0 {
-		line += " … (" + grouped(int64(cut)) + " bytes left out)"
+		line += fmt.Sprintf(" … (%d bytes left out)", cut)
 	}
 	return line + "\n"
 }
@@ -90,8 +71,8 @@ func (o *Output) droppedText(n int64) string {
 		return ""
 	}
 	text := plural(int(n), "line") + " of the plugin's output dropped: standard error is not being read"
-	if o.opts.JSON {
-		return o.s.logJSON("warning", text, "plugin", o.opts.Label)
+	if o.s.LogJSON {
+		return o.s.logJSON("warning", text, "plugin", o.label)
 	}
 	return "… " + text + "\n"
 }
@@ -111,36 +92,17 @@ type outputLine struct {
 // [Output.Line] prints, with its "schema". A line without a stream is printed as it is.
 func (s *Streams) LogLine(name string, at time.Time, generation int, stream, text string, asJSON bool) error {
 	at = at.Local()
-	if asJSON {
+	switch {
+	case asJSON:
 		shape := outputLine{Plugin: name, Generation: generation, Stream: stream, Line: text}
 		if !at.IsZero() {
 			shape.Time = at.Format(timeFormat)
 		}
 		return s.writeJSON(shape)
+	case stream == "":
+		return s.printOut(visible(text) + "\n")
+	case stream == "pyplug":
+		name = stream
 	}
-	if stream == "" {
-		return s.writeOut(s.out().escape(text, true) + "\n")
-	}
-	label := name
-	if stream == "pyplug" {
-		label = stream
-	}
-	return s.writeOut(at.Format("2006-01-02 15:04:05.000 ") + label + " | " + s.out().escape(text, false) + "\n")
-}
-
-// plural is a count and a noun, such as "184 000 lines".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return grouped(int64(n)) + " " + noun + "s"
-}
-
-// grouped writes a count with blanks between the thousands, such as "184 000".
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
+	return s.printOut(at.Format("2006-01-02 15:04:05.000 ") + name + " | " + visible(text) + "\n")
 }

@@ -3,7 +3,7 @@ package ui
 import (
 	"bytes"
 	"fmt"
-	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -37,62 +37,30 @@ func (g *gate) String() string {
 func clock() time.Time { return time.Date(2024, 1, 2, 3, 4, 5, 67e6, time.UTC) }
 
 func TestOutputText(t *testing.T) {
-	tests := []struct {
-		tty      bool
-		label    string
-		in       string
-		cut      int
-		want     string
-		wantTerm string // on a terminal; empty: the same
-	}{
-		{in: "hello", want: "hello"},
-		{in: "tab\there é 😀", want: "tab\there é 😀"},
-		{in: "\x1b[31mred\x1b[0m\a", want: "\x1b[31mred\x1b[0m\a", wantTerm: `\x1b[31mred\x1b[0m\x07`},
-		{in: "crlf\r", want: "crlf"},
-		{in: "10%\r20%", want: `10%\r20%`},
-		{in: "x\r::error::y", want: `x\r::error::y`},
-		{in: "\x80\xffé\u009b\x7f", want: "\x80\xffé\u009b\x7f", wantTerm: `\x80\xffé\u009b\x7f`},
-		{in: "\u009b31m", want: "\u009b31m", wantTerm: `\u009b31m`},
-		{in: "::error::x", want: "::error::x"},
-		{in: "a ##[error]x ##vso[task] ##teamcity[x] # ## ###[x", want: `a #\#[error]x #\#vso[task] #\#teamcity[x] # ## ##\#[x`,
-			wantTerm: "a ##[error]x ##vso[task] ##teamcity[x] # ## ###[x"},
-		{in: "long", cut: 184000, want: "long … (184 000 bytes left out)"},
-	}
-	for _, test := range tests {
-		for _, tty := range []bool{false, true} {
-			s, _, errs := Test("")
-			s.ErrTTY = tty
-			o := s.PluginOutput(OutputOptions{Label: "greeter"})
-			o.Line("stdout", test.in, test.cut)
-			o.Close()
-			want := test.want
-			if tty && test.wantTerm != "" {
-				want = test.wantTerm
-			}
-			if tty && strings.Contains(test.in, "\x80\xff") {
-				want = `\x80\xffé\u009b\x7f`
-			}
-			if got := errs.String(); got != "greeter | "+want+"\n" {
-				t.Errorf("%q, terminal %v: got %q, want %q", test.in, tty, got, want)
-			}
+	for in, want := range map[string]string{
+		"tab\there é 😀":        "tab\there é 😀",
+		"\x1b[31mred\x1b[0m\a": `\x1b[31mred\x1b[0m\x07`,
+		"crlf\r":               "crlf",
+		"10%\r20%":             `10%\x0d20%`,
+		"\x80\xffé\u009b\x7f":  `\x80\xffé\u009b\x7f`,
+		" \u00a0::set-env::x":  " \u00a0:\\:set-env::x",
+		"a ##[error]x ##vso[task] ##teamcity[x] # ## ###[x": `a #\#[error]x #\#vso[task] #\#teamcity[x] # ## ##\#[x`,
+	} {
+		s, _, errs := Test("")
+		o := s.PluginOutput("greeter", false)
+		o.Line("stdout", in, 0)
+		o.Line("stderr", in, 184000)
+		o.Close()
+		if got, want := errs.String(), "greeter | "+want+"\ngreeter | "+want+" … (184000 bytes left out)\n"; got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
-	}
-}
-
-func TestOutputWithoutLabel(t *testing.T) {
-	s, _, errs := Test("")
-	o := s.PluginOutput(OutputOptions{})
-	o.Line("stdout", " \t::set-env name=x::y", 0)
-	o.Close()
-	if got, want := errs.String(), " \t:\\:set-env name=x::y\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestOutputJSON(t *testing.T) {
 	s, _, errs := Test("")
-	s.Now = clock
-	o := s.PluginOutput(OutputOptions{Label: "greeter", JSON: true})
+	s.Now, s.LogJSON = clock, true
+	o := s.PluginOutput("greeter", false)
 	o.Line("stdout", "a \"b\" <é>\x1b", 0)
 	o.SetGeneration(2)
 	o.Line("stderr", "##[error]\xff", 7)
@@ -107,7 +75,7 @@ func TestOutputJSON(t *testing.T) {
 
 func TestOutputQuiet(t *testing.T) {
 	s, _, errs := Test("")
-	o := s.PluginOutput(OutputOptions{Label: "x", Quiet: true})
+	o := s.PluginOutput("x", true)
 	o.Line("stdout", "hello", 0)
 	o.Close()
 	if errs.Len() > 0 {
@@ -122,7 +90,7 @@ func TestOutputNobodyReads(t *testing.T) {
 		g := newGate()
 		s, _, _ := Test("")
 		s.Err = g
-		o := s.PluginOutput(OutputOptions{Label: "p"})
+		o := s.PluginOutput("p", false)
 		line := strings.Repeat("x", 1020)
 		began := time.Now()
 		const lines = 3000
@@ -140,7 +108,7 @@ func TestOutputNobodyReads(t *testing.T) {
 		close(g.takes)
 		synctest.Wait()
 		kept := strings.Count(g.String(), "p | x")
-		want := fmt.Sprintf("… %s lines of the plugin's output dropped: standard error is not being read\nwarning: too late\n", grouped(int64(lines-kept)))
+		want := fmt.Sprintf("… %s lines of the plugin's output dropped: standard error is not being read\nwarning: too late\n", strconv.Itoa(lines-kept))
 		if got := g.String(); !strings.HasSuffix(got, "x\n"+want) || kept < 1000 || kept > 1100 {
 			t.Errorf("kept %d lines, ends in %q, want %q", kept, got[len(got)-100:], want)
 		}
@@ -158,7 +126,7 @@ func TestOutputSlowReader(t *testing.T) {
 		g := newGate()
 		s, _, _ := Test("")
 		s.Err = g
-		o := s.PluginOutput(OutputOptions{Label: "p"})
+		o := s.PluginOutput("p", false)
 		stop := make(chan struct{})
 		var reader sync.WaitGroup
 		reader.Go(func() {
@@ -198,7 +166,7 @@ func TestOutputReaderGone(t *testing.T) {
 	s, _, _ := Test("")
 	c := &closedPipe{}
 	s.Err = c
-	o := s.PluginOutput(OutputOptions{Label: "p"})
+	o := s.PluginOutput("p", false)
 	for range 10000 {
 		o.Line("stdout", strings.Repeat("x", 1000), 0)
 	}
@@ -211,7 +179,7 @@ func TestOutputReaderGone(t *testing.T) {
 
 func TestOutputConcurrent(t *testing.T) {
 	s, _, errs := Test("")
-	o := s.PluginOutput(OutputOptions{Label: "p"})
+	o := s.PluginOutput("p", false)
 	var wg sync.WaitGroup
 	for n := range 4 {
 		wg.Go(func() {
@@ -230,24 +198,5 @@ func TestOutputConcurrent(t *testing.T) {
 		if body := strings.TrimPrefix(line, "p | "); body != strings.Repeat(body[:1], 50) {
 			t.Fatalf("a mixed line: %q", line)
 		}
-	}
-}
-
-func BenchmarkOutput(b *testing.B) {
-	for _, asJSON := range []bool{false, true} {
-		b.Run(fmt.Sprintf("json=%v", asJSON), func(b *testing.B) {
-			s, _, _ := Test("")
-			r, w := io.Pipe()
-			s.Err = w
-			go func() { _, _ = io.Copy(io.Discard, r) }()
-			o := s.PluginOutput(OutputOptions{Label: "greeter", JSON: asJSON})
-			line := strings.Repeat("some output # ", 7)
-			b.SetBytes(int64(len(line)))
-			for b.Loop() {
-				o.Line("stdout", line, 0)
-			}
-			o.Close()
-			_ = w.Close()
-		})
 	}
 }

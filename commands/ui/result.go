@@ -1,12 +1,12 @@
 package ui
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -26,9 +26,8 @@ const (
 )
 
 // Result prints what a hook returned on standard output. A streamed result whose items
-// [Streams.Item] printed has no value: only its envelope is printed. The value is
-// written as it is, neither decoded nor, if it is large, copied. The error is that of
-// the write, see [IsClosedPipe], or of a value that is not what r says.
+// [Streams.Item] printed has no value: only its envelope is printed. The error is that
+// of the write, see [IsClosedPipe], or of a value that is not what r says.
 //
 // An envelope is {"schema", "hook", "result", "binary", "took_ms", "pid",
 // "generation"}. "binary" is true for bytes, whose result is base64 text. A streamed
@@ -36,10 +35,10 @@ const (
 func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Info, generation int) error {
 	more := compactJSON(struct {
 		Binary     bool         `json:"binary,omitempty"`
-		TookMS     milliseconds `json:"took_ms"`
+		TookMS     Milliseconds `json:"took_ms"`
 		PID        int          `json:"pid,omitempty"`
 		Generation int          `json:"generation,omitempty"`
-	}{r.Binary, milliseconds(r.Took), info.PID, generation})
+	}{r.Binary, Milliseconds(r.Took), info.PID, generation})
 	rest := "," + string(more[1:len(more)-1])
 	switch {
 	case !r.Streamed || len(bytes.TrimSpace(r.Value)) > 0:
@@ -59,45 +58,81 @@ func (s *Streams) Item(f Format, hookName string, item hook.Item) error {
 // writeItem prints a value. Its envelope is {"schema", "hook", key: value}, with rest
 // before its end.
 func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest string) error {
-	s.outMu.Lock()
-	defer s.outMu.Unlock()
-	s.clearForOut()
-	value := bytes.TrimSpace(item.Value)
 	if f == Raw {
-		return s.writeRaw(value, item)
+		return s.writeRaw(item)
 	}
-	if item.Binary {
-		value = quoteBase64(value)
-	} else {
-		value = s.oneLine(value)
+	value := jsonOf(item)
+	if s.OutTTY {
+		value = visibleJSON(value)
 	}
 	if f != Envelope {
-		return s.writeLine(value)
+		return s.writeOut(value, []byte("\n"))
 	}
 	start := withSchema(struct {
 		Hook string `json:"hook"`
 	}{hookName})
-	w := s.lineWriter(len(start) + len(value) + len(rest))
-	_, _ = w.Write(start[:len(start)-1])
-	_, _ = w.WriteString(`,"` + key + `":`)
-	_, _ = w.Write(value)
-	_, _ = w.WriteString(rest + "}\n")
-	return w.Flush() // or any error before it
+	return s.writeOut(start[:len(start)-1], []byte(`,"`+key+`":`), value, []byte(rest+"}\n"))
 }
 
-// writeLine writes a value and a newline. Held: outMu.
-func (s *Streams) writeLine(value []byte) error {
-	w := s.lineWriter(len(value))
-	_, _ = w.Write(value)
-	_ = w.WriteByte('\n')
-	return w.Flush()
+// jsonOf is an item as JSON on one line. It is not copied unless it has to change.
+func jsonOf(item hook.Item) []byte {
+	value := bytes.TrimSpace(item.Value)
+	switch {
+	case item.Binary && !bytes.HasPrefix(value, []byte(`"`)):
+		return fmt.Appendf(nil, `"%s"`, value)
+	case len(value) == 0:
+		return []byte("null")
+	case bytes.ContainsAny(value, "\r\n"):
+		var b bytes.Buffer
+		if json.Compact(&b, value) == nil {
+			return b.Bytes()
+		}
+	}
+	return value
 }
 
-// lineWriter buffers a line of about that size, so that one Write gets it. A large value
-// is passed on without a copy.
-func (s *Streams) lineWriter(size int) *bufio.Writer {
-	const large, extra = 64 << 10, 64
-	return bufio.NewWriterSize(s.Out, min(size+extra, large))
+// writeRaw prints a string's text and a newline, bytes without one, nothing for null,
+// the sole text of a message, and any other value as JSON.
+func (s *Streams) writeRaw(item hook.Item) error {
+	value, end := jsonOf(item), []byte("\n")
+	switch {
+	case item.Sole != nil && item.Sole.Binary:
+		return s.writeOut([]byte(item.Sole.Text))
+	case item.Sole != nil:
+		return s.writeOut([]byte(item.Sole.Text), end)
+	case item.Binary:
+		var decoded []byte
+		if err := json.Unmarshal(value, &decoded); err != nil {
+			return fmt.Errorf("bytes of the result: %w", err)
+		}
+		return s.writeOut(decoded)
+	case string(value) == "null":
+		return nil
+	case value[0] == '"':
+		return s.writeOut(textOf(bytes.TrimSuffix(value[1:], []byte{'"'})), end) // the text itself may end in a quote
+	case s.OutTTY:
+		value = visibleJSON(value)
+	}
+	return s.writeOut(value, end)
+}
+
+// jsonEscape is a character that JSON escapes, two surrogates together.
+var jsonEscape = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`)
+
+// textOf is the text of what stands between the quotes of a JSON string. A lone
+// surrogate from \udc80 to \udcff is a byte that Python could not decode, and becomes
+// that byte again. Any other lone surrogate becomes U+FFFD.
+func textOf(inner []byte) []byte {
+	return jsonEscape.ReplaceAllFunc(inner, func(escape []byte) []byte {
+		if unit, err := strconv.ParseUint(string(escape[2:]), 16, 16); err == nil && unit >= 0xdc80 && unit <= 0xdcff {
+			return []byte{byte(unit)}
+		}
+		var text string
+		if json.Unmarshal(fmt.Appendf(nil, `"%s"`, escape), &text) != nil {
+			return escape
+		}
+		return []byte(text)
+	})
 }
 
 // Lines is standard output for the answers of `run --lines`, while other things are
@@ -108,49 +143,9 @@ func (s *Streams) Lines() io.Writer { return linesOut{s} }
 type linesOut struct{ s *Streams }
 
 func (l linesOut) Write(lines []byte) (int, error) {
-	l.s.outMu.Lock()
-	defer l.s.outMu.Unlock()
-	l.s.clearForOut()
 	shown := lines
 	if l.s.OutTTY {
 		shown = visibleJSON(lines)
 	}
-	if _, err := l.s.Out.Write(shown); err != nil {
-		return 0, err
-	}
-	return len(lines), nil
-}
-
-// oneLine returns value on one line, escaped for a terminal. It is value itself if
-// nothing has to change.
-func (s *Streams) oneLine(value []byte) []byte {
-	if len(value) == 0 {
-		return []byte("null")
-	}
-	if bytes.IndexByte(value, '\n') >= 0 || bytes.IndexByte(value, '\r') >= 0 {
-		var b bytes.Buffer
-		if json.Compact(&b, value) == nil {
-			value = b.Bytes()
-		}
-	}
-	if s.OutTTY {
-		return visibleJSON(value)
-	}
-	return value
-}
-
-// quoteBase64 makes a JSON string of base64 text, unless it is one already.
-func quoteBase64(value []byte) []byte {
-	if len(value) > 0 && value[0] == '"' {
-		return value
-	}
-	return append(append([]byte{'"'}, value...), '"')
-}
-
-func writeBase64(w io.Writer, value []byte) error {
-	text := bytes.Trim(value, `"`)
-	if _, err := io.Copy(w, base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text))); err != nil {
-		return fmt.Errorf("bytes of the result: %w", err)
-	}
-	return nil
+	return len(lines), l.s.writeOut(shown)
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"io"
 	"sync"
 	"time"
@@ -11,13 +10,12 @@ const (
 	// writeTimeout is how long a reader of standard error may read nothing before
 	// more output is dropped.
 	writeTimeout = time.Second
+	// shortTimeout replaces it after ShortenWaits.
+	shortTimeout = 100 * time.Millisecond
 	// drainTimeout bounds any wait for a reader that is slow.
 	drainTimeout = 10 * time.Second
-	// These replace them after ShortenWaits.
-	shortWriteTimeout = 100 * time.Millisecond
-	shortDrainTimeout = time.Second
 	// roomSize is how many bytes may wait to be written before a plugin's output
-	// must wait. pyplug's own lines may take as much again.
+	// must wait. pyplug's own few lines never do.
 	roomSize = 1 << 20
 	// chunkSize is how much one Write gets at most: small enough that progress of a
 	// slow reader is seen, large enough for a gigabyte in seconds.
@@ -38,29 +36,26 @@ type screen struct {
 	shown   bool       // a status line is, or will be, the last thing written
 	stuck   bool       // a wait timed out, and nothing was written since
 	broken  bool       // the reader has gone away: everything is dropped
-	short   bool       // ShortenWaits was called
+	short   bool       // shorten was called
 	// changed is closed when something was written or waits were shortened; nil if
 	// nobody waits for it.
 	changed chan struct{}
 }
 
-// add queues whole lines. It drops them if twice as much as there is room for waits.
+// add queues whole lines.
 func (c *screen) add(w io.Writer, lines string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pending <= 2*roomSize {
-		c.queue(w, lines)
-	}
+	c.queue(w, lines)
 }
 
-// addWaiting queues whole lines once there is room. It drops
-// them and returns false if the reader reads nothing for long; from then on at once,
-// until the reader reads again; and always after shorten.
+// addWaiting queues whole lines once there is room. It drops them and returns false if
+// the reader reads nothing for long, and from then on at once, until it reads again.
 func (c *screen) addWaiting(w io.Writer, lines string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.pending >= roomSize && !c.broken {
-		if c.stuck || c.short || !c.wait(writeTimeout) {
+	for c.pending >= roomSize {
+		if c.stuck || !c.wait(writeTimeout) {
 			return false
 		}
 	}
@@ -73,12 +68,11 @@ func (c *screen) queue(w io.Writer, text string) {
 	if c.broken {
 		return
 	}
-	before := len(c.buf)
 	if c.shown {
-		c.buf, c.shown = append(c.buf, eraseLine...), false
+		text, c.shown = eraseLine+text, false
 	}
 	c.buf = append(c.buf, text...)
-	c.pending += len(c.buf) - before
+	c.pending += len(text)
 	if !c.writing && len(c.buf) > 0 {
 		c.writing = true
 		go c.write(w) // ends when all is written
@@ -92,7 +86,7 @@ func (c *screen) write(w io.Writer) {
 	for len(c.buf) > 0 {
 		rest := c.buf
 		for c.buf = nil; len(rest) > 0 && !c.broken; {
-			n := chunk(rest)
+			n := min(len(rest), chunkSize)
 			c.mu.Unlock()
 			_, err := w.Write(rest[:n])
 			c.mu.Lock()
@@ -110,21 +104,12 @@ func (c *screen) write(w io.Writer) {
 	c.wake()
 }
 
-// chunk is the length of what to write first of b: whole lines, if they are no longer
-// than a chunk.
-func chunk(b []byte) int {
-	if len(b) <= chunkSize {
-		return len(b)
-	}
-	if i := bytes.LastIndexByte(b[:chunkSize], '\n'); i >= 0 {
-		return i + 1
-	}
-	return chunkSize
-}
-
 // wait waits until something changed. It returns false if that takes longer than
 // limit. Held: mu, except while it waits.
 func (c *screen) wait(limit time.Duration) bool {
+	if c.short {
+		limit = min(limit, shortTimeout)
+	}
 	if c.changed == nil {
 		c.changed = make(chan struct{})
 	}
@@ -153,19 +138,14 @@ func (c *screen) wake() {
 }
 
 // flush waits until all that was added before is written, or until the reader reads
-// nothing for limit. It waits for a slow reader at most drainTimeout, or limit if
-// that is longer, and for one that is known to read nothing only if limit is long.
+// nothing for limit. It waits for a slow reader at most drainTimeout, and for one that
+// is known to read nothing only if limit is long.
 func (c *screen) flush(limit time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	began, mark := time.Now(), c.written+int64(c.pending)
-	for c.writing && c.written < mark {
-		idle, total := limit, max(limit, drainTimeout)
-		if c.short {
-			idle, total = min(idle, shortWriteTimeout), shortDrainTimeout
-		}
-		idle = min(idle, total-time.Since(began))
-		if idle <= 0 || c.stuck && idle <= writeTimeout || !c.wait(idle) {
+	for c.writing && c.written < mark && time.Since(began) < drainTimeout {
+		if c.stuck && limit <= writeTimeout || !c.wait(limit) {
 			return
 		}
 	}

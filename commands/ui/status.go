@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -44,22 +45,17 @@ func (b Background) state() string {
 // note is what to say besides the numbers.
 func (b Background) note() string {
 	st := b.Status
-	note := cmp.Or(st.Note, st.Reason)
+	note := cmp.Or(b.Problem, st.Note, st.Reason)
 	switch {
-	case b.Problem != "":
-		return b.Problem
-	case st.State == hook.StateBackoff && note != "": // which may be cut at its end
-		return "retrying in " + span(st.NextStart) + "; " + note
-	case st.State == hook.StateBackoff && st.LastExit != nil:
-		return "exited (" + st.LastExit.String() + "), restarting in " + span(st.NextStart)
-	case st.State == hook.StateBackoff:
-		return "failed to start, retrying in " + span(st.NextStart)
-	case note != "":
-		return note
-	case st.Queued > 0:
-		return strconv.Itoa(st.Running) + " running, " + strconv.Itoa(st.Queued) + " waiting"
+	case b.Problem == "" && st.State == hook.StateBackoff:
+		if note == "" && st.LastExit != nil {
+			note = "exited: " + st.LastExit.String()
+		}
+		return "restarting in " + span(st.NextStart) + "; " + cmp.Or(note, "failed to start") // which may be cut at its end
+	case note == "" && st.Queued > 0:
+		return fmt.Sprintf("%d running, %d waiting", st.Running, st.Queued)
 	}
-	return ""
+	return note
 }
 
 // shape is the public shape of a plugin of a status: the fields of its status between
@@ -98,7 +94,7 @@ func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	if len(plugins) == 0 {
 		return nil
 	}
-	return s.writeOut(strings.Join(s.statusTable(plugins), "\n") + "\n")
+	return s.printOut(strings.Join(s.statusTable(plugins), "\n") + "\n")
 }
 
 func (s *Streams) writeStatuses(plugins []Background) error {
@@ -111,120 +107,58 @@ func (s *Streams) writeStatuses(plugins []Background) error {
 	}{shapes})
 }
 
-// column is one of the status table.
-type column struct {
-	title string
-	right bool // holds numbers
-	// dropped is the order in which columns are dropped if there is no room, the
-	// highest first; 0 stays.
-	dropped int
-	text    func(Background) string
-}
+// statusTitles are the titles of the status table. A narrow terminal has those of
+// narrowTitles alone.
+var (
+	statusTitles = []string{"NAME", "STATE", "WORKERS", "PID", "UPTIME", "RESTARTS", "CALLS", "FAILED", "MEMORY", "PLUGIN", "NOTE"}
+	narrowTitles = []string{"NAME", "STATE", "UPTIME", "CALLS", "NOTE"}
+)
 
-// statusColumns are those of the status table, in their order.
-var statusColumns = []column{
-	{"NAME", false, 0, func(b Background) string { return b.Name }},
-	{"STATE", false, 0, Background.state},
-	{"WORKERS", true, 4, Background.workers},
-	{"PID", true, 2, func(b Background) string { return unlessZero(b.Status.PID, strconv.Itoa) }},
-	{"UPTIME", true, 1, func(b Background) string { return unlessZero(b.Status.Uptime, age) }},
-	{"RESTARTS", true, 3, func(b Background) string { return known(b, strconv.Itoa(b.Status.Restarts)) }},
-	{"CALLS", true, 1, func(b Background) string { return known(b, strconv.FormatUint(b.Status.Calls, 10)) }},
-	{"FAILED", true, 5, func(b Background) string { return known(b, strconv.FormatUint(b.Status.Failed, 10)) }},
-	{"MEMORY", true, 6, func(b Background) string { return unlessZero(b.Status.Memory, memory) }},
-	{"PLUGIN", false, 7, func(b Background) string { return b.Plugin }},
-	{"NOTE", false, 0, Background.note},
-}
-
-// known is a count, if the plugin's status is known.
-func known(b Background, count string) string {
-	if b.Problem != "" {
-		return "-"
+// statusRow are the texts below statusTitles. A dash stands for what is unknown.
+func (s *Streams) statusRow(b Background) []string {
+	st := b.Status
+	row := []string{b.Name, b.state(), "", "-", "-", "-", "-", "-", "-", oneLine(relative(s.cwd(), b.Plugin)), oneLine(b.note())}
+	if st.Workers > 1 {
+		row[2] = fmt.Sprintf("%d/%d", st.Ready, st.Workers)
 	}
-	return count
-}
-
-// unlessZero is a value as text, or a dash for zero, which stands for unknown.
-func unlessZero[T comparable](value T, text func(T) string) string {
-	if value == *new(T) {
-		return "-"
+	if st.PID != 0 {
+		row[3], row[4] = strconv.Itoa(st.PID), span(st.Uptime.Truncate(time.Second))
 	}
-	return text(value)
-}
-
-// workers is how many are ready, if there are several.
-func (b Background) workers() string {
-	if b.Status.Workers <= 1 {
-		return ""
+	if b.Problem == "" {
+		row[5], row[6], row[7] = strconv.Itoa(st.Restarts), fmt.Sprint(st.Calls), fmt.Sprint(st.Failed)
 	}
-	return strconv.Itoa(b.Status.Ready) + "/" + strconv.Itoa(b.Status.Workers)
-}
-
-func memory(bytes int64) string {
-	if bytes < 1<<30 {
-		return fmt.Sprintf("%d MB", (bytes+1<<19)>>20)
+	if st.Memory != 0 {
+		row[8] = fmt.Sprintf("%d MB", (st.Memory+1<<19)>>20)
 	}
-	return fmt.Sprintf("%.1f GB", float64(bytes)/(1<<30))
+	return row
 }
 
-// statusTable is a line for the titles and one for each plugin, none wider than the
-// terminal. It leaves out columns that say nothing about these plugins. On a narrow
-// terminal it drops more, and cuts the last one.
+// statusTable is a line for the titles and one for each plugin. On a terminal no line
+// is wider than that: a narrow one gets fewer columns, and the end of a line is cut.
 func (s *Streams) statusTable(plugins []Background) []string {
-	out, room := s.out(), math.MaxInt
-	if out.terminal != nil {
-		room = out.columns() - 1
+	rows := [][]string{statusTitles}
+	for _, b := range plugins {
+		rows = append(rows, s.statusRow(b))
 	}
-	plugins = slices.Clone(plugins)
-	for i, b := range plugins {
-		plugins[i].Plugin = relative(s.cwd(), b.Plugin)
+	lines := table(rows)
+	if !s.OutTTY {
+		return lines
 	}
-	shown := slices.DeleteFunc(slices.Clone(statusColumns), func(c column) bool {
-		return !slices.ContainsFunc(plugins, func(b Background) bool { return c.text(b) != "" })
-	})
-	for {
-		rows := statusRows(out, shown, plugins)
-		widths := columnWidths(rows)
-		total := len("  ") * (len(widths) - 1)
-		for _, width := range widths {
-			total += width
-		}
-		first := slices.MaxFunc(shown, func(a, b column) int { return a.dropped - b.dropped })
-		if total > room && first.dropped > 0 {
-			shown = slices.DeleteFunc(shown, func(c column) bool { return c.title == first.title })
-			continue
-		}
-		last := len(shown) - 1
-		for _, row := range rows {
-			row[last].text = fit(row[last].text, "", room-(total-widths[last]))
-		}
-		return out.table(rows)
-	}
-}
-
-func statusRows(out target, shown []column, plugins []Background) [][]cell {
-	rows := make([][]cell, 1+len(plugins))
-	for _, c := range shown {
-		rows[0] = append(rows[0], cell{text: c.title, right: c.right})
-		for i, b := range plugins {
-			color := NoColor
-			if c.title == "STATE" {
-				color = stateColor(b.state())
+	room := columns(s.Out) - 1 // some terminals wrap at the last column
+	if slices.ContainsFunc(lines, func(line string) bool { return runewidth.StringWidth(line) > room }) {
+		for _, row := range rows[1:] {
+			for i, title := range statusTitles {
+				if !slices.Contains(narrowTitles, title) {
+					row[i] = "" // which leaves the column out
+				}
 			}
-			rows[i+1] = append(rows[i+1], cell{out.line(c.text(b)), c.right, color})
 		}
+		lines = table(rows)
 	}
-	return rows
-}
-
-func stateColor(state string) Color {
-	switch state {
-	case hook.StateReady.String():
-		return Green
-	case hook.StateFailed.String():
-		return Red
+	for i, line := range lines {
+		lines[i] = runewidth.Truncate(line, room, "…")
 	}
-	return Yellow
+	return lines
 }
 
 // changed reports whether b is worth a line after before.

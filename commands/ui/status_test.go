@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -27,10 +29,10 @@ func backgrounds() []Background {
 
 func TestStatuses(t *testing.T) {
 	const whole = `
-NAME     STATE     PID  UPTIME  RESTARTS  CALLS  FAILED  MEMORY  PLUGIN                   NOTE
-greeter  ready    4711   3 min         1   1200       3   12 MB  /srv/plugins/greeter.py
-resize   backoff     -       -         7      0       0       -  /srv/plugins/resize      exited (exit code 3), restarting in 4 s
-stuck    unknown     -       -         -      -       -       -  /srv/plugins/stuck.py    did not answer within 2s
+NAME     STATE    PID   UPTIME  RESTARTS  CALLS  FAILED  MEMORY  PLUGIN                   NOTE
+greeter  ready    4711  3m20s   1         1200   3       12 MB   /srv/plugins/greeter.py
+resize   backoff  -     -       7         0      0       -       /srv/plugins/resize      restarting in 4s; exited: exit code 3
+stuck    unknown  -     -       -         -      -       -       /srv/plugins/stuck.py    did not answer within 2s
 `
 	s, out, _ := Test("")
 	if err := s.Statuses(backgrounds(), false); err != nil {
@@ -55,7 +57,7 @@ stuck    unknown     -       -         -      -       -       -  /srv/plugins/st
 	if err := s.Statuses(two, false); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String(); !strings.Contains(got, "WORKERS") || !strings.Contains(got, "    3/4") {
+	if got := out.String(); !strings.Contains(got, "WORKERS") || !strings.Contains(got, "  3/4  ") {
 		t.Errorf("got\n%s", got)
 	}
 
@@ -65,10 +67,10 @@ stuck    unknown     -       -         -      -       -       -  /srv/plugins/st
 	}
 }
 
-// A table is never wider than the terminal: what matters least is dropped first, and a
-// note is cut. Name and state always stand there.
+// A table is never wider than the terminal: it has fewer columns, and a note is cut. Name
+// and state always stand there.
 func TestStatusesNarrow(t *testing.T) {
-	for width := 20; width <= 140; width += 5 {
+	for _, width := range []int{20, 60, 80, 100, 140} {
 		s, _, _ := Test("")
 		out := &sized{width: width}
 		s.Out, s.OutTTY = out, true
@@ -80,8 +82,8 @@ func TestStatusesNarrow(t *testing.T) {
 			t.Fatalf("width %d: %d lines\n%q", width, len(lines), lines)
 		}
 		for _, line := range lines {
-			if textCells(line) >= width {
-				t.Errorf("width %d: a line is %d wide: %q", width, textCells(line), line)
+			if runewidth.StringWidth(line) >= width {
+				t.Errorf("width %d: a line is %d wide: %q", width, len(line), line)
 			}
 		}
 		if !strings.HasPrefix(lines[1], "greeter  ready") {
@@ -130,7 +132,7 @@ func TestStatusWatch(t *testing.T) {
 		}
 	}
 	all := backgrounds()[:2]
-	show(all, "03:04:05  greeter  ready  pid 4711\n03:04:05  resize  backoff  exited (exit code 3), restarting in 4 s\n")
+	show(all, "03:04:05  greeter  ready  pid 4711\n03:04:05  resize  backoff  restarting in 4s; exited: exit code 3\n")
 	show(all, "")
 	again := backgrounds()[:2]
 	again[0].Status.Calls, again[0].Status.Uptime = 1300, time.Hour // no news
@@ -166,7 +168,7 @@ func TestStatusWatchNamed(t *testing.T) {
 	s.Out, s.OutTTY = out, true
 	for name, want := range map[string]string{
 		"": "no plugin runs in the background", "stuck": "stuck is not running", "./a\x1b.py": `./a\x1b.py is not running`,
-		strings.Repeat("x", 100): strings.Repeat("x", 23) + "… is not running",
+		strings.Repeat("x", 100): strings.Repeat("x", 38) + "…",
 	} {
 		if err := s.WatchStatuses(name, false).Show(nil); err != nil {
 			t.Fatal(err)
@@ -244,7 +246,7 @@ func TestStatusReason(t *testing.T) {
 func TestStatusNoteOfBackoff(t *testing.T) {
 	st := hook.Status{State: hook.StateBackoff, NextStart: 2200 * time.Millisecond, LastExit: &hook.Exit{Signal: "SIGKILL"}}
 	for note, want := range map[string]string{
-		"": "exited (SIGKILL), restarting in 2.2 s", "it does not start: no room": "retrying in 2.2 s; it does not start: no room",
+		"": "restarting in 2.2s; exited: SIGKILL", "it does not start: no room": "restarting in 2.2s; it does not start: no room",
 	} {
 		st.Note = note
 		if got := (Background{Status: st}).note(); got != want {

@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mattn/go-runewidth"
 )
 
 // StatusWatch shows the status of background plugins again and again: on a terminal as
@@ -50,7 +52,7 @@ func (w *StatusWatch) Show(plugins []Background) error {
 	if w.json {
 		return w.s.writeStatuses(changed)
 	}
-	return w.s.writeOut(w.lines(changed))
+	return w.s.printOut(w.lines(changed))
 }
 
 func (w *StatusWatch) lines(changed []Background) string {
@@ -64,26 +66,26 @@ func (w *StatusWatch) lines(changed []Background) string {
 		if note := p.note(); note != "" {
 			line += "  " + note
 		}
-		b.WriteString(w.s.out().line(line) + "\n")
+		b.WriteString(oneLine(line) + "\n")
 	}
 	return b.String()
 }
 
-// draw draws the table over the last one. No line is wider than the terminal, so that
-// none wraps.
+// draw draws the table over the last one.
 func (w *StatusWatch) draw(plugins []Background) error {
-	const none = " is not running"
-	lines := []string{"no plugin runs in the background"}
+	var lines []string
 	switch {
 	case len(plugins) > 0:
 		lines = w.s.statusTable(plugins)
 	case w.name != "":
-		lines = []string{fit(w.s.out().line(w.name), none, w.s.out().columns()-1)}
+		lines = []string{runewidth.Truncate(oneLine(w.name)+" is not running", columns(w.s.Out)-1, "…")}
+	default:
+		lines = []string{"no plugin runs in the background"}
 	}
 	text := strings.Join(lines, "\x1b[K\n") + "\x1b[K\n\x1b[J"
 	if w.drawn > 0 {
 		text = fmt.Sprintf("\r\x1b[%dA", w.drawn) + text
 	}
 	w.drawn = len(lines)
-	return w.s.writeOut(text)
+	return w.s.printOut(text)
 }

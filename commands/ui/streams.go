@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -11,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
 )
 
 // Streams are the standard streams of one run. Make one with [System] or [Test]. Its
@@ -38,17 +39,12 @@ type Streams struct {
 	outMu  sync.Mutex // held while a value is written to Out
 	screen screen
 	waits  waits
-	// shortened is closed by ShortenWaits.
-	shortened chan struct{}
-	shorten   sync.Once
 }
 
 // System returns the process's own streams, coloured by the environment.
 func System() *Streams {
 	s := &Streams{
 		Getenv: os.Getenv, Getwd: os.Getwd, Now: time.Now,
-		shortened: make(chan struct{}),
-
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
@@ -61,8 +57,6 @@ func System() *Streams {
 func Test(in string) (s *Streams, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
 	s = &Streams{
-		shortened: make(chan struct{}),
-
 		In: strings.NewReader(in), Out: out, Err: err,
 		Getenv: func(string) string { return "" },
 		Getwd:  func() (string, error) { return "", errors.New("no directory") },
@@ -71,8 +65,19 @@ func Test(in string) (s *Streams, out, err *bytes.Buffer) {
 	return s, out, err
 }
 
-func isTerminal(f *os.File) bool {
-	return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
+func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// columns is how many cells a line of a terminal has now; 80 if it does not report that.
+func columns(terminal io.Writer) int {
+	switch w := terminal.(type) {
+	case interface{ columns() int }: // a test's
+		return w.columns()
+	case *os.File:
+		if n, _, err := term.GetSize(int(w.Fd())); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 80
 }
 
 // cwd is the working directory, empty if unknown.
@@ -97,8 +102,13 @@ func (s *Streams) say(level string, c Color, text string) {
 	case s.LogJSON:
 		s.print(s.logJSON(level, text))
 	default:
-		s.print(s.err().headed(c, level, text))
+		s.print(s.headed(c, level, text))
 	}
+}
+
+// headed is a text of several lines behind its level, such as "warning".
+func (s *Streams) headed(c Color, level, text string) string {
+	return paint(s.errColor, c, level+":") + " " + paragraph(text, "  ") + "\n"
 }
 
 // print writes whole lines to standard error.
@@ -107,40 +117,29 @@ func (s *Streams) print(lines string) {
 	s.screen.flush(writeTimeout)
 }
 
-// headed is a text of several lines behind its level, such as "warning".
-func (t target) headed(c Color, level, text string) string {
-	return t.paint(c, level+":") + " " + t.text(text, "  ") + "\n"
-}
+// printOut writes whole lines to standard output.
+func (s *Streams) printOut(text string) error { return s.writeOut([]byte(text)) }
 
-// writeOut writes whole lines to standard output.
-func (s *Streams) writeOut(text string) error {
+// writeOut writes the parts of whole lines to standard output. It does not copy what
+// is large.
+func (s *Streams) writeOut(parts ...[]byte) error {
 	s.outMu.Lock()
 	defer s.outMu.Unlock()
-	s.clearForOut()
-	_, err := io.WriteString(s.Out, text)
-	return err
-}
-
-// clearForOut erases the line of a wait if both streams are one terminal. It stays
-// away while outMu is held. Held: outMu.
-func (s *Streams) clearForOut() {
-	if s.OutTTY && s.ErrTTY {
-		s.waits.valuePrinted()
+	if s.OutTTY && s.ErrTTY { // one terminal, which may show a wait
 		s.screen.status(s.Err, "")
 		s.screen.flush(writeTimeout)
 	}
+	w := bufio.NewWriter(s.Out)
+	for _, part := range parts {
+		_, _ = w.Write(part)
+	}
+	return w.Flush() // or any error before it
 }
 
-// ShortenWaits says that the program is about to end. From now on nothing waits
-// longer than a tenth of a second for a reader that reads nothing, or a second for a
-// slow one, and a plugin's output that would have to wait is dropped. It ends waits in
-// progress, too, and may be called more than once.
-func (s *Streams) ShortenWaits() {
-	s.shorten.Do(func() {
-		close(s.shortened)
-		s.screen.shorten()
-	})
-}
+// ShortenWaits says that the program is about to end. From now on nothing waits longer
+// than a tenth of a second for a reader of standard error that reads nothing. It ends
+// waits in progress, too, and may be called more than once.
+func (s *Streams) ShortenWaits() { s.screen.shorten() }
 
 // EndLine ends the line of a terminal that has shown ^C.
 func (s *Streams) EndLine() {

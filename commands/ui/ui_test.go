@@ -64,7 +64,7 @@ func TestLog(t *testing.T) {
 	}{
 		{"plain", func(*Streams) {}, "pyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\nwarning: careful\nnote: by the way\n"},
 		{"quiet and verbose", func(s *Streams) { s.Quiet, s.Verbose = true, true },
-			"pyplug | 03:04:05.067 ready pid=42 after=\"1.5 s\" why=\"a b\\x1b\" none=\"\"\npyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\n"},
+			"pyplug | 03:04:05.067 ready pid=42 after=1.5s why=\"a b\\x1b\" none=\"\"\npyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\n"},
 		{"JSON", func(s *Streams) { s.LogJSON, s.Verbose = true, true },
 			`{"time":"2024-01-02T03:04:05.067Z","level":"info","message":"ready","pid":42,"after_ms":1500,"why":"a b\u001b","none":""}
 {"time":"2024-01-02T03:04:05.067Z","level":"debug","message":"wire: \u0023#[x]","error":"no","ok":true}
@@ -82,7 +82,7 @@ func TestLog(t *testing.T) {
 	}
 	s, _, errs := Test("")
 	s.LogJSON, s.Now = true, clock
-	s.Fail(failures()["exit"])
+	s.Fail(t.Context(), failures()["exit"])
 	want := `{"time":"2024-01-02T03:04:05.067Z","level":"error","message":"start: the plugin ended before it was ready","error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212}}}` + "\n"
 	if got := errs.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -91,11 +91,33 @@ func TestLog(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		20 * time.Microsecond: "20 µs", 999 * time.Millisecond: "999 ms", 2*time.Second + 99*time.Millisecond: "2 s",
-		59990 * time.Millisecond: "59.9 s", 200 * time.Second: "3 min 20 s", 90 * time.Minute: "1 h 30 min",
+		0: "0s", 20 * time.Microsecond: "20µs", 21_449: "21.4µs", 999 * time.Millisecond: "999ms", 2129 * time.Millisecond: "2.13s",
+		59990 * time.Millisecond: "1m0s", 200_400 * time.Millisecond: "3m20s", 90 * time.Minute: "1h30m0s",
 	} {
 		if got := span(d); got != want {
 			t.Errorf("%v: got %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestLogLine(t *testing.T) {
+	at := clock()
+	local := at.Local().Format("2006-01-02 15:04:05.000")
+	for _, c := range []struct {
+		at           time.Time
+		stream, text string
+		json         bool
+		want         string
+	}{
+		{at, "stderr", "a\x1b[31mred", false, local + ` greeter | a\x1b[31mred` + "\n"},
+		{at, "pyplug", "ready: it started", false, local + " pyplug | ready: it started\n"},
+		{time.Time{}, "", "panic: no", false, "panic: no\n"},
+		{at, "stdout", "hello \"x\"", true, `{"schema":1,"time":"` + at.Local().Format(timeFormat) + `","plugin":"greeter","generation":2,"stream":"stdout","line":"hello \"x\""}` + "\n"},
+		{time.Time{}, "", "panic: no", true, `{"schema":1,"plugin":"greeter","generation":2,"line":"panic: no"}` + "\n"},
+	} {
+		s, out, _ := Test("")
+		if err := s.LogLine("greeter", c.at, 2, c.stream, c.text, c.json); err != nil || out.String() != c.want {
+			t.Errorf("%q: got\n%s\n%v, want\n%s", c.text, out, err, c.want)
 		}
 	}
 }

@@ -115,12 +115,12 @@ func (p Phase) Percentile(percent float64) time.Duration {
 	return p.Times[min(max(rank, 1), n)-1]
 }
 
-// PerSecond is the number of rounds in a second; 0 without rounds.
+// PerSecond is the number of rounds in a second, to a tenth; 0 without rounds.
 func (p Phase) PerSecond() float64 {
 	if p.Took <= 0 {
 		return 0
 	}
-	return float64(len(p.Times)) / p.Took.Seconds()
+	return math.Round(float64(len(p.Times))/p.Took.Seconds()*10) / 10
 }
 
 // Measure runs the phases and reports each to l. The error is the first of a round, or

@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -19,14 +20,32 @@ func EventJSON(name string, e hook.Event) []byte {
 }
 
 // Attach prints how to attach to a background plugin, a line of JSON on standard output.
-func (s *Streams) Attach(line []byte) error { return s.writeOut(string(line) + "\n") }
+func (s *Streams) Attach(line []byte) error { return s.writeOut(line, []byte("\n")) }
 
 // Name prints the name of a started plugin, as a line.
-func (s *Streams) Name(name string) error { return s.writeOut(name + "\n") }
+func (s *Streams) Name(name string) error { return s.printOut(name + "\n") }
 
 // Stopped prints which plugins were stopped: {"schema", "stopped"}.
 func (s *Streams) Stopped(names []string) error {
 	return s.writeJSON(struct {
 		Stopped []string `json:"stopped"`
 	}{append([]string{}, names...)})
+}
+
+// Version prints pyplug's version, the Go that built it, its platform, and what this
+// system lacks, if anything: text, or {"schema", "version", "go", "platform", "lacks"}.
+func (s *Streams) Version(version, goVersion, platform, lacks string, asJSON bool) error {
+	if asJSON {
+		return s.writeJSON(struct {
+			Version  string `json:"version"`
+			Go       string `json:"go"`
+			Platform string `json:"platform"`
+			Lacks    string `json:"lacks,omitempty"`
+		}{version, goVersion, platform, lacks})
+	}
+	text := fmt.Sprintf("pyplug %s (%s, %s)\n", version, goVersion, platform)
+	if lacks != "" {
+		text += oneLine(lacks) + "\n"
+	}
+	return s.printOut(text)
 }
