@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -125,21 +124,4 @@ func TestDaemonLogFull(t *testing.T) {
 	if !strings.Contains(out, "lines could not be written") || !strings.Contains(out, "hello") {
 		t.Errorf("the log ends in %q, want how many lines it lost, and what was printed then", out)
 	}
-}
-
-// What has the place of a file, and would have everybody wait, is told.
-func TestDaemonLogPipe(t *testing.T) {
-	d := newDaemons(t)
-	if err := os.Mkdir(d.run, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	log := filepath.Join(d.run, "greeter.log")
-	if err := syscall.Mkfifo(log, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d.fails(9, log+" is a named pipe, want a regular file", "start", greeter)
-	d.fails(9, "hint: remove it", "logs", "greeter")
-	d.wants("", "stop", "greeter") // which removes what is left of one that ran
-	d.wants("greeter", "start", greeter)
-	d.wants("", "stop", "greeter")
 }

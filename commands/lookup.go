@@ -15,16 +15,16 @@ import (
 )
 
 // find returns the background plugin that word means, where NAME or PLUGIN may stand: the
-// one with that name, else the one that runs from that path. It returns the zero Entry for
+// one with that name, else the one that runs from that path. It returns the zero Identity for
 // a plugin that does not run. The error is of kind Unavailable for a plain word that is
 // neither a name nor a plugin, and that of the path otherwise.
-func (f *program) find(ctx context.Context, word string) (daemon.Entry, error) {
-	none := daemon.Entry{}
+func (f *program) find(ctx context.Context, word string) (daemon.Identity, error) {
+	none := daemon.Identity{}
 	if word == "" {
 		return none, usage("NAME is empty")
 	}
 	running, listErr := daemon.List(ctx)
-	if i := slices.IndexFunc(running, func(e daemon.Entry) bool { return e.Name == word }); i >= 0 {
+	if i := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == word }); i >= 0 {
 		return running[i], nil
 	}
 	p, err := hook.Interruptible(ctx, func() (manifest.Plugin, error) { return manifest.Resolve(word) })
@@ -32,8 +32,8 @@ func (f *program) find(ctx context.Context, word string) (daemon.Entry, error) {
 	if err != nil { // the file may be gone since the plugin started
 		entry, _ = filepath.Abs(word)
 	}
-	running = slices.DeleteFunc(running, func(e daemon.Entry) bool { return entry == "" || e.Identity.Entry != entry })
-	switch own := slices.IndexFunc(running, func(e daemon.Entry) bool { return e.Name == p.ID }); {
+	running = slices.DeleteFunc(running, func(e daemon.Identity) bool { return entry == "" || e.Entry != entry })
+	switch own := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == p.ID }); {
 	case len(running) == 1:
 		return running[0], nil
 	case own >= 0: // of several, the one with the plugin's own name
@@ -53,7 +53,7 @@ func (f *program) find(ctx context.Context, word string) (daemon.Entry, error) {
 // plain reports whether a word does not look like a path: it is meant as a name.
 func plain(word string) bool { return word != "" && !strings.ContainsAny(word, `./\`) }
 
-func namesIn(entries []daemon.Entry) []string {
+func namesIn(entries []daemon.Identity) []string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.Name
@@ -62,7 +62,7 @@ func namesIn(entries []daemon.Entry) []string {
 }
 
 // running returns the background plugin that word means, which must run.
-func (f *program) running(ctx context.Context, word string) (daemon.Entry, error) {
+func (f *program) running(ctx context.Context, word string) (daemon.Identity, error) {
 	e, err := f.find(ctx, word)
 	if err == nil && e.Name == "" {
 		err = daemon.NotRunningError(word)

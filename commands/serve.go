@@ -74,7 +74,7 @@ func (s *service) listen(ctx context.Context, cancel context.CancelCauseFunc, op
 	s.f.plugin.printed = s.printed
 	opts := daemon.Options{
 		Starter: s.starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
-		CallTimeout: opened.Settings().Timeouts.Call, Kill: s.f.life.kill.Done(),
+		CallTimeout: opened.Settings().Timeouts.Call, Kill: s.f.life.kill,
 	}
 	if s.o.auto {
 		opts.IdleExit = autoIdle
@@ -88,9 +88,8 @@ func (s *service) listen(ctx context.Context, cancel context.CancelCauseFunc, op
 		return err
 	}
 	s.events.setName(s.name)
-	stoppable, done := s.server.Starting(ctx)
-	context.AfterFunc(stoppable, func() { cancel(context.Cause(stoppable)) })
-	context.AfterFunc(ctx, done)
+	stopping := s.server.Stopping()
+	context.AfterFunc(stopping, func() { cancel(context.Cause(stopping)) })
 	return nil
 }
 

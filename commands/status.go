@@ -66,12 +66,12 @@ func (f *program) status(ctx context.Context, words []string) error {
 // statuses asks the plugin that words name, or all, for their status, at once. It leaves
 // out a daemon that ended meanwhile.
 func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background, error) {
-	var entries []daemon.Entry
+	var entries []daemon.Identity
 	var err error
 	if len(words) == 0 {
 		entries, err = f.list(ctx)
 	} else {
-		entries = make([]daemon.Entry, 1)
+		entries = make([]daemon.Identity, 1)
 		entries[0], err = f.running(ctx, words[0])
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background
 
 // list lists the background plugins. It warns about a directory that cannot be read, unless
 // that is the only one.
-func (f *program) list(ctx context.Context) ([]daemon.Entry, error) {
+func (f *program) list(ctx context.Context) ([]daemon.Identity, error) {
 	entries, err := daemon.List(ctx)
 	if err != nil && len(entries) > 0 {
 		f.streams.Warn(err.Error())
@@ -106,10 +106,9 @@ func (f *program) list(ctx context.Context) ([]daemon.Entry, error) {
 }
 
 // statusOf asks one daemon for its status. It returns nil if the daemon has ended.
-func statusOf(ctx context.Context, e daemon.Entry) *ui.Background {
-	id := e.Identity
-	b := &ui.Background{Name: e.Name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID}
-	c, err := daemon.Open(ctx, e.Name)
+func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
+	b := &ui.Background{Name: id.Name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID}
+	c, err := daemon.Open(ctx, id.Name)
 	if err == nil {
 		b.Status, err = c.Status(ctx)
 	}

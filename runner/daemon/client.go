@@ -1,16 +1,14 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"iter"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -29,7 +27,7 @@ const StatusLimit = 2 * time.Second
 type Client struct {
 	place place
 	id    Identity
-	left  *leftover // of Adopt
+	sent  *sentCall // of Adopt
 }
 
 var _ hook.Plugin = (*Client)(nil)
@@ -43,29 +41,29 @@ var _ hook.Plugin = (*Client)(nil)
 func Open(ctx context.Context, name string) (*Client, error) {
 	c, err := Look(ctx, name)
 	if err == nil && c.id.API != API {
-		return nil, versionError(name, c.id)
+		err = versionError(name, c.id)
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
-// Look is [Open] for a daemon of any version. Only [Client.Identity] and
-// [Client.Stop] work with another version.
+// Look is [Open] for a daemon of any version. Only [Client.Identity] works with another
+// version, and with the client that comes with an error of reason [Unresponsive].
 func Look(ctx context.Context, name string) (*Client, error) {
 	there, refused := search(name)
-	if len(there) == 0 && refused != nil {
-		return nil, refused
-	}
 	limit, cancel := context.WithTimeout(ctx, takeLimit)
 	defer cancel()
 	for began := time.Now(); ; {
-		var held *place
+		var held *Client
 		for _, p := range there {
-			switch conn, err := net.Dial("unix", p.socket); {
-			case err == nil:
-				_ = conn.Close()
-				return identify(ctx, p)
-			case held == nil && (busy(err) || p.locked()):
-				held = &p
+			c := &Client{place: p}
+			if p.answers() {
+				return c, c.identify(ctx)
+			}
+			if held == nil && p.locked() {
+				held = c
 			}
 		}
 		if held == nil {
@@ -80,32 +78,22 @@ func Look(ctx context.Context, name string) (*Client, error) {
 			if ctx.Err() != nil {
 				return nil, hook.Ended(ctx, "", "no connection", began, false)
 			}
-			by, _ := held.readState() // the zero Identity if unknown
-			return nil, unresponsiveError(name, by)
+			held.id, _ = held.place.readState()
+			held.id.Name = name // all that is known if it cannot be read
+			return held, unresponsiveError(name, held.id)
 		}
 	}
 }
 
-// identify reads who serves a place from its state file or, if that was removed, from
-// its status.
-func identify(ctx context.Context, p place) (*Client, error) {
-	c := &Client{place: p}
-	if id, err := p.readState(); err == nil {
-		c.id = id
-		return c, nil
+// identify reads who serves from the state file or, if that was removed, from the
+// status.
+func (c *Client) identify(ctx context.Context) (err error) {
+	if c.id, err = c.place.readState(); err == nil {
+		return nil
 	}
-	limit, cancel := context.WithTimeout(ctx, StatusLimit)
-	defer cancel()
-	body, err := c.status(limit, "")
-	switch {
-	case err == nil:
-		c.id = body.Identity
-	case limit.Err() != nil && ctx.Err() == nil:
-		return nil, unresponsiveError(p.name, c.id)
-	default:
-		return nil, err
-	}
-	return c, nil
+	body, err := c.status(ctx, StatusLimit)
+	c.id = body.Identity
+	return err
 }
 
 // Identity says who serves the name.
@@ -118,68 +106,41 @@ func (c *Client) Close(context.Context) error { return nil }
 // Input that does not end with ctx may be read once more after Call has returned;
 // that item is dropped.
 func (c *Client) Call(ctx context.Context, call hook.Call) (hook.Result, error) {
-	x := &exchange{client: c, hook: call.Hook, began: time.Now(), watch: true}
-	if c.left != nil {
-		return c.resume(ctx, x, call.Emit)
-	}
-	header := http.Header{}
+	x := &exchange{client: c, hook: call.Hook}
 	query := url.Values{}
 	if call.Replay {
 		query.Set("replay", "1")
 	}
-	body, err := encodeCall(call, header)
-	if err != nil {
-		e := hook.NewError(hook.Request, err)
-		e.Hook = call.Hook
-		return hook.Result{}, e
-	}
-	x.input = call.Input
-	r, failed := x.send(ctx, "POST", "/hooks/"+escapeHook(call.Hook), query, header, body)
-	if failed != nil {
-		return hook.Result{}, failed
-	}
-	defer x.close()
-	return x.result(ctx, r, call.Emit)
-}
-
-// encodeCall makes the body of a call that has no Input.
-func encodeCall(call hook.Call, header http.Header) (body []byte, err error) {
+	mediaType, body := jsonType, []byte(call.Args.JSON)
 	switch {
 	case call.Input != nil:
-		header.Set("Content-Type", streamType)
+		mediaType, x.input = streamType, call.Input
 	case len(call.Args.Words) > 0:
-		header.Set("Content-Type", wordsType)
-		body, err = encodeWords(call.Args.Words)
-	default:
-		header.Set("Content-Type", jsonType)
-		body = call.Args.JSON
+		var words wordsBody
+		for _, w := range call.Args.Words {
+			words.Words = append(words.Words, encodeWord(w))
+		}
+		mediaType = wordsType
+		body, _ = json.Marshal(words) // our own shape
 	}
-	if len(body) > maxBody {
-		err = errors.New("the arguments take too much space")
+	r, err := x.send(ctx, "POST", "/hooks/"+escapeHook(call.Hook), query, mediaType, body)
+	if err != nil {
+		return hook.Result{}, err
 	}
-	return body, err
+	defer x.close()
+	return x.result(r, call.Emit)
 }
 
-// escapeHook is a hook's name as one segment of a path.
-func escapeHook(name string) string {
-	switch name {
-	case ".":
-		return "%2E"
-	case "..":
-		return "%2E%2E"
-	}
-	return url.PathEscape(name)
-}
+// escapeHook is a hook's name as one segment of a path, also if it is "..".
+func escapeHook(name string) string { return strings.ReplaceAll(url.PathEscape(name), ".", "%2E") }
 
 // Hooks describes the hooks.
-func (c *Client) Hooks(ctx context.Context, name string) (schema.Schema, error) {
-	var s schema.Schema
+func (c *Client) Hooks(ctx context.Context, name string) (s schema.Schema, err error) {
 	target := "/hooks"
 	if name != "" {
 		target += "/" + escapeHook(name)
 	}
-	err := c.ask(ctx, "GET", target, nil, &s)
-	return s, err
+	return s, c.ask(ctx, "GET", target, nil, &s)
 }
 
 // Health asks once whether the plugin is healthy.
@@ -192,63 +153,55 @@ func (c *Client) Restart(ctx context.Context, reason string) error {
 	return c.ask(ctx, "POST", "/restart", url.Values{"reason": {reason}}, nil)
 }
 
+// ask makes a request whose answer is one JSON value, which it reads into value unless
+// that is nil.
+func (c *Client) ask(ctx context.Context, method, target string, query url.Values, value any) error {
+	return (&exchange{client: c}).ask(ctx, method, target, query, value)
+}
+
 // Status reports how the plugin is, within [StatusLimit]. It also works while calls
 // run and while the plugin starts.
 func (c *Client) Status(ctx context.Context) (hook.Status, error) {
-	ctx, cancel := context.WithTimeout(ctx, StatusLimit)
-	defer cancel()
-	body, err := c.status(ctx, "")
+	body, err := c.status(ctx, StatusLimit)
 	return body.Status, err
+}
+
+func (c *Client) status(ctx context.Context, limit time.Duration) (body statusBody, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return body, (&exchange{client: c, quick: true}).ask(ctx, "GET", "/status", nil, &body)
 }
 
 // Ready waits until the first start is over. It returns the status and what a caller
 // should know, or the error of the start.
 func (c *Client) Ready(ctx context.Context) (hook.Status, []string, error) {
-	body, err := c.status(ctx, "1")
-	return body.Status, body.Notes, err
-}
-
-func (c *Client) status(ctx context.Context, ready string) (statusBody, error) {
 	var body statusBody
-	query := url.Values{}
-	if ready != "" {
-		query.Set("ready", ready)
-	}
-	x := &exchange{client: c, began: time.Now(), watch: ready != ""}
-	return body, x.ask(ctx, "GET", "/status", query, &body)
-}
-
-// ask makes a request whose answer is one JSON value.
-func (c *Client) ask(ctx context.Context, method, target string, query url.Values, value any) error {
-	x := &exchange{client: c, began: time.Now(), watch: true}
-	return x.ask(ctx, method, target, query, value)
+	err := c.ask(ctx, "GET", "/status", url.Values{"ready": {"1"}}, &body)
+	return body.Status, body.Notes, err
 }
 
 // Events yields every transition from now on.
 func (c *Client) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	return func(yield func(hook.Event, error) bool) {
-		x := &exchange{client: c, began: time.Now(), watch: true}
-		r, failed := x.send(ctx, "GET", "/events", nil, http.Header{}, nil)
-		if failed != nil {
-			yield(hook.Event{}, failed)
+		x := &exchange{client: c}
+		r, err := x.send(ctx, "GET", "/events", nil, jsonType, nil)
+		if err != nil {
+			yield(hook.Event{}, err)
 			return
 		}
 		defer x.close()
-		lines := json.NewDecoder(r.Body)
-		for {
-			var event hook.Event
+		for lines := json.NewDecoder(r.Body); ; {
 			var text json.RawMessage
 			if err := lines.Decode(&text); err != nil {
-				if e := x.failure(ctx, err); e.Kind != hook.Canceled {
-					yield(hook.Event{}, e)
+				if err = x.failure(err); hook.AsError(err).Kind != hook.Canceled {
+					yield(hook.Event{}, err)
 				}
 				return
 			}
-			var failed struct {
-				Error *hook.Error `json:"error"`
-			}
-			err := json.Unmarshal(text, &event)
-			if json.Unmarshal(text, &failed) == nil && failed.Error != nil {
+			var failed errorBody
+			var event hook.Event
+			err := errors.Join(json.Unmarshal(text, &failed), json.Unmarshal(text, &event))
+			if failed.Error != nil {
 				err = failed.Error
 			}
 			if !yield(event, err) {
@@ -258,8 +211,8 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	}
 }
 
-// leftover is a call that commands/fastcall sent, and what came back so far.
-type leftover struct {
+// sentCall is a call that commands/fastcall sent, and what came back so far.
+type sentCall struct {
 	conn net.Conn
 	read []byte
 }
@@ -267,37 +220,25 @@ type leftover struct {
 // Adopt returns a client whose first Call continues a call that was sent to a name's
 // daemon over a connection, from which read was read. It owns the connection.
 func Adopt(name string, conn *os.File, read []byte) (*Client, error) {
-	c, err := net.FileConn(conn)
-	_ = conn.Close()
-	if err != nil {
-		e := lostError(name, "", err)
-		e.Begun = true
-		return nil, e
-	}
-	_ = c.SetDeadline(time.Time{})
-	client := &Client{place: place{name: name}, left: &leftover{c, read}}
+	c := &Client{place: place{name: name}}
 	there, _ := search(name)
 	for _, p := range there {
-		if id, err := p.readState(); err == nil && client.id.PID == 0 {
-			client.id, client.place = id, p
+		if id, err := p.readState(); err == nil {
+			c.id, c.place = id, p
+			break
 		}
 	}
-	return client, nil
-}
-
-// resume continues the call of Adopt.
-func (c *Client) resume(ctx context.Context, x *exchange, emit func(hook.Item) error) (hook.Result, error) {
-	left := c.left
-	c.left = nil
-	if c.id.PID != 0 && c.id.API != API { // such a daemon does not understand the request
-		_ = left.conn.Close()
-		return hook.Result{}, versionError(c.place.name, c.id)
+	sent, err := net.FileConn(conn)
+	_ = conn.Close()
+	switch {
+	case err != nil:
+		e := lostError(name, c.id)
+		e.Begun = true
+		return nil, e
+	case c.id.PID != 0 && c.id.API != API: // it does not understand the request
+		_ = sent.Close()
+		return nil, versionError(name, c.id)
 	}
-	x.start(ctx, left.conn)
-	r, failed := x.receive(ctx, io.MultiReader(bytes.NewReader(left.read), left.conn), "POST")
-	if failed != nil {
-		return hook.Result{}, failed
-	}
-	defer x.close()
-	return x.result(ctx, r, emit)
+	c.sent = &sentCall{sent, read}
+	return c, nil
 }

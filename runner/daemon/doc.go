@@ -3,9 +3,10 @@
 //
 //  1. [Spawn] starts pyplug again as a detached process and waits until that
 //     process is ready or reports, through a pipe, why it failed.
-//  2. The new process acquires a name with [Listen]: a lock and a connection decide
-//     who is alive. Listen removes what a dead daemon left, except its log. From
-//     then on the daemon answers status and stop; calls wait until [Server.Serve]
+//  2. The new process acquires a name with [Listen]: it locks the name's state file.
+//     A daemon is alive while it holds that lock or, if the file was removed, while
+//     it accepts connections. Listen removes what a dead daemon left, except its log.
+//     From then on the daemon answers status and stop; calls wait until [Server.Serve]
 //     receives the [hook.Plugin].
 //  3. The socket speaks HTTP/1.1. docs/http.md documents its requests. An error is
 //     the JSON of [hook.Error], completed by the daemon with its hints.
@@ -18,9 +19,10 @@
 //     has called for a while. It closes the plugin, removes its files and releases
 //     the name, in this order: a free name means that the process tree is gone.
 //
-// The files of a name are NAME.sock, NAME.lock, NAME.json (an [Identity]), NAME.log
-// and NAME.log.1 in a directory that belongs to the user alone, see [RunDirs]. The
-// daemon opens only regular files.
+// The files of a name are NAME.sock, NAME.json (the state file: an [Identity]),
+// NAME.log and NAME.log.1, in a directory that belongs to the user alone, see
+// [RunDirs]. An older pyplug locks NAME.lock instead, and may speak another version of
+// the protocol: its daemon is listed, and [Stop] ends it by signals.
 //
 // It never knows which transport answers, nor how anything is printed. On Windows
 // there are no background plugins, and every function returns an error that says so.

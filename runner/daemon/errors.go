@@ -80,26 +80,18 @@ func unresponsiveError(name string, by Identity) *hook.Error {
 
 // versionError says that the daemon speaks another version of the protocol.
 func versionError(name string, by Identity) *hook.Error {
-	return fail(hook.Unavailable, OtherVersion, name+" was "+by.StartedBy(),
+	e := fail(hook.Unavailable, OtherVersion, name+" was started by another pyplug",
 		"`pyplug stop "+name+"`, then start it again: this pyplug cannot call it")
+	if by.Version != "" {
+		e.Err = fmt.Errorf("%w, %s", e.Err, by.Version)
+	}
+	return e
 }
 
-// StartedBy says which pyplug started the daemon.
-func (id Identity) StartedBy() string {
-	if id.Version == "" {
-		return "started by another pyplug"
-	}
-	return "started by another pyplug, " + id.Version
-}
-
-// lostError says that the daemon ended, or sent what is no answer, before it
-// answered. logPath is its log.
-func lostError(name, logPath string, cause error) *hook.Error {
-	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" ended during the call")
-	if cause != nil {
-		e.Err = fmt.Errorf("the daemon of %s sent no valid answer: %w", name, cause)
-	}
-	e.Hints = append(logHint(logPath), "`pyplug status` shows what runs")
+// lostError says that the daemon ended, or sent what is no answer, before it answered.
+func lostError(name string, by Identity) *hook.Error {
+	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" ended during the call", logHint(by.Log)...)
+	e.Hints = append(e.Hints, "`pyplug status` shows what runs")
 	return e
 }
 
@@ -118,9 +110,5 @@ func fail(kind hook.Kind, reason, message string, hints ...string) *hook.Error {
 
 // unavailable makes an error of kind Unavailable of what the system returned.
 func unavailable(err error) *hook.Error { return hook.NewError(hook.Unavailable, err) }
-
-func noName(name string) *hook.Error {
-	return fail(hook.Usage, "", fmt.Sprintf("%q is no name, want lower case letters, digits, - and _", name))
-}
 
 var errWindows = errors.New("background plugins are not available on Windows")

@@ -38,29 +38,26 @@ type Line struct {
 type Log struct {
 	path     string
 	redirect bool // standard output and error go to the log, too
+	max      int64
 
-	mu   sync.Mutex
-	file *os.File // nil if it could not be opened, or was closed
-	size int64
-	torn bool // the last line has no end
-	lost int
-	done bool
-	max  int64
+	mu     sync.Mutex
+	file   *os.File // nil if it could not be opened, or was closed
+	size   int64
+	torn   bool // the last line has no end
+	lost   int
+	closed bool
 }
 
 // openLog opens a log to append to it. With redirect, standard output and error go
 // there, too, such as the trace of a panic.
 func openLog(path string, redirect bool) (*Log, error) {
 	l := &Log{path: path, redirect: redirect, max: logLimit}
-	if err := l.open(); err != nil {
-		return nil, err
-	}
-	return l, nil
+	return l, l.open()
 }
 
 // open opens the file. Held: mu.
 func (l *Log) open() error {
-	f, err := openFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
@@ -72,89 +69,70 @@ func (l *Log) open() error {
 		_ = f.Close()
 		return err
 	}
-	l.file, l.size = f, info.Size()
+	l.file, l.size, l.torn = f, info.Size(), false
 	return nil
 }
 
 // Write adds whole lines of pyplug's own. It never fails.
 func (l *Log) Write(lines []byte) (int, error) {
-	l.Add(Line{Stream: Own, Text: string(lines)})
+	l.note(string(lines))
 	return len(lines), nil
 }
+
+func (l *Log) note(text string) { l.Add(Line{Stream: Own, Text: text}) }
 
 // Add adds a line. A zero Time means now. A Text of several lines becomes several lines.
 func (l *Log) Add(line Line) {
 	if line.Time.IsZero() {
 		line.Time = time.Now()
 	}
+	at := line.Time.UTC().Format(logTime)
 	var b []byte
 	for text := range strings.SplitSeq(strings.TrimSuffix(line.Text, "\n"), "\n") {
-		b = line.Time.UTC().AppendFormat(b, logTime)
-		b = strconv.AppendInt(append(b, ' '), int64(line.Generation), 10)
-		b = append(append(append(append(append(b, ' '), line.Stream...), ' '), text...), '\n')
+		b = fmt.Appendf(b, "%s %d %s %s\n", at, line.Generation, line.Stream, text)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.done {
+	if l.closed {
 		return
 	}
 	if l.size > 0 && l.size+int64(len(b)) > l.max {
 		l.turn()
 	}
-	if l.lost > 0 {
-		b = append(fmt.Appendf(nil, "%s 0 %s %d lines could not be written\n",
-			line.Time.UTC().Format(logTime), Own, l.lost), b...)
-	}
-	if l.torn {
-		b = append([]byte{'\n'}, b...)
-	}
-	l.put(b)
-}
-
-// put writes whole lines. Held: mu.
-func (l *Log) put(b []byte) {
 	if l.file == nil && l.open() != nil {
 		l.lost++
 		return
+	}
+	if l.lost > 0 {
+		b = append(fmt.Appendf(nil, "%s 0 %s %d lines could not be written\n", at, Own, l.lost), b...)
+	}
+	if l.torn {
+		b = append([]byte{'\n'}, b...)
 	}
 	n, err := l.file.Write(b)
 	l.size += int64(n)
 	if n > 0 {
 		l.torn = b[n-1] != '\n'
 	}
-	if err != nil {
-		l.lost++
-		return
+	if l.lost++; err == nil {
+		l.lost = 0
 	}
-	l.lost = 0
 }
 
-// turn makes the file the older one and opens a new one. Held: mu.
+// turn makes the file the older one. The next line opens a new one. Held: mu.
 func (l *Log) turn() {
-	if os.Rename(l.path, l.path+older) != nil {
-		return // it grows on; the next line tries again
-	}
-	if l.file != nil {
+	if l.file != nil && os.Rename(l.path, l.path+older) == nil { // else it grows on; the next line tries again
 		_ = l.file.Close()
 		l.file = nil
 	}
-	l.torn = false
-	_ = l.open() // on failure, the next line tries again
 }
-
-func (l *Log) note(text string) { l.Add(Line{Stream: Own, Text: text}) }
 
 // Close closes the file.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.done = true
-	if l.file == nil {
-		return nil
-	}
-	f := l.file
-	l.file = nil
-	return f.Close()
+	l.closed = true
+	return l.file.Close() // which fails if it is nil
 }
 
 // readLine reads one line of a log, without its end.

@@ -2,94 +2,83 @@ package daemon
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// maxSocket is the longest path of a socket that every system accepts: macOS has
-// 104 bytes with the NUL, Linux 108.
-const maxSocket = 103
-
-// ValidName reports whether a background plugin can have the name:
-// [a-z0-9][a-z0-9_-]*. A valid name is neither a path nor a flag.
-func ValidName(name string) bool {
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-		case i > 0 && (c == '-' || c == '_'):
-		default:
-			return false
-		}
-	}
-	return name != ""
-}
-
-// socketPath is the path of a name's socket in a run directory. ok is false if it
-// is too long.
-func socketPath(dir, name string) (path string, ok bool) {
-	path = filepath.Join(dir, name+".sock")
-	return path, len(path) <= maxSocket
-}
-
-// dirError says why a run directory cannot be used.
-type dirError struct {
-	dir, problem string
-	kind         hook.Kind // Unavailable unless set
-	hint         string    // what to do; "": choose another directory
-	err          error     // what the system returned
-}
-
-// Error names the directory and what is wrong with it.
-func (e *dirError) Error() string { return "run directory " + e.dir + " " + e.problem }
-
-// Unwrap returns what the system returned.
-func (e *dirError) Unwrap() error { return e.err }
-
-// Hints says what to do.
-func (e *dirError) Hints() []string {
-	if e.hint != "" {
-		return []string{e.hint}
-	}
-	return []string{"PYPLUG_RUN_DIR names another one"}
-}
-
-// refused is the error for a run directory that cannot be used.
-func refused(err error) *hook.Error {
-	if dir := (*dirError)(nil); errors.As(err, &dir) && dir.kind != 0 {
-		return hook.NewError(dir.kind, err)
-	}
-	return unavailable(err)
-}
-
-// makeDir makes a run directory if there is none, but not its parent, and checks
-// it with checkDir.
-func makeDir(dir string) error {
-	if err := absolute(dir); err != nil {
-		return err
-	}
-	err := mkdir(dir)
-	if err == nil {
-		return checkDir(dir)
-	}
-	if wrapped := (*fs.PathError)(nil); errors.As(err, &wrapped) {
-		err = wrapped.Err
-	}
-	e := &dirError{dir: dir, problem: "cannot be made: " + err.Error(), err: err,
-		hint: "PYPLUG_RUN_DIR names another one; it is made, but not the directory that it is in"}
-	if errors.Is(err, fs.ErrNotExist) {
-		e.problem = "cannot be made: there is no " + filepath.Dir(filepath.Clean(dir))
-	}
-	return e
-}
-
-// absolute rejects a path that depends on the working directory.
-func absolute(dir string) error {
-	if filepath.IsAbs(dir) {
+// RunDirs are the directories where the files of background plugins can be, the
+// preferred one first: $PYPLUG_RUN_DIR alone if it is set; otherwise
+// $XDG_RUNTIME_DIR/pyplug, if that variable names a directory of this user, and
+// /tmp/pyplug-UID. They need not exist.
+//
+// A client searches all of them, since the variable is often set in only one of two
+// shells. Package commands/fastcall has the same rule.
+func RunDirs() []string {
+	if !supported {
 		return nil
 	}
-	return &dirError{dir: dir, problem: "is not an absolute path", kind: hook.Usage,
-		hint: "PYPLUG_RUN_DIR takes a whole path, which begins with /"}
+	if dir := os.Getenv("PYPLUG_RUN_DIR"); dir != "" {
+		return []string{dir}
+	}
+	own := "/tmp/pyplug-" + strconv.Itoa(os.Geteuid())
+	base := os.Getenv("XDG_RUNTIME_DIR")
+	// Root in a user's session does not use that user's directory.
+	if info, err := os.Stat(base); !filepath.IsAbs(base) || err != nil || owner(info) != os.Geteuid() {
+		return []string{own}
+	}
+	return []string{filepath.Join(base, "pyplug"), own}
+}
+
+// checkDir rejects a run directory that other users could change: it must be a
+// directory and no link, belong to this user and have mode 0700. The error wraps
+// [fs.ErrNotExist] if there is none.
+func checkDir(dir string) error {
+	if !filepath.IsAbs(dir) {
+		return dirError(hook.Usage, dir, errors.New("is not an absolute path"), "PYPLUG_RUN_DIR takes a whole path, which begins with /")
+	}
+	info, err := os.Lstat(dir)
+	hint := "PYPLUG_RUN_DIR names another one"
+	switch {
+	case err != nil:
+		err = fmt.Errorf("cannot be read: %w", err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		err = errors.New("is a link, want the directory itself")
+	case !info.IsDir():
+		err = errors.New("is not a directory")
+	case owner(info) != os.Geteuid():
+		err = fmt.Errorf("belongs to user %d, not to %d", owner(info), os.Geteuid())
+	case info.Mode().Perm() != 0o700:
+		err = fmt.Errorf("has mode 0%o, not 0700", info.Mode().Perm())
+		hint = schema.QuoteLine([]string{"chmod", "700", dir}) + ", or name another one with PYPLUG_RUN_DIR"
+	default:
+		return nil
+	}
+	return dirError(hook.Unavailable, dir, err, hint)
+}
+
+// makeDir makes a run directory if there is none, but not its parent, and checks it.
+func makeDir(dir string) error {
+	if err := checkDir(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := os.Mkdir(dir, 0o700)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrExist):
+		return checkDir(dir)
+	case errors.Is(err, fs.ErrNotExist):
+		err = errors.New("there is no " + filepath.Dir(filepath.Clean(dir)))
+	}
+	return dirError(hook.Unavailable, dir, fmt.Errorf("cannot be made: %w", err),
+		"PYPLUG_RUN_DIR names another one; it is made, but not the directory that it is in")
+}
+
+// dirError says what is wrong with a run directory.
+func dirError(kind hook.Kind, dir string, problem error, hint string) *hook.Error {
+	return &hook.Error{Kind: kind, Hints: []string{hint}, Err: fmt.Errorf("run directory %s %w", dir, problem)}
 }

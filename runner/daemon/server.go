@@ -16,10 +16,11 @@ import (
 const (
 	// headerLimit is how long a client may take to send a request's header.
 	headerLimit = 10 * time.Second
-	// stopWrites is how long, from the beginning of a stop, a client may take to
-	// read what is written to it: running calls have 5 s to end.
-	stopWrites = 7 * time.Second
-	// lastAnswers is how long an ending server waits until its last answers are read.
+	// stopRequests is how long, from the beginning of a stop, requests may take: running
+	// calls have 5 s to end.
+	stopRequests = 7 * time.Second
+	// lastAnswers is how long a client may take to read an answer when its request has
+	// ended or the server ends.
 	lastAnswers = 2 * time.Second
 	// lastAccepts is how long an ending server still accepts the connections that
 	// were made before its socket was removed.
@@ -40,47 +41,34 @@ type Options struct {
 	CallTimeout time.Duration
 	// IdleExit ends the daemon after so long without a call; 0 means never.
 	IdleExit time.Duration
-	// Kill, when closed, makes a stop kill the plugin.
-	Kill <-chan struct{}
+	// Kill, when it ends, makes a stop kill the plugin; nil never does.
+	Kill context.Context
 }
 
 // Server holds a name and serves a plugin under it. It is safe for concurrent use.
 type Server struct {
-	id       Identity
-	opts     Options
-	held     *held
-	log      *Log
-	listener *net.UnixListener
-	http     *http.Server
+	id   Identity
+	opts Options
+	held *held
+	log  *Log
+	http *http.Server
 
 	ready   chan struct{} // closed once plugin or failure is set
 	plugin  hook.Plugin
 	failure *hook.Error
 
-	stopped  signalChan  // a client asks for a stop
-	killed   signalChan  // a client asks to kill the plugin
-	released signalChan  // the name is free
-	writes   *cancelable // ended when no client may delay the end any longer
+	stopping    context.Context // ends when a client asks for a stop, or nobody calls
+	stop        context.CancelCauseFunc
+	killing     context.Context // of the plugin's end; ends when that must not take longer
+	kill        context.CancelFunc
+	requests    context.Context // of all requests
+	endRequests context.CancelCauseFunc
+	released    chan struct{} // closed when the name is free
 
 	mu     sync.Mutex
 	calls  int         // running calls, which keep the daemon from being idle
 	ending bool        // accepts no calls any more
 	idle   *time.Timer // nil: stays when idle
-}
-
-// signalChan is a channel that is closed once.
-type signalChan struct {
-	c    chan struct{}
-	once *sync.Once
-}
-
-func newSignal() signalChan { return signalChan{make(chan struct{}), new(sync.Once)} }
-func (s signalChan) set()   { s.once.Do(func() { close(s.c) }) }
-
-// cancelable is a context with its cancel function.
-type cancelable struct {
-	context.Context
-	cancel context.CancelFunc
 }
 
 // Listen acquires a name. From then on clients can ask for the status, and calls wait
@@ -99,9 +87,8 @@ func Listen(id Identity, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	there, _ := existing(all)
-	for _, other := range there {
-		if other != p && other.taken() {
+	for _, other := range all {
+		if other != p && checkDir(other.dir) == nil && other.taken() {
 			return nil, other.takenBy(id)
 		}
 	}
@@ -109,13 +96,23 @@ func Listen(id Identity, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := h.serve(id, o)
+	s, err := h.listen(id, o)
 	if err != nil {
 		h.clear()
 		h.release()
 		return nil, unavailable(err)
 	}
 	return s, nil
+}
+
+// makePlace makes the directory of the first place where that is possible.
+func makePlace(all []place) (p place, err error) {
+	for _, p = range all {
+		if err = makeDir(p.dir); err == nil {
+			return p, nil
+		}
+	}
+	return p, err
 }
 
 func (p place) takenBy(wanted Identity) error {
@@ -126,31 +123,29 @@ func (p place) takenBy(wanted Identity) error {
 // awaitLock acquires the name unless a live process has it.
 func (p place) awaitLock(id Identity) (*held, error) {
 	for began := time.Now(); ; <-time.After(pollEvery) {
-		h, ok, err := p.acquire()
+		h, err := p.acquire()
 		switch {
-		case err != nil:
-			return nil, unavailable(err)
-		case ok:
+		case err == nil:
 			return h, nil
+		case !errors.Is(err, errTaken):
+			return nil, unavailable(err)
 		case p.answers(), time.Since(began) > takeLimit:
 			return nil, p.takenBy(id)
 		}
 	}
 }
 
-// serve opens the log and the socket. Its caller removes what is left if it fails.
-func (h *held) serve(id Identity, o Options) (*Server, error) {
+// listen opens the log and the socket. Its caller removes what is left if it fails.
+func (h *held) listen(id Identity, o Options) (*Server, error) {
 	h.clear()
 	_, noLog := os.Lstat(h.log()) // the log of a killed daemon is kept
 	log, err := openLog(h.log(), o.Starter != nil)
 	if err != nil {
 		return nil, err
 	}
-	id.API, id.PID, id.Started = API, os.Getpid(), time.Now().Round(0)
-	id.Mark, id.Boot = processMark(id.PID), bootMark()
-	id.Socket, id.Log = h.socket, h.log()
+	id.API, id.PID, id.Started, id.Socket, id.Log = API, os.Getpid(), time.Now().Round(0), h.socket(), h.log()
 	var listener *net.UnixListener
-	if err = h.writeState(id); err == nil {
+	if err = h.write(id); err == nil {
 		listener, err = h.bind()
 	}
 	if err != nil {
@@ -160,60 +155,59 @@ func (h *held) serve(id Identity, o Options) (*Server, error) {
 		}
 		return nil, err
 	}
-	s := &Server{
-		id: id, opts: o, held: h, listener: listener, log: log, ready: make(chan struct{}),
-		stopped: newSignal(), killed: newSignal(), released: newSignal(),
-	}
-	writes, cancel := context.WithCancel(context.Background())
-	s.writes = &cancelable{writes, cancel}
-	s.http = s.httpServer()
-	go func() { _ = s.http.Serve(peerListener{s}) }() // ends with release
+	s := newServer(id, o, h, log)
+	go func() { _ = s.http.Serve(peerListener{listener, log}) }() // ends with release
 	return s, nil
 }
 
 // bind opens the socket.
 func (h *held) bind() (*net.UnixListener, error) {
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.socket, Net: "unix"})
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.socket(), Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	listener.SetUnlinkOnClose(false) // clear removes it
-	if err := os.Chmod(h.socket, 0o600); err != nil {
+	if err := os.Chmod(h.socket(), 0o600); err != nil {
 		_ = listener.Close()
 		return nil, err
 	}
 	return listener, nil
 }
 
-func (s *Server) httpServer() *http.Server {
-	return &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: headerLimit, ErrorLog: log.New(s.log, "", 0),
+func newServer(id Identity, o Options, h *held, l *Log) *Server {
+	s := &Server{id: id, opts: o, held: h, log: l, ready: make(chan struct{}), released: make(chan struct{})}
+	s.stopping, s.stop = context.WithCancelCause(context.Background())
+	s.requests, s.endRequests = context.WithCancelCause(context.Background())
+	if o.Kill == nil {
+		o.Kill = context.Background()
 	}
+	s.killing, s.kill = context.WithCancel(o.Kill)
+	s.http = &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: headerLimit, ErrorLog: log.New(l, "", 0),
+		BaseContext: func(net.Listener) context.Context { return s.requests },
+	}
+	return s
 }
 
 // peerListener accepts only connections of the same user.
-type peerListener struct{ s *Server }
+type peerListener struct {
+	*net.UnixListener
+	log *Log
+}
 
 func (l peerListener) Accept() (net.Conn, error) {
 	for {
-		c, err := l.s.listener.AcceptUnix()
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = net.ErrClosed // release sets the deadline
-		}
+		c, err := l.AcceptUnix()
 		if err != nil {
 			return nil, err
 		}
-		if err := checkPeer(c); err != nil {
-			l.s.log.note("rejected a connection: " + err.Error())
-			_ = c.Close()
-			continue
+		if err = checkPeer(c); err == nil {
+			return c, nil
 		}
-		return c, nil
+		l.log.note("rejected a connection: " + err.Error())
+		_ = c.Close()
 	}
 }
-
-func (l peerListener) Close() error   { return l.s.listener.Close() }
-func (l peerListener) Addr() net.Addr { return l.s.listener.Addr() }
 
 // Identity says who serves, and what.
 func (s *Server) Identity() Identity { return s.id }
@@ -221,48 +215,35 @@ func (s *Server) Identity() Identity { return s.id }
 // Log is where the daemon writes what the plugin prints. Serve and Fail close it.
 func (s *Server) Log() *Log { return s.log }
 
-// Starting returns a context for the plugin's start, which ends when a client asks
-// for a stop.
-func (s *Server) Starting(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() { // ends with ctx
-		select {
-		case <-s.stopped.c:
-			cancel(stoppingError(s.id.Name))
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil) }
-}
+// Stopping returns a context that ends when a client asks for a stop. Its cause is the
+// error of a start that ends because of that.
+func (s *Server) Stopping() context.Context { return s.stopping }
 
 // Serve serves a plugin until ctx ends, a client asks for a stop, or nobody has
 // called for [Options.IdleExit]. It then rejects new calls, closes the plugin, removes
 // the files and releases the name. The error is that of [hook.Plugin.Close]. Serve is
 // called once.
 func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
-	idle := newSignal()
 	s.mu.Lock()
 	s.plugin = plugin
-	close(s.ready)
 	if s.opts.IdleExit > 0 {
 		s.idle = time.AfterFunc(s.opts.IdleExit, func() {
 			if s.endCalls(true) {
-				idle.set()
+				s.stop(stoppingError(s.id.Name))
 			}
 		})
-		if s.calls > 0 {
-			s.idle.Stop()
-		}
 	}
 	s.mu.Unlock()
-	s.opts.Starter.ready(s.id)
+	close(s.ready)
+	s.opts.Starter.send(progress{Ready: &s.id})
 	select {
 	case <-ctx.Done():
-	case <-s.stopped.c:
-	case <-idle.c:
+	case <-s.stopping.Done():
 	}
 	s.endCalls(false)
-	err := s.closePlugin(plugin)
+	late := time.AfterFunc(stopRequests, func() { s.endRequests(stoppingError(s.id.Name)) })
+	defer late.Stop()
+	err := plugin.Close(s.killing)
 	s.release()
 	return err
 }
@@ -270,15 +251,14 @@ func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 // Fail reports to everybody who waits that the start failed, and why. Then it removes
 // the files and releases the name. It is called in place of [Server.Serve].
 func (s *Server) Fail(err error) {
-	if Is(err, Stopping) {
+	if s.stopping.Err() != nil {
 		err = stoppingError(s.id.Name) // nobody interrupted those who wait
 	}
-	s.mu.Lock()
-	s.failure, s.ending = s.complete(err), true
-	s.mu.Unlock()
+	s.failure = s.complete(err)
+	s.endCalls(false)
 	close(s.ready)
 	s.release()
-	s.opts.Starter.failed(s.failure) // a new attempt then finds the name free
+	s.opts.Starter.Fail(s.failure) // a new attempt then finds the name free
 }
 
 // endCalls makes the server reject calls. With onlyIdle it does so only if none runs,
@@ -290,27 +270,7 @@ func (s *Server) endCalls(onlyIdle bool) bool {
 		return false
 	}
 	s.ending = true
-	if s.idle != nil {
-		s.idle.Stop()
-	}
 	return true
-}
-
-// closePlugin closes the plugin. A second request to stop kills it.
-func (s *Server) closePlugin(plugin hook.Plugin) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() { // ends with ctx
-		select {
-		case <-s.killed.c:
-		case <-s.opts.Kill:
-		case <-ctx.Done():
-		}
-		cancel()
-	}()
-	late := time.AfterFunc(stopWrites, s.writes.cancel)
-	defer late.Stop()
-	return plugin.Close(ctx)
 }
 
 // release removes the files, releases the name and ends all connections after their
@@ -318,16 +278,13 @@ func (s *Server) closePlugin(plugin hook.Plugin) error {
 func (s *Server) release() {
 	if s.held.owns() { // otherwise the files are a successor's
 		s.held.clear()
-	}
-	_ = s.listener.SetDeadline(time.Now().Add(lastAccepts))
-	<-time.After(lastAccepts)
-	if s.held.owns() {
+		<-time.After(lastAccepts)
 		s.held.clearLog()
 	}
 	s.held.release()
-	s.released.set()
-	s.stopped.set() // for Starting
-	s.writes.cancel()
+	close(s.released)
+	s.endRequests(stoppingError(s.id.Name))
+	s.kill()
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
@@ -341,22 +298,19 @@ func (s *Server) use() (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
-	if s.idle != nil {
-		s.idle.Stop()
-	}
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.calls--
-		if s.idle != nil && s.calls == 0 && !s.ending {
-			s.idle.Reset(s.opts.IdleExit)
+		if s.idle != nil && s.calls == 0 {
+			s.idle.Reset(s.opts.IdleExit) // while calls run, it has no effect
 		}
 	}
 }
 
 // await returns the plugin once it has started. The error is that of its start, or a
 // Stopping error.
-func (s *Server) await(ctx context.Context, began time.Time, hookName string) (hook.Plugin, *hook.Error) {
+func (s *Server) await(ctx context.Context, began time.Time, hookName string) (hook.Plugin, error) {
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
@@ -375,21 +329,8 @@ func (s *Server) await(ctx context.Context, began time.Time, hookName string) (h
 
 // complete adds to an error what only this process knows.
 func (s *Server) complete(err error) *hook.Error {
-	e := hook.AsError(err)
 	if s.opts.Complete != nil {
-		e = s.opts.Complete(err)
+		return s.opts.Complete(err)
 	}
-	return complete(e, s.id.About)
-}
-
-// complete adds the plugin's name and the drawing of the cause to an error.
-func complete(e *hook.Error, about string) *hook.Error {
-	whole := *e
-	if whole.Plugin == "" {
-		whole.Plugin = about
-	}
-	if whole.Drawing == nil {
-		whole.Drawing = hook.NewError(e.Kind, e.Err).Drawing
-	}
-	return &whole
+	return hook.AsError(err)
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -20,10 +20,11 @@ const (
 	// endLimit is how long a daemon whose start was given up may take to stop what it
 	// started, before Spawn kills it.
 	endLimit = 15 * time.Second
-	// outputLimit bounds what is kept of a daemon's output before it has a log.
-	outputLimit = 64 << 10
 	// spawns is how often Spawn tries a name whose holder ends each time.
 	spawns = 5
+	// starterPipe is the descriptor of the pipe on which a daemon that [Spawn] started
+	// reports.
+	starterPipe = 3
 )
 
 // SpawnOptions say what to start in the background.
@@ -33,11 +34,9 @@ type SpawnOptions struct {
 	// Entry is the file that it will run. Spawn does not wait for a daemon of the
 	// name that runs another file, unless Entry is empty.
 	Entry string
-	// Args are pyplug's arguments without the program; Env is the environment and
-	// Dir the directory, our own if empty.
-	Args []string
-	Env  []string
-	Dir  string
+	// Args are pyplug's arguments without the program, Env is the environment, our
+	// own if nil.
+	Args, Env []string
 	// Note receives what the user should know meanwhile; nil ignores it.
 	Note func(text string)
 }
@@ -84,10 +83,8 @@ func awaitReady(ctx context.Context, o SpawnOptions) (Identity, error) {
 	if c.id.API != API {
 		return Identity{}, versionError(o.Name, c.id)
 	}
-	if _, _, err := c.Ready(ctx); err != nil {
-		return Identity{}, err
-	}
-	return c.id, nil
+	_, _, err = c.Ready(ctx)
+	return c.id, err
 }
 
 // spawn starts one process. The error has reason [Taken] or [AlreadyRuns] if another
@@ -103,11 +100,11 @@ func spawn(ctx context.Context, o SpawnOptions) (id Identity, err error) {
 		return id, unavailable(err)
 	}
 	defer func() { _ = pipe.Close() }()
-	output := &head{}
+	var output bytes.Buffer // until it has a log
 	cmd := exec.Command(path, o.Args...)
-	cmd.Env, cmd.Dir, cmd.SysProcAttr = o.Env, o.Dir, detached()
-	cmd.Stdout, cmd.Stderr = output, output // until it has a log
-	cmd.ExtraFiles = []*os.File{end}        // becomes starterPipe
+	cmd.Env, cmd.SysProcAttr = o.Env, detached()
+	cmd.Stdout, cmd.Stderr = &output, &output
+	cmd.ExtraFiles = []*os.File{end} // becomes starterPipe
 	cmd.WaitDelay = time.Second
 	concealDescriptors()
 	err = cmd.Start()
@@ -116,59 +113,25 @@ func spawn(ctx context.Context, o SpawnOptions) (id Identity, err error) {
 		return id, unavailable(err)
 	}
 	reports := make(chan progress, 1)
-	go func() { // ends with the pipe
-		defer close(reports)
-		readProgress(pipe, o.Note, reports)
-	}()
+	go func() { reports <- readProgress(pipe, o.Note) }() // ends with the pipe
 	select {
-	case p, ok := <-reports:
-		switch {
-		case ok && p.Ready != nil:
+	case p := <-reports:
+		if p.Ready != nil {
 			go func() { _ = cmd.Wait() }() // reaps it; ends with the daemon, or with us
 			return *p.Ready, nil
-		case ok:
+		}
+		if p.Failed != nil {
 			reap(cmd)
 			return id, p.Failed
 		}
-		return id, endedError(cmd, output, o.Name, began)
+		_ = terminate(cmd.Process) // it may have ended
+		reap(cmd)
+		return id, endedError(cmd, output.String(), o.Name, began)
 	case <-ctx.Done():
-		terminate(cmd.Process)
+		_ = terminate(cmd.Process)
 		reap(cmd)
 		return id, hook.Ended(ctx, "", "the plugin was not ready", began, false)
 	}
-}
-
-// readProgress reads what a daemon reports until its start has succeeded or failed.
-func readProgress(pipe io.Reader, note func(string), reports chan<- progress) {
-	for lines := json.NewDecoder(bufio.NewReader(pipe)); ; {
-		var p progress
-		if lines.Decode(&p) != nil {
-			return
-		}
-		if p.Ready != nil || p.Failed != nil {
-			reports <- p
-			return
-		}
-		if note != nil && p.Note != "" {
-			note(p.Note)
-		}
-	}
-}
-
-// endedError is the error of a daemon that ended without a report.
-func endedError(cmd *exec.Cmd, output *head, name string, began time.Time) error {
-	terminate(cmd.Process)
-	reap(cmd)
-	e := unavailable(errors.New("the daemon ended before it was ready"))
-	there, _ := search(name)
-	for _, p := range there {
-		e.Hints = append(e.Hints, logHint(p.log())...)
-	}
-	e.Exit = &hook.Exit{Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState), Uptime: time.Since(began)}
-	if text := strings.TrimSpace(output.String()); text != "" {
-		e.Exit.Stderr = strings.Split(text, "\n")
-	}
-	return e
 }
 
 // reap waits until a daemon that is about to end is gone.
@@ -178,21 +141,70 @@ func reap(cmd *exec.Cmd) {
 	_ = cmd.Wait() // the caller knows that it failed
 }
 
-// head keeps the first outputLimit bytes written to it.
-type head struct {
-	mu   sync.Mutex
-	kept []byte
+// endedError is the error of a daemon that ended without a report.
+func endedError(cmd *exec.Cmd, output, name string, began time.Time) error {
+	e := unavailable(errors.New("the daemon ended before it was ready"))
+	there, _ := search(name)
+	for _, p := range there {
+		e.Hints = append(e.Hints, logHint(p.log())...)
+	}
+	e.Exit = &hook.Exit{Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState), Uptime: time.Since(began)}
+	if text := strings.TrimSpace(output); text != "" {
+		e.Exit.Stderr = strings.Split(text, "\n")
+	}
+	return e
 }
 
-func (h *head) Write(b []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.kept = append(h.kept, b[:min(len(b), outputLimit-len(h.kept))]...)
-	return len(b), nil
+// progress is one line that a daemon reports to its starter. One field is set.
+type progress struct {
+	Note   string      `json:"note,omitempty"`
+	Ready  *Identity   `json:"ready,omitempty"`
+	Failed *hook.Error `json:"failed,omitempty"`
 }
 
-func (h *head) String() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return string(h.kept)
+// readProgress reads what a daemon reports until its start has succeeded or failed; the
+// zero progress if it ended before.
+func readProgress(pipe io.Reader, note func(string)) progress {
+	for lines := json.NewDecoder(bufio.NewReader(pipe)); ; {
+		var p progress
+		if lines.Decode(&p) != nil || p.Ready != nil || p.Failed != nil {
+			return p
+		}
+		if note != nil {
+			note(p.Note)
+		}
+	}
+}
+
+// Starter is the process that started this daemon and waits for it. A nil Starter is
+// nobody: its methods do nothing. It is safe for concurrent use.
+type Starter struct{ pipe *os.File }
+
+// OpenStarter returns the process that started this one by [Spawn], or nil if the
+// descriptor of the pipe is no pipe. It is called once, before descriptors are opened.
+func OpenStarter() *Starter {
+	if !inheritedPipe(starterPipe) {
+		return nil
+	}
+	return &Starter{pipe: os.NewFile(starterPipe, "starter")}
+}
+
+// Note reports something that the user should know, such as a warning.
+func (s *Starter) Note(text string) { s.send(progress{Note: text}) }
+
+// Fail reports why there is no daemon. If the reason is [Taken] or [AlreadyRuns],
+// Spawn waits for the process that has the name.
+func (s *Starter) Fail(e *hook.Error) { s.send(progress{Failed: e}) }
+
+// send writes one line. It ignores that the starter is gone, or has its answer.
+func (s *Starter) send(p progress) {
+	if s == nil {
+		return
+	}
+	if text, err := json.Marshal(p); err == nil {
+		_, _ = s.pipe.Write(append(text, '\n'))
+	}
+	if p.Note == "" {
+		_ = s.pipe.Close()
+	}
 }

@@ -2,10 +2,10 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
-	"syscall"
+	"os"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -28,15 +28,8 @@ func Stop(ctx context.Context, name string) (ran bool, err error) {
 	switch {
 	case Is(err, NotRunning):
 		return false, remove(name)
-	case Is(err, Unresponsive):
-		there, _ := search(name)
-		for _, p := range there {
-			if p.taken() {
-				by, _ := p.readState() // kill fails for an unknown process
-				return true, p.kill(by)
-			}
-		}
-		return true, nil
+	case Is(err, Unresponsive), err == nil && c.id.API != API:
+		return true, c.kill()
 	case err != nil:
 		return false, err
 	}
@@ -47,10 +40,7 @@ func Stop(ctx context.Context, name string) (ran bool, err error) {
 func remove(name string) error {
 	there, err := search(name)
 	for _, p := range there {
-		if left, _ := filepath.Glob(p.file(".*")); len(left) == 0 {
-			continue
-		}
-		if h, ok, _ := p.acquire(); ok {
+		if h, err := p.acquire(); err == nil {
 			h.clear()
 			h.clearLog()
 			h.release()
@@ -59,47 +49,63 @@ func remove(name string) error {
 	return err
 }
 
-// stop stops the daemon.
+// stop stops a daemon by a request.
 func (c *Client) stop(ctx context.Context) error {
-	if c.id.API != API {
-		return c.place.kill(c.id)
-	}
 	err := c.ask(ctx, "POST", "/stop", nil, nil)
 	if err != nil && ctx.Err() != nil {
-		hurry, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+		now, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 		defer cancel()
-		err = c.ask(hurry, "POST", "/stop", url.Values{"now": {"1"}}, nil)
+		err = c.ask(now, "POST", "/stop", url.Values{"now": {"1"}}, nil)
 	}
-	if err == nil || Is(err, Lost) || Is(err, NotRunning) {
-		free, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
-		defer cancel()
-		if c.place.awaitFree(free, c.id) {
-			return nil
-		}
+	if (err == nil || Is(err, Lost) || Is(err, NotRunning)) && c.awaitFree() {
+		return nil
 	}
-	return c.place.kill(c.id)
+	return c.kill()
+}
+
+// awaitFree waits until the daemon has released its name, and reports whether it did.
+func (c *Client) awaitFree() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+	defer cancel()
+	return c.place.awaitFree(ctx, c.id)
 }
 
 // kill ends a daemon that does not answer our requests: by SIGTERM, then by SIGKILL,
 // after which its guard kills the process tree. It removes what is left except the log.
-func (p place) kill(id Identity) error {
-	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}
-	if suspended(id.PID) {
-		signals = signals[1:]
-	}
-	for _, s := range signals {
-		if err := id.signal(s); err != nil {
-			return unavailable(fmt.Errorf("%s does not stop, and cannot be killed: %w", p.name, err))
+func (c *Client) kill() error {
+	for _, signal := range []func(*os.Process) error{terminate, (*os.Process).Kill} {
+		if err := c.signal(signal); err != nil {
+			return unavailable(fmt.Errorf("%s does not stop, and cannot be killed: %w", c.place.name, err))
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
-		free := p.awaitFree(ctx, id)
-		cancel()
-		if free {
-			p.clean()
+		if c.awaitFree() {
+			if h, err := c.place.acquire(); err == nil {
+				h.clear()
+				h.release()
+			}
 			return nil
 		}
 	}
-	return unavailable(fmt.Errorf("%s does not stop, and was killed", p.name))
+	return unavailable(fmt.Errorf("%s does not stop, and was killed", c.place.name))
+}
+
+// signal sends a signal to the daemon. Where the system can hold a process, and not only
+// its number, no other process gets it: the daemon has the name after it was found.
+func (c *Client) signal(send func(*os.Process) error) error {
+	if c.id.PID <= 1 || c.id.PID == os.Getpid() {
+		return errors.New("its process is not known")
+	}
+	process, err := os.FindProcess(c.id.PID)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = process.Release() }()
+	if now, err := c.place.readState(); err == nil && !now.same(c.id) || !c.place.taken() {
+		return nil // it has ended
+	}
+	if err := send(process); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
 }
 
 // AwaitFree waits until nobody has a name, such as that of a daemon that is being

@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -73,9 +73,7 @@ func gust(ctx context.Context, t *testing.T, r *rand.Rand) {
 		_, err := Stop(ctx, "p")
 		blamed(t, "stop", err)
 	case 5:
-		if id := c.Identity(); id.PID > 1 && processMark(id.PID) == id.Mark {
-			_ = syscall.Kill(id.PID, syscall.SIGKILL)
-		}
+		_ = c.signal((*os.Process).Kill)
 	case 6:
 		_, err := c.Status(ctx)
 		blamed(t, "status", err)

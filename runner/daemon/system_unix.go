@@ -3,8 +3,8 @@
 package daemon
 
 import (
-	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -12,24 +12,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// control calls do with a connection's descriptor.
-func control(c *net.UnixConn, do func(fd int) error) error {
+const supported = true
+
+// flock locks a file without waiting. The error is errTaken if it is locked.
+func flock(f *os.File, exclusive bool) error {
+	how := unix.LOCK_SH
+	if exclusive {
+		how = unix.LOCK_EX
+	}
+	err := unix.Flock(int(f.Fd()), how|unix.LOCK_NB)
+	if err == unix.EWOULDBLOCK {
+		return errTaken
+	}
+	return os.NewSyscallError("flock", err)
+}
+
+// owner is the user to whom a file belongs.
+func owner(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
+
+// checkPeer rejects a connection of another user.
+func checkPeer(c *net.UnixConn) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return err
 	}
-	var done error
-	if err := raw.Control(func(fd uintptr) { done = do(int(fd)) }); err != nil {
+	var uid int
+	var failed error
+	if err := raw.Control(func(fd uintptr) { uid, failed = peerUID(int(fd)) }); err != nil {
 		return err
 	}
-	return done
-}
-
-// checkPeer rejects a connection of another user.
-func checkPeer(c *net.UnixConn) error {
-	uid, err := peerUID(c)
-	if err != nil {
-		return err
+	if failed != nil {
+		return os.NewSyscallError("getsockopt", failed)
 	}
 	if own := os.Geteuid(); uid != own {
 		return fmt.Errorf("it is of user %d, and this is user %d's", uid, own)
@@ -37,30 +50,18 @@ func checkPeer(c *net.UnixConn) error {
 	return nil
 }
 
-// signal sends a signal to the process that an identity names, and to no other
-// process that has got its number since. A process that is gone is no error.
-func (id Identity) signal(s syscall.Signal) error {
-	if id.PID <= 1 || id.PID == os.Getpid() || id.Mark == "" || id.Boot != bootMark() {
-		return errors.New("it is not known to be another process of this boot")
-	}
-	p, err := os.FindProcess(id.PID) // holds the process, not its number, where the system can
-	if err != nil {
+// terminate asks a process to end, also a suspended one.
+func terminate(p *os.Process) error {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	defer func() { _ = p.Release() }()
-	if processMark(id.PID) != id.Mark {
-		return nil
-	}
-	if err := p.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	return nil
+	return p.Signal(syscall.SIGCONT)
 }
 
 // redirect makes a file our standard output and standard error.
 func redirect(f *os.File) error {
 	for fd := 1; fd <= 2; fd++ {
-		if err := duplicate(f, fd); err != nil {
+		if err := duplicate(int(f.Fd()), fd); err != nil {
 			return &os.PathError{Op: "dup", Path: f.Name(), Err: err}
 		}
 	}
@@ -77,9 +78,6 @@ func signalOf(s *os.ProcessState) string {
 	}
 	return ""
 }
-
-// terminate asks a process to end.
-func terminate(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }
 
 // inheritedPipe reports whether a descriptor is a pipe, and keeps it from the
 // processes we start.

@@ -1,21 +1,22 @@
 package daemon
 
 import (
+	"io/fs"
 	"net"
 	"os"
 	"syscall"
 )
 
+const supported = false
+
 // No name can be acquired here, so nothing calls these.
 
-func processMark(int) string                    { return "" }
-func suspended(int) bool                        { return false }
-func bootMark() string                          { return "" }
-func checkPeer(*net.UnixConn) error             { return errWindows }
-func (id Identity) signal(syscall.Signal) error { return errWindows }
-func redirect(*os.File) error                   { return errWindows }
-func concealDescriptors()                       {}
-func signalOf(*os.ProcessState) string          { return "" }
-func detached() *syscall.SysProcAttr            { return nil }
-func terminate(p *os.Process)                   { _ = p.Kill() }
-func inheritedPipe(int) bool                    { return false }
+func flock(*os.File, bool) error       { return errWindows }
+func owner(fs.FileInfo) int            { return 0 }
+func checkPeer(*net.UnixConn) error    { return errWindows }
+func terminate(p *os.Process) error    { return p.Kill() }
+func redirect(*os.File) error          { return errWindows }
+func detached() *syscall.SysProcAttr   { return nil }
+func signalOf(*os.ProcessState) string { return "" }
+func inheritedPipe(int) bool           { return false }
+func concealDescriptors()              {}

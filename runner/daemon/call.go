@@ -1,0 +1,150 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// maxBody is the longest body of a unary call.
+const maxBody = 512 << 20
+
+// serveCall makes a call and answers it.
+func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
+	defer s.use()()
+	began, call := time.Now(), hook.Call{Hook: r.PathValue("hook"), Replay: r.URL.Query().Get("replay") != ""}
+	ctx, cancel, err := limited(r, s.opts.CallTimeout)
+	if err != nil {
+		s.writeError(w, err)
+		return
+	}
+	defer cancel()
+	out := newLineWriter(ctx, w)
+	defer out.close()
+	call.Emit = func(item hook.Item) error {
+		return out.write(streamLine{Item: item.Value, Binary: item.Binary, Sole: soleField(item)})
+	}
+	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if mediaType == streamType {
+		_ = out.control.EnableFullDuplex()
+		defer context.AfterFunc(ctx, func() { _ = out.control.SetReadDeadline(time.Unix(1, 0)) })()
+		call.Input = input(r.Body, cancel)
+	} else if call.Args, err = readArgs(w, r, mediaType); err != nil {
+		s.writeError(w, &hook.Error{Kind: hook.Request, Hook: call.Hook, Err: err})
+		return
+	}
+	p, err := s.await(ctx, began, call.Hook)
+	var result hook.Result
+	if err == nil {
+		result, err = p.Call(ctx, call)
+	}
+	switch {
+	case err != nil && out.began:
+		_ = out.write(streamLine{Error: s.complete(err)})
+	case err != nil:
+		s.writeError(w, err)
+	case result.Streamed: // its items went to Emit
+		_ = out.write(streamLine{Done: true, Notes: result.Notes})
+	default:
+		writeResult(w, result)
+	}
+}
+
+// readArgs reads the body of a unary call: all of it, since the end of the connection
+// is noticed only then.
+func readArgs(w http.ResponseWriter, r *http.Request, mediaType string) (hook.Args, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return hook.Args{}, err
+	}
+	return decodeArgs(mediaType, body)
+}
+
+// input yields the values of a client stream. If the client is gone, it cancels the
+// call.
+func input(body io.Reader, cancel context.CancelFunc) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		for values := json.NewDecoder(bufio.NewReader(body)); ; {
+			var value json.RawMessage
+			err := values.Decode(&value)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				if syntax := (*json.SyntaxError)(nil); !errors.As(err, &syntax) {
+					cancel()
+				}
+				yield(nil, fmt.Errorf("the input: %w", err))
+				return
+			}
+			if !yield(value, nil) {
+				return
+			}
+		}
+	}
+}
+
+// writeResult answers with a value.
+func writeResult(w http.ResponseWriter, r hook.Result) {
+	h, value := w.Header(), []byte(r.Value)
+	h.Set("Content-Type", jsonType)
+	if r.Binary {
+		value, _ = unquoteBase64(value) // which the transport encoded
+		h.Set("Content-Type", bytesType)
+	}
+	if field := soleField(r.Item); field != "" {
+		h.Set(soleHeader, field)
+	}
+	if len(r.Notes) > 0 {
+		h.Set(notesHeader, ascii(r.Notes))
+	}
+	h.Set("Content-Length", strconv.Itoa(len(value)))
+	_, _ = w.Write(value) // a client that is gone needs no answer
+}
+
+// lineWriter writes an answer that consists of lines.
+type lineWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	close   func() bool // ends its use
+	began   bool
+}
+
+// newLineWriter returns a writer for the answer to a request. A client may take as long
+// as it likes to read a line, until ctx ends.
+func newLineWriter(ctx context.Context, w http.ResponseWriter) *lineWriter {
+	o := &lineWriter{w: w, control: http.NewResponseController(w)}
+	o.close = context.AfterFunc(ctx, func() { _ = o.control.SetWriteDeadline(time.Now().Add(lastAnswers)) })
+	return o
+}
+
+// begin sends the header.
+func (o *lineWriter) begin() {
+	o.w.Header().Set("Content-Type", streamType)
+	o.began = true
+	_ = o.control.Flush() // the next write returns the error
+}
+
+// write writes one line.
+func (o *lineWriter) write(line any) error {
+	text, err := jsonLine(line)
+	if err != nil {
+		return err
+	}
+	o.w.Header().Set("Content-Type", streamType)
+	o.began = true
+	if _, err := o.w.Write(text); err != nil {
+		return err
+	}
+	return o.control.Flush()
+}

@@ -1,0 +1,267 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// healthEvery is how often a watched health is asked for.
+const healthEvery = time.Second
+
+// handler answers the requests that docs/http.md documents.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /hooks/{hook...}", s.serveCall)
+	mux.HandleFunc("GET /hooks", s.withPlugin(s.serveHooks))
+	mux.HandleFunc("GET /hooks/{hook...}", s.withPlugin(s.serveHooks))
+	mux.HandleFunc("GET /health", s.withPlugin(s.serveHealth))
+	mux.HandleFunc("GET /status", s.serveStatus)
+	mux.HandleFunc("GET /events", s.withPlugin(s.serveEvents))
+	mux.HandleFunc("POST /restart", s.serveRestart)
+	mux.HandleFunc("POST /stop", s.serveStop)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.serveUnknown(w, r, mux) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.recover(w)
+		w.Header().Set(apiHeader, strconv.Itoa(API))
+		if api := r.Header.Get(apiHeader); api != "" && api != strconv.Itoa(API) {
+			s.writeError(w, versionError(s.id.Name, s.id))
+			return
+		}
+		// A request before on this connection may have ended with a deadline.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// recover answers a request whose handler panicked, and logs the panic.
+func (s *Server) recover(w http.ResponseWriter) {
+	if p := recover(); p != nil {
+		err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		s.log.note(err.Error())
+		s.writeError(w, hook.NewError(hook.Internal, err))
+	}
+}
+
+// serveUnknown answers a request for what does not exist, or not with this method.
+func (s *Server) serveUnknown(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
+	status, message := http.StatusNotFound, "no such request: "+r.Method+" "+r.URL.Path
+	for _, method := range []string{"GET", "POST"} {
+		other := *r
+		other.Method = method
+		if _, pattern := mux.Handler(&other); pattern != "/" {
+			status, message = http.StatusMethodNotAllowed, message+", want "+method
+			w.Header().Add("Allow", method)
+		}
+	}
+	e := hook.NewError(hook.Request, errors.New(message))
+	e.Hints = []string{"docs/http.md lists the requests"}
+	writeJSON(w, status, errorBody{1, e})
+}
+
+// statusOf is the status of an error's answer.
+func statusOf(e *hook.Error) int {
+	switch e.Kind {
+	case hook.Failed:
+		return http.StatusUnprocessableEntity
+	case hook.Request:
+		if e.Reason == "no-hook" {
+			return http.StatusNotFound
+		}
+		return http.StatusBadRequest
+	case hook.Timeout:
+		return http.StatusGatewayTimeout
+	case hook.Crash:
+		return http.StatusBadGateway
+	case hook.Unavailable, hook.Unhealthy:
+		return http.StatusServiceUnavailable
+	case hook.Canceled:
+		return 499 // the client closed the request
+	}
+	return http.StatusInternalServerError
+}
+
+// writeError answers with an error.
+func (s *Server) writeError(w http.ResponseWriter, err error) {
+	e := s.complete(err)
+	writeJSON(w, statusOf(e), errorBody{1, e})
+}
+
+// writeJSON answers with a value.
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	line, err := jsonLine(value)
+	if err != nil {
+		panic("a shape of ours is not JSON: " + err.Error())
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(line)))
+	w.WriteHeader(status)
+	_, _ = w.Write(line) // a client that is gone needs no answer
+}
+
+// limited is the context of a request: it ends with the connection, or when ?timeout
+// is over, which is otherwise the default; 0 means no limit.
+func limited(r *http.Request, limit time.Duration) (context.Context, context.CancelFunc, error) {
+	if text := r.URL.Query().Get("timeout"); text != "" {
+		seconds, err := strconv.ParseFloat(text, 64)
+		if limit = time.Duration(seconds * float64(time.Second)); err != nil {
+			limit, err = time.ParseDuration(text)
+		}
+		if err != nil || limit < 0 || !(seconds <= 1<<31) {
+			return nil, nil, hook.NewError(hook.Request, fmt.Errorf("timeout is %q, want such as 30s, 2m or a number of seconds", text))
+		}
+	}
+	if limit == 0 {
+		ctx, cancel := context.WithCancel(r.Context())
+		return ctx, cancel, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	return ctx, cancel, nil
+}
+
+// withPlugin makes a handler of serve: it calls serve with the plugin once that has
+// started, within the request's limit, and answers with the error of either.
+func (s *Server) withPlugin(serve func(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		ctx, cancel, err := limited(r, 0)
+		if err != nil {
+			s.writeError(w, err)
+			return
+		}
+		defer cancel()
+		p, err := s.await(ctx, began, "")
+		if err == nil {
+			err = serve(ctx, p, w, r)
+		}
+		if err != nil {
+			s.writeError(w, err)
+		}
+	}
+}
+
+func (s *Server) serveHooks(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
+	found, err := p.Hooks(ctx, r.PathValue("hook"))
+	if err == nil {
+		writeJSON(w, http.StatusOK, found)
+	}
+	return err
+}
+
+func (s *Server) serveRestart(w http.ResponseWriter, r *http.Request) {
+	defer s.use()()
+	s.withPlugin(func(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
+		reason := cmp.Or(r.URL.Query().Get("reason"), "a client asked for a restart")
+		err := p.Restart(ctx, reason)
+		if err == nil {
+			writeJSON(w, http.StatusOK, json.RawMessage(`{"schema":1,"restarted":true}`))
+		}
+		return err
+	})(w, r)
+}
+
+// serveHealth answers 200 or 503. With ?watch=1 it writes a line for each change.
+func (s *Server) serveHealth(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Query().Get("watch") != "" {
+		s.watchHealth(ctx, p, w)
+		return nil
+	}
+	if err := p.Health(ctx); err != nil {
+		writeJSON(w, http.StatusServiceUnavailable, errorBody{1, s.complete(err)})
+		return nil
+	}
+	writeJSON(w, http.StatusOK, healthBody{Schema: 1, Healthy: true})
+	return nil
+}
+
+// watchHealth writes a line for each change until ctx ends.
+func (s *Server) watchHealth(ctx context.Context, p hook.Plugin, w http.ResponseWriter) {
+	out := newLineWriter(ctx, w)
+	defer out.close()
+	tick := time.NewTicker(healthEvery)
+	defer tick.Stop()
+	for last := "not asked yet"; ; {
+		line, now := healthBody{Schema: 1, Healthy: true}, ""
+		if err := p.Health(ctx); err != nil {
+			line, now = healthBody{Schema: 1, Error: s.complete(err)}, err.Error()
+		}
+		if ctx.Err() != nil || now != last && out.write(line) != nil {
+			return
+		}
+		last = now
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// serveEvents writes a line for each transition, as --events does.
+func (s *Server) serveEvents(ctx context.Context, p hook.Plugin, w http.ResponseWriter, _ *http.Request) error {
+	out := newLineWriter(ctx, w)
+	defer out.close()
+	events := p.Events(ctx) // before the client learns that it is subscribed
+	out.begin()
+	for event, err := range events {
+		var line any = errorBody{1, hook.AsError(err)}
+		if err == nil {
+			text, _ := json.Marshal(event) // our own shape
+			line = json.RawMessage(`{"schema":1,"name":"` + s.id.Name + `",` + string(text[1:]))
+		}
+		if out.write(line) != nil {
+			break
+		}
+	}
+	return nil
+}
+
+// serveStatus answers at once, also while the plugin starts; with ?ready=1 once the
+// start is over, with the start's error if it failed.
+func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("ready") != "" {
+		if _, err := s.await(r.Context(), time.Now(), ""); err != nil {
+			s.writeError(w, err)
+			return
+		}
+	}
+	body := statusBody{Schema: 1, Identity: s.id}
+	select {
+	case <-s.ready:
+	default:
+		body.Status = hook.Status{State: hook.StateStarting, Since: s.id.Started}
+		writeJSON(w, http.StatusOK, body)
+		return
+	}
+	if s.failure != nil {
+		body.Status = hook.Status{State: hook.StateFailed, Reason: s.failure.Error()}
+	} else {
+		var err error
+		if body.Status, err = s.plugin.Status(r.Context()); err != nil {
+			s.writeError(w, err)
+			return
+		}
+	}
+	if s.opts.Notes != nil {
+		body.Notes = s.opts.Notes()
+	}
+	writeJSON(w, http.StatusOK, body)
+}
+
+// serveStop answers when the name is free, which is when the process tree is gone.
+func (s *Server) serveStop(w http.ResponseWriter, r *http.Request) {
+	s.stop(stoppingError(s.id.Name))
+	if r.URL.Query().Get("now") != "" {
+		s.kill()
+	}
+	<-s.released
+	writeJSON(w, http.StatusOK, json.RawMessage(`{"schema":1,"stopped":["`+s.id.Name+`"]}`))
+}

@@ -1,0 +1,308 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+const (
+	// pollEvery is how often a name is checked while somebody waits for it.
+	pollEvery = 10 * time.Millisecond
+	// takeLimit bounds the wait for a process that has the name but does not accept
+	// connections: it is just starting or just ending.
+	takeLimit = 2 * time.Second
+	// maxSocket is the longest path of a socket that every system accepts: macOS has
+	// 104 bytes with the NUL, Linux 108.
+	maxSocket = 103
+)
+
+// API is the version of the protocol of the socket. It is in the header
+// Pyplug-Api of every message.
+const API = 1
+
+// Identity says who serves a name, and what. It is the content of NAME.json.
+// [Listen] sets API, PID, Started, Log and Socket.
+type Identity struct {
+	Name string `json:"name"`
+	// Plugin is the plugin's path as typed, Entry the absolute path of the file
+	// that runs, Python the interpreter's path, Dir the working directory.
+	Plugin    string `json:"plugin"`
+	Entry     string `json:"entry"`
+	Python    string `json:"python,omitempty"`
+	Transport string `json:"transport,omitempty"`
+	Dir       string `json:"dir,omitempty"`
+	// About names the plugin and its Python as errors do.
+	About string `json:"about,omitempty"`
+	// Digest is equal for two starts with the same settings.
+	Digest string `json:"digest,omitempty"`
+	// Version is the version of the pyplug that runs, API that of its protocol; 0
+	// for a pyplug that did not speak HTTP yet.
+	Version string    `json:"version,omitempty"`
+	API     int       `json:"api,omitempty"`
+	PID     int       `json:"pid"`
+	Started time.Time `json:"started"`
+	// AutoStarted reports whether a call started the plugin.
+	AutoStarted bool   `json:"auto_started,omitempty"`
+	Log         string `json:"log"`
+	Socket      string `json:"socket"`
+}
+
+// same reports whether two identities are of one process.
+func (id Identity) same(other Identity) bool {
+	return id.PID == other.PID && id.Started.Equal(other.Started)
+}
+
+// ValidName reports whether a background plugin can have the name:
+// [a-z0-9][a-z0-9_-]*. A valid name is neither a path nor a flag.
+func ValidName(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && name[0] != '_' && name[0] != '-'
+}
+
+// place is where the files of one name are.
+type place struct{ dir, name string }
+
+func (p place) file(suffix string) string { return filepath.Join(p.dir, p.name+suffix) }
+func (p place) socket() string            { return p.file(".sock") }
+func (p place) state() string             { return p.file(".json") }
+func (p place) log() string               { return p.file(".log") }
+
+// olderLock is the file that a pyplug of before locks in the place of the state file.
+func (p place) olderLock() string { return p.file(".lock") }
+
+// places are where the files of a name can be, the preferred place first.
+func places(name string) ([]place, error) {
+	if !supported {
+		return nil, unavailable(errWindows)
+	}
+	if !ValidName(name) {
+		return nil, fail(hook.Usage, "", fmt.Sprintf("%q is no name, want lower case letters, digits, - and _", name))
+	}
+	var all []place
+	var p place
+	for _, dir := range RunDirs() {
+		if p = (place{dir, name}); len(p.socket()) <= maxSocket {
+			all = append(all, p)
+		}
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	hint := "name a shorter directory with PYPLUG_RUN_DIR"
+	if len(name) > len(p.dir) {
+		hint = "--name gives it a shorter name"
+	}
+	return nil, fail(hook.Usage, "", fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, want at most %d",
+		p.socket(), len(p.socket()), maxSocket), hint)
+}
+
+// search returns the places of a name whose directory exists. The error is that of a
+// directory that cannot be used; it comes with the places that can.
+func search(name string) (there []place, err error) {
+	all, err := places(name)
+	for _, p := range all {
+		switch e := checkDir(p.dir); {
+		case e == nil:
+			there = append(there, p)
+		case !errors.Is(e, fs.ErrNotExist) && err == nil:
+			err = e
+		}
+	}
+	return there, err
+}
+
+// readState reads who serves the name, or did.
+func (p place) readState() (id Identity, err error) {
+	text, err := os.ReadFile(p.state())
+	if err == nil {
+		err = json.Unmarshal(text, &id)
+	}
+	return id, err
+}
+
+// answers reports whether a process listens at the socket.
+func (p place) answers() bool {
+	c, err := net.Dial("unix", p.socket())
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil || busy(err)
+}
+
+// busy reports whether a connect failed because too many connections wait to be
+// accepted.
+func busy(err error) bool { return errors.Is(err, syscall.EAGAIN) }
+
+// locked reports whether a process holds the lock. A concurrent acquire fails while
+// it checks, and is repeated.
+func (p place) locked() bool { return locked(p.state()) || locked(p.olderLock()) }
+
+func locked(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	return errors.Is(flock(f, false), errTaken)
+}
+
+// taken reports whether a process has the name: it holds the lock or, if the state
+// file was removed, it listens at the socket.
+func (p place) taken() bool { return p.locked() || p.answers() }
+
+// awaitFree waits until nobody has the name, or until another process than had has
+// it. It returns false if ctx ends first.
+func (p place) awaitFree(ctx context.Context, had Identity) bool {
+	again := time.NewTicker(pollEvery)
+	defer again.Stop()
+	for p.taken() {
+		if now, err := p.readState(); err == nil && !now.same(had) {
+			return true
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// held is an acquired name: its state file, locked. The end of the process releases
+// it, too.
+type held struct {
+	place
+	file *os.File
+}
+
+// errTaken is the error of acquire if another process has the name.
+var errTaken = errors.New("another process has the name")
+
+// acquire acquires the name.
+func (p place) acquire() (*held, error) {
+	for {
+		if p.answers() || locked(p.olderLock()) {
+			return nil, errTaken
+		}
+		f, err := os.OpenFile(p.state(), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		h := &held{p, f}
+		if err = flock(f, true); err == nil && h.owns() {
+			return h, nil
+		}
+		_ = f.Close()
+		if err != nil {
+			return nil, err
+		}
+		// Its holder removed the file before it released the lock: again.
+	}
+}
+
+// owns reports whether the name is still held: the state file is the locked one.
+func (h *held) owns() bool {
+	open, err := h.file.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(h.state())
+	return err == nil && os.SameFile(open, there)
+}
+
+// write writes who serves the name.
+func (h *held) write(id Identity) error {
+	text, err := json.MarshalIndent(id, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := h.file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = h.file.WriteAt(append(text, '\n'), 0)
+	return err
+}
+
+// clear removes the other files of the name, except its log.
+func (h *held) clear() {
+	_ = os.Remove(h.socket())
+	_ = os.Remove(h.olderLock())
+}
+
+// clearLog removes the log.
+func (h *held) clearLog() {
+	_ = os.Remove(h.log())
+	_ = os.Remove(h.log() + older)
+}
+
+// release releases the name. It removes the state file first; a process that has
+// opened the removed file notices that in acquire.
+func (h *held) release() {
+	if h.owns() {
+		_ = os.Remove(h.state())
+	}
+	_ = h.file.Close()
+}
+
+// List lists the live daemons by name; of one whose state cannot be read, only Name is
+// set. It removes what a dead daemon left, except its log. The error is that of a
+// directory that cannot be used, and comes with the daemons of the others.
+func List(ctx context.Context) (live []Identity, err error) {
+	if !supported {
+		return nil, unavailable(errWindows)
+	}
+	for _, dir := range RunDirs() {
+		names, failed := namesIn(dir)
+		if failed != nil && err == nil {
+			err = failed
+		}
+		for _, name := range names {
+			if ctx.Err() != nil {
+				return live, hook.Ended(ctx, "", "no list", time.Now(), false)
+			}
+			p := place{dir, name}
+			if h, err := p.acquire(); err == nil { // it is dead
+				h.clear()
+				h.release()
+				continue
+			}
+			id, _ := p.readState()
+			id.Name = name
+			live = append(live, id)
+		}
+	}
+	slices.SortStableFunc(live, func(a, b Identity) int { return strings.Compare(a.Name, b.Name) })
+	return live, err
+}
+
+// namesIn lists the names that have files, other than a log, in a directory.
+func namesIn(dir string) (names []string, err error) {
+	if err := checkDir(dir); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	for _, f := range files {
+		name, suffix, _ := strings.Cut(f.Name(), ".")
+		if ValidName(name) && !strings.HasPrefix(suffix, "log") && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}

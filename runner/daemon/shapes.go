@@ -1,0 +1,135 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// The headers of the protocol.
+const (
+	apiHeader   = "Pyplug-Api"   // the protocol's version
+	soleHeader  = "Pyplug-Sole"  // the field of a message that --raw prints, see soleField
+	notesHeader = "Pyplug-Notes" // a JSON array of texts, in ASCII
+)
+
+// The media types of the protocol.
+const (
+	jsonType   = "application/json"
+	streamType = "application/x-ndjson"
+	bytesType  = "application/octet-stream"
+	wordsType  = "application/vnd.pyplug.words+json" // of arguments
+)
+
+// errorBody is the body of an error's answer, as `--json` prints it.
+type errorBody struct {
+	Schema int         `json:"schema"`
+	Error  *hook.Error `json:"error"`
+}
+
+// healthBody is the answer to a probe, and a line of a watched health.
+type healthBody struct {
+	Schema  int         `json:"schema"`
+	Healthy bool        `json:"healthy"`
+	Error   *hook.Error `json:"error,omitempty"`
+}
+
+// statusBody is the answer to GET /status.
+type statusBody struct {
+	Schema   int         `json:"schema"`
+	Identity Identity    `json:"identity"`
+	Status   hook.Status `json:"status"`
+	Notes    []string    `json:"notes,omitempty"`
+}
+
+// streamLine is a line of a streamed result.
+type streamLine struct {
+	Item   json.RawMessage `json:"item,omitempty"`
+	Binary bool            `json:"binary,omitempty"`
+	Sole   string          `json:"sole,omitempty"`
+	Done   bool            `json:"done,omitempty"`
+	Notes  []string        `json:"notes,omitempty"`
+	Error  *hook.Error     `json:"error,omitempty"`
+}
+
+// jsonLine is a value as a line of JSON, with <, > and & as they are.
+func jsonLine(value any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(value)
+	return b.Bytes(), err
+}
+
+// ascii is a JSON array of texts that a header can carry.
+func ascii(texts []string) string {
+	line, _ := json.Marshal(texts)
+	var b strings.Builder
+	for _, c := range utf16.Encode([]rune(string(line))) {
+		if c < 0x80 {
+			b.WriteByte(byte(c))
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, c)
+		}
+	}
+	return b.String()
+}
+
+// binarySole follows the field of soleField if its value is bytes.
+const binarySole = ";base64"
+
+// soleField names the field of a message that is its sole text or bytes, such as
+// "text" or "data;base64". It is "" if there is none, or if the field is absent
+// because it is empty: then --raw prints "=".
+func soleField(item hook.Item) string {
+	if item.Sole == nil {
+		return ""
+	}
+	suffix := ""
+	if item.Sole.Binary {
+		suffix = binarySole
+	}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(item.Value, &fields) // none if it is no object
+	for name, value := range fields {
+		if text, ok := soleText(value, item.Sole.Binary); ok && text == item.Sole.Text {
+			return name + suffix
+		}
+	}
+	return "=" + suffix
+}
+
+// readSole is the sole text or bytes of a message by the field that soleField named.
+func readSole(field string, value json.RawMessage) *hook.Sole {
+	if field == "" {
+		return nil
+	}
+	name, binary := strings.CutSuffix(field, binarySole)
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(value, &fields) // none if it is no object
+	text, _ := soleText(fields[name], binary)
+	return &hook.Sole{Text: text, Binary: binary}
+}
+
+func soleText(value json.RawMessage, binary bool) (string, bool) {
+	if binary {
+		text, err := unquoteBase64(value)
+		return string(text), err == nil
+	}
+	var text string
+	err := json.Unmarshal(value, &text)
+	return text, err == nil
+}
+
+// unquoteBase64 is the bytes of a JSON string in base64.
+func unquoteBase64(value []byte) ([]byte, error) {
+	text := bytes.Trim(bytes.TrimSpace(value), `"`)
+	decoded := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Decode(decoded, text)
+	return decoded[:n], err
+}
