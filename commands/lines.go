@@ -29,6 +29,9 @@ const linesCategory = "Many calls:"
 // somebody said another number: what feeds it waits for answers.
 const linesRestarts = 5
 
+// linesSeries is how many calls a worker receives together at most.
+const linesSeries = 256
+
 // linesOptions are what the command line of run --lines says.
 type linesOptions struct {
 	lines.Options
@@ -81,6 +84,9 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	defer cancel(nil)
 	// Of the signals the first ends the reading, and the second the calls.
 	defer context.AfterFunc(f.life.kill, func() { cancel(context.Cause(ctx)) })()
+	if p.opened.TakesSeries() {
+		o.Series = linesSeries
+	}
 	o.In, o.Out, o.Error, o.Stop, o.GaveUp = f.streams.In, f.streams.Lines(), f.lineError, ctx.Done(), k.Failed()
 	o.Jobs, o.Timeout = f.jobs(o.Jobs, status(k).Concurrency), p.opened.Settings().Timeouts.Call
 	e := lines.New(k, o.Options)

@@ -117,6 +117,12 @@ func (o *Opened) Settings() Settings { return o.settings }
 // KeepSettings say how the plugin is kept alive.
 func (o *Opened) KeepSettings() Keep { return o.keep }
 
+// TakesSeries reports whether workers can make a [hook.Series]: whether they call the
+// functions of a file one at a time, and no result needs a look.
+func (o *Opened) TakesSeries() bool {
+	return o.worker != nil && o.keep.Concurrency == 1 && !o.keep.Threads && o.settings.ErrorField == ""
+}
+
 // Interpreter is the Python that was chosen; the zero one for an executable.
 func (o *Opened) Interpreter() interp.Interpreter { return o.python }
 

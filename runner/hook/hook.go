@@ -55,13 +55,35 @@ type Call struct {
 	// blocks, the plugin waits; if it fails, the call is canceled. If Emit is
 	// nil, the result is a JSON array of the items.
 	Emit func(Item) error
-	// Limit is the timeout of the call in the worker; 0 means no timeout but that
-	// of ctx. If the call is sent ahead, it starts when the calls before it are
-	// answered.
-	Limit time.Duration
 	// Replay calls the hook in every worker, now and after every restart. It
 	// excludes Input.
 	Replay bool
+}
+
+// Series is calls that one instance makes in order. It receives them together, so
+// that it does not wait for the caller after each.
+type Series struct {
+	Calls []Call // those that are not answered
+	// Limit is the timeout of each call, from the answer of the one before it; 0
+	// means none.
+	Limit time.Duration
+	// Answered receives the outcome of the first of Calls as soon as it is known.
+	Answered func(Result, *Error)
+}
+
+// Answer reports the outcome of the first call, and removes it.
+func (s *Series) Answer(r Result, err *Error) {
+	s.Calls = s.Calls[1:]
+	s.Answered(r, err)
+}
+
+// SeriesCaller is a [Caller] that can make the calls of a series.
+type SeriesCaller interface {
+	Caller
+	// CallSeries makes as many of the calls as it can at once: none if the plugin
+	// cannot take calls now, and not those behind one that takes long. What is left
+	// in s.Calls has not begun.
+	CallSeries(ctx context.Context, s *Series)
 }
 
 // Args are the arguments of a call: words as the user typed them, which get their

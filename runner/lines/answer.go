@@ -4,59 +4,110 @@ import (
 	"bytes"
 	"context"
 	"strconv"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// work makes calls, one at a time, until the reading ends. There are as many
-// goroutines that do as [Options].Jobs.
+// work makes calls until there are no more. There are as many goroutines that do as
+// [Options].Jobs. A series grows as long as all of its calls are made at once: if one
+// takes long, those behind it do not wait for it.
 func (e *Engine) work(ctx context.Context) {
-	for {
-		select {
-		case t := <-e.tasks:
-			e.call(ctx, t)
-		case <-e.closed:
+	for size := 1; ; {
+		tasks := e.out.take(size)
+		made := 1
+		switch len(tasks) {
+		case 0:
 			return
+		case 1:
+			e.call(ctx, tasks[0])
+		default:
+			made = e.callSeries(ctx, tasks)
+		}
+		e.out.release(tasks[made:])
+		if size = max(1, made); made == len(tasks) {
+			size = min(2*made, e.o.Series)
 		}
 	}
 }
 
 // call makes one call and answers its line.
 func (e *Engine) call(ctx context.Context, t *task) {
-	t.called = true
-	e.out.call()
 	callCtx := ctx
 	if e.o.Timeout > 0 {
 		var cancel context.CancelFunc
 		callCtx, cancel = context.WithTimeout(ctx, e.o.Timeout)
 		defer cancel()
 	}
-	emit := func(item hook.Item) error {
-		return e.out.put(callCtx, t, func(dst []byte) []byte { return appendValue(appendID(dst, t), "item", item) })
-	}
+	emit := func(item hook.Item) error { return e.emit(callCtx, t, item) }
 	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args}, Emit: emit})
-	switch {
-	case err != nil && e.gaveUp(err):
-		e.refused.Store(true)
-		e.out.finish(ctx, t, nil)
-	case err != nil:
-		e.fail(ctx, t, hook.AsError(err))
-	default:
-		e.out.finish(ctx, t, func(dst []byte) []byte {
-			dst = appendID(dst, t)
-			if r.Streamed && len(r.Value) == 0 {
-				return append(dst, `"done":true}`+"\n"...)
-			}
-			return appendValue(dst, "result", r.Item)
-		})
+	if err != nil {
+		e.failed(ctx, t, hook.AsError(err))
+		return
 	}
+	e.succeeded(ctx, t, r)
 }
 
-// gaveUp reports whether a call was not made because the caller makes none any more.
-func (e *Engine) gaveUp(err error) bool {
+// callSeries makes calls one after the other and answers their lines. It returns how
+// many were made.
+func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
+	turn := time.Now() // of the next call
+	calls := make([]hook.Call, len(tasks))
+	for i, t := range tasks {
+		emit := func(item hook.Item) error {
+			if e.o.Timeout <= 0 {
+				return e.emit(ctx, t, item)
+			}
+			callCtx, cancel := context.WithDeadline(ctx, turn.Add(e.o.Timeout))
+			defer cancel()
+			return e.emit(callCtx, t, item)
+		}
+		calls[i] = hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args}, Emit: emit}
+	}
+	e.caller.(hook.SeriesCaller).CallSeries(ctx, &hook.Series{Calls: calls, Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
+		t := tasks[made]
+		made++
+		if err != nil {
+			e.failed(ctx, t, err)
+		} else {
+			e.succeeded(ctx, t, r)
+		}
+		turn = time.Now()
+	}})
+	return made
+}
+
+// emit writes an item of a stream.
+func (e *Engine) emit(ctx context.Context, t *task, item hook.Item) error {
+	return e.out.put(ctx, t, func(dst []byte) []byte { return appendValue(appendID(dst, t), "item", item) })
+}
+
+// succeeded answers a line with what its hook returned.
+func (e *Engine) succeeded(ctx context.Context, t *task, r hook.Result) {
+	e.out.finish(ctx, t, func(dst []byte) []byte {
+		dst = appendID(dst, t)
+		if r.Streamed && len(r.Value) == 0 {
+			return append(dst, `"done":true}`+"\n"...)
+		}
+		return appendValue(dst, "result", r.Item)
+	})
+}
+
+// failed answers a line with the error of its call. If the caller makes no more calls
+// and did not make this one, it gets no answer.
+func (e *Engine) failed(ctx context.Context, t *task, err *hook.Error) {
+	if e.isGivenUp() && !err.Begun {
+		e.out.finish(ctx, t, nil)
+		return
+	}
+	e.fail(ctx, t, err)
+}
+
+// isGivenUp reports whether the caller makes no more calls.
+func (e *Engine) isGivenUp() bool {
 	select {
 	case <-e.o.GaveUp:
-		return !hook.AsError(err).Begun
+		return true
 	default:
 		return false
 	}
@@ -67,7 +118,7 @@ func (e *Engine) fail(ctx context.Context, t *task, err *hook.Error) {
 	t.failed = true
 	text := e.o.Error(err)
 	e.out.finish(ctx, t, func(dst []byte) []byte {
-		if t.called {
+		if t.callable {
 			dst = appendID(dst, t)
 		} else {
 			dst = strconv.AppendInt(append(dst, `{"line":`...), int64(t.line), 10)

@@ -3,8 +3,9 @@
 //
 //  1. One goroutine reads lines and makes a request of each. It answers a line that
 //     it cannot read with an error.
-//  2. A request gets its place in the order of answers and goes to one of the
-//     goroutines that make calls.
+//  2. A request gets its place in the order of answers and waits for one of the
+//     goroutines that make calls. While calls are fast, a goroutine takes several and
+//     passes them on together, as a [hook.Series]. Those that are not made wait again.
 //  3. That goroutine puts its answer, and the items of a stream as they come, into
 //     the outbox. The lines of the first task that is not answered go straight to the
 //     output; the outbox holds those of the tasks behind it. Unordered, all go

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -47,6 +46,9 @@ type Options struct {
 	Items Items
 	// Jobs is how many calls are made at once, at least 1.
 	Jobs int
+	// Series is how many calls are passed on together at most, while they are fast; they
+	// are made one after the other. More than 1 need a [hook.SeriesCaller].
+	Series int
 	// Unordered writes answers as they are ready.
 	Unordered bool
 	// Timeout bounds each call, waiting included; 0: no limit.
@@ -91,20 +93,14 @@ type Engine struct {
 	caller hook.Caller
 	o      Options
 	out    *outbox
-	tasks  chan *task
-	// closed ends the reading and the goroutines that call. endErr is why the
-	// reading ended, set before.
-	closed  chan struct{}
-	closing sync.Once
-	endErr  error
-	refused atomic.Bool // a line got no answer
 }
 
 // task is one line and its answer.
 type task struct {
 	request
-	line           int  // its number, from 1
-	called, failed bool // used by one goroutine at a time
+	line     int  // its number, from 1
+	callable bool // it could be read
+	failed   bool
 
 	// Protected by the outbox.
 	text []byte // lines of the answer, held until its turn
@@ -113,10 +109,10 @@ type task struct {
 
 // New makes an engine that calls caller.
 func New(caller hook.Caller, o Options) *Engine {
-	o.Jobs = max(o.Jobs, 1)
+	o.Jobs, o.Series = max(o.Jobs, 1), max(o.Series, 1)
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, DefaultWriteTimeout)
-	return &Engine{caller: caller, o: o, out: newOutbox(!o.Unordered), tasks: make(chan *task), closed: make(chan struct{})}
+	return &Engine{caller: caller, o: o, out: newOutbox(!o.Unordered, o.Series)}
 }
 
 // Counts reports how far the engine is. It may be called at any time.
@@ -145,20 +141,20 @@ func (e *Engine) Run(ctx context.Context) error {
 	}()
 	var calls sync.WaitGroup
 	for range e.o.Jobs {
-		calls.Go(func() { e.work(ctx) }) // ends when e is closed, and its call has ended
+		calls.Go(func() { e.work(ctx) }) // ends when the outbox is closed and has no more tasks
 	}
-	go e.read(ctx) // ends with the input; or when e is closed, except for a read that waits
+	go e.read(ctx) // ends with the input; or when the outbox is closed, except for a read that waits
 	stopped := make(chan struct{})
 	go func() { // ends with ctx at the latest
 		defer close(stopped)
+		var err error
 		select {
 		case <-e.o.Stop:
-			e.close(nil)
 		case <-e.o.GaveUp:
-			e.close(ErrGaveUp)
+			err = ErrGaveUp
 		case <-ctx.Done():
-			e.close(nil)
 		}
+		e.out.close(err, true)
 	}()
 	select {
 	case <-written:
@@ -170,22 +166,15 @@ func (e *Engine) Run(ctx context.Context) error {
 		cancel(err)
 	}
 	calls.Wait()
+	e.out.mu.Lock()
+	defer e.out.mu.Unlock()
 	switch {
 	case err != nil:
 		return err
-	case e.refused.Load():
+	case e.out.unanswered && e.isGivenUp():
 		return ErrGaveUp
 	}
-	return e.endErr
-}
-
-// close ends the reading; err is why.
-func (e *Engine) close(err error) {
-	e.closing.Do(func() {
-		e.endErr = err
-		e.out.close()
-		close(e.closed)
-	})
+	return e.out.endErr
 }
 
 // read makes tasks of lines.
@@ -197,10 +186,10 @@ func (e *Engine) read(ctx context.Context) {
 		bad := (*hook.Error)(nil)
 		switch {
 		case errors.Is(err, io.EOF):
-			e.close(nil)
+			e.out.close(nil, false)
 			return
 		case err != nil && !errors.As(err, &bad):
-			e.close(&ReadError{Err: err})
+			e.out.close(&ReadError{Err: err}, false)
 			return
 		case err == nil && p.blank(line):
 			continue
@@ -209,19 +198,12 @@ func (e *Engine) read(ctx context.Context) {
 		if bad == nil {
 			t.request, bad = p.parse(line)
 		}
-		if !e.out.admit(t) {
+		if !e.out.admit(t, bad == nil) {
 			return
 		}
 		if bad != nil {
 			bad.Hook = t.hook
 			e.fail(ctx, t, bad)
-			continue
-		}
-		select {
-		case e.tasks <- t:
-		case <-e.closed:
-			e.out.finish(ctx, t, nil)
-			return
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"time"
 )
@@ -33,24 +34,32 @@ type outbox struct {
 	held    int        // bytes of answers held by the tasks of queue
 	open    int        // tasks not answered
 	closed  bool       // no more tasks
+	endErr  error      // why not
 	writing bool       // a Write is in progress
 	written int64      // bytes
 	err     error      // of the output
 	counts  Counts
+
+	ahead       int     // how many tasks may wait to be called
+	waiting     []*task // to be called, in order
+	waitingSize int     // bytes of their arguments
+	dropped     bool    // tasks that wait are not called any more
+	unanswered  bool    // a task that could be called got no answer
 }
 
-func newOutbox(ordered bool) *outbox {
-	o := &outbox{ordered: ordered}
+func newOutbox(ordered bool, ahead int) *outbox {
+	o := &outbox{ordered: ordered, ahead: ahead}
 	o.changed.L = &o.mu
 	return o
 }
 
-// admit gives a task its place in the order, once there is room for it. It returns
-// false if no more tasks are accepted.
-func (o *outbox) admit(t *task) bool {
+// admit gives a task its place in the order, once there is room for it, and lets it be
+// called if it can be. It returns false if no more tasks are accepted.
+func (o *outbox) admit(t *task, callable bool) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for !o.closed && (len(o.queue) >= window || o.held >= holdSize) {
+	full := func() bool { return len(o.waiting) >= o.ahead || o.waitingSize >= roomSize }
+	for !o.closed && (len(o.queue) >= window || o.held >= holdSize || callable && full()) {
 		o.changed.Wait()
 	}
 	if o.closed {
@@ -60,14 +69,59 @@ func (o *outbox) admit(t *task) bool {
 	if o.ordered {
 		o.queue = append(o.queue, t)
 	}
+	if t.callable = callable; callable {
+		o.waiting = append(o.waiting, t)
+		o.waitingSize += len(t.args)
+		o.changed.Broadcast()
+	}
 	return true
 }
 
-// call counts a call that begins.
-func (o *outbox) call() {
+// take waits for tasks to call and returns up to n of them, nil if no more come. They
+// must be released.
+func (o *outbox) take(n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	for len(o.waiting) == 0 || o.held >= holdSize && o.waiting[0] != o.queue[0] {
+		if len(o.waiting) == 0 && o.closed {
+			return nil
+		}
+		o.changed.Wait()
+	}
+	taken := slices.Clone(o.waiting[:min(n, len(o.waiting))])
+	o.waiting = slices.Delete(o.waiting, 0, len(taken))
+	for _, t := range taken {
+		o.waitingSize -= len(t.args)
+	}
 	o.counts.Running++
+	o.changed.Broadcast()
+	return taken
+}
+
+// release gives back those of the tasks taken that were not called.
+func (o *outbox) release(rest []*task) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.counts.Running--
+	o.waiting = slices.Insert(o.waiting, 0, rest...)
+	for _, t := range rest {
+		o.waitingSize += len(t.args)
+	}
+	o.dropWaiting()
+	o.changed.Broadcast()
+}
+
+// dropWaiting leaves the tasks unanswered that wait to be called, if none are called any
+// more. Held: mu.
+func (o *outbox) dropWaiting() {
+	if !o.dropped {
+		return
+	}
+	for _, t := range o.waiting {
+		t.done, o.unanswered = true, true
+		o.open--
+	}
+	o.waiting, o.waitingSize = nil, 0
 }
 
 // put writes one line of an answer, which line appends, once there is room. The
@@ -87,10 +141,7 @@ func (o *outbox) put(ctx context.Context, t *task, line func([]byte) []byte) err
 func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if t.called {
-		o.counts.Running--
-	}
-	if line != nil {
+	if o.unanswered = o.unanswered || line == nil; line != nil {
 		// Whoever has read an answer finds it counted.
 		o.counts.Answered++
 		o.counts.Last = max(o.counts.Last, int64(t.line))
@@ -215,11 +266,16 @@ func chunk(b []byte) int {
 	return chunkSize + bytes.IndexByte(b[chunkSize:], '\n') + 1 // b ends in a newline
 }
 
-// close accepts no more tasks.
-func (o *outbox) close() {
+// close accepts no more tasks; err is why. With drop those that wait to be called are
+// left unanswered.
+func (o *outbox) close(err error, drop bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.closed = true
+	if !o.closed {
+		o.closed, o.endErr = true, err
+	}
+	o.dropped = o.dropped || drop
+	o.dropWaiting()
 	o.changed.Broadcast()
 }
 

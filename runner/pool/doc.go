@@ -11,7 +11,8 @@
 //     that waits longest, under the one lock, so nobody is overtaken.
 //  4. The outcome of a call decides, by its kind of error, whether the instance takes
 //     further calls, and whether a call that never began goes to another worker
-//     (outcome.go). A call that began is never sent again.
+//     (outcome.go). A call that began is never sent again. A series takes one place
+//     for several calls; its caller makes those again that never began.
 //  5. A replacement (restart, recycling, an instance that takes no more calls) is
 //     started beside the instance, swapped in, and then the old one drains. Where two
 //     cannot live at once, the old one stops first.

@@ -326,3 +326,17 @@ func took(do func()) time.Duration {
 	do()
 	return time.Since(began)
 }
+
+// CallSeries makes calls up to one that crashes or sleeps.
+func (f *fake) CallSeries(ctx context.Context, s *hook.Series) {
+	for over := false; len(s.Calls) > 0 && !over; {
+		name := s.Calls[0].Hook
+		r, err := f.Call(ctx, s.Calls[0])
+		over = err != nil || strings.HasPrefix(name, "sleep")
+		if err != nil {
+			s.Answer(r, hook.AsError(err))
+		} else {
+			s.Answer(r, nil)
+		}
+	}
+}

@@ -138,6 +138,41 @@ func (p *Pool) callIn(ctx context.Context, g *instance, c hook.Call, mayRetry bo
 	return r, retry, err
 }
 
+// CallSeries makes calls in one worker, which receives them together and makes them one
+// after the other; its instances must be able to. It makes none if no worker is free.
+func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
+	p.mu.Lock()
+	var g *instance
+	if ctx.Err() == nil && !p.draining && p.queue.Len() == 0 {
+		g = p.take()
+	}
+	if g == nil {
+		p.mu.Unlock()
+		return
+	}
+	p.active++
+	p.mu.Unlock()
+	o := panicked
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.leave()
+		p.release(g, o)
+	}()
+	last := outcome{}
+	g.Instance.(hook.SeriesCaller).CallSeries(ctx, &hook.Series{Calls: s.Calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
+		last = outcome{}
+		if err != nil {
+			last = outcomeOf(err)
+		}
+		p.mu.Lock()
+		p.count(g, last)
+		p.mu.Unlock()
+		s.Answer(r, err)
+	}})
+	o = last
+}
+
 // wholeLimit makes the limit that a timeout names that of the whole call, waiting
 // included: the instance knows only what was left of it.
 func wholeLimit(ctx context.Context, err error, began time.Time) error {

@@ -533,3 +533,35 @@ func TestEventsOfClosed(t *testing.T) {
 		}
 	})
 }
+
+// TestCallSeries holds that a series takes one place, if one is free, that each of its
+// calls counts, and that those behind a crash are left.
+func TestCallSeries(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		answered := 0
+		made := func(names ...string) int {
+			s := &hook.Series{Answered: func(hook.Result, *hook.Error) { answered++ }}
+			for _, name := range names {
+				s.Calls = append(s.Calls, hook.Call{Hook: name})
+			}
+			w.CallSeries(w.t.Context(), s)
+			return len(names) - len(s.Calls)
+		}
+		if n := made("a", "b", "crash", "c"); n != 3 || answered != 3 {
+			t.Errorf("made %d and answered %d calls", n, answered)
+		}
+		if n := made("d"); n != 0 {
+			t.Error("a call was made without a worker")
+		}
+		w.works()
+		go made("e", "sleep 1s")
+		synctest.Wait()
+		if n := made("f"); n != 0 {
+			t.Error("two calls were made at once")
+		}
+		w.works()
+		if st := w.status(); st.Calls != 7 || st.Failed != 1 || st.Running != 0 {
+			t.Errorf("got %+v", st)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package pyworker
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,32 +14,32 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// call is one call that waits for its answer. The reader adds frames, the caller
-// takes them.
+// call is one call that waits for its answer, or a series of calls. The reader adds
+// frames, the caller takes them.
 type call struct {
 	hook      string
 	began     time.Time
-	limit     time.Duration // from the call's turn; 0 for none
-	expired   *time.Timer   // runs from the call's turn; nil without a limit
-	frame     []byte
+	frame     []byte                // of a series: the frames of all its calls
 	emit      func(hook.Item) error // receives the items, unless they are collected
 	collected [][]byte
+	limit     time.Duration // of a call of a series, from its turn; 0 for none
+	timer     *time.Timer   // for limit; nil without one
+	taken     []frame       // taken from came and not looked at yet
 	stream    bool          // items may come
 	probe     bool          // the worker is not condemned for it
-	more      chan struct{} // has a token when there are items
-	done      chan struct{} // closed when the call was answered or lost
+	more      chan struct{} // has a token when frames have come
+	done      chan struct{} // closed when the last call was answered, refused or lost
 
-	// Protected by the instance's mu until done is closed.
-	number    uint32
-	sent      bool          // written to the worker, at least in part
-	hasTurn   bool          // the worker runs the call, or will as soon as it has read it
-	turn      chan struct{} // closed when hasTurn is set; nil while nobody waits for it
-	abandoned bool          // the caller is gone
-	items     [][]byte
-	underWay  int   // bytes of items that came and were not granted again
-	answer    frame // the zero frame if the call was lost
-	begun     bool  // a lost call may have begun
-	stood     []hook.Frame
+	// Protected by the instance's mu.
+	number, last uint32        // of the call that is to be answered next, and of the last one
+	sent         bool          // written to the worker, at least in part
+	hasTurn      bool          // the worker runs the call, or will as soon as it has read it
+	turn         chan struct{} // closed when hasTurn is set; nil while nobody waits for it
+	abandoned    bool          // the caller is gone
+	came         []frame       // items and answers
+	underWay     int           // bytes of items that came and were not granted again
+	begun        bool          // the call was lost, and the one of this number may have begun
+	stood        []hook.Frame
 }
 
 // newCall returns a call with room for the header in its frame.
@@ -55,26 +56,25 @@ func (c *call) takeTurn() {
 		return
 	}
 	c.hasTurn = true
-	if c.expired != nil {
-		c.expired.Reset(c.limit)
-	}
 	if c.turn != nil {
 		close(c.turn)
 	}
 }
 
-// addItem adds an item of a stream.
-func (c *call) addItem(item []byte) error {
-	switch {
-	case c.abandoned: // the worker may have sent it before it saw the cancel
-		return nil
-	case !c.stream:
-		return fmt.Errorf("an item for call %d, which is no stream", c.number)
-	case c.underWay > 0 && c.underWay+len(item) > window:
-		return fmt.Errorf("call %d has more than %d bytes of items under way", c.number, window)
+// add adds an item or an answer.
+func (c *call) add(f frame) error {
+	if f.kind == frameItem {
+		switch {
+		case c.abandoned: // the worker may have sent it before it saw the cancel
+			return nil
+		case !c.stream:
+			return fmt.Errorf("an item for call %d, which is no stream", c.number)
+		case c.underWay > 0 && c.underWay+len(f.body) > window:
+			return fmt.Errorf("call %d has more than %d bytes of items under way", c.number, window)
+		}
+		c.underWay += len(f.body)
 	}
-	c.underWay += len(item)
-	c.items = append(c.items, item)
+	c.came = append(c.came, f)
 	select {
 	case c.more <- struct{}{}:
 	default:
@@ -82,7 +82,7 @@ func (c *call) addItem(item []byte) error {
 	return nil
 }
 
-// isOver reports whether the call was answered or lost.
+// isOver reports whether no frame will come any more.
 func (c *call) isOver() bool {
 	select {
 	case <-c.done:
@@ -92,26 +92,42 @@ func (c *call) isOver() bool {
 	}
 }
 
+// runs reports whether the call of a number is not answered, refused or lost.
+// Requires the instance's mu.
+func (c *call) runs(number uint32) bool { return c.number == number && !c.isOver() }
+
 // Call runs one hook. See [hook.Caller] for the promises.
 func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) {
 	if hc.Input != nil {
 		return hook.Result{}, requestError(hc.Hook, errors.New("a functions file takes no stream of input"))
 	}
 	c := newCall(hc.Hook)
-	if err := w.appendArgs(ctx, c, hc); err != nil {
+	c.stream = true
+	var err *hook.Error
+	if c.frame, err = w.appendArgs(ctx, c.frame, hc); err != nil {
 		return hook.Result{}, err
 	}
-	c.limit, c.stream = hc.Limit, true
+	c.prepare(hc)
+	f, err := w.ask(ctx, frameCall, c)
+	if err != nil {
+		return hook.Result{}, err
+	}
+	return c.result(hc, f), nil
+}
+
+// prepare lets c stand for a call.
+func (c *call) prepare(hc hook.Call) {
+	c.hook, c.began, c.collected = hc.Hook, time.Now(), nil
 	if c.emit = hc.Emit; c.emit == nil {
 		c.emit = func(item hook.Item) error {
 			c.collected = append(c.collected, item.Value)
 			return nil
 		}
 	}
-	f, err := w.ask(ctx, frameCall, c)
-	if err != nil {
-		return hook.Result{}, err
-	}
+}
+
+// result makes a result of an answer.
+func (c *call) result(hc hook.Call, f frame) hook.Result {
 	r := hook.Result{Item: hook.Item{Value: f.body, Binary: f.kind == frameBytes}, Took: time.Since(c.began)}
 	if f.kind == frameEnd {
 		r.Streamed = true
@@ -119,7 +135,7 @@ func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) 
 			r.Value = fmt.Appendf(nil, "[%s]", bytes.Join(c.collected, []byte(",")))
 		}
 	}
-	return r, nil
+	return r
 }
 
 func requestError(hookName string, err error) *hook.Error {
@@ -133,14 +149,15 @@ func requestError(hookName string, err error) *hook.Error {
 
 // appendArgs appends the body of a call frame. Words are typed by the hook's
 // signature, which the worker describes once.
-func (w *instance) appendArgs(ctx context.Context, c *call, hc hook.Call) *hook.Error {
-	b := appendName(append(c.frame, `{"hook":`...), hc.Hook)
+func (w *instance) appendArgs(ctx context.Context, b []byte, hc hook.Call) ([]byte, *hook.Error) {
+	start := len(b)
+	b = appendName(append(b, `{"hook":`...), hc.Hook)
 	given := bytes.TrimSpace(hc.Args.JSON)
 	switch {
 	case len(hc.Args.Words) > 0:
 		args, err := w.bind(ctx, hc)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		b = appendArguments(b, args)
 	case len(given) == 0:
@@ -149,13 +166,13 @@ func (w *instance) appendArgs(ctx context.Context, c *call, hc hook.Call) *hook.
 	case given[0] == '{':
 		b = append(append(b, `,"kwargs":`...), given...)
 	default:
-		return requestError(hc.Hook, errors.New("the arguments are neither a JSON object nor an array"))
+		return nil, requestError(hc.Hook, errors.New("the arguments are neither a JSON object nor an array"))
 	}
-	c.frame = append(b, '}')
-	if size := len(c.frame) - headerSize; size > maxBody {
-		return requestError(hc.Hook, fmt.Errorf("the arguments are %d bytes long, at most %d can be sent", size, maxBody))
+	b = append(b, '}')
+	if size := len(b) - start; size > maxBody {
+		return nil, requestError(hc.Hook, fmt.Errorf("the arguments are %d bytes long, at most %d can be sent", size, maxBody))
 	}
-	return nil
+	return b, nil
 }
 
 // appendName appends a name as JSON.
@@ -214,6 +231,7 @@ func (w *instance) bind(ctx context.Context, hc hook.Call) (schema.Arguments, *h
 // ask sends a call of that type and waits for its answer. An error frame becomes an
 // error.
 func (w *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Error) {
+	c.frame = seal(c.frame, kind, 0)
 	if kind != frameProbe {
 		_ = w.pressHungProbe(kind) // condemns a worker that does not answer
 	}
@@ -225,112 +243,44 @@ func (w *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Er
 		case <-ctx.Done():
 			return frame{}, hook.Ended(ctx, c.hook, "", c.began, false)
 		case <-w.lost:
-			return frame{}, w.lostError(c)
+			return frame{}, w.lostError(c.hook, false)
 		}
 	}
-	if err := w.begin(kind, c); err != nil {
-		w.slots <- struct{}{}
+	number, err := w.begin(c)
+	if err != nil {
 		return frame{}, &hook.Error{Kind: hook.Unavailable, Hook: c.hook, Err: err}
 	}
-	return w.await(ctx, c)
+	return w.await(ctx, c, number)
 }
 
-// begin queues the frame of a call.
-func (w *instance) begin(kind byte, c *call) error {
+// begin numbers a call, or those of a series, and queues the frames. It takes over the
+// caller's slot.
+func (w *instance) begin(c *call) (number uint32, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.condemned:
-		return errors.New("the worker did not answer for an earlier call and is being stopped")
+		err = errors.New("the worker did not answer for an earlier call and is being stopped")
 	case w.over:
-		return errEnded
+		err = errEnded
 	}
-	if w.last++; w.last == 0 { // 0 is the worker itself
+	if err != nil {
+		w.slots <- struct{}{}
+		return 0, err
+	}
+	if w.last > math.MaxUint32-maxSeries {
+		w.last = 0 // which is the worker itself
+	}
+	c.number = w.last + 1
+	for at := 0; at < len(c.frame); at += headerSize + int(binary.LittleEndian.Uint32(c.frame[at:])) {
 		w.last++
+		binary.LittleEndian.PutUint32(c.frame[at+5:], w.last)
 	}
-	c.number = w.last
-	if c.limit > 0 {
-		c.expired = time.NewTimer(math.MaxInt64) // takeTurn starts it
-	}
+	c.last = w.last
 	w.calls = append(w.calls, c)
 	if len(w.calls) == 1 || !w.inOrder {
 		c.takeTurn()
 	}
-	w.enqueue(outgoing{c, seal(c.frame, kind, c.number)})
-	return nil
-}
-
-// await emits the items of a call until it is over.
-func (w *instance) await(ctx context.Context, c *call) (frame, *hook.Error) {
-	var expired <-chan time.Time
-	if c.expired != nil {
-		expired = c.expired.C
-		defer c.expired.Stop()
-	}
-	for {
-		over := false
-		select {
-		case <-c.done:
-			over = true
-		case <-c.more:
-		case <-ctx.Done():
-			begun, at := w.cancel(c)
-			e := hook.Ended(ctx, c.hook, "", c.began, begun)
-			e.At = at
-			return frame{}, e
-		case <-expired:
-			begun, at := w.cancel(c)
-			return frame{}, &hook.Error{Kind: hook.Timeout, Hook: c.hook, Begun: begun, At: at,
-				Err: &hook.LimitError{What: "", Limit: c.limit}}
-		}
-		if err := w.emitItems(c, over); err != nil {
-			return frame{}, w.emitFailed(ctx, c, over, err)
-		}
-		switch {
-		case over && c.answer.kind == 0:
-			return frame{}, w.lostError(c)
-		case over:
-			return c.answer, w.answerError(c)
-		}
-	}
-}
-
-// emitItems emits the items that have come, and lets the worker send as much again:
-// at once for all of them, since many small items come together.
-func (w *instance) emitItems(c *call, over bool) error {
-	w.mu.Lock()
-	items := c.items
-	c.items = nil
-	w.mu.Unlock()
-	size := 0
-	for _, item := range items {
-		if err := c.emit(hook.Item{Value: item}); err != nil {
-			return err
-		}
-		size += len(item)
-	}
-	if size > 0 && !over {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		c.underWay -= size
-		w.enqueue(outgoing{frame: newFrame(frameCredit, c.number, byte(size), byte(size>>8), byte(size>>16), byte(size>>24))})
-	}
-	return nil
-}
-
-// emitFailed cancels a call whose items could not be emitted.
-func (w *instance) emitFailed(ctx context.Context, c *call, over bool, err error) *hook.Error {
-	if !over {
-		if _, at := w.cancel(c); ctx.Err() != nil {
-			e := hook.Ended(ctx, c.hook, "", c.began, true)
-			e.At = at
-			return e
-		}
-	}
-	if e := (*hook.Error)(nil); errors.As(err, &e) {
-		own := *e
-		own.Hook, own.Begun = c.hook, true
-		return &own
-	}
-	return &hook.Error{Kind: hook.Canceled, Hook: c.hook, Begun: true, Err: err}
+	w.enqueue(outgoing{c, c.frame})
+	return c.number, nil
 }

@@ -2,6 +2,7 @@ package pyworker
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -24,27 +25,35 @@ const (
 //
 // A call that waits in the worker behind others is not waited for: the worker skips
 // it when its turn comes, and it keeps its slot until then.
-func (w *instance) cancel(c *call) (begun bool, at []hook.Frame) {
+func (w *instance) cancel(c *call, number uint32) (begun bool, at []hook.Frame) {
 	w.mu.Lock()
 	switch {
-	case c.isOver():
-		w.mu.Unlock()
-		return c.begun || c.answer.kind != 0, nil
+	case !c.runs(number):
+		defer w.mu.Unlock()
+		return number <= c.last && (number != c.number || c.begun), nil
 	case !c.sent:
-		w.unqueue(c)
+		w.queue = slices.DeleteFunc(w.queue, func(o outgoing) bool { return o.call == c })
+		w.refuse(c, number)
 		w.mu.Unlock()
 		return false, nil
 	}
-	w.enqueue(outgoing{frame: newFrame(frameCancel, c.number)})
+	w.enqueue(outgoing{frame: newFrame(frameCancel, number)})
 	if !c.hasTurn {
 		c.abandoned, c.turn = true, make(chan struct{})
 		w.mu.Unlock()
-		go w.awaitSkipped(c)
+		go w.awaitSkipped(c, number)
 		return true, nil
 	}
 	w.mu.Unlock()
-	if w.press(c) {
-		return true, answeredAt(c.answer)
+	if w.press(c, number) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, f := range c.came {
+			if f.call == number && f.kind == frameError {
+				at = answeredAt(f)
+			}
+		}
+		return number <= c.last, at
 	}
 	w.mu.Lock()
 	c.abandoned = true
@@ -58,7 +67,7 @@ func (w *instance) cancel(c *call) (begun bool, at []hook.Frame) {
 // awaitSkipped waits until the worker has skipped a call that was canceled before
 // its turn. The call may have begun just before the worker read the cancel: then it
 // is interrupted. It ends when the call is over, or soon after its turn has come.
-func (w *instance) awaitSkipped(c *call) {
+func (w *instance) awaitSkipped(c *call, number uint32) {
 	select {
 	case <-c.done:
 		return
@@ -69,40 +78,48 @@ func (w *instance) awaitSkipped(c *call) {
 		return
 	case <-time.After(skipLimit):
 	}
-	if !w.press(c) && !c.probe {
+	if !w.press(c, number) && !c.probe {
 		w.condemn(c)
 	}
 }
 
 // press waits for the answer of a canceled call, at most answerLimit, and sends
 // SIGINT. It reports whether the call is over.
-func (w *instance) press(c *call) bool {
+func (w *instance) press(c *call, number uint32) bool {
 	limit := time.NewTimer(answerLimit)
 	defer limit.Stop()
 	again := time.NewTicker(answerLimit / 2)
 	defer again.Stop()
-	for {
-		// Python does not see a signal that comes just before it blocks, so there is
-		// a second one; the worker ignores it if it saw the first.
-		w.interrupt(c)
+	w.interrupt(c, number)
+	for w.isRunning(c, number) {
 		select {
 		case <-c.done:
-			return true
+		case <-c.more:
 		case <-again.C:
+			// Python does not see a signal that comes just before it blocks, so there is
+			// a second one; the worker ignores it if it saw the first.
+			w.interrupt(c, number)
 		case <-limit.C:
-			return c.isOver()
+			return !w.isRunning(c, number)
 		}
 	}
+	return true
+}
+
+func (w *instance) isRunning(c *call, number uint32) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return c.runs(number)
 }
 
 // interrupt sends SIGINT if it can hit this call only: if there is no other, or if
 // the worker runs its calls in order, since it then checks for the cancel before it
 // acts on the signal. Calls in threads do not see it. It holds mu while it sends: no
 // call can begin before the signal is sent.
-func (w *instance) interrupt(c *call) {
+func (w *instance) interrupt(c *call, number uint32) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.cfg.Threads || c.isOver() {
+	if w.cfg.Threads || !c.runs(number) {
 		return
 	}
 	if len(w.calls) == 1 || w.inOrder && w.calls[0] == c {
@@ -123,7 +140,7 @@ func (w *instance) pressHungProbe(kind byte) *hook.Error {
 	}
 	w.mu.Unlock()
 	switch {
-	case hung == nil || kind != frameProbe && w.cfg.Threads || w.press(hung):
+	case hung == nil || kind != frameProbe && w.cfg.Threads || w.press(hung, hung.last):
 		return nil
 	case kind == frameProbe:
 		return &hook.Error{Kind: hook.Timeout, Hook: hung.hook, Err: errors.New("an earlier probe has not ended")}

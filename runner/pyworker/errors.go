@@ -12,6 +12,7 @@ import (
 
 var (
 	errEnded   = errors.New("the plugin has ended")
+	errUnbegun = errors.New("the calls before it took long")
 	errStopped = errors.New("the plugin was stopped during the call")
 )
 
@@ -51,15 +52,15 @@ func answeredAt(f frame) []hook.Frame {
 }
 
 // answerError is the error that answered a call; nil if it was answered otherwise.
-func (w *instance) answerError(c *call) *hook.Error {
-	if c.answer.kind != frameError {
+func (w *instance) answerError(hookName string, f frame) *hook.Error {
+	if f.kind != frameError {
 		return nil
 	}
-	a, err := readAnswer(c.answer)
+	a, err := readAnswer(f)
 	if err != nil {
-		return &hook.Error{Kind: hook.Internal, Hook: c.hook, Begun: true, Err: err}
+		return &hook.Error{Kind: hook.Internal, Hook: hookName, Begun: true, Err: err}
 	}
-	e := &hook.Error{Kind: hook.Failed, Hook: c.hook, Begun: true}
+	e := &hook.Error{Kind: hook.Failed, Hook: hookName, Begun: true}
 	switch a.Reason {
 	case "raised":
 		e.Python = a.Python
@@ -70,10 +71,10 @@ func (w *instance) answerError(c *call) *hook.Error {
 			e.Hints = []string{"--nan null or --nan literal lets such numbers pass"}
 		}
 	case "arguments":
-		e = requestError(c.hook, &schema.ArgumentError{Problem: a.Message})
+		e = requestError(hookName, &schema.ArgumentError{Problem: a.Message})
 		e.Begun = true
 	case "hook":
-		e = requestError(c.hook, &schema.NoHookError{Hook: c.hook, Known: a.Hooks, Why: a.Why})
+		e = requestError(hookName, &schema.NoHookError{Hook: hookName, Known: a.Hooks, Why: a.Why})
 		if len(a.Hooks) == 0 {
 			e.Hints = []string{"it has no hooks: define a public function in it"}
 		}
@@ -102,12 +103,12 @@ func raisedHints(raised *hook.Raised) []string {
 }
 
 // lostError is the error of a call that was not answered because the process is gone.
-func (w *instance) lostError(c *call) *hook.Error {
+func (w *instance) lostError(hookName string, begun bool) *hook.Error {
 	<-w.lost
 	exit := w.Exit()
-	e := &hook.Error{Kind: hook.Crash, Hook: c.hook, Begun: c.begun, Exit: &exit, At: stackFrames(exit.Stderr)}
+	e := &hook.Error{Kind: hook.Crash, Hook: hookName, Begun: begun, Exit: &exit, At: stackFrames(exit.Stderr)}
 	switch {
-	case !c.begun:
+	case !begun:
 		e.Kind, e.Err = hook.Unavailable, errEnded
 	case w.fault != nil:
 		e.Err = fmt.Errorf("the worker's pipe: %w", w.fault)

@@ -23,6 +23,7 @@ import (
 //	L load     {"nan": "error" | "null" | "literal", "probe": name, "calls": "pipeline" | "threads",
 //	           "preload": "auto" | "force"}, the first frame; the last two may be absent
 //	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent
+//	A after    as C, sent together with the call before it: begins only if that took little time
 //	K cancel   no body; the call is answered nevertheless
 //	W window   4 bytes, little endian: how many more bytes of items the worker may send
 //	D describe the name of one hook, or null for all
@@ -40,6 +41,7 @@ import (
 //	Z end      no body; the stream is over
 //	E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
 //	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
+//	N not begun  no body; a call of type A, and those of type A behind it, have not begun and will not
 //	O overlap  no body; from now on a call may begin before the calls before it are answered
 //	T trace    {"frames": [...]}: where a cancelled call is that continues; it is no answer
 //
@@ -70,6 +72,7 @@ const (
 const (
 	frameLoad     = 'L'
 	frameCall     = 'C'
+	frameAfter    = 'A'
 	frameCancel   = 'K'
 	frameCredit   = 'W'
 	frameDescribe = 'D'
@@ -87,11 +90,12 @@ const (
 	frameEnd     = 'Z'
 	frameError   = 'E'
 	frameFiles   = 'F'
+	frameUnbegun = 'N'
 	frameOverlap = 'O'
 	frameTrace   = 'T'
 )
 
-const fromWorker = "HYRBIZEFOT"
+const fromWorker = "HYRBIZEFNOT"
 
 // frame is one frame. The zero value is none.
 type frame struct {

@@ -87,12 +87,6 @@ func (w *instance) nextBatch(batch []byte) []byte {
 	return batch
 }
 
-// unqueue removes the frame of a call that was not sent, and the call. Requires mu.
-func (w *instance) unqueue(c *call) {
-	w.queue = slices.DeleteFunc(w.queue, func(o outgoing) bool { return o.call == c })
-	w.remove(c)
-}
-
 // pipeReader counts the reads of the pipe.
 type pipeReader struct {
 	conn  *proc.Conn
@@ -187,9 +181,19 @@ func (w *instance) deliver(f frame) error {
 		return nil
 	case frameTrace:
 		return w.deliverTrace(f)
+	case frameUnbegun:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if c := w.find(f.call); c != nil { // else it is refused with one before it
+			w.refuse(c, f.call)
+		}
+		return nil
 	case frameOverlap:
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		if w.cfg.Concurrency == 1 {
+			return nil // the worker refuses calls behind one that is not answered
+		}
 		w.inOrder = false
 		for _, c := range w.calls {
 			c.takeTurn()
@@ -225,7 +229,7 @@ func (w *instance) deliverTrace(f frame) error {
 	addSource(stood, make(map[string][]string))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if c := w.find(f.call); c != nil { // else it was answered meanwhile
+	if c := w.find(f.call); c != nil && c.number == f.call { // else it was answered meanwhile
 		c.stood = stood.Frames
 	}
 	return nil
@@ -236,30 +240,40 @@ func (w *instance) deliverAnswer(f frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.find(f.call)
-	if c == nil || !c.sent {
+	if c == nil || !c.sent || c.number != f.call {
 		return fmt.Errorf("an answer for call %d, which is not running", f.call)
 	}
-	if f.kind == frameItem {
-		return c.addItem(f.body)
+	if f.kind != frameItem {
+		c.underWay = 0
+		if c.number++; c.number > c.last {
+			defer w.remove(c)
+		}
 	}
-	c.answer = f
-	close(c.done)
-	w.remove(c)
-	return nil
+	return c.add(f)
 }
 
-// find returns the unanswered call of a number, or nil. Requires mu.
+// find returns the call of a number, which is the one to be answered next or behind it;
+// nil if there is none. Requires mu.
 func (w *instance) find(number uint32) *call {
 	for _, c := range w.calls { // mostly the first
-		if c.number == number {
+		if c.number <= number && number <= c.last {
 			return c
 		}
 	}
 	return nil
 }
 
-// remove forgets a call and lets the next ones begin. Requires mu.
+// refuse forgets the call of a number and those behind it in its series: they have not
+// begun. Requires mu.
+func (w *instance) refuse(c *call, number uint32) {
+	if c.last = number - 1; c.number > c.last {
+		w.remove(c)
+	}
+}
+
+// remove ends a call and lets the next ones begin. Requires mu.
 func (w *instance) remove(c *call) {
+	close(c.done)
 	w.calls = slices.DeleteFunc(w.calls, func(other *call) bool { return other == c })
 	w.slots <- struct{}{}
 	if len(w.calls) > 0 {

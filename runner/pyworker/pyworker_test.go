@@ -227,21 +227,3 @@ func TestFiles(t *testing.T) {
 	want(files(), "broken.py", "later.py", "written.py")
 	want(l.Files(), "broken.py", "later.py", "written.py")
 }
-
-// TestCallLimit counts a call's time from its turn.
-func TestCallLimit(t *testing.T) {
-	inst := begin(t, written(t, "import time\ndef wait(s): time.sleep(s)\n"), modes["pipeline"])
-	first := beside(t.Context(), inst, encode(t, "wait", []float64{1}))
-	second := encode(t, "wait", []float64{0})
-	second.Limit = 900 * time.Millisecond
-	if _, err := inst.Call(t.Context(), second); err != nil {
-		t.Errorf("a call that had its turn after its limit: %v", err)
-	}
-	if o := <-first; o.err != nil {
-		t.Error(o.err)
-	}
-	slow := encode(t, "wait", []float64{60})
-	slow.Limit = 50 * time.Millisecond
-	_, err := inst.Call(t.Context(), slow)
-	kind(t, err, hook.Timeout)
-}

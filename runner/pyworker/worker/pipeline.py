@@ -1,6 +1,6 @@
 """Calls that are sent ahead, and wait in the worker until the calls before them are answered.
 
-Loaded when load asks for it. From outside nobody can tell which call SIGINT would
+Loaded when load asks for it, or with the first series of calls. From outside nobody can tell which call SIGINT would
 hit. So it interrupts only a call that a cancel has come for. Cancels are looked for
 in the frames that have come, and stay there.
 """
@@ -14,10 +14,12 @@ try:
 except ImportError:  # Windows, which has no SIGINT for one process
     poll = None
 
-OVERLAP = ord("O")
+UNBEGUN, OVERLAP = b"NO"
 LONG = 0.001  # seconds; after a longer call, calls that wait may have been cancelled
+QUICK = 0.01  # seconds in which the calls of a series begin
 
 current = 0  # the call that runs
+until = 0.0  # when the series ends
 canceled = frozenset()  # the calls for which a cancel had come when it was last looked for
 waiting = None  # polls the input
 looking = False  # an interrupt looks for cancels
@@ -25,14 +27,32 @@ looking = False  # an interrupt looks for cancels
 
 def invoke(number, body):
     """Runs a hook, unless its call was cancelled while it waited."""
-    global current, canceled
+    global until
     if number in canceled:
         return core.part("errors").refuse(number, "canceled", "it had not begun")
-    current = number
     began = monotonic()
+    until = began + QUICK
+    run(number, body, began)
+
+
+def after(number, body):
+    """Runs a hook, unless a call before it in the series takes long."""
+    global until
+    now = monotonic()
+    if now < until and not (core.event_loop and core.event_loop.calls):
+        run(number, body, now)
+    else:
+        until = 0.0  # nor does any call behind it run
+        core.send(UNBEGUN, number, b"")
+
+
+def run(number, body, now):
+    """Runs a hook."""
+    global current, canceled
+    current = number
     core.invoke(number, body)
     current = 0
-    if monotonic() - began > LONG:
+    if monotonic() - now > LONG:
         canceled = cancels()
 
 

@@ -31,7 +31,7 @@ from _frozen_importlib import _load
 from _frozen_importlib_external import spec_from_file_location
 from os import getpid, read, write
 
-CALL, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CKWDPQ"
+CALL, AFTER, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAKWDPQ"
 RESULT, BYTES, ITEM, END, ERROR = b"RBIZE"
 LARGEST = 512 << 20  # of a frame's body; what claims more is no frame
 
@@ -316,6 +316,8 @@ def handle(kind, number, body):
                 threads.invoke(number, body)
             else:
                 invoke(number, body)
+        elif kind == AFTER:
+            after(number, body)
         elif kind == CANCEL:
             cancel(number)
         elif kind == CREDIT:
@@ -329,6 +331,14 @@ def handle(kind, number, body):
     except Lost as lost:
         bare(number, lost.args[0])
     return kind != QUIT
+
+
+def after(number, body):
+    """Runs the hook that a frame behind another call names."""
+    global pipeline
+    if pipeline is None:
+        pipeline = part("pipeline")
+    pipeline.after(number, body)
 
 
 def cancel(number):

@@ -1,0 +1,105 @@
+package pyworker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// await emits the items of a call until it is answered, or its time is over. An error
+// frame becomes an error.
+func (w *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
+	var expired <-chan time.Time
+	for {
+		over := c.isOver() // then nothing follows what is taken here
+		f, err := w.emitItems(c, number)
+		switch {
+		case err != nil:
+			return frame{}, w.emitFailed(ctx, c, number, err)
+		case f.kind != 0:
+			return f, w.answerError(c.hook, f)
+		case over && number > c.last:
+			return frame{}, &hook.Error{Kind: hook.Unavailable, Hook: c.hook, Err: errUnbegun}
+		case over:
+			return frame{}, w.lostError(c.hook, c.begun && number == c.number)
+		}
+		if expired == nil && c.limit > 0 {
+			c.timer.Reset(c.limit)
+			expired = c.timer.C
+		}
+		select {
+		case <-c.more:
+		case <-c.done:
+		case <-ctx.Done():
+			begun, at := w.cancel(c, number)
+			e := hook.Ended(ctx, c.hook, "", c.began, begun)
+			e.At = at
+			return frame{}, e
+		case <-expired:
+			begun, at := w.cancel(c, number)
+			return frame{}, c.expired(begun, at)
+		}
+	}
+}
+
+// expired is the error of a call of a series that reached its limit.
+func (c *call) expired(begun bool, at []hook.Frame) *hook.Error {
+	return &hook.Error{Kind: hook.Timeout, Hook: c.hook, Begun: begun, At: at,
+		Err: &hook.LimitError{Limit: c.limit}}
+}
+
+// emitItems emits the items of a call that have come, and returns the answer if that has
+// come, too. It lets the worker send as much again: at once for all items, since many
+// small ones come together.
+func (w *instance) emitItems(c *call, number uint32) (frame, error) {
+	if len(c.taken) == 0 {
+		w.mu.Lock()
+		c.taken, c.came = c.came, nil
+		w.mu.Unlock()
+	}
+	size := 0
+	for len(c.taken) > 0 {
+		f := c.taken[0]
+		c.taken = c.taken[1:]
+		switch {
+		case f.call != number: // a call before it, which is given up
+		case f.kind != frameItem:
+			return f, nil
+		default:
+			if err := c.emit(hook.Item{Value: f.body}); err != nil {
+				return frame{}, err
+			}
+			size += len(f.body)
+		}
+	}
+	if size > 0 {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if c.runs(number) {
+			c.underWay -= size
+			w.enqueue(outgoing{frame: newFrame(frameCredit, number, byte(size), byte(size>>8), byte(size>>16), byte(size>>24))})
+		}
+	}
+	return frame{}, nil
+}
+
+// emitFailed cancels a call whose items could not be emitted.
+func (w *instance) emitFailed(ctx context.Context, c *call, number uint32, err error) *hook.Error {
+	_, at := w.cancel(c, number)
+	if ctx.Err() != nil {
+		e := hook.Ended(ctx, c.hook, "", c.began, true)
+		e.At = at
+		return e
+	}
+	if c.limit > 0 && errors.Is(err, context.DeadlineExceeded) {
+		return c.expired(true, at)
+	}
+	if e := (*hook.Error)(nil); errors.As(err, &e) {
+		own := *e
+		own.Hook, own.Begun = c.hook, true
+		return &own
+	}
+	return &hook.Error{Kind: hook.Canceled, Hook: c.hook, Begun: true, Err: err}
+}

@@ -1,0 +1,132 @@
+package pyworker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// ordered is a plugin whose calls report when two of them overlap.
+const ordered = `
+import asyncio, os, time
+n, runs = 0, 0
+def count():
+    global n
+    n += 1
+    return n if not runs else "overlap"
+async def later():
+    global runs, n
+    if runs: return "overlap"
+    runs += 1
+    await asyncio.sleep(0)
+    runs -= 1
+    n += 1
+    return n
+def items():
+    for _ in range(2000): yield "item"
+    count()
+async def flow():
+    for _ in range(20):
+        await asyncio.sleep(0)
+        yield "item"
+def hang(): time.sleep(60)
+async def wait(): await asyncio.sleep(60)
+def loop(): return sum(range(10**12))
+def leave(): os._exit(7)
+def exit(): raise SystemExit
+def fail(): raise ValueError
+`
+
+// series makes calls in order, in as many series as it takes, and returns their values
+// or the kinds of their errors. At the end it returns how many did not begin.
+func series(ctx context.Context, inst hook.Instance, limit time.Duration, names ...string) (got []string, sizes []int) {
+	calls := make([]hook.Call, len(names))
+	for i, name := range names {
+		calls[i] = hook.Call{Hook: name}
+		if name == "items" || name == "flow" {
+			calls[i].Emit = func(hook.Item) error { return nil }
+		}
+	}
+	s := &hook.Series{Calls: calls, Limit: limit, Answered: func(r hook.Result, err *hook.Error) {
+		switch {
+		case err != nil:
+			got = append(got, fmt.Sprint(err.Kind, " ", err.Begun))
+		case r.Streamed:
+			got = append(got, "end")
+		default:
+			got = append(got, string(r.Value))
+		}
+	}}
+	for stuck := 0; len(s.Calls) > 0 && stuck < 2; {
+		before := len(s.Calls)
+		inst.(hook.SeriesCaller).CallSeries(ctx, s)
+		sizes = append(sizes, before-len(s.Calls))
+		if stuck++; len(s.Calls) < before {
+			stuck = 0
+		}
+	}
+	return got, sizes
+}
+
+// TestSeries holds that calls which are sent together run one by one, coroutines and
+// streams too, and that one that fails, hangs or ends the worker harms no other.
+func TestSeries(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("windows has no SIGINT for one process")
+	}
+	path := written(t, ordered)
+	for name, test := range map[string]struct{ hooks, want []string }{
+		"functions":  {[]string{"count", "fail", "none", "exit", "items", "count"}, []string{"1", "hook true", "request false", "hook true", "end", "3"}},
+		"coroutines": {[]string{"later", "later", "count", "flow", "items", "later", "count"}, []string{"1", "2", "3", "end", "end", "5", "6"}},
+		"a hang":     {[]string{"count", "hang", "count", "hang", "count"}, []string{"1", "timeout true", "2", "timeout true", "3"}},
+		"a long wait": {[]string{"later", "wait", "later", "hang", "count", "later"},
+			[]string{"1", "timeout true", "2", "timeout true", "3", "4"}},
+		"a crash": {[]string{"count", "leave", "count", "later"}, []string{"1", "crash true"}},
+		"a loop":  {[]string{"count", "loop", "count"}, []string{"1", "timeout true"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inst := begin(t, path, modes["one"])
+			if got, _ := series(t.Context(), inst, 300*time.Millisecond, test.hooks...); !slices.Equal(got, test.want) {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+			if len(test.want) == len(test.hooks) {
+				if err := inst.Probe(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// TestSeriesSlow holds that the calls behind a slow one are not made, so that they can be
+// made elsewhere, and that ending ctx ends the one that runs.
+func TestSeriesSlow(t *testing.T) {
+	inst := begin(t, written(t, "import time\ndef nap(): time.sleep(0.02)\ndef begin():\n    yield 1\n    hang()\n"+ordered), modes["one"])
+	hooks := slices.Repeat([]string{"count"}, 100)
+	hooks[50] = "nap"
+	if _, sizes := series(t.Context(), inst, 0, hooks...); len(sizes) < 2 || slices.Max(sizes) > 51 {
+		t.Errorf("%v calls were made together", sizes)
+	}
+	if runtime.GOOS == "windows" {
+		return // it has no SIGINT for one process
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	begun := func(hook.Item) error {
+		time.AfterFunc(30*time.Millisecond, func() { cancel(errors.New("enough")) })
+		return nil
+	}
+	inst.(hook.SeriesCaller).CallSeries(ctx, &hook.Series{
+		Calls: []hook.Call{{Hook: "begin", Emit: begun}, {Hook: "hang"}, {Hook: "wait"}},
+		Answered: func(_ hook.Result, err *hook.Error) {
+			if err == nil || err.Kind != hook.Canceled || err.Begun != (err.Hook == "begin") {
+				t.Errorf("got %+v", err)
+			}
+		},
+	})
+}
