@@ -63,24 +63,15 @@ func member(value json.RawMessage, name string) json.RawMessage {
 	return nil
 }
 
+// errorText is an error's text; empty if there is none.
 func errorText(value json.RawMessage) string {
-	var v any
-	if json.Unmarshal(value, &v) != nil {
-		return ""
-	}
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case bool:
-		if !v {
-			return ""
-		}
-	case string:
-		return v
-	case map[string]any:
-		if message, ok := v["message"].(string); ok && message != "" {
-			return message
-		}
+	var text string
+	var object struct{ Message string }
+	switch {
+	case string(value) == "false" || json.Unmarshal(value, &text) == nil:
+		return text
+	case json.Unmarshal(value, &object) == nil && object.Message != "":
+		return object.Message
 	}
 	return string(value)
 }

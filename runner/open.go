@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -99,7 +98,11 @@ func (o *Opened) resolvePython(ctx context.Context) error {
 	}
 	o.settings.Transport, o.settings.Why = o.chooseTransport()
 	if o.settings.Transport != "grpc" {
-		return hook.NewError(hook.Usage, &TransportError{Plugin: c.Plugin, Transport: o.settings.Transport, Script: o.plugin.Shebang != ""})
+		e := hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, want the transport \"grpc\" for it and not %q", c.Plugin, o.settings.Transport))
+		if o.plugin.Shebang != "" {
+			e.Hints = []string{"it is a Python script: give it a name, or a link, that ends in .py"}
+		}
+		return e
 	}
 	if c.Python != "" {
 		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
@@ -164,27 +167,6 @@ func hookCalls(calls []manifest.HookCall) []hook.Call {
 		made[i] = hook.Call{Hook: c.Hook, Args: hook.Args{JSON: c.Args}}
 	}
 	return made
-}
-
-// TransportError says that an executable was to be called in a way that only Python
-// files support.
-type TransportError struct {
-	Plugin, Transport string
-	// Script reports whether the executable is a Python script.
-	Script bool
-}
-
-// Error names the plugin, what it is, and what was wanted.
-func (e *TransportError) Error() string {
-	return e.Plugin + " is an executable, want the transport \"grpc\" for it and not " + strconv.Quote(e.Transport)
-}
-
-// Hints says how a Python script becomes a functions file.
-func (e *TransportError) Hints() []string {
-	if !e.Script {
-		return nil
-	}
-	return []string{"it is a Python script: give it a name, or a link, that ends in .py"}
 }
 
 // workDir resolves the plugin's working directory: the caller's unless another was

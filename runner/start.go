@@ -22,7 +22,7 @@ const leastDrain = 2 * time.Minute
 func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	l := &launcher{Launcher: o.worker, opened: o}
 	if o.worker == nil {
-		l.Launcher = o.newProgram()
+		l.Launcher = o.Launcher()
 	}
 	if o.keep.Note != nil {
 		for _, text := range []string{o.lacks, o.keep.tooMany()} {
@@ -66,14 +66,9 @@ func (o *Opened) event(e hook.Event) {
 // Launcher returns a launcher that starts single processes of the plugin, for the one
 // who looks at each: bootstrap calls, restarts and limits on calls are theirs.
 func (o *Opened) Launcher() hook.Launcher {
-	if o.worker == nil {
-		return o.newProgram()
+	if o.worker != nil {
+		return o.newWorkers("off")
 	}
-	return o.newWorkers("off")
-}
-
-// newProgram returns a launcher of a gRPC plugin.
-func (o *Opened) newProgram() hook.Launcher {
 	c := o.grpc
 	c.Output = o.output()
 	return grpcplugin.New(c)

@@ -5,7 +5,8 @@
 //     that fails is not retried. The other workers follow.
 //  2. A worker is one goroutine: start, serve, and then wait for the next start or
 //     give up (worker.go). What follows an exit or a failed start, and after which
-//     delay, is decided by [Policy], a pure function.
+//     delay, is decided by [Policy], a pure function. Others leave their requests in
+//     the worker and wake it (request.go).
 //  3. A call takes a place in the worker with the fewest calls, or waits in the one
 //     queue, first come, first served. A call that ends hands its place to the call
 //     that waits longest, under the one lock, so nobody is overtaken.
@@ -19,11 +20,10 @@
 //  6. Probes find instances that hang: three misses in a row replace one. A busy
 //     instance is not a dead one.
 //  7. Every transition is one [hook.Event]. Events are delivered one by one, in order.
-//  8. [Pool.Close] drains, makes the shutdown calls and stops everything.
+//  8. [Pool.Close] drains for 5 s, makes the shutdown calls and stops everything.
 //
 // A call that times out does not harm the next one: after an instance's Call has
-// returned, the instance takes the next call, or rejects it unsent, or is Done. For a
-// transport that promises less there is [Options].ProbeAfterTimeout.
+// returned, the instance takes the next call, or rejects it unsent, or is Done.
 //
 // It never knows Python, gRPC, or how a process is started.
 package pool

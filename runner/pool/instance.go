@@ -22,8 +22,7 @@ type instance struct {
 	limits        limits
 
 	// Protected by the pool's mu.
-	replayed     int  // how many of the pool's replays it has made
-	sealed       bool // later replays are made in it by [Pool.replay]
+	replayed     int // how many of the pool's replays it has made
 	running      int
 	begun        uint64 // calls that were ever begun
 	calls        uint64 // calls that ended
@@ -34,13 +33,13 @@ type instance struct {
 	idle         chan struct{} // closed when no call runs; nil until that is awaited
 }
 
-// take takes a place in the worker with the fewest calls, of several in the one used
-// last, so that idle ones stay idle. It returns nil if no place is free. p.mu is held.
+// take takes a place in the worker with the fewest calls, of several in the first, so
+// that idle ones stay idle. It returns nil if no place is free. p.mu is held.
 func (p *Pool) take() *instance {
 	for {
 		var best *instance
 		for _, w := range p.workers {
-			if g := w.serving; g != nil && g.free() && (best == nil || g.before(best)) {
+			if g := w.serving; g != nil && g.free() && (best == nil || g.running < best.running) {
 				best = g
 			}
 		}
@@ -52,14 +51,6 @@ func (p *Pool) take() *instance {
 
 // free reports whether the instance takes another call. p.mu is held.
 func (g *instance) free() bool { return !g.lost && g.running < g.places }
-
-// before reports whether a call rather goes to g than to another. p.mu is held.
-func (g *instance) before(other *instance) bool {
-	if g.running != other.running {
-		return g.running < other.running
-	}
-	return g.worker.used > other.worker.used
-}
 
 // enter takes a place. It fails if the process has exited. p.mu is held.
 func (g *instance) enter() bool {
@@ -102,7 +93,6 @@ func (p *Pool) finishUncounted(g *instance) {
 // count counts a call that ended in an instance. p.mu is held.
 func (p *Pool) count(g *instance, o outcome) {
 	p.calls++
-	g.worker.used = p.calls
 	g.calls++
 	if o.failed {
 		p.failures++

@@ -8,38 +8,31 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// prove launches an instance and makes the calls that come before it is ready. If one
-// fails, nothing of the instance is left.
-func (p *Pool) prove(ctx context.Context, g *instance) error {
-	inst, err := p.launcher.Launch(ctx)
-	if err != nil {
-		return err
-	}
-	g.Instance = inst
-	for {
-		c, more := p.nextReplay(g)
-		if !more {
-			return nil
-		}
-		if err := p.callWithin(ctx, g, c); err != nil {
-			_ = inst.Stop(p.kill) // the first error is the one to report
-			<-inst.Done()
+// launchNext launches the instance of a start in the background, with the replays that
+// it has not made. p.mu is held.
+func (p *Pool) launchNext(s *start) {
+	before := p.replays[s.inst.replayed:]
+	s.inst.replayed = len(p.replays)
+	p.running.Go(func() { s.ended <- p.launch(s.ctx, s.inst, before) }) // ends with the start
+}
+
+// launch launches an instance, unless it was, and makes the calls that come before it
+// is ready. If one fails, nothing of the instance is left.
+func (p *Pool) launch(ctx context.Context, g *instance, before []hook.Call) (err error) {
+	if g.Instance == nil {
+		g.stamp = p.opt.Stamp()
+		if g.Instance, err = p.launcher.Launch(ctx); err != nil {
 			return err
 		}
 	}
-}
-
-// nextReplay returns the next call that an instance makes before it is ready. When
-// there is none, the instance is sealed: later replays are made in it by [Pool.replay].
-func (p *Pool) nextReplay(g *instance) (c hook.Call, more bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if g.replayed < len(p.replays) {
-		g.replayed++
-		return p.replays[g.replayed-1], true
+	for _, c := range before {
+		if err := p.callWithin(ctx, g, c); err != nil {
+			_ = g.Stop(p.kill) // the first error is the one to report
+			<-g.Done()
+			return err
+		}
 	}
-	g.sealed = true
-	return c, false
+	return nil
 }
 
 // callWithin makes a bootstrap or shutdown call, or a replay.

@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -42,12 +41,10 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	g.replayed = len(p.replays)
 	var others []*instance
 	for _, w := range p.workers {
-		for _, other := range w.proven() {
-			if other.replayed < len(p.replays) {
-				other.replayed = len(p.replays)
-				other.running++ // it is busy, however many places it has
-				others = append(others, other)
-			}
+		if other := w.serving; other != nil && other.replayed < len(p.replays) {
+			other.replayed = len(p.replays)
+			other.running++ // it is busy, however many places it has
+			others = append(others, other)
 		}
 	}
 	p.mu.Unlock()
@@ -65,23 +62,10 @@ func (p *Pool) replayIn(ctx context.Context, g *instance, c hook.Call) error {
 	err := p.callWithin(ctx, g, c)
 	p.mu.Lock()
 	p.release(g, outcome{})
-	current := slices.Contains(g.worker.proven(), g)
+	current := g.worker.serving == g
 	p.mu.Unlock()
 	if err == nil || !current { // what replaces it makes the call
 		return nil
 	}
 	return g.worker.replace(ctx, "it failed to make a call that is replayed")
-}
-
-// proven returns the instances of the worker that make no more replays by themselves:
-// the one that serves, and one that is about to. p.mu is held.
-func (w *worker) proven() []*instance {
-	var all []*instance
-	if w.serving != nil {
-		all = append(all, w.serving)
-	}
-	if w.starting != nil && w.starting.inst.sealed {
-		all = append(all, w.starting.inst)
-	}
-	return all
 }

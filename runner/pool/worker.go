@@ -34,7 +34,6 @@ type worker struct {
 	reason     string    // of the last transition
 	since      time.Time
 	generation int    // the newest
-	used       uint64 // the pool's number of calls when it was last used
 	wanted     bool   // a call waits for a start
 	restart    string // why a restart was requested, "" if none was
 	replies    []chan error
@@ -55,6 +54,7 @@ type worker struct {
 // start is a start under way.
 type start struct {
 	inst   *instance
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 	ended  chan error // receives nil if the instance is ready
 }
@@ -136,19 +136,14 @@ func (w *worker) act() {
 func (w *worker) begin(reason string, exit *hook.Exit) {
 	w.generation++
 	s := &start{inst: &instance{worker: w, generation: w.generation}, ended: make(chan error, 1)}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	s.cancel = cancel
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	w.starting, w.wanted, w.backoff, w.nextStart = s, false, nil, time.Time{}
 	if w.serving == nil {
 		w.enter(hook.StateStarting, s.inst, reason, exit, 0)
 	} else {
 		w.pool.event(w, 0, hook.StateStarting, s.inst, reason, nil, 0)
 	}
-	w.pool.running.Go(func() { // ends with the start
-		defer cancel(nil)
-		s.inst.stamp = w.pool.opt.Stamp()
-		s.ended <- w.pool.prove(ctx, s.inst)
-	})
+	w.pool.launchNext(s)
 }
 
 // beginRestart begins the start that was requested. p.mu is held.
@@ -174,6 +169,11 @@ func (w *worker) startEnded(err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	g, alone := w.starting.inst, p.alone(err)
+	if err == nil && g.replayed < len(p.replays) { // a call was made since that is replayed
+		p.launchNext(w.starting)
+		return true
+	}
+	w.starting.cancel(nil)
 	first := g.generation == 1
 	if w.starting = nil; first {
 		w.first <- err
