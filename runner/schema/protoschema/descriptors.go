@@ -139,11 +139,14 @@ func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.De
 // typeName is a full name without the mark of one that no source describes.
 func typeName(name protoreflect.FullName) string { return strings.TrimPrefix(string(name), "*.") }
 
-// resolver finds message and extension types by name for JSON.
-func (d *Descriptors) resolver() interface {
+// typeResolver finds message and extension types by name.
+type typeResolver interface {
 	protoregistry.MessageTypeResolver
 	protoregistry.ExtensionTypeResolver
-} {
+}
+
+// resolver finds the types for JSON.
+func (d *Descriptors) resolver() typeResolver {
 	if d == nil {
 		return protoregistry.GlobalTypes
 	}

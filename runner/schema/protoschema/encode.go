@@ -2,20 +2,15 @@ package protoschema
 
 import (
 	"bytes"
-	"encoding/base64"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protopath"
-	"google.golang.org/protobuf/reflect/protorange"
 	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/dynamicpb"
-
-	"github.com/pyplug/pyplug/runner/schema"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
 // EncodeOptions say how a message is written. The zero value writes what is set,
@@ -53,23 +48,38 @@ func noPanic(f func() error) (err error) {
 }
 
 // EncodeMessage writes a message as one line of JSON with proto names, the same
-// for the same message. An Any whose message is not known, or malformed, is
-// {"@type": URL, "value": "its bytes in base64"}. A well-known type whose value has
-// no form in JSON is written by its fields, such as {"paths": ["b_1"]} or
-// {"seconds": "1", "nanos": -1}; a Value that is not set is null. The error is a
+// for the same message. An Any whose message is not known is {"@type": URL, "value":
+// its bytes in base64}; a Value that is not set is null. A value that has no form in
+// JSON, such as a Timestamp out of its range, is an error. The error is a
 // [*DescriptorError] if no source describes a message inside. The message is not
 // changed.
 func EncodeMessage(message proto.Message, o EncodeOptions) (json.RawMessage, error) {
-	if err := o.Descriptors.describes(message); err != nil {
-		return nil, err
+	d := o.Descriptors
+	options := protojson.MarshalOptions{
+		AllowPartial: true, UseProtoNames: true, EmitDefaultValues: o.EmitDefaults, Resolver: d.resolver(),
 	}
-	w := writer{o.Descriptors, protojson.MarshalOptions{
-		AllowPartial: true, UseProtoNames: true, EmitDefaultValues: o.EmitDefaults, Resolver: o.Descriptors.resolver(),
-	}}
-	written, err := w.message(message.ProtoReflect(), 0)
+	var written []byte
+	err := noPanic(func() (err error) {
+		written, err = options.Marshal(message)
+		return err
+	})
+	if err != nil || d != nil && d.incomplete {
+		options.Resolver = opaqueResolver{d.resolver()}
+		err = noPanic(func() (err error) {
+			message := proto.Clone(message)
+			if err := d.prepare(message.ProtoReflect(), 0); err != nil {
+				return err
+			}
+			written, err = options.Marshal(message)
+			return err
+		})
+	}
 	var line bytes.Buffer
 	if err == nil {
 		err = json.Compact(&line, written) // the library adds spaces at random
+	}
+	if missing := (*DescriptorError)(nil); errors.As(err, &missing) {
+		return nil, missing
 	}
 	if err != nil {
 		return nil, fmt.Errorf("message %s has no JSON: %s", message.ProtoReflect().Descriptor().FullName(), cleanProto(err))
@@ -77,203 +87,81 @@ func EncodeMessage(message proto.Message, o EncodeOptions) (json.RawMessage, err
 	return line.Bytes(), nil
 }
 
-// describes returns an error if no source describes a message inside another.
-func (d *Descriptors) describes(message proto.Message) error {
-	if d == nil || !d.incomplete {
-		return nil
+// opaqueResolver finds BytesValue for each message that nobody describes: JSON writes it
+// in an Any as it writes an opaque one.
+type opaqueResolver struct{ typeResolver }
+
+func (r opaqueResolver) FindMessageByURL(url string) (protoreflect.MessageType, error) {
+	if found, err := r.typeResolver.FindMessageByURL(url); err == nil {
+		return found, nil
 	}
-	var missing error
-	var user protoreflect.Descriptor = message.ProtoReflect().Descriptor()
-	look := func(p protopath.Values) error {
-		step := p.Index(-1)
-		if step.Step.Kind() == protopath.FieldAccessStep {
-			user = step.Step.FieldDescriptor()
-		}
-		inner, ok := step.Value.Interface().(protoreflect.Message)
-		if ok && inner.Descriptor().IsPlaceholder() {
-			missing = d.missing(inner.Descriptor().FullName(), user)
-			return missing
-		}
-		return nil
-	}
-	_ = noPanic(func() error { // ignores malformed bytes inside an Any
-		return protorange.Options{Resolver: d.resolver()}.Range(message.ProtoReflect(), look, nil)
-	})
-	return missing
+	return (&wrapperspb.BytesValue{}).ProtoReflect().Type(), nil
 }
 
-// writer writes messages as JSON. protojson writes what it can; the writer takes
-// the rest apart until it finds the part that has no JSON, such as a Timestamp out
-// of its range.
-type writer struct {
-	set *Descriptors
-	protojson.MarshalOptions
-}
-
-const deepest = 100 // each level is written again with those around it
-
-func (w writer) marshal(message protoreflect.Message) (written []byte, err error) {
-	err = noPanic(func() error {
-		written, err = w.Marshal(message.Interface())
+// prepare changes what protojson does not write although JSON can: a Value that is
+// not set, and each Any whose message nobody describes, see [opaqueResolver].
+func (d *Descriptors) prepare(message protoreflect.Message, depth int) (err error) {
+	const deepest = 100 // each Any is read again with those around it
+	fields := message.Descriptor().Fields()
+	switch message.Descriptor().FullName() {
+	case "google.protobuf.Any":
+		if depth == deepest {
+			return fmt.Errorf("more than %d messages Any in each other", deepest)
+		}
+		url, content := message.Get(fields.ByName("type_url")).String(), message.Get(fields.ByName("value")).Bytes()
+		if content, err = d.prepareAny(url, content, depth); err == nil {
+			message.Set(fields.ByName("value"), protoreflect.ValueOfBytes(content))
+		}
 		return err
-	})
-	return written, err
-}
-
-// message writes one message.
-func (w writer) message(message protoreflect.Message, depth int) (json.RawMessage, error) {
-	written, err := w.marshal(message)
-	fields := message.Descriptor().Fields()
-	switch name := message.Descriptor().FullName(); {
-	case err == nil:
-		return written, nil
-	case name == "google.protobuf.Any":
-		return w.any(message, depth)
-	case depth > deepest:
-		return nil, err
-	case name == "google.protobuf.Timestamp", name == "google.protobuf.Duration", name == "google.protobuf.FieldMask":
-		return w.byFields(message)
-	case name == "google.protobuf.Struct", name == "google.protobuf.ListValue":
-		return w.field(fields.Get(0), message.Get(fields.Get(0)), depth)
-	case name == "google.protobuf.Value":
-		return w.value(message, depth)
-	case hasOwnJSON(message.Descriptor()):
-		return nil, err
+	case "google.protobuf.Value":
+		if message.WhichOneof(message.Descriptor().Oneofs().ByName("kind")) == nil {
+			message.Set(fields.ByName("null_value"), protoreflect.ValueOfEnum(0))
+		}
 	}
-	return w.object(message, depth)
-}
-
-// byFields writes a well-known type by its fields.
-func (w writer) byFields(message protoreflect.Message) (json.RawMessage, error) {
-	twin := dynamicpb.NewMessage(plain(message.Descriptor()))
-	if err := transfer(message.Interface(), twin); err != nil {
-		return nil, err
-	}
-	return w.marshal(twin)
-}
-
-// value writes a Value.
-func (w writer) value(message protoreflect.Message, depth int) (json.RawMessage, error) {
-	field := message.WhichOneof(message.Descriptor().Oneofs().ByName("kind"))
-	switch {
-	case field == nil:
-		return json.RawMessage("null"), nil
-	case field.Message() != nil:
-		return w.message(message.Get(field).Message(), depth+1)
-	}
-	return w.byFields(message) // a number that is none
-}
-
-// any writes an Any with the message inside it, or with its bytes if that message
-// is not known or malformed.
-func (w writer) any(message protoreflect.Message, depth int) (json.RawMessage, error) {
-	fields := message.Descriptor().Fields()
-	url, content := message.Get(fields.ByName("type_url")).String(), message.Get(fields.ByName("value")).Bytes()
-	if url == "" {
-		return w.byFields(message)
-	}
-	list := []member{{"@type", schema.Quote(url)}}
-	found, err := w.set.resolver().FindMessageByURL(url)
-	if err != nil || depth > deepest || w.set.Unmarshal(content, found.New().Interface()) != nil {
-		text := schema.Quote(base64.StdEncoding.EncodeToString(content))
-		return object(append(list, member{"value", text})), nil
-	}
-	inner := found.New()
-	if err := w.set.Unmarshal(content, inner.Interface()); err != nil {
-		return nil, err
-	}
-	written, err := w.message(inner, depth+1)
-	if err != nil {
-		return nil, err
-	}
-	if hasOwnJSON(inner.Descriptor()) {
-		return object(append(list, member{"value", written})), nil
-	}
-	more, _ := members(written)
-	return object(append(list, more...)), nil
-}
-
-// object writes a message that JSON has as an object of its fields. Those that
-// protojson cannot write follow the others.
-func (w writer) object(message protoreflect.Message, depth int) (json.RawMessage, error) {
-	fit, unfit := message.New(), []protoreflect.FieldDescriptor(nil)
 	message.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		alone := message.New()
-		alone.Set(field, v)
-		if _, err := w.marshal(alone); err == nil {
-			fit.Set(field, v)
-		} else {
-			unfit = append(unfit, field)
+		value := field
+		if field.IsMap() {
+			value = field.MapValue()
 		}
-		return true
-	})
-	slices.SortFunc(unfit, func(a, b protoreflect.FieldDescriptor) int { return a.Index() - b.Index() })
-	written, err := w.marshal(fit)
-	if err != nil {
-		return nil, err
-	}
-	list, _ := members(written)
-	for _, field := range unfit {
-		content, err := w.field(field, message.Get(field), depth)
-		if err != nil {
-			return nil, err
+		inner := value.Message()
+		switch {
+		case inner == nil:
+		case inner.IsPlaceholder():
+			err = d.missing(inner.FullName(), field)
+		case field.IsMap():
+			v.Map().Range(func(_ protoreflect.MapKey, v protoreflect.Value) bool {
+				err = d.prepare(v.Message(), depth)
+				return err == nil
+			})
+		case field.IsList():
+			for i := range v.List().Len() {
+				err = cmp.Or(err, d.prepare(v.List().Get(i).Message(), depth))
+			}
+		default:
+			err = d.prepare(v.Message(), depth)
 		}
-		name := field.TextName()
-		list = slices.DeleteFunc(list, func(m member) bool { return m.name == name }) // the default that stands for it
-		list = append(list, member{name, content})
-	}
-	return object(list), nil
-}
-
-// field writes a field that protojson cannot write: a message, a list or a map of
-// them.
-func (w writer) field(field protoreflect.FieldDescriptor, v protoreflect.Value, depth int) (json.RawMessage, error) {
-	switch {
-	case field.IsMap() && field.MapValue().Message() != nil:
-		return w.entries(v.Map(), depth)
-	case field.Message() == nil || field.IsMap():
-		return nil, fmt.Errorf("field %s contains invalid UTF-8", field.FullName())
-	case !field.IsList():
-		return w.message(v.Message(), depth+1)
-	}
-	elements := make([]json.RawMessage, v.List().Len())
-	var err error
-	for i := range elements {
-		if elements[i], err = w.message(v.List().Get(i).Message(), depth+1); err != nil {
-			return nil, err
-		}
-	}
-	return json.Marshal(elements)
-}
-
-// entries writes a map of messages.
-func (w writer) entries(values protoreflect.Map, depth int) (json.RawMessage, error) {
-	var list []member
-	var err error
-	values.Range(func(key protoreflect.MapKey, v protoreflect.Value) bool {
-		entry := member{name: key.String()}
-		entry.value, err = w.message(v.Message(), depth+1)
-		list = append(list, entry)
 		return err == nil
 	})
-	slices.SortFunc(list, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	return object(list), err
+	return err
 }
 
-// object makes a JSON object of members.
-func object(list []member) json.RawMessage {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, each := range list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.Write(schema.Quote(each.name))
-		b.WriteByte(':')
-		b.Write(each.value)
+// prepareAny prepares the message in an Any.
+func (d *Descriptors) prepareAny(url string, content []byte, depth int) ([]byte, error) {
+	found, err := d.resolver().FindMessageByURL(url)
+	if err != nil && url != "" {
+		return proto.Marshal(wrapperspb.Bytes(content))
 	}
-	b.WriteByte('}')
-	return b.Bytes()
+	if err != nil {
+		return content, nil
+	}
+	inner := found.New()
+	if err := d.Unmarshal(content, inner.Interface()); err != nil {
+		return nil, err
+	}
+	if err := d.prepare(inner, depth+1); err != nil {
+		return nil, err
+	}
+	return proto.MarshalOptions{AllowPartial: true}.Marshal(inner.Interface())
 }
 
 // SoleText returns the one field of a message that is a string or bytes, and

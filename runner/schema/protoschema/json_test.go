@@ -76,7 +76,6 @@ func TestEncodeMessage(t *testing.T) {
 		{"any of a well-known type", anyOf("x/google.protobuf.Int32Value", []byte{8, 5}), `{"@type":"x/google.protobuf.Int32Value","value":5}`},
 		{"any unknown", anyOf("type.googleapis.com/un.known", []byte("hi")), `{"@type":"type.googleapis.com/un.known","value":"aGk="}`},
 		{"any unknown and empty", anyOf("x/un.known", nil), `{"@type":"x/un.known","value":""}`},
-		{"any malformed", anyOf("x/all.Address", []byte{255}), `{"@type":"x/all.Address","value":"/w=="}`},
 		{"any in any", nested(anyOf("x/un.known", []byte("k"))), `{"@type":"x/google.protobuf.Any","value":{"@type":"x/un.known","value":"aw=="}}`},
 		{"any empty", &anypb.Any{}, `{}`},
 		{"list", &structpb.ListValue{Values: []*structpb.Value{structpb.NewNumberValue(1), structpb.NewNullValue()}}, `[1,null]`},
@@ -95,8 +94,8 @@ func TestEncodeMessage(t *testing.T) {
 			t.Errorf("%s: the message was changed", test.name)
 		}
 	}
-	if got, err := EncodeMessage(chain, EncodeOptions{}); err != nil || !json.Valid(got) {
-		t.Errorf("a long chain: got %s, %v", got, err)
+	if got, err := EncodeMessage(chain, EncodeOptions{}); err == nil {
+		t.Errorf("a long chain: got %s", got)
 	}
 	// Without descriptors a known one is opaque too.
 	if got, err := EncodeMessage(known, EncodeOptions{}); err != nil || string(got) != `{"any":{"@type":"a/all.Address","value":"CgQ8w6k+"}}` {
@@ -130,7 +129,7 @@ func TestUnmarshalMessage(t *testing.T) {
 		}
 	}
 	bad := &anypb.Any{TypeUrl: "x/all.All", Value: []byte(keyTwice)}
-	if got, err := EncodeMessage(bad, EncodeOptions{Descriptors: m.set}); err != nil || !strings.Contains(string(got), `"value":"`) {
+	if got, err := EncodeMessage(bad, EncodeOptions{Descriptors: m.set}); err == nil || !strings.Contains(err.Error(), "malformed") {
 		t.Errorf("in an Any: got %s, %v", got, err)
 	}
 }

@@ -10,8 +10,6 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
-	"google.golang.org/protobuf/types/known/durationpb"
-	"google.golang.org/protobuf/types/known/fieldmaskpb"
 	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -69,12 +67,10 @@ func TestBindWellKnown(t *testing.T) {
 		{"Val", "list_value=[1]", `[1]`},
 		{"List", "values=1 values=x values:=[null,{}] values:=3", `[1,"x",null,{},3]`},
 		{"Now", "seconds:=5", `"1970-01-01T00:00:05Z"`},
-		{"Now", "seconds:=\"5\" nanos:=1e9", `{"seconds":"5","nanos":1000000000}`},
 		{"Now", "seconds:=null nanos=0", `"1970-01-01T00:00:00Z"`},
 		{"Wait", "seconds=5", `"5s"`},
-		{"Wait", "seconds=5 nanos=-1", `{"seconds":"5","nanos":-1}`},
+		{"Wait", "seconds=5 nanos=1000", `"5.000001s"`},
 		{"Mask", "paths=a_b paths:=[\"c\",\"d.e\"]", `"aB,c,d.e"`},
-		{"Mask", "paths=b_1", `{"paths":["b_1"]}`},
 		{"Big", "value:=18446744073709551615", `"18446744073709551615"`},
 		{"Big", "value=7", `"7"`},
 		{"Raw", "value:=\"/wo=\"", `"/wo="`},
@@ -84,7 +80,7 @@ func TestBindWellKnown(t *testing.T) {
 		{"Do", "odd.weird-name@=n", `{"odd":{"weird":"7\n"}}`},
 		{"Do", "blobs.1@=f blobs.2=x", `{"blobs":{"1":"/wo=","2":"eA=="}}`},
 		{"Do", "mts.a.seconds=5 mts.b=1970-01-01T00:00:00Z", `{"mts":{"a":"1970-01-01T00:00:05Z","b":"1970-01-01T00:00:00Z"}}`},
-		{"Do", "masks.a=baz.qux_1,user_name masks.b.paths=c", `{"masks":{"b":"c","a":{"paths":["baz.qux_1","user_name"]}}}`},
+		{"Do", "masks.a=baz.qux,user_name masks.b.paths=c", `{"masks":{"b":"c","a":"baz.qux,userName"}}`},
 		{"Do", "values=1 values:=null", `{"values":[1,null]}`},
 	}
 	for _, test := range tests {
@@ -185,73 +181,41 @@ func TestDecodeWellKnown(t *testing.T) {
 
 func TestEncodeIrregular(t *testing.T) {
 	d := merge(t, compile(t, "wk.proto", wellKnownProto))
-	m, err := d.Find("Do")
+	unset := &structpb.Value{}
+	inAny, err := anypb.New(unset)
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := &timestamppb.Timestamp{Seconds: 1 << 60, Nanos: 7}
-	inAny := func(message proto.Message) proto.Message {
-		content, err := anypb.New(message)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return content
+	inAnother, err := anypb.New(inAny)
+	if err != nil {
+		t.Fatal(err)
 	}
-	answer := m.NewResponse()
-	for name, value := range map[string]proto.Message{"any": inAny(late), "at": late, "meta": &structpb.Struct{Fields: map[string]*structpb.Value{"b": {}, "a": structpb.NewNumberValue(1)}}, "value": &structpb.Value{}} {
-		content, err := proto.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fields := answer.ProtoReflect()
-		inner := fields.Mutable(fields.Descriptor().Fields().ByTextName(name)).Message()
-		if err := proto.Unmarshal(content, inner.Interface()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	lateJSON := `{"seconds":"1152921504606846976","nanos":7}`
-	answerJSON := `"at":` + lateJSON + `,"meta":{"a":1,"b":null},"any":{"@type":"type.googleapis.com/google.protobuf.Timestamp","value":` + lateJSON + `},"value":null}`
-	tests := []struct {
-		name     string
-		message  proto.Message
-		want     string
-		defaults bool
+	for _, test := range []struct {
+		name    string
+		message proto.Message
+		want    string
 	}{
-		{"Timestamp", late, lateJSON, false},
-		{"Duration", &durationpb.Duration{Seconds: 1, Nanos: -1}, `{"seconds":"1","nanos":-1}`, false},
-		{"FieldMask", &fieldmaskpb.FieldMask{Paths: []string{"a", "b_1"}}, `{"paths":["a","b_1"]}`, false},
-		{"Value unset", &structpb.Value{}, `null`, false},
-		{"Value not a number", structpb.NewNumberValue(math.NaN()), `{"number_value":"NaN"}`, false},
-		{"ListValue", &structpb.ListValue{Values: []*structpb.Value{{}, structpb.NewStringValue("x")}}, `[null,"x"]`, false},
-		{"Value of a list", structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{{}}}), `[null]`, false},
-		{"Any without a URL", &anypb.Any{Value: []byte("x")}, `{"value":"eA=="}`, false},
-		{"Any", inAny(&structpb.Value{}), `{"@type":"type.googleapis.com/google.protobuf.Value","value":null}`, false},
-		{"message", answer, `{` + answerJSON, false},
-		{"message in an Any", inAny(answer), `{"@type":"type.googleapis.com/wk.Odd",` + answerJSON, false},
-		{"with defaults", answer, `{"weird":"","blobs":{},"mts":{},"lists":{},"masks":{},"values":[],"text":"","by_name":{},` + answerJSON, true},
-	}
-	for _, test := range tests {
+		{"Value", unset, `null`},
+		{"in a ListValue", &structpb.ListValue{Values: []*structpb.Value{{}, structpb.NewStringValue("x")}}, `[null,"x"]`},
+		{"in a Struct", &structpb.Struct{Fields: map[string]*structpb.Value{"b": {}, "a": structpb.NewNumberValue(1)}}, `{"a":1,"b":null}`},
+		{"in an Any", inAny, `{"@type":"type.googleapis.com/google.protobuf.Value","value":null}`},
+		{"in two", inAnother, `{"@type":"type.googleapis.com/google.protobuf.Any","value":{"@type":"type.googleapis.com/google.protobuf.Value","value":null}}`},
+		{"Timestamp", &timestamppb.Timestamp{Seconds: 1 << 60}, "google.protobuf.Timestamp: seconds out of range 1152921504606846976"},
+		{"not a number", structpb.NewNumberValue(math.NaN()), "google.protobuf.Value.number_value: invalid NaN value"},
+	} {
 		before := proto.Clone(test.message)
 		for range 3 {
-			got, err := EncodeMessage(test.message, EncodeOptions{Descriptors: d, EmitDefaults: test.defaults})
-			if err != nil || string(got) != test.want {
+			got, err := EncodeMessage(test.message, EncodeOptions{Descriptors: d})
+			if err != nil {
+				got = []byte(strings.TrimPrefix(err.Error(), "message "+string(test.message.ProtoReflect().Descriptor().FullName())+" has no JSON: "))
+			}
+			if string(got) != test.want {
 				t.Errorf("%s: got %s, %v\nwant %s", test.name, got, err, test.want)
 			}
 		}
-		if !proto.Equal(before, test.message) && test.name != "Value not a number" {
+		if !proto.Equal(before, test.message) && test.name != "not a number" {
 			t.Errorf("%s: the message was changed", test.name)
 		}
-	}
-}
-
-// What is unfit very deep is an error, not endless work.
-func TestEncodeIrregularDeep(t *testing.T) {
-	value := &structpb.Value{}
-	for range 200 {
-		value = structpb.NewListValue(&structpb.ListValue{Values: []*structpb.Value{value}})
-	}
-	if _, err := EncodeMessage(value, EncodeOptions{}); err == nil {
-		t.Error("got no error")
 	}
 }
 
