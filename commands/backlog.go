@@ -43,30 +43,22 @@ func (b *backlog) add(report func()) {
 // flush waits for the queued reports, at most backlogTimeout.
 func (b *backlog) flush() {
 	flushed := make(chan struct{})
-	limit := time.NewTimer(backlogTimeout)
-	defer limit.Stop()
-	select {
-	case b.reports <- func() { close(flushed) }:
-	case <-limit.C:
-		return
-	}
-	select {
-	case <-flushed:
-	case <-limit.C:
-	}
+	b.add(func() { close(flushed) })
+	closedSoon(flushed)
 }
 
-// close waits for the queued reports, at most backlogTimeout: ok is false if some still
-// wait, which end with the process. It returns how many were dropped. Nothing may be
-// added after it.
-func (b *backlog) close() (dropped int64, ok bool) {
+// close waits for the queued reports, at most backlogTimeout: the rest ends with the
+// process. It returns how many were dropped. Nothing may be added after it.
+func (b *backlog) close() (dropped int64) {
 	close(b.reports)
-	limit := time.NewTimer(backlogTimeout)
-	defer limit.Stop()
+	closedSoon(b.done)
+	return b.dropped.Load()
+}
+
+// closedSoon waits until c is closed, at most backlogTimeout.
+func closedSoon(c <-chan struct{}) {
 	select {
-	case <-b.done:
-		return b.dropped.Load(), true
-	case <-limit.C:
-		return b.dropped.Load(), false
+	case <-c:
+	case <-time.After(backlogTimeout):
 	}
 }

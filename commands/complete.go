@@ -62,40 +62,26 @@ func commandNames(commands []command, prefix string) []string {
 
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
-	known := flagsOf(cmd.Command)
-	var given []string // that are no flags
-	var awaits *flag   // a value
-	for _, word := range before {
-		if awaits != nil {
-			awaits = nil
-			continue
-		}
-		if word == "--" {
-			return []string{files}
-		}
-		if len(word) < 2 || word[0] != '-' || cmd.names >= 0 && len(given) >= cmd.names {
-			given = append(given, word)
-			continue
-		}
-		name, _, hasValue := cutFlag(word)
-		if f := known[name]; f != nil && !f.isSwitch && !hasValue {
+	given, _ := readLine(cmd, before) // what is wrong with them does not matter here
+	inData := cmd.names >= 0 && len(given) >= cmd.names || slices.Contains(before, "--")
+	var awaits *flag // a value
+	if n := len(before); n > 0 && !inData && strings.HasPrefix(before[n-1], "-") {
+		name, _, hasValue := cutFlag(before[n-1])
+		if f := flagsOf(cmd.Command)[name]; f != nil && !f.isSwitch && !hasValue {
 			awaits = f
 		}
 	}
 	switch {
-	case awaits != nil:
-		return flagValues(awaits, last)
-	case cmd.names >= 0 && len(given) >= cmd.names:
+	case inData, awaits != nil && awaits.files:
 		return []string{files}
+	case awaits != nil:
+		return prefixed(awaits.candidates, last)
 	case strings.HasPrefix(last, "-"):
 		return flagNames(cmd.Command, last)
-	case cmd.Name == "help" && len(before) > 0:
-		if before[0] == "finding" {
-			return prefixed(findings.IDs(), last)
-		}
-		return nil
-	case cmd.Name == "help":
+	case cmd.Name == "help" && len(given) == 0:
 		return append(commandNames(commands, last), prefixed([]string{"finding"}, last)...)
+	case cmd.Name == "help" && given[0] == "finding":
+		return prefixed(findings.IDs(), last)
 	case cmd.Name == "completion":
 		return prefixed(completions.Shells(), last)
 	case cmd.Name == "call" && len(given) == 1:
@@ -114,32 +100,28 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 	return lines
 }
 
-// completeLimit is how long a key may wait for what runs.
+// completeLimit is how long a key may wait for a background plugin.
 const completeLimit = 500 * time.Millisecond
 
-// runningNames are the names of what runs in the background.
+// runningNames lists the background plugins.
 func runningNames() []string {
 	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 	defer cancel()
-	entries, _ := daemon.List(ctx) // what can be seen is offered
+	entries, _ := daemon.List(ctx) // those that can be seen are offered
 	return namesIn(entries)
 }
 
-// hookNames are the hooks of a plugin that runs.
-func hookNames(name string) []string {
+// hookNames lists the hooks of a background plugin, with their documentation.
+func hookNames(name string) (lines []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 	defer cancel()
 	c, err := daemon.Open(ctx, name)
 	if err != nil {
 		return nil
 	}
-	sch, err := c.Hooks(ctx, "")
-	if err != nil {
-		return nil
-	}
-	lines := make([]string, len(sch.Hooks))
-	for i, h := range sch.Hooks {
-		lines[i] = h.Name + "\t" + h.Doc
+	found, _ := c.Hooks(ctx, "")
+	for _, h := range found.Hooks {
+		lines = append(lines, h.Name+"\t"+h.Doc)
 	}
 	return lines
 }
@@ -152,14 +134,6 @@ func flagNames(c *cli.Command, prefix string) []string {
 		}
 	}
 	return lines
-}
-
-// flagValues completes the value of a flag.
-func flagValues(f *flag, prefix string) []string {
-	if f.files {
-		return []string{files}
-	}
-	return prefixed(f.candidates, prefix)
 }
 
 func prefixed(values []string, prefix string) []string {

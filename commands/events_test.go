@@ -22,9 +22,8 @@ func TestEvents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.setName("greeter")
 		for n := 1; n <= 3; n++ {
-			l.add(hook.Event{Generation: n, To: hook.StateReady})
+			l.add("greeter", hook.Event{Generation: n, To: hook.StateReady})
 		}
 		l.close()
 	}
@@ -59,14 +58,13 @@ func TestEventsNobodyReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 * maxBacklog {
-		l.add(hook.Event{To: hook.StateReady})
+		l.add("greeter", hook.Event{To: hook.StateReady})
 	}
 	close(release)
 	l.close()
 	<-l.backlog.done
 	l2 := (*eventLog)(nil) // nobody wants any
-	l2.add(hook.Event{})
-	l2.setName("x")
+	l2.add("x", hook.Event{})
 	l2.close()
 	for _, want := range []string{"no space left: no more are written", "some events were left out"} {
 		if strings.Count(errs.String(), want) != 1 {

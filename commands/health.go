@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -38,13 +39,13 @@ func healthCommand(f *program) command {
 	var cfg runner.Config
 	var at addressOptions
 	var watch bool
-	timeout := durationFlag(&at.timeout, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)")
+	timeout := durationFlag(&at.Timeout, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)")
 	timeout.Aliases = []string{"rpc-timeout"}
 	flags := []cli.Flag{
 		timeout,
 		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		switchFlag(&f.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
-		headerFlag(&at.metadata, "rpc-header"),
+		headerFlag(&at.Metadata, "rpc-header"),
 	}
 	ofAddress, ofPlugin := at.flags(), pluginFlags(&cfg, "60s")
 	return command{names: allWords, Command: &cli.Command{
@@ -54,8 +55,9 @@ func healthCommand(f *program) command {
 		Description: healthText,
 		Flags:       slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
+			f.endless = watch
 			if at.address != "" {
-				at.service = cfg.GRPC.Service
+				at.Service = cfg.GRPC.Service
 				return f.healthOfAddress(c, &at, ofPlugin, watch)
 			}
 			if name := firstTyped(ofAddress); name != "" {
@@ -64,45 +66,43 @@ func healthCommand(f *program) command {
 			if err := onePlugin(c, &cfg); err != nil {
 				return err
 			}
-			cfg.Timeouts.Probe, cfg.GRPC.Metadata = at.timeout, at.metadata
+			cfg.Timeouts.Probe, cfg.GRPC.Metadata = at.Timeout, at.Metadata
 			cfg.DefaultStart, cfg.GRPC.AnyHealth = healthImport, watch
-			f.endless = watch
 			p, done, err := f.connectOrStart(c, cfg, ofPlugin)
 			if err != nil {
 				return unanswered(err)
 			}
 			defer done()
-			return f.health(c.Context, p, at.timeout, watch)
+			limit := cmp.Or(at.Timeout, runner.DefaultProbe)
+			if f.plugin.opened != nil {
+				limit = f.plugin.opened.Settings().Timeouts.Probe
+			}
+			probe := func() error {
+				ctx, cancel := context.WithTimeout(c.Context, limit)
+				defer cancel()
+				return p.Health(ctx)
+			}
+			if watch {
+				return f.watchHealth(c.Context, probe)
+			}
+			return f.health(c.Context, probe, func() hook.Info {
+				info, _ := answered(c.Context, p)
+				info.Python = f.plugin.starts.newest().Python
+				return info
+			})
 		},
 	}}
 }
 
-// health probes a plugin once, or with watch until it ends or a signal comes. An error
-// says why it is not healthy.
-func (f *program) health(ctx context.Context, p hook.Plugin, limit time.Duration, watch bool) error {
-	if limit == 0 {
-		limit = runner.DefaultProbe
-	}
-	if f.plugin.opened != nil {
-		limit = f.plugin.opened.Settings().Timeouts.Probe
-	}
-	probe := func() error {
-		ctx, cancel := context.WithTimeout(ctx, limit)
-		defer cancel()
-		return p.Health(ctx)
-	}
-	if watch {
-		return f.watchHealth(ctx, p, probe)
-	}
+// health probes once, and prints that the plugin, which info describes, is healthy. An
+// error says why it is not.
+func (f *program) health(ctx context.Context, probe func() error, info func() hook.Info) error {
 	began := time.Now()
 	if err := probe(); err != nil {
 		return err
 	}
-	took, info := time.Since(began), f.plugin.starts.newest()
-	if f.plugin.opened == nil {
-		info, _ = answered(ctx, p)
-	}
-	return f.write(ctx, func() error { return f.streams.Healthy(took, info, f.opts.json) })
+	took, by := time.Since(began), info()
+	return f.write(ctx, func() error { return f.streams.Healthy(took, by, f.opts.json) })
 }
 
 // unanswered turns a start that failed because the health service did not answer into a
@@ -119,24 +119,30 @@ func unanswered(err error) error {
 
 // watchHealth prints a line for each change of a plugin's health, until the plugin or ctx
 // ends. It probes a plugin that does not report changes itself.
-func (f *program) watchHealth(ctx context.Context, p hook.Plugin, probe func() error) error {
+func (f *program) watchHealth(ctx context.Context, probe func() error) error {
 	var exited <-chan struct{} // nil if a daemon runs the plugin
-	if pool, ok := p.(*runner.Pool); ok {
+	if pool := f.plugin.pool; pool != nil {
 		exited = pool.Failed()
-		if ok, err := pool.WatchHealth(ctx, func(status string) error { return f.printStatus(ctx, status) }); ok {
+		if ok, err := pool.WatchHealth(ctx, func(status string) error { return f.printHealth(ctx, status, nil) }); ok {
 			return err
 		}
 	}
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	last := errors.New("not probed yet")
-	for {
+	for last := errors.New("not probed yet"); ; {
 		found := probe()
-		if err := f.watchEnd(ctx, p, exited, found); err != nil {
-			return err
+		select {
+		case <-ctx.Done():
+			return hook.NewError(hook.Canceled, context.Cause(ctx))
+		case <-exited:
+			return &hook.Error{Kind: hook.Crash, Exit: status(f.plugin.pool).LastExit, Err: errors.New("the plugin exited")}
+		default:
+		}
+		if daemon.Is(found, daemon.Lost) || isNotRunning(found) {
+			return daemon.NotRunningError(f.plugin.daemon.Name)
 		}
 		if last == nil != (found == nil) || found != nil && last.Error() != found.Error() {
-			if err := f.printHealth(ctx, found); err != nil {
+			if err := f.printHealth(ctx, "", found); err != nil {
 				return err
 			}
 		}
@@ -149,33 +155,7 @@ func (f *program) watchHealth(ctx context.Context, p hook.Plugin, probe func() e
 	}
 }
 
-// watchEnd says why there is nothing left to watch; nil if there is. found is the result of
-// the last probe.
-func (f *program) watchEnd(ctx context.Context, p hook.Plugin, exited <-chan struct{}, found error) error {
-	select {
-	case <-ctx.Done():
-		return hook.NewError(hook.Canceled, context.Cause(ctx))
-	case <-exited:
-		st, _ := p.Status(ctx) // it never fails in this process
-		return &hook.Error{Kind: hook.Crash, Exit: st.LastExit, Err: errors.New("the plugin exited")}
-	default:
-	}
-	if daemon.Is(found, daemon.Lost) || isNotRunning(found) {
-		return daemon.NotRunningError(f.plugin.daemon.Name)
-	}
-	return nil
-}
-
-// printStatus prints a status as a server names it.
-func (f *program) printStatus(ctx context.Context, status string) error {
-	return f.write(ctx, func() error { return f.streams.Health(status, nil, f.opts.json) })
-}
-
-// printHealth prints the result of a probe.
-func (f *program) printHealth(ctx context.Context, found error) error {
-	var e *hook.Error
-	if found != nil {
-		e = asError(found)
-	}
-	return f.write(ctx, func() error { return f.streams.Health("", e, f.opts.json) })
+// printHealth prints a status as a server names it, or the result of a probe.
+func (f *program) printHealth(ctx context.Context, status string, found error) error {
+	return f.write(ctx, func() error { return f.streams.Health(status, hook.AsError(found), f.opts.json) })
 }

@@ -50,7 +50,7 @@ func (p *plugin) endEvents() {
 	if p.events == nil {
 		return
 	}
-	if lost, _ := p.events.close(); lost > 0 {
+	if lost := p.events.close(); lost > 0 {
 		p.f.streams.Warn(fmt.Sprintf("%d events were not reported: nobody read them in time", lost))
 	}
 }

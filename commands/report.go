@@ -34,7 +34,7 @@ func (s *service) printed(stream, text string, cut int) {
 
 // event receives every transition. It must not block.
 func (s *service) event(e hook.Event) {
-	s.events.add(e)
+	s.events.add(s.name, e)
 	if e.To == hook.StateStarting {
 		s.generation.Store(int64(e.Generation))
 	}

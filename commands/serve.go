@@ -87,7 +87,6 @@ func (s *service) listen(ctx context.Context, cancel context.CancelCauseFunc, op
 	if err != nil {
 		return err
 	}
-	s.events.setName(s.name)
 	stopping := s.server.Stopping()
 	context.AfterFunc(stopping, func() { cancel(context.Cause(stopping)) })
 	return nil
