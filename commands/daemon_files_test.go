@@ -16,6 +16,7 @@ import (
 
 // Where sockets cannot be is told, and where somebody else could put one is not used.
 func TestDaemonDirectories(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		make func(dir string) error
 		want string
@@ -27,6 +28,7 @@ func TestDaemonDirectories(t *testing.T) {
 		"not writable": {func(dir string) error { return os.Mkdir(dir, 0o500) }, "not 0700"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			dir := d.run
 			if name == "another's" && os.Geteuid() != 0 {
@@ -40,16 +42,19 @@ func TestDaemonDirectories(t *testing.T) {
 		})
 	}
 	t.Run("a long name", func(t *testing.T) {
+		t.Parallel()
 		d := newDaemons(t)
 		d.fails(2, "too long for the path of a socket", "start", "--name", strings.Repeat("x", 100), greeter)
 		d.fails(2, "hint: --name gives it a shorter name", "start", "--name", strings.Repeat("x", 100), greeter)
 	})
 	t.Run("a long directory", func(t *testing.T) {
+		t.Parallel()
 		d := newDaemons(t)
 		d.env = append(d.env, "PYPLUG_RUN_DIR="+filepath.Join(d.run, strings.Repeat("x", 100)))
 		d.fails(2, "hint: name a shorter directory with PYPLUG_RUN_DIR", "start", greeter)
 	})
 	t.Run("a relative directory", func(t *testing.T) {
+		t.Parallel()
 		d := newDaemons(t)
 		d.env = append(d.env, "PYPLUG_RUN_DIR=here")
 		for _, words := range [][]string{{"start", greeter}, {"call", "greeter", "greet", "World"}, {"status"}, {"stop", "--all"}, {"logs", "greeter"}} {
@@ -57,6 +62,7 @@ func TestDaemonDirectories(t *testing.T) {
 		}
 	})
 	t.Run("what to do", func(t *testing.T) {
+		t.Parallel()
 		d := newDaemons(t)
 		if err := os.Mkdir(d.run, 0o755); err != nil {
 			t.Fatal(err)
@@ -64,6 +70,7 @@ func TestDaemonDirectories(t *testing.T) {
 		d.fails(9, "hint: chmod 700 "+d.run+", or name another one with PYPLUG_RUN_DIR\n", "start", greeter)
 	})
 	t.Run("a deep directory", func(t *testing.T) {
+		t.Parallel()
 		d := newDaemons(t)
 		parent := filepath.Join(d.run, "none")
 		d.env = append(d.env, "PYPLUG_RUN_DIR="+filepath.Join(parent, "pyplug"))
@@ -81,6 +88,7 @@ func chown(dir string, uid int) error {
 
 // A log that cannot be written costs lines and no calls, and says so once it can be.
 func TestDaemonLogFull(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("prints")
 	dir := d.run

@@ -65,8 +65,10 @@ func (k *kept) ends(t *testing.T, code int) {
 // It ends with 0 when it is terminated, which is how a service is stopped, and by
 // Ctrl-C as all else does. SIGHUP, without a terminal, restarts the workers.
 func TestKeepSignals(t *testing.T) {
+	t.Parallel()
 	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 0, syscall.SIGINT: 130, syscall.SIGHUP: 0} {
 		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			k := d.keep(counter)
 			var attach struct{ Name, Socket string }
@@ -99,6 +101,7 @@ func TestKeepSignals(t *testing.T) {
 
 // What is killed by a second signal, or does not stop in time, did not stop well.
 func TestKeepKilled(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		words   []string
 		signals int
@@ -107,6 +110,7 @@ func TestKeepKilled(t *testing.T) {
 		"in the end":         {[]string{"--stop-timeout", "100ms", "testdata/plugins/hang_atexit.py"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			k := d.keep(c.words...)
 			k.next(t)
@@ -133,10 +137,12 @@ func TestKeepKilled(t *testing.T) {
 // A service manager is told when it is ready and when it stops, by a path or by an
 // abstract name, and the plugin is not told of that manager.
 func TestKeepNotifies(t *testing.T) {
+	t.Parallel()
 	for name, address := range map[string]string{
 		"a path": filepath.Join(filepath.Dir(runDir(t)), "notify"), "an abstract name": fmt.Sprintf("@pyplug-test-%d", os.Getpid()),
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: address, Net: "unixgram"})
 			if err != nil {
@@ -180,11 +186,13 @@ func TestKeepNotifies(t *testing.T) {
 
 // Who reads its lines no more, or has no room for them, does not end it.
 func TestKeepOutput(t *testing.T) {
+	t.Parallel()
 	for name, line := range map[string]string{
 		"full": `exec pyplug run --keep "$1" >/dev/full`, "closed": `exec pyplug run --keep "$1" >&-`,
 		"reader gone": `pyplug run --keep "$1" | true`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			cmd := exec.CommandContext(d.ctx, "sh", "-c", line, "sh", counter)
 			cmd.Env = append(d.env, "PATH="+filepath.Dir(d.bin)+":"+os.Getenv("PATH"))
@@ -218,6 +226,7 @@ func (d *daemons) waits(want string, words ...string) {
 
 // A real host attaches by the line, calls, and goes, and the plugin stays.
 func TestKeepAttach(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	dir := filepath.Join(t.TempDir(), "kv")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -315,6 +324,7 @@ func (*caller) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.
 
 // --watch takes a change, and keeps the old plugin where the new one does not start.
 func TestKeepWatch(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	file := filepath.Join(t.TempDir(), "watched.py")
 	edit := func(text string) {
@@ -350,6 +360,7 @@ func TestKeepWatch(t *testing.T) {
 
 // What a plugin offers is told while its one worker is busy.
 func TestDaemonHooksWhileBusy(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("hang-sleep")
 	d.wants("hang-sleep", "start", "--stop-timeout", "0.1", "testdata/plugins/hang_sleep.py")

@@ -22,6 +22,7 @@ import (
 
 // Whatever is killed, nothing of it stays, and the next one to come finds the way.
 func TestDaemonKilled(t *testing.T) {
+	t.Parallel()
 	kill := func(t *testing.T, pid int) {
 		t.Helper()
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -29,6 +30,7 @@ func TestDaemonKilled(t *testing.T) {
 		}
 	}
 	t.Run("the worker", func(t *testing.T) {
+		t.Parallel()
 		d := newDaemons(t)
 		d.stopped("counter")
 		d.wants("counter", "start", counter)
@@ -44,6 +46,7 @@ func TestDaemonKilled(t *testing.T) {
 	})
 	for _, both := range []bool{false, true} {
 		t.Run(fmt.Sprintf("the daemon, both %v", both), func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			d.stopped("counter")
 			d.wants("counter", "start", counter)
@@ -68,6 +71,7 @@ func TestDaemonKilled(t *testing.T) {
 
 // A call that the daemon's death ends is told so, and is not made again.
 func TestDaemonKilledDuringCall(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.wants("hang-sleep", "start", "testdata/plugins/hang_sleep.py")
 	marker := filepath.Join(t.TempDir(), "marker")
@@ -102,6 +106,7 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 
 // Files of another life are no hindrance, and no reason to signal anybody.
 func TestDaemonStaleFiles(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("counter")
 	dir := d.run
@@ -144,8 +149,10 @@ func TestDaemonStaleFiles(t *testing.T) {
 // A daemon that speaks another version of the protocol, such as one from before HTTP,
 // is shown, and can be stopped.
 func TestDaemonOfAnotherVersion(t *testing.T) {
+	t.Parallel()
 	for _, api := range []string{`"api": 2`, `"api": 0`} {
 		t.Run(api, func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			d.stopped("counter")
 			d.wants("counter", "start", counter)
@@ -176,6 +183,7 @@ func TestDaemonOfAnotherVersion(t *testing.T) {
 
 // Fifty clients at once all get their answers, each its own.
 func TestDaemonManyClients(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("greeter")
 	d.wants("greeter", "start", greeter)
@@ -194,8 +202,10 @@ func TestDaemonManyClients(t *testing.T) {
 
 // Ctrl-C ends just that call: the others go on, in the same process.
 func TestDaemonCallInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, hooked := range []string{"hang_sleep.py", "hang_c_loop.py"} {
 		t.Run(hooked, func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			name := strings.ReplaceAll(strings.TrimSuffix(hooked, ".py"), "_", "-")
 			d.stopped(name)
@@ -230,6 +240,7 @@ func TestDaemonCallInterrupted(t *testing.T) {
 
 // Health says of a plugin that is not there what becomes of it.
 func TestDaemonHealthInBackoff(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	dir := t.TempDir()
 	plugin, broken := filepath.Join(dir, "once.py"), filepath.Join(dir, "broken")
@@ -253,6 +264,7 @@ func TestDaemonHealthInBackoff(t *testing.T) {
 
 // A daemon that is suspended is shown as that, and stop ends it with all it has.
 func TestDaemonSuspended(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("greeter")
 	d.wants("greeter", "start", greeter)
@@ -264,13 +276,6 @@ func TestDaemonSuspended(t *testing.T) {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		return err != nil || bytes.Contains(text, []byte(") T "))
 	})
-	if out, _, _ := d.pyplug("status", "greeter"); !strings.Contains(out, "unknown") {
-		t.Errorf("its status is %q", out)
-	}
-	want := fmt.Sprintf(`"state":"unknown","problem":"process %d did not answer within 2s","socket":`, pid)
-	if out, _, _ := d.pyplug("status", "--json"); !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf(`"daemon_pid":%d`, pid)) {
-		t.Errorf("its status is %s", out)
-	}
 	began := time.Now()
 	var work sync.WaitGroup
 	for _, words := range [][]string{
@@ -278,16 +283,26 @@ func TestDaemonSuspended(t *testing.T) {
 	} {
 		work.Go(func() { d.fails(9, "which does not answer\n", words...) })
 	}
+	for _, words := range [][]string{{"call", "--timeout", "100ms", "greeter", "greet", "World"}, {"health", "--timeout", "100ms", "greeter"}} {
+		work.Go(func() {
+			out, errs, code := d.pyplug(words...)
+			if code != 124 || !strings.Contains(errs, fmt.Sprintf("timed out after 100ms: the name greeter is held by process %d, which does not answer\n", pid)) ||
+				!strings.HasSuffix(errs, "\nhint: `pyplug stop greeter` ends it\n") || strings.Count(errs, "hint: ") != 1 {
+				t.Errorf("%q: exit code %d, %q\n%s", words, code, out, errs)
+			}
+		})
+	}
+	want := fmt.Sprintf(`"state":"unknown","problem":"process %d did not answer within 2s","socket":`, pid)
+	for _, words := range [][]string{{"status", "--json"}, {"status", "--json", "greeter"}} {
+		work.Go(func() {
+			if out, _, _ := d.pyplug(words...); !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf(`"daemon_pid":%d`, pid)) {
+				t.Errorf("%q: got %s", words, out)
+			}
+		})
+	}
 	work.Wait()
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s to tell that it does not answer", took)
-	}
-	for _, words := range [][]string{{"call", "--timeout", "100ms", "greeter", "greet", "World"}, {"health", "--timeout", "100ms", "greeter"}} {
-		out, errs, code := d.pyplug(words...)
-		if code != 124 || !strings.Contains(errs, fmt.Sprintf("timed out after 100ms: the name greeter is held by process %d, which does not answer\n", pid)) ||
-			!strings.HasSuffix(errs, "\nhint: `pyplug stop greeter` ends it\n") || strings.Count(errs, "hint: ") != 1 {
-			t.Errorf("%q: exit code %d, %q\n%s", words, code, out, errs)
-		}
 	}
 	d.wants("", "stop", "greeter")
 	runnertest.Until(t, "all is gone", func() bool { return !alive(pid) && !alive(worker) })

@@ -19,6 +19,7 @@ import (
 // start returns while what it started stays, whoever waits for the end of whatever
 // it was given: a shell's $(…), a test runner's open descriptors.
 func TestStartReturns(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("greeter")
 	var open [7]*os.File // 3 to 9
@@ -69,6 +70,7 @@ func TestStartReturns(t *testing.T) {
 // A standard output that takes nothing changes nothing of what was started, and is
 // told where it is an error.
 func TestStartOutput(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		line string
 		code int
@@ -77,11 +79,11 @@ func TestStartOutput(t *testing.T) {
 		"closed":      {`pyplug start "$1" >&-`, 0, ""},
 		"all closed":  {`pyplug start "$1" <&- >&- 2>&-`, 0, ""},
 		"full":        {`pyplug start "$1" >/dev/full`, 1, "error: standard output: write /dev/stdout: no space left on device; greeter runs all the same\n"},
-		"full, hint":  {`pyplug start "$1" >/dev/full`, 1, "hint: `pyplug stop greeter` stops it\n"},
-		"full, JSON":  {`pyplug start --json "$1" >/dev/full`, 1, "; greeter runs all the same\n"},
+		"full, JSON":  {`pyplug start --json "$1" >/dev/full`, 1, "hint: `pyplug stop greeter` stops it\n"},
 		"reader gone": {`pyplug start "$1" | true`, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			d.stopped("greeter")
 			cmd := exec.Command("sh", "-c", c.line, "sh", greeter)
@@ -99,8 +101,10 @@ func TestStartOutput(t *testing.T) {
 
 // However many start a plugin at once, there is one, and all are told its name.
 func TestStartTogether(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{2, 50} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
 			d := newDaemons(t)
 			d.stopped("slow-import")
 			log := filepath.Join(t.TempDir(), "log")
@@ -124,6 +128,7 @@ func TestStartTogether(t *testing.T) {
 
 // Plugins that are started at once and would have the same name all get one.
 func TestStartSameNames(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	text, err := os.ReadFile(counter)
 	if err != nil {
@@ -157,6 +162,7 @@ func TestStartSameNames(t *testing.T) {
 
 // An interrupted start leaves nothing, and says so as run does.
 func TestStartInterrupted(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	marker := filepath.Join(t.TempDir(), "marker")
 	d.env = append(d.env, "HANG_IMPORT_MARKER="+marker)
@@ -179,6 +185,7 @@ func TestStartInterrupted(t *testing.T) {
 
 // stop ends a start that goes on, too.
 func TestStopWhileStarting(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	marker := filepath.Join(t.TempDir(), "marker")
 	d.env = append(d.env, "HANG_IMPORT_MARKER="+marker)
@@ -200,6 +207,7 @@ func TestStopWhileStarting(t *testing.T) {
 
 // --all stops whatever runs.
 func TestStopAll(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("greeter", "counter")
 	d.wants("greeter", "start", greeter)
@@ -215,6 +223,7 @@ func TestStopAll(t *testing.T) {
 
 // What help shows for Terraform is a line that ends, with how to attach.
 func TestStartHelp(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("greeter")
 	help, _, _ := d.pyplug("start", "--help")
@@ -234,6 +243,7 @@ func TestStartHelp(t *testing.T) {
 
 // What a plugin is started with is nobody else's to read: a command line is everybody's.
 func TestStartSecret(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("inside")
 	d.wants("inside", "start", "--env", "SECRET=gefunden", "testdata/plugins/inside.py")
@@ -249,12 +259,13 @@ func TestStartSecret(t *testing.T) {
 
 // Who comes while a plugin is being stopped waits for that, and goes on from there.
 func TestStartWhileStopping(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	const file = "testdata/plugins/hang_sleep.py"
 	d.stopped("hang-sleep")
 	d.wants("hang-sleep", "start", "--stop-timeout", "0.1", file)
 	marker := filepath.Join(t.TempDir(), "marker")
-	call, stop := d.command("call", "hang-sleep", "hang", "marker="+marker), d.command("stop", "hang-sleep")
+	call, stop := d.command("call", "hang-sleep", "hang", "marker="+marker, "seconds=1"), d.command("stop", "hang-sleep")
 	if err := call.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 // A file that is broken by an edit, whatever it raises, is told with its traceback by
 // the first call after the old worker died, and by all others until it is mended.
 func TestDaemonVainStart(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	file := filepath.Join(t.TempDir(), "edited.py")
 	edit := func(text string) {

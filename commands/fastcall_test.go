@@ -15,6 +15,7 @@ import (
 
 // Packages that take long to initialise do so after fastcall, whose init makes the call.
 func TestFastcallOrder(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.env = append(d.env, "GODEBUG=inittrace=1")
 	_, trace, _ := d.pyplug("version")
@@ -34,6 +35,7 @@ func TestFastcallOrder(t *testing.T) {
 
 // A plain call prints what the same call with a flag prints, which goes the ordinary way.
 func TestFastcallSame(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("greeter")
 	d.wants("greeter", "start", greeter)
@@ -51,6 +53,7 @@ func TestFastcallSame(t *testing.T) {
 
 // A call that takes longer than fastcall waits is made once.
 func TestFastcallOnce(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	d.stopped("greeter")
 	d.wants("greeter", "start", greeter)
@@ -63,6 +66,7 @@ func TestFastcallOnce(t *testing.T) {
 // A call that a daemon rejects because it is being stopped is made again once the name
 // is free.
 func TestFastcallStopping(t *testing.T) {
+	t.Parallel()
 	d := newDaemons(t)
 	if err := os.MkdirAll(d.run, 0o700); err != nil {
 		t.Fatal(err)

@@ -81,6 +81,7 @@ func certificates(t *testing.T, dir string) tls.Certificate {
 
 // TestHealthAddress asks servers that pyplug does not start.
 func TestHealthAddress(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	pair := certificates(t, dir)
 	mutual := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAnyClientCert}
@@ -93,12 +94,12 @@ func TestHealthAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer none.Close()
+	t.Cleanup(func() { none.Close() })
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for name, c := range map[string]struct {
 		flags []string
 		code  int
-		probe int // with --probe-codes
+		probe int // with --probe-codes, if not 0
 		want  string
 	}{
 		"serving":          {[]string{"--address", plain}, 0, 0, "^healthy\n$"},
@@ -107,40 +108,45 @@ func TestHealthAddress(t *testing.T) {
 		"by a resolver":    {[]string{"--address", "dns:///" + plain}, 0, 0, "^healthy\n$"},
 		"by none":          {[]string{"-addr", "passthrough:" + plain}, 0, 0, "^healthy\n$"},
 		"a header":         {[]string{"--address", plain, "--rpc-header", "tenant: blue"}, 0, 0, "^healthy\n$"},
-		"no header":        {[]string{"--address", plain, "--rpc-header", "tenant"}, 2, 1, "want NAME=VALUE or \"NAME: VALUE\""},
-		"a flag as value":  {[]string{"--address", plain, "--user-agent", "--probe-codes", "--service", "sick"}, 7, 4, "NOT_SERVING"},
-		"of a plugin":      {[]string{"--address", plain, "--start-timeout", "5"}, 2, 1, "--start-timeout is for a plugin that is started"},
-		"TLS with no name": {[]string{"--address", secure, "--tls", "--tls-server-name", ""}, 2, 1, "--tls-server-name is empty"},
+		"no header":        {[]string{"--address", plain, "--rpc-header", "tenant"}, 2, 0, "want NAME=VALUE or \"NAME: VALUE\""},
+		"a flag as value":  {[]string{"--address", plain, "--user-agent", "--probe-codes", "--service", "sick"}, 7, 0, "NOT_SERVING"},
+		"of a plugin":      {[]string{"--address", plain, "--start-timeout", "5"}, 2, 0, "--start-timeout is for a plugin that is started"},
+		"TLS with no name": {[]string{"--address", secure, "--tls", "--tls-server-name", ""}, 2, 0, "--tls-server-name is empty"},
 		"on a socket":      {[]string{"--address", "unix:" + socket}, 0, 0, "^healthy\n$"},
 		"nobody there":     {[]string{"--address", "127.0.0.1:1"}, 6, 2, "cannot connect to 127.0.0.1:1: .*connection refused"},
-		"no such socket":   {[]string{"--address", "unix:" + socket + "s"}, 6, 2, "cannot connect to unix:.*no such file"},
-		"no answer":        {[]string{"--address", none.Addr().String(), "--connect-timeout", "0.3"}, 6, 2, "within 300ms"},
+		"no such socket":   {[]string{"--address", "unix:" + socket + "s"}, 6, 0, "cannot connect to unix:.*no such file"},
+		"no answer":        {[]string{"--address", none.Addr().String(), "--connect-timeout", "0.3"}, 6, 0, "within 300ms"},
 		"hanging":          {[]string{"--address", stuck, "--timeout", "0.3"}, 124, 3, "no answer of the health service within 300ms"},
 		"no address":       {[]string{"--address", "nonsense"}, 2, 1, `"nonsense" is neither host:port nor unix:/path`},
 		"TLS":              {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert}, 0, 0, "^healthy\n$"},
 		"TLS by name":      {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert, "--tls-server-name", "localhost"}, 0, 0, "^healthy\n$"},
-		"another name":     {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert, "--tls-server-name", "example"}, 6, 2, "no TLS with .*localhost, not example"},
-		"unknown signer":   {[]string{"--address", secure, "--tls"}, 6, 2, "no TLS with .*unknown authority"},
+		"another name":     {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert, "--tls-server-name", "example"}, 6, 0, "no TLS with .*localhost, not example"},
+		"unknown signer":   {[]string{"--address", secure, "--tls"}, 6, 0, "no TLS with .*unknown authority"},
 		"not verified":     {[]string{"--address", secure, "--tls", "--tls-no-verify"}, 0, 0, "^healthy\n$"},
-		"no TLS":           {[]string{"--address", secure, "--connect-timeout", "0.5"}, 6, 2, "does not speak HTTP/2|TLS"},
-		"TLS, and it none": {[]string{"--address", plain, "--tls", "--tls-no-verify"}, 6, 2, "no TLS with "},
+		"no TLS":           {[]string{"--address", secure, "--connect-timeout", "0.5"}, 6, 0, "does not speak HTTP/2|TLS"},
+		"TLS, and it none": {[]string{"--address", plain, "--tls", "--tls-no-verify"}, 6, 0, "no TLS with "},
 		"own certificate":  {[]string{"--address", strict, "--tls", "--tls-ca-cert", cert, "--tls-client-cert", cert, "--tls-client-key", key}, 0, 0, "^healthy\n$"},
-		"none of its own":  {[]string{"--address", strict, "--tls", "--tls-ca-cert", cert}, 6, 2, "no TLS with .*: the server wants a client certificate"},
-		"no key":           {[]string{"--address", secure, "--tls", "--tls-client-cert", cert}, 2, 1, "needs both a certificate and a key"},
-		"no authority":     {[]string{"--address", secure, "--tls", "--tls-ca-cert", key}, 2, 1, "key.pem: no certificate in PEM"},
-		"no file":          {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert + "s"}, 2, 1, "cert.pems: no such file"},
-		"TLS not meant":    {[]string{"--address", secure, "--tls-ca-cert", cert}, 2, 1, "--tls is not given"},
-		"a plugin too":     {[]string{"--address", plain, "plugin.py"}, 2, 1, "want one of them"},
+		"none of its own":  {[]string{"--address", strict, "--tls", "--tls-ca-cert", cert}, 6, 0, "no TLS with .*: the server wants a client certificate"},
+		"no key":           {[]string{"--address", secure, "--tls", "--tls-client-cert", cert}, 2, 0, "needs both a certificate and a key"},
+		"no authority":     {[]string{"--address", secure, "--tls", "--tls-ca-cert", key}, 2, 0, "key.pem: no certificate in PEM"},
+		"no file":          {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert + "s"}, 2, 0, "cert.pems: no such file"},
+		"TLS not meant":    {[]string{"--address", secure, "--tls-ca-cert", cert}, 2, 0, "--tls is not given"},
+		"a plugin too":     {[]string{"--address", plain, "plugin.py"}, 2, 0, "want one of them"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.probe != 0 {
+				pyplug(t, nil, append([]string{"health", "--probe-codes=true"}, c.flags...)...).says(t, c.probe, c.want)
+				return
+			}
 			pyplug(t, nil, append([]string{"health"}, c.flags...)...).says(t, c.code, c.want)
-			pyplug(t, nil, append([]string{"health", "--probe-codes=true"}, c.flags...)...).says(t, c.probe, c.want)
 		})
 	}
 }
 
 // What the environment says of plugins does not forbid to ask a server.
 func TestHealthAddressEnvironment(t *testing.T) {
+	t.Parallel()
 	address, _ := healthy(t, "tcp", "127.0.0.1:0")
 	env := []string{"PYPLUG_START_TIMEOUT=5", "PYPLUG_STOP_TIMEOUT=5", "PYPLUG_TIMEOUT=5"}
 	pyplug(t, env, "health", "--address", address).says(t, 0, "^healthy\n$")
@@ -148,12 +154,14 @@ func TestHealthAddressEnvironment(t *testing.T) {
 
 // A file of TLS that never comes can be interrupted.
 func TestHealthAddressInterrupted(t *testing.T) {
+	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	interruptReading(t, fifo, "health", "--address", "127.0.0.1:1", "--tls", "--tls-ca-cert", fifo)
 }
 
 // TestHealthWatch follows a server's health until it is told to stop.
 func TestHealthWatch(t *testing.T) {
+	t.Parallel()
 	address, h := healthy(t, "tcp", "127.0.0.1:0")
 	s := pyplug(t, nil, "health", "--watch", "--address", address)
 	out := reading(t, s.Cmd)

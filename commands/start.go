@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -127,8 +128,8 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 		print = func() error { return f.streams.Attach(st.Attach) }
 	}
 	err = f.write(ctx, print)
-	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Kind == hook.Failed { // standard output is full, say
-		return &hook.Error{Kind: e.Kind, Hints: []string{fmt.Sprintf("`pyplug stop %s` stops it", name)},
+	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
+		return &hook.Error{Kind: e.Kind, Reason: e.Reason, Hints: []string{fmt.Sprintf("`pyplug stop %s` stops it", name)},
 			Err: fmt.Errorf("%w; %s runs all the same", e.Err, name)}
 	}
 	return err
