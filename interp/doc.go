@@ -1,8 +1,7 @@
 // Package interp finds the Python for a plugin. It reads files, and runs a Python only if
 // they do not say its version.
 //
-//  1. [Find] reads every requires-python of the request. If no version can satisfy them
-//     all, it stops.
+//  1. [Find] reads every requires-python of the request; all must hold.
 //  2. The explicit sources come first: the flag, PYPLUG_PYTHON, the manifest. The first
 //     that is set decides, right or wrong.
 //  3. Next is the environment beside the plugin, .venv or venv. If it exists it decides,

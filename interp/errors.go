@@ -46,11 +46,10 @@ type Error struct {
 type errorKind uint8
 
 const (
-	unusable     errorKind = iota
-	notStartable           // unusable, and a shell would look further along PATH
+	unusable errorKind = iota
 	otherVersion
 	notFound
-	hopeless // no Python would do
+	impossible // no Python would do
 )
 
 // Error names the path, the source, and what is wrong.
@@ -70,13 +69,6 @@ func (e *Error) Hints() []string { return e.Advice }
 // problem reports what is wrong with the Python at path.
 func problem(path, format string, args ...any) *Error {
 	return &Error{Path: path, Problem: fmt.Sprintf(format, args...)}
-}
-
-// notStarted reports a file at path that no shell would start.
-func notStarted(path, format string, args ...any) *Error {
-	e := problem(path, format, args...)
-	e.kind = notStartable
-	return e
 }
 
 // notFound reports that no Python satisfies the requirements.
@@ -102,14 +94,17 @@ func (f *finder) notOnPath(wanted string, source Source) *Error {
 
 // badSpec says that a clause of a requirement cannot be read.
 func badSpec(r Requirement, clause string) *Error {
-	return &Error{kind: hopeless, Problem: fmt.Sprintf(
+	return &Error{kind: impossible, Problem: fmt.Sprintf(
 		"python version of %s: %q is no version specifier, want one such as %q", r.From, clause, ">=3.11")}
 }
 
 // conflict says that no Python can satisfy all requirements at once.
-func conflict(requires []Requirement) *Error {
-	all := append([]Requirement{minimum}, requires...)
-	return &Error{kind: hopeless, Problem: "no python can satisfy " + list(all)}
+func (f *finder) conflict() *Error {
+	var all []Requirement
+	for _, b := range f.bounds {
+		all = append(all, b.Requirement)
+	}
+	return &Error{kind: impossible, Problem: "no python can satisfy " + list(all)}
 }
 
 // list writes requirements as ">=3.11 (plugin.py) and <3.10 (pyproject.toml)".
@@ -128,11 +123,11 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 		return "make the environment again: " + quoted(python, "-m", "venv", "--clear", e.env)
 	}
 	switch {
-	case e.kind == hopeless:
+	case e.kind == impossible:
 	case e.kind == otherVersion || e.kind == notFound:
 		install := "install Python " + f.needs() + ", or name one with --python"
 		python, found := f.elsewhere(ctx)
-		if e.kind == notFound || !found {
+		if (e.kind == notFound || !found) && len(f.minors()) > 0 {
 			e.Advice = append(e.Advice, install)
 		}
 		if found {
@@ -165,7 +160,7 @@ func (f *finder) needs() string {
 func (f *finder) elsewhere(ctx context.Context) (Interpreter, bool) {
 	files := *f
 	files.Run, files.tried = nil, nil
-	found, err := files.search(ctx, SourcePath)
+	found, err := files.search(ctx, files.names(), SourcePath)
 	if err == nil && found.Path == "" {
 		found = files.managed(ctx)
 	}

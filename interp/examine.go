@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,38 +12,25 @@ import (
 	"syscall"
 )
 
-// facts is what files say about one Python.
-type facts struct {
-	env            string
-	implementation string
-	version        Version
-}
-
 // examine reads what files say about the program at path, whose links lead to
-// real. An error has no Source yet.
-func examine(path, real string) (facts, *Error) {
-	var out facts
+// real. Neither the result nor the error has a Source yet.
+func examine(path, real string) (Interpreter, *Error) {
 	if broken := program(path); broken != nil {
-		return out, broken
+		return Interpreter{}, broken
 	}
 	cfg, env, inVenv := findConfig(path)
-	out.implementation = cfg.implementation
-	out.env = env
-	binary := installation(real)
-	if binary.implementation != "" {
-		out.implementation = binary.implementation
-	}
-	out.version = binary.version
+	version, implementation := installation(real)
+	found := Interpreter{Path: path, Version: version, Env: env, Implementation: cmp.Or(implementation, cfg.implementation)}
 	if !inVenv {
-		return out, nil
+		return found, nil
 	}
-	if broken := mismatch(env, cfg.version, binary.version); broken != nil {
-		return out, broken
+	if broken := mismatch(env, cfg.version, version); broken != nil {
+		return Interpreter{}, broken
 	}
-	if !out.version.Known() || out.version.Patch < 0 && cfg.version.Known() {
-		out.version = cfg.version
+	if !version.Known() || version.Patch < 0 && cfg.version.Known() {
+		found.Version = cfg.version
 	}
-	return out, nil
+	return found, nil
 }
 
 // program returns why path cannot be started, nil if it can. It follows links.
@@ -53,11 +41,11 @@ func program(path string) *Error {
 	}
 	switch {
 	case info.IsDir():
-		return notStarted(path, "is a directory, want a program")
+		return problem(path, "is a directory, want a program")
 	case !info.Mode().IsRegular():
 		return problem(path, "is not a program: it is a %s", info.Mode().Type())
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
-		return notStarted(path, "is not executable")
+		return problem(path, "is not executable")
 	case info.Size() == 0:
 		return problem(path, "is not a program: it is empty")
 	}
@@ -89,11 +77,11 @@ func statError(path string, err error) *Error {
 	var perr *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ELOOP):
-		broken = notStarted(path, "is a loop of symbolic links: %s", chain(path))
+		broken = problem(path, "is a loop of symbolic links: %s", chain(path))
 	case missing && lerr == nil:
-		broken = notStarted(path, "is a broken symbolic link: %s, which does not exist", chain(path))
+		broken = problem(path, "is a broken symbolic link: %s, which does not exist", chain(path))
 	case missing:
-		broken = notStarted(path, "does not exist")
+		broken = problem(path, "does not exist")
 	case errors.As(err, &perr):
 		broken = problem(path, "cannot be read: %v", perr.Err)
 	default:
@@ -145,52 +133,44 @@ func pythonName(name string) (implementation, version string, ok bool) {
 var installDirs = []string{"versions", "python", "py", "Versions"}
 
 // installation is what the place of the resolved program says.
-func installation(real string) facts {
-	var out facts
+func installation(real string) (version Version, implementation string) {
 	prefix := filepath.Dir(filepath.Dir(real))
 	if runtime.GOOS == "windows" {
 		prefix = filepath.Dir(real)
 	}
-	implementation, version, ok := pythonName(filepath.Base(real))
+	name, text, ok := pythonName(filepath.Base(real))
 	if !ok {
 		// The place says nothing of a program that need not be the Python there.
-		return out
+		return Version{}, ""
 	}
-	if implementation == "pypy" {
-		out.implementation = "pypy"
-	}
-	out.version = parseVersion(version)
+	version = parseVersion(text)
 	var managed Version
-	if slices.Contains(installDirs, filepath.Base(filepath.Dir(prefix))) {
-		name := filepath.Base(prefix)
-		if strings.HasPrefix(name, "pypy") {
-			out.implementation = "pypy"
+	if dir := filepath.Base(prefix); slices.Contains(installDirs, filepath.Base(filepath.Dir(prefix))) {
+		managed = parseVersion(strings.TrimPrefix(strings.TrimPrefix(dir, "pypy"), "cpython-"))
+		if strings.HasPrefix(dir, "pypy") {
+			name = "pypy"
 		}
-		managed = parseVersion(strings.TrimPrefix(strings.TrimPrefix(name, "pypy"), "cpython-"))
 	}
-	if !out.version.Known() {
-		out.version = managed.minor()
+	if !version.Known() {
+		version = managed.minor()
 	}
-	if !out.version.Known() {
-		out.version = landmark(prefix)
+	if !version.Known() {
+		version = landmark(prefix)
 	}
-	if !out.version.Known() {
-		return out
+	if name == "pypy" {
+		implementation = "pypy"
 	}
-	full, implementation := patchLevel(prefix, out.version)
-	switch {
-	case implementation != "":
-		out.implementation = implementation
-	case out.implementation == "":
-		out.implementation = "cpython"
+	if !version.Known() {
+		return Version{}, implementation
 	}
+	full, built := patchLevel(prefix, version)
 	switch {
 	case full.Known():
-		out.version = full
-	case managed.sameMinor(out.version):
-		out.version = managed
+		version = full
+	case managed.sameMinor(version):
+		version = managed
 	}
-	return out
+	return version, cmp.Or(built, implementation, "cpython")
 }
 
 // libVersions lists the versions that have a directory under prefix/lib.

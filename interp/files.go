@@ -121,7 +121,6 @@ func buildDetails(path string) (Version, string) {
 			Name string `json:"name"`
 		} `json:"implementation"`
 		Language struct {
-			Version     string `json:"version"`
 			VersionInfo struct {
 				Major, Minor, Micro int
 				ReleaseLevel        string
@@ -133,9 +132,6 @@ func buildDetails(path string) (Version, string) {
 		return Version{}, ""
 	}
 	info := details.Language.VersionInfo
-	if info.Major == 0 {
-		return parseVersion(details.Language.Version), details.Implementation.Name
-	}
 	return Version{Major: info.Major, Minor: info.Minor, Patch: info.Micro, Pre: preTag(info.ReleaseLevel, info.Serial)},
 		details.Implementation.Name
 }

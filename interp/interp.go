@@ -133,9 +133,6 @@ func (f *finder) readRequirements() error {
 			return err
 		}
 	}
-	if impossible(f.bounds) {
-		return conflict(f.Requires)
-	}
 	return nil
 }
 

@@ -44,10 +44,10 @@ func TestRealPythons(t *testing.T) {
 			continue
 		}
 		seen++
-		if known.version.Known() && (!known.version.sameMinor(says) || known.version.Patch >= 0 && known.version.Patch != says.Patch) {
-			t.Errorf("%s: files tell %s, it says %s", path, known.version, says)
+		if known.Version.Known() && (!known.Version.sameMinor(says) || known.Version.Patch >= 0 && known.Version.Patch != says.Patch) {
+			t.Errorf("%s: files tell %s, it says %s", path, known.Version, says)
 		}
-		t.Logf("%s: files tell %s, it says %s", path, known.version, says)
+		t.Logf("%s: files tell %s, it says %s", path, known.Version, says)
 	}
 	if seen == 0 {
 		if strings.Contains(os.Getenv("PYPLUG_TEST_REQUIRE"), "python") {

@@ -2,7 +2,6 @@ package interp
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -75,11 +74,11 @@ func (f *finder) version(ctx context.Context, value, spec string, source Source)
 	if err := f.require(Requirement{Spec: spec, From: string(source)}); err != nil {
 		return Interpreter{}, err
 	}
-	if impossible(f.bounds) {
-		return Interpreter{}, conflict(append(slices.Clone(f.Requires), f.bounds[len(f.bounds)-1].Requirement))
+	if len(f.minors()) == 0 {
+		return Interpreter{}, f.conflict()
 	}
 	f.lookup = true
-	found, err := f.search(ctx, source)
+	found, err := f.search(ctx, f.names(), source)
 	if err != nil || found.Path != "" {
 		return found, err
 	}
@@ -88,30 +87,6 @@ func (f *finder) version(ctx context.Context, value, spec string, source Source)
 		return found, nil
 	}
 	return Interpreter{}, f.notOnPath(value, source)
-}
-
-// which searches PATH for a program by name, as a shell does: the first that can be
-// started decides. A file of that name at here is not that program, but Tried names it.
-func (f *finder) which(ctx context.Context, name, here string, source Source) (Interpreter, error) {
-	for _, dir := range f.pathDirs() {
-		path := filepath.Join(dir, exe(name))
-		if _, err := os.Lstat(path); err != nil {
-			continue
-		}
-		found, err := f.consider(ctx, path, source)
-		if broken, ok := err.(*Error); ok && broken.kind == notStartable {
-			f.skip(path, source, broken.Problem)
-			continue
-		}
-		return found, err
-	}
-	if _, err := os.Stat(here); err == nil {
-		f.skip(here, source, "is a file, but a name without a slash is looked up on PATH")
-	}
-	if version, ok := strings.CutPrefix(name, "python"); ok && strings.Contains(version, ".") && isVersion(version) {
-		return f.version(ctx, name, "=="+version+".*", source)
-	}
-	return Interpreter{}, f.notOnPath(name, source)
 }
 
 func hasSlash(s string) bool {
@@ -224,81 +199,6 @@ func (f *finder) active(ctx context.Context) (Interpreter, error) {
 	return found, nil
 }
 
-// path searches PATH for any suitable Python.
-func (f *finder) path(ctx context.Context) (Interpreter, error) { return f.search(ctx, SourcePath) }
-
-// search looks on PATH name by name, so that the first python3 is preferred to
-// a newer python3.13 elsewhere, as users who type python3 expect.
-func (f *finder) search(ctx context.Context, source Source) (Interpreter, error) {
-	dirs := f.pathDirs()
-	for _, name := range f.names() {
-		for _, dir := range dirs {
-			path := filepath.Join(dir, exe(name))
-			if _, err := os.Lstat(path); err != nil {
-				continue
-			}
-			found, err := f.consider(ctx, path, source)
-			if err == nil {
-				return found, nil
-			}
-			if err := f.skipError(path, source, err); err != nil {
-				return Interpreter{}, err
-			}
-		}
-	}
-	return Interpreter{}, nil
-}
-
-// newestMinor is the highest python3.N that is looked for by name. Each costs
-// one look per directory of PATH, a few microseconds.
-const newestMinor = 29
-
-// names are the programs looked for: python3, python, then python3.N for each
-// minor that the requirements leave open, newest first.
-func (f *finder) names() []string {
-	names := []string{"python3", "python"}
-	if runtime.GOOS == "windows" {
-		names = []string{"python", "python3"}
-	}
-	for minor := newestMinor; minor >= 0; minor-- {
-		if refused, _ := f.against(Version{Major: 3, Minor: minor, Patch: -1}); refused == nil {
-			names = append(names, fmt.Sprintf("python3.%d", minor))
-		}
-	}
-	return names
-}
-
-// pathDirs are the directories of PATH that may be searched, each once. Empty
-// and relative entries are not: what they hold depends on where one stands.
-func (f *finder) pathDirs() []string {
-	if f.dirs != nil {
-		return f.dirs
-	}
-	var absolute []string
-	for _, dir := range filepath.SplitList(f.vars["PATH"]) {
-		switch {
-		case dir == "":
-			f.skip(`""`, SourcePath, "an empty entry of PATH is not searched")
-		case !filepath.IsAbs(dir):
-			f.skip(dir, SourcePath, "a relative entry of PATH is not searched")
-		case runtime.GOOS == "windows" && strings.EqualFold(filepath.Base(dir), "WindowsApps"):
-			f.skip(dir, SourcePath, "holds aliases of the store, which cannot be told apart without running them")
-		default:
-			absolute = append(absolute, dir)
-		}
-	}
-	f.dirs = existing(absolute)
-	return f.dirs
-}
-
-// exe is the file name of a program.
-func exe(name string) string {
-	if runtime.GOOS == "windows" && !strings.HasSuffix(strings.ToLower(name), ".exe") {
-		return name + ".exe"
-	}
-	return name
-}
-
 // consider examines one Python. The error is an *Error or ctx's.
 func (f *finder) consider(ctx context.Context, path string, source Source) (Interpreter, error) {
 	real := resolve(path)
@@ -313,7 +213,7 @@ func (f *finder) consider(ctx context.Context, path string, source Source) (Inte
 		reason = "the python of " + env + " is a link to a shim of " + s.String()
 	}
 	if reason != "" {
-		broken := notStarted(path, "is a shim that leads to no python: %s", reason)
+		broken := problem(path, "is a shim that leads to no python: %s", reason)
 		broken.Source, broken.env = source, env
 		return Interpreter{}, broken
 	}
@@ -337,15 +237,14 @@ func resolve(path string) string {
 
 // inspect examines a Python that is no shim, whose links lead to real.
 func (f *finder) inspect(ctx context.Context, path, real string, source Source) (Interpreter, error) {
-	known, broken := examine(path, real)
+	found, broken := examine(path, real)
 	if broken != nil {
 		broken.Source = source
 		_, broken.env, _ = findConfig(path)
 		return Interpreter{}, broken
 	}
-	return f.judge(ctx, Interpreter{
-		Path: path, Version: known.version, Source: source, Env: known.env, Implementation: known.implementation,
-	})
+	found.Source = source
+	return f.judge(ctx, found)
 }
 
 // judge holds a Python against the requirements, and asks it when files left

@@ -173,27 +173,3 @@ func compare(have [3]int, want []int, n int) int {
 	}
 	return 0
 }
-
-// impossible reports whether no version at all satisfies every bound. It tries
-// every Python there is and may be for years to come.
-func impossible(bounds []bound) bool {
-	for _, v := range [...]struct{ major, minors int }{{3, 60}, {4, 10}, {2, 8}} {
-		for minor := range v.minors {
-			for patch := range 50 {
-				if allAllow(bounds, Version{Major: v.major, Minor: minor, Patch: patch}) {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-func allAllow(bounds []bound, v Version) bool {
-	for _, b := range bounds {
-		if b.allows(v) != yes {
-			return false
-		}
-	}
-	return true
-}

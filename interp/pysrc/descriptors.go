@@ -1,6 +1,7 @@
 package pysrc
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -24,8 +25,8 @@ var argument = sync.OnceValue(func() *regexp.Regexp {
 //	DESCRIPTOR = _descriptor.FileDescriptor(…, serialized_pb=_b('…'))
 //
 // An argument that is no literal is skipped: protobuf's own code and descriptors
-// built at run time have such. The error is an [*Error]; the descriptors before it
-// are returned with it. They take no more memory than text.
+// built at run time have such. The descriptors before an error are returned with it.
+// They take no more memory than text.
 func Descriptors(text string) ([][]byte, error) {
 	if !strings.Contains(text, "AddSerializedFile") && !strings.Contains(text, "serialized_pb") {
 		return nil, nil
@@ -57,7 +58,7 @@ func Descriptors(text string) ([][]byte, error) {
 		for range strings.Count(value, marker) {
 			ok := false
 			if data, ok = appendLiteral(data, literals[passed].raw); !ok {
-				return found, &Error{Line: literals[passed].line, Reason: "a descriptor that cannot be read, want bytes as protoc writes them"}
+				return found, fmt.Errorf("line %d: a descriptor that cannot be read, want bytes as protoc writes them", literals[passed].line)
 			}
 			passed++
 		}

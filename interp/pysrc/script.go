@@ -8,17 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// Error says what is wrong with source text, and where.
-type Error struct {
-	// Line is the line of the source, from 1.
-	Line int
-	// Reason says what is wrong.
-	Reason string
-}
-
-// Error returns the line and the reason.
-func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Reason) }
-
 // Decode returns the text of source, without byte order mark and with "\n" as line
 // ends. What is not UTF-8 is read as Latin-1: in each encoding that Python source may
 // have, all that is looked for here is ASCII.
@@ -51,7 +40,7 @@ var block = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Script finds the block "script" in text that Decode returned. The zero Block means
-// that there is none; one that is never closed is none. The error is an [*Error].
+// that there is none; one that is never closed is none.
 func Script(text string) (Block, error) {
 	if !strings.Contains(text, "# /// script") {
 		return Block{}, nil
@@ -63,7 +52,7 @@ func Script(text string) (Block, error) {
 		}
 		line := strings.Count(text[:m[4]], "\n") + 1
 		if found.Line != 0 {
-			return Block{}, &Error{Line: line - 1, Reason: fmt.Sprintf("a second script block, the first is on line %d, want one", found.Line-1)}
+			return Block{}, fmt.Errorf("line %d: a second script block, the first is on line %d, want one", line-1, found.Line-1)
 		}
 		found.Line = line
 		for comment := range strings.Lines(text[m[4]:m[5]]) {

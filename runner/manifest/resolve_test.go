@@ -152,7 +152,7 @@ func TestResolveErrors(t *testing.T) {
 		{"script and file", "-- x.py --\n# /// script\n# [tool.pyplug]\n# workers = 3\n# ///\n-- pyplug.toml --\nworkers = 2", "x.py", `pyplug.toml and x.py disagree on workers: 2 and 3`, ""},
 		{"toml and json", mattermost + "-- p/x.py --\n-- p/pyplug.toml --\nentry = 'x.py'\n", "p", `p/pyplug.toml and p/plugin.json disagree on entry: "x.py" and "server/plugin.py"`, ""},
 		{"two scripts", "-- d/x.py --\n# /// script\n# [tool.pyplug]\n# ///\n-- d/y.py --\n# /// script\n# [tool.pyplug]\n# ///\n", "d", `directory "d" has several scripts with [tool.pyplug]: x.py, y.py, want one`, ""},
-		{"two blocks", "-- x.py --\n# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n", "x.py", `x.py:5: a second script block, the first is on line 1, want one`, ""},
+		{"two blocks", "-- x.py --\n# /// script\n# a = 1\n# ///\n\n# /// script\n# a = 1\n# ///\n", "x.py", `x.py: line 5: a second script block, the first is on line 1, want one`, ""},
 		{"block with a mistake", "-- x.py --\nimport os\n# /// script\n# a = = 1\n# ///\n", "x.py", `x.py:3:7: …`, ""},
 		{"block with an unknown key", "-- x.py --\n# /// script\n# [tool.pyplug]\n# wrokers = 2\n# ///\n", "x.py", `x.py:3:3: unknown key "wrokers"`, "workers"},
 		{"json syntax", "-- d/plugin.json --\n{\n  \"id\": \"x\",\n}\n", "d", `d/plugin.json:3:1: invalid character '}' looking for beginning of object key string`, ""},

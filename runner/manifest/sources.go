@@ -159,8 +159,8 @@ func from(dir, path string) string {
 func readScript(path string) (found, error) {
 	code, _ := pysrc.Read(path, pysrc.LargestFile) // Python says why it cannot be read
 	block, err := pysrc.Script(code)
-	if bad := (*pysrc.Error)(nil); errors.As(err, &bad) {
-		return found{}, &Error{File: path, Line: bad.Line, Err: err, Message: bad.Reason}
+	if err != nil {
+		return found{}, &Error{File: path, Message: err.Error()}
 	}
 	if block.Line == 0 {
 		return found{}, nil

@@ -1,0 +1,112 @@
+package interp
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// path searches PATH for any suitable Python.
+func (f *finder) path(ctx context.Context) (Interpreter, error) {
+	return f.search(ctx, f.names(), SourcePath)
+}
+
+// search looks on PATH name by name, so that the first python3 is preferred to
+// a newer python3.13 elsewhere, as users who type python3 expect.
+func (f *finder) search(ctx context.Context, names []string, source Source) (Interpreter, error) {
+	dirs := f.pathDirs()
+	for _, name := range names {
+		for _, dir := range dirs {
+			path := filepath.Join(dir, exe(name))
+			if _, err := os.Lstat(path); err != nil {
+				continue
+			}
+			found, err := f.consider(ctx, path, source)
+			if err == nil {
+				return found, nil
+			}
+			if err := f.skipError(path, source, err); err != nil {
+				return Interpreter{}, err
+			}
+		}
+	}
+	return Interpreter{}, nil
+}
+
+// newestMinor is the highest python3.N that is looked for by name. Each costs
+// one look per directory of PATH, a few microseconds.
+const newestMinor = 29
+
+// names are the programs looked for: python3, python, then python3.N for each
+// minor that the requirements leave open, newest first.
+func (f *finder) names() []string {
+	names := []string{"python3", "python"}
+	if runtime.GOOS == "windows" {
+		names = []string{"python", "python3"}
+	}
+	for _, minor := range f.minors() {
+		names = append(names, fmt.Sprintf("python3.%d", minor))
+	}
+	return names
+}
+
+// minors are the versions 3.N that the requirements leave open, newest first.
+func (f *finder) minors() []int {
+	var minors []int
+	for minor := newestMinor; minor >= 0; minor-- {
+		if refused, _ := f.against(Version{Major: 3, Minor: minor, Patch: -1}); refused == nil {
+			minors = append(minors, minor)
+		}
+	}
+	return minors
+}
+
+// pathDirs are the directories of PATH that may be searched, each once. Empty
+// and relative entries are not: what they hold depends on where one stands.
+func (f *finder) pathDirs() []string {
+	if f.dirs != nil {
+		return f.dirs
+	}
+	var absolute []string
+	for _, dir := range filepath.SplitList(f.vars["PATH"]) {
+		switch {
+		case dir == "":
+			f.skip(`""`, SourcePath, "an empty entry of PATH is not searched")
+		case !filepath.IsAbs(dir):
+			f.skip(dir, SourcePath, "a relative entry of PATH is not searched")
+		case runtime.GOOS == "windows" && strings.EqualFold(filepath.Base(dir), "WindowsApps"):
+			f.skip(dir, SourcePath, "holds aliases of the store, which cannot be told apart without running them")
+		default:
+			absolute = append(absolute, dir)
+		}
+	}
+	f.dirs = existing(absolute)
+	return f.dirs
+}
+
+// exe is the file name of a program.
+func exe(name string) string {
+	if runtime.GOOS == "windows" && !strings.HasSuffix(strings.ToLower(name), ".exe") {
+		return name + ".exe"
+	}
+	return name
+}
+
+// which searches PATH for a program by name. A file of that name at here is not that
+// program, but Tried names it.
+func (f *finder) which(ctx context.Context, name, here string, source Source) (Interpreter, error) {
+	found, err := f.search(ctx, []string{name}, source)
+	if err != nil || found.Path != "" {
+		return found, err
+	}
+	if _, err := os.Stat(here); err == nil {
+		f.skip(here, source, "is a file, but a name without a slash is looked up on PATH")
+	}
+	if version, ok := strings.CutPrefix(name, "python"); ok && strings.Contains(version, ".") && isVersion(version) {
+		return f.version(ctx, name, "=="+version+".*", source)
+	}
+	return Interpreter{}, f.notOnPath(name, source)
+}
