@@ -102,7 +102,6 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 		return err
 	}
 	o.Config.DefaultStart = checkImport
-	o.Beside = len(o.plugins) == 1 // several plugins need the cores themselves
 	if self, err := os.Executable(); err == nil {
 		o.Host = []string{self, hostWord}
 	}

@@ -11,9 +11,9 @@ import (
 // again kills the plugin when it is idle and during a call, and starts it anew each
 // time. Each new process must be as healthy as the first.
 func (c *check) again(ctx context.Context) hook.Stage {
-	st := hook.Stage{Details: details{}}
+	st := hook.Stage{Details: map[string]any{}}
 	p, _, err := c.fresh(ctx)
-	defer func() { _ = p.Close(c.kill) }() // the stage stop has reported how it ends
+	defer func() { _, _ = p.Close(c.kill) }() // the stage stop has reported how it ends
 	if err == nil {
 		err = p.Crash(ctx)
 	}
@@ -49,10 +49,7 @@ const callStart = 50 * time.Millisecond
 func (p *process) crashDuring(ctx context.Context, call hook.Call) (how string, err error) {
 	answered := make(chan error, 1)
 	go func() { // ends with the process
-		within, cancel := context.WithTimeout(ctx, p.Settings().Timeouts.Call)
-		defer cancel()
-		call.Emit = func(hook.Item) error { return nil }
-		_, err := p.Call(within, call) // it is to be killed in
+		_, err := p.Call(ctx, call) // it is to be killed in
 		answered <- err
 	}()
 	reached := time.NewTimer(callStart)
@@ -60,7 +57,7 @@ func (p *process) crashDuring(ctx context.Context, call hook.Call) (how string, 
 	select {
 	case err := <-answered:
 		answered <- nil
-		if how = "another; " + call.Hook + " had answered before the kill"; asError(err).Kind == hook.Crash {
+		if how = "another; " + call.Hook + " had answered before the kill"; err != nil && hook.AsError(err).Kind == hook.Crash {
 			how = call.Hook + " ended it"
 		}
 	case <-reached.C:

@@ -3,7 +3,9 @@ package check
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
@@ -22,9 +24,6 @@ type Options struct {
 	Calls []hook.Call
 	// Crash runs the stage "again".
 	Crash bool
-	// Beside starts the plugin while the interpreter looks at its source, which takes
-	// a second core. If it is false, one follows the other.
-	Beside bool
 	// Host is a program with its first words that leads to [stock.Main]. Without one
 	// the stage "host" reports that it could not run.
 	Host []string
@@ -65,14 +64,7 @@ func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 	if c.held != nil {
 		c.done(*c.held)
 	}
-	if c.started != nil { // the start may still be in progress
-		if c.ended != nil {
-			c.started.cancel()
-		}
-		<-c.started.over
-		defer c.started.cancel()
-	}
-	_ = c.s.Close(kill) // the check may have ended before the stage that reports how
+	_, _ = c.s.Close(kill) // the check may have ended before the stage that reports how
 	c.report.Took = time.Since(began)
 	return c.report, c.ended
 }
@@ -88,14 +80,13 @@ type check struct {
 	held    *hook.Stage // the stage source, if a start is to confirm its findings
 	ended   error       // why there are no more stages
 
-	searched  time.Duration // how long it took to find the Python
-	noPython  *hook.Error   // why there is none
-	started   *starting     // the start, once it began
-	discarded bool          // the plugin was ended and is not looked at
-	fault     *hook.Error   // why the plugin is not ready
-	faultAt   string        // the stage that reports fault
-	output    firstOutput   // when the plugin first printed something
-	healthy   bool          // the plugin is healthy
+	searched    time.Duration // how long it took to find the Python
+	noPython    *hook.Error   // why there is none
+	began       time.Time     // when the start began
+	firstOutput atomic.Int64  // nanoseconds from there until it first printed something; 0: it did not
+	fault       *hook.Error   // why the plugin is not ready
+	faultAt     string        // the stage that reports fault
+	healthy     bool          // the plugin is healthy
 }
 
 // stage is one row of the table of stages.
@@ -159,9 +150,7 @@ func Skippable() []string {
 // do runs one stage.
 func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if why, lacking := c.skipped(st); why != "" {
-		if c.lacking[st.name] = lacking; st.name == stageLaunch && c.started != nil {
-			c.discard()
-		}
+		c.lacking[st.name] = lacking
 		return hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: why}
 	}
 	if c.o.Began != nil {
@@ -172,6 +161,7 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	if done.Took == 0 {
 		done.Took = time.Since(began)
 	}
+	maps.DeleteFunc(done.Details, func(_ string, value any) bool { return value == "" })
 	done = withVerdict(done)
 	if ctx.Err() != nil && c.ended == nil {
 		c.ended = &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
@@ -188,7 +178,7 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 func (c *check) skipped(st stage) (why, lacking string) {
 	lacking = c.lacking[st.needs]
 	switch {
-	case st.name == stageStop && (c.discarded || c.s.Info().PID == 0):
+	case st.name == stageStop && c.s.inst == nil:
 		return cmp.Or(c.lacking[stageLaunch], "nothing runs"), ""
 	case lacking != "":
 		return lacking, lacking

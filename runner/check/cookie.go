@@ -2,8 +2,6 @@ package check
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -17,9 +15,17 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 			"no magic cookie was named, so it was not started without one",
 			"name its host's cookie with --cookie KEY=VALUE, or with cookie-key and cookie-value in the manifest")}}
 	}
-	limit := 2*c.s.Evidence().Handshake + 2*time.Second
-	err := c.withoutCookie(ctx, limit)
-	e := asError(err)
+	cfg := c.o.Config
+	cfg.GRPC.AnyHealth, cfg.GRPC.NoCookie = true, true
+	cfg.Output = nil // its error has what it prints
+	cfg.Environ, cfg.Env = unset(cfg.Environ, program.CookieKey), unset(cfg.Env, program.CookieKey)
+	cfg.Timeouts.Start = min(2*c.s.Evidence().Handshake+2*time.Second, c.s.Settings().Timeouts.Start)
+	p, err := open(ctx, cfg)
+	if err == nil {
+		err = p.Start(ctx)
+	}
+	_, _ = p.Close(c.kill) // the stage stop has reported how it ends
+	e := hook.AsError(err)
 	seen := "it runs without the magic cookie " + program.CookieKey + ", as if a host had started it"
 	switch {
 	case err == nil:
@@ -35,9 +41,4 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	}
 	return hook.Stage{Findings: []hook.Finding{found(cookieUnchecked, hook.Warning, seen,
 		"check the variable "+program.CookieKey+" first of all, and exit with a message about hosts if its value differs")}}
-}
-
-// unset is an environment without a variable.
-func unset(env []string, name string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(e string) bool { return e == name || strings.HasPrefix(e, name+"=") })
 }

@@ -1,6 +1,9 @@
 package check
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // distributions are the names by which well-known modules are installed, where
 // those are not their own. A dotted name is of a part of a package that several
@@ -44,31 +47,18 @@ var shared = []string{"azure", "backports", "google", "jaraco", "mysql", "paho",
 // Python's own standard library has.
 func Distribution(module string) string {
 	top, _, nested := strings.Cut(module, ".")
-	for name := module; name != ""; name = parent(name) {
+	for name := module; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
 		if found := distributions[name]; found != "" && (name != "google" || !nested) {
 			return found
 		}
 	}
-	for _, name := range shared {
-		if top == name {
-			return ""
-		}
+	if slices.Contains(shared, top) || standard(top) {
+		return ""
 	}
 	if rest, ok := strings.CutPrefix(top, "grpc_"); ok {
 		return "grpcio-" + strings.ReplaceAll(rest, "_", "-")
 	}
-	if standard(top) {
-		return ""
-	}
 	return top
-}
-
-// parent is a dotted name without its last part.
-func parent(module string) string {
-	if dot := strings.LastIndexByte(module, '.'); dot >= 0 {
-		return module[:dot]
-	}
-	return ""
 }
 
 // standardNames are modules that some Pythons have in their standard library and

@@ -5,10 +5,9 @@
 //  2. A stage that needs another one is skipped if that failed or was skipped.
 //  3. "plugin" and "interpreter" read files. "source" runs source.py in the plugin's own
 //     Python, which compiles the plugin's files and looks for what they import, without
-//     running any of it. Meanwhile the plugin may start, and confirms what is said of its
-//     imports.
-//  4. "launch" reports that one start; "handshake", "connect" and "health" report its
-//     parts. "services", "hooks" and "stop" ask the running plugin.
+//     running any of it. What it says of imports is confirmed by the start that follows.
+//  4. "launch" starts the plugin; "handshake", "connect" and "health" report parts of that
+//     start. "services", "hooks" and "stop" ask the running plugin.
 //  5. "cookie", "host" and "again" start it once more: without the magic cookie, by an
 //     unmodified host of go-plugin (package stock), and after a kill.
 //  6. A finding has a name that never changes, of [IDs]. A failure is what breaks a host or

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,8 +8,9 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// The findings, whose names never change. Each has a page in docs/findings, which says
-// what it is, why hosts care and how to fix it; a test compares the list and the pages.
+// The findings in the order of the stages. Their names never change. Each has a page in
+// docs/findings, which says what it is, why hosts care and how to fix it; a test compares
+// the list and the pages.
 const (
 	pluginInvalid        = "plugin-invalid"
 	pythonMissing        = "python-missing"
@@ -30,7 +30,6 @@ const (
 	handshakeSlow        = "handshake-slow"
 	addressRefused       = "address-refused"
 	addressNotOwned      = "address-not-owned"
-	addressFixed         = "address-fixed"
 	connectFailed        = "connect-failed"
 	healthMissing        = "health-missing"
 	healthUnknownService = "health-unknown-service"
@@ -57,26 +56,9 @@ const (
 	hostKills            = "host-kills"
 	hostUnchecked        = "host-unchecked"
 	handshakeUnflushed   = "handshake-unflushed"
+	addressFixed         = "address-fixed"
 	againFailed          = "again-failed"
 )
-
-// IDs lists the findings in the order of the stages.
-func IDs() []string {
-	return []string{
-		pluginInvalid, pythonMissing, pythonDiffers, pythonSkipped,
-		syntaxError, importMissing, importUnsure, protobufTooOld, grpcioTooOld, sourceUnchecked,
-		startFailed, stdoutNoise,
-		handshakeMissing, handshakeMalformed, handshakeOdd, handshakeSlow, addressRefused, addressNotOwned,
-		connectFailed,
-		healthMissing, healthUnknownService, healthNotServing, healthSilent,
-		servicesUnknown, noController, noStdio, noBroker, noReflection,
-		noHooks, hooksUnknown, callFailed,
-		endedByItself, stopUnclean, stopKilled, stopFailed, leftBehind,
-		cookieUnchecked, cookieUnknown,
-		hostRefused, hostHangs, hostCrashes, hostKills, hostUnchecked, handshakeUnflushed, addressFixed,
-		againFailed,
-	}
-}
 
 // fixes say what to do about a finding whose error has no hint.
 var fixes = map[string]string{
@@ -118,7 +100,7 @@ func withVerdict(st hook.Stage) hook.Stage {
 
 // fail makes a finding of an error. One that is not about the plugin ends the check.
 func (c *check) fail(id string, err error) []hook.Finding {
-	e := asError(err)
+	e := hook.AsError(err)
 	if e.Kind == hook.Canceled || e.Kind == hook.Internal {
 		c.ended = e
 		return nil
@@ -169,26 +151,6 @@ func owns(dir, file string) bool {
 // reported reports whether a finding that fits is in the report.
 func (c *check) reported(fits func(hook.Finding) bool) bool {
 	return slices.ContainsFunc(c.report.Stages, func(st hook.Stage) bool { return slices.ContainsFunc(st.Findings, fits) })
-}
-
-// asError makes any error a *hook.Error; nil becomes one of no kind.
-func asError(err error) *hook.Error {
-	if e := (*hook.Error)(nil); errors.As(err, &e) {
-		return e
-	}
-	if err == nil {
-		return new(hook.Error)
-	}
-	return &hook.Error{Kind: hook.Internal, Err: err}
-}
-
-// details are values for programs; empty ones are left out.
-type details map[string]any
-
-func (d details) add(name, value string) {
-	if value != "" {
-		d[name] = value
-	}
 }
 
 // joined is "a", "a and b", "a, b and c".

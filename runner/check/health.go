@@ -56,7 +56,7 @@ func (c *check) health(ctx context.Context) hook.Stage {
 			st.Message += fmt.Sprintf(", %q %s", name, status)
 		}
 	}
-	st.Details = details{"services": statuses}
+	st.Details = map[string]any{"services": statuses}
 	return st
 }
 
@@ -74,7 +74,7 @@ func (c *check) otherServices(ctx context.Context, but string) []string {
 // healthID names the finding of a failed probe.
 func healthID(err error) string {
 	var limit *hook.LimitError
-	e := asError(err)
+	e := hook.AsError(err)
 	switch {
 	case e.Reason == grpcplugin.ReasonNoHealth:
 		return healthMissing
@@ -94,7 +94,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	}
 	within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
-	sch, err := c.s.Describe(within)
+	sch, err := c.s.inst.Describe(within)
 	if err != nil {
 		return hook.Stage{Findings: c.unwell(err)}
 	}
@@ -107,7 +107,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	}
 	within, cancel = context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
 	defer cancel()
-	if err := c.s.Probe(within); err != nil {
+	if err := c.s.inst.Probe(within); err != nil {
 		return hook.Stage{Findings: c.unwell(err)}
 	}
 	return hook.Stage{Message: asked + "() says that it is healthy"}
@@ -115,7 +115,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 
 // unwell is why a functions file is not healthy.
 func (c *check) unwell(err error) []hook.Finding {
-	switch asError(err).Kind {
+	switch hook.AsError(err).Kind {
 	case hook.Unavailable:
 		return c.gone()
 	case hook.Crash:

@@ -22,7 +22,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	}
 	within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
-	sch, err := c.s.Describe(within)
+	sch, err := c.s.inst.Describe(within)
 	if err != nil {
 		return hook.Stage{Findings: c.undescribed(err)}
 	}
@@ -30,7 +30,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	for _, h := range sch.Hooks {
 		names = append(names, h.Name)
 	}
-	st := hook.Stage{Message: counted(names), Details: details{"hooks": names}}
+	st := hook.Stage{Message: counted(names), Details: map[string]any{"hooks": names}}
 	if len(names) == 0 {
 		delete(st.Details, "hooks")
 		f := found(noHooks, hook.Warning, "it has no hooks", "define a public function in it")
@@ -49,7 +49,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 // so that a missing one is no failure; one that contradicts itself makes calls by pyplug
 // impossible.
 func (c *check) undescribed(err error) []hook.Finding {
-	switch kind := asError(err).Kind; {
+	switch kind := hook.AsError(err).Kind; {
 	case kind == hook.Crash || kind == hook.Unavailable:
 		return c.gone()
 	case kind == hook.Request || c.s.GRPC() == nil:
@@ -88,17 +88,14 @@ func counted(hooks []string) string {
 func (c *check) calls(ctx context.Context, st *hook.Stage) {
 	var made []map[string]any
 	for _, call := range c.o.Calls {
-		within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
-		call.Emit = func(hook.Item) error { return nil } // its arrival is enough
-		result, err := c.s.Call(within, call)
-		cancel()
+		result, err := c.s.Call(ctx, call)
 		if err != nil {
 			failed := c.fail(callFailed, err)
 			for i := range failed {
 				failed[i].Message = call.Hook + ": " + failed[i].Message
 			}
 			st.Findings = append(st.Findings, failed...)
-			if asError(err).Kind == hook.Crash || c.ended != nil {
+			if hook.AsError(err).Kind == hook.Crash || c.ended != nil {
 				break
 			}
 			continue

@@ -24,7 +24,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	if err != nil {
 		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "the stock host could not be run: "+err.Error())}}
 	}
-	st := hook.Stage{Details: details{}}
+	st := hook.Stage{Details: map[string]any{}}
 	var steps []string
 	for _, step := range out.Steps {
 		st.Details[step.Name+"_ms"] = millis(step.Took)
@@ -33,20 +33,20 @@ func (c *check) host(ctx context.Context) hook.Stage {
 		}
 	}
 	st.Message = "a stock host " + joined(steps)
-	if f := c.hostFinding(ctx, out); f != nil {
+	if f, failed := c.hostFailure(ctx, out); failed {
 		if len(out.Log) > 0 {
 			st.Details["log"] = out.Log
 		}
-		st.Findings = append(st.Findings, *f)
+		f.Verdict, f.Kind = hook.Failure, hook.Unhealthy
+		st.Findings = []hook.Finding{f}
+	} else if f, slow := c.killed(out); slow {
+		st.Findings = []hook.Finding{f}
+	} else if len(out.Left) > 0 { // after a hang the plugin itself is among them
+		st.Findings = []hook.Finding{left("a stock host leaves processes behind: ", out.Left)}
 	}
-	if f := c.killed(out); f != nil && len(st.Findings) == 0 { // else the host could not ask
-		st.Findings = append(st.Findings, *f)
-	}
-	if len(out.Left) > 0 && len(st.Findings) == 0 { // after a hang the plugin itself is among them
-		st.Findings = append(st.Findings, left("a stock host leaves processes behind: ", out.Left))
-	}
-	if f := c.fixedAddress(out); f != nil {
-		st.Findings = append(st.Findings, *f)
+	if line := c.s.Evidence().Line; line.Network == "tcp" && out.Address == "tcp:"+line.Address {
+		st.Findings = append(st.Findings, found(addressFixed, hook.Warning, "its address is always "+line.Address+", so that two of it cannot run at a time",
+			"listen on port 0 and print the port that the system chose: server.add_insecure_port(\"127.0.0.1:0\")"))
 	}
 	return st
 }
@@ -87,53 +87,40 @@ func (c *check) hostEnviron() []string {
 	return env
 }
 
-// hostFinding is what a host's user would complain about; nil if there is nothing.
-func (c *check) hostFinding(ctx context.Context, out stock.Outcome) *hook.Finding {
-	f := hook.Finding{Verdict: hook.Failure, Kind: hook.Unhealthy}
+// hostFailure is what a host's user would complain about first, and whether there is
+// something.
+func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Finding, failed bool) {
+	at := slices.IndexFunc(out.Steps, func(s stock.Step) bool { return s.Err != "" })
 	switch {
 	case out.Crashed != "":
-		f.ID, f.Message = hostCrashes, "a stock host itself crashes: "+out.Crashed
-		f.Fix = []string{"print a certificate as field 6 only when PLUGIN_CLIENT_CERT is set"}
-	case out.Hung == "stop":
-		f.ID, f.Message = hostHangs, "a stock host never returns from stopping it"
-		f.Fix = []string{
+		return found(hostCrashes, hook.Failure, "a stock host itself crashes: "+out.Crashed,
+			"print a certificate as field 6 only when PLUGIN_CLIENT_CERT is set"), true
+	case out.Hung == stock.StepStop:
+		return found(hostHangs, hook.Failure, "a stock host never returns from stopping it",
 			"end what the plugin starts, or redirect its output: a host reads the pipes until the last process closes them",
-			"answer GRPCController/Shutdown before the server stops: a host waits for that answer",
-		}
+			"answer GRPCController/Shutdown before the server stops: a host waits for that answer"), true
 	case out.Hung != "":
-		f.ID, f.Message = hostHangs, fmt.Sprintf("a stock host hangs at the step %q", out.Hung)
-		f.Fix = []string{"answer grpc.health.v1.Health/Check at once, whatever else is running"}
-	default:
-		return c.stepFinding(ctx, out, f)
-	}
-	return &f
-}
-
-// stepFinding is about the first step that failed.
-func (c *check) stepFinding(ctx context.Context, out stock.Outcome, f hook.Finding) *hook.Finding {
-	at := slices.IndexFunc(out.Steps, func(s stock.Step) bool { return s.Err != "" })
-	if at < 0 {
-		return nil
+		return found(hostHangs, hook.Failure, fmt.Sprintf("a stock host hangs at the step %q", out.Hung),
+			"answer grpc.health.v1.Health/Check at once, whatever else is running"), true
+	case at < 0:
+		return hook.Finding{}, false
 	}
 	step := out.Steps[at]
 	if step.Name == stock.StepStart && strings.Contains(step.Err, "timeout while waiting") && c.buffers(ctx) {
-		f.ID = handshakeUnflushed
-		f.Message = fmt.Sprintf("a stock host gets no handshake within %s: the line stays in Python's buffer, which pyplug switches off and hosts do not", shown(c.hostLimit()))
-		f.Fix = []string{"print(line, flush=True)"}
-		return &f
+		return found(handshakeUnflushed, hook.Failure,
+			fmt.Sprintf("a stock host gets no handshake within %s: the line stays in Python's buffer, which pyplug switches off and hosts do not", shown(c.hostLimit())),
+			"print(line, flush=True)"), true
 	}
-	f.ID, f.Message = hostRefused, "a stock host says, when it "+stepWord[step.Name]+": "+step.Err
+	f = found(hostRefused, hook.Failure, "a stock host says, when it "+stepWord[step.Name]+": "+step.Err,
+		"run the plugin without PYTHONUNBUFFERED and PLUGIN_UNIX_SOCKET_DIR, which pyplug sets and a stock host does not")
+	if step.Name == stock.StepPing {
+		f.Fix = []string{"serve grpc.health.v1.Health, and set the service \"plugin\" to SERVING"}
+	}
 	const most = 8 // lines of its log
 	for _, line := range out.Log[max(0, len(out.Log)-most):] {
 		f.Message += "\nlog: " + line
 	}
-	switch step.Name {
-	case stock.StepPing:
-		f.Fix = []string{"serve grpc.health.v1.Health, and set the service \"plugin\" to SERVING"}
-	default:
-		f.Fix = []string{"run the plugin without PYTHONUNBUFFERED and PLUGIN_UNIX_SOCKET_DIR, which pyplug sets and a stock host does not"}
-	}
-	return &f
+	return f, true
 }
 
 // buffers reports whether the plugin, of which its host got no handshake, prints one when
@@ -147,28 +134,16 @@ func (c *check) buffers(ctx context.Context) bool {
 	return err == nil && ok && start.Err == ""
 }
 
-// killed reports that the host had to kill the plugin, unless the report says already that
-// it has no controller; nil if not.
-func (c *check) killed(out stock.Outcome) *hook.Finding {
+// killed reports whether the host had to kill the plugin, unless the report says already
+// that it has no controller.
+func (c *check) killed(out stock.Outcome) (f hook.Finding, killed bool) {
 	const grace = 2 * time.Second // go-plugin's
 	stop, ok := out.Step(stock.StepStop)
 	if !ok || stop.Took < grace || c.reported(func(f hook.Finding) bool { return f.ID == noController }) {
-		return nil
+		return f, false
 	}
-	f := found(hostKills, hook.Warning,
+	return found(hostKills, hook.Warning,
 		fmt.Sprintf("a stock host had to kill it, %s after it called the controller's Shutdown", shown(stop.Took)),
 		"end the program within 2 s of that call",
-		"a line of more than 64 KiB on standard output makes a host stop reading, and the plugin wait in its next print")
-	return &f
-}
-
-// fixedAddress reports that two starts listened on the same port; nil if not.
-func (c *check) fixedAddress(out stock.Outcome) *hook.Finding {
-	line := c.s.Evidence().Line
-	if line.Network != "tcp" || out.Address != line.Network+":"+line.Address {
-		return nil
-	}
-	f := found(addressFixed, hook.Warning, "its address is always "+line.Address+", so that two of it cannot run at a time",
-		"listen on port 0 and print the port that the system chose: server.add_insecure_port(\"127.0.0.1:0\")")
-	return &f
+		"a line of more than 64 KiB on standard output makes a host stop reading, and the plugin wait in its next print"), true
 }

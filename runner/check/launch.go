@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/handshake"
@@ -13,59 +12,40 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// The stages of one start. The first of them waits for it; the others report what was
-// seen of it.
+// The stages of one start. The first of them makes it; the others report what was seen
+// of it.
 
 // hostTimeout is how long common hosts wait for a handshake.
 const hostTimeout = 3 * time.Second
 
-// firstOutput measures when a plugin first prints something.
-type firstOutput struct {
-	mu      sync.Mutex
-	started time.Time
-	after   time.Duration // 0: nothing was printed
-}
-
-// watch returns a function that notes the time and calls output, which may be nil.
-func (o *firstOutput) watch(output func(stream, text string, cut int)) func(stream, text string, cut int) {
+// watched notes when the plugin first prints something, and calls output, which may be
+// nil.
+func (c *check) watched(output func(stream, text string, cut int)) func(stream, text string, cut int) {
 	return func(stream, text string, cut int) {
-		o.mu.Lock()
-		if o.after == 0 && !o.started.IsZero() {
-			o.after = time.Since(o.started)
-		}
-		o.mu.Unlock()
+		c.firstOutput.CompareAndSwap(0, int64(time.Since(c.began)))
 		if output != nil {
 			output(stream, text, cut)
 		}
 	}
 }
 
-func (o *firstOutput) start() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.started = time.Now()
-}
-
 // first is the time until the first output, which may be the handshake; 0: there was none.
-func (o *firstOutput) first(handshake time.Duration) time.Duration {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.after == 0 || handshake > 0 && handshake < o.after {
+func (c *check) first(handshake time.Duration) time.Duration {
+	first := time.Duration(c.firstOutput.Load())
+	if first == 0 || handshake > 0 && handshake < first {
 		return handshake
 	}
-	return o.after
+	return first
 }
 
-// launch waits until the plugin is started.
+// launch starts the plugin.
 func (c *check) launch(ctx context.Context) hook.Stage {
-	if c.started == nil {
-		c.start(ctx)
+	c.began = time.Now()
+	if err := c.s.Start(ctx); err != nil {
+		c.fault = hook.AsError(err)
+		c.faultAt = faultStage(c.fault, c.s)
 	}
-	<-c.started.over
-	if err := c.started.err; err != nil {
-		c.fault, c.faultAt = asError(err), faultStage(asError(err), c.s)
-	}
-	took, seen := c.started.took, c.s.Evidence()
+	took, seen := time.Since(c.began), c.s.Evidence()
 	if c.faultAt == stageLaunch {
 		return hook.Stage{Findings: c.fail(startFailed, c.fault), Took: took}
 	}
@@ -73,9 +53,9 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 		return hook.Stage{Message: "it started and was loaded", Took: c.s.Info().Ready}
 	}
 	st := hook.Stage{Message: "it started", Took: took}
-	if first := c.output.first(seen.Handshake); first > 0 {
+	if first := c.first(seen.Handshake); first > 0 {
 		st.Message, st.Took = "it started and printed", first
-		st.Details = details{"first_output_ms": millis(first)}
+		st.Details = map[string]any{"first_output_ms": millis(first)}
 	}
 	if seen.NoiseLines > 0 && seen.Text != "" {
 		st.Findings = append(st.Findings, noise(seen))
@@ -99,7 +79,7 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 // faultStage is the stage that reports an error of a start.
 func faultStage(e *hook.Error, s *process) string {
 	switch {
-	case s.Info().PID != 0: // it was ready, and a call of its manifest failed
+	case s.inst != nil: // it was ready, and a call of its manifest failed
 		return stageHooks
 	case e.Kind == hook.Unhealthy:
 		return stageHealth
@@ -129,10 +109,16 @@ func faultID(e *hook.Error) string {
 func (c *check) handshake(context.Context) hook.Stage {
 	if c.report.Transport == "pipe" {
 		python := c.s.Info().Python
-		return hook.Stage{Message: "hello from python " + python, Details: details{"python": python}}
+		return hook.Stage{Message: "hello from python " + python, Details: map[string]any{"python": python}}
 	}
 	e := c.s.Evidence()
-	st := hook.Stage{Details: lineDetails(e), Took: e.Handshake - c.output.first(e.Handshake)}
+	st := hook.Stage{Details: map[string]any{"line": e.Text}, Took: e.Handshake - c.first(e.Handshake)}
+	if e.Line.Network != "" {
+		st.Details = map[string]any{
+			"line": e.Text, "core_version": e.Line.Core, "app_version": e.Line.App, "network": e.Line.Network, "address": e.Line.Address,
+			"protocol": e.Line.Protocol, "certificate": e.Line.Cert != nil, "handshake_ms": millis(e.Handshake),
+		}
+	}
 	if c.faultAt == stageHandshake {
 		st.Findings = c.fail(faultID(c.fault), c.fault)
 		return st
@@ -151,19 +137,6 @@ func (c *check) handshake(context.Context) hook.Stage {
 			"print it as soon as the server listens, before slow imports and other work"))
 	}
 	return st
-}
-
-// lineDetails are the fields of a handshake, as far as it came.
-func lineDetails(e grpcplugin.Evidence) map[string]any {
-	d := details{}
-	d.add("line", e.Text)
-	if e.Line.Network == "" {
-		return d
-	}
-	d["core_version"], d["app_version"] = e.Line.Core, e.Line.App
-	d["network"], d["address"], d["protocol"] = e.Line.Network, e.Line.Address, e.Line.Protocol
-	d["certificate"], d["handshake_ms"] = e.Line.Cert != nil, millis(e.Handshake)
-	return d
 }
 
 // odd is what is odd about a line.
@@ -188,17 +161,12 @@ func (c *check) connect(context.Context) hook.Stage {
 	return st
 }
 
-// shown is a duration for people, such as "0.4 ms", "31 ms" or "2.3 s".
+// shown is a duration for people, such as "31ms" or "2.3s".
 func shown(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d >= time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d >= 10*time.Millisecond:
-		return fmt.Sprintf("%.0f ms", millis(d))
+	if d >= time.Second {
+		return d.Round(100 * time.Millisecond).String()
 	}
-	return fmt.Sprintf("%.1f ms", millis(d))
+	return d.Round(100 * time.Microsecond).String()
 }
 
 // millis is a duration for programs.

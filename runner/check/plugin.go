@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -14,7 +14,10 @@ import (
 // plugin finds the plugin and decides its transport.
 func (c *check) plugin(ctx context.Context) hook.Stage {
 	began := time.Now()
-	s, err := c.open(ctx)
+	cfg := c.o.Config
+	cfg.GRPC.AnyHealth = true // health is a stage of its own
+	cfg.Output = c.watched(cfg.Output)
+	s, err := open(ctx, cfg)
 	c.s, c.searched = s, time.Since(began)-s.Resolved()
 	if c.o.Prepared != nil {
 		if refused := c.o.Prepared(s.Opened); err == nil {
@@ -26,16 +29,18 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	if scripts, _, _ := s.Source(); len(scripts) > 0 {
 		c.report.Entry = scripts[len(scripts)-1]
 	}
-	st := hook.Stage{Took: s.Resolved(), Details: pluginDetails(s)}
-	if err != nil && asError(err).Kind == hook.Interpreter {
-		c.noPython = asError(err) // which the stage interpreter reports
+	p, set := s.Plugin(), s.Settings()
+	st := hook.Stage{Took: s.Resolved(), Details: map[string]any{
+		"id": p.ID, "entry": p.Entry, "manifest": p.Manifest.File, "transport": set.Transport, "why": set.Why,
+	}}
+	if err != nil && hook.AsError(err).Kind == hook.Interpreter {
+		c.noPython = hook.AsError(err) // which the stage interpreter reports
 		err = nil
 	}
 	if err != nil {
 		st.Findings = c.fail(pluginInvalid, err)
 		return st
 	}
-	p, set := s.Plugin(), s.Settings()
 	st.Message = "a functions file"
 	switch {
 	case set.Transport == "":
@@ -58,17 +63,6 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	return st
 }
 
-func pluginDetails(s *process) map[string]any {
-	p, set := s.Plugin(), s.Settings()
-	d := details{}
-	d.add("id", p.ID)
-	d.add("entry", p.Entry)
-	d.add("manifest", p.Manifest.File)
-	d.add("transport", set.Transport)
-	d.add("why", set.Why)
-	return d
-}
-
 // interpreter reports which Python runs the plugin.
 func (c *check) interpreter(ctx context.Context) hook.Stage {
 	if c.noPython != nil {
@@ -82,55 +76,39 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 		}
 		return st
 	}
-	st := hook.Stage{Message: "python " + py.Version.String() + ", " + py.Path + " (" + string(py.Source) + ")", Details: pythonDetails(py, p), Took: c.searched}
+	st := hook.Stage{Message: "python " + py.Version.String() + ", " + py.Path + " (" + string(py.Source) + ")", Took: c.searched, Details: map[string]any{
+		"path": py.Path, "version": py.Version.String(), "source": string(py.Source), "env": py.Env, "implementation": py.Implementation,
+	}}
 	if len(p.Requires) > 0 {
-		var all []string
+		var all, shapes []string
 		for _, r := range p.Requires {
-			all = append(all, r.Spec+" of "+r.From)
+			all, shapes = append(all, r.Spec+" of "+r.From), append(shapes, fmt.Sprintf("%s (%s)", r.Spec, r.From))
 		}
 		st.Message += ", which satisfies " + joined(all)
+		st.Details["requires"] = shapes
 	}
 	for _, skipped := range py.Skipped {
 		st.Findings = append(st.Findings, found(pythonSkipped, hook.Note, skipped.String()+"; using "+py.Path))
 	}
-	if f := c.hostPython(ctx); f != nil {
-		st.Findings = append(st.Findings, *f)
-	}
+	st.Findings = append(st.Findings, c.hostPython(ctx)...)
 	return st
 }
 
-func pythonDetails(py interp.Interpreter, p manifest.Plugin) map[string]any {
-	d := details{}
-	d.add("path", py.Path)
-	d.add("version", py.Version.String())
-	d.add("source", string(py.Source))
-	d.add("env", py.Env)
-	d.add("implementation", py.Implementation)
-	var requires []string
-	for _, r := range p.Requires {
-		requires = append(requires, fmt.Sprintf("%s (%s)", r.Spec, r.From))
-	}
-	if len(requires) > 0 {
-		d["requires"] = requires
-	}
-	return d
-}
-
 // hostPython compares the Python with the one that the plugin's own host would choose,
-// if that is known: a plugin.json belongs to one host.
-func (c *check) hostPython(ctx context.Context) *hook.Finding {
+// without --python, if that is known: a plugin.json belongs to one host.
+func (c *check) hostPython(ctx context.Context) []hook.Finding {
 	if c.s.Plugin().Manifest.Form != manifest.PluginJSON || c.o.Config.Python == "" {
 		return nil
 	}
-	s, err := c.openForHost(ctx)
+	cfg := c.o.Config
+	cfg.Python = ""
+	s, err := runner.Open(ctx, cfg)
 	if err != nil {
-		f := found(pythonDiffers, hook.Note, "the host of this plugin would find no Python: "+err.Error())
-		return &f
+		return []hook.Finding{found(pythonDiffers, hook.Note, "the host of this plugin would find no Python: "+err.Error())}
 	}
 	theirs, ours := s.Interpreter(), c.s.Interpreter()
 	if theirs.Path == ours.Path || theirs.Env != "" && theirs.Env == ours.Env {
 		return nil
 	}
-	f := found(pythonDiffers, hook.Note, "the host of this plugin would choose "+s.Interpreter().String(), "omit --python to check with that one")
-	return &f
+	return []hook.Finding{found(pythonDiffers, hook.Note, "the host of this plugin would choose "+theirs.String(), "omit --python to check with that one")}
 }

@@ -4,31 +4,32 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // process is one process of the plugin, started and looked at by hand: without
 // restarts, and with what was seen of a start that failed.
 type process struct {
 	*runner.Opened
+	cfg      runner.Config
 	launcher hook.Launcher
 	inst     hook.Instance // nil if it did not start
-	started  func(hook.Info)
-	debug    func(area, text string)
-	ready    bool // the bootstrap calls were made, so shutdown calls are owed
+	ready    bool          // the bootstrap calls were made, so shutdown calls are owed
 
 	mu   sync.Mutex // protects seen
 	seen grpcplugin.Evidence
 }
 
-// open resolves a plugin. What it returns is never nil.
+// open resolves a plugin without starting it. What it returns is never nil.
 func open(ctx context.Context, cfg runner.Config) (*process, error) {
-	p := &process{started: cfg.Started, debug: cfg.Debug}
+	p := &process{cfg: cfg}
 	cfg.Once = true
 	cfg.Observe = func(e runner.Evidence) {
 		p.mu.Lock()
@@ -48,45 +49,35 @@ func (p *process) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.inst = inst; p.started != nil {
-		p.started(inst.Info())
+	if p.inst = inst; p.cfg.Started != nil {
+		p.cfg.Started(inst.Info())
 	}
 	if err := p.calls(ctx, p.Bootstrap()); err != nil {
 		return err
 	}
-	if p.ready = true; p.debug != nil {
-		p.debug("state", p.Plugin().ID+" is "+hook.StateReady.String())
+	if p.ready = true; p.cfg.Debug != nil {
+		p.cfg.Debug("state", p.Plugin().ID+" is "+hook.StateReady.String())
 	}
 	return nil
 }
 
-// calls makes the manifest's calls, in order, each within the limit of a call.
+// calls makes the manifest's calls, in order.
 func (p *process) calls(ctx context.Context, calls []hook.Call) error {
 	for _, c := range calls {
-		ctx, cancel := context.WithTimeout(ctx, p.Settings().Timeouts.Call)
-		_, err := p.Call(ctx, c)
-		cancel()
-		if err != nil {
+		if _, err := p.Call(ctx, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Call calls a hook.
+// Call calls a hook, within the limit of a call. That the items of a stream arrive is
+// enough.
 func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.Settings().Timeouts.Call)
+	defer cancel()
+	c.Emit = func(hook.Item) error { return nil }
 	return runner.CallCarrying(ctx, p.inst, p.Settings().ErrorField, c)
-}
-
-// Describe lists the hooks.
-func (p *process) Describe(ctx context.Context) (schema.Schema, error) { return p.inst.Describe(ctx) }
-
-// Probe asks whether the plugin is healthy.
-func (p *process) Probe(ctx context.Context) error {
-	if g := p.GRPC(); g != nil {
-		return g.Health(ctx)
-	}
-	return p.inst.Probe(ctx)
 }
 
 // GRPC is the process of a gRPC plugin, nil for another one.
@@ -126,11 +117,8 @@ func (p *process) Info() hook.Info {
 // Crash kills the process as something outside of pyplug would, and waits until it is
 // gone.
 func (p *process) Crash(ctx context.Context) error {
-	i, ok := p.inst.(interface{ Crash() error })
-	if !ok {
-		return &hook.Error{Kind: hook.Internal, Err: errors.New("the process cannot be killed")}
-	}
-	if err := i.Crash(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	err := p.inst.(interface{ Crash() error }).Crash() // both transports have it
+	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return &hook.Error{Kind: hook.Internal, Err: err}
 	}
 	select {
@@ -141,23 +129,34 @@ func (p *process) Crash(ctx context.Context) error {
 	}
 }
 
-// Farewell makes the manifest's shutdown calls, once, if they are owed.
-func (p *process) Farewell(ctx context.Context) error {
-	owed := p.ready && p.Running() && ctx.Err() == nil
-	p.ready = false
-	if !owed {
-		return nil
+// Close makes the shutdown calls if they are owed, stops the process and returns when
+// all of it is gone: the error of the calls, and of the stop. Ending ctx kills it. It may
+// be called more than once.
+func (p *process) Close(ctx context.Context) (farewell, stop error) {
+	if p.inst == nil {
+		return nil, nil
 	}
-	return p.calls(ctx, p.Shutdown())
+	if p.ready && p.Running() && ctx.Err() == nil {
+		farewell = p.calls(ctx, p.Shutdown())
+	}
+	p.ready = false
+	return farewell, errors.Join(p.inst.Stop(ctx), p.launcher.Close(ctx))
 }
 
-// Close makes the shutdown calls, stops the process and returns when all of it is
-// gone. Ending ctx kills it. It may be called more than once.
-func (p *process) Close(ctx context.Context) error {
-	if p.inst == nil {
-		return nil
+// fresh starts the plugin once more, as healthy as at its first start, and returns how
+// long that took. What it prints is in its error alone.
+func (c *check) fresh(ctx context.Context) (*process, time.Duration, error) {
+	cfg := c.o.Config
+	cfg.GRPC.AnyHealth, cfg.Output = !c.healthy, nil
+	began := time.Now()
+	p, err := open(ctx, cfg)
+	if err == nil {
+		err = p.Start(ctx)
 	}
-	callErr := p.Farewell(ctx)
-	err := p.inst.Stop(ctx)
-	return errors.Join(callErr, err, p.launcher.Close(ctx))
+	return p, time.Since(began), err
+}
+
+// unset is an environment without a variable.
+func unset(env []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(e string) bool { return e == name || strings.HasPrefix(e, name+"=") })
 }

@@ -51,7 +51,7 @@ func (c *check) services(ctx context.Context) hook.Stage {
 		return hook.Stage{Findings: c.gone()}
 	}
 	served, err := c.s.GRPC().Serves(ctx, methods...)
-	switch e := asError(err); {
+	switch e := hook.AsError(err); {
 	case err == nil:
 	case e.Kind == hook.Canceled || e.Kind == hook.Internal:
 		c.ended = e
@@ -61,7 +61,7 @@ func (c *check) services(ctx context.Context) hook.Stage {
 	default: // such as a server that takes every method
 		return hook.Stage{Findings: []hook.Finding{found(servicesUnknown, hook.Note, "its services cannot be determined: "+err.Error())}}
 	}
-	st := hook.Stage{Details: details{}}
+	st := hook.Stage{Details: map[string]any{}}
 	var there []string
 	for _, s := range hostServices {
 		has := slices.ContainsFunc(s.methods, func(m string) bool { return served[m] })

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -89,12 +88,8 @@ type clash struct {
 	Hard                           bool
 }
 
-// source looks at the plugin's source without running it. Meanwhile the plugin starts, if
-// it may.
+// source looks at the plugin's source without running it.
 func (c *check) source(ctx context.Context) hook.Stage {
-	if c.o.Beside && !slices.Contains(c.o.Skip, stageLaunch) {
-		c.start(ctx)
-	}
 	scripts, python, dirs := c.s.Source()
 	r := sourceRequest{Python: python.Path, Version: python.Version, Scripts: scripts, Env: c.s.Environ(), Dir: c.s.Settings().Dir}
 	if len(dirs) > 0 {

@@ -11,16 +11,12 @@ import (
 )
 
 // stop stops the plugin and reports how it ended.
-func (c *check) stop(ctx context.Context) hook.Stage {
+func (c *check) stop(context.Context) hook.Stage {
 	began := time.Now()
-	farewell := c.s.Farewell(ctx)
-	err := c.s.Close(c.kill)
+	farewell, err := c.s.Close(c.kill)
 	took := time.Since(began)
 	exit := c.s.inst.Exit()
-	d := details{"code": exit.Code}
-	d.add("step", exit.Step)
-	d.add("signal", exit.Signal)
-	st := hook.Stage{Took: took, Message: ended(exit), Details: d}
+	st := hook.Stage{Took: took, Message: ended(exit), Details: map[string]any{"code": exit.Code, "step": exit.Step, "signal": exit.Signal}}
 	if farewell != nil {
 		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, farewell)...)
 	}
@@ -41,7 +37,7 @@ func (c *check) stop(ctx context.Context) hook.Stage {
 			"fix what fails while it ends: see the last lines of its output"))
 	}
 	if len(exit.Left) > 0 {
-		d["left"] = exit.Left
+		st.Details["left"] = exit.Left
 		st.Findings = append(st.Findings, left("it left processes behind, which were killed: ", exit.Left))
 	}
 	return st
