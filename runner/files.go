@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -53,12 +52,14 @@ type files struct {
 	complete bool
 	stat     func(path string) fileStamp
 
-	mu       sync.Mutex // protects the following
-	kinds    map[string]fileKind
-	first    stamps    // of each file, when it became known
-	listed   time.Time // when list was last called
-	last     stamps    // at the last call of version
-	versions int       // that version has counted
+	mu     sync.Mutex // protects the following
+	kinds  map[string]fileKind
+	first  stamps    // of each file, when it became known
+	listed time.Time // when list was last called
+
+	counting sync.Mutex // protects the following
+	last     stamps     // at the last call of version
+	versions int        // that version has counted
 }
 
 // newFiles returns the files of a plugin. It does not look at them yet.
@@ -117,70 +118,47 @@ func (f *files) learn() {
 			continue
 		}
 		is := f.stat(path)
-		modified := is.modified >= since.UnixNano() && is.modified <= f.listed.UnixNano()
-		if !since.IsZero() && (f.complete || modified) {
+		if !since.IsZero() && (f.complete || is.modified >= since.UnixNano()) {
 			is = fileStamp{} // what was imported, if it was, is not known
 		}
 		f.kinds[path], f.first[path] = ownFile, is
 	}
 }
 
-// ask learns of the files that are known by now.
-func (f *files) ask() {
+// look returns the stamps of the files of a kind and of those after it, and which of
+// them differ from an earlier look, sorted. A file that became known since is compared
+// with what it was like then.
+func (f *files) look(from fileKind, before stamps) (now stamps, changed []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.learn()
-}
-
-// look returns the stamps of the files of a kind and of those after it.
-func (f *files) look(from fileKind) stamps {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.learn()
-	now := make(stamps, len(f.kinds))
+	now = make(stamps, len(f.kinds))
 	for path, kind := range f.kinds {
-		if kind >= from {
-			now[path] = f.stat(path)
+		if kind < from {
+			continue
 		}
-	}
-	return now
-}
-
-// differences lists the files that differ between two looks, sorted. A file that became
-// known between them is compared with what it was like then.
-func (f *files) differences(before, now stamps) []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.compare(before, now)
-}
-
-// compare is differences. f.mu is held.
-func (f *files) compare(before, now stamps) []string {
-	var changed []string
-	for path, is := range now {
 		was, known := before[path]
 		if !known {
 			was = f.first[path]
 		}
-		if was != is {
+		if now[path] = f.stat(path); now[path] != was {
 			changed = append(changed, path)
 		}
 	}
 	slices.Sort(changed)
-	return changed
+	return now, changed
 }
 
-// version changes when a failed start may succeed: when the plugin's files, its
-// manifest, its interpreter or what is installed for it changed.
-func (f *files) version() string {
-	now := f.look(packageDir)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.compare(f.last, now)) > 0 {
+// version returns a number that changes when a failed start may succeed: when the
+// plugin's files, its manifest, its interpreter or what is installed for it changed.
+func (f *files) version() int {
+	f.counting.Lock()
+	defer f.counting.Unlock()
+	now, changed := f.look(packageDir, f.last)
+	if f.last = now; len(changed) > 0 {
 		f.versions++
 	}
-	f.last = now
-	return strconv.Itoa(f.versions)
+	return f.versions
 }
 
 // Snapshot is what a plugin's files, its manifest and its interpreter were like at one
@@ -193,7 +171,8 @@ type Snapshot struct {
 // Snapshot looks at the plugin's files. The error is of kind Canceled, if ctx ended.
 func (o *Opened) Snapshot(ctx context.Context) (Snapshot, error) {
 	return hook.Interruptible(ctx, func() (Snapshot, error) {
-		return Snapshot{o.files, o.files.look(startFile)}, nil
+		seen, _ := o.files.look(startFile, nil)
+		return Snapshot{o.files, seen}, nil
 	})
 }
 
@@ -205,11 +184,15 @@ func (s Snapshot) Changed() []string {
 		return nil
 	}
 	if !s.files.complete {
-		return s.files.differences(s.seen, s.files.look(startFile))
+		_, changed := s.files.look(startFile, s.seen)
+		return changed
 	}
-	now := make(stamps, len(s.seen))
-	for path := range s.seen {
-		now[path] = s.files.stat(path)
+	var changed []string
+	for path, was := range s.seen {
+		if s.files.stat(path) != was {
+			changed = append(changed, path)
+		}
 	}
-	return s.files.differences(s.seen, now)
+	slices.Sort(changed)
+	return changed
 }

@@ -48,7 +48,8 @@ func TestFilesOfPrograms(t *testing.T) {
 		{binary, "binary"},
 	} {
 		var got []string
-		for file := range test.o.files.look(ownFile) {
+		seen, _ := test.o.files.look(ownFile, nil)
+		for file := range seen {
 			rel, _ := filepath.Rel(root, file)
 			got = append(got, filepath.ToSlash(rel))
 		}

@@ -2,7 +2,7 @@ package runner
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -11,10 +11,8 @@ import (
 // files in step with its starts. It is safe for concurrent use.
 type launcher struct {
 	hook.Launcher
-	opened *Opened
-
-	mu      sync.Mutex // protects the following
-	version string     // of the plugin's files at the newest launch
+	opened  *Opened
+	version atomic.Int64 // of the plugin's files at the newest launch
 }
 
 // Renew makes the next start import the plugin again.
@@ -24,26 +22,17 @@ func (l *launcher) Renew() {
 	}
 }
 
-// Launch starts one instance.
+// Launch starts one instance, of the files as they are now.
 func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	if !l.opened.config.Once {
-		l.refresh()
-		defer l.opened.files.ask() // also of what a failed start has imported
+		if now := int64(l.opened.files.version()); l.version.Swap(now) != now {
+			l.Renew() // a zygote has imported what has changed since
+		}
+		defer l.opened.files.version() // it learns also of what a failed start has imported
 	}
 	inst, err := l.Launcher.Launch(ctx)
 	if started := l.opened.config.Started; err == nil && started != nil {
 		started(inst.Info())
 	}
 	return inst, err
-}
-
-// refresh renews a zygote that has imported what has changed since.
-func (l *launcher) refresh() {
-	now := l.opened.files.version()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.version != "" && l.version != now {
-		l.Renew()
-	}
-	l.version = now
 }

@@ -45,7 +45,7 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	if o.config.Once {
 		opt.Probe, opt.MaxMemory = -1, 0
 	} else {
-		opt.Stamp = o.files.version
+		opt.Version = o.files.version
 	}
 	if o.worker == nil {
 		opt.Alone = grpcplugin.CannotRunTwice

@@ -43,13 +43,12 @@ func watch(ctx context.Context, f *files, known stamps, restart func(ctx context
 		case <-ctx.Done():
 			return
 		}
-		if len(f.differences(known, f.look(ownFile))) == 0 {
+		if _, changed := f.look(ownFile, known); len(changed) == 0 {
 			continue
 		}
-		now := settled(ctx, f)
-		changed := f.differences(known, now)
-		known = now
-		if len(changed) == 0 || ctx.Err() != nil { // a file was replaced and put back
+		settle(ctx, f)
+		var changed []string
+		if known, changed = f.look(ownFile, known); len(changed) == 0 || ctx.Err() != nil { // a file was replaced and put back
 			continue
 		}
 		stop()
@@ -64,24 +63,19 @@ func watch(ctx context.Context, f *files, known stamps, restart func(ctx context
 	}
 }
 
-// settled waits until nothing changes, and returns the stamps of then.
-func settled(ctx context.Context, f *files) stamps {
-	now := f.look(ownFile)
-	timer := time.NewTimer(watchSettle)
-	defer timer.Stop()
+// settle waits until nothing changes, or ctx ends.
+func settle(ctx context.Context, f *files) {
+	now, changed := f.look(ownFile, nil)
 	for end := time.Now().Add(watchMost); time.Now().Before(end); {
 		select {
-		case <-timer.C:
+		case <-time.After(watchSettle):
 		case <-ctx.Done():
-			return now
+			return
 		}
-		last := now
-		if now = f.look(ownFile); len(f.differences(last, now)) == 0 {
-			return now
+		if now, changed = f.look(ownFile, now); len(changed) == 0 {
+			return
 		}
-		timer.Reset(watchSettle)
 	}
-	return now
 }
 
 // changeOf describes a change as the reason of a restart.

@@ -121,7 +121,7 @@ func TestWatch(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newDrive()
 				f := d.files()
-				known := f.look(ownFile)
+				known, _ := f.look(ownFile, nil)
 				ctx, cancel := context.WithCancel(t.Context())
 				var reported []string
 				restart := func(context.Context, string) error { d.load(); return nil }
@@ -153,7 +153,7 @@ func TestWatchPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDrive()
 		f := d.files()
-		known := f.look(ownFile)
+		known, _ := f.look(ownFile, nil)
 		d.looks = 0
 		ctx, cancel := context.WithCancel(t.Context())
 		reported := make(chan time.Time, 1)
@@ -181,7 +181,7 @@ func TestWatchRestarts(t *testing.T) {
 		broken := errors.New("broken")
 		d := newDrive()
 		f := d.files()
-		known := f.look(ownFile)
+		known, _ := f.look(ownFile, nil)
 		var mu sync.Mutex
 		var log []string
 		note := func(format string, args ...any) {

@@ -42,7 +42,7 @@ func (p *Pool) describe(ctx context.Context) (description, error) {
 	p.mu.Lock()
 	d := p.description
 	for _, w := range p.workers {
-		if d.by != nil && w.serving != nil && w.serving.stamp == d.by.stamp {
+		if d.by != nil && w.serving != nil && w.serving.version == d.by.version {
 			p.mu.Unlock()
 			return d, nil
 		}

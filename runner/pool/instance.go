@@ -16,8 +16,8 @@ type instance struct {
 	hook.Instance // nil until it has started
 	worker        *worker
 	generation    int
-	stamp         string // of the plugin's files when it was started
-	places        int    // how many calls it takes at once
+	version       int // of the plugin's files when it was started
+	places        int // how many calls it takes at once
 	ready         time.Time
 	limits        limits
 

@@ -20,7 +20,7 @@ func (p *Pool) launchNext(s *start) {
 // is ready. If one fails, nothing of the instance is left.
 func (p *Pool) launch(ctx context.Context, g *instance, before []hook.Call) (err error) {
 	if g.Instance == nil {
-		g.stamp = p.opt.Stamp()
+		g.version = p.opt.Version()
 		if g.Instance, err = p.launcher.Launch(ctx); err != nil {
 			return err
 		}

@@ -54,9 +54,10 @@ type Options struct {
 	// Permanent reports whether a start that failed with this error fails again until
 	// the plugin changes; nil: [Permanent].
 	Permanent func(error) bool
-	// Stamp describes the plugin's files. It changes when a failed start is worth
-	// another try, and when hooks may differ. Nil: they never change.
-	Stamp func() string
+	// Version returns the number of the version of the plugin's files. It changes when a
+	// failed start is worth another try, and when hooks may differ. Nil: they never
+	// change.
+	Version func() int
 	// Alone reports whether a start failed only because another instance lives. From
 	// then on the old instance stops before the next starts, and there is one worker.
 	// Nil: that never happens.
@@ -89,8 +90,8 @@ func (o Options) withDefaults() Options {
 	if o.Permanent == nil {
 		o.Permanent = Permanent
 	}
-	if o.Stamp == nil {
-		o.Stamp = func() string { return "" }
+	if o.Version == nil {
+		o.Version = func() int { return 0 }
 	}
 	if o.Call == nil {
 		o.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {

@@ -126,9 +126,8 @@ func TestBudget(t *testing.T) {
 // TestFailedStart reports a start that failed at once to calls, and tries again by the
 // schedule, or for a call after the files changed.
 func TestFailedStart(t *testing.T) {
-	var stamp atomic.Value
-	stamp.Store("a")
-	opt := Options{Policy: always, Stamp: func() string { return stamp.Load().(string) }}
+	var version atomic.Int64
+	opt := Options{Policy: always, Version: func() int { return int(version.Load()) }}
 	bubble(t, opt, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
 		w.fails("crash", hook.Crash, "")
@@ -147,7 +146,7 @@ func TestFailedStart(t *testing.T) {
 			t.Errorf("started %d times", n)
 		}
 		w.launcher.set(func() { w.launcher.fail = nil })
-		stamp.Store("b")
+		version.Store(1)
 		if d := took(w.works); d != 0 {
 			t.Errorf("started after %v", d)
 		}
@@ -156,16 +155,15 @@ func TestFailedStart(t *testing.T) {
 
 // TestPermanentFailure is not retried until the files change and somebody calls.
 func TestPermanentFailure(t *testing.T) {
-	var stamp atomic.Value
-	stamp.Store("a")
-	bubble(t, Options{Policy: always, Stamp: func() string { return stamp.Load().(string) }}, nil, func(w *world) {
+	var version atomic.Int64
+	bubble(t, Options{Policy: always, Version: func() int { return int(version.Load()) }}, nil, func(w *world) {
 		w.launcher.set(func() { w.launcher.fail = failing("SyntaxError") })
 		w.fails("crash", hook.Crash, "")
 		for range 3 {
 			w.fails("ok", hook.Start, "")
 		}
 		time.Sleep(time.Hour)
-		stamp.Store("b")
+		version.Store(1)
 		if time.Sleep(time.Hour); w.launcher.count() != 2 {
 			t.Errorf("started %d times", w.launcher.count())
 		}
@@ -458,9 +456,8 @@ func TestCloseKills(t *testing.T) {
 }
 
 func TestHooks(t *testing.T) {
-	var stamp atomic.Value
-	stamp.Store("a")
-	bubble(t, Options{Policy: always, Stamp: func() string { return stamp.Load().(string) }}, nil, func(w *world) {
+	var version atomic.Int64
+	bubble(t, Options{Policy: always, Version: func() int { return int(version.Load()) }}, nil, func(w *world) {
 		hooks := func() string {
 			s, err := w.Hooks(w.t.Context(), "")
 			if err != nil {

@@ -39,7 +39,7 @@ type worker struct {
 	replies    []chan error
 	restarts   int
 	cause      error  // what failed last; nil since it was ready
-	failed     string // the stamp of what failed last
+	failed     int    // the version of the files of what failed last
 	startError string // why the last start failed; "" since it was ready
 	refusing   bool   // calls are not made to wait for the next start
 	nextStart  time.Time
@@ -189,7 +189,7 @@ func (w *worker) startEnded(err error) bool {
 		p.workers, p.opt.Workers, p.oneAtATime = p.workers[:1], 1, true
 		return false
 	default:
-		w.cause, w.failed, w.startError = err, g.stamp, reasonOf(err)
+		w.cause, w.failed, w.startError = err, g.version, reasonOf(err)
 		w.rest(ending{startFailed: true, permanent: first && w.number == 1 || alone && w.number > 1 || p.opt.Permanent(err)})
 	}
 	return true
@@ -304,7 +304,7 @@ func (w *worker) exited() {
 // ended notes that the instance that served is gone. A replacement that is starting
 // takes its place. p.mu is held.
 func (w *worker) ended(g *instance, e ending, cause *hook.Error) {
-	w.serving, w.cause, w.failed, w.wanted = nil, cause, g.stamp, false
+	w.serving, w.cause, w.failed, w.wanted = nil, cause, g.version, false
 	if w.starting == nil {
 		w.rest(e)
 		return
@@ -359,7 +359,7 @@ func (w *worker) rest(e ending) {
 // changed since it failed. If they have not, it fails that call.
 func (w *worker) startIfChanged() {
 	p := w.pool
-	changed := p.opt.Restart != No && p.opt.Stamp() != w.failed
+	changed := p.opt.Restart != No && p.opt.Version() != w.failed
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if changed && w.refusing && w.state != hook.StateStopped {
