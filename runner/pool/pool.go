@@ -151,6 +151,10 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		return
 	}
 	p.active++
+	calls := s.Calls
+	if most := g.limits.calls; most > 0 {
+		calls = calls[:min(len(calls), max(1, int(most)-int(g.calls)))]
+	}
 	p.mu.Unlock()
 	o := panicked
 	defer func() {
@@ -160,7 +164,7 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		p.release(g, o)
 	}()
 	last := outcome{}
-	g.Instance.(hook.SeriesCaller).CallSeries(ctx, &hook.Series{Calls: s.Calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
+	g.Instance.(hook.SeriesCaller).CallSeries(ctx, &hook.Series{Calls: calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
 		last = outcome{}
 		if err != nil {
 			last = outcomeOf(err)

@@ -531,6 +531,16 @@ func TestEventsOfClosed(t *testing.T) {
 	})
 }
 
+// TestSeriesRecycles holds that a series does not go far beyond the limit on calls.
+func TestSeriesRecycles(t *testing.T) {
+	bubble(t, Options{Policy: always, MaxCalls: 2}, nil, func(w *world) {
+		s := &hook.Series{Calls: make([]hook.Call, 9), Answered: func(hook.Result, *hook.Error) {}}
+		if w.CallSeries(w.t.Context(), s); len(s.Calls) != 7 && len(s.Calls) != 8 {
+			t.Errorf("%d calls are left", len(s.Calls))
+		}
+	})
+}
+
 // TestCallSeries holds that a series takes one place, if one is free, that each of its
 // calls counts, and that those behind a crash are left.
 func TestCallSeries(t *testing.T) {

@@ -44,6 +44,25 @@ func TestReplays(t *testing.T) {
 	})
 }
 
+// A start makes the replays that come while it is under way, once.
+func TestReplayDuringStart(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.start = time.Second })
+		go func() { _ = w.Restart(w.t.Context(), "a test") }()
+		synctest.Wait()
+		if _, err := w.Call(w.t.Context(), hook.Call{Hook: "one", Replay: true}); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.works()
+		if made := w.launcher.made[2]; made != "one ok" {
+			t.Errorf("the new instance made %q", made)
+		}
+		w.states("1:starting 1:ready 2:starting 2:ready 1:stopping 1:stopped")
+	})
+}
+
 // A replayed call that waits for another ends with its context.
 func TestReplayWaits(t *testing.T) {
 	bubble(t, Options{Policy: always}, nil, func(w *world) {

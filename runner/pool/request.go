@@ -64,7 +64,7 @@ func (w *worker) hopeful() bool {
 	}
 	switch w.state {
 	case hook.StateReady, hook.StateDegraded:
-		return !w.serving.lost
+		return w.serving != nil && !w.serving.lost
 	case hook.StateBackoff:
 		return !w.refusing
 	case hook.StateFailed, hook.StateStopped:
