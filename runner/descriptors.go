@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 )
 
 // describedBy reads the files that flags name; nil when they name none.
-func describedBy(c Config) (func(context.Context) ([]protoschema.Source, error), error) {
+func describedBy(c Config) ([]protoschema.Source, error) {
 	var sources []protoschema.Source
 	for _, name := range c.GRPC.Protoset {
 		content, err := os.ReadFile(inDir(c.Cwd, name))
@@ -35,10 +34,7 @@ func describedBy(c Config) (func(context.Context) ([]protoschema.Source, error),
 		}
 		sources = append(sources, source)
 	}
-	if len(sources) == 0 {
-		return nil, nil
-	}
-	return func(context.Context) ([]protoschema.Source, error) { return sources, nil }, nil
+	return sources, nil
 }
 
 // inDir is a path as seen from a directory.

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"cmp"
-	"context"
 	"crypto/elliptic"
 	"errors"
 	"fmt"
@@ -101,12 +100,12 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	if len(c.GRPC.Versions) > 0 {
 		cfg.Versions = c.GRPC.Versions
 	}
-	if mtls := cmp.Or(c.GRPC.MTLS, m.MTLS); mtls != nil && *mtls {
-		cfg.Security = grpcplugin.MutualTLS
+	if mtls := cmp.Or(c.GRPC.MTLS, m.MTLS); mtls != nil {
+		cfg.MTLS = *mtls
 	}
 	if _, python, _ := o.Source(); python.Path != "" {
 		environ, entry := o.environ, o.plugin.Entry
-		cfg.Sources = func(context.Context) ([]protoschema.Source, error) { return pb2Sources(python, environ, entry) }
+		cfg.Sources = func() ([]protoschema.Source, error) { return pb2Sources(python, environ, entry) }
 	}
 	if o.plugin.Kind == manifest.Executable {
 		cfg.Python = o.plugin.Shebang != ""

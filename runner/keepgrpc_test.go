@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
@@ -64,7 +63,12 @@ func TestKeepGRPC(t *testing.T) {
 	if st.Restarts != 1 || st.Generation != 2 || st.State != hook.StateReady {
 		t.Errorf("got %+v", st)
 	}
-	var at grpcplugin.Reattach
+	var at struct {
+		Protocol             string
+		ProtocolVersion, Pid int
+		Test                 bool
+		Addr                 struct{ String string }
+	}
 	if err := json.Unmarshal(st.Attach, &at); err != nil || at.Pid != st.PID || !at.Test || at.Protocol != "grpc" || at.ProtocolVersion != 1 || at.Addr.String == "" {
 		t.Errorf("got %+v, %v", at, err)
 	}

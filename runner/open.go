@@ -76,7 +76,7 @@ func open(ctx context.Context, c Config) (*Opened, error) {
 	if grpc {
 		*start = cmp.Or(*start, DefaultHandshake)
 		o.grpc, err = o.grpcConfig()
-		o.settings.MTLS = o.grpc.Security == grpcplugin.MutualTLS
+		o.settings.MTLS = o.grpc.MTLS
 	} else {
 		*start = cmp.Or(*start, c.DefaultStart, DefaultImport)
 		o.worker = o.newWorkers(o.keep.Preload)

@@ -65,9 +65,9 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 
 // noise is what was printed before the handshake.
 func noise(e grpcplugin.Evidence) hook.Finding {
-	what := e.Noise[0].String()
+	what := e.Noise
 	if e.NoiseLines > 1 {
-		what = fmt.Sprintf("%d lines, the first %s,", e.NoiseLines, what)
+		what = fmt.Sprintf("%d lines, the first %s,", e.NoiseLines, e.Noise)
 	}
 	return hook.Finding{
 		ID: stdoutNoise, Verdict: hook.Failure, Kind: hook.Handshake,

@@ -1,6 +1,7 @@
 package grpcplugin
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -78,12 +79,8 @@ func outgoing(ctx context.Context, pairs []string) context.Context {
 
 // connectTo connects to an address. It sets the defaults of o.
 func connectTo(ctx context.Context, address string, o *AddressOptions) (*grpc.ClientConn, *hook.Error) {
-	if o.ConnectTimeout <= 0 {
-		o.ConnectTimeout = defaultConnect
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = probeLimit
-	}
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, defaultConnect)
+	o.Timeout = cmp.Or(o.Timeout, probeLimit)
 	network, where, authority, err := splitAddress(address)
 	if err != nil {
 		return nil, &hook.Error{Kind: hook.Usage, Err: err}
@@ -100,33 +97,21 @@ func connectTo(ctx context.Context, address string, o *AddressOptions) (*grpc.Cl
 	began := time.Now()
 	within, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
 	defer cancel()
-	herr := t.dial(within)
-	if herr == nil {
-		herr = t.ready(within, cc)
-	}
+	herr := t.ready(within, cc)
 	if herr == nil {
 		return cc, nil
 	}
 	cc.Close()
-	t.close()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, hook.Ended(ctx, "", "no connection", began, false)
+	case len(herr.Hints) > 0 || herr.Reason == ReasonNoConnection:
+	case o.TLS == nil:
+		herr.Hints = []string{"if the server wants TLS, pass --tls"}
+	default:
+		herr.Hints = []string{"leave out --tls if the server has no TLS; name the authority of its certificate with --tls-ca-cert"}
 	}
-	herr.Hints = addressHints(herr.Reason, o.TLS != nil)
 	return nil, herr
-}
-
-func addressHints(reason string, tls bool) []string {
-	switch reason {
-	case ReasonClientCertificate:
-		return []string{"pass a certificate with --tls-client-cert and --tls-client-key"}
-	case ReasonNotGRPC, ReasonNoAnswer, ReasonTLS:
-		if !tls {
-			return []string{"if the server wants TLS, pass --tls"}
-		}
-		return []string{"leave out --tls if the server has no TLS; name the authority of its certificate with --tls-ca-cert"}
-	}
-	return nil
 }
 
 // splitAddress parses unix:PATH, unix:///PATH and HOST:PORT. It accepts

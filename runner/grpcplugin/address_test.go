@@ -95,9 +95,9 @@ func TestProbeAddressTLS(t *testing.T) {
 	}
 	want(t, probe(grpcplugin.TLSFiles{Cert: cert, Key: key}), hook.Handshake, "no TLS with")
 	for range 20 { // the server's word and the end of the connection come at once
-		e := want(t, probe(grpcplugin.TLSFiles{CA: cert, ServerName: "localhost"}), hook.Handshake, "no TLS with")
-		if e.Reason != grpcplugin.ReasonClientCertificate {
-			t.Fatalf("reason %q: %v", e.Reason, e)
+		e := want(t, probe(grpcplugin.TLSFiles{CA: cert, ServerName: "localhost"}), hook.Handshake, "the server wants a client certificate")
+		if e.Reason != grpcplugin.ReasonTLS || len(e.Hints) != 1 {
+			t.Fatalf("reason %q, hints %q", e.Reason, e.Hints)
 		}
 	}
 	want(t, grpcplugin.ProbeAddress(t.Context(), l.Addr().String(),

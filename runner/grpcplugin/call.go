@@ -2,11 +2,12 @@ package grpcplugin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,21 +21,16 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-const (
-	// readLimit is how long a call that is over waits for its input to return the
-	// message that it was reading.
-	readLimit = 100 * time.Millisecond
-	// minSilence is how long a plugin may at least be silent after a cancelled call.
-	minSilence = 200 * time.Millisecond
-)
+// readLimit is how long a call that is over waits for its input to return the message
+// that it was reading.
+const readLimit = 100 * time.Millisecond
 
 // call is a call in progress.
 type call struct {
 	*Instance
-	hook.Call
+	c         hook.Call
 	method    protoschema.Method
 	set       *protoschema.Descriptors
-	codec     *codec
 	began     time.Time
 	ctx       context.Context // the caller's
 	answered  answered
@@ -48,39 +44,29 @@ type call struct {
 // stream receives the message of Args, if there is one, and then those of Input;
 // another one at most one message from either. An Input that does not end with the
 // call's context may be read once more after Call has returned; that message is
-// dropped.
+// dropped. If the call is cancelled, Call checks that the plugin still responds.
 func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
-	began := time.Now()
-	if err := i.begin(ctx, c.Hook); err != nil {
-		return hook.Result{}, err
+	k := &call{Instance: i, c: c, began: time.Now(), ctx: ctx}
+	if err := i.begin(); err != nil {
+		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: err}
 	}
-	k := &call{Instance: i, Call: c, began: began, ctx: ctx}
-	defer func() { i.finish(k.cancelled, k.silence()) }()
+	defer func() { i.finish(k.answered.Load()) }()
 	r, herr := k.run()
+	if k.cancelled {
+		i.confirm(k.began)
+	}
 	if herr != nil {
 		return hook.Result{}, herr
 	}
-	r.Took = time.Since(began)
+	r.Took = time.Since(k.began)
 	return r, nil
-}
-
-// silence is how long the plugin may be silent after the call was cancelled: a
-// quarter of the call's limit, so that the calls that wait for the result of the
-// probe do not lose all of theirs, and no longer than any probe.
-func (k *call) silence() time.Duration {
-	deadline, ok := k.ctx.Deadline()
-	if !ok {
-		return probeLimit
-	}
-	return min(max(deadline.Sub(k.began)/4, minSilence), probeLimit)
 }
 
 func (k *call) run() (hook.Result, *hook.Error) {
 	var herr *hook.Error
-	if k.method, k.set, herr = k.Instance.method(k.ctx, k.Hook); herr != nil {
+	if k.method, k.set, herr = k.Instance.method(k.ctx, k.c.Hook); herr != nil {
 		return hook.Result{}, herr
 	}
-	k.codec = newCodec(k.set)
 	streams := k.method.Streams()
 	in, out := streams != "" && streams != "out", streams != "" && streams != "in"
 	request, err := k.arguments()
@@ -91,12 +77,12 @@ func (k *call) run() (hook.Result, *hook.Error) {
 		return hook.Result{}, k.rejected(err)
 	}
 	if k.ctx.Err() != nil {
-		return hook.Result{}, hook.Ended(k.ctx, k.Hook, "", k.began, false)
+		return hook.Result{}, hook.Ended(k.ctx, k.c.Hook, "", k.began, false)
 	}
 	ctx, cancel := context.WithCancel(withAnswered(outgoing(k.ctx, k.cfg.Metadata), &k.answered))
 	defer cancel()
 	stream, err := k.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out},
-		"/"+k.method.FullName(), k.options(k.codec)...)
+		"/"+k.method.FullName(), k.options()...)
 	if err != nil {
 		return hook.Result{}, k.failure(err)
 	}
@@ -126,35 +112,30 @@ func (k *call) run() (hook.Result, *hook.Error) {
 }
 
 // arguments returns the message of Args, or nil without arguments.
-func (k *call) arguments() (message proto.Message, err error) {
-	args := bytes.TrimSpace(k.Args.JSON)
+func (k *call) arguments() ([]byte, error) {
+	args := bytes.TrimSpace(k.c.Args.JSON)
 	switch {
-	case len(k.Args.Words) > 0:
-		message, err = protoschema.BindMessage(k.method, k.Args.Words)
+	case len(k.c.Args.Words) > 0:
+		return k.encode(protoschema.BindMessage(k.method, k.c.Args.Words))
 	case len(args) == 0, bytes.Equal(args, []byte("[]")) && !k.method.OwnJSON():
 		return nil, nil
 	case args[0] == '{', k.method.OwnJSON():
-		message, err = protoschema.DecodeMessage(k.method, args)
+		return k.encode(protoschema.DecodeMessage(k.method, args))
 	case args[0] == '[':
 		return nil, errors.New("the arguments are an array, want an object: the fields of a message have no positions")
-	default:
-		return nil, errors.New("the arguments are not a JSON object")
 	}
-	if err != nil {
-		return nil, err
-	}
-	return message, k.tooLarge(message)
+	return nil, errors.New("the arguments are not a JSON object")
 }
 
 // single returns the one message for a method without a client stream.
-func (k *call) single(message proto.Message) (proto.Message, error) {
-	if k.Input != nil {
-		for text, err := range k.Input {
+func (k *call) single(message []byte) ([]byte, error) {
+	if k.c.Input != nil {
+		for text, err := range k.c.Input {
 			if err == nil && message != nil {
 				err = errors.New("the input has several messages, want one: the method does not take a stream")
 			}
 			if err == nil {
-				message, err = k.decode(text)
+				message, err = k.encode(protoschema.DecodeMessage(k.method, text))
 			}
 			if err != nil {
 				return nil, err
@@ -162,35 +143,39 @@ func (k *call) single(message proto.Message) (proto.Message, error) {
 		}
 	}
 	if message == nil { // empty, unless it has required fields
-		return protoschema.BindMessage(k.method, nil)
+		return k.encode(protoschema.BindMessage(k.method, nil))
 	}
 	return message, nil
 }
 
-func (k *call) decode(text json.RawMessage) (proto.Message, error) {
-	message, err := protoschema.DecodeMessage(k.method, text)
+// encode serializes a message unless there is an error, or it is too large.
+func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return message, k.tooLarge(message)
+	content, err := proto.Marshal(message) // never nil
+	if len(content) > k.cfg.MaxMessage {
+		return nil, tooLarge(hook.Request, "the request takes %d bytes, at most %d are sent", len(content), k.cfg.MaxMessage)
+	}
+	return content, err
 }
 
 // send sends a client stream. Its errors are the caller's: receive returns those of
 // the plugin.
-func (k *call) send(ctx context.Context, stream grpc.ClientStream, first proto.Message) error {
+func (k *call) send(ctx context.Context, stream grpc.ClientStream, first []byte) error {
 	if first != nil && stream.SendMsg(first) != nil {
 		return nil
 	}
-	if k.Input != nil {
+	if k.c.Input != nil {
 		number := 0
-		for text, err := range k.Input {
+		for text, err := range k.c.Input {
 			if ctx.Err() != nil {
 				return nil
 			}
 			number++
-			var message proto.Message
+			var message []byte
 			if err == nil {
-				message, err = k.decode(text)
+				message, err = k.encode(protoschema.DecodeMessage(k.method, text))
 			}
 			if err != nil {
 				return fmt.Errorf("input message %d: %w", number, err)
@@ -208,7 +193,7 @@ func (k *call) send(ctx context.Context, stream grpc.ClientStream, first proto.M
 // passes one on: gRPC's window is the backpressure.
 func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.Error) {
 	all := []byte{'['}
-	emit := k.Emit
+	emit := k.c.Emit
 	if emit == nil {
 		emit = func(item hook.Item) error {
 			if len(all) > 1 {
@@ -219,8 +204,8 @@ func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.E
 		}
 	}
 	for {
-		answer := k.method.NewResponse()
-		err := stream.RecvMsg(answer)
+		var answer []byte
+		err := stream.RecvMsg(&answer)
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -229,25 +214,30 @@ func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.E
 		}
 		item, err := k.item(answer)
 		if err != nil {
-			return hook.Result{}, k.failed(err)
+			return hook.Result{}, k.failed(hook.NewError(hook.Failed, err))
 		}
 		if !out {
 			return hook.Result{Item: item}, nil
 		}
 		if err := emit(item); err != nil {
-			return hook.Result{}, k.notEmitted(err)
+			k.cancelled = true
+			return hook.Result{}, k.failed(cmp.Or(asError(err), &hook.Error{Kind: hook.Canceled, Err: err}))
 		}
 	}
 	r := hook.Result{Streamed: true}
-	if k.Emit == nil {
+	if k.c.Emit == nil {
 		r.Value = append(all, ']')
 	}
 	return r, nil
 }
 
-// item is a message as a value.
-func (k *call) item(answer proto.Message) (hook.Item, error) {
-	value, err := k.encode(k.set, answer)
+// item is an answer as a value.
+func (k *call) item(content []byte) (hook.Item, error) {
+	answer := k.method.NewResponse()
+	if err := k.set.Unmarshal(content, answer); err != nil {
+		return hook.Item{}, err
+	}
+	value, err := protoschema.EncodeMessage(answer, protoschema.EncodeOptions{EmitDefaults: k.cfg.EmitDefaults, Descriptors: k.set})
 	item := hook.Item{Value: value}
 	if text, isText, ok := protoschema.SoleText(answer); ok {
 		item.Sole = &hook.Sole{Text: string(text), Binary: !isText}
@@ -257,40 +247,22 @@ func (k *call) item(answer proto.Message) (hook.Item, error) {
 
 // rejected is the error for arguments or input that cannot be sent.
 func (k *call) rejected(err error) *hook.Error {
-	if own := asError(err); own != nil {
-		e := *own
-		e.Hook = k.Hook
-		return &e
+	e := *cmp.Or(asError(err), hook.NewError(hook.Request, err))
+	if e.Hook = k.c.Hook; e.Kind == hook.Request {
+		e.Err = err // with the number of the message
 	}
-	e := hook.NewError(hook.Request, err)
-	e.Hook = k.Hook
-	return e
+	return &e
 }
 
-// failed is the error for an answer that cannot be used.
-func (k *call) failed(err error) *hook.Error {
-	e := hook.NewError(hook.Failed, err)
-	e.Hook, e.Begun = k.Hook, true
-	return e
-}
-
-// notEmitted is the error if the receiver of the items cancels the call.
-func (k *call) notEmitted(err error) *hook.Error {
-	k.cancelled = true
-	e := &hook.Error{Kind: hook.Canceled, Err: err}
-	if own := asError(err); own != nil {
-		copied := *own
-		e = &copied
-	}
-	e.Hook, e.Begun = k.Hook, true
-	return e
+// failed completes the error of a call that began.
+func (k *call) failed(err *hook.Error) *hook.Error {
+	e := *err
+	e.Hook, e.Begun = k.c.Hook, true
+	return &e
 }
 
 // failure is the error for one of gRPC.
 func (k *call) failure(err error) *hook.Error {
-	if k.codec.err != nil {
-		return k.failed(k.codec.err)
-	}
 	k.mu.Lock()
 	fault := k.fault
 	k.mu.Unlock()
@@ -298,9 +270,9 @@ func (k *call) failure(err error) *hook.Error {
 	switch {
 	case fault != nil && !answered:
 		return fault
-	case ranOut(k.ctx, s.Code()), k.ctx.Err() != nil && !answered:
+	case ranOut(k.ctx, err), k.ctx.Err() != nil && !answered:
 		k.cancelled = true
-		return hook.Ended(k.ctx, k.Hook, "", k.began, true)
+		return hook.Ended(k.ctx, k.c.Hook, "", k.began, true)
 	}
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
 		return k.failed(large)
@@ -308,10 +280,10 @@ func (k *call) failure(err error) *hook.Error {
 	if !answered {
 		return k.lost(s)
 	}
-	e := &hook.Error{Kind: hook.Failed, Hook: k.Hook, Begun: true}
+	e := k.failed(&hook.Error{Kind: hook.Failed})
 	if s.Code() == codes.Unimplemented {
 		e.Kind = hook.Request
-		e.Err = &schema.NoHookError{Hook: k.Hook, Why: "the plugin does not implement " + k.method.Name()}
+		e.Err = &schema.NoHookError{Hook: k.c.Hook, Why: "the plugin does not implement " + k.method.Name()}
 	}
 	return setStatus(e, s, k.set)
 }
@@ -319,18 +291,15 @@ func (k *call) failure(err error) *hook.Error {
 // lost is the error for a broken connection. It is a crash only if the process
 // exits; if the plugin still responds, this call alone has failed.
 func (k *call) lost(s *status.Status) *hook.Error {
-	e := &hook.Error{Hook: k.Hook, Begun: true}
 	switch {
 	case k.isStopping():
-		e.Kind, e.Err = hook.Canceled, errStoppedInCall
+		return k.failed(&hook.Error{Kind: hook.Canceled, Err: errors.New("the plugin was stopped during the call")})
 	case k.exitsWithin(exitLimit):
-		return k.exitError(k.Hook)
-	case k.Probe(context.Background()) == nil:
-		e.Kind = hook.Failed
-		return setStatus(e, s, nil)
-	default:
-		k.killUnresponsive()
-		e.Kind, e.Err = hook.Crash, errors.New("the connection to the plugin broke: "+ownText(s))
+		return k.exitError(k.c.Hook)
+	case k.responds(probeLimit):
+		return k.failed(setStatus(&hook.Error{Kind: hook.Failed}, s, nil))
 	}
-	return e
+	k.giveUp()
+	return k.failed(&hook.Error{Kind: hook.Crash,
+		Err: errors.New("the connection to the plugin broke: " + strings.TrimPrefix(s.Message(), "grpc: "))})
 }

@@ -1,6 +1,7 @@
 package grpcplugin
 
 import (
+	"cmp"
 	"context"
 	"crypto/elliptic"
 	"sync"
@@ -19,26 +20,14 @@ const (
 	defaultService = "plugin"
 )
 
-// Security says how the connection to a plugin is secured.
-type Security uint8
-
-// The kinds of security.
-const (
-	// Plain is no TLS. A plugin that offers a certificate is refused.
-	Plain Security = iota
-	// MutualTLS is go-plugin's AutoMTLS: the plugin receives our one-time
-	// certificate and must offer one of its own.
-	MutualTLS
-)
-
 // Config says what a [Launcher] starts. It is copied and never modified.
 type Config struct {
 	// Path is the program's absolute, unresolved path, for a Python plugin its
 	// interpreter; Args follow it.
 	Path string
 	Args []string
-	// Env is the environment without the variables of the handshake; nil is
-	// pyplug's, cleaned. Dir is the working directory; empty is pyplug's.
+	// Env is the environment without the variables of the handshake. Dir is the
+	// working directory; empty is pyplug's.
 	Env []string
 	Dir string
 	// Python says that the program is a Python. It then writes without
@@ -52,10 +41,12 @@ type Config struct {
 	// Versions are the application's protocol versions to offer; empty means 1
 	// alone.
 	Versions []int
-	// Security says how to secure the connection. Curve is the curve of our
-	// certificate's key; nil means P-256.
-	Security Security
-	Curve    elliptic.Curve
+	// MTLS secures the connection as go-plugin's AutoMTLS does: the plugin receives
+	// our one-time certificate and must offer one of its own. Without it, a plugin
+	// that offers a certificate is refused. Curve is the curve of our key; nil means
+	// P-256.
+	MTLS  bool
+	Curve elliptic.Curve
 
 	// StartTimeout bounds the time to the handshake line; 0 means 30 s.
 	StartTimeout time.Duration
@@ -88,17 +79,16 @@ type Config struct {
 	// [protoschema.ReadFiles]. It is called once per launch, while the plugin
 	// starts, since that costs no time; its error counts only if they are
 	// needed. It may be nil.
-	Sources func(ctx context.Context) ([]protoschema.Source, error)
-	// Extra returns descriptors that the user named. They are merged with those
-	// of reflection or Sources; a contradiction is an error. It is called at
-	// most once per launch, when they are needed. It may be nil.
-	Extra func(ctx context.Context) ([]protoschema.Source, error)
+	Sources func() ([]protoschema.Source, error)
+	// Extra are descriptors that the user named. They are merged with those of
+	// reflection or Sources; a contradiction is an error.
+	Extra []protoschema.Source
 
 	// Output receives what the plugin prints, line by line, from one goroutine
 	// at a time; nil discards it.
 	Output func(stream, text string, cut int)
-	// Debug receives a developer's log; it may be nil. The areas are "proc",
-	// "grpc" and "go-plugin".
+	// Debug receives a developer's log, of the areas "proc" and "grpc"; nil
+	// discards it.
 	Debug func(area, text string)
 }
 
@@ -106,7 +96,7 @@ type Config struct {
 type Launcher struct {
 	cfg Config
 
-	mu     sync.Mutex
+	mu     sync.Mutex           // protects living
 	living map[string]*Instance // by the address at which they listen
 }
 
@@ -117,39 +107,20 @@ func New(cfg Config) *Launcher {
 	if len(cfg.Versions) == 0 {
 		cfg.Versions = []int{1}
 	}
-	if cfg.Curve == nil {
-		cfg.Curve = elliptic.P256()
-	}
-	if cfg.StartTimeout <= 0 {
-		cfg.StartTimeout = defaultStart
-	}
-	if cfg.ConnectTimeout <= 0 {
-		cfg.ConnectTimeout = defaultConnect
-	}
-	if cfg.HealthTimeout <= 0 {
-		cfg.HealthTimeout = defaultConnect
-	}
-	if cfg.Service == "" {
-		cfg.Service = defaultService
-	}
-	if cfg.MaxMessage <= 0 {
-		cfg.MaxMessage = defaultMessage
-	}
+	cfg.Curve = cmp.Or(cfg.Curve, elliptic.P256())
+	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, defaultStart)
+	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnect)
+	cfg.HealthTimeout = cmp.Or(cfg.HealthTimeout, defaultConnect)
+	cfg.Service = cmp.Or(cfg.Service, defaultService)
+	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, defaultMessage)
 	if cfg.Output == nil {
 		cfg.Output = func(string, string, int) {}
+	}
+	if cfg.Debug == nil {
+		cfg.Debug = func(string, string) {}
 	}
 	return &Launcher{cfg: cfg, living: map[string]*Instance{}}
 }
 
-// Close does nothing: a launcher keeps nothing between launches.
+// Close does nothing: a launcher keeps nothing that needs to be released.
 func (l *Launcher) Close(context.Context) error { return nil }
-
-// maxReflection bounds the answers of server reflection: a small MaxMessage is not
-// meant for them.
-func (c *Config) maxReflection() int { return max(c.MaxMessage, defaultMessage) }
-
-func (c *Config) debug(area, text string) {
-	if c.Debug != nil {
-		c.Debug(area, text)
-	}
-}

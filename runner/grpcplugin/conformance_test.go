@@ -1,7 +1,6 @@
 package grpcplugin_test
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -32,8 +31,8 @@ func zoo(t testing.TB, args ...string) grpcplugin.Config {
 }
 
 // protoFile describes a plugin by its source.
-func protoFile(path string) func(context.Context) ([]protoschema.Source, error) {
-	return func(context.Context) ([]protoschema.Source, error) {
+func protoFile(path string) func() ([]protoschema.Source, error) {
+	return func() ([]protoschema.Source, error) {
 		s, err := protoschema.CompileProto(nil, []string{path}, os.ReadFile)
 		return []protoschema.Source{s}, err
 	}

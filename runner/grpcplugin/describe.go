@@ -17,10 +17,8 @@ import (
 )
 
 const (
-	// describeLimit bounds the description as a whole, reflectLimit the plugin's own
-	// part, so that time is left for its files.
-	describeLimit = 10 * time.Second
-	reflectLimit  = 5 * time.Second
+	// reflectLimit bounds server reflection, so that time is left for the files.
+	reflectLimit = 5 * time.Second
 	// implementedMethod lists which of its methods a service implements.
 	implementedMethod = "Implemented"
 )
@@ -36,79 +34,68 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *
 	defer func() { <-i.describing }()
 	if i.methods == nil {
 		set, err := i.discover(ctx)
+		if ctx.Err() != nil && err != nil {
+			return nil, hook.Ended(ctx, "", "no description", began, false)
+		}
 		if err != nil {
-			return nil, i.notDescribed(ctx, err, began)
+			return nil, i.notDescribed(err)
 		}
 		i.methods = set
-		i.cfg.debug("grpc", fmt.Sprintf("%d methods described after %s", len(set.Methods()), time.Since(began)))
+		i.cfg.Debug("grpc", fmt.Sprintf("%d methods described after %s", len(set.Methods()), time.Since(began)))
 	}
 	return i.methods, nil
 }
 
-// discover asks the plugin, else its files, and adds what the user named.
+// discover asks server reflection, else the plugin's files, and adds what the user
+// named.
 func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, error) {
-	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	within, cancel := context.WithTimeout(ctx, reflectLimit)
 	defer cancel()
-	sources, err := i.reflect(ctx)
-	if len(sources) == 0 {
+	reflected, err := reflectFiles(within, i.conn)
+	var sources []protoschema.Source
+	switch {
+	case err == nil && len(reflected) > 0:
+		source, err := protoschema.ReadFiles(reflectionName, reflected...)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	case ranOut(within, err):
+		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer of " + reflectionName, Limit: reflectLimit}}
+	}
+	if len(sources) == 0 && i.sources != nil {
 		// If there are files, a reflection service that fails does not matter.
-		files, filesErr := hook.Interruptible(ctx, i.process.sources)
+		files, filesErr := hook.Interruptible(ctx, i.sources)
 		if err == nil || len(files) > 0 {
 			sources, err = files, filesErr
 		}
 	}
-	if err == nil && i.cfg.Extra != nil {
-		var extra []protoschema.Source
-		extra, err = i.cfg.Extra(ctx)
-		sources = append(slices.Clip(sources), extra...)
-	}
 	if err != nil {
 		return nil, err
 	}
-	return protoschema.MergeDescriptors(sources...)
-}
-
-// reflect asks server reflection. It returns nothing if the plugin has none, or no
-// service but those for hosts.
-func (i *Instance) reflect(ctx context.Context) ([]protoschema.Source, error) {
-	within, cancel := context.WithTimeout(ctx, reflectLimit)
-	defer cancel()
-	files, err := reflectFiles(within, i.conn)
-	if s := status.Convert(err); ranOut(ctx, s.Code()) {
-		err = ctx.Err()
-	} else if ranOut(within, s.Code()) {
-		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer of " + reflectionName, Limit: reflectLimit}}
-	} else if large := answerTooLarge(s, i.cfg.maxReflection()); large != nil {
-		err = hook.NewError(hook.Failed, fmt.Errorf("%s: %w", reflectionName, large))
-	}
-	if len(files) == 0 || err != nil {
-		return nil, err
-	}
-	source, err := protoschema.ReadFiles(reflectionName, files...)
-	return []protoschema.Source{source}, err
+	return protoschema.MergeDescriptors(append(slices.Clip(sources), i.cfg.Extra...)...)
 }
 
 // notDescribed is the error for a failed discover.
-func (i *Instance) notDescribed(ctx context.Context, err error, began time.Time) *hook.Error {
+func (i *Instance) notDescribed(err error) *hook.Error {
 	s, isStatus := status.FromError(err)
-	switch {
-	case ctx.Err() != nil:
-		return hook.Ended(ctx, "", "no description", began, false)
-	case errors.Is(err, context.DeadlineExceeded):
-		return &hook.Error{Kind: hook.Timeout,
-			Err: &hook.LimitError{What: "no description of the methods", Limit: describeLimit}}
-	case asError(err) != nil:
-		return asError(err)
-	case !isStatus:
-		e := hook.NewError(hook.Request, err)
-		if e.Reason == protoschema.Disagree && i.cfg.Extra != nil {
-			e.Hints = append(e.Hints, "or leave out --proto or --protoset")
-		}
-		return e
-	case i.exitsWithin(exitLimit):
+	switch own := asError(err); {
+	case own != nil:
+		return own
+	case isStatus && i.exitsWithin(exitLimit):
 		return i.exitError("")
+	case isStatus:
+		err := fmt.Errorf("%s: %w", reflectionName, statusError(s))
+		if large := answerTooLarge(s, i.cfg.maxReflection()); large != nil {
+			err = fmt.Errorf("%s: %w", reflectionName, large)
+		}
+		return setStatus(hook.NewError(hook.Failed, err), s, nil)
 	}
-	return setStatus(&hook.Error{Kind: hook.Failed, Err: fmt.Errorf("%s: %w", reflectionName, statusError(s))}, s, nil)
+	e := hook.NewError(hook.Request, err)
+	if e.Reason == protoschema.Disagree && len(i.cfg.Extra) > 0 {
+		e.Hints = append(e.Hints, "or leave out --proto or --protoset")
+	}
+	return e
 }
 
 // method finds the method that a hook names.
@@ -131,33 +118,23 @@ func (i *Instance) method(ctx context.Context, name string) (protoschema.Method,
 	return m, nil, e
 }
 
-// Template returns an empty request of a method as JSON, to be filled in. Errors are
-// those of a call that was not sent.
-func (i *Instance) Template(ctx context.Context, name string) ([]byte, error) {
-	m, _, herr := i.method(ctx, name)
-	if herr != nil {
-		return nil, herr
-	}
-	return m.Template(), nil
-}
-
 // DescribeHook describes one hook, by any of its names, with its template.
 func (i *Instance) DescribeHook(ctx context.Context, name string) (schema.Schema, error) {
-	template, err := i.Template(ctx, name)
-	if err != nil {
-		return schema.Schema{}, err
+	m, _, herr := i.method(ctx, name)
+	if herr != nil {
+		return schema.Schema{}, herr
 	}
 	all, err := i.Describe(ctx)
 	if err != nil {
 		return schema.Schema{}, err
 	}
-	found := schema.Hook{Name: name}
+	found := m.Hook()
 	for _, h := range all.Hooks {
-		if h.Name == name || strings.HasSuffix(h.Name, "/"+name) || strings.HasSuffix(h.Name, "."+name) {
-			found = h
+		if h.Name == found.Name {
+			found = h // with what the plugin implements
 		}
 	}
-	found.Template = template
+	found.Template = m.Template()
 	return schema.Schema{Hooks: []schema.Hook{found}}, nil
 }
 
@@ -170,9 +147,7 @@ func (i *Instance) Services(ctx context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, m := range set.Methods() {
-		service, _ := splitMethod(m)
-		others := strings.HasPrefix(service, "plugin.") || strings.HasPrefix(service, "grpc.")
-		if !others && !slices.Contains(names, service) {
+		if service, _ := splitMethod(m); !slices.Contains(names, service) {
 			names = append(names, service)
 		}
 	}
@@ -232,8 +207,13 @@ func (i *Instance) implemented(ctx context.Context, set *protoschema.Descriptors
 	}
 	ctx, cancel := context.WithTimeout(outgoing(ctx, i.cfg.Metadata), probeLimit)
 	defer cancel()
-	if err := i.conn.Invoke(ctx, "/"+m.FullName(), m.NewRequest(), answer, i.options(newCodec(set))...); err != nil {
-		i.cfg.debug("grpc", m.FullName()+": "+err.Error())
+	var content []byte
+	err := i.conn.Invoke(ctx, "/"+m.FullName(), []byte{}, &content, i.options()...)
+	if err == nil {
+		err = set.Unmarshal(content, answer)
+	}
+	if err != nil {
+		i.cfg.Debug("grpc", m.FullName()+": "+err.Error())
 		return nil, false
 	}
 	values := answer.ProtoReflect().Get(list).List()

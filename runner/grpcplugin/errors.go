@@ -24,13 +24,12 @@ const (
 	// Of kind Start or Handshake.
 	ReasonNoHandshake = "no-handshake"
 	// Of kind Handshake.
-	ReasonBadHandshake      = "bad-handshake"      // malformed or refused
-	ReasonForeignAddress    = "foreign-address"    // another process listens there, too or instead
-	ReasonNoConnection      = "no-connection"      // nobody accepts a connection
-	ReasonNoAnswer          = "no-answer"          // accepted, and silent until the limit
-	ReasonNotGRPC           = "not-grpc"           // accepted by something that speaks no HTTP/2
-	ReasonTLS               = "tls"                // the two sides do not agree on TLS
-	ReasonClientCertificate = "client-certificate" // the server wants one, and we have none
+	ReasonBadHandshake   = "bad-handshake"   // malformed or refused
+	ReasonForeignAddress = "foreign-address" // another process listens there, too or instead
+	ReasonNoConnection   = "no-connection"   // nobody accepts a connection
+	ReasonNoAnswer       = "no-answer"       // accepted, and silent until the limit
+	ReasonNotGRPC        = "not-grpc"        // accepted by something that speaks no HTTP/2
+	ReasonTLS            = "tls"             // the two sides do not agree on TLS
 	// Of kind Unhealthy.
 	ReasonNoHealth       = "no-health"       // no health service
 	ReasonUnknownService = "unknown-service" // a health service that does not know this name
@@ -42,22 +41,10 @@ const (
 // plugin changes: no host accepts its handshake, or it does not speak gRPC as
 // configured.
 func Lasting(err error) bool {
-	var e *hook.Error
-	if !errors.As(err, &e) || e.Kind != hook.Handshake {
-		return false
-	}
-	return e.Reason == ReasonBadHandshake || e.Reason == ReasonNotGRPC || e.Reason == ReasonTLS
+	e := asError(err)
+	return e != nil && e.Kind == hook.Handshake &&
+		(e.Reason == ReasonBadHandshake || e.Reason == ReasonNotGRPC || e.Reason == ReasonTLS)
 }
-
-var (
-	errExited        = errors.New("the plugin has exited")
-	errNoHandshake   = errors.New("the plugin exited before it printed a handshake")
-	errNotReady      = errors.New("the plugin exited before it was ready")
-	errUnresponsive  = errors.New("the plugin did not respond after an earlier call and is being stopped")
-	errStopped       = errors.New("the plugin was stopped")
-	errStoppedInCall = errors.New("the plugin was stopped during the call")
-	errExitedInCall  = errors.New("the plugin exited during the call")
-)
 
 // asError returns the *hook.Error in err, or nil.
 func asError(err error) *hook.Error {
@@ -70,21 +57,24 @@ func asError(err error) *hook.Error {
 // call pass.
 const slack = 100 * time.Millisecond
 
-// ranOut reports whether a call ended with this code because the deadline of ctx
+// ranOut reports whether a call ended with this error because the deadline of ctx
 // passed, and returns only once it has. A server, which knows the deadline, may see
 // it pass a moment earlier; long before, DEADLINE_EXCEEDED is its own answer.
-func ranOut(ctx context.Context, code codes.Code) bool {
+func ranOut(ctx context.Context, err error) bool {
 	deadline, ok := ctx.Deadline()
-	if code != codes.DeadlineExceeded || !ok || time.Until(deadline) > slack {
+	if status.Code(err) != codes.DeadlineExceeded || !ok || time.Until(deadline) > slack {
 		return false
 	}
 	<-ctx.Done()
 	return true
 }
 
-// lostConnection reports whether a call ended with gRPC's own status for a broken
-// connection.
-func lostConnection(err error) bool { return status.Code(err) == codes.Unavailable }
+// lostConnection reports whether a call ended with gRPC's own status for a connection
+// that is broken, or that pyplug has closed.
+func lostConnection(err error) bool {
+	code := status.Code(err)
+	return code == codes.Unavailable || code == codes.Canceled
+}
 
 // codeName returns a code's name as Python and the protocol have it, such as
 // "INVALID_ARGUMENT", or "Code(20)" for an unknown code.

@@ -1,6 +1,7 @@
 package grpcplugin
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,9 +18,10 @@ type Evidence struct {
 	// empty if it was refused.
 	Text string
 	Line handshake.Line
-	// Noise are the first lines before the handshake, NoiseLines their number. pyplug
-	// tolerates them; other hosts refuse the plugin.
-	Noise      []Noise
+	// Noise is the first line before the handshake, quoted and perhaps shortened,
+	// NoiseLines the number of such lines. pyplug tolerates them; other hosts refuse
+	// the plugin.
+	Noise      string
 	NoiseLines int
 	// Service is the name that the health service was asked for.
 	Service string
@@ -37,10 +39,10 @@ func (e Evidence) Oddities() []string {
 	var notes []string
 	switch {
 	case e.NoiseLines == 1:
-		notes = append(notes, fmt.Sprintf("it printed %v before its handshake, which other hosts refuse", e.Noise[0]))
+		notes = append(notes, fmt.Sprintf("it printed %s before its handshake, which other hosts refuse", e.Noise))
 	case e.NoiseLines > 1:
 		notes = append(notes, fmt.Sprintf("it printed %d lines before its handshake, the first %s, which other hosts refuse",
-			e.NoiseLines, e.Noise[0]))
+			e.NoiseLines, e.Noise))
 	}
 	for _, n := range e.Line.Notes {
 		if n.Refused {
@@ -50,136 +52,117 @@ func (e Evidence) Oddities() []string {
 	return notes
 }
 
-const (
-	maxNoiseLines = 10
-	maxNoiseText  = 200 // bytes of each
-)
-
-// Noise is a line before the handshake.
-type Noise struct {
-	// Text is the beginning of the line, Bytes the length of the line.
-	Text  string
-	Bytes int
-}
-
-// String quotes the line, or its beginning.
-func (n Noise) String() string {
-	const most = 60
-	switch text := []rune(n.Text); {
-	case n.Bytes == 0:
-		return "an empty line"
-	case n.Bytes > len(n.Text), len(text) > most:
-		return fmt.Sprintf("%q… (%d bytes)", string(text[:min(most, len(text))]), n.Bytes)
-	}
-	return fmt.Sprintf("%q", n.Text)
-}
-
 // scanner looks for the handshake in what a process prints. All other lines go to
 // the output.
 type scanner struct {
 	out   *output
 	found chan string // has room for the handshake
 
-	mu       sync.Mutex // protects following
-	over     bool       // the handshake was found
-	noise    []Noise
-	lines    int
-	onStderr string // a handshake on standard error, where no host looks for it
+	mu          sync.Mutex // protects following
+	over        bool       // the handshake was found
+	noise       string     // the first line before it, quoted
+	lines       int        // how many lines before it
+	onStderr    string     // a handshake on standard error, where no host looks for it
+	wantsCookie bool       // a line is about the magic cookie
 }
 
 func newScanner(out *output) *scanner { return &scanner{out: out, found: make(chan string, 1)} }
 
 // scan is called for each line and never blocks.
 func (s *scanner) scan(line proc.Line) {
-	if line.Stream == proc.Stdout {
-		if s.isHandshake(line) {
-			return
-		}
-	} else {
-		s.scanStderr(line.Text)
+	if !s.isHandshake(line) {
+		s.out.line(line.Stream.String(), line.Text, line.Cut)
 	}
-	s.out.line(line.Stream.String(), line.Text, line.Cut)
 }
 
-// isHandshake reports whether the line is the handshake, and counts it as noise
-// otherwise. A line that was cut is longer than any handshake.
+// isHandshake reports whether the line is the handshake, and remembers what a line
+// before it says. A line that was cut is longer than any handshake.
 func (s *scanner) isHandshake(line proc.Line) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.over:
+	if s.over {
 		return false
-	case line.Cut == 0 && handshake.Looks(line.Text):
+	}
+	looks := line.Cut == 0 && handshake.Looks(line.Text)
+	text := strings.ToLower(line.Text)
+	s.wantsCookie = s.wantsCookie || strings.Contains(text, "cookie") || strings.Contains(text, "not meant to be executed directly")
+	switch {
+	case line.Stream == proc.Stderr:
+		if looks && s.onStderr == "" {
+			s.onStderr = shortened(line)
+		}
+	case looks:
 		s.over = true
 		s.found <- line.Text
 		return true
-	}
-	if s.lines++; s.lines <= maxNoiseLines {
-		s.noise = append(s.noise, Noise{
-			Text:  strings.ToValidUTF8(line.Text[:min(len(line.Text), maxNoiseText)], "�"),
-			Bytes: len(line.Text) + line.Cut,
-		})
+	default:
+		if s.lines++; s.lines == 1 {
+			s.noise = shortened(line)
+		}
 	}
 	return false
 }
 
-func (s *scanner) scanStderr(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.over && s.onStderr == "" && handshake.Looks(text) {
-		s.onStderr = text[:min(len(text), maxNoiseText)]
+// shortened quotes a line, or its beginning.
+func shortened(line proc.Line) string {
+	const most = 60
+	switch text := []rune(strings.ToValidUTF8(line.Text, "�")); {
+	case len(text) == 0:
+		return "an empty line"
+	case len(text) > most:
+		return fmt.Sprintf("%q… (%d bytes)", string(text[:most]), len(line.Text)+line.Cut)
 	}
+	return fmt.Sprintf("%q", line.Text)
 }
 
-// before returns the first lines before the handshake, and their number.
-func (s *scanner) before() ([]Noise, int) {
+// before returns the first line before the handshake, and the number of such lines.
+func (s *scanner) before() (string, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.noise, s.lines
 }
 
 // missing is the error of a process that printed no handshake, without its kind.
-// limit is 0 if the process exited; unended is a handshake without a newline.
-func (s *scanner) missing(cfg *Config, limit time.Duration, unended string, stderr []string) *hook.Error {
+// limit is 0 if the process exited, else the process was killed after it.
+func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := error(&hook.LimitError{What: "no handshake on standard output", Limit: limit})
 	if limit == 0 {
-		err = errNoHandshake
+		err = errors.New("the plugin exited before it printed a handshake")
 	}
+	unended := "" // a handshake that ended when the process was killed
+	select {
+	case unended = <-s.found:
+	default:
+	}
+	var hints []string
 	switch {
 	case s.onStderr != "":
-		err = fmt.Errorf("%w, but standard error has %q", err, s.onStderr)
+		err = fmt.Errorf("%w, but standard error has %s", err, s.onStderr)
+		hints = []string{"print the handshake on standard output, and logs on standard error"}
 	case unended != "":
 		err = fmt.Errorf("%w, only %q without a newline", err, unended)
+		hints = []string{"end the handshake with a newline"}
 	case s.lines == 1:
-		err = fmt.Errorf("%w, only %v", err, s.noise[0])
+		err = fmt.Errorf("%w, only %s", err, s.noise)
 	case s.lines > 1:
-		err = fmt.Errorf("%w, only %d other lines, the first %v", err, s.lines, s.noise[0])
+		err = fmt.Errorf("%w, only %d other lines, the first %s", err, s.lines, s.noise)
 	}
-	e := &hook.Error{Reason: ReasonNoHandshake, Err: err}
-	said := strings.Join(stderr, "\n")
-	for _, n := range s.noise {
-		said += "\n" + n.Text
-	}
-	said = strings.ToLower(said)
 	switch {
-	case strings.Contains(said, "cookie"), strings.Contains(said, "not meant to be executed directly"):
-		e.Hints = []string{"the plugin wants the magic cookie that its host sets; pass --cookie KEY=VALUE"}
-	case s.onStderr != "":
-		e.Hints = []string{"print the handshake on standard output, and logs on standard error"}
-	case unended != "":
-		e.Hints = []string{"end the handshake with a newline"}
+	case s.wantsCookie:
+		hints = []string{"the plugin wants the magic cookie that its host sets; pass --cookie KEY=VALUE"}
+	case len(hints) > 0:
 	case limit > 0:
-		e.Hints = []string{
+		hints = []string{
 			"print the handshake as soon as the server listens, and flush it: print(…, flush=True)",
 			"--start-timeout sets a longer limit",
 		}
 	case cfg.CookieKey == "":
-		e.Hints = []string{"if the plugin wants the magic cookie of its host, pass --cookie KEY=VALUE"}
+		hints = []string{"if the plugin wants the magic cookie of its host, pass --cookie KEY=VALUE"}
 		if cfg.Python && len(cfg.Args) > 0 {
-			e.Hints = append(e.Hints, "if it is a file of functions, pass --transport pipe")
+			hints = append(hints, "if it is a file of functions, pass --transport pipe")
 		}
 	}
-	return e
+	return &hook.Error{Reason: ReasonNoHandshake, Hints: hints, Err: err}
 }

@@ -82,7 +82,7 @@ func TestHandshakeRefused(t *testing.T) {
 	t.Run("no certificate under TLS", func(t *testing.T) {
 		runnertest.NothingLeft(t)
 		cfg := fake(t, "print", "1|1|tcp|127.0.0.1:4410|grpc\n")
-		cfg.Security = grpcplugin.MutualTLS
+		cfg.MTLS = true
 		fails(t, cfg, hook.Handshake, "TLS was asked for")
 	})
 }
@@ -185,7 +185,7 @@ func TestConnect(t *testing.T) {
 	t.Run("tls", func(t *testing.T) {
 		runnertest.NothingLeft(t)
 		cfg := fake(t, "plain under tls", certificate(t))
-		cfg.Security = grpcplugin.MutualTLS
+		cfg.MTLS = true
 		e := fails(t, cfg, hook.Handshake, "TLS")
 		if e.Reason != grpcplugin.ReasonTLS || len(e.Hints) == 0 {
 			t.Errorf("got %#v", e)

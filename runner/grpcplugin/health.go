@@ -28,7 +28,7 @@ const (
 func healthStatus(ctx context.Context, cc *grpc.ClientConn, service string) (string, error) {
 	answer, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
 	switch code := status.Code(err); {
-	case ranOut(ctx, code):
+	case ranOut(ctx, err):
 		return "", ctx.Err()
 	case code == codes.OK:
 		return answer.GetStatus().String(), nil
@@ -55,7 +55,7 @@ func watchHealth(ctx context.Context, cc *grpc.ClientConn, service string, repor
 	if errors.Is(err, io.EOF) {
 		return status.Error(codes.Unavailable, "the server ended the watch")
 	}
-	if ranOut(ctx, status.Code(err)) {
+	if ranOut(ctx, err) {
 		return ctx.Err()
 	}
 	return noHealth(err)
@@ -120,62 +120,67 @@ func (i *Instance) HealthOf(ctx context.Context, service string) (string, error)
 	return name, nil
 }
 
-// Probe asks the health service. A plugin without one is healthy. That it does not
-// answer, kind Timeout, need not mean that it hangs while it is [Instance.Busy]: a
-// server with one thread answers after the call.
-func (i *Instance) Probe(ctx context.Context) error {
+// Health asks the plugin whether it is healthy. That a plugin without a health service
+// cannot say so is an error. One that does not answer while it works on a call counts
+// as healthy: a server with one thread answers after the call.
+func (i *Instance) Health(ctx context.Context) error {
+	busy := i.busy()
 	name, err := i.HealthOf(ctx, i.cfg.Service)
-	switch e := asError(err); {
+	e := asError(err)
+	switch {
 	case e == nil:
 		return notServing(i.cfg.Service, name)
-	case e.Reason == ReasonNoHealth:
+	case e.Reason == ReasonNoHealth && i.evidence.Unhealthy != nil:
+		return i.evidence.Unhealthy // with a hint
+	case e.Kind == hook.Timeout && (busy || i.busy()):
 		return nil
 	}
 	return err
 }
 
-// Health asks the plugin whether it is healthy. A plugin without a health service
-// cannot say so: that is an error, though the instance counts as alive. One that does
-// not answer while it works on a call counts as healthy: a server with one thread is
-// busy then, and the call has a limit.
-func (i *Instance) Health(ctx context.Context) error {
-	busy := i.Busy()
-	err := i.Probe(ctx)
-	if e := asError(err); e != nil && e.Kind == hook.Timeout && (busy || i.Busy()) {
-		return nil
-	}
-	if none := i.evidence.Unhealthy; err == nil && none != nil && none.Reason == ReasonNoHealth {
-		return none
-	}
-	return err
-}
-
-// WatchHealth is Watch; it returns false if the plugin has no health service.
-func (i *Instance) WatchHealth(ctx context.Context, report func(status string) error) (bool, error) {
-	err := i.Watch(ctx, report)
+// Probe is Health for a plugin that counts as healthy without a health service.
+func (i *Instance) Probe(ctx context.Context) error {
+	err := i.Health(ctx)
 	if e := asError(err); e != nil && e.Reason == ReasonNoHealth {
+		return nil
+	}
+	return err
+}
+
+func (i *Instance) busy() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.running > 0
+}
+
+// WatchHealth follows the health service and passes the name of each status to report.
+// It returns false if the plugin has none, else a [*hook.Error]: Canceled if ctx ends,
+// report returns an error or the plugin is stopped; Crash if the plugin exits.
+func (i *Instance) WatchHealth(ctx context.Context, report func(status string) error) (bool, error) {
+	began := time.Now()
+	e := i.healthFailed(ctx, watchHealth(ctx, i.conn, i.cfg.Service, report), began)
+	if e.Reason == ReasonNoHealth {
 		return false, nil
 	}
-	return true, err
+	return true, e
 }
 
-// Watch follows the health service and passes the name of each status to report. It
-// returns a [*hook.Error]: Canceled if ctx ends, report returns an error or the
-// plugin is stopped; Crash if the plugin exits; Unhealthy with [ReasonNoHealth] if
-// it has no health service.
-func (i *Instance) Watch(ctx context.Context, report func(status string) error) error {
-	began := time.Now()
-	return i.healthFailed(ctx, watchHealth(ctx, i.conn, i.cfg.Service, report), began)
+// responds reports whether the health service answers anything, if only that there is
+// none, within a limit.
+func (i *Instance) responds(limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	_, err := healthStatus(ctx, i.conn, i.cfg.Service)
+	return err == nil || ctx.Err() == nil && !lostConnection(err)
 }
 
 // healthFailed is the error for one of healthStatus or watchHealth. A broken
 // connection is a crash if the process exits and was not stopped.
 func (i *Instance) healthFailed(ctx context.Context, err error, began time.Time) *hook.Error {
-	e := healthFailed(ctx, err, began)
-	if e.Status != nil && i.exitsWithin(exitLimit) {
+	if ctx.Err() == nil && lostConnection(err) && i.exitsWithin(exitLimit) {
 		return i.exitError("")
 	}
-	return e
+	return healthFailed(ctx, err, began)
 }
 
 // withLimit adds a limit to a context without a deadline.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -20,10 +21,9 @@ const (
 	// exitLimit is how long a process may take to exit after its connection
 	// broke.
 	exitLimit = 2 * time.Second
-	// drainLimit is how long the other calls of an unresponsive plugin may take.
-	drainLimit = 5 * time.Second
-	// shutdownLimit is how long a plugin may take to exit after the Shutdown RPC.
-	shutdownLimit = time.Second
+	// confirmLimit is how long the plugin may take to answer a probe after a call was
+	// cancelled.
+	confirmLimit = 200 * time.Millisecond
 
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
 )
@@ -31,9 +31,11 @@ const (
 // Instance is one gRPC plugin.
 type Instance struct {
 	cfg      *Config
-	process  *process
+	dir      string // for the plugin's sockets
+	out      *output
+	sources  func() ([]protoschema.Source, error) // those of Config.Sources, nil without them
 	proc     *proc.Process
-	conn     *grpc.ClientConn
+	conn     *grpc.ClientConn // nil until connected
 	protocol plugin.ClientProtocol
 	evidence Evidence
 	info     hook.Info
@@ -42,26 +44,19 @@ type Instance struct {
 	describing chan struct{} // has room for the goroutine that sets methods
 	methods    *protoschema.Descriptors
 
-	stopOnce sync.Once
-	asked    chan struct{} // closed when Shutdown was called and had its time
-
 	mu           sync.Mutex // protects following
 	running      int        // calls in progress
+	lastAnswer   time.Time  // when a call was answered
 	stopping     bool
-	refused      bool // the plugin did not serve Shutdown
-	unresponsive bool
-	idle         chan struct{} // closed when an unresponsive plugin has no call left
-	probing      int           // probes in progress of whether it still responds
-	probed       chan struct{} // closed when those have ended
+	unresponsive bool // takes no more calls, and is killed when none is in progress
 }
 
 var _ hook.Instance = (*Instance)(nil)
 
-func newInstance(p *process, protocol plugin.ClientProtocol) *Instance {
+func newInstance(cfg *Config) *Instance {
 	return &Instance{
-		cfg: p.cfg, process: p, proc: p.proc, protocol: protocol, conn: protocol.(*plugin.GRPCClient).Conn,
+		cfg: cfg, out: &output{print: cfg.Output}, evidence: Evidence{Service: cfg.Service},
 		done: make(chan struct{}), describing: make(chan struct{}, 1),
-		asked: make(chan struct{}), idle: make(chan struct{}),
 	}
 }
 
@@ -75,6 +70,9 @@ func (i *Instance) Done() <-chan struct{} { return i.done }
 // Info describes the process. The protocol does not say which Python it runs.
 func (i *Instance) Info() hook.Info { return i.info }
 
+// Exit describes how the process ended.
+func (i *Instance) Exit() hook.Exit { return hook.Exit(i.proc.Exit()) }
+
 // Exited reports whether the process has exited. Done is closed later, once what it
 // started is gone, too.
 func (i *Instance) Exited() bool { return i.proc.Exited() }
@@ -86,118 +84,70 @@ func (i *Instance) Evidence() Evidence { return i.evidence }
 // [os.ErrProcessDone] if the process has exited.
 func (i *Instance) Crash() error { return i.proc.Crash() }
 
-// Exit describes how the process ended.
-func (i *Instance) Exit() hook.Exit {
-	exit := hook.Exit(i.proc.Exit())
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	exit.Stopped = exit.Stopped || i.stopping // one that exits after Shutdown gets no signal
-	if i.stopping && exit.Step == "" {
-		exit.Step = "asked"
-		if i.refused {
-			exit.Step = "closed"
-		}
-	}
-	return exit
-}
-
-// Reattach is what another go-plugin host needs to use this plugin, in the JSON
-// that Terraform reads.
-type Reattach struct {
-	Protocol        string
-	ProtocolVersion int
-	Pid             int
-	Test            bool
-	Addr            struct{ Network, String string }
-}
-
-// Reattach says how another host attaches to the plugin. With [MutualTLS] no other
-// host can: only this launch has the key.
-func (i *Instance) Reattach() Reattach {
-	line := i.evidence.Line
-	r := Reattach{Protocol: string(plugin.ProtocolGRPC), ProtocolVersion: line.App, Pid: i.info.PID, Test: true}
-	r.Addr.Network, r.Addr.String = line.Network, line.Address
-	return r
-}
-
-// Attach is [Instance.Reattach] as JSON; nil with [MutualTLS].
+// Attach says how another host of go-plugin attaches to the plugin, in the JSON that
+// Terraform reads. It returns nil with mutual TLS, for which only this launch has the
+// key.
 func (i *Instance) Attach() json.RawMessage {
-	if i.cfg.Security == MutualTLS {
+	if i.cfg.MTLS {
 		return nil
 	}
-	text, err := json.Marshal(i.Reattach())
-	if err != nil {
-		panic(err) // it has no value that cannot be marshaled
-	}
+	line := i.evidence.Line
+	type address struct{ Network, String string }
+	text, _ := json.Marshal(struct { // always marshals
+		Protocol        string
+		ProtocolVersion int
+		Pid             int
+		Test            bool
+		Addr            address
+	}{string(plugin.ProtocolGRPC), line.App, i.info.PID, true, address{line.Network, line.Address}})
 	return text
 }
 
 // cleanUp releases everything when the process has exited.
 func (i *Instance) cleanUp() {
 	<-i.proc.Done()
-	i.conn.Close()
-	i.protocol.Close() // ends the broker's goroutine
-	i.process.release()
+	i.release()
 	close(i.done)
 }
 
-// begin enters a call, unless the plugin takes no more. It waits for the probe after a
-// call that was canceled.
-func (i *Instance) begin(ctx context.Context, hookName string) *hook.Error {
-	began := time.Now()
+// release releases what the instance used. Its process must have exited.
+func (i *Instance) release() {
+	i.disconnect()
+	i.out.end()
+	os.RemoveAll(i.dir)
+}
+
+// disconnect closes the connection, if there is one.
+func (i *Instance) disconnect() {
+	if i.conn != nil {
+		i.conn.Close()     // before go-plugin would call Shutdown
+		i.protocol.Close() // ends the goroutine of go-plugin's broker
+	}
+}
+
+// begin enters a call.
+func (i *Instance) begin() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for i.probing > 0 {
-		probed := i.probed
-		i.mu.Unlock()
-		select {
-		case <-probed:
-		case <-ctx.Done():
-		}
-		i.mu.Lock()
-		if ctx.Err() != nil {
-			return hook.Ended(ctx, hookName, "", began, false)
-		}
-	}
 	switch {
 	case i.unresponsive:
-		return &hook.Error{Kind: hook.Unavailable, Hook: hookName, Err: errUnresponsive}
-	case i.exited(), i.stopping:
-		return &hook.Error{Kind: hook.Unavailable, Hook: hookName, Err: errExited}
+		return errors.New("the plugin did not respond after an earlier call and is being stopped")
+	case i.proc.Exited(), i.stopping:
+		return errExited
 	}
 	i.running++
 	return nil
 }
 
-// finish leaves a call. If it was canceled, the plugin may hang: no other call begins
-// until it has answered a probe, which may take so long.
-func (i *Instance) finish(canceled bool, silence time.Duration) {
+// finish leaves a call.
+func (i *Instance) finish(answered bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.running--; i.unresponsive && i.running == 0 {
-		close(i.idle)
+	if answered {
+		i.lastAnswer = time.Now()
 	}
-	if !canceled {
-		return
-	}
-	if i.probing++; i.probing == 1 {
-		i.probed = make(chan struct{})
-	}
-	go func() { // ends within the limit
-		i.probeAfter(silence)
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if i.probing--; i.probing == 0 {
-			close(i.probed)
-		}
-	}()
-}
-
-// Busy reports whether a call is in progress.
-func (i *Instance) Busy() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.running > 0
+	i.running--
+	i.killIdle()
 }
 
 // isStopping reports whether Stop was called while the process ran.
@@ -207,6 +157,51 @@ func (i *Instance) isStopping() bool {
 	return i.stopping
 }
 
+// confirm checks that the plugin still responds after a call was cancelled. Other calls
+// in progress may be why a server with few threads does not respond at once.
+func (i *Instance) confirm(began time.Time) {
+	i.mu.Lock()
+	alone := i.running == 1
+	i.mu.Unlock()
+	if alone {
+		i.confirmWithin(confirmLimit, began)
+	} else {
+		go i.confirmWithin(probeLimit, began) // ends within that
+	}
+}
+
+// confirmWithin gives the plugin up unless it answers a probe, or has answered a call
+// that began later.
+func (i *Instance) confirmWithin(limit time.Duration, began time.Time) {
+	if i.responds(limit) {
+		return
+	}
+	i.mu.Lock()
+	answered := i.lastAnswer.After(began)
+	i.mu.Unlock()
+	if !answered && !i.isStopping() {
+		i.giveUp()
+	}
+}
+
+// giveUp rejects new calls, and kills the plugin when no call is in progress.
+func (i *Instance) giveUp() {
+	i.cfg.Debug("grpc", "the plugin does not respond")
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.unresponsive = true
+	i.killIdle()
+}
+
+// killIdle kills a plugin that was given up if it has no call. i.mu is held.
+func (i *Instance) killIdle() {
+	if i.unresponsive && i.running == 0 {
+		go i.proc.Kill() // ends with the process
+	}
+}
+
+var errExited = errors.New("the plugin has exited")
+
 // exitError is the error for an exit that interrupted a call of a hook, or something
 // else if there is no name: a crash, or canceled if pyplug stopped the plugin. It
 // waits until the instance is done.
@@ -214,31 +209,18 @@ func (i *Instance) exitError(hookName string) *hook.Error {
 	<-i.done
 	exit := i.Exit()
 	e := &hook.Error{Kind: hook.Crash, Hook: hookName, Exit: &exit, At: hook.StackFrames(exit.Stderr), Err: errExited}
-	stopped := errStopped
+	during := ""
 	if hookName != "" {
-		e.Begun, e.Err, stopped = true, errExitedInCall, errStoppedInCall
+		e.Begun, e.Err, during = true, errors.New("the plugin exited during the call"), " during the call"
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	switch {
-	case i.unresponsive:
-		e.Err = errors.New("the plugin was killed because another call did not end")
-	case exit.Stopped:
-		e.Kind, e.Err = hook.Canceled, stopped
+	if exit.Stopped {
+		e.Kind, e.Err = hook.Canceled, errors.New("the plugin was stopped"+during)
 	}
 	return e
 }
 
-// exited reports whether the process has exited.
-func (i *Instance) exited() bool { return i.exitsWithin(0) }
-
 // exitsWithin waits for the process to exit, and reports whether it did.
 func (i *Instance) exitsWithin(limit time.Duration) bool {
-	select {
-	case <-i.proc.Done():
-		return true
-	default:
-	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -249,87 +231,28 @@ func (i *Instance) exitsWithin(limit time.Duration) bool {
 	}
 }
 
-// probeAfter checks whether the plugin still responds after a call was cancelled,
-// and kills it otherwise. Its silence counts only if no other call can be the
-// reason: that one has a limit of its own, after which the plugin is probed again.
-func (i *Instance) probeAfter(limit time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	busy := i.Busy()
-	e := asError(i.Probe(ctx))
-	busy = busy || i.Busy()
-	if e == nil || i.isStopping() {
-		return
-	}
-	if e.Kind == hook.Unhealthy || e.Kind == hook.Timeout && !busy {
-		i.cfg.debug("grpc", "unresponsive: "+e.Error())
-		i.killUnresponsive()
-	}
-}
-
-// killUnresponsive rejects new calls, gives the others 5 s and kills the plugin.
-func (i *Instance) killUnresponsive() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.unresponsive {
-		return
-	}
-	if i.unresponsive = true; i.running == 0 {
-		close(i.idle)
-	}
-	go func() { // ends within drainLimit
-		select {
-		case <-i.idle:
-		case <-time.After(drainLimit):
-		case <-i.proc.Done():
-		}
-		i.proc.Kill()
-	}()
-}
-
 // Stop calls the Shutdown RPC, closes the connection, and walks proc's ladder. It
 // returns when the process tree is gone. See [hook.Instance].
 func (i *Instance) Stop(ctx context.Context) error {
-	i.stopOnce.Do(func() {
-		i.mu.Lock()
-		i.stopping = !i.proc.Exited()
-		i.mu.Unlock()
-		i.process.out.stop()
-		go i.shutdown()
-	})
-	select {
-	case <-i.asked:
-	case <-ctx.Done():
-	}
-	i.proc.Stop(ctx, nil)
+	i.mu.Lock()
+	i.stopping = !i.proc.Exited()
+	i.mu.Unlock()
+	i.out.stop()
+	i.proc.Stop(ctx, i.shutdown)
 	<-i.done
 	return nil
 }
 
-// shutdown calls the Shutdown RPC, waits for the exit if the plugin serves it, and
-// closes the connection. It ends within shutdownLimit.
-func (i *Instance) shutdown() {
-	defer close(i.asked)
+// shutdown calls the Shutdown RPC. It reports false if the plugin does not serve it,
+// and closes the connection then, or when ctx ends.
+func (i *Instance) shutdown(ctx context.Context) bool {
 	defer i.conn.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
-	defer cancel()
-	go func() { // ends with ctx
-		select {
-		case <-i.proc.Done():
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	// Both messages are empty, whatever their names.
 	err := i.conn.Invoke(ctx, shutdownMethod, new(emptypb.Empty), new(emptypb.Empty))
-	if err != nil && ctx.Err() == nil {
-		i.cfg.debug("grpc", "shutdown: "+err.Error())
-		if !lostConnection(err) { // which a fast exit causes
-			i.mu.Lock()
-			i.refused = true
-			i.mu.Unlock()
-			return
-		}
+	if err != nil && ctx.Err() == nil && !lostConnection(err) { // which a fast exit causes
+		i.cfg.Debug("grpc", "shutdown: "+err.Error())
+		return false
 	}
 	<-ctx.Done()
+	return true
 }

@@ -40,7 +40,7 @@ func (l *Launcher) register(ctx context.Context, i *Instance) *hook.Error {
 // empty; nil if there is none. l.mu is held.
 func (l *Launcher) listening(at string) *Instance {
 	for where, i := range l.living {
-		if i.exited() {
+		if i.proc.Exited() {
 			delete(l.living, where)
 		} else if at == "" || at == where {
 			return i

@@ -203,7 +203,7 @@ func TestPythonMutualTLS(t *testing.T) {
 	cert, key := authority(t)
 	cfg := zoo(t)
 	cfg.Args = []string{filepath.Join(filepath.Dir(cfg.Args[0]), "mtls.py"), cert, key}
-	cfg.Security = grpcplugin.MutualTLS
+	cfg.MTLS = true
 	inst := started(t, cfg)
 	if r, err := inst.Call(t.Context(), words(t, "Echo", "text=x")); err != nil || string(r.Value) != `{"text":"x"}` {
 		t.Errorf("got %s, %v", r.Value, err)
@@ -294,6 +294,6 @@ func TestProbeAddress(t *testing.T) {
 		t.Errorf("got %v, seen %q", e, seen)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	err = inst.Watch(ctx, func(string) error { cancel(); return nil })
+	_, err = inst.WatchHealth(ctx, func(string) error { cancel(); return nil })
 	want(t, err, hook.Canceled, "")
 }

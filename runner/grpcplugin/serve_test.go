@@ -3,6 +3,7 @@ package grpcplugin_test
 import (
 	"context"
 	"crypto/elliptic"
+	"encoding/json"
 	"errors"
 	"path/filepath"
 	"runtime"
@@ -32,11 +33,11 @@ func TestConformanceGo(t *testing.T) {
 
 // TestMutualTLS speaks with go-plugin's own AutoMTLS server.
 func TestMutualTLS(t *testing.T) {
-	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
+	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P521()} {
 		t.Run(curve.Params().Name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
 			cfg := fake(t, "serve", "")
-			cfg.Security, cfg.Curve = grpcplugin.MutualTLS, curve
+			cfg.MTLS, cfg.Curve = true, curve
 			inst := started(t, cfg)
 			r, err := inst.Call(t.Context(), words(t, "Echo", "text=hello"))
 			if err != nil || string(r.Value) != `{"text":"hello"}` {
@@ -52,21 +53,21 @@ func TestMutualTLS(t *testing.T) {
 // TestNoise puts up with what stands before the handshake, and keeps it as
 // evidence.
 func TestNoise(t *testing.T) {
-	for name, before := range map[string]string{
-		"text": "loading\n", "empty line": "\n", "long line": strings.Repeat("x", 70_000) + "\n",
-		"flood of lines": strings.Repeat("y\n", 10_000),
+	for name, test := range map[string]struct{ before, noise string }{
+		"text": {"loading\n", `"loading"`}, "empty line": {"\n", "an empty line"},
+		"long line":      {strings.Repeat("x", 70_000) + "\n", `"` + strings.Repeat("x", 60) + `"… (70000 bytes)`},
+		"flood of lines": {strings.Repeat("y\n", 10_000), `"y"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
-			cfg := fake(t, "serve", before)
+			cfg := fake(t, "serve", test.before)
 			cfg.Output = nil
 			e := started(t, cfg).Evidence()
-			if e.NoiseLines != strings.Count(before, "\n") || len(e.Noise) == 0 || len(e.Noise) > 10 {
-				t.Fatalf("%d lines, kept %d", e.NoiseLines, len(e.Noise))
+			if e.NoiseLines != strings.Count(test.before, "\n") {
+				t.Errorf("%d lines", e.NoiseLines)
 			}
-			first, _, _ := strings.Cut(before, "\n")
-			if n := e.Noise[0]; n.Bytes != len(first) || !strings.HasPrefix(first, n.Text) || len(n.Text) > 200 {
-				t.Errorf("got %+v", n)
+			if !strings.HasPrefix(e.Noise, test.noise) {
+				t.Errorf("got %s", e.Noise)
 			}
 		})
 	}
@@ -139,8 +140,14 @@ func TestShutdown(t *testing.T) {
 	if exit := inst.Exit(); exit.Code != 0 || exit.Signal != "" || !exit.Stopped {
 		t.Errorf("got %+v, want code 0", exit)
 	}
-	if r := inst.Reattach(); r.Protocol != "grpc" || r.Pid <= 0 || r.Addr.String == "" || !r.Test {
-		t.Errorf("got %+v", r)
+	var at struct {
+		Protocol string
+		Pid      int
+		Test     bool
+		Addr     struct{ Network, String string }
+	}
+	if err := json.Unmarshal(inst.Attach(), &at); err != nil || at.Protocol != "grpc" || at.Pid <= 0 || at.Addr.String == "" || !at.Test {
+		t.Errorf("got %+v, %v", at, err)
 	}
 	if _, err := inst.Call(t.Context(), hook.Call{Hook: "Echo"}); err == nil {
 		t.Error("a call after the end succeeded")
@@ -195,7 +202,7 @@ func TestCrashFailsAll(t *testing.T) {
 }
 
 // TestBusy keeps a plugin with one thread while one of its calls keeps it from
-// answering, which a probe reports.
+// answering.
 func TestBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst, busy, cancel := hanging(t)
@@ -203,10 +210,6 @@ func TestBusy(t *testing.T) {
 	defer stop()
 	_, err := inst.Call(waiting, words(t, "Echo", "text=behind it"))
 	want(t, err, hook.Timeout, "timed out after")
-	want(t, inst.Probe(t.Context()), hook.Timeout, "no answer of the health service within 2s")
-	if !inst.Busy() {
-		t.Error("it is not busy")
-	}
 	cancel()
 	want(t, <-busy, hook.Canceled, "")
 	if _, err := inst.Call(t.Context(), words(t, "Echo", "text=after it")); err != nil {

@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// servesLimit bounds Serves if the context has no deadline.
-	servesLimit = 2 * time.Second
 	// absentMethod is a method that no plugin has, absentInService one that no
 	// service has.
 	absentMethod    = "/pyplug.Absent/Absent"
@@ -40,17 +38,12 @@ type askingKey struct{}
 // message, and the handler finds the stream cancelled. A server in Go is asked for
 // the services alone, whose methods it has as a whole.
 //
-// Serves may be called at any time and counts as a call in progress; a context
-// without a deadline gets two seconds. The error is a [*hook.Error] as of a call:
-// Timeout, Canceled, Crash, Unavailable, or Failed if the plugin does not answer as
-// a server does.
+// A context without a deadline gets two seconds. The error is a [*hook.Error]: Timeout,
+// Canceled, Crash if the plugin has exited, or Failed if it does not answer as a
+// server does.
 func (i *Instance) Serves(ctx context.Context, methods ...string) (map[string]bool, error) {
 	began := time.Now()
-	if err := i.begin(ctx, ""); err != nil {
-		return nil, err
-	}
-	defer i.finish(false, 0)
-	ctx, cancel := withLimit(ctx, servesLimit)
+	ctx, cancel := withLimit(ctx, probeLimit)
 	defer cancel()
 	absent, err := refusal(ctx, i.conn, absentMethod)
 	var served map[string]bool
@@ -66,11 +59,11 @@ func (i *Instance) Serves(ctx context.Context, methods ...string) (map[string]bo
 	}
 	s, isStatus := status.FromError(err)
 	switch {
-	case ctx.Err() != nil, ranOut(ctx, s.Code()):
+	case ctx.Err() != nil, ranOut(ctx, err):
 		return nil, hook.Ended(ctx, "", "no answer as to which methods are served", began, true)
 	case !isStatus:
 		return nil, &hook.Error{Kind: hook.Failed, Begun: true, Err: err}
-	case i.isStopping(), (lostConnection(err) || s.Code() == codes.Canceled) && i.exitsWithin(exitLimit):
+	case lostConnection(err) && i.exitsWithin(exitLimit):
 		return nil, i.exitError("")
 	}
 	return nil, setStatus(&hook.Error{Kind: hook.Failed, Begun: true}, s, nil)
@@ -135,7 +128,7 @@ func servedInOrder(ctx context.Context, cc *grpc.ClientConn, methods []string, a
 	served := make(map[string]bool, len(streams))
 	for method, stream := range streams {
 		err := stream.RecvMsg(new(emptypb.Empty))
-		if lostConnection(err) {
+		if status.Code(err) == codes.Unavailable {
 			return nil, err
 		}
 		// A method that exists may answer UNIMPLEMENTED itself, in other words.

@@ -210,7 +210,7 @@ func TestServesFails(t *testing.T) {
 		t.Error(err)
 	}
 	inst.Stop(t.Context())
-	want(t, ask(inst), hook.Unavailable, "has exited")
+	want(t, ask(inst), hook.Canceled, "was stopped")
 
 	e := want(t, ask(oddly("leave")), hook.Crash, "")
 	if e.Exit == nil || e.Exit.Code != 3 {

@@ -1,7 +1,6 @@
 package grpcplugin
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -12,12 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"net"
 	"os"
 	"time"
-
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 )
 
 // certificateName is the name in go-plugin's certificates.
@@ -97,49 +92,4 @@ func (f TLSFiles) Config() (*tls.Config, error) {
 		cfg.Certificates = []tls.Certificate{pair}
 	}
 	return cfg, nil
-}
-
-// transportCredentials are gRPC's credentials for a configuration; nil is no TLS.
-func transportCredentials(cfg *tls.Config) credentials.TransportCredentials {
-	if cfg == nil {
-		return insecure.NewCredentials()
-	}
-	return alertCredentials{credentials.NewTLS(cfg)}
-}
-
-// alertCredentials make connections that do not lose the server's alert. With TLS
-// 1.3 the client is done before the server has seen its certificate. A server that
-// rejects it sends an alert and closes, and a write may fail before gRPC reads that.
-type alertCredentials struct {
-	credentials.TransportCredentials
-}
-
-func (c alertCredentials) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	conn, info, err := c.TransportCredentials.ClientHandshake(ctx, authority, raw)
-	if err != nil {
-		return nil, nil, err
-	}
-	return alertConn{conn}, info, nil
-}
-
-func (c alertCredentials) Clone() credentials.TransportCredentials {
-	return alertCredentials{c.TransportCredentials.Clone()}
-}
-
-// alertLimit is how long a failed write waits for the server's alert.
-const alertLimit = 100 * time.Millisecond
-
-type alertConn struct{ net.Conn }
-
-// Write returns the server's alert, if there is one, as the reason of a failure.
-func (c alertConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
-	if err != nil && c.SetReadDeadline(time.Now().Add(alertLimit)) == nil {
-		_, readErr := c.Read(make([]byte, 1)) // the connection is lost anyway
-		var alert *net.OpError
-		if errors.As(readErr, &alert) && alert.Op == "remote error" {
-			err = alert
-		}
-	}
-	return n, err
 }

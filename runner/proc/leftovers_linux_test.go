@@ -41,7 +41,7 @@ func talker(t *testing.T, script string) (*Process, *lines) {
 // bid stops a talker by word, which the rest of its group does not hear.
 func bid(t *testing.T, p *Process) Exit {
 	t.Helper()
-	e := p.Stop(t.Context(), func(context.Context) { io.WriteString(p.Conn(), "go\n") })
+	e := p.Stop(t.Context(), func(context.Context) bool { io.WriteString(p.Conn(), "go\n"); return true })
 	if e.Step != "asked" {
 		t.Errorf("ended by %q, want asked", e.Step)
 	}

@@ -20,11 +20,12 @@ const (
 // process catches it, else SIGINT if it catches that, else SIGTERM; after the grace
 // period it prints its stacks, if it can, and gets SIGKILL. The ladder ends when the
 // process has exited. ask runs in a goroutine of its own and should return when its
-// context ends.
+// context ends. It returns false if the process cannot be asked, so that the ladder
+// goes on at once.
 //
 // Ending ctx skips to SIGKILL, without stacks. Concurrent calls share one ladder, the
 // first one's; later calls return the exit.
-func (p *Process) Stop(ctx context.Context, ask func(ctx context.Context)) Exit {
+func (p *Process) Stop(ctx context.Context, ask func(ctx context.Context) bool) Exit {
 	if ctx.Err() != nil {
 		p.forceStop(false)
 	}
@@ -58,11 +59,11 @@ func (p *Process) forceStop(stacks bool) {
 	p.forceOnce.Do(func() { close(p.force) })
 }
 
-func (p *Process) startLadder(ask func(context.Context)) {
+func (p *Process) startLadder(ask func(context.Context) bool) {
 	p.stopOnce.Do(func() { go p.ladder(ask) })
 }
 
-func (p *Process) ladder(ask func(context.Context)) {
+func (p *Process) ladder(ask func(context.Context) bool) {
 	if p.exitsWithin(0) {
 		return
 	}
@@ -92,13 +93,16 @@ func (p *Process) ladder(ask func(context.Context)) {
 }
 
 // askToExit asks the process to exit, and reports whether it did.
-func (p *Process) askToExit(ask func(context.Context)) bool {
+func (p *Process) askToExit(ask func(context.Context) bool) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), askTime)
 	defer cancel()
 	p.step.Store("asked")
-	end, _ := ctx.Deadline()
-	go ask(ctx)
-	return p.exitsWithin(time.Until(end))
+	go func() { // ends when ask returns
+		if !ask(ctx) {
+			cancel()
+		}
+	}()
+	return p.exitsBefore(ctx.Done())
 }
 
 // Exited reports whether the process has exited. What it started may still be there:
@@ -116,13 +120,19 @@ func (p *Process) exitsWithin(d time.Duration) bool {
 	if d <= 0 {
 		return false
 	}
-	t := time.NewTimer(d)
-	defer t.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	return p.exitsBefore(ctx.Done())
+}
+
+// exitsBefore waits until the process has exited, or end is closed, or the process is to
+// be killed. It reports whether it has exited.
+func (p *Process) exitsBefore(end <-chan struct{}) bool {
 	select {
 	case <-p.died:
 		return true
 	case <-p.force:
-	case <-t.C:
+	case <-end:
 	}
 	return false
 }

@@ -64,7 +64,7 @@ func TestStopConcurrently(t *testing.T) {
 	asked.Add(1)
 	for range 8 {
 		stopping.Go(func() {
-			if e := p.Stop(t.Context(), func(context.Context) { asked.Done() }); e.Code != 3 {
+			if e := p.Stop(t.Context(), func(context.Context) bool { asked.Done(); return true }); e.Code != 3 {
 				t.Errorf("%+v", e)
 			}
 		})
@@ -81,7 +81,7 @@ func TestStopByWord(t *testing.T) {
 	s := child(t, "leave")
 	s.Talk = true
 	p := start(t, s)
-	e := p.Stop(t.Context(), func(context.Context) { io.WriteString(p.Conn(), "go\n") })
+	e := p.Stop(t.Context(), func(context.Context) bool { io.WriteString(p.Conn(), "go\n"); return true })
 	if e.Code != 6 || e.Signal != "" || !e.Stopped || e.Step != "asked" {
 		t.Errorf("%+v", e)
 	}
@@ -122,7 +122,7 @@ func TestStopAskHangs(t *testing.T) {
 	p := start(t, s)
 	l.find(t, "ready")
 	ended := make(chan error, 1)
-	e := p.Stop(t.Context(), func(ctx context.Context) { <-ctx.Done(); ended <- ctx.Err() })
+	e := p.Stop(t.Context(), func(ctx context.Context) bool { <-ctx.Done(); ended <- ctx.Err(); return true })
 	if e.Code != 3 || e.Step != "SIGTERM" {
 		t.Errorf("%+v", e)
 	}
@@ -139,7 +139,7 @@ func TestStopCancelled(t *testing.T) {
 	p := start(t, s)
 	l.find(t, "ready")
 	ctx, cancel := context.WithCancel(t.Context())
-	e := p.Stop(ctx, func(context.Context) { cancel() })
+	e := p.Stop(ctx, func(context.Context) bool { cancel(); return true })
 	if e.Signal != "SIGKILL" || !e.Stopped || e.Step != "SIGKILL" {
 		t.Errorf("%+v", e)
 	}
@@ -154,7 +154,7 @@ func TestKillOvertakes(t *testing.T) {
 	l.find(t, "ready")
 	asked := make(chan struct{})
 	var stopping sync.WaitGroup
-	stopping.Go(func() { p.Stop(t.Context(), func(context.Context) { close(asked) }) })
+	stopping.Go(func() { p.Stop(t.Context(), func(context.Context) bool { close(asked); return true }) })
 	<-asked
 	if e := p.Kill(); e.Signal != "SIGKILL" || e.Step != "SIGKILL" {
 		t.Errorf("%+v", e)

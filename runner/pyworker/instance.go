@@ -93,7 +93,10 @@ func (w *instance) Exit() hook.Exit {
 // Stop asks the worker to end as a Python program ends, then walks the stop ladder.
 // The error, of kind Timeout, reports that it had to be killed.
 func (w *instance) Stop(ctx context.Context) error {
-	w.stop(ctx, func(context.Context) { w.post(newFrame(frameQuit, 0)) })
+	w.stop(ctx, func(context.Context) bool {
+		w.post(newFrame(frameQuit, 0))
+		return true
+	})
 	<-w.lost
 	exit := w.Exit()
 	w.cfg.Debug("proc", fmt.Sprintf("pid %d ended: code %d %s, after %s", w.proc.PID(), exit.Code, exit.Signal, exit.Uptime))
@@ -109,7 +112,7 @@ func (w *instance) Stop(ctx context.Context) error {
 
 // stop walks the stop ladder. The reader must not kill the process when it sees
 // the connection closed by that.
-func (w *instance) stop(ctx context.Context, ask func(context.Context)) {
+func (w *instance) stop(ctx context.Context, ask func(context.Context) bool) {
 	w.stopping.Store(true)
 	w.proc.Stop(ctx, ask)
 }

@@ -74,7 +74,7 @@ func (w *instance) start(ctx context.Context, started time.Time, preload string)
 		}
 	}
 	if f.kind != frameReady {
-		w.stop(ctx, func(context.Context) {}) // the worker ends by itself
+		w.stop(ctx, func(context.Context) bool { return true }) // the worker ends by itself
 		return r, w.loadError(f, w.Exit())
 	}
 	if err := json.Unmarshal(f.body, &r); err != nil {

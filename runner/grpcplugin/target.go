@@ -1,0 +1,227 @@
+package grpcplugin
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// target is where a server should listen, and how to connect to it: make a gRPC client
+// with the options, then wait until it is ready.
+type target struct {
+	network, address string
+	tls              *tls.Config // nil: no TLS
+	// limit bounds ready. It is only for messages: its context ends then.
+	limit time.Duration
+	// retry is how long to retry while nobody listens.
+	retry time.Duration
+	// check rejects the address before each connection; nil accepts it.
+	check func() error
+
+	once     sync.Once // protects notReady
+	notReady *hook.Error
+
+	mu              sync.Mutex // protects following
+	accepted        bool       // a connection was made
+	dialErr         error      // why the last attempt to make one failed
+	wantCertificate bool       // the server asks for a client certificate, and we have none
+}
+
+const (
+	firstDelay = 10 * time.Millisecond // between attempts to connect
+	maxDelay   = 100 * time.Millisecond
+)
+
+// options are those of a gRPC client of the target.
+func (t *target) options() []grpc.DialOption {
+	return []grpc.DialOption{
+		grpc.WithContextDialer(t.dial),
+		grpc.WithTransportCredentials(t.credentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: firstDelay, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxDelay},
+			MinConnectTimeout: t.limit,
+		}),
+		grpc.WithStatsHandler(trailerHandler{}),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithNoProxy(),
+	}
+}
+
+func (t *target) credentials() credentials.TransportCredentials {
+	if t.tls == nil {
+		return insecure.NewCredentials()
+	}
+	cfg := t.tls.Clone()
+	if len(cfg.Certificates) == 0 {
+		// A server that rejects us says so, but the connection may be gone before
+		// gRPC reads that.
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.wantCertificate = true
+			return new(tls.Certificate), nil
+		}
+	}
+	return credentials.NewTLS(cfg)
+}
+
+// dial makes a connection for gRPC, which reports the reason of a failure only as text.
+func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
+	conn, err := t.dialOnce(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.accepted = t.accepted || err == nil
+	if timeout := (net.Error)(nil); ctx.Err() == nil && !(errors.As(err, &timeout) && timeout.Timeout()) {
+		t.dialErr = err
+	}
+	return conn, err
+}
+
+// dialOnce makes one attempt. A path that is no socket would refuse the connection,
+// as if nobody listened.
+func (t *target) dialOnce(ctx context.Context) (net.Conn, error) {
+	if t.network == "unix" {
+		// Not every system reports a socket as one.
+		if info, err := os.Stat(t.address); err == nil && (info.Mode().IsRegular() || info.IsDir()) {
+			kind := "file"
+			if info.IsDir() {
+				kind = "directory"
+			}
+			return nil, t.fail(ReasonNoConnection, "cannot connect to %s: it is a %s, want a socket", t, kind)
+		}
+	}
+	if t.check != nil {
+		if err := t.check(); err != nil {
+			return nil, err
+		}
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, t.network, t.address)
+}
+
+// ready waits once until TLS and HTTP/2 work over the connection of a client.
+func (t *target) ready(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
+	t.once.Do(func() { t.notReady = t.await(ctx, cc) })
+	return t.notReady
+}
+
+func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
+	for began := time.Now(); ctx.Err() == nil; {
+		state := cc.GetState()
+		switch state {
+		case connectivity.Ready:
+			return nil
+		case connectivity.Idle:
+			cc.Connect()
+		case connectivity.TransientFailure:
+			if herr := t.failure(ctx, cc, time.Since(began) < t.retry); herr != nil {
+				return herr
+			}
+		}
+		// Not for long: after a failure gRPC reports only a success.
+		wait, cancel := context.WithTimeout(ctx, maxDelay)
+		cc.WaitForStateChange(wait, state)
+		cancel()
+	}
+	t.mu.Lock()
+	accepted := t.accepted
+	t.mu.Unlock()
+	switch {
+	case !accepted:
+		return t.fail(ReasonNoConnection, "cannot connect to %s: no answer within %s", t, t.limit)
+	case t.tls != nil:
+		return t.fail(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want TLS", t, t.limit)
+	}
+	return t.fail(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want HTTP/2", t, t.limit)
+}
+
+// failure is the error for the last failed attempt, nil if another one may succeed.
+func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *hook.Error {
+	t.mu.Lock()
+	accepted, err, wantCertificate := t.accepted, t.dialErr, t.wantCertificate
+	t.mu.Unlock()
+	switch own := asError(err); {
+	case own != nil:
+		return own
+	case err == nil && !accepted, err != nil && retry: // the attempt took too long, or comes too early
+		return nil
+	case err != nil:
+		return t.fail(ReasonNoConnection, "cannot connect to %s: %w", t, cause(err))
+	}
+	text := failureText(ctx, cc)
+	inner, handshake := strings.CutPrefix(text, "transport: authentication handshake failed: ")
+	switch at := strings.Index(text, "remote error: tls: "); {
+	case text == "":
+		return nil
+	case wantCertificate:
+		e := t.fail(ReasonTLS, "no TLS with %s: the server wants a client certificate", t)
+		e.Hints = []string{"pass a certificate with --tls-client-cert and --tls-client-key"}
+		return e
+	case handshake:
+		return t.fail(ReasonTLS, "no TLS with %s: %s", t, inner)
+	case at >= 0:
+		return t.fail(ReasonTLS, "no TLS with %s: %s", t, text[at:])
+	}
+	return t.fail(ReasonNotGRPC, "%s does not speak HTTP/2, want gRPC: %s", t, text)
+}
+
+// failureText is gRPC's text for a failed connection, which it returns only from a
+// call; empty if all it knows is that the attempt took too long.
+func failureText(ctx context.Context, cc *grpc.ClientConn) string {
+	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	_, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	s, ok := status.FromError(err)
+	if !ok || s.Code() != codes.Unavailable {
+		return ""
+	}
+	text := s.Message()
+	if inner, found := strings.CutPrefix(text, `connection error: desc = "`); found {
+		text = strings.TrimSuffix(inner, `"`)
+	}
+	// gRPC closes a connection that takes too long, and reports that.
+	if strings.Contains(text, net.ErrClosed.Error()) || strings.Contains(text, context.DeadlineExceeded.Error()) {
+		return ""
+	}
+	return text
+}
+
+func (t *target) fail(reason, format string, args ...any) *hook.Error {
+	return &hook.Error{Kind: hook.Handshake, Reason: reason, Err: fmt.Errorf(format, args...)}
+}
+
+// String is the address as a user writes it.
+func (t *target) String() string {
+	if t.network == "unix" {
+		return "unix:" + t.address
+	}
+	return t.address
+}
+
+// cause drops from an error what the message around it says already.
+func cause(err error) error {
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		err = op.Err
+	}
+	if call := (*os.SyscallError)(nil); errors.As(err, &call) {
+		err = call.Err
+	}
+	return err
+}
