@@ -22,7 +22,7 @@ func want(t *testing.T, err error, kind hook.Kind, words string) *hook.Error {
 	t.Helper()
 	var e *hook.Error
 	if !errors.As(err, &e) || e.Kind != kind || !strings.Contains(e.Error(), words) {
-		t.Fatalf("got %#v, want %v with %q", err, kind, words)
+		t.Fatalf("got %#v (%v), want %v with %q", err, err, kind, words)
 	}
 	return e
 }

@@ -155,12 +155,12 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 // failure is the error for the last failed attempt, nil if another one may succeed.
 func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *hook.Error {
 	t.mu.Lock()
-	accepted, err, wantCertificate := t.accepted, t.dialErr, t.wantCertificate
+	err, wantCertificate := t.dialErr, t.wantCertificate
 	t.mu.Unlock()
 	switch own := asError(err); {
 	case own != nil:
 		return own
-	case err == nil && !accepted, err != nil && retry: // the attempt took too long, or comes too early
+	case err != nil && retry:
 		return nil
 	case err != nil:
 		return t.fail(ReasonNoConnection, "cannot connect to %s: %w", t, cause(err))
@@ -183,7 +183,8 @@ func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *
 }
 
 // failureText is gRPC's text for a failed connection, which it returns only from a
-// call; empty if all it knows is that the attempt took too long.
+// call; empty if all it knows is that the attempt took too long, or that none was made,
+// which dial knows better.
 func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
@@ -197,8 +198,10 @@ func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 		text = strings.TrimSuffix(inner, `"`)
 	}
 	// gRPC closes a connection that takes too long, and reports that.
-	if strings.Contains(text, net.ErrClosed.Error()) || strings.Contains(text, context.DeadlineExceeded.Error()) {
-		return ""
+	for _, other := range []string{"rror while dialing", net.ErrClosed.Error(), context.DeadlineExceeded.Error()} {
+		if strings.Contains(text, other) {
+			return ""
+		}
 	}
 	return text
 }
