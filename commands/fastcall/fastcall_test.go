@@ -29,9 +29,8 @@ func TestRules(t *testing.T) {
 
 func TestPlainWords(t *testing.T) {
 	for line, want := range map[string]bool{
-		"n greet": true, "n greet a b=c =d :=1": true, "n greet é": true,
-		"--raw n greet": false, "n --raw greet": false, "n greet -5": false, "n greet a@=f": false, "n greet a@b": false,
-		"n greet \xff": false, "n ..": false,
+		"greet": true, "greet a b=c =d :=1": true, "greet é": true, "..": true,
+		"--raw greet": false, "greet -5": false, "greet a@=f": false, "greet a@b": false, "greet \xff": false, "": false,
 	} {
 		if got := plainWords(strings.Split(line, " ")); got != want {
 			t.Errorf("%q: %v", line, got)
@@ -43,25 +42,32 @@ func TestPlainWords(t *testing.T) {
 func TestParse(t *testing.T) {
 	const head, kind = "HTTP/1.1 200 OK\r\nPyplug-Api: 1\r\n", "Content-Type: application/json\r\nContent-Length: 3\r\n\r\n"
 	for answer, want := range map[string]struct {
-		result       string
-		whole, plain bool
+		result string
+		more   bool
 	}{
-		"":                     {"", false, true},
-		head:                   {"", false, true},
-		head + kind + "\"a":    {"", false, true},
-		head + kind + "\"a\"":  {`"a"`, true, true},
-		head + kind + "\"a\" ": {"", false, false},
-		head + kind + "\"\n\"": {"", false, false},
-		head + kind + " 1 ":    {"", false, false},
-		head + "Pyplug-Notes: []\r\n" + kind + "\"a\"":                     {"", false, false},
-		strings.Replace(head, "200 OK", "404 Not Found", 1) + kind + "123": {"", false, false},
-		strings.Replace(head, "Api: 1", "Api: 2", 1) + kind + "123":        {"", false, false},
-		head + "Content-Type: application/x-ndjson\r\n\r\n":                {"", false, false},
-		strings.Repeat("x", 5000):                                          {"", false, false},
+		"":                     {"", true},
+		head:                   {"", true},
+		head + kind + "\"a":    {"", true},
+		head + kind + "\"a\"":  {`"a"`, false},
+		head + kind + "\"\n\"": {"", false},
+		head + kind + " 1 ":    {"", false},
+		head + "Pyplug-Notes: []\r\n" + kind + "\"a\"":                     {"", false},
+		strings.Replace(head, "200 OK", "404 Not Found", 1) + kind + "123": {"", false},
+		strings.Replace(head, "Api: 1", "Api: 2", 1) + kind + "123":        {"", false},
+		head + "Content-Type: application/x-ndjson\r\n\r\n":                {"", false},
 	} {
-		result, whole, plain := parse([]byte(answer))
-		if string(result) != want.result || whole != want.whole || plain != want.plain {
-			t.Errorf("%.80q: %q, %v, %v", answer, result, whole, plain)
+		if result, more := parse(answer); result != want.result || more != want.more {
+			t.Errorf("%.80q: %q, %v", answer, result, more)
 		}
+	}
+}
+
+// TestRequest holds how words and hooks are written.
+func TestRequest(t *testing.T) {
+	got := request("a/b.C", []string{"\"\\\n", "é"})
+	head, body, _ := strings.Cut(got, "\r\n\r\n")
+	if !strings.HasPrefix(head, "POST /hooks/a%2Fb%2EC HTTP/1.1\r\n") || !strings.HasSuffix(head, "\r\nContent-Length: 57") ||
+		body != `{"words":[{"typed":"\u0022\u005C\u000A"},{"typed":"é"}]}` {
+		t.Errorf("got %q", got)
 	}
 }
