@@ -72,8 +72,8 @@ func (f *program) reuse(ctx context.Context, wanted daemon.Identity) (bool, erro
 	}
 	switch {
 	case daemon.Is(err, daemon.Stopping):
-		return false, daemon.AwaitFree(ctx, wanted.Name)
-	case daemon.Is(err, daemon.Lost):
+		return false, c.AwaitFree(ctx)
+	case daemon.Is(err, daemon.Lost), isNotRunning(err):
 		return false, nil
 	case err != nil:
 		return false, err

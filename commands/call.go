@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -83,7 +82,7 @@ func (f *program) call(ctx context.Context, word string, start startOptions, o *
 			return err
 		}
 		left = nil // it was rejected: it has not begun
-		if err := daemon.AwaitFree(ctx, cmp.Or(client.Identity().Name, word)); err != nil {
+		if err := client.AwaitFree(ctx); err != nil {
 			return err
 		}
 	}

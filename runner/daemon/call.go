@@ -128,13 +128,6 @@ func newLineWriter(ctx context.Context, w http.ResponseWriter) *lineWriter {
 	return o
 }
 
-// begin sends the header.
-func (o *lineWriter) begin() {
-	o.w.Header().Set("Content-Type", streamType)
-	o.began = true
-	_ = o.control.Flush() // the next write returns the error
-}
-
 // write writes one line.
 func (o *lineWriter) write(line any) error {
 	text, err := jsonLine(line)

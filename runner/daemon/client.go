@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,14 +33,14 @@ type Client struct {
 
 var _ hook.Plugin = (*Client)(nil)
 
-// Open finds the daemon of a name. It waits two seconds at most for a daemon that is
-// just starting or ending.
+// Open finds the daemon of a name. It does not wait for one that starts: that is what its
+// requests do.
 //
 // Errors are [*hook.Error]: of kind Unavailable and reason [NotRunning],
 // [Unresponsive] or [OtherVersion], or for a directory that cannot be used; of kind
 // Usage for an invalid name or directory; of kind Canceled or Timeout if ctx ended.
 func Open(ctx context.Context, name string) (*Client, error) {
-	c, err := Look(ctx, name)
+	c, err := look(ctx, name)
 	if err == nil && c.id.API != API {
 		err = versionError(name, c.id)
 	}
@@ -49,40 +50,19 @@ func Open(ctx context.Context, name string) (*Client, error) {
 	return c, nil
 }
 
-// Look is [Open] for a daemon of any version. Only [Client.Identity] works with another
-// version, and with the client that comes with an error of reason [Unresponsive].
-func Look(ctx context.Context, name string) (*Client, error) {
+// look is [Open] for a daemon of any version.
+func look(ctx context.Context, name string) (*Client, error) {
 	there, refused := search(name)
-	limit, cancel := context.WithTimeout(ctx, takeLimit)
-	defer cancel()
-	for began := time.Now(); ; {
-		var held *Client
-		for _, p := range there {
+	for _, p := range there {
+		if p.taken() {
 			c := &Client{place: p}
-			if p.answers() {
-				return c, c.identify(ctx)
-			}
-			if held == nil && p.locked() {
-				held = c
-			}
-		}
-		if held == nil {
-			if refused != nil {
-				return nil, refused
-			}
-			return nil, NotRunningError(name)
-		}
-		select {
-		case <-time.After(pollEvery):
-		case <-limit.Done():
-			if ctx.Err() != nil {
-				return nil, hook.Ended(ctx, "", "no connection", began, false)
-			}
-			held.id, _ = held.place.readState()
-			held.id.Name = name // all that is known if it cannot be read
-			return held, unresponsiveError(name, held.id)
+			return c, c.identify(ctx)
 		}
 	}
+	if refused != nil {
+		return nil, refused
+	}
+	return nil, NotRunningError(name)
 }
 
 // identify reads who serves from the state file or, if that was removed, from the
@@ -222,10 +202,9 @@ type sentCall struct {
 func Adopt(name string, conn *os.File, read []byte) (*Client, error) {
 	c := &Client{place: place{name: name}}
 	there, _ := search(name)
-	for _, p := range there {
-		if id, err := p.readState(); err == nil {
-			c.id, c.place = id, p
-			break
+	for _, p := range slices.Backward(there) { // the preferred one last
+		if id, err := p.readState(); err == nil || c.id.PID == 0 {
+			c.place, c.id = p, id
 		}
 	}
 	sent, err := net.FileConn(conn)

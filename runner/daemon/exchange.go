@@ -102,14 +102,15 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 	return x.receive(conn, method)
 }
 
-// connect connects to the daemon. It waits for one whose queue of connections is full.
+// connect connects to the daemon. It waits for one that has the name but is just starting
+// or ending, or whose queue of connections is full.
 func (c *Client) connect() (net.Conn, *hook.Error) {
 	for began := time.Now(); ; time.Sleep(pollEvery) {
 		conn, err := net.Dial("unix", c.place.socket())
 		switch {
 		case err == nil:
 			return conn, nil
-		case !busy(err):
+		case !busy(err) && !c.place.locked():
 			return nil, NotRunningError(c.place.name)
 		case time.Since(began) > takeLimit:
 			return nil, unresponsiveError(c.place.name, c.id)

@@ -26,7 +26,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /health", s.withPlugin(s.serveHealth))
 	mux.HandleFunc("GET /status", s.serveStatus)
 	mux.HandleFunc("GET /events", s.withPlugin(s.serveEvents))
-	mux.HandleFunc("POST /restart", s.serveRestart)
+	mux.HandleFunc("POST /restart", s.withPlugin(s.serveRestart))
 	mux.HandleFunc("POST /stop", s.serveStop)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.serveUnknown(w, r, mux) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -156,16 +156,13 @@ func (s *Server) serveHooks(ctx context.Context, p hook.Plugin, w http.ResponseW
 	return err
 }
 
-func (s *Server) serveRestart(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveRestart(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
 	defer s.use()()
-	s.withPlugin(func(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
-		reason := cmp.Or(r.URL.Query().Get("reason"), "a client asked for a restart")
-		err := p.Restart(ctx, reason)
-		if err == nil {
-			writeJSON(w, http.StatusOK, json.RawMessage(`{"schema":1,"restarted":true}`))
-		}
-		return err
-	})(w, r)
+	err := p.Restart(ctx, cmp.Or(r.URL.Query().Get("reason"), "a client asked for a restart"))
+	if err == nil {
+		writeJSON(w, http.StatusOK, json.RawMessage(`{"schema":1,"restarted":true}`))
+	}
+	return err
 }
 
 // serveHealth answers 200 or 503. With ?watch=1 it writes a line for each change.
@@ -210,7 +207,8 @@ func (s *Server) serveEvents(ctx context.Context, p hook.Plugin, w http.Response
 	out := newLineWriter(ctx, w)
 	defer out.close()
 	events := p.Events(ctx) // before the client learns that it is subscribed
-	out.begin()
+	w.Header().Set("Content-Type", streamType)
+	_ = out.control.Flush() // the next write returns the error
 	for event, err := range events {
 		var line any = errorBody{1, hook.AsError(err)}
 		if err == nil {

@@ -161,24 +161,6 @@ func locked(path string) bool {
 // file was removed, it listens at the socket.
 func (p place) taken() bool { return p.locked() || p.answers() }
 
-// awaitFree waits until nobody has the name, or until another process than had has
-// it. It returns false if ctx ends first.
-func (p place) awaitFree(ctx context.Context, had Identity) bool {
-	again := time.NewTicker(pollEvery)
-	defer again.Stop()
-	for p.taken() {
-		if now, err := p.readState(); err == nil && !now.same(had) {
-			return true
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
-}
-
 // held is an acquired name: its state file, locked. The end of the process releases
 // it, too.
 type held struct {

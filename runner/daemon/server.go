@@ -135,43 +135,29 @@ func (p place) awaitLock(id Identity) (*held, error) {
 	}
 }
 
-// listen opens the log and the socket. Its caller removes what is left if it fails.
+// listen opens the socket and the log. Its caller removes the files if it fails.
 func (h *held) listen(id Identity, o Options) (*Server, error) {
 	h.clear()
-	_, noLog := os.Lstat(h.log()) // the log of a killed daemon is kept
-	log, err := openLog(h.log(), o.Starter != nil)
+	id.API, id.PID, id.Started, id.Socket, id.Log = API, os.Getpid(), time.Now().Round(0), h.socket(), h.log()
+	if err := h.write(id); err != nil {
+		return nil, err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: id.Socket, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
-	id.API, id.PID, id.Started, id.Socket, id.Log = API, os.Getpid(), time.Now().Round(0), h.socket(), h.log()
-	var listener *net.UnixListener
-	if err = h.write(id); err == nil {
-		listener, err = h.bind()
+	listener.SetUnlinkOnClose(false) // clear removes it
+	var log *Log
+	if err = os.Chmod(id.Socket, 0o600); err == nil {
+		log, err = openLog(id.Log, o.Starter != nil)
 	}
 	if err != nil {
-		_ = log.Close()
-		if noLog != nil {
-			h.clearLog()
-		}
+		_ = listener.Close()
 		return nil, err
 	}
 	s := newServer(id, o, h, log)
 	go func() { _ = s.http.Serve(peerListener{listener, log}) }() // ends with release
 	return s, nil
-}
-
-// bind opens the socket.
-func (h *held) bind() (*net.UnixListener, error) {
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.socket(), Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	listener.SetUnlinkOnClose(false) // clear removes it
-	if err := os.Chmod(h.socket(), 0o600); err != nil {
-		_ = listener.Close()
-		return nil, err
-	}
-	return listener, nil
 }
 
 func newServer(id Identity, o Options, h *held, l *Log) *Server {

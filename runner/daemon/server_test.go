@@ -217,7 +217,7 @@ func TestStartFails(t *testing.T) {
 	c := open(t)
 	done := make(chan error, 2)
 	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "echo"}); done <- err }()
-	go func() { done <- c.Restart(ctx0, "") }()
+	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "block"}); done <- err }()
 	awaitCalls(t, s, 2)
 	s.Fail(&hook.Error{Kind: hook.Start, Hints: []string{"install it"}, Python: &hook.Raised{Type: "ImportError", Message: "no numpy"}})
 	for range 2 {

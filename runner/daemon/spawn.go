@@ -59,21 +59,17 @@ func Spawn(ctx context.Context, o SpawnOptions) (Identity, error) {
 		if !Is(err, Taken) && !Is(err, AlreadyRuns) {
 			return id, err
 		}
-		id, err = awaitReady(ctx, o)
-		if !Is(err, NotRunning) && !Is(err, Stopping) && !Is(err, Lost) {
+		if id, err = awaitReady(ctx, o); !Is(err, NotRunning) {
 			return id, err
-		}
-		if err := AwaitFree(ctx, o.Name); err != nil {
-			return Identity{}, err
 		}
 	}
 	return Identity{}, unavailable(fmt.Errorf("other processes acquire and release the name %s again and again", o.Name))
 }
 
 // awaitReady waits until the daemon of the name is ready, unless it runs another
-// plugin.
+// plugin. The error has reason [NotRunning] once it has ended.
 func awaitReady(ctx context.Context, o SpawnOptions) (Identity, error) {
-	c, err := Look(ctx, o.Name)
+	c, err := look(ctx, o.Name)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -84,7 +80,13 @@ func awaitReady(ctx context.Context, o SpawnOptions) (Identity, error) {
 		return Identity{}, versionError(o.Name, c.id)
 	}
 	_, _, err = c.Ready(ctx)
-	return c.id, err
+	if !Is(err, Stopping) && !Is(err, Lost) {
+		return c.id, err
+	}
+	if err := c.AwaitFree(ctx); err != nil {
+		return Identity{}, err
+	}
+	return Identity{}, NotRunningError(o.Name)
 }
 
 // spawn starts one process. The error has reason [Taken] or [AlreadyRuns] if another

@@ -11,11 +11,11 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-var (
+const (
 	// stopLimit is how long a daemon may take to release its name after it was killed,
-	// was asked to kill its plugin, or has closed the connection. Tests wait less.
+	// was asked to kill its plugin, or has closed the connection.
 	stopLimit = 10 * time.Second
-	// freeLimit is how long AwaitFree waits. Tests wait less.
+	// freeLimit is how long AwaitFree waits.
 	freeLimit = 30 * time.Second
 )
 
@@ -24,14 +24,14 @@ var (
 // If nothing runs, ran is false, and Stop removes what is left of the name, such as a
 // log. Ending ctx kills the plugin.
 func Stop(ctx context.Context, name string) (ran bool, err error) {
-	c, err := Look(ctx, name)
+	c, err := look(ctx, name)
 	switch {
 	case Is(err, NotRunning):
 		return false, remove(name)
-	case Is(err, Unresponsive), err == nil && c.id.API != API:
-		return true, c.kill()
 	case err != nil:
 		return false, err
+	case c.id.API != API:
+		return true, c.kill()
 	}
 	return true, c.stop(ctx)
 }
@@ -57,17 +57,10 @@ func (c *Client) stop(ctx context.Context) error {
 		defer cancel()
 		err = c.ask(now, "POST", "/stop", url.Values{"now": {"1"}}, nil)
 	}
-	if (err == nil || Is(err, Lost) || Is(err, NotRunning)) && c.awaitFree() {
+	if (err == nil || Is(err, Lost) || Is(err, NotRunning)) && c.freed(context.Background(), stopLimit) {
 		return nil
 	}
 	return c.kill()
-}
-
-// awaitFree waits until the daemon has released its name, and reports whether it did.
-func (c *Client) awaitFree() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
-	defer cancel()
-	return c.place.awaitFree(ctx, c.id)
 }
 
 // kill ends a daemon that does not answer our requests: by SIGTERM, then by SIGKILL,
@@ -77,7 +70,7 @@ func (c *Client) kill() error {
 		if err := c.signal(signal); err != nil {
 			return unavailable(fmt.Errorf("%s does not stop, and cannot be killed: %w", c.place.name, err))
 		}
-		if c.awaitFree() {
+		if c.freed(context.Background(), stopLimit) {
 			if h, err := c.place.acquire(); err == nil {
 				h.clear()
 				h.release()
@@ -108,26 +101,36 @@ func (c *Client) signal(send func(*os.Process) error) error {
 	return nil
 }
 
-// AwaitFree waits until nobody has a name, such as that of a daemon that is being
-// stopped. Errors are [*hook.Error]: of kind Unavailable and reason [Unresponsive]
-// after half a minute, of kind Canceled or Timeout if ctx ended.
-func AwaitFree(ctx context.Context, name string) error {
-	there, err := search(name)
-	if len(there) == 0 {
-		return err
-	}
+// AwaitFree waits until the daemon, which is being stopped, has released its name.
+// Errors are [*hook.Error]: of kind Unavailable and reason [Unresponsive] after half a
+// minute, of kind Canceled or Timeout if ctx ended.
+func (c *Client) AwaitFree(ctx context.Context) error {
 	began := time.Now()
-	limit, cancel := context.WithTimeout(ctx, freeLimit)
+	switch {
+	case c.freed(ctx, freeLimit):
+		return nil
+	case ctx.Err() != nil:
+		return hook.Ended(ctx, "", "no free name", began, false)
+	}
+	return unresponsiveError(c.place.name, c.id)
+}
+
+// freed waits until nobody has the name, or another process has it. It returns false if
+// ctx or the limit ends first.
+func (c *Client) freed(ctx context.Context, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for _, p := range there {
-		had, _ := p.readState() // a successor has another
-		switch {
-		case p.awaitFree(limit, had):
-		case ctx.Err() != nil:
-			return hook.Ended(ctx, "", "no free name", began, false)
-		default:
-			return unresponsiveError(name, had)
+	again := time.NewTicker(pollEvery)
+	defer again.Stop()
+	for c.place.taken() {
+		if now, err := c.place.readState(); err == nil && !now.same(c.id) {
+			return true
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return false
 		}
 	}
-	return nil
+	return true
 }
