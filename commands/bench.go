@@ -15,28 +15,28 @@ import (
 	"github.com/pyplug/pyplug/runner/bench"
 )
 
-const benchText = `Call one HOOK of PLUGIN again and again, and measure how long that takes:
+const benchText = `Call one HOOK of PLUGIN repeatedly and measure the time, in four phases:
 
-   cold       start the plugin, call the hook, stop it
-   warm       call the hook of a plugin that runs, one call after the other
-   pipelined  the same with --jobs calls at once
-   crash      kill the plugin, and wait until it takes calls again
+   cold       start the plugin, call the hook, stop the plugin
+   warm       call the hook of a running plugin, one call after the other
+   pipelined  the same, with --jobs calls at once
+   crash      kill the plugin and wait until it accepts calls again
 
-   One start and call more come first, for what is wrong with them. A phase ends after --rounds calls,
-   cold and crash, which start processes, after a hundredth of that; or after --limit, with the calls
-   that run then. With --limit 0 only --rounds ends it. Warm and pipelined begin with calls that do
-   not count; the first of a worker has its own time.
+   Before the first phase, one more start and call detect errors. A phase ends after --rounds calls
+   (cold and crash, which start processes: after a hundredth of that) or when --limit has passed and
+   the running calls have ended. With --limit 0, only --rounds ends it. Warm and pipelined begin with
+   calls that do not count.
 
-   A functions file gets --jobs calls at once (--concurrency), where its manifest does not say how
-   many. Where they wait for each other, as those of plain functions do, pipelined has so many that
-   they take a quarter of --limit at most, and is left out where that is but one: a note says so.
-   What a call waits for others does not count to --timeout.
+   A functions file receives --jobs calls at once (--concurrency), unless its manifest sets a number.
+   If the calls wait for each other, as those of plain functions do, pipelined makes only as many as
+   take a quarter of --limit together. If that is one call, the phase is skipped. A note says so. The
+   time a call waits for others does not count towards --timeout.
 
-   What the plugin prints is not shown. A call that fails ends it, and so does Ctrl-C; the phases
-   before are printed all the same.
+   The plugin's output is not shown. A call that fails and Ctrl-C end the measurement; the phases
+   that have ended are printed.
 
-   The median (P50) is what a caller meets, P99 one call in a hundred. Times on a busy machine say
-   more beside each other than by themselves.
+   Half of the calls take at most P50, 99 of 100 at most P99. On a busy machine, compare phases
+   rather than single times.
 
    pyplug bench greeter.py greet World
    pyplug bench --skip cold,crash --workers 2 greeter.py greet World
@@ -57,7 +57,7 @@ func newBenchCommand(f *program) (command, *benchOptions) {
 	o := &benchOptions{measure: bench.Options{Limit: bench.DefaultLimit}}
 	flags := slices.Concat([]cli.Flag{
 		countFlag(&o.measure.Rounds, 1, 1<<31-1, "rounds", "make at most `N` calls in a phase (default: 10000)"),
-		durationFlag(&o.measure.Limit, "limit", "begin no calls of a phase after `DURATION`, 0 for no limit (default: 3s)"),
+		durationFlag(&o.measure.Limit, "limit", "start no call of a phase after `DURATION`, 0 for no limit (default: 3s)"),
 		countFlag(&o.measure.Jobs, 1, 1<<31-1, "jobs", "make at most `N` calls at once in the phase pipelined (default: 64)"),
 		listFlag(&o.measure.Skip, "skip", "skip these `PHASES` of "+strings.Join(bench.Names(), ","), bench.Names()),
 		timeoutFlag(&o.cfg.Timeouts.Call),

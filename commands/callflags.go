@@ -21,7 +21,7 @@ const argumentText = `   VALUE          a positional argument; the parameter's a
    name@=FILE     the file's text; name:=@FILE the file's JSON
    --input FILE   all arguments: one JSON object (names) or array (positions); - is standard input
 
-   Flags stand before HOOK; every word after it is data. A streamed result is one line per item.`
+   Flags come before HOOK; every word after it is data. A stream is printed as one line per item.`
 
 // callOptions are what a command line says of one call.
 type callOptions struct {

@@ -17,18 +17,17 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-var checkText = `Go through every stage from the interpreter to a clean stop, and say of each whether it is right,
-   how long it took, and what to do where it is not. Without PLUGIN the one of the current directory
-   is checked, by its manifest.
+var checkText = `Run every stage from the interpreter to a clean stop. Print for each whether it passed, how long it
+   took and, if it did not pass, what to do. Without PLUGIN, check the plugin of the current directory.
 
-   A failure is what breaks a host or a call; a warning is what a host survives. The exit status is
-   that of the first failure. Each finding has a name: ` + "`pyplug help finding NAME`" + ` explains it.
+   A failure breaks a host or a call; a warning does not. The exit code is that of the first failure.
+   Each finding has a name: ` + "`pyplug help finding NAME`" + ` explains it.
 
    The stages are, in this order,
 
    ` + strings.Join(check.Stages(), " ") + `
 
-   "host" has an unmodified go-plugin host start the plugin; "again" is asked for by --crash.
+   The stage host starts the plugin by an unmodified go-plugin host; the stage again needs --crash.
 
    pyplug check greeter.py
    pyplug check --call 'greet World' greeter.py
@@ -62,7 +61,7 @@ func checkCommand(f *program) command {
 			o.lines = append(o.lines, text)
 			return nil
 		})),
-		switchFlag(&o.Crash, "crash", "kill the plugin, idle and in the first --call, and see whether it recovers"),
+		switchFlag(&o.Crash, "crash", "kill the plugin while idle and during the first --call, and check that it recovers"),
 		switchFlag(&o.strict, "strict", "fail on warnings, too"),
 		listFlag(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
 		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`"),

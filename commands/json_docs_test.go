@@ -5,11 +5,15 @@ package commands_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // TestJSONPage holds that what docs/json.md shows has the fields, and the kinds of
@@ -30,6 +34,33 @@ func TestJSONPage(t *testing.T) {
 		got, want := shape(t, out), shape(t, e.output)
 		if code != 0 || got != want {
 			t.Errorf("%s: exit code %d, got\n%s\nwant\n%s\n%s", e.command, code, got, want, errs)
+		}
+	}
+}
+
+// TestErrorKeys verifies that docs/json.md explains every key of an error.
+func TestErrorKeys(t *testing.T) {
+	text, err := os.ReadFile("docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := json.Marshal(&hook.Error{
+		Kind: hook.Crash, Reason: "r", Hook: "h", Begun: true, Python: &hook.Raised{}, Status: &hook.RPCStatus{Code: "c", Message: "m", Details: []json.RawMessage{[]byte("{}")}},
+		At: []hook.Frame{{}}, Place: "p", Exit: &hook.Exit{}, Tried: []string{"t"}, Hints: []string{"h"}, Drawing: []string{"d"}, Plugin: "p", Err: io.EOF,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys map[string]any
+	if err := json.Unmarshal(full, &keys); err != nil {
+		t.Fatal(err)
+	}
+	if len(keys) != reflect.TypeFor[hook.Error]().NumField()+2 { // message stands for Err; details and status_message are those of Status
+		t.Errorf("the error has %d keys: %s", len(keys), full)
+	}
+	for key := range keys {
+		if !strings.Contains(string(text), "`"+key+"`") {
+			t.Errorf("docs/json.md does not explain %s", key)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const linesText = `   With --lines the plugin stays alive: every line of standard input is a call, and is answered with
-   a line {"id", "result"} or {"id", "error"}; a stream with {"id", "item"} lines and {"id", "done"}.
-   A line is {"id": …, "hook": "name", "args": {…} or […]}; with HOOK it is the arguments alone. A
+const linesText = `   With --lines the plugin stays alive. Each line of standard input is a call; its answer is a line
+   {"id", "result"} or {"id", "error"}, that of a stream {"id", "item"} lines and {"id", "done"}.
+   A line is {"id": …, "hook": "name", "args": {…} or […]}; with HOOK, it is the arguments alone. A
    plugin that crashes is restarted; after 5 failures in a row pyplug gives up.
 
    pyplug run --lines greeter.py greet < names.jsonl
@@ -44,8 +44,8 @@ func (o *linesOptions) flags() []cli.Flag {
 	return inCategory(linesCategory,
 		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
 		short(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)"), "j"),
-		switchFlag(&o.Unordered, "unordered", "print answers as they come, not in the order of the lines"),
-		switchFlag(&o.noFail, "no-fail", "exit with 0 although calls failed"),
+		switchFlag(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
+		switchFlag(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
 	)
 }
 

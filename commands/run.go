@@ -16,8 +16,8 @@ const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line,
 ` + argumentText + `
 
    HOOK of a gRPC plugin is Method, Service/Method or pkg.Service/Method. Its arguments are fields by
-   name, a.b=VALUE for nested ones, once more for each element of a repeated one; those of a stream
-   are JSON Lines from --input.
+   name: a.b=VALUE sets a nested field, and a name given again adds an element to a repeated one. A
+   client stream reads JSON Lines from --input.
 
 ` + linesText + `
 
