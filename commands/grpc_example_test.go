@@ -38,6 +38,7 @@ func kv(dir string, words ...string) []string {
 // TestExamplePython calls the Python example where it lies, by its own generated
 // code.
 func TestExamplePython(t *testing.T) {
+	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "PYTHONDONTWRITEBYTECODE=1"}
 	plugin := filepath.Join(runnertest.Example(t), "plugin-python", "plugin.py")
 	runnertest.ExamplePort(t)
@@ -63,6 +64,7 @@ func TestExamplePython(t *testing.T) {
 
 // TestExampleGo calls the Go example, which is a program.
 func TestExampleGo(t *testing.T) {
+	t.Parallel()
 	plugin, dir := runnertest.GoExample(t), t.TempDir()
 	proto := filepath.Join(runnertest.Example(t), "proto", "kv.proto")
 	pyplug(t, nil, kv(dir, "--proto", proto, plugin, "KV/Put", "key=hello", "value=world")...).says(t, 0, `^\{\}\n$`)

@@ -38,6 +38,7 @@ service Fake { rpc Hang(stream Text) returns (Text); rpc Echo(Text) returns (Tex
 // TestGRPCInputNeverComes waits for input from a pipe that nobody opens, and from
 // one that nobody writes to. The limit of the call counts, and a signal does.
 func TestGRPCInputNeverComes(t *testing.T) {
+	t.Parallel()
 	words, fifo := inputPlugin(t), filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
@@ -46,8 +47,7 @@ func TestGRPCInputNeverComes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
-	defer w.Close()
+	t.Cleanup(func() { silent.Close(); w.Close() })
 	start := func(t *testing.T, flags ...string) *session {
 		s := pyplug(t, []string{"PYPLUG_PYTHON=", "MARKER=MARKER"}, append(words[:len(words):len(words)], flags...)...)
 		s.Stdin = silent
@@ -57,6 +57,7 @@ func TestGRPCInputNeverComes(t *testing.T) {
 	for name, input := range map[string]string{"a pipe": fifo, "standard input": "-"} {
 		for hook, says := range map[string]string{"Hang": "timed out after 300ms", "Echo": "no end of "} {
 			t.Run(name+" "+hook, func(t *testing.T) {
+				t.Parallel()
 				s := start(t, "--input", input, hook)
 				if err := s.Process.Signal(syscall.SIGINT); err != nil {
 					t.Fatal(err)
@@ -74,6 +75,7 @@ func TestGRPCInputNeverComes(t *testing.T) {
 
 // TestGRPCInputTooLong gives a message that cannot become one that is small enough.
 func TestGRPCInputTooLong(t *testing.T) {
+	t.Parallel()
 	words, input := inputPlugin(t), filepath.Join(t.TempDir(), "input")
 	text := "{}\n\n{\"text\": \"" + strings.Repeat("x", 200_000) + "\"}\n"
 	if err := os.WriteFile(input, []byte(text), 0o600); err != nil {

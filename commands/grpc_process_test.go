@@ -87,8 +87,10 @@ func held(t *testing.T, state string) (s *session, temp string) {
 
 // A plugin that is interrupted goes, wherever it was.
 func TestGRPCInterrupted(t *testing.T) {
+	t.Parallel()
 	for state, c := range states {
 		t.Run(state, func(t *testing.T) {
+			t.Parallel()
 			s, temp := held(t, state)
 			if err := s.Process.Signal(syscall.SIGINT); err != nil {
 				t.Fatal(err)
@@ -106,8 +108,10 @@ func TestGRPCInterrupted(t *testing.T) {
 
 // When pyplug is killed, nothing of it outlives it.
 func TestGRPCKilled(t *testing.T) {
+	t.Parallel()
 	for state := range states {
 		t.Run(state, func(t *testing.T) {
+			t.Parallel()
 			s, temp := held(t, state)
 			if err := s.Process.Kill(); err != nil {
 				t.Fatal(err)
@@ -128,6 +132,7 @@ func entries(dir string) []string {
 // A watch prints a line for each change. A signal is no failure of it, the end of
 // the plugin is.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	zoo := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "ZOO_COOKIE=monkey"}
 	for name, c := range map[string]struct {
 		env    []string
@@ -143,6 +148,7 @@ func TestWatch(t *testing.T) {
 		"one that ends":    {[]string{"EXIT_SOON=MARKER"}, "exit_soon.py", "healthy\n", 8},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := pyplug(t, c.env, "health", "--watch", "testdata/plugins/"+c.plugin)
 			out := reading(t, s.Cmd)
 			line, err := bufio.NewReader(out).ReadString('\n')
@@ -168,6 +174,7 @@ func TestWatch(t *testing.T) {
 
 // An interrupt during a call of the manifest lets the plugin end as it does.
 func TestInterruptBootstrap(t *testing.T) {
+	t.Parallel()
 	s := pyplug(t, []string{"ATEXIT_MARKER=MARKER.bye"}, "run", "PLUGIN", "pid")
 	dir := t.TempDir()
 	for name, text := range map[string]string{

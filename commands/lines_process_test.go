@@ -62,6 +62,7 @@ func (l *lines) silent(t *testing.T) {
 
 // TestLinesAlive holds that answers come while the input goes on, from one process.
 func TestLinesAlive(t *testing.T) {
+	t.Parallel()
 	l := linesOf(t, "testdata/plugins/counter.py")
 	l.says(t, `{"id": "a", "hook": "increment"}`)
 	l.hears(t, `{"id":"a","result":1}`)
@@ -80,15 +81,17 @@ func TestLinesAlive(t *testing.T) {
 // TestLinesSignals holds that a signal ends the reading and not the calls, and that
 // a second one ends the calls, which are answered all the same.
 func TestLinesSignals(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		signal syscall.Signal
 		code   int
 	}{"interrupt": {syscall.SIGINT, 130}, "terminate": {syscall.SIGTERM, 143}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			marker := filepath.Join(dir, "marker")
 			l := linesOf(t, "testdata/plugins/hang_sleep.py")
-			l.says(t, fmt.Sprintf(`{"hook": "hang", "args": {"marker": %q, "seconds": 2}}`, marker))
+			l.says(t, fmt.Sprintf(`{"hook": "hang", "args": {"marker": %q, "seconds": 1}}`, marker))
 			l.says(t, `{"hook": "pid"}`)
 			runnertest.Until(t, "the call runs", runnertest.Exists(marker))
 			if err := l.Process.Signal(c.signal); err != nil {
@@ -103,6 +106,7 @@ func TestLinesSignals(t *testing.T) {
 		})
 	}
 	t.Run("twice", func(t *testing.T) {
+		t.Parallel()
 		marker := filepath.Join(t.TempDir(), "marker")
 		l := linesOf(t, "testdata/plugins/hang_sleep.py")
 		l.says(t, fmt.Sprintf(`{"hook": "hang", "args": [%q]}`, marker))
@@ -131,6 +135,7 @@ func TestLinesSignals(t *testing.T) {
 		l.ends(t, 130)
 	})
 	t.Run("while it reads", func(t *testing.T) {
+		t.Parallel()
 		l := linesOf(t, "testdata/plugins/counter.py")
 		l.says(t, `{"hook": "increment"}`)
 		l.hears(t, `{"id":1,"result":1}`)
@@ -144,6 +149,7 @@ func TestLinesSignals(t *testing.T) {
 
 // TestLinesReaderGone ends quietly when the reader of the answers has gone.
 func TestLinesReaderGone(t *testing.T) {
+	t.Parallel()
 	l := linesOf(t, "testdata/plugins/counter.py", "increment")
 	go func() { // ends with pyplug
 		for {
@@ -165,12 +171,9 @@ func TestLinesReaderGone(t *testing.T) {
 
 // TestLinesHead is the same in a shell.
 func TestLinesHead(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
 	bin := filepath.Join(t.TempDir(), "pyplug")
-	if err := os.Symlink(self, bin); err != nil {
+	if err := os.Symlink(program(t), bin); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("sh", "-c", `yes '[1]' | "$PYPLUG" run --lines testdata/plugins/values.py echo | head -n 3`)
@@ -189,6 +192,7 @@ func TestLinesHead(t *testing.T) {
 // TestLinesMany answers ten thousand lines in order, by several processes of which
 // some die.
 func TestLinesMany(t *testing.T) {
+	t.Parallel()
 	const n = 10000
 	l := linesOf(t, "--workers", "2", "--no-fail", "--preload", "off", "testdata/plugins/counter.py")
 	go func() { // ends when all is written
@@ -249,6 +253,7 @@ func (s *session) worked() string {
 
 // TestLinesSlowReader holds that a reader which takes nothing costs no memory.
 func TestLinesSlowReader(t *testing.T) {
+	t.Parallel()
 	const n, size = 200, 1 << 20
 	l := linesOf(t, "testdata/plugins/values.py", "text")
 	l.says(t, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("[%d]\n", size), n), "\n"))
@@ -260,7 +265,7 @@ func TestLinesSlowReader(t *testing.T) {
 		default:
 			same++
 		}
-		return same > 50
+		return same > 20
 	})
 	for i := range n {
 		if line, err := l.out.ReadString('\n'); err != nil || len(line) < size {

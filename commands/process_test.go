@@ -36,13 +36,9 @@ type session struct {
 func pyplug(t *testing.T, env []string, words ...string) *session {
 	t.Helper()
 	python := runnertest.Python(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "pyplug")
-	if err := os.Symlink(self, bin); err != nil {
+	if err := os.Symlink(program(t), bin); err != nil {
 		t.Fatal(err)
 	}
 	s := &session{tag: "PYPLUG_TEST_TAG=" + filepath.Base(filepath.Dir(dir)) + fmt.Sprint(os.Getpid()), marker: filepath.Join(dir, "marker")}
@@ -90,6 +86,7 @@ func (s *session) ends(t *testing.T, code int) {
 }
 
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		signal syscall.Signal
 		code   int
@@ -108,6 +105,7 @@ func TestSignals(t *testing.T) {
 		"in the import":      {syscall.SIGINT, 130, []string{"hang_import.py", "never"}, "error: canceled: interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			words := append([]string{"run", filepath.Join("testdata/plugins", c.words[0])}, c.words[1:]...)
 			s := pyplug(t, []string{"HANG_IMPORT_MARKER=MARKER"}, words...)
 			s.start(t)
@@ -124,6 +122,7 @@ func TestSignals(t *testing.T) {
 
 // What reads the arguments can be interrupted too.
 func TestInterruptWhileReading(t *testing.T) {
+	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	interruptReading(t, fifo, "run", "--input", fifo, "testdata/plugins/greeter.py", "greet")
 }
@@ -154,6 +153,7 @@ func interruptReading(t *testing.T, fifo string, words ...string) {
 
 // A plugin that does not want to end is killed by the second signal.
 func TestSecondInterrupt(t *testing.T) {
+	t.Parallel()
 	s := pyplug(t, nil, "run", "--stop-timeout", "1h", "testdata/plugins/hang_atexit.py", "pid")
 	out := reading(t, s.Cmd)
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the result; now it stops
@@ -194,6 +194,7 @@ func (s *session) ended() bool {
 
 // When pyplug is killed, nothing of it outlives it.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		words []string
 		env   string
@@ -211,6 +212,7 @@ func TestKilled(t *testing.T) {
 		"with closed fds":   {[]string{"escape.py", "close_and_hang", "marker=MARKER"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			words := append([]string{"run", filepath.Join("testdata/plugins", c.words[0])}, c.words[1:]...)
 			s := pyplug(t, []string{c.env}, words...)
 			s.start(t)
@@ -228,7 +230,9 @@ func TestKilled(t *testing.T) {
 }
 
 func TestStandardOutput(t *testing.T) {
+	t.Parallel()
 	t.Run("full", func(t *testing.T) {
+		t.Parallel()
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
 			t.Skip(err)
@@ -245,6 +249,7 @@ func TestStandardOutput(t *testing.T) {
 		}
 	})
 	t.Run("closed", func(t *testing.T) {
+		t.Parallel()
 		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "endless")
 		out := reading(t, s.Cmd)
 		if _, err := io.ReadFull(out, make([]byte, 10)); err != nil {
@@ -257,6 +262,7 @@ func TestStandardOutput(t *testing.T) {
 		}
 	})
 	t.Run("slow", func(t *testing.T) {
+		t.Parallel()
 		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "large", "20", "1048576")
 		out := reading(t, s.Cmd)
 		total, chunk := 0, make([]byte, 4096)
@@ -276,6 +282,7 @@ func TestStandardOutput(t *testing.T) {
 		}
 	})
 	t.Run("slow, and the plugin dies after it has answered", func(t *testing.T) {
+		t.Parallel()
 		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "late", "x")
 		out := reading(t, s.Cmd)
 		runnertest.Until(t, "the plugin runs", func() bool { return len(runnertest.WithEnv(s.tag)) > 1 })
@@ -287,6 +294,7 @@ func TestStandardOutput(t *testing.T) {
 		s.ends(t, 0)
 	})
 	t.Run("not read, out of time", func(t *testing.T) {
+		t.Parallel()
 		s := pyplug(t, nil, "run", "--timeout", "0.5", "testdata/plugins/streams.py", "endless")
 		out := reading(t, s.Cmd)
 		defer out.Close()
@@ -297,6 +305,7 @@ func TestStandardOutput(t *testing.T) {
 		}
 	})
 	t.Run("not read, then terminated", func(t *testing.T) {
+		t.Parallel()
 		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "endless", "step=MARKER")
 		s.Stdout = nil
 		out, err := s.StdoutPipe()

@@ -26,12 +26,8 @@ func runExamples(t *testing.T, page string, least int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	bin := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(bin, "pyplug")); err != nil {
+	if err := os.Symlink(program(t), filepath.Join(bin, "pyplug")); err != nil {
 		t.Fatal(err)
 	}
 	run := runDir(t)

@@ -55,8 +55,8 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the command line as users do. Every script of the directory
 // runs. `go test -run TestScripts/NAME` runs one; -update rewrites its golden
-// parts. TEST_PROGRAM names the pyplug to run; without it, the test
-// binary is pyplug.
+// parts. TEST_PROGRAM names the pyplug that these and other tests run; without it, the
+// test binary is pyplug.
 func TestScripts(t *testing.T) {
 	python := runnertest.Python(t)
 	plugins, err := filepath.Abs("testdata/plugins")
@@ -102,6 +102,19 @@ func TestScripts(t *testing.T) {
 			return false, errors.New("unknown condition " + cond)
 		},
 	})
+}
+
+// program is the path of the pyplug to run, see [TestScripts].
+func program(t testing.TB) string {
+	t.Helper()
+	if program := os.Getenv("TEST_PROGRAM"); program != "" {
+		return program
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return self
 }
 
 // testKey is where a script has its test.
