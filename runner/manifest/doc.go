@@ -7,7 +7,7 @@
 //     pyproject.toml, [tool.pyplug] in the script's metadata block (PEP 723), and a
 //     Mattermost-style plugin.json. The first in this order is the manifest. Any
 //     other one may only repeat what the first says; a contradiction is an error.
-//  3. The table in keys.go lists every key with its field and its parser. Unknown
+//  3. The tags of [Manifest] name every key and say which values it takes. Unknown
 //     keys, wrong types and bad values are errors with file, line, what was found
 //     and what was expected.
 //  4. It collects every requires-python on the way, also from files that are no

@@ -16,7 +16,7 @@ import (
 
 // plugin looks at the entry and returns the result of Resolve.
 func (r resolved) plugin(typed string) (Plugin, error) {
-	p := Plugin{Path: typed, Entry: r.entry, Dir: filepath.Dir(r.entry), Manifest: r.chosen.Manifest, Requires: r.requires}
+	p := Plugin{Path: typed, Entry: r.entry, Manifest: r.chosen.Manifest, Requires: r.requires}
 	info, err := os.Stat(r.entry)
 	switch {
 	case err != nil && r.chosen.entry != "":
@@ -45,9 +45,9 @@ func (r resolved) plugin(typed string) (Plugin, error) {
 
 // environmentDirs returns the directories in which the environment may be.
 func environmentDirs(p Plugin) []string {
-	dirs := []string{p.Dir, p.Manifest.Dir}
+	dirs := []string{filepath.Dir(p.Entry), p.Manifest.Dir}
 	if p.Kind == Package {
-		dirs = []string{p.Entry, p.Dir, p.Manifest.Dir}
+		dirs = append([]string{p.Entry}, dirs...)
 	}
 	if real, err := filepath.EvalSymlinks(p.Entry); err == nil {
 		dirs = append(dirs, filepath.Dir(real))
@@ -70,10 +70,7 @@ func (r resolved) name(p Plugin) string {
 	}
 	switch stem {
 	case "plugin", "main", "__main__", "__init__":
-		stem = filepath.Base(p.Dir)
-		if r.dir != "" {
-			stem = filepath.Base(r.dir)
-		}
+		stem = filepath.Base(cmp.Or(r.dir, filepath.Dir(p.Entry)))
 	}
 	return cmp.Or(slug(p.Manifest.ID), slug(stem), "plugin")
 }

@@ -50,8 +50,6 @@ type Plugin struct {
 	// Shebang is the interpreter line of an executable Python script without "#!",
 	// such as "/usr/bin/env python3"; empty for everything else.
 	Shebang string
-	// Dir is the directory of Entry, absolute.
-	Dir string
 	// ID is the default name, [a-z0-9][a-z0-9_-]*, made from the manifest's id or
 	// the file's name.
 	ID string
@@ -65,8 +63,11 @@ type Plugin struct {
 	Manifest Manifest
 }
 
-// Manifest is the content of a manifest. An absent key leaves the zero value; a
-// pointer marks a key whose zero value means something else.
+// Manifest is the content of a manifest. Tags name the keys and say which values they
+// take: one of several texts, the range of an integer (else from 0 to 2147483647),
+// whether a duration may be 0, what a required key is. Texts must not be empty.
+// An absent key leaves the zero value; a pointer marks a key whose zero value means
+// something else.
 type Manifest struct {
 	// File is the file of the manifest, absolute; empty if there is none.
 	File string
@@ -76,41 +77,44 @@ type Manifest struct {
 	Dir string
 
 	// ID is the id as written; Plugin.ID is the name made from it.
-	ID string
+	ID string `key:"id"`
 	// Entry is the entry as written.
-	Entry string
-	// Transport is "pipe" or "grpc", or empty for automatic detection.
-	Transport string
+	Entry string `key:"entry"`
+	// Transport is empty for automatic detection.
+	Transport string `key:"transport" one:"pipe,grpc"`
 	// Python is a path, an environment, a name or a version. A relative path starts
 	// from Dir.
-	Python string
+	Python string `key:"python"`
 	// RequiresPython is also in Plugin.Requires.
-	RequiresPython string
+	RequiresPython string `key:"requires-python"`
 	// CookieKey and CookieValue are go-plugin's magic cookie.
-	CookieKey, CookieValue string
+	CookieKey   string `key:"cookie-key"`
+	CookieValue string `key:"cookie-value"`
 	// ProtocolVersions are the app versions that a go-plugin host offers.
-	ProtocolVersions []int
+	ProtocolVersions []int `key:"protocol-versions"`
 	// MTLS says whether the connection is encrypted.
-	MTLS *bool
+	MTLS *bool `key:"mtls"`
 	// Env is added to the plugin's environment.
-	Env map[string]string
+	Env map[string]string `key:"env"`
 	// Cwd is the plugin's working directory, absolute; empty: the caller's.
-	Cwd string
+	Cwd string `key:"cwd"`
 
-	Timeouts Timeouts
-	Restart  Restart
+	Timeouts Timeouts `key:"timeouts"`
+	Restart  Restart  `key:"restart"`
 	// Workers is the number of processes, Concurrency the number of concurrent calls
 	// in each.
-	Workers, Concurrency int
-	Limits               Limits
-	// Preload is "off", "auto" or "force"; empty: auto.
-	Preload string
+	Workers     int    `key:"workers" range:"1-1024"`
+	Concurrency int    `key:"concurrency" range:"1-65536"`
+	Limits      Limits `key:"limits"`
+	// Preload is auto if it is empty.
+	Preload string `key:"preload" one:"off,auto,force"`
 	// Probe is the hook that reports the plugin's health.
-	Probe string
+	Probe string `key:"probe"`
 	// ErrorField is the path of the result field that carries an error.
-	ErrorField string
+	ErrorField string `key:"error-field"`
 	// Bootstrap calls follow every start, Shutdown calls precede every stop, in order.
-	Bootstrap, Shutdown []HookCall
+	Bootstrap []HookCall `key:"bootstrap"`
+	Shutdown  []HookCall `key:"shutdown"`
 }
 
 // EnvNames returns the directory names of environments beside the plugin, in the
@@ -123,33 +127,39 @@ func (m Manifest) EnvNames() []string {
 }
 
 // Timeouts are the timeouts. Call may be 0: none.
-type Timeouts struct{ Start, Call, Stop, Probe *time.Duration }
+type Timeouts struct {
+	Start *time.Duration `key:"start" zero:"no"`
+	Call  *time.Duration `key:"call"`
+	Stop  *time.Duration `key:"stop"`
+	Probe *time.Duration `key:"probe" zero:"no"`
+}
 
 // Restart is the restart policy.
 type Restart struct {
-	// Policy is "no", "on-failure" or "always".
-	Policy string
+	Policy string `key:"policy" one:"no,on-failure,always"`
 	// Max is the number of failures in a row after which pyplug gives up; 0: never.
-	Max *int
+	Max *int `key:"max"`
 	// Backoff is the first delay and BackoffMax the longest. A worker that was ready
 	// for HealthyAfter resets the delay.
-	Backoff, BackoffMax, HealthyAfter *time.Duration
+	Backoff      *time.Duration `key:"backoff"`
+	BackoffMax   *time.Duration `key:"backoff-max"`
+	HealthyAfter *time.Duration `key:"healthy-after"`
 }
 
 // Limits are limits of each worker. 0 is no limit.
 type Limits struct {
 	// Memory is in bytes, at least [LeastMemory].
-	Memory int64
+	Memory int64 `key:"memory"`
 	// Calls is the number of calls after which a worker is replaced.
-	Calls int
+	Calls int `key:"calls" range:"1-2147483647"`
 	// Age is the age at which a worker is replaced.
-	Age time.Duration
+	Age time.Duration `key:"age" zero:"no"`
 }
 
 // HookCall is a call in a manifest.
 type HookCall struct {
 	// Hook is the hook's name.
-	Hook string
+	Hook string `key:"hook" required:"the name of a hook"`
 	// Args is a JSON object (names) or array (positions); nil: none.
-	Args json.RawMessage
+	Args json.RawMessage `key:"args"`
 }

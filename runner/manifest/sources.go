@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/pyplug/pyplug/interp"
@@ -115,10 +116,7 @@ func (d document) readRequirement(form Form, root map[string]any) ([]interp.Requ
 	if !ok {
 		return nil, nil
 	}
-	spec, p := anyText(value)
-	if p == nil {
-		p = checkSpecifiers(spec)
-	}
+	spec, p := text(value, `key:"requires-python" empty:"yes"`)
 	if p != nil {
 		return nil, d.fault(p.within(path...))
 	}
@@ -129,7 +127,7 @@ func (d document) readRequirement(form Form, root map[string]any) ([]interp.Requ
 func (d document) source(form Form, values map[string]any) (source, error) {
 	s := source{document: d, values: values, entryKey: []string{"entry"}}
 	s.Manifest = Manifest{File: d.file, Form: form, Dir: filepath.Dir(d.file)}
-	if p := s.keys().read(values); p != nil {
+	if p := decode(reflect.ValueOf(&s.Manifest).Elem(), "", values); p != nil {
 		return source{}, d.fault(p)
 	}
 	if s.Entry != "" {
