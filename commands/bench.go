@@ -54,7 +54,7 @@ func benchCommand(f *program) command {
 }
 
 func newBenchCommand(f *program) (command, *benchOptions) {
-	o := &benchOptions{measure: bench.Options{Limit: bench.DefaultLimit}}
+	o := &benchOptions{measure: bench.DefaultOptions()}
 	flags := slices.Concat([]cli.Flag{
 		countFlag(&o.measure.Rounds, 1, 1<<31-1, "rounds", "make at most `N` calls in a phase (default: 10000)"),
 		durationFlag(&o.measure.Limit, "limit", "start no call of a phase after `DURATION`, 0 for no limit (default: 3s)"),

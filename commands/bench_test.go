@@ -11,7 +11,7 @@ import (
 
 // TestBenchLimit has 0 stand for no limit, as elsewhere.
 func TestBenchLimit(t *testing.T) {
-	for typed, want := range map[string]time.Duration{"": bench.DefaultLimit, "--limit=1s": time.Second, "--limit=0": runner.Forever} {
+	for typed, want := range map[string]time.Duration{"": bench.DefaultOptions().Limit, "--limit=1s": time.Second, "--limit=0": runner.Forever} {
 		f := &program{}
 		cmd, o := newBenchCommand(f)
 		if err := setFlags(cmd.Flags, strings.Fields(typed)...); err != nil || o.measure.Limit != want {

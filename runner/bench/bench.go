@@ -1,10 +1,12 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,40 +21,26 @@ type Target interface {
 	Crash(ctx context.Context) error
 }
 
-// Options say how long is measured. The zero value of a field is its default.
+// Options say how long is measured. [DefaultOptions] returns the usual ones.
 type Options struct {
 	// Rounds is the most rounds of a phase; cold and crash, which start processes,
-	// have a hundredth. 0: 10000.
+	// have a hundredth.
 	Rounds int
 	// Limit is how long a phase begins rounds, not counting the first call of a fresh
-	// worker. 0: 3 s.
+	// worker.
 	Limit time.Duration
-	// Jobs is how many calls the phase pipelined makes at once; 0: 64. It makes fewer
-	// if so many take longer than a quarter of Limit.
+	// Jobs is how many calls the phase pipelined makes at once. It makes fewer if so
+	// many take longer than a quarter of Limit.
 	Jobs int
 	// Skip leaves phases out, by name.
 	Skip []string
 }
 
-// Concurrent is how many calls the phase pipelined makes at once, at most.
-func (o Options) Concurrent() int {
-	o = o.withDefaults()
-	return min(o.Jobs, o.Rounds)
-}
+// DefaultOptions returns 10000 rounds of three seconds at most, 64 calls at once.
+func DefaultOptions() Options { return Options{Rounds: 10_000, Limit: defaultLimit, Jobs: 64} }
 
-// withDefaults returns the options with their defaults.
-func (o Options) withDefaults() Options {
-	if o.Rounds <= 0 {
-		o.Rounds = defaultRounds
-	}
-	if o.Jobs <= 0 {
-		o.Jobs = defaultJobs
-	}
-	if o.Limit <= 0 {
-		o.Limit = DefaultLimit
-	}
-	return o
-}
+// Concurrent is how many calls the phase pipelined makes at once, at most.
+func (o Options) Concurrent() int { return min(o.Jobs, o.Rounds) }
 
 // Listener follows the phases. One goroutine calls it.
 type Listener struct {
@@ -77,12 +65,8 @@ const (
 // Names lists the phases in their order.
 func Names() []string { return []string{Cold, Warm, Pipelined, Crash} }
 
-// DefaultLimit is the default of [Options].Limit.
-const DefaultLimit = 3 * time.Second
-
 const (
-	defaultRounds = 10_000
-	defaultJobs   = 64
+	defaultLimit = 3 * time.Second
 	// startCost is how many times fewer rounds a phase that starts processes has.
 	startCost = 100
 	// warmUp is how many calls of a fresh worker do not count. They take at most a
@@ -126,7 +110,7 @@ func (p Phase) PerSecond() float64 {
 // Measure runs the phases and reports each to l. The error is the first of a round, or
 // else the cause of ctx's end. Phases before it have been reported.
 func Measure(ctx context.Context, t Target, o Options, l Listener) error {
-	m := measurement{Options: o.withDefaults(), target: t}
+	m := measurement{Options: o, target: t}
 	few := max(1, m.Rounds/startCost)
 	for _, ph := range []struct {
 		name    string
@@ -188,7 +172,7 @@ func (m *measurement) warm(ctx context.Context, end limit) (Phase, error) {
 func (m *measurement) warmUp(ctx context.Context, end limit) (limit, error) {
 	first, err := repeat(ctx, 1, 1, end, m.target.Call)
 	end.began = time.Now()
-	brief := limit{end.began, min(end.length, DefaultLimit) / 10}
+	brief := limit{end.began, min(end.length, defaultLimit) / 10}
 	if err != nil || first.Took >= brief.length {
 		return end, err
 	}
@@ -229,28 +213,24 @@ func (m *measurement) pipelined(ctx context.Context, end limit) (Phase, error) {
 }
 
 // repeat makes rounds, jobs at a time, until there were enough or the end is reached. It
-// waits for those in progress. Each of jobs makes at least one.
+// waits for those in progress. Each of jobs makes at least one. The error is the first of
+// a round, from which others follow, or the cause of ctx's end.
 func repeat(ctx context.Context, rounds, jobs int, end limit, round func(context.Context) error) (Phase, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	began := time.Now()
-	left := make(chan struct{}, rounds)
-	for range rounds {
-		left <- struct{}{}
-	}
-	close(left)
-	failed := make(chan error, 1) // the first error of a round: others follow from it
+	var failed error
+	var once sync.Once
+	var left atomic.Int64
+	left.Store(int64(rounds))
 	times := make([][]time.Duration, min(jobs, rounds))
 	var work sync.WaitGroup
 	for i := range times {
 		work.Go(func() { // ends with the rounds, the end or ctx
-			for range left {
+			for left.Add(-1) >= 0 {
 				start := time.Now()
 				if err := round(ctx); err != nil {
-					select {
-					case failed <- err:
-					default:
-					}
+					once.Do(func() { failed = err })
 					cancel()
 				}
 				if ctx.Err() != nil {
@@ -266,10 +246,5 @@ func repeat(ctx context.Context, rounds, jobs int, end limit, round func(context
 	work.Wait()
 	p := Phase{Jobs: len(times), Took: time.Since(began), Times: slices.Concat(times...)}
 	slices.Sort(p.Times)
-	select {
-	case err := <-failed:
-		return p, err
-	default:
-		return p, context.Cause(ctx)
-	}
+	return p, cmp.Or(failed, context.Cause(ctx))
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -45,6 +46,8 @@ func (t *target) Call(context.Context) error {
 
 // measure returns the phases and the names of those that began.
 func measure(ctx context.Context, t *target, o Options) (phases []Phase, began []string, err error) {
+	usual := DefaultOptions()
+	o.Rounds, o.Limit, o.Jobs = cmp.Or(o.Rounds, usual.Rounds), cmp.Or(o.Limit, usual.Limit), cmp.Or(o.Jobs, usual.Jobs)
 	t.turn = make(chan struct{}, 1)
 	t.turn <- struct{}{}
 	err = Measure(ctx, t, o, Listener{
