@@ -48,7 +48,7 @@ func (p *parser) parse(line []byte) (request, *hook.Error) {
 		return r, nil
 	}
 	value := bytes.Trim(line, blanks)
-	if !validJSON(value, nil) {
+	if !validJSON(value) {
 		return r, notJSON(line)
 	}
 	if p.items == ByShape && (value[0] == '[' || value[0] == '{') {
@@ -83,37 +83,24 @@ func (p *parser) parseObject(line []byte) (request, *hook.Error) {
 		first *hook.Error // the first key that is wrong
 		value = bytes.Trim(line, blanks)
 	)
-	field := func(key []byte) *[]byte {
-		if bytes.IndexByte(key, '\\') >= 0 {
-			key = schema.Quote(unquote(key))
-		}
-		switch string(key[1 : len(key)-1]) {
-		case "id":
-			return &r.id
-		case "hook":
-			return &name
-		case "args":
-			return &r.args
-		}
-		return nil
+	switch {
+	case !validJSON(value):
+		return r, notJSON(line)
+	case value[0] != '{':
+		return r, badLine(`the line is %s, want an object with "hook" and "args"`, jsonType(value))
 	}
-	valid := validJSON(value, func(key, v []byte) {
-		into := field(key)
+	fields := map[string]*[]byte{"id": &r.id, "hook": &name, "args": &r.args}
+	for key, v := range members(value) {
+		field := fields[unquote(key)]
 		switch {
-		case into != nil && *into == nil:
-			*into = v
+		case field != nil && *field == nil:
+			*field = v
 		case first != nil:
-		case into != nil:
+		case field != nil:
 			first = badLine("%s is given twice", key)
 		default:
 			first = unknownKey(unquote(key))
 		}
-	})
-	if !valid {
-		return request{}, notJSON(line)
-	}
-	if value[0] != '{' {
-		return r, badLine(`the line is %s, want an object with "hook" and "args"`, jsonType(value))
 	}
 	err := r.resolve(name)
 	if first != nil {
