@@ -76,14 +76,6 @@ func answers(t *testing.T, inst hook.Instance, c hook.Call, want string) {
 	}
 }
 
-func TestConformancePipeline(t *testing.T) {
-	conformance(t, func(t testing.TB, plugin string) *pyworker.Launcher {
-		cfg := config(t, plugin)
-		modes["pipeline"](&cfg)
-		return pyworker.New(cfg)
-	})
-}
-
 // TestConformanceThreads has a hang that a thread can be freed from: nothing
 // interrupts one that waits for a lock.
 func TestConformanceThreads(t *testing.T) {

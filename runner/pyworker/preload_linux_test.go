@@ -290,15 +290,15 @@ func TestPreloadStorm(t *testing.T) {
 	path := plugin(t, "def parent(): return os.getppid()\n")
 	l := preloading(t, path)
 	var all sync.WaitGroup
-	for i := range 6 {
+	for i := range 4 {
 		all.Go(func() {
-			for j := range 10 {
+			for j := range 6 {
 				w, err := l.Launch(t.Context())
 				if err != nil {
 					t.Errorf("%v, %v", err, errors.Unwrap(err))
 					return
 				}
-				if (i+j)%7 == 0 {
+				if (i+j)%4 == 0 {
 					if r, err := w.Call(t.Context(), hook.Call{Hook: "parent"}); err == nil && string(r.Value) != fmt.Sprint(os.Getpid()) {
 						var pid int
 						fmt.Sscan(string(r.Value), &pid)

@@ -102,7 +102,7 @@ func TestLoadErrorIsToldOnce(t *testing.T) {
 		Python: runnertest.Python(t), Plugin: zoo(t, "import_error.py"), Env: proc.Environ(os.Environ(), false, nil),
 		Output: func(_, text string, _ int) { said.WriteString(text + "\n") },
 	})
-	for range 30 {
+	for range 5 {
 		_, err := l.Launch(t.Context())
 		var e *hook.Error
 		if !errors.As(err, &e) || e.Kind != hook.Start || e.Python == nil || e.Python.Type != "ModuleNotFoundError" {

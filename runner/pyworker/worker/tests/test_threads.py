@@ -110,7 +110,10 @@ class Threads(Case):
         number = worker.begin("use_up")
         worker.wait_mark()
         worker.send("K", number)
-        self.refused(worker.answer(number), "canceled")
+        answer = worker.answer(number)
+        if answer[0] == "T":  # it took long
+            answer = worker.answer(number)
+        self.refused(answer, "canceled")
         self.ok(worker.call("echo", 1), 1)
 
     def test_cancel_hits_its_own_call(self):

@@ -304,6 +304,8 @@ class Probe(Case):
         return self.start(text, **options).ask("P")
 
     def test_health(self):
+        text = "def health(): return answer\ndef set(value):\n    global answer\n    answer = eval(value)\n"
+        workers = self.start(text), self.start("async " + text)
         for returned, reason in (
             ("None", None),
             ("True", None),
@@ -315,9 +317,9 @@ class Probe(Case):
             ("{'status': 'down'}", "status is down"),
             ("{'status': 'x', 'reason': 'y'}", "status is x: y"),
         ):
-            for prefix in ("", "async "):
-                answer = self.judged(prefix + "def health(): return " + returned)
-                self.ok(answer, {"degraded": reason} if reason else {})
+            for worker in workers:
+                worker.call("set", returned)
+                self.ok(worker.ask("P"), {"degraded": reason} if reason else {})
 
     def test_none(self):
         self.ok(self.judged("def other(): return False"), {})
