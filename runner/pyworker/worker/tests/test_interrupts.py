@@ -51,7 +51,7 @@ class Interrupts(Case):
         end = "import atexit, time\n@atexit.register\ndef bye(): time.sleep(0.02); print('ended')\n"
         thread = "import threading\nthreading.Thread(target=time.sleep, args=[0.02]).start()\n"
         for text in (end, end + "1/0", end + thread, end + thread + "1/0"):
-            for _ in range(10):
+            for _ in range(3):
                 worker = self.start(text)
                 if worker.ready[0] == "Y":
                     worker.send("Q", 0)
