@@ -253,12 +253,8 @@ func request(c Config, p manifest.Plugin, env []string) interp.Request {
 // ask runs a Python that is to say its version, see [interp.RunFunc].
 func ask(ctx context.Context, t proc.Tool) (stdout []byte, stderr string, err error) {
 	out, err := proc.Run(ctx, t)
-	switch {
-	case err != nil:
-	case out.Exit.Signal != "":
-		err = errors.New(out.Exit.Signal)
-	case out.Exit.Code != 0:
-		err = fmt.Errorf("exit code %d", out.Exit.Code)
+	if err == nil && out.Exit.Code != 0 {
+		err = errors.New(hook.Exit(out.Exit).String())
 	}
 	return out.Stdout, string(out.Stderr), err
 }

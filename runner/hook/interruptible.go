@@ -19,11 +19,6 @@ func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) 
 	case o := <-done:
 		return o.value, o.err
 	case <-ctx.Done():
-	}
-	select {
-	case o := <-done:
-		return o.value, o.err
-	default:
 		var none T
 		return none, &Error{Kind: Canceled, Err: context.Cause(ctx)}
 	}

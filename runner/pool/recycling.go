@@ -18,7 +18,6 @@ const (
 type limits struct {
 	calls     uint64
 	age, idle time.Duration
-	born      time.Time
 	weighed   uint64    // its calls when its memory was last looked at
 	notBefore time.Time // no replacement is started before
 }
@@ -34,16 +33,12 @@ func jitter(limit int64) int64 {
 	return limit - rand.Int64N(limit/4+1)
 }
 
-// limitsOf gives a new instance its limits.
-func (p *Pool) limitsOf(g *instance) limits {
-	l := limits{
-		calls: uint64(jitter(int64(p.opt.MaxCalls))), born: g.Info().Started,
-		age: time.Duration(jitter(int64(p.opt.MaxAge))), idle: time.Duration(jitter(int64(p.opt.IdleTime))),
+// newLimits returns the limits of a new instance.
+func (p *Pool) newLimits() limits {
+	return limits{
+		calls: uint64(jitter(int64(p.opt.MaxCalls))),
+		age:   time.Duration(jitter(int64(p.opt.MaxAge))), idle: time.Duration(jitter(int64(p.opt.IdleTime))),
 	}
-	if l.born.IsZero() {
-		l.born = g.ready
-	}
-	return l
 }
 
 // recyclingDue returns why an instance has reached a limit, "" if it has not.
@@ -63,7 +58,7 @@ func (p *Pool) recyclingDue(g *instance) string {
 	if weigh {
 		memory, _ = p.opt.Memory(g.Info().PID)
 	}
-	age := time.Since(l.born)
+	age := time.Since(g.ready)
 	switch {
 	case quiet:
 	case l.calls > 0 && calls >= l.calls:

@@ -201,7 +201,7 @@ func (w *worker) install(g *instance) {
 	p, old, from, reason := w.pool, w.serving, w.state, "started"
 	g.ready = time.Now()
 	g.places = max(1, min(g.Concurrency(), p.opt.Concurrency))
-	g.limits = p.limitsOf(g)
+	g.limits = p.newLimits()
 	w.serving, w.cause, w.startError, w.wanted, w.refusing = g, nil, "", false, false
 	if old != nil {
 		w.state, reason = hook.StateStarting, fmt.Sprintf("started, replaces generation %d", old.generation)
