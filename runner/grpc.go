@@ -17,26 +17,14 @@ import (
 // GRPC is what concerns gRPC plugins alone. The zero value leaves it to the
 // manifest, and then to the default.
 type GRPC struct {
-	// CookieKey and CookieValue are go-plugin's magic cookie. NoCookie sets
-	// none, whatever the manifest says.
-	CookieKey, CookieValue string
-	NoCookie               bool
-	// Versions are the application's protocol versions that are offered.
-	Versions []int
+	// Of these, [Open] sets what follows from the rest of the [Config].
+	grpcplugin.Config
+	// NoCookie sets no cookie, whatever the manifest says.
+	NoCookie bool
 	// MTLS secures the connection as go-plugin's AutoMTLS does; Curve is that
 	// of our certificate's key, one of [Curves]; empty means the first.
 	MTLS  *bool
 	Curve string
-	// Service is the name that health is asked for. AnyHealth takes a plugin
-	// for ready whatever its health service says, or if it says nothing.
-	Service   string
-	AnyHealth bool
-	// Metadata is sent with every call, as pairs of name and value.
-	Metadata []string
-	// MaxMessage is the size in bytes from which a message is refused.
-	MaxMessage int
-	// EmitDefaults makes fields without a value appear in results.
-	EmitDefaults bool
 	// Proto and Protoset are files that describe the plugin's methods, in
 	// source and as protoc writes them; ProtoPath are the directories that
 	// imports of the former are looked for in.
@@ -68,25 +56,13 @@ var (
 
 // grpcConfig says how a gRPC plugin is started.
 func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
-	c, m := o.config, o.plugin.Manifest
-	cfg := grpcplugin.Config{
-		Path: o.plugin.Entry, Env: o.environ, Dir: o.settings.Dir,
-		CookieKey: m.CookieKey, CookieValue: m.CookieValue,
-		Versions:     m.ProtocolVersions,
-		Curve:        curves[c.GRPC.Curve],
-		StartTimeout: o.settings.Timeouts.Start,
-		StopTimeout:  o.settings.Timeouts.Stop,
-		Limits:       o.keep.limits(),
-		// The default is longer for the first answer than for later ones.
-		HealthTimeout: cmp.Or(c.Timeouts.Probe, given(m.Timeouts.Probe, Forever)),
-		Service:       cmp.Or(c.GRPC.Service, m.Probe),
-		AnyHealth:     c.GRPC.AnyHealth,
-		Metadata:      c.GRPC.Metadata,
-		MaxMessage:    c.GRPC.MaxMessage,
-		EmitDefaults:  c.GRPC.EmitDefaults,
-		Observe:       c.Observe,
-		Debug:         c.Debug,
-	}
+	c, m, cfg := o.config, o.plugin.Manifest, o.config.GRPC.Config
+	cfg.Path, cfg.Env, cfg.Dir = o.plugin.Entry, o.environ, o.settings.Dir
+	cfg.StartTimeout, cfg.StopTimeout, cfg.Limits = o.settings.Timeouts.Start, o.settings.Timeouts.Stop, o.keep.limits()
+	// The default is longer for the first answer than for later ones.
+	cfg.HealthTimeout = cmp.Or(c.Timeouts.Probe, given(m.Timeouts.Probe, Forever))
+	cfg.Service, cfg.Curve = cmp.Or(cfg.Service, m.Probe), curves[c.GRPC.Curve]
+	cfg.Observe, cfg.Debug = c.Observe, c.Debug
 	var err error
 	if cfg.Extra, err = describedBy(c); err != nil {
 		return cfg, hook.NewError(hook.Usage, err)
@@ -94,11 +70,11 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	switch {
 	case c.GRPC.NoCookie:
 		cfg.CookieKey, cfg.CookieValue = "", ""
-	case c.GRPC.CookieKey != "":
-		cfg.CookieKey, cfg.CookieValue = c.GRPC.CookieKey, c.GRPC.CookieValue
+	case cfg.CookieKey == "":
+		cfg.CookieKey, cfg.CookieValue = m.CookieKey, m.CookieValue
 	}
-	if len(c.GRPC.Versions) > 0 {
-		cfg.Versions = c.GRPC.Versions
+	if len(cfg.Versions) == 0 {
+		cfg.Versions = m.ProtocolVersions
 	}
 	if mtls := cmp.Or(c.GRPC.MTLS, m.MTLS); mtls != nil {
 		cfg.MTLS = *mtls

@@ -28,7 +28,7 @@ func served(t *testing.T, name string, env ...string) runner.Config {
 	return runner.Config{
 		Plugin: filepath.Join(root, "testdata", "plugins", "grpc", name), Python: python, Transport: "grpc",
 		Environ: os.Environ(), Cwd: t.TempDir(), Env: append(env, "PYTHONDONTWRITEBYTECODE=1"),
-		GRPC: runner.GRPC{CookieKey: "ZOO_COOKIE", CookieValue: "monkey"},
+		GRPC: runner.GRPC{Config: grpcplugin.Config{CookieKey: "ZOO_COOKIE", CookieValue: "monkey"}},
 	}
 }
 
