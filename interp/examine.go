@@ -33,7 +33,8 @@ func examine(path, real string) (Interpreter, *Error) {
 	return found, nil
 }
 
-// program returns why path cannot be started, nil if it can. It follows links.
+// program returns why path cannot be started, nil if it may. It follows links. What is
+// no program at all does not say its version.
 func program(path string) *Error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -49,24 +50,7 @@ func program(path string) *Error {
 	case info.Size() == 0:
 		return problem(path, "is not a program: it is empty")
 	}
-	head, err := readHead(path, 4)
-	// What may be run but not read is left to the system to judge.
-	if err == nil && !isProgram(head) {
-		return problem(path, "is not a program: its first bytes are of no known format")
-	}
 	return nil
-}
-
-// isProgram knows ELF, Mach-O of both byte orders and universal, PE, and scripts.
-// A shell would run anything else as a script of its own, the system does not.
-func isProgram(head string) bool {
-	for _, magic := range [...]string{"\x7fELF", "#!", "MZ", "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe", "\xfe\xed\xfa\xcf",
-		"\xfe\xed\xfa\xce", "\xca\xfe\xba\xbe", "\xca\xfe\xba\xbf"} {
-		if strings.HasPrefix(head, magic) {
-			return true
-		}
-	}
-	return false
 }
 
 // statError reports a path that cannot be looked at.

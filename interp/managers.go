@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,6 +57,9 @@ func (f *finder) place(path, root string) string {
 		dir = root
 	case "~data":
 		dir = f.directory("XDG_DATA_HOME", below(dir, ".local", "share"))
+		if runtime.GOOS == "windows" {
+			dir = f.vars["APPDATA"]
+		}
 	case "~config":
 		dir = f.directory("XDG_CONFIG_HOME", below(dir, ".config"))
 	}

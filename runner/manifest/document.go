@@ -48,8 +48,9 @@ func (d document) fault(p *problem) *Error {
 func (d document) errorAt(at position) *Error {
 	e := &Error{File: d.file}
 	if lines := strings.Split(d.text, "\n"); at.line >= 1 && at.line <= len(lines) {
-		e.Line, e.Text = d.skipped+at.line, d.prefix+strings.TrimSuffix(lines[at.line-1], "\r")
-		e.Column, e.Width = max(1, min(len(d.prefix)+at.column, len(e.Text)+1)), at.width
+		text := d.prefix + strings.TrimSuffix(lines[at.line-1], "\r")
+		e.Line, e.Column = d.skipped+at.line, max(1, min(len(d.prefix)+at.column, len(text)+1))
+		e.drawing = draw(text, e.Column, at.width)
 	}
 	return e
 }

@@ -12,16 +12,16 @@ import (
 type Error struct {
 	// File is the file with the mistake, absolute; empty if it is the path itself.
 	File string
-	// Line and Column start at 1; 0 is unknown. Column and Width count bytes of Text.
-	Line, Column, Width int
-	// Text is the line of the file, without its end.
-	Text string
+	// Line and Column start at 1; 0 is unknown. Column counts bytes.
+	Line, Column int
 	// Message says what was found and what was expected.
 	Message string
 	// Hint says what to do, or is empty.
 	Hint string
 	// Err is the error of the system, or nil.
 	Err error
+
+	drawing []string
 }
 
 // Error returns one line with the place and the message.
@@ -50,21 +50,21 @@ func (e *Error) Hints() []string {
 	return []string{e.Hint}
 }
 
-// maxDrawing is the number of bytes of a line that Drawing shows.
-const maxDrawing = 100
-
 // Drawing returns the line of the file and carets under the mistake, or nil if the
 // place is unknown or too far to the right.
-func (e *Error) Drawing() []string {
-	if e.Column == 0 || e.Column > maxDrawing {
+func (e *Error) Drawing() []string { return e.drawing }
+
+// draw underlines width bytes of a line from a column on.
+func draw(line string, column, width int) []string {
+	const longest = 100
+	if column > longest {
 		return nil
 	}
-	line := e.Text
-	if len(line) > maxDrawing {
-		line = strings.ToValidUTF8(line[:maxDrawing], "") + "…"
+	if len(line) > longest {
+		line = strings.ToValidUTF8(line[:longest], "") + "…"
 	}
-	width := max(1, min(e.Width, len(line)-e.Column+1))
-	return []string{line, strings.Repeat(" ", e.Column-1) + strings.Repeat("^", width)}
+	width = max(1, min(width, len(line)-column+1))
+	return []string{line, strings.Repeat(" ", column-1) + strings.Repeat("^", width)}
 }
 
 // didYouMean returns the hint for a suggestion, which may be empty.

@@ -118,8 +118,7 @@ func (f *protoFinder) find(name string) (protocompile.SearchResult, error) {
 	}
 	handler := reporter.NewHandler(nil)
 	if tree, err := parser.Parse(name, found.Source, handler); err == nil {
-		parsed, err := parser.ResultFromAST(tree, true, handler)
-		if err == nil && slices.ContainsFunc(parsed.FileDescriptorProto().GetDependency(), f.isMissing) {
+		if parsed, err := parser.ResultFromAST(tree, true, handler); err == nil {
 			dropCustomOptions(parsed.FileDescriptorProto().ProtoReflect())
 			return protocompile.SearchResult{ParseResult: parsed}, nil
 		}
@@ -127,17 +126,8 @@ func (f *protoFinder) find(name string) (protocompile.SearchResult, error) {
 	return f.FindFileByPath(name)
 }
 
-// isMissing reports whether no import path has a file.
-func (f *protoFinder) isMissing(name string) bool {
-	if _, err := standard.FindFileByPath(name); err == nil {
-		return false
-	}
-	_, err := f.FindFileByPath(name)
-	return errors.Is(err, fs.ErrNotExist)
-}
-
 // dropCustomOptions removes the options that extensions define from a descriptor
-// and everything in it: the missing import may be what defines them.
+// and everything in it: nobody asks for them, and what defines them is often not there.
 func dropCustomOptions(m protoreflect.Message) {
 	m.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
