@@ -108,29 +108,26 @@ func (c clause) allows(v Version) verdict {
 	if !v.Known() {
 		return unknown
 	}
-	if v.Patch >= 0 {
-		return truth(c.holds(v))
+	patches := []int{v.Patch}
+	if v.Patch < 0 { // the lowest and the highest decide, and the one that the clause names
+		patches = []int{0, 1 << 20}
+		if len(c.release) > 2 {
+			patches = append(patches, c.release[2])
+		}
 	}
-	// Only the patch is missing: if the lowest and the highest have the same
-	// answer it does not matter, except to a clause that names one patch.
-	low, high := v, v
-	low.Patch, high.Patch = 0, 1<<20
-	a, z := c.holds(low), c.holds(high)
-	named := low
-	if len(c.release) > 2 {
-		named.Patch = c.release[2]
+	held := 0
+	for _, v.Patch = range patches {
+		if c.holds(v) {
+			held++
+		}
 	}
-	if a != z || a != c.holds(named) {
-		return unknown
-	}
-	return truth(a)
-}
-
-func truth(ok bool) verdict {
-	if ok {
+	switch held {
+	case 0:
+		return no
+	case len(patches):
 		return yes
 	}
-	return no
+	return unknown
 }
 
 func (c clause) holds(v Version) bool {
