@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -54,13 +55,17 @@ func (s *Server) recover(w http.ResponseWriter) {
 // serveUnknown answers a request for what does not exist, or not with this method.
 func (s *Server) serveUnknown(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
 	status, message := http.StatusNotFound, "no such request: "+r.Method+" "+r.URL.Path
+	var allowed []string
 	for _, method := range []string{"GET", "POST"} {
 		other := *r
 		other.Method = method
 		if _, pattern := mux.Handler(&other); pattern != "/" {
-			status, message = http.StatusMethodNotAllowed, message+", want "+method
-			w.Header().Add("Allow", method)
+			allowed = append(allowed, method)
 		}
+	}
+	if allowed != nil {
+		status, message = http.StatusMethodNotAllowed, message+", want "+strings.Join(allowed, " or ")
+		w.Header().Set("Allow", strings.Join(allowed, ", "))
 	}
 	e := hook.NewError(hook.Request, errors.New(message))
 	e.Hints = []string{"docs/http.md lists the requests"}

@@ -216,25 +216,31 @@ func (h *held) write(id Identity) error {
 	return err
 }
 
-// clear removes the other files of the name, except its log.
-func (h *held) clear() {
-	_ = os.Remove(h.socket())
-	_ = os.Remove(h.olderLock())
-}
-
-// clearLog removes the log.
-func (h *held) clearLog() {
-	_ = os.Remove(h.log())
-	_ = os.Remove(h.log() + older)
-}
-
-// release releases the name. It removes the state file first; a process that has
-// opened the removed file notices that in acquire.
-func (h *held) release() {
-	if h.owns() {
-		_ = os.Remove(h.state())
+// release removes the files of the name, of which the log only if that is wanted, and
+// releases the name. It removes the state file before it ends the lock; a process that
+// has opened the removed file notices that in acquire.
+func (h *held) release(log bool) {
+	if h.owns() { // otherwise the files are a successor's
+		files := []string{h.socket(), h.olderLock()}
+		if log {
+			files = append(files, h.log(), h.log()+older)
+		}
+		for _, file := range append(files, h.state()) {
+			_ = os.Remove(file)
+		}
 	}
 	_ = h.file.Close()
+}
+
+// clean removes what a dead daemon left, of which the log only if that is wanted, and
+// reports whether the daemon was dead.
+func (p place) clean(log bool) bool {
+	h, err := p.acquire()
+	if err != nil {
+		return false
+	}
+	h.release(log)
+	return true
 }
 
 // List lists the live daemons by name; of one whose state cannot be read, only Name is
@@ -254,9 +260,7 @@ func List(ctx context.Context) (live []Identity, err error) {
 				return live, hook.Ended(ctx, "", "no list", time.Now(), false)
 			}
 			p := place{dir, name}
-			if h, err := p.acquire(); err == nil { // it is dead
-				h.clear()
-				h.release()
+			if p.clean(false) {
 				continue
 			}
 			id, _ := p.readState()

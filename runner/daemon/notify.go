@@ -15,14 +15,12 @@ func Notify(socket, state string) error {
 	if socket == "" {
 		return nil
 	}
-	conn, err := net.DialTimeout("unixgram", socket, notifyTimeout)
+	conn, err := net.Dial("unixgram", socket)
 	if err != nil {
 		return err
 	}
 	defer conn.Close() // a datagram is sent when it is written
-	if err := conn.SetWriteDeadline(time.Now().Add(notifyTimeout)); err != nil {
-		return err
-	}
+	_ = conn.SetWriteDeadline(time.Now().Add(notifyTimeout))
 	_, err = conn.Write([]byte(state))
 	return err
 }

@@ -98,8 +98,7 @@ func Listen(id Identity, o Options) (*Server, error) {
 	}
 	s, err := h.listen(id, o)
 	if err != nil {
-		h.clear()
-		h.release()
+		h.release(false)
 		return nil, unavailable(err)
 	}
 	return s, nil
@@ -137,7 +136,7 @@ func (p place) awaitLock(id Identity) (*held, error) {
 
 // listen opens the socket and the log. Its caller removes the files if it fails.
 func (h *held) listen(id Identity, o Options) (*Server, error) {
-	h.clear()
+	_ = os.Remove(h.socket()) // of a dead daemon
 	id.API, id.PID, id.Started, id.Socket, id.Log = API, os.Getpid(), time.Now().Round(0), h.socket(), h.log()
 	if err := h.write(id); err != nil {
 		return nil, err
@@ -146,7 +145,7 @@ func (h *held) listen(id Identity, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener.SetUnlinkOnClose(false) // clear removes it
+	listener.SetUnlinkOnClose(false) // release removes it
 	var log *Log
 	if err = os.Chmod(id.Socket, 0o600); err == nil {
 		log, err = openLog(id.Log, o.Starter != nil)
@@ -262,12 +261,11 @@ func (s *Server) endCalls(onlyIdle bool) bool {
 // release removes the files, releases the name and ends all connections after their
 // answers.
 func (s *Server) release() {
-	if s.held.owns() { // otherwise the files are a successor's
-		s.held.clear()
+	if s.held.owns() {
+		_ = os.Remove(s.held.socket())
 		<-time.After(lastAccepts)
-		s.held.clearLog()
 	}
-	s.held.release()
+	s.held.release(true)
 	close(s.released)
 	s.endRequests(stoppingError(s.id.Name))
 	s.kill()

@@ -147,38 +147,6 @@ func TestStateRemoved(t *testing.T) {
 	other.Fail(errors.New("enough"))
 }
 
-// A directory that other users could change is not used.
-func TestDirectories(t *testing.T) {
-	for name, make := range map[string]func(dir string) error{
-		"mode":    func(dir string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o755)) },
-		"symlink": func(dir string) error { return errors.Join(os.Mkdir(dir+"2", 0o700), os.Symlink(dir+"2", dir)) },
-		"file":    func(dir string) error { return os.WriteFile(dir, nil, 0o700) },
-		"owner": func(dir string) error {
-			if os.Geteuid() != 0 {
-				return errors.ErrUnsupported
-			}
-			return errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, 12345, 12345))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := nothingLeft(t)
-			if err := make(dir); errors.Is(err, errors.ErrUnsupported) {
-				t.Skip("only root can give a directory away")
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			_, err1 := Listen(Identity{Name: "p"}, Options{})
-			_, err2 := Open(ctx0, "p")
-			_, err3 := List(ctx0)
-			for _, err := range []error{err1, err2, err3} {
-				if !strings.HasPrefix(err.Error(), "run directory "+dir) || kindOf(t, err) != hook.Unavailable || len(hook.AsError(err).Hints) == 0 {
-					t.Errorf("got %v", err)
-				}
-			}
-		})
-	}
-}
-
 // While the plugin starts, status says so and calls wait.
 func TestStarting(t *testing.T) {
 	nothingLeft(t)

@@ -9,12 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,11 +25,6 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "__daemon" {
 		os.Exit(asDaemon(os.Args[2]))
-	}
-	if len(os.Args) > 2 && os.Args[1] == "__start" {
-		id, err := Spawn(context.Background(), SpawnOptions{Name: "p", Args: []string{"__daemon", os.Args[2]}})
-		fmt.Println(id.Name, err)
-		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
@@ -231,121 +224,13 @@ func TestSpawnKilled(t *testing.T) {
 	}
 }
 
-// Ctrl-C while it starts ends what was started.
-func TestSpawnInterrupted(t *testing.T) {
-	dir := nothingLeft(t)
-	ctx, cancel := context.WithCancelCause(context.Background())
-	interrupted := errors.New("interrupted by the user")
-	_, err := Spawn(ctx, SpawnOptions{Name: "p", Args: []string{"__daemon", "hangs"}, Note: func(text string) {
-		if text == "hanging" {
-			cancel(interrupted)
-		}
-	}})
-	if !errors.Is(err, interrupted) || kindOf(t, err) != hook.Canceled {
-		t.Errorf("got %v", err)
-	}
-	if got := files(t, dir); len(got) != 0 {
-		t.Errorf("left %v", got)
-	}
-}
-
-// Fifty who start the same plugin at once have one daemon.
-func TestSpawnMany(t *testing.T) {
+// A process that has the number of a daemon of before is not signaled.
+func TestSignal(t *testing.T) {
 	nothingLeft(t)
-	var work sync.WaitGroup
-	ids := make(chan Identity, 50)
-	for range 50 {
-		work.Go(func() {
-			id, err := spawned(t, "good")
-			if err != nil {
-				t.Error(err)
-			}
-			ids <- id
-		})
-	}
-	work.Wait()
-	first := <-ids
-	for range len(ids) {
-		if id := <-ids; !id.same(first) {
-			t.Errorf("two daemons: %d and %d", first.PID, id.PID)
-		}
-	}
-}
-
-// After kill -9 the next start finds nothing in its way, and no process that has
-// the number since is taken for the daemon.
-func TestKilled(t *testing.T) {
-	dir := nothingLeft(t)
-	id, err := spawned(t, "good")
-	if err != nil {
-		t.Fatal(err)
-	}
+	start(t, newFake(), Options{})
 	c := open(t)
-	if err := syscall.Kill(id.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Call(context.Background(), hook.Call{Hook: "echo"}); kindOf(t, err) != hook.Unavailable {
-		t.Errorf("a call of what is dead: %v", err)
-	}
-	gone(t, id.PID)
-	if got := files(t, dir); !slices.Contains(got, "p.sock") {
-		t.Fatalf("left %v, want it as kill leaves it", got)
-	}
-	if _, err := Open(context.Background(), "p"); kindOf(t, err) != hook.Unavailable {
-		t.Errorf("opened what is dead: %v", err)
-	}
-	next, err := spawned(t, "good")
-	if err != nil || next.PID == id.PID {
-		t.Errorf("the next is %d, %v", next.PID, err)
-	}
-	stranger := &Client{place: c.place, id: id}
-	stranger.id.PID = os.Getppid() // as if it had the number now
-	if err := stranger.signal((*os.Process).Kill); err != nil {
-		t.Error(err)
-	}
-}
-
-// suspend suspends a process.
-func suspend(t *testing.T, pid int) {
-	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	runnertest.Until(t, "it has stopped", func() bool {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		return err != nil || bytes.Contains(text, []byte(") T "))
-	})
-}
-
-// A daemon that is suspended is resumed, and stops.
-func TestStopStuck(t *testing.T) {
-	dir := nothingLeft(t)
-	id, err := spawned(t, "good")
-	if err != nil {
-		t.Fatal(err)
-	}
-	suspend(t, id.PID)
-	defer func(before checks) { defaultChecks = before }(defaultChecks)
-	defaultChecks.limit = 100 * time.Millisecond
-	if _, err := Stop(context.Background(), "p"); err != nil {
-		t.Error(err)
-	}
-	gone(t, id.PID)
-	if got := files(t, dir); len(got) != 0 {
-		t.Errorf("left %v", got)
-	}
-}
-
-// Who reads what `start` prints sees its end when it ends, and not the daemon's.
-func TestSubstitution(t *testing.T) {
-	nothingLeft(t)
-	var out bytes.Buffer
-	cmd := exec.Command(os.Args[0], "__start", "good")
-	cmd.Stdout, cmd.Stderr = &out, &out // pipes, which are read to their end
-	if err := cmd.Run(); err != nil || out.String() != "p <nil>\n" {
-		t.Errorf("got %q, %v", out.String(), err)
-	}
-	if _, err := Stop(context.Background(), "p"); err != nil {
+	c.id.PID, c.id.Started = os.Getppid(), time.Time{}
+	if err := c.signal((*os.Process).Kill); err != nil {
 		t.Error(err)
 	}
 }

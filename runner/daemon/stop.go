@@ -27,26 +27,17 @@ func Stop(ctx context.Context, name string) (ran bool, err error) {
 	c, err := look(ctx, name)
 	switch {
 	case Is(err, NotRunning):
-		return false, remove(name)
+		there, err := search(name)
+		for _, p := range there {
+			p.clean(true)
+		}
+		return false, err
 	case err != nil:
 		return false, err
 	case c.id.API != API:
 		return true, c.kill()
 	}
 	return true, c.stop(ctx)
-}
-
-// remove removes what is left of a name that nobody has.
-func remove(name string) error {
-	there, err := search(name)
-	for _, p := range there {
-		if h, err := p.acquire(); err == nil {
-			h.clear()
-			h.clearLog()
-			h.release()
-		}
-	}
-	return err
 }
 
 // stop stops a daemon by a request.
@@ -71,10 +62,7 @@ func (c *Client) kill() error {
 			return unavailable(fmt.Errorf("%s does not stop, and cannot be killed: %w", c.place.name, err))
 		}
 		if c.freed(context.Background(), stopLimit) {
-			if h, err := c.place.acquire(); err == nil {
-				h.clear()
-				h.release()
-			}
+			c.place.clean(false)
 			return nil
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// Start, call, stop and kill at random: nobody waits for ever, what is answered is
-// answered rightly, only what the storm itself did goes wrong, and nothing is left.
+// Start, call, stop and kill at random: nothing hangs, every answer is right, only what
+// was stopped or killed fails, and nothing is left.
 func TestStorm(t *testing.T) {
 	dir := nothingLeft(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*runnertest.WaitTimeout)
@@ -26,7 +26,7 @@ func TestStorm(t *testing.T) {
 		work.Go(func() {
 			r := rand.New(rand.NewPCG(seed, 7))
 			for range 25 {
-				gust(ctx, t, r)
+				randomStep(ctx, t, r)
 			}
 		})
 	}
@@ -47,36 +47,36 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// gust does one thing.
-func gust(ctx context.Context, t *testing.T, r *rand.Rand) {
+// randomStep does one thing.
+func randomStep(ctx context.Context, t *testing.T, r *rand.Rand) {
 	what := r.IntN(10)
 	if what < 3 {
 		id, err := Spawn(ctx, SpawnOptions{Name: "p", Args: []string{"__daemon", "good"}})
 		if err == nil && id.Entry != "/x/p.py" {
 			t.Errorf("started %+v", id)
 		}
-		blamed(t, "start", err)
+		wantStopped(t, "start", err)
 		return
 	}
 	if what == 3 {
 		_, err := List(ctx)
-		blamed(t, "list", err)
+		wantStopped(t, "list", err)
 		return
 	}
 	c, err := Open(ctx, "p")
-	blamed(t, "open", err)
+	wantStopped(t, "open", err)
 	if err != nil {
 		return
 	}
 	switch what {
 	case 4:
 		_, err := Stop(ctx, "p")
-		blamed(t, "stop", err)
+		wantStopped(t, "stop", err)
 	case 5:
 		_ = c.signal((*os.Process).Kill)
 	case 6:
 		_, err := c.Status(ctx)
-		blamed(t, "status", err)
+		wantStopped(t, "status", err)
 	case 7:
 		short, cancel := context.WithTimeout(ctx, time.Duration(r.IntN(20))*time.Millisecond)
 		defer cancel()
@@ -88,12 +88,12 @@ func gust(ctx context.Context, t *testing.T, r *rand.Rand) {
 		if err == nil && string(got.Value) != `["x"]` {
 			t.Errorf("echo: %s", got.Value)
 		}
-		blamed(t, "call", err)
+		wantStopped(t, "call", err)
 	}
 }
 
-// blamed takes the errors that come of stops and kills.
-func blamed(t *testing.T, what string, err error) {
+// wantStopped fails the test at an error that no stop or kill can cause.
+func wantStopped(t *testing.T, what string, err error) {
 	e := (*hook.Error)(nil)
 	switch {
 	case err == nil:
