@@ -45,13 +45,6 @@ func (s *service) event(e hook.Event) {
 			s.f.streams.Note(s.f.plugin.path + ": " + text)
 		}
 	})
-	// A degraded worker that is ready again is not new: meanwhile, another start may have failed.
-	if e.To == hook.StateStarting && e.Generation > 1 || e.To == hook.StateReady && e.From == hook.StateStarting {
-		select {
-		case s.starts <- e.To:
-		default: // followStarts has enough to report
-		}
-	}
 }
 
 // eventText is a transition in one line.

@@ -25,17 +25,15 @@ type service struct {
 	server       *daemon.Server // nil until it has its name
 	events       *eventLog      // nil: nobody reads them
 	changes      changes
-	starts       chan hook.State // of workers: starting, but for the first, and ready
-
-	generation atomic.Int64 // the newest
-	ready      atomic.Bool  // the plugin was ready: errors are those of calls
+	generation   atomic.Int64 // the newest
+	ready        atomic.Bool  // the plugin was ready: errors are those of calls
 }
 
 // serve keeps a plugin alive under its name until a signal or a client stops it, or, if a
 // call started it, until it is idle. In the foreground it fails when the pool gives up; in
 // the background it stays, and reports that to callers.
 func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Starter) error {
-	s := &service{f: f, o: o, starter: starter, starts: make(chan hook.State, 64)}
+	s := &service{f: f, o: o, starter: starter}
 	if o.events != "" {
 		var err error
 		if s.events, err = f.openEvents(ctx, o.events); err != nil {
@@ -109,7 +107,7 @@ func (s *service) run(ctx context.Context) error {
 		s.starter.Note(s.f.plugin.path + ": " + odd)
 	}
 	var work sync.WaitGroup
-	work.Go(func() { s.followStarts(running) })
+	events := s.Events(running)
 	if s.o.watch {
 		work.Go(func() { s.opened.Watch(running, s.changes.started, s.Restart, s.watched) })
 	}
@@ -131,6 +129,7 @@ func (s *service) run(ctx context.Context) error {
 	}
 	work.Go(debug.FreeOSMemory) // what only the start needed
 	s.describe(running)
+	work.Go(func() { s.followStarts(running, events) })
 	s.ready.Store(true)
 	err := s.server.Serve(running, s)
 	stop()

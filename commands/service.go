@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -90,39 +91,40 @@ func (s *service) describe(ctx context.Context) {
 	_, _ = s.Hooks(ctx, "") // a client that asks for them gets the error
 }
 
-// followStarts follows the starts of workers until ctx ends. When a worker is ready, it
-// prints how to attach. The files as they were when a single worker started are those that
-// the plugin runs; of several workers, others are older.
-func (s *service) followStarts(ctx context.Context) {
-	silent := s.o.detached || s.o.events == "-"
+// followStarts reports every worker that becomes ready, until ctx ends. It notes the files
+// as they were when a single worker started; of several workers, others are older.
+func (s *service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
+	silent := s.o.detached || s.o.events == "-" || !s.printAttach(ctx)
 	alone := s.opened.KeepSettings().Workers == 1
 	seen := s.changes.started
-	for {
-		select {
-		case <-ctx.Done():
+	for e, err := range events {
+		switch {
+		case err != nil:
 			return
-		case state := <-s.starts:
-			if state == hook.StateStarting {
-				if now, err := s.opened.Snapshot(ctx); err == nil { // else ctx has ended
-					seen = now
-				}
-				continue
+		case e.To == hook.StateStarting:
+			if now, err := s.opened.Snapshot(ctx); err == nil { // else ctx has ended
+				seen = now
 			}
-		}
-		if alone {
-			s.changes.load(seen)
-		}
-		s.describe(ctx)
-		line := s.attach(status(s.Pool))
-		if silent || line == nil { // it may have exited again
-			continue
-		}
-		// A reader that is gone does not end the plugin.
-		if err := s.f.write(ctx, func() error { return s.f.streams.Attach(line) }); err != nil && ctx.Err() == nil {
-			silent = true
-			if !errors.Is(err, errQuiet) {
-				s.f.streams.Warn(err.Error())
+		case e.To == hook.StateReady && e.From == hook.StateStarting: // a degraded one is not new
+			if alone {
+				s.changes.load(seen)
 			}
+			s.describe(ctx)
+			silent = silent || !s.printAttach(ctx)
 		}
 	}
+}
+
+// printAttach prints how to attach, if that is possible just now. It reports whether the
+// reader is still there: one that is gone does not end the plugin.
+func (s *service) printAttach(ctx context.Context) bool {
+	line := s.attach(status(s.Pool))
+	if line == nil {
+		return true
+	}
+	err := s.f.write(ctx, func() error { return s.f.streams.Attach(line) })
+	if err != nil && ctx.Err() == nil && !errors.Is(err, errQuiet) {
+		s.f.streams.Warn(err.Error())
+	}
+	return err == nil
 }
