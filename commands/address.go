@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const addressCategory = "gRPC servers that run already:"
+const addressCategory = "Running gRPC servers:"
 
 // addressOptions are for asking a server that pyplug does not start. The names of the
 // flags are those of grpc-health-probe, as far as it has them.
@@ -42,10 +42,10 @@ func (o *addressOptions) flags() []cli.Flag {
 func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, ofPlugin []cli.Flag, watch bool) error {
 	others := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return flag.Names()[0] == "service" })
 	if name := firstTyped(others); name != "" {
-		return usage("%s is for a plugin that is started, and --address starts none", name)
+		return usage("%s does not apply to --address, which starts no plugin", name)
 	}
 	if words := c.Args().Slice(); len(words) > 0 {
-		return usage("%s is a PLUGIN and --address is given: want one of them", schema.QuoteLine(words[:1]))
+		return usage("--address excludes a PLUGIN, and %s is given", schema.QuoteLine(words[:1]))
 	}
 	ctx := c.Context
 	if err := at.readTLS(ctx); err != nil {
@@ -66,7 +66,7 @@ func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, ofPlugin [
 func (o *addressOptions) readTLS(ctx context.Context) (err error) {
 	switch {
 	case !o.tls && o.files != (runner.TLSFiles{}):
-		return usage("the --tls- flags say how TLS is done, and --tls is not given")
+		return usage("the --tls- flags apply only with --tls")
 	case !o.tls:
 		return nil
 	case o.files.NoVerify && (o.files.CA != "" || o.files.ServerName != ""):

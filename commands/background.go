@@ -160,8 +160,8 @@ func startAgain(name string) string {
 
 // errNoAttach is the error of a plugin that no other host can attach to.
 func errNoAttach() error {
-	return hinted(usage("with mtls the key of the connection is pyplug's alone, and no other host can attach"),
-		"leave --mtls out, or `mtls` in the manifest: --mtls=false")
+	return hinted(usage("with mtls, pyplug alone has the key of the connection: no other host can attach"),
+		"remove --mtls, or set --mtls=false if the manifest has mtls")
 }
 
 // wordsVariable passes flags to the process in the background. They may hold secrets, such

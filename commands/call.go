@@ -16,10 +16,11 @@ import (
 // autoIdle is how long a plugin that a call started stays without one.
 const autoIdle = 15 * time.Minute
 
-const callText = `Call one HOOK of a plugin that runs in the background, and print its result as one JSON line.
-   Arguments, results and exit codes are those of run; what the plugin prints is in its log.
+const callText = `Call one HOOK of a background plugin, and print its result as one JSON line.
+   Arguments, results and exit codes are those of run. What the plugin prints
+   goes to its log.
 
-   NAME is what start printed; the PLUGIN's path will do, too.
+   NAME is what start printed. The path of the plugin works, too.
 
 ` + argumentText + `
 
@@ -35,12 +36,12 @@ func callCommand(f *program) command {
 	)
 	ofStart := launchFlags(&start.cfg)
 	background := inCategory(backgroundCategory,
-		switchFlag(&start.auto, "auto-start", "start PLUGIN if it does not run; it ends after 15 minutes without a call"),
+		switchFlag(&start.auto, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"),
 		switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin"),
 	)
 	return command{names: 2, Command: &cli.Command{
 		Name:        "call",
-		Usage:       "call a plugin that runs in the background",
+		Usage:       "call a hook of a background plugin",
 		ArgsUsage:   "NAME|PLUGIN HOOK [ARG...]",
 		Description: callText,
 		Flags:       slices.Concat(limitFlags(&o.timeout, &o.errorField), o.onceFlags(), background, ofStart, f.opts.flags()),

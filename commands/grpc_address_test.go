@@ -110,7 +110,7 @@ func TestHealthAddress(t *testing.T) {
 		"a header":         {[]string{"--address", plain, "--rpc-header", "tenant: blue"}, 0, 0, "^healthy\n$"},
 		"no header":        {[]string{"--address", plain, "--rpc-header", "tenant"}, 2, 0, "want NAME=VALUE or \"NAME: VALUE\""},
 		"a flag as value":  {[]string{"--address", plain, "--user-agent", "--probe-codes", "--service", "sick"}, 7, 0, "NOT_SERVING"},
-		"of a plugin":      {[]string{"--address", plain, "--start-timeout", "5"}, 2, 0, "--start-timeout is for a plugin that is started"},
+		"of a plugin":      {[]string{"--address", plain, "--start-timeout", "5"}, 2, 0, "--start-timeout does not apply to --address"},
 		"TLS with no name": {[]string{"--address", secure, "--tls", "--tls-server-name", ""}, 2, 0, "--tls-server-name is empty"},
 		"on a socket":      {[]string{"--address", "unix:" + socket}, 0, 0, "^healthy\n$"},
 		"nobody there":     {[]string{"--address", "127.0.0.1:1"}, 6, 2, "cannot connect to 127.0.0.1:1: .*connection refused"},
@@ -130,8 +130,8 @@ func TestHealthAddress(t *testing.T) {
 		"no key":           {[]string{"--address", secure, "--tls", "--tls-client-cert", cert}, 2, 0, "needs both a certificate and a key"},
 		"no authority":     {[]string{"--address", secure, "--tls", "--tls-ca-cert", key}, 2, 0, "key.pem: no certificate in PEM"},
 		"no file":          {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert + "s"}, 2, 0, "cert.pems: no such file"},
-		"TLS not meant":    {[]string{"--address", secure, "--tls-ca-cert", cert}, 2, 0, "--tls is not given"},
-		"a plugin too":     {[]string{"--address", plain, "plugin.py"}, 2, 0, "want one of them"},
+		"TLS not meant":    {[]string{"--address", secure, "--tls-ca-cert", cert}, 2, 0, "apply only with --tls"},
+		"a plugin too":     {[]string{"--address", plain, "plugin.py"}, 2, 0, "--address excludes a PLUGIN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

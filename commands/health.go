@@ -14,16 +14,18 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const healthText = `Start PLUGIN, probe its health once, stop; or probe the background plugin NAME. The exit code is 0
-   if it is healthy, 7 if not, 124 if it does not answer in time. --watch keeps probing and prints a
-   line for each change.
+const healthText = `Start PLUGIN, probe its health once, and stop it; or probe the background
+   plugin NAME. The exit code is 0 if it is healthy, 7 if not, 124 if it does
+   not answer in time. --watch keeps probing and prints a line for each change.
 
-   The probe of a functions file calls its function health(), if it has one without required
-   parameters: None or True means healthy; False, a text, or a dict whose status is not ok says why
-   not. The probe of a gRPC plugin asks grpc.health.v1.Health for the service "plugin".
+   The probe of a functions file calls its function health(), if it has one
+   without required parameters. None or True means healthy. False, a text, or a
+   dict whose status is not ok means unhealthy. The probe of a gRPC plugin asks
+   grpc.health.v1.Health for the service "plugin".
 
-   --address probes a gRPC server that runs already, as grpc-health-probe does; --probe-codes exits
-   with that program's codes: 1 wrong flags, 2 no connection, 3 no answer, 4 not serving.
+   --address probes a running gRPC server, as grpc-health-probe does.
+   --probe-codes exits with the codes of that program: 1 wrong flags,
+   2 no connection, 3 no answer, 4 not serving.
 
    pyplug health greeter.py && echo fine
    pyplug health --probe-codes --address localhost:50051`
@@ -50,7 +52,7 @@ func healthCommand(f *program) command {
 	ofAddress, ofPlugin := at.flags(), pluginFlags(&cfg, "60s")
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "health",
-		Usage:       "ask a plugin, or a gRPC server, whether it is healthy",
+		Usage:       "probe the health of a plugin or a gRPC server",
 		ArgsUsage:   "NAME|PLUGIN | --address ADDRESS",
 		Description: healthText,
 		Flags:       slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
@@ -61,7 +63,7 @@ func healthCommand(f *program) command {
 				return f.healthOfAddress(c, &at, ofPlugin, watch)
 			}
 			if name := firstTyped(ofAddress); name != "" {
-				return usage("%s is for a server that runs already, and --address is not given", name)
+				return usage("%s applies only with --address", name)
 			}
 			if err := onePlugin(c, &cfg); err != nil {
 				return err

@@ -13,8 +13,9 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const hooksText = `List the hooks of PLUGIN with their signatures and the first line of their documentation. It is
-   started for that, unless it is the NAME of one that runs in the background.
+const hooksText = `List the hooks of PLUGIN, with their signatures and the first line of their
+   documentation. hooks starts the plugin, unless it is the NAME of a
+   background plugin.
 
    pyplug hooks greeter.py
    pyplug hooks --json greeter.py
@@ -27,7 +28,7 @@ func hooksCommand(f *program) command {
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "hooks",
-		Usage:       "list a plugin's hooks",
+		Usage:       "list the hooks of a plugin",
 		ArgsUsage:   "NAME|PLUGIN",
 		Description: hooksText,
 		Flags:       slices.Concat([]cli.Flag{templateFlag}, ofPlugin, f.opts.flags()),

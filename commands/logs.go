@@ -9,8 +9,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const logsText = `Print what a plugin that runs in the background has printed since it was started and, as pyplug,
-   what became of it: starts, ends, restarts. About 10 MB are kept.
+const logsText = `Print what a background plugin has printed since it started, and pyplug's own
+   lines about it: starts, exits, restarts. The log keeps about 10 MB.
 
    pyplug logs greeter
    pyplug logs -n 20 greeter
@@ -28,7 +28,7 @@ func logsCommand(f *program) command {
 	linesFlag.Aliases = []string{"n"}
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "logs",
-		Usage:       "print what a plugin in the background has printed",
+		Usage:       "print the log of a background plugin",
 		ArgsUsage:   "NAME",
 		Description: logsText,
 		Flags:       append([]cli.Flag{followFlag, linesFlag}, f.opts.flags()...),

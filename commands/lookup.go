@@ -99,7 +99,7 @@ func (f *program) connectOrStart(c *cli.Context, cfg runner.Config, ofPlugin []c
 			return nil, nil, err
 		}
 		if name := firstTyped(ofPlugin); name != "" && e.Name != "" {
-			return nil, nil, usage("%s is for a plugin that is started, and %s runs already", name, word)
+			return nil, nil, usage("%s does not apply to %s, which is already running", name, word)
 		}
 		if e.Name != "" {
 			p, err = f.connectTo(c.Context, e.Name, word)

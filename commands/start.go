@@ -15,14 +15,16 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const startText = `Start PLUGIN in the background, wait until it is ready, and print the name that it is called by.
-   It stays until stop, and is started again when it ends. Its environment and working directory are
-   those of its start; what it prints is in its log.
+const startText = `Start PLUGIN in the background, wait until it is ready, and print its name.
+   It runs until stop, and is restarted when it exits. It keeps the environment
+   and the working directory of start. What it prints goes to its log.
 
-   To start the same plugin again is success. Where another plugin has its name, it gets one of its own.
+   If the plugin runs already, start succeeds and prints its name. If another
+   plugin has its name, it gets a name of its own.
 
-   --json prints how to attach to it: for a gRPC plugin what a host of go-plugin reads, as Terraform
-   does from TF_REATTACH_PROVIDERS, for a functions file its name and socket.
+   --json prints how to attach to the plugin: for a gRPC plugin what a host of
+   go-plugin reads, such as Terraform from TF_REATTACH_PROVIDERS; for a
+   functions file its name and its socket.
 
    name=$(pyplug start greeter.py) && pyplug call "$name" greet World
    pyplug start --name small --workers 4 --max-memory 512MB resize.py
@@ -47,14 +49,14 @@ type startOptions struct {
 // nameFlags are those of every command that keeps a plugin alive under a name.
 func (o *startOptions) nameFlags() []cli.Flag {
 	return inCategory(backgroundCategory,
-		newFlag("name", "call the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
+		newFlag("name", "name the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
 			if o.name = text; !daemon.ValidName(text) {
 				return fmt.Errorf("is %q, want lower case letters, digits, - and _, and a letter or digit first", text)
 			}
 			return nil
 		}),
 		switchFlag(&o.watch, "watch", "restart the workers when the plugin's own files change"),
-		fileFlag(&o.events, "events", "append every transition to `FILE`, a line of JSON each"),
+		fileFlag(&o.events, "events", "append every change of state to `FILE`, as a line of JSON"),
 	)
 }
 
@@ -99,7 +101,7 @@ func startCommand(f *program) command {
 				return err
 			}
 			if o.events == "-" {
-				return usage("--events is -, and there is no standard output in the background: want a FILE")
+				return usage("--events is -, but a background plugin has no standard output: want a FILE")
 			}
 			return f.start(c.Context, o)
 		},

@@ -15,13 +15,20 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const statusText = `Show the plugins that run in the background, or one of them. It does not wait for calls.
+const statusText = `Show the status of all background plugins, or of one. It does not wait for
+   calls.
 
-   STATE is starting, ready, degraded (takes calls, and says that it is not healthy), backoff (it
-   ended, and is started again after a delay), stopping, failed (it is not started again until its
-   files change, or by restart), or unknown (pyplug itself does not answer within 2 seconds there).
+   STATE is one of:
+     starting   not ready yet
+     ready      takes calls
+     degraded   takes calls, but reports that it is not healthy
+     backoff    exited or failed to start; restarts after a delay
+     stopping   finishes its calls
+     failed     does not restart until its files change, or by restart
+     unknown    its daemon did not answer within 2 seconds
 
-   --watch shows it again and again: on a terminal the table, else a line for each change.
+   --watch prints changes: on a terminal it redraws the table, elsewhere it
+   prints a line for each change.
 
    pyplug status
    pyplug status greeter
@@ -34,7 +41,7 @@ func statusCommand(f *program) command {
 	var watch bool
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "status",
-		Usage:       "show what runs in the background",
+		Usage:       "show the background plugins and their state",
 		ArgsUsage:   "[NAME]",
 		Description: statusText,
 		Flags:       append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C")}, f.opts.flags()...),

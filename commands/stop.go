@@ -13,19 +13,20 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const stopText = `Stop plugins that run in the background. It returns when all that belongs to them is gone. Calls
-   that run have 5 seconds to come to their end; Ctrl-C has the plugin killed.
+const stopText = `Stop background plugins. stop returns when all their processes are gone.
+   Running calls have 5 seconds to finish. Ctrl-C kills the plugin.
 
-   To stop what does not run is success.
+   If a plugin is not running, stop succeeds.
 
    pyplug stop greeter
    pyplug stop --all`
 
-const restartText = `Start new workers of a plugin that runs in the background in the place of its old ones, with its
-   files as they are now. Each new one is ready before an old one goes. If they do not start, the old
-   ones stay, and the error is that of the start.
+const restartText = `Replace the workers of a background plugin with new ones, which load its
+   files as they are now. Each new worker is ready before the old one stops. If
+   a new worker does not start, the old ones stay, and restart fails.
 
-   Flags and the Python stay those of start: to change these, stop it and start it again.
+   The flags and the Python stay those of start. To change them, stop the plugin
+   and start it again.
 
    pyplug restart greeter`
 
@@ -33,15 +34,15 @@ func stopCommand(f *program) command {
 	var all bool
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "stop",
-		Usage:       "stop plugins that run in the background",
+		Usage:       "stop background plugins",
 		ArgsUsage:   "NAME... | --all",
 		Description: stopText,
-		Flags:       append([]cli.Flag{switchFlag(&all, "all", "stop all of them")}, f.opts.flags()...),
+		Flags:       append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
 			switch {
 			case all && len(words) > 0:
-				return usage("--all stops all of them, and %s is named: want one of both", words[0])
+				return usage("--all excludes a NAME, and %s is given", words[0])
 			case !all && len(words) == 0:
 				return usage("NAME is missing, or --all")
 			}
@@ -121,7 +122,7 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 func restartCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "restart",
-		Usage:       "replace the workers of a plugin that runs in the background",
+		Usage:       "restart the workers of a background plugin",
 		ArgsUsage:   "NAME",
 		Description: restartText,
 		Flags:       f.opts.flags(),
