@@ -283,15 +283,6 @@ func TestDaemonSuspended(t *testing.T) {
 	} {
 		work.Go(func() { d.fails(9, "which does not answer\n", words...) })
 	}
-	for _, words := range [][]string{{"call", "--timeout", "100ms", "greeter", "greet", "World"}, {"health", "--timeout", "100ms", "greeter"}} {
-		work.Go(func() {
-			out, errs, code := d.pyplug(words...)
-			if code != 124 || !strings.Contains(errs, fmt.Sprintf("timed out after 100ms: the name greeter is held by process %d, which does not answer\n", pid)) ||
-				!strings.HasSuffix(errs, "\nhint: `pyplug stop greeter` ends it\n") || strings.Count(errs, "hint: ") != 1 {
-				t.Errorf("%q: exit code %d, %q\n%s", words, code, out, errs)
-			}
-		})
-	}
 	want := fmt.Sprintf(`"state":"unknown","problem":"process %d did not answer within 2s","socket":`, pid)
 	for _, words := range [][]string{{"status", "--json"}, {"status", "--json", "greeter"}} {
 		work.Go(func() {
@@ -304,6 +295,16 @@ func TestDaemonSuspended(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s to tell that it does not answer", took)
 	}
+	for _, words := range [][]string{{"call", "--timeout", "100ms", "greeter", "greet", "World"}, {"health", "--timeout", "100ms", "greeter"}} {
+		work.Go(func() {
+			out, errs, code := d.pyplug(words...)
+			if code != 124 || !strings.Contains(errs, fmt.Sprintf("timed out after 100ms: the name greeter is held by process %d, which does not answer\n", pid)) ||
+				!strings.HasSuffix(errs, "\nhint: `pyplug stop greeter` ends it\n") || strings.Count(errs, "hint: ") != 1 {
+				t.Errorf("%q: exit code %d, out %q, error output %q", words, code, out, errs)
+			}
+		})
+	}
+	work.Wait()
 	d.wants("", "stop", "greeter")
 	runnertest.Until(t, "all is gone", func() bool { return !alive(pid) && !alive(worker) })
 	d.wants("greeter", "start", greeter)
