@@ -2,11 +2,12 @@
 //
 //  1. [Main] makes the signals and the program, and maps what comes back to an
 //     exit code, which is the only place where one is chosen.
-//  2. arrange puts a command's flags in front, so that they may stand anywhere
-//     before HOOK, and refuses those behind it.
-//  3. A command reads its flags into an options struct, and a function that
-//     knows no flags does the work.
-//  4. What failed is shown with its hints, which are chosen here alone.
+//  2. readLine sets the flags of a command, which may come anywhere before HOOK,
+//     and returns the other words. Flags check their values and write into an
+//     options struct, those on how to open a plugin into a runner.Config.
+//  3. A function that knows no flags does the work.
+//  4. An error is printed with its hints. Only those that concern the command
+//     line are added here.
 //
 // It never knows processes, sockets, frames or go-plugin.
 package commands

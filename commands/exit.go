@@ -71,20 +71,14 @@ func exitCode(err error) int {
 	return internalCode
 }
 
-// asError makes any error a *hook.Error. A plain error is a usage error, which
-// urfave/cli returns, unless it is a signal.
+// asError makes any error a *hook.Error. A signal is of kind Canceled; another error that
+// has no kind is a bug.
 func asError(err error) *hook.Error {
-	var (
-		e           *hook.Error
-		interrupted *signalError
-	)
-	switch {
-	case errors.As(err, &e):
-		return e
-	case errors.As(err, &interrupted):
+	e, signal := (*hook.Error)(nil), (*signalError)(nil)
+	if errors.As(err, &signal) && !errors.As(err, &e) {
 		return hook.NewError(hook.Canceled, err)
 	}
-	return hook.NewError(hook.Usage, err)
+	return hook.AsError(err)
 }
 
 // usage makes an error of kind Usage.

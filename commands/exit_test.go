@@ -31,7 +31,7 @@ func TestExitCode(t *testing.T) {
 		{nil, 0},
 		{errQuiet, 0},
 		{fmt.Errorf("wrapped: %w", errQuiet), 0},
-		{errors.New("from urfave/cli"), 2},
+		{errors.New("of no kind"), 125},
 		{&hook.Error{Kind: hook.Canceled, Err: &signalError{syscall.SIGINT}}, 130},
 		{&hook.Error{Kind: hook.Canceled, Err: &signalError{syscall.SIGTERM}}, 143},
 		{fmt.Errorf("wrapped: %w", &hook.Error{Kind: hook.Crash}), 8},
@@ -73,7 +73,6 @@ func TestProbeCode(t *testing.T) {
 	}{
 		{nil, 0},
 		{usage("no"), 1},
-		{errors.New("from urfave/cli"), 1},
 		{&hook.Error{Kind: hook.Handshake}, 2},
 		{&hook.Error{Kind: hook.Start}, 2},
 		{&hook.Error{Kind: hook.Timeout}, 3},

@@ -31,7 +31,7 @@ var states = map[string]struct {
 	"with a child":        {"child()\nserve(\"SERVING\")\nprint(\"1|1|tcp|$ADDRESS|grpc\")\nhang()", nil, "Hang", "error: Hang: interrupted"},
 	"on a Unix socket":    {"at(\"$PLUGIN_UNIX_SOCKET_DIR/s\")\nserve(\"SERVING\")\nprint(\"1|1|unix|$ADDRESS|grpc\")\nhang()", nil, "Hang", "error: Hang: interrupted"},
 	"in Python":           {"", nil, "Hang", "error: Hang: interrupted"},
-	"in Python's C code":  {"", nil, "Stubborn", "error: Stubborn: interrupted"},
+	"in Python's C code":  {"", []string{"--stop-timeout", "0.5"}, "Stubborn", "error: Stubborn: interrupted"},
 	"in Python's stream":  {"", nil, "Count", "error: Count: interrupted"},
 }
 

@@ -40,7 +40,8 @@ func runExamples(t *testing.T, page string, least int) {
 			if strings.Contains(e.command, "plugins/grpc/") {
 				python = runnertest.GRPCIO(t)
 			}
-			cmd := exec.Command("sh", "-c", e.command)
+			// What go run . would build has been built.
+			cmd := exec.Command("sh", "-c", strings.Replace(e.command, "go run . ", "pyplug ", 1))
 			cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "PYPLUG_PYTHON="+python, "PYPLUG_RUN_DIR="+run)
 			var errs strings.Builder
 			cmd.Stderr = &errs

@@ -3,7 +3,6 @@
 import os
 import time
 
-time.sleep(float(os.environ.get("HANG_IMPORT_AFTER", 0)))
 if os.environ.get("HANG_IMPORT_MARKER"):
     open(os.environ["HANG_IMPORT_MARKER"], "w").close()
 
