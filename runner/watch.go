@@ -65,13 +65,14 @@ func watch(ctx context.Context, f *files, known stamps, restart func(ctx context
 
 // settle waits until nothing changes, or ctx ends.
 func settle(ctx context.Context, f *files) {
-	now, changed := f.look(ownFile, nil)
+	now, _ := f.look(ownFile, nil)
 	for end := time.Now().Add(watchMost); time.Now().Before(end); {
 		select {
 		case <-time.After(watchSettle):
 		case <-ctx.Done():
 			return
 		}
+		var changed []string
 		if now, changed = f.look(ownFile, now); len(changed) == 0 {
 			return
 		}

@@ -46,37 +46,33 @@ func queueTimeoutError(hookName string, limit time.Duration) *hook.Error {
 
 // gaveUpError is the answer to calls once the failure limit is reached. It carries all
 // that is known of the last failure.
-func gaveUpError(failures int, last error) *hook.Error {
+func gaveUpError(failures int, last *hook.Error) *hook.Error {
 	times := fmt.Sprintf("%d times in a row", failures)
 	if failures == 1 {
 		times = "once"
 	}
-	e := &hook.Error{Kind: hook.Unavailable, Reason: reasonGaveUp}
-	e = withCause(e, last)
+	e := withCause(&hook.Error{Kind: hook.Unavailable, Reason: reasonGaveUp}, last)
 	e.Err = fmt.Errorf("the plugin failed %s; giving up: %w", times, last)
 	return e
 }
 
 // withCause returns a copy of e with what another error knows of a failure.
-func withCause(e *hook.Error, err error) *hook.Error {
+func withCause(e, cause *hook.Error) *hook.Error {
 	own := *e
-	if cause := (*hook.Error)(nil); errors.As(err, &cause) {
-		own.Python, own.At, own.Exit, own.Tried = cause.Python, cause.At, cause.Exit, cause.Tried
-	}
+	own.Python, own.At, own.Exit, own.Tried = cause.Python, cause.At, cause.Exit, cause.Tried
 	return &own
 }
 
-// forCall returns err as the error of a call that was not made.
-func forCall(hookName string, err error) *hook.Error {
-	own := *hook.AsError(err)
+// forCall returns e as the error of a call that was not made.
+func forCall(hookName string, e *hook.Error) *hook.Error {
+	own := *e
 	own.Hook, own.Begun = hookName, false
 	return &own
 }
 
 // retriedError is a failed start, for calls that come while it is retried by itself. A
 // bootstrap call that failed is no error of the call that waits.
-func retriedError(err error, when string) *hook.Error {
-	e := hook.AsError(err)
+func retriedError(e *hook.Error, when string) *hook.Error {
 	own := *e
 	if own.Err == nil {
 		own.Err = errors.New(e.Error())
@@ -91,19 +87,11 @@ func retriedError(err error, when string) *hook.Error {
 	return &own
 }
 
-// exitOf is how the process ended that an error is about, nil for none.
-func exitOf(err error) *hook.Exit {
-	if e := (*hook.Error)(nil); errors.As(err, &e) {
-		return e.Exit
-	}
-	return nil
-}
-
 // reasonOf is an error as an event's reason: one line, after the hook that failed, if
 // one did.
-func reasonOf(err error) string {
-	reason, _, _ := strings.Cut(err.Error(), "\n")
-	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Hook != "" {
+func reasonOf(e *hook.Error) string {
+	reason, _, _ := strings.Cut(e.Error(), "\n")
+	if e.Hook != "" {
 		reason = e.Hook + ": " + reason
 	}
 	return reason

@@ -220,7 +220,7 @@ type world struct {
 	t        *testing.T
 	launcher *fakeLauncher
 	mu       sync.Mutex
-	told     []hook.Event
+	events   []hook.Event
 }
 
 // bubble runs a test of a pool with a fake clock, and closes the pool.
@@ -235,7 +235,7 @@ func bubble(t *testing.T, opt Options, with func(*fakeLauncher), test func(w *wo
 		opt.Events = func(e hook.Event) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			w.told = append(w.told, e)
+			w.events = append(w.events, e)
 		}
 		if opt.Rand == nil {
 			opt.Rand = func() float64 { return 0 }
@@ -305,13 +305,13 @@ func (w *world) states(want string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []string
-	for _, e := range w.told {
+	for _, e := range w.events {
 		all = append(all, fmt.Sprintf("%d:%v", e.Generation, e.To))
 	}
 	if got := strings.Join(all, " "); got != want {
 		w.t.Errorf("got the states %s\nwant %s", got, want)
 	}
-	w.told = nil
+	w.events = nil
 }
 
 func (w *world) status() hook.Status {

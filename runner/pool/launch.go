@@ -85,3 +85,46 @@ func (p *Pool) drain(g *instance) {
 	case <-p.ctx.Done():
 	}
 }
+
+// retire drains and stops an instance that was replaced, in the background.
+func (w *worker) retire(old *instance) {
+	gone := make(chan struct{})
+	w.retiring = gone
+	p := w.pool
+	p.running.Go(func() { // the limit on draining and the stop ladder bound it
+		defer close(gone)
+		p.drain(old)
+		exit := p.stop(old)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.event(w, hook.StateStopping, hook.StateStopped, old, "replaced", &exit, 0)
+	})
+}
+
+// close stops all that the worker has started.
+func (w *worker) close() {
+	p := w.pool
+	w.cancelStart(stoppingError(""))
+	var exit *hook.Exit
+	if g := w.serving; g != nil {
+		p.mu.Lock()
+		w.serving = nil
+		w.enter(hook.StateStopping, g, stopRequested, nil, 0)
+		p.mu.Unlock()
+		stopped := p.stop(g)
+		exit = &stopped
+	}
+	if s := w.starting; s != nil && <-s.ended == nil {
+		p.stop(s.inst)
+	}
+	if w.retiring != nil {
+		<-w.retiring
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.starting, w.cause = nil, stoppingError("")
+	w.reply(w.cause)
+	if w.state != hook.StateStopped {
+		w.enter(hook.StateStopped, w.last, stopRequested, exit, 0)
+	}
+}

@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -138,7 +137,7 @@ func TestFailedStart(t *testing.T) {
 				t.Errorf("got %q", err.Hints)
 			}
 		}); d != 0 {
-			t.Errorf("told after %v", d)
+			t.Errorf("failed after %v", d)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -169,140 +168,6 @@ func TestPermanentFailure(t *testing.T) {
 		}
 		w.launcher.set(func() { w.launcher.fail = nil })
 		w.works()
-	})
-}
-
-func TestReplacement(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
-		w.launcher.set(func() { w.launcher.start = time.Second })
-		old := w.launcher.last()
-		var calls sync.WaitGroup
-		calls.Go(func() {
-			if err := w.call("sleep 10s"); err != nil {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
-		if d := took(func() {
-			if err := w.Restart(w.t.Context(), "a test"); err != nil {
-				t.Error(err)
-			}
-		}); d != time.Second {
-			t.Errorf("took %v", d)
-		}
-		if w.works(); isClosed(old.done) {
-			t.Error("the old instance did not drain")
-		}
-		calls.Wait()
-		w.states("1:starting 1:ready 2:starting 2:ready 1:stopping 1:stopped")
-	})
-}
-
-func TestReplacementFails(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
-		w.launcher.set(func() { w.launcher.fail = failing("SyntaxError") })
-		if err := w.Restart(w.t.Context(), "a test"); hook.AsError(err).Kind != hook.Start {
-			t.Errorf("got %v", err)
-		}
-		w.works()
-		if st := w.status(); st.Generation != 1 || st.State != hook.StateReady || !strings.Contains(st.Note, "old one stays") {
-			t.Errorf("got %+v", st)
-		}
-		w.states("1:starting 1:ready 2:starting 2:failed")
-	})
-}
-
-// TestNewestReplacementWins ends a replacement that is starting when another one is
-// requested.
-func TestNewestReplacementWins(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
-		w.launcher.set(func() { w.launcher.start = time.Minute })
-		var all sync.WaitGroup
-		for i := range 2 {
-			time.Sleep(time.Second)
-			all.Go(func() {
-				if err := w.Restart(w.t.Context(), fmt.Sprint("restart ", i)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		if d := took(all.Wait); d != time.Minute {
-			t.Errorf("took %v", d)
-		}
-		w.states("1:starting 1:ready 2:starting 2:stopped 3:starting 3:ready 1:stopping 1:stopped")
-	})
-}
-
-// TestOldDiesFirst lets a replacement that is starting take over.
-func TestOldDiesFirst(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
-		w.launcher.set(func() { w.launcher.start = time.Second })
-		go func() { _ = w.Restart(w.t.Context(), "a test") }()
-		synctest.Wait()
-		w.launcher.last().end(hook.Exit{Code: 1})
-		if d := took(w.works); d != time.Second {
-			t.Errorf("took %v", d)
-		}
-		w.states("1:starting 1:ready 2:starting 1:stopped 2:ready")
-	})
-}
-
-// TestAlone stops the old instance first where two cannot live at once.
-func TestAlone(t *testing.T) {
-	lone := errors.New("alone")
-	opt := Options{Workers: 2, Policy: always, Alone: func(err error) bool { return errors.Is(err, lone) }}
-	var notes []string
-	opt.Note = func(text string) { notes = append(notes, text) }
-	bubble(t, opt, func(l *fakeLauncher) {
-		l.alone = lone
-	}, func(w *world) {
-		if st := w.status(); st.Workers != 1 || len(notes) != 1 || notes[0] != "it has one worker: alone" {
-			t.Errorf("got %+v, %q", st, notes)
-		}
-		w.states("1:starting 1:ready 1:starting")
-		if err := w.Restart(w.t.Context(), "a test"); err != nil {
-			t.Error(err)
-		}
-		w.works()
-		w.states("1:stopping 2:starting 2:ready")
-	})
-}
-
-func TestProbes(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
-		f := w.launcher.last()
-		f.probes(func(context.Context) error {
-			return &hook.Error{Kind: hook.Unhealthy, Err: errors.New("queue is full")}
-		})
-		time.Sleep(11 * time.Second)
-		if st := w.status(); st.State != hook.StateDegraded || st.Reason != "queue is full" {
-			t.Errorf("got %+v", st)
-		}
-		w.works()
-		f.probes(nil)
-		time.Sleep(10 * time.Second)
-		if st := w.status(); st.State != hook.StateReady || st.Reason != "" {
-			t.Errorf("got %+v", st)
-		}
-		f.probes(hang)
-		time.Sleep(34 * time.Second) // two misses
-		if isClosed(f.done) {
-			t.Error("stopped too early")
-		}
-		time.Sleep(4 * time.Second)
-		w.works() // after the back-off
-		w.states("1:starting 1:ready 1:degraded 1:ready 1:stopping 1:backoff 2:starting 2:ready")
-	})
-}
-
-// TestBusyIsNotDead does not probe an instance that works on a call.
-func TestBusyIsNotDead(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
-		w.launcher.last().probes(hang)
-		if err := w.call("sleep 50m"); err != nil {
-			t.Error(err)
-		}
-		w.states("1:starting 1:ready")
 	})
 }
 
@@ -353,50 +218,6 @@ func TestPanic(t *testing.T) {
 		if st := w.status(); st.Generation != 2 || st.Running != 0 {
 			t.Errorf("got %+v", st)
 		}
-	})
-}
-
-func TestRecycling(t *testing.T) {
-	var memory atomic.Int64
-	for name, c := range map[string]struct {
-		opt  Options
-		wear func(w *world)
-	}{
-		"calls": {Options{MaxCalls: 4}, func(w *world) {
-			for range 4 {
-				w.works()
-			}
-		}},
-		"age":    {Options{MaxAge: time.Hour}, func(*world) { time.Sleep(time.Hour) }},
-		"idle":   {Options{IdleTime: time.Hour}, func(w *world) { w.works(); time.Sleep(time.Hour) }},
-		"memory": {Options{MaxMemory: 100, Memory: func(int) (int64, bool) { return memory.Load(), true }}, func(w *world) { memory.Store(101); w.works(); time.Sleep(2 * time.Second); memory.Store(1) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c.opt.Policy, c.opt.Probe = always, -1
-			bubble(t, c.opt, nil, func(w *world) {
-				time.Sleep(10 * time.Minute)
-				c.wear(w)
-				if st := w.status(); st.Generation != 2 || st.Restarts != 0 || st.State != hook.StateReady {
-					t.Errorf("got %+v", st)
-				}
-			})
-		})
-	}
-}
-
-// TestNeverCalledIsNotIdle keeps an instance that was never called, and one whose
-// replacement does not start.
-func TestNeverCalledIsNotIdle(t *testing.T) {
-	bubble(t, Options{Policy: always, IdleTime: time.Minute, MaxCalls: 1, Probe: -1}, nil, func(w *world) {
-		time.Sleep(time.Hour)
-		w.states("1:starting 1:ready")
-		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
-		w.works()
-		w.works()
-		w.states("2:starting 2:failed")
-		w.launcher.set(func() { w.launcher.fail = nil })
-		time.Sleep(time.Minute)
-		w.states("3:starting 3:ready 1:stopping 1:stopped")
 	})
 }
 
@@ -527,16 +348,6 @@ func TestEventsOfClosed(t *testing.T) {
 		}
 		for e, err := range w.Events(w.t.Context()) {
 			t.Errorf("got %+v, %v", e, err)
-		}
-	})
-}
-
-// TestSeriesRecycles holds that a series does not go far beyond the limit on calls.
-func TestSeriesRecycles(t *testing.T) {
-	bubble(t, Options{Policy: always, MaxCalls: 2}, nil, func(w *world) {
-		s := &hook.Series{Calls: make([]hook.Call, 9), Answered: func(hook.Result, *hook.Error) {}}
-		if w.CallSeries(w.t.Context(), s); len(s.Calls) != 7 && len(s.Calls) != 8 {
-			t.Errorf("%d calls are left", len(s.Calls))
 		}
 	})
 }

@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -57,20 +56,19 @@ func (w *worker) probeEnded(err error) {
 	if g == nil {
 		return
 	}
-	e := (*hook.Error)(nil)
-	errors.As(err, &e)
+	e := hook.AsError(err)
 	p.mu.Lock()
 	busy := g.running > 0 || g.begun != w.probe.begun
 	switch {
-	case err == nil:
+	case e == nil:
 		if w.probe.misses = 0; w.state == hook.StateDegraded {
 			w.enter(hook.StateReady, g, "healthy again", nil, 0)
 		}
-	case e != nil && e.Kind == hook.Unhealthy:
+	case e.Kind == hook.Unhealthy:
 		if w.probe.misses = 0; w.state == hook.StateReady {
-			w.enter(hook.StateDegraded, g, reasonOf(err), nil, 0)
+			w.enter(hook.StateDegraded, g, reasonOf(e), nil, 0)
 		}
-	case busy, e != nil && e.Kind == hook.Canceled:
+	case busy, e.Kind == hook.Canceled:
 	default:
 		w.probe.misses++
 	}

@@ -117,23 +117,23 @@ func (p *Pool) hand(g *instance) {
 func (p *Pool) pop() *waiter { return p.queue.Remove(p.queue.Front()).(*waiter) }
 
 // failQueue fails the calls that wait. p.mu is held.
-func (p *Pool) failQueue(err error) {
+func (p *Pool) failQueue(e *hook.Error) {
 	for p.queue.Len() > 0 {
 		w := p.pop()
-		w.err = forCall(w.hook, err)
+		w.err = forCall(w.hook, e)
 		close(w.ended)
 	}
 }
 
-// failWaiting fails the calls that wait with err, unless a worker may still take
+// failWaiting fails the calls that wait with e, unless a worker may still take
 // them. p.mu is held.
-func (p *Pool) failWaiting(err error) {
+func (p *Pool) failWaiting(e *hook.Error) {
 	for _, w := range p.workers {
 		if w.hopeful() {
 			return
 		}
 	}
-	p.failQueue(err)
+	p.failQueue(e)
 }
 
 // explain adds to the error of a call that found no place why no worker is ready, if

@@ -74,7 +74,7 @@ func (w *worker) hopeful() bool {
 }
 
 // answer is the error of calls that do not wait for the next start. p.mu is held.
-func (w *worker) answer() error {
+func (w *worker) answer() *hook.Error {
 	if w.state == hook.StateBackoff {
 		return retriedError(w.cause, w.whenRestarted())
 	}

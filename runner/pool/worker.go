@@ -38,10 +38,10 @@ type worker struct {
 	restart    string // why a restart was requested, "" if none was
 	replies    []chan error
 	restarts   int
-	cause      error  // what failed last; nil since it was ready
-	failed     int    // the version of the files of what failed last
-	startError string // why the last start failed; "" since it was ready
-	refusing   bool   // calls are not made to wait for the next start
+	cause      *hook.Error // what failed last; nil since it was ready
+	failed     int         // the version of the files of what failed last
+	startError string      // why the last start failed; "" since it was ready
+	refusing   bool        // calls are not made to wait for the next start
 	nextStart  time.Time
 
 	// Of the goroutine.
@@ -168,7 +168,7 @@ func (w *worker) startEnded(err error) bool {
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g, alone := w.starting.inst, p.alone(err)
+	g, alone, e := w.starting.inst, p.alone(err), hook.AsError(err)
 	if err == nil && g.replayed < len(p.replays) { // a call was made since that is replayed
 		p.launchNext(w.starting)
 		return true
@@ -182,14 +182,14 @@ func (w *worker) startEnded(err error) bool {
 	case err == nil:
 		w.install(g)
 	case w.restart != "":
-		p.event(w, hook.StateStarting, hook.StateStopped, g, "superseded: "+w.restart, exitOf(err), 0)
+		p.event(w, hook.StateStarting, hook.StateStopped, g, "superseded: "+w.restart, e.Exit, 0)
 	case w.serving != nil:
-		w.keepServing(g, err, alone)
+		w.keepServing(g, e, alone)
 	case alone && first && w.number == 2:
 		p.workers, p.opt.Workers, p.oneAtATime = p.workers[:1], 1, true
 		return false
 	default:
-		w.cause, w.failed, w.startError = err, g.version, reasonOf(err)
+		w.cause, w.failed, w.startError = e, g.version, reasonOf(e)
 		w.rest(ending{startFailed: true, permanent: first && w.number == 1 || alone && w.number > 1 || p.opt.Permanent(err)})
 	}
 	return true
@@ -219,34 +219,19 @@ func (w *worker) install(g *instance) {
 	p.hand(g)
 }
 
-// retire drains and stops an instance that was replaced, in the background.
-func (w *worker) retire(old *instance) {
-	gone := make(chan struct{})
-	w.retiring = gone
-	p := w.pool
-	p.running.Go(func() { // the limit on draining and the stop ladder bound it
-		defer close(gone)
-		p.drain(old)
-		exit := p.stop(old)
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.event(w, hook.StateStopping, hook.StateStopped, old, "replaced", &exit, 0)
-	})
-}
-
 // keepServing notes a replacement that did not start, if alone because it cannot live
 // beside the instance that serves. p.mu is held.
-func (w *worker) keepServing(g *instance, err error, alone bool) {
+func (w *worker) keepServing(g *instance, e *hook.Error, alone bool) {
 	p := w.pool
-	w.startError = reasonOf(err)
-	p.event(w, hook.StateStarting, hook.StateFailed, g, w.startError, exitOf(err), 0)
+	w.startError = reasonOf(e)
+	p.event(w, hook.StateStarting, hook.StateFailed, g, w.startError, e.Exit, 0)
 	if alone && !p.oneAtATime {
 		p.oneAtATime, w.restart = true, "no other can run beside it"
 		return
 	}
 	w.serving.limits.notBefore = time.Now().Add(recycleAgain)
-	w.reply(err)
-	p.failWaiting(err)
+	w.reply(e)
+	p.failWaiting(e)
 }
 
 // replaceIfDue begins the replacement of the instance that serves if one was requested
@@ -318,7 +303,7 @@ func (w *worker) ended(g *instance, e ending, cause *hook.Error) {
 // begins the next start at once. p.mu is held.
 func (w *worker) rest(e ending) {
 	p := w.pool
-	reason, exit := reasonOf(w.cause), exitOf(w.cause)
+	reason, exit := reasonOf(w.cause), w.cause.Exit
 	switch {
 	case p.isClosed():
 		return
@@ -369,32 +354,4 @@ func (w *worker) startIfChanged() {
 	}
 	w.wanted = false
 	p.failWaiting(w.answer())
-}
-
-// close stops all that the worker has started.
-func (w *worker) close() {
-	p := w.pool
-	w.cancelStart(stoppingError(""))
-	var exit *hook.Exit
-	if g := w.serving; g != nil {
-		p.mu.Lock()
-		w.serving = nil
-		w.enter(hook.StateStopping, g, stopRequested, nil, 0)
-		p.mu.Unlock()
-		stopped := p.stop(g)
-		exit = &stopped
-	}
-	if s := w.starting; s != nil && <-s.ended == nil {
-		p.stop(s.inst)
-	}
-	if w.retiring != nil {
-		<-w.retiring
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	w.starting, w.cause = nil, stoppingError("")
-	w.reply(w.cause)
-	if w.state != hook.StateStopped {
-		w.enter(hook.StateStopped, w.last, stopRequested, exit, 0)
-	}
 }

@@ -1,0 +1,63 @@
+package pool
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+func TestRecycling(t *testing.T) {
+	var memory atomic.Int64
+	for name, c := range map[string]struct {
+		opt Options
+		use func(w *world)
+	}{
+		"calls": {Options{MaxCalls: 4}, func(w *world) {
+			for range 4 {
+				w.works()
+			}
+		}},
+		"age":    {Options{MaxAge: time.Hour}, func(*world) { time.Sleep(time.Hour) }},
+		"idle":   {Options{IdleTime: time.Hour}, func(w *world) { w.works(); time.Sleep(time.Hour) }},
+		"memory": {Options{MaxMemory: 100, Memory: func(int) (int64, bool) { return memory.Load(), true }}, func(w *world) { memory.Store(101); w.works(); time.Sleep(2 * time.Second); memory.Store(1) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.opt.Policy, c.opt.Probe = always, -1
+			bubble(t, c.opt, nil, func(w *world) {
+				time.Sleep(10 * time.Minute)
+				c.use(w)
+				if st := w.status(); st.Generation != 2 || st.Restarts != 0 || st.State != hook.StateReady {
+					t.Errorf("got %+v", st)
+				}
+			})
+		})
+	}
+}
+
+// TestNeverCalledIsNotIdle keeps an instance that was never called, and one whose
+// replacement does not start.
+func TestNeverCalledIsNotIdle(t *testing.T) {
+	bubble(t, Options{Policy: always, IdleTime: time.Minute, MaxCalls: 1, Probe: -1}, nil, func(w *world) {
+		time.Sleep(time.Hour)
+		w.states("1:starting 1:ready")
+		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
+		w.works()
+		w.works()
+		w.states("2:starting 2:failed")
+		w.launcher.set(func() { w.launcher.fail = nil })
+		time.Sleep(time.Minute)
+		w.states("3:starting 3:ready 1:stopping 1:stopped")
+	})
+}
+
+// TestSeriesRecycles holds that a series does not go far beyond the limit on calls.
+func TestSeriesRecycles(t *testing.T) {
+	bubble(t, Options{Policy: always, MaxCalls: 2}, nil, func(w *world) {
+		s := &hook.Series{Calls: make([]hook.Call, 9), Answered: func(hook.Result, *hook.Error) {}}
+		if w.CallSeries(w.t.Context(), s); len(s.Calls) != 7 && len(s.Calls) != 8 {
+			t.Errorf("%d calls are left", len(s.Calls))
+		}
+	})
+}

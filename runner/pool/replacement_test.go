@@ -1,0 +1,109 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+func TestReplacement(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.start = time.Second })
+		old := w.launcher.last()
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			if err := w.call("sleep 10s"); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		if d := took(func() {
+			if err := w.Restart(w.t.Context(), "a test"); err != nil {
+				t.Error(err)
+			}
+		}); d != time.Second {
+			t.Errorf("took %v", d)
+		}
+		if w.works(); isClosed(old.done) {
+			t.Error("the old instance did not drain")
+		}
+		calls.Wait()
+		w.states("1:starting 1:ready 2:starting 2:ready 1:stopping 1:stopped")
+	})
+}
+
+func TestReplacementFails(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.fail = failing("SyntaxError") })
+		if err := w.Restart(w.t.Context(), "a test"); hook.AsError(err).Kind != hook.Start {
+			t.Errorf("got %v", err)
+		}
+		w.works()
+		if st := w.status(); st.Generation != 1 || st.State != hook.StateReady || !strings.Contains(st.Note, "old one stays") {
+			t.Errorf("got %+v", st)
+		}
+		w.states("1:starting 1:ready 2:starting 2:failed")
+	})
+}
+
+// TestNewestReplacementWins ends a replacement that is starting when another one is
+// requested.
+func TestNewestReplacementWins(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.start = time.Minute })
+		var all sync.WaitGroup
+		for i := range 2 {
+			time.Sleep(time.Second)
+			all.Go(func() {
+				if err := w.Restart(w.t.Context(), fmt.Sprint("restart ", i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if d := took(all.Wait); d != time.Minute {
+			t.Errorf("took %v", d)
+		}
+		w.states("1:starting 1:ready 2:starting 2:stopped 3:starting 3:ready 1:stopping 1:stopped")
+	})
+}
+
+// TestOldDiesFirst lets a replacement that is starting take over.
+func TestOldDiesFirst(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		w.launcher.set(func() { w.launcher.start = time.Second })
+		go func() { _ = w.Restart(w.t.Context(), "a test") }()
+		synctest.Wait()
+		w.launcher.last().end(hook.Exit{Code: 1})
+		if d := took(w.works); d != time.Second {
+			t.Errorf("took %v", d)
+		}
+		w.states("1:starting 1:ready 2:starting 1:stopped 2:ready")
+	})
+}
+
+// TestAlone stops the old instance first where two cannot live at once.
+func TestAlone(t *testing.T) {
+	lone := errors.New("alone")
+	opt := Options{Workers: 2, Policy: always, Alone: func(err error) bool { return errors.Is(err, lone) }}
+	var notes []string
+	opt.Note = func(text string) { notes = append(notes, text) }
+	bubble(t, opt, func(l *fakeLauncher) {
+		l.alone = lone
+	}, func(w *world) {
+		if st := w.status(); st.Workers != 1 || len(notes) != 1 || notes[0] != "it has one worker: alone" {
+			t.Errorf("got %+v, %q", st, notes)
+		}
+		w.states("1:starting 1:ready 1:starting")
+		if err := w.Restart(w.t.Context(), "a test"); err != nil {
+			t.Error(err)
+		}
+		w.works()
+		w.states("1:stopping 2:starting 2:ready")
+	})
+}
