@@ -187,6 +187,7 @@ func TestGuardReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	running.guardMu.Lock()
+	running.ensureGuard()
 	first := running.guard.pid
 	running.guardMu.Unlock()
 	syscall.Kill(first, syscall.SIGKILL)
@@ -212,6 +213,7 @@ func TestGuardItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	running.guardMu.Lock()
+	running.ensureGuard()
 	pid := running.guard.pid
 	running.guardMu.Unlock()
 	proc := "/proc/" + strconv.Itoa(pid)

@@ -34,12 +34,13 @@ func (r *registry) tempIn(parent string) (string, error) {
 	if info, err := os.Lstat(dir); dir != "" && err == nil && info.IsDir() {
 		return dir, nil
 	}
-	r.ensureGuard()
 	dir, err := os.MkdirTemp(parent, "pyplug-") // mode 0700
 	if err != nil {
 		return "", fmt.Errorf("temporary directory: %w", err)
 	}
 	r.temp[parent] = dir
-	r.guard.send(guard.Temp + dir)
+	if r.guard.alive() { // else the first process starts one, which knows the directory
+		r.guard.send(guard.Temp + dir)
+	}
 	return dir, nil
 }
