@@ -24,7 +24,7 @@ import (
 
 var ctx0 = context.Background()
 
-// A value crosses the socket as it is, with what belongs to it.
+// A value crosses the socket unchanged, with its notes and its sole field.
 func TestCall(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -94,7 +94,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Items come one by one, or as an array; the last says how it ended.
+// Items arrive one by one, or as an array; the last line says how the stream ended.
 func TestItems(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -136,7 +136,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// A client stream is read as it comes, while items go the other way.
+// A client stream is read as it arrives, while items are sent.
 func TestInput(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -225,7 +225,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// An error arrives with what both sides know of it.
+// An error arrives with all its fields.
 func TestErrors(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -256,7 +256,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The end of the caller, and a time limit, end that call and no other.
+// Canceling a call, or its timeout, ends that call and no other.
 func TestCancel(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -291,7 +291,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A reader that is slow holds up its own call alone, and no stop.
+// A slow reader delays only its own call, and no stop.
 func TestSlowReader(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
@@ -352,7 +352,7 @@ func hung(t *testing.T) {
 	t.Cleanup(func() { _ = l.Close(); <-done; defaultChecks = before })
 }
 
-// Nobody waits for ever for a daemon that hangs.
+// A request to a daemon that hangs fails.
 func TestHung(t *testing.T) {
 	hung(t)
 	c := open(t)
@@ -422,7 +422,7 @@ func TestDaemonDies(t *testing.T) {
 	}
 }
 
-// A call that was sent before is continued, with what came back so far.
+// Adopt continues a call that was sent, with the part of the answer that was read.
 func TestAdopt(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()

@@ -81,7 +81,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A log never grows beyond its limit, twice, and who follows it misses nothing.
+// Neither log grows beyond the limit, and a follower reads every line.
 func TestLogTurns(t *testing.T) {
 	runnertest.NothingLeft(t)
 	const limit, n = 64 << 10, 1000
@@ -127,8 +127,8 @@ func TestLogTurns(t *testing.T) {
 	}
 }
 
-// Who reads while the log turns over has no line twice, and is told of what he may
-// have missed.
+// A reader gets no line twice while the log turns over, and a line in place of those
+// that it may have missed.
 func TestFollowTurns(t *testing.T) {
 	runnertest.NothingLeft(t)
 	l := newLog(t, logLimit)
@@ -165,7 +165,7 @@ func TestFollowTurns(t *testing.T) {
 	}
 }
 
-// Who follows a log goes on with the next daemon's.
+// A follower continues with the log of the next daemon.
 func TestFollowRestart(t *testing.T) {
 	nothingLeft(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -197,7 +197,7 @@ func TestFollowRestart(t *testing.T) {
 	}
 }
 
-// A disk that is full loses lines, and nothing else; how many is told.
+// A full disk loses lines, and nothing else; the log says how many.
 func TestLogFull(t *testing.T) {
 	runnertest.NothingLeft(t)
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)

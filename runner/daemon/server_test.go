@@ -51,7 +51,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Of fifty that want a name at once one gets it.
+// If fifty acquire a name at once, one gets it.
 func TestManyListen(t *testing.T) {
 	dir := nothingLeft(t)
 	var work sync.WaitGroup
@@ -80,7 +80,7 @@ func TestManyListen(t *testing.T) {
 	}
 }
 
-// What a dead daemon left does not hinder the next, and is not taken for a live one.
+// The files of a dead daemon do not prevent the next start, and List removes them.
 func TestStale(t *testing.T) {
 	dir := nothingLeft(t)
 	if err := makeDir(dir); err != nil {
@@ -178,7 +178,7 @@ func TestStarting(t *testing.T) {
 	}
 }
 
-// The error of a start reaches everybody who waits for it.
+// The error of a start reaches every waiting request.
 func TestStartFails(t *testing.T) {
 	dir := nothingLeft(t)
 	s := listen(t, Options{})
@@ -275,7 +275,7 @@ func TestStopNow(t *testing.T) {
 	<-d.over
 }
 
-// A daemon that nobody calls ends, even if somebody looks at it all the time.
+// A daemon without calls ends, even if clients ask for its status.
 func TestIdle(t *testing.T) {
 	nothingLeft(t)
 	const idle = 100 * time.Millisecond
@@ -336,7 +336,7 @@ func TestStatusCodes(t *testing.T) {
 	}
 }
 
-// What comes instead of HTTP, or breaks off, does no harm.
+// Input that is not HTTP, or incomplete, does no harm.
 func FuzzRequest(f *testing.F) {
 	runDir(f)
 	d := start(f, newFake(), Options{})

@@ -84,7 +84,7 @@ func asDaemon(mode string) int {
 	return 0
 }
 
-// around is what a daemon has from who started it.
+// around is what a daemon inherited.
 type around struct {
 	Session, PID int
 	Files        map[string]string
@@ -115,7 +115,7 @@ func spawned(t *testing.T, mode string) (Identity, error) {
 	return id, err
 }
 
-// A daemon has nothing of ours but what it should have.
+// A daemon inherits the environment, and no descriptors.
 func TestSpawn(t *testing.T) {
 	dir := nothingLeft(t)
 	inherited, err := syscall.Open(filepath.Dir(dir), syscall.O_RDONLY, 0) // as a shell leaves it: not closed on exec
@@ -154,7 +154,7 @@ func TestSpawn(t *testing.T) {
 	gone(t, id.PID)
 }
 
-// askAround asks a daemon what it has from who started it.
+// askAround asks a daemon what it inherited.
 func askAround(t *testing.T, c *Client) (a around) {
 	t.Helper()
 	r, err := c.Call(context.Background(), hook.Call{Hook: "about"})
@@ -173,7 +173,7 @@ func gone(t *testing.T, pid int) {
 	runnertest.Until(t, "the process is gone", func() bool { return syscall.Kill(pid, 0) != nil })
 }
 
-// What goes wrong before it is ready is told, and leaves nothing.
+// A failed start returns its error and leaves nothing.
 func TestSpawnFails(t *testing.T) {
 	for mode, want := range map[string]struct {
 		kind hook.Kind
@@ -203,7 +203,7 @@ func TestSpawnFails(t *testing.T) {
 	}
 }
 
-// How one ended that was killed before it was ready is told, and where its log is.
+// The error of a daemon that was killed before it was ready has its exit and its log.
 func TestSpawnKilled(t *testing.T) {
 	dir := nothingLeft(t)
 	_, err := Spawn(context.Background(), SpawnOptions{Name: "p", Args: []string{"__daemon", "hangs"}, Note: func(string) {
@@ -224,7 +224,7 @@ func TestSpawnKilled(t *testing.T) {
 	}
 }
 
-// A process that has the number of a daemon of before is not signaled.
+// A process that now has the number of an earlier daemon is not signaled.
 func TestSignal(t *testing.T) {
 	nothingLeft(t)
 	start(t, newFake(), Options{})
@@ -235,8 +235,7 @@ func TestSignal(t *testing.T) {
 	}
 }
 
-// What Go says of a panic is in the log, also when that has turned over, and the log
-// is there after the death.
+// The trace of a panic is in the log, also after that turned over, and the log stays.
 func TestPanicInLog(t *testing.T) {
 	dir := nothingLeft(t)
 	id, err := spawned(t, "good")

@@ -14,7 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// A connection of another user is refused, also where the files would let it in.
+// A connection of another user is rejected, even if the file modes allow it.
 func TestStranger(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be somebody else")
@@ -67,7 +67,7 @@ func logText(t *testing.T) string {
 	return strings.Join(texts(read(t, -1)), "\n")
 }
 
-// Where the disk is full, a start fails, says so and leaves nothing.
+// On a full disk a start fails with that error, and leaves nothing.
 func TestDiskFull(t *testing.T) {
 	dir := nothingLeft(t)
 	if err := makeDir(dir); err != nil {
