@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,7 +23,12 @@ func failing(kind string) error {
 func TestFirstStartFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &fakeLauncher{fail: failing("OSError")}
-		p, err := Start(t.Context(), l, Options{Workers: 3, Policy: always})
+		var states []hook.State
+		opt := Options{Workers: 3, Policy: always, Events: func(e hook.Event) { states = append(states, e.To) }}
+		p, err := Start(t.Context(), l, opt)
+		if got := fmt.Sprint(states); got != "[starting failed stopped]" {
+			t.Errorf("got the states %s", got)
+		}
 		if p != nil || hook.AsError(err).Kind != hook.Start || l.count() != 1 || !l.closed {
 			t.Errorf("got %v, %v after %d starts", p, err, l.count())
 		}
