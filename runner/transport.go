@@ -92,7 +92,7 @@ func looksGRPC(python interp.Interpreter, environ []string, entry string) (yes b
 			}
 			text, _ := pysrc.Read(path, min(left, largestInstalled))
 			left -= len(text)
-			return look(path, pysrc.LooksServing(text).Alone())
+			return look(path, pysrc.LibraryServes(text))
 		})
 	}
 	switch {

@@ -11,11 +11,12 @@ import (
 type File struct {
 	Path, Text string
 
-	code string // rendered
+	code    string // rendered
+	imports []Import
 }
 
 // Serves is [LooksServing] of the file's text.
-func (f File) Serves() Serves { return servesOf(f.code) }
+func (f File) Serves() Serves { return servesOf(f.code, f.imports) }
 
 // Limits bound what [Own] reads.
 type Limits struct {
@@ -47,10 +48,10 @@ func Own(script string, dirs []string, most Limits) (files []File, others []Impo
 		if !ok && len(files) > 0 {
 			continue
 		}
-		file := File{path, text, render(text, quoted)}
-		files = append(files, file)
+		code := render(text, quoted)
+		imports := importsOf(code)
+		files = append(files, File{path, text, code, imports})
 		most.Bytes -= len(text)
-		imports := importsOf(file.code)
 		imports = imports[:min(len(imports), most.Imports)]
 		most.Imports -= len(imports)
 		for _, imp := range imports {

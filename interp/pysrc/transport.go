@@ -29,8 +29,13 @@ func (s Serves) With(o Serves) Serves {
 	}
 }
 
-// Alone is what a file of a library does: parts of a line are in many.
-func (s Serves) Alone() Serves {
+// LibraryServes is [LooksServing] of a file of a library: parts of a line are in many, and
+// do not count.
+func LibraryServes(text string) Serves {
+	if !strings.Contains(text, "grpc") && !strings.Contains(text, "tcp|") && !strings.Contains(text, "unix|") {
+		return Serves{} // most files are not worth a closer look
+	}
+	s := LooksServing(text)
 	return Serves{ImportsGRPC: s.ImportsGRPC, PrintsHandshake: s.PrintsHandshake}
 }
 
@@ -47,15 +52,18 @@ var expressions = sync.OnceValue(func() (x struct{ adjacent, line, joins, protoc
 
 // LooksServing looks for what serves in text that [Decode] returned. Comments and
 // docstrings do not count.
-func LooksServing(text string) Serves { return servesOf(render(text, quoted)) }
+func LooksServing(text string) Serves {
+	code := render(text, quoted)
+	return servesOf(code, importsOf(code))
+}
 
 // quoted renders a literal for [servesOf].
 func quoted(raw string, _ int) string { return "‹" + fill(raw) + "›" }
 
-// servesOf looks at rendered code.
-func servesOf(code string) Serves {
+// servesOf looks at rendered code and its imports.
+func servesOf(code string, imports []Import) Serves {
 	var s Serves
-	for _, imp := range importsOf(code) {
+	for _, imp := range imports {
 		top, _, _ := strings.Cut(imp.Module, ".")
 		s.ImportsGRPC = s.ImportsGRPC || imp.Level == 0 && (top == "grpc" || top == "grpclib")
 	}

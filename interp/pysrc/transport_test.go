@@ -65,7 +65,7 @@ func TestLooksServing(t *testing.T) {
 		{"no import", "x = importer, grpc\nimport os; y = x, grpc\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if h := LooksServing(c.text); h.show() != c.want || h.With(Serves{}) != h || h.Alone().show() != c.want {
+			if h := LooksServing(c.text); h.show() != c.want || h.With(Serves{}) != h || LibraryServes(c.text).show() != c.want {
 				t.Errorf("got %q, want %q", h.show(), c.want)
 			}
 		})
@@ -75,7 +75,8 @@ func TestLooksServing(t *testing.T) {
 // TestShared holds that the files of one plugin may share the parts of a line, and
 // that those of a library are none.
 func TestShared(t *testing.T) {
-	constants := LooksServing("CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n")
+	const parts = "CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n"
+	constants := LooksServing(parts)
 	for name, text := range map[string]string{
 		"an f-string": "print(f'{CORE}|{APP}|{NETWORK}|{address}|{PROTOCOL}')",
 		"joined":      "print('|'.join([str(CORE), APP, NETWORK, address, PROTOCOL]))",
@@ -90,7 +91,7 @@ func TestShared(t *testing.T) {
 			if !h.With(constants).PrintsHandshake || !constants.With(h).PrintsHandshake {
 				t.Error("the whole is not seen")
 			}
-			if h.Alone().With(constants).PrintsHandshake || h.With(constants.Alone()).PrintsHandshake {
+			if LibraryServes(text).With(constants).PrintsHandshake || h.With(LibraryServes(parts)).PrintsHandshake {
 				t.Error("what is alone is taken for a part")
 			}
 		})
