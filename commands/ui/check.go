@@ -68,15 +68,9 @@ func (c CheckResult) where() string {
 	return ""
 }
 
-// findingsOf are a stage's findings, the worst first. If the stage is worse than all
-// of them, its message is one more.
-func findingsOf(st hook.Stage) []hook.Finding {
-	findings := slices.Clone(st.Findings)
-	if worst := st.Worst(); st.Verdict > hook.Skipped && (worst == nil || worst.Verdict < st.Verdict) {
-		findings = append(findings, hook.Finding{Verdict: st.Verdict, Message: st.Message})
-	}
-	slices.SortStableFunc(findings, func(a, b hook.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
-	return findings
+// worstFirst returns findings sorted by their verdicts.
+func worstFirst(findings []hook.Finding) []hook.Finding {
+	return slices.SortedStableFunc(slices.Values(findings), func(a, b hook.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
 }
 
 // CheckPrinter prints checks on standard output for people, one after another. Make
@@ -166,10 +160,7 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 	own := slices.IndexFunc(st.Findings, func(f hook.Finding) bool { return f.Message == st.Message && f.Verdict == st.Verdict })
 	details, tail := "", ""
 	for i, f := range st.Findings {
-		id := ""
-		if f.ID != "" {
-			id = "  [" + f.ID + "]"
-		}
+		id := "  [" + f.ID + "]"
 		if i == own {
 			tail = id
 			details = p.details(f, findingColumn) + details
@@ -233,11 +224,9 @@ func findingHint(all []CheckResult) string {
 			named = append(named, st.Findings...)
 		}
 	}
-	named = slices.DeleteFunc(named, func(f hook.Finding) bool { return f.ID == "" })
-	if len(named) == 0 {
+	if named = worstFirst(named); len(named) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(named, func(a, b hook.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
 	hint := "`pyplug help finding " + named[0].ID + "` explains this finding"
 	if slices.ContainsFunc(named, func(f hook.Finding) bool { return f.ID != named[0].ID }) {
 		hint += ", and so for every name in brackets"

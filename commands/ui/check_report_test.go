@@ -46,9 +46,9 @@ failure: no handshake was printed [handshake-missing]
       <skipped message="no cookie is known"></skipped>
     </testcase>
     <testcase classname="kv/bad.py" name="host" time="0.000">
-      <failure type="failure" message="a host refuses it">failure: a host refuses it
+      <failure type="host-refused" message="a host refuses it">failure: a host refuses it [host-refused]
 </failure>
-      <system-out>note: by the way
+      <system-out>note: by the way [address-fixed]
 </system-out>
     </testcase>
   </testsuite>
@@ -109,8 +109,8 @@ func TestAnnotate(t *testing.T) {
 ::error file=/srv/plugins/greeter.py,line=12,title=pyplug%3A start-failed::the file cannot be loaded
 ::error file=bad.py,title=pyplug%3A handshake-missing::no handshake was printed
 ::warning file=bad.py,line=7,title=pyplug%3A stdout-noise::a line stood before the handshake, want none%0Afix: print to standard error
-::error file=bad.py,title=pyplug%3A host::a host refuses it
-::notice file=bad.py,title=pyplug%3A host::by the way
+::error file=bad.py,title=pyplug%3A host-refused::a host refuses it
+::notice file=bad.py,title=pyplug%3A address-fixed::by the way
 ::error file=/srv/slow.py,title=pyplug%3A the check ended early::interrupted
 `
 	if errs.String() != want || out.Len() > 0 {

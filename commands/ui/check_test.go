@@ -40,7 +40,8 @@ func checks() []CheckResult {
 			{Name: "connect", Verdict: hook.Skipped, Message: "the launch failed"},
 			{Name: "health", Verdict: hook.Skipped, Message: "the launch failed"},
 			{Name: "cookie", Verdict: hook.Skipped, Message: "no cookie is known"},
-			{Name: "host", Verdict: hook.Failure, Message: "a host refuses it", Findings: []hook.Finding{{Verdict: hook.Note, Message: "by the way"}}},
+			{Name: "host", Verdict: hook.Failure, Message: "a host refuses it", Findings: []hook.Finding{
+				{ID: "address-fixed", Verdict: hook.Note, Message: "by the way"}, {ID: "host-refused", Verdict: hook.Failure, Message: "a host refuses it"}}},
 		}}},
 		{ExitCode: 130, Err: &hook.Error{Kind: hook.Canceled, Err: errors.New("interrupted")}, Report: hook.Report{
 			Plugin: "slow.py", Took: 90 * time.Second, Stages: []hook.Stage{{Name: "plugin", Message: "a functions file"}}}},
@@ -96,9 +97,9 @@ passed with 1 warning and 1 note in 412ms
                :\:error::gone
   skipped  2 stages     the launch failed (connect, health)
   skipped  cookie       no cookie is known
-  failure  host         a host refuses it
-           note: by the way
-failed: launch (exit 5), 2 failures, 1 warning, 1 note, in 2.1s
+  failure  host         a host refuses it  [host-refused]
+           note: by the way  [address-fixed]
+failed: launch (exit 5), 3 failures, 1 warning, 1 note, in 2.1s
 `, `slow.py
   ok       plugin       a functions file
 ended early: interrupted (exit 130), in 1m30s
@@ -132,7 +133,7 @@ func TestCheckPlain(t *testing.T) {
 	want := strings.Join(checkTexts, "\n") + `
 PLUGIN        RESULT       EXIT  FAILURES  WARNINGS  TIME
 kv/plugin.py  passed       0     0         1         412ms
-kv/bad.py     failed       5     2         1         2.1s
+kv/bad.py     failed       5     3         1         2.1s
 slow.py       ended early  130   0         0         1m30s
 1 of 3 plugins passed in 1m32s
 ` + ends[1]
@@ -225,7 +226,7 @@ func TestCheckJSON(t *testing.T) {
 			`{"id":"start-failed","status":"failure","message":"the file cannot be loaded","file":"/srv/plugins/greeter.py","line":12,"error":` + string(compactJSON(failures()["python"].Err)) + `},` +
 			`{"id":"handshake-missing","status":"failure","message":"no handshake was printed","error":{"kind":"start","message":"the plugin ended\nbefore it was ready","sent":false,"exit":{"code":3,"after_ms":212,"stderr":["::error::gone"]}}}]},` +
 			`{"name":"connect","status":"skipped","message":"the launch failed","took_ms":0},{"name":"health","status":"skipped","message":"the launch failed","took_ms":0},` +
-			`{"name":"cookie","status":"skipped","message":"no cookie is known","took_ms":0},{"name":"host","status":"failure","message":"a host refuses it","took_ms":0,"findings":[{"status":"note","message":"by the way"}]}]}`,
+			`{"name":"cookie","status":"skipped","message":"no cookie is known","took_ms":0},{"name":"host","status":"failure","message":"a host refuses it","took_ms":0,"findings":[{"id":"address-fixed","status":"note","message":"by the way"},{"id":"host-refused","status":"failure","message":"a host refuses it"}]}]}`,
 		`{"schema":1,"plugin":"slow.py","verdict":"failure","exit_code":130,"took_ms":90000,"stages":[{"name":"plugin","status":"ok","message":"a functions file","took_ms":0}],` +
 			`"error":{"kind":"canceled","message":"interrupted","sent":false}}`,
 	}

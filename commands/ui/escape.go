@@ -19,6 +19,7 @@ var ciCommand = regexp.MustCompile(`##([A-Za-z]*\[)`)
 // a command, also GitHub's "::…" at the start of a line.
 func visible(line string) string {
 	var b strings.Builder
+	b.Grow(len(line))
 	for i, r := range line {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(line[i:], string(r)):
@@ -31,7 +32,10 @@ func visible(line string) string {
 			b.WriteRune(r)
 		}
 	}
-	line = ciCommand.ReplaceAllString(b.String(), `#\#$1`)
+	line = b.String()
+	if strings.Contains(line, "##") {
+		line = ciCommand.ReplaceAllString(line, `#\#$1`)
+	}
 	if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") {
 		line = line[:len(line)-len(rest)] + `:\:` + rest[2:]
 	}

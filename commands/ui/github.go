@@ -22,8 +22,7 @@ func (s *Streams) Annotate(all []CheckResult) {
 	text := ""
 	for _, c := range all {
 		for _, st := range c.Stages {
-			for _, f := range findingsOf(st) {
-				f.ID = cmp.Or(f.ID, st.Name)
+			for _, f := range worstFirst(st.Findings) {
 				text += s.annotation(c, f)
 			}
 		}

@@ -1,8 +1,8 @@
 package ui
 
 import (
-	"cmp"
 	"encoding/xml"
+	"fmt"
 	"io"
 	"strconv"
 	"time"
@@ -102,13 +102,13 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 	if st.Verdict == hook.Skipped {
 		c.Skipped = &junitProblem{Message: paragraph(st.Message, "")}
 	}
-	for _, f := range findingsOf(st) {
+	for _, f := range worstFirst(st.Findings) {
 		text := headed(f)
 		switch {
 		case f.Verdict < hook.Warning, f.Verdict == hook.Warning && !strict:
 			c.SystemOut += text
 		case c.Failure == nil:
-			c.Failure = &junitProblem{cmp.Or(f.ID, f.Verdict.String()), paragraph(f.Message, ""), text}
+			c.Failure = &junitProblem{f.ID, paragraph(f.Message, ""), text}
 		default: // readers take one failure of a case, and some of them its text alone
 			c.Failure.Text += text
 		}
@@ -119,11 +119,7 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 // headed is a finding with its headline, such as "warning: no controller
 // [no-controller]".
 func headed(f hook.Finding) string {
-	line := f.Verdict.String() + ": " + paragraph(f.Message, "")
-	if f.ID != "" {
-		line += " [" + f.ID + "]"
-	}
-	return line + "\n" + problemText(f)
+	return fmt.Sprintf("%s: %s [%s]\n%s", f.Verdict, paragraph(f.Message, ""), f.ID, problemText(f))
 }
 
 // problemText is what a finding knows besides its message, and the fixes.

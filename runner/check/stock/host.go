@@ -30,27 +30,19 @@ type Spec struct {
 	Versions []int
 	// MTLS asks for mutual TLS with one-time certificates.
 	MTLS bool
-	// StartTimeout is go-plugin's limit for the handshake; 0 means its default, a
-	// minute.
+	// StartTimeout is go-plugin's limit for the handshake.
 	StartTimeout time.Duration
-	// Limit bounds each step; 0 means 30 seconds. The start has StartTimeout and
-	// this, since go-plugin is to report its own timeout.
+	// Limit bounds each step. The start has StartTimeout and this, since go-plugin is
+	// to report its own timeout.
 	Limit time.Duration
 }
 
 // limit bounds a step.
 func (s Spec) limit(step string) time.Duration {
-	limit := s.Limit
-	if limit == 0 {
-		limit = 30 * time.Second
+	if step == StepStart {
+		return s.StartTimeout + s.Limit
 	}
-	switch {
-	case step != StepStart:
-		return limit
-	case s.StartTimeout == 0:
-		return limit + time.Minute
-	}
-	return limit + s.StartTimeout
+	return s.Limit
 }
 
 // The names of the steps, in their order.

@@ -3,7 +3,6 @@ package stock
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,12 +78,6 @@ func (o Outcome) Step(name string) (Step, bool) {
 // outcome so far; one if the program of Host did not get to Main's first step. It
 // is safe for concurrent use.
 func Run(ctx context.Context, r Request) (Outcome, error) {
-	if len(r.Host) == 0 || len(r.Spec.Command) == 0 {
-		return Outcome{}, errors.New("the request names no program, want a host and a plugin")
-	}
-	if err := ctx.Err(); err != nil {
-		return Outcome{}, fmt.Errorf("%s: not started: %w", r.Host[0], err)
-	}
 	spec, err := json.Marshal(r.Spec)
 	if err != nil {
 		return Outcome{}, err

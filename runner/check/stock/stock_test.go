@@ -150,11 +150,8 @@ func TestGo(t *testing.T) {
 	program := runnertest.GoExample(t)
 	for _, mtls := range []bool{false, true} {
 		r := request(t)
-		r.Spec = stock.Spec{
-			Command:   []string{program},
-			CookieKey: "BASIC_PLUGIN", CookieValue: "hello",
-			Versions: []int{1, 2}, MTLS: mtls,
-		}
+		r.Spec.Command, r.Spec.CookieKey, r.Spec.CookieValue = []string{program}, "BASIC_PLUGIN", "hello"
+		r.Spec.Versions, r.Spec.MTLS = []int{1, 2}, mtls
 		o := run(t, r)
 		holds(t, o, all, "")
 		if o.Hung != "" || o.Crashed != "" || len(o.Left) > 0 || !strings.HasPrefix(o.Address, "unix:") {
