@@ -32,7 +32,7 @@ func (c *check) again(ctx context.Context) hook.Stage {
 		st.Message += fmt.Sprintf(", and %s after %s", shown(took), how)
 	}
 	if err != nil {
-		return hook.Stage{Findings: c.failAs(hook.Unhealthy, againFailed, err)}
+		return failed(c.failAs(hook.Unhealthy, againFailed, err))
 	}
 	if len(c.o.Calls) == 0 {
 		st.Message += "; --call names a hook to kill it in"

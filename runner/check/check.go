@@ -162,6 +162,12 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 		done.Took = time.Since(began)
 	}
 	maps.DeleteFunc(done.Details, func(_ string, value any) bool { return value == "" })
+	done.Findings = slices.DeleteFunc(done.Findings, func(f hook.Finding) bool {
+		if endsCheck(f.Err) {
+			c.ended = f.Err
+		}
+		return endsCheck(f.Err)
+	})
 	done = withVerdict(done)
 	if ctx.Err() != nil && c.ended == nil {
 		c.ended = &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}

@@ -11,9 +11,8 @@ import (
 func (c *check) cookie(ctx context.Context) hook.Stage {
 	program := c.s.Program()
 	if program.CookieKey == "" {
-		return hook.Stage{Message: "none was named", Findings: []hook.Finding{found(cookieUnknown, hook.Note,
-			"no magic cookie was named, so it was not started without one",
-			"name its host's cookie with --cookie KEY=VALUE, or with cookie-key and cookie-value in the manifest")}}
+		return failed(found(cookieUnknown, hook.Note, "no magic cookie was named, so it was not started without one",
+			"name its host's cookie with --cookie KEY=VALUE, or with cookie-key and cookie-value in the manifest"))
 	}
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth, cfg.GRPC.NoCookie = true, true
@@ -29,9 +28,8 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	seen := "it runs without the magic cookie " + program.CookieKey + ", as if a host had started it"
 	switch {
 	case err == nil:
-	case e.Kind == hook.Canceled || e.Kind == hook.Internal:
-		c.ended = e
-		return hook.Stage{}
+	case endsCheck(e):
+		return failed(c.fail(cookieUnchecked, e))
 	case e.Kind == hook.Start && e.Exit != nil:
 		return hook.Stage{Message: "it refuses to run without it: " + e.Exit.String()}
 	case e.Kind == hook.Start:
@@ -39,6 +37,6 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	default:
 		seen = "without the magic cookie " + program.CookieKey + " it does not end: " + e.Error()
 	}
-	return hook.Stage{Findings: []hook.Finding{found(cookieUnchecked, hook.Warning, seen,
-		"check the variable "+program.CookieKey+" first of all, and exit with a message about hosts if its value differs")}}
+	return failed(found(cookieUnchecked, hook.Warning, seen,
+		"check the variable "+program.CookieKey+" first of all, and exit with a message about hosts if its value differs"))
 }

@@ -98,29 +98,32 @@ func withVerdict(st hook.Stage) hook.Stage {
 	return st
 }
 
-// fail makes a finding of an error. One that is not about the plugin ends the check.
-func (c *check) fail(id string, err error) []hook.Finding {
+// failed is a stage with one finding.
+func failed(f hook.Finding) hook.Stage { return hook.Stage{Findings: []hook.Finding{f}} }
+
+// endsCheck reports whether an error is not about the plugin.
+func endsCheck(e *hook.Error) bool {
+	return e != nil && (e.Kind == hook.Canceled || e.Kind == hook.Internal)
+}
+
+// fail makes a finding of an error. The stage must return it even if the error is not
+// about the plugin, since such a finding ends the check.
+func (c *check) fail(id string, err error) hook.Finding {
 	e := hook.AsError(err)
-	if e.Kind == hook.Canceled || e.Kind == hook.Internal {
-		c.ended = e
-		return nil
-	}
 	// Of later starts the error alone shows what they print.
 	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
 	if c.o.Hints != nil && id != healthSilent { // no flag of check sets its limit
 		f.Fix = c.o.Hints(e)
 	}
 	f.File, f.Line = c.place(e)
-	return []hook.Finding{f}
+	return f
 }
 
 // failAs is fail for a stage whose failures have one exit code, whatever the error.
-func (c *check) failAs(k hook.Kind, id string, err error) []hook.Finding {
-	all := c.fail(id, err)
-	for i := range all {
-		all[i].Kind = k
-	}
-	return all
+func (c *check) failAs(k hook.Kind, id string, err error) hook.Finding {
+	f := c.fail(id, err)
+	f.Kind = k
+	return f
 }
 
 // place is where in the plugin's own files an error came about; empty if unknown.

@@ -35,7 +35,7 @@ func (c *check) health(ctx context.Context) hook.Stage {
 		said = c.fault
 	}
 	if said != nil {
-		return hook.Stage{Took: e.Health, Findings: c.failAs(hook.Unhealthy, healthID(said), said)}
+		return hook.Stage{Took: e.Health, Findings: []hook.Finding{c.failAs(hook.Unhealthy, healthID(said), said)}}
 	}
 	c.healthy = true
 	st := hook.Stage{Message: fmt.Sprintf("%q is %s", e.Service, serving)}
@@ -96,7 +96,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	defer cancel()
 	sch, err := c.s.inst.Describe(within)
 	if err != nil {
-		return hook.Stage{Findings: c.unwell(err)}
+		return failed(c.unwell(err))
 	}
 	c.healthy = true // unless the probe says otherwise
 	if !slices.ContainsFunc(sch.Hooks, func(h schema.Hook) bool { return h.Name == asked }) {
@@ -108,13 +108,13 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	within, cancel = context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
 	defer cancel()
 	if err := c.s.inst.Probe(within); err != nil {
-		return hook.Stage{Findings: c.unwell(err)}
+		return failed(c.unwell(err))
 	}
 	return hook.Stage{Message: asked + "() says that it is healthy"}
 }
 
 // unwell is why a functions file is not healthy.
-func (c *check) unwell(err error) []hook.Finding {
+func (c *check) unwell(err error) hook.Finding {
 	switch hook.AsError(err).Kind {
 	case hook.Unavailable:
 		return c.gone()

@@ -13,18 +13,18 @@ import (
 func (c *check) hooks(ctx context.Context) hook.Stage {
 	switch {
 	case c.faultAt == stageHooks:
-		return hook.Stage{Findings: c.bootstrapFailed()}
+		return failed(c.bootstrapFailed())
 	case c.s.Running():
 	case c.crashed():
 		return hook.Stage{Verdict: hook.Skipped, Message: "it has ended"}
 	default:
-		return hook.Stage{Findings: c.gone()}
+		return failed(c.gone())
 	}
 	within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
 	sch, err := c.s.inst.Describe(within)
 	if err != nil {
-		return hook.Stage{Findings: c.undescribed(err)}
+		return failed(c.undescribed(err))
 	}
 	var names []string
 	for _, h := range sch.Hooks {
@@ -48,30 +48,26 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 // undescribed reports why the hooks are unknown. Hosts of go-plugin ask for no description,
 // so that a missing one is no failure; one that contradicts itself makes calls by pyplug
 // impossible.
-func (c *check) undescribed(err error) []hook.Finding {
+func (c *check) undescribed(err error) hook.Finding {
 	switch kind := hook.AsError(err).Kind; {
 	case kind == hook.Crash || kind == hook.Unavailable:
 		return c.gone()
 	case kind == hook.Request || c.s.GRPC() == nil:
 		return c.failAs(hook.Request, hooksUnknown, err)
 	}
-	all := c.fail(hooksUnknown, err)
-	for i := range all {
-		all[i].Verdict = hook.Warning
-	}
-	return all
+	f := c.fail(hooksUnknown, err)
+	f.Verdict = hook.Warning
+	return f
 }
 
 // bootstrapFailed reports a failed call that the manifest makes after each start.
-func (c *check) bootstrapFailed() []hook.Finding {
-	all := c.fail(callFailed, c.fault)
-	for i := range all {
-		all[i].Message = strings.Join(strings.Fields("bootstrap "+c.fault.Hook), " ") + ": " + all[i].Message
-		if len(all[i].Fix) == 0 {
-			all[i].Fix = []string{"fix the hook or the bootstrap call in " + filepath.Base(c.s.Plugin().Manifest.File)}
-		}
+func (c *check) bootstrapFailed() hook.Finding {
+	f := c.fail(callFailed, c.fault)
+	f.Message = strings.TrimRight("bootstrap "+c.fault.Hook, " ") + ": " + f.Message
+	if len(f.Fix) == 0 {
+		f.Fix = []string{"fix the hook or the bootstrap call in " + filepath.Base(c.s.Plugin().Manifest.File)}
 	}
-	return all
+	return f
 }
 
 // counted is the number of hooks and the first of them.
@@ -90,12 +86,10 @@ func (c *check) calls(ctx context.Context, st *hook.Stage) {
 	for _, call := range c.o.Calls {
 		result, err := c.s.Call(ctx, call)
 		if err != nil {
-			failed := c.fail(callFailed, err)
-			for i := range failed {
-				failed[i].Message = call.Hook + ": " + failed[i].Message
-			}
-			st.Findings = append(st.Findings, failed...)
-			if hook.AsError(err).Kind == hook.Crash || c.ended != nil {
+			f := c.fail(callFailed, err)
+			f.Message = call.Hook + ": " + f.Message
+			st.Findings = append(st.Findings, f)
+			if f.Kind == hook.Crash || endsCheck(f.Err) {
 				break
 			}
 			continue

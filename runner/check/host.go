@@ -15,14 +15,14 @@ import (
 // host has an unmodified host of go-plugin start, ping and stop the plugin.
 func (c *check) host(ctx context.Context) hook.Stage {
 	if len(c.o.Host) == 0 {
-		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "there is no stock host to start it with")}}
+		return failed(found(hostUnchecked, hook.Note, "there is no stock host to start it with"))
 	}
 	out, err := c.runHost(ctx)
 	if ctx.Err() != nil {
 		return hook.Stage{} // do reports the interruption
 	}
 	if err != nil {
-		return hook.Stage{Findings: []hook.Finding{found(hostUnchecked, hook.Note, "the stock host could not be run: "+err.Error())}}
+		return failed(found(hostUnchecked, hook.Note, "the stock host could not be run: "+err.Error()))
 	}
 	st := hook.Stage{Details: map[string]any{}}
 	var steps []string

@@ -47,7 +47,7 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	}
 	took, seen := time.Since(c.began), c.s.Evidence()
 	if c.faultAt == stageLaunch {
-		return hook.Stage{Findings: c.fail(startFailed, c.fault), Took: took}
+		return hook.Stage{Findings: []hook.Finding{c.fail(startFailed, c.fault)}, Took: took}
 	}
 	if c.report.Transport == "pipe" {
 		return hook.Stage{Message: "it started and was loaded", Took: c.s.Info().Ready}
@@ -120,7 +120,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 		}
 	}
 	if c.faultAt == stageHandshake {
-		st.Findings = c.fail(faultID(c.fault), c.fault)
+		st.Findings = append(st.Findings, c.fail(faultID(c.fault), c.fault))
 		return st
 	}
 	st.Message = e.Line.String()
@@ -156,7 +156,7 @@ func (c *check) connect(context.Context) hook.Stage {
 	e := c.s.Evidence()
 	st := hook.Stage{Message: "connected to " + strings.TrimPrefix(e.Line.Network+":"+e.Line.Address, "tcp:"), Took: e.Connect}
 	if c.faultAt == stageConnect {
-		st.Findings = c.fail(connectFailed, c.fault)
+		st.Findings = append(st.Findings, c.fail(connectFailed, c.fault))
 	}
 	return st
 }

@@ -38,7 +38,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 		err = nil
 	}
 	if err != nil {
-		st.Findings = c.fail(pluginInvalid, err)
+		st.Findings = append(st.Findings, c.fail(pluginInvalid, err))
 		return st
 	}
 	st.Message = "a functions file"
@@ -66,7 +66,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 // interpreter reports which Python runs the plugin.
 func (c *check) interpreter(ctx context.Context) hook.Stage {
 	if c.noPython != nil {
-		return hook.Stage{Findings: c.fail(pythonMissing, c.noPython), Took: c.searched}
+		return hook.Stage{Findings: []hook.Finding{c.fail(pythonMissing, c.noPython)}, Took: c.searched}
 	}
 	py, p := c.s.Interpreter(), c.s.Plugin()
 	if p.Kind == manifest.Executable {

@@ -48,18 +48,17 @@ func (c *check) services(ctx context.Context) hook.Stage {
 	case c.faultAt == stageHooks:
 		return hook.Stage{Verdict: hook.Skipped, Message: endedInCall}
 	default:
-		return hook.Stage{Findings: c.gone()}
+		return failed(c.gone())
 	}
 	served, err := c.s.GRPC().Serves(ctx, methods...)
 	switch e := hook.AsError(err); {
 	case err == nil:
-	case e.Kind == hook.Canceled || e.Kind == hook.Internal:
-		c.ended = e
-		return hook.Stage{}
+	case endsCheck(e):
+		return failed(c.fail(servicesUnknown, e))
 	case e.Kind == hook.Crash || e.Kind == hook.Unavailable:
-		return hook.Stage{Findings: c.gone()}
+		return failed(c.gone())
 	default: // such as a server that takes every method
-		return hook.Stage{Findings: []hook.Finding{found(servicesUnknown, hook.Note, "its services cannot be determined: "+err.Error())}}
+		return failed(found(servicesUnknown, hook.Note, "its services cannot be determined: "+err.Error()))
 	}
 	st := hook.Stage{Details: map[string]any{}}
 	var there []string

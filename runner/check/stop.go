@@ -18,19 +18,19 @@ func (c *check) stop(context.Context) hook.Stage {
 	exit := c.s.inst.Exit()
 	st := hook.Stage{Took: took, Message: ended(exit), Details: map[string]any{"code": exit.Code, "step": exit.Step, "signal": exit.Signal}}
 	if farewell != nil {
-		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, farewell)...)
+		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, farewell))
 	}
 	switch {
 	case exit.Step == "":
 		if !c.crashed() { // else the report has it
-			st.Findings = append(st.Findings, c.gone()...)
+			st.Findings = append(st.Findings, c.gone())
 		}
 	case exit.Step == "SIGKILL":
 		if c.kill.Err() == nil { // else it had no time to end
 			st.Findings = append(st.Findings, c.killedAtStop())
 		}
 	case err != nil:
-		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, err)...)
+		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, err))
 	case unclean(exit):
 		st.Findings = append(st.Findings, found(stopUnclean, hook.Warning,
 			"it ended with "+exit.String()+" when it was stopped, as if it had crashed",
@@ -77,7 +77,7 @@ func (c *check) crashed() bool {
 
 // gone reports a plugin that ended though nobody stopped it. At least it is about to end,
 // and its end is waited for.
-func (c *check) gone() []hook.Finding {
+func (c *check) gone() hook.Finding {
 	timeout := time.NewTimer(time.Second)
 	defer timeout.Stop()
 	err := &hook.Error{Kind: hook.Crash, Err: errors.New("it ended by itself, though nobody stopped it")}

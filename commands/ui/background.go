@@ -3,7 +3,6 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -30,22 +29,4 @@ func (s *Streams) Stopped(names []string) error {
 	return s.writeJSON(struct {
 		Stopped []string `json:"stopped"`
 	}{append([]string{}, names...)})
-}
-
-// Version prints pyplug's version, the Go that built it, its platform, and what this
-// system lacks, if anything: text, or {"schema", "version", "go", "platform", "lacks"}.
-func (s *Streams) Version(version, goVersion, platform, lacks string, asJSON bool) error {
-	if asJSON {
-		return s.writeJSON(struct {
-			Version  string `json:"version"`
-			Go       string `json:"go"`
-			Platform string `json:"platform"`
-			Lacks    string `json:"lacks,omitempty"`
-		}{version, goVersion, platform, lacks})
-	}
-	text := fmt.Sprintf("pyplug %s (%s, %s)\n", version, goVersion, platform)
-	if lacks != "" {
-		text += oneLine(lacks) + "\n"
-	}
-	return s.printOut(text)
 }
