@@ -39,9 +39,10 @@ const about = `pyplug calls a Python plugin from a shell, from CI and from any p
    pyplug run greeter.py greet World
    pyplug start greeter.py && pyplug call greeter greet World
 
-   PLUGIN is a .py file, a package directory, or a directory with a manifest. Its public functions
-   are its hooks. It may also be a program for a host of hashicorp/go-plugin, in Python or not: its
-   hooks are its gRPC methods. Standard output carries the result and nothing else.`
+   PLUGIN is a .py file, a package directory, or a directory with a manifest.
+   Its public functions are its hooks. It may also be a program for a host of
+   hashicorp/go-plugin, in Python or not: its hooks are its gRPC methods.
+   Standard output carries the result and nothing else.`
 
 // newApp hands the commands to urfave/cli v2, which calls their actions and prints their
 // help, and is fenced in here: it reads no flags, and never exits.
@@ -49,7 +50,7 @@ func newApp(f *program) *cli.App {
 	app := &cli.App{
 		Name:                  "pyplug",
 		Usage:                 "make a Python plugin usable from a shell",
-		Description:           about,
+		Description:           unindented(about),
 		HideHelp:              true,
 		HideVersion:           true,
 		Writer:                &f.help,
@@ -60,11 +61,15 @@ func newApp(f *program) *cli.App {
 	}
 	for _, cmd := range f.commands {
 		cmd.HideHelp = true // ours is among its flags
+		cmd.Description = unindented(cmd.Description)
 		cmd.CustomHelpTemplate = cli.CommandHelpTemplate + "\n" + exitStatus()
 		app.Commands = append(app.Commands, cmd.Command)
 	}
 	return app
 }
+
+// unindented is a description as urfave/cli indents it.
+func unindented(text string) string { return strings.ReplaceAll(text, "\n   ", "\n") }
 
 // earlyFlags are those of pyplug itself. Each stands for the command of its name.
 func earlyFlags() []cli.Flag {

@@ -22,21 +22,23 @@ const benchText = `Call one HOOK of PLUGIN repeatedly and measure the time, in f
    pipelined  the same, with --jobs calls at once
    crash      kill the plugin and wait until it accepts calls again
 
-   Before the first phase, one more start and call detect errors. A phase ends after --rounds calls
-   (cold and crash, which start processes: after a hundredth of that) or when --limit has passed and
-   the running calls have ended. With --limit 0, only --rounds ends it. Warm and pipelined begin with
-   calls that do not count.
+   Before the first phase, one more start and call detect errors. A phase ends
+   after --rounds calls (cold and crash, which start processes: a hundredth of
+   that), or when --limit has passed and the running calls have ended. With
+   --limit 0, only --rounds ends it. Warm and pipelined begin with calls that do
+   not count.
 
-   A functions file receives --jobs calls at once (--concurrency), unless its manifest sets a number.
-   If the calls wait for each other, as those of plain functions do, pipelined makes only as many as
-   take a quarter of --limit together. If that is one call, the phase is skipped. A note says so. The
-   time a call waits for others does not count towards --timeout.
+   A functions file receives --jobs calls at once (--concurrency), unless its
+   manifest sets a number. If the calls wait for each other, as those of plain
+   functions do, pipelined makes only as many as take a quarter of --limit
+   together. If that is one call, the phase is skipped. A note says so. The time
+   a call waits for others does not count towards --timeout.
 
-   The plugin's output is not shown. A call that fails and Ctrl-C end the measurement; the phases
-   that have ended are printed.
+   The plugin's output is not shown. A call that fails and Ctrl-C end the
+   measurement; the phases that have ended are printed.
 
-   Half of the calls take at most P50, 99 of 100 at most P99. On a busy machine, compare phases
-   rather than single times.
+   Half of the calls take at most P50, 99 of 100 at most P99. On a busy machine,
+   compare phases rather than single times.
 
    pyplug bench greeter.py greet World
    pyplug bench --skip cold,crash --workers 2 greeter.py greet World
@@ -119,7 +121,7 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	leftOut, err := f.measure(ctx, t, &measured)
 	switch {
 	case len(measured.Phases) > 0:
-		printed := f.write(f.life.kill, func() error { return f.streams.Bench(measured, f.opts.json) })
+		printed := f.write(f.signals.kill, func() error { return f.streams.Bench(measured, f.opts.json) })
 		err = cmp.Or(err, printed)
 	case err == nil:
 		return usage("nothing is measured: %s", leftOut)

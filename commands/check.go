@@ -17,17 +17,21 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-var checkText = `Run every stage from the interpreter to a clean stop. Print for each whether it passed, how long it
-   took and, if it did not pass, what to do. Without PLUGIN, check the plugin of the current directory.
+var checkText = `Run every stage from the interpreter to a clean stop. Print for each whether
+   it passed, how long it took and, if it did not pass, what to do. Without
+   PLUGIN, check the plugin of the current directory.
 
-   A failure breaks a host or a call; a warning does not. The exit code is that of the first failure.
-   Each finding has a name: ` + "`pyplug help finding NAME`" + ` explains it.
+   A failure breaks a host or a call; a warning does not. The exit code is that
+   of the first failure. Each finding has a name, which
+   ` + "`pyplug help finding NAME`" + ` explains.
 
    The stages are, in this order,
 
-   ` + strings.Join(check.Stages(), " ") + `
+   ` + strings.Join(check.Stages()[:8], " ") + `
+   ` + strings.Join(check.Stages()[8:], " ") + `
 
-   The stage host starts the plugin by an unmodified go-plugin host; the stage again needs --crash.
+   The stage host starts the plugin by an unmodified go-plugin host; the stage
+   again needs --crash.
 
    pyplug check greeter.py
    pyplug check --call 'greet World' greeter.py
@@ -202,7 +206,7 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResul
 		all = append(all, c.result)
 	}
 	if failed == nil && !f.opts.json {
-		failed = f.write(f.life.kill, printer.Finish)
+		failed = f.write(f.signals.kill, printer.Finish)
 	}
 	if errors.Is(failed, errQuiet) {
 		failed = nil

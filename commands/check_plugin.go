@@ -56,7 +56,7 @@ func (c *pluginCheck) run(ctx context.Context) {
 		close(c.done)
 	}()
 	report.Plugin = c.p.path
-	report, err = check.Run(ctx, c.p.f.life.kill, c.o.Options)
+	report, err = check.Run(ctx, c.p.f.signals.kill, c.o.Options)
 }
 
 // prepared keeps the resolved plugin. A flag for gRPC plugins is wrong for a functions
@@ -78,7 +78,7 @@ func (c *pluginCheck) begin(stage string) {
 // print shows the stages as they end, and the result, also if the check ended early.
 // The second signal ends the wait for a reader that does not read.
 func (c *pluginCheck) print(printer *ui.CheckPrinter) error {
-	f, ctx := c.p.f, c.p.f.life.kill
+	f, ctx := c.p.f, c.p.f.signals.kill
 	if f.opts.json {
 		<-c.done
 		return f.write(ctx, func() error { return f.streams.CheckJSON(c.result) })

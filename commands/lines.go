@@ -15,13 +15,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const linesText = `   With --lines the plugin stays alive. Each line of standard input is a call; its answer is a line
-   {"id", "result"} or {"id", "error"}, that of a stream {"id", "item"} lines and {"id", "done"}.
-   A line is {"id": …, "hook": "name", "args": {…} or […]}; with HOOK, it is the arguments alone. A
-   plugin that crashes is restarted; after 5 failures in a row pyplug gives up.
+const linesText = `   With --lines the plugin stays alive. Each line of standard input is a call;
+   its answer is a line {"id", "result"} or {"id", "error"}, that of a stream
+   {"id", "item"} lines and {"id", "done"}. A line is
+   {"id": …, "hook": "name", "args": {…} or […]}; with HOOK, it is the arguments
+   alone. A plugin that crashes is restarted; after 5 failures in a row pyplug
+   gives up.
 
    pyplug run --lines greeter.py greet < names.jsonl
-   pyplug run --lines --items text --workers auto resize.py thumbnail < paths.txt`
+   pyplug run --lines --items text --workers auto resize.py thumb < paths.txt`
 
 const linesCategory = "Many calls:"
 
@@ -83,7 +85,7 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	calls, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	// Of the signals the first ends the reading, and the second the calls.
-	defer context.AfterFunc(f.life.kill, func() { cancel(context.Cause(ctx)) })()
+	defer context.AfterFunc(f.signals.kill, func() { cancel(context.Cause(ctx)) })()
 	if p.opened.TakesSeries() {
 		o.Series = linesSeries
 	}

@@ -22,23 +22,23 @@ func Main(args []string, s *ui.Streams) int {
 	if len(args) > 1 && args[1] == hostWord {
 		return stock.Main(args[2:], s.Out) // a host like others, which knows nothing of what follows
 	}
-	life := newLife(s.ShortenWaits)
-	defer life.end()
+	signals := watchSignals(s.ShortenWaits)
+	defer signals.end()
 	code := make(chan int, 1)
 	go func() { // ends with the command, or with the process
-		code <- run(life, args, s)
+		code <- run(signals, args, s)
 	}()
 	select {
 	case c := <-code:
 		return c
-	case sig := <-life.abandon:
+	case sig := <-signals.abandon:
 		return 128 + int(sig)
 	}
 }
 
 // run runs a command and shows its error.
-func run(life *life, args []string, s *ui.Streams) (code int) {
-	f := &program{streams: s, life: life}
+func run(signals *signals, args []string, s *ui.Streams) (code int) {
+	f := &program{streams: s, signals: signals}
 	f.commands = commandList(f)
 	defer func() {
 		if p := recover(); p != nil {
@@ -51,7 +51,7 @@ func run(life *life, args []string, s *ui.Streams) (code int) {
 	}()
 	words, err := f.readArgs(takeOver(args))
 	if err == nil {
-		err = newApp(f).RunContext(life.ctx, words)
+		err = newApp(f).RunContext(signals.ctx, words)
 	}
 	if err == nil {
 		err = f.print(f.help.String())
@@ -65,11 +65,11 @@ func run(life *life, args []string, s *ui.Streams) (code int) {
 	return exitCode(err)
 }
 
-// life is how signals end a command: the first SIGINT, SIGTERM or SIGHUP
+// signals end a command: the first SIGINT, SIGTERM or SIGHUP
 // cancels what goes on and lets the plugin end; the second, or SIGQUIT, has it
 // killed; the third leaves at once, and the guard cleans up. A signal that
 // pyplug was started to ignore, as nohup does, stays ignored.
-type life struct {
+type signals struct {
 	ctx     context.Context // until the first
 	kill    context.Context // until the second
 	abandon chan syscall.Signal
@@ -79,7 +79,7 @@ type life struct {
 
 // onHangup makes SIGHUP call do, unless do returns false: then it is a signal as the
 // others. A nil do is none.
-func (l *life) onHangup(do func() bool) {
+func (l *signals) onHangup(do func() bool) {
 	if do == nil {
 		l.hangup.Store(nil)
 		return
@@ -87,15 +87,15 @@ func (l *life) onHangup(do func() bool) {
 	l.hangup.Store(&do)
 }
 
-// newLife calls onSignal at each signal, to shorten waits.
-func newLife(onSignal func()) *life {
+// watchSignals calls onSignal at each signal, to shorten waits.
+func watchSignals(onSignal func()) *signals {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	kill, cancelKill := context.WithCancel(context.Background())
-	l := &life{ctx: ctx, kill: kill, abandon: make(chan syscall.Signal, 1)}
-	signals := make(chan os.Signal, 3)
+	l := &signals{ctx: ctx, kill: kill, abandon: make(chan syscall.Signal, 1)}
+	received := make(chan os.Signal, 3)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if !signal.Ignored(s) {
-			signal.Notify(signals, s)
+			signal.Notify(received, s)
 		}
 	}
 	// A closed pipe is an error of a write, and not the end of pyplug, which
@@ -108,7 +108,7 @@ func newLife(onSignal func()) *life {
 			select {
 			case <-done:
 				return
-			case s := <-signals:
+			case s := <-received:
 				sig, ok := s.(syscall.Signal)
 				if !ok {
 					sig = syscall.SIGINT

@@ -133,7 +133,7 @@ func (p *plugin) noteReady() {
 func (p *plugin) close() {
 	stop := p.f.streams.Waiting("stopping " + p.path)
 	defer stop()
-	if err := p.pool.Close(p.f.life.kill); err != nil && !errors.Is(err, context.Canceled) {
+	if err := p.pool.Close(p.f.signals.kill); err != nil && !errors.Is(err, context.Canceled) {
 		p.warn(err)
 	}
 	p.endEvents()

@@ -13,7 +13,7 @@ import (
 // program is one run of pyplug: what all commands need.
 type program struct {
 	streams  *ui.Streams
-	life     *life
+	signals  *signals
 	commands []command
 	help     bytes.Buffer // what urfave/cli prints
 
@@ -56,5 +56,5 @@ func (f *program) fail(err error) {
 		return
 	}
 	f.finish() // what the plugin printed comes first
-	f.streams.Fail(f.life.kill, ui.Failure{Err: f.complete(err), Shown: f.plugin != nil && f.plugin.shown(), JSON: f.opts.json})
+	f.streams.Fail(f.signals.kill, ui.Failure{Err: f.complete(err), Shown: f.plugin != nil && f.plugin.shown(), JSON: f.opts.json})
 }

@@ -15,9 +15,10 @@ const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line,
 
 ` + argumentText + `
 
-   HOOK of a gRPC plugin is Method, Service/Method or pkg.Service/Method. Its arguments are fields by
-   name: a.b=VALUE sets a nested field, and a name given again adds an element to a repeated one. A
-   client stream reads JSON Lines from --input.
+   HOOK of a gRPC plugin is Method, Service/Method or pkg.Service/Method. Its
+   arguments are fields by name: a.b=VALUE sets a nested field, and a name given
+   again adds an element to a repeated one. A client stream reads JSON Lines
+   from --input.
 
 ` + linesText + `
 

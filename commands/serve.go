@@ -50,7 +50,7 @@ func (f *program) serve(ctx context.Context, o startOptions, starter *daemon.Sta
 	p, err := f.open(starting, cfg, func(opened *runner.Opened) error { return s.listen(starting, cancel, opened) })
 	if err != nil {
 		s.fail(err)
-		if terminated(ctx) && !o.detached && f.life.kill.Err() == nil {
+		if terminated(ctx) && !o.detached && f.signals.kill.Err() == nil {
 			return nil
 		}
 		return err
@@ -72,7 +72,7 @@ func (s *service) listen(ctx context.Context, cancel context.CancelCauseFunc, op
 	s.f.plugin.printed = s.printed
 	opts := daemon.Options{
 		Starter: s.starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
-		CallTimeout: opened.Settings().Timeouts.Call, Kill: s.f.life.kill,
+		CallTimeout: opened.Settings().Timeouts.Call, Kill: s.f.signals.kill,
 	}
 	if s.o.auto {
 		opts.IdleExit = autoIdle
@@ -111,8 +111,8 @@ func (s *service) run(ctx context.Context) error {
 	if s.o.watch {
 		work.Go(func() { s.opened.Watch(running, s.changes.started, s.Restart, s.watched) })
 	}
-	s.f.life.onHangup(func() bool { return s.hangup(running) })
-	defer s.f.life.onHangup(nil)
+	s.f.signals.onHangup(func() bool { return s.hangup(running) })
+	defer s.f.signals.onHangup(nil)
 	var gaveUp error
 	if !s.o.detached {
 		s.notify("READY=1")
