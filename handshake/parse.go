@@ -24,8 +24,6 @@ var fieldNames = [...]string{"core version", "app version", "network", "address"
 const (
 	// shape is the line by the names of its fields.
 	shape = "CORE|APP|NETWORK|ADDRESS|PROTOCOL"
-	// maxLine is how many bytes of a line go-plugin reads, without the line end.
-	maxLine = 64<<10 - 1
 	// minCert is the length from which go-plugin takes the sixth field for a
 	// certificate. It ignores shorter ones.
 	minCert = 51
@@ -93,9 +91,6 @@ func isNumber(s string) bool {
 func Parse(line string) (Line, error) {
 	l := Line{text: strings.TrimSpace(line)}
 	line = strings.TrimSuffix(line, "\n")
-	if len(line) > maxLine {
-		return l, l.lineError(fmt.Sprintf("is %d bytes long", len(line)), fmt.Sprintf("at most %d", maxLine))
-	}
 	line, carriageReturn := strings.CutSuffix(line, "\r")
 	if carriageReturn {
 		l.note(0, "the line ends with a carriage return")

@@ -91,10 +91,8 @@ func TestNoHandshake(t *testing.T) {
 	for name, test := range map[string]struct {
 		behaviour, arg, words string
 	}{
-		"nothing":     {"print", "", "no handshake on standard output within 300ms"},
-		"other lines": {"print", "loading\n\nready\n", `only 3 other lines, the first "loading"`},
-		"no newline":  {"print", "1|1|tcp|127.0.0.1:4410|grpc", "without a newline"},
-		"flood":       {"flood", "", "xxx\"… ("},
+		"nothing": {"print", "", "no handshake on standard output within 300ms"},
+		"flood":   {"flood", "", "xxx\"… ("},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)

@@ -59,21 +59,12 @@ func checkOwner(leader int, network, address string) error {
 // instead.
 func ownerError(address string, pids []int, shared bool) *hook.Error {
 	who := "another process"
-	if len(pids) > 0 {
-		who = "process"
-		if len(pids) > 1 {
-			who += "es"
-		}
-		for n, pid := range pids {
-			switch n {
-			case 0:
-				who += fmt.Sprintf(" %d", pid)
-			case len(pids) - 1:
-				who += fmt.Sprintf(" and %d", pid)
-			default:
-				who += fmt.Sprintf(", %d", pid)
-			}
-		}
+	switch len(pids) {
+	case 0:
+	case 1:
+		who = fmt.Sprintf("process %d", pids[0])
+	default:
+		who = "processes " + strings.ReplaceAll(strings.Trim(fmt.Sprint(pids), "[]"), " ", ", ")
 	}
 	e := &hook.Error{Kind: hook.Handshake, Reason: ReasonForeignAddress}
 	if shared {
@@ -94,26 +85,21 @@ func tcpListeners(address string) []string {
 		return nil
 	}
 	ip := want.Addr().Unmap()
-	var exact, any4, any6 []string
+	var exact, wildcard []string
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		for _, l := range readListeners(table, want.Port()) {
 			switch bound := l.ip.Unmap(); {
 			case bound == ip:
 				exact = append(exact, l.inode)
-			case bound == netip.IPv4Unspecified() && ip.Is4():
-				any4 = append(any4, l.inode)
-			case bound == netip.IPv6Unspecified():
-				any6 = append(any6, l.inode)
+			case bound.IsUnspecified() && (ip.Is4() || bound.Is6()):
+				wildcard = append(wildcard, l.inode)
 			}
 		}
 		if len(exact) > 0 {
 			return exact
 		}
 	}
-	if len(any4) > 0 {
-		return any4
-	}
-	return any6
+	return wildcard
 }
 
 // listener is a TCP socket that listens.

@@ -137,7 +137,7 @@ func TestPythonHealth(t *testing.T) {
 		"not serving":     {[]string{"--health=NOT_SERVING"}, "is NOT_SERVING, want SERVING"},
 		"unknown":         {[]string{"--health=UNKNOWN"}, "is UNKNOWN"},
 		"other service":   {[]string{"--service=other"}, `not for the service "plugin"`},
-		"hangs":           {[]string{"--health=hang"}, "no answer of the health service within 3s"},
+		"hangs":           {[]string{"--health=hang"}, "no answer of the health service within 500ms"},
 		"none":            {[]string{"--health=none"}, ""},
 		"one thread":      {[]string{"--workers=1"}, ""},
 		"unix":            {[]string{"--unix"}, ""},
@@ -147,12 +147,13 @@ func TestPythonHealth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
 			cfg := zoo(t, test.args...)
-			cfg.HealthTimeout = 3 * time.Second
+			if name == "hangs" {
+				cfg.HealthTimeout = 500 * time.Millisecond
+			}
 			if test.words != "" {
 				fails(t, cfg, hook.Unhealthy, test.words)
 				return
 			}
-			cfg.HealthTimeout = 0
 			inst := started(t, cfg)
 			if err := inst.Probe(t.Context()); err != nil {
 				t.Error(err)

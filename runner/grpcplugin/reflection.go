@@ -2,7 +2,6 @@ package grpcplugin
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -15,12 +14,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-const (
-	// reflectionName is its name in errors.
-	reflectionName = "server reflection"
-	// maxFiles is how many files may describe a plugin.
-	maxFiles = 2000
-)
+// reflectionName is its name in errors.
+const reflectionName = "server reflection"
 
 // reflectFiles returns the serialized descriptors of all files that declare the
 // server's services, with their imports; none if it has no reflection.
@@ -59,8 +54,7 @@ func openAlpha(ctx context.Context, cc *grpc.ClientConn) (reflectionStream, erro
 // reflector collects the files that a server describes itself by.
 type reflector struct {
 	reflectionStream
-	has     map[string]bool // files received, by name
-	asked   map[string]bool // imports asked for
+	seen    map[string]bool // files received or asked for, by name
 	files   [][]byte
 	imports []string // to be asked for
 }
@@ -70,7 +64,7 @@ func reflectWith(open func() (reflectionStream, error)) ([][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reflector{reflectionStream: stream, has: map[string]bool{}, asked: map[string]bool{}}
+	r := reflector{reflectionStream: stream, seen: map[string]bool{}}
 	list, err := r.ask(&reflectionv1.ServerReflectionRequest{
 		MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{ListServices: "*"},
 	})
@@ -91,16 +85,16 @@ func reflectWith(open func() (reflectionStream, error)) ([][]byte, error) {
 	for len(r.imports) > 0 {
 		name := r.imports[0]
 		r.imports = r.imports[1:]
-		if r.has[name] || r.asked[name] || strings.HasPrefix(name, "google/protobuf/") {
+		if r.seen[name] || strings.HasPrefix(name, "google/protobuf/") {
 			continue
 		}
-		r.asked[name] = true
 		err := r.add(&reflectionv1.ServerReflectionRequest{
 			MessageRequest: &reflectionv1.ServerReflectionRequest_FileByFilename{FileByFilename: name},
 		})
 		if err != nil {
 			return nil, err
 		}
+		r.seen[name] = true // the server may not have it
 	}
 	return r.files, nil
 }
@@ -137,13 +131,10 @@ func (r *reflector) add(request *reflectionv1.ServerReflectionRequest) error {
 		if err := proto.Unmarshal(serialized, file); err != nil {
 			return &protoschema.DescriptorError{Source: reflectionName, Err: err}
 		}
-		if r.has[file.GetName()] {
+		if r.seen[file.GetName()] {
 			continue
 		}
-		if len(r.files) == maxFiles {
-			return &protoschema.DescriptorError{Source: reflectionName, Err: fmt.Errorf("more than %d files", maxFiles)}
-		}
-		r.has[file.GetName()] = true
+		r.seen[file.GetName()] = true
 		r.files = append(r.files, serialized)
 		r.imports = append(r.imports, file.GetDependency()...)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -106,34 +107,6 @@ func TestServes(t *testing.T) {
 	}
 }
 
-// TestServesExamples asks what go-plugin's own examples serve.
-func TestServesExamples(t *testing.T) {
-	t.Run("python", func(t *testing.T) {
-		python := grpcio(t)
-		runnertest.NothingLeft(t)
-		runnertest.ExamplePort(t)
-		example := runnertest.Example(t)
-		inst := started(t, grpcplugin.Config{
-			Path: python, Args: []string{filepath.Join(example, "plugin-python", "plugin.py")}, Python: true,
-			Env: proc.Environ(os.Environ(), false, []string{"PYTHONDONTWRITEBYTECODE=1"}), Dir: t.TempDir(),
-			CookieKey: "BASIC_PLUGIN", CookieValue: "hello",
-			Sources: protoFile(filepath.Join(example, "proto", "kv.proto")),
-		})
-		serves(t, inst, append([]string{"/proto.KV/Put", "/proto.KV/Drop"}, forHosts...), checkHealth, "/proto.KV/Put")
-		unharmed(t, inst, words(t, "KV/Put", "key=hello", "value=world"))
-	})
-	t.Run("go", func(t *testing.T) {
-		runnertest.NothingLeft(t)
-		inst := started(t, grpcplugin.Config{
-			Path: runnertest.GoExample(t), Env: proc.Environ(os.Environ(), false, nil), Dir: t.TempDir(),
-			CookieKey: "BASIC_PLUGIN", CookieValue: "hello",
-		})
-		serves(t, inst, append([]string{"/proto.KV/Put", "/proto.Nothing/Put"}, forHosts...),
-			checkHealth, shutdown, stdio, broker, reflectsV1, reflectsV0, "/proto.KV/Put")
-		unharmed(t, inst, words(t, "KV/Put", "key=hello", "value=d29ybGQ="))
-	})
-}
-
 // TestServesRunsNothing asks for methods that would end the plugin, or say so.
 func TestServesRunsNothing(t *testing.T) {
 	methods := []string{"/zoo.Zoo/Leave", "/zoo.Zoo/Hang", "/zoo.Zoo/Print", "/zoo.Zoo/Count", "/zoo.Zoo/Chat"}
@@ -198,11 +171,14 @@ func TestServesFails(t *testing.T) {
 		return err
 	}
 	inst := oddly("hang")
-	want(t, ask(inst), hook.Timeout, "no answer as to which methods are served within 2s")
+	brief, end := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer end()
+	_, err := inst.Serves(brief, forHosts...)
+	want(t, err, hook.Timeout, "no answer as to which methods are served within 300ms")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	cancel(enough)
-	_, err := inst.Serves(ctx, forHosts...)
+	_, err = inst.Serves(ctx, forHosts...)
 	if e := want(t, err, hook.Canceled, ""); !errors.Is(e, enough) {
 		t.Errorf("got %v", e)
 	}
