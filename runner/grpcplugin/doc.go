@@ -1,12 +1,11 @@
 // Package grpcplugin starts gRPC plugins: programs that print go-plugin's
 // handshake line and serve gRPC.
 //
-//  1. [Launcher.Launch] starts the program through go-plugin's client, whose runner
-//     is a process of package proc.
-//  2. The runner verifies the handshake line before go-plugin reads it. It tolerates
-//     lines before the handshake and keeps the first ones as [Evidence].
-//  3. The address must belong to the plugin's own processes. The launch dials it,
-//     hands the connection to gRPC, and waits until TLS and HTTP/2 work.
+//  1. [Launcher.Launch] starts the program by package proc and reads its handshake
+//     line. It tolerates lines before that, and reports them as [Evidence].
+//  2. go-plugin's client reattaches to the program if the line was verified.
+//  3. The address must belong to the plugin's own processes. gRPC's client dials it
+//     through the launch, which waits until TLS and HTTP/2 work.
 //  4. The launch asks the health service for its status.
 //  5. Server reflection describes the methods, else the descriptors that the caller
 //     finds while the plugin starts. Descriptors that the user named are added. A
@@ -14,7 +13,7 @@
 //  6. A status that the plugin answers is a failed hook. A broken connection is a
 //     crash if the process exits.
 //  7. A call that runs out of time is cancelled. If the plugin does not answer a
-//     probe afterwards, it is killed.
+//     probe afterwards, it takes no more calls, and is killed when it has none.
 //  8. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
 //     then proc's signals. It never uses go-plugin's Kill.
 //
