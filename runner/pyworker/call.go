@@ -233,7 +233,7 @@ func (w *instance) bind(ctx context.Context, hc hook.Call) (schema.Arguments, *h
 func (w *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Error) {
 	c.frame = seal(c.frame, kind, 0)
 	if kind != frameProbe {
-		_ = w.pressHungProbe(kind) // condemns a worker that does not answer
+		w.condemnHungProbe()
 	}
 	select {
 	case <-w.slots:

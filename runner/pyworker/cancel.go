@@ -1,7 +1,6 @@
 package pyworker
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -127,26 +126,19 @@ func (w *instance) interrupt(c *call, number uint32) {
 	}
 }
 
-// pressHungProbe waits for a probe that did not answer in time, not even when it was
-// interrupted. For another probe that is an error; the pool counts the misses. A
-// call cannot wait for it: the worker is condemned.
-func (w *instance) pressHungProbe(kind byte) *hook.Error {
+// condemnHungProbe interrupts a probe that did not answer in time, and condemns the worker
+// if it still does not: a call cannot wait for it. Calls in threads need not.
+func (w *instance) condemnHungProbe() {
 	w.mu.Lock()
+	i := slices.IndexFunc(w.calls, func(c *call) bool { return c.probe && c.abandoned && c.hasTurn })
 	var hung *call
-	for _, c := range w.calls {
-		if c.probe && c.abandoned && c.hasTurn {
-			hung = c
-		}
+	if i >= 0 && !w.cfg.Threads {
+		hung = w.calls[i]
 	}
 	w.mu.Unlock()
-	switch {
-	case hung == nil || kind != frameProbe && w.cfg.Threads || w.press(hung, hung.last):
-		return nil
-	case kind == frameProbe:
-		return &hook.Error{Kind: hook.Timeout, Hook: hung.hook, Err: errors.New("an earlier probe has not ended")}
+	if hung != nil && !w.press(hung, hung.last) {
+		w.condemn(hung)
 	}
-	w.condemn(hung)
-	return nil
 }
 
 // condemn lets no new call begin, gives calls that may run at the same time 5 s, and

@@ -69,7 +69,7 @@ var badAnswers = map[string]struct {
 		false,
 	},
 	"a second hello": {
-		func(uint32) []byte { return packed('H', 0, `{"wire":1}`) },
+		func(uint32) []byte { return packed('H', 0, `{}`) },
 		"the worker's pipe: an unexpected frame of type H",
 		false,
 	},
@@ -121,7 +121,7 @@ func pretend(good uint32, say func(n uint32) []byte) {
 	if _, _, err := readCommand(r); err != nil {
 		os.Exit(90)
 	}
-	hello := fmt.Sprintf(`{"wire":1,"python":"3.12.4","implementation":"cpython","pid":%d}`, os.Getpid())
+	hello := fmt.Sprintf(`{"python":"3.12.4","implementation":"cpython","pid":%d}`, os.Getpid())
 	start := append(packed('H', 0, hello), packed('Y', 0, `{"module":"fake"}`)...)
 	if _, err := os.Stdout.Write(start); err != nil {
 		os.Exit(91)

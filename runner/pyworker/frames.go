@@ -32,7 +32,7 @@ import (
 //
 // from the worker
 //
-//	H hello    {"wire": 1, "python": version, "implementation": name, "pid": number}
+//	H hello    {"python": version, "implementation": name, "pid": number}
 //	Y ready    {"module": name, "files": [...]}, the answer to load; with preload also "zygote": true, or
 //	           "exec": why the process cannot be forked
 //	R result   the value; to describe {"hooks": [...]}, to probe {"degraded": reason} or {}
@@ -57,13 +57,10 @@ import (
 //	canceled     the call was cancelled before it ended
 //	old          this Python is older than the worker supports
 const (
-	protocolVersion = 1
-	headerSize      = 9
+	headerSize = 9
 	// maxBody bounds a frame's body: larger than any value a script passes, smaller
 	// than the length that garbage in a header claims.
 	maxBody = 512 << 20
-	// bodyStep is how much is allocated for a body before any of it has come.
-	bodyStep = 1 << 20
 	// window is how many bytes of a stream's items may be under way.
 	window = 262144
 )
@@ -138,26 +135,9 @@ func readFrame(r *bufio.Reader) (frame, error) {
 	if _, err := r.Discard(headerSize); err != nil {
 		return f, err
 	}
-	f.body, err = readBody(r, int(length))
-	return f, err
-}
-
-// readBody reads a body, and allocates memory only as it comes: the length is no
-// more than a claim.
-func readBody(r io.Reader, length int) ([]byte, error) {
-	body := make([]byte, min(length, bodyStep))
-	for got := 0; got < length; {
-		if got == len(body) {
-			body = append(body, make([]byte, min(length-got, got))...)
-		}
-		n, err := io.ReadFull(r, body[got:])
-		got += n
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		if err != nil {
-			return nil, err
-		}
+	f.body = make([]byte, length)
+	if _, err = io.ReadFull(r, f.body); errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
 	}
-	return body, nil
+	return f, err
 }

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/proc"
 )
@@ -53,7 +52,6 @@ var install = sync.OnceValues(func() (string, error) {
 		err = write(dir, files)
 	}
 	if err == nil {
-		removeOld(dir)
 		return dir, nil
 	}
 	// No home, a full or read-only disk, a cache of somebody else: the worker
@@ -93,21 +91,6 @@ func cacheDir(files map[string][]byte) (string, error) {
 		}
 	}
 	return dir, nil
-}
-
-// removeOld removes the workers of versions that were last written a month ago,
-// when this version's is new. What cannot be removed stays.
-func removeOld(dir string) {
-	const month = 30 * 24 * time.Hour
-	if info, err := os.Stat(dir); err != nil || time.Since(info.ModTime()) > time.Minute {
-		return // not new
-	}
-	old, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), "worker-*")) // the pattern is right
-	for _, d := range old {
-		if info, err := os.Lstat(d); err == nil && d != dir && time.Since(info.ModTime()) > month {
-			_ = os.RemoveAll(d)
-		}
-	}
 }
 
 // write makes dir hold the files, each replaced whole.

@@ -166,11 +166,8 @@ func (w *instance) describe(ctx context.Context, name string) (schema.Schema, *h
 // Probe calls the plugin's own health function. A busy worker counts as healthy:
 // its calls have limits of their own. If the function runs out of time, it is
 // interrupted; the worker is not condemned even if it does not answer. The error is
-// then of kind Timeout, and so it is for further probes until it answers.
+// then of kind Timeout, and further probes wait until it answers.
 func (w *instance) Probe(ctx context.Context) error {
-	if err := w.pressHungProbe(frameProbe); err != nil {
-		return err
-	}
 	if len(w.slots) == 0 && !w.isAbandoned() {
 		return nil
 	}

@@ -93,7 +93,8 @@ func New(cfg Config) *Launcher {
 		cfg.Note = func(string) {}
 	}
 	l := &Launcher{cfg: cfg, files: make(map[string]struct{})}
-	l.preload.init()
+	l.preload.turn = make(chan struct{}, 1)
+	l.preload.release()
 	return l
 }
 

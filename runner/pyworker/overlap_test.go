@@ -81,7 +81,7 @@ const lateOverlap = "late overlap"
 // pretendLateOverlap is it. It never answers the second call.
 func pretendLateOverlap() {
 	r := bufio.NewReader(os.Stdin)
-	out := packed('H', 0, `{"wire":1,"python":"3.12.4","implementation":"cpython","pid":1}`)
+	out := packed('H', 0, `{"python":"3.12.4","implementation":"cpython","pid":1}`)
 	out = append(out, packed('Y', 0, `{"module":"fake"}`)...)
 	for {
 		if _, err := os.Stdout.Write(out); err != nil {

@@ -224,48 +224,6 @@ func TestPreloadZygoteDies(t *testing.T) {
 	}
 }
 
-// One that dies while nobody needs it is there again when somebody does. It is not
-// made again and again.
-func TestPreloadZygoteSucceeded(t *testing.T) {
-	runnertest.NothingLeft(t)
-	path := plugin(t, "def parent(): return os.getppid()\n")
-	cfg := preloaded(t, path)
-	events := make(chan string, 100)
-	cfg.Debug = func(_, text string) { events <- text }
-	next := func(what string) int {
-		for text := range events {
-			if strings.HasPrefix(text, what) {
-				pid, _ := strconv.Atoi(text[strings.LastIndexByte(text, ' ')+1:]) // where there is one
-				return pid
-			}
-		}
-		return 0
-	}
-	l := pyworker.New(cfg)
-	one := worker(t, l)
-	first := next("started")
-	if parent(t, one) != first {
-		t.Fatalf("parent %d, the zygote is %d", parent(t, one), first)
-	}
-	kill(t, first)
-	second := next("started")
-	next("ready")
-	if two := worker(t, l); parent(t, two) != second || imports(t, path) != 2 {
-		t.Errorf("parent %d, the second zygote is %d, %d imports", parent(t, two), second, imports(t, path))
-	}
-	kill(t, second)
-	third := next("started")
-	next("ready")
-	kill(t, third)
-	next("zygote")
-	if err := l.Close(t.Context()); err != nil { // which waits for what it does
-		t.Error(err)
-	}
-	if n := imports(t, path); n != 3 {
-		t.Errorf("%d imports", n)
-	}
-}
-
 func kill(t testing.TB, pid int) {
 	t.Helper()
 	p, err := os.FindProcess(pid)

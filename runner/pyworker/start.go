@@ -14,7 +14,6 @@ const helloLimit = 30 * time.Second
 
 // hello is the body of the worker's first frame.
 type hello struct {
-	Wire   int    `json:"wire"`
 	Python string `json:"python"`
 	PID    int    `json:"pid"`
 }
@@ -58,11 +57,7 @@ func (w *instance) start(ctx context.Context, started time.Time, preload string)
 	}
 	if f.kind == frameHello {
 		var h hello
-		err := json.Unmarshal(f.body, &h)
-		if err == nil && h.Wire != protocolVersion {
-			err = fmt.Errorf("protocol version %d, want %d", h.Wire, protocolVersion)
-		}
-		if err != nil {
+		if err := json.Unmarshal(f.body, &h); err != nil {
 			w.proc.Kill()
 			return r, pipeError(fmt.Errorf("hello: %w", err), w.Exit())
 		}

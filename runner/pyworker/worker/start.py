@@ -85,7 +85,7 @@ def start():
 def greet():
     """Says hello."""
     version = "%d.%d.%d" % sys.version_info[:3]
-    hello = '{"wire":1,"python":"%s","implementation":"%s","pid":%d}'
+    hello = '{"python":"%s","implementation":"%s","pid":%d}'
     core.send(HELLO, 0, (hello % (version, sys.implementation.name, core.PID)).encode())
 
 

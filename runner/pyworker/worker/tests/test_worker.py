@@ -152,7 +152,7 @@ class Calls(Case):
         version = ".".join(map(str, sys.version_info[:3]))
         name = sys.implementation.name
         self.assertEqual((kind, number), ("H", 0))
-        self.assertEqual(hello, {"wire": 1, "python": version, "implementation": name, "pid": self.worker.process.pid})
+        self.assertEqual(hello, {"python": version, "implementation": name, "pid": self.worker.process.pid})
         self.assertEqual(self.worker.ready, ("Y", 0, {"module": "plug"}))
 
     def test_arguments(self):
