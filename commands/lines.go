@@ -139,7 +139,7 @@ func (f *program) jobs(wanted, places int) int {
 // input, or by what came of the calls.
 func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, err error, noFail bool) error {
 	f.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
-	unread := (*lines.ReadError)(nil)
+	unread := (*hook.Error)(nil)
 	switch {
 	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
 		return outputError(err)
@@ -154,7 +154,7 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, 
 		}
 		return err
 	case unread != nil:
-		return hook.NewError(hook.Failed, fmt.Errorf("standard input: %w", err))
+		return unread
 	case err != nil:
 		return outputError(err)
 	case c.Failed > 0 && !noFail:

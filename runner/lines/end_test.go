@@ -197,13 +197,13 @@ func TestNotRead(t *testing.T) {
 		close(r.stop)
 		began := time.Now()
 		<-r.done
-		if took := time.Since(began); took > 2*DefaultWriteTimeout || !errors.Is(r.err, ErrNotRead) {
+		if took := time.Since(began); took > 2*writeTimeout || !errors.Is(r.err, ErrNotRead) {
 			t.Errorf("it ended after %v with %v", took, r.err)
 		}
 		close(out.open) // for the write that was left
 	})
 	synctest.Test(t, func(t *testing.T) {
-		out := &slow{delay: 2 * DefaultWriteTimeout / 3}
+		out := &slow{delay: 2 * writeTimeout / 3}
 		r := start(t, callerFunc(func(context.Context, hook.Call) (hook.Result, error) {
 			return valued([]byte(`"` + strings.Repeat("x", chunkSize) + `"`)), nil
 		}), func(o *Options) { o.Out = out })
@@ -211,7 +211,7 @@ func TestNotRead(t *testing.T) {
 		synctest.Wait()
 		close(r.stop)
 		<-r.done
-		if r.err != nil || out.writes != 10 {
+		if r.err != nil || out.writes < 10 {
 			t.Errorf("%d writes, and %v", out.writes, r.err)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -26,10 +27,11 @@ const (
 	Text
 )
 
-// The defaults of [Options].
 const (
-	DefaultMaxLine      = 64 << 20
-	DefaultWriteTimeout = 10 * time.Second
+	// DefaultMaxLine is the default of [Options].MaxLine.
+	DefaultMaxLine = 64 << 20
+	// writeTimeout is how long an output may take nothing after [Options].Stop.
+	writeTimeout = 10 * time.Second
 )
 
 // Options say what is read and how it is answered. In, Out and Error are needed;
@@ -56,10 +58,8 @@ type Options struct {
 	// MaxLine is how many bytes a line may have; 0: DefaultMaxLine.
 	MaxLine int
 	// Stop, when it is closed, ends the reading; nil: only the end of In does. From
-	// then on Run gives up on an Out that takes nothing for WriteTimeout, 0:
-	// DefaultWriteTimeout.
-	Stop         <-chan struct{}
-	WriteTimeout time.Duration
+	// then on Run gives up on an Out that takes nothing for 10 s.
+	Stop <-chan struct{}
 	// GaveUp is closed when the caller makes no more calls; nil: it always does. It
 	// ends the reading, too. A line whose call is then refused without being sent
 	// gets no answer.
@@ -77,16 +77,6 @@ var ErrGaveUp = errors.New("the caller gave up")
 
 // ErrNotRead reports an output that took nothing for too long.
 var ErrNotRead = errors.New("it is not being read")
-
-// ReadError reports an input that could not be read to its end. What was read is
-// answered.
-type ReadError struct{ Err error }
-
-// Error is the cause.
-func (e *ReadError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *ReadError) Unwrap() error { return e.Err }
 
 // Engine answers the lines of one input. Make it with [New].
 type Engine struct {
@@ -111,7 +101,6 @@ type task struct {
 func New(caller hook.Caller, o Options) *Engine {
 	o.Jobs, o.Series = max(o.Jobs, 1), max(o.Series, 1)
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
-	o.WriteTimeout = cmp.Or(o.WriteTimeout, DefaultWriteTimeout)
 	return &Engine{caller: caller, o: o, out: newOutbox(!o.Unordered, o.Series)}
 }
 
@@ -125,7 +114,8 @@ func (e *Engine) Counts() Counts {
 // Run reads and answers until the input ends, or [Options].Stop, and all that was
 // begun is answered. Ending ctx cancels the calls in progress, which are answered
 // then, too. The error is that of the output, such as [ErrNotRead], which cancels
-// the calls; [ErrGaveUp]; a [*ReadError]; or nil. Run is called once.
+// the calls; [ErrGaveUp]; a [*hook.Error] of an input that cannot be read to its end; or
+// nil. Run is called once.
 //
 // When Run has returned no call is in progress. A read of the input may be, whose
 // result is lost, and after ErrNotRead a write.
@@ -159,7 +149,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	select {
 	case <-written:
 	case <-stopped:
-		e.out.flush(e.o.WriteTimeout, written)
+		e.out.flush(written)
 	}
 	err := e.out.failure()
 	if err != nil {
@@ -189,7 +179,7 @@ func (e *Engine) read(ctx context.Context) {
 			e.out.close(nil, false)
 			return
 		case err != nil && !errors.As(err, &bad):
-			e.out.close(&ReadError{Err: err}, false)
+			e.out.close(&hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard input: %w", err)}, false)
 			return
 		case err == nil && p.blank(line):
 			continue

@@ -1,7 +1,6 @@
 package lines
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"slices"
@@ -18,7 +17,7 @@ const (
 	holdSize = 16 << 20
 	// roomSize is how many bytes may wait to be written before more must wait.
 	roomSize = 1 << 20
-	// chunkSize is about how much one Write gets, so that progress of a slow output
+	// chunkSize is how much one Write gets at most, so that progress of a slow output
 	// is seen.
 	chunkSize = 64 << 10
 )
@@ -237,7 +236,7 @@ func (o *outbox) write(w io.Writer) error {
 		o.buf, spare = spare[:0], nil
 		o.changed.Broadcast() // there is room
 		for rest := batch; len(rest) > 0 && o.err == nil; {
-			n := chunk(rest)
+			n := min(len(rest), chunkSize)
 			o.writing = true
 			o.mu.Unlock()
 			_, err := w.Write(rest[:n])
@@ -253,17 +252,6 @@ func (o *outbox) write(w io.Writer) error {
 			spare = batch
 		}
 	}
-}
-
-// chunk is the length of the first lines of b that make about one chunk.
-func chunk(b []byte) int {
-	if len(b) <= chunkSize {
-		return len(b)
-	}
-	if i := bytes.LastIndexByte(b[:chunkSize], '\n'); i >= 0 {
-		return i + 1
-	}
-	return chunkSize + bytes.IndexByte(b[chunkSize:], '\n') + 1 // b ends in a newline
 }
 
 // close accepts no more tasks; err is why. With drop those that wait to be called are
@@ -289,9 +277,9 @@ func (o *outbox) fail(err error) {
 }
 
 // flush waits until all is written. It fails the output when that takes nothing for
-// timeout.
-func (o *outbox) flush(timeout time.Duration, written <-chan struct{}) {
-	tick := time.NewTicker(timeout)
+// writeTimeout.
+func (o *outbox) flush(written <-chan struct{}) {
+	tick := time.NewTicker(writeTimeout)
 	defer tick.Stop()
 	for seen := int64(-1); ; {
 		select {

@@ -168,7 +168,7 @@ func TestReadError(t *testing.T) {
 	o := options(io.MultiReader(strings.NewReader("1\n2\nhalf"), iotest.ErrReader(broken)), &out)
 	o.Hook = "h"
 	err := New(callerFunc(echoed), o).Run(t.Context())
-	if bad := (*ReadError)(nil); !errors.As(err, &bad) || !errors.Is(err, broken) {
+	if bad := (*hook.Error)(nil); !errors.As(err, &bad) || !errors.Is(err, broken) {
 		t.Errorf("the error is %v", err)
 	}
 	if want := `{"id":1,"result":["h",[1]]}` + "\n" + `{"id":2,"result":["h",[2]]}` + "\n"; out.String() != want {

@@ -51,7 +51,7 @@ type Config struct {
 	// asks for it; nil discards it.
 	Note func(text string)
 	// Output receives what the plugin prints, a line at a time; nil discards it.
-	// Two goroutines never call it at once.
+	// Each process may call it while another one does.
 	Output func(stream, text string, cut int)
 	// Debug receives log lines for a developer; nil discards them. The areas are
 	// "proc" and, with DebugWire, "wire" for each frame.
@@ -85,7 +85,9 @@ func New(cfg Config) *Launcher {
 	if cfg.StopTimeout <= 0 {
 		cfg.StopTimeout = 5 * time.Second
 	}
-	cfg.Output = serialized(cfg.Output)
+	if cfg.Output == nil {
+		cfg.Output = func(string, string, int) {}
+	}
 	if cfg.Debug == nil {
 		cfg.Debug = func(string, string) {}
 	}
@@ -96,20 +98,6 @@ func New(cfg Config) *Launcher {
 	l.preload.turn = make(chan struct{}, 1)
 	l.preload.release()
 	return l
-}
-
-// serialized lets one goroutine at a time call output, whichever process the line is
-// from.
-func serialized(output func(stream, text string, cut int)) func(stream, text string, cut int) {
-	if output == nil {
-		return func(string, string, int) {}
-	}
-	var mu sync.Mutex
-	return func(stream, text string, cut int) {
-		mu.Lock()
-		defer mu.Unlock()
-		output(stream, text, cut)
-	}
 }
 
 // Files lists the absolute paths of the plugin's own files: all that its workers
