@@ -33,8 +33,8 @@ const sourceMark = "\x1epyplug-source "
 // sourceLimit bounds how long the interpreter may take.
 const sourceLimit = 30 * time.Second
 
-// sourceRequest is what the stage source looks at.
-type sourceRequest struct {
+// sourceLook is what the stage source looks at, and what its Python says of it.
+type sourceLook struct {
 	// Python is the interpreter's absolute path, empty when the plugin is no
 	// Python program; Version is its version.
 	Python  string
@@ -46,6 +46,8 @@ type sourceRequest struct {
 	// Env and Dir are those in which the plugin is going to run.
 	Env []string
 	Dir string
+
+	sourceAnswer
 }
 
 // sourceAnswer is what source.py says of a plugin.
@@ -91,38 +93,37 @@ type clash struct {
 // source looks at the plugin's source without running it.
 func (c *check) source(ctx context.Context) hook.Stage {
 	scripts, python, dirs := c.s.Source()
-	r := sourceRequest{Python: python.Path, Version: python.Version, Scripts: scripts, Env: c.s.Environ(), Dir: c.s.Settings().Dir}
+	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Env: c.s.Environ(), Dir: c.s.Settings().Dir}
 	if len(dirs) > 0 {
-		r.Root = dirs[0]
+		l.Root = dirs[0]
 	}
-	return lookAtSource(ctx, r)
+	return lookAtSource(ctx, l)
 }
 
 // lookAtSource reports what can be known of a plugin's own files without running them: whether
 // they compile, whether what they import is there, and whether generated code and its
 // libraries go together. The plugin's own Python finds all of it.
-func lookAtSource(ctx context.Context, r sourceRequest) hook.Stage {
-	if r.Python == "" {
+func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
+	if l.Python == "" {
 		return hook.Stage{Verdict: hook.Skipped, Message: "it is no Python program"}
 	}
-	a, err := askSource(ctx, r)
-	if err != nil {
+	var err error
+	if l.sourceAnswer, err = askSource(ctx, l); err != nil {
 		return withVerdict(hook.Stage{Message: "the interpreter did not look at it", Findings: []hook.Finding{
 			found(sourceUnchecked, hook.Note, fmt.Sprintf("the interpreter could not be asked: %v", err))}})
 	}
-	l := sourceLook{r, a}
-	stage := hook.Stage{Details: map[string]any{"files": a.Files + len(a.Syntax), "imports": a.Imports}}
+	stage := hook.Stage{Details: map[string]any{"files": l.Files + len(l.Syntax), "imports": l.Imports}}
 	stage.Findings = append(append(l.syntax(), l.imports()...), l.versions()...)
 	compile := "s compile"
-	if a.Files == 1 {
+	if l.Files == 1 {
 		compile = " compiles"
 	}
-	stage.Message = fmt.Sprintf("%d file%s, %s found", a.Files, compile, plural(a.Found, "import"))
+	stage.Message = fmt.Sprintf("%d file%s, %s found", l.Files, compile, plural(l.Found, "import"))
 	return withVerdict(stage)
 }
 
 // askSource has the interpreter look, started as the plugin's is.
-func askSource(ctx context.Context, r sourceRequest) (sourceAnswer, error) {
+func askSource(ctx context.Context, r sourceLook) (sourceAnswer, error) {
 	var a sourceAnswer
 	out, err := proc.Run(ctx, proc.Tool{
 		Path: r.Python, Args: append([]string{"-B", "-c", sourceProgram, r.Root}, r.Scripts...), Env: r.Env, Dir: r.Dir, Limit: sourceLimit,
@@ -147,12 +148,6 @@ func lastLine(text []byte) string {
 		return ": " + last[:min(len(last), 300)]
 	}
 	return ""
-}
-
-// sourceLook is what the findings are made of.
-type sourceLook struct {
-	sourceRequest
-	sourceAnswer
 }
 
 // syntax are the files that do not compile. One that is not always loaded breaks the
@@ -214,9 +209,9 @@ func plural(n int, what string) string {
 }
 
 // shown is a path for messages: relative to the first script's directory if it is in there.
-func (r sourceRequest) shown(path string) string {
-	if len(r.Scripts) > 0 {
-		if rel, err := filepath.Rel(filepath.Dir(r.Scripts[0]), path); err == nil && rel != "." && filepath.IsLocal(rel) {
+func (l *sourceLook) shown(path string) string {
+	if len(l.Scripts) > 0 {
+		if rel, err := filepath.Rel(filepath.Dir(l.Scripts[0]), path); err == nil && rel != "." && filepath.IsLocal(rel) {
 			return rel
 		}
 	}

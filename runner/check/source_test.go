@@ -16,7 +16,7 @@ import (
 
 // sourceIn is a request about files, by their paths below a new directory, whose
 // script is plugin.py. What is below "site" is elsewhere, and on PYTHONPATH.
-func sourceIn(t testing.TB, python string, files map[string]string) sourceRequest {
+func sourceIn(t testing.TB, python string, files map[string]string) sourceLook {
 	t.Helper()
 	dir, site := t.TempDir(), t.TempDir()
 	for name, text := range files {
@@ -36,7 +36,7 @@ func sourceIn(t testing.TB, python string, files map[string]string) sourceReques
 }
 
 // sourceOf is a request about a script.
-func sourceOf(t testing.TB, python string, env []string, script string) sourceRequest {
+func sourceOf(t testing.TB, python string, env []string, script string) sourceLook {
 	t.Helper()
 	found, err := interp.Find(context.Background(), interp.Request{Flag: python, Environ: os.Environ(), Cwd: t.TempDir(),
 		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
@@ -47,7 +47,7 @@ func sourceOf(t testing.TB, python string, env []string, script string) sourceRe
 		t.Fatal(err)
 	}
 	dir := filepath.Dir(script)
-	return sourceRequest{Python: found.Path, Version: found.Version, Scripts: []string{script}, Root: dir, Env: env, Dir: dir}
+	return sourceLook{Python: found.Path, Version: found.Version, Scripts: []string{script}, Root: dir, Env: env, Dir: dir}
 }
 
 // tell is a stage in lines: its verdict and message, then its findings.
@@ -215,7 +215,7 @@ func runtimeOf(version string) map[string]string {
 }
 
 func TestSourceSkipped(t *testing.T) {
-	if s := lookAtSource(t.Context(), sourceRequest{}); s.Verdict != hook.Skipped || s.Message != "it is no Python program" {
+	if s := lookAtSource(t.Context(), sourceLook{}); s.Verdict != hook.Skipped || s.Message != "it is no Python program" {
 		t.Errorf("%+v", s)
 	}
 }
