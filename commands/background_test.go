@@ -12,9 +12,9 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// runDir names a directory for the files of background plugins, with a path short
-// enough for sockets. It is not made, but the one it is in. What still runs when
-// the test ends fails it, and is ended.
+// runDir returns the path of a directory for the files of background plugins, short enough
+// for sockets. Only its parent exists. A plugin that is left when the test ends fails the
+// test, and is killed.
 func runDir(t testing.TB) string {
 	t.Helper()
 	short := "/tmp"
@@ -44,7 +44,7 @@ func runDir(t testing.TB) string {
 	return dir
 }
 
-// waitFor is `waitfor COMMAND ARG...`: the command is run until it succeeds.
+// waitFor is `waitfor COMMAND ARG...`. It runs the command until it succeeds.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: waitfor COMMAND ARG...")

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where sockets cannot be is told, and where somebody else could put one is not used.
+// A run directory that cannot hold sockets, or that another user could change, is an error.
 func TestDaemonDirectories(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -86,7 +86,7 @@ func chown(dir string, uid int) error {
 	return os.Chown(dir, uid, uid)
 }
 
-// A log that cannot be written costs lines and no calls, and says so once it can be.
+// A full disk loses lines of the log and no calls. The next line says how many were lost.
 func TestDaemonLogFull(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

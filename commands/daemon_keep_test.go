@@ -40,7 +40,7 @@ func (d *daemons) keep(words ...string) *kept {
 	return k
 }
 
-// next is the next line that it prints.
+// next returns the next line of its standard output.
 func (k *kept) next(t *testing.T) string {
 	t.Helper()
 	if !k.lines.Scan() {
@@ -62,8 +62,8 @@ func (k *kept) ends(t *testing.T, code int) {
 	}
 }
 
-// It ends with 0 when it is terminated, which is how a service is stopped, and by
-// Ctrl-C as all else does. SIGHUP, without a terminal, restarts the workers.
+// SIGTERM, which stops a service, ends run --keep with 0, and Ctrl-C with 130. SIGHUP restarts
+// the workers if there is no terminal.
 func TestKeepSignals(t *testing.T) {
 	t.Parallel()
 	for signal, code := range map[syscall.Signal]int{syscall.SIGTERM: 0, syscall.SIGINT: 130, syscall.SIGHUP: 0} {
@@ -99,7 +99,7 @@ func TestKeepSignals(t *testing.T) {
 	}
 }
 
-// What is killed by a second signal, or does not stop in time, did not stop well.
+// A plugin that is killed, by a second signal or after --stop-timeout, did not stop cleanly.
 func TestKeepKilled(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -134,8 +134,8 @@ func TestKeepKilled(t *testing.T) {
 	}
 }
 
-// A service manager is told when it is ready and when it stops, by a path or by an
-// abstract name, and the plugin is not told of that manager.
+// run --keep notifies a service manager at a path or an abstract name. The plugin does not
+// get the variables of the manager.
 func TestKeepNotifies(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]string{
@@ -152,7 +152,7 @@ func TestKeepNotifies(t *testing.T) {
 			if err := manager.SetReadDeadline(time.Now().Add(runnertest.WaitTimeout)); err != nil {
 				t.Fatal(err)
 			}
-			told := func() string {
+			read := func() string {
 				b := make([]byte, 4096)
 				n, err := manager.Read(b)
 				if err != nil {
@@ -163,8 +163,8 @@ func TestKeepNotifies(t *testing.T) {
 			d.env = append(d.env, "NOTIFY_SOCKET="+address, "WATCHDOG_USEC=20000")
 			k := d.keep("testdata/plugins/inside.py")
 			for _, want := range []string{"READY=1", "WATCHDOG=1", "WATCHDOG=1"} {
-				if got := told(); got != want {
-					t.Errorf("told %q, want %q", got, want)
+				if got := read(); got != want {
+					t.Errorf("got %q, want %q", got, want)
 				}
 			}
 			d.wants("null", "call", "inside", "env", "NOTIFY_SOCKET")
@@ -172,19 +172,19 @@ func TestKeepNotifies(t *testing.T) {
 			if err := k.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
-			got := told()
+			got := read()
 			for got == "WATCHDOG=1" {
-				got = told()
+				got = read()
 			}
 			if got != "STOPPING=1" {
-				t.Errorf("told %q", got)
+				t.Errorf("got %q", got)
 			}
 			k.ends(t, 0)
 		})
 	}
 }
 
-// Who reads its lines no more, or has no room for them, does not end it.
+// A standard output that is full or closed does not end run --keep.
 func TestKeepOutput(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
@@ -210,7 +210,7 @@ func TestKeepOutput(t *testing.T) {
 	}
 }
 
-// waits runs pyplug until it succeeds, and wants it to print that then.
+// waits runs pyplug until it succeeds, and checks what it then prints.
 func (d *daemons) waits(want string, words ...string) {
 	d.t.Helper()
 	var out string
@@ -224,7 +224,7 @@ func (d *daemons) waits(want string, words ...string) {
 	}
 }
 
-// A real host attaches by the line, calls, and goes, and the plugin stays.
+// A host of go-plugin attaches by the printed line, calls and leaves. The plugin stays.
 func TestKeepAttach(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -267,7 +267,7 @@ func TestKeepAttach(t *testing.T) {
 	k.ends(t, 0)
 }
 
-// hostAttaches has a host of go-plugin attach as Terraform does, call and go.
+// hostAttaches attaches a host of go-plugin as Terraform does, calls and leaves.
 func hostAttaches(t *testing.T, line string) {
 	t.Helper()
 	var configs map[string]struct {
@@ -322,7 +322,8 @@ func (*caller) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, conn *grpc.
 	return conn, nil
 }
 
-// --watch takes a change, and keeps the old plugin where the new one does not start.
+// --watch loads a changed file. While the new file does not start, the old worker stays; if
+// that one dies, calls fail with the traceback until the file is fixed.
 func TestKeepWatch(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -342,23 +343,35 @@ func TestKeepWatch(t *testing.T) {
 		out, _, code := d.pyplug("call", "watched", "version")
 		return code == 0 && out == "22\n"
 	})
-	edit("def version() return 333\n")
-	runnertest.Until(t, "the log tells of it", func() bool {
+	edit("raise RuntimeError('no room')\n")
+	runnertest.Until(t, "the log reports it", func() bool {
 		out, _, _ := d.pyplug("logs", "watched")
 		return strings.Contains(out, "does not start")
 	})
 	out, note, code := d.pyplug("call", "watched", "version")
-	if out != "22\n" || code != 0 || !strings.Contains(note, "does not start: SyntaxError") || strings.Contains(note, "restart") {
+	if out != "22\n" || code != 0 || !strings.Contains(note, "does not start: RuntimeError: no room") || strings.Contains(note, "restart") {
 		t.Errorf("got %q, %d and %q", out, code, note)
 	}
-	edit("def version(): return 4444\n")
-	runnertest.Until(t, "the mended one answers", func() bool {
-		out, _, code := d.pyplug("call", "watched", "version")
-		return code == 0 && out == "4444\n"
-	})
+	if err := syscall.Kill(d.worker("watched"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	runnertest.Until(t, "its death is seen", func() bool { return d.worker("watched") == 0 })
+	for range 2 { // while it is being restarted, and then during the delay
+		out, errs, code := d.pyplug("call", "watched", "version")
+		if code != 5 || out != "" || !strings.Contains(errs, "RuntimeError: no room") || !strings.Contains(errs, "watched.py:1") || !strings.Contains(errs, "restarts in") && !strings.Contains(errs, "is restarting") {
+			t.Errorf("got %q, exit code %d\n%s", out, code, errs)
+		}
+	}
+	status, _, _ := d.pyplug("status")
+	if !strings.Contains(status, "it does not start: RuntimeError: no room") || strings.Contains(status, "old one stays") {
+		t.Errorf("status prints\n%s", status)
+	}
+	d.fails(9, "RuntimeError: no room", "health", "watched")
+	edit("def version(): return 333\n")
+	d.wants("333", "call", "watched", "version")
 }
 
-// What a plugin offers is told while its one worker is busy.
+// hooks answers while the only worker is busy.
 func TestDaemonHooksWhileBusy(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// Whatever is killed, nothing of it stays, and the next one to come finds the way.
+// Whatever is killed, no process is left, and the next call or start works.
 func TestDaemonKilled(t *testing.T) {
 	t.Parallel()
 	kill := func(t *testing.T, pid int) {
@@ -37,11 +37,11 @@ func TestDaemonKilled(t *testing.T) {
 		d.wants("1", "call", "counter", "increment")
 		old := d.worker("counter")
 		kill(t, old)
-		// A call that comes before its death is known is told of that.
+		// A call before its death is known would fail.
 		runnertest.Until(t, "another takes its place", func() bool { now := d.worker("counter"); return now != 0 && now != old })
 		d.wants("1", "call", "counter", "increment")
 		if alive(old) {
-			t.Error("the old worker lives")
+			t.Error("the old worker is left")
 		}
 	})
 	for _, both := range []bool{false, true} {
@@ -69,7 +69,7 @@ func TestDaemonKilled(t *testing.T) {
 	}
 }
 
-// A call that the daemon's death ends is told so, and is not made again.
+// A call that the daemon's death ends fails, and is not made again.
 func TestDaemonKilledDuringCall(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -104,7 +104,7 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 	d.pyplug("status") // which looks at all, and removes what is left
 }
 
-// Files of another life are no hindrance, and no reason to signal anybody.
+// Files that a dead daemon left do not prevent a start, and no process is signaled.
 func TestDaemonStaleFiles(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -181,7 +181,7 @@ func TestDaemonOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// Fifty clients at once all get their answers, each its own.
+// Fifty clients at once get each its own answer.
 func TestDaemonManyClients(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -200,7 +200,7 @@ func TestDaemonManyClients(t *testing.T) {
 	work.Wait()
 }
 
-// Ctrl-C ends just that call: the others go on, in the same process.
+// Ctrl-C ends only that call. The daemon goes on.
 func TestDaemonCallInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, hooked := range []string{"hang_sleep.py", "hang_c_loop.py"} {
@@ -238,7 +238,7 @@ func TestDaemonCallInterrupted(t *testing.T) {
 	}
 }
 
-// Health says of a plugin that is not there what becomes of it.
+// health reports the back-off of a plugin that is not running.
 func TestDaemonHealthInBackoff(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -256,13 +256,13 @@ func TestDaemonHealthInBackoff(t *testing.T) {
 	if err := syscall.Kill(d.worker("once"), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	runnertest.Until(t, "it is told", func() bool {
+	runnertest.Until(t, "it is reported", func() bool {
 		_, errs, code := d.pyplug("health", "once")
 		return code == 9 && strings.Contains(errs, "the plugin is restarting, in back-off")
 	})
 }
 
-// A daemon that is suspended is shown as that, and stop ends it with all it has.
+// A suspended daemon has the status unknown, requests fail, and stop ends all its processes.
 func TestDaemonSuspended(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -293,7 +293,7 @@ func TestDaemonSuspended(t *testing.T) {
 	}
 	work.Wait()
 	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("it took %s to tell that it does not answer", took)
+		t.Errorf("it took %s to report that it does not answer", took)
 	}
 	for _, words := range [][]string{{"call", "--timeout", "100ms", "greeter", "greet", "World"}, {"health", "--timeout", "100ms", "greeter"}} {
 		work.Go(func() {

@@ -16,8 +16,8 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// start returns while what it started stays, whoever waits for the end of whatever
-// it was given: a shell's $(…), a test runner's open descriptors.
+// start returns although its daemon stays, even if somebody waits for the end of its
+// descriptors, such as a shell's $(…).
 func TestStartReturns(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -67,8 +67,7 @@ func TestStartReturns(t *testing.T) {
 	}
 }
 
-// A standard output that takes nothing changes nothing of what was started, and is
-// told where it is an error.
+// The plugin runs even if its name cannot be printed. The error says so.
 func TestStartOutput(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -99,7 +98,7 @@ func TestStartOutput(t *testing.T) {
 	}
 }
 
-// However many start a plugin at once, there is one, and all are told its name.
+// Starts at once of one plugin start one daemon, and all print its name.
 func TestStartTogether(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{2, 50} {
@@ -126,7 +125,7 @@ func TestStartTogether(t *testing.T) {
 	}
 }
 
-// Plugins that are started at once and would have the same name all get one.
+// Plugins with the same default name that are started at once all get different names.
 func TestStartSameNames(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -160,7 +159,7 @@ func TestStartSameNames(t *testing.T) {
 	d.wants("", append([]string{"stop"}, names...)...)
 }
 
-// An interrupted start leaves nothing, and says so as run does.
+// An interrupted start leaves nothing.
 func TestStartInterrupted(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -183,7 +182,7 @@ func TestStartInterrupted(t *testing.T) {
 	d.fails(9, "is not running", "status", "hang-import")
 }
 
-// stop ends a start that goes on, too.
+// stop also ends a start in progress.
 func TestStopWhileStarting(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -205,7 +204,7 @@ func TestStopWhileStarting(t *testing.T) {
 	}
 }
 
-// --all stops whatever runs.
+// --all stops all background plugins.
 func TestStopAll(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -221,7 +220,7 @@ func TestStopAll(t *testing.T) {
 	}
 }
 
-// What help shows for Terraform is a line that ends, with how to attach.
+// The line for Terraform in the help works.
 func TestStartHelp(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -241,7 +240,7 @@ func TestStartHelp(t *testing.T) {
 	}
 }
 
-// What a plugin is started with is nobody else's to read: a command line is everybody's.
+// The flags of start are not on a command line, which every user can read.
 func TestStartSecret(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -257,7 +256,7 @@ func TestStartSecret(t *testing.T) {
 	d.wants("null", "call", "inside", "env", "PYPLUG_DAEMON_WORDS")
 }
 
-// Who comes while a plugin is being stopped waits for that, and goes on from there.
+// A start or a call during a stop waits for the end of the stop, and then does its work.
 func TestStartWhileStopping(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

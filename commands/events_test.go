@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// Events are appended to what the file holds, in order, a line each.
+// Events are appended to the file in order, one line each.
 func TestEvents(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "events")
 	s, _, errs := ui.Test("")
@@ -39,7 +39,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// stuck is a reader that takes nothing until it is released, and then fails.
+// stuck is a writer that blocks until it is released, and then fails.
 type stuck struct{ release chan struct{} }
 
 func (w stuck) Write([]byte) (int, error) {
@@ -47,7 +47,7 @@ func (w stuck) Write([]byte) (int, error) {
 	return 0, errors.New("no space left")
 }
 
-// A reader that takes nothing holds nobody up, and is told of once when it fails.
+// A blocked writer does not block add. Its failure is reported once.
 func TestEventsNobodyReads(t *testing.T) {
 	s, _, errs := ui.Test("")
 	release := make(chan struct{})

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// Packages that take long to initialise do so after fastcall, whose init makes the call.
+// Packages that take long to initialise do so after fastcall, which calls in its init.
 func TestFastcallOrder(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
@@ -33,7 +33,7 @@ func TestFastcallOrder(t *testing.T) {
 	}
 }
 
-// A plain call prints what the same call with a flag prints, which goes the ordinary way.
+// A plain call prints the same as a call with a flag, which fastcall leaves.
 func TestFastcallSame(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)

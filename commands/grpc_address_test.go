@@ -79,7 +79,7 @@ func certificates(t *testing.T, dir string) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// TestHealthAddress asks servers that pyplug does not start.
+// health --address probes servers that pyplug does not start.
 func TestHealthAddress(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -144,7 +144,7 @@ func TestHealthAddress(t *testing.T) {
 	}
 }
 
-// What the environment says of plugins does not forbid to ask a server.
+// Variables that set flags of a plugin do not exclude --address.
 func TestHealthAddressEnvironment(t *testing.T) {
 	t.Parallel()
 	address, _ := healthy(t, "tcp", "127.0.0.1:0")
@@ -152,14 +152,14 @@ func TestHealthAddressEnvironment(t *testing.T) {
 	pyplug(t, env, "health", "--address", address).says(t, 0, "^healthy\n$")
 }
 
-// A file of TLS that never comes can be interrupted.
+// The wait for a file of TLS, such as a named pipe, can be interrupted.
 func TestHealthAddressInterrupted(t *testing.T) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	interruptReading(t, fifo, "health", "--address", "127.0.0.1:1", "--tls", "--tls-ca-cert", fifo)
 }
 
-// TestHealthWatch follows a server's health until it is told to stop.
+// --watch prints every change of a server's health until it is interrupted.
 func TestHealthWatch(t *testing.T) {
 	t.Parallel()
 	address, h := healthy(t, "tcp", "127.0.0.1:0")

@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// A running plugin differs from the wanted one by its Python, else by its flags.
+// A running plugin may differ from the wanted one by its Python or its flags.
 func TestDifference(t *testing.T) {
 	running := daemon.Identity{Name: "n", Python: "/a/python", Digest: "a.b"}
 	for _, c := range []struct {
@@ -51,7 +51,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// Starts that differ in words alone are the same.
+// The digest depends on the settings, not on how the flags say them.
 func TestDigest(t *testing.T) {
 	plugin := filepath.Join(t.TempDir(), "plugin.py")
 	if err := os.WriteFile(plugin, nil, 0o600); err != nil {
@@ -94,7 +94,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// No command that keeps a plugin has two flags of one name, which would panic.
+// No command has two flags with one name.
 func TestFlagsAreUnique(t *testing.T) {
 	f := &program{}
 	for _, cmd := range commandList(f) {
@@ -110,7 +110,7 @@ func TestFlagsAreUnique(t *testing.T) {
 	}
 }
 
-// A hint for who calls says how to follow it, where its flag is none of call.
+// A hint with a flag of start tells a caller to start the plugin again.
 func TestStartedWith(t *testing.T) {
 	for hint, want := range map[string]string{
 		"--nan null lets such numbers pass": "--nan null lets such numbers pass: `pyplug stop n`, then start it again with that",
