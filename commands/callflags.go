@@ -72,8 +72,8 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 	return err
 }
 
-// answer makes a call within a limit, 0 for none, and prints what comes of it. who
-// tells which process answered, and its generation; it is asked after the call.
+// answer makes a call within a limit, 0 for none, and prints the result. After the call,
+// who returns the process that answered and its generation.
 func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.Caller, o callOptions, who func() (hook.Info, int)) error {
 	callCtx, cancel := context.WithCancel(ctx)
 	if limit > 0 {
@@ -108,7 +108,7 @@ func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.C
 	return f.write(ctx, func() error { return f.streams.Result(o.format, o.call.Hook, r, info, generation) })
 }
 
-// flush has what the plugin printed seen before what is printed next.
+// flush prints the plugin's output so far, which must come before what is printed next.
 func (f *program) flush() {
 	if f.plugin != nil {
 		f.plugin.flush()

@@ -135,8 +135,8 @@ func (f *program) jobs(wanted, places int) int {
 	return wanted
 }
 
-// linesEnd is how the command ends: by the output, a signal, the plugin, the
-// input, or by what came of the calls.
+// linesEnd returns the error of the command: that of the output, a signal, the plugin or
+// the input, else that calls failed.
 func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, err error, noFail bool) error {
 	f.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
 	unread := (*hook.Error)(nil)
@@ -164,7 +164,7 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, 
 	return nil
 }
 
-// uncalled says how far the lines came when the plugin gave up.
+// uncalled says which lines were not called because the plugin gave up.
 func uncalled(last int64) string {
 	if last == 0 {
 		return "no line was called"
@@ -172,7 +172,7 @@ func uncalled(last int64) string {
 	return fmt.Sprintf("line %d is the last that was answered: lines without an answer were not called", last)
 }
 
-// lineError is the face of an error in an answer.
+// lineError is the JSON of an error in an answer.
 func (f *program) lineError(e *hook.Error) json.RawMessage {
 	return ui.LineErrorJSON(f.plugin.withHints(e))
 }

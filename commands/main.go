@@ -16,8 +16,8 @@ import (
 )
 
 // Main runs the command line args, whose first word is the program's name, and
-// returns the exit code. What it started is gone when it returns, unless it was
-// asked to end for the third time.
+// returns the exit code. What it started is gone when it returns, unless a third signal
+// ended it.
 func Main(args []string, s *ui.Streams) int {
 	if len(args) > 1 && args[1] == hostWord {
 		return stock.Main(args[2:], s.Out) // a host like others, which knows nothing of what follows
@@ -65,10 +65,10 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 	return exitCode(err)
 }
 
-// signals end a command: the first SIGINT, SIGTERM or SIGHUP
-// cancels what goes on and lets the plugin end; the second, or SIGQUIT, has it
-// killed; the third leaves at once, and the guard cleans up. A signal that
-// pyplug was started to ignore, as nohup does, stays ignored.
+// signals end a command: the first SIGINT, SIGTERM or SIGHUP cancels the work and stops
+// the plugin; the second, or SIGQUIT, kills the plugin; the third ends pyplug at once, and
+// the guard cleans up. A signal that pyplug was started to ignore, as by nohup, stays
+// ignored.
 type signals struct {
 	ctx     context.Context // until the first
 	kill    context.Context // until the second
@@ -77,8 +77,8 @@ type signals struct {
 	hangup  atomic.Pointer[func() bool]
 }
 
-// onHangup makes SIGHUP call do, unless do returns false: then it is a signal as the
-// others. A nil do is none.
+// onHangup makes SIGHUP call do. If do is nil or returns false, SIGHUP is a signal like the
+// others.
 func (l *signals) onHangup(do func() bool) {
 	if do == nil {
 		l.hangup.Store(nil)

@@ -38,7 +38,7 @@ func (f *program) begin(flags []cli.Flag) error {
 	return nil
 }
 
-// finish prints what the plugin's output has left.
+// finish prints the rest of the plugin's output.
 func (f *program) finish() {
 	if f.plugin != nil {
 		f.plugin.closeOutput()
