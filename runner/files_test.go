@@ -17,11 +17,7 @@ import (
 func opened(root string, kind manifest.Kind, entry string) *Opened {
 	o := &Opened{settings: Settings{Transport: "grpc"}}
 	o.plugin = manifest.Plugin{Kind: kind, Entry: filepath.Join(root, filepath.FromSlash(entry))}
-	if kind == manifest.Executable {
-		o.scripted = fakePython(root)
-	} else {
-		o.python = fakePython(root)
-	}
+	o.python = fakePython(root)
 	o.files = newFiles(o)
 	return o
 }
@@ -35,7 +31,7 @@ func TestFilesOfPrograms(t *testing.T) {
 		"binary": "\x7fELF",
 	})
 	binary := opened(root, manifest.Executable, "binary")
-	binary.scripted = interp.Interpreter{}
+	binary.python = interp.Interpreter{}
 	binary.files = newFiles(binary)
 	for _, test := range []struct {
 		o    *Opened

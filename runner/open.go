@@ -28,8 +28,7 @@ type Opened struct {
 	resolved time.Duration // how long it took to find the plugin
 	settings Settings
 	environ  []string
-	python   interp.Interpreter // the zero one for an executable
-	scripted interp.Interpreter // of an executable that is a Python script
+	python   interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
 	grpc     grpcplugin.Config  // of a gRPC plugin
 	worker   *pyworker.Launcher // of a functions file; nil for a gRPC plugin
 	keep     Keep
@@ -86,28 +85,27 @@ func open(ctx context.Context, c Config) (*Opened, error) {
 }
 
 // resolvePython chooses the interpreter, and the transport, which depends on it.
-func (o *Opened) resolvePython(ctx context.Context) error {
-	c := o.config
-	if o.plugin.Kind != manifest.Executable {
-		var err error
+func (o *Opened) resolvePython(ctx context.Context) (err error) {
+	c, executable := o.config, o.plugin.Kind == manifest.Executable
+	if !executable {
 		if o.python, err = find(ctx, c, o.plugin, o.environ); err != nil {
 			return err
 		}
-		o.settings.Transport, o.settings.Why = o.chooseTransport()
-		return nil
 	}
 	o.settings.Transport, o.settings.Why = o.chooseTransport()
-	if o.settings.Transport != "grpc" {
+	switch {
+	case !executable:
+		return nil
+	case o.settings.Transport != "grpc":
 		e := hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, want the transport \"grpc\" for it and not %q", c.Plugin, o.settings.Transport))
 		if o.plugin.Shebang != "" {
 			e.Hints = []string{"it is a Python script: give it a name, or a link, that ends in .py"}
 		}
 		return e
-	}
-	if c.Python != "" {
+	case c.Python != "":
 		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
 	}
-	o.scripted = shebangPython(ctx, c, o.plugin, o.environ)
+	o.python = shebangPython(ctx, c, o.plugin, o.environ)
 	return nil
 }
 
@@ -127,7 +125,12 @@ func (o *Opened) TakesSeries() bool {
 }
 
 // Interpreter is the Python that was chosen; the zero one for an executable.
-func (o *Opened) Interpreter() interp.Interpreter { return o.python }
+func (o *Opened) Interpreter() interp.Interpreter {
+	if o.plugin.Kind == manifest.Executable {
+		return interp.Interpreter{}
+	}
+	return o.python
+}
 
 // Environ is the plugin's environment.
 func (o *Opened) Environ() []string { return o.environ }
@@ -139,11 +142,7 @@ func (o *Opened) Resolved() time.Duration { return o.resolved }
 // runs them, and the directories in which the plugin's own modules are. There are none
 // for a program that is not Python's.
 func (o *Opened) Source() (scripts []string, python interp.Interpreter, dirs []string) {
-	python = o.python
-	if o.plugin.Kind == manifest.Executable {
-		python = o.scripted
-	}
-	if python.Path == "" {
+	if python = o.python; python.Path == "" {
 		return nil, python, nil
 	}
 	if o.plugin.Kind == manifest.Package {
