@@ -30,24 +30,18 @@ func checkOwner(leader int, network, address string) error {
 	if len(foreign) == 0 { // as nearly always
 		return nil
 	}
-	holders := map[int][]string{}
-	for _, pid := range processes() {
-		held := heldBy(pid)
-		if len(without(foreign, held)) == len(foreign) {
-			continue
-		}
-		if isDescendant(pid, leader) {
+	all := processes()
+	for _, pid := range all {
+		if held := heldBy(pid); len(without(foreign, held)) < len(foreign) && isDescendant(pid, leader) {
 			foreign = without(foreign, held)
-		} else {
-			holders[pid] = held
 		}
 	}
 	if len(foreign) == 0 {
 		return nil
 	}
 	var others []int // processes of other users cannot be seen
-	for pid, held := range holders {
-		if len(without(foreign, held)) < len(foreign) {
+	for _, pid := range all {
+		if len(without(foreign, heldBy(pid))) < len(foreign) {
 			others = append(others, pid)
 		}
 	}

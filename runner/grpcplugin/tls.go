@@ -10,7 +10,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"os"
 	"time"
 )
@@ -26,13 +25,8 @@ func newCertificate(curve elliptic.Curve) (*tls.Config, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("key for the certificate: %w", err)
 	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
-	if err != nil {
-		return nil, nil, fmt.Errorf("serial number of the certificate: %w", err)
-	}
 	now := time.Now()
 	template := &x509.Certificate{
-		SerialNumber:          serial,
 		Subject:               pkix.Name{CommonName: certificateName, Organization: []string{"pyplug"}},
 		DNSNames:              []string{certificateName},
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment | x509.KeyUsageKeyAgreement | x509.KeyUsageCertSign,
