@@ -43,7 +43,7 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 		switch {
 		case failed == nil:
 			s.Answer(c.result(hc, f), nil)
-		case failed.Kind == hook.Unavailable:
+		case failed.Kind == hook.Unavailable, failed.Kind == hook.Canceled && !failed.Begun:
 			return // it has not begun, nor have those behind it
 		default:
 			s.Answer(hook.Result{}, failed)
