@@ -1,17 +1,21 @@
 package ui
 
-import "fmt"
+import (
+	"fmt"
 
-// Color is the colour of a text, as the number by which terminals know it; 0 is none.
-type Color uint8
+	"github.com/fatih/color"
+)
+
+// Color is the colour of a text; 0 is none.
+type Color = color.Attribute
 
 // The colours that pyplug uses, and for what.
 const (
-	Bold   Color = 1  // titles
-	Red    Color = 31 // error, failure
-	Green  Color = 32 // ok
-	Yellow Color = 33 // warning
-	Cyan   Color = 36 // hint, note
+	Bold   = color.Bold     // titles
+	Red    = color.FgRed    // error, failure
+	Green  = color.FgGreen  // ok
+	Yellow = color.FgYellow // warning
+	Cyan   = color.FgCyan   // hint, note
 )
 
 // SetColor sets colour by mode: "always", "never", or "auto", where the first
@@ -43,5 +47,7 @@ func paint(colored bool, c Color, text string) string {
 	if !colored || c == 0 {
 		return text
 	}
-	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", c, text)
+	p := color.New(c)
+	p.EnableColor() // by itself, it looks at standard output alone
+	return p.Sprint(text)
 }

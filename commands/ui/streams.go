@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 )
 
@@ -65,7 +66,9 @@ func Test(in string) (s *Streams, out, err *bytes.Buffer) {
 	return s, out, err
 }
 
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+func isTerminal(f *os.File) bool {
+	return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
+}
 
 // columns is how many cells a line of a terminal has now; 80 if it does not report that.
 func columns(terminal io.Writer) int {
