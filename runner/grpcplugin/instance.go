@@ -24,6 +24,9 @@ const (
 	// confirmLimit is how long the plugin may take to answer a probe after a call was
 	// cancelled.
 	confirmLimit = 200 * time.Millisecond
+	// drainLimit is how long the other calls of a plugin that does not respond may
+	// take to end before it is killed.
+	drainLimit = 5 * time.Second
 
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
 )
@@ -184,11 +187,15 @@ func (i *Instance) confirmWithin(limit time.Duration, began time.Time) {
 	}
 }
 
-// giveUp rejects new calls, and kills the plugin when no call is in progress.
+// giveUp rejects new calls, and kills the plugin when no call is in progress, at the
+// latest after [drainLimit].
 func (i *Instance) giveUp() {
 	i.cfg.Debug("grpc", "the plugin does not respond")
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if !i.unresponsive {
+		time.AfterFunc(drainLimit, func() { i.proc.Kill() }) // no-op if it has exited
+	}
 	i.unresponsive = true
 	i.killIdle()
 }
