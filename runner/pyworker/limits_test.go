@@ -34,12 +34,16 @@ func TestLimits(t *testing.T) {
 		"a child":               {"hang_subprocess.py", one, false}, // subprocess gives it 250 ms
 		"sleep, ahead":          {"hang_sleep.py", ahead, true},
 		"a C loop, ahead":       {"hang_c_loop.py", ahead, false},
-		"sleep, in a thread":    {"hang_sleep.py", threads, false}, // which Python does not interrupt
+		"sleep, in a thread":    {"", threads, false}, // which Python does not interrupt
 		"a C loop, in a thread": {"hang_c_loop.py", threads, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			path := written(t, sleeps)
+			if test.plugin != "" {
+				path = zoo(t, test.plugin)
+			}
 			runnertest.Retry(t, func() error {
-				inst := begin(t, zoo(t, test.plugin), test.mode)
+				inst := begin(t, path, test.mode)
 				e := hanging(t, inst)
 				if !e.Begun {
 					t.Error("the call counts as not sent")
@@ -65,13 +69,28 @@ func TestLimits(t *testing.T) {
 				if kind(t, err, hook.Unavailable).Begun {
 					t.Error("a call to a worker that is gone counts as sent")
 				}
-				next := begin(t, zoo(t, test.plugin), test.mode)
+				next := begin(t, path, test.mode)
 				number(t, next, "pid")
 				return nil
 			})
 		})
 	}
 }
+
+// sleeps makes the marker once the calling thread has given up the interpreter's lock
+// to sleep: before that, Python would interrupt it.
+const sleeps = `
+import os, sys, threading, time
+def mark(marker, thread):
+    while (sys._current_frames()[thread].f_code is not hang.__code__
+           or sys._current_frames()[thread].f_lineno != hang.__code__.co_firstlineno + 2):
+        time.sleep(0.001)
+    open(marker, "w").close()
+def hang(marker):
+    threading.Thread(target=mark, args=(marker, threading.get_ident()), daemon=True).start()
+    time.sleep(3600)
+def pid(): return os.getpid()
+`
 
 // hanging gives up a call that hangs, and returns what is told of it.
 func hanging(t *testing.T, inst hook.Instance) *hook.Error {
@@ -87,21 +106,17 @@ func hanging(t *testing.T, inst hook.Instance) *hook.Error {
 
 // TestThreadsWhenOneHangs gives the other calls of a condemned worker their time.
 func TestThreadsWhenOneHangs(t *testing.T) {
-	inst := begin(t, written(t, gate+`
-def sleep(begun):
-    open(begun, "w").close()
-    time.sleep(3600)
-`), modes["threads"])
+	inst := begin(t, written(t, gate+sleeps), modes["threads"])
 	dir := t.TempDir()
 	begun, other, until := filepath.Join(dir, "begun"), filepath.Join(dir, "other"), filepath.Join(dir, "until")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	hanging := beside(ctx, inst, encode(t, "sleep", []string{begun}))
+	hanging := beside(ctx, inst, encode(t, "hang", []string{begun}))
 	waiting := beside(t.Context(), inst, encode(t, "wait", []string{other, until}))
 	runnertest.Until(t, "the calls have begun", func() bool { return runnertest.Exists(begun)() && runnertest.Exists(other)() })
 	cancel()
 	e := kind(t, (<-hanging).err, hook.Canceled)
-	if len(e.At) == 0 || e.At[len(e.At)-1].Function != "sleep" || e.At[len(e.At)-1].Text != "time.sleep(3600)" {
+	if len(e.At) == 0 || e.At[len(e.At)-1].Function != "hang" || e.At[len(e.At)-1].Text != "time.sleep(3600)" {
 		t.Errorf("it was at %+v", e.At)
 	}
 	if _, err := inst.Call(t.Context(), encode(t, "echo", []int{1})); kind(t, err, hook.Unavailable).Begun {
