@@ -21,6 +21,7 @@ const healthEvery = time.Second
 // handler answers the requests that docs/http.md documents.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("POST /hooks", s.serveCall) // which has no hook; the mux would redirect it
 	mux.HandleFunc("POST /hooks/{hook...}", s.serveCall)
 	mux.HandleFunc("GET /hooks", s.withPlugin(s.serveHooks))
 	mux.HandleFunc("GET /hooks/{hook...}", s.withPlugin(s.serveHooks))

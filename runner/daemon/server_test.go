@@ -302,7 +302,7 @@ func TestStatusCodes(t *testing.T) {
 	d := start(t, f, Options{})
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 		return net.Dial("unix", d.Identity().Socket)
-	}}}
+	}}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, c := range []struct {
 		method, path, body string
 		api                string
@@ -311,6 +311,7 @@ func TestStatusCodes(t *testing.T) {
 		{"POST", "/hooks/hook", "", "", 422}, {"POST", "/hooks/request", "[]", "1", 400}, {"POST", "/hooks/nosuch", "", "", 404},
 		{"POST", "/hooks/timeout", "", "", 504}, {"POST", "/hooks/crash", "", "", 502}, {"POST", "/hooks/unavailable", "", "", 503},
 		{"POST", "/hooks/canceled", "", "", 499}, {"POST", "/hooks/internal", "", "", 500}, {"POST", "/hooks/echo", "{", "", 400},
+		{"POST", "/hooks/echo", "[\"\xff\"]", "", 400}, {"POST", "/hooks", "[]", "", 404},
 		{"POST", "/hooks/echo?timeout=soon", "[]", "", 400}, {"POST", "/hooks/echo?timeout=-5s", "[]", "", 400}, {"POST", "/hooks/echo?timeout=nan", "[]", "", 400}, {"POST", "/hooks/block?timeout=0.01", "", "", 504},
 		{"GET", "/nosuch", "", "", 404}, {"PUT", "/status", "", "", 405}, {"POST", "/hooks/echo", "[]", "2", 503},
 		{"POST", "/hooks/echo", "[1]", "", 200}, {"GET", "/status", "", "1", 200}, {"GET", "/health", "", "", 200}, {"GET", "/hooks", "", "", 200},

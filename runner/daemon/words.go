@@ -75,6 +75,9 @@ func decodeArgs(mediaType string, body []byte) (hook.Args, error) {
 		if text == "" {
 			return hook.Args{}, nil
 		}
+		if !utf8.Valid(body) {
+			return hook.Args{}, errors.New("the body is not UTF-8")
+		}
 		if !json.Valid(body) || text[0] != '{' && text[0] != '[' {
 			return hook.Args{}, errors.New("the body is not a JSON object (names) or array (positions)")
 		}
