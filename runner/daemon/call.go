@@ -32,7 +32,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
 	out := newLineWriter(ctx, w)
 	defer out.close()
 	call.Emit = func(item hook.Item) error {
-		return out.write(streamLine{Item: item.Value, Binary: item.Binary, Sole: soleField(item)})
+		return out.writeText(itemLine(item))
 	}
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if mediaType == streamType {
@@ -134,9 +134,13 @@ func (o *lineWriter) write(line any) error {
 	if err != nil {
 		return err
 	}
+	return o.writeText(text)
+}
+
+func (o *lineWriter) writeText(line []byte) error {
 	o.w.Header().Set("Content-Type", streamType)
 	o.began = true
-	if _, err := o.w.Write(text); err != nil {
+	if _, err := o.w.Write(line); err != nil {
 		return err
 	}
 	return o.control.Flush()

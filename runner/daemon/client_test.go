@@ -111,6 +111,9 @@ func TestItems(t *testing.T) {
 		_ = c.Emit(hook.Item{Value: json.RawMessage("1"), Binary: true})
 		return hook.Result{}, &hook.Error{Kind: hook.Failed, Hook: c.Hook, Begun: true, Python: &hook.Raised{Type: "ValueError", Message: "no"}}
 	}
+	f.hooks["nan"] = func(_ context.Context, c hook.Call) (hook.Result, error) { // as with --nan literal
+		return hook.Result{Streamed: true}, errors.Join(c.Emit(hook.Item{Value: []byte("[NaN]")}), c.Emit(hook.Item{Value: []byte("null")}))
+	}
 	start(t, f, Options{})
 	c := open(t)
 	var items []hook.Item
@@ -129,6 +132,10 @@ func TestItems(t *testing.T) {
 	_, err = c.Call(ctx0, hook.Call{Hook: "fails", Emit: emit})
 	if kindOf(t, err) != hook.Failed || err.Error() != "ValueError: no" || len(items) != 1 || !items[0].Binary {
 		t.Errorf("got %v after %+v", err, items)
+	}
+	items = nil
+	if _, err := c.Call(ctx0, hook.Call{Hook: "nan", Emit: emit}); err != nil || len(items) != 2 || string(items[0].Value) != "[NaN]" || string(items[1].Value) != "null" {
+		t.Errorf("NaN: got %v after %v", err, items)
 	}
 	broken := &hook.Error{Kind: hook.Failed, Err: errors.New("enough")}
 	if _, err := c.Call(ctx0, hook.Call{Hook: "stream", Emit: func(hook.Item) error { return broken }}); !errors.Is(err, broken.Err) {

@@ -273,9 +273,8 @@ func (x *exchange) stream(r *http.Response, emit func(hook.Item) error) (hook.Re
 			return nil
 		}
 	}
-	for lines := json.NewDecoder(r.Body); ; {
-		var line streamLine
-		err := lines.Decode(&line)
+	for lines := bufio.NewReader(r.Body); ; {
+		line, err := readStreamLine(lines)
 		switch {
 		case err != nil:
 			return hook.Result{}, x.failure(err)

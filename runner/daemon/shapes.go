@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -55,6 +57,35 @@ type streamLine struct {
 	Done   bool            `json:"done,omitempty"`
 	Notes  []string        `json:"notes,omitempty"`
 	Error  *hook.Error     `json:"error,omitempty"`
+}
+
+// itemLine is the line of an item.
+func itemLine(item hook.Item) []byte {
+	line, err := jsonLine(streamLine{Item: item.Value, Binary: item.Binary, Sole: soleField(item)})
+	if err != nil { // with --nan literal an item may be, or hold, NaN, which is not JSON
+		line = slices.Concat([]byte(itemPrefix), item.Value, []byte(itemSuffix))
+	}
+	return line
+}
+
+// What is around an item that is not JSON.
+const itemPrefix, itemSuffix = `{"item":`, "}\n"
+
+// readStreamLine reads one line of a streamed result.
+func readStreamLine(from *bufio.Reader) (line streamLine, err error) {
+	text, err := from.ReadBytes('\n')
+	if err != nil { // without its end it may be only a part of a line
+		return line, err
+	}
+	if err = json.Unmarshal(text, &line); err == nil {
+		return line, nil
+	}
+	value, ok := bytes.CutPrefix(text, []byte(itemPrefix))
+	value, ended := bytes.CutSuffix(value, []byte(itemSuffix))
+	if ok && ended {
+		return streamLine{Item: value}, nil
+	}
+	return line, err
 }
 
 // jsonLine is a value as a line of JSON, with <, > and & as they are.
