@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -94,12 +95,18 @@ func jsonOf(item hook.Item) []byte {
 // writeRaw prints a string's text and a newline, bytes without one, nothing for null,
 // the sole text of a message, and any other value as JSON.
 func (s *Streams) writeRaw(item hook.Item) error {
+	if field, binary := strings.CutSuffix(item.Sole, hook.SoleBytes); field != "" {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(item.Value, &fields) == nil { // a well-known type may be no object
+			item.Value = fields[field]
+			if item.Value == nil {
+				item.Value = []byte(`""`)
+			}
+		}
+		item.Binary = binary
+	}
 	value, end := jsonOf(item), []byte("\n")
 	switch {
-	case item.Sole != nil && item.Sole.Binary:
-		return s.writeOut([]byte(item.Sole.Text))
-	case item.Sole != nil:
-		return s.writeOut([]byte(item.Sole.Text), end)
 	case item.Binary:
 		var decoded []byte
 		if err := json.Unmarshal(value, &decoded); err != nil {

@@ -87,30 +87,32 @@ func TestItem(t *testing.T) {
 func TestSole(t *testing.T) {
 	large := strings.Repeat("x", 1<<20)
 	for _, test := range []struct {
-		sole hook.Sole
-		want string
+		value, sole, want string
 	}{
-		{hook.Sole{Text: "hello \x1b\n"}, "hello \x1b\n\n"},
-		{hook.Sole{}, "\n"},
-		{hook.Sole{Text: "\x00\xff", Binary: true}, "\x00\xff"},
-		{hook.Sole{Binary: true}, ""},
-		{hook.Sole{Text: large}, large + "\n"},
+		{`{"n":1,"text":"hello \u001b\n"}`, "text", "hello \x1b\n\n"},
+		{`{"text":""}`, "=", "\n"},
+		{`{}`, "=", "\n"},
+		{`{"data":"AP8="}`, "data;base64", "\x00\xff"},
+		{`{}`, "=;base64", ""},
+		{`{"text":"` + large + `"}`, "text", large + "\n"},
+		{`"x"`, "value", "x\n"},
+		{`"AP8="`, "value;base64", "\x00\xff"},
 	} {
-		item := hook.Item{Value: json.RawMessage(`{"text":"…"}`), Sole: &test.sole}
+		item := hook.Item{Value: json.RawMessage(test.value), Sole: test.sole}
 		s, out, _ := Test("")
 		s.OutTTY = true
 		errs := []error{
 			s.Result(Raw, "h", hook.Result{Item: item}, hook.Info{}, 0), s.Item(Raw, "h", item),
 			s.Result(Plain, "h", hook.Result{Item: item}, hook.Info{}, 0), s.Item(Plain, "h", item),
 		}
-		want := test.want + test.want + `{"text":"…"}` + "\n" + `{"text":"…"}` + "\n"
+		want := test.want + test.want + test.value + "\n" + test.value + "\n"
 		if err := errors.Join(errs...); err != nil || out.String() != want {
-			t.Errorf("%.20q, binary %v: got %.60q, %v, want %.60q", test.sole.Text, test.sole.Binary, out, err, want)
+			t.Errorf("%.20s, %s: got %.60q, %v, want %.60q", test.value, test.sole, out, err, want)
 		}
 	}
 	s, _, _ := Test("")
 	s.Out = failing{syscall.EPIPE}
-	if err := s.Item(Raw, "h", hook.Item{Sole: &hook.Sole{Text: "x"}}); !IsClosedPipe(err) {
+	if err := s.Item(Raw, "h", hook.Item{Value: json.RawMessage(`{"text":"x"}`), Sole: "text"}); !IsClosedPipe(err) {
 		t.Errorf("got %v for a reader that has gone", err)
 	}
 }

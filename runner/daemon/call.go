@@ -102,8 +102,8 @@ func writeResult(w http.ResponseWriter, r hook.Result) {
 		value, _ = unquoteBase64(value) // which the transport encoded
 		h.Set("Content-Type", bytesType)
 	}
-	if field := soleField(r.Item); field != "" {
-		h.Set(soleHeader, field)
+	if r.Sole != "" {
+		h.Set(soleHeader, r.Sole)
 	}
 	if len(r.Notes) > 0 {
 		h.Set(notesHeader, ascii(r.Notes))

@@ -256,7 +256,7 @@ func (x *exchange) result(r *http.Response, emit func(hook.Item) error) (hook.Re
 	if result.Binary {
 		result.Value = []byte(`"` + base64.StdEncoding.EncodeToString(body) + `"`)
 	}
-	result.Sole = readSole(r.Header.Get(soleHeader), result.Value)
+	result.Sole = r.Header.Get(soleHeader)
 	if notes := r.Header.Get(notesHeader); notes != "" {
 		_ = json.Unmarshal([]byte(notes), &result.Notes) // none if it is not ours
 	}
@@ -288,7 +288,7 @@ func (x *exchange) stream(r *http.Response, emit func(hook.Item) error) (hook.Re
 			}
 			return result, nil
 		}
-		item := hook.Item{Value: line.Item, Binary: line.Binary, Sole: readSole(line.Sole, line.Item)}
+		item := hook.Item{Value: line.Item, Binary: line.Binary, Sole: line.Sole}
 		if err := emit(item); err != nil {
 			x.abort(hook.Canceled, err)
 			return hook.Result{}, x.failure(err)

@@ -16,7 +16,7 @@ import (
 // The headers of the protocol.
 const (
 	apiHeader   = "Pyplug-Api"   // the protocol's version
-	soleHeader  = "Pyplug-Sole"  // the field of a message that --raw prints, see soleField
+	soleHeader  = "Pyplug-Sole"  // the field of a message that --raw prints, see [hook.Item]
 	notesHeader = "Pyplug-Notes" // a JSON array of texts, in ASCII
 )
 
@@ -61,7 +61,7 @@ type streamLine struct {
 
 // itemLine is the line of an item.
 func itemLine(item hook.Item) []byte {
-	line, err := jsonLine(streamLine{Item: item.Value, Binary: item.Binary, Sole: soleField(item)})
+	line, err := jsonLine(streamLine{Item: item.Value, Binary: item.Binary, Sole: item.Sole})
 	if err != nil { // with --nan literal an item may be, or hold, NaN, which is not JSON
 		line = slices.Concat([]byte(itemPrefix), item.Value, []byte(itemSuffix))
 	}
@@ -109,52 +109,6 @@ func ascii(texts []string) string {
 		}
 	}
 	return b.String()
-}
-
-// binarySole follows the field of soleField if its value is bytes.
-const binarySole = ";base64"
-
-// soleField names the field of a message that is its sole text or bytes, such as
-// "text" or "data;base64". It is "" if there is none, or if the field is absent
-// because it is empty: then --raw prints "=".
-func soleField(item hook.Item) string {
-	if item.Sole == nil {
-		return ""
-	}
-	suffix := ""
-	if item.Sole.Binary {
-		suffix = binarySole
-	}
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(item.Value, &fields) // none if it is no object
-	for name, value := range fields {
-		if text, ok := soleText(value, item.Sole.Binary); ok && text == item.Sole.Text {
-			return name + suffix
-		}
-	}
-	return "=" + suffix
-}
-
-// readSole is the sole text or bytes of a message by the field that soleField named.
-func readSole(field string, value json.RawMessage) *hook.Sole {
-	if field == "" {
-		return nil
-	}
-	name, binary := strings.CutSuffix(field, binarySole)
-	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(value, &fields) // none if it is no object
-	text, _ := soleText(fields[name], binary)
-	return &hook.Sole{Text: text, Binary: binary}
-}
-
-func soleText(value json.RawMessage, binary bool) (string, bool) {
-	if binary {
-		text, err := unquoteBase64(value)
-		return string(text), err == nil
-	}
-	var text string
-	err := json.Unmarshal(value, &text)
-	return text, err == nil
 }
 
 // unquoteBase64 is the bytes of a JSON string in base64.

@@ -239,8 +239,10 @@ func (k *call) item(content []byte) (hook.Item, error) {
 	}
 	value, err := protoschema.EncodeMessage(answer, protoschema.EncodeOptions{EmitDefaults: k.cfg.EmitDefaults, Descriptors: k.set})
 	item := hook.Item{Value: value}
-	if text, isText, ok := protoschema.SoleText(answer); ok {
-		item.Sole = &hook.Sole{Text: string(text), Binary: !isText}
+	if name, isText := protoschema.SoleField(answer); isText {
+		item.Sole = name
+	} else if name != "" {
+		item.Sole = name + hook.SoleBytes
 	}
 	return item, err
 }

@@ -102,17 +102,14 @@ type Item struct {
 	// Binary reports whether the hook returned bytes. If so, Value is their base64
 	// text.
 	Binary bool
-	// Sole is the only string or bytes field of a message; nil if Value is not a
-	// message, or does not have exactly one such field.
-	Sole *Sole
+	// Sole names the only string or bytes field of a message, followed by [SoleBytes]
+	// for bytes. It is "=" if that field is empty, since it may then be absent, and
+	// empty if Value is not a message with exactly one such field.
+	Sole string
 }
 
-// Sole is the content of a message's only field. Binary reports whether the field
-// is bytes.
-type Sole struct {
-	Text   string
-	Binary bool
-}
+// SoleBytes follows the name in [Item.Sole] of a field whose value is bytes, in base64.
+const SoleBytes = ";base64"
 
 // Result is the result of a hook. Value is nil if [Call.Emit] received the items
 // of a stream.

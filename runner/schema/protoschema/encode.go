@@ -164,11 +164,11 @@ func (d *Descriptors) prepareAny(url string, content []byte, depth int) ([]byte,
 	return proto.MarshalOptions{AllowPartial: true}.Marshal(inner.Interface())
 }
 
-// SoleText returns the one field of a message that is a string or bytes, and
-// whether it is a string. It is not ok if there is no such field, if there are
-// several, or if it is repeated; fields of other types, and what is inside them, do
-// not count.
-func SoleText(message proto.Message) (value []byte, isText bool, ok bool) {
+// SoleField names the one field of a message that is a string or bytes, or returns "="
+// if that is empty. isText reports whether it is a string. The name is empty if there is
+// no such field, if there are several, or if it is repeated; fields of other types, and
+// what is inside them, do not count.
+func SoleField(message proto.Message) (name string, isText bool) {
 	m := message.ProtoReflect()
 	fields := m.Descriptor().Fields()
 	var sole protoreflect.FieldDescriptor
@@ -178,15 +178,15 @@ func SoleText(message proto.Message) (value []byte, isText bool, ok bool) {
 			continue
 		}
 		if sole != nil {
-			return nil, false, false
+			return "", false
 		}
 		sole = field
 	}
-	switch {
-	case sole == nil || sole.IsList():
-		return nil, false, false
-	case sole.Kind() == protoreflect.StringKind:
-		return []byte(m.Get(sole).String()), true, true
+	if sole == nil || sole.IsList() {
+		return "", false
 	}
-	return m.Get(sole).Bytes(), false, true
+	if name = string(sole.Name()); !m.Has(sole) {
+		name = "="
+	}
+	return name, sole.Kind() == protoreflect.StringKind
 }
