@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/bench"
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 const benchText = `Call one HOOK of PLUGIN repeatedly and measure the time, in four phases:
@@ -164,7 +165,7 @@ func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResul
 
 // benchPhase is a phase as it is printed.
 func benchPhase(p bench.Phase) ui.BenchPhase {
-	time := func(percent float64) ui.Milliseconds { return ui.Milliseconds(p.Percentile(percent)) }
+	time := func(percent float64) hook.Milliseconds { return hook.Milliseconds(p.Percentile(percent)) }
 	return ui.BenchPhase{
 		Name: p.Name, Rounds: len(p.Times), Jobs: p.Jobs,
 		Min: time(0), P50: time(50), P90: time(90), P99: time(99), Max: time(100), PerSecond: p.PerSecond(),

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // BenchResult is a whole measurement, and its public shape.
@@ -22,13 +24,13 @@ type BenchPhase struct {
 	Name   string `json:"name"`
 	Rounds int    `json:"rounds"`
 	// Jobs is how many calls were made at once.
-	Jobs      int          `json:"jobs"`
-	Min       Milliseconds `json:"min_ms"`
-	P50       Milliseconds `json:"p50_ms"`
-	P90       Milliseconds `json:"p90_ms"`
-	P99       Milliseconds `json:"p99_ms"`
-	Max       Milliseconds `json:"max_ms"`
-	PerSecond float64      `json:"per_second"`
+	Jobs      int               `json:"jobs"`
+	Min       hook.Milliseconds `json:"min_ms"`
+	P50       hook.Milliseconds `json:"p50_ms"`
+	P90       hook.Milliseconds `json:"p90_ms"`
+	P99       hook.Milliseconds `json:"p99_ms"`
+	Max       hook.Milliseconds `json:"max_ms"`
+	PerSecond float64           `json:"per_second"`
 }
 
 // Bench prints a measurement on standard output: a table and a picture, or
@@ -42,7 +44,7 @@ func (s *Streams) Bench(m BenchResult, asJSON bool) error {
 	rows := [][]string{{"PHASE", "ROUNDS", "MIN", "P50", "P90", "P99", "MAX", "PER SECOND"}}
 	for _, p := range m.Phases {
 		row := []string{p.Name, strconv.Itoa(p.Rounds)}
-		for _, d := range []Milliseconds{p.Min, p.P50, p.P90, p.P99, p.Max} {
+		for _, d := range []hook.Milliseconds{p.Min, p.P50, p.P90, p.P99, p.Max} {
 			row = append(row, span(time.Duration(d)))
 		}
 		rows = append(rows, append(row, fmt.Sprintf("%.0f", p.PerSecond)))
@@ -85,7 +87,7 @@ func benchPicture(phases []BenchPhase) string {
 }
 
 // cellOf is the place of a duration, of nanoseconds, in the picture.
-func cellOf(d Milliseconds) int {
+func cellOf(d hook.Milliseconds) int {
 	us := float64(d) / 1e3
 	if us <= 1 {
 		return 0

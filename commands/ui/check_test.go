@@ -216,17 +216,17 @@ func TestCheckJSON(t *testing.T) {
 	wants := []string{
 		`{"schema":1,"plugin":"kv/plugin.py","transport":"grpc","verdict":"warning","exit_code":0,"took_ms":412,"stages":[` +
 			`{"name":"plugin","status":"ok","message":"a gRPC plugin: it imports gRPC and prints a handshake","took_ms":0.3},` +
-			`{"name":"interpreter","status":"ok","message":"python 3.11.7 (.venv beside the plugin)","took_ms":12,"details":{"python":"3.11.7","wait_ms":1.5}},` +
-			`{"name":"services","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","fix":"serve plugin.GRPCController/Shutdown and end the program in it","took_ms":2,"findings":[` +
+			`{"name":"interpreter","status":"ok","message":"python 3.11.7 (.venv beside the plugin)","details":{"python":"3.11.7","wait_ms":1.5},"took_ms":12},` +
+			`{"name":"services","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","findings":[` +
 			`{"id":"no-reflection","status":"note","message":"no reflection is served","fix":"install grpcio-reflection\nand enable it"},` +
-			`{"id":"no-controller","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","fix":"serve plugin.GRPCController/Shutdown and end the program in it"}]},` +
+			`{"id":"no-controller","status":"warning","message":"no plugin.GRPCController is served, so a host waits 2 s and kills the plugin","fix":"serve plugin.GRPCController/Shutdown and end the program in it"}],"fix":"serve plugin.GRPCController/Shutdown and end the program in it","took_ms":2},` +
 			`{"name":"cookie","status":"skipped","message":"no cookie is known","took_ms":0}]}`,
-		`{"schema":1,"plugin":"kv/bad.py","verdict":"failure","exit_code":5,"took_ms":2100,"stages":[{"name":"launch","status":"failure","message":"it did not start","took_ms":212,"findings":[` +
+		`{"schema":1,"plugin":"kv/bad.py","verdict":"failure","exit_code":5,"took_ms":2100,"stages":[{"name":"launch","status":"failure","message":"it did not start","findings":[` +
 			`{"id":"stdout-noise","status":"warning","message":"a line stood before the handshake, want none","fix":"print to standard error","file":"/srv/kv/bad.py","line":7},` +
 			`{"id":"start-failed","status":"failure","message":"the file cannot be loaded","file":"/srv/plugins/greeter.py","line":12,"error":` + string(compactJSON(failures()["python"].Err)) + `},` +
-			`{"id":"handshake-missing","status":"failure","message":"no handshake was printed","error":{"kind":"start","message":"the plugin ended\nbefore it was ready","sent":false,"exit":{"code":3,"after_ms":212,"stderr":["::error::gone"]}}}]},` +
+			`{"id":"handshake-missing","status":"failure","message":"no handshake was printed","error":{"kind":"start","message":"the plugin ended\nbefore it was ready","sent":false,"exit":{"code":3,"after_ms":212,"stderr":["::error::gone"]}}}],"took_ms":212},` +
 			`{"name":"connect","status":"skipped","message":"the launch failed","took_ms":0},{"name":"health","status":"skipped","message":"the launch failed","took_ms":0},` +
-			`{"name":"cookie","status":"skipped","message":"no cookie is known","took_ms":0},{"name":"host","status":"failure","message":"a host refuses it","took_ms":0,"findings":[{"id":"address-fixed","status":"note","message":"by the way"},{"id":"host-refused","status":"failure","message":"a host refuses it"}]}]}`,
+			`{"name":"cookie","status":"skipped","message":"no cookie is known","took_ms":0},{"name":"host","status":"failure","message":"a host refuses it","findings":[{"id":"address-fixed","status":"note","message":"by the way"},{"id":"host-refused","status":"failure","message":"a host refuses it"}],"took_ms":0}]}`,
 		`{"schema":1,"plugin":"slow.py","verdict":"failure","exit_code":130,"took_ms":90000,"stages":[{"name":"plugin","status":"ok","message":"a functions file","took_ms":0}],` +
 			`"error":{"kind":"canceled","message":"interrupted","sent":false}}`,
 	}

@@ -14,11 +14,11 @@ func (s *Streams) Healthy(took time.Duration, info hook.Info, asJSON bool) error
 		return s.printOut(s.PaintOut(Green, "healthy") + "\n")
 	}
 	return s.writeJSON(struct {
-		Healthy bool         `json:"healthy"`
-		TookMS  Milliseconds `json:"took_ms"`
-		PID     int          `json:"pid,omitempty"`
-		Python  string       `json:"python,omitempty"`
-	}{true, Milliseconds(took), info.PID, info.Python})
+		Healthy bool              `json:"healthy"`
+		TookMS  hook.Milliseconds `json:"took_ms"`
+		PID     int               `json:"pid,omitempty"`
+		Python  string            `json:"python,omitempty"`
+	}{true, hook.Milliseconds(took), info.PID, info.Python})
 }
 
 // Health prints what a watch sees: a plugin's health status, or the error of a probe. A

@@ -3,20 +3,10 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
-	"time"
 )
 
 // timeFormat is RFC 3339 with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
-
-// Milliseconds is a duration that JSON has as milliseconds, to 100 ns.
-type Milliseconds time.Duration
-
-// MarshalJSON writes the number.
-func (d Milliseconds) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(time.Duration(d)/100)/1e4, 'f', -1, 64), nil
-}
 
 // writeJSON prints the fields of our shapes as a line on standard output, with
 // "schema": 1 before them.

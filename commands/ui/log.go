@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // Log writes a line of pyplug's own log to standard error. It drops the level "info"
@@ -51,7 +53,7 @@ func (s *Streams) logJSON(level, message string, pairs ...any) string {
 		key, value := fmt.Sprint(pairs[i-1]), pairs[i]
 		switch v := value.(type) {
 		case time.Duration:
-			key, value = key+"_ms", Milliseconds(v)
+			key, value = key+"_ms", hook.Milliseconds(v)
 		case error, fmt.Stringer:
 			value = fmt.Sprint(v)
 		}

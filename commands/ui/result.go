@@ -35,11 +35,11 @@ const (
 // result without a value has "done": true in its place.
 func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Info, generation int) error {
 	more := compactJSON(struct {
-		Binary     bool         `json:"binary,omitempty"`
-		TookMS     Milliseconds `json:"took_ms"`
-		PID        int          `json:"pid,omitempty"`
-		Generation int          `json:"generation,omitempty"`
-	}{r.Binary, Milliseconds(r.Took), info.PID, generation})
+		Binary     bool              `json:"binary,omitempty"`
+		TookMS     hook.Milliseconds `json:"took_ms"`
+		PID        int               `json:"pid,omitempty"`
+		Generation int               `json:"generation,omitempty"`
+	}{r.Binary, hook.Milliseconds(r.Took), info.PID, generation})
 	rest := "," + string(more[1:len(more)-1])
 	switch {
 	case !r.Streamed || len(bytes.TrimSpace(r.Value)) > 0:

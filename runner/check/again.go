@@ -20,7 +20,7 @@ func (c *check) again(ctx context.Context) hook.Stage {
 	var took time.Duration
 	if err == nil {
 		p, took, err = c.fresh(ctx)
-		st.Details["idle_ms"] = millis(took)
+		st.Details["idle_ms"] = hook.Milliseconds(took)
 		st.Message = "ready again " + shown(took) + " after a kill"
 	}
 	if err == nil && len(c.o.Calls) > 0 {
@@ -28,7 +28,7 @@ func (c *check) again(ctx context.Context) hook.Stage {
 		if how, err = p.crashDuring(ctx, c.o.Calls[0]); err == nil {
 			p, took, err = c.fresh(ctx)
 		}
-		st.Details["call_ms"] = millis(took)
+		st.Details["call_ms"] = hook.Milliseconds(took)
 		st.Message += fmt.Sprintf(", and %s after %s", shown(took), how)
 	}
 	if err != nil {

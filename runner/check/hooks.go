@@ -95,7 +95,7 @@ func (c *check) calls(ctx context.Context, st *hook.Stage) {
 			continue
 		}
 		st.Message += fmt.Sprintf("; %s answered after %s", call.Hook, shown(result.Took))
-		made = append(made, map[string]any{"hook": call.Hook, "took_ms": millis(result.Took)})
+		made = append(made, map[string]any{"hook": call.Hook, "took_ms": hook.Milliseconds(result.Took)})
 	}
 	if len(made) > 0 {
 		st.Details["calls"] = made

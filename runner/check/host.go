@@ -27,7 +27,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	st := hook.Stage{Details: map[string]any{}}
 	var steps []string
 	for _, step := range out.Steps {
-		st.Details[step.Name+"_ms"] = millis(step.Took)
+		st.Details[step.Name+"_ms"] = hook.Milliseconds(step.Took)
 		if step.Err == "" {
 			steps = append(steps, stepWord[step.Name]+" in "+shown(step.Took))
 		}

@@ -55,7 +55,7 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	st := hook.Stage{Message: "it started", Took: took}
 	if first := c.first(seen.Handshake); first > 0 {
 		st.Message, st.Took = "it started and printed", first
-		st.Details = map[string]any{"first_output_ms": millis(first)}
+		st.Details = map[string]any{"first_output_ms": hook.Milliseconds(first)}
 	}
 	if seen.NoiseLines > 0 && seen.Text != "" {
 		st.Findings = append(st.Findings, noise(seen))
@@ -116,7 +116,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 	if e.Line.Network != "" {
 		st.Details = map[string]any{
 			"line": e.Text, "core_version": e.Line.Core, "app_version": e.Line.App, "network": e.Line.Network, "address": e.Line.Address,
-			"protocol": e.Line.Protocol, "certificate": e.Line.Cert != nil, "handshake_ms": millis(e.Handshake),
+			"protocol": e.Line.Protocol, "certificate": e.Line.Cert != nil, "handshake_ms": hook.Milliseconds(e.Handshake),
 		}
 	}
 	if c.faultAt == stageHandshake {
@@ -168,6 +168,3 @@ func shown(d time.Duration) string {
 	}
 	return d.Round(100 * time.Microsecond).String()
 }
-
-// millis is a duration for programs.
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

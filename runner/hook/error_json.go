@@ -38,7 +38,7 @@ type exitJSON struct {
 	Signal      string       `json:"signal,omitempty"`
 	Limit       string       `json:"limit,omitempty"`
 	OutOfMemory bool         `json:"out_of_memory,omitempty"`
-	After       milliseconds `json:"after_ms"`
+	After       Milliseconds `json:"after_ms"`
 	Stderr      []string     `json:"stderr,omitempty"`
 	Stacks      []string     `json:"stacks,omitempty"`
 }
@@ -102,7 +102,7 @@ func (e *Exit) UnmarshalJSON(text []byte) error {
 
 func (e Exit) shape() *exitJSON {
 	shape := &exitJSON{
-		Signal: e.Signal, Limit: e.Limit, OutOfMemory: e.OutOfMemory, After: milliseconds(e.Uptime),
+		Signal: e.Signal, Limit: e.Limit, OutOfMemory: e.OutOfMemory, After: Milliseconds(e.Uptime),
 		Stderr: validTexts(e.Stderr), Stacks: validTexts(e.Stacks),
 	}
 	if e.Signal == "" {

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -28,40 +29,65 @@ func (v Verdict) String() string {
 	return verdictNames[v]
 }
 
-// Finding is one problem or note that a check found.
+// MarshalText returns the verdict's name.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// Fix says what to do, one line each.
+type Fix []string
+
+// MarshalText joins the lines.
+func (f Fix) MarshalText() ([]byte, error) { return []byte(strings.Join(f, "\n")), nil }
+
+// Finding is one problem or note that a check found. Its JSON is documented in
+// docs/json.md.
 type Finding struct {
 	// ID is its permanent name, such as "stdout-noise", and the name of its page.
-	ID string
+	ID string `json:"id,omitempty"`
 	// Verdict is Note, Warning or Failure.
-	Verdict Verdict
+	Verdict Verdict `json:"status"`
 	// Kind decides the exit code of a failure.
-	Kind Kind
-	// Message says what is wrong and what was expected. Fix says what to do, one
-	// line each; it is empty if that is unknown.
-	Message string
-	Fix     []string
+	Kind Kind `json:"-"`
+	// Message says what is wrong and what was expected. Fix is empty if it is
+	// unknown what to do.
+	Message string `json:"message"`
+	Fix     Fix    `json:"fix,omitempty"`
 	// File (absolute) and Line are its place in the plugin's source; zero if
 	// unknown.
-	File string
-	Line int
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
 	// Err is the error behind the finding, nil if there is none. Printed reports
 	// whether the plugin's standard error has already been printed.
-	Err     *Error
-	Printed bool
+	Err     *Error `json:"error,omitempty"`
+	Printed bool   `json:"-"`
 }
 
 // Stage is one step of a check.
 type Stage struct {
-	Name string
+	Name string `json:"name"`
 	// Verdict is the verdict of the worst finding, or OK, or Skipped.
-	Verdict Verdict
+	Verdict Verdict `json:"status"`
 	// Message summarizes the stage in one line, or says why it was skipped.
-	Message  string
-	Findings []Finding
+	Message string `json:"message,omitempty"`
 	// Details are values for programs by their names in JSON. Names that end in
 	// "_ms" hold milliseconds.
-	Details map[string]any
-	Took    time.Duration
+	Details  map[string]any `json:"details,omitempty"`
+	Findings []Finding      `json:"findings,omitempty"`
+	Took     time.Duration  `json:"-"`
+}
+
+// MarshalJSON returns the stage with the names of `check --json`. Its fix is that of
+// the worst finding.
+func (s Stage) MarshalJSON() ([]byte, error) {
+	type plain Stage // without this method
+	shape := struct {
+		plain
+		Fix  Fix          `json:"fix,omitempty"`
+		Took Milliseconds `json:"took_ms"`
+	}{plain: plain(s), Took: Milliseconds(s.Took)}
+	if worst := s.Worst(); worst != nil {
+		shape.Fix = worst.Fix
+	}
+	return marshal(shape)
 }
 
 // Worst returns the first finding with the worst verdict, nil if there is none.

@@ -30,14 +30,14 @@ type (
 // statusJSON is the public shape of a status, documented in docs/json.md.
 type statusJSON struct {
 	plainStatus
-	Uptime    milliseconds `json:"uptime_ms,omitempty"`
-	NextStart milliseconds `json:"next_restart_ms,omitempty"`
+	Uptime    Milliseconds `json:"uptime_ms,omitempty"`
+	NextStart Milliseconds `json:"next_restart_ms,omitempty"`
 }
 
 // MarshalJSON returns the status with the names of `status --json`.
 func (s Status) MarshalJSON() ([]byte, error) {
 	s.Reason, s.Note = validText(s.Reason), validText(s.Note)
-	return marshal(statusJSON{plainStatus(s), milliseconds(s.Uptime), milliseconds(s.NextStart)})
+	return marshal(statusJSON{plainStatus(s), Milliseconds(s.Uptime), Milliseconds(s.NextStart)})
 }
 
 // UnmarshalJSON reads the JSON of MarshalJSON.
@@ -54,13 +54,13 @@ func (s *Status) UnmarshalJSON(text []byte) error {
 // eventJSON is the public shape of an event, documented in docs/json.md.
 type eventJSON struct {
 	plainEvent
-	Delay milliseconds `json:"delay_ms,omitempty"`
+	Delay Milliseconds `json:"delay_ms,omitempty"`
 }
 
 // MarshalJSON returns the event with the names of `--events`.
 func (e Event) MarshalJSON() ([]byte, error) {
 	e.Reason = validText(e.Reason)
-	return marshal(eventJSON{plainEvent(e), milliseconds(e.Delay)})
+	return marshal(eventJSON{plainEvent(e), Milliseconds(e.Delay)})
 }
 
 // UnmarshalJSON reads the JSON of MarshalJSON.
@@ -74,16 +74,17 @@ func (e *Event) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// milliseconds is a duration whose JSON is a number of milliseconds, to the
-// microsecond.
-type milliseconds time.Duration
+// Milliseconds is a duration that JSON has as milliseconds, to 100 ns.
+type Milliseconds time.Duration
 
-func (m milliseconds) MarshalJSON() ([]byte, error) {
-	return strconv.AppendFloat(nil, float64(time.Duration(m).Microseconds())/1000, 'f', -1, 64), nil
+// MarshalJSON writes the number.
+func (m Milliseconds) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(m/100)/1e4, 'f', -1, 64), nil
 }
 
-func (m *milliseconds) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON reads the number.
+func (m *Milliseconds) UnmarshalJSON(text []byte) error {
 	n, err := strconv.ParseFloat(string(text), 64)
-	*m = milliseconds(n * float64(time.Millisecond))
+	*m = Milliseconds(n * float64(time.Millisecond))
 	return err
 }
