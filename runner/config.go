@@ -59,7 +59,7 @@ type Config struct {
 	Started func(hook.Info)
 	Observe func(Evidence)
 	// Output receives what the plugin prints, a line at a time; nil discards
-	// it. It is never called by two goroutines at once.
+	// it. Several processes may call it at once, each with one line at a time.
 	Output func(stream, text string, cut int)
 	// Debug receives what happens, for a developer; nil discards it. The areas are
 	// those of DebugAreas.

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/grpcplugin"
@@ -35,8 +34,7 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	opt.Bootstrap, opt.Shutdown, opt.CallTimeout = o.Bootstrap(), o.Shutdown(), t.Call
 	opt.ProbeTimeout, opt.Drain = t.Probe, max(t.Call, leastDrain)
 	opt.MaxMemory, opt.Memory = opt.MaxMemory/5*4, proc.Memory
-	opt.Permanent = func(err error) bool { return pool.Permanent(err) || grpcplugin.Lasting(err) }
-	opt.Events = o.event
+	opt.Events, opt.MayCollide = o.event, o.worker == nil
 	if field := o.settings.ErrorField; field != "" {
 		opt.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
 			return CallCarrying(ctx, inst, field, c)
@@ -46,9 +44,6 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 		opt.Probe, opt.MaxMemory = -1, 0
 	} else {
 		opt.Version = o.files.version
-	}
-	if o.worker == nil {
-		opt.Alone = grpcplugin.CannotRunTwice
 	}
 	return pool.Start(ctx, l, opt)
 }
@@ -70,7 +65,7 @@ func (o *Opened) Launcher() hook.Launcher {
 		return o.newWorkers("off")
 	}
 	c := o.grpc
-	c.Output = o.output()
+	c.Output = o.config.Output
 	return grpcplugin.New(c)
 }
 
@@ -90,24 +85,10 @@ func (o *Opened) newWorkers(preload string) *pyworker.Launcher {
 		StartTimeout: o.settings.Timeouts.Start,
 		StopTimeout:  o.settings.Timeouts.Stop,
 		Limits:       o.keep.limits(),
-		Output:       o.output(),
+		Output:       o.config.Output,
 		Debug:        o.config.Debug,
 		DebugWire:    o.config.DebugWire,
 	})
-}
-
-// output passes on what the plugin prints, one line at a time, of however many
-// processes it comes.
-func (o *Opened) output() func(stream, text string, cut int) {
-	var mu sync.Mutex
-	return func(stream, text string, cut int) {
-		if o.config.Output == nil {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		o.config.Output(stream, text, cut)
-	}
 }
 
 // Pool is a plugin that runs. See [pool.Pool].

@@ -37,15 +37,6 @@ const (
 	ReasonSilent         = "silent-health" // no answer of the health service in time
 )
 
-// Lasting reports whether a start that failed with err will fail again until the
-// plugin changes: no host accepts its handshake, or it does not speak gRPC as
-// configured.
-func Lasting(err error) bool {
-	e := asError(err)
-	return e != nil && e.Kind == hook.Handshake &&
-		(e.Reason == ReasonBadHandshake || e.Reason == ReasonNotGRPC || e.Reason == ReasonTLS)
-}
-
 // asError returns the *hook.Error in err, or nil.
 func asError(err error) *hook.Error {
 	var e *hook.Error

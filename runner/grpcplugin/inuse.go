@@ -2,7 +2,6 @@ package grpcplugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -12,12 +11,6 @@ import (
 // ReasonAddressInUse is the reason of a start that failed because another instance of
 // the launcher listens where this one would.
 const ReasonAddressInUse = "address-in-use"
-
-// CannotRunTwice reports whether a start failed only because another instance lives.
-func CannotRunTwice(err error) bool {
-	e := (*hook.Error)(nil)
-	return errors.As(err, &e) && e.Reason == ReasonAddressInUse
-}
 
 // register notes where an instance listens. Calls would reach either of two instances
 // that listen at the same address, which Python's gRPC allows: the newer one is stopped.

@@ -51,17 +51,13 @@ type Options struct {
 	// Drain bounds how long the calls of a replaced instance may go on; 0: 2 min.
 	Drain time.Duration
 
-	// Permanent reports whether a start that failed with this error fails again until
-	// the plugin changes; nil: [Permanent].
-	Permanent func(error) bool
 	// Version returns the number of the version of the plugin's files. It changes when a
 	// failed start is worth another try, and when hooks may differ. Nil: they never
 	// change.
 	Version func() int
-	// Alone reports whether a start failed only because another instance lives. From
-	// then on the old instance stops before the next starts, and there is one worker.
-	// Nil: that never happens.
-	Alone func(error) bool
+	// MayCollide reports whether two instances may want the same address. Then the
+	// second worker starts before further ones.
+	MayCollide bool
 	// Call makes a call in an instance; nil: [hook.Instance]'s Call. What it returns is
 	// what counts.
 	Call func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error)
@@ -86,9 +82,6 @@ func (o Options) withDefaults() Options {
 	o.Drain = cmp.Or(o.Drain, 2*time.Minute)
 	if o.Memory == nil {
 		o.Memory = func(int) (int64, bool) { return 0, false }
-	}
-	if o.Permanent == nil {
-		o.Permanent = Permanent
 	}
 	if o.Version == nil {
 		o.Version = func() int { return 0 }

@@ -2,7 +2,6 @@ package pool
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -97,14 +96,15 @@ func (p Policy) delay(failures int, random float64) time.Duration {
 // permanentExceptions are raised by an import that fails the same way every time.
 var permanentExceptions = []string{"SyntaxError", "IndentationError", "TabError", "ImportError", "ModuleNotFoundError"}
 
-// Permanent reports whether a start that failed with err fails again until the plugin
+// permanentReasons are those of a handshake that no host accepts, and of a plugin that
+// does not speak gRPC as configured.
+var permanentReasons = []string{"bad-handshake", "not-grpc", "tls"}
+
+// permanent reports whether a start that failed with e fails again until the plugin
 // changes, as far as the error itself shows: its source cannot be read, imports what
-// does not exist, or lacks a hook that a bootstrap call names; or no Python can run it.
-func Permanent(err error) bool {
-	var e *hook.Error
-	if !errors.As(err, &e) {
-		return false
-	}
+// does not exist, or lacks a hook that a bootstrap call names; no Python can run it; or
+// its handshake is wrong.
+func permanent(e *hook.Error) bool {
 	switch e.Kind {
 	case hook.Request:
 		return true
@@ -112,6 +112,8 @@ func Permanent(err error) bool {
 		return e.Exit == nil // one that exited may do better
 	case hook.Start:
 		return e.Python != nil && slices.Contains(permanentExceptions, e.Python.Type)
+	case hook.Handshake:
+		return slices.Contains(permanentReasons, e.Reason)
 	}
 	return false
 }

@@ -57,15 +57,16 @@ func TestJitter(t *testing.T) {
 func TestPermanent(t *testing.T) {
 	raised := func(kind string) *hook.Error { return &hook.Error{Kind: hook.Start, Python: &hook.Raised{Type: kind}} }
 	for _, c := range []struct {
-		err  error
+		err  *hook.Error
 		want bool
 	}{
 		{raised("SyntaxError"), true}, {raised("ModuleNotFoundError"), true}, {raised("OSError"), false},
 		{&hook.Error{Kind: hook.Request}, true},
 		{&hook.Error{Kind: hook.Interpreter}, true}, {&hook.Error{Kind: hook.Interpreter, Exit: &hook.Exit{}}, false},
-		{&hook.Error{Kind: hook.Start}, false}, {&hook.Error{Kind: hook.Timeout}, false}, {errors.New("other"), false},
+		{&hook.Error{Kind: hook.Start}, false}, {&hook.Error{Kind: hook.Timeout}, false}, {hook.AsError(errors.New("other")), false},
+		{&hook.Error{Kind: hook.Handshake, Reason: "tls"}, true}, {&hook.Error{Kind: hook.Handshake, Reason: "no-handshake"}, false},
 	} {
-		if got := Permanent(c.err); got != c.want {
+		if got := permanent(c.err); got != c.want {
 			t.Errorf("%+v: got %v", c.err, got)
 		}
 	}

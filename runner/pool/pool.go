@@ -72,7 +72,7 @@ func (p *Pool) startWorkers(ctx context.Context) error {
 		canceled := context.AfterFunc(ctx, func() { w.cancelStart(context.Cause(ctx)) })
 		p.mu.Unlock()
 		p.running.Go(w.run)
-		if n > 2 || n == 2 && p.opt.Alone == nil {
+		if n > 2 || n == 2 && !p.opt.MayCollide {
 			canceled()
 			continue
 		}
@@ -83,7 +83,7 @@ func (p *Pool) startWorkers(ctx context.Context) error {
 			return canceledOr(ctx, err)
 		case err != nil && n == 1:
 			return err
-		case p.alone(err):
+		case alone(err):
 			p.opt.Note("it has one worker: " + err.Error())
 			return nil
 		}
@@ -266,8 +266,9 @@ func (p *Pool) checkDrained() {
 
 func (p *Pool) isClosed() bool { return p.ctx.Err() != nil }
 
-// alone reports whether a start failed only because another instance lives.
-func (p *Pool) alone(err error) bool { return err != nil && p.opt.Alone != nil && p.opt.Alone(err) }
+// alone reports whether a start failed only because another instance lives. From then on
+// the old instance stops before the next starts, and there is one worker.
+func alone(err error) bool { return err != nil && hook.AsError(err).Reason == "address-in-use" }
 
 // isClosed reports whether a channel is closed on which nothing is sent.
 func isClosed(c <-chan struct{}) bool {

@@ -89,12 +89,11 @@ func TestOldDiesFirst(t *testing.T) {
 
 // TestAlone stops the old instance first where two cannot live at once.
 func TestAlone(t *testing.T) {
-	lone := errors.New("alone")
-	opt := Options{Workers: 2, Policy: always, Alone: func(err error) bool { return errors.Is(err, lone) }}
+	opt := Options{Workers: 2, Policy: always, MayCollide: true}
 	var notes []string
 	opt.Note = func(text string) { notes = append(notes, text) }
 	bubble(t, opt, func(l *fakeLauncher) {
-		l.alone = lone
+		l.alone = &hook.Error{Kind: hook.Start, Reason: "address-in-use", Err: errors.New("alone")}
 	}, func(w *world) {
 		if st := w.status(); st.Workers != 1 || len(notes) != 1 || notes[0] != "it has one worker: alone" {
 			t.Errorf("got %+v, %q", st, notes)

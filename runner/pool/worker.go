@@ -168,7 +168,7 @@ func (w *worker) startEnded(err error) bool {
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g, alone, e := w.starting.inst, p.alone(err), hook.AsError(err)
+	g, alone, e := w.starting.inst, alone(err), hook.AsError(err)
 	if err == nil && g.replayed < len(p.replays) { // a call was made since that is replayed
 		p.launchNext(w.starting)
 		return true
@@ -190,7 +190,7 @@ func (w *worker) startEnded(err error) bool {
 		return false
 	default:
 		w.cause, w.failed, w.startError = e, g.version, reasonOf(e)
-		w.rest(ending{startFailed: true, permanent: first && w.number == 1 || alone && w.number > 1 || p.opt.Permanent(err)})
+		w.rest(ending{startFailed: true, permanent: first && w.number == 1 || alone && w.number > 1 || permanent(e)})
 	}
 	return true
 }

@@ -43,7 +43,7 @@ func (p *Process) Fork(s Spec) (*Process, error) {
 		return nil, errors.ErrUnsupported
 	}
 	if err := s.Limits.Check(); err != nil {
-		return nil, &StartError{Path: p.spec.Path, Err: err}
+		return nil, startError(p.spec.Path, err)
 	}
 	s.Path, s.Args, s.Env, s.Dir, s.Talk = p.spec.Path, p.spec.Args, p.spec.Env, p.spec.Dir, true
 	if s.Grace == 0 {

@@ -35,15 +35,15 @@ type Process struct {
 	step      atomic.Value // of the ladder, a string; unset before its first
 }
 
-// Start starts a process. If it cannot, the error is a [*StartError] and nothing is
+// Start starts a process. If it cannot, the error says why, and nothing is
 // left behind. The process lives until it exits, or until Stop, Kill, [Close] or the
 // end of pyplug. Nobody needs to wait for it; only a [Conn] has to be closed.
 func Start(s Spec) (*Process, error) {
 	if !filepath.IsAbs(s.Path) {
-		return nil, &StartError{Path: s.Path, Err: errNotAbsolute}
+		return nil, startError(s.Path, errNotAbsolute)
 	}
 	if err := s.Limits.Check(); err != nil {
-		return nil, &StartError{Path: s.Path, Err: err}
+		return nil, startError(s.Path, err)
 	}
 	if s.Env == nil {
 		s.Env = Environ(os.Environ(), false, nil)
@@ -55,14 +55,14 @@ func Start(s Spec) (*Process, error) {
 	if s.Forks {
 		var err error
 		if ours, s.control, err = newControl(); err != nil {
-			return nil, &StartError{Path: s.Path, Err: err}
+			return nil, startError(s.Path, err)
 		}
 		defer s.control.Close()
 	}
 	p, err := launch(s, ours, startTree)
 	if err != nil {
 		ours.close()
-		return nil, startError(s, err)
+		return nil, startError(s.Path, diagnose(s, err))
 	}
 	return p, nil
 }

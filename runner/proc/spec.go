@@ -66,7 +66,7 @@ type Spec struct {
 	// seconds.
 	Grace time.Duration
 	// Limits bound what the process and everything below it use. If this system cannot
-	// enforce them, Start returns a [*StartError], see [Limits.Check].
+	// enforce them, Start fails, see [Limits.Check].
 	Limits Limits
 
 	// raw receives the bytes of both streams instead of lines, for Run.

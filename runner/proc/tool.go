@@ -35,7 +35,7 @@ type Output struct {
 // error: see Output.Exit. The errors, of which all but the first come with the output
 // so far:
 //
-//   - a [*StartError] if it cannot be started;
+//   - why it cannot be started;
 //   - ctx's error if ctx ended, and the tool was killed;
 //   - [context.DeadlineExceeded] if it took longer than Limit;
 //   - one if it exited, but wrote more than MaxOutput to standard output. (More on

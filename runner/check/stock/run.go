@@ -73,8 +73,8 @@ func (o Outcome) Step(name string) (Step, bool) {
 }
 
 // Run runs the host and returns when it, the plugin, and everything they started are
-// gone. Whatever the plugin does to its host is no error. The errors: a
-// [*proc.StartError] if the host cannot be started; ctx's if ctx ended, with the
+// gone. Whatever the plugin does to its host is no error. The errors: why
+// the host cannot be started; ctx's if ctx ended, with the
 // outcome so far; one if the program of Host did not get to Main's first step. It
 // is safe for concurrent use.
 func Run(ctx context.Context, r Request) (Outcome, error) {
