@@ -2,13 +2,13 @@ package commands
 
 import (
 	"context"
+	"net"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -28,8 +28,20 @@ func withoutManager(environ []string) []string {
 	})
 }
 
+// notify reports a state, such as "READY=1", to the service manager that started this
+// process, as sd_notify(3) does: to a path, or to an abstract name that begins with "@".
 func (s *service) notify(state string) {
-	if err := daemon.Notify(os.Getenv(notifyVariable), state); err != nil {
+	socket := os.Getenv(notifyVariable)
+	if socket == "" {
+		return
+	}
+	conn, err := net.Dial("unixgram", socket)
+	if err == nil {
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_, err = conn.Write([]byte(state))
+		_ = conn.Close() // the datagram was sent
+	}
+	if err != nil {
 		s.f.streams.Warn(notifyVariable + ": " + err.Error())
 	}
 }

@@ -122,7 +122,7 @@ func (s *service) printAttach(ctx context.Context) bool {
 	if line == nil {
 		return true
 	}
-	err := s.f.write(ctx, func() error { return s.f.streams.Attach(line) })
+	err := s.f.write(ctx, func() error { return s.f.streams.Line(string(line)) })
 	if err != nil && ctx.Err() == nil && !errors.Is(err, errQuiet) {
 		s.f.streams.Warn(err.Error())
 	}

@@ -114,7 +114,7 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	if err != nil {
 		return err
 	}
-	print := func() error { return f.streams.Name(name) }
+	line := name
 	if f.opts.json {
 		c, err := daemon.Open(ctx, name)
 		if err != nil {
@@ -127,9 +127,9 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 		if err != nil {
 			return err
 		}
-		print = func() error { return f.streams.Attach(st.Attach) }
+		line = string(st.Attach)
 	}
-	err = f.write(ctx, print)
+	err = f.write(ctx, func() error { return f.streams.Line(line) })
 	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
 		return &hook.Error{Kind: e.Kind, Reason: e.Reason, Hints: []string{fmt.Sprintf("`pyplug stop %s` stops it", name)},
 			Err: fmt.Errorf("%w; %s runs all the same", e.Err, name)}

@@ -18,11 +18,9 @@ func EventJSON(name string, e hook.Event) []byte {
 	return append(line, '\n')
 }
 
-// Attach prints how to attach to a background plugin, a line of JSON on standard output.
-func (s *Streams) Attach(line []byte) error { return s.writeOut(line, []byte("\n")) }
-
-// Name prints the name of a started plugin, as a line.
-func (s *Streams) Name(name string) error { return s.printOut(name + "\n") }
+// Line prints a line on standard output: the name of a background plugin, or how to
+// attach to it.
+func (s *Streams) Line(line string) error { return s.printOut(line + "\n") }
 
 // Stopped prints which plugins were stopped: {"schema", "stopped"}.
 func (s *Streams) Stopped(names []string) error {
