@@ -78,7 +78,9 @@ func (f *program) call(ctx context.Context, word string, start startOptions, o *
 				return err
 			}
 		}
-		err = f.answer(ctx, o.timeout, carrying{client, o.errorField}, *o, func() (hook.Info, int) { return answered(ctx, client) })
+		err = f.answer(ctx, o.timeout, func(ctx context.Context, c hook.Call) (hook.Result, error) {
+			return runner.CallCarrying(ctx, client, o.errorField, c)
+		}, *o, func() (hook.Info, int) { return answered(ctx, client) })
 		if !daemon.Is(err, daemon.Stopping) || o.stream != nil { // the stream may have been read from
 			return err
 		}
@@ -115,16 +117,6 @@ func (f *program) callee(ctx context.Context, word string, start startOptions, l
 		return nil, err
 	}
 	return f.connectTo(ctx, name, word)
-}
-
-// carrying is a caller whose results may carry an error at a path.
-type carrying struct {
-	hook.Caller
-	path string
-}
-
-func (c carrying) Call(ctx context.Context, call hook.Call) (hook.Result, error) {
-	return runner.CallCarrying(ctx, c.Caller, c.path, call)
 }
 
 // answered returns the process that answered a call: the one that runs now.

@@ -74,7 +74,7 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 
 // answer makes a call within a limit, 0 for none, and prints the result. After the call,
 // who returns the process that answered and its generation.
-func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.Caller, o callOptions, who func() (hook.Info, int)) error {
+func (f *program) answer(ctx context.Context, limit time.Duration, call func(context.Context, hook.Call) (hook.Result, error), o callOptions, who func() (hook.Info, int)) error {
 	callCtx, cancel := context.WithCancel(ctx)
 	if limit > 0 {
 		callCtx, cancel = context.WithTimeout(ctx, limit)
@@ -88,7 +88,7 @@ func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.C
 		f.flush()
 		return f.write(callCtx, func() error { return f.streams.Item(o.format, o.call.Hook, item) })
 	}
-	r, err := caller.Call(callCtx, o.call)
+	r, err := call(callCtx, o.call)
 	stop()
 	f.flush()
 	if err != nil {

@@ -58,7 +58,7 @@ var (
 func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	c, m, cfg := o.config, o.plugin.Manifest, o.config.GRPC.Config
 	cfg.Path, cfg.Env, cfg.Dir = o.plugin.Entry, o.environ, o.settings.Dir
-	cfg.StartTimeout, cfg.StopTimeout, cfg.Limits = o.settings.Timeouts.Start, o.settings.Timeouts.Stop, o.keep.limits()
+	cfg.StartTimeout, cfg.StopTimeout, cfg.MaxMemory = o.settings.Timeouts.Start, o.settings.Timeouts.Stop, o.keep.MaxMemory
 	// The default is longer for the first answer than for later ones.
 	cfg.HealthTimeout = cmp.Or(c.Timeouts.Probe, given(m.Timeouts.Probe, Forever))
 	cfg.Service, cfg.Curve = cmp.Or(cfg.Service, m.Probe), curves[c.GRPC.Curve]

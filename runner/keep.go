@@ -86,7 +86,7 @@ func resolveKeep(k Keep, m manifest.Manifest, grpc bool) (resolved Keep, lacks s
 	case grpc:
 		k.Preload = "off"
 	}
-	err = k.limits().Check()
+	err = proc.CheckMaxMemory(k.MaxMemory)
 	if errors.Is(err, errors.ErrUnsupported) && !asked {
 		k.MaxMemory = 0
 		return k, err.Error(), nil
@@ -100,9 +100,6 @@ func (k Keep) once() Keep {
 	k.MaxCalls, k.MaxAge, k.IdleTime = 0, 0, 0
 	return k
 }
-
-// limits are what a worker may take.
-func (k Keep) limits() proc.Limits { return proc.Limits{Memory: k.MaxMemory} }
 
 // tooMany is the note on more workers than make sense, empty if there are not.
 func (k Keep) tooMany() string {

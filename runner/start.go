@@ -84,7 +84,7 @@ func (o *Opened) newWorkers(preload string) *pyworker.Launcher {
 		Note:         o.keep.Note,
 		StartTimeout: o.settings.Timeouts.Start,
 		StopTimeout:  o.settings.Timeouts.Stop,
-		Limits:       o.keep.limits(),
+		MaxMemory:    o.keep.MaxMemory,
 		Output:       o.config.Output,
 		Debug:        o.config.Debug,
 		DebugWire:    o.config.DebugWire,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
@@ -56,8 +55,8 @@ type Config struct {
 	// StopTimeout runs from the first signal of the stop ladder to the kill;
 	// 0 means 5 s.
 	StopTimeout time.Duration
-	// Limits bound what the process tree may use.
-	Limits proc.Limits
+	// MaxMemory limits what the process tree may use; 0: no limit.
+	MaxMemory int64
 
 	// Service is the name to ask the health service for; empty means "plugin".
 	Service string

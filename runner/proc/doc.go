@@ -17,7 +17,7 @@
 //     holds the read end of a pipe whose owner is its group, whose signal is SIGKILL,
 //     and whose write end only pyplug has. The guard, one per pyplug, kills what left
 //     its group and removes the temporary directories ([TempDir], [ShortTempDir]).
-//  6. The memory of a process with [Limits] is checked ten times a second. Above the
+//  6. The memory of a process with [Spec.MaxMemory] is checked ten times a second. Above the
 //     limit the tree is killed.
 //  7. A process that was started with Forks forks others on request ([Process.Fork]).
 //     Each is a Process like any other. A pidfd reports its death, and the process

@@ -17,7 +17,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // Fork makes a process that was started with Forks fork a worker: a [Process] like
 // one from [Start] with Talk, with its own group, lifeline, tag, pipes and Exit. It
-// uses OnLine, StackSignal, Grace and Limits of s; the rest is as in the forking
+// uses OnLine, StackSignal, Grace and MaxMemory of s; the rest is as in the forking
 // process, which the worker may outlive.
 //
 // It returns within 10 seconds and is safe for concurrent use. The errors: a
@@ -42,7 +42,7 @@ func (p *Process) Fork(s Spec) (*Process, error) {
 	if p.control == nil {
 		return nil, errors.ErrUnsupported
 	}
-	if err := s.Limits.Check(); err != nil {
+	if err := CheckMaxMemory(s.MaxMemory); err != nil {
 		return nil, startError(p.spec.Path, err)
 	}
 	s.Path, s.Args, s.Env, s.Dir, s.Talk = p.spec.Path, p.spec.Args, p.spec.Env, p.spec.Dir, true

@@ -7,22 +7,13 @@ import (
 	"time"
 )
 
-// Limits bound what a process and everything that it starts use. The zero value is
-// no limit. pyplug enforces them by looking ten times a second: it does not see a
-// shorter excess.
-type Limits struct {
-	// Memory is the resident memory in bytes, shared memory counted by its share; 0
-	// is no limit. If the tree uses more, it is killed, and [Exit] says so.
-	Memory int64
-}
-
-// Check returns why the limits cannot be enforced. An error that is
-// [errors.ErrUnsupported] is about this system, any other about the values.
-func (l Limits) Check() error {
+// CheckMaxMemory returns why a limit of memory cannot be enforced; 0 is none. An error that
+// is [errors.ErrUnsupported] is about this system, any other about the value.
+func CheckMaxMemory(limit int64) error {
 	switch {
-	case l.Memory < 0:
-		return fmt.Errorf("the memory limit is %d bytes, want a positive number", l.Memory)
-	case l.Memory > 0:
+	case limit < 0:
+		return fmt.Errorf("the memory limit is %d bytes, want a positive number", limit)
+	case limit > 0:
 		return canLimit()
 	}
 	return nil
@@ -35,7 +26,7 @@ const checkEvery = 100 * time.Millisecond
 // measurement is slow. It happens only if the fast one, which never reports too
 // little, is above the limit, and takes at most a twentieth of a core.
 func (p *Process) limitMemory() {
-	limit := p.spec.Limits.Memory
+	limit := p.spec.MaxMemory
 	for pause := checkEvery; limit > 0 && !p.diesWithin(pause); {
 		pause = checkEvery
 		if p.tree.memoryAtMost() <= limit {

@@ -39,7 +39,7 @@ func TestMemoryLimit(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			clean(t)
 			out := newLines()
-			test.spec.OnLine, test.spec.Limits.Memory = out.add, 64<<20
+			test.spec.OnLine, test.spec.MaxMemory = out.add, 64<<20
 			e := start(t, test.spec).Exit()
 			if e.Signal != "SIGKILL" || !strings.HasPrefix(e.Limit, "memory limit of 64 MB: it used ") {
 				t.Errorf("got %+v", e)
@@ -60,12 +60,12 @@ func TestMemoryLimit(t *testing.T) {
 func TestNoMemoryLimit(t *testing.T) {
 	clean(t)
 	s := shell("kill -9 $$")
-	s.Limits.Memory = 64 << 20
+	s.MaxMemory = 64 << 20
 	if e := start(t, s).Exit(); e.Signal != "SIGKILL" || e.Limit != "" {
 		t.Errorf("got %+v", e)
 	}
 	s = shell("sleep 60")
-	s.Limits = Limits{Memory: 64 << 20}
+	s.MaxMemory = 64 << 20
 	p := start(t, s)
 	if e := p.Kill(); e.Limit != "" || !e.Stopped || e.Step != "SIGKILL" {
 		t.Errorf("got %+v", e)

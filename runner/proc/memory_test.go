@@ -6,23 +6,15 @@ import (
 	"testing"
 )
 
-func TestLimitsCheck(t *testing.T) {
-	tests := []struct {
-		limits Limits
-		ok     bool
-	}{
-		{Limits{}, true},
-		{Limits{Memory: 1}, true},
-		{Limits{Memory: -1}, false},
-	}
-	for _, test := range tests {
-		err := test.limits.Check()
-		if runtime.GOOS != "linux" && test.ok && test.limits != (Limits{}) {
+func TestCheckMaxMemory(t *testing.T) {
+	for limit, ok := range map[int64]bool{0: true, 1: true, -1: false} {
+		err := CheckMaxMemory(limit)
+		if runtime.GOOS != "linux" && limit > 0 {
 			if !errors.Is(err, errors.ErrUnsupported) {
-				t.Errorf("%+v: got %v, want that it is not supported", test.limits, err)
+				t.Errorf("%d: got %v, want that it is not supported", limit, err)
 			}
-		} else if (err == nil) != test.ok {
-			t.Errorf("%+v: got %v", test.limits, err)
+		} else if (err == nil) != ok {
+			t.Errorf("%d: got %v", limit, err)
 		}
 	}
 }

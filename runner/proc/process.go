@@ -42,7 +42,7 @@ func Start(s Spec) (*Process, error) {
 	if !filepath.IsAbs(s.Path) {
 		return nil, startError(s.Path, errNotAbsolute)
 	}
-	if err := s.Limits.Check(); err != nil {
+	if err := CheckMaxMemory(s.MaxMemory); err != nil {
 		return nil, startError(s.Path, err)
 	}
 	if s.Env == nil {

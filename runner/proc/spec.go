@@ -65,9 +65,12 @@ type Spec struct {
 	// Grace is the time from the stop ladder's first signal to SIGKILL; 0 means 5
 	// seconds.
 	Grace time.Duration
-	// Limits bound what the process and everything below it use. If this system cannot
-	// enforce them, Start fails, see [Limits.Check].
-	Limits Limits
+	// MaxMemory limits the resident memory, in bytes, of the process and everything that
+	// it starts, shared memory counted by its share; 0 is no limit. What uses more is
+	// killed, and [Exit] says so. pyplug looks ten times a second: it does not see a
+	// shorter excess. If this system cannot enforce it, Start fails, see
+	// [CheckMaxMemory].
+	MaxMemory int64
 
 	// raw receives the bytes of both streams instead of lines, for Run.
 	raw func(Stream, []byte)
@@ -85,7 +88,7 @@ type Exit struct {
 	// OutOfMemory reports that the system killed a process for lack of memory while
 	// this one died by SIGKILL: probably this one.
 	OutOfMemory bool
-	// Limit says that pyplug killed the process for one of its [Limits], such as
+	// Limit says that pyplug killed the process for its MaxMemory, such as
 	// "memory limit of 200 MB: it used 312 MB"; empty otherwise.
 	Limit string
 	// Uptime is the time from start to exit.

@@ -41,8 +41,8 @@ type Config struct {
 	// StopTimeout is the time from the first signal of the stop ladder to the kill;
 	// 0 means 5 s.
 	StopTimeout time.Duration
-	// Limits bound what a worker and everything it starts may use.
-	Limits proc.Limits
+	// MaxMemory limits what a worker and everything it starts may use; 0: no limit.
+	MaxMemory int64
 	// Preload says whether workers are forked from a process that has imported the
 	// plugin: "off" or empty, never; "auto", if that is safe; "force", if it is
 	// possible. Only Linux can fork them.
@@ -186,7 +186,7 @@ func (l *Launcher) spec(dir string) proc.Spec {
 		},
 		StackSignal: stackSignal,
 		Grace:       l.cfg.StopTimeout,
-		Limits:      l.cfg.Limits,
+		MaxMemory:   l.cfg.MaxMemory,
 	}
 }
 
