@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // TestLinesStorm kills workers at random moments while lines are answered as fast as
@@ -57,7 +56,6 @@ def call(n):
 		switch {
 		case a.Error == nil && len(a.Result) == 2 && a.Result[0] == n:
 			if begun[n] = true; rand.IntN(400) == 0 {
-				time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
 				_ = syscall.Kill(a.Result[1], syscall.SIGKILL) // it may have died before
 				kills++
 			}
