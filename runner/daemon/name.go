@@ -177,7 +177,7 @@ func (p place) acquire() (*held, error) {
 		if p.answers() || locked(p.olderLock()) {
 			return nil, errTaken
 		}
-		f, err := os.OpenFile(p.state(), os.O_RDWR|os.O_CREATE, 0o600)
+		f, err := os.OpenFile(p.state(), os.O_RDWR|os.O_CREATE|noFollow, 0o600) // a link is never the file that owns sees
 		if err != nil {
 			return nil, err
 		}

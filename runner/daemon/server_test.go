@@ -80,6 +80,24 @@ func TestManyListen(t *testing.T) {
 	}
 }
 
+// A link in the place of the state file is an error.
+func TestStateIsLink(t *testing.T) {
+	dir := runDir(t)
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Symlink("target", filepath.Join(dir, "p.json"))); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	go func() { _, err := Listen(Identity{Name: "p"}, Options{}); over <- err }()
+	select {
+	case err := <-over:
+		if kindOf(t, err) != hook.Unavailable {
+			t.Error(err)
+		}
+	case <-time.After(runnertest.WaitTimeout):
+		t.Fatal("it does not end")
+	}
+}
+
 // The files of a dead daemon do not prevent the next start, and List removes them.
 func TestStale(t *testing.T) {
 	dir := nothingLeft(t)

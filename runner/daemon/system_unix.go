@@ -14,6 +14,9 @@ import (
 
 const supported = true
 
+// noFollow makes opening a link fail.
+const noFollow = unix.O_NOFOLLOW
+
 // flock locks a file without waiting. The error is errTaken if it is locked.
 func flock(f *os.File, exclusive bool) error {
 	how := unix.LOCK_SH

@@ -9,6 +9,8 @@ import (
 
 const supported = false
 
+const noFollow = 0
+
 // No name can be acquired here, so nothing calls these.
 
 func flock(*os.File, bool) error       { return errWindows }
