@@ -38,8 +38,8 @@ type Fix []string
 // MarshalText joins the lines.
 func (f Fix) MarshalText() ([]byte, error) { return []byte(strings.Join(f, "\n")), nil }
 
-// Finding is one problem or note that a check found. Its JSON is documented in
-// docs/json.md.
+// Finding is one problem or note that a check found. Its JSON is that of
+// `check --json`.
 type Finding struct {
 	// ID is its permanent name, such as "stdout-noise", and the name of its page.
 	ID string `json:"id,omitempty"`
