@@ -382,3 +382,22 @@ func TestSeries(t *testing.T) {
 		}
 	})
 }
+
+// TestReleaseInOrder holds that lines which several workers give back are called in
+// order: else those behind the first one could fill the memory while it waits for them.
+func TestReleaseInOrder(t *testing.T) {
+	o := newOutbox(true, 8)
+	for i := range 8 {
+		o.admit(&task{line: i + 1}, true)
+	}
+	first, second := o.take(3), o.take(3)
+	o.release(first[1:])
+	o.release(second[1:])
+	var got []int
+	for _, task := range o.take(8) {
+		got = append(got, task.line)
+	}
+	if want := []int{2, 3, 5, 6, 7, 8}; !slices.Equal(got, want) {
+		t.Errorf("called are %v, want %v", got, want)
+	}
+}

@@ -97,13 +97,16 @@ func (o *outbox) take(n int) []*task {
 	return taken
 }
 
-// release gives back those of the tasks taken that were not called.
+// release gives back those of the tasks taken that were not called. Others may have been
+// given back before that come later: the first one must be called first, since the
+// answers behind it are held until it is answered.
 func (o *outbox) release(rest []*task) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.counts.Running--
-	o.waiting = slices.Insert(o.waiting, 0, rest...)
 	for _, t := range rest {
+		i, _ := slices.BinarySearchFunc(o.waiting, t.line, func(w *task, line int) int { return w.line - line })
+		o.waiting = slices.Insert(o.waiting, i, t)
 		o.waitingSize += len(t.args)
 	}
 	o.dropWaiting()
