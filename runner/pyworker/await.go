@@ -13,7 +13,7 @@ import (
 func (w *instance) await(ctx context.Context, c *call, number uint32) (frame, *hook.Error) {
 	var expired <-chan time.Time
 	for {
-		over := c.isOver() // then nothing follows what is taken here
+		over := len(c.taken) == 0 && c.isOver() // then nothing follows what is taken here
 		f, err := w.emitItems(c, number)
 		switch {
 		case err != nil:

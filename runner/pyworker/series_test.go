@@ -131,3 +131,27 @@ func TestSeriesSlow(t *testing.T) {
 		t.Errorf("%d calls are left", len(s.Calls))
 	}
 }
+
+// TestSeriesStreamInParts holds that a stream whose first item came with the answer
+// before it is read to its end, though the worker has answered all calls meanwhile.
+func TestSeriesStreamInParts(t *testing.T) {
+	inst := begin(t, written(t, ordered+"def one(): yield 1\ndef two():\n    yield 1\n    time.sleep(0.03)\n    yield 2\n"), modes["one"])
+	items := 0
+	emit := func(hook.Item) error {
+		items++
+		time.Sleep(15 * time.Millisecond) // until the answer and the next item have come
+		return nil
+	}
+	series(t.Context(), inst, 0, "items", "count", "items") // loads what streams need
+	s := &hook.Series{Calls: []hook.Call{{Hook: "one", Emit: emit}, {Hook: "two", Emit: emit}}}
+	s.Answered = func(_ hook.Result, err *hook.Error) {
+		if err != nil {
+			t.Error(err)
+		}
+		time.Sleep(60 * time.Millisecond) // until all is answered
+	}
+	inst.(hook.SeriesCaller).CallSeries(t.Context(), s) // a slow machine may leave the second call
+	if items+2*len(s.Calls) != 3 {
+		t.Errorf("%d calls are left, %d items came", len(s.Calls), items)
+	}
+}
