@@ -139,7 +139,7 @@ func TestSeriesStreamInParts(t *testing.T) {
 	items := 0
 	emit := func(hook.Item) error {
 		items++
-		time.Sleep(15 * time.Millisecond) // until the answer and the next item have come
+		<-time.After(15 * time.Millisecond) // about until the answer and the next item have come
 		return nil
 	}
 	series(t.Context(), inst, 0, "items", "count", "items") // loads what streams need
@@ -148,7 +148,7 @@ func TestSeriesStreamInParts(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		time.Sleep(60 * time.Millisecond) // until all is answered
+		<-time.After(60 * time.Millisecond) // about until all is answered
 	}
 	inst.(hook.SeriesCaller).CallSeries(t.Context(), s) // a slow machine may leave the second call
 	if items+2*len(s.Calls) != 3 {
