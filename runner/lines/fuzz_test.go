@@ -68,11 +68,14 @@ func FuzzLines(f *testing.F) {
 // FuzzMembers holds that the members of an object are found where they are.
 func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{
-		`{"a": [1, -0.5e+3, "\u00e9\\\"", true, false, null], "b\n" : {}}`, `{}`, `{ }`, `{"a":{"b":[{},{}]},"c" : "}" }`, `{"\"":"\\", ",":":"}`,
+		`"\u12"`, `["\x", "a\u0061b", "`, "[\"\x00\"]", `{"a": [1, -0.5e+3, "\u00e9\\\"", true, false, null], "b\n" : {}}`, `{}`, `{ }`, `{"a":{"b":[{},{}]},"c" : "}" }`, `{"\"":"\\", ",":":"}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		if got, want := json.Valid(withoutPlain(text)), json.Valid(text); got != want {
+			t.Fatalf("%q is valid: %t, want %t", text, got, want)
+		}
 		var want map[string]json.RawMessage
 		text = bytes.Trim(text, blanks)
 		if bytes.IndexByte(text, '\n') >= 0 || !validJSON(text) || json.Unmarshal(text, &want) != nil || want == nil {
