@@ -31,23 +31,44 @@ func validJSON(text []byte) bool {
 func withoutPlain(text []byte) []byte {
 	var left []byte
 	quoted := false
-	for i := 0; i < len(text); i++ {
-		c, n := text[i], 1
-		switch {
-		case quoted && c == '\\':
-			if n = 2; i+1 < len(text) && text[i+1] == 'u' {
-				n = len(`\u0000`)
-			}
-			n = min(n, len(text)-i)
-		case quoted && c >= ' ' && c != '"':
-			continue
-		case c == '"':
-			quoted = !quoted
+	for {
+		if quoted {
+			text = text[plainSize(text):]
 		}
-		left = append(left, text[i:i+n]...)
-		i += n - 1
+		if len(text) == 0 {
+			return left
+		}
+		n := 1
+		if text[0] == '"' {
+			quoted = !quoted
+		} else if quoted {
+			n = min(escapeSize(text), len(text))
+		}
+		left = append(left, text[:n]...)
+		text = text[n:]
 	}
-	return left
+}
+
+// plainSize is how many bytes of a string's rest are neither a quote, an escape nor a
+// control character.
+func plainSize(rest []byte) int {
+	for i, c := range rest {
+		if c < ' ' || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(rest)
+}
+
+// escapeSize is the length of the escape that a text begins with; 1 without one.
+func escapeSize(text []byte) int {
+	switch {
+	case text[0] != '\\':
+		return 1
+	case bytes.HasPrefix(text, []byte(`\u`)):
+		return len(`\u0000`)
+	}
+	return len(`\n`)
 }
 
 // members yields the keys, which are JSON strings, and the values of a valid JSON object.
