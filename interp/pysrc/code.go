@@ -40,6 +40,8 @@ func render(text string, literal func(raw string, line int) string) string {
 			depth++
 		case c == ')' || c == ']' || c == '}':
 			depth = max(0, depth-1)
+		case c == marker[0]: // which Python rejects
+			c = ' '
 		case c == '\n':
 			line++
 			if depth > 0 {

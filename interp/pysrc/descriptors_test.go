@@ -163,6 +163,7 @@ func FuzzLiteral(f *testing.F) {
 		f.Add("b'" + part + "'")
 		f.Add("AddSerializedFile(_b(\"\"\"" + part + "\"\"\" '" + part + "'))")
 	}
+	f.Add("AddSerializedFile(" + marker)
 	f.Fuzz(func(t *testing.T, text string) {
 		data, ok := appendLiteral(nil, text)
 		if ok && len(data) > len(text) {
