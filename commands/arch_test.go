@@ -145,15 +145,8 @@ func TestFileLength(t *testing.T) {
 // Inside a synctest bubble the clock is the test's own, so there a sleep is fine;
 // so is one of an hour, by which a test's bad program hangs.
 func TestNoSleep(t *testing.T) {
-	all := sources(t, ".go")
-	bubbles := map[string]bool{} // directories whose tests have synctest's time
-	for _, f := range all {
-		if slices.Contains(f.imports(t), "testing/synctest") {
-			bubbles[path.Dir(f.path)] = true
-		}
-	}
-	for _, f := range all {
-		if !strings.HasSuffix(f.path, "_test.go") || bubbles[path.Dir(f.path)] {
+	for _, f := range sources(t, ".go") {
+		if !strings.HasSuffix(f.path, "_test.go") || slices.Contains(f.imports(t), "testing/synctest") {
 			continue
 		}
 		ast.Inspect(f.parse(t, 0), func(n ast.Node) bool {

@@ -223,6 +223,9 @@ type world struct {
 	events   []hook.Event
 }
 
+// sleep lets the clock of a bubble go on.
+func sleep(d time.Duration) { time.Sleep(d) }
+
 // bubble runs a test of a pool with a fake clock, and closes the pool.
 func bubble(t *testing.T, opt Options, with func(*fakeLauncher), test func(w *world)) {
 	t.Helper()

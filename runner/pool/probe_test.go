@@ -15,22 +15,22 @@ func TestProbes(t *testing.T) {
 		f.probes(func(context.Context) error {
 			return &hook.Error{Kind: hook.Unhealthy, Err: errors.New("queue is full")}
 		})
-		time.Sleep(11 * time.Second)
+		sleep(11 * time.Second)
 		if st := w.status(); st.State != hook.StateDegraded || st.Reason != "queue is full" {
 			t.Errorf("got %+v", st)
 		}
 		w.works()
 		f.probes(nil)
-		time.Sleep(10 * time.Second)
+		sleep(10 * time.Second)
 		if st := w.status(); st.State != hook.StateReady || st.Reason != "" {
 			t.Errorf("got %+v", st)
 		}
 		f.probes(hang)
-		time.Sleep(34 * time.Second) // two misses
+		sleep(34 * time.Second) // two misses
 		if isClosed(f.done) {
 			t.Error("stopped too early")
 		}
-		time.Sleep(4 * time.Second)
+		sleep(4 * time.Second)
 		w.works() // after the back-off
 		w.states("1:starting 1:ready 1:degraded 1:ready 1:stopping 1:backoff 2:starting 2:ready")
 	})

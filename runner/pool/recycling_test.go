@@ -19,14 +19,14 @@ func TestRecycling(t *testing.T) {
 				w.works()
 			}
 		}},
-		"age":    {Options{MaxAge: time.Hour}, func(*world) { time.Sleep(time.Hour) }},
-		"idle":   {Options{IdleTime: time.Hour}, func(w *world) { w.works(); time.Sleep(time.Hour) }},
-		"memory": {Options{MaxMemory: 100, Memory: func(int) (int64, bool) { return memory.Load(), true }}, func(w *world) { memory.Store(101); w.works(); time.Sleep(2 * time.Second); memory.Store(1) }},
+		"age":    {Options{MaxAge: time.Hour}, func(*world) { sleep(time.Hour) }},
+		"idle":   {Options{IdleTime: time.Hour}, func(w *world) { w.works(); sleep(time.Hour) }},
+		"memory": {Options{MaxMemory: 100, Memory: func(int) (int64, bool) { return memory.Load(), true }}, func(w *world) { memory.Store(101); w.works(); sleep(2 * time.Second); memory.Store(1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.opt.Policy, c.opt.Probe = always, -1
 			bubble(t, c.opt, nil, func(w *world) {
-				time.Sleep(10 * time.Minute)
+				sleep(10 * time.Minute)
 				c.use(w)
 				if st := w.status(); st.Generation != 2 || st.Restarts != 0 || st.State != hook.StateReady {
 					t.Errorf("got %+v", st)
@@ -40,14 +40,14 @@ func TestRecycling(t *testing.T) {
 // replacement does not start.
 func TestNeverCalledIsNotIdle(t *testing.T) {
 	bubble(t, Options{Policy: always, IdleTime: time.Minute, MaxCalls: 1, Probe: -1}, nil, func(w *world) {
-		time.Sleep(time.Hour)
+		sleep(time.Hour)
 		w.states("1:starting 1:ready")
 		w.launcher.set(func() { w.launcher.fail = failing("OSError") })
 		w.works()
 		w.works()
 		w.states("2:starting 2:failed")
 		w.launcher.set(func() { w.launcher.fail = nil })
-		time.Sleep(time.Minute)
+		sleep(time.Minute)
 		w.states("3:starting 3:ready 1:stopping 1:stopped")
 	})
 }
