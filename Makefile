@@ -12,7 +12,7 @@ BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDF
 # The race detector needs a C compiler; without one, Go disables cgo.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
-.PHONY: help build machine test lint cross bench fuzz clean
+.PHONY: help build machine test lint cross bench fuzz attack clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,10 @@ fuzz: ## fuzz every target for T each (T=5s)
 		set -- -tags $(TAGS) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(T) $$package; \
 		$(GO) test "$$@" || $(GO) test "$$@" || exit 1; \
 	done
+
+attack: T = 60s
+attack: ## call, kill and edit kept plugins for T under the race detector (T=60s)
+	$(GO) test $(RACE) -count=1 -timeout 30m -tags $(TAGS) -run '^TestAttack$$' -v ./commands -attack $(T)
 
 clean: ## remove the output of the other targets
 	rm -rf bin dist coverage.* testdata/.venv
