@@ -66,7 +66,7 @@ func pb2Sources(python interp.Interpreter, environ []string, entry string) ([]pr
 		})
 	}
 	if r.services == 0 || slices.ContainsFunc(others, isGenerated) {
-		for _, path := range pysrc.Installed(python.SearchPath(environ), others, "_pb2.py") {
+		for _, path := range pysrc.Installed(python.SearchPath(environ), others) {
 			if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && !r.seen[path] {
 				if err := r.read(path, text); err != nil {
 					return nil, err

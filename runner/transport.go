@@ -23,6 +23,14 @@ func (o *Opened) chooseTransport() (transport, why string) {
 	case o.plugin.Kind == manifest.Executable:
 		return "grpc", "it is an executable"
 	}
+	switch c := o.config.GRPC; { // a functions file has no use for these
+	case c.CookieKey != "":
+		return "grpc", "--cookie"
+	case c.MTLS != nil && *c.MTLS:
+		return "grpc", "--mtls"
+	case len(c.Versions) > 0:
+		return "grpc", "--protocol-versions"
+	}
 	if yes, why := looksGRPC(o.python, o.environ, o.plugin.Entry); yes {
 		return "grpc", why
 	}
@@ -63,12 +71,12 @@ func packageIn(dir string) (root, name string) {
 	}
 }
 
-// looksGRPC reports whether a plugin is one of gRPC, and why: its script, or a file that
-// it imports, prints a handshake, and one of them imports gRPC. Its own files are read
-// first, then the packages that they import, if its Python has gRPC. A line in that form
-// alone may be anything that a function prints, and a server alone one that a test
-// starts; what prints its line in a way that [pysrc.LooksServing] cannot see needs
-// --transport.
+// looksGRPC reports whether a plugin is one of gRPC, and why: it imports a library known
+// to serve go-plugin's hosts; or its script, or a file that it imports, prints a
+// handshake, and one of them imports gRPC. Its own files are read first, then those of
+// the packages that they import, if its Python has gRPC. A line in that form alone may be
+// anything that a function prints, and a server alone one that a test starts; what prints
+// its line in a way that [pysrc.LooksServing] cannot see needs --transport.
 func looksGRPC(python interp.Interpreter, environ []string, entry string) (yes bool, why string) {
 	script, printer := scriptOf(entry), ""
 	var all pysrc.Serves
@@ -80,19 +88,16 @@ func looksGRPC(python interp.Interpreter, environ []string, entry string) (yes b
 	}
 	files, others := pysrc.Own(script, importDirs(entry), pysrc.Short)
 	serves := slices.ContainsFunc(files, func(f pysrc.File) bool { return look(f.Path, f.Serves()) })
+	if !serves && all.SDK != "" {
+		return true, "it imports " + all.SDK
+	}
 	if !serves && len(others) > 0 {
 		dirs := python.SearchPath(environ)
 		if pysrc.Locate(dirs, "grpc") == "" && pysrc.Locate(dirs, "grpclib") == "" {
 			return false, ""
 		}
-		left := mostInstalledBytes
-		serves = slices.ContainsFunc(pysrc.Installed(dirs, others, ".py"), func(path string) bool {
-			if left <= 0 {
-				return false
-			}
-			text, _ := pysrc.Read(path, min(left, largestInstalled))
-			left -= len(text)
-			return look(path, pysrc.LibraryServes(text))
+		serves = slices.ContainsFunc(pysrc.Libraries(dirs, others, pysrc.Named), func(f pysrc.File) bool {
+			return look(f.Path, f.Serves().Complete())
 		})
 	}
 	switch {
@@ -103,12 +108,6 @@ func looksGRPC(python interp.Interpreter, environ []string, entry string) (yes b
 	}
 	return true, shown(entry, printer) + " prints a handshake"
 }
-
-// Bounds of what is read of installed packages, in bytes.
-const (
-	largestInstalled   = 32 << 10
-	mostInstalledBytes = 128 << 10
-)
 
 // shown is a path for messages: as seen from where the entry is, or from where it
 // imports its own.

@@ -12,15 +12,14 @@ const (
 	mostOfOne     = 20
 )
 
-// Installed lists the files whose names end in ending of the packages that imports
-// name, found in the directories of a search path: at most 80, and 20 of one package.
-// gRPC's own packages are left out: neither a plugin's start nor its descriptors are in
-// them.
-func Installed(dirs []string, imports []Import, ending string) []string {
+// Installed lists the *_pb2.py files of the packages that imports name, found in the
+// directories of a search path: at most 80, and 20 of one package. gRPC's own packages
+// are left out.
+func Installed(dirs []string, imports []Import) []string {
+	const ending = "_pb2.py"
 	var found []string
 	for _, imp := range imports {
-		top, _, _ := strings.Cut(imp.Module, ".")
-		if strings.HasPrefix(top, "grpc") || imp.Module == "google" || strings.HasPrefix(imp.Module, "google.protobuf") {
+		if imp.isGRPC() {
 			continue
 		}
 		path := Locate(dirs, imp.Module)
@@ -37,6 +36,11 @@ func Installed(dirs []string, imports []Import, ending string) []string {
 		found = append(found, files[:min(len(files), mostOfOne)]...)
 	}
 	return found[:min(len(found), mostInstalled)]
+}
+
+// isGRPC reports whether the import is of gRPC's own packages.
+func (i Import) isGRPC() bool {
+	return strings.HasPrefix(i.Module, "grpc") || i.Module == "google" || strings.HasPrefix(i.Module, "google.protobuf")
 }
 
 // Locate finds a module by its dotted name in directories of a search path, or else

@@ -27,9 +27,10 @@ type Limits struct {
 	Generated bool
 }
 
-// Short takes 10 ms at most, Whole reads as much as a plugin may have.
+// Short takes 10 ms at most, Named half of it; Whole reads as much as a plugin may have.
 var (
 	Short = Limits{Files: 100, Bytes: 192 << 10, Imports: 500}
+	Named = Limits{Files: 50, Bytes: 96 << 10, Imports: 250}
 	Whole = Limits{Files: 1000, Bytes: 32 << 20, Imports: 10000, Generated: true}
 )
 
@@ -39,11 +40,48 @@ var (
 // Every import counts, wherever it stands. others are the absolute imports that were
 // not found there, each module once. The script is always the first file.
 func Own(script string, dirs []string, most Limits) (files []File, others []Import) {
-	queue := []string{filepath.Clean(script)}
-	seen, asked := map[string]bool{queue[0]: true}, map[string]bool{}
+	asked := map[string]bool{}
+	files = walk([]string{filepath.Clean(script)}, most, func(path string, imp Import) []string {
+		loaded := imp.find(dirs, filepath.Dir(path))
+		if len(loaded) == 0 && imp.Level == 0 && !asked[imp.Module] {
+			asked[imp.Module] = true
+			others = append(others, imp)
+		}
+		return loaded
+	})
+	return files, others
+}
+
+// Libraries reads the files of installed packages that imports name, and then those of
+// the same packages that these import. The former come first, so that they are read
+// whatever else a package has. gRPC's own packages are left out.
+func Libraries(dirs []string, imports []Import, most Limits) []File {
+	var named []string
+	for _, imp := range imports {
+		if !imp.isGRPC() {
+			named = append(named, imp.find(dirs, "")...)
+		}
+	}
+	return walk(named, most, func(path string, imp Import) []string {
+		dir := filepath.Dir(path)
+		if top, _, _ := strings.Cut(imp.Module, "."); imp.Level > 0 || slices.Contains(strings.Split(dir, string(filepath.Separator)), top) {
+			return imp.find(dirs, dir)
+		}
+		return nil
+	})
+}
+
+// walk reads files, those first that are named, and then those that follow returns for
+// each of their imports, within limits. A first file that cannot be read is empty.
+func walk(queue []string, most Limits, follow func(path string, imp Import) []string) (files []File) {
+	seen := map[string]bool{}
 	for len(queue) > 0 && len(files) < most.Files {
 		path := queue[0]
 		queue = queue[1:]
+		if seen[path] || !most.Generated && strings.HasSuffix(path, "_pb2.py") {
+			continue
+		}
+		seen[path] = true
 		text, ok := Read(path, most.Bytes)
 		if !ok && len(files) > 0 {
 			continue
@@ -55,20 +93,10 @@ func Own(script string, dirs []string, most Limits) (files []File, others []Impo
 		imports = imports[:min(len(imports), most.Imports)]
 		most.Imports -= len(imports)
 		for _, imp := range imports {
-			loaded := imp.find(dirs, filepath.Dir(path))
-			if len(loaded) == 0 && imp.Level == 0 && !asked[imp.Module] {
-				asked[imp.Module] = true
-				others = append(others, imp)
-			}
-			for _, path := range loaded {
-				if !seen[path] && (most.Generated || !strings.HasSuffix(path, "_pb2.py")) {
-					seen[path] = true
-					queue = append(queue, path)
-				}
-			}
+			queue = append(queue, follow(path, imp)...)
 		}
 	}
-	return files, others
+	return files
 }
 
 // find lists the files that an import in a file of dir loads.

@@ -1,7 +1,9 @@
 package pysrc
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -9,7 +11,9 @@ import (
 // Serves is what a file does of what a gRPC plugin does. A plugin may spread it over
 // several of its files: see [Serves.With].
 type Serves struct {
-	// ImportsGRPC: the file imports grpc or grpclib.
+	// SDK is a library that the file imports, by which plugins serve their host.
+	SDK string
+	// ImportsGRPC: the file imports grpc, grpclib or betterproto.
 	ImportsGRPC bool
 	// PrintsHandshake: the file has a literal in the form of go-plugin's line, such as
 	// f"1|1|tcp|127.0.0.1:{port}|grpc", or joins fields by bars and has the literal "grpc".
@@ -18,10 +22,19 @@ type Serves struct {
 	joins, protocol bool // the two parts of the latter
 }
 
+// sdks are the modules by which a plugin serves a host of go-plugin.
+var sdks = []string{
+	"funppy", "hc_go_plugin_server",
+	"pyplugin", // of the distribution python-plugin
+	"pyvider.rpcplugin", "pyvider.cli",
+	"tf.runner",
+}
+
 // With is what two files of one plugin do together.
 func (s Serves) With(o Serves) Serves {
 	joins, protocol := s.joins || o.joins, s.protocol || o.protocol
 	return Serves{
+		SDK:             cmp.Or(s.SDK, o.SDK),
 		ImportsGRPC:     s.ImportsGRPC || o.ImportsGRPC,
 		PrintsHandshake: s.PrintsHandshake || o.PrintsHandshake || joins && protocol,
 		joins:           joins,
@@ -29,14 +42,10 @@ func (s Serves) With(o Serves) Serves {
 	}
 }
 
-// LibraryServes is [LooksServing] of a file of a library: parts of a line are in many, and
-// do not count.
-func LibraryServes(text string) Serves {
-	if !strings.Contains(text, "grpc") && !strings.Contains(text, "tcp|") && !strings.Contains(text, "unix|") {
-		return Serves{} // most files are not worth a closer look
-	}
-	s := LooksServing(text)
-	return Serves{ImportsGRPC: s.ImportsGRPC, PrintsHandshake: s.PrintsHandshake}
+// Complete leaves out the parts of a line. They are in many libraries, and do not count there.
+func (s Serves) Complete() Serves {
+	s.joins, s.protocol = false, false
+	return s
 }
 
 // expressions are compiled when they are first needed: most files need none. In rendered
@@ -64,8 +73,12 @@ func quoted(raw string, _ int) string { return "‹" + fill(raw) + "›" }
 func servesOf(code string, imports []Import) Serves {
 	var s Serves
 	for _, imp := range imports {
+		if imp.Level > 0 {
+			continue
+		}
 		top, _, _ := strings.Cut(imp.Module, ".")
-		s.ImportsGRPC = s.ImportsGRPC || imp.Level == 0 && (top == "grpc" || top == "grpclib")
+		s.ImportsGRPC = s.ImportsGRPC || slices.Contains([]string{"grpc", "grpclib", "betterproto"}, top)
+		s.SDK = cmp.Or(s.SDK, imp.sdk())
 	}
 	for line := range strings.Lines(code) {
 		// A line that begins with a literal is a docstring, or does nothing.
@@ -82,6 +95,17 @@ func servesOf(code string, imports []Import) Serves {
 		s.protocol = s.protocol || strings.Contains(line, "grpc") && x.protocol.MatchString(line)
 	}
 	return s.With(Serves{})
+}
+
+// sdk returns which of sdks the import loads, "" if none.
+func (i Import) sdk() string {
+	for _, sdk := range sdks {
+		loads := func(module string) bool { return module == sdk || strings.HasPrefix(module, sdk+".") }
+		if loads(i.Module) || slices.ContainsFunc(i.Names, func(name string) bool { return loads(i.Module + "." + name) }) {
+			return sdk
+		}
+	}
+	return ""
 }
 
 // longest is how much is looked at of a literal: a handshake is shorter, a descriptor

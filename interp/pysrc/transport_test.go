@@ -11,6 +11,9 @@ func (s Serves) show() string {
 	if s.PrintsHandshake {
 		text += "P"
 	}
+	if s.SDK != "" {
+		text += " " + s.SDK
+	}
 	return text
 }
 
@@ -61,11 +64,16 @@ func TestLooksServing(t *testing.T) {
 		{"grpclib", "if x: from grpclib.server import Server\n", "G"},
 		{"lazily", "def f():\n  lazy import grpc; pass", "G"},
 		{"after another", "import os; import grpc", "G"},
+		{"betterproto", "import betterproto.lib\n", "G"},
+		{"an SDK", "from tf import runner, types\n", " tf.runner"},
+		{"a module of one", "import os, pyvider.rpcplugin.server as s\n", " pyvider.rpcplugin"},
+		{"its name", "from pyplugin import serve\n", " pyplugin"},
+		{"not an SDK", "import tf\nfrom .funppy import serve\nfrom a import funppy\nimport pyplugins\n", ""},
 		{"another grpc", "from .grpc import server\nimport a.grpc, b as grpc\nfrom a import b, grpc\nraise a from grpc\n", ""},
 		{"no import", "x = importer, grpc\nimport os; y = x, grpc\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if h := LooksServing(c.text); h.show() != c.want || h.With(Serves{}) != h || LibraryServes(c.text).show() != c.want {
+			if h := LooksServing(c.text); h.show() != c.want || h.With(Serves{}) != h {
 				t.Errorf("got %q, want %q", h.show(), c.want)
 			}
 		})
@@ -91,7 +99,7 @@ func TestShared(t *testing.T) {
 			if !h.With(constants).PrintsHandshake || !constants.With(h).PrintsHandshake {
 				t.Error("the whole is not seen")
 			}
-			if LibraryServes(text).With(constants).PrintsHandshake || h.With(LibraryServes(parts)).PrintsHandshake {
+			if h.Complete().With(constants).PrintsHandshake || h.With(constants.Complete()).PrintsHandshake {
 				t.Error("what is alone is taken for a part")
 			}
 		})
