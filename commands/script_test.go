@@ -91,6 +91,7 @@ func TestScripts(t *testing.T) {
 			"fixedport":  fixedPort,
 			"foreign":    foreign,
 			"grpcio":     grpcio,
+			"packages":   packages,
 			"waitfor":    waitFor,
 		},
 		Condition: func(cond string) (bool, error) {
@@ -124,6 +125,15 @@ const testKey = "test"
 // that has grpcio. Without one the script is skipped.
 func grpcio(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("PYPLUG_PYTHON", runnertest.GRPCIO(ts.Value(testKey).(runnertest.T)))
+}
+
+// packages is `packages NAME==VERSION...`: plugins run in a Python that has these from
+// PyPI. Where they cannot be had, the script is skipped.
+func packages(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: packages NAME==VERSION...")
+	}
+	ts.Setenv("PYPLUG_PYTHON", runnertest.Packages(ts.Value(testKey).(runnertest.T), args...))
 }
 
 // fixedPort is `fixedport NAME`: the variable gets a port for a plugin that always

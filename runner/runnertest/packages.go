@@ -1,0 +1,112 @@
+package runnertest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/pyplug/pyplug/runner/proc"
+)
+
+// Packages returns a Python that has packages from PyPI, such as "tf==1.2.0": that of a
+// venv in testdata, which the first test creates. Where they cannot be had, the test
+// skips, or fails if PYPLUG_TEST_REQUIRE lists "pypi".
+func Packages(t T, packages ...string) string {
+	t.Helper()
+	python, why := findPython()
+	if python.path != "" {
+		own, err := venvOf(python, packages[0], packages, func(string) error { return nil })
+		if err == nil {
+			return own
+		}
+		why = err.Error()
+	}
+	skipWithout(t, "pypi", why)
+	return ""
+}
+
+// venvOf returns the Python of a venv that has packages, which check accepts when it is
+// created. Concurrent test processes wait for the one that creates it.
+func venvOf(p python, name string, packages []string, check func(python string) error) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	home := filepath.Join(root, "testdata", ".venv")
+	venv := filepath.Join(home, name+"-py"+p.version)
+	own := pythonIn(venv)
+	if complete(venv, packages) {
+		return own, nil
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return "", err
+	}
+	unlock, err := lockedfile.MutexAt(venv + ".lock").Lock()
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if complete(venv, packages) {
+		return own, nil
+	}
+	if err = createVenv(p.path, venv, packages); err == nil {
+		err = check(own)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(venv, contents), []byte(strings.Join(packages, "\n")), 0o644)
+	}
+	if err != nil {
+		os.RemoveAll(venv)
+		return "", err
+	}
+	return own, nil
+}
+
+// contents is the file that says that a venv is complete.
+const contents = "pyplug-contents"
+
+func complete(venv string, packages []string) bool {
+	text, err := os.ReadFile(filepath.Join(venv, contents))
+	return err == nil && string(text) == strings.Join(packages, "\n")
+}
+
+func createVenv(python, venv string, packages []string) error {
+	if err := os.RemoveAll(venv); err != nil { // perhaps incomplete
+		return err
+	}
+	if err := tool(python, "-m", "venv", venv); err != nil {
+		return err
+	}
+	install := []string{"-m", "pip", "install", "--quiet", "--retries=2", "--disable-pip-version-check"}
+	return tool(pythonIn(venv), append(install, packages...)...)
+}
+
+// pythonIn returns the path of a venv's Python.
+func pythonIn(venv string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(venv, "Scripts", "python.exe")
+	}
+	return filepath.Join(venv, "bin", "python3")
+}
+
+// tool runs a program. Its error has the output of the program in one line, without
+// the warnings of pip.
+func tool(path string, args ...string) error {
+	out, err := proc.Run(context.Background(), proc.Tool{Path: path, Args: args, Env: os.Environ(), Limit: 5 * time.Minute})
+	if err != nil {
+		return err
+	}
+	if out.Exit.Code != 0 || out.Exit.Signal != "" {
+		lines := strings.Split(string(append(out.Stdout, out.Stderr...)), "\n")
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "WARNING:") })
+		return fmt.Errorf("%s: %.300s", strings.Join(args[:min(3, len(args))], " "), strings.Join(lines, " "))
+	}
+	return nil
+}
