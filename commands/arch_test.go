@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"os"
 	"path"
@@ -141,21 +142,83 @@ func TestFileLength(t *testing.T) {
 	}
 }
 
-// TestNoSleep holds that tests wait for what happens and not for the clock.
+// delays are files with programs that are slow, whatever the test of them waits for.
+var delays = []string{"runner/grpcplugin/main_test.go", "runner/grpcplugin/health_test.go"}
+
+// TestNoSleep holds that tests wait for what happens and not for the clock: none
+// calls Sleep or receives from a timer outside of a select, which waits for more.
 // Inside a synctest bubble the clock is the test's own, so there a sleep is fine;
 // so is one of an hour, by which a test's bad program hangs.
 func TestNoSleep(t *testing.T) {
 	for _, f := range sources(t, ".go") {
-		if !strings.HasSuffix(f.path, "_test.go") || slices.Contains(f.imports(t), "testing/synctest") {
+		if !strings.HasSuffix(f.path, "_test.go") || slices.Contains(f.imports(t), "testing/synctest") || slices.Contains(delays, f.path) {
 			continue
 		}
-		ast.Inspect(f.parse(t, 0), func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok && isTime(call.Fun, "Sleep") && !isTime(call.Args[0], "Hour") {
-				t.Errorf("%s sleeps", f.path)
-			}
-			return true
-		})
+		for _, line := range sleeps(f.parse(t, 0)) {
+			t.Errorf("%s sleeps: %s", f.path, line)
+		}
 	}
+}
+
+// TestSleeps holds what TestNoSleep finds.
+func TestSleeps(t *testing.T) {
+	for body, want := range map[string]int{
+		"time.Sleep(time.Second)":                                     1,
+		"time.Sleep(time.Hour)":                                       0,
+		"<-time.After(d)":                                             1,
+		"at := <-time.Tick(d)":                                        1,
+		"do(<-time.NewTimer(d).C)":                                    1,
+		"select { case <-time.After(d): }":                            1,
+		"select { case <-time.After(d): case <-done: }":               0,
+		"select { case <-time.After(d): default: }":                   0,
+		"select { case <-done: case at := <-time.After(d): do(at)}":   0,
+		"select { case <-done: <-time.After(d); case <-ctx.Done(): }": 1,
+		"<-done": 0,
+	} {
+		f := source{"x_test.go", []byte("package x; func f() {" + body + "}")}
+		if got := sleeps(f.parse(t, 0)); len(got) != want {
+			t.Errorf("%s: found %q, want %d", body, got, want)
+		}
+	}
+}
+
+// sleeps returns what waits in a file for the clock alone.
+func sleeps(file *ast.File) (found []string) {
+	beside := map[ast.Node]bool{} // receives of a select that waits for something else, too
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectStmt:
+			for _, clause := range n.Body.List {
+				switch comm := clause.(*ast.CommClause).Comm.(type) {
+				case *ast.ExprStmt:
+					beside[comm.X] = len(n.Body.List) > 1
+				case *ast.AssignStmt:
+					beside[comm.Rhs[0]] = len(n.Body.List) > 1
+				}
+			}
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW && !beside[n] && isClock(n.X) {
+				found = append(found, types.ExprString(n))
+			}
+		case *ast.CallExpr:
+			if isTime(n.Fun, "Sleep") && !isTime(n.Args[0], "Hour") {
+				found = append(found, types.ExprString(n))
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// isClock tells whether an expression is the channel of a timer.
+func isClock(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		return isTime(e.Fun, "After") || isTime(e.Fun, "Tick")
+	case *ast.SelectorExpr:
+		return e.Sel.Name == "C"
+	}
+	return false
 }
 
 // isTime tells whether an expression is time.name.

@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	case lateOverlap:
 		pretendLateOverlap()
 		return
+	case inParts:
+		pretendInParts()
+		return
 	default:
 		good, _ := strconv.Atoi(os.Getenv(behaviour + "_AFTER"))
 		pretend(uint32(good), badAnswers[name].say)

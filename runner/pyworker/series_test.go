@@ -1,15 +1,23 @@
 package pyworker_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
 // ordered is a plugin whose calls report when two of them overlap.
@@ -132,26 +140,100 @@ func TestSeriesSlow(t *testing.T) {
 	}
 }
 
+// inParts is the behaviour of a Python that answers a series of two streams in parts,
+// and waits for the test at the address of gateVariable before each part.
+const (
+	inParts      = "in parts"
+	gateVariable = "PYWORKER_TEST_GATE"
+)
+
+// pretendInParts is it. The test sees by a frame of files that what came before it was
+// received.
+func pretendInParts() {
+	r := bufio.NewReader(os.Stdin)
+	read := func(n int, kinds string) bool {
+		for n > 0 {
+			kind, _, err := readCommand(r)
+			if err != nil {
+				return false
+			}
+			if strings.ContainsRune(kinds, rune(kind)) {
+				n--
+			}
+		}
+		return true
+	}
+	pass := func() bool {
+		conn, err := net.Dial("tcp", os.Getenv(gateVariable))
+		if err == nil {
+			_, err = conn.Read(make([]byte, 1))
+		}
+		return errors.Is(err, io.EOF)
+	}
+	write := func(frames ...[]byte) bool {
+		_, err := os.Stdout.Write(slices.Concat(frames...))
+		return err == nil
+	}
+	_ = read(1, "L") &&
+		write(packed('H', 0, `{"python":"3.12.4","implementation":"cpython","pid":1}`), packed('Y', 0, `{"module":"fake"}`)) &&
+		read(2, "CA") && write(packed('I', 1, "1")) &&
+		pass() && write(packed('Z', 1, ""), packed('I', 2, "1"), packed('F', 0, "[]")) &&
+		pass() && write(packed('I', 2, "2"), packed('Z', 2, "")) &&
+		read(1, "C") && write(packed('R', 3, "3"))
+}
+
 // TestSeriesStreamInParts holds that a stream whose first item came with the answer
 // before it is read to its end, though the worker has answered all calls meanwhile.
 func TestSeriesStreamInParts(t *testing.T) {
-	inst := begin(t, written(t, ordered+"def one(): yield 1\ndef two():\n    yield 1\n    time.sleep(0.03)\n    yield 2\n"), modes["one"])
+	runnertest.NothingLeft(t)
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gate.Close()
+	next := func() { // lets the worker send its next part
+		if conn, err := gate.Accept(); err != nil || conn.Close() != nil {
+			t.Error("the worker does not wait for its next part")
+		}
+	}
+	received := make(chan struct{})
+	inst, err := pyworker.New(pyworker.Config{
+		Python: path, Plugin: zoo(t, "greeter.py"), DebugWire: true,
+		Debug: func(_, text string) {
+			if strings.HasPrefix(text, "from worker F ") {
+				close(received)
+			}
+		},
+		Env: proc.Environ(os.Environ(), false, []string{behaviour + "=" + inParts, gateVariable + "=" + gate.Addr().String(), "GORACE=atexit_sleep_ms=0"}),
+	}).Launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = inst.Stop(context.Background()) })
 	items := 0
 	emit := func(hook.Item) error {
-		items++
-		<-time.After(15 * time.Millisecond) // about until the answer and the next item have come
+		if items++; items == 1 {
+			next()
+			<-received // the answer and the next item, which are taken together
+		}
 		return nil
 	}
-	series(t.Context(), inst, 0, "items", "count", "items") // loads what streams need
+	answered := 0
 	s := &hook.Series{Calls: []hook.Call{{Hook: "one", Emit: emit}, {Hook: "two", Emit: emit}}}
 	s.Answered = func(_ hook.Result, err *hook.Error) {
 		if err != nil {
 			t.Error(err)
 		}
-		<-time.After(60 * time.Millisecond) // about until all is answered
+		if answered++; answered == 1 {
+			next()
+			answers(t, inst, hook.Call{Hook: "three"}, "3") // after all of the series
+		}
 	}
-	inst.(hook.SeriesCaller).CallSeries(t.Context(), s) // a slow machine may leave the second call
-	if items+2*len(s.Calls) != 3 {
-		t.Errorf("%d calls are left, %d items came", len(s.Calls), items)
+	if inst.(hook.SeriesCaller).CallSeries(t.Context(), s); answered != 2 || items != 3 {
+		t.Errorf("%d calls were answered with %d items, want 2 with 3", answered, items)
 	}
 }
