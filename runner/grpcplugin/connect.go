@@ -54,7 +54,7 @@ func (n *launch) connect() *hook.Error {
 	}
 	t := &target{
 		network: line.Network, address: line.Address, tls: n.tls, limit: n.cfg.ConnectTimeout, retry: retryLimit,
-		check: func() error { return checkOwner(n.proc.PID(), line.Network, line.Address) },
+		leader: n.proc.PID(),
 	}
 	// The plugin runs already, and its line was verified: for go-plugin that is a
 	// plugin to reattach to.
@@ -126,10 +126,9 @@ func (n *launch) notConnected(e *hook.Error) *hook.Error {
 	if n.ctx.Err() != nil {
 		return hook.Ended(n.ctx, "", "no connection", n.proc.Started(), false)
 	}
-	select {
-	case <-n.proc.Done():
+	// What the process does not serve any more may look like another fault.
+	if n.proc.Exited() || exiting(n.proc.PID()) && n.exitsWithin(exitLimit) {
 		return n.exitedEarly(nil)
-	default:
 	}
 	switch {
 	case e.Reason == ReasonTLS, e.Reason == ReasonNoAnswer && n.tls != nil:

@@ -4,8 +4,9 @@
 //  1. [Launcher.Launch] starts the program by package proc and reads its handshake
 //     line. It tolerates lines before that, and reports them as [Evidence].
 //  2. go-plugin's client reattaches to the program if the line was verified.
-//  3. The address must belong to the plugin's own processes. gRPC's client dials it
-//     through the launch, which waits until TLS and HTTP/2 work.
+//  3. gRPC's client dials the address through the launch, which waits until TLS and
+//     HTTP/2 work. Before anything is sent, [CheckPeer] asks the system whether the
+//     other end of the connection belongs to the plugin's own processes.
 //  4. The launch asks the health service for its status.
 //  5. Server reflection describes the methods, else the descriptors that the caller
 //     finds while the plugin starts. Descriptors that the user named are added. A

@@ -159,5 +159,4 @@ var behaviours = map[string]func(arg string){
 	"early deadline":     serveEarlyDeadline,
 	"padded":             func(string) { servePadded() },
 	"reflection v1 only": func(string) { serveOn(listen(), printLine("\n"), reflection.RegisterV1) },
-	"shares a port":      shareAndServe,
 }

@@ -5,10 +5,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
@@ -30,10 +32,11 @@ type target struct {
 	tls              *tls.Config // nil: no TLS
 	// limit bounds ready. It is only for messages: its context ends then.
 	limit time.Duration
-	// retry is how long to retry while nobody listens.
+	// retry is how long to retry while nobody listens, or connections end at once.
 	retry time.Duration
-	// check rejects the address before each connection; nil accepts it.
-	check func() error
+	// leader is the plugin's process, which must own the other end of each connection,
+	// or a descendant of it; 0 is any server.
+	leader int
 
 	once     sync.Once // protects notReady
 	notReady *hook.Error
@@ -85,9 +88,19 @@ func (t *target) credentials() credentials.TransportCredentials {
 // dial makes a connection for gRPC, which reports the reason of a failure only as text.
 func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
 	conn, err := t.dialOnce(ctx)
+	if err == nil {
+		t.mu.Lock()
+		t.accepted = true
+		t.mu.Unlock()
+		if t.leader != 0 {
+			err = CheckPeer(ctx, conn, t.leader)
+		}
+		if err != nil {
+			conn.Close()
+		}
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.accepted = t.accepted || err == nil
 	if timeout := (net.Error)(nil); ctx.Err() == nil && !(errors.As(err, &timeout) && timeout.Timeout()) {
 		t.dialErr = err
 	}
@@ -105,11 +118,6 @@ func (t *target) dialOnce(ctx context.Context) (net.Conn, error) {
 				kind = "directory"
 			}
 			return nil, t.fail(ReasonNoConnection, "cannot connect to %s: it is a %s, want a socket", t, kind)
-		}
-	}
-	if t.check != nil {
-		if err := t.check(); err != nil {
-			return nil, err
 		}
 	}
 	var d net.Dialer
@@ -168,7 +176,7 @@ func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *
 	text := failureText(ctx, cc)
 	inner, handshake := strings.CutPrefix(text, "transport: authentication handshake failed: ")
 	switch at := strings.Index(text, "remote error: tls: "); {
-	case text == "":
+	case text == "", retry && endedConnection(text):
 		return nil
 	case wantCertificate:
 		e := t.fail(ReasonTLS, "no TLS with %s: the server wants a client certificate", t)
@@ -204,6 +212,17 @@ func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 		}
 	}
 	return text
+}
+
+// endedConnection reports whether gRPC's text says that the server ended a connection
+// without a word. It may be about to exit.
+func endedConnection(text string) bool {
+	for _, end := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if strings.HasSuffix(text, end.Error()) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *target) fail(reason, format string, args ...any) *hook.Error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+
+	"github.com/pyplug/pyplug/runner/grpcplugin"
 )
 
 // Spec says what the host starts, and how. It is the host's one argument, as JSON.
@@ -84,8 +87,10 @@ func Main(args []string, out io.Writer) int {
 
 // host does the steps, one after the other.
 type host struct {
-	spec Spec
-	hung bool
+	spec    Spec
+	cmd     *exec.Cmd // the plugin
+	address net.Addr  // where it listens
+	hung    bool
 
 	mu  sync.Mutex // protects out
 	out *json.Encoder
@@ -95,10 +100,9 @@ type host struct {
 func (h *host) run() int {
 	client := plugin.NewClient(h.config())
 	var conn plugin.ClientProtocol
-	start := func() error {
-		address, err := client.Start()
-		if err == nil {
-			h.print(record{Address: shorten(address.Network() + ":" + address.String())})
+	start := func() (err error) {
+		if h.address, err = client.Start(); err == nil {
+			h.print(record{Address: shorten(h.address.Network() + ":" + h.address.String())})
 		}
 		return err
 	}
@@ -151,8 +155,8 @@ func (h *host) print(r record) {
 }
 
 func (h *host) config() *plugin.ClientConfig {
-	cmd := exec.Command(h.spec.Command[0], h.spec.Command[1:]...)
-	cmd.Dir = h.spec.Dir
+	h.cmd = exec.Command(h.spec.Command[0], h.spec.Command[1:]...)
+	h.cmd.Dir = h.spec.Dir
 	versions := map[int]plugin.PluginSet{}
 	for _, v := range h.spec.Versions {
 		versions[v] = plugin.PluginSet{pluginName: &service{}}
@@ -166,12 +170,28 @@ func (h *host) config() *plugin.ClientConfig {
 		},
 		VersionedPlugins: versions,
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		Cmd:              cmd,
+		Cmd:              h.cmd,
 		AutoMTLS:         h.spec.MTLS,
 		StartTimeout:     h.spec.StartTimeout,
-		Logger:           h.logger(filepath.Base(cmd.Path)),
+		Logger:           h.logger(filepath.Base(h.cmd.Path)),
 		Stderr:           &lineWriter{emit: h.log},
+		GRPCDialOptions:  []grpc.DialOption{grpc.WithContextDialer(h.dial)},
 	}
+}
+
+// dial connects as go-plugin does, but to the plugin alone: nothing is sent to a server
+// that is not the plugin's.
+func (h *host) dial(ctx context.Context, _ string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, h.address.Network(), h.address.String())
+	if err != nil {
+		return nil, err
+	}
+	if err := grpcplugin.CheckPeer(ctx, conn, h.cmd.Process.Pid); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
 // logger prints go-plugin's warnings. The plugin's standard error, which go-plugin

@@ -26,6 +26,8 @@ const (
 	// behaviour is the environment variable that makes it one of the plugins
 	// below.
 	behaviour = "STOCK_TEST_BEHAVIOUR"
+	// stranger is the one that has the address of a server that is not a plugin's.
+	stranger = "STOCK_TEST_STRANGER"
 )
 
 // tag is in the environment of all that a test starts, and no other run of the tests.
@@ -115,6 +117,10 @@ var behaviours = map[string]func(){
 	},
 	"certificate": func() {
 		fmt.Printf("1|1|tcp|127.0.0.1:1|grpc|%s\n", certificate())
+		hang()
+	},
+	"stranger": func() {
+		fmt.Printf("1|1|tcp|%s|grpc\n", os.Getenv(stranger))
 		hang()
 	},
 	"long line": func() {

@@ -3,6 +3,8 @@ package stock_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -205,6 +207,37 @@ func TestFails(t *testing.T) {
 		r.Spec.Command = []string{filepath.Join(t.TempDir(), "none")}
 		holds(t, run(t, r), refused, stock.StepStart, "none")
 	})
+}
+
+// TestStranger sends nothing to a server that is not the plugin's.
+func TestStranger(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only linux reports whose a port is")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	received := make(chan string, 1)
+	go func() { // ends with the listener and the connections
+		all := ""
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			content, _ := io.ReadAll(conn) // until it is closed
+			all += string(content)
+			conn.Close()
+		}
+		received <- all
+	}()
+	r := fake(t, "stranger")
+	r.Env = append(r.Env, stranger+"="+l.Addr().String())
+	o := run(t, r)
+	if ping, _ := o.Step(stock.StepPing); !strings.Contains(ping.Err, "belongs to process") {
+		t.Errorf("the ping: %q", ping.Err)
+	}
+	l.Close()
+	if all := <-received; all != "" {
+		t.Errorf("the stranger received %q", all)
+	}
 }
 
 func TestCrashes(t *testing.T) {

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package grpcplugin_test
-
-func shareAndServe(string) { hang() }
