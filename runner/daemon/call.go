@@ -16,17 +16,20 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// maxBody is the longest body of a unary call.
-const maxBody = 512 << 20
+const (
+	// maxBody is the longest body of a unary call.
+	maxBody = 512 << 20
+	// bodyLimit is how long a client may take to send it.
+	bodyLimit = time.Minute
+)
 
 // serveCall makes a call and answers it.
-func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	defer s.use()()
 	began, call := time.Now(), hook.Call{Hook: r.PathValue("hook"), Replay: r.URL.Query().Get("replay") != ""}
 	ctx, cancel, err := limited(r, s.opts.CallTimeout)
 	if err != nil {
-		s.writeError(w, err)
-		return
+		return err
 	}
 	defer cancel()
 	out := newLineWriter(ctx, w)
@@ -37,11 +40,10 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if mediaType == streamType {
 		_ = out.control.EnableFullDuplex()
-		defer context.AfterFunc(ctx, func() { _ = out.control.SetReadDeadline(time.Unix(1, 0)) })()
+		defer endReads(ctx, w)()
 		call.Input = input(r.Body, cancel)
-	} else if call.Args, err = readArgs(w, r, mediaType); err != nil {
-		s.writeError(w, &hook.Error{Kind: hook.Request, Hook: call.Hook, Err: err})
-		return
+	} else if call.Args, err = readArgs(ctx, w, r, mediaType); err != nil {
+		return err
 	}
 	p, err := s.await(ctx, began, call.Hook)
 	var result hook.Result
@@ -52,22 +54,39 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) {
 	case err != nil && out.began:
 		_ = out.write(streamLine{Error: s.complete(err)})
 	case err != nil:
-		s.writeError(w, err)
+		return err
 	case result.Streamed: // its items went to Emit
 		_ = out.write(streamLine{Done: true, Notes: result.Notes})
 	default:
 		writeResult(w, result)
 	}
+	return nil
 }
 
 // readArgs reads the body of a unary call: all of it, since the end of the connection
 // is noticed only then.
-func readArgs(w http.ResponseWriter, r *http.Request, mediaType string) (hook.Args, error) {
+func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, mediaType string) (args hook.Args, err error) {
+	began, name := time.Now(), r.PathValue("hook")
+	ctx, cancel := context.WithTimeout(ctx, bodyLimit)
+	defer cancel()
+	stop := endReads(ctx, w)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		return hook.Args{}, err
+	stop()
+	if err != nil && ctx.Err() != nil {
+		return args, hook.Ended(ctx, name, "the request did not end", began, false)
 	}
-	return decodeArgs(mediaType, body)
+	if err == nil {
+		args, err = decodeArgs(mediaType, body)
+	}
+	if err != nil {
+		err = &hook.Error{Kind: hook.Request, Hook: name, Err: err}
+	}
+	return args, err
+}
+
+// endReads ends the reading of a request's body when ctx does. stop ends that.
+func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
 }
 
 // input yields the values of a client stream. If the client is gone, it cancels the

@@ -89,9 +89,8 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 	if len(body) > 0 {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
-	conn, err := x.client.connect()
+	conn, err := x.connect(ctx)
 	if err != nil {
-		err.Hook = x.hook
 		return nil, err
 	}
 	x.start(ctx, conn)
@@ -104,16 +103,27 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 
 // connect connects to the daemon. It waits for one that has the name but is just starting
 // or ending, or whose queue of connections is full.
-func (c *Client) connect() (net.Conn, *hook.Error) {
-	for began := time.Now(); ; time.Sleep(pollEvery) {
+func (x *exchange) connect(ctx context.Context) (net.Conn, error) {
+	for c := x.client; ; {
 		conn, err := net.Dial("unix", c.place.socket())
+		var failed *hook.Error
 		switch {
 		case err == nil:
 			return conn, nil
 		case !busy(err) && !c.place.locked():
-			return nil, NotRunningError(c.place.name)
-		case time.Since(began) > takeLimit:
-			return nil, unresponsiveError(c.place.name, c.id)
+			failed = NotRunningError(c.place.name)
+		case time.Since(x.began) > takeLimit:
+			failed = unresponsiveError(c.place.name, c.id)
+		case ctx.Err() != nil:
+			return nil, hook.Ended(ctx, x.hook, "no connection", x.began, false)
+		}
+		if failed != nil {
+			failed.Hook = x.hook
+			return nil, failed
+		}
+		select {
+		case <-time.After(pollEvery):
+		case <-ctx.Done():
 		}
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,30 +21,52 @@ import (
 // healthEvery is how often a watched health is asked for.
 const healthEvery = time.Second
 
-// handler answers the requests that docs/http.md documents.
+// answerer answers a request, or returns the error with which it is answered.
+type answerer func(w http.ResponseWriter, r *http.Request) error
+
+// handler answers the requests that docs/http.md documents. It takes paths as they are:
+// an [http.ServeMux] redirects some to others.
 func (s *Server) handler() http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("POST /hooks", s.serveCall) // which has no hook; the mux would redirect it
-	mux.HandleFunc("POST /hooks/{hook...}", s.serveCall)
-	mux.HandleFunc("GET /hooks", s.withPlugin(s.serveHooks))
-	mux.HandleFunc("GET /hooks/{hook...}", s.withPlugin(s.serveHooks))
-	mux.HandleFunc("GET /health", s.withPlugin(s.serveHealth))
-	mux.HandleFunc("GET /status", s.serveStatus)
-	mux.HandleFunc("GET /events", s.withPlugin(s.serveEvents))
-	mux.HandleFunc("POST /restart", s.withPlugin(s.serveRestart))
-	mux.HandleFunc("POST /stop", s.serveStop)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.serveUnknown(w, r, mux) })
+	requests := map[string]map[string]answerer{
+		"/hooks":   {"GET": s.withPlugin(serveHooks), "POST": s.serveCall},
+		"/health":  {"GET": s.withPlugin(s.serveHealth)},
+		"/status":  {"GET": s.serveStatus},
+		"/events":  {"GET": s.withPlugin(s.serveEvents)},
+		"/restart": {"POST": s.withPlugin(s.serveRestart)},
+		"/stop":    {"POST": s.serveStop},
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.recover(w)
 		w.Header().Set(apiHeader, strconv.Itoa(API))
-		if api := r.Header.Get(apiHeader); api != "" && api != strconv.Itoa(API) {
-			s.writeError(w, versionError(s.id.Name, s.id))
-			return
-		}
 		// A request before on this connection may have ended with a deadline.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
-		mux.ServeHTTP(w, r)
+		path, method := r.URL.Path, r.Method
+		if name, ok := strings.CutPrefix(path, "/hooks/"); ok {
+			path = "/hooks"
+			r.SetPathValue("hook", name)
+		}
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		if err := s.check(r); err != nil {
+			s.writeError(w, err)
+		} else if answer := requests[path][method]; answer == nil {
+			writeUnknown(w, r, slices.Sorted(maps.Keys(requests[path])))
+		} else if err := answer(w, r); err != nil {
+			s.writeError(w, err)
+		}
 	})
+}
+
+// check rejects a request of another version, or whose query cannot be read.
+func (s *Server) check(r *http.Request) error {
+	if api := r.Header.Get(apiHeader); api != "" && api != strconv.Itoa(API) {
+		return versionError(s.id.Name, s.id)
+	}
+	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
+		return hook.NewError(hook.Request, fmt.Errorf("the query %q: %w", r.URL.RawQuery, err))
+	}
+	return nil
 }
 
 // recover answers a request whose handler panicked, and logs the panic.
@@ -53,18 +78,10 @@ func (s *Server) recover(w http.ResponseWriter) {
 	}
 }
 
-// serveUnknown answers a request for what does not exist, or not with this method.
-func (s *Server) serveUnknown(w http.ResponseWriter, r *http.Request, mux *http.ServeMux) {
+// writeUnknown answers a request for what does not exist, or only with the allowed methods.
+func writeUnknown(w http.ResponseWriter, r *http.Request, allowed []string) {
 	status, message := http.StatusNotFound, "no such request: "+r.Method+" "+r.URL.Path
-	var allowed []string
-	for _, method := range []string{"GET", "POST"} {
-		other := *r
-		other.Method = method
-		if _, pattern := mux.Handler(&other); pattern != "/" {
-			allowed = append(allowed, method)
-		}
-	}
-	if allowed != nil {
+	if len(allowed) > 0 {
 		status, message = http.StatusMethodNotAllowed, message+", want "+strings.Join(allowed, " or ")
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 	}
@@ -114,7 +131,7 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 }
 
 // limited is the context of a request: it ends with the connection, or when ?timeout
-// is over, which is otherwise the default; 0 means no limit.
+// is over; without one, after limit. 0 means no limit.
 func limited(r *http.Request, limit time.Duration) (context.Context, context.CancelFunc, error) {
 	if text := r.URL.Query().Get("timeout"); text != "" {
 		seconds, err := strconv.ParseFloat(text, 64)
@@ -133,28 +150,25 @@ func limited(r *http.Request, limit time.Duration) (context.Context, context.Can
 	return ctx, cancel, nil
 }
 
-// withPlugin makes a handler of serve: it calls serve with the plugin once that has
-// started, within the request's limit, and answers with the error of either.
-func (s *Server) withPlugin(serve func(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+// withPlugin calls serve with the plugin once that has started, within the request's
+// limit.
+func (s *Server) withPlugin(serve func(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error) answerer {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		began := time.Now()
 		ctx, cancel, err := limited(r, 0)
 		if err != nil {
-			s.writeError(w, err)
-			return
+			return err
 		}
 		defer cancel()
 		p, err := s.await(ctx, began, "")
-		if err == nil {
-			err = serve(ctx, p, w, r)
-		}
 		if err != nil {
-			s.writeError(w, err)
+			return err
 		}
+		return serve(ctx, p, w, r)
 	}
 }
 
-func (s *Server) serveHooks(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
+func serveHooks(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
 	found, err := p.Hooks(ctx, r.PathValue("hook"))
 	if err == nil {
 		writeJSON(w, http.StatusOK, found)
@@ -230,11 +244,10 @@ func (s *Server) serveEvents(ctx context.Context, p hook.Plugin, w http.Response
 
 // serveStatus answers at once, also while the plugin starts; with ?ready=1 once the
 // start is over, with the start's error if it failed.
-func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("ready") != "" {
 		if _, err := s.await(r.Context(), time.Now(), ""); err != nil {
-			s.writeError(w, err)
-			return
+			return err
 		}
 	}
 	body := statusBody{Schema: 1, Identity: s.id}
@@ -243,29 +256,30 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) {
 	default:
 		body.Status = hook.Status{State: hook.StateStarting, Since: s.id.Started}
 		writeJSON(w, http.StatusOK, body)
-		return
+		return nil
 	}
 	if s.failure != nil {
 		body.Status = hook.Status{State: hook.StateFailed, Reason: s.failure.Error()}
 	} else {
 		var err error
 		if body.Status, err = s.plugin.Status(r.Context()); err != nil {
-			s.writeError(w, err)
-			return
+			return err
 		}
 	}
 	if s.opts.Notes != nil {
 		body.Notes = s.opts.Notes()
 	}
 	writeJSON(w, http.StatusOK, body)
+	return nil
 }
 
 // serveStop answers when the name is free, which is when the process tree is gone.
-func (s *Server) serveStop(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveStop(w http.ResponseWriter, r *http.Request) error {
 	s.stop(stoppingError(s.id.Name))
 	if r.URL.Query().Get("now") != "" {
 		s.kill()
 	}
 	<-s.released
 	writeJSON(w, http.StatusOK, json.RawMessage(`{"schema":1,"stopped":["`+s.id.Name+`"]}`))
+	return nil
 }

@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -65,6 +66,25 @@ func TestHung(t *testing.T) {
 	_, err := c.Call(ctx, hook.Call{Hook: "echo"})
 	if kindOf(t, err) != hook.Timeout || !Is(err, Unresponsive) || !strings.Contains(err.Error(), "which does not answer") {
 		t.Errorf("a call with a limit: %v", err)
+	}
+}
+
+// A canceled request does not wait for a daemon that accepts no connections yet.
+func TestCancelConnect(t *testing.T) {
+	dir := nothingLeft(t)
+	p := place{dir: dir, name: "p"}
+	if err := makeDir(dir); err != nil {
+		t.Fatal(err)
+	}
+	h, err := p.acquire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.release(true)
+	ctx, cancel := context.WithCancelCause(ctx0)
+	cancel(errors.New("ctrl-c"))
+	if _, err := (&Client{place: p}).Call(ctx, hook.Call{Hook: "echo"}); kindOf(t, err) != hook.Canceled || err.Error() != "ctrl-c" || hook.AsError(err).Begun {
+		t.Errorf("got %v", err)
 	}
 }
 

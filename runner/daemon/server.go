@@ -79,16 +79,16 @@ type Server struct {
 // name is taken, of kind Usage for an invalid name or directory, of kind Unavailable
 // if the files cannot be written. Nothing is left then.
 func Listen(id Identity, o Options) (*Server, error) {
-	all, err := places(id.Name)
+	there, err := search(id.Name)
 	if err != nil {
 		return nil, err
 	}
-	p, err := makePlace(all)
+	p, err := makePlace(id.Name)
 	if err != nil {
 		return nil, err
 	}
-	for _, other := range all {
-		if other != p && checkDir(other.dir) == nil && other.taken() {
+	for _, other := range there {
+		if other != p && other.taken() {
 			return nil, other.takenBy(id)
 		}
 	}
@@ -104,8 +104,9 @@ func Listen(id Identity, o Options) (*Server, error) {
 	return s, nil
 }
 
-// makePlace makes the directory of the first place where that is possible.
-func makePlace(all []place) (p place, err error) {
+// makePlace makes the directory of a name's first place where that is possible.
+func makePlace(name string) (p place, err error) {
+	all, err := places(name)
 	for _, p = range all {
 		if err = makeDir(p.dir); err == nil {
 			return p, nil

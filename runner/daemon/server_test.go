@@ -331,7 +331,8 @@ func TestStatusCodes(t *testing.T) {
 		{"POST", "/hooks/canceled", "", "", 499}, {"POST", "/hooks/internal", "", "", 500}, {"POST", "/hooks/echo", "{", "", 400},
 		{"POST", "/hooks/echo", "[\"\xff\"]", "", 400}, {"POST", "/hooks", "[]", "", 404},
 		{"POST", "/hooks/echo?timeout=soon", "[]", "", 400}, {"POST", "/hooks/echo?timeout=-5s", "[]", "", 400}, {"POST", "/hooks/echo?timeout=nan", "[]", "", 400}, {"POST", "/hooks/block?timeout=0.01", "", "", 504},
-		{"GET", "/nosuch", "", "", 404}, {"PUT", "/status", "", "", 405}, {"POST", "/hooks/echo", "[]", "2", 503},
+		{"POST", "/hooks/echo?timeout=%zz", "[]", "", 400}, {"GET", "/status?%zz", "", "", 400},
+		{"GET", "/nosuch", "", "", 404}, {"GET", "//status", "", "", 404}, {"GET", "/status/", "", "", 404}, {"PUT", "/status", "", "", 405}, {"GET", "/stop", "", "", 405}, {"POST", "/hooks/echo", "[]", "2", 503},
 		{"POST", "/hooks/echo", "[1]", "", 200}, {"GET", "/status", "", "1", 200}, {"GET", "/health", "", "", 200}, {"GET", "/hooks", "", "", 200},
 	} {
 		req, err := http.NewRequest(c.method, "http://p"+c.path, strings.NewReader(c.body))
@@ -352,6 +353,43 @@ func TestStatusCodes(t *testing.T) {
 		if r.StatusCode != c.status || r.Header.Get("Pyplug-Api") != "1" || (answer.Error == nil) != (c.status == 200) || !json.Valid(body) {
 			t.Errorf("%s %s %s: %d, want %d: %s", c.method, c.path, c.body, r.StatusCode, c.status, body)
 		}
+	}
+}
+
+// The limit of a call bounds the wait for its body, too.
+func TestBodyStalls(t *testing.T) {
+	nothingLeft(t)
+	d := start(t, newFake(), Options{})
+	conn, err := net.Dial("unix", d.Identity().Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(runnertest.WaitTimeout))
+	_, _ = conn.Write([]byte("POST /hooks/echo?timeout=0.01 HTTP/1.1\r\nHost: p\r\nContent-Length: 9\r\n\r\n[1"))
+	answer, err := io.ReadAll(conn)
+	if !strings.HasPrefix(string(answer), "HTTP/1.1 504 ") || !strings.Contains(string(answer), `"the request did not end within 10ms"`) {
+		t.Errorf("got %s, %v", answer, err)
+	}
+}
+
+// A directory that exists and cannot be used is an error, even if there is another one.
+func TestUnusableDir(t *testing.T) {
+	if !supported {
+		t.Skip("there are no background plugins here")
+	}
+	t.Setenv("PYPLUG_RUN_DIR", "")
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	dir := RunDirs()[0]
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	id := Identity{Name: "in-no-directory", Entry: "/x/p.py"}
+	if s, err := Listen(id, Options{}); err == nil {
+		s.Fail(errors.New("enough"))
+		t.Error("it runs in " + s.Identity().Socket)
+	} else if kindOf(t, err) != hook.Unavailable || !strings.HasSuffix(err.Error(), "has mode 0755, not 0700") {
+		t.Error(err)
 	}
 }
 
