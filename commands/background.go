@@ -33,30 +33,29 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (string, erro
 	if err != nil {
 		return "", err
 	}
-	names := namesOf(s, o.name)
-	for _, name := range names {
-		if ok, err := f.reuse(ctx, identityOf(s, o, name)); ok || err != nil {
-			return name, err
+	for n := range startAttempts {
+		for _, name := range namesOf(s, o.name) {
+			if ok, err := f.reuse(ctx, identityOf(s, o, name)); ok || err != nil {
+				return name, err
+			}
+		}
+		if n == 0 {
+			for _, skipped := range s.Interpreter().Skipped {
+				f.streams.Note(skipped.String() + "; using " + s.Interpreter().Path)
+			}
+		}
+		args := []string{daemonWord, "--", o.cfg.Plugin}
+		id, err := daemon.Spawn(ctx, args, append(os.Environ(), handOver(o.words)), f.streams.Note)
+		if !daemon.Is(err, daemon.AlreadyRuns) { // else another process was faster
+			return id.Name, err
 		}
 	}
-	for _, skipped := range s.Interpreter().Skipped {
-		f.streams.Note(skipped.String() + "; using " + s.Interpreter().Path)
-	}
-	for _, name := range names {
-		wanted := identityOf(s, o, name)
-		id, err := daemon.Spawn(ctx, daemon.SpawnOptions{
-			Name: name, Entry: wanted.Entry, Note: f.streams.Note,
-			Args: []string{daemonWord, "--name=" + name, "--", o.cfg.Plugin}, Env: append(os.Environ(), handOver(o.words)),
-		})
-		if err == nil && id.Entry != wanted.Entry {
-			err = daemon.TakenError(wanted, id)
-		}
-		if !daemon.Is(err, daemon.Taken) || name == names[len(names)-1] {
-			return name, err
-		}
-	}
-	panic("a plugin has a name") // namesOf returns one
+	return "", hook.NewError(hook.Unavailable, fmt.Errorf("other processes start and stop %s again and again", p.path))
 }
+
+// startAttempts is how often a plugin is started that other processes start, too, and
+// stop each time.
+const startAttempts = 5
 
 // reuse reports whether the wanted plugin runs under its name, and waits until it is ready.
 // If it runs in another way than wanted, a note says so. It stops a plugin that a call

@@ -47,8 +47,8 @@ func NotRunningError(word string) *hook.Error {
 	return e
 }
 
-// TakenError says that by has the name that the plugin wanted.
-func TakenError(wanted, by Identity) *hook.Error {
+// takenError says that by has the name that the plugin wanted.
+func takenError(wanted, by Identity) *hook.Error {
 	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+by.Entry,
 		fmt.Sprintf("--name gives it another name, `pyplug stop %s` frees this one", wanted.Name))
 	switch by.Entry {

@@ -117,7 +117,7 @@ func makePlace(name string) (p place, err error) {
 
 func (p place) takenBy(wanted Identity) error {
 	by, _ := p.readState() // the zero Identity if it has not written that yet
-	return TakenError(wanted, by)
+	return takenError(wanted, by)
 }
 
 // awaitLock acquires the name unless a live process has it.
@@ -155,6 +155,7 @@ func (h *held) listen(id Identity, o Options) (*Server, error) {
 		_ = listener.Close()
 		return nil, err
 	}
+	o.Starter.send(progress{Named: &id})
 	s := newServer(id, o, h, log)
 	go func() { _ = s.http.Serve(peerListener{listener, log}) }() // ends with release
 	return s, nil
@@ -221,7 +222,7 @@ func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 	}
 	s.mu.Unlock()
 	close(s.ready)
-	s.opts.Starter.send(progress{Ready: &s.id})
+	s.opts.Starter.send(progress{Ready: true})
 	select {
 	case <-ctx.Done():
 	case <-s.stopping.Done():

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -20,78 +19,22 @@ const (
 	// endLimit is how long a daemon whose start was given up may take to stop what it
 	// started, before Spawn kills it.
 	endLimit = 15 * time.Second
-	// spawns is how often Spawn tries a name whose holder ends each time.
-	spawns = 5
 	// starterPipe is the descriptor of the pipe on which a daemon that [Spawn] started
 	// reports.
 	starterPipe = 3
 )
 
-// SpawnOptions say what to start in the background.
-type SpawnOptions struct {
-	// Name is the name that the daemon will acquire.
-	Name string
-	// Entry is the file that it will run. Spawn does not wait for a daemon of the
-	// name that runs another file, unless Entry is empty.
-	Entry string
-	// Args are pyplug's arguments without the program, Env is the environment, our
-	// own if nil.
-	Args, Env []string
-	// Note receives what the user should know meanwhile; nil ignores it.
-	Note func(text string)
-}
-
-// Spawn starts pyplug again, detached: in a session of its own, with nothing on its
-// standard input and none of our descriptors. It returns when the daemon is ready. If
-// another daemon has the name, Spawn waits until that one is ready and returns its
-// Identity: the caller checks whether it is the wanted plugin. Spawn also waits for a
-// daemon that is being stopped.
+// Spawn starts pyplug again with the arguments args, detached: in a session of its own,
+// with nothing on its standard input and none of our descriptors. It returns when the
+// daemon is ready. note receives what the user should know meanwhile.
 //
-// Errors are [*hook.Error]: the error of the start; of kind Unavailable if the daemon
-// could not be started, ended without a report or does not answer; of kind Canceled or
-// Timeout if ctx ended, which stops a half-started daemon. None is left then.
-func Spawn(ctx context.Context, o SpawnOptions) (Identity, error) {
+// Errors are [*hook.Error]: the error of the start, such as of [Listen]; of kind
+// Unavailable if the daemon could not be started or ended without a report; of kind
+// Canceled or Timeout if ctx ended, which stops a half-started daemon. None is left then.
+func Spawn(ctx context.Context, args, environ []string, note func(text string)) (id Identity, err error) {
 	if !supported {
-		return Identity{}, unavailable(errWindows)
+		return id, unavailable(errWindows)
 	}
-	for range spawns {
-		id, err := spawn(ctx, o)
-		if !Is(err, Taken) && !Is(err, AlreadyRuns) {
-			return id, err
-		}
-		if id, err = awaitReady(ctx, o); !Is(err, NotRunning) {
-			return id, err
-		}
-	}
-	return Identity{}, unavailable(fmt.Errorf("other processes acquire and release the name %s again and again", o.Name))
-}
-
-// awaitReady waits until the daemon of the name is ready, unless it runs another
-// plugin. The error has reason [NotRunning] once it has ended.
-func awaitReady(ctx context.Context, o SpawnOptions) (Identity, error) {
-	c, err := look(ctx, o.Name)
-	if err != nil {
-		return Identity{}, err
-	}
-	if o.Entry != "" && c.id.Entry != "" && c.id.Entry != o.Entry {
-		return c.id, nil
-	}
-	if c.id.API != API {
-		return Identity{}, versionError(o.Name, c.id)
-	}
-	_, _, err = c.Ready(ctx)
-	if !Is(err, Stopping) && !Is(err, Lost) {
-		return c.id, err
-	}
-	if err := c.AwaitFree(ctx); err != nil {
-		return Identity{}, err
-	}
-	return Identity{}, NotRunningError(o.Name)
-}
-
-// spawn starts one process. The error has reason [Taken] or [AlreadyRuns] if another
-// process has the name.
-func spawn(ctx context.Context, o SpawnOptions) (id Identity, err error) {
 	began := time.Now()
 	path, err := os.Executable()
 	if err != nil {
@@ -103,8 +46,8 @@ func spawn(ctx context.Context, o SpawnOptions) (id Identity, err error) {
 	}
 	defer func() { _ = pipe.Close() }()
 	var output bytes.Buffer // until it has a log
-	cmd := exec.Command(path, o.Args...)
-	cmd.Env, cmd.SysProcAttr = o.Env, detached()
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.SysProcAttr = environ, detached()
 	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.ExtraFiles = []*os.File{end} // becomes starterPipe
 	cmd.WaitDelay = time.Second
@@ -115,12 +58,12 @@ func spawn(ctx context.Context, o SpawnOptions) (id Identity, err error) {
 		return id, unavailable(err)
 	}
 	reports := make(chan progress, 1)
-	go func() { reports <- readProgress(pipe, o.Note) }() // ends with the pipe
+	go func() { reports <- readProgress(pipe, note) }() // ends with the pipe
 	select {
 	case p := <-reports:
-		if p.Ready != nil {
+		if p.Ready {
 			go func() { _ = cmd.Wait() }() // reaps it; ends with the daemon, or with us
-			return *p.Ready, nil
+			return *p.Named, nil
 		}
 		if p.Failed != nil {
 			reap(cmd)
@@ -128,7 +71,7 @@ func spawn(ctx context.Context, o SpawnOptions) (id Identity, err error) {
 		}
 		_ = terminate(cmd.Process) // it may have ended
 		reap(cmd)
-		return id, endedError(cmd, output.String(), o.Name, began)
+		return id, endedError(cmd, output.String(), p.Named, began)
 	case <-ctx.Done():
 		_ = terminate(cmd.Process)
 		reap(cmd)
@@ -144,11 +87,10 @@ func reap(cmd *exec.Cmd) {
 }
 
 // endedError is the error of a daemon that ended without a report.
-func endedError(cmd *exec.Cmd, output, name string, began time.Time) error {
+func endedError(cmd *exec.Cmd, output string, named *Identity, began time.Time) error {
 	e := unavailable(errors.New("the daemon ended before it was ready"))
-	there, _ := search(name)
-	for _, p := range there {
-		e.Hints = append(e.Hints, logHint(p.log())...)
+	if named != nil {
+		e.Hints = logHint(named.Log)
 	}
 	e.Exit = &hook.Exit{Code: cmd.ProcessState.ExitCode(), Signal: signalOf(cmd.ProcessState), Uptime: time.Since(began)}
 	if text := strings.TrimSpace(output); text != "" {
@@ -160,22 +102,24 @@ func endedError(cmd *exec.Cmd, output, name string, began time.Time) error {
 // progress is one line that a daemon reports to its starter. One field is set.
 type progress struct {
 	Note   string      `json:"note,omitempty"`
-	Ready  *Identity   `json:"ready,omitempty"`
+	Named  *Identity   `json:"named,omitempty"` // it has acquired its name
+	Ready  bool        `json:"ready,omitempty"`
 	Failed *hook.Error `json:"failed,omitempty"`
 }
 
-// readProgress reads what a daemon reports until its start has succeeded or failed; the
-// zero progress if it ended before.
-func readProgress(pipe io.Reader, note func(string)) progress {
-	for lines := json.NewDecoder(bufio.NewReader(pipe)); ; {
-		var p progress
-		if lines.Decode(&p) != nil || p.Ready != nil || p.Failed != nil {
-			return p
+// readProgress reads what a daemon reports until its start has succeeded or failed, or it
+// has ended, and returns the last report of each sort.
+func readProgress(pipe io.Reader, note func(string)) (p progress) {
+	for lines := json.NewDecoder(bufio.NewReader(pipe)); !p.Ready && p.Failed == nil; {
+		p.Note = ""
+		if lines.Decode(&p) != nil {
+			break
 		}
-		if note != nil {
+		if p.Note != "" {
 			note(p.Note)
 		}
 	}
+	return p
 }
 
 // Starter is the process that started this daemon and waits for it. A nil Starter is
@@ -194,8 +138,7 @@ func OpenStarter() *Starter {
 // Note reports something that the user should know, such as a warning.
 func (s *Starter) Note(text string) { s.send(progress{Note: text}) }
 
-// Fail reports why there is no daemon. If the reason is [Taken] or [AlreadyRuns],
-// Spawn waits for the process that has the name.
+// Fail reports why there is no daemon.
 func (s *Starter) Fail(e *hook.Error) { s.send(progress{Failed: e}) }
 
 // send writes one line. It ignores that the starter is gone, or has its answer.
@@ -206,7 +149,7 @@ func (s *Starter) send(p progress) {
 	if text, err := json.Marshal(p); err == nil {
 		_, _ = s.pipe.Write(append(text, '\n'))
 	}
-	if p.Note == "" {
+	if p.Ready || p.Failed != nil {
 		_ = s.pipe.Close()
 	}
 }

@@ -106,7 +106,7 @@ func surroundings() around {
 // spawned starts a daemon in the background, which ends with the test.
 func spawned(t *testing.T, mode string) (Identity, error) {
 	t.Helper()
-	id, err := Spawn(context.Background(), SpawnOptions{Name: "p", Args: []string{"__daemon", mode}})
+	id, err := Spawn(context.Background(), []string{"__daemon", mode}, nil, func(string) {})
 	t.Cleanup(func() {
 		if _, err := Stop(context.Background(), "p"); err != nil {
 			t.Error(err)
@@ -123,8 +123,7 @@ func TestSpawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = syscall.Close(inherited) }()
-	id, err := Spawn(context.Background(), SpawnOptions{Name: "p", Args: []string{"__daemon", "good"},
-		Env: append(os.Environ(), "MARK=1")})
+	id, err := Spawn(context.Background(), []string{"__daemon", "good"}, append(os.Environ(), "MARK=1"), func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +205,7 @@ func TestSpawnFails(t *testing.T) {
 // The error of a daemon that was killed before it was ready has its exit and its log.
 func TestSpawnKilled(t *testing.T) {
 	dir := nothingLeft(t)
-	_, err := Spawn(context.Background(), SpawnOptions{Name: "p", Args: []string{"__daemon", "hangs"}, Note: func(string) {
+	_, err := Spawn(context.Background(), []string{"__daemon", "hangs"}, nil, func(string) {
 		id, err := place{dir: dir, name: "p"}.readState()
 		if err == nil {
 			err = syscall.Kill(id.PID, syscall.SIGKILL)
@@ -214,7 +213,7 @@ func TestSpawnKilled(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	}})
+	})
 	e := hook.AsError(err)
 	if !strings.HasSuffix(strings.Join(e.Hints, ""), filepath.Join(dir, "p.log")) || e.Exit == nil || e.Exit.Signal != "SIGKILL" || e.Exit.Uptime <= 0 {
 		t.Errorf("got %+v", e)
