@@ -13,10 +13,10 @@ import (
 // made from it.
 var exits = []struct {
 	code    int
-	kind    hook.Kind // 0: no error has this code
+	kind    hook.Kind // empty: no error has this code
 	meaning string
 }{
-	{0, 0, "success; also run --keep ended by SIGTERM after a clean stop"},
+	{0, "", "success; also run --keep ended by SIGTERM after a clean stop"},
 	{1, hook.Failed, "the hook raised or returned an error, or its result cannot be represented or written"},
 	{2, hook.Usage, "wrong flags or arguments of pyplug; PLUGIN does not exist; another plugin has the NAME"},
 	{3, hook.Interpreter, "no Python found, a broken environment, or a version outside requires-python"},
@@ -64,7 +64,7 @@ func exitCode(err error) int {
 	}
 	kind := asError(err).Kind
 	for _, row := range exits {
-		if kind != 0 && row.kind == kind {
+		if kind != "" && row.kind == kind {
 			return row.code
 		}
 	}

@@ -51,7 +51,7 @@ func TestReadmeHasTheCodes(t *testing.T) {
 	}
 	for _, row := range exits {
 		kind := ""
-		if row.kind != 0 {
+		if row.kind != "" {
 			kind = fmt.Sprintf("`%v`", row.kind)
 		}
 		line := strings.Join(strings.Fields(fmt.Sprintf("| %d | %s | %s |", row.code, kind, row.meaning)), " ")

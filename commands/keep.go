@@ -42,7 +42,7 @@ func (p *plugin) logEvent(e hook.Event) {
 	if e.Delay > 0 {
 		fields = append(fields, "again_after", rounded(e.Delay))
 	}
-	p.f.streams.Log("info", e.To.String()+": "+e.Reason, fields...)
+	p.f.streams.Log("info", string(e.To)+": "+e.Reason, fields...)
 }
 
 // endEvents reports the rest of the transitions. The plugin must be gone.
@@ -56,7 +56,8 @@ func (p *plugin) endEvents() {
 }
 
 // rounded is a duration as people read it.
-func rounded(d time.Duration) time.Duration {
+func rounded(ms hook.Milliseconds) time.Duration {
+	d := time.Duration(ms)
 	if d < time.Second {
 		return d.Round(time.Millisecond)
 	}

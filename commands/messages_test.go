@@ -126,7 +126,7 @@ func TestMessagesLeft(t *testing.T) {
 	for want, ctx := range map[string]context.Context{"canceled: stop": canceled, "timeout: no end of file within ": late} {
 		for _, err := range messages(ctx, out, "file", 1000) {
 			e := (*hook.Error)(nil)
-			if !errors.As(err, &e) || !strings.HasPrefix(e.Kind.String()+": "+e.Err.Error(), want) {
+			if !errors.As(err, &e) || !strings.HasPrefix(string(e.Kind)+": "+e.Err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		}

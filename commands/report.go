@@ -49,7 +49,7 @@ func (s *service) event(e hook.Event) {
 
 // eventText is a transition in one line.
 func eventText(e hook.Event) string {
-	text := e.To.String() + ": " + e.Reason
+	text := string(e.To) + ": " + e.Reason
 	if e.Worker != 0 {
 		text = fmt.Sprintf("worker %d %s", e.Worker, text)
 	}

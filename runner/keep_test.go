@@ -88,7 +88,7 @@ func answers(t *testing.T, k hook.Caller, c hook.Call, want string) {
 func kindOf(err error) hook.Kind {
 	e := (*hook.Error)(nil)
 	if !errors.As(err, &e) {
-		return 0
+		return ""
 	}
 	return e.Kind
 }

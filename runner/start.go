@@ -51,7 +51,7 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 // event passes on a transition.
 func (o *Opened) event(e hook.Event) {
 	if o.config.Debug != nil {
-		o.config.Debug("state", o.plugin.ID+" is "+e.To.String())
+		o.config.Debug("state", o.plugin.ID+" is "+string(e.To))
 	}
 	if o.keep.Events != nil {
 		o.keep.Events(e)

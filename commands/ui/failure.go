@@ -53,7 +53,7 @@ func (f Failure) headline() string {
 	if f.Err.Reason == OutputFailed {
 		return f.Err.Error()
 	}
-	return cmp.Or(f.Err.Hook, f.Err.Kind.String()) + ": " + f.Err.Error()
+	return cmp.Or(f.Err.Hook, string(f.Err.Kind)) + ": " + f.Err.Error()
 }
 
 // failureText is the whole text, for standard error.

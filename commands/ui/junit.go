@@ -67,7 +67,7 @@ func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 			suite.Cases = append(suite.Cases, junitCaseOf(suite.Name, st, strict))
 		}
 		if c.Err != nil {
-			problem := &junitProblem{c.Err.Kind.String(), paragraph(c.Err.Error(), ""), problemText(hook.Finding{Err: c.Err})}
+			problem := &junitProblem{string(c.Err.Kind), paragraph(c.Err.Error(), ""), problemText(hook.Finding{Err: c.Err})}
 			suite.Cases = append(suite.Cases, junitCase{ClassName: suite.Name, Name: "check", Error: problem})
 		}
 		for _, n := range []*junitCounts{&suite.junitCounts, &doc.junitCounts} {

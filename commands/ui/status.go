@@ -35,11 +35,11 @@ type Background struct {
 func (b Background) state() string {
 	switch {
 	case b.Gone:
-		return hook.StateStopped.String()
+		return string(hook.StateStopped)
 	case b.Problem != "":
 		return "unknown"
 	}
-	return b.Status.State.String()
+	return string(b.Status.State)
 }
 
 // note is what to say besides the numbers.
@@ -51,7 +51,7 @@ func (b Background) note() string {
 		if note == "" && st.LastExit != nil {
 			note = "exited: " + st.LastExit.String()
 		}
-		return "restarting in " + span(st.NextStart) + "; " + cmp.Or(note, "failed to start") // which may be cut at its end
+		return "restarting in " + span(time.Duration(st.NextStart)) + "; " + cmp.Or(note, "failed to start") // which may be cut at its end
 	case note == "" && st.Queued > 0:
 		return fmt.Sprintf("%d running, %d waiting", st.Running, st.Queued)
 	}
@@ -122,7 +122,7 @@ func (s *Streams) statusRow(b Background) []string {
 		row[2] = fmt.Sprintf("%d/%d", st.Ready, st.Workers)
 	}
 	if st.PID != 0 {
-		row[3], row[4] = strconv.Itoa(st.PID), span(st.Uptime.Truncate(time.Second))
+		row[3], row[4] = strconv.Itoa(st.PID), span(time.Duration(st.Uptime).Truncate(time.Second))
 	}
 	if b.Problem == "" {
 		row[5], row[6], row[7] = strconv.Itoa(st.Restarts), fmt.Sprint(st.Calls), fmt.Sprint(st.Failed)

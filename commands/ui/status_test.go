@@ -18,10 +18,10 @@ import (
 func backgrounds() []Background {
 	return []Background{
 		{Name: "greeter", Plugin: "/srv/plugins/greeter.py", Python: "/usr/bin/python3", Socket: "/run/greeter.sock", Log: "/run/greeter.log",
-			Status: hook.Status{State: hook.StateReady, Generation: 2, PID: 4711, Workers: 1, Ready: 1, Uptime: 3*time.Minute + 20*time.Second,
+			Status: hook.Status{State: hook.StateReady, Generation: 2, PID: 4711, Workers: 1, Ready: 1, Uptime: hook.Milliseconds(3*time.Minute + 20*time.Second),
 				Restarts: 1, Calls: 1200, Failed: 3, Memory: 12 << 20}},
 		{Name: "resize", Plugin: "/srv/plugins/resize", Socket: "/run/resize.sock", Log: "/run/resize.log",
-			Status: hook.Status{State: hook.StateBackoff, Workers: 1, Restarts: 7, NextStart: 4 * time.Second,
+			Status: hook.Status{State: hook.StateBackoff, Workers: 1, Restarts: 7, NextStart: hook.Milliseconds(4 * time.Second),
 				LastExit: &hook.Exit{Code: 3, Uptime: time.Second, Stderr: []string{"no"}}}},
 		{Name: "stuck", Plugin: "/srv/plugins/stuck.py", Daemon: 4711, Problem: "did not answer within 2s"},
 	}
@@ -135,7 +135,7 @@ func TestStatusWatch(t *testing.T) {
 	show(all, "03:04:05  greeter  ready  pid 4711\n03:04:05  resize  backoff  restarting in 4s; exited: exit code 3\n")
 	show(all, "")
 	again := backgrounds()[:2]
-	again[0].Status.Calls, again[0].Status.Uptime = 1300, time.Hour // no news
+	again[0].Status.Calls, again[0].Status.Uptime = 1300, hook.Milliseconds(time.Hour) // no news
 	again[1].Status.State, again[1].Status.PID = hook.StateReady, 4800
 	show(again, "03:04:05  resize  ready  pid 4800\n")
 	show(again[1:], "03:04:05  greeter  stopped\n")
@@ -219,7 +219,7 @@ func TestEventJSON(t *testing.T) {
 		{hook.Event{Time: clock(), Generation: 1, To: hook.StateStarting, Reason: "started"},
 			`{"schema":1,"time":"2024-01-02T03:04:05.067Z","name":"greeter","generation":1,"to":"starting","reason":"started"}`},
 		{hook.Event{Time: clock(), Worker: 2, Generation: 3, PID: 7, From: hook.StateReady, To: hook.StateBackoff, Reason: "it <ended>",
-			Exit: &hook.Exit{Code: -1, Signal: "SIGSEGV", Uptime: time.Second}, Delay: 1500 * time.Microsecond},
+			Exit: &hook.Exit{Code: -1, Signal: "SIGSEGV", Uptime: time.Second}, Delay: hook.Milliseconds(1500 * time.Microsecond)},
 			`{"schema":1,"time":"2024-01-02T03:04:05.067Z","name":"greeter","worker":2,"generation":3,"pid":7,"from":"ready","to":"backoff","reason":"it <ended>",` +
 				`"exit":{"signal":"SIGSEGV","after_ms":1000},"delay_ms":1.5}`},
 	} {
@@ -244,7 +244,7 @@ func TestStatusReason(t *testing.T) {
 
 // A plugin that does not start says why, besides the time of the next try.
 func TestStatusNoteOfBackoff(t *testing.T) {
-	st := hook.Status{State: hook.StateBackoff, NextStart: 2200 * time.Millisecond, LastExit: &hook.Exit{Signal: "SIGKILL"}}
+	st := hook.Status{State: hook.StateBackoff, NextStart: hook.Milliseconds(2200 * time.Millisecond), LastExit: &hook.Exit{Signal: "SIGKILL"}}
 	for note, want := range map[string]string{
 		"": "restarting in 2.2s; exited: SIGKILL", "it does not start: no room": "restarting in 2.2s; it does not start: no room",
 	} {

@@ -56,7 +56,7 @@ func (p *process) Start(ctx context.Context) error {
 		return err
 	}
 	if p.ready = true; p.cfg.Debug != nil {
-		p.cfg.Debug("state", p.Plugin().ID+" is "+hook.StateReady.String())
+		p.cfg.Debug("state", p.Plugin().ID+" is "+string(hook.StateReady))
 	}
 	return nil
 }

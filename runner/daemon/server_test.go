@@ -313,7 +313,7 @@ func TestStatusCodes(t *testing.T) {
 	nothingLeft(t)
 	f := newFake()
 	for _, kind := range hook.Kinds() {
-		f.hooks[kind.String()] = func(context.Context, hook.Call) (hook.Result, error) {
+		f.hooks[string(kind)] = func(context.Context, hook.Call) (hook.Result, error) {
 			return hook.Result{}, &hook.Error{Kind: kind, Err: errors.New("x")}
 		}
 	}

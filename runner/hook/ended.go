@@ -13,11 +13,8 @@ import (
 func Ended(ctx context.Context, hookName, what string, began time.Time, sent bool) *Error {
 	e := &Error{Kind: Canceled, Hook: hookName, Begun: sent, Err: context.Cause(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		limit := time.Since(began)
-		if deadline, ok := ctx.Deadline(); ok {
-			limit = deadline.Sub(began)
-		}
-		e.Kind, e.Err = Timeout, &LimitError{What: what, Limit: roundLimit(limit)}
+		deadline, _ := ctx.Deadline() // which has passed
+		e.Kind, e.Err = Timeout, &LimitError{What: what, Limit: roundLimit(deadline.Sub(began))}
 	}
 	return e
 }

@@ -3,91 +3,71 @@ package hook
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 )
 
-// Kind is the class of an error. It decides the exit code and whether the
-// instance is kept, each in one table.
-type Kind uint8
+// Kind is the class of an error, by its name in messages and JSON. It decides the exit
+// code and whether the instance is kept, each in one table.
+type Kind string
 
 // The kinds of error. The zero Kind is invalid.
 const (
-	_           Kind = iota
-	Failed           // the hook raised, returned an error, or its result cannot be represented
-	Usage            // flags and arguments of pyplug
-	Interpreter      // no Python, a broken environment, a version outside requires-python
-	Request          // no such hook, or arguments that do not fit it
-	Start            // exited or failed before it was ready
-	Handshake        // none before the timeout, malformed, rejected
-	Unhealthy        // started, but reports that it is not serving
-	Crash            // exited during the call
-	Unavailable      // not running, queue full, gave up
-	Timeout          // a call timed out
-	Internal         // a bug in pyplug
-	Canceled         // interrupted or terminated
+	Failed      Kind = "hook"        // the hook raised, returned an error, or its result cannot be represented
+	Usage       Kind = "usage"       // flags and arguments of pyplug
+	Interpreter Kind = "interpreter" // no Python, a broken environment, a version outside requires-python
+	Request     Kind = "request"     // no such hook, or arguments that do not fit it
+	Start       Kind = "start"       // exited or failed before it was ready
+	Handshake   Kind = "handshake"   // none before the timeout, malformed, rejected
+	Unhealthy   Kind = "unhealthy"   // started, but reports that it is not serving
+	Crash       Kind = "crash"       // exited during the call
+	Unavailable Kind = "unavailable" // not running, queue full, gave up
+	Timeout     Kind = "timeout"     // a call timed out
+	Internal    Kind = "internal"    // a bug in pyplug
+	Canceled    Kind = "canceled"    // interrupted or terminated
 )
-
-var kindNames = [...]string{
-	Failed: "hook", Usage: "usage", Interpreter: "interpreter", Request: "request", Start: "start",
-	Handshake: "handshake", Unhealthy: "unhealthy", Crash: "crash", Unavailable: "unavailable",
-	Timeout: "timeout", Internal: "internal", Canceled: "canceled",
-}
 
 // Kinds returns every kind, for tables that need a row for each.
 func Kinds() []Kind {
-	kinds := make([]Kind, 0, len(kindNames)-1)
-	for k := Failed; int(k) < len(kindNames); k++ {
-		kinds = append(kinds, k)
-	}
-	return kinds
+	return []Kind{Failed, Usage, Interpreter, Request, Start, Handshake, Unhealthy, Crash, Unavailable, Timeout, Internal, Canceled}
 }
 
-// String returns the kind's name in messages and JSON, such as "crash".
-func (k Kind) String() string {
-	if k == 0 || int(k) >= len(kindNames) {
-		return fmt.Sprintf("kind(%d)", uint8(k))
-	}
-	return kindNames[k]
-}
-
-// Error is the only error type that leaves runner. [Error.MarshalJSON] defines its
-// public JSON. Its fields do not change after it is returned.
+// Error is the only error type that leaves runner. Its public JSON is documented in
+// docs/lines.md. Its fields do not change after it is returned.
 type Error struct {
 	// Kind decides the exit code and whether the instance is kept.
-	Kind Kind
+	Kind Kind `json:"kind"`
 	// Reason is a stable word that refines Kind, such as "no-hook",
 	// "queue-full" or "gave-up"; empty if Kind is enough.
-	Reason string
+	Reason string `json:"reason,omitempty"`
 	// Hook is the name of the called hook, empty before a call.
-	Hook string
+	Hook string `json:"hook,omitempty"`
 	// Begun reports whether the call may have begun. If so, it is never
 	// retried. In JSON it is "sent".
-	Begun bool
+	Begun bool `json:"sent"`
 	// Python is the exception that the plugin raised, nil if none.
-	Python *Raised
+	Python *Raised `json:"python,omitempty"`
 	// Status is the gRPC status that the plugin returned, nil if none.
-	Status *RPCStatus
+	Status *RPCStatus `json:"-"`
 	// At is the plugin's stack when a call timed out or was canceled, oldest
 	// frame first; empty if unknown.
-	At []Frame
+	At []Frame `json:"at,omitempty"`
 	// Place is the path of the wrong value in an argument or a result, such as
 	// "$.items[3]"; empty if no value is wrong.
-	Place string
+	Place string `json:"place,omitempty"`
 	// Exit describes how the process ended, nil if it still runs.
-	Exit *Exit
+	Exit *Exit `json:"exit,omitempty"`
 	// Tried lists the attempts, one per line.
-	Tried []string
+	Tried []string `json:"tried,omitempty"`
 	// Hints say what to do, one per line. The code that knows the cause sets them.
-	Hints []string
+	Hints []string `json:"-"`
 	// Drawing holds lines that show the place, such as the handshake line with
 	// carets below the wrong field.
-	Drawing []string
+	Drawing []string `json:"drawing,omitempty"`
 	// Plugin names the plugin and its Python, such as "greeter.py (python
 	// 3.12.4, .venv)"; empty if the error does not concern a plugin.
-	Plugin string
+	Plugin string `json:"plugin,omitempty"`
 	// Err is the cause. It may be nil if Python is set.
-	Err error
+	Err error `json:"-"`
 }
 
 // NewError returns an error of a kind with err as its cause. It copies hints,
@@ -135,7 +115,7 @@ func (e *Error) Error() string {
 	case e.Python != nil:
 		return e.Python.Headline()
 	default:
-		return e.Kind.String()
+		return string(e.Kind)
 	}
 }
 

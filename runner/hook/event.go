@@ -1,40 +1,22 @@
 package hook
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
-// State is the state of a plugin that is kept alive. The zero State is that
-// before its first start.
-type State uint8
+// State is the state of a plugin that is kept alive, by its name in messages and JSON.
+// The zero State is that before its first start.
+type State string
 
 // The states, from the worst to the best. The reason for a state is in the [Event],
 // never in the state itself.
 const (
-	_             State = iota
-	StateStopped        // does not run, without an error
-	StateFailed         // does not run, and does not restart by itself
-	StateStopping       // stops
-	StateBackoff        // exited, and restarts after a delay
-	StateStarting       // the process starts and runs its bootstrap calls
-	StateDegraded       // accepts calls, but reports that it is not healthy
-	StateReady          // accepts calls
+	StateStopped  State = "stopped"  // does not run, without an error
+	StateFailed   State = "failed"   // does not run, and does not restart by itself
+	StateStopping State = "stopping" // stops
+	StateBackoff  State = "backoff"  // exited, and restarts after a delay
+	StateStarting State = "starting" // the process starts and runs its bootstrap calls
+	StateDegraded State = "degraded" // accepts calls, but reports that it is not healthy
+	StateReady    State = "ready"    // accepts calls
 )
-
-var stateNames = [...]string{
-	StateStarting: "starting", StateReady: "ready", StateDegraded: "degraded", StateBackoff: "backoff",
-	StateStopping: "stopping", StateStopped: "stopped", StateFailed: "failed",
-}
-
-// String returns the state's name in messages and JSON, such as "ready"; empty for
-// the zero State.
-func (s State) String() string {
-	if int(s) >= len(stateNames) {
-		return fmt.Sprintf("state(%d)", uint8(s))
-	}
-	return stateNames[s]
-}
 
 // Takes reports whether a plugin in this state accepts calls.
 func (s State) Takes() bool { return s == StateReady || s == StateDegraded }
@@ -59,5 +41,5 @@ type Event struct {
 	// starting it is the exit of the previous generation.
 	Exit *Exit `json:"exit,omitempty"`
 	// Delay is the time until the next start, on a change to backoff.
-	Delay time.Duration `json:"-"`
+	Delay Milliseconds `json:"delay_ms,omitempty"`
 }

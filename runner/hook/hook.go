@@ -172,38 +172,38 @@ type Info struct {
 // Exit describes how a process ended. The zero value is exit code 0.
 type Exit struct {
 	// Code is the exit code; -1 if a signal ended the process.
-	Code int
+	Code int `json:"-"`
 	// Signal is the name of that signal, such as "SIGSEGV", or empty.
-	Signal string
+	Signal string `json:"signal,omitempty"`
 	// OutOfMemory reports that this process died by SIGKILL while the system
 	// killed a process because memory ran out: probably this one.
-	OutOfMemory bool
+	OutOfMemory bool `json:"out_of_memory,omitempty"`
 	// Limit is the limit because of which pyplug killed the process, such as
 	// "memory limit of 200 MB: it used 312 MB", or empty.
-	Limit string
+	Limit string `json:"limit,omitempty"`
 	// Uptime is the duration from the start to the exit.
-	Uptime time.Duration
+	Uptime time.Duration `json:"-"`
 	// Stderr holds the last lines of standard error, oldest first; of a functions file
 	// also those of standard output.
-	Stderr []string
+	Stderr []string `json:"-"`
 	// Stacks holds faulthandler's output of a hung Python before it was killed.
-	Stacks []string
+	Stacks []string `json:"-"`
 	// Stopped reports whether pyplug requested the exit.
-	Stopped bool
+	Stopped bool `json:"-"`
 	// MaxRSS is the peak resident memory in bytes; 0 if the system does not
 	// report it.
-	MaxRSS int64
+	MaxRSS int64 `json:"-"`
 	// Step is the last step of the stop ladder before the exit: "asked" (by the
 	// protocol), "closed" (the connection), "SIGTERM" or "SIGINT", "SIGKILL". It is
 	// empty if the process exited by itself. The signal follows "closed" at once
 	// (not on Windows, which has none), so Step names it for most processes that
 	// the closed connection ended.
-	Step string
+	Step string `json:"-"`
 	// Left names up to 10 processes that it left behind, each as "sleep (pid
 	// 4711)". These are descendants, in its process group or not, that did not exit
 	// within 100 ms after it and that pyplug had to kill. Processes ended by the
 	// same signal are not listed. macOS lists only the group, Windows nothing.
-	Left []string
+	Left []string `json:"-"`
 }
 
 // String returns "exit code 3" or "SIGSEGV".

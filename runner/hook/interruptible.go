@@ -6,18 +6,16 @@ import "context"
 // ends first, Interruptible returns an error of kind [Canceled] with the cause of
 // ctx, and do keeps running.
 func Interruptible[T any](ctx context.Context, do func() (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
+	var value T
+	var err error
+	done := make(chan struct{})
 	go func() {
-		value, err := do()
-		done <- outcome{value, err}
+		defer close(done)
+		value, err = do()
 	}()
 	select {
-	case o := <-done:
-		return o.value, o.err
+	case <-done:
+		return value, err
 	case <-ctx.Done():
 		var none T
 		return none, &Error{Kind: Canceled, Err: context.Cause(ctx)}

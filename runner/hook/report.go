@@ -1,7 +1,6 @@
 package hook
 
 import (
-	"fmt"
 	"strings"
 	"time"
 )
@@ -22,12 +21,7 @@ const (
 var verdictNames = [...]string{OK: "ok", Skipped: "skipped", Note: "note", Warning: "warning", Failure: "failure"}
 
 // String returns the verdict's name in messages and JSON, such as "warning".
-func (v Verdict) String() string {
-	if int(v) >= len(verdictNames) {
-		return fmt.Sprintf("verdict(%d)", uint8(v))
-	}
-	return verdictNames[v]
-}
+func (v Verdict) String() string { return verdictNames[v] }
 
 // MarshalText returns the verdict's name.
 func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
@@ -129,10 +123,8 @@ func (r Report) Worst() Verdict {
 // nil if there is none.
 func (r Report) FirstFailure() *Finding {
 	for _, s := range r.Stages {
-		for i := range s.Findings {
-			if s.Findings[i].Verdict == Failure {
-				return &s.Findings[i]
-			}
+		if worst := s.Worst(); worst != nil && worst.Verdict == Failure {
+			return worst
 		}
 	}
 	return nil

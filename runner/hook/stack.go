@@ -2,6 +2,7 @@ package hook
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,25 +13,24 @@ var stackLine = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
 // the frames of the current thread, or else of the first one, oldest frame first,
 // and ignores other lines.
 func StackFrames(lines []string) []Frame {
-	var best, thread []Frame
-	current, found := false, false
-	flush := func() {
-		if len(thread) > 0 && (!found || current) {
-			best, found = thread, true
-		}
-		thread = nil
-	}
+	threads, current := [][]Frame{nil}, 0
 	for _, line := range lines {
+		newest := len(threads) - 1
 		if strings.HasPrefix(line, "Thread ") || strings.HasPrefix(line, "Current thread ") {
-			flush()
-			current = strings.HasPrefix(line, "Current ")
-			continue
-		}
-		if m := stackLine.FindStringSubmatch(line); m != nil {
+			threads = append(threads, nil)
+			if strings.HasPrefix(line, "Current ") {
+				current = newest + 1
+			}
+		} else if m := stackLine.FindStringSubmatch(line); m != nil {
 			number, _ := strconv.Atoi(m[2]) // a number that is too large is not a line
-			thread = append([]Frame{{File: m[1], Line: number, Function: m[3]}}, thread...)
+			threads[newest] = append(threads[newest], Frame{File: m[1], Line: number, Function: m[3]})
 		}
 	}
-	flush()
-	return best
+	for _, thread := range append([][]Frame{threads[current]}, threads...) {
+		if len(thread) > 0 {
+			slices.Reverse(thread)
+			return thread
+		}
+	}
+	return nil
 }

@@ -23,10 +23,8 @@ type Status struct {
 	Ready   int `json:"ready"`
 	// Concurrency is the number of calls that all workers can run at once.
 	Concurrency int `json:"concurrency,omitempty"`
-	// Since is the time of the change to State. Uptime is the age of the process
-	// PID; 0 if none is ready.
-	Since  time.Time     `json:"since,omitzero"`
-	Uptime time.Duration `json:"-"`
+	// Since is the time of the change to State.
+	Since time.Time `json:"since,omitzero"`
 	// Restarts counts the starts of all workers after a failed start or an
 	// unexpected exit.
 	Restarts int `json:"restarts"`
@@ -43,13 +41,15 @@ type Status struct {
 	Note string `json:"note,omitempty"`
 	// LastExit describes the exit of the last process that ended, nil if none did.
 	LastExit *Exit `json:"last_exit,omitempty"`
-	// NextStart is the time until the next start, 0 unless State is
-	// [StateBackoff].
-	NextStart time.Duration `json:"-"`
 	// Memory is the resident memory of the workers in bytes, shared memory
 	// divided among them; 0 if the system does not report it.
 	Memory int64 `json:"memory_bytes,omitempty"`
 	// Attach is the JSON that another program needs to attach to the plugin, nil
 	// if that is impossible. See docs/json.md.
 	Attach json.RawMessage `json:"attach,omitempty"`
+	// Uptime is the age of the process PID; 0 if none is ready.
+	Uptime Milliseconds `json:"uptime_ms,omitempty"`
+	// NextStart is the time until the next start, 0 unless State is
+	// [StateBackoff].
+	NextStart Milliseconds `json:"next_restart_ms,omitempty"`
 }

@@ -1,77 +1,22 @@
 package hook
 
 import (
-	"encoding/json"
-	"fmt"
-	"slices"
 	"strconv"
 	"time"
 )
 
-// MarshalText returns the state's name.
-func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads a state's name. Empty text is the zero State.
-func (s *State) UnmarshalText(text []byte) error {
-	i := slices.Index(stateNames[:], string(text))
-	if i < 0 {
-		return fmt.Errorf("unknown state %q", text)
-	}
-	*s = State(i)
-	return nil
-}
-
-// The types without methods, so that encoding/json uses their fields.
-type (
-	plainStatus Status
-	plainEvent  Event
-)
-
-// statusJSON is the public shape of a status, documented in docs/json.md.
-type statusJSON struct {
-	plainStatus
-	Uptime    Milliseconds `json:"uptime_ms,omitempty"`
-	NextStart Milliseconds `json:"next_restart_ms,omitempty"`
-}
-
 // MarshalJSON returns the status with the names of `status --json`.
 func (s Status) MarshalJSON() ([]byte, error) {
+	type plain Status // without this method
 	s.Reason, s.Note = validText(s.Reason), validText(s.Note)
-	return marshal(statusJSON{plainStatus(s), Milliseconds(s.Uptime), Milliseconds(s.NextStart)})
-}
-
-// UnmarshalJSON reads the JSON of MarshalJSON.
-func (s *Status) UnmarshalJSON(text []byte) error {
-	var shape statusJSON
-	if err := json.Unmarshal(text, &shape); err != nil {
-		return err
-	}
-	*s = Status(shape.plainStatus)
-	s.Uptime, s.NextStart = time.Duration(shape.Uptime), time.Duration(shape.NextStart)
-	return nil
-}
-
-// eventJSON is the public shape of an event, documented in docs/json.md.
-type eventJSON struct {
-	plainEvent
-	Delay Milliseconds `json:"delay_ms,omitempty"`
+	return marshal(plain(s))
 }
 
 // MarshalJSON returns the event with the names of `--events`.
 func (e Event) MarshalJSON() ([]byte, error) {
+	type plain Event // without this method
 	e.Reason = validText(e.Reason)
-	return marshal(eventJSON{plainEvent(e), Milliseconds(e.Delay)})
-}
-
-// UnmarshalJSON reads the JSON of MarshalJSON.
-func (e *Event) UnmarshalJSON(text []byte) error {
-	var shape eventJSON
-	if err := json.Unmarshal(text, &shape); err != nil {
-		return err
-	}
-	*e = Event(shape.plainEvent)
-	e.Delay = time.Duration(shape.Delay)
-	return nil
+	return marshal(plain(e))
 }
 
 // Milliseconds is a duration that JSON has as milliseconds, to 100 ns.

@@ -31,7 +31,7 @@ func valued(value []byte) hook.Result { return hook.Result{Item: hook.Item{Value
 
 // errorText is a short form of errors.
 func errorText(e *hook.Error) json.RawMessage {
-	return schema.Quote(e.Kind.String() + ": " + e.Error())
+	return schema.Quote(string(e.Kind) + ": " + e.Error())
 }
 
 // options are those of most tests.

@@ -21,7 +21,7 @@ func (w *worker) enter(to hook.State, of *instance, reason string, exit *hook.Ex
 
 // event reports an event about an instance. p.mu is held, so all see one order.
 func (p *Pool) event(w *worker, from, to hook.State, of *instance, reason string, exit *hook.Exit, delay time.Duration) {
-	e := hook.Event{Time: time.Now(), Generation: of.generation, From: from, To: to, Reason: reason, Exit: exit, Delay: delay}
+	e := hook.Event{Time: time.Now(), Generation: of.generation, From: from, To: to, Reason: reason, Exit: exit, Delay: hook.Milliseconds(delay)}
 	if of.Instance != nil && to != hook.StateStarting {
 		e.PID = of.Info().PID
 	}

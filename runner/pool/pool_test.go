@@ -67,7 +67,7 @@ func TestIdleDeathBacksOff(t *testing.T) {
 		for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 			w.launcher.last().end(hook.Exit{Code: 1})
 			synctest.Wait()
-			if st := w.status(); st.State != hook.StateBackoff || st.Reason == "" || st.NextStart != want*time.Second {
+			if st := w.status(); st.State != hook.StateBackoff || st.Reason == "" || time.Duration(st.NextStart) != want*time.Second {
 				t.Errorf("got %+v", st)
 			}
 			if d := took(w.works); d != want*time.Second { // calls wait for the next start

@@ -2,16 +2,22 @@ package pool
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
+// ranks are the states from the worst to the best.
+var ranks = []hook.State{
+	hook.StateStopped, hook.StateFailed, hook.StateStopping, hook.StateBackoff, hook.StateStarting, hook.StateDegraded, hook.StateReady,
+}
+
 // best returns the worker in the best state. p.mu is held.
 func (p *Pool) best() *worker {
 	best := p.workers[0]
 	for _, w := range p.workers {
-		if w.state > best.state {
+		if slices.Index(ranks, w.state) > slices.Index(ranks, best.state) {
 			best = w
 		}
 	}
@@ -49,10 +55,10 @@ func (p *Pool) Status(context.Context) (hook.Status, error) {
 		st.Reason = best.reason
 	}
 	if st.State == hook.StateBackoff {
-		st.NextStart = max(0, time.Until(best.nextStart))
+		st.NextStart = hook.Milliseconds(max(0, time.Until(best.nextStart)))
 	}
 	if g := best.serving; g != nil {
-		st.Generation, st.PID, st.Uptime = g.generation, g.Info().PID, time.Since(g.Info().Started)
+		st.Generation, st.PID, st.Uptime = g.generation, g.Info().PID, hook.Milliseconds(time.Since(g.Info().Started))
 	}
 	p.mu.Unlock()
 	for _, g := range ready {

@@ -141,7 +141,7 @@ func (w *worker) begin(reason string, exit *hook.Exit) {
 	if w.serving == nil {
 		w.enter(hook.StateStarting, s.inst, reason, exit, 0)
 	} else {
-		w.pool.event(w, 0, hook.StateStarting, s.inst, reason, nil, 0)
+		w.pool.event(w, "", hook.StateStarting, s.inst, reason, nil, 0)
 	}
 	w.pool.launchNext(s)
 }
