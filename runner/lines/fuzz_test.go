@@ -69,6 +69,7 @@ func FuzzLines(f *testing.F) {
 func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{
 		`"\u12"`, `["\x", "a\u0061b", "`, "[\"\x00\"]", `{"a": [1, -0.5e+3, "\u00e9\\\"", true, false, null], "b\n" : {}}`, `{}`, `{ }`, `{"a":{"b":[{},{}]},"c" : "}" }`, `{"\"":"\\", ",":":"}`,
+		`["0123456789abcdef"]`, "[\"0123456789\x1f12345678\"]", `["Grüße 😀 aus 1234567 \n 89012345678"]`, `["0123456789\q12345678"]`,
 	} {
 		f.Add([]byte(seed))
 	}

@@ -2,6 +2,7 @@ package lines
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"iter"
 	"unicode/utf8"
@@ -52,12 +53,21 @@ func withoutPlain(text []byte) []byte {
 // plainSize is how many bytes of a string's rest are neither a quote, an escape nor a
 // control character.
 func plainSize(rest []byte) int {
-	for i, c := range rest {
-		if c < ' ' || c == '"' || c == '\\' {
-			return i
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; len(rest)-i >= 8; i += 8 { // eight at once, as far as all of them are plain
+		c := binary.LittleEndian.Uint64(rest[i:])
+		quote, escape := c^ones*'"', c^ones*'\\' // have a zero for each
+		if ((c-ones*' ')&^c|(quote-ones)&^quote|(escape-ones)&^escape)&tops != 0 {
+			break
 		}
 	}
-	return len(rest)
+	for ; i < len(rest); i++ {
+		if c := rest[i]; c < ' ' || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
 }
 
 // escapeSize is the length of the escape that a text begins with; 1 without one.

@@ -57,7 +57,7 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 func (w *instance) newSeries(ctx context.Context, calls []hook.Call) (c *call, n int) {
 	c = newCall("")
 	c.stream, c.frame = true, c.frame[:0]
-	for kind := byte(frameCall); n < min(len(calls), maxSeries); kind = frameAfter {
+	for kind := byte(frameCall); n < min(len(calls), maxSeries) && len(calls[n].Args.JSON) <= seriesSize; kind = frameAfter {
 		at := len(c.frame)
 		b, err := w.appendArgs(ctx, append(c.frame, make([]byte, headerSize)...), calls[n])
 		if err != nil || len(b) > seriesSize {
