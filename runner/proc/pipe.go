@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -24,6 +25,7 @@ const (
 type outputPipe struct {
 	*os.File
 	raw         syscall.RawConn
+	number      int // of the descriptor, and of another one after Close
 	gone        atomic.Bool
 	late        int         // bytes read since the process is gone
 	undelivered atomic.Bool // something was read with take, and is not delivered yet
@@ -31,7 +33,11 @@ type outputPipe struct {
 
 func newOutputPipe(f *os.File) (*outputPipe, error) {
 	raw, err := f.SyscallConn()
-	return &outputPipe{File: f, raw: raw}, err
+	o := &outputPipe{File: f, raw: raw}
+	if err == nil {
+		err = raw.Control(func(fd uintptr) { o.number = int(fd) })
+	}
+	return o, err
 }
 
 // Read returns [io.EOF] at the end of the pipe, or when nothing more is to be
@@ -70,18 +76,21 @@ func (o *outputPipe) processGone() {
 	o.File.SetReadDeadline(time.Now().Add(quiet))
 }
 
-// settled reports whether nothing is in the pipe or being delivered. The order
-// matters: what left the pipe before is marked, or delivered.
-func (o *outputPipe) settled() bool { return o.empty() && !o.undelivered.Load() }
+// settled reports whether nothing is in the pipes or being delivered. The order
+// matters: what left a pipe before is marked, or delivered.
+func settled(pipes []*outputPipe) bool {
+	return !hasInput(pipes) && !slices.ContainsFunc(pipes, func(o *outputPipe) bool { return o.undelivered.Load() })
+}
 
 // Settle waits at most limit until what the process has written so far has been
 // delivered to OnLine, so that what it printed can be shown before what it answered.
 // Windows does not tell what is in a pipe.
 func (p *Process) Settle(limit time.Duration) {
+	if settled(p.drained) {
+		return
+	}
 	end := time.Now().Add(limit)
-	for _, o := range p.drained {
-		for pause := 20 * time.Microsecond; !o.settled() && time.Now().Before(end); pause = min(2*pause, time.Millisecond) {
-			time.Sleep(pause)
-		}
+	for pause := 20 * time.Microsecond; !settled(p.drained) && time.Now().Before(end); pause = min(2*pause, time.Millisecond) {
+		time.Sleep(pause)
 	}
 }

@@ -5,6 +5,7 @@ package proc
 import (
 	"io"
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,12 +34,13 @@ func (o *outputPipe) readMarked(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// empty reports whether nothing is in the pipe, or it is closed.
-func (o *outputPipe) empty() bool {
-	poll := [1]unix.PollFd{{Events: unix.POLLIN}}
-	o.raw.Control(func(fd uintptr) {
-		poll[0].Fd = int32(fd)
-		unix.Poll(poll[:], 0) // if it fails, it reports nothing
-	})
-	return poll[0].Revents&unix.POLLIN == 0
+// hasInput reports whether something is in one of the pipes. Of a closed one it may
+// report anything: whoever waits has a limit.
+func hasInput(pipes []*outputPipe) bool {
+	polls := make([]unix.PollFd, 0, 2)
+	for _, o := range pipes {
+		polls = append(polls, unix.PollFd{Fd: int32(o.number), Events: unix.POLLIN})
+	}
+	unix.Poll(polls, 0) // if it fails, it reports nothing
+	return slices.ContainsFunc(polls, func(p unix.PollFd) bool { return p.Revents&unix.POLLIN != 0 })
 }

@@ -37,12 +37,12 @@ func TestSettle(t *testing.T) {
 	ask(t, p)
 	<-lines
 	p.Settle(time.Millisecond)
-	if p.drained[0].settled() {
+	if settled(p.drained) {
 		t.Error("settled while what was printed is being delivered")
 	}
 	release <- struct{}{}
 	p.Settle(time.Minute)
-	if !p.drained[0].settled() {
+	if !settled(p.drained) {
 		t.Error("not settled afterwards")
 	}
 }

@@ -6,5 +6,5 @@ func (o *outputPipe) readMarked(b []byte) (int, error) {
 	return n, err
 }
 
-// empty is true: the system does not tell.
-func (o *outputPipe) empty() bool { return true }
+// hasInput is false: the system does not tell.
+func hasInput([]*outputPipe) bool { return false }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -20,7 +19,7 @@ type call struct {
 	hook      string
 	began     time.Time
 	frame     []byte                // of a series: the frames of all its calls
-	emit      func(hook.Item) error // receives the items, unless they are collected
+	emit      func(hook.Item) error // receives the items; if it is nil, they are collected
 	collected [][]byte
 	limit     time.Duration // of a call of a series, from its turn; 0 for none
 	timer     *time.Timer   // for limit; nil without one
@@ -45,7 +44,7 @@ type call struct {
 // newCall returns a call with room for the header in its frame.
 func newCall(hookName string) *call {
 	return &call{
-		hook: hookName, began: time.Now(), frame: make([]byte, headerSize, 128),
+		hook: hookName, frame: make([]byte, headerSize, 128),
 		more: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 }
@@ -102,36 +101,24 @@ func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) 
 		return hook.Result{}, requestError(hc.Hook, errors.New("a functions file takes no stream of input"))
 	}
 	c := newCall(hc.Hook)
-	c.stream = true
+	c.emit, c.stream = hc.Emit, true
 	var err *hook.Error
 	if c.frame, err = w.appendArgs(ctx, c.frame, hc); err != nil {
 		return hook.Result{}, err
 	}
-	c.prepare(hc)
 	f, err := w.ask(ctx, frameCall, c)
 	if err != nil {
 		return hook.Result{}, err
 	}
-	return c.result(hc, f), nil
-}
-
-// prepare lets c stand for a call.
-func (c *call) prepare(hc hook.Call) {
-	c.hook, c.began, c.collected = hc.Hook, time.Now(), nil
-	if c.emit = hc.Emit; c.emit == nil {
-		c.emit = func(item hook.Item) error {
-			c.collected = append(c.collected, item.Value)
-			return nil
-		}
-	}
+	return c.result(f), nil
 }
 
 // result makes a result of an answer.
-func (c *call) result(hc hook.Call, f frame) hook.Result {
+func (c *call) result(f frame) hook.Result {
 	r := hook.Result{Item: hook.Item{Value: f.body, Binary: f.kind == frameBytes}, Took: time.Since(c.began)}
 	if f.kind == frameEnd {
 		r.Streamed = true
-		if hc.Emit == nil {
+		if c.emit == nil {
 			r.Value = fmt.Appendf(nil, "[%s]", bytes.Join(c.collected, []byte(",")))
 		}
 	}
@@ -151,7 +138,7 @@ func requestError(hookName string, err error) *hook.Error {
 // signature, which the worker describes once.
 func (w *instance) appendArgs(ctx context.Context, b []byte, hc hook.Call) ([]byte, *hook.Error) {
 	start := len(b)
-	b = appendName(append(b, `{"hook":`...), hc.Hook)
+	b = schema.AppendQuote(append(b, `{"hook":`...), hc.Hook)
 	given := bytes.TrimSpace(hc.Args.JSON)
 	switch {
 	case len(hc.Args.Words) > 0:
@@ -175,15 +162,6 @@ func (w *instance) appendArgs(ctx context.Context, b []byte, hc hook.Call) ([]by
 	return b, nil
 }
 
-// appendName appends a name as JSON.
-func appendName(b []byte, name string) []byte {
-	text, err := json.Marshal(name)
-	if err != nil {
-		panic(err) // a string always marshals
-	}
-	return append(b, text...)
-}
-
 func appendArguments(b []byte, args schema.Arguments) []byte {
 	b = append(b, `,"args":[`...)
 	for i, v := range args.Positions {
@@ -197,7 +175,7 @@ func appendArguments(b []byte, args schema.Arguments) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(appendName(b, n.Name), ':'), n.Value...)
+		b = append(append(schema.AppendQuote(b, n.Name), ':'), n.Value...)
 	}
 	return append(b, '}')
 }
@@ -231,7 +209,7 @@ func (w *instance) bind(ctx context.Context, hc hook.Call) (schema.Arguments, *h
 // ask sends a call of that type and waits for its answer. An error frame becomes an
 // error.
 func (w *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Error) {
-	c.frame = seal(c.frame, kind, 0)
+	c.began, c.frame = time.Now(), seal(c.frame, kind, 0)
 	if kind != frameProbe {
 		w.condemnHungProbe()
 	}

@@ -150,7 +150,7 @@ func (w *instance) describe(ctx context.Context, name string) (schema.Schema, *h
 	if name == "" {
 		c.frame = append(c.frame, "null"...)
 	} else {
-		c.frame = appendName(c.frame, name)
+		c.frame = schema.AppendQuote(c.frame, name)
 	}
 	f, failed := w.ask(ctx, frameDescribe, c)
 	if failed != nil {

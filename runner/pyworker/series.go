@@ -38,11 +38,11 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 		defer c.timer.Stop()
 	}
 	for _, hc := range s.Calls[:n] {
-		c.prepare(hc)
+		c.hook, c.began, c.emit, c.collected = hc.Hook, time.Now(), hc.Emit, nil
 		f, failed := w.await(ctx, c, number)
 		switch {
 		case failed == nil:
-			s.Answer(c.result(hc, f), nil)
+			s.Answer(c.result(f), nil)
 		case failed.Kind == hook.Unavailable, failed.Kind == hook.Canceled && !failed.Begun:
 			return // it has not begun, nor have those behind it
 		default:
