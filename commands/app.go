@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"io"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ func newApp(f *program) *cli.App {
 		HideHelp:              true,
 		HideVersion:           true,
 		Writer:                &f.help,
-		ErrWriter:             f.streams.Err,
+		ErrWriter:             io.Discard,
 		ExitErrHandler:        func(*cli.Context, error) {},
 		CustomAppHelpTemplate: cli.AppHelpTemplate + "\n" + exitStatus(),
 		Flags:                 earlyFlags(),

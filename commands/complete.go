@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,9 +22,8 @@ func completeCommand(f *program) command {
 		Hidden:          true,
 		SkipFlagParsing: true,
 		Action: func(c *cli.Context) error {
-			for _, line := range complete(f.commands, c.Args().Slice()) {
-				_, _ = fmt.Fprintln(f.streams.Out, line) // a shell that does not listen needs nothing
-			}
+			lines := complete(f.commands, c.Args().Slice())
+			_ = f.print(strings.Join(append(lines, ""), "\n")) // a shell that does not listen needs nothing
 			return nil
 		},
 	}}
@@ -121,7 +119,7 @@ func hookNames(name string) (lines []string) {
 	}
 	found, _ := c.Hooks(ctx, "")
 	for _, h := range found.Hooks {
-		lines = append(lines, h.Name+"\t"+h.Doc)
+		lines = append(lines, h.Name+"\t"+strings.Join(strings.Fields(h.Doc), " "))
 	}
 	return lines
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -73,7 +72,7 @@ func findingHelp(f *program, ids []string) error {
 		}
 		return hinted(err, "`pyplug help finding` lists them all")
 	}
-	return f.print(f.boldHeadings(page))
+	return f.print(boldHeadings(page))
 }
 
 // print writes text to standard output.
@@ -81,8 +80,7 @@ func (f *program) print(text string) error {
 	if text == "" {
 		return nil
 	}
-	_, err := io.WriteString(f.streams.Out, text)
-	return outputError(err)
+	return outputError(f.streams.Print(text))
 }
 
 // findingList is a line for each finding, its name and what it is.
@@ -99,9 +97,9 @@ func findingList() string {
 	return b.String()
 }
 
-// boldHeadings sets off the headings of a page in Markdown, where standard output
-// is coloured. A comment in its examples is none.
-func (f *program) boldHeadings(page string) string {
+// boldHeadings sets off the headings of a page in Markdown. A comment in its examples is
+// none.
+func boldHeadings(page string) string {
 	var b strings.Builder
 	fenced := false
 	for line := range strings.Lines(page) {
@@ -110,7 +108,7 @@ func (f *program) boldHeadings(page string) string {
 		case strings.HasPrefix(text, "```"):
 			fenced = !fenced
 		case !fenced && strings.HasPrefix(text, "#"):
-			line = f.streams.PaintOut(ui.Bold, text) + "\n"
+			line = ui.Paint(ui.Bold, text) + "\n"
 		}
 		b.WriteString(line)
 	}

@@ -18,9 +18,9 @@ func EventJSON(name string, e hook.Event) []byte {
 	return append(line, '\n')
 }
 
-// Line prints a line on standard output: the name of a background plugin, or how to
-// attach to it.
-func (s *Streams) Line(line string) error { return s.printOut(line + "\n") }
+// Line prints a line on standard output: the name of a background plugin, or the JSON
+// that says how to attach to it.
+func (s *Streams) Line(line string) error { return s.writeOut(visibleJSON([]byte(line + "\n"))) }
 
 // Stopped prints which plugins were stopped: {"schema", "stopped"}.
 func (s *Streams) Stopped(names []string) error {

@@ -49,7 +49,7 @@ func (s *Streams) Bench(m BenchResult, asJSON bool) error {
 		}
 		rows = append(rows, append(row, fmt.Sprintf("%.0f", p.PerSecond)))
 	}
-	return s.printOut(strings.Join(table(rows), "\n") + "\n\n" + benchPicture(m.Phases))
+	return s.Print(strings.Join(table(rows), "\n") + "\n\n" + benchPicture(m.Phases))
 }
 
 // The picture's scale runs from 1 µs to 10 s.

@@ -96,11 +96,11 @@ func (s *Streams) Checks(strict bool) *CheckPrinter {
 
 // Begin prints the line above the stages of a plugin.
 func (p *CheckPrinter) Begin(plugin string) error {
-	text := p.s.PaintOut(Bold, oneLine(plugin)) + "\n"
+	text := Paint(Bold, oneLine(plugin)) + "\n"
 	if len(p.all) > 0 {
 		text = "\n" + text
 	}
-	return p.s.printOut(text)
+	return p.s.Print(text)
 }
 
 // Stage prints a stage that has ended, and what it found. Stages skipped for the same
@@ -115,7 +115,7 @@ func (p *CheckPrinter) Stage(st hook.Stage) error {
 	} else {
 		text += p.stage(st)
 	}
-	return p.s.printOut(text)
+	return p.s.Print(text)
 }
 
 // flushSkipped is the line of the skipped stages, empty if there are none.
@@ -155,7 +155,7 @@ const (
 //
 // A finding whose message is the stage's has no line of its own.
 func (p *CheckPrinter) stage(st hook.Stage) string {
-	word := p.s.PaintOut(verdictColors[st.Verdict], st.Verdict.String())
+	word := Paint(verdictColors[st.Verdict], st.Verdict.String())
 	label := "  " + word + strings.Repeat(" ", len("failure")-len(st.Verdict.String())) + fmt.Sprintf("  %-11s  ", st.Name)
 	own := slices.IndexFunc(st.Findings, func(f hook.Finding) bool { return f.Message == st.Message && f.Verdict == st.Verdict })
 	details, tail := "", ""
@@ -166,7 +166,7 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 			details = p.details(f, findingColumn) + details
 			continue
 		}
-		word := p.s.PaintOut(verdictColors[f.Verdict], f.Verdict.String()+":")
+		word := Paint(verdictColors[f.Verdict], f.Verdict.String()+":")
 		details += entry(strings.Repeat(" ", findingColumn)+word+" ", findingColumn+len(f.Verdict.String()+": "), f.Message, id)
 		details += p.details(f, findingColumn+2)
 	}
@@ -200,7 +200,7 @@ func (p *CheckPrinter) details(f hook.Finding, column int) string {
 func (p *CheckPrinter) End(c CheckResult) error {
 	p.all = append(p.all, c)
 	word, color := c.word()
-	return p.s.printOut(p.flushSkipped() + p.s.PaintOut(color, word) + c.summary(p.strict) + "\n")
+	return p.s.Print(p.flushSkipped() + Paint(color, word) + c.summary(p.strict) + "\n")
 }
 
 // Finish prints what comes after the last plugin: a table if there were several, and
@@ -211,9 +211,9 @@ func (p *CheckPrinter) Finish() error {
 		text = "\n" + p.table()
 	}
 	if hint := findingHint(p.all); hint != "" {
-		text += "\n" + p.s.PaintOut(Cyan, "hint:") + " " + hint + "\n"
+		text += "\n" + Paint(Cyan, "hint:") + " " + hint + "\n"
 	}
-	return p.s.printOut(text)
+	return p.s.Print(text)
 }
 
 // findingHint names the page of one of the worst findings.
@@ -240,7 +240,7 @@ func (p *CheckPrinter) table() string {
 	passed := 0
 	for _, c := range p.all {
 		word, _ := c.word()
-		rows = append(rows, []string{oneLine(c.Plugin), word, strconv.Itoa(c.ExitCode),
+		rows = append(rows, []string{c.Plugin, word, strconv.Itoa(c.ExitCode),
 			strconv.Itoa(c.Count(hook.Failure)), strconv.Itoa(c.Count(hook.Warning)), span(c.Took)})
 		if c.ExitCode == 0 {
 			passed++

@@ -2,21 +2,27 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fatih/color"
 )
 
 // Color is the colour of a text; 0 is none.
-type Color = color.Attribute
+type Color int
 
 // The colours that pyplug uses, and for what.
 const (
-	Bold   = color.Bold     // titles
-	Red    = color.FgRed    // error, failure
-	Green  = color.FgGreen  // ok
-	Yellow = color.FgYellow // warning
-	Cyan   = color.FgCyan   // hint, note
+	Bold   Color = iota + 1 // titles
+	Red                     // error, failure
+	Green                   // ok
+	Yellow                  // warning
+	Cyan                    // hint, note
 )
+
+var attributes = [...]color.Attribute{Bold: color.Bold, Red: color.FgRed, Green: color.FgGreen, Yellow: color.FgYellow, Cyan: color.FgCyan}
 
 // SetColor sets colour by mode: "always", "never", or "auto", where the first
 // of these decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set,
@@ -25,29 +31,59 @@ func (s *Streams) SetColor(mode string) error {
 	set := func(name string) bool { v := s.Getenv(name); return v != "" && v != "0" }
 	switch {
 	case mode == "always":
-		s.outColor, s.errColor = true, true
+		s.outColor, s.screen.color = true, true
 	case mode == "never":
-		s.outColor, s.errColor = false, false
+		s.outColor, s.screen.color = false, false
 	case mode != "auto":
 		return fmt.Errorf("color is %q, want auto, always or never", mode)
 	case set("FORCE_COLOR"), set("CLICOLOR_FORCE"):
-		s.outColor, s.errColor = true, true
+		s.outColor, s.screen.color = true, true
 	case s.Getenv("NO_COLOR") != "", s.Getenv("TERM") == "dumb":
-		s.outColor, s.errColor = false, false
+		s.outColor, s.screen.color = false, false
 	default:
-		s.outColor, s.errColor = s.OutTTY, s.ErrTTY
+		s.outColor, s.screen.color = s.OutTTY, s.ErrTTY
 	}
 	return nil
 }
 
-// PaintOut colours text for standard output, where that is coloured.
-func (s *Streams) PaintOut(c Color, text string) string { return paint(s.outColor, c, text) }
+// A painted text stands between the mark of its colour and endMark. Marks are
+// noncharacters, which Unicode reserves for use inside a program. All that text from
+// elsewhere can do with them is to be coloured.
+const (
+	firstMark = '\uFDD0'
+	endMark   = '\uFDEF'
+)
 
-func paint(colored bool, c Color, text string) string {
-	if !colored || c == 0 {
+var (
+	marks   = regexp.MustCompile(`[\x{FDD0}-\x{FDEF}]`)
+	painted = regexp.MustCompile(`[\x{FDD1}-\x{FDD5}][^\x{FDD0}-\x{FDEF}]*\x{FDEF}`)
+)
+
+func isMark(r rune) bool { return firstMark <= r && r <= endMark }
+
+// isLead reports whether CI systems, or readers of ours, skip a character before a command.
+func isLead(r rune) bool { return unicode.IsSpace(r) || isMark(r) }
+
+// Paint gives a text on one line a colour, if the stream that it is printed on has colours.
+func Paint(c Color, text string) string {
+	if c == 0 {
 		return text
 	}
-	p := color.New(c)
-	p.EnableColor() // by itself, it looks at standard output alone
-	return p.Sprint(text)
+	return string(firstMark+rune(c)) + text + string(endMark)
+}
+
+// shown is a text as it is printed for people: visible, and coloured if colored is set.
+func shown(colored bool, text string) string {
+	switch {
+	case !strings.ContainsFunc(text, isMark):
+		return visible(text)
+	case !colored:
+		return visible(marks.ReplaceAllString(text, ""))
+	}
+	return painted.ReplaceAllStringFunc(visible(text), func(text string) string {
+		mark, size := utf8.DecodeRuneInString(text)
+		c := color.New(attributes[mark-firstMark])
+		c.EnableColor() // by itself, it looks at standard output alone
+		return c.Sprint(text[size : len(text)-size])
+	})
 }

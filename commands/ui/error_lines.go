@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// errorLines collects the lines below an error's headline, visible and indented.
+// errorLines collects the lines below an error's headline, indented.
 type errorLines struct {
 	lines []string
 	cwd   string // the directory to which paths are relative, if known
@@ -22,8 +22,7 @@ type errorLines struct {
 // add adds a text at a depth of indentation, of which 0 is two blanks.
 func (l *errorLines) add(depth int, text string) {
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		line = strings.Repeat("  ", depth+1) + visible(strings.TrimRight(line, "\r"))
-		l.lines = append(l.lines, strings.TrimRight(line, " "))
+		l.lines = append(l.lines, strings.TrimRight(strings.Repeat("  ", depth+1)+line, " \r"))
 	}
 }
 

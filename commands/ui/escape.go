@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
@@ -12,64 +13,86 @@ import (
 // Azure's "##[…]" and "##vso[…]", TeamCity's "##teamcity[…]".
 var ciCommand = regexp.MustCompile(`##([A-Za-z]*\[)`)
 
-// visible makes a line, or a part of one, that pyplug did not write harmless for
-// terminals, logs and files. Every control character except the tab becomes visible, and
-// so does every byte that is not UTF-8: escape sequences can rewrite the screen, set the
-// clipboard, or hide what was printed. A backslash breaks what a CI system would take for
-// a command, also GitHub's "::…" at the start of a line.
-func visible(line string) string {
+// acts reports whether a character is not shown, but changes how others are: a control
+// character other than tab and newline, a bidirectional control, or a separator of lines.
+// Escape sequences can rewrite the screen, set the clipboard, or hide what was printed.
+func acts(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r < ' ' && r != '\t' && r != '\n' || r == 0x7f
+	}
+	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}
+
+// visible makes lines harmless for terminals, logs and files. What acts becomes visible,
+// and so does every byte that is not UTF-8. A backslash breaks what a CI system would take
+// for a command, also GitHub's "::…" at the start of a line.
+func visible(text string) string {
 	var b strings.Builder
-	b.Grow(len(line))
-	for i, r := range line {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(line[i:], string(r)):
-			fmt.Fprintf(&b, `\x%02x`, line[i])
-		case r < ' ' && r != '\t', r == 0x7f:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r >= 0x80 && r < 0xa0:
-			fmt.Fprintf(&b, `\u%04x`, r) // a byte is \x80, a character \u0080
-		default:
-			b.WriteRune(r)
+	b.Grow(len(text))
+	for line := range strings.Lines(text) {
+		line, newline := strings.CutSuffix(line, "\n")
+		line = visibleLine(strings.TrimSuffix(line, "\r"))
+		if rest := strings.TrimLeftFunc(line, isLead); strings.HasPrefix(rest, "::") {
+			line = line[:len(line)-len(rest)] + `:\:` + rest[2:]
+		}
+		b.WriteString(line)
+		if newline {
+			b.WriteByte('\n')
 		}
 	}
-	line = b.String()
+	return b.String()
+}
+
+func visibleLine(line string) string {
+	if !utf8.ValidString(line) || strings.ContainsFunc(line, acts) {
+		var b strings.Builder
+		for i, r := range line {
+			switch {
+			case r == utf8.RuneError && !strings.HasPrefix(line[i:], string(r)):
+				fmt.Fprintf(&b, `\x%02x`, line[i])
+			case r < utf8.RuneSelf && acts(r):
+				fmt.Fprintf(&b, `\x%02x`, r)
+			case acts(r):
+				fmt.Fprintf(&b, `\u%04x`, r) // a byte is \x80, a character \u0080
+			default:
+				b.WriteRune(r)
+			}
+		}
+		line = b.String()
+	}
 	if strings.Contains(line, "##") {
 		line = ciCommand.ReplaceAllString(line, `#\#$1`)
-	}
-	if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") {
-		line = line[:len(line)-len(rest)] + `:\:` + rest[2:]
 	}
 	return line
 }
 
-// oneLine is a visible text on one line: newlines and tabs become blanks.
-func oneLine(text string) string {
-	return visible(strings.NewReplacer("\n", " ", "\t", " ").Replace(text))
-}
-
-// paragraph is a visible text of several lines. All but the first are indented.
-func paragraph(text, indent string) string {
-	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
-	for i, line := range lines {
-		lines[i] = visible(strings.TrimSuffix(line, "\r"))
-		if i > 0 {
-			lines[i] = strings.TrimRight(indent+lines[i], " ")
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// visibleJSON escapes what a terminal would act on. JSON itself escapes everything below
-// the blank; what remains is DEL, the C1 controls, and bytes that are not UTF-8. They
-// occur only inside strings.
+// visibleJSON makes JSON harmless without changing what it says. What acts, or is not
+// UTF-8, occurs only inside strings; JSON itself escapes everything below the blank.
 func visibleJSON(value []byte) []byte {
 	b := make([]byte, 0, len(value))
 	for _, r := range string(value) {
-		if r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+		if r > ' ' && acts(r) || r == utf8.RuneError || isMark(r) {
 			b = fmt.Appendf(b, `\u%04x`, r)
 		} else {
 			b = utf8.AppendRune(b, r)
 		}
 	}
+	if bytes.Contains(b, []byte("##")) {
+		b = ciCommand.ReplaceAll(b, []byte(`\u0023#$1`))
+	}
 	return b
+}
+
+// oneLine is a text on one line: newlines and tabs become blanks.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
+}
+
+// paragraph is a text of several lines. All but the first are indented.
+func paragraph(text, indent string) string {
+	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
+	for i, line := range lines[1:] {
+		lines[i+1] = strings.TrimRight(indent+line, " \r")
+	}
+	return strings.Join(lines, "\n")
 }

@@ -64,12 +64,12 @@ func (s *Streams) failureText(f Failure) string {
 	if f.Err.Plugin != "" {
 		l.add(0, "plugin: "+f.Err.Plugin)
 	}
-	text := s.headed(Red, "error", headline) + l.text("")
+	text := headed(Red, "error", headline) + l.text("")
 	for i, hint := range f.Err.Hints {
 		if i == 0 {
 			text += "\n"
 		}
-		text += s.headed(Cyan, "hint", hint)
+		text += headed(Cyan, "hint", hint)
 	}
 	return text
 }
@@ -85,5 +85,5 @@ func LineErrorJSON(e *hook.Error) json.RawMessage {
 	return joinJSON(e, struct {
 		Type      string `json:"type"`
 		Traceback string `json:"traceback,omitempty"`
-	}{e.Python.Type, strings.TrimSuffix(l.text(""), "\n")})
+	}{e.Python.Type, visible(strings.TrimSuffix(l.text(""), "\n"))})
 }

@@ -143,7 +143,7 @@ func TestFailText(t *testing.T) {
 
 func TestFailColor(t *testing.T) {
 	s, _, errs := Test("")
-	s.errColor = true
+	s.screen.color = true
 	s.Fail(t.Context(), Failure{Err: &hook.Error{Kind: hook.Usage, Err: errors.New("x"), Hints: []string{"y"}}})
 	s.Warn("w")
 	s.Note("two\nlines")
@@ -177,7 +177,7 @@ func TestFailJSON(t *testing.T) {
 		"crash":       `{"schema":1,"error":{"kind":"crash","message":"the plugin ended during the call","hook":"boom","sent":true,"exit":{"signal":"SIGKILL","out_of_memory":true,"after_ms":2130,"stderr":["loading","::error::gone \u0023#[x]\r"],"stacks":["Thread 1:","  File \"x.py\", line 3 in f"]}}}`,
 		"tried":       `{"schema":1,"error":{"kind":"interpreter","message":"no python found","hint":"recreate the environment\nor name one with --python","sent":false,"tried":["$PYPLUG_PYTHON (unset)",".venv/bin/python (broken symlink)"]}}`,
 		"exit":        `{"schema":1,"error":{"kind":"start","message":"the plugin ended before it was ready","sent":false,"exit":{"code":0,"after_ms":212}}}`,
-		"status":      `{"schema":1,"error":{"kind":"hook","message":"INVALID_ARGUMENT: no key","hook":"KV/Put","sent":true,"status":"INVALID_ARGUMENT","details":[` + strings.ReplaceAll(string(bytes.Join(rawDetails, []byte(","))), "##[", `\u0023#[`) + `]}}`,
+		"status":      `{"schema":1,"error":{"kind":"hook","message":"INVALID_ARGUMENT: no key","hook":"KV/Put","sent":true,"status":"INVALID_ARGUMENT","details":[` + strings.NewReplacer("##[", `\u0023#[`, "\u009b", `\u009b`).Replace(string(bytes.Join(rawDetails, []byte(",")))) + `]}}`,
 		"other words": `{"schema":1,"error":{"kind":"request","message":"no such hook","hook":"KV/Put","sent":true,"status":"UNIMPLEMENTED","status_message":"use\nPutAll"}}`,
 		"handshake":   `{"schema":1,"error":{"kind":"handshake","message":"field 5 (protocol) is \"netrpc\", want \"grpc\"","hint":"a Python plugin serves gRPC; print \"grpc\" as the fifth field","sent":false,"drawing":["1|1|tcp|127.0.0.1:4410|netrpc","                       ^^^^^^"],"plugin":"plugins/resize.py (python 3.12.4, .venv)"}}`,
 	}
@@ -233,7 +233,7 @@ func TestCaret(t *testing.T) {
 		var l errorLines
 		l.frame(0, "", hook.Frame{File: "f", Line: 1, Text: test.text, Column: test.column})
 		want := "  f:1\n    " + strings.ReplaceAll(test.want, "\n", "\n    ") + "\n"
-		if got := l.text(""); got != want {
+		if got := visible(l.text("")); got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, want)
 		}
 	}

@@ -30,7 +30,8 @@ func (s *Streams) Annotate(all []CheckResult) {
 			text += s.annotation(c, hook.Finding{ID: "the check ended early", Verdict: hook.Failure, Message: c.Err.Error()})
 		}
 	}
-	s.print(text)
+	s.screen.addCommands(s.Err, text)
+	s.screen.flush(writeTimeout)
 }
 
 // annotation is the line that makes GitHub show a finding at its line of source, or at
@@ -42,7 +43,7 @@ func (s *Streams) annotation(c CheckResult, f hook.Finding) string {
 	}
 	message := strings.Join(append([]string{f.Message}, f.Fix...), "\nfix: ")
 	return "::" + annotationLevels[f.Verdict] + " " + place + "title=" + property("pyplug: "+f.ID) +
-		"::" + dataEscapes.Replace(paragraph(message, "")) + "\n"
+		"::" + dataEscapes.Replace(visible(paragraph(message, ""))) + "\n"
 }
 
 // inWorkspace is a path as GitHub wants it: with slashes, and relative to the
@@ -56,7 +57,7 @@ func (s *Streams) inWorkspace(path string) string {
 
 // property is a value as a property of a command.
 func property(value string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataEscapes.Replace(paragraph(value, "")))
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(dataEscapes.Replace(visible(paragraph(value, ""))))
 }
 
 // dataEscapes are how GitHub's toolkit escapes the message of a command.

@@ -11,7 +11,7 @@ import (
 // "took_ms", "pid", "python"}.
 func (s *Streams) Healthy(took time.Duration, info hook.Info, asJSON bool) error {
 	if !asJSON {
-		return s.printOut(s.PaintOut(Green, "healthy") + "\n")
+		return s.Print(Paint(Green, "healthy") + "\n")
 	}
 	return s.writeJSON(struct {
 		Healthy bool              `json:"healthy"`
@@ -41,13 +41,13 @@ func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
 			Reason  string `json:"reason,omitempty"`
 		}{s.Now().Format(timeFormat), healthy, status, reason})
 	}
-	line := s.PaintOut(Green, "healthy") + "    "
+	line := Paint(Green, "healthy") + "    "
 	if !healthy {
-		line = s.PaintOut(Red, "unhealthy") + "  "
+		line = Paint(Red, "unhealthy") + "  "
 	}
-	line += oneLine(status)
+	line += status
 	if status != "" && reason != "" {
 		line += ": "
 	}
-	return s.printOut(strings.TrimRight(line+oneLine(reason), " ") + "\n")
+	return s.Print(strings.TrimRight(oneLine(line+reason), " ") + "\n")
 }

@@ -11,11 +11,7 @@ const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 // writeJSON prints the fields of our shapes as a line on standard output, with
 // "schema": 1 before them.
 func (s *Streams) writeJSON(shapes ...any) error {
-	line := withSchema(shapes...)
-	if s.OutTTY {
-		line = visibleJSON(line)
-	}
-	return s.writeOut(line, []byte("\n"))
+	return s.writeOut(withSchema(shapes...), []byte("\n"))
 }
 
 // withSchema joins our shapes, with "schema": 1 before them.
@@ -37,8 +33,8 @@ func joinJSON(objects ...any) json.RawMessage {
 	return joined
 }
 
-// compactJSON writes one of our shapes, which cannot fail, on one line. It leaves <, >
-// and & as they are, and breaks what CI systems take for a command, such as "##[…]".
+// compactJSON writes one of our shapes, which cannot fail, on one line, harmless for
+// terminals and CI systems. It leaves <, > and & as they are.
 func compactJSON(shape any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -46,5 +42,5 @@ func compactJSON(shape any) json.RawMessage {
 	if err := enc.Encode(shape); err != nil {
 		panic("a shape of ours is not JSON: " + err.Error())
 	}
-	return bytes.ReplaceAll(bytes.TrimSuffix(b.Bytes(), []byte("\n")), []byte("##"), []byte(`\u0023#`))
+	return visibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

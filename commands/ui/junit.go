@@ -62,12 +62,12 @@ func (d seconds) MarshalText() ([]byte, error) {
 func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 	var doc junitSuites
 	for _, c := range all {
-		suite := junitSuite{Name: paragraph(c.Plugin, "")}
+		suite := junitSuite{Name: visible(paragraph(c.Plugin, ""))}
 		for _, st := range c.Stages {
 			suite.Cases = append(suite.Cases, junitCaseOf(suite.Name, st, strict))
 		}
 		if c.Err != nil {
-			problem := &junitProblem{string(c.Err.Kind), paragraph(c.Err.Error(), ""), problemText(hook.Finding{Err: c.Err})}
+			problem := &junitProblem{string(c.Err.Kind), visible(paragraph(c.Err.Error(), "")), problemText(hook.Finding{Err: c.Err})}
 			suite.Cases = append(suite.Cases, junitCase{ClassName: suite.Name, Name: "check", Error: problem})
 		}
 		for _, n := range []*junitCounts{&suite.junitCounts, &doc.junitCounts} {
@@ -100,15 +100,15 @@ func (n *junitCounts) add(c junitCase) {
 func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 	c := junitCase{ClassName: class, Name: st.Name, Time: seconds(st.Took)}
 	if st.Verdict == hook.Skipped {
-		c.Skipped = &junitProblem{Message: paragraph(st.Message, "")}
+		c.Skipped = &junitProblem{Message: visible(paragraph(st.Message, ""))}
 	}
 	for _, f := range worstFirst(st.Findings) {
-		text := headed(f)
+		text := headedText(f)
 		switch {
 		case f.Verdict < hook.Warning, f.Verdict == hook.Warning && !strict:
 			c.SystemOut += text
 		case c.Failure == nil:
-			c.Failure = &junitProblem{f.ID, paragraph(f.Message, ""), text}
+			c.Failure = &junitProblem{f.ID, visible(paragraph(f.Message, "")), text}
 		default: // readers take one failure of a case, and some of them its text alone
 			c.Failure.Text += text
 		}
@@ -116,10 +116,10 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 	return c
 }
 
-// headed is a finding with its headline, such as "warning: no controller
+// headedText is a finding with its headline, such as "warning: no controller
 // [no-controller]".
-func headed(f hook.Finding) string {
-	return fmt.Sprintf("%s: %s [%s]\n%s", f.Verdict, paragraph(f.Message, ""), f.ID, problemText(f))
+func headedText(f hook.Finding) string {
+	return fmt.Sprintf("%s: %s [%s]\n%s", f.Verdict, visible(paragraph(f.Message, "")), f.ID, problemText(f))
 }
 
 // problemText is what a finding knows besides its message, and the fixes.
@@ -129,5 +129,5 @@ func problemText(f hook.Finding) string {
 	for _, fix := range f.Fix {
 		l.add(0, "fix: "+fix)
 	}
-	return l.text("")
+	return visible(l.text(""))
 }

@@ -19,7 +19,7 @@ func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
 			Hooks []schema.Hook `json:"hooks"`
 		}{withoutNulls(sch.Hooks)})
 	}
-	return s.printOut(listing(sch.Hooks))
+	return s.Print(listing(sch.Hooks))
 }
 
 // listing is a line for each hook. Documentation starts in one column, but long
@@ -28,7 +28,7 @@ func listing(hooks []schema.Hook) string {
 	const widest = 48
 	column := 0
 	for _, h := range hooks {
-		if cells := runewidth.StringWidth(oneLine(h.Signature())); cells <= widest {
+		if cells := runewidth.StringWidth(signature(h)); cells <= widest {
 			column = max(column, cells)
 		}
 	}
@@ -38,11 +38,13 @@ func listing(hooks []schema.Hook) string {
 		if h.Implemented != nil && !*h.Implemented {
 			doc = "(not implemented) " + doc
 		}
-		line := runewidth.FillRight(oneLine(h.Signature()), column) + "  " + doc
+		line := runewidth.FillRight(signature(h), column) + "  " + doc
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 	}
 	return b.String()
 }
+
+func signature(h schema.Hook) string { return visible(oneLine(h.Signature())) }
 
 // withoutNulls makes absent lists empty ones.
 func withoutNulls(hooks []schema.Hook) []schema.Hook {
@@ -79,7 +81,7 @@ func (s *Streams) Version(version, goVersion, platform, lacks string, asJSON boo
 	}
 	text := fmt.Sprintf("pyplug %s (%s, %s)\n", version, goVersion, platform)
 	if lacks != "" {
-		text += oneLine(lacks) + "\n"
+		text += lacks + "\n"
 	}
-	return s.printOut(text)
+	return s.Print(text)
 }

@@ -21,7 +21,7 @@ type Output struct {
 // If quiet is set it shows nothing. Until [Output.SetGeneration] its JSON lines have no
 // generation.
 func (s *Streams) PluginOutput(label string, quiet bool) *Output {
-	return &Output{s: s, label: label, quiet: quiet}
+	return &Output{s: s, label: oneLine(label), quiet: quiet}
 }
 
 // SetGeneration says which generation the lines come from now on.
@@ -58,7 +58,7 @@ func (o *Output) lineText(stream, text string, cut int) string {
 		shape := outputLine{o.s.Now().Format(timeFormat), o.label, int(o.generation.Load()), stream, text, cut}
 		return string(compactJSON(shape)) + "\n"
 	}
-	line := oneLine(o.label) + " | " + visible(text)
+	line := o.label + " | " + visible(text)
 	if cut > 0 {
 		line += fmt.Sprintf(" … (%d bytes left out)", cut)
 	}
@@ -100,9 +100,9 @@ func (s *Streams) LogLine(name string, at time.Time, generation int, stream, tex
 		}
 		return s.writeJSON(shape)
 	case stream == "":
-		return s.printOut(visible(text) + "\n")
+		return s.Print(text + "\n")
 	case stream == "pyplug":
 		name = stream
 	}
-	return s.printOut(at.Format("2006-01-02 15:04:05.000 ") + name + " | " + visible(text) + "\n")
+	return s.Print(at.Format("2006-01-02 15:04:05.000 ") + name + " | " + visible(text) + "\n")
 }

@@ -25,9 +25,12 @@ const (
 const eraseLine = "\r\x1b[K"
 
 // screen is standard error: whole lines, written in order by one goroutine that runs
-// while there is something to write, and a status line below them. The zero value is
+// while there is something to write, and a status line below them. Whatever is written
+// there goes through shown, apart from our commands for CI systems. The zero value is
 // ready. It is safe for concurrent use.
 type screen struct {
+	color bool // set before the first use
+
 	mu      sync.Mutex // protects what follows
 	buf     []byte     // lines that the writer has not started to write
 	pending int        // bytes not written, including buf
@@ -43,7 +46,10 @@ type screen struct {
 }
 
 // add queues whole lines.
-func (c *screen) add(w io.Writer, lines string) {
+func (c *screen) add(w io.Writer, lines string) { c.addCommands(w, shown(c.color, lines)) }
+
+// addCommands queues whole lines that are harmless, and are commands for a CI system.
+func (c *screen) addCommands(w io.Writer, lines string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.queue(w, lines)
@@ -52,6 +58,7 @@ func (c *screen) add(w io.Writer, lines string) {
 // addWaiting queues whole lines once there is room. It drops them and returns false if
 // the reader reads nothing for long, and from then on at once, until it reads again.
 func (c *screen) addWaiting(w io.Writer, lines string) bool {
+	lines = shown(c.color, lines)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.pending >= roomSize {
@@ -162,6 +169,7 @@ func (c *screen) shorten() {
 // status shows text below all lines, in place of the status line before; empty text
 // erases that. It shows nothing while lines wait to be written.
 func (c *screen) status(w io.Writer, text string) {
+	text = shown(c.color, text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if text != "" && c.pending > 0 {

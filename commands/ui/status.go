@@ -94,7 +94,7 @@ func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	if len(plugins) == 0 {
 		return nil
 	}
-	return s.printOut(strings.Join(s.statusTable(plugins), "\n") + "\n")
+	return s.Print(strings.Join(s.statusTable(plugins), "\n") + "\n")
 }
 
 func (s *Streams) writeStatuses(plugins []Background) error {
@@ -117,7 +117,7 @@ var (
 // statusRow are the texts below statusTitles. A dash stands for what is unknown.
 func (s *Streams) statusRow(b Background) []string {
 	st := b.Status
-	row := []string{b.Name, b.state(), "", "-", "-", "-", "-", "-", "-", oneLine(relative(s.cwd(), b.Plugin)), oneLine(b.note())}
+	row := []string{b.Name, b.state(), "", "-", "-", "-", "-", "-", "-", relative(s.cwd(), b.Plugin), b.note()}
 	if st.Workers > 1 {
 		row[2] = fmt.Sprintf("%d/%d", st.Ready, st.Workers)
 	}

@@ -52,7 +52,7 @@ func (w *StatusWatch) Show(plugins []Background) error {
 	if w.json {
 		return w.s.writeStatuses(changed)
 	}
-	return w.s.printOut(w.lines(changed))
+	return w.s.Print(w.lines(changed))
 }
 
 func (w *StatusWatch) lines(changed []Background) string {
@@ -78,7 +78,7 @@ func (w *StatusWatch) draw(plugins []Background) error {
 	case len(plugins) > 0:
 		lines = w.s.statusTable(plugins)
 	case w.name != "":
-		lines = []string{runewidth.Truncate(oneLine(w.name)+" is not running", columns(w.s.Out)-1, "…")}
+		lines = []string{runewidth.Truncate(visible(oneLine(w.name)+" is not running"), columns(w.s.Out)-1, "…")}
 	default:
 		lines = []string{"no plugin runs in the background"}
 	}
@@ -87,5 +87,5 @@ func (w *StatusWatch) draw(plugins []Background) error {
 		text = fmt.Sprintf("\r\x1b[%dA", w.drawn) + text
 	}
 	w.drawn = len(lines)
-	return w.s.printOut(text)
+	return w.s.writeOut([]byte(text))
 }

@@ -35,7 +35,7 @@ type Streams struct {
 	Getwd  func() (string, error)
 	Now    func() time.Time
 
-	outColor, errColor bool
+	outColor bool
 
 	outMu  sync.Mutex // held while a value is written to Out
 	screen screen
@@ -94,34 +94,34 @@ func (s *Streams) cwd() string {
 
 // Warn prints a warning on standard error. Like everything printed there, it waits at
 // most a second for a reader that reads nothing.
-func (s *Streams) Warn(text string) { s.say("warning", Yellow, text) }
+func (s *Streams) Warn(text string) { s.say(Yellow, "warning", text) }
 
 // Note prints a note on standard error.
-func (s *Streams) Note(text string) { s.say("note", Cyan, text) }
+func (s *Streams) Note(text string) { s.say(Cyan, "note", text) }
 
-func (s *Streams) say(level string, c Color, text string) {
+func (s *Streams) say(c Color, level, text string) {
 	switch {
 	case s.Quiet:
 	case s.LogJSON:
 		s.print(s.logJSON(level, text))
 	default:
-		s.print(s.headed(c, level, text))
+		s.print(headed(c, level, text))
 	}
 }
 
 // headed is a text of several lines behind its level, such as "warning".
-func (s *Streams) headed(c Color, level, text string) string {
-	return paint(s.errColor, c, level+":") + " " + paragraph(text, "  ") + "\n"
+func headed(c Color, level, text string) string {
+	return Paint(c, level+":") + " " + paragraph(text, "  ") + "\n"
 }
 
-// print writes whole lines to standard error.
+// print writes whole lines to standard error, for people or as JSON.
 func (s *Streams) print(lines string) {
 	s.screen.add(s.Err, lines)
 	s.screen.flush(writeTimeout)
 }
 
-// printOut writes whole lines to standard output.
-func (s *Streams) printOut(text string) error { return s.writeOut([]byte(text)) }
+// Print prints whole lines for people on standard output.
+func (s *Streams) Print(text string) error { return s.writeOut([]byte(shown(s.outColor, text))) }
 
 // writeOut writes the parts of whole lines to standard output. It does not copy what
 // is large.

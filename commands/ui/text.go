@@ -31,7 +31,7 @@ func table(rows [][]string) []string {
 	for _, row := range rows {
 		for i, text := range row {
 			if !emptyColumn(rows, i) {
-				_, _ = w.Write([]byte(text + "\t")) // a Builder takes everything
+				_, _ = w.Write([]byte(visible(oneLine(text)) + "\t")) // a Builder takes everything
 			}
 		}
 		_, _ = w.Write([]byte("\n"))

@@ -36,10 +36,10 @@ func TestSetColor(t *testing.T) {
 		if err := s.SetColor(test.mode); err != nil {
 			t.Fatal(err)
 		}
-		if s.outColor != test.out || s.errColor != test.err {
-			t.Errorf("%s, %s: got %v, %v, want %v, %v", test.mode, test.env, s.outColor, s.errColor, test.out, test.err)
+		if s.outColor != test.out || s.screen.color != test.err {
+			t.Errorf("%s, %s: got %v, %v, want %v, %v", test.mode, test.env, s.outColor, s.screen.color, test.out, test.err)
 		}
-		if painted := s.PaintOut(Green, "ok") != "ok"; painted != test.out {
+		if painted := shown(s.outColor, Paint(Green, "ok")) != "ok"; painted != test.out {
 			t.Errorf("%s, %s: painted %v", test.mode, test.env, painted)
 		}
 	}

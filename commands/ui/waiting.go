@@ -141,6 +141,6 @@ func (s *Streams) drawWait(w *wait) {
 	// A line that wraps cannot be erased, and some terminals wrap at the last column.
 	room := columns(s.Err) - len("| ") - len(tail) - 1
 	if room > 0 {
-		s.screen.status(s.Err, paint(s.errColor, Cyan, spinner)+" "+runewidth.Truncate(oneLine(w.text()), room, "…")+tail)
+		s.screen.status(s.Err, Paint(Cyan, spinner)+" "+runewidth.Truncate(visible(oneLine(w.text())), room, "…")+tail)
 	}
 }
