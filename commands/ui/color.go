@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/fatih/color"
 )
@@ -29,19 +27,14 @@ var attributes = [...]color.Attribute{Bold: color.Bold, Red: color.FgRed, Green:
 // TERM=dumb, each stream being a terminal.
 func (s *Streams) SetColor(mode string) error {
 	set := func(name string) bool { v := s.Getenv(name); return v != "" && v != "0" }
+	s.outColor, s.screen.color = s.OutTTY, s.ErrTTY
 	switch {
-	case mode == "always":
+	case mode == "always", mode == "auto" && (set("FORCE_COLOR") || set("CLICOLOR_FORCE")):
 		s.outColor, s.screen.color = true, true
-	case mode == "never":
+	case mode == "never", mode == "auto" && (s.Getenv("NO_COLOR") != "" || s.Getenv("TERM") == "dumb"):
 		s.outColor, s.screen.color = false, false
 	case mode != "auto":
 		return fmt.Errorf("color is %q, want auto, always or never", mode)
-	case set("FORCE_COLOR"), set("CLICOLOR_FORCE"):
-		s.outColor, s.screen.color = true, true
-	case s.Getenv("NO_COLOR") != "", s.Getenv("TERM") == "dumb":
-		s.outColor, s.screen.color = false, false
-	default:
-		s.outColor, s.screen.color = s.OutTTY, s.ErrTTY
 	}
 	return nil
 }
@@ -54,15 +47,7 @@ const (
 	endMark   = '\uFDEF'
 )
 
-var (
-	marks   = regexp.MustCompile(`[\x{FDD0}-\x{FDEF}]`)
-	painted = regexp.MustCompile(`[\x{FDD1}-\x{FDD5}][^\x{FDD0}-\x{FDEF}]*\x{FDEF}`)
-)
-
-func isMark(r rune) bool { return firstMark <= r && r <= endMark }
-
-// isLead reports whether CI systems, or readers of ours, skip a character before a command.
-func isLead(r rune) bool { return unicode.IsSpace(r) || isMark(r) }
+var painted = regexp.MustCompile(`([\x{FDD1}-\x{FDD5}])([^\x{FDD0}-\x{FDEF}]*)\x{FDEF}`)
 
 // Paint gives a text on one line a colour, if the stream that it is printed on has colours.
 func Paint(c Color, text string) string {
@@ -75,15 +60,15 @@ func Paint(c Color, text string) string {
 // shown is a text as it is printed for people: visible, and coloured if colored is set.
 func shown(colored bool, text string) string {
 	switch {
-	case !strings.ContainsFunc(text, isMark):
+	case !strings.ContainsRune(text, endMark): // as fast as it can be
 		return visible(text)
 	case !colored:
-		return visible(marks.ReplaceAllString(text, ""))
+		return visible(painted.ReplaceAllString(text, "$2"))
 	}
 	return painted.ReplaceAllStringFunc(visible(text), func(text string) string {
-		mark, size := utf8.DecodeRuneInString(text)
-		c := color.New(attributes[mark-firstMark])
+		parts := painted.FindStringSubmatch(text)
+		c := color.New(attributes[[]rune(parts[1])[0]-firstMark])
 		c.EnableColor() // by itself, it looks at standard output alone
-		return c.Sprint(text[size : len(text)-size])
+		return c.Sprint(parts[2])
 	})
 }

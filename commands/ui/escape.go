@@ -32,7 +32,7 @@ func visible(text string) string {
 	for line := range strings.Lines(text) {
 		line, newline := strings.CutSuffix(line, "\n")
 		line = visibleLine(strings.TrimSuffix(line, "\r"))
-		if rest := strings.TrimLeftFunc(line, isLead); strings.HasPrefix(rest, "::") {
+		if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") {
 			line = line[:len(line)-len(rest)] + `:\:` + rest[2:]
 		}
 		b.WriteString(line)
@@ -71,7 +71,7 @@ func visibleLine(line string) string {
 func visibleJSON(value []byte) []byte {
 	b := make([]byte, 0, len(value))
 	for _, r := range string(value) {
-		if r > ' ' && acts(r) || r == utf8.RuneError || isMark(r) {
+		if r > ' ' && acts(r) || r == utf8.RuneError || firstMark <= r && r <= endMark {
 			b = fmt.Appendf(b, `\u%04x`, r)
 		} else {
 			b = utf8.AppendRune(b, r)
