@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // startOrFind returns the name under which a plugin runs in the background. It starts the
@@ -109,8 +110,8 @@ func namesOf(s *runner.Opened, typed string) []string {
 // identityOf says what is served under a name.
 func identityOf(s *runner.Opened, o startOptions, name string) daemon.Identity {
 	return daemon.Identity{
-		Name: name, Plugin: o.cfg.Plugin, Entry: s.Plugin().Entry, Python: s.Interpreter().Path,
-		Transport: s.Settings().Transport, Dir: s.Settings().Dir,
+		Name: name, Plugin: schema.Path(o.cfg.Plugin), Entry: schema.Path(s.Plugin().Entry), Python: schema.Path(s.Interpreter().Path),
+		Transport: s.Settings().Transport, Dir: schema.Path(s.Settings().Dir),
 		About: aboutPlugin(o.cfg.Plugin, s, hook.Info{}), Digest: digestOf(s, o), Version: versionText(), AutoStarted: o.auto,
 	}
 }
@@ -168,14 +169,8 @@ func errNoAttach() error {
 // process; only the same user can read its environment.
 const wordsVariable = "PYPLUG_DAEMON_WORDS"
 
-// handOver returns the variable that holds words.
-func handOver(words []string) string {
-	text, err := json.Marshal(words)
-	if err != nil {
-		panic(err) // text is never wrong
-	}
-	return wordsVariable + "=" + string(text)
-}
+// handOver returns the variable that holds words, which need not be UTF-8.
+func handOver(words []string) string { return wordsVariable + "=" + url.Values{"": words}.Encode() }
 
 // takeOver returns the command line of the process in the background with the words of
 // wordsVariable, which it removes from the environment: they are not for the plugin.
@@ -183,10 +178,7 @@ func takeOver(args []string) []string {
 	if len(args) < 2 || args[1] != daemonWord {
 		return args
 	}
-	var words []string
-	if json.Unmarshal([]byte(os.Getenv(wordsVariable)), &words) != nil {
-		return args
-	}
-	_ = os.Unsetenv(wordsVariable) // a name is all that it takes
-	return slices.Concat(args[:2], words, args[2:])
+	values, _ := url.ParseQuery(os.Getenv(wordsVariable)) // as handOver wrote it
+	_ = os.Unsetenv(wordsVariable)                        // a name is all that it takes
+	return slices.Concat(args[:2], values[""], args[2:])
 }

@@ -98,6 +98,38 @@ func TestStartOutput(t *testing.T) {
 	}
 }
 
+// Paths, flags and the plugin's own files need not be UTF-8.
+func TestStartNotUTF8(t *testing.T) {
+	t.Parallel()
+	d := newDaemons(t)
+	dir := filepath.Join(t.TempDir(), "d\xfe")
+	plugin, run := filepath.Join(dir, "u\xff.py"), filepath.Join(dir, "run")
+	d.env = append(d.env, "PYPLUG_RUN_DIR="+run)
+	d.stopped("--all")
+	source := "import os, helper\ndef f():\n    return os.path.basename(os.getcwd()) + os.environ['X']\n"
+	for _, err := range []error{os.Mkdir(dir, 0o700), os.Mkdir(run, 0o700),
+		os.WriteFile(plugin, []byte(source), 0o600), os.WriteFile(filepath.Join(dir, "helper.py"), nil, 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := []string{"start", "--cwd", dir, "--env", "X=\xfd", plugin}
+	d.wants("u", start...)
+	d.wants("u", start...)
+	out, errs, code := d.pyplug("call", "--raw", plugin, "f")
+	if want := "d\xfe\xfd\n"; out != want || errs != "" || code != 0 {
+		t.Errorf("call: got %q, %q, exit code %d, want %q", out, errs, code, want)
+	}
+	out, _, _ = d.pyplug("status", "--json")
+	for _, want := range []string{`d\udcfe/u\udcff.py"`, `d\udcfe/run/u.sock"`} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("status: got %s, want %s once", out, want)
+		}
+	}
+	d.wants("", "stop", plugin)
+	d.wants("", "status")
+}
+
 // Starts at once of one plugin start one daemon, and all print its name.
 func TestStartTogether(t *testing.T) {
 	t.Parallel()

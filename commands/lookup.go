@@ -12,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // find returns the background plugin that word means, where NAME or PLUGIN may stand: the
@@ -28,9 +29,10 @@ func (f *program) find(ctx context.Context, word string) (daemon.Identity, error
 		return running[i], nil
 	}
 	p, err := hook.Interruptible(ctx, func() (manifest.Plugin, error) { return manifest.Resolve(word) })
-	entry := p.Entry
+	entry := schema.Path(p.Entry)
 	if err != nil { // the file may be gone since the plugin started
-		entry, _ = filepath.Abs(word)
+		path, _ := filepath.Abs(word)
+		entry = schema.Path(path)
 	}
 	running = slices.DeleteFunc(running, func(e daemon.Identity) bool { return entry == "" || e.Entry != entry })
 	switch own := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == p.ID }); {

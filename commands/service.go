@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 var _ hook.Plugin = (*service)(nil)
@@ -59,9 +60,9 @@ func (s *service) Close(ctx context.Context) error {
 func (s *service) attach(st hook.Status) json.RawMessage {
 	id := s.server.Identity()
 	var shape any = struct {
-		Schema int    `json:"schema"`
-		Name   string `json:"name"`
-		Socket string `json:"socket"`
+		Schema int         `json:"schema"`
+		Name   string      `json:"name"`
+		Socket schema.Path `json:"socket"`
 	}{1, id.Name, id.Socket}
 	if id.Transport == "grpc" {
 		if st.Attach == nil {

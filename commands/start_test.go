@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // A running plugin may differ from the wanted one by its Python or its flags.
@@ -29,7 +30,7 @@ func TestDifference(t *testing.T) {
 		{"/a/python", "x.b", true, "n runs with other settings: "},
 		{"/b/python", "x.b", false, "n runs with another Python, /a/python, and now it would be /b/python: "},
 	} {
-		wanted := daemon.Identity{Name: "n", Python: c.python, Digest: c.digest, AutoStarted: c.auto}
+		wanted := daemon.Identity{Name: "n", Python: schema.Path(c.python), Digest: c.digest, AutoStarted: c.auto}
 		got := difference(running, wanted)
 		if !strings.HasPrefix(got, c.want) || (got == "") != (c.want == "") {
 			t.Errorf("%+v: got %q", c, got)
@@ -40,9 +41,9 @@ func TestDifference(t *testing.T) {
 // The process in the background gets the flags by its environment, which only the same
 // user can read, and the plugin does not get them.
 func TestTakeOver(t *testing.T) {
-	name, value, _ := strings.Cut(handOver([]string{"--env=A=B c", "--workers=2"}), "=")
+	name, value, _ := strings.Cut(handOver([]string{"--env=A=B c\xff,\n;&", "--workers=2"}), "=")
 	t.Setenv(name, value)
-	want := []string{"pyplug", "__daemon", "--env=A=B c", "--workers=2", "--name=n", "--", "--odd.py"}
+	want := []string{"pyplug", "__daemon", "--env=A=B c\xff,\n;&", "--workers=2", "--name=n", "--", "--odd.py"}
 	if got := takeOver([]string{"pyplug", "__daemon", "--name=n", "--", "--odd.py"}); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

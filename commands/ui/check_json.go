@@ -1,6 +1,9 @@
 package ui
 
-import "github.com/pyplug/pyplug/runner/hook"
+import (
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
 
 // CheckJSON prints a check as one line on standard output: {"schema", "plugin",
 // "transport", "verdict", "exit_code", "took_ms", "stages", "error"}, with the JSON of
@@ -12,12 +15,12 @@ func (s *Streams) CheckJSON(c CheckResult) error {
 		verdict = hook.Failure
 	}
 	return s.writeJSON(struct {
-		Plugin    string            `json:"plugin"`
+		Plugin    schema.Path       `json:"plugin"`
 		Transport string            `json:"transport,omitempty"`
 		Verdict   hook.Verdict      `json:"verdict"`
 		ExitCode  int               `json:"exit_code"`
 		TookMS    hook.Milliseconds `json:"took_ms"`
 		Stages    []hook.Stage      `json:"stages"`
 		Error     *hook.Error       `json:"error,omitempty"`
-	}{c.Plugin, c.Transport, verdict, c.ExitCode, hook.Milliseconds(c.Took), append([]hook.Stage{}, c.Stages...), c.Err})
+	}{schema.Path(c.Plugin), c.Transport, verdict, c.ExitCode, hook.Milliseconds(c.Took), append([]hook.Stage{}, c.Stages...), c.Err})
 }

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Format says how a result is printed.
@@ -116,35 +115,11 @@ func (s *Streams) writeRaw(item hook.Item) error {
 	case string(value) == "null":
 		return nil
 	case value[0] == '"':
-		return s.writeOut(textOf(value), end)
+		return s.writeOut(schema.Unquote(value), end)
 	case s.OutTTY:
 		value = visibleJSON(value)
 	}
 	return s.writeOut(value, end)
-}
-
-// jsonEscape is a character that JSON escapes, two surrogates together.
-var jsonEscape = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`)
-
-// textOf is the text of a JSON string. A lone surrogate from \udc80 to \udcff is a byte
-// that Python could not decode, and becomes that byte again. Any other lone surrogate
-// becomes U+FFFD.
-func textOf(value []byte) []byte {
-	var whole string
-	if !bytes.Contains(value, []byte(`\ud`)) && json.Unmarshal(value, &whole) == nil {
-		return []byte(whole)
-	}
-	inner := bytes.TrimSuffix(value[1:], []byte{'"'}) // the text itself may end in a quote
-	return jsonEscape.ReplaceAllFunc(inner, func(escape []byte) []byte {
-		if unit, err := strconv.ParseUint(string(escape[2:]), 16, 16); err == nil && unit >= 0xdc80 && unit <= 0xdcff {
-			return []byte{byte(unit)}
-		}
-		var text string
-		if json.Unmarshal(fmt.Appendf(nil, `"%s"`, escape), &text) != nil {
-			return escape
-		}
-		return []byte(text)
-	})
 }
 
 // Lines is standard output for the answers of `run --lines`, while other things are

@@ -12,6 +12,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Background is a background plugin as [Streams.Statuses] shows it.
@@ -19,9 +20,9 @@ type Background struct {
 	Name string
 	// Plugin is its absolute path; Python the path of its interpreter, empty if the
 	// plugin chooses that itself.
-	Plugin, Python string
+	Plugin, Python schema.Path
 	// Socket is where it takes calls, Log the file with what it printed.
-	Socket, Log string
+	Socket, Log schema.Path
 	// Daemon is the pid of its daemon; 0 if that is unknown.
 	Daemon int
 	Status hook.Status
@@ -62,18 +63,18 @@ func (b Background) note() string {
 // what identifies it and where it is.
 func (b Background) shape() json.RawMessage {
 	type what struct {
-		Name   string `json:"name"`
-		Plugin string `json:"plugin"`
+		Name   string      `json:"name"`
+		Plugin schema.Path `json:"plugin"`
 	}
 	type unknown struct {
 		State   string `json:"state"`
 		Problem string `json:"problem,omitempty"`
 	}
 	type where struct {
-		Socket    string `json:"socket"`
-		Log       string `json:"log"`
-		DaemonPID int    `json:"daemon_pid,omitempty"`
-		Python    string `json:"python,omitempty"`
+		Socket    schema.Path `json:"socket"`
+		Log       schema.Path `json:"log"`
+		DaemonPID int         `json:"daemon_pid,omitempty"`
+		Python    schema.Path `json:"python,omitempty"`
 	}
 	known := b.Status
 	known.Concurrency, known.Since, known.Attach = 0, time.Time{}, nil // for programs that ask the socket
@@ -117,7 +118,7 @@ var (
 // statusRow are the texts below statusTitles. A dash stands for what is unknown.
 func (s *Streams) statusRow(b Background) []string {
 	st := b.Status
-	row := []string{b.Name, b.state(), "", "-", "-", "-", "-", "-", "-", relative(s.cwd(), b.Plugin), b.note()}
+	row := []string{b.Name, b.state(), "", "-", "-", "-", "-", "-", "-", relative(s.cwd(), string(b.Plugin)), b.note()}
 	if st.Workers > 1 {
 		row[2] = fmt.Sprintf("%d/%d", st.Ready, st.Workers)
 	}

@@ -310,7 +310,7 @@ func TestSlowReader(t *testing.T) {
 	}
 	d := start(t, f, Options{})
 	c := open(t)
-	conn, err := net.Dial("unix", d.Identity().Socket)
+	conn, err := net.Dial("unix", string(d.Identity().Socket))
 	if err != nil {
 		t.Fatal(err)
 	}

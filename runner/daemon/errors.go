@@ -49,7 +49,7 @@ func NotRunningError(word string) *hook.Error {
 
 // takenError says that by has the name that the plugin wanted.
 func takenError(wanted, by Identity) *hook.Error {
-	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+by.Entry,
+	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+string(by.Entry),
 		fmt.Sprintf("--name gives it another name, `pyplug stop %s` frees this one", wanted.Name))
 	switch by.Entry {
 	case "":
@@ -90,7 +90,7 @@ func versionError(name string, by Identity) *hook.Error {
 
 // lostError says that the daemon ended, or sent what is no answer, before it answered.
 func lostError(name string, by Identity) *hook.Error {
-	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" ended during the call", logHint(by.Log)...)
+	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" ended during the call", logHint(string(by.Log))...)
 	e.Hints = append(e.Hints, "`pyplug status` shows what runs")
 	return e
 }

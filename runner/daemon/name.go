@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -38,11 +39,11 @@ type Identity struct {
 	Name string `json:"name"`
 	// Plugin is the plugin's path as typed, Entry the absolute path of the file
 	// that runs, Python the interpreter's path, Dir the working directory.
-	Plugin    string `json:"plugin"`
-	Entry     string `json:"entry"`
-	Python    string `json:"python,omitempty"`
-	Transport string `json:"transport,omitempty"`
-	Dir       string `json:"dir,omitempty"`
+	Plugin    schema.Path `json:"plugin"`
+	Entry     schema.Path `json:"entry"`
+	Python    schema.Path `json:"python,omitempty"`
+	Transport string      `json:"transport,omitempty"`
+	Dir       schema.Path `json:"dir,omitempty"`
 	// About names the plugin and its Python as errors do.
 	About string `json:"about,omitempty"`
 	// Digest is equal for two starts with the same settings.
@@ -54,9 +55,9 @@ type Identity struct {
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
 	// AutoStarted reports whether a call started the plugin.
-	AutoStarted bool   `json:"auto_started,omitempty"`
-	Log         string `json:"log"`
-	Socket      string `json:"socket"`
+	AutoStarted bool        `json:"auto_started,omitempty"`
+	Log         schema.Path `json:"log"`
+	Socket      schema.Path `json:"socket"`
 }
 
 // same reports whether two identities are of one process.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -138,18 +139,19 @@ func (p place) awaitLock(id Identity) (*held, error) {
 // listen opens the socket and the log. Its caller removes the files if it fails.
 func (h *held) listen(id Identity, o Options) (*Server, error) {
 	_ = os.Remove(h.socket()) // of a dead daemon
-	id.API, id.PID, id.Started, id.Socket, id.Log = API, os.Getpid(), time.Now().Round(0), h.socket(), h.log()
+	id.API, id.PID, id.Started = API, os.Getpid(), time.Now().Round(0)
+	id.Socket, id.Log = schema.Path(h.socket()), schema.Path(h.log())
 	if err := h.write(id); err != nil {
 		return nil, err
 	}
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: id.Socket, Net: "unix"})
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.socket(), Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	listener.SetUnlinkOnClose(false) // release removes it
 	var log *Log
-	if err = os.Chmod(id.Socket, 0o600); err == nil {
-		log, err = openLog(id.Log, o.Starter != nil)
+	if err = os.Chmod(h.socket(), 0o600); err == nil {
+		log, err = openLog(h.log(), o.Starter != nil)
 	}
 	if err != nil {
 		_ = listener.Close()

@@ -36,7 +36,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
 	}
-	if id := open(t).Identity(); id.PID != os.Getpid() || id.API != API || id.Entry != "/x/p.py" || id.Socket != filepath.Join(dir, "p.sock") {
+	if id := open(t).Identity(); id.PID != os.Getpid() || id.API != API || id.Entry != "/x/p.py" || string(id.Socket) != filepath.Join(dir, "p.sock") {
 		t.Errorf("it is %+v", id)
 	}
 	if all, err := List(ctx0); err != nil || len(all) != 1 || all[0].Name != "p" {
@@ -319,7 +319,7 @@ func TestStatusCodes(t *testing.T) {
 	}
 	d := start(t, f, Options{})
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		return net.Dial("unix", d.Identity().Socket)
+		return net.Dial("unix", string(d.Identity().Socket))
 	}}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, c := range []struct {
 		method, path, body string
@@ -410,7 +410,7 @@ func FuzzRequest(f *testing.F) {
 		if strings.Contains(string(raw), "/stop") {
 			t.Skip()
 		}
-		conn, err := net.Dial("unix", d.Identity().Socket)
+		conn, err := net.Dial("unix", string(d.Identity().Socket))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,7 +136,7 @@ func TestSpawn(t *testing.T) {
 	if a.PID != id.PID || a.Session != id.PID || !slices.Contains(a.Environ, "MARK=1") {
 		t.Errorf("got %+v of %d", a, id.PID)
 	}
-	if len(a.Files) > 0 && (a.Files["0"] != "/dev/null" || a.Files["1"] != id.Log || a.Files["2"] != id.Log) {
+	if len(a.Files) > 0 && (a.Files["0"] != "/dev/null" || a.Files["1"] != string(id.Log) || a.Files["2"] != string(id.Log)) {
 		t.Errorf("its streams are %v", a.Files)
 	}
 	for fd, to := range a.Files {

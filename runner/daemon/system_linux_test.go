@@ -21,7 +21,7 @@ func TestStranger(t *testing.T) {
 	}
 	dir := nothingLeft(t)
 	d := start(t, newFake(), Options{})
-	for _, path := range []string{filepath.Dir(dir), dir, d.Identity().Socket} {
+	for _, path := range []string{filepath.Dir(dir), dir, string(d.Identity().Socket)} {
 		if err := os.Chmod(path, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestStranger(t *testing.T) {
 				return err
 			}
 			defer func() { _ = syscall.Close(fd) }()
-			if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: d.Identity().Socket}); err != nil {
+			if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: string(d.Identity().Socket)}); err != nil {
 				return err
 			}
 			_, _ = syscall.Write(fd, []byte("POST /stop HTTP/1.1\r\nHost: p\r\n\r\n"))

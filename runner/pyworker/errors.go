@@ -18,14 +18,14 @@ var (
 
 // answer is the body of an error frame.
 type answer struct {
-	Reason  string       `json:"reason"`
-	Message string       `json:"message"`
-	Python  *hook.Raised `json:"python"`
-	Place   string       `json:"place"`
-	Hooks   []string     `json:"hooks"`
-	Why     string       `json:"why"`
-	Missing string       `json:"missing"`
-	Files   []string     `json:"files"`
+	Reason  string        `json:"reason"`
+	Message string        `json:"message"`
+	Python  *hook.Raised  `json:"python"`
+	Place   string        `json:"place"`
+	Hooks   []string      `json:"hooks"`
+	Why     string        `json:"why"`
+	Missing string        `json:"missing"`
+	Files   []schema.Path `json:"files"`
 }
 
 // readAnswer reads an error frame and adds the source lines of its exception. Any

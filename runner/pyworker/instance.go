@@ -75,7 +75,11 @@ func (w *instance) Files() []string {
 }
 
 // setFiles records the plugin's own files.
-func (w *instance) setFiles(files []string) {
+func (w *instance) setFiles(paths []schema.Path) {
+	files := make([]string, len(paths))
+	for i, path := range paths {
+		files[i] = string(path)
+	}
 	w.mu.Lock()
 	w.files = files
 	w.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -173,7 +174,7 @@ func (w *instance) deliver(f frame) error {
 	case frameHello, frameReady:
 		return w.deliverStartup(f)
 	case frameFiles:
-		var files []string
+		var files []schema.Path
 		if err := json.Unmarshal(f.body, &files); err != nil {
 			return fmt.Errorf("the worker's files: %w", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // helloLimit is how long a Python may take until it runs the worker.
@@ -20,9 +21,9 @@ type hello struct {
 
 // ready is the answer to load.
 type ready struct {
-	Files  []string `json:"files"`
-	Zygote bool     `json:"zygote"` // the process is there to be forked
-	Exec   string   `json:"exec"`   // why it is not, although load asked for it
+	Files  []schema.Path `json:"files"`
+	Zygote bool          `json:"zygote"` // the process is there to be forked
+	Exec   string        `json:"exec"`   // why it is not, although load asked for it
 }
 
 // load is the body of the first frame to the worker.
