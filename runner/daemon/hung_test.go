@@ -148,7 +148,7 @@ func TestAdopt(t *testing.T) {
 	}
 	d := start(t, f, Options{})
 	for _, n := range []int{0, 1, 30, 150} {
-		conn, err := net.Dial("unix", d.Identity().Socket)
+		conn, err := net.Dial("unix", string(d.Identity().Socket))
 		if err != nil {
 			t.Fatal(err)
 		}
