@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The reasons of this package's errors, see [hook.Error].
@@ -90,17 +91,17 @@ func versionError(name string, by Identity) *hook.Error {
 
 // lostError says that the daemon ended, or sent what is no answer, before it answered.
 func lostError(name string, by Identity) *hook.Error {
-	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" ended during the call", logHint(string(by.Log))...)
+	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" ended during the call", logHint(by.Log)...)
 	e.Hints = append(e.Hints, "`pyplug status` shows what runs")
 	return e
 }
 
 // logHint points to a log, if there is one.
-func logHint(path string) []string {
-	if _, err := os.Stat(path); path == "" || err != nil {
+func logHint(path schema.Path) []string {
+	if _, err := os.Stat(string(path)); path == "" || err != nil {
 		return nil
 	}
-	return []string{"its log may say why: " + path}
+	return []string{"its log may say why: " + string(path)}
 }
 
 // fail makes an error.

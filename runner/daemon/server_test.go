@@ -360,7 +360,7 @@ func TestStatusCodes(t *testing.T) {
 func TestBodyStalls(t *testing.T) {
 	nothingLeft(t)
 	d := start(t, newFake(), Options{})
-	conn, err := net.Dial("unix", d.Identity().Socket)
+	conn, err := net.Dial("unix", string(d.Identity().Socket))
 	if err != nil {
 		t.Fatal(err)
 	}
