@@ -66,8 +66,8 @@ func (n *launch) connect() *hook.Error {
 		GRPCDialOptions: append(t.options(), grpc.WithStreamInterceptor(n.streamInterceptor(ctx, t)),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(n.cfg.maxReflection()))),
 		Logger:     hclog.NewNullLogger(),
-		SyncStdout: &lineWriter{out: n.out, stream: proc.Stdout.String()},
-		SyncStderr: &lineWriter{out: n.out, stream: proc.Stderr.String()},
+		SyncStdout: n.out.writer(proc.Stdout),
+		SyncStderr: n.out.writer(proc.Stderr),
 	})
 	protocol, err := client.Client()
 	if err != nil {

@@ -54,12 +54,8 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 	reflected, err := reflectFiles(within, i.conn)
 	var sources []protoschema.Source
 	switch {
-	case err == nil && len(reflected) > 0:
-		source, err := protoschema.ReadFiles(reflectionName, reflected...)
-		if err != nil {
-			return nil, err
-		}
-		sources = append(sources, source)
+	case err == nil && len(reflected.Files) > 0:
+		sources = append(sources, reflected)
 	case ranOut(within, err):
 		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer of " + reflectionName, Limit: reflectLimit}}
 	}

@@ -39,6 +39,11 @@ func (o *output) line(stream, text string, cut int) {
 	o.print(stream, text, cut)
 }
 
+// writer passes the lines of a stream on.
+func (o *output) writer(stream proc.Stream) *LineWriter {
+	return &LineWriter{Emit: func(text string, cut int) { o.line(stream.String(), text, cut) }}
+}
+
 // stop says that pyplug stops the plugin from here on.
 func (o *output) stop() {
 	o.mu.Lock()
@@ -92,17 +97,16 @@ func (o *output) flush() {
 	o.held = nil
 }
 
-// lineWriter passes lines written to it to the output. It belongs to one goroutine of
-// go-plugin.
-type lineWriter struct {
-	out    *output
-	stream string
-	kept   []byte
-	cut    int
+// LineWriter emits each line written to it, without its end, and how many bytes of it
+// were cut off. It belongs to one goroutine of go-plugin.
+type LineWriter struct {
+	Emit func(text string, cut int)
+	kept []byte
+	cut  int
 }
 
 // Write never fails.
-func (w *lineWriter) Write(b []byte) (int, error) {
+func (w *LineWriter) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
 		line, rest, ended := bytes.Cut(b, []byte{'\n'})
@@ -110,7 +114,7 @@ func (w *lineWriter) Write(b []byte) (int, error) {
 		w.kept = append(w.kept, line[:room]...)
 		w.cut += len(line) - room
 		if ended {
-			w.out.line(w.stream, strings.TrimSuffix(string(w.kept), "\r"), w.cut)
+			w.Emit(strings.TrimSuffix(string(w.kept), "\r"), w.cut)
 			w.kept, w.cut = w.kept[:0], 0
 		}
 		b = rest

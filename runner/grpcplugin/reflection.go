@@ -8,8 +8,6 @@ import (
 	"google.golang.org/grpc/codes"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
@@ -17,23 +15,23 @@ import (
 // reflectionName is its name in errors.
 const reflectionName = "server reflection"
 
-// reflectFiles returns the serialized descriptors of all files that declare the
-// server's services, with their imports; none if it has no reflection.
-func reflectFiles(ctx context.Context, cc *grpc.ClientConn) ([][]byte, error) {
+// reflectFiles returns the descriptors of all files that declare the server's services,
+// with their imports; none if it has no reflection.
+func reflectFiles(ctx context.Context, cc *grpc.ClientConn) (protoschema.Source, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	files, err := reflectWith(func() (reflectionStream, error) {
+	found, err := reflectWith(func() (reflectionStream, error) {
 		return reflectionv1.NewServerReflectionClient(cc).ServerReflectionInfo(ctx)
 	})
 	if status.Code(err) == codes.Unimplemented {
-		files, err = reflectWith(func() (reflectionStream, error) {
+		found, err = reflectWith(func() (reflectionStream, error) {
 			return openAlpha(ctx, cc)
 		})
 	}
 	if status.Code(err) == codes.Unimplemented {
-		return nil, nil
+		return protoschema.Source{}, nil
 	}
-	return files, err
+	return found, err
 }
 
 // reflectionStream is a conversation with server reflection.
@@ -54,32 +52,32 @@ func openAlpha(ctx context.Context, cc *grpc.ClientConn) (reflectionStream, erro
 // reflector collects the files that a server describes itself by.
 type reflector struct {
 	reflectionStream
+	found   protoschema.Source
 	seen    map[string]bool // files received or asked for, by name
-	files   [][]byte
-	imports []string // to be asked for
+	imports []string        // to be asked for
 }
 
-func reflectWith(open func() (reflectionStream, error)) ([][]byte, error) {
+func reflectWith(open func() (reflectionStream, error)) (none protoschema.Source, err error) {
 	stream, err := open()
 	if err != nil {
-		return nil, err
+		return none, err
 	}
-	r := reflector{reflectionStream: stream, seen: map[string]bool{}}
+	r := reflector{reflectionStream: stream, found: protoschema.Source{Name: reflectionName}, seen: map[string]bool{}}
 	list, err := r.ask(&reflectionv1.ServerReflectionRequest{
 		MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{ListServices: "*"},
 	})
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	for _, service := range list.GetListServicesResponse().GetService() {
-		if isHostService(service.GetName()) {
+		if protoschema.IsHostService(service.GetName()) {
 			continue
 		}
 		err := r.add(&reflectionv1.ServerReflectionRequest{
 			MessageRequest: &reflectionv1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service.GetName()},
 		})
 		if err != nil {
-			return nil, err
+			return none, err
 		}
 	}
 	for len(r.imports) > 0 {
@@ -92,11 +90,11 @@ func reflectWith(open func() (reflectionStream, error)) ([][]byte, error) {
 			MessageRequest: &reflectionv1.ServerReflectionRequest_FileByFilename{FileByFilename: name},
 		})
 		if err != nil {
-			return nil, err
+			return none, err
 		}
 		r.seen[name] = true // the server may not have it
 	}
-	return r.files, nil
+	return r.found, nil
 }
 
 // ask sends one request and reads its answer. An error inside the answer is
@@ -126,23 +124,17 @@ func (r *reflector) add(request *reflectionv1.ServerReflectionRequest) error {
 	if err != nil {
 		return err
 	}
-	for _, serialized := range answer.GetFileDescriptorResponse().GetFileDescriptorProto() {
-		file := new(descriptorpb.FileDescriptorProto)
-		if err := proto.Unmarshal(serialized, file); err != nil {
-			return &protoschema.DescriptorError{Source: reflectionName, Err: err}
-		}
+	received, err := protoschema.ReadFiles(reflectionName, answer.GetFileDescriptorResponse().GetFileDescriptorProto()...)
+	if err != nil {
+		return err
+	}
+	for _, file := range received.Files {
 		if r.seen[file.GetName()] {
 			continue
 		}
 		r.seen[file.GetName()] = true
-		r.files = append(r.files, serialized)
+		r.found.Files = append(r.found.Files, file)
 		r.imports = append(r.imports, file.GetDependency()...)
 	}
 	return nil
-}
-
-// isHostService reports whether a service is one for hosts and tools.
-func isHostService(service string) bool {
-	return strings.HasPrefix(service, "grpc.reflection.") || service == "grpc.health.v1.Health" ||
-		strings.HasPrefix(service, "plugin.GRPC")
 }

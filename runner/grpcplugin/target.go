@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -41,10 +42,9 @@ type target struct {
 	once     sync.Once // protects notReady
 	notReady *hook.Error
 
-	mu              sync.Mutex // protects following
-	accepted        bool       // a connection was made
-	dialErr         error      // why the last attempt to make one failed
-	wantCertificate bool       // the server asks for a client certificate, and we have none
+	accepted        atomic.Bool           // a connection was made
+	dialErr         atomic.Pointer[error] // why the last attempt to make one failed
+	wantCertificate atomic.Bool           // the server asks for a client certificate, and we have none
 }
 
 const (
@@ -76,9 +76,7 @@ func (t *target) credentials() credentials.TransportCredentials {
 		// A server that rejects us says so, but the connection may be gone before
 		// gRPC reads that.
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.wantCertificate = true
+			t.wantCertificate.Store(true)
 			return new(tls.Certificate), nil
 		}
 	}
@@ -89,9 +87,7 @@ func (t *target) credentials() credentials.TransportCredentials {
 func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
 	conn, err := t.dialOnce(ctx)
 	if err == nil {
-		t.mu.Lock()
-		t.accepted = true
-		t.mu.Unlock()
+		t.accepted.Store(true)
 		if t.leader != 0 {
 			err = CheckPeer(ctx, conn, t.leader)
 		}
@@ -99,10 +95,8 @@ func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
 			conn.Close()
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if timeout := (net.Error)(nil); ctx.Err() == nil && !(errors.As(err, &timeout) && timeout.Timeout()) {
-		t.dialErr = err
+		t.dialErr.Store(&err)
 	}
 	return conn, err
 }
@@ -148,11 +142,8 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 		cc.WaitForStateChange(wait, state)
 		cancel()
 	}
-	t.mu.Lock()
-	accepted := t.accepted
-	t.mu.Unlock()
 	switch {
-	case !accepted:
+	case !t.accepted.Load():
 		return t.fail(ReasonNoConnection, "cannot connect to %s: no answer within %s", t, t.limit)
 	case t.tls != nil:
 		return t.fail(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want TLS", t, t.limit)
@@ -162,9 +153,10 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 
 // failure is the error for the last failed attempt, nil if another one may succeed.
 func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *hook.Error {
-	t.mu.Lock()
-	err, wantCertificate := t.dialErr, t.wantCertificate
-	t.mu.Unlock()
+	var err error
+	if last := t.dialErr.Load(); last != nil {
+		err = *last
+	}
 	switch own := asError(err); {
 	case own != nil:
 		return own
@@ -178,7 +170,7 @@ func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *
 	switch at := strings.Index(text, "remote error: tls: "); {
 	case text == "", retry && endedConnection(text):
 		return nil
-	case wantCertificate:
+	case t.wantCertificate.Load():
 		e := t.fail(ReasonTLS, "no TLS with %s: the server wants a client certificate", t)
 		e.Hints = []string{"pass a certificate with --tls-client-cert and --tls-client-key"}
 		return e

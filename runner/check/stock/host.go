@@ -1,7 +1,6 @@
 package stock
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -174,7 +174,7 @@ func (h *host) config() *plugin.ClientConfig {
 		AutoMTLS:         h.spec.MTLS,
 		StartTimeout:     h.spec.StartTimeout,
 		Logger:           h.logger(filepath.Base(h.cmd.Path)),
-		Stderr:           &lineWriter{emit: h.log},
+		Stderr:           &grpcplugin.LineWriter{Emit: h.log},
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithContextDialer(h.dial)},
 	}
 }
@@ -198,7 +198,7 @@ func (h *host) dial(ctx context.Context, _ string) (net.Conn, error) {
 // logs under the program's name, is printed without its decoration.
 func (h *host) logger(program string) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "plugin", Level: hclog.Warn, DisableTime: true, Output: &lineWriter{emit: h.log},
+		Name: "plugin", Level: hclog.Warn, DisableTime: true, Output: &grpcplugin.LineWriter{Emit: h.log},
 		SubloggerHook: func(sub hclog.Logger) hclog.Logger {
 			if sub.Name() == "plugin."+program {
 				return hclog.NewNullLogger()
@@ -208,7 +208,11 @@ func (h *host) logger(program string) hclog.Logger {
 	})
 }
 
-func (h *host) log(line string) { h.print(record{Log: line}) }
+func (h *host) log(line string, _ int) {
+	if strings.TrimSpace(line) != "" {
+		h.print(record{Log: line[:min(len(line), maxLine)]})
+	}
+}
 
 // pluginName is the name of the one plugin that this host dispenses: a client that
 // calls nothing, since every plugin serves something else.
@@ -240,28 +244,4 @@ func shorten(text string) string {
 	}
 	half := maxError / 2
 	return fmt.Sprintf("%s[%d bytes left out]%s", text[:half], dropped, text[len(text)-half:])
-}
-
-// lineWriter emits each line written to it, up to maxLine, except blank ones. It
-// belongs to one goroutine at a time.
-type lineWriter struct {
-	kept []byte
-	emit func(string)
-}
-
-// Write never fails.
-func (w *lineWriter) Write(b []byte) (int, error) {
-	for rest, ended := b, true; ended; {
-		var line []byte
-		line, rest, ended = bytes.Cut(rest, []byte{'\n'})
-		w.kept = append(w.kept, line[:min(len(line), maxLine-len(w.kept))]...)
-		if !ended {
-			break
-		}
-		if len(bytes.TrimSpace(w.kept)) > 0 {
-			w.emit(string(bytes.TrimRight(w.kept, "\r")))
-		}
-		w.kept = w.kept[:0]
-	}
-	return len(b), nil
 }

@@ -31,7 +31,7 @@ func (d *Descriptors) index(file protoreflect.FileDescriptor) {
 		for i := range service.Methods().Len() {
 			m := Method{desc: service.Methods().Get(i), set: d}
 			d.methods = append(d.methods, m)
-			if !m.isInfrastructure() {
+			if !m.isForHost() {
 				d.short[m.shortName()]++
 			}
 		}
@@ -44,7 +44,7 @@ func (d *Descriptors) Methods() []Method {
 	if d == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(d.methods), Method.isInfrastructure)
+	return slices.DeleteFunc(slices.Clone(d.methods), Method.isForHost)
 }
 
 // Schema describes all of Methods.

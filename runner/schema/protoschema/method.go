@@ -30,21 +30,22 @@ func (m Method) described() error {
 	return nil
 }
 
-// isInfrastructure reports whether the method's service is for the host and not a
-// hook.
-func (m Method) isInfrastructure() bool {
-	switch service := string(m.desc.Parent().FullName()); service {
+// IsHostService reports whether a service, by its full name, is one for hosts and tools,
+// whose methods are no hooks: health, reflection and go-plugin's own.
+func IsHostService(service string) bool {
+	switch service {
 	case "plugin.GRPCController", "plugin.GRPCBroker", "plugin.GRPCStdio", "grpc.health.v1.Health":
 		return true
-	default:
-		return strings.HasPrefix(service, "grpc.reflection.")
 	}
+	return strings.HasPrefix(service, "grpc.reflection.")
 }
+
+func (m Method) isForHost() bool { return IsHostService(string(m.desc.Parent().FullName())) }
 
 // Name is "Service/Method", with the package before it if another service has
 // the same; Find finds the method by it.
 func (m Method) Name() string {
-	if m.set.short[m.shortName()] > 1 || m.isInfrastructure() {
+	if m.set.short[m.shortName()] > 1 || m.isForHost() {
 		return m.FullName()
 	}
 	return m.shortName()
