@@ -26,13 +26,22 @@ func ReadLog(ctx context.Context, name string, last int, follow bool, emit func(
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.file.Close() }()
-	if err := t.tail(last, emit); err != nil || !follow {
+	defer t.close()
+	var lines []Line
+	if err := t.catchUp(func(l Line) error { lines = append(lines, l); return nil }); err != nil {
 		return err
+	}
+	if last >= 0 && len(lines) > last {
+		lines = lines[len(lines)-last:]
+	}
+	for _, l := range lines {
+		if err := emit(l); err != nil {
+			return err
+		}
 	}
 	again := time.NewTicker(followEvery)
 	defer again.Stop()
-	for {
+	for follow {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -42,21 +51,23 @@ func ReadLog(ctx context.Context, name string, last int, follow bool, emit func(
 			return err
 		}
 	}
+	return nil
 }
 
-// tailer reads one log, and the log that replaces it.
+// tailer reads a log, the older part first, and then what replaces it.
 type tailer struct {
 	place   place
-	file    *os.File
-	partial []byte // the beginning of a line whose end is not written yet
+	file    *os.File // the log that was read last; nil before the first
+	partial []byte   // the beginning of a line whose end is not written yet
 }
 
+// findLog finds the log of a name.
 func findLog(name string) (*tailer, error) {
 	there, err := search(name)
 	for _, p := range there {
-		f, failed := os.Open(p.log())
+		_, failed := os.Stat(p.log())
 		if failed == nil {
-			return &tailer{place: p, file: f}, nil
+			return &tailer{place: p}, nil
 		}
 		if !errors.Is(failed, fs.ErrNotExist) && err == nil {
 			err = unavailable(failed)
@@ -68,86 +79,59 @@ func findLog(name string) (*tailer, error) {
 	return nil, err
 }
 
-// tail emits the last lines of the older and the newer log.
-func (t *tailer) tail(last int, emit func(Line) error) error {
-	var lines []Line
-	keep := func(l Line) error {
-		lines = append(lines, l)
-		return nil
-	}
-	if before := t.older(t.file); before != nil { // otherwise it has just turned over
-		if err := before.finish(keep); err != nil {
-			return err
-		}
-	}
-	if err := t.rest(keep); err != nil {
-		return err
-	}
-	if last >= 0 && len(lines) > last {
-		lines = lines[len(lines)-last:]
-	}
-	for _, l := range lines {
-		if err := emit(l); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // missed is the line in place of lines that may be missing.
 const missed = "the log turned over faster than it was read; lines may be missing here"
 
-// catchUp emits new lines, and switches to the file that has replaced this one.
+// catchUp emits the lines since the last call; first all.
 func (t *tailer) catchUp(emit func(Line) error) error {
-	next, err := os.Open(t.place.log())
-	if err != nil || sameFile(t.file, next) {
-		_ = next.Close()
-		return t.rest(emit)
-	}
-	between := t.older(t.file, next)
-	err = t.finish(emit) // nothing more is written to this file
-	t.file = next
-	if between != nil && err == nil {
-		if err = emit(Line{Time: time.Now(), Stream: Own, Text: missed}); err == nil {
-			err = between.finish(emit)
+	newer, err := t.newer()
+	for i, next := range newer { // so nothing more is written to the file before
+		if t.file != nil && err == nil {
+			if err = t.rest(emit); err == nil {
+				err = t.end(emit)
+			}
+			if i == 0 && len(newer) > 1 && err == nil {
+				err = emit(Line{Time: time.Now(), Stream: Own, Text: missed})
+			}
 		}
+		t.close()
+		t.file = next
 	}
-	if err != nil {
+	if t.file == nil || err != nil {
 		return err
 	}
 	return t.rest(emit)
 }
 
-// older opens the older log. It returns nil if there is none, or if that is one of
-// these files.
-func (t *tailer) older(files ...*os.File) *tailer {
-	f, err := os.Open(t.place.log() + older)
-	if err != nil {
-		return nil
-	}
-	for _, other := range files {
-		if sameFile(f, other) {
-			_ = f.Close()
-			return nil
+// newer opens the logs that replaced the one that was read last, the oldest first.
+func (t *tailer) newer() (logs []*os.File, err error) {
+	known := t.file
+	for _, path := range []string{t.place.log(), t.place.log() + older} {
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
+		if err != nil {
+			return logs, unavailable(err)
+		}
+		if sameFile(f, t.file) || sameFile(f, known) { // the latter if the log has just turned over
+			_ = f.Close()
+			break
+		}
+		known = f
+		logs = append([]*os.File{f}, logs...)
 	}
-	return &tailer{file: f}
+	return logs, nil
 }
 
+// sameFile reports whether two descriptors are of one file. A nil one is of none.
 func sameFile(a, b *os.File) bool {
 	one, err := a.Stat()
 	other, err2 := b.Stat()
 	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
-// finish emits the rest of a file that is not written any more, and closes it.
-func (t *tailer) finish(emit func(Line) error) error {
-	defer func() { _ = t.file.Close() }()
-	if err := t.rest(emit); err != nil {
-		return err
-	}
-	return t.end(emit)
-}
+func (t *tailer) close() { _ = t.file.Close() } // which fails if it is nil
 
 // rest emits the whole lines up to the end of the file.
 func (t *tailer) rest(emit func(Line) error) error {
