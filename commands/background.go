@@ -36,7 +36,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (string, erro
 	}
 	for n := range startAttempts {
 		for _, name := range namesOf(s, o.name) {
-			if ok, err := f.reuse(ctx, identityOf(s, o, name)); ok || err != nil {
+			if ok, err := f.reuse(ctx, p.identity(o, name)); ok || err != nil {
 				return name, err
 			}
 		}
@@ -107,12 +107,13 @@ func namesOf(s *runner.Opened, typed string) []string {
 	return []string{p.ID, p.ID + "-" + hex.EncodeToString(hash[:3])}
 }
 
-// identityOf says what is served under a name.
-func identityOf(s *runner.Opened, o startOptions, name string) daemon.Identity {
+// identity says what is served under a name.
+func (p *plugin) identity(o startOptions, name string) daemon.Identity {
+	s := p.opened
 	return daemon.Identity{
-		Name: name, Plugin: schema.Path(o.cfg.Plugin), Entry: schema.Path(s.Plugin().Entry), Python: schema.Path(s.Interpreter().Path),
+		Name: name, Plugin: schema.Path(p.path), Entry: schema.Path(s.Plugin().Entry), Python: schema.Path(s.Interpreter().Path),
 		Transport: s.Settings().Transport, Dir: schema.Path(s.Settings().Dir),
-		About: aboutPlugin(o.cfg.Plugin, s, hook.Info{}), Digest: digestOf(s, o), Version: versionText(), AutoStarted: o.auto,
+		About: p.describe(), Digest: digestOf(s, o), Version: versionText(), AutoStarted: o.auto,
 	}
 }
 

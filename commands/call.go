@@ -103,14 +103,9 @@ func (f *program) callee(ctx context.Context, word string, start startOptions, l
 	case !start.auto:
 		return f.connect(ctx, word)
 	}
-	if plain(word) {
-		e, err := f.find(ctx, word)
-		if err != nil {
-			return nil, err
-		}
-		if e.Name != "" { // a running name is called as it is
-			return f.connectTo(ctx, e.Name, word)
-		}
+	client, err := f.connectNamed(ctx, word) // a running name is called as it is
+	if client != nil || err != nil {
+		return client, err
 	}
 	name, err := f.startOrFind(ctx, start)
 	if err != nil {

@@ -91,22 +91,31 @@ func (f *program) connectTo(ctx context.Context, name, word string) (*daemon.Cli
 	return c, nil
 }
 
+// connectNamed returns a client of the background plugin that a plain word means; nil if
+// the word is a path, or that plugin does not run.
+func (f *program) connectNamed(ctx context.Context, word string) (*daemon.Client, error) {
+	if !plain(word) {
+		return nil, nil
+	}
+	e, err := f.find(ctx, word)
+	if err != nil || e.Name == "" {
+		return nil, err
+	}
+	return f.connectTo(ctx, e.Name, word)
+}
+
 // connectOrStart connects to the background plugin with the name cfg.Plugin, or starts the
 // plugin at that path for a call or two. With a name it rejects the flags ofPlugin, which
 // say how a plugin is started. done ends the use of the plugin.
 func (f *program) connectOrStart(c *cli.Context, cfg runner.Config, ofPlugin []cli.Flag) (p hook.Plugin, done func(), err error) {
-	if word := cfg.Plugin; plain(word) {
-		e, err := f.find(c.Context, word)
-		if err != nil {
-			return nil, nil, err
-		}
-		if name := firstTyped(ofPlugin); name != "" && e.Name != "" {
-			return nil, nil, usage("%s does not apply to %s, which is already running", name, word)
-		}
-		if e.Name != "" {
-			p, err = f.connectTo(c.Context, e.Name, word)
-			return p, func() {}, err
-		}
+	client, err := f.connectNamed(c.Context, cfg.Plugin)
+	switch name := firstTyped(ofPlugin); {
+	case err != nil:
+		return nil, nil, err
+	case client != nil && name != "":
+		return nil, nil, usage("%s does not apply to %s, which is already running", name, cfg.Plugin)
+	case client != nil:
+		return client, func() {}, nil
 	}
 	cfg.Once = true
 	started, err := f.open(c.Context, cfg, nil)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/handshake"
-	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -40,7 +39,8 @@ type plugin struct {
 // newPlugin returns a plugin of this process.
 func (f *program) newPlugin(path string) *plugin {
 	p := &plugin{f: f, path: path}
-	p.output = f.streams.PluginOutput(pluginLabel(path), f.opts.quiet)
+	label := strings.TrimSuffix(filepath.Base(path), ".py")
+	p.output = f.streams.PluginOutput(label, f.opts.quiet)
 	p.output.SetGeneration(1)
 	return p
 }
@@ -191,7 +191,14 @@ func (p *plugin) shown() bool { return p.output != nil && !p.f.opts.quiet && !p.
 
 // describe names the plugin and, once known, its Python.
 func (p *plugin) describe() string {
-	return cmp.Or(p.daemon.About, aboutPlugin(p.path, p.opened, p.starts.newest()))
+	if p.daemon.About != "" {
+		return p.daemon.About
+	}
+	if p.opened == nil || p.opened.Interpreter().Path == "" {
+		return p.path
+	}
+	py := p.opened.Interpreter()
+	return fmt.Sprintf("%s (python %s, %s)", p.path, p.pythonVersion(), cmp.Or(py.Env, py.Path))
 }
 
 // transport is "grpc" or "pipe".
@@ -202,26 +209,10 @@ func (p *plugin) transport() string {
 	return p.opened.Settings().Transport
 }
 
-func (p *plugin) pythonVersion() string { return pythonVersion(p.opened, p.starts.newest()) }
-
-// aboutPlugin names a plugin and, once known, its Python.
-func aboutPlugin(path string, o *runner.Opened, info hook.Info) string {
-	if o == nil || o.Interpreter().Path == "" {
-		return path
-	}
-	return fmt.Sprintf("%s (python %s, %s)", path, pythonVersion(o, info), pythonPlace(o.Interpreter()))
-}
-
 // pythonVersion is what the running plugin reported, else what files say.
-func pythonVersion(o *runner.Opened, info hook.Info) string {
-	return cmp.Or(info.Python, o.Interpreter().Version.String())
+func (p *plugin) pythonVersion() string {
+	return cmp.Or(p.starts.newest().Python, p.opened.Interpreter().Version.String())
 }
-
-// pythonPlace is the environment if there is one, else the path.
-func pythonPlace(py interp.Interpreter) string { return cmp.Or(py.Env, py.Path) }
-
-// pluginLabel is the prefix of what a plugin prints.
-func pluginLabel(path string) string { return strings.TrimSuffix(filepath.Base(path), ".py") }
 
 // starts is what is known of the newest start of a plugin. It is safe for concurrent use.
 type starts struct {

@@ -30,6 +30,16 @@ const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line,
    echo '{"name": "Ada"}' | pyplug run --input - greeter.py greet
    pyplug run kv/plugin.py KV/Put key=hello value=world`
 
+const keepText = `   With --keep the plugin stays alive in the foreground, under a name that call,
+   status and the other commands find. Whenever it is ready, a line of JSON says
+   how to attach to it. Crashes, restarts and reloads are reported on standard
+   error. A service manager is notified (NOTIFY_SOCKET, WATCHDOG_USEC). SIGTERM
+   stops it, with exit code 0 if the plugin stops cleanly. SIGHUP restarts the
+   workers under a service manager or without a terminal; otherwise it stops it.
+
+   pyplug run --keep --watch greeter.py
+   pyplug run --keep provider.py >attach.json &`
+
 // runOptions are what the command line of run says of a single call.
 type runOptions struct {
 	callOptions
@@ -77,8 +87,11 @@ func runCommand(f *program) command {
 			}
 			switch {
 			case keep:
-				start.cfg = o.cfg
-				return f.runKeep(c, &start)
+				start.cfg, f.endless = o.cfg, true
+				if err := f.readKept(c, &start, nil); err != nil {
+					return err
+				}
+				return f.serve(c.Context, start, nil)
 			case inLines:
 				lines.cfg = o.cfg
 				return f.runLines(c, &lines)

@@ -78,7 +78,7 @@ func (s *service) listen(ctx context.Context, cancel context.CancelCauseFunc, op
 		opts.IdleExit = autoIdle
 	}
 	for _, s.name = range namesOf(opened, s.o.name) {
-		if s.server, err = daemon.Listen(identityOf(opened, s.o, s.name), opts); !daemon.Is(err, daemon.Taken) {
+		if s.server, err = daemon.Listen(s.f.plugin.identity(s.o, s.name), opts); !daemon.Is(err, daemon.Taken) {
 			break
 		}
 	}

@@ -22,13 +22,10 @@ func versionCommand(f *program) command {
 			if c.Args().Present() {
 				return usage("version takes no arguments, and %s is one", schema.QuoteLine(c.Args().Slice()[:1]))
 			}
-			return printVersion(f, f.opts.json)
+			platform := runtime.GOOS + "/" + runtime.GOARCH
+			return outputError(f.streams.Version(versionText(), runtime.Version(), platform, runner.Lacks(), f.opts.json))
 		},
 	}}
-}
-
-func printVersion(f *program, asJSON bool) error {
-	return outputError(f.streams.Version(versionText(), runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, runner.Lacks(), asJSON))
 }
 
 // versionText is the release's version, else the module's.

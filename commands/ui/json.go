@@ -1,8 +1,9 @@
 package ui
 
 import (
-	"bytes"
 	"encoding/json"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // timeFormat is RFC 3339 with milliseconds.
@@ -36,11 +37,9 @@ func joinJSON(objects ...any) json.RawMessage {
 // compactJSON writes one of our shapes, which cannot fail, on one line, harmless for
 // terminals and CI systems. It leaves <, > and & as they are.
 func compactJSON(shape any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(shape); err != nil {
+	text, err := hook.Marshal(shape)
+	if err != nil {
 		panic("a shape of ours is not JSON: " + err.Error())
 	}
-	return visibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return visibleJSON(text)
 }

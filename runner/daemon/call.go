@@ -149,11 +149,11 @@ func newLineWriter(ctx context.Context, w http.ResponseWriter) *lineWriter {
 
 // write writes one line.
 func (o *lineWriter) write(line any) error {
-	text, err := jsonLine(line)
+	text, err := hook.Marshal(line)
 	if err != nil {
 		return err
 	}
-	return o.writeText(text)
+	return o.writeText(append(text, '\n'))
 }
 
 func (o *lineWriter) writeText(line []byte) error {

@@ -293,8 +293,7 @@ func (x *exchange) stream(r *http.Response, emit func(hook.Item) error) (hook.Re
 		case line.Done:
 			result.Took, result.Notes = time.Since(x.began), line.Notes
 			if collect {
-				text, _ := jsonLine(collected) // items that were read
-				result.Value = bytes.TrimSpace(text)
+				result.Value, _ = hook.Marshal(collected) // items that were read
 			}
 			return result, nil
 		}

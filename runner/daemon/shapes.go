@@ -61,15 +61,15 @@ type streamLine struct {
 
 // itemLine is the line of an item.
 func itemLine(item hook.Item) []byte {
-	line, err := jsonLine(streamLine{Item: item.Value, Binary: item.Binary, Sole: item.Sole})
+	line, err := hook.Marshal(streamLine{Item: item.Value, Binary: item.Binary, Sole: item.Sole})
 	if err != nil { // with --nan literal an item may be, or hold, NaN, which is not JSON
 		line = slices.Concat([]byte(itemPrefix), item.Value, []byte(itemSuffix))
 	}
-	return line
+	return append(line, '\n')
 }
 
 // What is around an item that is not JSON.
-const itemPrefix, itemSuffix = `{"item":`, "}\n"
+const itemPrefix, itemSuffix = `{"item":`, "}"
 
 // readStreamLine reads one line of a streamed result.
 func readStreamLine(from *bufio.Reader) (line streamLine, err error) {
@@ -80,21 +80,12 @@ func readStreamLine(from *bufio.Reader) (line streamLine, err error) {
 	if err = json.Unmarshal(text, &line); err == nil {
 		return line, nil
 	}
-	value, ok := bytes.CutPrefix(text, []byte(itemPrefix))
+	value, ok := bytes.CutPrefix(bytes.TrimSpace(text), []byte(itemPrefix))
 	value, ended := bytes.CutSuffix(value, []byte(itemSuffix))
 	if ok && ended {
 		return streamLine{Item: value}, nil
 	}
 	return line, err
-}
-
-// jsonLine is a value as a line of JSON, with <, > and & as they are.
-func jsonLine(value any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(value)
-	return b.Bytes(), err
 }
 
 // ascii is a JSON array of texts that a header can carry.

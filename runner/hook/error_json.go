@@ -46,7 +46,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 			shape.StatusMessage = s.Message
 		}
 	}
-	return marshal(shape)
+	return Marshal(shape)
 }
 
 // UnmarshalJSON reads the JSON of MarshalJSON. Only the message of the cause
@@ -86,7 +86,7 @@ func (e Exit) MarshalJSON() ([]byte, error) {
 	if e.Signal == "" {
 		shape.Code = &e.Code
 	}
-	return marshal(shape)
+	return Marshal(shape)
 }
 
 // UnmarshalJSON reads the JSON of MarshalJSON.
@@ -103,8 +103,8 @@ func (e *Exit) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// marshal encodes a value on one line without escaping <, > and &.
-func marshal(value any) ([]byte, error) {
+// Marshal encodes a value on one line without escaping <, > and &.
+func Marshal(value any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

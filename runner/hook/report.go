@@ -81,7 +81,7 @@ func (s Stage) MarshalJSON() ([]byte, error) {
 	if worst := s.Worst(); worst != nil {
 		shape.Fix = worst.Fix
 	}
-	return marshal(shape)
+	return Marshal(shape)
 }
 
 // Worst returns the first finding with the worst verdict, nil if there is none.

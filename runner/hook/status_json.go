@@ -9,14 +9,14 @@ import (
 func (s Status) MarshalJSON() ([]byte, error) {
 	type plain Status // without this method
 	s.Reason, s.Note = validText(s.Reason), validText(s.Note)
-	return marshal(plain(s))
+	return Marshal(plain(s))
 }
 
 // MarshalJSON returns the event with the names of `--events`.
 func (e Event) MarshalJSON() ([]byte, error) {
 	type plain Event // without this method
 	e.Reason = validText(e.Reason)
-	return marshal(plain(e))
+	return Marshal(plain(e))
 }
 
 // Milliseconds is a duration that JSON has as milliseconds, to 100 ns.
