@@ -138,7 +138,7 @@ func (f *program) check(ctx context.Context, o checkOptions) error {
 	var junit *os.File
 	if o.junit != "" {
 		var err error
-		if junit, err = openReport(ctx, o.junit); err != nil {
+		if junit, err = openOutput(ctx, "--junit", o.junit, 0, 0o666); err != nil { // before anything is checked
 			return err
 		}
 	}

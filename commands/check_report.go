@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,18 +9,6 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/hook"
 )
-
-// openReport opens the file of --junit before anything is checked, and leaves what is in
-// it. It may be a pipe that nobody reads.
-func openReport(ctx context.Context, name string) (*os.File, error) {
-	return hook.Interruptible(ctx, func() (*os.File, error) {
-		file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o666)
-		if err != nil {
-			return nil, usage("--junit: %w", err)
-		}
-		return file, nil
-	})
-}
 
 // reports writes the annotations of GitHub and the JUnit file, if there is one.
 func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *os.File) error {

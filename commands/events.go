@@ -18,19 +18,13 @@ type eventLog struct {
 	warn    func(text string)
 }
 
-// openEvents opens the file of --events, and creates it if necessary. The file is closed
-// with the process. Ending ctx ends the wait for the reader of a named pipe.
+// openEvents opens the file of --events. It is closed with the process.
 func (f *program) openEvents(ctx context.Context, name string) (*eventLog, error) {
 	to := f.streams.Out
 	if name != "-" {
-		file, err := hook.Interruptible(ctx, func() (*os.File, error) {
-			return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-		})
-		if canceled := asCanceled(err); canceled != nil {
-			return nil, canceled
-		}
+		file, err := openOutput(ctx, "--events", name, os.O_APPEND, 0o600)
 		if err != nil {
-			return nil, usage("--events: %w", err)
+			return nil, err
 		}
 		to = file
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -18,6 +20,18 @@ func (f *program) write(ctx context.Context, write func() error) error {
 		return err
 	}
 	return outputError(err)
+}
+
+// openOutput opens a file to write to it that a flag names, and creates it if necessary.
+// Ending ctx ends the wait for the reader of a named pipe.
+func openOutput(ctx context.Context, flag, name string, how int, mode fs.FileMode) (*os.File, error) {
+	return hook.Interruptible(ctx, func() (*os.File, error) {
+		file, err := os.OpenFile(name, how|os.O_WRONLY|os.O_CREATE, mode)
+		if err != nil {
+			return nil, usage("%s: %w", flag, err)
+		}
+		return file, nil
+	})
 }
 
 func outputError(err error) error {
