@@ -105,6 +105,9 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 		return err
 	}
 	o.Config.DefaultStart = checkImport
+	if len(o.plugins) > 1 {
+		o.Config.GRPC.Decides = "" // its flags are for those that are gRPC plugins
+	}
 	if self, err := os.Executable(); err == nil {
 		o.Host = []string{self, hostWord}
 	}

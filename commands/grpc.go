@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/manifest"
 )
 
 const (
@@ -23,18 +24,24 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 	g.MaxMessage = defaultMessage
 	const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
 	var mtls bool
+	decides := func(f *flag) *flag { return then(f, func() { g.Decides = "--" + f.Name }) }
 	return inCategory(grpcCategory,
-		newFlag("cookie", "set the magic cookie that the plugin's host sets, `KEY=VALUE`", func(text string) error {
+		decides(choiceFlag(&g.Host, "host", "start it as `HOST` does: "+strings.Join(manifest.HostNames(), ", "), manifest.HostNames()...)),
+		decides(newFlag("cookie", "set the magic cookie that the plugin's host sets, `KEY=VALUE`", func(text string) error {
 			var ok bool
 			if g.CookieKey, g.CookieValue, ok = strings.Cut(text, "="); !ok || g.CookieKey == "" {
 				return fmt.Errorf("is %q, want KEY=VALUE", text)
 			}
 			return nil
-		}),
-		newFlag("protocol-versions", "offer these protocol versions, `LIST` such as 1,2 (default: 1)", func(text string) error {
+		})),
+		decides(newFlag("protocol-versions", "offer these protocol versions, `LIST` such as 1,2 (default: 1)", func(text string) error {
 			return setVersions(&g.Versions, text)
+		})),
+		then(switchFlag(&mtls, "mtls", "secure the connection as go-plugin's AutoMTLS does"), func() {
+			if g.MTLS = &mtls; mtls {
+				g.Decides = "--mtls"
+			}
 		}),
-		then(switchFlag(&mtls, "mtls", "secure the connection as go-plugin's AutoMTLS does"), func() { g.MTLS = &mtls }),
 		choiceFlag(&g.Curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
 		sizeFlag(&g.MaxMessage, 0, 1, most, `"512KB" or "16MB", at most 2 GB`, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
 		nameFlag(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),

@@ -66,9 +66,9 @@ func pb2Sources(python interp.Interpreter, environ []string, entry string) ([]pr
 		})
 	}
 	if r.services == 0 || slices.ContainsFunc(others, isGenerated) {
-		for _, path := range pysrc.Installed(python.SearchPath(environ), others) {
-			if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && !r.seen[path] {
-				if err := r.read(path, text); err != nil {
+		for _, file := range pysrc.Libraries(python.SearchPath(environ), others, pysrc.Whole) {
+			if isPB2(file.Path) && !r.seen[file.Path] {
+				if err := r.read(file.Path, file.Text); err != nil {
 					return nil, err
 				}
 			}

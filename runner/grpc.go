@@ -19,6 +19,12 @@ import (
 type GRPC struct {
 	// Of these, [Open] sets what follows from the rest of the [Config].
 	grpcplugin.Config
+	// Decides is a flag that was given and that has no use for a functions file: it
+	// decides on the transport. Empty: none was.
+	Decides string
+	// Host names one of [manifest.Hosts], which the plugin is started for. What the
+	// fields of Config and MTLS do not say, it says, before the manifest does.
+	Host string
 	// NoCookie sets no cookie, whatever the manifest says.
 	NoCookie bool
 	// MTLS secures the connection as go-plugin's AutoMTLS does; Curve is that
@@ -57,6 +63,9 @@ var (
 // grpcConfig says how a gRPC plugin is started.
 func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	c, m, cfg := o.config, o.plugin.Manifest, o.config.GRPC.Config
+	if h := manifest.Hosts[c.GRPC.Host]; h.CookieKey != "" {
+		m.CookieKey, m.CookieValue, m.ProtocolVersions, m.MTLS = h.CookieKey, h.CookieValue, h.Versions, &h.MTLS
+	}
 	cfg.Path, cfg.Env, cfg.Dir = o.plugin.Entry, o.environ, o.settings.Dir
 	cfg.StartTimeout, cfg.StopTimeout, cfg.MaxMemory = o.settings.Timeouts.Start, o.settings.Timeouts.Stop, o.keep.MaxMemory
 	// The default is longer for the first answer than for later ones.

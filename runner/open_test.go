@@ -131,26 +131,6 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Flags that only a gRPC plugin has decide that it is one.
-func TestFlagsDecideTransport(t *testing.T) {
-	yes := true
-	for why, change := range map[string]func(*runner.GRPC){
-		"--cookie":            func(g *runner.GRPC) { g.CookieKey, g.CookieValue = "KEY", "value" },
-		"--mtls":              func(g *runner.GRPC) { g.MTLS = &yes },
-		"--protocol-versions": func(g *runner.GRPC) { g.Versions = []int{1, 2} },
-	} {
-		cfg, _ := plugin(t, "")
-		change(&cfg.GRPC)
-		o, err := runner.Open(t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s := o.Settings(); s.Transport != "grpc" || s.Why != why {
-			t.Errorf("%s: got %q, %q", why, s.Transport, s.Why)
-		}
-	}
-}
-
 // What cannot be opened says of which kind that is, and can be closed.
 func TestOpenFails(t *testing.T) {
 	runnertest.NothingLeft(t)

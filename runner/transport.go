@@ -22,14 +22,10 @@ func (o *Opened) chooseTransport() (transport, why string) {
 		return o.plugin.Manifest.Transport, o.plugin.Manifest.File
 	case o.plugin.Kind == manifest.Executable:
 		return "grpc", "it is an executable"
-	}
-	switch c := o.config.GRPC; { // a functions file has no use for these
-	case c.CookieKey != "":
-		return "grpc", "--cookie"
-	case c.MTLS != nil && *c.MTLS:
-		return "grpc", "--mtls"
-	case len(c.Versions) > 0:
-		return "grpc", "--protocol-versions"
+	case o.config.GRPC.Decides != "":
+		return "grpc", o.config.GRPC.Decides
+	case o.plugin.Manifest.Host != "":
+		return "grpc", "its host is " + o.plugin.Manifest.Host
 	}
 	if yes, why := looksGRPC(o.python, o.environ, o.plugin.Entry); yes {
 		return "grpc", why

@@ -6,7 +6,7 @@
 //     TOML text with the line it starts on, so that a mistake in it has a place.
 //  3. [Own] reads a script and the plugin's own files that it imports, [Libraries] the files
 //     of installed packages that these import; [Files] lists the *.py files below a
-//     directory, [Installed] the *_pb2.py files of packages. All are bounded.
+//     directory. All are bounded.
 //  4. [LooksServing] and [File.Serves] look for what a gRPC plugin does: expressions over
 //     the code with its string literals, without comments and docstrings.
 //  5. [Descriptors] decodes the descriptors in a generated *_pb2.py.

@@ -52,25 +52,6 @@ func Own(script string, dirs []string, most Limits) (files []File, others []Impo
 	return files, others
 }
 
-// Libraries reads the files of installed packages that imports name, and then those of
-// the same packages that these import. The former come first, so that they are read
-// whatever else a package has. gRPC's own packages are left out.
-func Libraries(dirs []string, imports []Import, most Limits) []File {
-	var named []string
-	for _, imp := range imports {
-		if !imp.isGRPC() {
-			named = append(named, imp.find(dirs, "")...)
-		}
-	}
-	return walk(named, most, func(path string, imp Import) []string {
-		dir := filepath.Dir(path)
-		if top, _, _ := strings.Cut(imp.Module, "."); imp.Level > 0 || slices.Contains(strings.Split(dir, string(filepath.Separator)), top) {
-			return imp.find(dirs, dir)
-		}
-		return nil
-	})
-}
-
 // walk reads files, those first that are named, and then those that follow returns for
 // each of their imports, within limits. A first file that cannot be read is empty.
 func walk(queue []string, most Limits, follow func(path string, imp Import) []string) (files []File) {

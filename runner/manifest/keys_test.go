@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,12 +90,25 @@ hook = "bye"
 	}
 }
 
+// A host fills in what the manifest does not say.
+func TestHost(t *testing.T) {
+	for _, name := range HostNames() {
+		c, err := readText("host = \"" + name + "\"\nprotocol-versions = [7]")
+		check(t, err)
+		h := Hosts[name]
+		if m := c.Manifest; m.CookieKey != h.CookieKey || m.CookieValue != h.CookieValue || !slices.Equal(m.ProtocolVersions, []int{7}) || (m.MTLS != nil) != h.MTLS {
+			t.Errorf("%s: got %+v", name, m)
+		}
+	}
+}
+
 func TestManifestErrors(t *testing.T) {
 	for _, c := range []struct{ text, want, suggest string }{
 		{"tmeouts = 1", `/p/pyplug.toml:1:1: unknown key "tmeouts"`, "timeouts"},
 		{"id = 'x'\n[timeouts]\nstrat = 1", `/p/pyplug.toml:3:1: unknown key "timeouts.strat"`, "start"},
 		{"timeouts.strat = 1", `/p/pyplug.toml:1:10: unknown key "timeouts.strat"`, "start"},
 		{"timeouts = { strat = 1 }", `/p/pyplug.toml:1:14: unknown key "timeouts.strat"`, "start"},
+		{"host = 'terrafrom'", `/p/pyplug.toml:1:8: host is "terrafrom", want "mattermost", "nomad", "terraform" or "vault"`, "terraform"},
 		{"[timeouts]\nstart = '2x'", `/p/pyplug.toml:2:9: timeouts.start is "2x", want a duration such as "30s", "2m" or a number of seconds`, ""},
 		{"[timeouts]\nstart = '2 minutes'", `/p/pyplug.toml:2:9: timeouts.start is "2 minutes", want a duration such as "30s", "2m" or a number of seconds`, ""},
 		{"[limits]\nage = '1 day'", `/p/pyplug.toml:2:7: limits.age is "1 day", want a duration such as "30s", "2m" or a number of seconds`, ""},

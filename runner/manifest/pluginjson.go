@@ -12,12 +12,6 @@ import (
 	"strings"
 )
 
-// Mattermost's magic cookie, from its server's plugin package.
-const (
-	mattermostKey   = "MATTERMOST_PLUGIN"
-	mattermostValue = "Securely message teams, anywhere."
-)
-
 // pluginJSON is the part of a plugin.json that pyplug uses: the manifest of
 // Mattermost's server, with the keys that its Python runtime adds.
 type pluginJSON struct {
@@ -80,13 +74,14 @@ func (p pluginJSON) source(d document) (source, error) {
 	s := source{
 		Manifest: Manifest{
 			File: d.file, Form: PluginJSON, Dir: dir, ID: p.ID, Entry: entry, Transport: "grpc",
-			CookieKey: mattermostKey, CookieValue: mattermostValue, ProtocolVersions: []int{1},
-			Env: map[string]string{"MATTERMOST_PLUGIN_ID": p.ID, "MATTERMOST_PLUGIN_PATH": dir},
-			Cwd: dir, ErrorField: "error",
+			Host: "mattermost",
+			Env:  map[string]string{"MATTERMOST_PLUGIN_ID": p.ID, "MATTERMOST_PLUGIN_PATH": dir},
+			Cwd:  dir, ErrorField: "error",
 		},
 		document: d, values: map[string]any{"entry": entry}, entryKey: key, entry: path,
 		python: p.Server.Runtime == "python" || props["runtime"] == "python" || strings.HasSuffix(entry, ".py"),
 	}
+	s.startFor()
 	if version := strings.TrimSpace(p.Server.PythonVersion); s.python && version != "" {
 		if version[0] >= '0' && version[0] <= '9' {
 			version = ">=" + version // Mattermost's "3.11" is a minimum

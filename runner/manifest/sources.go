@@ -130,6 +130,7 @@ func (d document) source(form Form, values map[string]any) (source, error) {
 	if p := decode(reflect.ValueOf(&s.Manifest).Elem(), "", values); p != nil {
 		return source{}, d.fault(p)
 	}
+	s.startFor()
 	if s.Entry != "" {
 		s.entry = from(s.Dir, s.Entry)
 	}

@@ -3,39 +3,27 @@ package pysrc
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// Bounds of [Installed].
-const (
-	mostInstalled = 80
-	mostOfOne     = 20
-)
-
-// Installed lists the *_pb2.py files of the packages that imports name, found in the
-// directories of a search path: at most 80, and 20 of one package. gRPC's own packages
-// are left out.
-func Installed(dirs []string, imports []Import) []string {
-	const ending = "_pb2.py"
-	var found []string
+// Libraries reads the files of installed packages that imports name, and then those of
+// the same packages that these import. The former come first, so that they are read
+// whatever else a package has. gRPC's own packages are left out.
+func Libraries(dirs []string, imports []Import, most Limits) []File {
+	var named []string
 	for _, imp := range imports {
-		if imp.isGRPC() {
-			continue
+		if !imp.isGRPC() {
+			named = append(named, imp.find(dirs, "")...)
 		}
-		path := Locate(dirs, imp.Module)
-		var files []string
-		if entries, err := os.ReadDir(path); err == nil && path != "" {
-			for _, entry := range entries {
-				if strings.HasSuffix(entry.Name(), ending) {
-					files = append(files, filepath.Join(path, entry.Name()))
-				}
-			}
-		} else if strings.HasSuffix(path, ending) {
-			files = append(files, path)
-		}
-		found = append(found, files[:min(len(files), mostOfOne)]...)
 	}
-	return found[:min(len(found), mostInstalled)]
+	return walk(named, most, func(path string, imp Import) []string {
+		dir := filepath.Dir(path)
+		if top, _, _ := strings.Cut(imp.Module, "."); imp.Level > 0 || slices.Contains(strings.Split(dir, string(filepath.Separator)), top) {
+			return imp.find(dirs, dir)
+		}
+		return nil
+	})
 }
 
 // isGRPC reports whether the import is of gRPC's own packages.
