@@ -155,6 +155,7 @@ func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) 
 	}
 	t.done = true
 	o.open--
+	o.advance()
 	o.changed.Broadcast()
 }
 
