@@ -2,10 +2,12 @@ package commands_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +49,10 @@ func TestMain(m *testing.M) {
 		if err := os.Unsetenv("GITHUB_ACTIONS"); err != nil {
 			panic(err)
 		}
+	}
+	// Mostly tests wait for processes. With -parallel, it is as many as that says.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
 		"pyplug": func() { os.Exit(commands.Main(os.Args, ui.System())) },

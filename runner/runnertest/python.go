@@ -96,7 +96,8 @@ func realPython(path string) python {
 	return python{path, version}
 }
 
-// Pythons returns every real Python 3.8 or later on PATH and in pyenv.
+// Pythons returns every real Python 3.8 or later on PATH and in pyenv, each by one of
+// its paths.
 func Pythons(t testing.TB) []string {
 	t.Helper()
 	found := []string{Python(t)}
@@ -113,9 +114,17 @@ func Pythons(t testing.TB) []string {
 		}
 	}
 	for _, c := range candidates {
-		if path := realPython(c).path; path != "" && !slices.Contains(found, path) {
+		path := realPython(c).path
+		if path != "" && !slices.ContainsFunc(found, func(other string) bool { return sameFile(path, other) }) {
 			found = append(found, path)
 		}
 	}
 	return found
+}
+
+// sameFile reports whether links lead two paths to one file, as /bin and /usr/bin do.
+func sameFile(a, b string) bool {
+	first, err1 := os.Stat(a)
+	second, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(first, second)
 }
