@@ -34,6 +34,15 @@ func init() {
 		check(err)
 		serveOn(l, printLine("\n"))
 	}
+	behaviours["listens at"] = func(address string) {
+		l, err := net.Listen("tcp", address)
+		check(err)
+		host := "127.0.0.1"
+		if strings.HasPrefix(address, "[::1]") {
+			host = "[::1]"
+		}
+		serveOn(l, func(net.Listener) { fmt.Printf("1|1|tcp|%s:%d|grpc\n", host, l.Addr().(*net.TCPAddr).Port) })
+	}
 	// A link to a stranger's socket, in the directory for the plugin's own.
 	link := func(make func(old, new string) error) func(string) {
 		return func(stranger string) {
@@ -110,6 +119,23 @@ func TestNearerPort(t *testing.T) {
 	address := fmt.Sprintf("127.0.0.1:%d", l.Addr().(*net.TCPAddr).Port)
 	if err := started(t, fake(t, "shares a port", address)).Probe(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFamilies knows the plugin's socket whatever addresses it listens at.
+func TestFamilies(t *testing.T) {
+	for _, at := range []string{"0.0.0.0:0", "[::]:0", "[::1]:0"} {
+		t.Run(at, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			if l, err := net.Listen("tcp", at); err != nil {
+				t.Skip(err) // a machine without IPv6
+			} else {
+				l.Close()
+			}
+			if err := started(t, fake(t, "listens at", at)).Probe(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

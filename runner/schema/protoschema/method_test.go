@@ -66,3 +66,15 @@ func TestMethods(t *testing.T) {
 		t.Errorf("nil descriptors have methods: %v", err)
 	}
 }
+
+// TestIsHostService hides the services of go-plugin, and not a plugin's own.
+func TestIsHostService(t *testing.T) {
+	for service, want := range map[string]bool{
+		"plugin.GRPCBroker": true, "grpc.health.v1.Health": true, "grpc.reflection.v1.ServerReflection": true,
+		"plugin.GRPCStore": false, "zoo.Zoo": false,
+	} {
+		if got := IsHostService(service); got != want {
+			t.Errorf("%s: got %v, want %v", service, got, want)
+		}
+	}
+}
