@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
@@ -38,7 +37,7 @@ func outputError(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ui.IsClosedPipe(err), errors.Is(err, io.ErrClosedPipe):
+	case ui.IsClosedPipe(err):
 		return errQuiet
 	default:
 		return &hook.Error{Kind: hook.Failed, Reason: ui.OutputFailed, Err: fmt.Errorf("standard output: %w", err)}

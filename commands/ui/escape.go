@@ -9,9 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// ciCommand is what CI systems take for a command anywhere in a line: GitHub's and
-// Azure's "##[…]" and "##vso[…]", TeamCity's "##teamcity[…]".
-var ciCommand = regexp.MustCompile(`##([A-Za-z]*\[)`)
+// What CI systems take for commands: anywhere in a line, GitHub's and Azure's "##[…]" and
+// "##vso[…]", TeamCity's "##teamcity[…]"; at the start of a line, behind any white space,
+// GitHub's "::…".
+var (
+	ciCommand     = regexp.MustCompile(`##([A-Za-z]*\[)`)
+	githubCommand = regexp.MustCompile(`(?m)^([\t\p{Zs}]*)::`)
+)
 
 // acts reports whether a character is not shown, but changes how others are: a control
 // character other than tab and newline, a bidirectional control, or a separator of lines.
@@ -25,45 +29,30 @@ func acts(r rune) bool {
 
 // visible makes lines harmless for terminals, logs and files. What acts becomes visible,
 // and so does every byte that is not UTF-8. A backslash breaks what a CI system would take
-// for a command, also GitHub's "::…" at the start of a line.
+// for a command.
 func visible(text string) string {
-	var b strings.Builder
-	b.Grow(len(text))
-	for line := range strings.Lines(text) {
-		line, newline := strings.CutSuffix(line, "\n")
-		line = visibleLine(strings.TrimSuffix(line, "\r"))
-		if rest := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(rest, "::") {
-			line = line[:len(line)-len(rest)] + `:\:` + rest[2:]
-		}
-		b.WriteString(line)
-		if newline {
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
-}
-
-func visibleLine(line string) string {
-	if !utf8.ValidString(line) || strings.ContainsFunc(line, acts) {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, acts) {
 		var b strings.Builder
-		for i, r := range line {
+		for i, r := range text {
 			switch {
-			case r == utf8.RuneError && !strings.HasPrefix(line[i:], string(r)):
-				fmt.Fprintf(&b, `\x%02x`, line[i])
-			case r < utf8.RuneSelf && acts(r):
-				fmt.Fprintf(&b, `\x%02x`, r)
+			case acts(r) && r < utf8.RuneSelf, r == utf8.RuneError && !strings.HasPrefix(text[i:], string(r)):
+				fmt.Fprintf(&b, `\x%02x`, text[i])
 			case acts(r):
 				fmt.Fprintf(&b, `\u%04x`, r) // a byte is \x80, a character \u0080
 			default:
 				b.WriteRune(r)
 			}
 		}
-		line = b.String()
+		text = b.String()
 	}
-	if strings.Contains(line, "##") {
-		line = ciCommand.ReplaceAllString(line, `#\#$1`)
+	if strings.Contains(text, "##") {
+		text = ciCommand.ReplaceAllString(text, `#\#$1`)
 	}
-	return line
+	if strings.Contains(text, "::") {
+		text = githubCommand.ReplaceAllString(text, `$1:\:`)
+	}
+	return text
 }
 
 // visibleJSON makes JSON harmless without changing what it says. What acts, or is not

@@ -58,12 +58,9 @@ func withoutNulls(hooks []schema.Hook) []schema.Hook {
 // Template prints an empty request of a hook, indented JSON to be filled in, as it is;
 // or {"schema", "hook", "template"}.
 func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
-	text = bytes.TrimSpace(text)
-	switch {
-	case asJSON:
+	text = visibleJSON(bytes.TrimSpace(text))
+	if asJSON {
 		return s.writeItem(Envelope, hookName, "template", hook.Item{Value: text}, "")
-	case s.OutTTY:
-		text = visibleJSON(text)
 	}
 	return s.writeOut(text, []byte("\n"))
 }

@@ -65,9 +65,9 @@ func TestTemplate(t *testing.T) {
 		terminal, json bool
 		want           string
 	}{
-		{false, false, text},
+		{false, false, strings.ReplaceAll(text, "\u009b", `\u009b`)},
 		{true, false, strings.ReplaceAll(text, "\u009b", `\u009b`)},
-		{false, true, `{"schema":1,"hook":"KV/Put","template":{"key":"` + "\u009b" + `","n":0}}` + "\n"},
+		{false, true, `{"schema":1,"hook":"KV/Put","template":{"key":"\u009b","n":0}}` + "\n"},
 		{true, true, `{"schema":1,"hook":"KV/Put","template":{"key":"\u009b","n":0}}` + "\n"},
 	} {
 		s, out, _ := Test("")

@@ -61,10 +61,7 @@ func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest
 	if f == Raw {
 		return s.writeRaw(item)
 	}
-	value := jsonOf(item)
-	if s.OutTTY {
-		value = visibleJSON(value)
-	}
+	value := s.asShown(jsonOf(item))
 	if f != Envelope {
 		return s.writeOut(value, []byte("\n"))
 	}
@@ -116,10 +113,16 @@ func (s *Streams) writeRaw(item hook.Item) error {
 		return nil
 	case value[0] == '"':
 		return s.writeOut(schema.Unquote(value), end)
-	case s.OutTTY:
-		value = visibleJSON(value)
 	}
-	return s.writeOut(value, end)
+	return s.writeOut(s.asShown(value), end)
+}
+
+// asShown is the JSON that a hook returned: as it came, or harmless on a terminal.
+func (s *Streams) asShown(value []byte) []byte {
+	if s.OutTTY {
+		return visibleJSON(value)
+	}
+	return value
 }
 
 // Lines is standard output for the answers of `run --lines`, while other things are
@@ -130,9 +133,5 @@ func (s *Streams) Lines() io.Writer { return linesOut{s} }
 type linesOut struct{ s *Streams }
 
 func (l linesOut) Write(lines []byte) (int, error) {
-	shown := lines
-	if l.s.OutTTY {
-		shown = visibleJSON(lines)
-	}
-	return len(lines), l.s.writeOut(shown)
+	return len(lines), l.s.writeOut(l.s.asShown(lines))
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -30,7 +31,7 @@ func table(rows [][]string) []string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i, text := range row {
-			if !emptyColumn(rows, i) {
+			if slices.ContainsFunc(rows[1:], func(below []string) bool { return below[i] != "" }) {
 				_, _ = w.Write([]byte(visible(oneLine(text)) + "\t")) // a Builder takes everything
 			}
 		}
@@ -42,13 +43,4 @@ func table(rows [][]string) []string {
 		lines[i] = strings.TrimRight(line, " ")
 	}
 	return lines
-}
-
-func emptyColumn(rows [][]string, i int) bool {
-	for _, row := range rows[1:] {
-		if row[i] != "" {
-			return false
-		}
-	}
-	return true
 }
