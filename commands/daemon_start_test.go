@@ -106,7 +106,7 @@ func TestStartNotUTF8(t *testing.T) {
 	plugin, run := filepath.Join(dir, "u\xff.py"), filepath.Join(dir, "run")
 	d.env = append(d.env, "PYPLUG_RUN_DIR="+run)
 	d.stopped("--all")
-	source := "import os, helper\ndef f():\n    return os.path.basename(os.getcwd()) + os.environ['X']\n"
+	source := "import os, helper\ndef f():\n    return os.path.basename(os.getcwd()) + os.environ['X']\ndef bad():\n    raise ValueError(1)\n"
 	for _, err := range []error{os.Mkdir(dir, 0o700), os.Mkdir(run, 0o700),
 		os.WriteFile(plugin, []byte(source), 0o600), os.WriteFile(filepath.Join(dir, "helper.py"), nil, 0o600)} {
 		if err != nil {
@@ -120,6 +120,7 @@ func TestStartNotUTF8(t *testing.T) {
 	if want := "d\xfe\xfd\n"; out != want || errs != "" || code != 0 {
 		t.Errorf("call: got %q, %q, exit code %d, want %q", out, errs, code, want)
 	}
+	d.fails(1, `u\xff.py:5 in bad`+"\n    raise ValueError(1)\n", "call", plugin, "bad")
 	out, _, _ = d.pyplug("status", "--json")
 	for _, want := range []string{`d\udcfe/u\udcff.py"`, `d\udcfe/run/u.sock"`} {
 		if strings.Count(out, want) != 1 {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const junitBad = `  <testsuite name="kv/bad.py" tests="5" failures="2" errors="0" skipped="3" time="2.100">
@@ -150,7 +151,7 @@ func TestAnnotateElsewhere(t *testing.T) {
 // hostile are checks in which every text that may be a plugin's is text.
 func hostile(text string) []CheckResult {
 	e := &hook.Error{Kind: hook.Start, Hook: text, Err: errors.New(text), Tried: []string{text},
-		Python: &hook.Raised{Type: text, Message: text, Frames: []hook.Frame{{File: text, Line: 1, Function: text, Text: text, Column: 2}}},
+		Python: &hook.Raised{Type: text, Message: text, Frames: []hook.Frame{{File: schema.Path(text), Line: 1, Function: text, Text: text, Column: 2}}},
 		Status: &hook.RPCStatus{Code: text, Message: text}, Exit: &hook.Exit{Signal: text, Stderr: []string{text}, Stacks: []string{text}}}
 	own := hook.Finding{ID: "a", Verdict: hook.Failure, Message: text, Fix: []string{text, text}, File: text, Line: 1, Err: e}
 	other := own

@@ -142,7 +142,7 @@ func (l *errorLines) frame(depth int, before string, f hook.Frame) {
 		l.add(depth, f.Text) // in place of what shorten left out
 		return
 	}
-	where := fmt.Sprintf("%s%s:%d", before, relative(l.cwd, f.File), f.Line)
+	where := fmt.Sprintf("%s%s:%d", before, relative(l.cwd, string(f.File)), f.Line)
 	if f.Function != "" {
 		where += " in " + f.Function
 	}
@@ -216,7 +216,7 @@ func inFrames(f hook.Finding) bool {
 	if f.Err.Python != nil {
 		frames = slices.Concat(frames, f.Err.Python.Frames)
 	}
-	return slices.ContainsFunc(frames, func(at hook.Frame) bool { return at.File == f.File && at.Line == f.Line })
+	return slices.ContainsFunc(frames, func(at hook.Frame) bool { return string(at.File) == f.File && at.Line == f.Line })
 }
 
 // relative shortens a path inside a directory.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // github is what a runner of GitHub Actions takes for a command in a line. It trims what
@@ -31,7 +32,7 @@ func FuzzShown(f *testing.F) {
 			s, out, errs := Test("")
 			s.outColor, s.screen.color, s.Verbose = colored, colored, true
 			err := &hook.Error{Kind: hook.Failed, Hook: text, Plugin: text, Hints: []string{text}, Tried: []string{text}, Err: errors.New(text),
-				At: []hook.Frame{{File: text, Function: text, Text: text, Line: 1}}, Exit: &hook.Exit{Signal: text, Stderr: []string{text}}}
+				At: []hook.Frame{{File: schema.Path(text), Function: text, Text: text, Line: 1}}, Exit: &hook.Exit{Signal: text, Stderr: []string{text}}}
 			s.Warn(text)
 			s.Log("info", text, text, text)
 			s.PluginOutput(text, false).Line("stdout", text, 0)

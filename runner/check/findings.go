@@ -134,8 +134,9 @@ func (c *check) place(e *hook.Error) (file string, line int) {
 	}
 	_, _, dirs := c.s.Source()
 	for _, at := range slices.Backward(frames) {
-		if filepath.IsAbs(at.File) && slices.ContainsFunc(dirs, func(dir string) bool { return owns(dir, at.File) }) {
-			return at.File, at.Line
+		file := string(at.File)
+		if filepath.IsAbs(file) && slices.ContainsFunc(dirs, func(dir string) bool { return owns(dir, file) }) {
+			return file, at.Line
 		}
 	}
 	return "", 0

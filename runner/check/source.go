@@ -159,7 +159,7 @@ func (l *sourceLook) syntax() []hook.Finding {
 		where := l.shown(s.File)
 		if s.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, s.Line)
-			raised.Frames = []hook.Frame{{File: s.File, Line: s.Line, Text: s.Text, Column: s.Column}}
+			raised.Frames = []hook.Frame{{File: schema.Path(s.File), Line: s.Line, Text: s.Text, Column: s.Column}}
 		}
 		f := hook.Finding{ID: syntaxError, Verdict: hook.Failure, Kind: hook.Start,
 			Message: fmt.Sprintf("%s: %s", where, raised.Headline()), File: s.File, Line: s.Line,

@@ -179,7 +179,7 @@ func TestSyntaxFrame(t *testing.T) {
 	if raised.Type != "SyntaxError" || len(raised.Frames) != 1 {
 		t.Fatalf("%+v", raised)
 	}
-	if at := raised.Frames[0]; at.File != f.File || at.Line != 2 || at.Text != "    x = é = 1 1" || at.Column == 0 {
+	if at := raised.Frames[0]; string(at.File) != f.File || at.Line != 2 || at.Text != "    x = é = 1 1" || at.Column == 0 {
 		t.Errorf("%+v", at)
 	}
 	if left, _ := filepath.Glob(filepath.Join(r.Dir, "__pycache__")); left != nil {

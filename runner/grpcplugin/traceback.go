@@ -52,7 +52,7 @@ func lastTraceback(lines []string) *hook.Raised {
 	for _, line := range lines[first:last] {
 		if m := frameLine().FindStringSubmatch(line); m != nil {
 			number, _ := strconv.Atoi(m[2]) // digits; 0 if there are too many
-			raised.Frames = append(raised.Frames, hook.Frame{File: m[1], Line: number, Function: m[3]})
+			raised.Frames = append(raised.Frames, hook.Frame{File: schema.Path(m[1]), Line: number, Function: m[3]})
 		} else if n := len(raised.Frames); n > 0 && raised.Frames[n-1].Text == "" && strings.Trim(line, " ^~") != "" {
 			raised.Frames[n-1].Text = strings.TrimSpace(line)
 		}
@@ -61,7 +61,7 @@ func lastTraceback(lines []string) *hook.Raised {
 		return nil
 	}
 	raised.Frames = slices.DeleteFunc(raised.Frames, func(f hook.Frame) bool {
-		return strings.HasPrefix(f.File, "<frozen ") // the import system's
+		return strings.HasPrefix(string(f.File), "<frozen ") // the import system's
 	})
 	return raised
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Kind is the class of an error, by its name in messages and JSON. It decides the exit
@@ -153,10 +155,10 @@ func (r *Raised) Headline() string {
 // Frame is one line of a traceback. Text is the source line, empty if it cannot
 // be read.
 type Frame struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Function string `json:"function,omitempty"`
-	Text     string `json:"text,omitempty"`
+	File     schema.Path `json:"file"`
+	Line     int         `json:"line"`
+	Function string      `json:"function,omitempty"`
+	Text     string      `json:"text,omitempty"`
 	// Column is the position of a syntax error in Text, in characters from 1; 0
 	// if unknown.
 	Column int `json:"column,omitempty"`

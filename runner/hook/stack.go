@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 var stackLine = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
@@ -23,7 +25,7 @@ func StackFrames(lines []string) []Frame {
 			}
 		} else if m := stackLine.FindStringSubmatch(line); m != nil {
 			number, _ := strconv.Atoi(m[2]) // a number that is too large is not a line
-			threads[newest] = append(threads[newest], Frame{File: m[1], Line: number, Function: m[3]})
+			threads[newest] = append(threads[newest], Frame{File: schema.Path(m[1]), Line: number, Function: m[3]})
 		}
 	}
 	for _, thread := range append([][]Frame{threads[current]}, threads...) {

@@ -3,11 +3,13 @@ package hook
 import (
 	"reflect"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 func TestStackFrames(t *testing.T) {
 	f := func(file string, line int, function string) Frame {
-		return Frame{File: file, Line: line, Function: function}
+		return Frame{File: schema.Path(file), Line: line, Function: function}
 	}
 	for name, c := range map[string]struct {
 		lines []string

@@ -21,7 +21,7 @@ func addSource(r *hook.Raised, files map[string][]string) {
 	}
 	for i, f := range r.Frames {
 		if f.Text == "" {
-			r.Frames[i].Text = sourceLine(f.File, f.Line, files)
+			r.Frames[i].Text = sourceLine(string(f.File), f.Line, files)
 		}
 	}
 	addSource(r.Cause, files)

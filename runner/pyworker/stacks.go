@@ -54,12 +54,12 @@ func stackFrames(lines []string) []hook.Frame {
 	frames := hook.StackFrames(slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
 		return ownFrame(line) || strings.HasPrefix(line, `  File "<`)
 	}))
-	if own := slices.IndexFunc(frames, func(f hook.Frame) bool { return !loopFile.MatchString(f.File) }); own > 0 {
+	if own := slices.IndexFunc(frames, func(f hook.Frame) bool { return !loopFile.MatchString(string(f.File)) }); own > 0 {
 		frames = frames[own:]
 	}
 	files := make(map[string][]string)
 	for i, f := range frames {
-		frames[i].Text = sourceLine(f.File, f.Line, files)
+		frames[i].Text = sourceLine(string(f.File), f.Line, files)
 	}
 	return frames
 }
