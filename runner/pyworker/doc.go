@@ -1,8 +1,10 @@
 // Package pyworker starts functions files: plain Python files whose functions are
 // called unchanged.
 //
-//  1. The worker, the Python program in worker/, is embedded in pyplug and installed
-//     once into a private directory, where Python keeps its byte code.
+//  1. The worker, the Python program in worker/, is embedded in pyplug. Python keeps its
+//     byte code in a private directory, from which it reads it once, when it starts. If it
+//     is not there, pyplug sends the source. So whatever removes that directory, a worker
+//     that runs needs nothing of it, and the next one starts as well.
 //  2. [Launcher.Launch] starts the plugin's Python on the worker, with the protocol
 //     of frames.go on its standard input and output. The worker moves the protocol
 //     elsewhere before it loads the user's file.

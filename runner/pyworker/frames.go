@@ -20,8 +20,8 @@ import (
 //
 // to the worker
 //
-//	L load     {"nan": "error" | "null" | "literal", "probe": name, "calls": "pipeline" | "threads",
-//	           "preload": "auto" | "force"}, the first frame; the last two may be absent
+//	L load     worker/boot.py, the first frame; a forked worker, which has loaded it, waits for it, too
+//	S source   the source of the worker's parts: name NUL text NUL name NUL text ...
 //	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent
 //	A after    as C, sent together with the call before it: begins only if that took little time
 //	K cancel   no body; the call is answered nevertheless
@@ -32,8 +32,9 @@ import (
 //
 // from the worker
 //
+//	S source   no body; sent before hello: the byte code of the worker's parts is not kept, their source is needed
 //	H hello    {"python": version, "implementation": name, "pid": number}
-//	Y ready    {"module": name, "files": [...]}, the answer to load; with preload also "zygote": true, or
+//	Y ready    {"module": name, "files": [...]}: the file is loaded; with preload also "zygote": true, or
 //	           "exec": why the process cannot be forked
 //	R result   the value; to describe {"hooks": [...]}, to probe {"degraded": reason} or {}
 //	B bytes    the value was bytes: their base64 text
@@ -68,6 +69,7 @@ const (
 // The types of frames to the worker.
 const (
 	frameLoad     = 'L'
+	frameSource   = 'S' // both ways
 	frameCall     = 'C'
 	frameAfter    = 'A'
 	frameCancel   = 'K'
@@ -92,7 +94,7 @@ const (
 	frameTrace   = 'T'
 )
 
-const fromWorker = "HYRBIZEFNOT"
+const fromWorker = "SHYRBIZEFNOT"
 
 // frame is one frame. The zero value is none.
 type frame struct {

@@ -63,13 +63,16 @@ func FuzzWorkerFrames(f *testing.F) {
 	f.Add(newFrame(frameDescribe, 1, []byte("\"nosuch\"\xff")...))
 	f.Add([]byte("\xff\xff\xff\xffC\x01\x00\x00\x00"))
 	l := conformance(f)
-	dir, err := install()
+	inst, err := l.Launch(f.Context()) // keeps the byte code: no source is asked for
 	if err != nil {
 		f.Fatal(err)
 	}
+	_ = inst.Stop(f.Context())
 	f.Cleanup(proc.Close)
 	f.Fuzz(func(t *testing.T, frames []byte) {
-		p, err := proc.Start(l.spec(dir))
+		spec := l.spec()
+		spec.Args = l.args("")
+		p, err := proc.Start(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +80,7 @@ func FuzzWorkerFrames(f *testing.F) {
 		overdue := time.AfterFunc(20*time.Second, func() { p.Kill() })
 		defer overdue.Stop()
 		go func() { // ends when the worker reads or ends
-			_, _ = p.Conn().Write(append(newFrame(frameLoad, 0, []byte(`{"nan":"error","probe":""}`)...), frames...))
+			_, _ = p.Conn().Write(append(newFrame(frameLoad, 0, boot...), frames...))
 			_ = p.Conn().CloseWrite()
 		}()
 		r := bufio.NewReader(p.Conn())

@@ -143,14 +143,9 @@ func (l *Launcher) launch(ctx context.Context) (*instance, *hook.Error) {
 // startPython starts a Python that imports the plugin. With preload it may be a
 // zygote, which ready reports.
 func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, ready, *hook.Error) {
-	dir, err := install()
-	if err != nil {
-		return nil, ready{}, &hook.Error{Kind: hook.Start, Err: fmt.Errorf("no place for the worker: %w", err),
-			Hints: []string{"set XDG_CACHE_HOME or TMPDIR to a directory that you may write to"}}
-	}
 	started := time.Now()
-	spec := l.spec(dir)
-	spec.Forks = preload != ""
+	spec := l.spec()
+	spec.Args, spec.Forks = l.args(preload), preload != ""
 	p, err := proc.Start(spec)
 	if err != nil {
 		kind := hook.Interpreter
@@ -162,7 +157,7 @@ func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, 
 	l.cfg.Debug("proc", fmt.Sprintf("started %s, pid %d", l.cfg.Python, p.PID()))
 	w := newInstance(l.cfg, p, l.addFiles)
 	w.first = !l.imported.Load()
-	r, failed := w.start(ctx, started, preload)
+	r, failed := w.start(ctx, started)
 	if failed != nil {
 		return nil, ready{}, failed
 	}
@@ -170,17 +165,33 @@ func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, 
 	return w, r, nil
 }
 
-// spec describes the process of a worker whose installed files are in dir.
-func (l *Launcher) spec(dir string) proc.Spec {
-	var own [2]trimmer // of each stream
+// args are the arguments of a Python that runs the worker: those that worker/boot.py
+// takes, and then those of worker/start.py.
+func (l *Launcher) args(preload string) []string {
+	cache, err := cache()
+	if err != nil {
+		l.cfg.Debug("proc", fmt.Sprintf("the worker's byte code is not kept: %s", err))
+	}
+	calls := ""
+	switch {
+	case l.cfg.Threads:
+		calls = "threads"
+	case l.cfg.Concurrency > 1:
+		calls = "pipeline"
+	}
+	return []string{"-c", runBoot, cache, identity(),
+		l.cfg.Plugin, strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload}
+}
+
+// spec describes the process of a worker, but for its arguments.
+func (l *Launcher) spec() proc.Spec {
 	return proc.Spec{
 		Path: l.cfg.Python,
-		Args: []string{"-c", boot, dir, l.cfg.Plugin, strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt)},
 		Env:  l.cfg.Env,
 		Dir:  l.cfg.Dir,
 		Talk: true,
 		OnLine: func(line proc.Line) {
-			if !own[line.Stream].drops(line.Text) {
+			if !ownFrame(line.Text) {
 				l.cfg.Output(line.Stream.String(), line.Text, line.Cut)
 			}
 		},

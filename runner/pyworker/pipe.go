@@ -171,7 +171,7 @@ func (w *instance) waitGone() {
 // deliver passes one frame on. An error means that the worker cannot be trusted.
 func (w *instance) deliver(f frame) error {
 	switch f.kind {
-	case frameHello, frameReady:
+	case frameSource, frameHello, frameReady:
 		return w.deliverStartup(f)
 	case frameFiles:
 		var files []schema.Path
@@ -207,11 +207,15 @@ func (w *instance) deliver(f frame) error {
 	return w.deliverAnswer(f)
 }
 
-// deliverStartup passes on hello or the answer to load.
+// deliverStartup answers a request for the source, and passes on hello, ready or why
+// the worker is not ready.
 func (w *instance) deliverStartup(f frame) error {
 	switch {
-	case w.loadAnswered, f.kind == frameHello && w.greeted, f.kind == frameReady && !w.greeted:
+	case w.loadAnswered, f.kind != frameReady && f.kind != frameError && w.greeted, f.kind == frameReady && !w.greeted:
 		return fmt.Errorf("an unexpected frame of type %c", f.kind)
+	case f.kind == frameSource:
+		w.post(newFrame(frameSource, 0, source()...))
+		return nil
 	case f.kind == frameHello:
 		w.greeted = true
 	default:

@@ -79,7 +79,7 @@ func (l *Launcher) launchPreloaded(ctx context.Context) (*instance, *hook.Error)
 		case failed != nil || forked.IsZero():
 			return w, failed
 		}
-		if _, failed := w.start(ctx, forked, ""); failed == nil {
+		if _, failed := w.start(ctx, forked); failed == nil {
 			return w, nil
 		} else if failed.Kind != hook.Interpreter {
 			return nil, failed
@@ -116,7 +116,7 @@ func (l *Launcher) fork(ctx context.Context) (w *instance, forked time.Time, ref
 		p.zygote = z
 	}
 	began, pid := time.Now(), p.zygote.proc.PID()
-	child, err := p.zygote.proc.Fork(l.spec(""))
+	child, err := p.zygote.proc.Fork(l.spec())
 	var no *proc.RefusedError
 	switch {
 	case err == nil:

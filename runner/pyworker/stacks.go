@@ -8,40 +8,18 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-var workerLine = regexp.MustCompile(`^  File "(?:.*[/\\])?_pyplug_\w+\.py", line \d+`)
+var workerLine = regexp.MustCompile(`^  File "<pyplug \w+>", line \d+`)
 
-// ownFrame reports whether a line of faulthandler's is a frame of the worker.
+// ownFrame reports whether a line that was printed is a frame of the worker: one of
+// faulthandler's, or one of a traceback, which has no source below it.
 func ownFrame(line string) bool {
 	return strings.HasPrefix(line, `  File "`) &&
 		(workerLine.MatchString(line) || line == `  File "<string>", line 1 in <module>`)
 }
 
-// trimmer removes the worker's own frames from what a plugin prints, a line at a
-// time: those of faulthandler, and those of a traceback with the source below them.
-// The zero value is ready for the first line.
-type trimmer struct{ below int } // lines since a frame of the worker; 0 for none
-
-// drops reports whether the next line must be removed.
-func (t *trimmer) drops(line string) bool {
-	switch {
-	case ownFrame(line):
-		t.below = 0
-		if strings.Contains(line, ", in ") { // faulthandler shows no source
-			t.below = 1
-		}
-		return true
-	case t.below == 1 && strings.HasPrefix(line, "    "),
-		t.below > 1 && strings.HasPrefix(line, "    ") && strings.Trim(line, " ~^") == "":
-		t.below++
-		return true
-	}
-	t.below = 0
-	return false
-}
-
 // trimmed returns lines without the frames of the worker.
 func trimmed(lines []string) []string {
-	return slices.DeleteFunc(slices.Clone(lines), new(trimmer).drops)
+	return slices.DeleteFunc(slices.Clone(lines), ownFrame)
 }
 
 // loopFile matches the files of asyncio that run the worker's loop.

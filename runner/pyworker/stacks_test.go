@@ -11,10 +11,10 @@ func TestStackFrames(t *testing.T) {
 	const dump = `Current thread 0x00007f (most recent call first):
   File "/lib/python3.11/asyncio/runners.py", line 3 in run
   File "/home/me/plug.py", line 50 in deaf
-  File "/cache/_pyplug_worker.py", line 200 in call
+  File "<pyplug worker>", line 200 in call
   File "/lib/python3.11/asyncio/events.py", line 80 in _run
   File "/lib/python3.11/asyncio/base_events.py", line 607 in run_forever
-  File "/cache/_pyplug_aio.py", line 60 in serve`
+  File "<pyplug event_loop>", line 60 in serve`
 	var functions []string
 	for _, f := range stackFrames(strings.Split(dump, "\n")) {
 		functions = append(functions, f.Function)

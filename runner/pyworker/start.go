@@ -19,36 +19,17 @@ type hello struct {
 	PID    int    `json:"pid"`
 }
 
-// ready is the answer to load.
+// ready is the body of the frame that says that the file is loaded.
 type ready struct {
 	Files  []schema.Path `json:"files"`
 	Zygote bool          `json:"zygote"` // the process is there to be forked
 	Exec   string        `json:"exec"`   // why it is not, although load asked for it
 }
 
-// load is the body of the first frame to the worker.
-func (c Config) load(preload string) map[string]string {
-	load := map[string]string{"nan": c.NaN, "probe": c.Probe}
-	if preload != "" {
-		load["preload"] = preload
-	}
-	switch {
-	case c.Threads:
-		load["calls"] = "threads"
-	case c.Concurrency > 1:
-		load["calls"] = "pipeline"
-	}
-	return load
-}
-
-// start sends load and waits until the worker is ready. On error nothing of it is
+// start lets the worker begin and waits until it is ready. On error nothing of it is
 // left.
-func (w *instance) start(ctx context.Context, started time.Time, preload string) (r ready, failed *hook.Error) {
-	load, err := json.Marshal(w.cfg.load(preload))
-	if err != nil {
-		panic(err) // strings always marshal
-	}
-	w.post(newFrame(frameLoad, 0, load...))
+func (w *instance) start(ctx context.Context, started time.Time) (r ready, failed *hook.Error) {
+	w.post(newFrame(frameLoad, 0, boot...))
 	go w.write() // both end with the process
 	go w.read()
 
@@ -83,7 +64,7 @@ func (w *instance) start(ctx context.Context, started time.Time, preload string)
 	return r, nil
 }
 
-// awaitStartup waits for hello or the answer to load. What names the limit.
+// awaitStartup waits for hello, or for ready or why not. What names the limit.
 func (w *instance) awaitStartup(ctx context.Context, limit time.Duration, what string) (frame, *hook.Error) {
 	timer := time.NewTimer(max(0, limit))
 	defer timer.Stop()

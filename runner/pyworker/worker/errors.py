@@ -121,7 +121,7 @@ def add_frame(found, frame, line):
     """Appends a frame to a list unless it is the worker's own or the import system's."""
     code = frame.f_code
     file = code.co_filename
-    if not file.startswith(core.HOME) and not file.startswith("<frozen importlib"):
+    if not file.startswith(core.OWN) and not file.startswith("<frozen importlib"):
         found.append({"file": file, "line": line or 0, "function": code.co_name})
 
 
@@ -220,7 +220,7 @@ def not_called(error, function):
 
 def below_own(trace):
     """Leaves out the worker's own frames at the beginning of a traceback."""
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(core.HOME):
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(core.OWN):
         trace = trace.tb_next
     return trace
 

@@ -355,7 +355,7 @@ def has_cancel(number, where):
 
 def in_user_code(frame):
     """Reports whether a frame is the user's, or called by user code, and not the worker's or the loop's."""
-    while frame is not None and not frame.f_code.co_filename.startswith(core.HOME):
+    while frame is not None and not frame.f_code.co_filename.startswith(core.OWN):
         if not frame.f_code.co_filename.startswith(LIBRARY):
             return True
         frame = frame.f_back

@@ -18,7 +18,7 @@ from time import time
 
 import _pyplug_worker as core
 
-HELLO, READY, LOAD, FILES = b"HYLF"
+HELLO, READY, FILES = b"HYF"
 MOST = 2000  # files that are reported
 INSTALLED = tuple(os.sep + name + os.sep for name in ("site-packages", "dist-packages"))
 
@@ -29,28 +29,27 @@ reported = []  # the plugin's own files, as pyplug knows them
 
 
 def start():
-    """Says hello, then loads the file as the first frame asks; False if the worker is to end."""
+    """Says hello, then loads the file; False if the worker is to end.
+
+    The arguments after those of boot.py are the absolute path of the user's file, the
+    number of a signal that shows all stacks, or 0, the descriptor for what the plugin
+    prints, 2 if there is none of its own, and then what NaN becomes, the health
+    function's name, how calls run and whether to preload, all of them words that
+    ../launcher.go knows.
+    """
     global stacks
     _signal.signal(_signal.SIGINT, core.interrupt)  # it may have been inherited as ignored
-    plugin, stacks, stdout = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    plugin, stacks, stdout, core.nan, core.probe_name, calls, preload = sys.argv[3:]
+    stacks = int(stacks)
+    core.probe_name = os.fsencode(core.probe_name).decode("utf-8", "replace")  # in any locale
     sys.argv = [plugin]
-    take_descriptors(stdout)
+    if sys.path[:1] == [""]:  # of -c
+        del sys.path[0]
+    take_descriptors(int(stdout))
     greet()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)
-
-    found = core.receive()
-    if found is None:
-        return False
-    kind, number, body = found
-    if kind != LOAD:
-        sys.exit("pyplug: the first frame is of type %d, want load" % kind)
-    make_codec(False)
-    wanted = core.decode(body)
-    core.nan, core.probe_name = wanted.get("nan", "error"), wanted.get("probe", "")
-    if core.nan == "literal":
-        make_codec(True)
-    preload = wanted.get("preload")
+    make_codec(core.nan == "literal")
     if preload:
         core.part("zygote").prepare()
 
@@ -63,9 +62,9 @@ def start():
         return False
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else the user's own stays
         _signal.signal(_signal.SIGINT, core.interrupt)
-    if wanted.get("calls") == "pipeline":
+    if calls == "pipeline":
         core.pipeline = core.part("pipeline")
-    elif wanted.get("calls") == "threads":
+    elif calls == "threads":
         core.threads = core.part("threads")
     reported[:] = own_files()
     ready = {"module": core.plugin, "files": reported}
@@ -123,7 +122,7 @@ def show_name(plugin):
     try:
         with open("/proc/self/cmdline", "rb") as file:
             line = file.read()
-        if b"import _pyplug_worker" not in line and not line.startswith(b"pyplug: "):
+        if b"<pyplug boot>" not in line and not line.startswith(b"pyplug: "):
             return  # the user's code shows something else
         with open("/proc/self/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

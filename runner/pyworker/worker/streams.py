@@ -6,7 +6,7 @@ reads frames itself, and leaves those for others in core.backlog.
 
 try:
     from select import poll, POLLIN
-except ImportError:  # Windows: a cancel is then seen when the stream has to wait
+except (ImportError, OSError):  # Windows, or no descriptor is left: a cancel is then seen when the stream has to wait
     poll = None
 
 import _pyplug_worker as core

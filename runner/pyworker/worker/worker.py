@@ -1,41 +1,21 @@
 """The core of pyplug's worker, which calls the functions of one Python file.
 
-pyplug installs it as _pyplug_worker.py, and each part beside it, X.py, as
-_pyplug_X.py. Python runs it as "-c BOOT DIRECTORY PLUGIN SIGNAL STDOUT": DIRECTORY
-holds the installed files, PLUGIN is the absolute path of the user's file, SIGNAL the
-number of a signal that shows all stacks, or 0, and STDOUT the descriptor for what
-the plugin prints, 2 if there is none of its own. BOOT stands in boot.txt: it imports
-this module with its byte code cached, and removes DIRECTORY and the '' of -c from
-sys.path.
+boot.py loads it, as every start does. It reads frames, calls hooks and answers;
+../frames.go describes the protocol. It loads a part when it first needs it, and calls
+the part's functions by name; no part replaces anything of the core.
 
-The core reads frames, calls hooks and answers; ../frames.go describes the protocol. It
-loads a part when it first needs it, and calls the part's functions by name; no part
-replaces anything of the core.
-
-This file parses on Python 2.7, so that an old Python can report its version. It
-imports nothing slow: every start pays for it.
+It imports nothing slow: every start pays for it.
 """
 
 import os
 import sys
-
-if sys.version_info < (3, 8):
-    import struct
-
-    old = "%d.%d.%d" % sys.version_info[:3]
-    old = ('{"reason":"old","message":"python %s","version":"%s"}' % (old, old)).encode("ascii")
-    os.write(1, struct.pack("<IcI", len(old), b"E", 0) + old)
-    sys.exit(0)
-
-from _frozen_importlib import _load
-from _frozen_importlib_external import spec_from_file_location
 from os import getpid, read, write
 
 CALL, AFTER, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAKWDPQ"
 RESULT, BYTES, ITEM, END, ERROR = b"RBIZE"
 LARGEST = 512 << 20  # of a frame's body; what claims more is no frame
 
-HOME = os.path.dirname(__file__) + os.sep
+OWN = "<pyplug "  # what the names of the worker's own files begin with
 PID = getpid()
 FUNCTION = type(lambda: None)
 # The types whose JSON the encoder writes by itself, at the top at least.
@@ -55,46 +35,9 @@ modules = 0  # the size of sys.modules when the plugin's files were last looked 
 running = False  # user code runs, and SIGINT may interrupt it
 asked = False  # SIGINT came during the present call
 awaited = None  # what the event loop is to start with: (number, value, deliver)
+part = None  # returns a part of the worker, loaded at its first use; boot.py sets it
 # The parts that change how calls run, or None while they are not in use.
 pipeline = threads = event_loop = None
-
-
-class Lost(Exception):
-    """A part cannot be loaded: the argument is why."""
-
-
-def part(name):
-    """Returns a part of the worker, loaded at its first use."""
-    name = "_pyplug_" + name
-    if name not in sys.modules:
-        keep, sys.dont_write_bytecode = sys.dont_write_bytecode, False
-        try:
-            load_part(name)
-        except OSError as error:
-            if not load_with_spare(name):
-                raise Lost(error)
-        finally:
-            sys.dont_write_bytecode = keep
-    return sys.modules[name]
-
-
-def load_part(name):
-    _load(spec_from_file_location(name, HOME + name + ".py"))
-
-
-def load_with_spare(name):
-    """Loads a part when user code has used up all descriptors: standard input lends its own."""
-    try:
-        if os.sysconf("SC_OPEN_MAX") < 1 or not os.path.samestat(os.fstat(0), os.stat(os.devnull)):
-            return False
-        os.close(0)
-        try:
-            load_part(name)
-        finally:
-            os.open(os.devnull, os.O_RDONLY)  # the lowest free number: 0
-    except (OSError, AttributeError):  # Windows has no sysconf
-        return False
-    return True
 
 
 # Frames
@@ -241,16 +184,8 @@ def invoke(number, body):
     try:
         value = call(function, request.get("args", ()), request.get("kwargs", NOTHING))
     except BaseException as error:
-        return fail(number, error, function)
+        return part("errors").answer(number, error, function)
     finish(number, value)
-
-
-def fail(number, error, function=None):
-    """Answers with an exception; without its frames when the part for them is lost."""
-    try:
-        part("errors").answer(number, error, function)
-    except Lost:
-        bare(number, error)
 
 
 def bare(number, error):
@@ -328,8 +263,8 @@ def handle(kind, number, body):
             (threads or part("probe")).probe(number)
         elif kind != QUIT:
             sys.exit("pyplug: unknown frame type %d" % kind)
-    except Lost as lost:
-        bare(number, lost.args[0])
+    except (ImportError, OSError) as error:  # of a module that a part imports
+        bare(number, error)
     return kind != QUIT
 
 
@@ -367,10 +302,13 @@ def serve():
                 return
         begun, awaited = awaited, None
         try:
-            if part("event_loop").serve(*begun):
-                return
-        except Lost as lost:
-            bare(begun[0], lost.args[0])
+            loop = part("event_loop")
+        except (ImportError, OSError) as error:
+            part("values").discard(begun[1])
+            bare(begun[0], error)
+            continue
+        if loop.serve(*begun):
+            return
 
 
 def main():

@@ -23,7 +23,7 @@ if hasattr(sys, "set_int_max_str_digits"):
 
 SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCRATCH = tempfile.mkdtemp(prefix="pyplug-test-")
-INSTALLED = os.path.join(SCRATCH, "worker")
+CACHE = os.path.join(SCRATCH, "cache", "worker-")  # what the names of byte code begin with
 COUNT = itertools.count()
 LIMIT = 240  # seconds after which a hanging test run shows its stacks and ends
 
@@ -36,19 +36,16 @@ def read_text(name):
         return file.read()
 
 
-def boot():
-    """The code that Python is started with."""
-    return read_text("boot.txt")
+BOOT = read_text("boot.py").encode()
+RUN_BOOT = "import os;exec(compile(os.read(0,4096)[9:],'<pyplug boot>','exec'),{})"
+PARTS = [name[:-3] for name in sorted(os.listdir(SOURCES)) if name.endswith(".py")]
+SOURCE = "\0".join(text for name in PARTS for text in (name, read_text(name + ".py"))).encode()
+os.mkdir(os.path.dirname(CACHE))
 
 
-def install():
-    os.makedirs(INSTALLED)
-    for name in os.listdir(SOURCES):
-        if name.endswith(".py"):
-            shutil.copy(os.path.join(SOURCES, name), os.path.join(INSTALLED, "_pyplug_" + name))
-
-
-install()
+def command(path, stacks, stdout, nan="error", probe="", calls="", preload="", cache=CACHE, code=RUN_BOOT):
+    """The arguments that a Python runs the worker with."""
+    return ["-c", code, cache, "identity", path, str(stacks), str(stdout), nan, probe, calls or "", preload]
 
 
 def write(path, text):
@@ -64,10 +61,10 @@ def write(path, text):
 class Worker:
     """One worker with one plugin."""
 
-    def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None):
+    def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None, cache=CACHE):
         self.errors = tempfile.TemporaryFile(dir=SCRATCH)
         self.marks, marker = os.pipe()
-        arguments = [python, "-c", boot(), INSTALLED, path, str(stacks), "2"]
+        arguments = [python] + command(path, stacks, 2, nan, probe, calls, cache=cache)
         environment = dict(os.environ, MARKER=str(marker), **(env or {}))
         self.process = subprocess.Popen(
             arguments,
@@ -83,8 +80,9 @@ class Worker:
         self.number = 0
         self.files = None  # as the worker reported them last
         self.left = b""
+        self.compiled = False  # the byte code was not kept
         try:
-            self.send("L", 0, dict({"nan": nan, "probe": probe}, **({"calls": calls} if calls else {})))
+            self.send("L", 0, BOOT)
         except BrokenPipeError:
             pass  # an old Python is gone by now
         self.hello = self.receive()
@@ -101,6 +99,10 @@ class Worker:
         body = self.take(int.from_bytes(head[:4], "little"))
         value = json.loads(body.decode("utf-8")) if body else None
         kind = chr(head[4])
+        if kind == "S":
+            self.compiled = True
+            self.send("S", 0, SOURCE)
+            return self.receive()
         if kind == "F":
             self.files = value
             return self.receive()

@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from client import INSTALLED, LIMIT, boot, packed, write
+from client import BOOT, LIMIT, RUN_BOOT, SOURCE, command, packed, write
 
 TAG = "PYPLUG_RUN"
 TAGS = ["0123456789.%d" % n + ":" * (9 - len(str(n))) for n in range(100)]
@@ -51,6 +51,9 @@ class Talker:
             return None
         body = self.take(int.from_bytes(head[:4], "little"))
         value = json.loads(body.decode()) if body else None
+        if head[4:5] == b"S":
+            self.send("S", 0, SOURCE)
+            return self.receive()
         if head[4:5] == b"F":
             return self.receive()
         if head[4:5] == b"Y":
@@ -87,8 +90,9 @@ class Zygote(Talker):
         theirs, number = theirs.detach(), 180
         os.dup2(theirs, number)
         os.close(theirs)
+        code = "import os;os.dup2(2,3);os.dup2(%d,4);os.close(%d);%s" % (number, number, RUN_BOOT)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "import os;os.dup2(2,3);os.dup2(%d,4);os.close(%d)\n" % (number, number) + boot(), INSTALLED, path, str(stacks), "3"],
+            [sys.executable] + command(path, stacks, 3, preload=preload, code=code),
             bufsize=0,
             env=dict(os.environ, **{TAG: TAGS[0]}),
             pass_fds=[number],
@@ -99,7 +103,7 @@ class Zygote(Talker):
         )
         os.close(number)
         super().__init__(self.process.stdout.fileno(), self.process.stdin.fileno())
-        self.send("L", 0, {"nan": "error", "probe": "", "preload": preload})
+        self.send("L", 0, BOOT)
         self.hello, self.ready = self.receive(), self.receive()
 
     def ask(self, question, descriptors=()):
