@@ -81,6 +81,16 @@ var badAnswers = map[string]struct {
 		"the worker's pipe: an unexpected frame of type Y",
 		false,
 	},
+	"a forged result": {
+		func(n uint32) []byte { return packed('R', n, "1\n2") },
+		"the worker's pipe: the result of call NUMBER holds a newline: the plugin wrote it, not the worker",
+		false,
+	},
+	"a forged item": {
+		func(n uint32) []byte { return packed('I', n, "1\n2") },
+		"the worker's pipe: the result of call NUMBER holds a newline: the plugin wrote it, not the worker",
+		false,
+	},
 	"pyplug's own frame": {
 		func(n uint32) []byte { return packed('C', n, "{}") },
 		"the worker's pipe: unknown frame type in the frame header 02 00 00 00 43 BYTE 00 00 00",

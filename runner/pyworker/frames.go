@@ -2,6 +2,7 @@ package pyworker
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -116,6 +117,11 @@ func seal(b []byte, kind byte, call uint32) []byte {
 	return b
 }
 
+// isResult reports whether the body is a result or a part of one: JSON on one line.
+func (f frame) isResult() bool {
+	return f.kind == frameResult || f.kind == frameBytes || f.kind == frameItem
+}
+
 // readFrame reads one frame from the worker. The error is [io.EOF] if the stream
 // ended between two frames.
 func readFrame(r *bufio.Reader) (frame, error) {
@@ -140,6 +146,9 @@ func readFrame(r *bufio.Reader) (frame, error) {
 	f.body = make([]byte, length)
 	if _, err = io.ReadFull(r, f.body); errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
+	}
+	if f.isResult() && bytes.IndexByte(f.body, '\n') >= 0 {
+		err = fmt.Errorf("the result of call %d holds a newline: the plugin wrote it, not the worker", f.call)
 	}
 	return f, err
 }
