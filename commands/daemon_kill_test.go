@@ -249,7 +249,7 @@ func TestDaemonHealthInBackoff(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.stopped("once")
-	d.wants("once", "start", plugin)
+	d.wants("once", "start", "--preload", "off", plugin) // a fork would not import it again
 	if err := os.WriteFile(broken, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
