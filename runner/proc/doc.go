@@ -8,7 +8,8 @@
 //  3. Death is known from the process's own exit, never from a closed pipe. Then the
 //     group is killed before the leader is reaped, so that its number cannot belong
 //     to another process. What left the group comes to us as an orphan; the sweep
-//     recognises it by its tag and kills and reaps it. Then Done is closed. Exit names
+//     recognises it by its tag, or because nobody else that lives could have started
+//     it, and kills and reaps it, until there is none. Then Done is closed. Exit names
 //     what was still there and did not exit by itself.
 //  4. Stop walks the stop ladder: ask, close the connection, SIGTERM (or SIGINT, if
 //     only that is caught), grace period, the stacks of a hung Python, SIGKILL. It

@@ -49,7 +49,5 @@ func (p *Process) Fork(s Spec) (*Process, error) {
 	if s.Grace == 0 {
 		s.Grace = defaultGrace
 	}
-	p.control.forking.RLock()
-	defer p.control.forking.RUnlock()
 	return launch(s, nil, func(_ Spec, child []*os.File) (*tree, error) { return p.forkTree(child) })
 }

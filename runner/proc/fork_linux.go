@@ -30,19 +30,6 @@ const answerTime = 10 * time.Second
 type control struct {
 	mu sync.Mutex // held from a request to its answer
 	fd int        // -1 when closed
-
-	// forking is held for reading while a worker is forked and not yet registered.
-	// Until then it looks like something that the forking process leaves behind.
-	forking sync.RWMutex
-}
-
-// awaitForks waits until no worker is being forked. The process is dead, so there
-// will be no other.
-func (c *control) awaitForks() {
-	if c != nil {
-		c.forking.Lock()
-		defer c.forking.Unlock()
-	}
 }
 
 // newControl makes a socket; theirs is the child's end.
@@ -132,10 +119,6 @@ func (p *Process) forkTree(child []*os.File) (*tree, error) {
 	pid, err := p.requestFork(t.n, descriptors)
 	if err != nil {
 		life.close()
-		if err == ErrNoFork {
-			<-p.died
-			t.sweep() // kills a worker that was forked and not reported
-		}
 		return nil, err
 	}
 	// The worker is p's child, or ours if p is gone. It keeps its number until p or we

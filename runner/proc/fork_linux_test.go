@@ -261,7 +261,7 @@ func TestForkStatusLost(t *testing.T) {
 func TestForkWhileItDies(t *testing.T) {
 	clean(t)
 	p := forking(t, "", "os.read(0, 1); os._exit(7)")
-	p.control.forking.RLock()
+	running.starting.RLock()
 	w, err := p.Fork(Spec{})
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +274,7 @@ func TestForkWhileItDies(t *testing.T) {
 		t.Error("it was swept")
 	case <-time.After(100 * time.Millisecond):
 	}
-	p.control.forking.RUnlock()
+	running.starting.RUnlock()
 	p.Exit()
 	if err := w.Crash(); err != nil {
 		t.Fatal(err)

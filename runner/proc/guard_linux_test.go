@@ -114,6 +114,24 @@ func TestGuard(t *testing.T) {
 	})
 }
 
+// Processes that leave the session, fork and exit without a pause do not outlive pyplug.
+func TestGuardChain(t *testing.T) {
+	for _, kind := range []string{"", " each"} {
+		for range 3 {
+			t.Run("setsid"+kind, func(t *testing.T) {
+				clean(t)
+				path, over := chainLock(t)
+				pyplug, l, bury := runPyplug(t, "chain "+path+kind)
+				l.find(t, "chained")
+				pyplug.Kill()
+				eventually(t, "the chain is over", over)
+				dead(t, []string{l.find(t, "guard ")})
+				bury()
+			})
+		}
+	}
+}
+
 // The kernel alone ends the groups, without a guard.
 func TestLifeline(t *testing.T) {
 	clean(t)

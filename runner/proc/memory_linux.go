@@ -3,7 +3,6 @@ package proc
 import (
 	"bytes"
 	"os"
-	"slices"
 	"strconv"
 )
 
@@ -13,7 +12,8 @@ func canLimit() error { return nil }
 // members lists the living processes of the tree: the leader, its orphans, and what
 // is below them. What the leader forked for us is a tree of its own.
 func (t *tree) members() []int {
-	pids := append([]int{t.pid}, slices.DeleteFunc(children(), func(pid int) bool { return !t.owns(pid) })...)
+	pids := []int{t.pid}
+	t.eachOrphan(func(pid int) { pids = append(pids, pid) })
 	for i := 0; i < len(pids); i++ { // pids grows
 		below, _ := childrenOf(pids[i])
 		for _, pid := range below {

@@ -121,7 +121,6 @@ func (p *Process) watch(pipes ...*outputPipe) {
 	killed := p.killed.Load()
 	close(p.died)
 	limiting.Wait()
-	p.control.awaitForks()
 	end := p.tree.cleanUp(p.force)
 	for _, o := range pipes {
 		if o != nil {

@@ -15,75 +15,99 @@ import (
 // must not keep us for ever.
 const sweepTime = 5 * time.Second
 
-// startTime is how long starting a process usually takes at most.
-const startTime = 50 * time.Millisecond
-
 // sweep kills and reaps the orphans of the tree, which become our children when
-// their parents die. Each may hand over its own children when it dies, and one pass
-// may miss a process that moves, hence two passes in a row must find nothing.
+// their parents die. What dies hands over its own children, and what is dead is not
+// over until it is reaped. One pass may miss a process while another is reaped, hence
+// two in a row must find nothing.
 func (t *tree) sweep() {
-	end := time.Now().Add(sweepTime)
-	for empty := 0; empty < 2 && time.Now().Before(end); {
-		empty++
-		for _, pid := range children() {
-			if t.owns(pid) {
-				empty = 0
-				syscall.Kill(pid, syscall.SIGKILL)
-				reapBy(pid, end)
-			} else if pid != t.pid && reapOrphan(pid) {
-				empty = 0
-			}
+	end, pause := time.Now().Add(sweepTime), 20*time.Microsecond
+	for empty := 0; empty < 2 && time.Now().Before(end); empty++ {
+		if t.killOrphans() {
+			empty = -1
+			time.Sleep(pause)
+			pause = min(2*pause, time.Millisecond)
 		}
 	}
 }
 
-// owns reports whether our child pid belongs to the tree, apart from the leader: by
-// its group, whose number is nobody else's until the leader is reaped; by its tag; or,
-// if it has no tag, because it is an orphan and no other leader lives that could have
-// started it.
-func (t *tree) owns(pid int) bool {
-	if pid == t.pid || running.find(pid) != nil {
-		return false
+// killOrphans kills the orphans of the tree and reports whether it found any, or dead
+// ones. It stops all of them before it kills one, so that none can react to the death
+// of another.
+func (t *tree) killOrphans() bool {
+	var stopped []int
+	found := t.eachOrphan(func(pid int) {
+		syscall.Kill(pid, syscall.SIGSTOP)
+		stopped = append(stopped, pid)
+	})
+	for _, pid := range stopped {
+		syscall.Kill(pid, syscall.SIGKILL)
 	}
+	return found
+}
+
+// eachOrphan calls do for the orphans of the tree, and reaps those that are dead, of
+// whichever tree. It reports whether there were any. The youngest comes first: of
+// processes that fork and exit, only that one is alive.
+//
+// Meanwhile no process is started, which would look like an orphan.
+func (t *tree) eachOrphan(do func(pid int)) (found bool) {
+	running.starting.Lock()
+	defer running.starting.Unlock()
+	for _, pid := range slices.Backward(children()) {
+		switch {
+		case running.find(pid) != nil: // a leader
+		case reapOrphan(pid):
+			found = true
+		case t.owns(pid):
+			found = true
+			do(pid)
+		}
+	}
+	return found
+}
+
+// owns reports whether our child pid, which is no leader, belongs to the tree: by
+// its group, whose number is nobody else's until the leader is reaped; by its tag; or
+// because it is an orphan that is dying, has the tag of a tree that is gone, or has none
+// and no other living leader could have started it.
+func (t *tree) owns(pid int) bool {
 	if group, err := syscall.Getpgid(pid); err == nil && group == t.pid {
 		return true
 	}
 	environ := procFile(pid, "environ")
-	if bytes.Contains(environ, []byte(running.run.Prefix())) {
-		return bytes.Contains(environ, []byte(running.run.Element(t.n)))
+	if bytes.Contains(environ, []byte(running.run.Element(t.n))) {
+		return true
 	}
+	if !isOrphan(pid) {
+		return false
+	}
+	if _, alive := aliveName(pid); !alive {
+		return true
+	}
+	tagged := bytes.Contains(environ, []byte(running.run.Prefix()))
 	// As the first process of a container we get everybody's orphans.
-	if os.Getpid() == 1 || bytes.Contains(environ, []byte(guard.Variable+"=")) {
+	if !tagged && (os.Getpid() == 1 || bytes.Contains(environ, []byte(guard.Variable+"="))) {
 		return false
 	}
-	for _, p := range running.processes() {
-		if p.tree != t && !p.exitsWithin(0) {
-			return false
+	return !slices.ContainsFunc(running.processes(), func(p *Process) bool {
+		if tagged {
+			return bytes.Contains(environ, []byte(running.run.Element(p.tree.n)))
 		}
-	}
-	return isOrphan(pid, startTime)
+		return p.tree != t && !p.Exited()
+	})
 }
 
-// isOrphan reports whether our child pid was started by a process of ours, and not by
-// pyplug itself: what pyplug starts beside this package stays in pyplug's group. While
-// a process is being started, pid could be that one; isOrphan waits for it at most wait.
-func isOrphan(pid int, wait time.Duration) bool {
-	if slices.Contains(inherited, pid) {
-		return false
-	}
-	for end := time.Now().Add(wait); !running.starting.TryLock(); time.Sleep(200 * time.Microsecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	defer running.starting.Unlock()
+// isOrphan reports whether our child pid, which is no leader, was started by a process
+// of ours, and not by pyplug itself: what pyplug starts beside this package stays in
+// pyplug's group.
+func isOrphan(pid int) bool {
 	group, err := syscall.Getpgid(pid)
-	return err == nil && group != syscall.Getpgrp() && running.find(pid) == nil
+	return err == nil && group != syscall.Getpgrp() && !slices.Contains(inherited, pid)
 }
 
-// reapOrphan reaps our child pid if it is a dead orphan.
+// reapOrphan reaps our child pid, which is no leader, if it is a dead orphan.
 func reapOrphan(pid int) bool {
-	if !isOrphan(pid, 0) { // else the next pass reaps it
+	if !isOrphan(pid) {
 		return false
 	}
 	got, _ := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
@@ -91,27 +115,9 @@ func reapOrphan(pid int) bool {
 }
 
 // reapOrphans reaps all dead orphans.
-func reapOrphans() {
-	for _, pid := range children() {
-		reapOrphan(pid)
-	}
-}
+func reapOrphans() { new(tree).eachOrphan(func(int) {}) }
 
-// reapBy reaps a killed child as soon as it is dead, or gives up at end.
-func reapBy(pid int, end time.Time) {
-	for pause := 20 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
-		got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-		if err == syscall.EINTR {
-			continue
-		}
-		if got == pid || err != nil || time.Now().After(end) {
-			return
-		}
-		time.Sleep(pause)
-	}
-}
-
-// children lists our children, also dead ones.
+// children lists our children, also dead ones, the youngest orphans last.
 func children() []int {
 	if pids, ok := childrenOf(os.Getpid()); ok {
 		return pids
@@ -127,7 +133,7 @@ func childrenOf(pid int) (pids []int, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	for i, thread := range threads {
+	for i, thread := range slices.Backward(threads) { // the first one gets the orphans
 		text, err := os.ReadFile(tasks + thread.Name() + "/children")
 		if err != nil && i == 0 {
 			return nil, false
@@ -162,13 +168,8 @@ func childrenByParent() []int {
 // one started. certain means that nothing of the tree was there, dead or alive:
 // otherwise a process that died during the pass may have handed over children.
 func (t *tree) survivors() (left []string, certain bool) {
-	certain = true
 	var queue []int
-	for _, pid := range children() {
-		if t.owns(pid) {
-			queue, certain = append(queue, pid), false
-		}
-	}
+	certain = !t.eachOrphan(func(pid int) { queue = append(queue, pid) })
 	for len(queue) > 0 && len(left) < maxLeftovers {
 		pid := queue[0]
 		queue = queue[1:]
@@ -183,14 +184,19 @@ func (t *tree) survivors() (left []string, certain bool) {
 
 // aliveName returns the name of a process, and whether it lives. A process that is
 // about to die does not: it has a pending SIGKILL, which is what the system makes of
-// every signal that ends a process, or is exiting already.
+// every signal that ends a process, or is exiting already. One whose first thread has
+// exited before the others lives.
 func aliveName(pid int) (name string, alive bool) {
 	const exiting, signaled = 0x4, 0x400 // PF_EXITING, PF_SIGNALED
 	status := procFile(pid, "status")
 	fields := statFields(pid) // after the status: a process does not come back
-	if len(status) == 0 || len(fields) < 7 || fields[0][0] == 'Z' || fields[0][0] == 'X' || signalSet(status, "SigPnd:", int(syscall.SIGKILL)) {
+	if len(status) == 0 || len(fields) < 18 || signalSet(status, "SigPnd:", int(syscall.SIGKILL)) {
 		return "", false
 	}
+	name = string(statusLine(status, "Name:"))
+	if threads := string(fields[17]); fields[0][0] == 'Z' || fields[0][0] == 'X' {
+		return name, threads > "1"
+	}
 	flags, _ := strconv.ParseUint(string(fields[6]), 10, 64)
-	return string(statusLine(status, "Name:")), flags&(exiting|signaled) == 0
+	return name, flags&(exiting|signaled) == 0
 }

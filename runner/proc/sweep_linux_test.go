@@ -1,12 +1,16 @@
 package proc
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/pyplug/pyplug/runner/proc/guard"
 )
@@ -70,6 +74,104 @@ func TestUntaggedOrphan(t *testing.T) {
 	neighbour.Kill()
 	if alive(pid) {
 		t.Error("the grandchild outlives the last process")
+	}
+}
+
+// An orphan whose tree is gone does not stay, whatever else lives.
+func TestTagOfTheDead(t *testing.T) {
+	clean(t)
+	start(t, child(t, "sleep"))
+	other := exec.Command("/bin/sleep", "1000")
+	other.Env = []string{guard.Tag + "=" + running.run.Element(running.next())}
+	other.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	must(other.Start())
+	start(t, shell("exit 0")).Exit()
+	if alive(other.Process.Pid) {
+		t.Error("it is alive")
+		other.Process.Kill()
+	}
+	other.Wait()
+}
+
+// chain forks and exits links times without a pause, in a session of its own, or in a new
+// one for each link. At the end the last one makes the file survived. The runtime does not
+// know: only system calls follow a fork.
+//
+//go:norace
+func chain(survived *byte, each bool) {
+	const links = 3000
+	for i := range links {
+		pid, _, err := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+		switch {
+		case pid != 0 && i == 0:
+			return
+		case pid != 0 || err != 0:
+			syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+		}
+		if i == 0 || each {
+			syscall.RawSyscall(syscall.SYS_SETSID, 0, 0, 0)
+		}
+	}
+	const workingDirectory = -100 // AT_FDCWD
+	at := workingDirectory
+	syscall.RawSyscall6(syscall.SYS_OPENAT, uintptr(at), uintptr(unsafe.Pointer(survived)), syscall.O_CREAT|syscall.O_WRONLY, 0o600, 0, 0)
+	syscall.RawSyscall(syscall.SYS_EXIT_GROUP, 0, 0, 0)
+}
+
+func init() {
+	// chain starts one that holds a lock on the file args[0].
+	behaviours["chain"] = func(args []string) {
+		fd, err := syscall.Open(args[0], syscall.O_RDWR, 0)
+		must(err)
+		must(syscall.Flock(fd, syscall.LOCK_EX))
+		survived, err := syscall.BytePtrFromString(args[0] + ".survived")
+		must(err)
+		runtime.LockOSThread()
+		chain(survived, len(args) > 1)
+		fmt.Println("chained")
+		forever()
+	}
+}
+
+// chainLock makes the file that a chain locks. over reports whether the chain is over,
+// and fails the test if nobody has ended it.
+func chainLock(t *testing.T) (path string, over func() bool) {
+	path = filepath.Join(t.TempDir(), "lock")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return path, func() bool {
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+			return false
+		}
+		if _, err := os.Stat(path + ".survived"); err == nil {
+			t.Error("the chain came to its end")
+		}
+		return true
+	}
+}
+
+// Processes that leave the session, fork and exit without a pause do not outlive the tree.
+func TestChain(t *testing.T) {
+	for _, kind := range []string{"", " each"} {
+		for range 5 {
+			t.Run("setsid"+kind, func(t *testing.T) {
+				clean(t)
+				start(t, child(t, "sleep")) // one that could have started what has no tag
+				path, over := chainLock(t)
+				l := newLines()
+				s := child(t, "chain", strings.Fields(path+kind)...)
+				s.OnLine = l.add
+				p := start(t, s)
+				l.find(t, "chained")
+				p.Kill()
+				if !over() {
+					t.Error("the chain goes on when Done is closed")
+				}
+			})
+		}
 	}
 }
 

@@ -7,18 +7,16 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"sync"
 )
 
 // CanFork reports whether this system supports [Process.Fork]: only Linux does.
 func CanFork() bool { return false }
 
-type control struct{ forking sync.RWMutex }
+type control struct{}
 
 func newControl() (*control, *os.File, error) { return nil, nil, errors.ErrUnsupported }
 
-func (*control) close()      {}
-func (*control) awaitForks() {}
+func (*control) close() {}
 
 func (p *Process) forkTree([]*os.File) (*tree, error) { return nil, errors.ErrUnsupported }
 

@@ -10,7 +10,9 @@
 //     systems where it cannot recognise processes, the process groups.
 //  3. The pipe ends when pyplug is gone, however it ended. The guard then kills
 //     every process with a [Tag] of this [Run], until two passes in a row find
-//     none, removes the temporary directories, and exits.
+//     none, nor one that is dying and could have been one, removes the temporary
+//     directories, and exits. Orphans do not come to it: only an ancestor of pyplug
+//     can adopt them.
 //  4. A pyplug that ends normally kills its guard instead.
 //
 // It never knows what the processes are, and it reports to nobody. A process that

@@ -11,7 +11,7 @@ func detach() { os.Chdir("/") }
 
 // killTagged finds nothing: macOS does not reliably show the environment of another
 // process. Therefore pyplug reports the groups there.
-func killTagged(Run) bool { return false }
+func killTagged(Run, map[string]bool) bool { return false }
 
 func pause() {
 	millisecond := syscall.Timeval{Usec: 1000}

@@ -21,22 +21,39 @@ func detach() {
 	os.WriteFile("/proc/self/comm", []byte(Name), 0)
 }
 
-// killTagged kills all processes of the run, and reports whether there were any. A
-// zombie has no environment and does not count.
-func killTagged(run Run) (found bool) {
+// killTagged kills all processes of the run, the youngest first: of those that fork and
+// exit, only that one is alive. It stops all before it kills one, so that none can react
+// to the death of another.
+//
+// It reports whether there were any, or may have been: a process that is dying has no
+// environment any more, and may have left a child that was not there yet. Those that
+// were seen before are no such processes.
+func killTagged(run Run, seen map[string]bool) (found bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return false
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
-	for _, name := range names {
-		pid := number(name)
-		if pid != 0 && contains(environ(name), run.Prefix()) && syscall.Kill(pid, syscall.SIGKILL) == nil {
-			found = true
+	var stopped []int
+	for i := len(names) - 1; i >= 0; i-- {
+		pid := number(names[i])
+		if pid == 0 {
+			continue
+		}
+		switch env := environ(names[i]); {
+		case contains(env, run.Prefix()):
+			syscall.Kill(pid, syscall.SIGSTOP)
+			stopped = append(stopped, pid)
+		case !seen[names[i]]:
+			seen[names[i]] = true
+			found = found || len(env) == 0
 		}
 	}
-	return found
+	for _, pid := range stopped {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	return found || len(stopped) > 0
 }
 
 // environ reads the environment of a process with as few system calls as possible,

@@ -72,9 +72,10 @@ func (c *cleanup) do() {
 	for group := range c.groups {
 		syscall.Kill(-group, syscall.SIGKILL)
 	}
+	seen := map[string]bool{}
 	for empty, i := 0, 0; empty < 2 && i < maxPasses; i++ {
 		empty++
-		if killTagged(c.run) {
+		if killTagged(c.run, seen) {
 			empty = 0
 			pause()
 		}
