@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -103,7 +102,7 @@ func (c *Client) Call(ctx context.Context, call hook.Call) (hook.Result, error) 
 		mediaType = wordsType
 		body, _ = json.Marshal(words) // our own shape
 	}
-	r, err := x.send(ctx, "POST", "/hooks/"+escapeHook(call.Hook), query, mediaType, body)
+	r, err := x.send(ctx, "POST", "/hooks/"+url.PathEscape(call.Hook), query, mediaType, body)
 	if err != nil {
 		return hook.Result{}, err
 	}
@@ -111,14 +110,11 @@ func (c *Client) Call(ctx context.Context, call hook.Call) (hook.Result, error) 
 	return x.result(r, call.Emit)
 }
 
-// escapeHook is a hook's name as one segment of a path, also if it is "..".
-func escapeHook(name string) string { return strings.ReplaceAll(url.PathEscape(name), ".", "%2E") }
-
 // Hooks describes the hooks.
 func (c *Client) Hooks(ctx context.Context, name string) (s schema.Schema, err error) {
 	target := "/hooks"
 	if name != "" {
-		target += "/" + escapeHook(name)
+		target += "/" + url.PathEscape(name)
 	}
 	return s, c.ask(ctx, "GET", target, nil, &s)
 }

@@ -247,7 +247,12 @@ func (s *Server) serveEvents(ctx context.Context, p hook.Plugin, w http.Response
 // start is over, with the start's error if it failed.
 func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("ready") != "" {
-		if _, err := s.await(r.Context(), time.Now(), ""); err != nil {
+		ctx, cancel, err := limited(r, 0)
+		if err != nil {
+			return err
+		}
+		defer cancel()
+		if _, err := s.await(ctx, time.Now(), ""); err != nil {
 			return err
 		}
 	}

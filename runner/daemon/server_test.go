@@ -4,11 +4,8 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -178,6 +175,11 @@ func TestStarting(t *testing.T) {
 	if _, err := c.Call(short, hook.Call{Hook: "echo"}); kindOf(t, err) != hook.Timeout {
 		t.Errorf("got %v, want that it took too long", err)
 	}
+	short, done = context.WithTimeout(ctx0, 20*time.Millisecond)
+	defer done()
+	if _, _, err := c.Ready(short); kindOf(t, err) != hook.Timeout || Is(err, Unresponsive) {
+		t.Errorf("got %v, want that it is not ready", err)
+	}
 	var work sync.WaitGroup
 	for range 50 {
 		work.Go(func() {
@@ -308,71 +310,6 @@ func TestIdle(t *testing.T) {
 	<-d.over
 }
 
-// Any client of HTTP gets the envelope and the status that docs/http.md promise.
-func TestStatusCodes(t *testing.T) {
-	nothingLeft(t)
-	f := newFake()
-	for _, kind := range hook.Kinds() {
-		f.hooks[string(kind)] = func(context.Context, hook.Call) (hook.Result, error) {
-			return hook.Result{}, &hook.Error{Kind: kind, Err: errors.New("x")}
-		}
-	}
-	d := start(t, f, Options{})
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
-		return net.Dial("unix", string(d.Identity().Socket))
-	}}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	for _, c := range []struct {
-		method, path, body string
-		api                string
-		status             int
-	}{
-		{"POST", "/hooks/hook", "", "", 422}, {"POST", "/hooks/request", "[]", "1", 400}, {"POST", "/hooks/nosuch", "", "", 404},
-		{"POST", "/hooks/timeout", "", "", 504}, {"POST", "/hooks/crash", "", "", 502}, {"POST", "/hooks/unavailable", "", "", 503},
-		{"POST", "/hooks/canceled", "", "", 499}, {"POST", "/hooks/internal", "", "", 500}, {"POST", "/hooks/echo", "{", "", 400},
-		{"POST", "/hooks/echo", "[\"\xff\"]", "", 400}, {"POST", "/hooks", "[]", "", 404},
-		{"POST", "/hooks/echo?timeout=soon", "[]", "", 400}, {"POST", "/hooks/echo?timeout=-5s", "[]", "", 400}, {"POST", "/hooks/echo?timeout=nan", "[]", "", 400}, {"POST", "/hooks/block?timeout=0.01", "", "", 504},
-		{"POST", "/hooks/echo?timeout=%zz", "[]", "", 400}, {"GET", "/status?%zz", "", "", 400},
-		{"GET", "/nosuch", "", "", 404}, {"GET", "//status", "", "", 404}, {"GET", "/status/", "", "", 404}, {"PUT", "/status", "", "", 405}, {"GET", "/stop", "", "", 405}, {"POST", "/hooks/echo", "[]", "2", 503},
-		{"POST", "/hooks/echo", "[1]", "", 200}, {"GET", "/status", "", "1", 200}, {"GET", "/health", "", "", 200}, {"GET", "/hooks", "", "", 200},
-	} {
-		req, err := http.NewRequest(c.method, "http://p"+c.path, strings.NewReader(c.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.api != "" {
-			req.Header.Set("Pyplug-Api", c.api)
-		}
-		r, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(r.Body)
-		_ = r.Body.Close()
-		var answer errorBody
-		_ = json.Unmarshal(body, &answer)
-		if r.StatusCode != c.status || r.Header.Get("Pyplug-Api") != "1" || (answer.Error == nil) != (c.status == 200) || !json.Valid(body) {
-			t.Errorf("%s %s %s: %d, want %d: %s", c.method, c.path, c.body, r.StatusCode, c.status, body)
-		}
-	}
-}
-
-// The limit of a call bounds the wait for its body, too.
-func TestBodyStalls(t *testing.T) {
-	nothingLeft(t)
-	d := start(t, newFake(), Options{})
-	conn, err := net.Dial("unix", string(d.Identity().Socket))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(runnertest.WaitTimeout))
-	_, _ = conn.Write([]byte("POST /hooks/echo?timeout=0.01 HTTP/1.1\r\nHost: p\r\nContent-Length: 9\r\n\r\n[1"))
-	answer, err := io.ReadAll(conn)
-	if !strings.HasPrefix(string(answer), "HTTP/1.1 504 ") || !strings.Contains(string(answer), `"the request did not end within 10ms"`) {
-		t.Errorf("got %s, %v", answer, err)
-	}
-}
-
 // A directory that exists and cannot be used is an error, even if there is another one.
 func TestUnusableDir(t *testing.T) {
 	if !supported {
@@ -391,34 +328,4 @@ func TestUnusableDir(t *testing.T) {
 	} else if kindOf(t, err) != hook.Unavailable || !strings.HasSuffix(err.Error(), "has mode 0755, not 0700") {
 		t.Error(err)
 	}
-}
-
-// Input that is not HTTP, or incomplete, does no harm.
-func FuzzRequest(f *testing.F) {
-	runDir(f)
-	d := start(f, newFake(), Options{})
-	c := open(f)
-	for _, text := range []string{
-		"GET / HTTP/1.1\r\n\r\n", "POST /hooks/echo HTTP/1.1\r\nHost: p\r\nContent-Length: 5\r\n\r\n[1",
-		"POST /hooks/echo HTTP/1.1\r\nHost: p\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{\"a\r\n",
-		"POST /hooks/echo HTTP/1.1\r\nHost: p\r\nContent-Type: application/vnd.pyplug.words+json\r\nContent-Length: 30\r\n\r\n{\"words\":[{\"typed\":\"a@=b\"}]}  ",
-		"V\x00\x00\x00\x01 frames of before",
-	} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		if strings.Contains(string(raw), "/stop") {
-			t.Skip()
-		}
-		conn, err := net.Dial("unix", string(d.Identity().Socket))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-		_, _ = conn.Write(raw) // the daemon may have closed it
-		_ = conn.Close()
-		if _, err := c.Call(ctx0, hook.Call{Hook: "echo", Args: hook.Args{JSON: []byte("[]")}}); err != nil {
-			t.Fatal(err)
-		}
-	})
 }
