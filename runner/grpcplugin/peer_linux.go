@@ -56,14 +56,15 @@ func strangers(inodes []string, leader int) (foreign []string, pids []int) {
 	if len(foreign) == 0 { // as nearly always
 		return nil, nil
 	}
-	all := processes()
-	for _, pid := range all {
-		if held := heldBy(pid); len(without(foreign, held)) < len(foreign) && isDescendant(pid, leader) {
-			foreign = without(foreign, held)
-		}
-	}
-	for _, pid := range all { // those of other users cannot be seen
-		if len(without(foreign, heldBy(pid))) < len(foreign) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
+	for _, dir := range dirs {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		rest := without(foreign, heldBy(pid)) // all, if the process is another user's
+		switch {
+		case len(rest) == len(foreign):
+		case isDescendant(pid, leader):
+			foreign = rest
+		default:
 			pids = append(pids, pid)
 		}
 	}
@@ -173,10 +174,9 @@ func without(inodes, held []string) []string {
 }
 
 // heldBy returns the inodes of the sockets that a process has open.
-func heldBy(pid int) []string {
+func heldBy(pid int) (inodes []string) {
 	dir := fmt.Sprintf("/proc/%d/fd/", pid)
 	entries, _ := os.ReadDir(dir) // none of a process of another user
-	var inodes []string
 	for _, entry := range entries {
 		target, _ := os.Readlink(dir + entry.Name())
 		if inode, ok := strings.CutPrefix(target, "socket:["); ok {
@@ -184,18 +184,6 @@ func heldBy(pid int) []string {
 		}
 	}
 	return inodes
-}
-
-// processes returns the numbers of all processes.
-func processes() []int {
-	dirs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is valid
-	pids := make([]int, 0, len(dirs))
-	for _, dir := range dirs {
-		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }
 
 // kin returns a process's parent and group, 0 if it does not exist.
