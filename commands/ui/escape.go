@@ -21,18 +21,15 @@ var (
 // character other than tab and newline, a bidirectional control, or a separator of lines.
 // Escape sequences can rewrite the screen, set the clipboard, or hide what was printed.
 func acts(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r < ' ' && r != '\t' && r != '\n' || r == 0x7f
-	}
-	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+	return r != '\t' && r != '\n' && unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
 // visible makes lines harmless for terminals, logs and files. What acts becomes visible,
 // and so does every byte that is not UTF-8. A backslash breaks what a CI system would take
 // for a command.
 func visible(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, acts) {
+	if !isPrintable(text) {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
 		var b strings.Builder
 		for i, r := range text {
 			switch {
@@ -55,21 +52,35 @@ func visible(text string) string {
 	return text
 }
 
+// isPrintable reports whether a text is ASCII in which nothing acts. Most is, and a plugin
+// may print gigabytes.
+func isPrintable[Text string | []byte](text Text) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' && c != '\t' && c != '\n' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
 // visibleJSON makes JSON harmless without changing what it says. What acts, or is not
 // UTF-8, occurs only inside strings; JSON itself escapes everything below the blank.
 func visibleJSON(value []byte) []byte {
-	b := make([]byte, 0, len(value))
-	for _, r := range string(value) {
-		if r > ' ' && acts(r) || r == utf8.RuneError || firstMark <= r && r <= endMark {
-			b = fmt.Appendf(b, `\u%04x`, r)
-		} else {
-			b = utf8.AppendRune(b, r)
+	if !isPrintable(value) {
+		b := make([]byte, 0, len(value))
+		for _, r := range string(value) {
+			if r > ' ' && acts(r) || r == utf8.RuneError || firstMark <= r && r <= endMark {
+				b = fmt.Appendf(b, `\u%04x`, r)
+			} else {
+				b = utf8.AppendRune(b, r)
+			}
 		}
+		value = b
 	}
-	if bytes.Contains(b, []byte("##")) {
-		b = ciCommand.ReplaceAll(b, []byte(`\u0023#$1`))
+	if bytes.Contains(value, []byte("##")) {
+		value = ciCommand.ReplaceAll(value, []byte(`\u0023#$1`))
 	}
-	return b
+	return value
 }
 
 // oneLine is a text on one line: newlines and tabs become blanks.
