@@ -20,7 +20,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 // uses OnLine, StackSignal, Grace and MaxMemory of s; the rest is as in the forking
 // process, which the worker may outlive.
 //
-// It returns within 10 seconds and is safe for concurrent use. The errors: a
+// It returns within 2 seconds and is safe for concurrent use. The errors: a
 // [*RefusedError] if the process refused; [ErrNoFork] if it is gone, or did not answer
 // and was killed; the system's, such as EAGAIN; [errors.ErrUnsupported] if [CanFork]
 // is false. An error leaves nothing behind.

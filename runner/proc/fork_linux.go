@@ -22,8 +22,9 @@ var CanFork = sync.OnceValue(func() bool {
 	return true
 })
 
-// answerTime is how long a process may take to answer a request.
-const answerTime = 10 * time.Second
+// answerTime is how long a process may take to answer a request. One that takes longer,
+// such as one that was stopped, is replaced.
+const answerTime = 2 * time.Second
 
 // control is our end of the socket to a process that forks; nil for others. It is
 // safe for concurrent use.

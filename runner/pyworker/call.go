@@ -239,7 +239,7 @@ func (w *instance) begin(c *call) (number uint32, err error) {
 	switch {
 	case w.condemned:
 		err = errors.New("the worker did not answer for an earlier call and is being stopped")
-	case w.over:
+	case w.over || w.proc.Exited():
 		err = errEnded
 	}
 	if err != nil {

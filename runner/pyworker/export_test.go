@@ -1,5 +1,7 @@
 package pyworker
 
+import "github.com/pyplug/pyplug/runner/hook"
+
 // What the tests need to act as a worker.
 var NewFrame = newFrame
 
@@ -7,3 +9,6 @@ const (
 	HeaderSize = headerSize
 	Window     = window
 )
+
+// Exited reports whether the process of an instance has exited.
+func Exited(w hook.Instance) bool { return w.(*instance).proc.Exited() }

@@ -157,8 +157,8 @@ func (w *instance) waitGone() {
 		return
 	case <-time.After(closeLimit):
 	}
-	if w.stopping.Load() {
-		<-w.proc.Done() // the stop ladder bounds it
+	if w.stopping.Load() || w.proc.Exited() {
+		<-w.proc.Done() // the stop ladder bounds it, or the sweep
 		return
 	}
 	if w.fault == nil && !w.isCondemned() {

@@ -21,6 +21,28 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
+// A worker that has exited takes no call, though a zygote that is stopped does not
+// report its status.
+func TestPreloadZygoteStopped(t *testing.T) {
+	runnertest.NothingLeft(t)
+	l := preloading(t, plugin(t, "import os\ndef parent(): return os.getppid()\n"))
+	w := worker(t, l)
+	zygote := parent(t, w)
+	if err := syscall.Kill(zygote, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	kill(t, w.Info().PID)
+	runnertest.Until(t, "the worker has exited", func() bool { return pyworker.Exited(w) })
+	_, err := w.Call(t.Context(), hook.Call{Hook: "parent"})
+	if e := hook.AsError(err); e == nil || e.Kind != hook.Unavailable || e.Begun {
+		t.Errorf("got %+v, want unavailable", e)
+	}
+	if err := syscall.Kill(zygote, syscall.SIGCONT); err != nil {
+		t.Error(err)
+	}
+	<-w.Done()
+}
+
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 
 // Stopping one worker sweeps what it left, and nothing else. A daemon without environment
