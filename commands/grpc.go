@@ -45,6 +45,10 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 		choiceFlag(&g.Curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
 		sizeFlag(&g.MaxMessage, 0, 1, most, `"512KB" or "16MB", at most 2 GB`, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
 		nameFlag(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),
+		repeated(newFlag("arg", "pass the plugin the argument `VALUE`", func(text string) error {
+			g.Arguments = append(g.Arguments, text)
+			return nil
+		})),
 		filesFlag(&g.Proto, "proto", "read the plugin's methods from the .proto file `FILE`"),
 		filesFlag(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"),
 		filesFlag(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),

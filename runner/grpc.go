@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -25,6 +26,8 @@ type GRPC struct {
 	// Host names one of [manifest.Hosts], which the plugin is started for. What the
 	// fields of Config and MTLS do not say, it says, before the manifest does.
 	Host string
+	// Arguments follow those of the manifest.
+	Arguments []string
 	// NoCookie sets no cookie, whatever the manifest says.
 	NoCookie bool
 	// MTLS secures the connection as go-plugin's AutoMTLS does; Curve is that
@@ -92,14 +95,13 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 		environ, entry := o.environ, o.plugin.Entry
 		cfg.Sources = func() ([]protoschema.Source, error) { return pb2Sources(python, environ, entry) }
 	}
-	if o.plugin.Kind == manifest.Executable {
-		cfg.Python = o.plugin.Shebang != ""
-		return cfg, nil
+	if cfg.Python = o.plugin.Shebang != ""; o.plugin.Kind != manifest.Executable {
+		cfg.Python, cfg.Path = true, o.python.Path
+		if cfg.Args, err = pythonArgs(o.plugin); err != nil {
+			return cfg, hook.NewError(hook.Usage, err)
+		}
 	}
-	cfg.Python, cfg.Path = true, o.python.Path
-	if cfg.Args, err = pythonArgs(o.plugin); err != nil {
-		return cfg, hook.NewError(hook.Usage, err)
-	}
+	cfg.Args = slices.Concat(cfg.Args, m.Args, c.GRPC.Arguments)
 	return cfg, nil
 }
 

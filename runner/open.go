@@ -140,9 +140,9 @@ func (o *Opened) Resolved() time.Duration { return o.resolved }
 
 // Source is the plugin's Python source: the files that Python runs, the Python that
 // runs them, and the directories in which the plugin's own modules are. There are none
-// for a program that is not Python's.
+// for a program that is not Python's, and no files for a zip application.
 func (o *Opened) Source() (scripts []string, python interp.Interpreter, dirs []string) {
-	if python = o.python; python.Path == "" {
+	if python = o.python; python.Path == "" || manifest.IsZip(scriptOf(o.plugin.Entry)) {
 		return nil, python, nil
 	}
 	if o.plugin.Kind == manifest.Package {

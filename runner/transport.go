@@ -22,6 +22,8 @@ func (o *Opened) chooseTransport() (transport, why string) {
 		return o.plugin.Manifest.Transport, o.plugin.Manifest.File
 	case o.plugin.Kind == manifest.Executable:
 		return "grpc", "it is an executable"
+	case manifest.IsZip(scriptOf(o.plugin.Entry)):
+		return "grpc", "it is a zip application"
 	case o.config.GRPC.Decides != "":
 		return "grpc", o.config.GRPC.Decides
 	case o.plugin.Manifest.Host != "":

@@ -104,8 +104,11 @@ func (c *check) source(ctx context.Context) hook.Stage {
 // they compile, whether what they import is there, and whether generated code and its
 // libraries go together. The plugin's own Python finds all of it.
 func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
-	if l.Python == "" {
+	switch {
+	case l.Python == "":
 		return hook.Stage{Verdict: hook.Skipped, Message: "it is no Python program"}
+	case len(l.Scripts) == 0:
+		return hook.Stage{Verdict: hook.Skipped, Message: "it is a zip application"}
 	}
 	var err error
 	if l.sourceAnswer, err = askSource(ctx, l); err != nil {

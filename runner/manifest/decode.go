@@ -119,7 +119,9 @@ func decodeArray(v reflect.Value, value any) *problem {
 	switch {
 	case !ok && isTables:
 		return wrong(value, "an array of tables with hook and args")
-	case !isTables && len(list) == 0:
+	case !ok && v.Type().Elem().Kind() == reflect.String:
+		return wrong(value, `an array of strings such as ["serve"]`)
+	case v.Type().Elem().Kind() == reflect.Int && len(list) == 0:
 		return wrong(value, "an array of integers such as [1]")
 	}
 	v.Set(reflect.MakeSlice(v.Type(), len(list), len(list)))

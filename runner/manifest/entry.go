@@ -96,13 +96,16 @@ func unfit(path string, info fs.FileInfo) string {
 
 func isPython(path string) bool { return strings.EqualFold(filepath.Ext(path), ".py") }
 
-// leadsToPython reports whether path ends in .py, or is a link to a file that does.
+// IsZip reports whether path is that of a zip application, which Python runs.
+func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".pyz") }
+
+// leadsToPython reports whether path ends in .py or .pyz, or is a link to a file that does.
 func leadsToPython(path string) bool {
-	if isPython(path) {
-		return true
-	}
 	real, err := filepath.EvalSymlinks(path)
-	return err == nil && isPython(real)
+	if err != nil {
+		real = path
+	}
+	return isPython(path) || IsZip(path) || isPython(real) || IsZip(real)
 }
 
 func executable(path string, info fs.FileInfo) bool {

@@ -38,6 +38,7 @@ concurrency = 16
 preload = "off"
 probe = "alive"
 error-field = "error.code"
+args = ["serve", "--verbose"]
 
 [timeouts]
 start = "2m"
@@ -75,7 +76,7 @@ hook = "bye"
 		File: "/p/pyplug.toml", Form: TOML, Dir: "/p",
 		ID: "greeter", Entry: "greeter.py", Transport: "pipe", Python: ".venv", RequiresPython: ">=3.11", CookieKey: "K", CookieValue: "V",
 		ProtocolVersions: []int{5, 6}, MTLS: &no, Env: map[string]string{"A": "1", "b.c": ""}, Workers: 2, Concurrency: 16, Preload: "off",
-		Probe: "alive", ErrorField: "error.code",
+		Probe: "alive", ErrorField: "error.code", Args: []string{"serve", "--verbose"},
 		Timeouts: Timeouts{Start: d("2m"), Call: d("0s"), Stop: d("1500ms"), Probe: d("500ms")},
 		Restart:  Restart{Policy: "on-failure", Max: &zero, Backoff: d("1s"), BackoffMax: d("60s"), HealthyAfter: d("10s")},
 		Limits:   Limits{Memory: 512 << 20, Calls: 1000, Age: time.Hour},
@@ -108,6 +109,8 @@ func TestManifestErrors(t *testing.T) {
 		{"id = 'x'\n[timeouts]\nstrat = 1", `/p/pyplug.toml:3:1: unknown key "timeouts.strat"`, "start"},
 		{"timeouts.strat = 1", `/p/pyplug.toml:1:10: unknown key "timeouts.strat"`, "start"},
 		{"timeouts = { strat = 1 }", `/p/pyplug.toml:1:14: unknown key "timeouts.strat"`, "start"},
+		{"args = 'serve'", `/p/pyplug.toml:1:8: args is "serve", want an array of strings such as ["serve"]`, ""},
+		{"args = ['serve', 3]", `/p/pyplug.toml:1:18: args[1] is 3, want a string`, ""},
 		{"host = 'terrafrom'", `/p/pyplug.toml:1:8: host is "terrafrom", want "mattermost", "nomad", "terraform" or "vault"`, "terraform"},
 		{"[timeouts]\nstart = '2x'", `/p/pyplug.toml:2:9: timeouts.start is "2x", want a duration such as "30s", "2m" or a number of seconds`, ""},
 		{"[timeouts]\nstart = '2 minutes'", `/p/pyplug.toml:2:9: timeouts.start is "2 minutes", want a duration such as "30s", "2m" or a number of seconds`, ""},

@@ -87,6 +87,8 @@ type Manifest struct {
 	Python string `key:"python"`
 	// RequiresPython is also in Plugin.Requires.
 	RequiresPython string `key:"requires-python"`
+	// Args are the arguments of a gRPC plugin.
+	Args []string `key:"args"`
 	// Host names one of [Hosts]. It says what the next four keys leave open.
 	Host string `key:"host" one:"mattermost,nomad,terraform,vault"`
 	// CookieKey and CookieValue are go-plugin's magic cookie.
