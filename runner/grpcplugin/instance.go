@@ -250,12 +250,13 @@ func (i *Instance) Stop(ctx context.Context) error {
 	return nil
 }
 
-// shutdown calls the Shutdown RPC. It reports false if the plugin does not serve it,
-// and closes the connection then, or when ctx ends.
+// shutdown calls the Shutdown RPC and closes the connection, as hosts do: a server may
+// wait for that. It reports false if the plugin does not serve the RPC, else when ctx
+// ends.
 func (i *Instance) shutdown(ctx context.Context) bool {
-	defer i.conn.Close()
 	// Both messages are empty, whatever their names.
 	err := i.conn.Invoke(ctx, shutdownMethod, new(emptypb.Empty), new(emptypb.Empty))
+	i.conn.Close()
 	if err != nil && ctx.Err() == nil && !lostConnection(err) { // which a fast exit causes
 		i.cfg.Debug("grpc", "shutdown: "+err.Error())
 		return false

@@ -56,3 +56,13 @@ func TestPythonEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestStopGraceful stops a server that waits for the end of its streams.
+func TestStopGraceful(t *testing.T) {
+	runnertest.NothingLeft(t)
+	inst := started(t, fake(t, "graceful", ""))
+	inst.Stop(t.Context())
+	if exit := inst.Exit(); exit.Step != "asked" || exit.Code != 0 {
+		t.Errorf("exit %+v, want one by Shutdown", exit)
+	}
+}

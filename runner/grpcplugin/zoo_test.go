@@ -26,6 +26,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
@@ -59,6 +60,28 @@ func serveBy(s *grpc.Server, l net.Listener, print func(net.Listener), more ...f
 	if err := s.Serve(l); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
+}
+
+// serveGracefully serves until Shutdown is called and no stream is open.
+func serveGracefully() {
+	s := grpc.NewServer()
+	ended := make(chan struct{})
+	s.RegisterService(&grpc.ServiceDesc{ServiceName: "plugin.GRPCStdio", HandlerType: (*any)(nil), Streams: []grpc.StreamDesc{{
+		StreamName: "StreamStdio", ServerStreams: true,
+		Handler: func(_ any, stream grpc.ServerStream) error { <-stream.Context().Done(); return nil },
+	}}}, new(any))
+	s.RegisterService(&grpc.ServiceDesc{ServiceName: "plugin.GRPCController", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
+		MethodName: "Shutdown",
+		Handler: func(any, context.Context, func(any) error, grpc.UnaryServerInterceptor) (any, error) {
+			go func() {
+				s.GracefulStop()
+				close(ended)
+			}()
+			return new(emptypb.Empty), nil
+		},
+	}}}, new(any))
+	serveBy(s, listen(), printLine("\n"))
+	<-ended
 }
 
 // printLine prints the handshake, with what ends it.
