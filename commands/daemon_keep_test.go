@@ -128,6 +128,30 @@ func TestKeepKilled(t *testing.T) {
 	}
 }
 
+// Signals in quick succession leave nothing of a name.
+func TestKeepHaste(t *testing.T) {
+	t.Parallel()
+	for _, signals := range [][]syscall.Signal{
+		{syscall.SIGQUIT, syscall.SIGINT}, {syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGINT},
+	} {
+		t.Run(fmt.Sprint(signals), func(t *testing.T) {
+			t.Parallel()
+			d := newDaemons(t)
+			k := d.keep(counter)
+			k.next(t)
+			for _, signal := range signals {
+				if err := k.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_ = k.Wait() // the exit code is that of the signal that came first
+			if left, err := os.ReadDir(d.run); len(left) > 0 || err != nil {
+				t.Errorf("left %v, %v", left, err)
+			}
+		})
+	}
+}
+
 // run --keep notifies a service manager at a path or an abstract name. The plugin does not
 // get the variables of the manager.
 func TestKeepNotifies(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
@@ -15,9 +16,12 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
+// abandonTime is how long pyplug may take to end after a third signal.
+const abandonTime = 2 * time.Second
+
 // Main runs the command line args, whose first word is the program's name, and
 // returns the exit code. What it started is gone when it returns, unless a third signal
-// ended it.
+// ended it before.
 func Main(args []string, s *ui.Streams) int {
 	if len(args) > 1 && args[1] == hostWord {
 		return stock.Main(args[2:], s.Out) // a host like others, which knows nothing of what follows
@@ -32,7 +36,12 @@ func Main(args []string, s *ui.Streams) int {
 	case c := <-code:
 		return c
 	case sig := <-signals.abandon:
-		return 128 + int(sig)
+		select {
+		case c := <-code: // as usual, since the second signal has killed the plugin
+			return c
+		case <-time.After(abandonTime):
+			return 128 + int(sig)
+		}
 	}
 }
 
@@ -66,8 +75,8 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 }
 
 // signals end a command: the first SIGINT, SIGTERM or SIGHUP cancels the work and stops
-// the plugin; the second, or SIGQUIT, kills the plugin; the third ends pyplug at once, and
-// the guard cleans up. A signal that pyplug was started to ignore, as by nohup, stays
+// the plugin; the second, or SIGQUIT, kills the plugin; the third ends pyplug even if that
+// takes long, and the guard cleans up. A signal that pyplug was started to ignore, as by nohup, stays
 // ignored.
 type signals struct {
 	ctx     context.Context // until the first
