@@ -77,7 +77,7 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 func (f *program) answer(ctx context.Context, limit time.Duration, call func(context.Context, hook.Call) (hook.Result, error), o callOptions, who func() (hook.Info, int)) error {
 	callCtx, cancel := context.WithCancel(ctx)
 	if limit > 0 {
-		callCtx, cancel = context.WithTimeout(ctx, limit)
+		callCtx, cancel = context.WithTimeoutCause(ctx, limit, &hook.LimitError{Limit: limit})
 	}
 	defer cancel()
 	if o.stream != nil {

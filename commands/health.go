@@ -80,7 +80,7 @@ func healthCommand(f *program) command {
 				limit = f.plugin.opened.Settings().Timeouts.Probe
 			}
 			probe := func() error {
-				ctx, cancel := context.WithTimeout(c.Context, limit)
+				ctx, cancel := context.WithTimeoutCause(c.Context, limit, &hook.LimitError{Limit: limit})
 				defer cancel()
 				return p.Health(ctx)
 			}

@@ -9,12 +9,15 @@ import (
 // Ended returns the error of a call that ctx ended: of kind [Timeout] with a
 // [*LimitError] if the deadline has passed, else of kind [Canceled] with the cause
 // of ctx. The hook's name may be empty. What says what did not happen, such as "no
-// connection"; it is empty for a call. Began is the start of the wait.
+// connection"; it is empty for a call. Began is the start of the wait. The limit is that
+// of ctx's cause, if that is a LimitError, or else measured.
 func Ended(ctx context.Context, hookName, what string, began time.Time, sent bool) *Error {
 	e := &Error{Kind: Canceled, Hook: hookName, Begun: sent, Err: context.Cause(ctx)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		deadline, _ := ctx.Deadline() // which has passed
-		e.Kind, e.Err = Timeout, &LimitError{What: what, Limit: roundLimit(deadline.Sub(began))}
+		limit := &LimitError{Limit: roundLimit(deadline.Sub(began))}
+		errors.As(context.Cause(ctx), &limit)
+		e.Kind, e.Err = Timeout, &LimitError{What: what, Limit: limit.Limit}
 	}
 	return e
 }

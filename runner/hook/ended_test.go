@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -14,5 +15,14 @@ func TestRoundLimit(t *testing.T) {
 		if got := roundLimit(limit).String(); got != want {
 			t.Errorf("%v: got %s, want %s", limit, got, want)
 		}
+	}
+}
+
+// TestEndedLimit holds that an error names the limit that was set, however late the wait began.
+func TestEndedLimit(t *testing.T) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, &LimitError{Limit: 200 * time.Millisecond})
+	defer cancel()
+	if e := Ended(ctx, "greet", "", time.Now().Add(-time.Hour), true); e.Kind != Timeout || e.Error() != "timed out after 200ms" {
+		t.Errorf("got %s %q", e.Kind, e)
 	}
 }
