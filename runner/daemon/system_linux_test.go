@@ -106,3 +106,28 @@ func TestDiskFull(t *testing.T) {
 	}
 	d.stop()
 }
+
+// The characters of a pattern in the run directory's path are ordinary ones.
+func TestRunDirNoPattern(t *testing.T) {
+	base := filepath.Dir(runDir(t))
+	t.Setenv("PYPLUG_RUN_DIR", filepath.Join(base, "[a-z]*?"))
+	other := place{filepath.Join(base, "other"), "dead"}
+	if err := os.Mkdir(other.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{other.state(), other.socket(), other.log()} {
+		if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start(t, newFake(), Options{})
+	if live, err := List(t.Context()); len(live) != 1 || err != nil {
+		t.Errorf("live %v, %v", live, err)
+	}
+	if ran, err := Stop(t.Context(), other.name); ran || err != nil {
+		t.Errorf("stop: %v, %v", ran, err)
+	}
+	if left, _ := os.ReadDir(other.dir); len(left) != 3 {
+		t.Errorf("of another directory only %v is left", left)
+	}
+}
