@@ -114,7 +114,8 @@ func TestLoadErrorIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestWorker runs the worker's own tests under every Python there is.
+// TestWorker runs the worker's own tests under every Python there is, in which every
+// warning is an error.
 func TestWorker(t *testing.T) {
 	for _, python := range runnertest.Pythons(t) {
 		t.Run(filepath.Base(filepath.Dir(filepath.Dir(python))), func(t *testing.T) {
@@ -123,7 +124,7 @@ func TestWorker(t *testing.T) {
 				Path:  python,
 				Args:  []string{"-B", "-m", "unittest", "-b", "-f"},
 				Dir:   "worker/tests",
-				Env:   os.Environ(),
+				Env:   append(os.Environ(), "PYTHONDEVMODE=1", "PYTHONWARNINGS=error", "PYTHONWARNDEFAULTENCODING=1"),
 				Limit: 5 * time.Minute,
 			})
 			if err != nil || out.Exit.Code != 0 {

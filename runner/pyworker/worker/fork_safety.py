@@ -91,7 +91,7 @@ def numbers():
 
 def mappings():
     """What memory can be written to by others, too, by its addresses."""
-    with open("/proc/self/maps", errors="surrogateescape") as file:
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
         rows = [row.rstrip("\n").split(None, 5) for row in file if " rw" in row and "s " in row]
     return {row[0]: row[5] if len(row) > 5 else "anonymous" for row in rows if row[1].startswith("rw") and row[1][3] == "s"}
 
@@ -120,7 +120,7 @@ def shared(number, what):
         return None if what in HARMLESS else "the device " + what
     if not S_ISREG(mode) and not S_ISDIR(mode):
         return what
-    with open("/proc/self/fdinfo/%d" % number) as file:
+    with open("/proc/self/fdinfo/%d" % number, encoding="utf-8") as file:
         rows = file.read().splitlines()
     flags = next(int(row.split()[1], 8) for row in rows if row.startswith("flags:"))
     if flags & os.O_RDWR:

@@ -74,7 +74,7 @@ def check(forced):
             if seen and began <= seen[0] <= time_ns():
                 files[path] = None  # it may have changed since it was imported
         gc.freeze()
-        with open("/proc/self/statm") as file:
+        with open("/proc/self/statm", "rb") as file:
             large = int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE") > LARGE
     else:
         try:

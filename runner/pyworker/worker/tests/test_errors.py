@@ -120,11 +120,12 @@ def limit(number):
     resource.setrlimit(resource.RLIMIT_NOFILE, (number, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 def fails(number):
     limit(number)
-    open(os.devnull)
+    open(os.devnull, "rb")
 def leaks():
     limit(300)
-    while True: taken.append(open(os.devnull))
-def frees(): taken.clear()
+    while True: taken.append(os.open(os.devnull, os.O_RDONLY))
+def frees():
+    while taken: os.close(taken.pop())
 def echo(x): return x
 def stream(): yield {1}
 def standard_input(): return os.path.samestat(os.fstat(0), os.stat(os.devnull))

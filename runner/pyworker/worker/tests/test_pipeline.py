@@ -37,10 +37,10 @@ class Pipeline(Case):
     """
 
     def path(self):
-        return os.path.join(os.path.dirname(self.worker.process.args[4]), self.id())
+        return os.path.join(os.path.dirname(self.worker.process.args[5]), self.id())
 
     def release(self, path):
-        with open(path, "w"):
+        with open(path, "wb"):
             pass
 
     def test_order(self):

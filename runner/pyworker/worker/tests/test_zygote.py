@@ -20,7 +20,7 @@ class ZygoteTest(ZygoteCase):
         self.assertEqual(first.call("add", 1, 2), ("R", 3))
         self.assertEqual(second.call("who"), ("R", two))
         for pid, tag in ((zygote.process.pid, TAGS[0]), (one, TAGS[1]), (two, TAGS[23])):
-            with open("/proc/%d/environ" % pid) as file:
+            with open("/proc/%d/environ" % pid, encoding="utf-8") as file:
                 self.assertEqual(re.findall(TAG + "=([^\0]*)", file.read()), [tag])
             self.assertEqual(os.getpgid(pid) == pid, pid != zygote.process.pid)
         os.readlink("/proc/%d/fd/%d" % (one, PLACE))
@@ -129,7 +129,7 @@ class ZygoteTest(ZygoteCase):
     def test_fork_safety(self):
         write(os.path.join(self.id(), "data"), "text")
         for line, why in (
-            ("f = open(HERE + '/data'); import fcntl; fcntl.flock(f, fcntl.LOCK_SH)", "data, locked (fd "),
+            ("f = open(HERE + '/data', 'rb'); import fcntl; fcntl.flock(f, fcntl.LOCK_SH)", "data, locked (fd "),
             ("os.mkfifo(HERE + '/way'); f = os.open(HERE + '/way', os.O_RDONLY | os.O_NONBLOCK)", "a pipe (fd "),
             ("import tempfile; t = tempfile.TemporaryDirectory()", "a finalizer (TemporaryDirectory._cleanup) after the import"),
             ("import weakref; f = open; k = weakref.finalize(os, print)", "a finalizer (print) after the import"),

@@ -102,7 +102,7 @@ class CopiesTest(ZygoteCase):
             import os
             F = open(%r, "rb", buffering=0)
             F.seek(3)
-            L = open(%r, "a")
+            L = open(%r, "ab")
             D = os.open(os.path.dirname(F.name), os.O_RDONLY)
             def read(n): return F.read(n).decode()
             def names(): return os.listdir(D)

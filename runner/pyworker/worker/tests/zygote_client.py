@@ -16,10 +16,13 @@ from client import BOOT, LIMIT, RUN_BOOT, SOURCE, command, packed, write
 TAG = "PYPLUG_RUN"
 TAGS = ["0123456789.%d" % n + ":" * (9 - len(str(n))) for n in range(100)]
 PLACE = 150
+ENVIRONMENT = {TAG: TAGS[0]}
+if sys.version_info < (3, 9):
+    ENVIRONMENT["PYTHONDEVMODE"] = ""  # Python 3.8 aborts in it when a forked process ends
 
 
 def read(path):
-    with open(path) as file:
+    with open(path, encoding="utf-8") as file:
         return file.read()
 
 
@@ -94,7 +97,7 @@ class Zygote(Talker):
         self.process = subprocess.Popen(
             [sys.executable] + command(path, stacks, 3, preload=preload, code=code),
             bufsize=0,
-            env=dict(os.environ, **{TAG: TAGS[0]}),
+            env=dict(os.environ, **ENVIRONMENT),
             pass_fds=[number],
             preexec_fn=limit,
             stdin=subprocess.PIPE,
