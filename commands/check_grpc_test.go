@@ -195,7 +195,7 @@ var fakes = []struct {
 	{"exit after the line", "print(\"1|1|tcp|127.0.0.1:4410|grpc\")\nexit(4)", "", 5, []string{"launch failure start-failed"}},
 
 	{"carriage return", "serve(\"SERVING\")\nprint(\"1|1|tcp|$ADDRESS|grpc\\r\")\nhang()", "--skip services,hooks", 0, nil},
-	{"health of nobody", "serve(\"none\")\n" + spoken, "--skip services,hooks", 7, []string{"health failure health-missing"}},
+	{"health of nobody", "serve(\"none\")\n" + spoken, "--skip services,hooks", 0, []string{"health warning health-missing"}},
 	{"NOT_SERVING", "serve(\"NOT_SERVING\")\n" + spoken, "--skip services,hooks", 7, []string{"health failure health-not-serving"}},
 	{"UNKNOWN", "serve(\"UNKNOWN\")\n" + spoken, "--skip services,hooks", 7, []string{"health failure health-not-serving"}},
 	{"another service", "serve(\"SERVING\")\n" + spoken, "--skip services,hooks --service other", 7, []string{"health failure health-unknown-service"}},

@@ -41,8 +41,8 @@ var quirks = []struct {
 	{"early", "quirks.py", "QUIRK=early", nil, 7, []string{"host failure host-refused"}, refuses, "wait"},
 
 	{"NOT_SERVING", "zoo.py", "ZOO=--controller --health=NOT_SERVING", nil, 7, []string{"health failure health-not-serving"}, works, ""},
-	{"no health", "quirks.py", "QUIRK=no health", nil, 7, []string{"health failure health-missing", "host failure host-refused"}, works, ""},
-	{"other health", "quirks.py", "QUIRK=other health", nil, 7, []string{"health failure health-unknown-service", "host failure host-refused"}, works, ""},
+	{"no health", "quirks.py", "QUIRK=no health", nil, 7, []string{"health warning health-missing"}, works, ""},
+	{"other health", "quirks.py", "QUIRK=other health", nil, 7, []string{"health warning health-unknown-service"}, works, ""},
 	{"health raises", "quirks.py", "QUIRK=health raises", nil, 7, []string{"health failure health-not-serving", "host failure host-refused"}, works, "wait"},
 	{"one thread", "quirks.py", "QUIRK=one thread", nil, 7, []string{"host failure host-hangs"}, hangs, "hang"},
 	{"crash", "quirks.py", "QUIRK=crash", []string{"--call", "Leave n=7"}, 8, []string{"hooks failure call-failed"}, "", ""},

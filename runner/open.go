@@ -154,6 +154,12 @@ func (o *Opened) Source() (scripts []string, python interp.Interpreter, dirs []s
 	return append(scripts, scriptOf(o.plugin.Entry)), python, importDirs(o.plugin.Entry)
 }
 
+// Host is the host that --host or the manifest names; false if none is named.
+func (o *Opened) Host() (manifest.Host, bool) {
+	host, named := manifest.Hosts[cmp.Or(o.config.GRPC.Host, o.plugin.Manifest.Host)]
+	return host, named
+}
+
 // Bootstrap and Shutdown are the manifest's calls, in order.
 func (o *Opened) Bootstrap() []hook.Call { return hookCalls(o.plugin.Manifest.Bootstrap) }
 

@@ -24,13 +24,15 @@ func (o *Opened) chooseTransport() (transport, why string) {
 		return "grpc", "it is an executable"
 	case manifest.IsZip(scriptOf(o.plugin.Entry)):
 		return "grpc", "it is a zip application"
+	}
+	yes, why := looksGRPC(o.python, o.environ, o.plugin.Entry)
+	switch {
+	case yes:
+		return "grpc", why
 	case o.config.GRPC.Decides != "":
 		return "grpc", o.config.GRPC.Decides
 	case o.plugin.Manifest.Host != "":
 		return "grpc", "its host is " + o.plugin.Manifest.Host
-	}
-	if yes, why := looksGRPC(o.python, o.environ, o.plugin.Entry); yes {
-		return "grpc", why
 	}
 	return "pipe", ""
 }

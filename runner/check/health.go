@@ -35,7 +35,11 @@ func (c *check) health(ctx context.Context) hook.Stage {
 		said = c.fault
 	}
 	if said != nil {
-		return hook.Stage{Took: e.Health, Findings: []hook.Finding{c.failAs(hook.Unhealthy, healthID(said), said)}}
+		f := c.failAs(hook.Unhealthy, healthID(said), said)
+		if c.notAsked = grpcplugin.LacksHealth(said, e.Service); c.notAsked {
+			f.Verdict = c.verdictOfNoHealth()
+		}
+		return hook.Stage{Took: e.Health, Findings: []hook.Finding{f}}
 	}
 	c.healthy = true
 	st := hook.Stage{Message: fmt.Sprintf("%q is %s", e.Service, serving)}
@@ -58,6 +62,18 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	}
 	st.Details = map[string]any{"services": statuses}
 	return st
+}
+
+// verdictOfNoHealth is a failure only if the plugin's host is known to ask: go-plugin does
+// not by itself.
+func (c *check) verdictOfNoHealth() hook.Verdict {
+	switch host, named := c.s.Host(); {
+	case !named:
+		return hook.Warning
+	case host.Pings:
+		return hook.Failure
+	}
+	return hook.Note
 }
 
 // otherServices are the names for which health may be served besides the one that decides:

@@ -64,10 +64,19 @@ func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, erro
 		Host: c.o.Host, Env: append(c.hostEnviron(), env...),
 		Spec: stock.Spec{
 			Command: append([]string{p.Path}, p.Args...), Dir: p.Dir, CookieKey: p.CookieKey, CookieValue: p.CookieValue,
-			Versions: p.Versions, MTLS: c.s.Settings().MTLS, StartTimeout: limit,
+			Versions: p.Versions, MTLS: c.s.Settings().MTLS, Ping: c.hostPings(), StartTimeout: limit,
 			Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
 		},
 	})
+}
+
+// hostPings reports whether the plugin's host asks for its health. One that is not named
+// might, so it does if there is health to ask for.
+func (c *check) hostPings() bool {
+	if host, named := c.s.Host(); named {
+		return host.Pings
+	}
+	return !c.notAsked
 }
 
 var stepWord = map[string]string{"start": "starts it", "connect": "connects", "ping": "pings it", "stop": "stops it"}

@@ -141,10 +141,17 @@ func (i *Instance) Health(ctx context.Context) error {
 // Probe is Health for a plugin that counts as healthy without a health service.
 func (i *Instance) Probe(ctx context.Context) error {
 	err := i.Health(ctx)
-	if e := asError(err); e != nil && e.Reason == ReasonNoHealth {
+	if e := asError(err); e != nil && LacksHealth(e, i.cfg.Service) {
 		return nil
 	}
 	return err
+}
+
+// LacksHealth reports whether e says that a plugin does not serve the health that hosts
+// ask for. That is no obstacle: go-plugin asks only when its host wants it. Another
+// service is one that the user named.
+func LacksHealth(e *hook.Error, service string) bool {
+	return e.Reason == ReasonNoHealth || e.Reason == ReasonUnknownService && service == defaultService
 }
 
 func (i *Instance) busy() bool {

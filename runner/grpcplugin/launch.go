@@ -235,7 +235,7 @@ func (n *launch) checkHealth() *hook.Error {
 	if herr.Reason == ReasonNoHealth {
 		herr.Hints = []string{fmt.Sprintf("in Python, grpcio-health-checking serves it; set the service %q to SERVING", n.cfg.Service)}
 	}
-	if herr.Kind == hook.Unhealthy && (n.cfg.AnyHealth || herr.Reason == ReasonNoHealth) {
+	if herr.Kind == hook.Unhealthy && (n.cfg.AnyHealth || LacksHealth(herr, n.cfg.Service)) {
 		n.evidence.Unhealthy = herr
 		return nil
 	}

@@ -33,6 +33,8 @@ type Spec struct {
 	Versions []int
 	// MTLS asks for mutual TLS with one-time certificates.
 	MTLS bool
+	// Ping asks for the plugin's health, as some hosts do.
+	Ping bool
 	// StartTimeout is go-plugin's limit for the handshake.
 	StartTimeout time.Duration
 	// Limit bounds each step. The start has StartTimeout and this, since go-plugin is
@@ -112,7 +114,7 @@ func (h *host) run() int {
 		}
 		return err
 	}
-	if h.step(StepStart, start) && h.step(StepConnect, connect) {
+	if h.step(StepStart, start) && h.step(StepConnect, connect) && h.spec.Ping {
 		h.step(StepPing, func() error { return conn.Ping() })
 	}
 	if !h.hung {

@@ -57,7 +57,7 @@ func request(t testing.TB, set ...string) stock.Request {
 	return stock.Request{
 		Host: []string{self(t), hostWord},
 		Env:  proc.Environ(os.Environ(), true, set),
-		Spec: stock.Spec{CookieKey: "ZOO_COOKIE", CookieValue: "monkey", StartTimeout: time.Minute, Limit: 20 * time.Second},
+		Spec: stock.Spec{CookieKey: "ZOO_COOKIE", CookieValue: "monkey", StartTimeout: time.Minute, Limit: 20 * time.Second, Ping: true},
 	}
 }
 
