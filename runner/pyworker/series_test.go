@@ -47,7 +47,7 @@ def hang(): time.sleep(60)
 async def wait(): await asyncio.sleep(60)
 def loop(): return sum(range(10**12))
 def leave(): os._exit(7)
-def exit(): raise SystemExit
+def exit(): raise SystemExit(3)
 def fail(): raise ValueError
 `
 

@@ -29,7 +29,7 @@ def answer(number, body):
     try:
         body = core.encode({"hooks": [describe(name, function) for name, function in found]})
     except BaseException as error:  # an annotation or a __signature__ that does something
-        return core.part("errors").answer(number, error, canceled=False)
+        return core.part("errors").answer(number, error, canceled=False, done=None)
     core.send(core.RESULT, number, body)
 
 

@@ -22,19 +22,30 @@ MODULE, NAME = type.__dict__["__module__"].__get__, type.__dict__["__qualname__"
 WAITING = (("cr_frame", "cr_await"), ("ag_frame", "ag_await"), ("gi_frame", "gi_yieldfrom"))
 
 
-def answer(number, error, function=None, canceled=None, stood=()):
-    """Answers a call with what it raised, or with where it was when it was cancelled."""
+def answer(number, error, function=None, canceled=None, stood=(), done=core.RESULT):
+    """Answers a call with what it raised, or with where it was when it was cancelled.
+
+    An exit with status 0 is no error: done is the frame that then ends the call.
+    """
     if os.getpid() != core.PID:
         core.leave(exit_code(error))
     if core.asked if canceled is None else canceled:
         info = described(error)
         info["frames"] = without_loop(info["frames"]) or without_loop(stood)
         refuse(number, "canceled", "interrupted", python=info)
+    elif done and is_success(error):
+        core.answer(done, number, b"null" if done == core.RESULT else b"")
     elif function is not None and not_called(error, function):
         refuse(number, "arguments", text_of(error))
     else:
         info = described(error)
         refuse(number, "raised", headline(info), python=info)
+
+
+def is_success(error):
+    """Reports whether an exception ends a program with status 0."""
+    code = SystemExit.code.__get__(error) if isinstance(error, SystemExit) else 1
+    return code is None or type(code) in (int, bool) and not code
 
 
 def unloadable(error):

@@ -252,6 +252,7 @@ def stream(number, generator):
 async def run(number, value, deliver):
     """Answers one call with what becomes of an awaitable, or with the items of a stream."""
     begun.add(number)
+    done = core.RESULT
     try:
         if number in canceled:
             if hasattr(value, "close"):
@@ -260,17 +261,18 @@ async def run(number, value, deliver):
         while values.is_awaitable(value):
             value = await value
         if hasattr(type(value), "__aiter__"):
+            done = core.END
             await send_async(number, value)
         elif type(value) is values.GENERATOR:
+            done = core.END
             await send_items(number, value)
         else:
             deliver(number, value)
     except values.Unrepresentable as trouble:
         values.refuse(number, trouble)
     except BaseException as error:
-        errors.answer(
-            number, error, canceled=number in canceled or number in interrupted, stood=stood.get(number, ())
-        )
+        ended = number in canceled or number in interrupted
+        errors.answer(number, error, canceled=ended, stood=stood.get(number, ()), done=done)
     finally:
         calls.pop(number, None)
         stood.pop(number, None)

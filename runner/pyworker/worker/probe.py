@@ -54,7 +54,7 @@ def degraded(value):
     if value is False:
         return "health returned False"
     if isinstance(value, str):
-        return value
+        return "" if value.lower() in HEALTHY else value
     if isinstance(value, dict) and "status" in value:
         status = core.part("errors").as_text(getattr(value["status"], "value", value["status"]))
         if status.lower() not in HEALTHY:

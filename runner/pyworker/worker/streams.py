@@ -113,7 +113,7 @@ def stream(number, generator):
         values.refuse(number, trouble)
     except BaseException as error:
         close(generator)
-        errors.answer(number, error)
+        errors.answer(number, error, done=core.END)
     else:
         core.answer(core.END, number, b"")
 

@@ -330,4 +330,4 @@ def stream(thread, number, generator):
     elif type(error) is StopIteration:
         core.answer(core.END, number, b"")
     else:
-        errors.answer(number, error, canceled=interrupted, stood=stood)
+        errors.answer(number, error, canceled=interrupted, stood=stood, done=core.END)

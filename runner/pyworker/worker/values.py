@@ -136,6 +136,8 @@ def convert(value):
         return value.value
     if hasattr(kind, "__dataclass_fields__"):
         return {field.name: getattr(value, field.name) for field in sys.modules["dataclasses"].fields(value)}
+    if kind.__name__ == "NaTType" and kind.__module__.startswith("pandas."):
+        return None
     if is_a(value, "datetime", "date", "time"):  # a datetime is a date
         return value.isoformat()
     if is_a(value, "decimal", "Decimal") or is_a(value, "uuid", "UUID") or is_a(value, "pathlib", "PurePath"):

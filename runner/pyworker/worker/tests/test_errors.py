@@ -27,13 +27,37 @@ class Errors(Case):
             ("base", "BaseException", "base"),
             ("memory", "MemoryError", "much"),
             ("own_interrupt", "KeyboardInterrupt", "mine"),
-            ("exits", "SystemExit", "0"),
+            ("exits", "SystemExit", "2"),
             ("odd", "Odd", "<Odd that cannot be printed>"),
             ("noted", "ValueError", "first\nsecond\n3"),
         ):
             python = self.refused(self.worker.call(name), "raised")["python"]
             self.assertEqual((python["type"], python["message"]), (kind, message))
-        self.assertEqual(self.refused(self.worker.call("exits", 3), "raised")["python"]["message"], "3")
+
+    def test_exit_with_success(self):
+        """Status 0 is a result of null, and the end of a stream, whatever runs the hook."""
+        for calls in (None, "threads"):
+            worker = self.start(
+                """
+                import sys
+                def plain(code): sys.exit(code)
+                def stream(code): yield 1; sys.exit(code)
+                async def coroutine(code): sys.exit(code)
+                async def astream(code): yield 1; sys.exit(code)
+                def health(): sys.exit(0)
+                """,
+                calls=calls,
+            )
+            for name in ("plain", "stream", "plain", "coroutine", "astream", "stream", "plain"):
+                for code in (0, None, False):
+                    if "stream" in name:
+                        self.assertEqual(worker.stream(worker.begin(name, code)), ([1], "Z", None), name)
+                    else:
+                        self.ok(worker.call(name, code), None)
+                if "stream" not in name:
+                    for code in (1, "0", 0.0):
+                        self.assertEqual(self.refused(worker.call(name, code), "raised")["python"]["type"], "SystemExit")
+            self.ok(worker.ask("P"), None)
 
     def test_odd_types(self):
         """What is told of an exception does not depend on what its own code makes of it."""

@@ -29,6 +29,7 @@ class Raises(Mapping):
 class Evil(list):
     def __iter__(self): raise SystemExit("evil")
 Scalar = type("float99", (), {"tolist": lambda self: 1.5, "__module__": "numpy"})
+NaT = type("NaTType", (datetime.datetime,), {"isoformat": lambda self: "NaT", "__module__": "pandas._libs.tslibs.nattype"})(1, 1, 1)
 Array = type("ndarray", (), {"tolist": lambda self: [1, [2.5]], "__module__": "numpy"})
 
 circle = []
@@ -48,6 +49,7 @@ VALUES = {
     "numpy": [Scalar(), Array()], "keys": {1: 1, 1.5: 2, True: 3, None: 4, Name.ADA: 5, 10**30: 6},
     "ordered": collections.OrderedDict(b=1, a=2), "default": collections.defaultdict(list, a=[1]), "counter": collections.Counter("aa"),
     "surrogate": ["\\ud800", {"\\udfff": pathlib.PurePosixPath("a\\udcff")}], "big": 10**400, "none": None,
+    "nat": NaT, "nats": [NaT, {"a": (NaT, {1: Point(NaT)})}, [datetime.date(2024, 1, 1), {1}]],
     "nan": {"a": [1, nan]}, "inf": [-inf], "nan_key": {nan: 1}, "nan_inside": [Point(1, nan)],
     "circle": circle, "ring": [ring], "deep": deep(100000), "fine": deep(200),
     "thing": {"items": [1, 2, Thing()], "later": 1}, "odd": {"odd key": Point({"x": Thing})}, "set_of": [{frozenset([1]), 2j}],
@@ -104,6 +106,8 @@ class Values(Case):
             "surrogate": ["\ud800", {"\udfff": "a\udcff"}],
             "big": 10**400,
             "none": None,
+            "nat": None,
+            "nats": [None, {"a": [None, {"1": {"x": None, "y": None}}]}, ["2024-01-01", [1]]],
         }.items():
             self.ok(self.worker.call("get", name), value)
             self.assertEqual(self.worker.stream(self.worker.begin("stream", name)), ([value], "Z", None))
@@ -313,6 +317,10 @@ class Probe(Case):
             ("{'status': 'Serving'}", None),
             ("{}", None),
             ("False", "health returned False"),
+            ("'OK'", None),
+            ("'ok'", None),
+            ("'Healthy'", None),
+            ("'not ok'", "not ok"),
             ("'disk full'", "disk full"),
             ("{'status': 'down'}", "status is down"),
             ("{'status': 'x', 'reason': 'y'}", "status is x: y"),

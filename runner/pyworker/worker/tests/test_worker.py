@@ -36,7 +36,7 @@ def inner(text):
 def type_error():
     return len(5)
 
-def exits(code=None): sys.exit(code)
+def exits(code=2): sys.exit(code)
 def base(): raise BaseException("base")
 def recursive(): return recursive()
 def memory(): raise MemoryError("much")
