@@ -23,7 +23,7 @@ func (e *RefusedError) Error() string { return e.Reason }
 // It returns within 2 seconds and is safe for concurrent use. The errors: a
 // [*RefusedError] if the process refused; [ErrNoFork] if it is gone, or did not answer
 // and was killed; the system's, such as EAGAIN; [errors.ErrUnsupported] if [CanFork]
-// is false. An error leaves nothing behind.
+// is false. An error leaves nothing behind, [ErrNoFork] once the process is Done.
 //
 // The process speaks on descriptor 4, a socket of whole messages (SOCK_SEQPACKET). It
 // gets one request at a time, and answers each in one message:
