@@ -1,6 +1,6 @@
 """A small client of the worker's protocol, for the tests beside it.
 
-It installs and starts the worker as pyplug does. Nothing here waits by the clock:
+It starts the worker as pyplug does. Nothing here waits by the clock:
 a hook that a test meets while it runs writes a byte into the client's pipe.
 """
 

@@ -388,6 +388,12 @@ def fails(): raise ValueError("on purpose")
             self.assertTrue(worker.compiled)
             self.use(worker)
 
+    @unittest.skipIf(not hasattr(os, "getuid") or os.getuid(), "only root can give up its user")
+    def test_other_user(self):
+        """A plugin that gives up its user at import cannot read what was ours."""
+        own = "import asyncio, binascii, os, select\nos.setuid(65534)\n"
+        self.use(self.start(own + self.TEXT))
+
     def test_old_pythons(self):
         pythons = os.environ.get("PYPLUG_TEST_OLD_PYTHONS", "")
         if not pythons:
