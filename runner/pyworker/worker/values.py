@@ -27,25 +27,16 @@ class Unrepresentable(Exception):
 
 
 def finish(number, value):
-    """Answers with a value that is none of the plain types."""
+    """Answers with a value that the core cannot encode."""
+    kind = core.RESULT
     if isinstance(value, (bytes, bytearray, memoryview)):
-        send(core.BYTES, number, core.encode(base64(value)))
+        kind, value = core.BYTES, base64(value)
     elif is_awaitable(value) or hasattr(type(value), "__aiter__"):
-        core.await_value(number, value, core.finish)
+        return core.await_value(number, value, core.finish)
     elif type(value) is GENERATOR:
-        core.stream(number, value)
-    else:
-        try:
-            body = encode(value)
-        except Unrepresentable as trouble:
-            return refuse(number, trouble)
-        send(core.RESULT, number, body)
-
-
-def send(kind, number, body):
-    """Answers with an encoded value, if it is not too large."""
+        return core.stream(number, value)
     try:
-        check_size(body)
+        body = encode(value)
     except Unrepresentable as trouble:
         return refuse(number, trouble)
     core.answer(kind, number, body)
@@ -63,15 +54,6 @@ def is_awaitable(value):
     if type(value) is GENERATOR:
         return bool(value.gi_code.co_flags & ITERABLE_COROUTINE)
     return hasattr(type(value), "__await__")
-
-
-def retry(number, value, body):
-    """Answers with a value that could not be encoded at first, or is too large."""
-    try:
-        body = encode_again(value) if body is None else body
-    except Unrepresentable as trouble:
-        return refuse(number, trouble)
-    send(core.RESULT, number, body)
 
 
 def refuse(number, trouble):

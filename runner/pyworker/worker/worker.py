@@ -213,15 +213,14 @@ def find(number, name):
 
 def finish(number, value):
     """Answers with what a hook returned."""
-    if type(value) not in PLAIN:
-        return part("values").finish(number, value)
-    try:
-        body = encode(value)
-    except BaseException:
-        body = None
-    if body is None or len(body) > LARGEST:
-        return part("values").retry(number, value, body)
-    answer(RESULT, number, body)
+    if type(value) in PLAIN:
+        try:
+            body = encode(value)
+        except BaseException:
+            body = None
+        if body is not None and len(body) <= LARGEST:
+            return answer(RESULT, number, body)
+    part("values").finish(number, value)
 
 
 def stream(number, generator):
