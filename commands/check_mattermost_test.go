@@ -77,7 +77,7 @@ func TestCheckMattermost(t *testing.T) {
 	env := []string{"PYPLUG_PYTHON=", "PYTHONDONTWRITEBYTECODE=1"}
 
 	c := checkPlugin(t, env, "--call", "ExecuteCommand text=buy", dir)
-	c.holds(t, 0, "services warning no-controller")
+	c.holds(t, 0, "stop warning no-controller")
 	if got := c.told("note"); !slices.Equal(got, []string{"services note no-stdio", "services note no-broker", "services note no-reflection"}) {
 		t.Errorf("notes %q", got)
 	}
@@ -95,7 +95,7 @@ func TestCheckMattermost(t *testing.T) {
 			t.Errorf("%s: %q, want %q in it", stage, got, words)
 		}
 	}
-	checkPlugin(t, env, "--strict", "--skip", "host", dir).holds(t, 7, "services warning no-controller")
+	checkPlugin(t, env, "--strict", "--skip", "host", dir).holds(t, 7, "stop warning no-controller")
 
 	t.Run("another Python", func(t *testing.T) {
 		// It has grpcio, and no SDK.
@@ -114,7 +114,7 @@ func TestCheckMattermost(t *testing.T) {
 		}
 		plugin := filepath.Join(dir, "server", "plugin.py")
 		c := checkPlugin(t, append(env, "PYPLUG_PYTHON="+python), "--cookie", "MATTERMOST_PLUGIN=Securely message teams, anywhere.", "--skip", "host", plugin)
-		c.holds(t, 0, "services warning no-controller")
+		c.holds(t, 0, "stop warning no-controller")
 		if got := c.stage("plugin").Message; c.Transport != "grpc" || !strings.Contains(got, "mmsdk") {
 			t.Errorf("transport %q: %q, want it to be known by mmsdk", c.Transport, got)
 		}

@@ -22,7 +22,7 @@ func TestCheckExamples(t *testing.T) {
 		plugin := filepath.Join(runnertest.Example(t), "plugin-python", "plugin.py")
 		runnertest.ExamplePort(t)
 		c := checkPlugin(t, env, append(words, plugin)...)
-		c.holds(t, 0, "services warning no-controller", "cookie warning cookie-unchecked", "host warning address-fixed")
+		c.holds(t, 0, "stop warning no-controller", "cookie warning cookie-unchecked", "host warning address-fixed")
 		if st := c.stage("again"); st.Status != "ok" {
 			t.Errorf("again: %+v", st)
 		}

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -18,7 +17,7 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	cfg.GRPC.AnyHealth, cfg.GRPC.NoCookie = true, true
 	cfg.Output = nil // its error has what it prints
 	cfg.Environ, cfg.Env = unset(cfg.Environ, program.CookieKey), unset(cfg.Env, program.CookieKey)
-	cfg.Timeouts.Start = min(2*c.s.Evidence().Handshake+2*time.Second, c.s.Settings().Timeouts.Start)
+	cfg.Timeouts.Start = min(c.hostLimit(), c.s.Settings().Timeouts.Start)
 	p, err := open(ctx, cfg)
 	if err == nil {
 		err = p.Start(ctx)

@@ -51,8 +51,8 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	return st
 }
 
-// hostLimit is the start timeout of the stock host. This start may take longer than the
-// one before; hosts wait for a minute.
+// hostLimit is the limit of a start by the stock host, or without a cookie. It may take
+// longer than the one before; hosts wait for a minute.
 func (c *check) hostLimit() time.Duration {
 	return max(8*time.Second, 3*c.s.Evidence().Handshake+3*time.Second)
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // hostServices are the services that hosts of go-plugin use besides the plugin's own. One
-// of the methods is enough.
+// of the methods is enough. Whether there is a controller shows when it is used: to ask
+// for it runs what some plugins have around every method, and ends them.
 var hostServices = []struct {
 	name       string
 	methods    []string
@@ -17,10 +18,6 @@ var hostServices = []struct {
 	costs, fix string
 }{
 	{
-		"controller", []string{"/plugin.GRPCController/Shutdown"}, noController, hook.Warning,
-		"no plugin.GRPCController is served: a host that stops the plugin waits 2 s and then kills it, without finally or atexit",
-		"serve its method Shutdown, and end the program there",
-	}, {
 		"stdio", []string{"/plugin.GRPCStdio/StreamStdio"}, noStdio, hook.Note,
 		"no plugin.GRPCStdio is served: what the plugin prints later is not in its host's log, which shows a warning of go-plugin instead",
 		"serve its method StreamStdio; log to standard error in any case",
@@ -74,7 +71,7 @@ func (c *check) services(ctx context.Context) hook.Stage {
 		}
 		st.Findings = append(st.Findings, f)
 	}
-	st.Message = "none of controller, stdio, broker and reflection is served"
+	st.Message = "none of stdio, broker and reflection is served"
 	switch {
 	case len(there) == 1:
 		st.Message = there[0] + " is served"

@@ -51,6 +51,7 @@ type Instance struct {
 	running      int        // calls in progress
 	lastAnswer   time.Time  // when a call was answered
 	stopping     bool
+	noController bool // Shutdown was rejected
 	unresponsive bool // takes no more calls, and is killed when none is in progress
 }
 
@@ -259,8 +260,18 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 	i.conn.Close()
 	if err != nil && ctx.Err() == nil && !lostConnection(err) { // which a fast exit causes
 		i.cfg.Debug("grpc", "shutdown: "+err.Error())
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.noController = true
 		return false
 	}
 	<-ctx.Done()
 	return true
+}
+
+// LacksController reports, once the plugin was stopped, whether it rejected the RPC for that.
+func (i *Instance) LacksController() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.noController
 }
