@@ -2,8 +2,8 @@
 
 Loaded with the first awaitable. From then on the loop runs until the worker ends,
 and waits for the protocol's input, too. The loop is never replaced, so objects that
-belong to it live from call to call. Functions that are not async run in the loop's
-thread, one at a time, as if there were no loop.
+belong to it live from call to call. When frames have come, the loop stops until they are
+taken. So a function that is not async finds the loop idle, and may run it itself.
 """
 
 import asyncio
@@ -34,6 +34,9 @@ stood = {}  # number → the frames where a call waited when it was cancelled
 canceled = set()  # calls for which a cancel has come
 interrupted = set()  # calls that SIGINT has interrupted
 loop = None
+arrived = False  # frames are to be taken
+taking = False  # frames are taken; a hook may run the loop meanwhile
+taken = None  # tells read_aside that all frames that came are taken
 over = None  # why the worker ends; False for no reason but that it was asked to
 
 
@@ -70,12 +73,12 @@ def serve(number, value, deliver):
         values.discard(value)
         errors.answer(number, error, canceled=False)
         return False
-    asyncio.set_event_loop(loop)
+    loop.close = lambda: None  # other calls need it when a hook has used it
     core.event_loop = sys.modules[__name__]
     if core.pipeline is not None:
         core.pipeline.overlap()
     start(number, value, deliver)
-    loop.call_soon(take_frames)
+    loop.call_soon(pause)
     if core.threads is not None:
         core.threads.use_loop()
     try:
@@ -96,6 +99,8 @@ def serve(number, value, deliver):
             # callback instead, and then nobody has told the call.
             for one in interrupted:
                 loop.call_later(GRACE, cancel_task, one)
+        if arrived:
+            take_frames()
     close()
     if over:
         raise over
@@ -128,6 +133,7 @@ def close():
             loop.run_until_complete(step)
         except (KeyboardInterrupt, SystemExit):
             pass
+    del loop.close
     loop.close()
     core.event_loop = None
 
@@ -142,42 +148,48 @@ def readable():
     if core.pipeline is not None and not core.pipeline.has_input():
         return  # an interrupt has read it to look for cancels
     try:
-        if not core.fill():
-            return end(False)
+        more = core.fill()
     except OSError as error:
         return end(error)
-    take_frames()
+    pause() if more else end(False)
 
 
 def read_aside():
     """Reads in a thread of its own, one chunk at a time."""
-    seen = threading.Event()
-
-    def pass_on(more):
-        if more:
-            take_frames()
-        else:
-            end(False)
-        seen.set()
-
+    global taken
+    taken = threading.Event()
     while over is None:
         more = core.fill()
-        seen.clear()
-        loop.call_soon_threadsafe(pass_on, more)
-        seen.wait()
+        taken.clear()
+        loop.call_soon_threadsafe(pause if more else end, *([] if more else [False]))
+        taken.wait()
+
+
+def pause():
+    """Stops the loop so that serve takes the frames, unless it takes some already."""
+    global arrived
+    arrived = True
+    if over is None and not taking:
+        loop.stop()
 
 
 def take_frames():
-    """Does what the frames that were read say."""
-    while over is None:
-        try:
+    """Does what the frames that were read say, while the loop is idle."""
+    global arrived, taking
+    taking = True
+    asyncio.set_event_loop(loop)  # asyncio.run leaves none
+    try:
+        while over is None:
             found = core.backlog.pop(0) if core.backlog else core.frame()
             if found is None:
-                return
-            if not outside(core.handle, *found):
-                return end(False)
-        except BaseException as error:  # not a frame; what user code raises is answered before
-            return end(error)
+                break
+            if not core.handle(*found):
+                end(False)
+    except BaseException as error:  # not a frame; what user code raises is answered before
+        end(error)
+    arrived = taking = False
+    if taken is not None:
+        taken.set()
 
 
 def end(reason):
@@ -185,7 +197,8 @@ def end(reason):
     global over
     over = reason
     loop.remove_reader(core.source)
-    loop.stop()
+    if not taking:
+        loop.stop()
 
 
 def outside(function, *args):
@@ -351,7 +364,7 @@ def has_cancel(number, where):
     """Reports whether a cancel has come that the loop cannot see, because user code runs."""
     if not in_user_code(where):
         return False
-    loop.call_soon_threadsafe(take_frames)  # for the frames that are read here
+    loop.call_soon_threadsafe(pause)  # for the frames that are read here
     return core.pipeline.has_cancel(number)
 
 

@@ -248,7 +248,7 @@ def answer(thread, number, *task):
 def make(thread, number, function, args, kwargs, deliver):
     """Makes one call, and answers it unless that is left to the loop."""
     interrupted = thread.run(number, function, args, kwargs)
-    value, error = thread.value, thread.error
+    value, error = values.plain(thread.value), thread.error
     thread.value = thread.error = None
     if error is None and (values.is_awaitable(value) or hasattr(type(value), "__aiter__")):
         return on_loop(number, value, deliver)

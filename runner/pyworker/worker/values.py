@@ -28,7 +28,7 @@ class Unrepresentable(Exception):
 
 def finish(number, value):
     """Answers with a value that the core cannot encode."""
-    kind = core.RESULT
+    kind, value = core.RESULT, plain(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         kind, value = core.BYTES, base64(value)
     elif is_awaitable(value) or hasattr(type(value), "__aiter__"):
@@ -54,6 +54,17 @@ def is_awaitable(value):
     if type(value) is GENERATOR:
         return bool(value.gi_code.co_flags & ITERABLE_COROUTINE)
     return hasattr(type(value), "__await__")
+
+
+def plain(value):
+    """Returns a generator of the items of what can also be iterated asynchronously; else the value itself."""
+    kind = type(value)
+    both = hasattr(kind, "__aiter__") and hasattr(kind, "__iter__") and not is_awaitable(value)
+    return items_of(value) if both else value
+
+
+def items_of(value):
+    yield from value
 
 
 def refuse(number, trouble):

@@ -160,6 +160,50 @@ class Coroutines(Case):
             worker.wait_mark()
             self.assertEqual((getattr(worker, stop)(), worker.stderr()), (0, ""))
 
+    def test_idle_loop(self):
+        """A plain hook may run the loop that coroutines ran on, while others wait on it."""
+        text = """
+            import asyncio, os
+            def mark(): os.write(int(os.environ["MARKER"]), b".")
+            async def prepare():
+                global event, loop
+                event, loop = asyncio.Event(), asyncio.get_running_loop()
+            async def waits():
+                mark()
+                await event.wait()
+                return "waited"
+            async def sets(): event.set()
+            def runs(close=False):
+                own = asyncio.get_event_loop()
+                own.run_until_complete(sets())
+                if close: own.close()
+                return own is loop
+            def blocks():
+                asyncio.get_event_loop().call_soon(mark)
+                asyncio.get_event_loop().run_until_complete(asyncio.sleep(60))
+            def resets(): return asyncio.run(asyncio.sleep(0, "reset"))
+            def later(): return asyncio.ensure_future(sets())
+            """
+        worker = self.start(text)
+        for close in (False, True, False):
+            worker.call("prepare")
+            number = worker.begin("waits")
+            worker.wait_mark()
+            other = worker.begin("runs", close)
+            answers = {answered: (kind, value) for kind, answered, value in (worker.receive(), worker.receive())}
+            self.assertEqual(answers, {number: ("R", "waited"), other: ("R", True)})
+            self.ok(worker.call("resets"), "reset")
+            self.ok(worker.call("later"), None)
+        number = worker.begin("blocks")
+        worker.wait_mark()
+        last = worker.begin("runs")  # its frame comes while a hook runs the loop
+        self.refused(worker.interrupted(number), "canceled")
+        self.ok(worker.answer(last), True)
+        worker.begin("blocks")
+        worker.wait_mark()
+        worker.interrupt()
+        self.assertEqual((worker.stop(), worker.stderr()), (0, ""))
+
     def test_not_a_frame(self):
         worker = self.start(PLUGIN)
         worker.call("at_once", 1)

@@ -41,6 +41,11 @@ def sleepy():
 def forked():
     yield 1
     yield min(os.fork(), 1)
+class Both:
+    def __iter__(self): return iter(range(3))
+    async def __aiter__(self): yield "async"
+def both(): return Both()
+async def abody(): return Both()
 def not_a_stream(): return map(str, [1])
 
 class Awaitable:
@@ -153,6 +158,7 @@ class Streams(Case):
     def test_items(self):
         self.assertEqual(self.worker.stream(self.worker.begin("gen", 3)), ([0, 1, 2], "Z", None))
         self.assertEqual(self.worker.stream(self.worker.begin("gen", 0)), ([], "Z", None))
+        self.assertEqual(self.worker.stream(self.worker.begin("both")), ([0, 1, 2], "Z", None))
 
     def test_window(self):
         number = self.begin("endless")
@@ -237,6 +243,10 @@ class SyncStreams(Streams):
 
 class AsyncStreams(Streams):
     PREFIX = "a"
+
+    def test_both_ways(self):
+        """A coroutine's result is iterated asynchronously."""
+        self.assertEqual(self.worker.stream(self.worker.begin("abody")), (["async"], "Z", None))
 
     def test_fairness(self):
         """A stream that never lets go of the loop does not keep others waiting."""
