@@ -53,8 +53,9 @@ def prepare():
 
     del sys.modules["resource"]
     # Garbage is collected once, after the import.
-    collecting = gc.get_threshold()
-    gc.set_threshold(NEVER)
+    if hasattr(gc, "get_threshold"):
+        collecting = gc.get_threshold()
+        gc.set_threshold(NEVER)
     began = time_ns()
 
 
@@ -81,7 +82,7 @@ def check(forced):
             control.close()
         except OSError:  # the user's code has
             pass
-    if gc.get_threshold()[0] == NEVER:  # else the user's code has set them
+    if collecting and gc.get_threshold()[0] == NEVER:  # else the user's code has set them
         gc.set_threshold(*collecting)
     return why
 
@@ -89,7 +90,7 @@ def check(forced):
 def unable():
     """Why forking does not work at all."""
     global tag
-    if not hasattr(gc, "freeze"):
+    if not collecting or not hasattr(gc, "freeze"):
         return "%s cannot keep its objects apart" % sys.implementation.name
     try:
         os.fstat(control.fileno())

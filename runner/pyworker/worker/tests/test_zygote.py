@@ -126,6 +126,14 @@ class ZygoteTest(ZygoteCase):
         _, worker = self.worker(forced)
         self.assertEqual(worker.call("one"), ("R", 1))
 
+    def test_unable(self):
+        """A Python without these functions, such as PyPy, runs the plugin all the same."""
+        for names in ("gc.freeze", "gc.get_threshold", "gc.freeze,gc.get_threshold,gc.set_threshold,gc.get_freeze_count"):
+            for preload in ("auto", "force"):
+                zygote = self.zygote("def one(): return 1\n", preload=preload, code="import gc;del %s;" % names)
+                self.assertEqual(zygote.ready[1]["exec"], "cpython cannot keep its objects apart")
+                self.assertEqual(zygote.call("one"), ("R", 1))
+
     def test_fork_safety(self):
         write(os.path.join(self.id(), "data"), "text")
         for line, why in (

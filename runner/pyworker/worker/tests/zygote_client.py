@@ -86,14 +86,14 @@ class Talker:
 class Zygote(Talker):
     """One zygote with one plugin."""
 
-    def __init__(self, path, preload="auto", stacks=0, limit=None):
+    def __init__(self, path, preload="auto", stacks=0, limit=None, code=""):
         self.errors = open(path + "-errors", "a+b")
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.settimeout(LIMIT)
         theirs, number = theirs.detach(), 180
         os.dup2(theirs, number)
         os.close(theirs)
-        code = "import os;os.dup2(2,3);os.dup2(%d,4);os.close(%d);%s" % (number, number, RUN_BOOT)
+        code += "import os;os.dup2(2,3);os.dup2(%d,4);os.close(%d);%s" % (number, number, RUN_BOOT)
         self.process = subprocess.Popen(
             [sys.executable] + command(path, stacks, 3, preload=preload, code=code),
             bufsize=0,
