@@ -27,14 +27,17 @@ var Variables = []string{
 	"PLUGIN_UNIX_SOCKET_GROUP", "PLUGIN_UNIX_SOCKET_DIR", "PLUGIN_TRANSPORTS",
 }
 
+// MinPort and MaxPort are go-plugin's default ports, from which a plugin may choose.
+const MinPort, MaxPort = 10000, 25000
+
 // Env returns the variables of h as "NAME=value", in go-plugin's order and with its
 // default ports.
 func Env(h Host) []string {
 	var env []string
 	for _, variable := range [][2]string{
 		{h.CookieKey, h.CookieValue},
-		{"PLUGIN_MIN_PORT", "10000"},
-		{"PLUGIN_MAX_PORT", "25000"},
+		{"PLUGIN_MIN_PORT", strconv.Itoa(MinPort)},
+		{"PLUGIN_MAX_PORT", strconv.Itoa(MaxPort)},
 		{"PLUGIN_PROTOCOL_VERSIONS", strings.Join(decimals(h.Versions), ",")},
 		{"PLUGIN_CLIENT_CERT", h.ClientCert},
 		{"PLUGIN_UNIX_SOCKET_DIR", h.SocketDir},

@@ -3,7 +3,9 @@ package check
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,11 +46,19 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	} else if len(out.Left) > 0 { // after a hang the plugin itself is among them
 		st.Findings = []hook.Finding{left("a stock host leaves processes behind: ", out.Left)}
 	}
-	if line := c.s.Evidence().Line; line.Network == "tcp" && out.Address == "tcp:"+line.Address {
+	if line := c.s.Evidence().Line; line.Network == "tcp" && out.Address == "tcp:"+line.Address && !firstFree(line.Address) {
 		st.Findings = append(st.Findings, found(addressFixed, hook.Warning, "its address is always "+line.Address+", so that two of it cannot run at a time",
 			"listen on port 0 and print the port that the system chose: server.add_insecure_port(\"127.0.0.1:0\")"))
 	}
 	return st
+}
+
+// firstFree reports whether a port is of those that hosts let a plugin choose from: one
+// that takes the first free one has the same at every start, if nothing else runs.
+func firstFree(address string) bool {
+	_, port, _ := net.SplitHostPort(address) // a handshake's address
+	n, _ := strconv.Atoi(port)
+	return n >= handshake.MinPort && n <= handshake.MaxPort
 }
 
 // hostLimit is the limit of a start by the stock host, or without a cookie. It may take
@@ -151,8 +161,11 @@ func (c *check) killed(out stock.Outcome) (f hook.Finding, killed bool) {
 	if !ok || stop.Took < grace || c.reported(func(f hook.Finding) bool { return f.ID == noController }) {
 		return f, false
 	}
-	return found(hostKills, hook.Warning,
-		fmt.Sprintf("a stock host had to kill it, %s after it called the controller's Shutdown", shown(stop.Took)),
+	seen := fmt.Sprintf("a stock host had to kill it, %s after it called the controller's Shutdown", shown(stop.Took))
+	if c.s.inst != nil && c.s.inst.Exit().Step == "asked" {
+		seen += "; this may be occasional, since it ended at once for pyplug"
+	}
+	return found(hostKills, hook.Warning, seen,
 		"end the program within 2 s of that call",
 		"a line of more than 64 KiB on standard output makes a host stop reading, and the plugin wait in its next print"), true
 }

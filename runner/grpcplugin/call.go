@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -279,11 +278,12 @@ func (k *call) failure(err error) *hook.Error {
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
 		return k.failed(large)
 	}
-	if !answered {
+	unimplemented := isUnimplemented(err)
+	if !answered && !unimplemented {
 		return k.lost(s)
 	}
 	e := k.failed(&hook.Error{Kind: hook.Failed})
-	if s.Code() == codes.Unimplemented {
+	if unimplemented {
 		e.Kind = hook.Request
 		e.Err = &schema.NoHookError{Hook: k.c.Hook, Why: "the plugin does not implement " + k.method.Name()}
 	}

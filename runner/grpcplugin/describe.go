@@ -60,13 +60,14 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer of " + reflectionName, Limit: reflectLimit}}
 	}
 	if len(sources) == 0 && i.sources != nil {
-		// If there are files, a reflection service that fails does not matter.
+		// If there are files, or what the user named, a reflection service that fails does
+		// not matter.
 		files, filesErr := hook.Interruptible(ctx, i.sources)
 		if err == nil || len(files) > 0 {
 			sources, err = files, filesErr
 		}
 	}
-	if err != nil {
+	if err != nil && (ctx.Err() != nil || len(i.cfg.Extra) == 0) {
 		return nil, err
 	}
 	return protoschema.MergeDescriptors(append(slices.Clip(sources), i.cfg.Extra...)...)

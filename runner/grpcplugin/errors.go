@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -94,6 +95,14 @@ func statusError(s *status.Status) error {
 		return errors.New(codeName(s.Code()))
 	}
 	return fmt.Errorf("%s: %s", codeName(s.Code()), s.Message())
+}
+
+// isUnimplemented reports whether a server rejects a method that it does not have. That of
+// grpclib answers without a content type, which gRPC takes for an unknown error.
+func isUnimplemented(err error) bool {
+	s := status.Convert(err)
+	return s.Code() == codes.Unimplemented ||
+		s.Code() == codes.Unknown && strings.HasSuffix(s.Message(), "missing HTTP content-type")
 }
 
 // answered is set when the plugin itself ended a call with a status. Otherwise the

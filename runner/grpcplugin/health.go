@@ -64,7 +64,7 @@ func watchHealth(ctx context.Context, cc *grpc.ClientConn, service string, repor
 // noHealth is the error of a server without a health service if err says so, else
 // err.
 func noHealth(err error) error {
-	if status.Code(err) != codes.Unimplemented {
+	if !isUnimplemented(err) {
 		return err
 	}
 	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNoHealth, Err: errors.New("no grpc.health.v1.Health is served")}

@@ -143,6 +143,8 @@ func TestPythonHealth(t *testing.T) {
 		"unix":            {[]string{"--unix"}, ""},
 		"child has pipes": {[]string{"--child"}, ""},
 		"noise":           {[]string{"--noise"}, ""},
+		"gzip":            {[]string{"--compression=Gzip"}, ""},
+		"deflate":         {[]string{"--compression=Deflate"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
@@ -158,7 +160,7 @@ func TestPythonHealth(t *testing.T) {
 			if err := inst.Probe(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if _, err := inst.Call(t.Context(), words(t, "Echo", "text=x")); err != nil {
+			if _, err := inst.Call(t.Context(), words(t, "Echo", "text="+strings.Repeat("x", 1000))); err != nil { // enough to be compressed
 				t.Error(err)
 			}
 			e := inst.Evidence()

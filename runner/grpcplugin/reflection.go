@@ -23,12 +23,12 @@ func reflectFiles(ctx context.Context, cc *grpc.ClientConn) (protoschema.Source,
 	found, err := reflectWith(func() (reflectionStream, error) {
 		return reflectionv1.NewServerReflectionClient(cc).ServerReflectionInfo(ctx)
 	})
-	if status.Code(err) == codes.Unimplemented {
+	if isUnimplemented(err) {
 		found, err = reflectWith(func() (reflectionStream, error) {
 			return openAlpha(ctx, cc)
 		})
 	}
-	if status.Code(err) == codes.Unimplemented {
+	if isUnimplemented(err) {
 		return protoschema.Source{}, nil
 	}
 	return found, err

@@ -73,10 +73,10 @@ func (i *Instance) Serves(ctx context.Context, methods ...string) (map[string]bo
 // method's name.
 func refusal(ctx context.Context, cc *grpc.ClientConn, method string) (string, error) {
 	err := cc.Invoke(ctx, method, new(emptypb.Empty), new(emptypb.Empty))
-	switch status.Code(err) {
-	case codes.OK:
+	switch {
+	case err == nil:
 		return "", errors.New("the plugin answers a method that does not exist, want UNIMPLEMENTED")
-	case codes.Unimplemented:
+	case isUnimplemented(err):
 		return withoutMethod(err, method), nil
 	}
 	return "", err
@@ -132,7 +132,7 @@ func servedInOrder(ctx context.Context, cc *grpc.ClientConn, methods []string, a
 			return nil, err
 		}
 		// A method that exists may answer UNIMPLEMENTED itself, in other words.
-		served[method] = status.Code(err) != codes.Unimplemented || withoutMethod(err, method) != absent
+		served[method] = !isUnimplemented(err) || withoutMethod(err, method) != absent
 	}
 	return served, nil
 }

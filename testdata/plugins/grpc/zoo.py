@@ -22,6 +22,7 @@ options.add_argument("--health", default="SERVING")
 options.add_argument("--service", default="plugin")
 options.add_argument("--marker", help="a file that is written at the end, by finally")
 options.add_argument("--noise", action="store_true")
+options.add_argument("--compression", default="NoCompression", help="a name of grpc.Compression")
 options.add_argument("--child", action="store_true")
 options = options.parse_args(os.environ.get("ZOO", "").split() + sys.argv[1:])
 
@@ -120,7 +121,7 @@ def shutdown(request, context):
 
 def serve():
     pool = futures.ThreadPoolExecutor(max_workers=options.workers)
-    server = grpc.server(pool, options=[("grpc.so_reuseport", 0)])
+    server = grpc.server(pool, options=[("grpc.so_reuseport", 0)], compression=grpc.Compression[options.compression])
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("zoo.Zoo", {
         name: kind(do, request_deserializer=takes.FromString, response_serializer=lambda m: m.SerializeToString())
         for name, (kind, do, takes) in METHODS.items()
