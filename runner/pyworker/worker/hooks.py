@@ -107,8 +107,14 @@ def imported(name, value):
 
 
 def in_file(value):
-    """Reports whether a value says itself that it was defined in the file."""
-    return isinstance(value, (FUNCTION, type)) and value.__module__ == core.plugin
+    """Reports whether a value says itself that it was defined in the file, or below the package."""
+    try:
+        module = value.__module__ + "."
+    except BaseException:  # without one, or whatever a __getattr__ does
+        return False
+    if core.plugin_file.endswith("__init__.py"):
+        return module.startswith(core.plugin + ".")
+    return module == core.plugin + "." and isinstance(value, (FUNCTION, type))
 
 
 def is_static(kind, name):

@@ -99,6 +99,29 @@ class Identity(Case):
             self.check(worker, "pkg", self.directory())
             self.ok(worker.call("part"), 6)
 
+    def test_package_of_submodules(self):
+        """What a package imports from its own modules is its own; from elsewhere, nothing is."""
+        for name, text in (
+            ("pkg/part.py", "import functools\nfrom helper import helped\ndef f(x): return x\n@functools.lru_cache()\ndef cached(): return 2\n"
+             "class Service:\n    def get(self): return 3\nservice = Service()\ndef _private(): pass\n"),
+            ("pkg/sub/__init__.py", "from .deep import deep\n"),
+            ("pkg/sub/deep.py", "async def deep(): return 4\n"),
+            ("helper.py", "def helped(): pass\n"),
+            ("pkgs.py", "def near(): pass\n"),
+        ):
+            write(os.path.join(self.id(), name), text)
+        worker = self.at(
+            "pkg/__init__.py",
+            "from os import getcwd\nfrom helper import helped\nfrom pkgs import near\nfrom .part import *\nfrom .part import _private\n"
+            "from . import part\nfrom .sub import deep as renamed\nfrom .part import f as g\ndef own(): return 5\n",
+        )
+        for name, args, value in (("f", [1], 1), ("cached", [], 2), ("service.get", [], 3), ("renamed", [], 4), ("g", [6], 6), ("own", [], 5)):
+            self.ok(worker.call(name, *args), value)
+        for name in ("getcwd", "helped", "near", "_private", "part", "part.f", "Service", "deep"):
+            hooks = self.refused(worker.call(name), "hook")["hooks"]
+        self.assertTrue({"f", "cached", "renamed", "g", "own"} <= set(hooks), hooks)
+        self.assertFalse({"getcwd", "helped", "near", "part"} & set(hooks), hooks)
+
     def test_package_named_like_the_library_s(self):
         write(os.path.join(self.id(), "email/__init__.py"), "mine = 1\n")
         worker = self.at("email/mod.py", "from . import mine\nimport email.message\n" + SELF)
