@@ -76,7 +76,7 @@ func TestCheckGenerated(t *testing.T) {
 		if err := makeFake(dir); err != nil {
 			t.Fatal(err)
 		}
-		checkPlugin(t, []string{"PYPLUG_PYTHON="}, "--skip", "host", filepath.Join(dir, "plugin.py")).holds(t, 4, "hooks failure hooks-unknown")
+		checkPlugin(t, []string{"PYPLUG_PYTHON="}, "--skip", "host", filepath.Join(dir, "plugin.py")).holds(t, 4, "hooks failure hooks-unknown", "stop warning no-controller")
 	})
 }
 

@@ -51,7 +51,7 @@ type Instance struct {
 	running      int        // calls in progress
 	lastAnswer   time.Time  // when a call was answered
 	stopping     bool
-	noController bool // Shutdown was rejected
+	noController bool // Shutdown is not implemented
 	unresponsive bool // takes no more calls, and is killed when none is in progress
 }
 
@@ -262,14 +262,14 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 		i.cfg.Debug("grpc", "shutdown: "+err.Error())
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		i.noController = true
+		i.noController = isUnimplemented(err)
 		return false
 	}
 	<-ctx.Done()
 	return true
 }
 
-// LacksController reports, once the plugin was stopped, whether it rejected the RPC for that.
+// LacksController reports, once the plugin was stopped, whether it lacks the RPC for that.
 func (i *Instance) LacksController() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

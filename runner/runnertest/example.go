@@ -2,14 +2,9 @@ package runnertest
 
 import (
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
-
-	"github.com/pyplug/pyplug/runner/proc"
 )
 
 const goPlugin = "github.com/hashicorp/go-plugin"
@@ -55,9 +50,9 @@ func goTool(t testing.TB, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := proc.Run(t.Context(), proc.Tool{Path: path, Args: args, Env: os.Environ(), Dir: root, Limit: 5 * time.Minute})
-	if err != nil || out.Exit.Code != 0 {
-		t.Fatalf("go %s: %v %s", strings.Join(args, " "), err, out.Stderr)
+	out, err := output(root, path, args...)
+	if err != nil {
+		t.Fatal("go ", err)
 	}
-	return strings.TrimSpace(string(out.Stdout))
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -11,8 +12,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
-
-	"github.com/pyplug/pyplug/runner/proc"
 )
 
 // Packages returns a Python that has packages from PyPI, such as "tf==1.2.0": that of a
@@ -99,14 +98,22 @@ func pythonIn(venv string) string {
 // tool runs a program. Its error has the output of the program in one line, without
 // the warnings of pip.
 func tool(path string, args ...string) error {
-	out, err := proc.Run(context.Background(), proc.Tool{Path: path, Args: args, Env: os.Environ(), Limit: 5 * time.Minute})
-	if err != nil {
-		return err
-	}
-	if out.Exit.Code != 0 || out.Exit.Signal != "" {
-		lines := strings.Split(string(append(out.Stdout, out.Stderr...)), "\n")
+	_, err := output("", path, args...)
+	return err
+}
+
+// output runs a program in a directory and returns what it prints on standard output. It
+// does not use proc, which would take what other tests leave running for its orphans.
+func output(dir, path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	var out, errs strings.Builder
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &errs, time.Minute
+	if err := cmd.Run(); err != nil {
+		lines := strings.Split(out.String()+errs.String(), "\n")
 		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "WARNING:") })
-		return fmt.Errorf("%s: %.300s", strings.Join(args[:min(3, len(args))], " "), strings.Join(lines, " "))
+		return "", fmt.Errorf("%s: %w: %.300s", strings.Join(args[:min(3, len(args))], " "), err, strings.Join(lines, " "))
 	}
-	return nil
+	return strings.TrimSpace(out.String()), nil
 }

@@ -1,7 +1,6 @@
 package runnertest
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/pyplug/pyplug/runner/proc"
 )
 
 // Python returns the absolute path of a real Python, never of a shim: that of
@@ -85,14 +82,11 @@ var findPython = sync.OnceValues(func() (found python, why string) {
 // realPython runs a Python or a shim to find out its real path and version. The
 // result is empty if it is no Python or older than 3.8.
 func realPython(path string) python {
-	out, err := proc.Run(context.Background(), proc.Tool{
-		Path: path, Env: os.Environ(),
-		Args: []string{"-c", "import sys; v = sys.version_info; assert v >= (3, 8); print('%d.%d.%d' % v[:3], sys.executable)"},
-	})
-	if err != nil || out.Exit.Code != 0 || out.Exit.Signal != "" {
+	out, err := output("", path, "-c", "import sys; v = sys.version_info; assert v >= (3, 8); print('%d.%d.%d' % v[:3], sys.executable)")
+	if err != nil {
 		return python{}
 	}
-	version, path, _ := strings.Cut(strings.TrimSpace(string(out.Stdout)), " ")
+	version, path, _ := strings.Cut(out, " ")
 	return python{path, version}
 }
 
