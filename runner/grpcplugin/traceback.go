@@ -17,7 +17,7 @@ var (
 	raisedLine = lazyRegexp(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
 	// moduleLine is what Python prints about a missing module, in a traceback or, if
 	// it was started with -m, without one.
-	moduleLine = lazyRegexp(`No module named '?([A-Za-z_]\w*)`)
+	moduleLine = lazyRegexp(`No module named '?([A-Za-z_][\w.]*)`)
 )
 
 // lazyRegexp compiles a regular expression on first use: these are needed only when
@@ -32,10 +32,13 @@ func lastTraceback(lines []string) *hook.Raised {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
 	}
-	// The message may have several lines; the frames before it are indented.
+	// The message may have several lines, and indented ones; it follows the last frame.
 	last := len(lines)
-	for last > 0 && !strings.HasPrefix(lines[last-1], " ") {
+	for last > 0 && !frameLine().MatchString(lines[last-1]) {
 		last--
+	}
+	for last > 0 && last < len(lines) && strings.HasPrefix(lines[last], " ") {
+		last++
 	}
 	if last == 0 || last == len(lines) {
 		return nil
@@ -56,9 +59,6 @@ func lastTraceback(lines []string) *hook.Raised {
 		} else if n := len(raised.Frames); n > 0 && raised.Frames[n-1].Text == "" && strings.Trim(line, " ^~") != "" {
 			raised.Frames[n-1].Text = strings.TrimSpace(line)
 		}
-	}
-	if len(raised.Frames) == 0 {
-		return nil
 	}
 	raised.Frames = slices.DeleteFunc(raised.Frames, func(f hook.Frame) bool {
 		return strings.HasPrefix(string(f.File), "<frozen ") // the import system's
