@@ -113,7 +113,7 @@ func unanswered(err error) error {
 	e := asError(err)
 	if limit := (*hook.LimitError)(nil); e.Kind == hook.Unhealthy && errors.As(err, &limit) {
 		late := *e
-		late.Kind = hook.Timeout
+		late.Kind, late.Hints = hook.Timeout, []string{hook.TimeoutHint}
 		return &late
 	}
 	return err

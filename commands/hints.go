@@ -20,37 +20,23 @@ func (f *program) complete(err error) *hook.Error {
 	return e
 }
 
-// withHints is an error with the hints that only the command line knows: about its
-// flags, and about the plugin as it was typed. p may be nil.
+// withHints is an error with the hints that only the command line knows. p may be nil.
 func (p *plugin) withHints(err error) *hook.Error {
 	e := *asError(err)
-	if e.Plugin == "" {
-		e.Hints = slices.Concat(e.Hints, flagHints(&e))
-		if p != nil {
-			e.Hints = append(e.Hints, p.hints(&e)...)
-		}
+	if e.Plugin == "" && p != nil {
+		e.Hints = slices.Concat(e.Hints, p.hints(&e))
 	}
 	return &e
 }
 
-// flagHints name the flag that changes the limit which was reached.
-func flagHints(e *hook.Error) (hints []string) {
-	if limit := (*hook.LimitError)(nil); errors.As(e, &limit) && e.Kind == hook.Timeout {
-		hints = append(hints, "--timeout gives it longer, --timeout 0 waits for ever")
-	} else if limit != nil && e.Kind == hook.Start {
-		hints = append(hints, "--start-timeout gives it longer")
-	}
+// hints are about limits of memory, the plugin as it was typed, and its Python.
+func (p *plugin) hints(e *hook.Error) (hints []string) {
 	if e.Exit != nil && e.Exit.Limit != "" {
 		hints = append(hints, "--max-memory sets the limit, as does limits.memory in the manifest")
 	}
 	if e.Exit != nil && e.Exit.OutOfMemory {
 		hints = append(hints, "the system ran out of memory; give the plugin less to do at once, or the machine more")
 	}
-	return hints
-}
-
-// hints are about the plugin's path, its Python and its directory.
-func (p *plugin) hints(e *hook.Error) (hints []string) {
 	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
 		hints = append(hints, "`pyplug hooks "+schema.QuoteLine([]string{p.path})+"` shows what it takes")
 	}
@@ -60,9 +46,6 @@ func (p *plugin) hints(e *hook.Error) (hints []string) {
 	python := p.opened.Interpreter().Path
 	if missing := (*schema.MissingModuleError)(nil); errors.As(e, &missing) && python != "" {
 		hints = append(hints, installHint(python, missing), "or name the Python that has it with --python")
-	}
-	if e.Python != nil && (e.Python.Type == "FileNotFoundError" || rootCause(e.Python).Type == "FileNotFoundError") {
-		hints = append(hints, "relative paths start at the plugin's working directory, "+p.opened.Settings().Dir+"; --cwd changes it")
 	}
 	return hints
 }
@@ -78,11 +61,4 @@ func installHint(python string, e *schema.MissingModuleError) string {
 		text += ": " + schema.QuoteLine([]string{python, "-m", "pip", "install", name})
 	}
 	return text
-}
-
-func rootCause(r *hook.Raised) *hook.Raised {
-	for r.Cause != nil {
-		r = r.Cause
-	}
-	return r
 }

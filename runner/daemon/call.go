@@ -73,7 +73,9 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	stop()
 	if err != nil && ctx.Err() != nil {
-		return args, hook.Ended(ctx, name, "the request did not end", began, false)
+		e := hook.Ended(ctx, name, "the request did not end", began, false)
+		e.Hints = nil // no flag sets the limit
+		return args, e
 	}
 	if err == nil {
 		args, err = decodeArgs(mediaType, body)

@@ -206,7 +206,7 @@ func (n *launch) exitedEarly(e *hook.Error) *hook.Error {
 	e.Python = lastTraceback(exit.Stderr)
 	module := missingModule(e.Python, exit.Stderr)
 	if module != nil || e.Python != nil {
-		e.Reason, e.Hints, e.Err = "", nil, module
+		e.Reason, e.Hints, e.Err = "", e.Python.Hints(n.cfg.Dir), module
 	}
 	return e
 }

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// TimeoutHint is for an error whose limit is the caller's.
+const TimeoutHint = "--timeout gives it longer, --timeout 0 waits for ever"
+
 // Ended returns the error of a call that ctx ended: of kind [Timeout] with a
 // [*LimitError] if the deadline has passed, else of kind [Canceled] with the cause
 // of ctx. The hook's name may be empty. What says what did not happen, such as "no
@@ -18,6 +21,7 @@ func Ended(ctx context.Context, hookName, what string, began time.Time, sent boo
 		limit := &LimitError{Limit: roundLimit(deadline.Sub(began))}
 		errors.As(context.Cause(ctx), &limit)
 		e.Kind, e.Err = Timeout, &LimitError{What: what, Limit: limit.Limit}
+		e.Hints = []string{TimeoutHint}
 	}
 	return e
 }

@@ -152,6 +152,19 @@ func (r *Raised) Headline() string {
 	return r.Type + ": " + r.Message
 }
 
+// Hints say what to do about an exception of a plugin whose working directory is dir.
+func (r *Raised) Hints(dir string) []string {
+	for ; r != nil; r = r.Cause {
+		switch r.Type {
+		case "EOFError":
+			return []string{"a plugin has no standard input; pass the text as an argument"}
+		case "FileNotFoundError":
+			return []string{"relative paths start at the plugin's working directory, " + dir + "; --cwd changes it"}
+		}
+	}
+	return nil
+}
+
 // Frame is one line of a traceback. Text is the source line, empty if it cannot
 // be read.
 type Frame struct {

@@ -64,7 +64,7 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 	switch a.Reason {
 	case "raised":
 		e.Python = a.Python
-		e.Hints = raisedHints(a.Python)
+		e.Hints = a.Python.Hints(w.cfg.Dir)
 	case "result":
 		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
 		if strings.Contains(a.Message, "NaN") || strings.Contains(a.Message, "Infinity") {
@@ -90,16 +90,6 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 		e.Kind, e.Err = hook.Internal, fmt.Errorf("the worker's error has the unknown reason %q", a.Reason)
 	}
 	return e
-}
-
-// raisedHints are about what a hook raised.
-func raisedHints(raised *hook.Raised) []string {
-	for r := raised; r != nil; r = r.Cause {
-		if r.Type == "EOFError" {
-			return []string{"a plugin has no standard input; pass the text as an argument"}
-		}
-	}
-	return nil
 }
 
 // lostError is the error of a call that was not answered because the process is gone.
@@ -144,7 +134,7 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	case strings.Contains(e.Python.Message, "Missing parentheses in call to"):
 		e.Hints = []string{"this is Python 2 code; Python 3.8 or later is needed"}
 	default:
-		e.Hints = raisedHints(e.Python)
+		e.Hints = e.Python.Hints(w.cfg.Dir)
 	}
 	if a.Missing != "" {
 		e.Err = &schema.MissingModuleError{Module: a.Missing, Text: e.Python.Headline()}

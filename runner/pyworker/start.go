@@ -81,7 +81,7 @@ func (w *instance) awaitStartup(ctx context.Context, limit time.Duration, what s
 	case <-timer.C:
 		exit := hook.Exit(w.proc.Kill())
 		return frame{}, &hook.Error{Kind: hook.Start, At: stackFrames(exit.Stacks),
-			Err: &hook.LimitError{What: what, Limit: w.cfg.StartTimeout}}
+			Err: &hook.LimitError{What: what, Limit: w.cfg.StartTimeout}, Hints: []string{"--start-timeout gives it longer"}}
 	case <-ctx.Done():
 		e := &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
 		if w.first {

@@ -1,0 +1,48 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// A hint with --timeout stands only where --timeout sets the limit.
+func TestTimeoutHint(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	for _, c := range []struct {
+		name string
+		err  error
+		want []string
+	}{
+		{"a call", hook.Ended(ctx, "greet", "", time.Now(), true), []string{hook.TimeoutHint}},
+		{"a health service", unanswered(&hook.Error{Kind: hook.Unhealthy, Err: &hook.LimitError{What: "no answer"}}), []string{hook.TimeoutHint}},
+		{"reflection", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer", Limit: time.Second}}, nil},
+		{"a stop", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "the plugin did not end"}}, nil},
+		{"a start", &hook.Error{Kind: hook.Start, Err: &hook.LimitError{What: "the import did not end"}}, nil},
+	} {
+		if got := (&plugin{}).withHints(c.err).Hints; !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// Errors with nothing to say get no hint, nor do those that have all of theirs.
+func TestNoHint(t *testing.T) {
+	missing := &schema.MissingModuleError{Module: "config", Text: "No module named 'config'"}
+	for _, err := range []error{
+		errors.New("x"),
+		hook.NewError(hook.Start, missing), // of no Python
+		&hook.Error{Kind: hook.Crash, Plugin: "named by a daemon", Exit: &hook.Exit{OutOfMemory: true}},
+	} {
+		if got := (&plugin{opened: new(runner.Opened)}).withHints(err).Hints; got != nil {
+			t.Errorf("%v: got %q", err, got)
+		}
+	}
+}
