@@ -48,6 +48,8 @@ func TestCheckGenerated(t *testing.T) {
 	good := content(t, "testdata/plugins/grpc/good.py")
 	pb2 := content(t, "testdata/plugins/grpc/zoo_pb2.py")
 	newer := content(t, "testdata/plugins/grpc/gen/6.31/zoo_pb2.py")
+	older := "from google.protobuf import descriptor as _descriptor\n_descriptor.Descriptor(name='M', full_name='M', filename=None, " +
+		"containing_type=None, fields=[], nested_types=[], enum_types=[], extensions=[])\n"
 	for name, c := range map[string]struct {
 		files map[string]string
 		code  int
@@ -56,6 +58,7 @@ func TestCheckGenerated(t *testing.T) {
 		"module": {map[string]string{"plugin.py": "import zoo_nope\n" + good, "zoo_pb2.py": pb2}, 5, "source failure import-missing"},
 		"protobuf": {map[string]string{"plugin.py": good, "zoo_pb2.py": replaced(t, newer, "    6,\n    31,", "    99,\n    31,")},
 			5, "source failure protobuf-too-old"},
+		"new protobuf": {map[string]string{"plugin.py": good, "zoo_pb2.py": older}, 5, "source failure protobuf-too-new"},
 		"grpcio": {map[string]string{"plugin.py": "import zoo_pb2_grpc\n" + good, "zoo_pb2.py": pb2, "zoo_pb2_grpc.py": newerGRPC},
 			5, "source failure grpcio-too-old"},
 	} {

@@ -3,7 +3,6 @@ package commands
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
@@ -45,20 +44,11 @@ func (p *plugin) hints(e *hook.Error) (hints []string) {
 	}
 	python := p.opened.Interpreter().Path
 	if missing := (*schema.MissingModuleError)(nil); errors.As(e, &missing) && python != "" {
-		hints = append(hints, installHint(python, missing), "or name the Python that has it with --python")
+		text := missing.Module + " is not installed for this Python"
+		if remedy := check.MissingHint(p.opened, missing.Module); remedy != "" {
+			text += ": " + remedy
+		}
+		hints = append(hints, text, "or name the Python that has it with --python")
 	}
 	return hints
-}
-
-// installHint says what to install for a module that is missing.
-func installHint(python string, e *schema.MissingModuleError) string {
-	module := e.Module
-	if _, rest, ok := strings.Cut(e.Text, "No module named '"); ok {
-		module, _, _ = strings.Cut(rest, "'") // with its package
-	}
-	text := module + " is not installed for this Python"
-	if name := check.Distribution(module); name != "" {
-		text += ": " + schema.QuoteLine([]string{python, "-m", "pip", "install", name})
-	}
-	return text
 }

@@ -13,7 +13,7 @@ import (
 // an import confirms it, and any other makes it a note.
 
 // unconfirmed are the findings that a start confirms.
-var unconfirmed = []string{importMissing, protobufTooOld, grpcioTooOld}
+var unconfirmed = []string{importMissing, protobufTooOld, protobufTooNew, grpcioTooOld}
 
 // needsConfirmation reports whether a stage has such findings, and no syntax error, which
 // makes a start needless.

@@ -1,64 +1,191 @@
 package check
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
-// distributions are the names by which well-known modules are installed, where
-// those are not their own. A dotted name is of a part of a package that several
-// distributions share.
-var distributions = map[string]string{
-	"Bio": "biopython", "Crypto": "pycryptodome", "Cryptodome": "pycryptodomex",
-	"MySQLdb": "mysqlclient", "OpenSSL": "pyOpenSSL", "PIL": "Pillow", "Xlib": "python-xlib",
-	"_cffi_backend": "cffi", "_distutils_hack": "setuptools", "_yaml": "PyYAML", "attr": "attrs", "bs4": "beautifulsoup4",
-	"cairo": "pycairo", "cv2": "opencv-python", "dateutil": "python-dateutil", "discord": "discord.py",
-	"distutils": "setuptools", "dns": "dnspython", "docx": "python-docx", "dotenv": "python-dotenv",
-	"faiss": "faiss-cpu", "fitz": "PyMuPDF", "flask_cors": "Flask-Cors", "gi": "PyGObject", "git": "GitPython",
-	"imblearn": "imbalanced-learn", "jwt": "PyJWT", "ldap": "python-ldap", "magic": "python-magic",
-	"markdown": "Markdown", "multipart": "python-multipart", "nacl": "PyNaCl", "pdfminer": "pdfminer.six",
-	"pkg_resources": "setuptools", "pptx": "python-pptx", "psycopg2": "psycopg2-binary", "pymupdf": "PyMuPDF",
-	"rest_framework": "djangorestframework", "serial": "pyserial", "skimage": "scikit-image", "sklearn": "scikit-learn",
-	"slugify": "python-slugify", "socks": "PySocks", "speech_recognition": "SpeechRecognition",
-	"telegram": "python-telegram-bot", "umap": "umap-learn", "usb": "pyusb",
-	"websocket": "websocket-client", "xdg": "pyxdg", "yaml": "PyYAML", "zmq": "pyzmq",
+// wellKnown are the distributions of well-known modules: the usual one first, then others
+// that a plugin may declare in its place. Every other name would be a guess, and anybody may
+// own it.
+var wellKnown = map[string]string{
+	"Crypto": "pycryptodome", "Cryptodome": "pycryptodomex", "MySQLdb": "mysqlclient", "OpenSSL": "pyOpenSSL",
+	"PIL": "Pillow", "attr": "attrs", "bs4": "beautifulsoup4", "dateutil": "python-dateutil", "dns": "dnspython",
+	"cv2":  "opencv-python opencv-python-headless opencv-contrib-python opencv-contrib-python-headless",
+	"docx": "python-docx", "dotenv": "python-dotenv", "faiss": "faiss-cpu faiss-gpu", "fitz": "PyMuPDF",
+	"git": "GitPython", "imblearn": "imbalanced-learn", "jwt": "PyJWT", "ldap": "python-ldap",
+	"mysql.connector": "mysql-connector-python", "nacl": "PyNaCl", "pkg_resources": "setuptools", "pptx": "python-pptx",
+	"psycopg2": "psycopg2-binary", "rest_framework": "djangorestframework", "ruamel.yaml": "ruamel.yaml",
+	"serial": "pyserial", "skimage": "scikit-image", "sklearn": "scikit-learn", "usb": "pyusb",
+	"websocket": "websocket-client", "yaml": "PyYAML", "zmq": "pyzmq",
+	"pythoncom": "pywin32", "win32api": "pywin32", "win32com": "pywin32", "win32con": "pywin32", "win32file": "pywin32",
 
-	"pythoncom": "pywin32", "pywintypes": "pywin32", "win32api": "pywin32", "win32com": "pywin32", "win32con": "pywin32",
-	"win32event": "pywin32", "win32file": "pywin32", "win32gui": "pywin32", "win32pipe": "pywin32",
-	"win32process": "pywin32", "win32security": "pywin32", "win32service": "pywin32", "win32serviceutil": "pywin32",
+	"grpc": "grpcio", "grpc_health": "grpcio-health-checking", "grpc_reflection": "grpcio-reflection",
+	"grpc_status": "grpcio-status", "grpc_tools": "grpcio-tools",
+	"google.protobuf": "protobuf", "google.api": "googleapis-common-protos", "google.rpc": "googleapis-common-protos",
+	"google.type": "googleapis-common-protos", "google.auth": "google-auth", "google.oauth2": "google-auth",
 
-	"grpc": "grpcio", "grpc_health": "grpcio-health-checking",
+	// those that are called as they are imported
+	"aiohttp": "aiohttp", "boto3": "boto3", "django": "django", "fastapi": "fastapi", "flask": "flask", "httpx": "httpx",
+	"matplotlib": "matplotlib", "numpy": "numpy", "pandas": "pandas", "pydantic": "pydantic", "requests": "requests",
+	"scipy": "scipy",
 
-	"google": "protobuf", "google.protobuf": "protobuf", "google._upb": "protobuf",
-	"google.api": "googleapis-common-protos", "google.rpc": "googleapis-common-protos",
-	"google.type": "googleapis-common-protos", "google.longrunning": "googleapis-common-protos",
-	"google.auth": "google-auth", "google.oauth2": "google-auth", "google.api_core": "google-api-core",
-	"mysql.connector": "mysql-connector-python", "paho.mqtt": "paho-mqtt", "ruamel.yaml": "ruamel.yaml",
-	"backports.zoneinfo": "backports.zoneinfo",
+	// what once was in the standard library
+	"audioop": "audioop-lts", "cgi": "legacy-cgi", "cgitb": "legacy-cgi", "distutils": "setuptools",
+	"imghdr": "standard-imghdr", "telnetlib": "standard-telnetlib",
 }
 
-// shared are packages that many distributions have parts of.
-var shared = []string{"azure", "backports", "google", "jaraco", "mysql", "paho", "ruamel", "zope"}
-
-// Distribution is the name by which a module, given by its dotted name, is
-// installed with pip: that of its top-level package, but for well-known ones whose
-// distribution is called otherwise. It is empty if that is unknown, as of
-// parts of a package that many distributions share, and of modules that only
-// Python's own standard library has.
-func Distribution(module string) string {
-	top, _, nested := strings.Cut(module, ".")
+// distribution is the name by which a module, given by its dotted name, is installed: one
+// that is declared, or that of a well-known module; empty if neither is known.
+func distribution(module string, declared []string) string {
 	for name := module; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
-		if found := distributions[name]; found != "" && (name != "google" || !nested) {
-			return found
+		known := strings.Fields(wellKnown[name])
+		for _, d := range declared {
+			same := func(other string) bool { return normalized(d) == normalized(other) }
+			if same(name) || slices.ContainsFunc(known, same) {
+				return d
+			}
+		}
+		if len(known) > 0 {
+			return known[0]
 		}
 	}
-	if slices.Contains(shared, top) || standard(top) {
-		return ""
+	return ""
+}
+
+// normalized is a name of a distribution as PEP 503 compares it.
+func normalized(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
+}
+
+// declaring are the files that name distributions, mostDeclaring how many are read of a
+// directory.
+var declaring = []string{"requirements*.txt", "pyproject.toml", "uv.lock", "poetry.lock", "pylock*.toml"}
+
+const mostDeclaring = 20
+
+// declared lists the distributions that a plugin's files name: those in dirs, and the
+// metadata in its scripts.
+func declared(dirs, scripts []string) []string {
+	var names []string
+	for _, dir := range dirs {
+		var files []string
+		for _, pattern := range declaring {
+			found, _ := fs.Glob(os.DirFS(dir), pattern) // cannot fail: the patterns are well-formed
+			files = append(files, found...)
+		}
+		for _, file := range files[:min(len(files), mostDeclaring)] {
+			text, _ := pysrc.Read(filepath.Join(dir, file), pysrc.LargestFile)
+			if filepath.Ext(file) == ".txt" {
+				names = append(names, required(strings.Split(text, "\n"))...)
+			} else {
+				names = append(names, declaredIn(text)...)
+			}
+		}
 	}
-	if rest, ok := strings.CutPrefix(top, "grpc_"); ok {
-		return "grpcio-" + strings.ReplaceAll(rest, "_", "-")
+	for _, script := range scripts {
+		text, _ := pysrc.Read(script, pysrc.LargestFile)
+		block, _ := pysrc.Script(text) // another stage reports what is wrong with it
+		names = append(names, declaredIn(block.Text)...)
 	}
-	return top
+	return names
+}
+
+// requirement is a line that has a package index find a distribution: not one that names a
+// file, a directory or an address.
+var requirement = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?:$|[<>=!~;#(])`)
+})
+
+// required are the distributions of requirements.
+func required(lines []string) (names []string) {
+	for _, line := range lines {
+		if m := requirement().FindStringSubmatch(line); m != nil {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+// declaredIn lists the distributions that the text of a script's metadata, a pyproject.toml
+// or a lock names, but for the project itself and those that no package index has.
+func declaredIn(text string) []string {
+	var file struct {
+		Dependencies []string
+		Project      struct {
+			Name         string
+			Dependencies []string
+			Optional     map[string][]string `toml:"optional-dependencies"`
+		}
+		Groups map[string][]any `toml:"dependency-groups"`
+		Tool   struct {
+			Poetry struct {
+				Dependencies map[string]any
+				Group        map[string]struct{ Dependencies map[string]any }
+			}
+			UV struct{ Sources map[string]any }
+		}
+		Package, Packages []locked
+	}
+	if toml.Unmarshal([]byte(text), &file) != nil {
+		return nil // where it matters, the manifest's reader reports it
+	}
+	lines := slices.Concat(file.Dependencies, file.Project.Dependencies)
+	for _, more := range file.Project.Optional {
+		lines = append(lines, more...)
+	}
+	for _, group := range file.Groups {
+		for _, line := range group {
+			text, _ := line.(string) // a table includes another group
+			lines = append(lines, text)
+		}
+	}
+	names := append(required(lines), versioned(file.Tool.Poetry.Dependencies)...)
+	for _, group := range file.Tool.Poetry.Group {
+		names = append(names, versioned(group.Dependencies)...)
+	}
+	for _, p := range slices.Concat(file.Package, file.Packages) {
+		if p.inIndex() {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(name string) bool {
+		_, elsewhere := file.Tool.UV.Sources[name]
+		return elsewhere || normalized(name) == normalized(file.Project.Name)
+	})
+}
+
+// versioned are the dependencies of Poetry that have a version, and no path or address.
+func versioned(dependencies map[string]any) (names []string) {
+	for name, wanted := range dependencies {
+		table, _ := wanted.(map[string]any)
+		if _, ok := wanted.(string); ok || table["version"] != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// locked is a package of uv.lock or poetry.lock, which have a source, or of pylock.toml.
+type locked struct {
+	Name                    string
+	Source                  map[string]any
+	VCS, Directory, Archive any
+}
+
+func (p locked) inIndex() bool {
+	return (len(p.Source) == 0 || p.Source["registry"] != nil || p.Source["type"] == "legacy") &&
+		p.VCS == nil && p.Directory == nil && p.Archive == nil
 }
 
 // standardNames are modules that some Pythons have in their standard library and
@@ -87,14 +214,4 @@ const standardNames = " " +
 func standard(module string) bool {
 	top, _, _ := strings.Cut(module, ".")
 	return strings.Contains(standardNames, " "+top+" ")
-}
-
-// successors are the distributions that have what was once, or is only since, in
-// the standard library.
-var successors = map[string]string{
-	"asynchat": "standard-asynchat", "asyncore": "standard-asyncore", "smtpd": "standard-smtpd",
-	"aifc": "standard-aifc", "audioop": "audioop-lts", "cgi": "legacy-cgi", "cgitb": "legacy-cgi",
-	"chunk": "standard-chunk", "imghdr": "standard-imghdr", "nntplib": "standard-nntplib", "pipes": "standard-pipes",
-	"sndhdr": "standard-sndhdr", "sunau": "standard-sunau", "telnetlib": "standard-telnetlib",
-	"uu": "standard-uu", "xdrlib": "standard-xdrlib",
 }

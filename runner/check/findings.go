@@ -20,6 +20,7 @@ const (
 	importMissing        = "import-missing"
 	importUnsure         = "import-unsure"
 	protobufTooOld       = "protobuf-too-old"
+	protobufTooNew       = "protobuf-too-new"
 	grpcioTooOld         = "grpcio-too-old"
 	sourceUnchecked      = "source-unchecked"
 	startFailed          = "start-failed"

@@ -2,12 +2,15 @@ package check
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The most findings of one sort, and the most modules in a note.
@@ -16,15 +19,82 @@ const (
 	mostUnsure  = 20
 )
 
-// distribution is the name by which what is missing is installed: of a package that many
-// distributions share, that of the part that was asked for.
-func (m missing) distribution() string { return Distribution(m.name()) }
+// MissingHint says how to provide a module that a plugin lacks, by a command if possible;
+// empty if that is unknown.
+func MissingHint(o *runner.Opened, module string) string {
+	l := lookOf(o)
+	_, python, _ := o.Source()
+	l.declared = declared(l.Dirs, l.Scripts)
+	l.Pip = !python.Version.Known() || slices.ContainsFunc(python.SearchPath(l.Env), func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "pip"))
+		return err == nil
+	})
+	return l.remedy(missing{Module: module, File: l.Root})
+}
 
-func (m missing) name() string {
-	if slices.Contains(shared, m.Missing) {
-		return m.Module
+// remedy says how to provide a missing module, by a command if possible; empty if that is
+// unknown.
+func (l *sourceLook) remedy(m missing) string {
+	if name := l.distribution(m); name != "" {
+		return l.install(name)
 	}
-	return m.Missing
+	return l.generate(m)
+}
+
+// distribution is the name by which a missing module is installed; empty if it is unknown.
+func (l *sourceLook) distribution(m missing) string {
+	if m.Dir != "" || m.Where != "" {
+		return ""
+	}
+	return distribution(m.Module, l.declared)
+}
+
+// generate says how protoc generates a missing module; empty if it is none of protoc's.
+func (l *sourceLook) generate(m missing) string {
+	parts := strings.Split(m.Module, ".")
+	stem := ""
+	for i, part := range parts {
+		if name, ok := strings.CutSuffix(strings.TrimSuffix(part, "_grpc"), "_pb2"); ok {
+			parts, stem = parts[:i], name
+			break
+		}
+	}
+	if stem == "" {
+		return ""
+	}
+	// Modules import each other by their paths below the directory that is named with -I.
+	out, rel := l.Root, filepath.Join(append(parts, stem+".proto")...)
+	if below, err := filepath.Rel(l.Root, m.Dir); m.Dir != "" && err == nil && filepath.IsLocal(below) {
+		rel = filepath.Join(below, rel)
+	} else if m.Dir != "" {
+		out = m.Dir
+	}
+	include, file := out, filepath.Join(out, rel)
+	if _, err := os.Stat(file); err != nil {
+		out = filepath.Dir(file)
+		if file = protoFile(stem+".proto", out, filepath.Dir(m.File), l.Root); file != "" {
+			include = filepath.Dir(file)
+		}
+	}
+	if info, err := os.Stat(out); file == "" || err != nil || !info.IsDir() {
+		return "protoc generates it from its .proto file: use `" +
+			schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc"}) + "` of grpcio-tools"
+	}
+	return schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc", "-I", include,
+		"--python_out=" + out, "--grpc_python_out=" + out, file})
+}
+
+// protoFile finds a .proto file in directories and those right below them; empty if there is
+// none.
+func protoFile(name string, dirs ...string) string {
+	for _, dir := range dirs {
+		for _, pattern := range []string{name, "*/" + name} {
+			if found, _ := fs.Glob(os.DirFS(dir), pattern); len(found) > 0 {
+				return filepath.Join(dir, found[0])
+			}
+		}
+	}
+	return ""
 }
 
 // imports are the modules that are not there: a failure each if the plugin cannot be
@@ -54,7 +124,7 @@ func (l *sourceLook) imports() []hook.Finding {
 func (l *sourceLook) missingFinding(m missing) hook.Finding {
 	by := fmt.Sprintf("(imported by %s:%d)", l.shown(m.File), m.Line)
 	f := hook.Finding{ID: importMissing, Verdict: hook.Failure, Kind: hook.Start, File: m.File, Line: m.Line}
-	beside := besides(m)
+	remedy, beside := l.remedy(m), besides(m)
 	switch {
 	case m.Dir != "":
 		f.Message = fmt.Sprintf("there is no module %s in %s %s", m.Missing, l.shown(m.Dir), by)
@@ -62,18 +132,18 @@ func (l *sourceLook) missingFinding(m missing) hook.Finding {
 		f.Message = fmt.Sprintf("there is no module %s: %s has none %s", m.Missing, l.shown(m.Where), by)
 	case standard(m.Missing):
 		f.Message = fmt.Sprintf("%s is not in the standard library of this Python, %s %s", m.Missing, l.Version, by)
-		if name := successors[m.Missing]; name != "" {
-			f.Fix = []string{l.install(name)}
-		}
 	case beside != "":
 		f.Message = fmt.Sprintf("%s is not where Python looks for it %s", m.Missing, by)
-		f.Fix = []string{"it is in " + beside + ": put that directory on PYTHONPATH, or on sys.path before the import"}
+		remedy = "it is in " + beside + ": put that directory on PYTHONPATH, or on sys.path before the import"
 	default:
-		f.Message = fmt.Sprintf("%s is not installed for this Python %s", m.name(), by)
-		if name := m.distribution(); name != "" {
-			f.Fix = []string{l.install(name)}
+		f.Message = fmt.Sprintf("%s is not installed for this Python %s", m.Missing, by)
+		if remedy == "" {
+			remedy = "install the package that has it"
 		}
-		f.Fix = append(f.Fix, "or, if it is one of your own, put it beside the plugin")
+		f.Fix = []string{"or, if it is one of your own, put it beside the plugin"}
+	}
+	if remedy != "" {
+		f.Fix = append([]string{remedy}, f.Fix...)
 	}
 	return f
 }
@@ -87,8 +157,7 @@ func (l *sourceLook) unsureFinding(all []missing) hook.Finding {
 			name = "." + name
 		}
 		places = append(places, fmt.Sprintf("%s (%s:%d)", name, l.shown(m.File), m.Line))
-		if provider := m.distribution(); m.Dir == "" && m.Where == "" && provider != "" && !standard(m.Missing) &&
-			besides(m) == "" && !slices.Contains(names, provider) {
+		if provider := l.distribution(m); provider != "" && !standard(m.Missing) && besides(m) == "" && !slices.Contains(names, provider) {
 			names = append(names, provider)
 		}
 	}

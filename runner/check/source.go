@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -43,11 +44,15 @@ type sourceLook struct {
 	// __init__.py and __main__.py. Root is the directory of the plugin's own modules.
 	Scripts []string
 	Root    string
+	// Dirs are the directories whose files may declare what the plugin needs.
+	Dirs []string
 	// Env and Dir are those in which the plugin is going to run.
 	Env []string
 	Dir string
 
 	sourceAnswer
+	// declared are the distributions that the plugin's files name, once a module is missing.
+	declared []string
 }
 
 // sourceAnswer is what source.py says of a plugin.
@@ -72,8 +77,8 @@ type syntaxFault struct {
 	Hard                      bool
 }
 
-// missing is a module that was not found. Module is what the import in File names,
-// relative to Dir if that is set, and Missing the part of it that is not there; Where is
+// missing is a module that was not found. Module is the longest name that the import in File
+// has for it, relative to Dir if that is set, and Missing the part of it that is not there; Where is
 // the file of the plugin's own package that it would be in. Hard: loading the plugin
 // cannot succeed without it.
 type missing struct {
@@ -83,21 +88,25 @@ type missing struct {
 }
 
 // clash is a generated file, and how many more, that the installed version of a library
-// rejects.
+// rejects: the finding's ID, the version it was generated for, the one there is, and the
+// requirement that it needs.
 type clash struct {
-	Library, File, Wants, Has, Why string
-	More                           int
-	Hard                           bool
+	ID, Library, File, Wants, Has, Why, Needs string
+
+	More int
+	Hard bool
 }
 
 // source looks at the plugin's source without running it.
-func (c *check) source(ctx context.Context) hook.Stage {
-	scripts, python, dirs := c.s.Source()
-	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Env: c.s.Environ(), Dir: c.s.Settings().Dir}
+func (c *check) source(ctx context.Context) hook.Stage { return lookAtSource(ctx, lookOf(c.s.Opened)) }
+
+func lookOf(o *runner.Opened) sourceLook {
+	scripts, python, dirs := o.Source()
+	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Dirs: o.Plugin().Dirs, Env: o.Environ(), Dir: o.Settings().Dir}
 	if len(dirs) > 0 {
 		l.Root = dirs[0]
 	}
-	return lookAtSource(ctx, l)
+	return l
 }
 
 // lookAtSource reports what can be known of a plugin's own files without running them: whether
@@ -116,6 +125,9 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 			found(sourceUnchecked, hook.Note, fmt.Sprintf("the interpreter could not be asked: %v", err))}})
 	}
 	stage := hook.Stage{Details: map[string]any{"files": l.Files + len(l.Syntax), "imports": l.Imports}}
+	if len(l.Missing) > 0 {
+		l.declared = declared(l.Dirs, l.Scripts)
+	}
 	stage.Findings = append(append(l.syntax(), l.imports()...), l.versions()...)
 	compile := "s compile"
 	if l.Files == 1 {
@@ -183,19 +195,17 @@ func (l *sourceLook) syntax() []hook.Finding {
 func (l *sourceLook) versions() []hook.Finding {
 	var all []hook.Finding
 	for _, c := range l.Clashes {
-		id, install, generator := grpcioTooOld, l.install("grpcio>="+c.Wants), "grpcio-tools of the grpcio"
-		if c.Library == "protobuf" {
-			major := 0
-			_, _ = fmt.Sscanf(c.Wants, "%d", &major)
-			id, install, generator = protobufTooOld, l.install(fmt.Sprintf("protobuf>=%s,<%d", c.Wants, major+2)), "protoc of the protobuf"
+		generator := "protoc of the protobuf"
+		if c.ID == grpcioTooOld {
+			generator = "grpcio-tools of the grpcio"
 		}
 		what := l.shown(c.File) + " was"
 		if c.More > 0 {
 			what = fmt.Sprintf("%s and %s were", l.shown(c.File), plural(c.More, "other file"))
 		}
-		f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: hook.Start, File: c.File,
+		f := hook.Finding{ID: c.ID, Verdict: hook.Failure, Kind: hook.Start, File: c.File,
 			Message: fmt.Sprintf("%s generated for %s %s, and %s is installed: %s", what, c.Library, c.Wants, c.Has, c.Why),
-			Fix:     []string{install, "or generate it again, with the " + generator + " that is installed"}}
+			Fix:     []string{l.install(c.Needs), "or generate it again, with the " + generator + " that is installed"}}
 		if !c.Hard || l.Altered { // another library may be found when it runs
 			f.Verdict = hook.Warning
 		}

@@ -144,8 +144,9 @@ class Look:
         for name, where in missing:
             known = self.missing.get((directory, name))
             if known is None or hard and not known["hard"]:
+                longest = name if len(name) > len(module) else ".".join([module] + names[:1])
                 self.missing[directory, name] = {
-                    "module": module, "missing": name, "where": where, "dir": directory, "file": path, "line": line,
+                    "module": longest, "missing": name, "where": where, "dir": directory, "file": path, "line": line,
                     "hard": hard,
                 }  # fmt: skip
 
@@ -239,32 +240,32 @@ def numbers(version):
     return [int(n) for n in re.findall(r"\d+", version)[:3]]
 
 
-def clash(clashes, library, path, hard, wants, has, why):
+def clash(clashes, id, library, path, hard, wants, has, needs):
     """Adds a generated file that a library rejects, next to others of the same version."""
     for known in clashes:
         if (known["wants"], known["hard"]) == (wants, hard):
             known["more"] += 1
             return
-    clashes.append(
-        {"library": library, "file": path, "more": 0, "wants": wants, "has": has, "why": why, "hard": hard}
-    )
+    why = "the generated code is too old for it" if id.endswith("new") else "the library may not be older"
+    clashes.append({
+        "id": id, "library": library, "file": path, "more": 0, "wants": wants, "has": has, "why": why, "needs": needs,
+        "hard": hard,
+    })  # fmt: skip
 
 
-OLDER = "the library may not be older"
+def makes_descriptors():
+    """Whether the installed protobuf, version 4 or later, has code make descriptors: the one in C refuses."""
+    try:
+        from google.protobuf.descriptor import _USE_C_DESCRIPTORS
+    except Exception:
+        return True
+    return not _USE_C_DESCRIPTORS
 
 
 def protobuf_clashes(generated):
     """The *_pb2.py files that the installed protobuf rejects; it says so itself."""
+    generated = [(path, text, hard) for path, text, hard in generated if path.endswith("_pb2.py")]
     if not generated:
-        return []
-    import re
-
-    check = re.compile(
-        r"ValidateProtobufRuntimeVersion\(\s*_runtime_version\.Domain\.PUBLIC,\s*(\d+),\s*(\d+),\s*(\d+),\s*'([^']*)'"
-    )
-    stated = [(path, hard, check.search(text)) for path, text, hard in generated if path.endswith("_pb2.py")]
-    stated = [(path, hard, match.groups()) for path, hard, match in stated if match]  # older code states nothing
-    if not stated:
         return []
     try:
         from google import protobuf
@@ -274,9 +275,20 @@ def protobuf_clashes(generated):
         from google.protobuf import runtime_version
     except Exception:  # it is older than 5.27
         runtime_version = None
+    import re
+
+    stated = re.compile(
+        r"ValidateProtobufRuntimeVersion\(\s*_runtime_version\.Domain\.PUBLIC,\s*(\d+),\s*(\d+),\s*(\d+),\s*'([^']*)'"
+    )
+    has = getattr(protobuf, "__version__", "")
     found = []
-    for path, hard, (major, minor, patch, suffix) in stated:
-        wants = "%s.%s.%s%s" % (major, minor, patch, suffix)
+    for path, text, hard in generated:
+        match = stated.search(text)
+        if match is None:  # older code; that of protoc before 3.19 makes descriptors by itself
+            if re.search(r"_descriptor\.(?!File)\w*Descriptor\(", text) and numbers(has) >= [4] and not makes_descriptors():
+                clash(found, "protobuf-too-new", "protobuf", path, hard, "3.18 or older", has, "protobuf<4")
+            continue
+        major, minor, patch, suffix = match.groups()
         if runtime_version is not None:
             try:
                 runtime_version.ValidateProtobufRuntimeVersion(
@@ -287,9 +299,9 @@ def protobuf_clashes(generated):
                 pass
             except Exception:
                 continue
-        has = getattr(protobuf, "__version__", "")
-        older = numbers(has) <= numbers(wants)
-        clash(found, "protobuf", path, hard, wants, has, OLDER if older else "the generated code is too old for it")
+        wants = "%s.%s.%s%s" % (major, minor, patch, suffix)
+        id = "protobuf-too-old" if numbers(has) <= numbers(wants) else "protobuf-too-new"
+        clash(found, id, "protobuf", path, hard, wants, has, "protobuf>=%s,<%d" % (wants, int(major) + 2))
     return found
 
 
@@ -308,5 +320,5 @@ def grpc_clashes(generated):
         except PackageNotFoundError:
             return []
         if numbers(has) < numbers(wants):
-            clash(found, "grpcio", path, hard, wants, has, OLDER)
+            clash(found, "grpcio-too-old", "grpcio", path, hard, wants, has, "grpcio>=" + wants)
     return found

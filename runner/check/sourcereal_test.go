@@ -68,6 +68,28 @@ func TestNoFalseAlarms(t *testing.T) {
 	}
 }
 
+// TestProtobufTooNew checks code as protoc 3.18 generates it, which no protobuf from 4 on loads.
+func TestProtobufTooNew(t *testing.T) {
+	l := sourceIn(t, runnertest.GRPCIO(t), map[string]string{"plugin.py": "import a_pb2\n", "a_pb2.py": `
+from google.protobuf import descriptor as _descriptor
+DESCRIPTOR = _descriptor.FileDescriptor(name='a.proto', package='', serialized_pb=b'\n\x07a.proto\"\x03\n\x01M')
+_M = _descriptor.Descriptor(
+    name='M', full_name='M', filename=None, file=DESCRIPTOR, containing_type=None, fields=[], nested_types=[],
+    enum_types=[], extensions=[], create_key=_descriptor._internal_create_key)
+`})
+	out, err := proc.Run(t.Context(), proc.Tool{Path: l.Python, Args: l.Scripts, Env: l.Env, Dir: l.Dir})
+	if err != nil || out.Exit.Code == 0 || !strings.Contains(string(out.Stderr), "Descriptors cannot be created directly") {
+		t.Fatalf("%v %s", err, out.Stderr)
+	}
+	if told := tell(lookAtSource(t.Context(), l)); !strings.Contains(told, "failure protobuf-too-new: a_pb2.py was generated for protobuf 3.18 or older, and ") {
+		t.Error(told)
+	}
+	l.Env = append(l.Env, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python")
+	if s := lookAtSource(t.Context(), l); s.Verdict != hook.OK {
+		t.Error(tell(s))
+	}
+}
+
 // deepImports is a script that imports everything that an installed package has.
 func deepImports(t *testing.T, dir string) string {
 	t.Helper()

@@ -92,7 +92,7 @@ func (e *NoHookError) Reason() string { return "no-hook" }
 
 // MissingModuleError reports that a plugin imports a module that does not exist.
 type MissingModuleError struct {
-	// Module is the top-level name.
+	// Module is its dotted name, as far as Python names it.
 	Module string
 	// Text is Python's own message.
 	Text string

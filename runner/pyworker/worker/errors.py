@@ -58,7 +58,7 @@ def unloadable(error):
     more = {"files": start.own_files(files_of(info))}
     while isinstance(error, ImportError):
         if isinstance(error, ModuleNotFoundError) and error.name:
-            more["missing"] = str(error.name).partition(".")[0]
+            more["missing"] = str(error.name)
             if start.below:
                 path = start.below + str(error.name).replace(".", os.sep)
                 more["files"] += [path + end for end in (".py", os.sep + "__init__.py")]

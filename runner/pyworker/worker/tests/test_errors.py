@@ -94,6 +94,7 @@ class Errors(Case):
                 "install it",
                 {"missing": "no_such"},
             ),
+            ("import os.no_such", "No module named 'os.no_such'; 'os' is not a package", {"missing": "os.no_such"}),
             ("from os import no_such", None, {}),
             ("import sys; sys.exit(3)", "3", {}),
             ("1/0", "division by zero", {}),
