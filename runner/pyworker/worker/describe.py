@@ -9,11 +9,11 @@ import _pyplug_worker as core
 VARARGS, VARKEYWORDS = 0x04, 0x08
 GENERATOR, COROUTINE, ITERABLE_COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x100, 0x200
 FUNCTION = core.FUNCTION
-METHOD = type(type("", (), {"m": lambda self: None})().m)
 EMPTY = object()
 DEFAULT, TYPE = 60, 200  # characters that are shown
 
 hooks = core.part("hooks")
+METHOD = hooks.METHOD
 
 
 def answer(number, body):
@@ -109,6 +109,13 @@ def parameters(function):
     if code.co_flags & VARKEYWORDS:
         params.append(param(named[last + bool(code.co_flags & VARARGS)], "names", EMPTY, notes))
     return params, type_text(notes["return"]) if "return" in notes else ""
+
+
+def needs_argument(function):
+    """Reports whether a function, or making an object of a class, needs an argument."""
+    if isinstance(function, type) and type(function.__init__) is FUNCTION:
+        function = METHOD(function.__init__, function)
+    return any(param["required"] for param in parameters(function)[0])
 
 
 def inspected(function):

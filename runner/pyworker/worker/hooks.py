@@ -5,12 +5,17 @@ What a name is bound by stands in the file's source; it is parsed once, by the
 compiler that is part of Python, without the ast module.
 """
 
+from _thread import allocate_lock
+
 import _pyplug_worker as core
 
 ONLY_AST = 0x400
 FUNCTION = core.FUNCTION
+METHOD = type(type("", (), {"m": lambda self: None})().m)
 MODULE = type(core)
 
+made = {}  # class → the object that its methods are called on
+making = allocate_lock()
 bound = None  # name → (how it is bound, the first name of what it is an alias for)
 
 
@@ -18,7 +23,8 @@ def find(number, name):
     """Returns the hook of a name; if there is none, answers so and returns None."""
     function, why = look_up(name)
     if why is None:
-        return function
+        unmade = type(function) is METHOD and type(function.__self__) is Unmade
+        return function.__self__.bind(function.__func__) if unmade else function
     core.part("errors").refuse(number, "hook", 'no hook "%s"' % name, hooks=names(), **({"why": why} if why else {}))
     return None
 
@@ -27,7 +33,34 @@ def names():
     """The names of all hooks, in the order of the source."""
     chosen = listed()
     candidates = [name for name in (core.namespace if chosen is None else chosen) if isinstance(name, str)]
-    return [name for name in dict.fromkeys(candidates) if "." not in name and look_up(name)[1] is None]
+    candidates = [name for name in dict.fromkeys(candidates) if "." not in name]
+    candidates = [dotted for name in candidates for dotted in (name, *methods(name))]
+    return [name for name in candidates if look_up(name)[1] is None]
+
+
+def methods(name):
+    """The methods of a public class or object, by their dotted names, as far as the file defines them itself."""
+    value = core.namespace.get(name)
+    kinds = (value if isinstance(value, type) else type(value)).__mro__
+    members = [member for kind in kinds if in_file(kind) for member in kind.__dict__.items()]
+    bare = (staticmethod, classmethod)
+    return ["%s.%s" % (name, key) for key, value in dict(members).items() if callable(value) or isinstance(value, bare)]
+
+
+class Unmade:
+    """Stands for an object of a class. It is made when a method is first called, without arguments."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def bind(self, function):
+        def call(*args, **kwargs):
+            with making:
+                if self.kind not in made:
+                    made[self.kind] = self.kind()
+            return function(made[self.kind], *args, **kwargs)
+
+        return call
 
 
 def listed():
@@ -55,8 +88,9 @@ def look_up(name):
         except BaseException:
             return None, "`%s` has no attribute `%s`" % (path, step)
         path += "." + step
-        if isinstance(value, type) and type(member) is FUNCTION and not is_static(value, step):
-            why = "`%s` is a method, and `%s` a class, not an object" % (step, first)
+        if isinstance(value, type) and is_unbound(value, step, member):
+            why = not_made(value, step)
+            member = METHOD(member, Unmade(value))
         elif isinstance(member, MODULE):
             why = "`%s` is a module" % path
         value = member
@@ -117,12 +151,20 @@ def in_file(value):
     return module == core.plugin + "." and isinstance(value, (FUNCTION, type))
 
 
-def is_static(kind, name):
-    """Reports whether a function of a class needs no object."""
-    for one in kind.__mro__:
-        if name in one.__dict__:
-            return isinstance(one.__dict__[name], staticmethod)
-    return False
+def is_unbound(kind, name, member):
+    """Reports whether a member of a class needs an object."""
+    raw = next((one.__dict__[name] for one in kind.__mro__ if name in one.__dict__), None)
+    return raw is member and callable(raw) and hasattr(type(raw), "__get__")
+
+
+def not_made(kind, name):
+    """Why no object of a class can be made without arguments; None when one can."""
+    if kind in made:
+        return None
+    abstract = getattr(kind, "__abstractmethods__", None) or getattr(kind, "_is_protocol", False)
+    if abstract or hasattr(kind, "__members__") or core.part("describe").needs_argument(kind):
+        return "`%s` is a method, and no `%s` can be made without arguments" % (name, kind.__name__)
+    return None
 
 
 def binding(name):

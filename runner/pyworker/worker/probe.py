@@ -32,15 +32,10 @@ def find(number):
     if why is not None and core.probe_name:
         hooks.find(number, name)  # it was named: its absence is an error
         return None
-    if why is not None or not core.probe_name and needs_argument(function):
+    if why is not None or not core.probe_name and core.part("describe").needs_argument(function):
         judge(number, None)
         return None
     return function
-
-
-def needs_argument(function):
-    params, _ = core.part("describe").parameters(function)
-    return any(param["required"] for param in params)
 
 
 def judge(number, value):

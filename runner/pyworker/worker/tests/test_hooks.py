@@ -1,0 +1,93 @@
+"""Tests of the methods that are hooks."""
+
+import unittest
+
+from client import Case
+
+
+class Hooks(Case):
+    def test_methods(self):
+        """Those of classes run on one object, made when it is first needed; those of a library's classes are not listed."""
+        source = """
+            import abc, asyncio, dataclasses, enum, functools, logging
+            logger = logging.getLogger()
+            count = 0
+            class Base:
+                def inherited(self): return type(self).__name__
+            class Plain(Base, logging.Filterer):
+                size = property(id)
+                class Inner:
+                    def get(self): return "inner"
+                def __init__(self, start: int = 1):
+                    global count
+                    count += 1
+                    self.value = start
+                def add(self, n: int = 1) -> int:
+                    "Adds."
+                    self.value += n
+                    return self.value
+                async def later(self): return await asyncio.sleep(0, self.value)
+                def items(self): yield from range(self.value)
+                @functools.lru_cache()
+                def cached(self, x): return x
+                @staticmethod
+                def static(x): return x
+                @classmethod
+                def kind(cls): return cls.__name__
+                def _private(self): pass
+            plain = Plain(10)
+            class Fails:
+                def __init__(self): raise ValueError("not now")
+                def get(self): return 1
+            @dataclasses.dataclass
+            class Needy:
+                x: int
+                def get(self): return self.x
+                @classmethod
+                def make(cls): return cls(3).get()
+            class Abstract(abc.ABC):
+                @abc.abstractmethod
+                def get(self): pass
+            class Colour(enum.Enum):
+                RED = 1
+                def get(self): return 1
+            def made(): return count
+            """
+        methods = ["%s.%s" % (one, two) for one in ("Plain", "plain") for two in "inherited add later items cached static kind".split()]
+        listed = [*methods, "Base.inherited", "Fails.get", "Needy.make", "made"]
+        for calls in (None, "threads"):
+            worker = self.start(source, calls=calls)
+            hooks = worker.ask("D", None)[1]["hooks"]
+            self.assertEqual(sorted(hook["name"] for hook in hooks), sorted(listed))
+            for hook in hooks:
+                if hook["name"] in ("Plain.add", "plain.add"):
+                    params = [{"name": "n", "required": False, "kind": "ordinary", "type": "int", "default": "1"}]
+                    self.assertEqual(hook, {"name": hook["name"], "params": params, "doc": "Adds.", "returns": "int"})
+                elif hook["name"] in ("Plain.cached", "plain.cached"):
+                    self.assertEqual([param["name"] for param in hook["params"]], ["x"])
+            self.ok(worker.call("made"), 1)
+            for name, args, value in (
+                ("Plain.add", [], 2),
+                ("Plain.add", [2], 4),
+                ("Plain.later", [], 4),
+                ("plain.add", [1], 11),
+                ("Plain.cached", [5], 5),
+                ("Plain.static", [6], 6),
+                ("Plain.kind", [], "Plain"),
+                ("Plain.inherited", [], "Plain"),
+                ("Plain.Inner.get", [], "inner"),
+                ("Needy.make", [], 3),
+                ("made", [], 2),
+            ):
+                self.ok(worker.call(name, *args), value)
+            self.assertEqual(worker.stream(worker.begin("Plain.items"))[0], [0, 1, 2, 3])
+            self.refused(worker.call("Plain.add", 1, 2), "arguments")
+            frames = self.refused(worker.call("Fails.get"), "raised")["python"]["frames"]
+            self.assertEqual([frame["function"] for frame in frames], ["__init__"])
+            for name in ("Needy.get", "Abstract.get", "Colour.get"):
+                self.assertIn("without arguments", self.refused(worker.call(name), "hook")["why"])
+            self.assertIn("not callable", self.refused(worker.call("Plain.size"), "hook")["why"])
+
+
+if __name__ == "__main__":
+    unittest.main()
