@@ -240,7 +240,7 @@ bound = functools.partial(coroutine)
 
     def test_all(self):
         names = [hook["name"] for hook in self.described(None)]
-        wanted = "plain coroutine generator both defaults wrapped partial called method bound".split()
+        wanted = "plain coroutine generator both defaults wrapped partial Object.method called called.method method bound".split()
         self.assertEqual(names, wanted)
 
     def test_plain(self):
