@@ -44,11 +44,11 @@ func (p *plugin) hints(e *hook.Error) (hints []string) {
 	}
 	python := p.opened.Interpreter().Path
 	if missing := (*schema.MissingModuleError)(nil); errors.As(e, &missing) && python != "" {
-		text := missing.Module + " is not installed for this Python"
 		if remedy := check.MissingHint(p.opened, missing.Module); remedy != "" {
-			text += ": " + remedy
+			hints = append(hints, missing.Module+" is not installed for this Python: "+remedy, "or name the Python that has it with --python")
+		} else {
+			hints = append(hints, "name the Python that has "+missing.Module+" with --python")
 		}
-		hints = append(hints, text, "or name the Python that has it with --python")
 	}
 	return hints
 }

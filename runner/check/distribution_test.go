@@ -62,9 +62,9 @@ func TestDeclared(t *testing.T) {
 
 // TestGenerate has modules that protoc generates, and where their .proto files are.
 func TestGenerate(t *testing.T) {
-	root := t.TempDir()
+	root := filepath.Join(t.TempDir(), "root")
 	at := func(path string) string { return filepath.Join(root, filepath.FromSlash(path)) }
-	for _, file := range []string{"a.proto", "protos/b.proto", "c/c.proto", "gen/other.py"} {
+	for _, file := range []string{"a.proto", "../d.proto", "protos/b.proto", "protos/gen/e.proto", "c/c.proto"} {
 		if err := os.MkdirAll(filepath.Dir(at(file)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -73,25 +73,24 @@ func TestGenerate(t *testing.T) {
 		}
 	}
 	l := sourceLook{Python: "py", Root: root}
-	command := func(include, out, file string) string {
-		return strings.TrimSuffix("py -m grpc_tools.protoc -I "+at(include)+" --python_out="+at(out)+" --grpc_python_out="+at(out)+" "+at(file), "/")
+	command := func(include, file string) string {
+		return "py -m grpc_tools.protoc -I " + at(include) + " --python_out=" + root + " --grpc_python_out=" + root + " " + at(file)
 	}
 	for _, c := range []struct {
 		missing
 		want string
 	}{
-		{missing{Module: "a_pb2"}, command("", "", "a.proto")},
-		{missing{Module: "a_pb2_grpc.Stub"}, command("", "", "a.proto")},
-		{missing{Module: "b_pb2"}, command("protos", "", "protos/b.proto")},
-		{missing{Module: "gen.b_pb2"}, command("protos", "gen", "protos/b.proto")},
-		{missing{Module: "c.c_pb2"}, command("", "", "c/c.proto")},
-		{missing{Module: "c_pb2", Dir: at("c")}, command("", "", "c/c.proto")},
+		{missing{Module: "a_pb2"}, command("", "a.proto")},
+		{missing{Module: "a_pb2_grpc.Stub"}, command("", "a.proto")},
+		{missing{Module: "b_pb2"}, command("protos", "protos/b.proto")},
+		{missing{Module: "gen.e_pb2"}, command("protos", "protos/gen/e.proto")},
+		{missing{Module: "c.c_pb2"}, command("", "c/c.proto")},
+		{missing{Module: "c_pb2", Dir: at("c")}, command("", "c/c.proto")},
 		{missing{Module: "none.b_pb2"}, "protoc generates it from its .proto file: use `py -m grpc_tools.protoc` of grpcio-tools"},
 		{missing{Module: "d_pb2"}, "protoc generates it from its .proto file: use `py -m grpc_tools.protoc` of grpcio-tools"},
 		{missing{Module: "proto"}, ""},
 		{missing{Module: "_pb2"}, ""},
 	} {
-		c.File = at("plugin.py")
 		if got := l.remedy(c.missing); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.Module, got, c.want)
 		}

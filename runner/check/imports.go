@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -29,7 +30,7 @@ func MissingHint(o *runner.Opened, module string) string {
 		_, err := os.Stat(filepath.Join(dir, "pip"))
 		return err == nil
 	})
-	return l.remedy(missing{Module: module, File: l.Root})
+	return l.remedy(missing{Module: module})
 }
 
 // remedy says how to provide a missing module, by a command if possible; empty if that is
@@ -52,49 +53,35 @@ func (l *sourceLook) distribution(m missing) string {
 // generate says how protoc generates a missing module; empty if it is none of protoc's.
 func (l *sourceLook) generate(m missing) string {
 	parts := strings.Split(m.Module, ".")
-	stem := ""
-	for i, part := range parts {
-		if name, ok := strings.CutSuffix(strings.TrimSuffix(part, "_grpc"), "_pb2"); ok {
-			parts, stem = parts[:i], name
-			break
-		}
-	}
-	if stem == "" {
+	at := slices.IndexFunc(parts, func(part string) bool { return generated(part) != "" })
+	if at < 0 || l.Root == "" {
 		return ""
 	}
-	// Modules import each other by their paths below the directory that is named with -I.
-	out, rel := l.Root, filepath.Join(append(parts, stem+".proto")...)
-	if below, err := filepath.Rel(l.Root, m.Dir); m.Dir != "" && err == nil && filepath.IsLocal(below) {
-		rel = filepath.Join(below, rel)
-	} else if m.Dir != "" {
-		out = m.Dir
-	}
-	include, file := out, filepath.Join(out, rel)
+	// Generated modules import each other by the paths of their .proto files below the
+	// directory that -I names.
+	below, _ := filepath.Rel(l.Root, cmp.Or(m.Dir, l.Root)) // cannot fail: both are absolute
+	path := filepath.Join(below, filepath.Join(parts[:at]...), generated(parts[at])+".proto")
+	file := filepath.Join(l.Root, path)
 	if _, err := os.Stat(file); err != nil {
-		out = filepath.Dir(file)
-		if file = protoFile(stem+".proto", out, filepath.Dir(m.File), l.Root); file != "" {
-			include = filepath.Dir(file)
+		found, _ := fs.Glob(os.DirFS(l.Root), "*/"+filepath.ToSlash(path)) // none if the pattern is malformed
+		if len(found) == 0 {
+			return "protoc generates it from its .proto file: use `" +
+				schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc"}) + "` of grpcio-tools"
 		}
+		file = filepath.Join(l.Root, filepath.FromSlash(found[0]))
 	}
-	if info, err := os.Stat(out); file == "" || err != nil || !info.IsDir() {
-		return "protoc generates it from its .proto file: use `" +
-			schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc"}) + "` of grpcio-tools"
-	}
-	return schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc", "-I", include,
-		"--python_out=" + out, "--grpc_python_out=" + out, file})
+	return schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc", "-I", filepath.Clean(strings.TrimSuffix(file, path)),
+		"--python_out=" + l.Root, "--grpc_python_out=" + l.Root, file})
 }
 
-// protoFile finds a .proto file in directories and those right below them; empty if there is
-// none.
-func protoFile(name string, dirs ...string) string {
-	for _, dir := range dirs {
-		for _, pattern := range []string{name, "*/" + name} {
-			if found, _ := fs.Glob(os.DirFS(dir), pattern); len(found) > 0 {
-				return filepath.Join(dir, found[0])
-			}
-		}
+// generated is the name of the .proto file, without its end, that a module is generated from;
+// empty if it is none of protoc's.
+func generated(module string) string {
+	stem, ok := strings.CutSuffix(strings.TrimSuffix(module, "_grpc"), "_pb2")
+	if !ok {
+		return ""
 	}
-	return ""
+	return stem
 }
 
 // imports are the modules that are not there: a failure each if the plugin cannot be
