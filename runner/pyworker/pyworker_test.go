@@ -115,7 +115,7 @@ func TestLoadErrorIsToldOnce(t *testing.T) {
 }
 
 // TestWorker runs the worker's own tests under every Python there is, in which every
-// warning is an error.
+// warning is an error. The checks of memory that the development mode adds are for C code.
 func TestWorker(t *testing.T) {
 	for _, python := range runnertest.Pythons(t) {
 		t.Run(filepath.Base(filepath.Dir(filepath.Dir(python))), func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestWorker(t *testing.T) {
 				Path:  python,
 				Args:  []string{"-B", "-m", "unittest", "-b", "-f"},
 				Dir:   "worker/tests",
-				Env:   append(os.Environ(), "PYTHONDEVMODE=1", "PYTHONWARNINGS=error", "PYTHONWARNDEFAULTENCODING=1"),
+				Env:   append(os.Environ(), "PYTHONDEVMODE=1", "PYTHONMALLOC=pymalloc", "PYTHONWARNINGS=error", "PYTHONWARNDEFAULTENCODING=1"),
 				Limit: 5 * time.Minute,
 			})
 			if err != nil || out.Exit.Code != 0 {

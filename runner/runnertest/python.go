@@ -90,11 +90,11 @@ func realPython(path string) python {
 	return python{path, version}
 }
 
-// Pythons returns every real Python 3.8 or later on PATH and in pyenv, each by one of
-// its paths.
+// Pythons returns a real Python of each version 3.8 or later, such as 3.12, that is on
+// PATH or in pyenv.
 func Pythons(t testing.TB) []string {
 	t.Helper()
-	found := []string{Python(t)}
+	paths := []string{Python(t)}
 	root := os.Getenv("PYENV_ROOT")
 	if root == "" {
 		home, _ := os.UserHomeDir() // without a home there is no pyenv
@@ -107,18 +107,16 @@ func Pythons(t testing.TB) []string {
 			candidates = append(candidates, more...)
 		}
 	}
+	first, _ := findPython()
+	versions := []string{first.minor()}
 	for _, c := range candidates {
-		path := realPython(c).path
-		if path != "" && !slices.ContainsFunc(found, func(other string) bool { return sameFile(path, other) }) {
-			found = append(found, path)
+		p := realPython(c)
+		if p.path != "" && !slices.Contains(versions, p.minor()) {
+			paths, versions = append(paths, p.path), append(versions, p.minor())
 		}
 	}
-	return found
+	return paths
 }
 
-// sameFile reports whether links lead two paths to one file, as /bin and /usr/bin do.
-func sameFile(a, b string) bool {
-	first, err1 := os.Stat(a)
-	second, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(first, second)
-}
+// minor is the version without its last number.
+func (p python) minor() string { return p.version[:max(0, strings.LastIndexByte(p.version, '.'))] }
