@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -73,7 +74,11 @@ func (f *program) hooks(ctx context.Context, p hook.Plugin, template string) err
 	case len(sch.Hooks) == 0 && f.plugin.transport() == "grpc":
 		f.streams.Warn(f.plugin.path + " has no hooks: it serves no reflection, and no descriptors of its services were found")
 	case len(sch.Hooks) == 0:
-		f.streams.Warn(f.plugin.path + " has no hooks: no public function is defined in it")
+		why := []string{f.plugin.path + " has no hooks: no public function is defined in it"}
+		if f.plugin.opened != nil {
+			why = append(why, f.plugin.opened.ProgramHint()...)
+		}
+		f.streams.Warn(strings.Join(why, "; "))
 	}
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
 }

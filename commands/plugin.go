@@ -159,7 +159,8 @@ func (p *plugin) line(stream, text string, cut int) {
 		p.heldBack.Store(true)
 		return
 	}
-	if p.transport() == "pipe" && handshake.Looks(text) && p.handshook.CompareAndSwap(false, true) {
+	serves := stream == "stdout" && handshake.Looks(text) && strings.Contains(text, "|grpc")
+	if serves && p.transport() == "pipe" && p.handshook.CompareAndSwap(false, true) {
 		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin: --transport grpc starts it as one")
 	}
 	p.output.Line(stream, text, cut)

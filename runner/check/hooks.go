@@ -33,7 +33,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	st := hook.Stage{Message: counted(names), Details: map[string]any{"hooks": names}}
 	if len(names) == 0 {
 		delete(st.Details, "hooks")
-		f := found(noHooks, hook.Warning, "it has no hooks", "define a public function in it")
+		f := found(noHooks, hook.Warning, "it has no hooks", append([]string{"define a public function in it"}, c.s.ProgramHint()...)...)
 		if c.s.GRPC() != nil {
 			f.Message = "its methods are unknown: it serves no reflection, and no *_pb2.py that it imports describes a service"
 			f.Fix = []string{"describe them by --proto FILE, or serve grpcio-reflection in the plugin"}
