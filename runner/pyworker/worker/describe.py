@@ -22,10 +22,9 @@ def answer(number, body):
     if name is None:
         found = [(name, hooks.look_up(name)[0]) for name in hooks.names()]
     else:
-        function = core.find(number, name)
-        if function is None:
+        if core.find(number, name) is None:
             return
-        found = [(name, function)]
+        found = [(name, hooks.look_up(name)[0])]
     try:
         body = core.encode({"hooks": [describe(name, function) for name, function in found]})
     except BaseException as error:  # an annotation or a __signature__ that does something

@@ -23,10 +23,15 @@ def find(number, name):
     """Returns the hook of a name; if there is none, answers so and returns None."""
     function, why = look_up(name)
     if why is None:
-        unmade = type(function) is METHOD and type(function.__self__) is Unmade
-        return function.__self__.bind(function.__func__) if unmade else function
+        return ready(function)
     core.part("errors").refuse(number, "hook", 'no hook "%s"' % name, hooks=names(), **({"why": why} if why else {}))
     return None
+
+
+def ready(function):
+    """Returns what to call for a hook that was looked up."""
+    unmade = type(function) is METHOD and type(function.__self__) is Unmade
+    return function.__self__.bind(function.__func__) if unmade else function
 
 
 def names():
@@ -70,7 +75,10 @@ def listed():
 
 
 def look_up(name):
-    """Returns (function, None), or (None, why there is no such hook): "" when nothing has that name."""
+    """Returns (function, None), or (None, why there is no such hook): "" when nothing has that name.
+
+    The function describes the hook; ready makes of it what can be called.
+    """
     first, *rest = name.split(".")
     if first not in core.namespace:
         return None, "`%s` is in `__all__` but not defined" % first if first in (listed() or ()) else ""

@@ -35,7 +35,7 @@ def find(number):
     if why is not None or not core.probe_name and core.part("describe").needs_argument(function):
         judge(number, None)
         return None
-    return function
+    return hooks.ready(function)
 
 
 def judge(number, value):

@@ -62,6 +62,7 @@ class Hooks(Case):
             for hook in hooks:
                 if hook["name"] in ("Plain.add", "plain.add"):
                     params = [{"name": "n", "required": False, "kind": "ordinary", "type": "int", "default": "1"}]
+                    self.assertEqual(worker.ask("D", hook["name"])[1]["hooks"], [hook])
                     self.assertEqual(hook, {"name": hook["name"], "params": params, "doc": "Adds.", "returns": "int"})
                 elif hook["name"] in ("Plain.cached", "plain.cached"):
                     self.assertEqual([param["name"] for param in hook["params"]], ["x"])
@@ -87,6 +88,10 @@ class Hooks(Case):
             for name in ("Needy.get", "Abstract.get", "Colour.get"):
                 self.assertIn("without arguments", self.refused(worker.call(name), "hook")["why"])
             self.assertIn("not callable", self.refused(worker.call("Plain.size"), "hook")["why"])
+
+    def test_probe(self):
+        source = "class Service:\n    def healthy(self): return 'not ' + type(self).__name__\n"
+        self.ok(self.start(source, probe="Service.healthy").ask("P"), {"degraded": "not Service"})
 
 
 if __name__ == "__main__":
