@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ type sourceLook struct {
 	Dir string
 
 	sourceAnswer
+	managed bool // see isManaged
 	// declared are the distributions that the plugin's files name, once a module is missing.
 	declared []string
 }
@@ -106,7 +108,20 @@ func lookOf(o *runner.Opened) sourceLook {
 	if len(dirs) > 0 {
 		l.Root = dirs[0]
 	}
+	l.managed = python.Env == "" && isManaged(python)
 	return l
+}
+
+// isManaged reports whether the system's package manager owns a Python, so that its pip
+// installs nothing (PEP 668).
+func isManaged(python interp.Interpreter) bool {
+	real, err := filepath.EvalSymlinks(python.Path)
+	if err != nil {
+		return false
+	}
+	lib := fmt.Sprintf("python%d.%d", python.Version.Major, python.Version.Minor)
+	_, err = os.Stat(filepath.Join(filepath.Dir(filepath.Dir(real)), "lib", lib, "EXTERNALLY-MANAGED"))
+	return err == nil
 }
 
 // lookAtSource reports what can be known of a plugin's own files without running them: whether
@@ -232,10 +247,16 @@ func (l *sourceLook) shown(path string) string {
 }
 
 // install is the command line that installs distributions for the interpreter: by its
-// own pip, or by uv, which makes environments without one.
+// own pip, by uv, which makes environments without one, or into an environment beside the
+// plugin, which is found there, if pip may not change what the system owns.
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
-	if !l.Pip {
+	switch {
+	case l.managed && len(l.Dirs) > 0:
+		env := filepath.Join(l.Dirs[0], ".venv")
+		words[0] = filepath.Join(env, "bin", "python")
+		return schema.QuoteLine([]string{l.Python, "-m", "venv", env}) + " && " + schema.QuoteLine(append(words, names...))
+	case !l.Pip:
 		words = []string{"uv", "pip", "install", "--python", l.Python}
 	}
 	return schema.QuoteLine(append(words, names...))

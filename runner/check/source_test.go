@@ -249,3 +249,29 @@ func TestSourceMany(t *testing.T) {
 		t.Errorf("%v %s", s.Details, tell(s))
 	}
 }
+
+// TestManaged holds that no command is advised which the system forbids: pip installs
+// nothing into a Python that the package manager owns.
+func TestManaged(t *testing.T) {
+	root := t.TempDir()
+	python := interp.Interpreter{Path: filepath.Join(root, "bin", "python3"), Version: interp.Version{Major: 3, Minor: 12}}
+	for _, name := range []string{"bin/python3", "lib/python3.12/EXTERNALLY-MANAGED"} {
+		if isManaged(python) {
+			t.Errorf("it is managed before there is %s", name)
+		}
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !isManaged(python) {
+		t.Error("it is not managed")
+	}
+	l := sourceLook{Python: "/usr/bin/python3", Dirs: []string{"/p"}, managed: true}
+	if got, want := filepath.ToSlash(l.install("PyYAML")), "/usr/bin/python3 -m venv /p/.venv && /p/.venv/bin/python -m pip install PyYAML"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
