@@ -54,6 +54,10 @@ class Threads(Case):
         def endless():
             mark()
             while True: yield "x" * 1000
+        class Both:
+            def __iter__(self): return iter(range(2))
+            async def __aiter__(self): yield "async"
+        def both_ways(): return Both()
         def odd():
             yield 1
             yield object()
@@ -151,6 +155,7 @@ class Threads(Case):
         self.ok(self.worker.answer(number), "swallowed")
 
     def test_streams(self):
+        self.assertEqual(self.worker.stream(self.worker.begin("both_ways")), ([0, 1], "Z", None))
         items, kind, _ = self.worker.stream(self.worker.begin("stream", 100))
         self.assertEqual((len(items), kind), (100, "Z"))
         self.worker.wait_mark()
