@@ -20,7 +20,8 @@ WINDOW = 262144  # bytes of items that may be under way
 BUSY = 0.002  # seconds that a stream may keep the loop from other work
 GRACE = 0.02  # seconds that an interrupted call has to answer by itself
 DESCRIPTORS = 4  # that a loop needs, and one more
-LIBRARY = os.path.dirname(asyncio.__file__) + os.sep
+LIBRARY = os.path.dirname(os.path.dirname(asyncio.__file__)) + os.sep
+PACKAGES = LIBRARY + "site-packages"
 
 values = core.part("values")
 errors = core.part("errors")
@@ -369,9 +370,17 @@ def has_cancel(number, where):
 
 
 def in_user_code(frame):
-    """Reports whether a frame is the user's, or called by user code, and not the worker's or the loop's."""
+    """Reports whether a frame is the user's, or called by user code, and not the worker's or the loop's.
+
+    The loop calls other modules of the standard library, too: in its debug mode also
+    where an exception would leave a task that nothing wakes.
+    """
     while frame is not None and not frame.f_code.co_filename.startswith(core.OWN):
-        if not frame.f_code.co_filename.startswith(LIBRARY):
+        if not in_library(frame.f_code.co_filename):
             return True
         frame = frame.f_back
     return False
+
+
+def in_library(file):
+    return file.startswith((LIBRARY, "<frozen ")) and not file.startswith(PACKAGES)
