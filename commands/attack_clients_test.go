@@ -36,7 +36,7 @@ var attackHooks = []attackHook{
 var disturbed = []string{"crash", "unavailable", "timeout", "start", "canceled"}
 
 // exitKinds are the kinds of the exit codes of a call.
-var exitKinds = map[int]string{0: "", 1: "hook", 5: "start", 6: "handshake", 8: "crash", 9: "unavailable", 124: "timeout"}
+var exitKinds = map[int]string{0: "", 1: "hook", 5: "start", 6: "handshake", 8: "crash", 9: "unavailable", 124: "timeout", 130: "canceled"}
 
 // next chooses a hook, and makes the token of a call.
 func (a *attack) next(from string) (attackHook, string) {

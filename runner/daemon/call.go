@@ -21,6 +21,9 @@ const (
 	maxBody = 512 << 20
 	// bodyLimit is how long a client may take to send it.
 	bodyLimit = time.Minute
+	// answerLimit is how long after the end of a call its answer may take to be read. To
+	// stop a plugin that does not respond may take some of it.
+	answerLimit = 10 * time.Second
 )
 
 // serveCall makes a call and answers it.
@@ -145,7 +148,7 @@ type lineWriter struct {
 // as it likes to read a line, until ctx ends.
 func newLineWriter(ctx context.Context, w http.ResponseWriter) *lineWriter {
 	o := &lineWriter{w: w, control: http.NewResponseController(w)}
-	o.close = context.AfterFunc(ctx, func() { _ = o.control.SetWriteDeadline(time.Now().Add(lastAnswers)) })
+	o.close = context.AfterFunc(ctx, func() { _ = o.control.SetWriteDeadline(time.Now().Add(answerLimit)) })
 	return o
 }
 
