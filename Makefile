@@ -27,11 +27,11 @@ machine: ## print what the tests find here and what they skip
 # The scripts run the program as users do: with the race detector it takes five
 # times as long to start. `go test -race ./commands` alone runs them with it.
 # A test program with the race detector would sleep for a second before it exits.
-# commands comes last: it runs four tests at a time and leaves no core idle at the end.
+# Most tests wait for processes more than they compute, so three packages run at once.
 test: machine ## run every test, with the race detector if there is a C compiler
 	@test -n "$(RACE)" || echo "no C compiler found: the tests run without the race detector"
 	$(GO) build -tags $(TAGS) -o bin/test/pyplug .
-	GORACE=atexit_sleep_ms=0 TEST_PROGRAM=$(CURDIR)/bin/test/pyplug $(GO) test $(RACE) -timeout 30m -tags $(TAGS) ./runner/... ./...
+	GORACE=atexit_sleep_ms=0 TEST_PROGRAM=$(CURDIR)/bin/test/pyplug $(GO) test $(RACE) -p 3 -timeout 30m -tags $(TAGS) ./...
 
 lint: ## check formatting, go.mod, vet and staticcheck
 	@files=$$(gofmt -l .) && test -z "$$files" || { echo "not formatted by gofmt:" $$files; exit 1; }

@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-from client import SCRATCH, Case, packed, write
+from client import SCRATCH, Case, Worker, packed, write
 
 PLUGIN = '''
 import ctypes, functools, multiprocessing, os, re, subprocess, sys, threading, time
