@@ -177,27 +177,29 @@ func (a *attack) call(g target) {
 		words = append([]string{"call", "--timeout", "1s"}, words[1:]...)
 	}
 	out, errs, code := a.pyplug(words...)
+	kind, result := readOutput(out, code)
+	if g.plugin != "" && result == "{}" {
+		result = token
+	}
+	a.got(h, token, kind, true, result, errs)
+}
+
+// readOutput returns the kind of error of a pyplug that has ended, and its result, of which
+// items are joined by commas.
+func readOutput(out string, code int) (kind, result string) {
 	kind, known := exitKinds[code]
 	if !known {
 		kind = fmt.Sprint("exit code ", code)
 	}
-	result := strings.TrimSpace(out)
-	if g.plugin != "" && result == "{}" {
-		result = token
-	}
-	result = strings.ReplaceAll(strings.ReplaceAll(result, "\n", ","), `"`, "")
-	a.got(h, token, kind, true, result, errs)
+	return kind, strings.NewReplacer("\n", ",", `"`, "").Replace(strings.TrimSpace(out))
 }
 
 // once calls a hook by a plain run.
 func (a *attack) once() {
 	h, token := a.next("once")
 	out, errs, code := a.pyplug("run", "--timeout", "1s", a.file(target{name: "once"}), h.name, "="+token)
-	kind, known := exitKinds[code]
-	if !known {
-		kind = fmt.Sprint("exit code ", code)
-	}
-	a.got(h, token, kind, true, strings.ReplaceAll(strings.ReplaceAll(strings.TrimSpace(out), "\n", ","), `"`, ""), errs)
+	kind, result := readOutput(out, code)
+	a.got(h, token, kind, true, result, errs)
 }
 
 // lines answers lines by run --lines, whose answers come in order.

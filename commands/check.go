@@ -105,8 +105,8 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 		return err
 	}
 	o.Config.DefaultStart = checkImport
-	if len(o.plugins) > 1 {
-		o.Config.GRPC.Decides = "" // its flags are for those that are gRPC plugins
+	if len(o.plugins) > 1 { // the flags for gRPC plugins are for those that are
+		f.grpcFlag, o.Config.GRPC.Decides = "", ""
 	}
 	if self, err := os.Executable(); err == nil {
 		o.Host = []string{self, hostWord}

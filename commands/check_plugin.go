@@ -59,13 +59,9 @@ func (c *pluginCheck) run(ctx context.Context) {
 	report, err = check.Run(ctx, c.p.f.signals.kill, c.o.Options)
 }
 
-// prepared keeps the resolved plugin. A flag for gRPC plugins is wrong for a functions
-// file, unless it is one of many.
+// prepared keeps the resolved plugin, unless a flag does not fit it.
 func (c *pluginCheck) prepared(opened *runner.Opened) error {
 	c.p.opened = opened
-	if len(c.o.plugins) > 1 {
-		return nil
-	}
 	return c.p.fits(opened)
 }
 

@@ -66,7 +66,7 @@ var (
 // grpcConfig says how a gRPC plugin is started.
 func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	c, m, cfg := o.config, o.plugin.Manifest, o.config.GRPC.Config
-	if h := manifest.Hosts[c.GRPC.Host]; h.CookieKey != "" {
+	if h, named := manifest.Hosts[c.GRPC.Host]; named {
 		m.CookieKey, m.CookieValue, m.ProtocolVersions, m.MTLS = h.CookieKey, h.CookieValue, h.Versions, &h.MTLS
 	}
 	cfg.Path, cfg.Env, cfg.Dir = o.plugin.Entry, o.environ, o.settings.Dir

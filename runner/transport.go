@@ -76,7 +76,7 @@ func packageIn(dir string) (root, name string) {
 // handshake, and one of them imports gRPC. Its own files are read first, then those of
 // the packages that they import, if its Python has gRPC. A line in that form alone may be
 // anything that a function prints, and a server alone one that a test starts; what prints
-// its line in a way that [pysrc.LooksServing] cannot see needs --transport.
+// its line in a way that [pysrc.File.Serves] cannot see needs --transport.
 func looksGRPC(python interp.Interpreter, environ []string, entry string) (yes bool, why string) {
 	script, printer := scriptOf(entry), ""
 	var all pysrc.Serves

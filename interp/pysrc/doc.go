@@ -7,8 +7,8 @@
 //  3. [Own] reads a script and the plugin's own files that it imports, [Libraries] the files
 //     of installed packages that these import; [Files] lists the *.py files below a
 //     directory. All are bounded.
-//  4. [LooksServing] and [File.Serves] look for what a gRPC plugin does: expressions over
-//     the code with its string literals, without comments and docstrings.
+//  4. [File.Serves] looks for what a gRPC plugin does: expressions over the code with its
+//     string literals, without comments and docstrings.
 //  5. [Descriptors] decodes the descriptors in a generated *_pb2.py.
 //
 // It never knows what the metadata or the descriptors mean, or which directories Python

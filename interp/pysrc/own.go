@@ -15,7 +15,12 @@ type File struct {
 	imports []Import
 }
 
-// Serves is [LooksServing] of the file's text.
+func newFile(path, text string) File {
+	code := render(text, quoted)
+	return File{path, text, code, importsOf(code)}
+}
+
+// Serves looks for what serves in the file. Comments and docstrings do not count.
 func (f File) Serves() Serves { return servesOf(f.code, f.imports) }
 
 // Limits bound what [Own] reads.
@@ -67,11 +72,10 @@ func walk(queue []string, most Limits, follow func(path string, imp Import) []st
 		if !ok && len(files) > 0 {
 			continue
 		}
-		code := render(text, quoted)
-		imports := importsOf(code)
-		files = append(files, File{path, text, code, imports})
+		file := newFile(path, text)
+		files = append(files, file)
 		most.Bytes -= len(text)
-		imports = imports[:min(len(imports), most.Imports)]
+		imports := file.imports[:min(len(file.imports), most.Imports)]
 		most.Imports -= len(imports)
 		for _, imp := range imports {
 			queue = append(queue, follow(path, imp)...)

@@ -59,13 +59,6 @@ var expressions = sync.OnceValue(func() (x struct{ adjacent, line, joins, protoc
 	return x
 })
 
-// LooksServing looks for what serves in text that [Decode] returned. Comments and
-// docstrings do not count.
-func LooksServing(text string) Serves {
-	code := render(text, quoted)
-	return servesOf(code, importsOf(code))
-}
-
 // quoted renders a literal for [servesOf].
 func quoted(raw string, _ int) string { return "‹" + fill(raw) + "›" }
 

@@ -18,7 +18,7 @@ func (s Serves) show() string {
 }
 
 // What a plugin of any kind does, and what is none.
-func TestLooksServing(t *testing.T) {
+func TestServes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "import os\ndef greet(name): return name\n", ""},
 		{"the usual", "import grpc\ns = grpc.server(pool)\nprint('1|1|tcp|127.0.0.1:1234|grpc', flush=True)", "GP"},
@@ -73,7 +73,7 @@ func TestLooksServing(t *testing.T) {
 		{"no import", "x = importer, grpc\nimport os; y = x, grpc\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if h := LooksServing(c.text); h.show() != c.want || h.With(Serves{}) != h {
+			if h := newFile("", c.text).Serves(); h.show() != c.want || h.With(Serves{}) != h {
 				t.Errorf("got %q, want %q", h.show(), c.want)
 			}
 		})
@@ -84,7 +84,7 @@ func TestLooksServing(t *testing.T) {
 // that those of a library are none.
 func TestShared(t *testing.T) {
 	const parts = "CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n"
-	constants := LooksServing(parts)
+	constants := newFile("", parts).Serves()
 	for name, text := range map[string]string{
 		"an f-string": "print(f'{CORE}|{APP}|{NETWORK}|{address}|{PROTOCOL}')",
 		"joined":      "print('|'.join([str(CORE), APP, NETWORK, address, PROTOCOL]))",
@@ -92,7 +92,7 @@ func TestShared(t *testing.T) {
 		"a sum":       "print(str(CORE) + '|' + APP + '|' + NETWORK + '|' + address + '|' + PROTOCOL)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := LooksServing(text)
+			h := newFile("", text).Serves()
 			if h.PrintsHandshake || constants.PrintsHandshake {
 				t.Error("a part is taken for the whole")
 			}

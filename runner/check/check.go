@@ -87,7 +87,6 @@ type check struct {
 	fault       *hook.Error   // why the plugin is not ready
 	faultAt     string        // the stage that reports fault
 	healthy     bool          // the plugin is healthy
-	notAsked    bool          // it serves no health that a host could ask for
 }
 
 // stage is one row of the table of stages.

@@ -36,7 +36,7 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	}
 	if said != nil {
 		f := c.failAs(hook.Unhealthy, healthID(said), said)
-		if c.notAsked = grpcplugin.LacksHealth(said, e.Service); c.notAsked {
+		if grpcplugin.LacksHealth(said, e.Service) {
 			f.Verdict = c.verdictOfNoHealth()
 		}
 		return hook.Stage{Took: e.Health, Findings: []hook.Finding{f}}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner/check/stock"
+	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -86,7 +87,8 @@ func (c *check) hostPings() bool {
 	if host, named := c.s.Host(); named {
 		return host.Pings
 	}
-	return !c.notAsked
+	e := c.s.Evidence()
+	return e.Unhealthy == nil || !grpcplugin.LacksHealth(e.Unhealthy, e.Service)
 }
 
 var stepWord = map[string]string{"start": "starts it", "connect": "connects", "ping": "pings it", "stop": "stops it"}

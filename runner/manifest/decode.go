@@ -136,8 +136,11 @@ func decodeArray(v reflect.Value, value any) *problem {
 // text checks a string. It must not be empty unless its tag says so.
 func text(value any, tag reflect.StructTag) (string, *problem) {
 	s, ok := value.(string)
-	if one := tag.Get("one"); one != "" {
-		allowed := strings.Split(one, ",")
+	allowed := strings.FieldsFunc(tag.Get("one"), func(c rune) bool { return c == ',' })
+	if tag.Get("key") == "host" {
+		allowed = HostNames()
+	}
+	if len(allowed) > 0 {
 		if slices.Contains(allowed, s) {
 			return s, nil
 		}

@@ -18,7 +18,7 @@ type Host struct {
 }
 
 // Hosts are the hosts that are known by name. The values are those of their own source.
-// To add one, add a line, and the name to the tag of [Manifest.Host].
+// To add one, add a line.
 var Hosts = map[string]Host{
 	"mattermost": {"MATTERMOST_PLUGIN", "Securely message teams, anywhere.", []int{1}, false, true},
 	"nomad":      {"NOMAD_PLUGIN_MAGIC_COOKIE", "e4327c2e01eabfd75a8a67adb114fb34a757d57eee7728d857a8cec6e91a7255", []int{2}, false, false},

@@ -90,7 +90,7 @@ type Manifest struct {
 	// Args are the arguments of a gRPC plugin.
 	Args []string `key:"args"`
 	// Host names one of [Hosts]. It says what the next four keys leave open.
-	Host string `key:"host" one:"mattermost,nomad,terraform,vault"`
+	Host string `key:"host"`
 	// CookieKey and CookieValue are go-plugin's magic cookie.
 	CookieKey   string `key:"cookie-key"`
 	CookieValue string `key:"cookie-value"`
