@@ -6,15 +6,25 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
+// writeGrace is how long a write may still take once its context has ended: what has
+// been written must not be reported as interrupted.
+const writeGrace = 100 * time.Millisecond
+
 // write does one write to standard output. A reader that has gone away ends
-// the command quietly; one that does not read is left when ctx ends.
+// the command quietly; one that does not read is left soon after ctx ends.
 func (f *program) write(ctx context.Context, write func() error) error {
-	_, err := hook.Interruptible(ctx, func() (struct{}, error) { return struct{}{}, write() })
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() {
+		time.AfterFunc(writeGrace, func() { cancel(context.Cause(ctx)) })
+	})()
+	_, err := hook.Interruptible(late, func() (struct{}, error) { return struct{}{}, write() })
 	if err == nil || context.Cause(ctx) != nil && errors.Is(err, context.Cause(ctx)) {
 		return err
 	}
