@@ -48,9 +48,6 @@ type Param struct {
 	// Default is the default as Python prints it, or empty.
 	Default string    `json:"default,omitempty"`
 	Kind    ParamKind `json:"kind"`
-	// Choices are the words that give each value of an enum or a Literal; nil if
-	// the type has no such list.
-	Choices []string `json:"choices,omitempty"`
 	// Unresolved is why the annotation cannot be evaluated, or empty. Arguments
 	// for such a parameter are not converted.
 	Unresolved string `json:"unresolved,omitempty"`
