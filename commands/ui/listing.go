@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -60,7 +61,7 @@ func withoutNulls(hooks []schema.Hook) []schema.Hook {
 func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
 	text = visibleJSON(bytes.TrimSpace(text))
 	if asJSON {
-		return s.writeItem(Envelope, hookName, "template", hook.Item{Value: text}, "")
+		return s.writeItem(Envelope, hookName, "template", hook.Item{Value: compactJSON(json.RawMessage(text))}, "")
 	}
 	return s.writeOut(text, []byte("\n"))
 }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -41,7 +40,7 @@ func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Inf
 	}{r.Binary, hook.Milliseconds(r.Took), info.PID, generation})
 	rest := "," + string(more[1:len(more)-1])
 	switch {
-	case !r.Streamed || len(bytes.TrimSpace(r.Value)) > 0:
+	case !r.Streamed || len(r.Value) > 0:
 		return s.writeItem(f, hookName, "result", r.Item, rest)
 	case f == Envelope:
 		return s.writeItem(f, hookName, "done", hook.Item{Value: []byte("true")}, rest)
@@ -61,7 +60,7 @@ func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest
 	if f == Raw {
 		return s.writeRaw(item)
 	}
-	value := s.asShown(jsonOf(item))
+	value := s.asShown(item.Value)
 	if f != Envelope {
 		return s.writeOut(value, []byte("\n"))
 	}
@@ -69,23 +68,6 @@ func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest
 		Hook string `json:"hook"`
 	}{hookName})
 	return s.writeOut(start[:len(start)-1], []byte(`,"`+key+`":`), value, []byte(rest+"}\n"))
-}
-
-// jsonOf is an item as JSON on one line. It is not copied unless it has to change.
-func jsonOf(item hook.Item) []byte {
-	value := bytes.TrimSpace(item.Value)
-	switch {
-	case item.Binary && !bytes.HasPrefix(value, []byte(`"`)):
-		return fmt.Appendf(nil, `"%s"`, value)
-	case len(value) == 0:
-		return []byte("null")
-	case bytes.ContainsAny(value, "\r\n"):
-		var b bytes.Buffer
-		if json.Compact(&b, value) == nil {
-			return b.Bytes()
-		}
-	}
-	return value
 }
 
 // writeRaw prints a string's text and a newline, bytes without one, nothing for null,
@@ -101,7 +83,7 @@ func (s *Streams) writeRaw(item hook.Item) error {
 		}
 		item.Binary = binary
 	}
-	value, end := jsonOf(item), []byte("\n")
+	value, end := item.Value, []byte("\n")
 	switch {
 	case item.Binary:
 		var decoded []byte

@@ -97,10 +97,11 @@ type Args struct {
 
 // Item is one value that a hook returned: its result, or one item of a stream.
 type Item struct {
-	// Value is one JSON value, passed on unread.
+	// Value is one JSON value, passed on unread. It is on one line, without blanks
+	// around it.
 	Value json.RawMessage
-	// Binary reports whether the hook returned bytes. If so, Value is their base64
-	// text.
+	// Binary reports whether the hook returned bytes. If so, Value is a string with
+	// their base64 text.
 	Binary bool
 	// Sole names the only string or bytes field of a message, followed by [SoleBytes]
 	// for bytes. It is "=" if that field is empty, since it may then be absent, and

@@ -1,7 +1,6 @@
 package lines
 
 import (
-	"bytes"
 	"context"
 	"strconv"
 	"time"
@@ -144,23 +143,7 @@ func appendID(dst []byte, t *task) []byte {
 
 // appendValue ends a line with a value.
 func appendValue(dst []byte, key string, item hook.Item) []byte {
-	dst = append(append(append(dst, '"'), key...), `":`...)
-	value := bytes.TrimSpace(item.Value)
-	switch {
-	case len(value) == 0:
-		dst = append(dst, "null"...)
-	case item.Binary && value[0] != '"':
-		dst = append(append(append(dst, '"'), value...), '"')
-	case bytes.IndexByte(value, '\n') >= 0 || bytes.IndexByte(value, '\r') >= 0: // which JSON has only between values
-		dst = append(dst, bytes.Map(func(r rune) rune {
-			if r == '\n' || r == '\r' {
-				return ' '
-			}
-			return r
-		}, value)...)
-	default:
-		dst = append(dst, value...)
-	}
+	dst = append(append(append(append(dst, '"'), key...), `":`...), item.Value...)
 	if item.Binary {
 		dst = append(dst, `,"binary":true`...)
 	}

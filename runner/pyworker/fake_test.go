@@ -83,12 +83,12 @@ var badAnswers = map[string]struct {
 	},
 	"a forged result": {
 		func(n uint32) []byte { return packed('R', n, "1\n2") },
-		"the worker's pipe: the result of call NUMBER holds a newline: the plugin wrote it, not the worker",
+		"the worker's pipe: the result of call NUMBER is empty or holds a newline: the plugin wrote it, not the worker",
 		false,
 	},
 	"a forged item": {
 		func(n uint32) []byte { return packed('I', n, "1\n2") },
-		"the worker's pipe: the result of call NUMBER holds a newline: the plugin wrote it, not the worker",
+		"the worker's pipe: the result of call NUMBER is empty or holds a newline: the plugin wrote it, not the worker",
 		false,
 	},
 	"pyplug's own frame": {

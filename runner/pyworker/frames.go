@@ -147,8 +147,8 @@ func readFrame(r *bufio.Reader) (frame, error) {
 	if _, err = io.ReadFull(r, f.body); errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	if f.isResult() && bytes.IndexByte(f.body, '\n') >= 0 {
-		err = fmt.Errorf("the result of call %d holds a newline: the plugin wrote it, not the worker", f.call)
+	if f.isResult() && (length == 0 || bytes.IndexByte(f.body, '\n') >= 0) {
+		err = fmt.Errorf("the result of call %d is empty or holds a newline: the plugin wrote it, not the worker", f.call)
 	}
 	return f, err
 }
