@@ -86,7 +86,7 @@ func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 	if t.several {
 		limit = min(limit, runner.Forever-t.o.measure.Limit) + t.o.measure.Limit
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
 	c := t.o.call
 	c.Emit = func(hook.Item) error { return nil }
@@ -96,7 +96,7 @@ func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 
 // Crash kills the worker and waits for the next one.
 func (t *benchTarget) Crash(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, t.limit())
+	ctx, cancel := hook.WithLimit(ctx, t.limit())
 	defer cancel()
 	return t.kept.pool.Recover(ctx)
 }

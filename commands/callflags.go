@@ -75,10 +75,7 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 // answer makes a call within a limit, 0 for none, and prints the result. After the call,
 // who returns the process that answered and its generation.
 func (f *program) answer(ctx context.Context, limit time.Duration, call func(context.Context, hook.Call) (hook.Result, error), o callOptions, who func() (hook.Info, int)) error {
-	callCtx, cancel := context.WithCancel(ctx)
-	if limit > 0 {
-		callCtx, cancel = context.WithTimeoutCause(ctx, limit, &hook.LimitError{Limit: limit})
-	}
+	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
 	if o.stream != nil {
 		o.call.Input = messages(callCtx, o.stream, inputName(o.input), o.maxMessage)

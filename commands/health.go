@@ -80,7 +80,7 @@ func healthCommand(f *program) command {
 				limit = f.plugin.opened.Settings().Timeouts.Probe
 			}
 			probe := func() error {
-				ctx, cancel := context.WithTimeoutCause(c.Context, limit, &hook.LimitError{Limit: limit})
+				ctx, cancel := hook.WithLimit(c.Context, limit)
 				defer cancel()
 				return p.Health(ctx)
 			}

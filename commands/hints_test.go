@@ -21,7 +21,7 @@ func TestTimeoutHint(t *testing.T) {
 		err  error
 		want []string
 	}{
-		{"a call", hook.Ended(ctx, "greet", "", time.Now(), true), []string{hook.TimeoutHint}},
+		{"a call", hook.Ended(ctx, "greet", "", true), []string{hook.TimeoutHint}},
 		{"a health service", unanswered(&hook.Error{Kind: hook.Unhealthy, Err: &hook.LimitError{What: "no answer"}}), []string{hook.TimeoutHint}},
 		{"reflection", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer", Limit: time.Second}}, nil},
 		{"a stop", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "the plugin did not end"}}, nil},

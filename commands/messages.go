@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -29,7 +28,6 @@ const (
 // ends, it abandons a read that blocks. It stops reading a message that can no longer
 // be one of at most limit bytes.
 func messages(ctx context.Context, from io.Reader, name string, limit int) iter.Seq2[json.RawMessage, error] {
-	began := time.Now()
 	return func(yield func(json.RawMessage, error) bool) {
 		r := &messageReader{from: bufio.NewReader(from), limit: limit}
 		r.decoder = json.NewDecoder(r)
@@ -39,7 +37,7 @@ func messages(ctx context.Context, from io.Reader, name string, limit int) iter.
 			case errors.Is(err, io.EOF):
 				return
 			case asCanceled(err) != nil:
-				yield(nil, hook.Ended(ctx, "", "no end of "+name, began, false))
+				yield(nil, hook.Ended(ctx, "", "no end of "+name, false))
 				return
 			case err != nil:
 				yield(nil, fmt.Errorf("%s: %w", name, err))

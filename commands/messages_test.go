@@ -121,7 +121,7 @@ func TestMessagesLeft(t *testing.T) {
 	defer in.Close()
 	canceled, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("stop"))
-	late, cancelLate := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	late, cancelLate := hook.WithLimit(t.Context(), 20*time.Millisecond)
 	defer cancelLate()
 	for want, ctx := range map[string]context.Context{"canceled: stop": canceled, "timeout: no end of file within ": late} {
 		for _, err := range messages(ctx, out, "file", 1000) {

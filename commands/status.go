@@ -84,7 +84,7 @@ func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background
 	if err != nil {
 		return nil, err
 	}
-	limit, cancel := context.WithTimeout(ctx, daemon.StatusLimit)
+	limit, cancel := hook.WithLimit(ctx, daemon.StatusLimit)
 	defer cancel()
 	found := make([]*ui.Background, len(entries))
 	var work sync.WaitGroup

@@ -85,7 +85,7 @@ func TestKeepShortLimits(t *testing.T) {
 	runnertest.Retry(t, func() error {
 		k := keep(t, served(t, "zoo.py", "MARKER="+filepath.Join(t.TempDir(), "marker")))
 		within := func(limit time.Duration, name string) error {
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			ctx, cancel := hook.WithLimit(t.Context(), limit)
 			defer cancel()
 			_, err := k.Call(ctx, call(name, `{"text":"a"}`))
 			return err
@@ -122,7 +122,7 @@ func TestKeepBusy(t *testing.T) {
 		}
 	})
 	runnertest.Until(t, "the call", runnertest.Exists(marker))
-	probing, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	probing, stop := hook.WithLimit(t.Context(), 200*time.Millisecond)
 	defer stop()
 	if err := k.Health(probing); err != nil {
 		t.Errorf("a busy plugin: %v", err)

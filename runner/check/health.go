@@ -43,7 +43,7 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	}
 	c.healthy = true
 	st := hook.Stage{Message: fmt.Sprintf("%q is %s", e.Service, serving)}
-	ctx, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
+	ctx, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Probe)
 	defer cancel()
 	statuses := map[string]string{e.Service: serving}
 	for _, name := range c.otherServices(ctx, e.Service) {
@@ -108,7 +108,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	if asked == "" {
 		asked = "health"
 	}
-	within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
+	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
 	sch, err := c.s.inst.Describe(within)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	if c.s.Plugin().Manifest.Probe == "" && needsArgument(sch, asked) {
 		return hook.Stage{Message: asked + "() needs an argument, so it is a hook like others; the plugin counts as healthy while it runs"}
 	}
-	within, cancel = context.WithTimeout(ctx, c.s.Settings().Timeouts.Probe)
+	within, cancel = hook.WithLimit(ctx, c.s.Settings().Timeouts.Probe)
 	defer cancel()
 	if err := c.s.inst.Probe(within); err != nil {
 		return failed(c.unwell(err))

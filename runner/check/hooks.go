@@ -20,7 +20,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	default:
 		return failed(c.gone())
 	}
-	within, cancel := context.WithTimeout(ctx, c.s.Settings().Timeouts.Call)
+	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
 	sch, err := c.s.inst.Describe(within)
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 // serveCall makes a call and answers it.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	defer s.use()()
-	began, call := time.Now(), hook.Call{Hook: r.PathValue("hook"), Replay: r.URL.Query().Get("replay") != ""}
+	call := hook.Call{Hook: r.PathValue("hook"), Replay: r.URL.Query().Get("replay") != ""}
 	ctx, cancel, err := limited(r, s.opts.CallTimeout)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	} else if call.Args, err = readArgs(ctx, w, r, mediaType); err != nil {
 		return err
 	}
-	p, err := s.await(ctx, began, call.Hook)
+	p, err := s.await(ctx, call.Hook)
 	var result hook.Result
 	if err == nil {
 		result, err = p.Call(ctx, call)
@@ -69,14 +69,14 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 // readArgs reads the body of a unary call: all of it, since the end of the connection
 // is noticed only then.
 func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, mediaType string) (args hook.Args, err error) {
-	began, name := time.Now(), r.PathValue("hook")
-	ctx, cancel := context.WithTimeout(ctx, bodyLimit)
+	name := r.PathValue("hook")
+	ctx, cancel := hook.WithLimit(ctx, bodyLimit)
 	defer cancel()
 	stop := endReads(ctx, w)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	stop()
 	if err != nil && ctx.Err() != nil {
-		e := hook.Ended(ctx, name, "the request did not end", began, false)
+		e := hook.Ended(ctx, name, "the request did not end", false)
 		e.Hints = nil // no flag sets the limit
 		return args, e
 	}

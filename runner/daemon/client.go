@@ -143,7 +143,7 @@ func (c *Client) Status(ctx context.Context) (hook.Status, error) {
 }
 
 func (c *Client) status(ctx context.Context, limit time.Duration) (body statusBody, err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
 	return body, (&exchange{client: c, quick: true}).ask(ctx, "GET", "/status", nil, &body)
 }

@@ -275,7 +275,7 @@ func TestCancel(t *testing.T) {
 	}
 	d := start(t, f, Options{CallTimeout: time.Hour})
 	c := open(t)
-	ctx, cancel := context.WithTimeout(ctx0, 30*time.Millisecond)
+	ctx, cancel := hook.WithLimit(ctx0, 30*time.Millisecond)
 	defer cancel()
 	_, err := c.Call(ctx, hook.Call{Hook: "block"})
 	if e := hook.AsError(err); e.Kind != hook.Timeout || len(e.At) != 1 || !e.Begun {
@@ -327,4 +327,16 @@ func TestSlowReader(t *testing.T) {
 		defer d.Server.mu.Unlock()
 		return d.Server.calls == 0
 	})
+}
+
+// Limits are rounded to what the user set, and short ones are rounded up.
+func TestRoundLimit(t *testing.T) {
+	for limit, want := range map[time.Duration]string{
+		900 * time.Microsecond: "1ms", 50*time.Millisecond - 1: "50ms", -time.Second: "1ms",
+		99999 * time.Microsecond: "100ms", 1499 * time.Millisecond: "1.5s",
+	} {
+		if got := roundLimit(limit).String(); got != want {
+			t.Errorf("%v: got %s, want %s", limit, got, want)
+		}
+	}
 }

@@ -80,7 +80,7 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 		if query == nil {
 			query = url.Values{}
 		}
-		query.Set("timeout", max(time.Until(deadline), time.Millisecond).String())
+		query.Set("timeout", roundLimit(time.Until(deadline)).String())
 	}
 	req := &http.Request{
 		Method: method, Host: "pyplug", URL: &url.URL{Scheme: "http", Host: "pyplug", Opaque: target, RawQuery: query.Encode()},
@@ -101,6 +101,15 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 	return x.receive(conn, method)
 }
 
+// roundLimit rounds what is left of a limit to the one that the user most likely set,
+// which errors name: some time has passed since.
+func roundLimit(left time.Duration) time.Duration {
+	if left >= 100*time.Millisecond {
+		return left.Round(10 * time.Millisecond)
+	}
+	return max(left+time.Millisecond-1, time.Millisecond).Truncate(time.Millisecond)
+}
+
 // connect connects to the daemon. It waits for one that has the name but is just starting
 // or ending, or whose queue of connections is full.
 func (x *exchange) connect(ctx context.Context) (net.Conn, error) {
@@ -115,7 +124,7 @@ func (x *exchange) connect(ctx context.Context) (net.Conn, error) {
 		case time.Since(x.began) > takeLimit:
 			failed = unresponsiveError(c.place.name, c.id)
 		case ctx.Err() != nil:
-			return nil, hook.Ended(ctx, x.hook, "no connection", x.began, false)
+			return nil, hook.Ended(ctx, x.hook, "no connection", false)
 		}
 		if failed != nil {
 			failed.Hook = x.hook
@@ -135,7 +144,7 @@ func (x *exchange) start(ctx context.Context, conn net.Conn) {
 	context.AfterFunc(x.run, func() { _ = conn.Close() })
 	x.stop = context.AfterFunc(ctx, func() {
 		if x.quick || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			x.cancel(hook.Ended(ctx, x.hook, "", x.began, false))
+			x.cancel(hook.Ended(ctx, x.hook, "", false))
 			return
 		}
 		select { // the daemon enforces the limit
@@ -169,7 +178,7 @@ func (x *exchange) checkAlive(ctx context.Context, c checks) {
 func (x *exchange) hangs(ctx context.Context) *hook.Error {
 	e := unresponsiveError(x.client.place.name, x.client.id)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		late := hook.Ended(ctx, x.hook, "", x.began, true)
+		late := hook.Ended(ctx, x.hook, "", true)
 		e.Kind, e.Err = late.Kind, fmt.Errorf("%w: %w", late.Err, e.Err)
 	}
 	return e

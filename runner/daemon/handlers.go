@@ -143,11 +143,7 @@ func limited(r *http.Request, limit time.Duration) (context.Context, context.Can
 			return nil, nil, hook.NewError(hook.Request, fmt.Errorf("timeout is %q, want such as 30s, 2m or a number of seconds", text))
 		}
 	}
-	if limit == 0 {
-		ctx, cancel := context.WithCancel(r.Context())
-		return ctx, cancel, nil
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), limit)
+	ctx, cancel := hook.WithLimit(r.Context(), limit)
 	return ctx, cancel, nil
 }
 
@@ -155,13 +151,12 @@ func limited(r *http.Request, limit time.Duration) (context.Context, context.Can
 // limit.
 func (s *Server) withPlugin(serve func(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error) answerer {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		began := time.Now()
 		ctx, cancel, err := limited(r, 0)
 		if err != nil {
 			return err
 		}
 		defer cancel()
-		p, err := s.await(ctx, began, "")
+		p, err := s.await(ctx, "")
 		if err != nil {
 			return err
 		}
@@ -252,7 +247,7 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		defer cancel()
-		if _, err := s.await(ctx, time.Now(), ""); err != nil {
+		if _, err := s.await(ctx, ""); err != nil {
 			return err
 		}
 	}

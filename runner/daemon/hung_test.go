@@ -61,7 +61,7 @@ func TestHung(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx0, 20*time.Millisecond)
+	ctx, cancel := hook.WithLimit(ctx0, 20*time.Millisecond)
 	defer cancel()
 	_, err := c.Call(ctx, hook.Call{Hook: "echo"})
 	if kindOf(t, err) != hook.Timeout || !Is(err, Unresponsive) || !strings.Contains(err.Error(), "which does not answer") {

@@ -258,7 +258,7 @@ func List(ctx context.Context) (live []Identity, err error) {
 		}
 		for _, name := range names {
 			if ctx.Err() != nil {
-				return live, hook.Ended(ctx, "", "no list", time.Now(), false)
+				return live, hook.Ended(ctx, "", "no list", false)
 			}
 			p := place{dir, name}
 			if p.clean(false) {

@@ -63,7 +63,7 @@ func newFake() *fake {
 		"block": func(ctx context.Context, c hook.Call) (hook.Result, error) {
 			select {
 			case <-ctx.Done():
-				e := hook.Ended(ctx, c.Hook, "", time.Now(), true)
+				e := hook.Ended(ctx, c.Hook, "", true)
 				e.At = []hook.Frame{{File: "a.py", Line: 7, Function: "block"}}
 				return hook.Result{}, e
 			case <-f.over:

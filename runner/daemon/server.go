@@ -298,11 +298,11 @@ func (s *Server) use() (done func()) {
 
 // await returns the plugin once it has started. The error is that of its start, or a
 // Stopping error.
-func (s *Server) await(ctx context.Context, began time.Time, hookName string) (hook.Plugin, error) {
+func (s *Server) await(ctx context.Context, hookName string) (hook.Plugin, error) {
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
-		return nil, hook.Ended(ctx, hookName, "the plugin was not ready", began, false)
+		return nil, hook.Ended(ctx, hookName, "the plugin was not ready", false)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

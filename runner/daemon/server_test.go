@@ -170,12 +170,12 @@ func TestStarting(t *testing.T) {
 	if st, err := c.Status(ctx0); err != nil || st.State != hook.StateStarting {
 		t.Errorf("status %+v, %v", st, err)
 	}
-	short, done := context.WithTimeout(ctx0, 20*time.Millisecond)
+	short, done := hook.WithLimit(ctx0, 20*time.Millisecond)
 	defer done()
 	if _, err := c.Call(short, hook.Call{Hook: "echo"}); kindOf(t, err) != hook.Timeout {
 		t.Errorf("got %v, want that it took too long", err)
 	}
-	short, done = context.WithTimeout(ctx0, 20*time.Millisecond)
+	short, done = hook.WithLimit(ctx0, 20*time.Millisecond)
 	defer done()
 	if _, _, err := c.Ready(short); kindOf(t, err) != hook.Timeout || Is(err, Unresponsive) {
 		t.Errorf("got %v, want that it is not ready", err)
@@ -229,7 +229,7 @@ func TestStopStarting(t *testing.T) {
 	if !Is(context.Cause(ctx), Stopping) {
 		t.Errorf("ended by %v", context.Cause(ctx))
 	}
-	s.Fail(hook.Ended(ctx, "", "no start", time.Now(), false))
+	s.Fail(hook.Ended(ctx, "", "no start", false))
 	if err := <-stopped; err != nil {
 		t.Error(err)
 	}
@@ -301,7 +301,7 @@ func TestIdle(t *testing.T) {
 	const idle = 100 * time.Millisecond
 	d := start(t, newFake(), Options{IdleExit: idle})
 	c := open(t)
-	ctx, cancel := context.WithTimeout(ctx0, 3*idle)
+	ctx, cancel := hook.WithLimit(ctx0, 3*idle)
 	defer cancel()
 	if _, err := c.Call(ctx, hook.Call{Hook: "block"}); kindOf(t, err) != hook.Timeout {
 		t.Errorf("a call that takes longer: %v", err)

@@ -75,7 +75,7 @@ func Spawn(ctx context.Context, args, environ []string, note func(text string)) 
 	case <-ctx.Done():
 		_ = terminate(cmd.Process)
 		reap(cmd)
-		return id, hook.Ended(ctx, "", "the plugin was not ready", began, false)
+		return id, hook.Ended(ctx, "", "the plugin was not ready", false)
 	}
 }
 

@@ -75,7 +75,7 @@ func asDaemon(mode string) int {
 		case <-ctx.Done():
 		case <-s.Stopping().Done():
 		}
-		s.Fail(hook.Ended(ctx, "", "no start", time.Now(), false))
+		s.Fail(hook.Ended(ctx, "", "no start", false))
 		return 5
 	}
 	if err := s.Serve(ctx, f); err != nil {

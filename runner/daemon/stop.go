@@ -93,12 +93,11 @@ func (c *Client) signal(send func(*os.Process) error) error {
 // Errors are [*hook.Error]: of kind Unavailable and reason [Unresponsive] after half a
 // minute, of kind Canceled or Timeout if ctx ended.
 func (c *Client) AwaitFree(ctx context.Context) error {
-	began := time.Now()
 	switch {
 	case c.freed(ctx, freeLimit):
 		return nil
 	case ctx.Err() != nil:
-		return hook.Ended(ctx, "", "no free name", began, false)
+		return hook.Ended(ctx, "", "no free name", false)
 	}
 	return unresponsiveError(c.place.name, c.id)
 }

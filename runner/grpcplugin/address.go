@@ -45,12 +45,11 @@ func ProbeAddress(ctx context.Context, address string, o AddressOptions) error {
 		return herr
 	}
 	defer cc.Close()
-	began := time.Now()
-	ctx, cancel := context.WithTimeout(outgoing(ctx, o.Metadata), o.Timeout)
+	ctx, cancel := hook.WithLimit(outgoing(ctx, o.Metadata), o.Timeout)
 	defer cancel()
 	name, err := healthStatus(ctx, cc, o.Service)
 	if err != nil {
-		return healthFailed(ctx, err, began)
+		return healthFailed(ctx, err)
 	}
 	return notServing(o.Service, name)
 }
@@ -65,8 +64,7 @@ func WatchAddress(ctx context.Context, address string, o AddressOptions, report 
 	}
 	defer cc.Close()
 	ctx = outgoing(ctx, o.Metadata)
-	began := time.Now()
-	return healthFailed(ctx, watchHealth(ctx, cc, o.Service, report), began)
+	return healthFailed(ctx, watchHealth(ctx, cc, o.Service, report))
 }
 
 // outgoing adds metadata, which is pairs of name and value.
@@ -94,8 +92,7 @@ func connectTo(ctx context.Context, address string, o *AddressOptions) (*grpc.Cl
 	if err != nil {
 		return nil, &hook.Error{Kind: hook.Usage, Err: err}
 	}
-	began := time.Now()
-	within, cancel := context.WithTimeout(ctx, o.ConnectTimeout)
+	within, cancel := hook.WithLimit(ctx, o.ConnectTimeout)
 	defer cancel()
 	herr := t.ready(within, cc)
 	if herr == nil {
@@ -104,7 +101,7 @@ func connectTo(ctx context.Context, address string, o *AddressOptions) (*grpc.Cl
 	cc.Close()
 	switch {
 	case ctx.Err() != nil:
-		return nil, hook.Ended(ctx, "", "no connection", began, false)
+		return nil, hook.Ended(ctx, "", "no connection", false)
 	case len(herr.Hints) > 0 || herr.Reason == ReasonNoConnection:
 	case o.TLS == nil:
 		herr.Hints = []string{"if the server wants TLS, pass --tls"}

@@ -76,7 +76,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 		return hook.Result{}, k.rejected(err)
 	}
 	if k.ctx.Err() != nil {
-		return hook.Result{}, hook.Ended(k.ctx, k.c.Hook, "", k.began, false)
+		return hook.Result{}, hook.Ended(k.ctx, k.c.Hook, "", false)
 	}
 	ctx, cancel := context.WithCancel(withAnswered(outgoing(k.ctx, k.cfg.Metadata), &k.answered))
 	defer cancel()
@@ -273,7 +273,7 @@ func (k *call) failure(err error) *hook.Error {
 		return fault
 	case ranOut(k.ctx, err), k.ctx.Err() != nil && !answered:
 		k.cancelled = true
-		return hook.Ended(k.ctx, k.c.Hook, "", k.began, true)
+		return hook.Ended(k.ctx, k.c.Hook, "", true)
 	}
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
 		return k.failed(large)

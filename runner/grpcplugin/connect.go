@@ -124,7 +124,7 @@ func (n *launch) streamInterceptor(connecting context.Context, t *target) grpc.S
 // exited.
 func (n *launch) notConnected(e *hook.Error) *hook.Error {
 	if n.ctx.Err() != nil {
-		return hook.Ended(n.ctx, "", "no connection", n.proc.Started(), false)
+		return hook.Ended(n.ctx, "", "no connection", false)
 	}
 	// What the process does not serve any more may look like another fault.
 	if n.proc.Exited() || exiting(n.proc.PID()) && n.exitsWithin(exitLimit) {

@@ -29,13 +29,13 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *
 	select {
 	case i.describing <- struct{}{}:
 	case <-ctx.Done():
-		return nil, hook.Ended(ctx, "", "no description", began, false)
+		return nil, hook.Ended(ctx, "", "no description", false)
 	}
 	defer func() { <-i.describing }()
 	if i.methods == nil {
 		set, err := i.discover(ctx)
 		if ctx.Err() != nil && err != nil {
-			return nil, hook.Ended(ctx, "", "no description", began, false)
+			return nil, hook.Ended(ctx, "", "no description", false)
 		}
 		if err != nil {
 			return nil, i.notDescribed(err)

@@ -71,13 +71,13 @@ func noHealth(err error) error {
 }
 
 // healthFailed is the error for one of healthStatus or watchHealth.
-func healthFailed(ctx context.Context, err error, began time.Time) *hook.Error {
+func healthFailed(ctx context.Context, err error) *hook.Error {
 	own := asError(err)
 	switch {
 	case own != nil:
 		return own
 	case ctx.Err() != nil:
-		e := hook.Ended(ctx, "", "no answer of the health service", began, true)
+		e := hook.Ended(ctx, "", "no answer of the health service", true)
 		if e.Kind == hook.Timeout {
 			e.Reason = ReasonSilent
 		}
@@ -112,10 +112,9 @@ func notServing(service, status string) error {
 func (i *Instance) HealthOf(ctx context.Context, service string) (string, error) {
 	ctx, cancel := withLimit(ctx, probeLimit)
 	defer cancel()
-	began := time.Now()
 	name, err := healthStatus(ctx, i.conn, service)
 	if err != nil {
-		return "", i.healthFailed(ctx, err, began)
+		return "", i.healthFailed(ctx, err)
 	}
 	return name, nil
 }
@@ -164,8 +163,7 @@ func (i *Instance) busy() bool {
 // It returns false if the plugin has none, else a [*hook.Error]: Canceled if ctx ends,
 // report returns an error or the plugin is stopped; Crash if the plugin exits.
 func (i *Instance) WatchHealth(ctx context.Context, report func(status string) error) (bool, error) {
-	began := time.Now()
-	e := i.healthFailed(ctx, watchHealth(ctx, i.conn, i.cfg.Service, report), began)
+	e := i.healthFailed(ctx, watchHealth(ctx, i.conn, i.cfg.Service, report))
 	if e.Reason == ReasonNoHealth {
 		return false, nil
 	}
@@ -183,11 +181,11 @@ func (i *Instance) responds(limit time.Duration) bool {
 
 // healthFailed is the error for one of healthStatus or watchHealth. A broken
 // connection is a crash if the process exits and was not stopped.
-func (i *Instance) healthFailed(ctx context.Context, err error, began time.Time) *hook.Error {
+func (i *Instance) healthFailed(ctx context.Context, err error) *hook.Error {
 	if ctx.Err() == nil && lostConnection(err) && i.exitsWithin(exitLimit) {
 		return i.exitError("")
 	}
-	return healthFailed(ctx, err, began)
+	return healthFailed(ctx, err)
 }
 
 // withLimit adds a limit to a context without a deadline.
@@ -195,5 +193,5 @@ func withLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	if _, has := ctx.Deadline(); has {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, limit)
+	return hook.WithLimit(ctx, limit)
 }

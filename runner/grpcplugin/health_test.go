@@ -76,7 +76,7 @@ func TestEarlyDeadline(t *testing.T) {
 		},
 		"probe": func(t *testing.T, lead string) error {
 			inst := started(t, fake(t, "early deadline", "1 "+lead))
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			ctx, cancel := hook.WithLimit(t.Context(), limit)
 			defer cancel()
 			return inst.Probe(ctx)
 		},
@@ -155,7 +155,7 @@ func TestHealthOfFails(t *testing.T) {
 	}
 
 	silent := started(t, fake(t, "early deadline", "1 0s"))
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := hook.WithLimit(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	want(t, ask(ctx, silent), hook.Timeout, "no answer of the health service within 100ms")
 	silent.Stop(t.Context())

@@ -31,7 +31,7 @@ type launch struct {
 // See [hook.Launcher] for the promises; the instance is an [*Instance].
 func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	if ctx.Err() != nil {
-		return nil, hook.Ended(ctx, "", "no start", time.Now(), false)
+		return nil, hook.Ended(ctx, "", "no start", false)
 	}
 	n := &launch{ctx: ctx, Instance: newInstance(&l.cfg)}
 	herr := n.run()
@@ -163,7 +163,7 @@ func (n *launch) start() *hook.Error {
 		return e
 	case <-n.ctx.Done():
 		exit := started.Kill()
-		e := hook.Ended(n.ctx, "", "no handshake on standard output", started.Started(), false)
+		e := hook.Ended(n.ctx, "", "no handshake on standard output", false)
 		e.At = hook.StackFrames(exit.Stacks)
 		return e
 	}
@@ -224,7 +224,7 @@ func (n *launch) checkHealth() *hook.Error {
 	if err == nil {
 		return nil
 	}
-	herr := healthFailed(n.ctx, err, began)
+	herr := healthFailed(n.ctx, err)
 	switch {
 	case n.ctx.Err() == nil && ctx.Err() != nil:
 		herr = &hook.Error{Kind: hook.Unhealthy, Reason: ReasonSilent,

@@ -206,7 +206,7 @@ func TestCrashFailsAll(t *testing.T) {
 func TestBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst, busy, cancel := hanging(t)
-	waiting, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	waiting, stop := hook.WithLimit(t.Context(), 300*time.Millisecond)
 	defer stop()
 	_, err := inst.Call(waiting, words(t, "Echo", "text=behind it"))
 	want(t, err, hook.Timeout, "timed out after")
@@ -260,7 +260,7 @@ func TestAsyncio(t *testing.T) {
 	}
 	_, err := inst.Call(t.Context(), hook.Call{Hook: "Fail"})
 	want(t, err, hook.Failed, "on purpose")
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := hook.WithLimit(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err = inst.Call(ctx, hook.Call{Hook: "Hang"})
 	want(t, err, hook.Timeout, "timed out after 100ms")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -42,7 +41,6 @@ type askingKey struct{}
 // Canceled, Crash if the plugin has exited, or Failed if it does not answer as a
 // server does.
 func (i *Instance) Serves(ctx context.Context, methods ...string) (map[string]bool, error) {
-	began := time.Now()
 	ctx, cancel := withLimit(ctx, probeLimit)
 	defer cancel()
 	absent, err := refusal(ctx, i.conn, absentMethod)
@@ -60,7 +58,7 @@ func (i *Instance) Serves(ctx context.Context, methods ...string) (map[string]bo
 	s, isStatus := status.FromError(err)
 	switch {
 	case ctx.Err() != nil, ranOut(ctx, err):
-		return nil, hook.Ended(ctx, "", "no answer as to which methods are served", began, true)
+		return nil, hook.Ended(ctx, "", "no answer as to which methods are served", true)
 	case !isStatus:
 		return nil, &hook.Error{Kind: hook.Failed, Begun: true, Err: err}
 	case lostConnection(err) && i.exitsWithin(exitLimit):

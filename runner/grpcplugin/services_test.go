@@ -55,7 +55,7 @@ func serves(t *testing.T, inst *grpcplugin.Instance, asked []string, served ...s
 // unharmed wants a plugin that was asked what it serves to work as before.
 func unharmed(t *testing.T, inst *grpcplugin.Instance, call hook.Call) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), runnertest.WaitTimeout)
+	ctx, cancel := hook.WithLimit(t.Context(), runnertest.WaitTimeout)
 	defer cancel()
 	if _, err := inst.Call(ctx, call); err != nil {
 		t.Errorf("a call after the question: %v", err)
@@ -171,7 +171,7 @@ func TestServesFails(t *testing.T) {
 		return err
 	}
 	inst := oddly("hang")
-	brief, end := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	brief, end := hook.WithLimit(t.Context(), 300*time.Millisecond)
 	defer end()
 	_, err := inst.Serves(brief, forHosts...)
 	want(t, err, hook.Timeout, "no answer as to which methods are served within 300ms")

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Limits are rounded to what the user set, and short ones are rounded up.
-func TestRoundLimit(t *testing.T) {
-	for limit, want := range map[time.Duration]string{
-		900 * time.Microsecond: "1ms", 50*time.Millisecond - 1: "50ms", -time.Second: "1ms",
-		99999 * time.Microsecond: "100ms", 1499 * time.Millisecond: "1.5s",
-	} {
-		if got := roundLimit(limit).String(); got != want {
-			t.Errorf("%v: got %s, want %s", limit, got, want)
+// TestEnded holds that an error names the limit that was set, the earlier of two.
+func TestEnded(t *testing.T) {
+	ctx, cancel := WithLimit(t.Context(), time.Nanosecond)
+	defer cancel()
+	ctx, cancel = WithLimit(ctx, time.Hour)
+	defer cancel()
+	<-ctx.Done()
+	for what, want := range map[string]string{"": "timed out after 1ns", "no start": "no start within 1ns"} {
+		if e := Ended(ctx, "greet", what, true); e.Kind != Timeout || e.Error() != want {
+			t.Errorf("got %s %q, want %q", e.Kind, e, want)
 		}
 	}
-}
-
-// TestEndedLimit holds that an error names the limit that was set, however late the wait began.
-func TestEndedLimit(t *testing.T) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 0, &LimitError{Limit: 200 * time.Millisecond})
+	ctx, cancel = context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	if e := Ended(ctx, "greet", "", time.Now().Add(-time.Hour), true); e.Kind != Timeout || e.Error() != "timed out after 200ms" {
-		t.Errorf("got %s %q", e.Kind, e)
+	for what, want := range map[string]string{"": "timed out", "no start": "no start in time"} {
+		if e := Ended(ctx, "greet", what, true); e.Kind != Timeout || e.Error() != want {
+			t.Errorf("an unknown limit: got %s %q, want %q", e.Kind, e, want)
+		}
 	}
 }

@@ -181,15 +181,21 @@ type Frame struct {
 type LimitError struct {
 	// What did not happen, such as "the import did not end"; empty for the end of a
 	// call.
-	What  string
+	What string
+	// Limit is 0 if it is unknown.
 	Limit time.Duration
 }
 
 // Error returns a message such as "the import did not end within 10m0s" or "timed out
 // after 1s".
 func (e *LimitError) Error() string {
-	if e.What == "" {
+	switch {
+	case e.What == "" && e.Limit == 0:
+		return "timed out"
+	case e.What == "":
 		return "timed out after " + e.Limit.String()
+	case e.Limit == 0:
+		return e.What + " in time"
 	}
 	return e.What + " within " + e.Limit.String()
 }

@@ -32,12 +32,8 @@ func (e *Engine) work(ctx context.Context) {
 
 // call makes one call and answers its line.
 func (e *Engine) call(ctx context.Context, t *task) {
-	callCtx := ctx
-	if e.o.Timeout > 0 {
-		var cancel context.CancelFunc
-		callCtx, cancel = context.WithTimeout(ctx, e.o.Timeout)
-		defer cancel()
-	}
+	callCtx, cancel := hook.WithLimit(ctx, e.o.Timeout)
+	defer cancel()
 	emit := func(item hook.Item) error { return e.emit(callCtx, t, item) }
 	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args}, Emit: emit})
 	if err != nil {

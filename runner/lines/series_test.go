@@ -23,7 +23,7 @@ type seriesCaller struct {
 func (s *seriesCaller) CallSeries(ctx context.Context, calls *hook.Series) {
 	got, began := len(calls.Calls), time.Now()
 	for len(calls.Calls) > 0 && time.Since(began) == 0 {
-		limited, cancel := context.WithTimeout(ctx, calls.Limit)
+		limited, cancel := hook.WithLimit(ctx, calls.Limit)
 		r, err := s.callerFunc(limited, calls.Calls[0])
 		cancel()
 		if err != nil {

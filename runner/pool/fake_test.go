@@ -154,7 +154,7 @@ func (f *fake) probes(probe func(ctx context.Context) error) {
 // hang is a probe that is not answered.
 func hang(ctx context.Context) error {
 	<-ctx.Done()
-	return hook.Ended(ctx, "", "no answer", time.Now(), false)
+	return hook.Ended(ctx, "", "no answer", false)
 }
 
 func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
@@ -203,12 +203,12 @@ func (f *fake) do(ctx context.Context, c hook.Call) (hook.Result, error) {
 		select {
 		case <-time.After(d):
 		case <-over:
-			return hook.Result{}, hook.Ended(ctx, c.Hook, "", time.Now(), true)
+			return hook.Result{}, hook.Ended(ctx, c.Hook, "", true)
 		case <-f.done:
 			return fail(hook.Crash)
 		}
 		if name == "deaf" && ctx.Err() != nil {
-			return hook.Result{}, hook.Ended(ctx, c.Hook, "", time.Now(), true)
+			return hook.Result{}, hook.Ended(ctx, c.Hook, "", true)
 		}
 	}
 	return hook.Result{Item: hook.Item{Value: c.Args.JSON}}, nil
@@ -270,7 +270,7 @@ func (w *world) call(name string) *hook.Error {
 
 func (w *world) callWithin(limit time.Duration, name string) *hook.Error {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), limit)
+	ctx, cancel := hook.WithLimit(w.t.Context(), limit)
 	defer cancel()
 	value := json.RawMessage(`"` + name + `"`)
 	r, err := w.Call(ctx, hook.Call{Hook: name, Args: hook.Args{JSON: value}})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -89,8 +88,7 @@ func (p *Pool) WatchHealth(ctx context.Context, report func(status string) error
 // Recover kills the process of a worker as something outside of pyplug would, as if
 // during a call, and returns when a worker takes calls again.
 func (p *Pool) Recover(ctx context.Context) error {
-	began := time.Now()
-	g, herr := p.acquire(ctx, "", false, began)
+	g, herr := p.acquire(ctx, "", false)
 	if herr != nil {
 		return herr
 	}
@@ -105,9 +103,9 @@ func (p *Pool) Recover(ctx context.Context) error {
 	select {
 	case <-g.Done():
 	case <-ctx.Done():
-		return hook.Ended(ctx, "", "the plugin did not exit", began, false)
+		return hook.Ended(ctx, "", "the plugin did not exit", false)
 	}
-	next, herr := p.acquire(ctx, "", false, began)
+	next, herr := p.acquire(ctx, "", false)
 	if herr != nil {
 		return herr
 	}

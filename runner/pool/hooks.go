@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -48,7 +47,7 @@ func (p *Pool) describe(ctx context.Context) (description, error) {
 		}
 	}
 	p.mu.Unlock()
-	g, herr := p.acquire(ctx, "", false, time.Now())
+	g, herr := p.acquire(ctx, "", false)
 	if herr != nil {
 		return d, herr
 	}

@@ -37,7 +37,7 @@ func (p *Pool) launch(ctx context.Context, g *instance, before []hook.Call) (err
 
 // callWithin makes a bootstrap or shutdown call, or a replay.
 func (p *Pool) callWithin(ctx context.Context, g *instance, c hook.Call) error {
-	ctx, cancel := context.WithTimeout(ctx, p.opt.CallTimeout)
+	ctx, cancel := hook.WithLimit(ctx, p.opt.CallTimeout)
 	defer cancel()
 	_, err := p.opt.Call(ctx, g.Instance, c)
 	return err

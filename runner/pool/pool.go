@@ -110,9 +110,8 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if c.Replay {
 		return p.replay(ctx, c)
 	}
-	began := time.Now()
 	for retry, left := false, p.opt.Concurrency; ; left-- {
-		g, herr := p.acquire(ctx, c.Hook, retry, began)
+		g, herr := p.acquire(ctx, c.Hook, retry)
 		if herr != nil {
 			return hook.Result{}, herr
 		}
@@ -122,7 +121,7 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 			return r, nil
 		}
 		if !retry {
-			return r, wholeLimit(ctx, err, began)
+			return r, err
 		}
 	}
 }
@@ -175,22 +174,6 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		s.Answer(r, err)
 	}})
 	o = last
-}
-
-// wholeLimit makes the limit that a timeout names that of the whole call, waiting
-// included: the instance knows only what was left of it.
-func wholeLimit(ctx context.Context, err error, began time.Time) error {
-	e, ok := err.(*hook.Error)
-	if !ok || e.Kind != hook.Timeout || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return err
-	}
-	limit, ok := e.Err.(*hook.LimitError)
-	if !ok {
-		return err
-	}
-	own := *e
-	own.Err = hook.Ended(ctx, e.Hook, limit.What, began, e.Begun).Err
-	return &own
 }
 
 // Restart replaces the workers one after the other, each ready before the old one

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -42,7 +41,7 @@ func (w *worker) startProbe() {
 	ended := make(chan error, 1)
 	w.probe.ended = ended
 	p.running.Go(func() { // ends within the limit, or with the pool
-		ctx, cancel := context.WithTimeout(p.ctx, p.opt.ProbeTimeout)
+		ctx, cancel := hook.WithLimit(p.ctx, p.opt.ProbeTimeout)
 		defer cancel()
 		ended <- g.Probe(ctx)
 	})

@@ -21,9 +21,8 @@ type waiter struct {
 }
 
 // acquire returns an instance with a place taken in it, at once or after waiting. A
-// call that is retried has entered already and waits in front. Began is when the call
-// entered.
-func (p *Pool) acquire(ctx context.Context, hookName string, retry bool, began time.Time) (*instance, *hook.Error) {
+// call that is retried has entered already and waits in front.
+func (p *Pool) acquire(ctx context.Context, hookName string, retry bool) (*instance, *hook.Error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !retry {
@@ -31,7 +30,7 @@ func (p *Pool) acquire(ctx context.Context, hookName string, retry bool, began t
 	}
 	switch {
 	case ctx.Err() != nil:
-		return nil, p.reject(hook.Ended(ctx, hookName, noWorker, began, false))
+		return nil, p.reject(hook.Ended(ctx, hookName, noWorker, false))
 	case p.isClosed() || p.draining && !retry:
 		return nil, p.reject(stoppingError(hookName))
 	}
@@ -53,7 +52,7 @@ func (p *Pool) acquire(ctx context.Context, hookName string, retry bool, began t
 		one.want()
 	}
 	p.mu.Unlock()
-	over := p.wait(ctx, w, began)
+	over := p.wait(ctx, w)
 	p.mu.Lock()
 	switch {
 	case !isClosed(w.ended):
@@ -70,7 +69,7 @@ func (p *Pool) acquire(ctx context.Context, hookName string, retry bool, began t
 
 // wait returns when the wait has ended. The error says that ctx or the limit on waiting
 // ended it.
-func (p *Pool) wait(ctx context.Context, w *waiter, began time.Time) *hook.Error {
+func (p *Pool) wait(ctx context.Context, w *waiter) *hook.Error {
 	var limit <-chan time.Time
 	if p.opt.QueueTimeout > 0 {
 		limit = time.After(p.opt.QueueTimeout)
@@ -82,7 +81,7 @@ func (p *Pool) wait(ctx context.Context, w *waiter, began time.Time) *hook.Error
 		return queueTimeoutError(w.hook, p.opt.QueueTimeout)
 	}
 	if ctx.Err() != nil {
-		return hook.Ended(ctx, w.hook, noWorker, began, false)
+		return hook.Ended(ctx, w.hook, noWorker, false)
 	}
 	return nil
 }

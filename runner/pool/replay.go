@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -13,7 +12,6 @@ import (
 // replayed. Else it stands: an instance in which it fails is replaced, and the error
 // says why that failed.
 func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
-	began := time.Now()
 	if c.Replay = false; c.Input != nil {
 		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook,
 			Err: errors.New("a call with a stream of input cannot be replayed")}
@@ -25,9 +23,9 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.countFailed(c.Hook)
-		return hook.Result{}, hook.Ended(ctx, c.Hook, "another replayed call did not end", began, false)
+		return hook.Result{}, hook.Ended(ctx, c.Hook, "another replayed call did not end", false)
 	}
-	g, herr := p.acquire(ctx, c.Hook, false, began)
+	g, herr := p.acquire(ctx, c.Hook, false)
 	if herr != nil {
 		return hook.Result{}, herr
 	}

@@ -30,7 +30,7 @@ func (w *worker) want() {
 // replace requests a restart, and waits until the new instance is ready. A request
 // that comes while one is under way supersedes it.
 func (w *worker) replace(ctx context.Context, reason string) error {
-	began, reply := time.Now(), make(chan error, 1)
+	reply := make(chan error, 1)
 	p := w.pool
 	p.mu.Lock()
 	if p.isClosed() {
@@ -45,7 +45,7 @@ func (w *worker) replace(ctx context.Context, reason string) error {
 	case err := <-reply:
 		return err
 	case <-ctx.Done():
-		return hook.Ended(ctx, "", "the new worker was not ready", began, false)
+		return hook.Ended(ctx, "", "the new worker was not ready", false)
 	}
 }
 

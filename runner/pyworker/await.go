@@ -34,7 +34,7 @@ func (w *instance) await(ctx context.Context, c *call, number uint32) (frame, *h
 		case <-c.done:
 		case <-ctx.Done():
 			begun, at := w.cancel(c, number)
-			e := hook.Ended(ctx, c.hook, "", c.began, begun)
+			e := hook.Ended(ctx, c.hook, "", begun)
 			e.At = at
 			return frame{}, e
 		case <-expired:
@@ -91,7 +91,7 @@ func (w *instance) emitItems(c *call, number uint32) (frame, error) {
 func (w *instance) emitFailed(ctx context.Context, c *call, number uint32, err error) *hook.Error {
 	_, at := w.cancel(c, number)
 	if ctx.Err() != nil {
-		e := hook.Ended(ctx, c.hook, "", c.began, true)
+		e := hook.Ended(ctx, c.hook, "", true)
 		e.At = at
 		return e
 	}

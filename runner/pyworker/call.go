@@ -219,7 +219,7 @@ func (w *instance) ask(ctx context.Context, kind byte, c *call) (frame, *hook.Er
 		select {
 		case <-w.slots:
 		case <-ctx.Done():
-			return frame{}, hook.Ended(ctx, c.hook, "", c.began, false)
+			return frame{}, hook.Ended(ctx, c.hook, "", false)
 		case <-w.lost:
 			return frame{}, w.lostError(c.hook, false)
 		}

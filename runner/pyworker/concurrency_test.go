@@ -69,7 +69,7 @@ func kind(t *testing.T, err error, want hook.Kind) *hook.Error {
 // answers wants a call answered in time.
 func answers(t *testing.T, inst hook.Instance, c hook.Call, want string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := hook.WithLimit(t.Context(), 20*time.Second)
 	defer cancel()
 	if r, err := inst.Call(ctx, c); err != nil || string(r.Value) != want {
 		t.Errorf("%s: got %s, %v; want %s", c.Hook, r.Value, err, want)
@@ -131,7 +131,7 @@ def health(): time.sleep(0.0005)
 							}
 							return nil
 						}
-						ctx, cancel := context.WithTimeout(t.Context(), time.Duration(random.IntN(4000))*time.Microsecond)
+						ctx, cancel := hook.WithLimit(t.Context(), time.Duration(random.IntN(4000))*time.Microsecond)
 						r, err := inst.Call(ctx, c)
 						cancel()
 						if err == nil && !r.Streamed && string(r.Value) != `"`+value+`"` {
@@ -234,7 +234,7 @@ func TestPipelineGivenUp(t *testing.T) {
 	first := beside(t.Context(), inst, encode(t, "wait", []string{begun, until}))
 	runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
 	for range 20 { // more than there are places
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		ctx, cancel := hook.WithLimit(t.Context(), 5*time.Millisecond)
 		_, err := inst.Call(ctx, encode(t, "wait", []string{never, never}))
 		cancel()
 		kind(t, err, hook.Timeout)

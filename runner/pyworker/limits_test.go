@@ -142,7 +142,7 @@ def echo(value): return value
 // probeFor asks for health with a limit.
 func probeFor(t *testing.T, inst hook.Instance, limit time.Duration) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := hook.WithLimit(t.Context(), limit)
 	defer cancel()
 	return inst.Probe(ctx)
 }

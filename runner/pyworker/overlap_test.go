@@ -46,7 +46,7 @@ def ok(): return 3
 func overlapGivenUp(t *testing.T, inst hook.Instance, limit time.Duration, others int) {
 	t.Helper()
 	calls := []<-chan outcome{beside(t.Context(), inst, hook.Call{Hook: "first"})}
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := hook.WithLimit(t.Context(), limit)
 	defer cancel()
 	given := beside(ctx, inst, hook.Call{Hook: "forever"})
 	for range others {
@@ -56,7 +56,7 @@ func overlapGivenUp(t *testing.T, inst hook.Instance, limit time.Duration, other
 	for range 2 {
 		calls = append(calls, beside(t.Context(), inst, hook.Call{Hook: "ok"}))
 	}
-	limited, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	limited, stop := hook.WithLimit(t.Context(), 20*time.Second)
 	defer stop()
 	for i, call := range calls {
 		select {
@@ -119,7 +119,7 @@ func TestOverlapHeardLate(t *testing.T) {
 	}
 	first := beside(t.Context(), inst, hook.Call{Hook: "first"})
 	<-sent
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	ctx, cancel := hook.WithLimit(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	_, err = inst.Call(ctx, hook.Call{Hook: "second"})
 	kind(t, err, hook.Timeout)
@@ -145,7 +145,7 @@ func TestProbeBesideAnOrphan(t *testing.T) {
 	inst := begin(t, written(t, gate), func(c *pyworker.Config) { c.Concurrency = 2 })
 	first := beside(t.Context(), inst, encode(t, "wait", []string{begun, until}))
 	runnertest.Until(t, "the call has begun", runnertest.Exists(begun))
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+	ctx, cancel := hook.WithLimit(t.Context(), 5*time.Millisecond)
 	defer cancel()
 	_, err := inst.Call(ctx, encode(t, "wait", []string{begun, until}))
 	kind(t, err, hook.Timeout)

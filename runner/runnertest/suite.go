@@ -184,7 +184,7 @@ func (s Suite) cancel(t *testing.T, inst hook.Instance) {
 
 func (s Suite) timeout(t *testing.T, inst hook.Instance) {
 	s.interrupted(t, inst, func(inst hook.Instance) {
-		ctx, cancel := context.WithTimeout(within(t), 50*time.Millisecond)
+		ctx, cancel := hook.WithLimit(within(t), 50*time.Millisecond)
 		defer cancel()
 		_, err := inst.Call(ctx, s.Hang)
 		wantKind(t, err, hook.Timeout)
@@ -205,7 +205,7 @@ func (s Suite) interrupted(t *testing.T, inst hook.Instance, call func(hook.Inst
 }
 
 func (s Suite) stubborn(t *testing.T, inst hook.Instance) {
-	ctx, cancel := context.WithTimeout(within(t), 50*time.Millisecond)
+	ctx, cancel := hook.WithLimit(within(t), 50*time.Millisecond)
 	defer cancel()
 	_, err := inst.Call(ctx, s.Stubborn)
 	wantKind(t, err, hook.Timeout)
