@@ -30,7 +30,11 @@ func commandList(f *program) []command {
 		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f), daemonCommand(f),
 	}
 	for _, c := range list {
-		c.Flags = append(c.Flags, short(switchFlag(&f.showHelp, "help", "show help"), "h"))
+		help := short(switchFlag(&f.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
+		if help.dataless = true; c.names != 2 {
+			help.Usage = "show help"
+		}
+		c.Flags = append(c.Flags, help)
 	}
 	return list
 }
@@ -107,6 +111,9 @@ func (f *program) readArgs(args []string) ([]string, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case f.showHelp && cmd.names == 2 && len(words) >= 2:
+		f.showHelp = false
+		return f.readArgs(f.hookHelp(cmd, words[:2]))
 	case f.showHelp:
 		return []string{"pyplug", "help", "--", cmd.Name}, nil
 	}
@@ -114,6 +121,20 @@ func (f *program) readArgs(args []string) ([]string, error) {
 		return nil, err
 	}
 	return slices.Concat([]string{"pyplug", name, "--"}, words), f.begin(cmd.Flags)
+}
+
+// hookHelp is the command line that explains the hook of another one, with those of its
+// flags that say how the plugin is started.
+func (f *program) hookHelp(cmd command, words []string) []string {
+	hooks, _ := f.commandNamed("hooks")
+	known := flagsOf(hooks.Command)
+	args := []string{"pyplug", hooks.Name}
+	for _, flag := range cmd.Flags {
+		if name := valueOf(flag).Name; known[name] != nil && name != "help" {
+			args = append(args, flagWords([]cli.Flag{flag})...)
+		}
+	}
+	return slices.Concat(args, []string{"--"}, words)
 }
 
 // commandNamed finds a command.

@@ -12,13 +12,16 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const hooksText = `List the hooks of PLUGIN, with their signatures and the first line of their
-   documentation. hooks starts the plugin, unless it is the NAME of a
-   background plugin.
+   documentation. With HOOK, print all of its documentation, its parameters with
+   their types, choices and defaults, and an example call. hooks starts the
+   plugin, unless it is the NAME of a background plugin.
 
    pyplug hooks greeter.py
+   pyplug hooks greeter.py greet
    pyplug hooks --json greeter.py
    pyplug hooks --template KV/Put kv/plugin.py`
 
@@ -29,12 +32,21 @@ func hooksCommand(f *program) command {
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	return command{names: allWords, Command: &cli.Command{
 		Name:        "hooks",
-		Usage:       "list the hooks of a plugin",
-		ArgsUsage:   "NAME|PLUGIN",
+		Usage:       "list the hooks of a plugin, or explain one",
+		ArgsUsage:   "NAME|PLUGIN [HOOK]",
 		Description: hooksText,
 		Flags:       slices.Concat([]cli.Flag{templateFlag}, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			if err := onePlugin(c, &cfg); err != nil {
+			words := c.Args().Slice()
+			switch {
+			case len(words) == 0:
+				return usage("PLUGIN is missing")
+			case len(words) > 2 || len(words) == 2 && template != "":
+				return usage("unexpected argument: %s", schema.QuoteLine(words[len(words)-1:]))
+			case len(words) == 2 && words[1] == "":
+				return usage("HOOK is empty")
+			}
+			if err := openConfig(&cfg, words[0]); err != nil {
 				return err
 			}
 			p, done, err := f.connectOrStart(c, cfg, ofPlugin)
@@ -42,7 +54,13 @@ func hooksCommand(f *program) command {
 				return err
 			}
 			defer done()
-			return f.hooks(c.Context, p, template)
+			switch {
+			case template != "":
+				return f.template(c.Context, p, template)
+			case len(words) == 2:
+				return f.explain(c.Context, p, words[1], ofPlugin)
+			}
+			return f.hooks(c.Context, p)
 		},
 	}}
 }
@@ -56,21 +74,19 @@ func onePlugin(c *cli.Context, cfg *runner.Config) error {
 	return openConfig(cfg, word)
 }
 
-// hooks lists the hooks of a plugin, or prints the template of one.
-func (f *program) hooks(ctx context.Context, p hook.Plugin, template string) error {
+// describe returns the hooks of a plugin, or the one with a name in detail.
+func (f *program) describe(ctx context.Context, p hook.Plugin, name string) (schema.Schema, error) {
 	stop := f.streams.Waiting("waiting for " + f.plugin.path)
-	sch, err := p.Hooks(ctx, template)
-	stop()
+	defer stop()
+	return p.Hooks(ctx, name)
+}
+
+// hooks lists the hooks of a plugin.
+func (f *program) hooks(ctx context.Context, p hook.Plugin) error {
+	sch, err := f.describe(ctx, p, "")
 	switch {
 	case err != nil:
 		return err
-	case template != "":
-		var text bytes.Buffer
-		if err := json.Indent(&text, bytes.TrimSpace(sch.Hooks[0].Template), "", "  "); err != nil {
-			return hook.NewError(hook.Internal, fmt.Errorf("the template of %s: %w", template, err))
-		}
-		text.WriteByte('\n')
-		return f.write(ctx, func() error { return f.streams.Template(text.Bytes(), template, f.opts.json) })
 	case len(sch.Hooks) == 0 && f.plugin.transport() == "grpc":
 		f.streams.Warn(f.plugin.path + " has no hooks: it serves no reflection, and no descriptors of its services were found")
 	case len(sch.Hooks) == 0:
@@ -81,4 +97,33 @@ func (f *program) hooks(ctx context.Context, p hook.Plugin, template string) err
 		f.streams.Warn(strings.Join(why, "; "))
 	}
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
+}
+
+// template prints the template of a hook.
+func (f *program) template(ctx context.Context, p hook.Plugin, name string) error {
+	sch, err := f.describe(ctx, p, name)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, sch.Hooks[0].Template, "", "  "); err != nil {
+		return hook.NewError(hook.Internal, fmt.Errorf("the template of %s: %w", name, err))
+	}
+	return f.write(ctx, func() error { return f.streams.Template(text.Bytes(), name, f.opts.json) })
+}
+
+// explain prints all that is known of a hook, with an example call. The call repeats the
+// flags ofPlugin that were typed.
+func (f *program) explain(ctx context.Context, p hook.Plugin, name string, ofPlugin []cli.Flag) error {
+	sch, err := f.describe(ctx, p, name)
+	if err != nil {
+		return err
+	}
+	words := []string{"pyplug", "run"}
+	if f.plugin.daemon.Name != "" {
+		words[1] = "call"
+	}
+	typed := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return !valueOf(flag).typed })
+	words = slices.Concat(words, flagWords(typed), []string{f.plugin.path, sch.Hooks[0].Name}, sch.Hooks[0].Example())
+	return f.write(ctx, func() error { return f.streams.Hook(sch.Hooks[0], schema.QuoteLine(words), f.opts.json) })
 }

@@ -1,14 +1,11 @@
 package ui
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
 
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -54,16 +51,6 @@ func withoutNulls(hooks []schema.Hook) []schema.Hook {
 		hooks[i].Params = append([]schema.Param{}, hooks[i].Params...)
 	}
 	return hooks
-}
-
-// Template prints an empty request of a hook, indented JSON to be filled in, as it is;
-// or {"schema", "hook", "template"}.
-func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
-	text = visibleJSON(bytes.TrimSpace(text))
-	if asJSON {
-		return s.writeItem(Envelope, hookName, "template", hook.Item{Value: compactJSON(json.RawMessage(text))}, "")
-	}
-	return s.writeOut(text, []byte("\n"))
 }
 
 // Version prints pyplug's version, the Go that built it, its platform, and what this

@@ -22,7 +22,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	}
 	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
-	sch, err := c.s.inst.Describe(within)
+	sch, err := c.s.inst.Describe(within, "")
 	if err != nil {
 		return failed(c.undescribed(err))
 	}

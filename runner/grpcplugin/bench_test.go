@@ -51,7 +51,7 @@ func oneShot(b *testing.B, cfg grpcplugin.Config, took map[string][]time.Duratio
 	e := inst.Evidence()
 	took["handshake"] = append(took["handshake"], e.Handshake)
 	note("ready", e.Handshake)
-	if _, err := inst.DescribeHook(b.Context(), "Echo"); err != nil { // describes the methods
+	if _, err := inst.Describe(b.Context(), "Echo"); err != nil { // describes the methods
 		b.Fatal(err)
 	}
 	note("describe", 0)

@@ -115,23 +115,22 @@ func (i *Instance) method(ctx context.Context, name string) (protoschema.Method,
 	return m, nil, e
 }
 
-// DescribeHook describes one hook, by any of its names, with its template.
-func (i *Instance) DescribeHook(ctx context.Context, name string) (schema.Schema, error) {
+// describeHook describes one hook, by any of its names, in detail.
+func (i *Instance) describeHook(ctx context.Context, name string) (schema.Schema, error) {
 	m, _, herr := i.method(ctx, name)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
-	all, err := i.Describe(ctx)
+	all, err := i.Describe(ctx, "")
 	if err != nil {
 		return schema.Schema{}, err
 	}
-	found := m.Hook()
+	found := m.Details()
 	for _, h := range all.Hooks {
 		if h.Name == found.Name {
-			found = h // with what the plugin implements
+			found.Implemented = h.Implemented
 		}
 	}
-	found.Template = m.Template()
 	return schema.Schema{Hooks: []schema.Hook{found}}, nil
 }
 
@@ -152,8 +151,11 @@ func (i *Instance) Services(ctx context.Context) ([]string, error) {
 }
 
 // Describe lists the plugin's methods, without those that every plugin has for its
-// host.
-func (i *Instance) Describe(ctx context.Context) (schema.Schema, error) {
+// host. With a name it describes that one in detail.
+func (i *Instance) Describe(ctx context.Context, name string) (schema.Schema, error) {
+	if name != "" {
+		return i.describeHook(ctx, name)
+	}
 	set, herr := i.descriptors(ctx)
 	if herr != nil {
 		return schema.Schema{}, herr

@@ -68,7 +68,7 @@ func TestTooLarge(t *testing.T) {
 func TestReflectionV1(t *testing.T) {
 	runnertest.NothingLeft(t)
 	inst := started(t, fake(t, "reflection v1 only", ""))
-	if s, err := inst.Describe(t.Context()); err != nil || len(s.Hooks) == 0 {
+	if s, err := inst.Describe(t.Context(), ""); err != nil || len(s.Hooks) == 0 {
 		t.Errorf("got %+v, %v", s, err)
 	}
 }
@@ -137,7 +137,7 @@ func TestExtra(t *testing.T) {
 				}
 			}
 			inst := started(t, cfg)
-			s, err := inst.Describe(t.Context())
+			s, err := inst.Describe(t.Context(), "")
 			if test.disagree != nil {
 				e := want(t, err, hook.Request, "disagree about zoo.Text")
 				if e.Reason != protoschema.Disagree || len(e.Hints) != 2 || !contains(e.Error(), test.disagree...) {
@@ -180,10 +180,10 @@ func TestSourcesAhead(t *testing.T) {
 	<-asked
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := inst.Describe(ctx)
+	_, err := inst.Describe(ctx, "")
 	want(t, err, hook.Canceled, "")
 	close(answer)
-	if _, err := inst.Describe(t.Context()); err != nil {
+	if _, err := inst.Describe(t.Context(), ""); err != nil {
 		t.Error(err)
 	}
 }

@@ -101,7 +101,7 @@ func TestPythonDescribe(t *testing.T) {
 				cfg.Sources = nil
 			}
 			inst := started(t, cfg)
-			s, err := inst.Describe(t.Context())
+			s, err := inst.Describe(t.Context(), "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -23,8 +23,8 @@ type Caller interface {
 type Plugin interface {
 	// Call calls one hook. The deadline of ctx includes the wait for a worker.
 	Caller
-	// Hooks describes the hooks. If name is empty, it returns all of them,
-	// otherwise only that one, with its template.
+	// Hooks lists the hooks. If name is not empty, it describes only that one, in
+	// detail.
 	Hooks(ctx context.Context, name string) (schema.Schema, error)
 	// Health probes the plugin once. It returns nil if the plugin is healthy, and
 	// an error of kind [Unhealthy] if the plugin reports that it is not.
@@ -139,8 +139,9 @@ type Launcher interface {
 // Instance is one live plugin process, from its handshake to its exit.
 type Instance interface {
 	Caller
-	// Describe lists the hooks.
-	Describe(ctx context.Context) (schema.Schema, error)
+	// Describe lists the hooks. If name is not empty, it describes only that one, in
+	// detail.
+	Describe(ctx context.Context, name string) (schema.Schema, error)
 	// Probe checks the health of the plugin. It returns nil if the plugin is
 	// healthy, an error of kind [Unhealthy] if the plugin reports that it is not,
 	// or an error as from a call.

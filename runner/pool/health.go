@@ -7,13 +7,10 @@ import (
 	"fmt"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // grpcInstance is what an instance of a gRPC plugin can do that others cannot.
 type grpcInstance interface {
-	// DescribeHook describes a hook, by any of its names, with its template.
-	DescribeHook(ctx context.Context, name string) (schema.Schema, error)
 	// Health is more than that the instance answers a probe.
 	Health(ctx context.Context) error
 	// WatchHealth reports each status until ctx ends or report fails; false if the

@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -13,28 +12,20 @@ type description struct {
 	schema schema.Schema
 }
 
-// Hooks describes the hooks. With a name it returns that one alone, with its template.
-// It waits for a worker as a call does, unless it is known what a worker would say:
-// then it does not matter that all are busy.
+// Hooks lists the hooks. It waits for a worker as a call does, unless it is known what a
+// worker would say: then it does not matter that all are busy. With a name it describes
+// that hook in detail, and always waits for a worker.
 func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
-	d, err := p.describe(ctx)
-	if err != nil || name == "" {
+	if name == "" {
+		d, err := p.describe(ctx)
 		return d.schema, err
 	}
-	if of, ok := d.by.Instance.(grpcInstance); ok {
-		return of.DescribeHook(ctx, name)
+	g, herr := p.acquire(ctx, name, false, time.Now())
+	if herr != nil {
+		return schema.Schema{}, herr
 	}
-	var known []string
-	for _, h := range d.schema.Hooks {
-		if h.Name == name {
-			h.Template = schema.Template(h)
-			return schema.Schema{Hooks: []schema.Hook{h}}, nil
-		}
-		known = append(known, h.Name)
-	}
-	e := hook.NewError(hook.Request, &schema.NoHookError{Hook: name, Known: known})
-	e.Hook = name
-	return schema.Schema{}, e
+	defer p.finishUncounted(g)
+	return g.Describe(ctx, name)
 }
 
 func (p *Pool) describe(ctx context.Context) (description, error) {
@@ -52,7 +43,7 @@ func (p *Pool) describe(ctx context.Context) (description, error) {
 		return d, herr
 	}
 	defer p.finishUncounted(g)
-	sch, err := g.Describe(ctx)
+	sch, err := g.Describe(ctx, "")
 	if err != nil {
 		return d, err
 	}

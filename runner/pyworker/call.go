@@ -186,7 +186,7 @@ func (w *instance) bind(ctx context.Context, hc hook.Call) (schema.Arguments, *h
 	h, ok := w.known[hc.Hook]
 	w.mu.Unlock()
 	if !ok {
-		s, err := w.describe(ctx, hc.Hook)
+		s, err := w.describe(ctx, hc.Hook, string(schema.Quote(hc.Hook)))
 		if err != nil {
 			return schema.Arguments{}, err
 		}

@@ -139,23 +139,24 @@ func (w *instance) isCondemned() bool {
 	return w.condemned
 }
 
-// Describe lists the hooks.
-func (w *instance) Describe(ctx context.Context) (schema.Schema, error) {
-	s, err := w.describe(ctx, "")
+// Describe lists the hooks. With a name it describes that one in detail.
+func (w *instance) Describe(ctx context.Context, name string) (schema.Schema, error) {
+	which := "null"
+	if name != "" {
+		which = "[" + string(schema.Quote(name)) + "]"
+	}
+	s, err := w.describe(ctx, name, which)
 	if err != nil {
 		return schema.Schema{}, err
 	}
 	return s, nil
 }
 
-// describe describes one hook, or all if the name is empty.
-func (w *instance) describe(ctx context.Context, name string) (schema.Schema, *hook.Error) {
+// describe asks the worker for the description of a hook, or of all if the name is
+// empty. Which is the body of the frame.
+func (w *instance) describe(ctx context.Context, name, which string) (schema.Schema, *hook.Error) {
 	c := newCall(name)
-	if name == "" {
-		c.frame = append(c.frame, "null"...)
-	} else {
-		c.frame = schema.AppendQuote(c.frame, name)
-	}
+	c.frame = append(c.frame, which...)
 	f, failed := w.ask(ctx, frameDescribe, c)
 	if failed != nil {
 		return schema.Schema{}, failed

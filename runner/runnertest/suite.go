@@ -275,7 +275,7 @@ func (s Suite) stopDuringCall(t *testing.T, inst hook.Instance) {
 }
 
 func (s Suite) describe(t *testing.T, inst hook.Instance) {
-	sch, err := inst.Describe(within(t))
+	sch, err := inst.Describe(within(t), "")
 	if err != nil {
 		t.Fatal(err)
 	}

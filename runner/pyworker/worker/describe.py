@@ -17,16 +17,14 @@ METHOD = hooks.METHOD
 
 
 def answer(number, body):
-    """Answers with the description of one hook, or of all."""
+    """Answers with the description of one hook, of all, or of one in detail."""
     name = core.decode(body)
-    if name is None:
-        found = [(name, hooks.look_up(name)[0]) for name in hooks.names()]
-    else:
-        if core.find(number, name) is None:
-            return
-        found = [(name, hooks.look_up(name)[0])]
+    how = core.part("explain").explain if isinstance(name, list) else describe
+    names = name if isinstance(name, list) else hooks.names() if name is None else [name]
+    if name is not None and core.find(number, names[0]) is None:
+        return
     try:
-        body = core.encode({"hooks": [describe(name, function) for name, function in found]})
+        body = core.encode({"hooks": [how(name, hooks.look_up(name)[0]) for name in names]})
     except BaseException as error:  # an annotation or a __signature__ that does something
         return core.part("errors").answer(number, error, canceled=False, done=None)
     core.send(core.RESULT, number, body)
@@ -50,15 +48,17 @@ def describe(name, function):
 
 
 def first_line(function):
+    return next((line.strip() for line in documentation(function).splitlines() if line.strip()), "")
+
+
+def documentation(function):
     doc = getattr(function, "__doc__", None)
     if doc == getattr(type(function), "__doc__", None):
         doc = None  # that of partial, say
         inner = getattr(function, "func", None)
         if inner is not None:
-            return first_line(inner)
-    if not isinstance(doc, str):
-        return ""
-    return next((line.strip() for line in doc.splitlines() if line.strip()), "")
+            return documentation(inner)
+    return doc if isinstance(doc, str) else ""
 
 
 def flags_of(function):

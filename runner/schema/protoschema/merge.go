@@ -151,8 +151,7 @@ func keepShape(m protoreflect.Message) {
 	})
 }
 
-// readDocs keeps the first line of the comment above each method, which not all
-// sources have.
+// readDocs keeps the comment above each method, which not all sources have.
 func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
 	const serviceField, methodField = 6, 2 // of a file and of a service
 	for _, location := range file.GetSourceCodeInfo().GetLocation() {
@@ -166,9 +165,8 @@ func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
 		}
 		service := services[path[1]]
 		name := join(file.GetPackage(), service.GetName()) + "/" + service.GetMethod()[path[3]].GetName()
-		line, _, _ := strings.Cut(strings.TrimSpace(location.GetLeadingComments()), "\n")
 		if m.set.docs[name] == "" {
-			m.set.docs[name] = strings.TrimSpace(line)
+			m.set.docs[name] = strings.TrimSpace(strings.ReplaceAll("\n"+location.GetLeadingComments(), "\n ", "\n"))
 		}
 	}
 }

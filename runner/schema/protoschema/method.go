@@ -90,21 +90,23 @@ func (m Method) OwnJSON() bool { return hasOwnJSON(m.desc.Input()) }
 // has, and null for a field that can be absent. A request that is a Struct takes
 // any name.
 func (m Method) Hook() schema.Hook {
-	input := m.desc.Input()
-	h := schema.Hook{
-		Name: m.Name(), Doc: m.set.docs[m.FullName()], Streams: m.Streams(), Params: []schema.Param{},
-		Returns: outline(m.desc.Output()),
+	doc, _, _ := strings.Cut(m.set.docs[m.FullName()], "\n")
+	return schema.Hook{
+		Name: m.Name(), Doc: strings.TrimSpace(doc), Streams: m.Streams(),
+		Params: params(m.desc.Input()), Returns: outline(m.desc.Output()),
 	}
-	if isStruct(input) {
-		fields := input.Fields().Get(0)
-		h.Params = append(h.Params, schema.Param{
-			Name: fields.TextName(), Type: kindName(fields.MapValue()), Kind: schema.VarNames,
-		})
-		return h
+}
+
+// params describes the fields of a message as parameters.
+func params(message protoreflect.MessageDescriptor) []schema.Param {
+	list := []schema.Param{}
+	if isStruct(message) {
+		fields := message.Fields().Get(0)
+		return append(list, schema.Param{Name: fields.TextName(), Type: kindName(fields.MapValue()), Kind: schema.VarNames})
 	}
-	defaults := defaults(input)
-	for i := range input.Fields().Len() {
-		field := input.Fields().Get(i)
+	defaults := defaults(message)
+	for i := range message.Fields().Len() {
+		field := message.Fields().Get(i)
 		p := schema.Param{
 			Name: field.TextName(), Type: fieldType(field), Kind: schema.NameOnly,
 			Required: field.Cardinality() == protoreflect.Required,
@@ -112,9 +114,9 @@ func (m Method) Hook() schema.Hook {
 		if !p.Required {
 			p.Default = defaults[p.Name]
 		}
-		h.Params = append(h.Params, p)
+		list = append(list, p)
 	}
-	return h
+	return list
 }
 
 // signature is that of the method, cut if it is long.

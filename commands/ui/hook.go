@@ -1,0 +1,103 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Hook prints all that is known of one hook, for people, or as {"schema", "hooks": [hook],
+// "example"}. Example is a command line that calls it.
+func (s *Streams) Hook(h schema.Hook, example string, asJSON bool) error {
+	h.Explain()
+	if asJSON {
+		return s.writeJSON(struct {
+			Hooks   []schema.Hook `json:"hooks"`
+			Example string        `json:"example"`
+		}{withoutNulls([]schema.Hook{h}), example})
+	}
+	return s.Print(explanation(h, example))
+}
+
+func explanation(h schema.Hook, example string) string {
+	var b strings.Builder
+	b.WriteString(Paint(Bold, signature(h)) + "\n")
+	if h.Implemented != nil && !*h.Implemented {
+		b.WriteString("not implemented by the plugin\n")
+	}
+	if text := strings.TrimSpace(h.Documentation); text != "" {
+		b.WriteString("\n" + visible(text) + "\n")
+	}
+	title, isMethod := "Parameters", strings.Contains(h.Name, "/")
+	if isMethod {
+		title = "Fields"
+	}
+	writeParams(&b, title, h.Params, isMethod)
+	for _, message := range h.Messages {
+		writeParams(&b, "Message "+visible(message.Name), message.Fields, true)
+	}
+	var template bytes.Buffer
+	if isMethod && json.Indent(&template, h.Template, "  ", "  ") == nil {
+		fmt.Fprintf(&b, "\n%s\n  %s\n", Paint(Bold, "Request as JSON, for --input:"), visible(template.String()))
+	}
+	fmt.Fprintf(&b, "\n%s\n  %s\n", Paint(Bold, "Example:"), visible(example))
+	return b.String()
+}
+
+// writeParams writes up to three lines for each parameter: what it is, the words that give
+// it, and its choices.
+func writeParams(b *strings.Builder, title string, params []schema.Param, isMethod bool) {
+	if len(params) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", Paint(Bold, title+":"))
+	for _, p := range params {
+		text := p.String()
+		if isMethod {
+			kind := p.Type
+			if len(p.Choices) > 0 {
+				kind, _, _ = strings.Cut(kind, " (") // the choices follow
+			}
+			text = p.Name + ": " + kind
+		}
+		if p.Required {
+			text += "  (required)"
+		}
+		if p.Unresolved != "" {
+			text += "  (not converted: " + p.Unresolved + ")"
+		}
+		fmt.Fprintf(b, "  %s\n", visible(oneLine(text)))
+		if len(p.Words) > 0 {
+			fmt.Fprintf(b, "      %s\n", visible(strings.Join(p.Words, " or ")))
+		}
+		if len(p.Choices) > 0 {
+			fmt.Fprintf(b, "      one of %s\n", visible(string(bytes.Join(rawTexts(p.Choices), []byte(", ")))))
+		}
+	}
+}
+
+// rawTexts are values as a word gives them: a string without its quotes.
+func rawTexts(values []json.RawMessage) [][]byte {
+	texts := make([][]byte, len(values))
+	for i, value := range values {
+		texts[i] = value
+		if value[0] == '"' {
+			texts[i] = schema.Unquote(value)
+		}
+	}
+	return texts
+}
+
+// Template prints an example request of a hook, indented JSON to be filled in, as it is;
+// or {"schema", "hook", "template"}.
+func (s *Streams) Template(text []byte, hookName string, asJSON bool) error {
+	text = visibleJSON(bytes.TrimSpace(text))
+	if asJSON {
+		return s.writeItem(Envelope, hookName, "template", hook.Item{Value: compactJSON(json.RawMessage(text))}, "")
+	}
+	return s.writeOut(text, []byte("\n"))
+}

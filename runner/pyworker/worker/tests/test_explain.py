@@ -1,0 +1,99 @@
+"""Tests of the description of one hook in detail."""
+
+import unittest
+
+from client import Case
+
+SOURCE = '''
+    from __future__ import annotations
+    import collections, dataclasses, datetime, decimal, enum, functools, os, pathlib, typing, uuid
+    class Env(enum.Enum):
+        PROD = "prod"
+        DEV = object()
+    class Level(enum.IntEnum):
+        LOW = 1
+        HIGH = 2
+    @dataclasses.dataclass
+    class Point:
+        x: int
+        y: typing.List[Level]
+        z: int = 3
+    class Pair(typing.NamedTuple):
+        first: str
+        second: bool = True
+    @dataclasses.dataclass
+    class Node:
+        next: Node
+    def plain(a: int, b: float, c: bool, d: str, e: bytes, f): return "called"
+    def times(a: datetime.date, b: datetime.datetime, c: datetime.time, d: datetime.timedelta): return "called"
+    def others(a: decimal.Decimal, b: uuid.UUID, c: pathlib.Path, d: typing.Any): return "called"
+    def chosen(a: Env, b: Level, c: typing.Optional[Env] = None, d: typing.Union[Env, Level, None] = None): return "called"
+    def nested(a: typing.Optional[int], b: typing.List[Point], c: typing.Dict[str, Pair], d: typing.Tuple[int, str], e: typing.Set[int]): return "called"
+    def generic(a: typing.Sequence[str], b: typing.Tuple[int, ...], c: list, d: typing.NewType("T", int)): return "called"
+    def endless(a: Node): return "called"
+    def unknown(a: Nothing, b: typing.TypeVar("T"), c: "1 +"): return "called"
+    def defaults(a=1, b="x", c=Env.PROD, d=datetime.date(2024, 1, 2), e=object(), *args, f=float("nan"), **kwargs): return "called"
+    def bare(a, /, b: int, *, c=1): return "called"
+    @functools.lru_cache()
+    def cached(a: Level): return "called"
+    class Tool:
+        def use(self, a: int):
+            """Use it.
+
+               With an indented line.
+            """
+            return "called"
+    '''
+TIMES = ["2026-01-31", "2026-01-31T12:00:00", "12:00:00", "PT1H"]
+TEMPLATES = {
+    "plain": {"a": 1, "b": 1.5, "c": True, "d": "text", "e": "dGV4dA==", "f": "text"},
+    "times": dict(zip("abcd", TIMES)),
+    "others": {"a": "1.5", "b": "123e4567-e89b-12d3-a456-426614174000", "c": "text", "d": "text"},
+    "chosen": {"a": "prod", "b": 1, "c": None, "d": None},
+    "nested": {"a": 1, "b": [{"x": 1, "y": [1]}], "c": {"text": {"first": "text"}}, "d": [1, "text"], "e": [1]},
+    "generic": {"a": ["text"], "b": [1], "c": [], "d": 1},
+    "unknown": {"a": "text", "b": "text", "c": "text"},
+    "defaults": {"a": 1, "b": "x", "c": "prod", "d": "2024-01-02", "e": None, "f": None},
+    "cached": {"a": 1},
+    "Tool.use": {"a": 1},
+}
+
+
+class Explain(Case):
+    def test_templates(self):
+        """Each template has a value of each parameter's type, and the hook takes it."""
+        worker = self.start(SOURCE)
+        for name, template in TEMPLATES.items():
+            info = self.explained(worker, name)
+            self.assertEqual(info["template"], template, name)
+            kwargs = {key: value for key, value in template.items() if value is not None}
+            self.assertEqual(worker.ask("C", {"hook": name, "kwargs": kwargs})[1], "called", name)
+        self.assertEqual(self.explained(worker, "bare")["template"], ["text", 1])
+        self.assertTrue(self.explained(worker, "endless")["template"]["a"])
+
+    def test_choices(self):
+        """Enums and literals name their values; a member whose value is not JSON is given by its name."""
+        worker = self.start(SOURCE)
+        choices = [param.get("choices") for param in self.explained(worker, "chosen")["params"]]
+        self.assertEqual(choices, [["prod", "DEV"], [1, 2], ["prod", "DEV"], ["prod", "DEV", 1, 2]])
+
+    def test_documentation(self):
+        """It is whole, without the indentation of the source; a list of hooks has its first line."""
+        worker = self.start(SOURCE)
+        info = self.explained(worker, "Tool.use")
+        self.assertEqual((info["doc"], info["documentation"]), ("Use it.", "Use it.\n\nWith an indented line."))
+        listed = next(hook for hook in worker.ask("D", None)[1]["hooks"] if hook["name"] == "Tool.use")
+        self.assertEqual(sorted(listed), ["doc", "name", "params"])
+
+    def test_no_such_hook(self):
+        kind, answer = self.start(SOURCE).ask("D", ["Point"])[:2]
+        self.assertEqual((kind, answer["reason"]), ("E", "hook"))
+
+    def explained(self, worker, name):
+        kind, answer = worker.ask("D", [name])[:2]
+        self.assertEqual(kind, "R", answer)
+        return answer["hooks"][0]
+
+
+if __name__ == "__main__":
+    unittest.main()

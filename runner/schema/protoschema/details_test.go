@@ -1,0 +1,49 @@
+package protoschema
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// The details of a method have its whole comment, each message once, and the enums' values.
+func TestDetails(t *testing.T) {
+	d := merge(t, compile(t, "kv.proto", `syntax = "proto3"; package kv;
+		import "google/protobuf/timestamp.proto";
+		enum Kind { NONE = 0; FAST = 1; }
+		message At { Kind kind = 1; repeated Node nodes = 2; google.protobuf.Timestamp when = 3; }
+		message Node { Node next = 1; repeated Kind kinds = 2; }
+		message Entry { string key = 1; map<string, At> places = 2; }
+		message Answer { Leaf leaf = 1; }
+		message Leaf { bytes data = 1; }
+		service KV {
+		  // Put stores a value.
+		  //
+		  // It replaces another one.
+		  rpc Put(Entry) returns (Answer);
+		}`))
+	m, err := d.Find("Put")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := m.Details()
+	if h.Doc != "Put stores a value." || h.Documentation != "Put stores a value.\n\nIt replaces another one." {
+		t.Errorf("got the documentation %q and %q", h.Doc, h.Documentation)
+	}
+	var got []string
+	for _, message := range h.Messages {
+		text := message.Name
+		for _, f := range message.Fields {
+			choices, _ := json.Marshal(f.Choices)
+			text += " " + f.Name + string(choices)
+		}
+		got = append(got, text)
+	}
+	want := `kv.At kind["NONE","FAST"] nodesnull whennull|kv.Node nextnull kinds["NONE","FAST"]|kv.Leaf datanull`
+	if strings.Join(got, "|") != want {
+		t.Errorf("got\n%s, want\n%s", strings.Join(got, "|"), want)
+	}
+	if !strings.Contains(string(h.Template), `"places"`) || m.Hook().Messages != nil {
+		t.Errorf("got the template %s", h.Template)
+	}
+}
