@@ -44,9 +44,10 @@ const about = `pyplug calls a Python plugin from a shell, from CI and from any p
    pyplug run greeter.py greet World
    pyplug start greeter.py && pyplug call greeter greet World
 
-   PLUGIN is a .py file, a package directory, or a directory with a manifest.
-   Its public functions are its hooks. It may also be a program for a host of
-   hashicorp/go-plugin, in Python or not: its hooks are its gRPC methods.
+   PLUGIN is a .py file, a package directory, a directory with a manifest, or
+   -m MODULE, which Python finds from here. Its public functions are its hooks.
+   It may also be a program for a host of hashicorp/go-plugin, in Python or not:
+   its hooks are its gRPC methods.
    Standard output carries the result and nothing else.`
 
 // newApp hands the commands to urfave/cli v2, which calls their actions and prints their

@@ -1,12 +1,14 @@
 package commands
 
 import (
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -19,18 +21,34 @@ type lineReader struct {
 	// names is how many words come before the data, where no flag may stand;
 	// negative if there is no data.
 	names int
+	// modules says how many words may be "-m MODULE", which names a PLUGIN: none, the
+	// first, or all.
+	modules int
+}
+
+// modulesOf is lineReader.modules of a command.
+func modulesOf(c *cli.Command) int {
+	switch {
+	case strings.Contains(c.ArgsUsage, "PLUGIN..."):
+		return math.MaxInt
+	case strings.Contains(c.ArgsUsage, "PLUGIN"):
+		return 1
+	}
+	return 0
 }
 
 // readLine reads the words behind a command's name, sets its flags and returns the others.
 // After PLUGIN and HOOK, and after "--", everything is data. A word of the data that is one
 // of our flags is an error: it was almost surely meant as one, and can be given after "--".
 func readLine(cmd command, args []string) (words []string, err error) {
-	r := &lineReader{typed: []string{"pyplug", cmd.Name}, known: flagsOf(cmd.Command), names: cmd.names}
+	r := &lineReader{typed: []string{"pyplug", cmd.Name}, known: flagsOf(cmd.Command), names: cmd.names, modules: modulesOf(cmd.Command)}
 	for len(args) > 0 {
 		word := args[0]
 		switch {
 		case word == "--":
 			return append(r.words, args[1:]...), r.err
+		case word == "-m" && len(r.words) < r.modules:
+			args = r.module(args[1:])
 		case r.isWord(word):
 			r.words = append(r.words, word)
 			args = args[1:]
@@ -53,6 +71,28 @@ func (r *lineReader) isWord(word string) bool {
 	}
 	name, _, _ := cutFlag(word)
 	return r.inData() && r.known[name] == nil
+}
+
+// module reads the module that a PLUGIN is, and returns the words behind.
+func (r *lineReader) module(args []string) []string {
+	if len(args) == 0 {
+		r.fail(usage("-m needs a MODULE"))
+		return nil
+	}
+	r.words = append(r.words, manifest.ModulePath(args[0]))
+	return args[1:]
+}
+
+// typedWords returns words as a command line has them.
+func typedWords(words []string) (typed []string) {
+	for _, word := range words {
+		if module, ok := manifest.ModuleOf(word); ok {
+			typed = append(typed, "-m")
+			word = module
+		}
+		typed = append(typed, word)
+	}
+	return typed
 }
 
 // flag reads a flag, or several of one letter, and returns the words behind.
@@ -106,7 +146,7 @@ func (r *lineReader) lateFlag(args []string) []string {
 		moved, rest = args[:2], args[2:]
 		value = moved[1]
 	}
-	line := schema.QuoteLine(slices.Concat(r.typed, moved, r.words, rest))
+	line := schema.QuoteLine(slices.Concat(r.typed, moved, typedWords(r.words), rest))
 	r.fail(hinted(usage("%s comes after HOOK, where every word is an argument of the hook", args[0]),
 		"as a flag of pyplug: "+line, "as an argument of the hook, write it after `--`"))
 	r.set(f, value, hasValue) // --json holds for the error, too

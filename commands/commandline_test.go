@@ -18,6 +18,12 @@ func TestReadLine(t *testing.T) {
 		names int
 		want  string // flags and words joined by spaces, or the error
 	}{
+		{"a module", "-m json dumps 1", 2, "-- -m json dumps 1"},
+		{"a module among flags", "--json -m json --timeout 5 dumps -m", 2, "--json=true --timeout=5 -- -m json dumps -m"},
+		{"late flag with a module", "-m json dumps --json", 2,
+			"--json comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json -m json dumps"},
+		{"a module behind a plugin", "p.py -m json", 2, "unknown flag -m"},
+		{"no module", "--json -m", 2, "-m needs a MODULE"},
 		{"words alone", "p.py greet World", 2, "-- p.py greet World"},
 		{"flags in front", "--json p.py greet", 2, "--json=true -- p.py greet"},
 		{"flags between", "p.py --json --timeout 5 greet World", 2, "--json=true --timeout=5 -- p.py greet World"},
@@ -67,7 +73,7 @@ func TestReadLine(t *testing.T) {
 			keepSwitch.dataless = true
 			flags := append(output.flags(), textFlag(&python, "python", ""), durationFlag(&timeout, "timeout", ""),
 				short(countFlag(&jobs, 1, 9, "jobs", ""), "j"), keepSwitch)
-			words, err := readLine(command{names: c.names, Command: &cli.Command{Name: "run", Flags: flags}}, strings.Fields(c.in))
+			words, err := readLine(command{names: c.names, Command: &cli.Command{Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}}, strings.Fields(c.in))
 			text := strings.Join(slices.Concat(flagWords(flags), []string{"--"}, words), " ")
 			if err != nil {
 				text = err.Error()

@@ -37,7 +37,7 @@ func (p *plugin) hints(e *hook.Error) (hints []string) {
 		hints = append(hints, "the system ran out of memory; give the plugin less to do at once, or the machine more")
 	}
 	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
-		hints = append(hints, "`pyplug hooks "+schema.QuoteLine([]string{p.path})+"` shows what it takes")
+		hints = append(hints, "`pyplug hooks "+schema.QuoteLine(typedWords([]string{p.path}))+"` shows what it takes")
 	}
 	if p.opened == nil {
 		return hints

@@ -28,7 +28,7 @@ func (f *program) find(ctx context.Context, word string) (daemon.Identity, error
 	if i := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == word }); i >= 0 {
 		return running[i], nil
 	}
-	p, err := hook.Interruptible(ctx, func() (manifest.Plugin, error) { return manifest.Resolve(word) })
+	p, err := hook.Interruptible(ctx, func() (manifest.Plugin, error) { return resolve(ctx, word) })
 	entry := schema.Path(p.Entry)
 	if err != nil { // the file may be gone since the plugin started
 		path, _ := filepath.Abs(word)
@@ -52,8 +52,21 @@ func (f *program) find(ctx context.Context, word string) (daemon.Identity, error
 	return none, hook.NewError(hook.Usage, err)
 }
 
+// resolve finds what runs when word is named as a plugin. Only Python knows where a module is.
+func resolve(ctx context.Context, word string) (manifest.Plugin, error) {
+	if _, ok := manifest.ModuleOf(word); !ok {
+		return manifest.Resolve(word, "")
+	}
+	var cfg runner.Config
+	if err := openConfig(&cfg, word); err != nil {
+		return manifest.Plugin{}, err
+	}
+	o, err := runner.Open(ctx, cfg)
+	return o.Plugin(), err
+}
+
 // plain reports whether a word does not look like a path: it is meant as a name.
-func plain(word string) bool { return word != "" && !strings.ContainsAny(word, `./\`) }
+func plain(word string) bool { return word != "" && !strings.ContainsAny(word, `./\ `) }
 
 func namesIn(entries []daemon.Identity) []string {
 	names := make([]string, len(entries))

@@ -39,7 +39,10 @@ type plugin struct {
 // newPlugin returns a plugin of this process.
 func (f *program) newPlugin(path string) *plugin {
 	p := &plugin{f: f, path: path}
-	label := strings.TrimSuffix(filepath.Base(path), ".py")
+	label, isModule := manifest.ModuleOf(path)
+	if !isModule {
+		label = strings.TrimSuffix(filepath.Base(path), ".py")
+	}
 	p.output = f.streams.PluginOutput(label, f.opts.quiet)
 	p.output.SetGeneration(1)
 	return p

@@ -127,7 +127,7 @@ func wantHook(words []string, what string) error {
 	case 0:
 		return usage("%s and HOOK are missing", what)
 	case 1:
-		return hinted(usage("HOOK is missing"), "`pyplug hooks "+schema.QuoteLine(words)+"` lists its hooks")
+		return hinted(usage("HOOK is missing"), "`pyplug hooks "+schema.QuoteLine(typedWords(words))+"` lists its hooks")
 	}
 	return nil
 }

@@ -48,11 +48,12 @@ func inDir(dir, path string) string {
 // pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. If they
 // describe no service of its own, as where the script extends the search path before it
 // imports them, it reads those of the installed packages that it imports, and then all
-// below its directory. An error names the file, which Python could not load either.
-func pb2Sources(python interp.Interpreter, environ []string, entry string) ([]protoschema.Source, error) {
+// below its directory. dirs are as for [looksGRPC]. An error names the file, which Python
+// could not load either.
+func pb2Sources(python interp.Interpreter, environ []string, entry string, dirs ...string) ([]protoschema.Source, error) {
 	r := pb2Reader{entry: entry, seen: map[string]bool{}}
 	script := scriptOf(entry)
-	files, others := pysrc.Own(script, importDirs(entry), pysrc.Whole)
+	files, others := pysrc.Own(script, orImportDirs(dirs, entry), pysrc.Whole)
 	for _, file := range files {
 		if isPB2(file.Path) {
 			if err := r.read(file.Path, file.Text); err != nil {

@@ -92,8 +92,8 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 		cfg.MTLS = *mtls
 	}
 	if _, python, _ := o.Source(); python.Path != "" {
-		environ, entry := o.environ, o.plugin.Entry
-		cfg.Sources = func() ([]protoschema.Source, error) { return pb2Sources(python, environ, entry) }
+		environ, entry, dirs := o.environ, o.plugin.Entry, o.ownDirs()
+		cfg.Sources = func() ([]protoschema.Source, error) { return pb2Sources(python, environ, entry, dirs...) }
 	}
 	if cfg.Python = o.plugin.Shebang != ""; o.plugin.Kind != manifest.Executable {
 		cfg.Python, cfg.Path = true, o.python.Path
@@ -112,8 +112,8 @@ var curves = map[string]elliptic.Curve{
 	"": elliptic.P256(), "P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521(),
 }
 
-// asPackage runs a package as python -m does, wherever it is: -m would look for
-// it from the working directory. Until sys.path is changed Python looks for
+// asPackage runs a package or a module as python -m does, wherever it is: -m would look
+// for it from the working directory. Until sys.path is changed Python looks for
 // modules there, too, but for sys, which is built in.
 const asPackage = `import sys
 sys.path[0], name = sys.argv[1:3]
@@ -123,6 +123,9 @@ runpy.run_module(name, run_name="__main__", alter_sys=True)`
 
 // pythonArgs are the arguments with which Python runs a plugin as a program.
 func pythonArgs(p manifest.Plugin) ([]string, error) {
+	if p.Module != "" {
+		return []string{"-c", asPackage, p.From, p.Module}, nil
+	}
 	if p.Kind != manifest.Package {
 		return []string{p.Entry}, nil
 	}

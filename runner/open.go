@@ -50,9 +50,12 @@ func Open(ctx context.Context, c Config) (*Opened, error) {
 
 func open(ctx context.Context, c Config) (*Opened, error) {
 	o := &Opened{config: c}
-	var err error
 	began := time.Now()
-	o.plugin, err = manifest.Resolve(c.Plugin)
+	from, err := workDir(c, c.Dir)
+	if err != nil {
+		return o, hook.NewError(hook.Usage, err)
+	}
+	o.plugin, err = manifest.Resolve(c.Plugin, from)
 	if o.resolved = time.Since(began); err != nil {
 		return o, hook.NewError(hook.Usage, err)
 	}
@@ -89,6 +92,11 @@ func (o *Opened) resolvePython(ctx context.Context) (err error) {
 	c, executable := o.config, o.plugin.Kind == manifest.Executable
 	if !executable {
 		if o.python, err = find(ctx, c, o.plugin, o.environ); err != nil {
+			return err
+		}
+	}
+	if o.plugin.Entry == "" {
+		if err := o.locateModule(ctx); err != nil {
 			return err
 		}
 	}
@@ -140,18 +148,20 @@ func (o *Opened) Resolved() time.Duration { return o.resolved }
 
 // Source is the plugin's Python source: the files that Python runs, the Python that
 // runs them, and the directories in which the plugin's own modules are. There are none
-// for a program that is not Python's, and no files for a zip application.
+// for a program that is not Python's, and no files for a zip application or a module that
+// is not written in Python.
 func (o *Opened) Source() (scripts []string, python interp.Interpreter, dirs []string) {
-	if python = o.python; python.Path == "" || manifest.IsZip(scriptOf(o.plugin.Entry)) {
+	if python = o.python; python.Path == "" || o.lacksSource() {
 		return nil, python, nil
 	}
+	dirs = o.ownDirs()
 	if o.plugin.Kind == manifest.Package {
 		scripts = append(scripts, filepath.Join(o.plugin.Entry, "__init__.py"))
 		if o.settings.Transport == "pipe" {
-			return scripts, python, importDirs(o.plugin.Entry)
+			return scripts, python, dirs
 		}
 	}
-	return append(scripts, scriptOf(o.plugin.Entry)), python, importDirs(o.plugin.Entry)
+	return append(scripts, scriptOf(o.plugin.Entry)), python, dirs
 }
 
 // Host is the host that --host or the manifest names; false if none is named.

@@ -77,6 +77,8 @@ func (o *Opened) newWorkers(preload string) *pyworker.Launcher {
 	return pyworker.New(pyworker.Config{
 		Python:       o.python.Path,
 		Plugin:       o.plugin.Entry,
+		Module:       o.plugin.Module,
+		From:         o.plugin.From,
 		Env:          o.environ,
 		Dir:          o.settings.Dir,
 		NaN:          o.config.NaN,

@@ -25,7 +25,10 @@ func (o *Opened) chooseTransport() (transport, why string) {
 	case manifest.IsZip(scriptOf(o.plugin.Entry)):
 		return "grpc", "it is a zip application"
 	}
-	yes, why := looksGRPC(o.python, o.environ, o.plugin.Entry)
+	yes, why := false, ""
+	if !o.lacksSource() {
+		yes, why = looksGRPC(o.python, o.environ, o.plugin.Entry, o.ownDirs()...)
+	}
 	switch {
 	case yes:
 		return "grpc", why
@@ -58,6 +61,14 @@ func importDirs(entry string) []string {
 	return []string{filepath.Dir(scriptOf(entry))}
 }
 
+// orImportDirs is dirs, or [importDirs] if there are none.
+func orImportDirs(dirs []string, entry string) []string {
+	if len(dirs) == 0 {
+		return importDirs(entry)
+	}
+	return dirs
+}
+
 // packageIn returns how Python imports the package in a directory: from where, and by
 // which name, dotted if it is within other packages.
 func packageIn(dir string) (root, name string) {
@@ -76,8 +87,9 @@ func packageIn(dir string) (root, name string) {
 // handshake, and one of them imports gRPC. Its own files are read first, then those of
 // the packages that they import, if its Python has gRPC. A line in that form alone may be
 // anything that a function prints, and a server alone one that a test starts; what prints
-// its line in a way that [pysrc.File.Serves] cannot see needs --transport.
-func looksGRPC(python interp.Interpreter, environ []string, entry string) (yes bool, why string) {
+// its line in a way that [pysrc.File.Serves] cannot see needs --transport. dirs are where
+// its own modules are, by default those of [importDirs].
+func looksGRPC(python interp.Interpreter, environ []string, entry string, dirs ...string) (yes bool, why string) {
 	script, printer := scriptOf(entry), ""
 	var all pysrc.Serves
 	look := func(path string, does pysrc.Serves) bool {
@@ -86,13 +98,13 @@ func looksGRPC(python interp.Interpreter, environ []string, entry string) (yes b
 		}
 		return all.PrintsHandshake && all.ImportsGRPC
 	}
-	files, others := pysrc.Own(script, importDirs(entry), pysrc.Short)
+	files, others := pysrc.Own(script, orImportDirs(dirs, entry), pysrc.Short)
 	serves := slices.ContainsFunc(files, func(f pysrc.File) bool { return look(f.Path, f.Serves()) })
 	if !serves && all.SDK != "" {
 		return true, "it imports " + all.SDK
 	}
 	if !serves && len(others) > 0 {
-		dirs := python.SearchPath(environ)
+		dirs = python.SearchPath(environ)
 		if pysrc.Locate(dirs, "grpc") == "" && pysrc.Locate(dirs, "grpclib") == "" {
 			return false, ""
 		}

@@ -52,7 +52,8 @@ type sourceLook struct {
 	Dir string
 
 	sourceAnswer
-	managed bool // see isManaged
+	managed bool   // see isManaged
+	unread  string // what it is if there are no Scripts
 	// declared are the distributions that the plugin's files name, once a module is missing.
 	declared []string
 }
@@ -108,6 +109,10 @@ func lookOf(o *runner.Opened) sourceLook {
 	if len(dirs) > 0 {
 		l.Root = dirs[0]
 	}
+	l.unread = "zip application"
+	if o.Plugin().Module != "" {
+		l.unread = "module that is not written in Python"
+	}
 	l.managed = python.Env == "" && isManaged(python)
 	return l
 }
@@ -132,7 +137,7 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	case l.Python == "":
 		return hook.Stage{Verdict: hook.Skipped, Message: "it is no Python program"}
 	case len(l.Scripts) == 0:
-		return hook.Stage{Verdict: hook.Skipped, Message: "it is a zip application"}
+		return hook.Stage{Verdict: hook.Skipped, Message: "it is a " + l.unread}
 	}
 	var err error
 	if l.sourceAnswer, err = askSource(ctx, l); err != nil {

@@ -1,8 +1,8 @@
 // Package manifest resolves the path of a plugin to what runs, and reads its
 // manifest.
 //
-//  1. [Resolve] looks at the path: a .py file, a package, a directory, or an
-//     executable.
+//  1. [Resolve] looks at the path: a .py file, a package, a directory, an
+//     executable, or a module to import.
 //  2. It reads the manifests that can be about it: pyplug.toml, [tool.pyplug] in
 //     pyproject.toml, [tool.pyplug] in the script's metadata block (PEP 723), and a
 //     Mattermost-style plugin.json. The first in this order is the manifest. Any

@@ -43,8 +43,12 @@ type Plugin struct {
 	// Path is the path that was resolved, unchanged.
 	Path string
 	// Entry is the .py file, the package's directory or the executable. It is
-	// absolute; symbolic links stay as they are.
+	// absolute; symbolic links stay as they are. It is empty for a module that is not
+	// in From: see [Plugin.Located].
 	Entry string
+	// Module is the dotted name of a plugin that was named by its module, else empty.
+	// From is the directory that Python searches for it first.
+	Module, From string
 	// Kind says which of them Entry is.
 	Kind Kind
 	// Shebang is the interpreter line of an executable Python script without "#!",

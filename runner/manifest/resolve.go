@@ -18,9 +18,12 @@ import (
 )
 
 // Resolve finds what runs when path is named as a plugin, and reads its manifest. A
-// relative path starts from the working directory. It starts no process. The error
-// is an [*Error].
-func Resolve(path string) (Plugin, error) {
+// relative path starts from the working directory; a module, see [ModulePath], is looked
+// for in from. It starts no process. The error is an [*Error].
+func Resolve(path, from string) (Plugin, error) {
+	if module, ok := ModuleOf(path); ok {
+		return resolveModule(path, module, from)
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return Plugin{}, unreadable(path, err)

@@ -75,6 +75,10 @@ func TestResolve(t *testing.T) {
 		{"a path with a dot", "-- a/b.py --\n", "./a/../a/b.py", "file a/b.py b none []"},
 		{"plugin.py has its directory's name", "-- greeter/plugin.py --\n", "greeter/plugin.py", "file greeter/plugin.py greeter none []"},
 		{"a package", "-- pkg/__init__.py --\n", "pkg", "package pkg pkg none []"},
+		{"a module", "-- a/b.py --\n-- a/__init__.py --\n", "-m a.b", "file a/b.py b none []"},
+		{"a module that is a package", "-- a/__init__.py --\n-- a.py --\n", "-m a", "package a a none []"},
+		{"a module with a manifest beside it", "-- a/b.py --\n-- a/pyplug.toml --\nentry = 'b.py'\nid = 'q'", "-m a.b", "file a/b.py q pyplug.toml []"},
+		{"a package with a manifest for another file", "-- a/__init__.py --\n-- a/b.py --\n-- a/pyplug.toml --\nentry = 'b.py'\nid = 'q'", "-m a", "package a a none []"},
 		{"a package called like a file", "-- pkg.py/__init__.py --\n", "pkg.py", "package pkg.py pkg-py none []"},
 		{"an executable", "-- bin/tool-linux:exec --\nx", "bin/tool-linux", "executable bin/tool-linux tool-linux none []"},
 		{"a name of no letters", "-- 日本.py --\n", "日本.py", "file 日本.py plugin none []"},
@@ -111,7 +115,8 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tree(t, c.archive)
-			p, err := Resolve(c.path)
+			cwd, _ := os.Getwd()
+			p, err := Resolve(c.path, cwd)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,6 +140,7 @@ func TestResolveErrors(t *testing.T) {
 		{"missing .py", "-- greeter.py --\n", "greeter", `plugin "greeter" does not exist`, "greeter.py"},
 		{"missing in a missing directory", "", "a/b.py", `plugin "a/b.py" does not exist`, ""},
 		{"below a file", "-- a.py --\n", "a.py/b.py", `plugin "a.py/b.py" does not exist`, ""},
+		{"no module", "-- a-b.py --\n", "-m a-b.py", `"a-b.py" is no name of a module, want names with dots between them`, "a-b.py"},
 		{"empty", "", "", `plugin "" does not exist: the path is empty`, ""},
 		{"broken link", "-- a.py:link --\nb.py\n", "a.py", `plugin "a.py" does not exist: it is a symbolic link to b.py, which does not exist`, ""},
 		{"a text", "-- notes.txt --\n", "notes.txt", `"notes.txt" is no plugin: it does not end in .py and is not executable, want a .py file, an executable, a package or a directory with a manifest`, ""},
@@ -172,7 +178,8 @@ func TestResolveErrors(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tree(t, c.archive)
-			p, err := Resolve(c.path)
+			cwd, _ := os.Getwd()
+			p, err := Resolve(c.path, cwd)
 			var e *Error
 			if !errors.As(err, &e) {
 				t.Fatalf("got %+v, %v", p, err)
@@ -190,7 +197,7 @@ func TestResolveErrors(t *testing.T) {
 
 func TestPluginJSON(t *testing.T) {
 	root := tree(t, mattermost)
-	p, err := Resolve("p")
+	p, err := Resolve("p", "")
 	check(t, err)
 	dir := filepath.Join(root, "p")
 	m := p.Manifest

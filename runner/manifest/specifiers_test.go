@@ -46,7 +46,7 @@ func TestShebang(t *testing.T) {
 		if runtime.GOOS == "windows" {
 			continue // where nothing is executable by its mode
 		}
-		if p, err := Resolve(file); err != nil || p.Kind != Executable || p.Shebang != want {
+		if p, err := Resolve(file, ""); err != nil || p.Kind != Executable || p.Shebang != want {
 			t.Errorf("%q: got %+v, %v", text, p, err)
 		}
 	}

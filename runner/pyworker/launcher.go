@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -22,6 +23,9 @@ type Config struct {
 	Python string
 	// Plugin is the absolute path of the file or package directory.
 	Plugin string
+	// Module is the dotted name by which the plugin is imported, empty to load it by its
+	// path. From is the directory that is searched first.
+	Module, From string
 	// Env is the whole environment, Dir the working directory; empty means ours.
 	Env []string
 	Dir string
@@ -179,8 +183,12 @@ func (l *Launcher) args(preload string) []string {
 	case l.cfg.Concurrency > 1:
 		calls = "pipeline"
 	}
+	module := ""
+	if l.cfg.Module != "" {
+		module = filepath.Join(l.cfg.From, l.cfg.Module)
+	}
 	return []string{"-c", runBoot, cache, identity(),
-		l.cfg.Plugin, strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload}
+		l.cfg.Plugin, module, strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload}
 }
 
 // spec describes the process of a worker, but for its arguments.

@@ -13,6 +13,7 @@ ONLY_AST = 0x400
 FUNCTION = core.FUNCTION
 METHOD = type(type("", (), {"m": lambda self: None})().m)
 MODULE = type(core)
+BUILTIN = type(len)
 
 made = {}  # class → the object that its methods are called on
 making = allocate_lock()
@@ -156,7 +157,7 @@ def in_file(value):
         return False
     if core.plugin_file.endswith("__init__.py"):
         return module.startswith(core.plugin + ".")
-    return module == core.plugin + "." and isinstance(value, (FUNCTION, type))
+    return module == core.plugin + "." and isinstance(value, (FUNCTION, BUILTIN, type))
 
 
 def is_unbound(kind, name, member):

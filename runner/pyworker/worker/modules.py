@@ -40,6 +40,21 @@ def load(path):
     return ".".join(names), load_chain(names, files)
 
 
+def load_named(path, root, name):
+    """Imports the module in a file by its name, as python -m does, which looks in root first."""
+    top, own = name.partition(".")[0], path.startswith(os.path.join(root, ""))
+    if own and (top in sys.modules or in_library(top)):
+        return load(path)  # which does not take the other's place
+    sys.path.insert(0, root)
+    if os.path.isdir(path):
+        path = os.path.join(path, "__init__.py")
+    core.plugin_file = path if path.endswith(".py") else ""
+    if own:
+        start.watch(root)
+    __import__(name)
+    return name, sys.modules[name]
+
+
 def chain(directory):
     """The packages that a directory is in: their names, and their files."""
     names, files = [], []

@@ -31,15 +31,16 @@ reported = []  # the plugin's own files, as pyplug knows them
 def start():
     """Says hello, then loads the file; False if the worker is to end.
 
-    The arguments after those of boot.py are the absolute path of the user's file, the
-    number of a signal that shows all stacks, or 0, the descriptor for what the plugin
+    The arguments after those of boot.py are the absolute path of the user's file, empty
+    or the module to import it as in the directory that is searched first, the number of a
+    signal that shows all stacks, or 0, the descriptor for what the plugin
     prints, 2 if there is none of its own, and then what NaN becomes, the health
     function's name, how calls run and whether to preload, all of them words that
     ../launcher.go knows.
     """
     global stacks
     _signal.signal(_signal.SIGINT, core.interrupt)  # it may have been inherited as ignored
-    plugin, stacks, stdout, core.nan, core.probe_name, calls, preload = sys.argv[3:]
+    plugin, module, stacks, stdout, core.nan, core.probe_name, calls, preload = sys.argv[3:]
     stacks = int(stacks)
     core.probe_name = os.fsencode(core.probe_name).decode("utf-8", "replace")  # in any locale
     sys.argv = [plugin]
@@ -54,7 +55,7 @@ def start():
         core.part("zygote").prepare()
 
     try:
-        core.plugin, module = core.call(load, (plugin,))
+        core.plugin, module = core.call(load, (plugin, module))
         core.namespace = namespace_of(module)
     except BaseException as error:
         _signal.signal(_signal.SIGINT, core.interrupt)  # nothing of the user's disturbs what follows
@@ -279,11 +280,13 @@ def namespace_of(module):
     return names if "__builtins__" in names else core.part("modules").Attributes(module)
 
 
-def load(plugin):
+def load(plugin, named=""):
     """Imports the user's file under its own name, with its directory first on sys.path.
 
     Returns the name, and the object in sys.modules under that name.
     """
+    if named:
+        return core.part("modules").load_named(plugin, *os.path.split(named))
     path = os.path.realpath(plugin)
     directory, file = os.path.split(path)
     name = file[:-3]

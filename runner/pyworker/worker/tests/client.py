@@ -45,7 +45,7 @@ os.mkdir(os.path.dirname(CACHE))
 
 def command(path, stacks, stdout, nan="error", probe="", calls="", preload="", cache=CACHE, code=RUN_BOOT):
     """The arguments that a Python runs the worker with."""
-    return ["-c", code, cache, "identity", path, str(stacks), str(stdout), nan, probe, calls or "", preload]
+    return ["-c", code, cache, "identity", path, "", str(stacks), str(stdout), nan, probe, calls or "", preload]
 
 
 def write(path, text):
