@@ -20,7 +20,7 @@ func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
 		d, err := p.describe(ctx)
 		return d.schema, err
 	}
-	g, herr := p.acquire(ctx, name, false, time.Now())
+	g, herr := p.acquire(ctx, name, false)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
