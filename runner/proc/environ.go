@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -35,70 +36,47 @@ var harmlessWindows = []string{
 // PYTHONHOME, PYTHONEXECUTABLE and __PYVENV_LAUNCHER__. With clean, it keeps only an
 // allow-list: what programs and Python need to run, and nothing that holds secrets or
 // leads Python to other code. Then it applies each entry of set: "K=V" sets K, "K"
-// alone keeps base's K, whatever K is. A later entry for a name replaces an earlier
-// one, in its place. The caller owns the result.
+// alone keeps base's K, whatever K is. Of several entries for a name the last one
+// stays. The caller owns the result, which is sorted.
 func Environ(base []string, clean bool, set []string) []string {
 	return environ(base, clean, set, runtime.GOOS == "windows")
 }
 
 func environ(base []string, clean bool, set []string, windows bool) []string {
-	env := environment{at: make(map[string]int, len(base)), windows: windows}
-	given := environment{at: make(map[string]int, len(base)), windows: windows}
+	given, env := map[string]string{}, map[string]string{} // entries by name
 	for _, entry := range base {
-		name, ok := env.name(entry)
+		name, ok := variable(entry, windows)
 		if !ok {
 			continue
 		}
-		given.put(name, entry)
+		given[name] = entry
 		if !slices.Contains(misleading, name) && (!clean || passes(name, windows)) {
-			env.put(name, entry)
+			env[name] = entry
 		}
 	}
 	for _, entry := range set {
-		if name, ok := env.name(entry); ok {
-			env.put(name, entry)
-		} else if i, ok := given.at[env.key(entry)]; ok {
-			env.put(env.key(entry), given.entries[i])
+		name, ok := variable(entry, windows)
+		if !ok {
+			if entry, ok = given[name]; !ok {
+				continue
+			}
 		}
+		env[name] = entry
 	}
-	return env.entries
+	return slices.Sorted(maps.Values(env))
 }
 
-// environment is a list of entries, one for each name.
-type environment struct {
-	entries []string
-	at      map[string]int
-	windows bool
-}
-
-// name returns the name of an entry "K=V", or false for anything else. On Windows the
-// directories of drives have names that begin with "=".
-func (e *environment) name(entry string) (string, bool) {
+// variable returns the name of an entry, and whether the entry is "K=V". On Windows the
+// directories of drives have names that begin with "=", and case does not matter.
+func variable(entry string, windows bool) (name string, ok bool) {
 	from := 0
-	if e.windows && strings.HasPrefix(entry, "=") {
-		from = 1
+	if windows {
+		entry = strings.ToUpper(entry)
+		from = len(entry) - len(strings.TrimPrefix(entry, "="))
 	}
-	i := strings.IndexByte(entry[from:], '=')
-	if i < 0 || from+i == 0 {
-		return "", false
-	}
-	return e.key(entry[:from+i]), true
-}
-
-func (e *environment) key(name string) string {
-	if e.windows {
-		return strings.ToUpper(name)
-	}
-	return name
-}
-
-func (e *environment) put(name, entry string) {
-	if i, ok := e.at[name]; ok {
-		e.entries[i] = entry
-		return
-	}
-	e.at[name] = len(e.entries)
-	e.entries = append(e.entries, entry)
+	name, _, ok = strings.Cut(entry[from:], "=")
+	name = entry[:from] + name
+	return name, ok && name != ""
 }
 
 func passes(name string, windows bool) bool {

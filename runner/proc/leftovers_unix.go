@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"context"
 	"strconv"
 	"time"
 )
@@ -14,12 +15,12 @@ func leftover(name string, pid int) string { return name + " (pid " + strconv.It
 
 // leftovers names what a dead leader left behind, before it is killed. What exits by
 // itself within leaveTime was not left behind. It returns at once if there is
-// nothing, as usual, and stops waiting once force is closed.
-func (t *tree) leftovers(force <-chan struct{}) []string {
-	limit := time.NewTimer(leaveTime)
-	defer limit.Stop()
-	last := false
+// nothing, as usual, and stops waiting once forced ends.
+func (t *tree) leftovers(forced context.Context) []string {
+	forced, cancel := context.WithTimeout(forced, leaveTime)
+	defer cancel()
 	for pause := time.Millisecond; ; pause *= 2 {
+		last := forced.Err() != nil
 		left, certain := t.survivors()
 		if len(left) == 0 && !certain {
 			left, _ = t.survivors()
@@ -29,10 +30,7 @@ func (t *tree) leftovers(force <-chan struct{}) []string {
 		}
 		select {
 		case <-time.After(pause):
-		case <-limit.C:
-			last = true
-		case <-force:
-			last = true
+		case <-forced.Done():
 		}
 	}
 }

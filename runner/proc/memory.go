@@ -27,7 +27,7 @@ const checkEvery = 100 * time.Millisecond
 // little, is above the limit, and takes at most a twentieth of a core.
 func (p *Process) limitMemory() {
 	limit := p.spec.MaxMemory
-	for pause := checkEvery; limit > 0 && !p.diesWithin(pause); {
+	for pause := checkEvery; limit > 0 && !p.exitsWithin(pause) && p.forced.Err() == nil; {
 		pause = checkEvery
 		if p.tree.memoryAtMost() <= limit {
 			continue
@@ -41,21 +41,9 @@ func (p *Process) limitMemory() {
 	}
 }
 
-// diesWithin waits at most d for the process to die.
-func (p *Process) diesWithin(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-p.died:
-		return true
-	case <-timer.C:
-		return false
-	}
-}
-
 // exceed kills the tree for a limit, unless it is dead or killed for another reason.
 func (p *Process) exceed(limit string) {
-	if p.killed.Load() || p.exitsWithin(0) {
+	if p.killed.Load() || p.Exited() {
 		return
 	}
 	p.exceeded.Store(&limit)

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"sync"
@@ -26,13 +27,13 @@ type Process struct {
 	done chan struct{} // closed when everything is over
 	exit Exit          // valid after done
 
-	stopOnce  sync.Once     // starts the one ladder
-	force     chan struct{} // closed to skip to the kill
-	forceOnce sync.Once
-	noStacks  atomic.Bool  // the kill does not wait for stacks
-	stopped   atomic.Bool  // pyplug asked for the exit
-	killed    atomic.Bool  // the ladder sent SIGKILL
-	step      atomic.Value // of the ladder, a string; unset before its first
+	stopOnce sync.Once       // starts the one ladder
+	forced   context.Context // ended to skip to the kill
+	force    context.CancelFunc
+	noStacks atomic.Bool  // the kill does not wait for stacks
+	stopped  atomic.Bool  // pyplug asked for the exit
+	killed   atomic.Bool  // the ladder sent SIGKILL
+	step     atomic.Value // of the ladder, a string; unset before its first
 }
 
 // Start starts a process. If it cannot, the error says why, and nothing is
@@ -69,13 +70,8 @@ func Start(s Spec) (*Process, error) {
 
 // launch makes the pipes and a process that start starts with its ends of them.
 func launch(s Spec, ours *control, start func(Spec, []*os.File) (*tree, error)) (*Process, error) {
-	p := &Process{
-		spec:    s,
-		control: ours,
-		died:    make(chan struct{}),
-		done:    make(chan struct{}),
-		force:   make(chan struct{}),
-	}
+	p := &Process{spec: s, control: ours, died: make(chan struct{}), done: make(chan struct{})}
+	p.forced, p.force = context.WithCancel(context.Background())
 	p.output.onLine, p.output.raw, p.output.both = s.OnLine, s.raw, s.Talk
 	f, err := openFiles(s.Talk)
 	if err != nil {
@@ -121,7 +117,7 @@ func (p *Process) watch(pipes ...*outputPipe) {
 	killed := p.killed.Load()
 	close(p.died)
 	limiting.Wait()
-	end := p.tree.cleanUp(p.force)
+	end := p.tree.cleanUp(p.forced)
 	for _, o := range pipes {
 		if o != nil {
 			o.processGone()

@@ -3,6 +3,7 @@ package proc
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,8 +35,9 @@ func TestEnviron(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := strings.Join(environ(test.base, test.clean, test.set, test.windows), " "); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
+			want := slices.Sorted(strings.FieldsSeq(test.want))
+			if got := environ(test.base, test.clean, test.set, test.windows); !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}

@@ -56,7 +56,7 @@ func (p *Process) forceStop(stacks bool) {
 	if !stacks {
 		p.noStacks.Store(true)
 	}
-	p.forceOnce.Do(func() { close(p.force) })
+	p.force()
 }
 
 func (p *Process) startLadder(ask func(context.Context) bool) {
@@ -64,16 +64,16 @@ func (p *Process) startLadder(ask func(context.Context) bool) {
 }
 
 func (p *Process) ladder(ask func(context.Context) bool) {
-	if p.exitsWithin(0) {
+	if p.Exited() {
 		return
 	}
 	p.stopped.Store(true)
-	if ask != nil && !p.forced() && p.askToExit(ask) {
+	if ask != nil && p.forced.Err() == nil && p.askToExit(ask) {
 		return
 	}
 	// A process that is killed keeps its connection: else its stacks would show how it
 	// reacts to the end of that.
-	if !p.forced() {
+	if p.forced.Err() == nil {
 		if p.conn != nil {
 			p.step.Store("closed")
 			p.conn.Close()
@@ -94,7 +94,7 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 
 // askToExit asks the process to exit, and reports whether it did.
 func (p *Process) askToExit(ask func(context.Context) bool) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	ctx, cancel := context.WithTimeout(p.forced, askTime)
 	defer cancel()
 	p.step.Store("asked")
 	go func() { // ends when ask returns
@@ -102,46 +102,34 @@ func (p *Process) askToExit(ask func(context.Context) bool) bool {
 			cancel()
 		}
 	}()
-	return p.exitsBefore(ctx.Done())
+	return p.exitsBefore(ctx)
 }
 
 // Exited reports whether the process has exited. What it started may still be there:
 // Done is closed later.
-func (p *Process) Exited() bool { return p.exitsWithin(0) }
+func (p *Process) Exited() bool {
+	select {
+	case <-p.died:
+		return true
+	default:
+		return false
+	}
+}
 
 // exitsWithin waits at most d for the process to exit, and not when it is to be
 // killed.
 func (p *Process) exitsWithin(d time.Duration) bool {
-	select {
-	case <-p.died:
-		return true
-	default:
-	}
-	if d <= 0 {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), d)
+	ctx, cancel := context.WithTimeout(p.forced, d)
 	defer cancel()
-	return p.exitsBefore(ctx.Done())
+	return p.exitsBefore(ctx)
 }
 
-// exitsBefore waits until the process has exited, or end is closed, or the process is to
-// be killed. It reports whether it has exited.
-func (p *Process) exitsBefore(end <-chan struct{}) bool {
+// exitsBefore reports whether the process exits before ctx ends.
+func (p *Process) exitsBefore(ctx context.Context) bool {
 	select {
 	case <-p.died:
 		return true
-	case <-p.force:
-	case <-end:
-	}
-	return false
-}
-
-func (p *Process) forced() bool {
-	select {
-	case <-p.force:
-		return true
-	default:
-		return false
+	case <-ctx.Done():
+		return p.Exited()
 	}
 }

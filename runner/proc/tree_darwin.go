@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"context"
 	"os"
 	"syscall"
 	"time"
@@ -77,12 +78,10 @@ func (t *tree) awaitDeath() {
 
 // cleanUp kills what a dead leader left in its group, and reaps the leader. A group of
 // zombies cannot be signalled.
-func (t *tree) cleanUp(force <-chan struct{}) ending {
+func (t *tree) cleanUp(forced context.Context) ending {
 	var left []string
-	select {
-	case <-force: // what is being killed looks like what lives
-	default:
-		left = t.leftovers(force)
+	if forced.Err() == nil { // what is being killed looks like what lives
+		left = t.leftovers(forced)
 	}
 	end := time.Now().Add(sweepTime)
 	for t.send(-t.pid, syscall.SIGKILL) == nil && time.Now().Before(end) {

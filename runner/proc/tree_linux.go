@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"strconv"
 	"sync"
@@ -52,8 +53,8 @@ func (t *tree) awaitDeath() {
 }
 
 // cleanUp kills what a dead leader left behind, and reaps everything.
-func (t *tree) cleanUp(force <-chan struct{}) ending {
-	left := t.leftovers(force)
+func (t *tree) cleanUp(forced context.Context) ending {
+	left := t.leftovers(forced)
 	t.send(-t.pid, syscall.SIGKILL)
 	t.sweep()
 	end := t.reap()

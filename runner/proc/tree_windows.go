@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"context"
 	"errors"
 	"os"
 	"sync"
@@ -148,7 +149,7 @@ type ending struct {
 }
 
 // cleanUp ends what the leader left in the job, and waits until the job is empty.
-func (t *tree) cleanUp(<-chan struct{}) ending {
+func (t *tree) cleanUp(context.Context) ending {
 	t.kill()
 	for end := time.Now().Add(sweepTime); t.active() > 0 && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
