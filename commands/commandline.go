@@ -29,6 +29,8 @@ type lineReader struct {
 // modulesOf is lineReader.modules of a command.
 func modulesOf(c *cli.Command) int {
 	switch {
+	case c.Name == "python": // a verb comes first
+		return 2
 	case strings.Contains(c.ArgsUsage, "PLUGIN..."):
 		return math.MaxInt
 	case strings.Contains(c.ArgsUsage, "PLUGIN"):

@@ -80,6 +80,10 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 		return append(commandNames(commands, last), prefixed([]string{"finding"}, last)...)
 	case cmd.Name == "help" && given[0] == "finding":
 		return prefixed(findings.IDs(), last)
+	case cmd.Name == "python" && len(given) == 0:
+		return prefixed(pythonVerbs, last)
+	case cmd.Name == "python" && len(given) == 1 && given[0] != "list":
+		return []string{files}
 	case cmd.Name == "completion":
 		return prefixed(completions.Shells(), last)
 	case cmd.Name == "call" && len(given) == 1:

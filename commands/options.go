@@ -41,8 +41,7 @@ func (o *outputOptions) flags() []cli.Flag {
 // pluginFlags are those of every command that starts a plugin. startLimit is the default
 // limit of an import, for the help.
 func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
-	return append([]cli.Flag{
-		fileFlag(&cfg.Python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"),
+	return append(append(pythonFlags(cfg),
 		choiceFlag(&cfg.Transport, "transport", "`TRANSPORT` is pipe or grpc (default: detected)", "pipe", "grpc"),
 		repeated(newFlag("env", "set the plugin's variable `K=V`; with --clean-env, K alone passes it on", func(text string) error {
 			cfg.Env = append(cfg.Env, text)
@@ -52,7 +51,14 @@ func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 		fileFlag(&cfg.Dir, "cwd", "the plugin's working directory `DIR` (default: the current one)"),
 		fromEnv(durationFlag(&cfg.Timeouts.Start, "start-timeout", "limit the import (default: "+startLimit+") or the handshake (30s) to `DURATION`"), "PYPLUG_START_TIMEOUT"),
 		fromEnv(durationFlag(&cfg.Timeouts.Stop, "stop-timeout", "kill a plugin that has not ended after `DURATION` (default: 5s)"), "PYPLUG_STOP_TIMEOUT"),
-	}, grpcFlags(&cfg.GRPC)...)
+	), grpcFlags(&cfg.GRPC)...)
+}
+
+// pythonFlags say which Python to take.
+func pythonFlags(cfg *runner.Config) []cli.Flag {
+	return []cli.Flag{
+		fileFlag(&cfg.Python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"),
+	}
 }
 
 func checkEnv(e string) error {

@@ -16,6 +16,9 @@ import (
 // TestReadme runs the README's examples.
 func TestReadme(t *testing.T) { runExamples(t, "README.md", 6) }
 
+// TestPythonPage runs the examples of docs/python.md.
+func TestPythonPage(t *testing.T) { runExamples(t, "docs/python.md", 1) }
+
 // runExamples runs the examples of a page, of which there are at least so many: in
 // each console block a line that begins with "$ " is a command, and the lines below
 // it are what it prints on standard output.

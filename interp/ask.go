@@ -37,7 +37,7 @@ func ask(ctx context.Context, run RunFunc, path string) (Version, string, *Error
 			why += fmt.Sprintf(", %q", shorten(lines[len(lines)-1]))
 		}
 	}
-	broken := problem(path, "is not a Python: it does not say its version (%s)", why)
+	broken := problem(NotPython, path, "is not a Python: it does not say its version (%s)", why)
 	broken.Err = err
 	return Version{}, "", broken
 }

@@ -16,7 +16,10 @@
 //  6. Only if no file says the version, the Python is asked, by [Request.Run].
 //  7. A version that an explicit source asks for is looked up on PATH, then among what
 //     pyenv, uv, asdf and mise have installed. The same look finds what hints suggest.
-//  8. [Interpreter.SearchPath] lists the directories of installed packages.
+//  8. [Interpreter.SearchPath] lists the directories of installed packages, [FactsOf] the
+//     rest of what files say of a Python.
+//  9. [Explain] decides as Find does and shows the whole search, [List] lists all Pythons.
+//     Neither ever runs one.
 //
 // The chosen path is never resolved: Python finds its environment from the path that starts
 // it, so a resolved one would lose the environment.

@@ -14,8 +14,11 @@ type Attempt struct {
 	Path string
 	// Source is where it came from.
 	Source Source
-	// Reason says why it was not chosen, in words.
+	// Code is the reason as a stable word, Reason in words.
+	Code   Code
 	Reason string
+
+	env string // the environment that Path belongs to, empty if none is known
 }
 
 // String is the line for a message.
@@ -29,8 +32,9 @@ type Error struct {
 	Path   string
 	Source Source
 	// Problem says what is wrong, such as "is a broken symbolic link". If Path is empty,
-	// it is the whole message.
+	// it is the whole message. Code is the same as a stable word.
 	Problem string
+	Code    Code
 	// Tried is what was looked at when nothing was found, in order.
 	Tried []Attempt
 	// Advice are the hints, one a line.
@@ -67,13 +71,13 @@ func (e *Error) Unwrap() error { return e.Err }
 func (e *Error) Hints() []string { return e.Advice }
 
 // problem reports what is wrong with the Python at path.
-func problem(path, format string, args ...any) *Error {
-	return &Error{Path: path, Problem: fmt.Sprintf(format, args...)}
+func problem(code Code, path, format string, args ...any) *Error {
+	return &Error{Path: path, Code: code, Problem: fmt.Sprintf(format, args...)}
 }
 
 // notFound reports that no Python satisfies the requirements.
 func (f *finder) notFound() *Error {
-	e := &Error{kind: notFound, Tried: f.tried, Problem: "no python found"}
+	e := &Error{kind: notFound, Code: NoPython, Tried: f.tried, Problem: "no python found"}
 	if len(f.Requires) > 0 {
 		e.Problem += " that satisfies " + list(f.Requires)
 	}
@@ -87,14 +91,14 @@ func (f *finder) notFound() *Error {
 // "python3.12" or ">=3.12".
 func (f *finder) notOnPath(wanted string, source Source) *Error {
 	return &Error{
-		kind: notFound, Tried: f.tried, Source: source,
+		kind: notFound, Code: NoPython, Tried: f.tried, Source: source,
 		Problem: fmt.Sprintf("no python on PATH for %q, which %s asks for", wanted, source),
 	}
 }
 
 // badSpec says that a clause of a requirement cannot be read.
 func badSpec(r Requirement, clause string) *Error {
-	return &Error{kind: impossible, Problem: fmt.Sprintf(
+	return &Error{kind: impossible, Code: BadRequirement, Problem: fmt.Sprintf(
 		"python version of %s: %q is no version specifier, want one such as %q", r.From, clause, ">=3.11")}
 }
 
@@ -104,7 +108,7 @@ func (f *finder) conflict() *Error {
 	for _, b := range f.bounds {
 		all = append(all, b.Requirement)
 	}
-	return &Error{kind: impossible, Problem: "no python can satisfy " + list(all)}
+	return &Error{kind: impossible, Code: Conflict, Problem: "no python can satisfy " + list(all)}
 }
 
 // list writes requirements as ">=3.11 (plugin.py) and <3.10 (pyproject.toml)".
@@ -159,7 +163,7 @@ func (f *finder) needs() string {
 // PATH, or among what version managers have installed. It starts none.
 func (f *finder) elsewhere(ctx context.Context) (Interpreter, bool) {
 	files := *f
-	files.Run, files.tried = nil, nil
+	files.Run, files.tried, files.assume = nil, nil, false
 	found, err := files.search(ctx, files.names(), SourcePath)
 	if err == nil && found.Path == "" {
 		found = files.managed(ctx)

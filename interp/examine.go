@@ -42,13 +42,13 @@ func program(path string) *Error {
 	}
 	switch {
 	case info.IsDir():
-		return problem(path, "is a directory, want a program")
+		return problem(IsDirectory, path, "is a directory, want a program")
 	case !info.Mode().IsRegular():
-		return problem(path, "is not a program: it is a %s", info.Mode().Type())
+		return problem(BadFormat, path, "is not a program: it is a %s", info.Mode().Type())
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
-		return problem(path, "is not executable")
+		return problem(NotExecutable, path, "is not executable")
 	case info.Size() == 0:
-		return problem(path, "is not a program: it is empty")
+		return problem(BadFormat, path, "is not a program: it is empty")
 	}
 	return nil
 }
@@ -61,15 +61,15 @@ func statError(path string, err error) *Error {
 	var perr *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ELOOP):
-		broken = problem(path, "is a loop of symbolic links: %s", chain(path))
+		broken = problem(SymlinkLoop, path, "is a loop of symbolic links: %s", chain(path))
 	case missing && lerr == nil:
-		broken = problem(path, "is a broken symbolic link: %s, which does not exist", chain(path))
+		broken = problem(BrokenSymlink, path, "is a broken symbolic link: %s, which does not exist", chain(path))
 	case missing:
-		broken = problem(path, "does not exist")
+		broken = problem(Missing, path, "does not exist")
 	case errors.As(err, &perr):
-		broken = problem(path, "cannot be read: %v", perr.Err)
+		broken = problem(Unreadable, path, "cannot be read: %v", perr.Err)
 	default:
-		broken = problem(path, "cannot be read: %v", err)
+		broken = problem(Unreadable, path, "cannot be read: %v", err)
 	}
 	broken.Err = err
 	return broken
@@ -199,7 +199,7 @@ func mismatch(env string, made, now Version) *Error {
 	if !made.Known() || made.sameMinor(now) {
 		return nil
 	}
-	broken := problem(env, "was made for another python: made for %s, its python is now %s", made.minor(), now.minor())
+	broken := problem(OtherMinor, env, "was made for another python: made for %s, its python is now %s", made.minor(), now.minor())
 	broken.env = env
 	return broken
 }

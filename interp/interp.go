@@ -79,7 +79,7 @@ type Interpreter struct {
 // Find finds the Python for r. It is safe for concurrent use. The error is an
 // [*Error] or ctx's.
 func Find(ctx context.Context, r Request) (Interpreter, error) {
-	f := &finder{Request: r, vars: variables(r.Environ), installs: map[string]string{}}
+	f := newFinder(r)
 	found, err := f.find(ctx)
 	if err != nil {
 		if e, ok := err.(*Error); ok {
@@ -104,15 +104,28 @@ type finder struct {
 	dirs     []string // those of PATH that are searched
 	bounds   []bound
 	lookup   bool // a version is looked up for an explicit source
+	assume   bool // a Python of unknown version is accepted
 	tried    []Attempt
 	installs map[string]string // where managers have their versions, as far as their shims say
+}
+
+func newFinder(r Request) *finder {
+	return &finder{Request: r, vars: variables(r.Environ), installs: map[string]string{}}
+}
+
+// look is a method of finder that looks at a source.
+type look func(context.Context) (Interpreter, error)
+
+// sources are the sources in the order in which they are looked at.
+func (f *finder) sources() []look {
+	return []look{f.flag, f.variable, f.manifest, f.beside, f.active, f.path}
 }
 
 func (f *finder) find(ctx context.Context) (Interpreter, error) {
 	if err := f.readRequirements(); err != nil {
 		return Interpreter{}, err
 	}
-	for _, look := range []func(context.Context) (Interpreter, error){f.explicit, f.beside, f.active, f.path} {
+	for _, look := range f.sources() {
 		if err := ctx.Err(); err != nil {
 			return Interpreter{}, err
 		}
@@ -146,8 +159,8 @@ func (f *finder) require(r Requirement) error {
 }
 
 // skip records a Python that was not chosen.
-func (f *finder) skip(path string, source Source, reason string) {
-	f.tried = append(f.tried, Attempt{Path: path, Source: source, Reason: reason})
+func (f *finder) skip(code Code, path string, source Source, reason string) {
+	f.tried = append(f.tried, Attempt{Path: path, Source: source, Code: code, Reason: reason})
 }
 
 // skipError records why a Python was not chosen, and returns the error when it
@@ -157,7 +170,9 @@ func (f *finder) skipError(path string, source Source, err error) error {
 	if !ok {
 		return err
 	}
-	f.skip(path, source, e.Problem)
+	attempt := e.Attempt()
+	attempt.Path, attempt.Source = path, source
+	f.tried = append(f.tried, attempt)
 	return nil
 }
 

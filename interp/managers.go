@@ -23,7 +23,8 @@ type manager struct {
 	// versions is the directory of the versions, below the root.
 	versions string
 	// selects is the variable that selects versions, files are those that do in the
-	// working directory and above, global is the user's own. uv has no shims.
+	// working directory and above, global is the user's own. uv and rye have none that
+	// select by them.
 	selects string
 	files   []string
 	global  string
@@ -46,6 +47,7 @@ var managers = []manager{
 		selects: "MISE_PYTHON_VERSION", global: "~config/mise/config.toml",
 		files: []string{"mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml", ".tool-versions"},
 	},
+	{name: "rye", variable: "RYE_HOME", usual: "~/.rye", versions: "py"},
 }
 
 // place replaces the first part of a path of the table. root is the manager's.
@@ -244,10 +246,7 @@ var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
 // satisfies the requirements, whichever is selected.
 func (f *finder) managed(ctx context.Context) Interpreter {
 	for _, m := range managers {
-		dir := f.installs[m.name]
-		if dir == "" {
-			dir = below(f.directory(m.variable, f.place(m.usual, "")), filepath.FromSlash(m.versions))
-		}
+		dir := f.installsOf(m)
 		for _, name := range newestFirst(dir) {
 			python, broken := envPython(filepath.Join(dir, name))
 			if broken != nil {

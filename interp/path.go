@@ -74,11 +74,11 @@ func (f *finder) pathDirs() []string {
 	for _, dir := range filepath.SplitList(f.vars["PATH"]) {
 		switch {
 		case dir == "":
-			f.skip(`""`, SourcePath, "an empty entry of PATH is not searched")
+			f.skip(RelativeEntry, `""`, SourcePath, "an empty entry of PATH is not searched")
 		case !filepath.IsAbs(dir):
-			f.skip(dir, SourcePath, "a relative entry of PATH is not searched")
+			f.skip(RelativeEntry, dir, SourcePath, "a relative entry of PATH is not searched")
 		case runtime.GOOS == "windows" && strings.EqualFold(filepath.Base(dir), "WindowsApps"):
-			f.skip(dir, SourcePath, "holds aliases of the store, which cannot be told apart without running them")
+			f.skip(StoreAlias, dir, SourcePath, "holds aliases of the store, which cannot be told apart without running them")
 		default:
 			absolute = append(absolute, dir)
 		}
@@ -103,7 +103,7 @@ func (f *finder) which(ctx context.Context, name, here string, source Source) (I
 		return found, err
 	}
 	if _, err := os.Stat(here); err == nil {
-		f.skip(here, source, "is a file, but a name without a slash is looked up on PATH")
+		f.skip(NotEnvironment, here, source, "is a file, but a name without a slash is looked up on PATH")
 	}
 	if version, ok := strings.CutPrefix(name, "python"); ok && strings.Contains(version, ".") && isVersion(version) {
 		return f.version(ctx, name, "=="+version+".*", source)

@@ -9,22 +9,18 @@ import (
 	"strings"
 )
 
-// explicit looks at the flag, PYPLUG_PYTHON and the manifest. The first that is
-// set decides.
-func (f *finder) explicit(ctx context.Context) (Interpreter, error) {
-	for _, named := range [...]struct {
-		value, dir string
-		source     Source
-	}{
-		{f.Flag, f.Cwd, SourceFlag},
-		{f.vars["PYPLUG_PYTHON"], f.Cwd, SourceVariable},
-		{f.Manifest, f.ManifestDir, SourceManifest},
-	} {
-		if named.value != "" {
-			return f.named(ctx, named.value, named.dir, named.source)
-		}
-	}
-	return Interpreter{}, nil
+// The explicit sources: the first that is set decides.
+
+func (f *finder) flag(ctx context.Context) (Interpreter, error) {
+	return f.named(ctx, f.Flag, f.Cwd, SourceFlag)
+}
+
+func (f *finder) variable(ctx context.Context) (Interpreter, error) {
+	return f.named(ctx, f.vars["PYPLUG_PYTHON"], f.Cwd, SourceVariable)
+}
+
+func (f *finder) manifest(ctx context.Context) (Interpreter, error) {
+	return f.named(ctx, f.Manifest, f.ManifestDir, SourceManifest)
 }
 
 // isSpec reports whether a value is a specifier set by how it begins.
@@ -42,6 +38,8 @@ func isVersion(value string) bool {
 // or a name on PATH.
 func (f *finder) named(ctx context.Context, value, dir string, source Source) (Interpreter, error) {
 	switch {
+	case value == "":
+		return Interpreter{}, nil
 	case isSpec(value):
 		return f.version(ctx, value, value, source)
 	case isVersion(value):
@@ -136,7 +134,7 @@ func (f *finder) isEnv(env string, source Source) (bool, error) {
 		return false, broken
 	}
 	if !info.IsDir() {
-		f.skip(env, source, "is a file, want a directory")
+		f.skip(NotEnvironment, env, source, "is a file, want a directory")
 		return false, nil
 	}
 	if _, err := os.Stat(filepath.Join(env, "pyvenv.cfg")); err == nil {
@@ -147,12 +145,12 @@ func (f *finder) isEnv(env string, source Source) (bool, error) {
 	case none != nil && link.Mode().Type() == os.ModeSymlink:
 		return true, nil // envPython says what is missing
 	case none != nil:
-		f.skip(env, source, "has neither pyvenv.cfg nor python")
+		f.skip(NotEnvironment, env, source, "has neither pyvenv.cfg nor python")
 		return false, nil
 	case landmark(env).Known() || runtime.GOOS == "windows":
 		return true, nil
 	}
-	broken := problem(env, "has a python but no pyvenv.cfg: its python is %s", python)
+	broken := problem(NoConfig, env, "has a python but no pyvenv.cfg: its python is %s", python)
 	broken.Source, broken.env = source, env
 	return false, broken
 }
@@ -169,9 +167,9 @@ func envPython(env string) (string, *Error) {
 			return path, nil
 		}
 	}
-	broken := problem(env, "has no python in it: no %s", filepath.FromSlash(names[0]))
+	broken := problem(EnvWithoutPython, env, "has no python in it: no %s", filepath.FromSlash(names[0]))
 	if _, err := os.Stat(filepath.Join(env, "conda-meta")); err == nil {
-		broken.Problem = "has no python in it: a conda environment without python"
+		broken.Code, broken.Problem = CondaWithoutPython, "has no python in it: a conda environment without python"
 	}
 	broken.env = env
 	return "", broken
@@ -213,7 +211,7 @@ func (f *finder) consider(ctx context.Context, path string, source Source) (Inte
 		reason = "the python of " + env + " is a link to a shim of " + s.String()
 	}
 	if reason != "" {
-		broken := problem(path, "is a shim that leads to no python: %s", reason)
+		broken := problem(ShimUnresolved, path, "is a shim that leads to no python: %s", reason)
 		broken.Source, broken.env = source, env
 		return Interpreter{}, broken
 	}
@@ -222,7 +220,7 @@ func (f *finder) consider(ctx context.Context, path string, source Source) (Inte
 	if e, ok := err.(*Error); ok {
 		e.Path, e.Problem = path, about+", which "+e.Problem
 	} else if err == nil {
-		f.skip(path, source, about)
+		f.skip(Shim, path, source, about)
 	}
 	return found, err
 }
@@ -266,10 +264,10 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 	var broken *Error
 	switch {
 	case refused != nil:
-		broken = problem(found.Path, "is %s, want %s (%s)", found.Version, refused.Spec, refused.From)
+		broken = problem(OtherVersion, found.Path, "is %s, want %s (%s)", found.Version, refused.Spec, refused.From)
 		broken.kind = otherVersion
 	case open && !f.accepts(found.Source):
-		broken = problem(found.Path, "is of an unknown version: no file says it, and it was not asked")
+		broken = problem(UnknownVersion, found.Path, "is of an unknown version: no file says it, and it was not asked")
 	}
 	if broken != nil {
 		broken.Source, broken.env = found.Source, found.Env
@@ -281,7 +279,7 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 // accepts reports whether source may name a Python of unknown version:
 // one that names a path may, one that asks for a version may not.
 func (f *finder) accepts(source Source) bool {
-	return !f.lookup && (source == SourceFlag || source == SourceVariable || source == SourceManifest)
+	return f.assume || !f.lookup && (source == SourceFlag || source == SourceVariable || source == SourceManifest)
 }
 
 // against returns the first requirement that v fails, and whether one is open.

@@ -3,12 +3,9 @@ package runner
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
@@ -91,7 +88,7 @@ func open(ctx context.Context, c Config) (*Opened, error) {
 func (o *Opened) resolvePython(ctx context.Context) (err error) {
 	c, executable := o.config, o.plugin.Kind == manifest.Executable
 	if !executable {
-		if o.python, err = find(ctx, c, o.plugin, o.environ); err != nil {
+		if o.python, err = findBy(ctx, request(c, o.plugin, o.environ)); err != nil {
 			return err
 		}
 	}
@@ -113,7 +110,9 @@ func (o *Opened) resolvePython(ctx context.Context) (err error) {
 	case c.Python != "":
 		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
 	}
-	o.python = shebangPython(ctx, c, o.plugin, o.environ)
+	if r, ok := shebangRequest(c, o.plugin, o.environ); ok {
+		o.python, _ = interp.Find(ctx, r) // the zero one if that is unknown
+	}
 	return nil
 }
 
@@ -210,68 +209,6 @@ func environ(c Config, m manifest.Manifest) []string {
 		set = append(set, k+"="+v)
 	}
 	return proc.Environ(c.Environ, c.CleanEnv, append(set, c.Env...))
-}
-
-// shebangPython is the Python of an executable that is a Python script; the zero
-// one for other programs, and if that is unknown.
-func shebangPython(ctx context.Context, c Config, p manifest.Plugin, env []string) interp.Interpreter {
-	words := strings.Fields(p.Shebang)
-	if len(words) > 1 && filepath.Base(words[0]) == "env" {
-		words = slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })
-	}
-	if len(words) == 0 {
-		return interp.Interpreter{}
-	}
-	python, err := interp.Find(ctx, request(Config{Python: words[0], Environ: c.Environ, Cwd: c.Cwd}, manifest.Plugin{}, env))
-	if err != nil {
-		return interp.Interpreter{}
-	}
-	return python
-}
-
-// find chooses the interpreter.
-func find(ctx context.Context, c Config, p manifest.Plugin, env []string) (interp.Interpreter, error) {
-	found, err := interp.Find(ctx, request(c, p, env))
-	switch {
-	case err == nil:
-		return found, nil
-	case ctx.Err() != nil:
-		return found, hook.NewError(hook.Canceled, context.Cause(ctx))
-	}
-	e := hook.NewError(hook.Interpreter, err)
-	if none := (*interp.Error)(nil); errors.As(err, &none) {
-		for _, a := range none.Tried {
-			e.Tried = append(e.Tried, a.String())
-		}
-	}
-	return found, e
-}
-
-// request is what is wanted of an interpreter.
-func request(c Config, p manifest.Plugin, env []string) interp.Request {
-	m := p.Manifest
-	return interp.Request{
-		Flag:        c.Python,
-		Requires:    p.Requires,
-		Manifest:    m.Python,
-		ManifestDir: m.Dir,
-		Dirs:        p.Dirs,
-		EnvNames:    m.EnvNames(),
-		Environ:     c.Environ,
-		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
-		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
-			return ask(ctx, proc.Tool{Path: path, Args: args, Env: env})
-		},
-	}
-}
-
-// ask runs a Python that is to say its version, see [interp.RunFunc].
-func ask(ctx context.Context, t proc.Tool) (stdout []byte, stderr string, err error) {
-	out, err := proc.Run(ctx, t)
-	if err == nil && out.Exit.Code != 0 {
-		err = errors.New(hook.Exit(out.Exit).String())
-	}
-	return out.Stdout, string(out.Stderr), err
 }
 
 // Shutdown ends what this process keeps for all its plugins. It comes after the last

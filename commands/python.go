@@ -1,0 +1,153 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const pythonText = `Show which Python runs PLUGIN, and why; without PLUGIN, which would run one in
+   the current directory.
+
+     why    how it was chosen: every candidate, in order, with the reason and a
+            fix, and what environment variables did. It starts no process.
+     find   only the path
+     list   all Pythons of this machine
+
+   pyplug python why greeter.py
+   $(pyplug python find greeter.py) -m pip list
+   pyplug python list --json | jq -r '.pythons[].path'`
+
+// pythonVerbs are the first words of the command python.
+var pythonVerbs = []string{"why", "find", "list"}
+
+func pythonCommand(f *program) command {
+	var cfg runner.Config
+	return command{names: allWords, Command: &cli.Command{
+		Name:        "python",
+		Usage:       "show which Python runs a plugin, and why",
+		ArgsUsage:   "why|find|list [PLUGIN]",
+		Description: pythonText,
+		Flags:       slices.Concat(pythonFlags(&cfg), f.opts.flags()),
+		Action: func(c *cli.Context) error {
+			words := c.Args().Slice()
+			if len(words) == 0 {
+				return usage("python takes one of why, find and list")
+			}
+			verb, words := words[0], words[1:]
+			switch {
+			case !slices.Contains(pythonVerbs, verb):
+				err := usage("unknown command python %s", schema.QuoteLine([]string{verb}))
+				if s := schema.Suggest(verb, pythonVerbs); s != "" {
+					return hinted(err, "did you mean `pyplug python "+s+"`?")
+				}
+				return hinted(err, "`pyplug help python` lists what there is")
+			case len(words) > 1:
+				return usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
+			case verb == "list" && len(words) > 0:
+				return usage("python list takes no PLUGIN")
+			case len(words) > 0 && words[0] == "":
+				return usage("PLUGIN is empty")
+			}
+			if err := openConfig(&cfg, append(words, "")[0]); err != nil {
+				return err
+			}
+			return map[string]func(*cli.Context, runner.Config) error{"why": f.pythonWhy, "find": f.pythonFind, "list": f.pythonList}[verb](c, cfg)
+		},
+	}}
+}
+
+func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
+	d, variables, err := runner.Explain(c.Context, cfg)
+	if err != nil {
+		return err
+	}
+	why := ui.Why{Plugin: schema.Path(strings.Join(typedWords([]string{cfg.Plugin}), " ")), Requires: []ui.Requirement{}, Candidates: []ui.Candidate{}, Environment: []ui.Variable{}}
+	for _, r := range d.Requires {
+		why.Requires = append(why.Requires, ui.Requirement(r))
+	}
+	for _, v := range variables {
+		why.Environment = append(why.Environment, ui.Variable{Name: v.Name, Value: schema.Path(v.Value), Effect: v.Effect})
+	}
+	for _, a := range d.Before {
+		why.Candidates = append(why.Candidates, candidate(a))
+	}
+	switch {
+	case d.Err == nil:
+		python := shownPython(d.Chosen, cfg.Environ)
+		why.Python = &python
+		why.Candidates = append(why.Candidates, ui.Candidate{Status: "chosen", Source: python.Source, Path: python.Path})
+	case d.Err.Path != "":
+		why.Candidates = append(why.Candidates, candidate(d.Err.Attempt()))
+	}
+	for _, a := range d.After {
+		why.Candidates = append(why.Candidates, candidate(a))
+	}
+	if err := f.write(c.Context, func() error { return f.streams.Why(why, f.opts.json) }); err != nil || d.Err == nil {
+		return err
+	}
+	e := runner.PythonError(d.Err)
+	e.Tried = nil // the tree has it
+	return e
+}
+
+func candidate(a interp.Attempt) ui.Candidate {
+	status := "rejected"
+	switch a.Code {
+	case interp.LowerPriority:
+		status = "later"
+	case interp.Shim:
+		status = "followed"
+	}
+	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: a.Fix()}
+}
+
+func (f *program) pythonFind(c *cli.Context, cfg runner.Config) error {
+	found, err := runner.FindPython(c.Context, cfg)
+	if err != nil {
+		return err
+	}
+	python := ui.Python{Path: schema.Path(found.Path)}
+	if f.opts.json {
+		python = shownPython(found, cfg.Environ)
+	}
+	return f.write(c.Context, func() error { return f.streams.Python(python, f.opts.json) })
+}
+
+func (f *program) pythonList(c *cli.Context, cfg runner.Config) error {
+	found, err := runner.Pythons(c.Context, cfg)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		f.streams.Note("no Python was found")
+	}
+	var all []ui.Python
+	for _, python := range found {
+		all = append(all, shownPython(python, cfg.Environ))
+	}
+	return f.write(c.Context, func() error { return f.streams.Pythons(all, f.opts.json) })
+}
+
+// shownPython is a Python with what files say of it.
+func shownPython(i interp.Interpreter, environ []string) ui.Python {
+	facts := interp.FactsOf(i, environ)
+	p := ui.Python{
+		Path: schema.Path(i.Path), Source: string(i.Source), Implementation: i.Implementation, Variant: facts.Variant,
+		Kind: facts.Kind, Manager: facts.Manager, Real: schema.Path(facts.Real), Prefix: schema.Path(facts.Prefix), Base: schema.Path(facts.Base),
+		Packages: []schema.Path{}, SystemPackages: facts.SystemPackages, ExternallyManaged: facts.ExternallyManaged,
+	}
+	if i.Version.Known() {
+		p.Version = i.Version.String()
+	}
+	for _, dir := range facts.Packages {
+		p.Packages = append(p.Packages, schema.Path(dir))
+	}
+	return p
+}

@@ -1,0 +1,175 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Python is a Python as [Streams.Pythons] and [Streams.Why] show it.
+type Python struct {
+	Path              schema.Path   `json:"path"`
+	Source            string        `json:"source,omitempty"` // where it was found
+	Version           string        `json:"version,omitempty"`
+	Implementation    string        `json:"implementation,omitempty"`
+	Variant           string        `json:"variant,omitempty"` // "t": free-threaded, "d": for debugging
+	Kind              string        `json:"kind"`
+	Manager           string        `json:"manager,omitempty"`
+	Real              schema.Path   `json:"real"`
+	Prefix            schema.Path   `json:"prefix"`
+	Base              schema.Path   `json:"base"`
+	Packages          []schema.Path `json:"packages"`
+	SystemPackages    bool          `json:"system_packages,omitempty"`
+	ExternallyManaged bool          `json:"externally_managed,omitempty"`
+}
+
+// name is the implementation, its version and its variant for people.
+func (p Python) name() string {
+	name := map[string]string{"cpython": "CPython", "pypy": "PyPy"}[p.Implementation]
+	return cmp.Or(name, p.Implementation, "Python") + " " + cmp.Or(p.Version, "of unknown version") + p.Variant
+}
+
+// Candidate is one step of the search for a Python.
+type Candidate struct {
+	Status string      `json:"status"` // "chosen", "rejected", "followed" (a shim), or "later" in the order than the chosen one
+	Source string      `json:"source"`
+	Path   schema.Path `json:"path,omitempty"`
+	Code   string      `json:"code,omitempty"`   // the reason as a stable word
+	Reason string      `json:"reason,omitempty"` // the same in words
+	Fix    string      `json:"fix,omitempty"`
+}
+
+// Why says how a Python was chosen.
+type Why struct {
+	Plugin      schema.Path   `json:"plugin,omitempty"`
+	Requires    []Requirement `json:"requires"`
+	Python      *Python       `json:"python,omitempty"` // nil: none was chosen
+	Candidates  []Candidate   `json:"candidates"`       // in the order of the search
+	Environment []Variable    `json:"environment"`
+}
+
+// Requirement is a requires-python, and where it was found.
+type Requirement struct {
+	Spec string `json:"spec"`
+	From string `json:"from"`
+}
+
+// Variable is a variable of the environment, and what it does.
+type Variable struct {
+	Name   string      `json:"name"`
+	Value  schema.Path `json:"value"`
+	Effect string      `json:"effect"`
+}
+
+// Why prints how a Python was chosen on standard output: a short tree, or {"schema",
+// "plugin", "requires", "python", "candidates", "environment"}.
+func (s *Streams) Why(w Why, asJSON bool) error {
+	if asJSON {
+		return s.writeJSON(w)
+	}
+	return s.Print(w.String())
+}
+
+// String is the decision for people.
+func (w Why) String() string {
+	var b strings.Builder
+	head := string(cmp.Or(w.Plugin, "no plugin"))
+	if w.Python != nil {
+		head += ": " + string(w.Python.Path)
+	}
+	fmt.Fprintln(&b, Paint(Bold, oneLine(head)))
+	for i, c := range w.Candidates {
+		fork, stem := "├─ ", "│  "
+		if i == len(w.Candidates)-1 {
+			fork, stem = "└─ ", "   "
+		}
+		fmt.Fprintln(&b, fork+c.title())
+		for _, line := range w.about(c) {
+			fmt.Fprintln(&b, stem+"  "+oneLine(line))
+		}
+	}
+	var wants []string
+	for _, r := range w.Requires {
+		wants = append(wants, r.Spec+" ("+r.From+")")
+	}
+	if len(wants) > 0 {
+		fmt.Fprintln(&b, "requires "+oneLine(strings.Join(wants, " and ")))
+	}
+	for _, v := range w.Environment {
+		fmt.Fprintln(&b, oneLine(v.Name+"="+string(v.Value)+" "+v.Effect))
+	}
+	return b.String()
+}
+
+// title is the first line of a candidate, marked by its status.
+func (c Candidate) title() string {
+	text := oneLine(c.Source + "  " + string(c.Path))
+	switch c.Status {
+	case "chosen":
+		return Paint(Green, "✓ "+text)
+	case "rejected":
+		return "✗ " + text
+	case "followed":
+		return "→ " + text
+	}
+	return "· " + text
+}
+
+// about are the other lines of a candidate.
+func (w Why) about(c Candidate) []string {
+	var lines []string
+	if c.Status == "chosen" {
+		p := *w.Python
+		lines = append(lines, p.name()+", "+strings.TrimSpace(p.Manager+" "+p.Kind))
+		if p.Version == "" {
+			lines = append(lines, "the version is unknown until it is started")
+		}
+		if p.Base != p.Prefix {
+			lines = append(lines, "made from the Python in "+string(p.Base))
+		}
+		for _, dir := range p.Packages {
+			lines = append(lines, "packages "+string(dir))
+		}
+		return lines
+	}
+	if c.Reason != "" {
+		lines = append(lines, c.Reason)
+	}
+	if c.Fix != "" {
+		lines = append(lines, "fix: "+c.Fix)
+	}
+	return lines
+}
+
+// Pythons lists Pythons on standard output: a table, or {"schema", "pythons"}.
+func (s *Streams) Pythons(all []Python, asJSON bool) error {
+	if asJSON {
+		return s.writeJSON(struct {
+			Pythons []Python `json:"pythons"`
+		}{append([]Python{}, all...)})
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	rows := [][]string{{"VERSION", "PYTHON", "KIND", "MANAGER", "PATH"}}
+	for _, p := range all {
+		rows = append(rows, []string{cmp.Or(p.Version, "unknown") + p.Variant, cmp.Or(p.Implementation, "unknown"), p.Kind, p.Manager, string(p.Path)})
+	}
+	return s.Print(strings.Join(table(rows), "\n") + "\n")
+}
+
+// Python prints the path of a Python on standard output, for scripts as it is, or
+// {"schema", "python"}.
+func (s *Streams) Python(p Python, asJSON bool) error {
+	switch {
+	case asJSON:
+		return s.writeJSON(struct {
+			Python Python `json:"python"`
+		}{p})
+	case s.OutTTY:
+		return s.Print(string(p.Path) + "\n")
+	}
+	return s.writeOut([]byte(p.Path), []byte("\n"))
+}

@@ -1,0 +1,50 @@
+package interp
+
+// Code is the reason why a Python was not chosen, as a stable word for programs.
+type Code string
+
+// The codes.
+const (
+	Missing            Code = "missing"               // nothing is there
+	Unreadable         Code = "permission-denied"     // the system does not allow a look
+	BrokenSymlink      Code = "broken-symlink"        // a link to nothing
+	SymlinkLoop        Code = "symlink-loop"          // links that lead to each other
+	IsDirectory        Code = "is-directory"          // a directory in place of a program
+	NotExecutable      Code = "not-executable"        // a file without permission to run
+	BadFormat          Code = "bad-format"            // no program by its content
+	NotPython          Code = "not-python"            // it was asked for its version and did not say it
+	UnknownVersion     Code = "unknown-version"       // no file says the version, and it was not asked
+	OtherVersion       Code = "version-mismatch"      // outside requires-python, or not what was asked for
+	OtherMinor         Code = "venv-minor-mismatch"   // an environment made for another minor version
+	EnvWithoutPython   Code = "venv-no-python"        // an environment that has lost its Python
+	CondaWithoutPython Code = "conda-no-python"       // a conda environment that has none
+	NoConfig           Code = "no-pyvenv-cfg"         // an environment that has lost its pyvenv.cfg
+	NotEnvironment     Code = "not-an-environment"    // something else of that name
+	Shim               Code = "shim"                  // it was followed to the Python that it starts
+	ShimUnresolved     Code = "shim-unresolved"       // a shim that leads nowhere
+	RelativeEntry      Code = "relative-path-entry"   // an entry of PATH that depends on where one stands
+	StoreAlias         Code = "store-alias"           // an alias of Microsoft's store
+	LowerPriority      Code = "lower-priority"        // it would do, but another comes first
+	NoPython           Code = "no-python"             // nothing was found
+	BadRequirement     Code = "bad-requirement"       // a requires-python that cannot be read
+	Conflict           Code = "requirements-conflict" // no Python satisfies all of them
+)
+
+// Fix says what to do about the reason, by a command if possible; empty if that is unknown.
+func (a Attempt) Fix() string {
+	switch a.Code {
+	case LowerPriority:
+		return "--python " + quoted(a.Path) + " chooses it"
+	case NotExecutable:
+		return quoted("chmod", "+x", a.Path)
+	case RelativeEntry:
+		return "write an absolute path in PATH"
+	case CondaWithoutPython:
+		return quoted("conda", "install", "-p", a.Path, "python")
+	}
+	switch {
+	case remakable(a.env):
+		return quoted("python3", "-m", "venv", "--clear", a.env)
+	}
+	return ""
+}

@@ -1,0 +1,76 @@
+package interp
+
+import "context"
+
+// Decision says how a Python was chosen.
+type Decision struct {
+	// Chosen is the zero Interpreter if Err is set. A Python whose version no file says
+	// is chosen as if it would do: only a start can ask it.
+	Chosen Interpreter
+	Err    *Error
+	// Before was looked at and not chosen, After comes later in the order, both in order.
+	Before, After []Attempt
+	// Requires are the requirements that the decision had to satisfy.
+	Requires []Requirement
+}
+
+// Explain decides as [Find] does, and looks at the sources after the decision, too. It
+// reads files only. The error is ctx's.
+func Explain(ctx context.Context, r Request) (Decision, error) {
+	r.Run = nil
+	f := newFinder(r)
+	f.assume = true
+	if err := f.readRequirements(); err != nil {
+		return Decision{Err: err.(*Error)}, nil
+	}
+	var d Decision
+	for _, look := range f.sources() {
+		bounds := f.bounds
+		found, err := look(ctx)
+		e, broken := err.(*Error)
+		switch {
+		case ctx.Err() != nil:
+			return Decision{}, ctx.Err()
+		case err != nil && !broken:
+			return Decision{}, err
+		case d.decided() && broken:
+			f.tried = append(f.tried, e.Attempt())
+		case d.decided() && found.Path != "":
+			f.tried = append(f.tried, later(found))
+		case broken || found.Path != "":
+			d.Chosen, d.Err = found, e
+			d.Before, f.tried = f.tried, nil
+			d.Requires = f.requirements()
+			if broken {
+				f.advise(ctx, e)
+			}
+		}
+		f.bounds, f.lookup = bounds, false
+	}
+	if d.decided() {
+		d.After = f.tried
+		return d, nil
+	}
+	d.Before, d.Requires, d.Err = f.tried, f.requirements(), f.notFound()
+	f.advise(ctx, d.Err)
+	return d, nil
+}
+
+func (f *finder) requirements() (all []Requirement) {
+	for _, b := range f.bounds {
+		all = append(all, b.Requirement)
+	}
+	return all
+}
+
+func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
+
+// Attempt is an error about one Python as what was looked at.
+func (e *Error) Attempt() Attempt {
+	return Attempt{Path: e.Path, Source: e.Source, Code: e.Code, Reason: e.Problem, env: e.env}
+}
+
+// later is a Python that would do, but comes after the chosen one.
+func later(i Interpreter) Attempt {
+	return Attempt{Path: i.Path, Source: i.Source, Code: LowerPriority, Reason: "is " + i.Version.String() + ", and comes later", env: i.Env}
+}

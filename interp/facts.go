@@ -1,0 +1,149 @@
+package interp
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Facts is what files say of a Python beyond its version.
+type Facts struct {
+	// Real is the program that the links lead to.
+	Real string
+	// Kind is "venv", "conda", "managed" by a version manager, "system" or "installed".
+	Kind string
+	// Manager is who installed it, such as "pyenv" or "system"; empty if nobody known.
+	Manager string
+	// Variant has "t" for a free-threaded Python and "d" for one for debugging.
+	Variant string
+	// Prefix is sys.prefix, Base is sys.base_prefix.
+	Prefix, Base string
+	// Packages are the directories of installed packages, in Python's order.
+	Packages []string
+	// SystemPackages: an environment also has the packages of its base.
+	SystemPackages bool
+	// ExternallyManaged: pip may not install into it (PEP 668).
+	ExternallyManaged bool
+}
+
+// FactsOf reads what files say of i. environ is shaped like os.Environ().
+func FactsOf(i Interpreter, environ []string) Facts {
+	f := newFinder(Request{Environ: environ})
+	facts := Facts{Real: resolve(i.Path)}
+	facts.Base = prefixOf(facts.Real)
+	facts.Prefix = facts.Base
+	facts.Variant = variant(facts.Real, i.Version)
+	if cfg, env, ok := findConfig(i.Path); ok {
+		facts.Prefix, facts.SystemPackages = env, cfg.system
+		if home := resolve(cfg.home); cfg.home != "" && exists(home) {
+			facts.Base = prefixOf(filepath.Join(home, "python"))
+		}
+	}
+	if i.Version.Known() {
+		facts.Packages = existing(i.sites(f.vars))
+		// That of an environment is what its base's is, but pip may install into it.
+		lib := filepath.Join(facts.Base, "lib", i.libName(facts.Variant))
+		facts.ExternallyManaged = i.Env == "" && exists(filepath.Join(lib, "EXTERNALLY-MANAGED"))
+	}
+	facts.Manager = f.managerOf(facts)
+	switch {
+	case i.Env != "":
+		facts.Kind = "venv"
+	case facts.Manager == "conda" || facts.Manager == "pixi":
+		facts.Kind = "conda"
+	case facts.Manager == "system":
+		facts.Kind = "system"
+	case facts.Manager != "":
+		facts.Kind = "managed"
+	default:
+		facts.Kind = "installed"
+	}
+	return facts
+}
+
+// prefixOf is the installation that a program, whose links were followed, belongs to.
+func prefixOf(program string) string {
+	dir := filepath.Dir(program)
+	if name := filepath.Base(dir); runtime.GOOS == "windows" && !strings.EqualFold(name, "Scripts") && name != "bin" {
+		return dir
+	}
+	return filepath.Dir(dir)
+}
+
+// libName is the name of the directory of the standard library.
+func (i Interpreter) libName(variant string) string {
+	name := "python"
+	if i.Implementation == "pypy" {
+		name = "pypy"
+	}
+	name += i.Version.minor().String()
+	if strings.Contains(variant, "t") {
+		name += "t"
+	}
+	return name
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// variant reads the letters behind the version in a program's name, or else looks at the
+// standard library.
+func variant(real string, v Version) string {
+	name := strings.TrimSuffix(filepath.Base(real), ".exe")
+	if letters := name[len(strings.TrimRight(name, "td")):]; letters != "" && len(letters) < 3 {
+		return letters
+	}
+	lib := filepath.Join(prefixOf(real), "lib", "python"+v.minor().String())
+	if v.Known() && !exists(filepath.Join(lib, "os.py")) && exists(filepath.Join(lib+"t", "os.py")) {
+		return "t"
+	}
+	return ""
+}
+
+// placesOf are parts of paths that tell who installed a Python.
+var placesOf = []struct{ part, manager string }{
+	{"/Cellar/python", "homebrew"}, {"/Cellar/pypy", "homebrew"}, {"/homebrew/opt/python", "homebrew"},
+	{"/Library/Frameworks/Python.framework/", "python.org"},
+	{"/Library/Developer/CommandLineTools/", "xcode"}, {"/Applications/Xcode", "xcode"},
+}
+
+// managerOf says who installed a Python.
+func (f *finder) managerOf(facts Facts) string {
+	real := filepath.ToSlash(facts.Real)
+	switch {
+	case strings.HasSuffix(filepath.ToSlash(facts.Base), "/.pixi/envs/"+filepath.Base(facts.Base)):
+		return "pixi"
+	case exists(filepath.Join(facts.Base, "conda-meta")):
+		return "conda"
+	}
+	for _, m := range managers {
+		if dir := f.installsOf(m); dir != "" && within(resolve(dir), facts.Real) {
+			return m.name
+		}
+	}
+	for _, place := range placesOf {
+		if strings.Contains(real, place.part) {
+			return place.manager
+		}
+	}
+	if facts.Base == "/usr" || facts.Base == "/" || facts.ExternallyManaged {
+		return "system"
+	}
+	return ""
+}
+
+// installsOf is the directory in which a manager has its versions.
+func (f *finder) installsOf(m manager) string {
+	root := f.directory(m.variable, f.place(m.usual, ""))
+	return cmp.Or(f.installs[m.name], below(root, filepath.FromSlash(m.versions)))
+}
+
+// within reports whether path is dir or below it; both are clean.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}

@@ -1,0 +1,45 @@
+package interp
+
+import (
+	"context"
+	"path/filepath"
+)
+
+// List lists the Pythons that files tell of, each once, in the order in which [Find] would
+// look at them: those of environments, PATH and version managers. It runs none: where no
+// file says a version, it is unknown. The error is ctx's.
+func List(ctx context.Context, r Request) ([]Interpreter, error) {
+	r.Run, r.Requires = nil, nil
+	f := newFinder(r)
+	f.assume = true
+	var all []Interpreter
+	seen := map[string]bool{}
+	add := func(found Interpreter, err error) {
+		key := found.Env
+		if key == "" {
+			key = resolve(found.Path)
+		}
+		if err == nil && found.Path != "" && !seen[key] {
+			seen[key] = true
+			all = append(all, found)
+		}
+	}
+	for _, look := range []look{f.beside, f.active} {
+		add(look(ctx))
+	}
+	for _, name := range f.names() {
+		for _, dir := range f.pathDirs() {
+			if path := filepath.Join(dir, exe(name)); exists(path) {
+				add(f.consider(ctx, path, SourcePath))
+			}
+		}
+	}
+	for _, m := range managers {
+		for _, name := range newestFirst(f.installsOf(m)) {
+			if python, broken := envPython(filepath.Join(f.installsOf(m), name)); broken == nil {
+				add(f.consider(ctx, python, Source(m.name)))
+			}
+		}
+	}
+	return all, ctx.Err()
+}

@@ -1,0 +1,193 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/proc"
+)
+
+// Variable is a variable of the environment that concerns Python, and what it does.
+type Variable struct{ Name, Value, Effect string }
+
+// Explain says how the Python is chosen for c.Plugin, or without one for c.Cwd. It starts
+// nothing, whatever the plugin is. The error is a [*hook.Error]; that no Python was chosen
+// is a part of the decision.
+func Explain(ctx context.Context, c Config) (interp.Decision, []Variable, error) {
+	r, env, err := pythonRequest(c)
+	if err != nil {
+		return interp.Decision{}, nil, err
+	}
+	d, err := hook.Interruptible(ctx, func() (interp.Decision, error) { return interp.Explain(ctx, r) })
+	if err != nil {
+		return d, nil, hook.NewError(hook.Canceled, context.Cause(ctx))
+	}
+	return d, variables(c, env, d.Chosen), nil
+}
+
+// FindPython is the Python that a start of c.Plugin would take, or without one a start in
+// c.Cwd. The error is a [*hook.Error].
+func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
+	r, _, err := pythonRequest(c)
+	if err != nil {
+		return interp.Interpreter{}, err
+	}
+	return hook.Interruptible(ctx, func() (interp.Interpreter, error) { return findBy(ctx, r) })
+}
+
+// Pythons lists the Pythons of this machine, see [interp.List].
+func Pythons(ctx context.Context, c Config) ([]interp.Interpreter, error) {
+	r := request(c, manifest.Plugin{Dirs: []string{c.Cwd}}, nil)
+	all, err := hook.Interruptible(ctx, func() ([]interp.Interpreter, error) { return interp.List(ctx, r) })
+	if err != nil {
+		return nil, hook.NewError(hook.Canceled, context.Cause(ctx))
+	}
+	return all, nil
+}
+
+// pythonRequest is what is wanted of the Python of c.Plugin, which may be empty, and the
+// plugin's environment.
+func pythonRequest(c Config) (interp.Request, []string, error) {
+	p := manifest.Plugin{Dirs: []string{c.Cwd}}
+	if c.Plugin != "" {
+		from, err := workDir(c, c.Dir)
+		if err == nil {
+			p, err = manifest.Resolve(c.Plugin, from)
+		}
+		if err != nil {
+			return interp.Request{}, nil, hook.NewError(hook.Usage, err)
+		}
+	}
+	env := environ(c, p.Manifest)
+	if p.Kind != manifest.Executable {
+		return request(c, p, env), env, nil
+	}
+	r, ok := shebangRequest(c, p, env)
+	if !ok {
+		return interp.Request{}, nil, hook.NewError(hook.Usage, fmt.Errorf("%s is a program, which chooses its Python itself", c.Plugin))
+	}
+	return r, env, nil
+}
+
+// pythonVariables are the variables that [interp.Find] reads, and what they do.
+var pythonVariables = []struct{ name, effect string }{
+	{"PYPLUG_PYTHON", "names the Python"},
+	{"VIRTUAL_ENV", "is the activated environment"},
+	{"PYENV_VERSION", "selects what pyenv's shims start"},
+	{"ASDF_PYTHON_VERSION", "selects what asdf's shims start"},
+	{"MISE_PYTHON_VERSION", "selects what mise's shims start"},
+}
+
+// variables are those of the caller's environment that concern Python. env is the plugin's.
+func variables(c Config, env []string, chosen interp.Interpreter) []Variable {
+	var all []Variable
+	if value := valueIn(c.Environ, "PATH"); value == "" {
+		all = append(all, Variable{"PATH", "", "is empty: nothing is found by it"})
+	}
+	for _, v := range pythonVariables {
+		value := valueIn(c.Environ, v.name)
+		switch {
+		case value == "":
+			continue
+		case v.name == "PYPLUG_PYTHON" && c.Python != "":
+			v.effect = "ignored: --python decides"
+		case v.name == "VIRTUAL_ENV" && chosen.Source != interp.SourceActive:
+			v.effect += ", and not chosen"
+		}
+		all = append(all, Variable{v.name, value, v.effect})
+	}
+	for _, name := range []string{"PYTHONPATH", "PYTHONHOME", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__", "PYTHONSTARTUP", "PYTHONNOUSERSITE", "PYTHONUSERBASE"} {
+		value := valueIn(c.Environ, name)
+		switch {
+		case value == "":
+			continue
+		case valueIn(env, name) == "":
+			all = append(all, Variable{name, value, "removed: it would lead Python elsewhere"})
+		case name == "PYTHONPATH":
+			all = append(all, Variable{name, value, "kept: its directories come before the installed packages"})
+		default:
+			all = append(all, Variable{name, value, "kept"})
+		}
+	}
+	return all
+}
+
+// valueIn is the value of a variable in an environment, the last one; "" if it has none.
+func valueIn(environ []string, name string) (value string) {
+	for _, entry := range environ {
+		if text, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = text
+		}
+	}
+	return value
+}
+
+// shebangRequest is a request for the Python of an executable that is a Python script.
+func shebangRequest(c Config, p manifest.Plugin, env []string) (interp.Request, bool) {
+	words := strings.Fields(p.Shebang)
+	if len(words) > 1 && filepath.Base(words[0]) == "env" {
+		words = slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })
+	}
+	if len(words) == 0 {
+		return interp.Request{}, false
+	}
+	return request(Config{Python: words[0], Environ: c.Environ, Cwd: c.Cwd}, manifest.Plugin{}, env), true
+}
+
+// findBy chooses the interpreter.
+func findBy(ctx context.Context, r interp.Request) (interp.Interpreter, error) {
+	found, err := interp.Find(ctx, r)
+	switch {
+	case err == nil:
+		return found, nil
+	case ctx.Err() != nil:
+		return found, hook.NewError(hook.Canceled, context.Cause(ctx))
+	}
+	return found, PythonError(err)
+}
+
+// PythonError is an error of interp as one of ours.
+func PythonError(err error) *hook.Error {
+	e := hook.NewError(hook.Interpreter, err)
+	if none := (*interp.Error)(nil); errors.As(err, &none) {
+		for _, a := range none.Tried {
+			e.Tried = append(e.Tried, a.String())
+		}
+	}
+	return e
+}
+
+// request is what is wanted of an interpreter.
+func request(c Config, p manifest.Plugin, env []string) interp.Request {
+	m := p.Manifest
+	return interp.Request{
+		Flag:        c.Python,
+		Requires:    p.Requires,
+		Manifest:    m.Python,
+		ManifestDir: m.Dir,
+		Dirs:        p.Dirs,
+		EnvNames:    m.EnvNames(),
+		Environ:     c.Environ,
+		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
+		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
+			return ask(ctx, proc.Tool{Path: path, Args: args, Env: env})
+		},
+	}
+}
+
+// ask runs a Python that is to say its version, see [interp.RunFunc].
+func ask(ctx context.Context, t proc.Tool) (stdout []byte, stderr string, err error) {
+	out, err := proc.Run(ctx, t)
+	if err == nil && out.Exit.Code != 0 {
+		err = errors.New(hook.Exit(out.Exit).String())
+	}
+	return out.Stdout, string(out.Stderr), err
+}
