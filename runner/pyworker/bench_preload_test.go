@@ -38,7 +38,7 @@ func launch(b *testing.B, l *pyworker.Launcher) (hook.Instance, time.Duration) {
 }
 
 // crash kills a worker as something outside would, starts the next one as soon as
-// that is known, and returns how long both took.
+// that is known, calls it, and returns how long all that took.
 func crash(b *testing.B, l *pyworker.Launcher, w hook.Instance) (hook.Instance, time.Duration) {
 	b.Helper()
 	began := time.Now()
@@ -47,6 +47,9 @@ func crash(b *testing.B, l *pyworker.Launcher, w hook.Instance) (hook.Instance, 
 	}
 	<-w.Done()
 	next, _ := launch(b, l)
+	if _, err := next.Call(b.Context(), encode(b, "echo", []string{"x"})); err != nil {
+		b.Fatal(err)
+	}
 	return next, time.Since(began)
 }
 
@@ -55,16 +58,24 @@ func median(all []time.Duration) float64 {
 	return float64(all[len(all)/2].Microseconds()) / 1000
 }
 
-// BenchmarkFigureCrashToReady compares a start, a crash to ready by exec and one by
-// preload, in turns.
-func BenchmarkFigureCrashToReady(b *testing.B) {
+// BenchmarkFigureCrashToAnswer compares a start, a crash to the next answer by exec and one
+// by preload, in turns.
+func BenchmarkFigureCrashToAnswer(b *testing.B) {
+	frame := filepath.Join(b.TempDir(), "frame.py")
+	if err := os.WriteFile(frame, []byte("import pandas\ndef echo(text): return pandas.DataFrame([text]).to_json()\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
 	for name, plugin := range map[string]string{
-		"light": zoo(b, "greeter.py"), "50MB": heavy(b, 50), "100MB": heavy(b, 100),
+		"light": zoo(b, "conformance.py"), "50MB": heavy(b, 50), "100MB": heavy(b, 100), "pandas": frame,
 	} {
 		b.Run(name, func(b *testing.B) {
 			cfg := config(b, plugin)
+			if plugin == frame {
+				cfg.Python = runnertest.Packages(b, "pandas")
+			}
 			byExec := pyworker.New(cfg)
-			cfg.Preload = "force"
+			cfg.Preload = "auto"
+			cfg.Note = func(text string) { b.Errorf("note: %s", text) }
 			byFork := pyworker.New(cfg)
 			one, _ := launch(b, byExec)
 			two, _ := launch(b, byFork)

@@ -7,11 +7,18 @@ open for reading: each worker opens it anew, at the position where the import le
 import os
 import sys
 from _signal import ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL, SIG_DFL, SIGCHLD, getitimer, getsignal
+from _thread import get_ident
 from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
 
+import _pyplug_start as start
 import _pyplug_worker as core
 
 reseed = core.part("reseed")
+
+EXITING = 4  # a flag in /proc/PID/stat
+STACK = 1 << 16  # bytes that are looked at
+# Libraries that run threads for others.
+COMMON = ("ld-", "libc-", "libc.", "libgcc_s", "libpthread", "libpython", "libstdc++", "python")
 
 HARMLESS = {os.devnull, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 PATH = getattr(os, "O_PATH", 0o10000000)
@@ -27,15 +34,87 @@ def prepare():
     known, mapped = descriptors(), mappings()
 
 
-def check():
+def check(fork_once):
     """Called after the import. Returns why forked workers would differ from what it left, "" if they would not."""
     held = files()  # always: it also finds the files that workers open anew
-    return threads() or children() or held or timers() or memory() or finalizers() or numbers()
+    return children() or threads(fork_once) or held or timers() or memory() or finalizers() or numbers()
 
 
-def threads():
-    count = len(os.listdir("/proc/self/task"))
-    return "%d threads after the import" % count if count > 1 else ""
+def threads(fork_once):
+    """OpenBLAS ends its threads before a fork, and starts them anew, here or in a worker, when they have work."""
+    others = tasks()
+    if others and len(sys._current_frames()) == 1:  # none of them runs Python
+        fork_once()
+        others = tasks()
+    if not others:
+        return ""
+    names = ", ".join(packages() + libraries(others))
+    return "%d threads after the import" % (len(others) + 1) + (" (%s)" % names if names else "")
+
+
+def tasks():
+    """The numbers of the other threads. One that has ended is listed for a moment more, as exiting."""
+    found = []
+    for number in os.listdir("/proc/self/task"):
+        try:
+            with open("/proc/self/task/%s/stat" % number, "rb") as file:
+                flags = int(file.read().rpartition(b")")[2].split()[6])
+        except OSError:  # it is gone
+            continue
+        if int(number) != os.getpid() and not flags & EXITING:
+            found.append(int(number))
+    return found
+
+
+def python_threads():
+    return getattr(sys.modules.get("threading"), "_active", {})
+
+
+def packages():
+    """Names the packages whose code runs in threads, or else the threads."""
+    found = {}
+    for number, frame in sys._current_frames().items():
+        if number == get_ident():
+            continue
+        name = getattr(python_threads().get(number), "name", None)
+        while frame is not None:
+            if start.is_foreign(frame.f_code.co_filename):
+                name = str(frame.f_globals.get("__name__")).partition(".")[0]
+            frame = frame.f_back
+        found[name] = None
+    return [name for name in found if name]
+
+
+def libraries(tasks):
+    """Names the files of the native code that runs in threads, as far as it can be seen."""
+    known = {one.native_id for one in python_threads().values()}
+    code = []
+    with open("/proc/self/maps", encoding="utf-8", errors="backslashreplace") as file:
+        for row in file:
+            place, rights, *_, path = row.rstrip("\n").split(" ", 5)
+            directory, name = os.path.split(path.strip())
+            if "x" in rights and directory and not directory.endswith("lib-dynload") and not name.startswith(COMMON):
+                code.append((*(int(address, 16) for address in place.split("-")), name))
+    return list(dict.fromkeys(name for name in (library(task, code) for task in tasks if task not in known) if name))
+
+
+def library(task, code):
+    """The file of the innermost code that is on the stack of a thread; "" if it cannot be seen."""
+    try:
+        with open("/proc/self/task/%d/syscall" % task, encoding="ascii") as file:
+            stack = int(file.read().split()[-2], 16)
+        memory = os.open("/proc/self/mem", os.O_RDONLY)
+        try:
+            words = os.pread(memory, STACK, stack)
+        finally:
+            os.close(memory)
+    except (OSError, ValueError, IndexError):  # it runs, or the system does not show it
+        return ""
+    for word in memoryview(words[: len(words) // 8 * 8]).cast("L"):
+        for first, end, name in code:
+            if first <= word < end:
+                return name
+    return ""
 
 
 def children():

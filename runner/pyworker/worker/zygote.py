@@ -66,7 +66,7 @@ def check(forced):
     reseed.end_watch()
     why = unable()
     if not why:
-        risk = fork_safety.check()  # always: it also finds the files that workers open anew
+        risk = fork_safety.check(fork_once)  # always: it also finds the files that workers open anew
         why = "" if forced else risk
     if not why:
         flush()
@@ -113,18 +113,13 @@ def unable():
 def flush():
     """Shows what C code has printed during the import, which each worker would print again."""
     core.flush()
-    if "_ctypes" in sys.modules or any(path.endswith(".so") and is_foreign(path) for path in start.module_files()):
+    if "_ctypes" in sys.modules or any(path.endswith(".so") and start.is_foreign(path) for path in start.module_files()):
         try:
             from _ctypes import call_function, dlopen, dlsym
 
             call_function(dlsym(dlopen(None, 0), "fflush"), (None,))
         except (ImportError, OSError):  # a Python without
             pass
-
-
-def is_foreign(path):
-    """Reports whether a file is not the standard library's."""
-    return path.startswith(start.below) or any(part in path for part in start.INSTALLED)
 
 
 def state(path):
@@ -281,6 +276,9 @@ def fork_process():
     pthread_sigmask(SIG_BLOCK, shown)
     try:
         pid = os.fork()
+    except OSError:
+        waiting = ()
+        raise
     finally:
         pthread_sigmask(SIG_UNBLOCK, shown)  # in the worker, too
     if pid == 0:
@@ -289,6 +287,20 @@ def fork_process():
     theirs.close()
     waiting = ()
     return pid, channel
+
+
+def fork_once():
+    """Forks a process that ends at once, so that libraries do what they do before a fork."""
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's, about threads
+            pid, channel = fork_process()
+    except OSError:  # there is no room
+        return
+    channel.close()
+    os.waitpid(pid, 0)
 
 
 def become_worker():
