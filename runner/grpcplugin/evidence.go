@@ -64,6 +64,7 @@ type scanner struct {
 	lines       int        // how many lines before it
 	onStderr    string     // a handshake on standard error, where no host looks for it
 	wantsCookie bool       // a line is about the magic cookie
+	claims      []claim    // in the order of the lines, the first few
 }
 
 func newScanner(out *output) *scanner { return &scanner{out: out, found: make(chan string, 1)} }
@@ -86,6 +87,9 @@ func (s *scanner) isHandshake(line proc.Line) bool {
 	looks := line.Cut == 0 && handshake.Looks(line.Text)
 	text := strings.ToLower(line.Text)
 	s.wantsCookie = s.wantsCookie || strings.Contains(text, "cookie") || strings.Contains(text, "not meant to be executed directly")
+	if c, claims := claimOf(line, line.Stream == proc.Stdout && s.lines == 0); claims && !looks && len(s.claims) < mostClaims {
+		s.claims = append(s.claims, c)
+	}
 	switch {
 	case line.Stream == proc.Stderr:
 		if looks && s.onStderr == "" {

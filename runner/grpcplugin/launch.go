@@ -152,20 +152,29 @@ func (n *launch) start() *hook.Error {
 	defer func() { n.evidence.Noise, n.evidence.NoiseLines = n.scanner.before() }()
 	limit := time.NewTimer(n.cfg.StartTimeout)
 	defer limit.Stop()
-	select {
-	case text := <-n.scanner.found:
-		return n.verify(text)
-	case <-started.Done():
-	case <-limit.C:
-		exit := started.Kill()
-		e := n.scanner.missing(n.cfg, n.cfg.StartTimeout)
-		e.Kind, e.At = hook.Handshake, hook.StackFrames(exit.Stacks)
-		return e
-	case <-n.ctx.Done():
-		exit := started.Kill()
-		e := hook.Ended(n.ctx, "", "no handshake on standard output", false)
-		e.At = hook.StackFrames(exit.Stacks)
-		return e
+	look := time.NewTicker(ownAddressEvery)
+	defer look.Stop()
+	for waiting := true; waiting; {
+		select {
+		case text := <-n.scanner.found:
+			return n.verify(text)
+		case <-started.Done():
+			waiting = false
+		case <-look.C:
+			if e := n.ownAddress(); e != nil && len(n.scanner.found) == 0 {
+				return e
+			}
+		case <-limit.C:
+			exit := started.Kill()
+			e := n.scanner.missing(n.cfg, n.cfg.StartTimeout)
+			e.Kind, e.At = hook.Handshake, hook.StackFrames(exit.Stacks)
+			return e
+		case <-n.ctx.Done():
+			exit := started.Kill()
+			e := hook.Ended(n.ctx, "", "no handshake on standard output", false)
+			e.At = hook.StackFrames(exit.Stacks)
+			return e
+		}
 	}
 	select {
 	case text := <-n.scanner.found:
