@@ -148,15 +148,18 @@ func pipeError(err error, exit hook.Exit) *hook.Error {
 }
 
 // diedStarting is the error of a process that ended before it was ready. Before
-// hello it was Python itself, or the environment, that failed.
+// hello it was Python itself, or the environment, that failed, unless a signal ended it.
 func (w *instance) diedStarting(greeted bool) *hook.Error {
 	exit := w.Exit()
 	switch {
 	case w.fault != nil:
 		return pipeError(w.fault, exit)
 	case !greeted:
-		return &hook.Error{Kind: hook.Interpreter, Exit: &exit,
-			Err: fmt.Errorf("%s ended before it ran the plugin", w.cfg.Python)}
+		kind := hook.Interpreter
+		if exit.Signal != "" { // somebody has killed it
+			kind = hook.Start
+		}
+		return &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s ended before it ran the plugin", w.cfg.Python)}
 	}
 	return &hook.Error{Kind: hook.Start, Exit: &exit, At: stackFrames(exit.Stderr),
 		Err: errors.New("the plugin ended while it was imported")}

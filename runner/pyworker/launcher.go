@@ -123,7 +123,7 @@ func (l *Launcher) addFiles(files []string) {
 
 // Launch starts one worker and returns it when the file is loaded. See
 // [hook.Launcher] for the promises. The kind of an error is Interpreter if Python
-// did not run the worker, and Start if the file was not loaded.
+// did not run the worker by itself, and Start if the file was not loaded.
 func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 	w, err := l.launch(ctx)
 	if err != nil {

@@ -81,7 +81,7 @@ func (l *Launcher) launchPreloaded(ctx context.Context) (*instance, *hook.Error)
 		}
 		if _, failed := w.start(ctx, forked); failed == nil {
 			return w, nil
-		} else if failed.Kind != hook.Interpreter {
+		} else if failed.Exit == nil || w.info.Python != "" {
 			return nil, failed
 		}
 		// It ended before hello: the zygote may have been killed while it forked.

@@ -228,3 +228,22 @@ func TestFiles(t *testing.T) {
 	want(files(), "broken.py", "later.py", "written.py")
 	want(l.Files(), "broken.py", "later.py", "written.py")
 }
+
+// A Python that ends before it runs the worker is the interpreter's fault, unless
+// something else has killed it.
+func TestEndsBeforeHello(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the interpreters are shell scripts")
+	}
+	runnertest.NothingLeft(t)
+	for line, want := range map[string]hook.Kind{"exit 3": hook.Interpreter, "kill -KILL $$": hook.Start} {
+		cfg := config(t, "plugin.py")
+		cfg.Python = filepath.Join(t.TempDir(), "python")
+		if err := os.WriteFile(cfg.Python, []byte("#!/bin/sh\n"+line+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pyworker.New(cfg).Launch(t.Context()); hook.AsError(err) == nil || hook.AsError(err).Kind != want {
+			t.Errorf("%s: got %v, want kind %v", line, err, want)
+		}
+	}
+}
