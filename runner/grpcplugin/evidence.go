@@ -166,6 +166,8 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 		hints = []string{"if the plugin wants the magic cookie of its host, pass --cookie KEY=VALUE"}
 		if cfg.Python && len(cfg.Args) > 0 {
 			hints = append(hints, "if it is a file of functions, pass --transport pipe")
+		} else if cfg.Python {
+			hints = append(hints, "if it is a file of functions, give it a name, or a link, that ends in .py")
 		}
 	}
 	return &hook.Error{Reason: ReasonNoHandshake, Hints: hints, Err: err}
