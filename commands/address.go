@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const addressCategory = "Running gRPC servers:"
+const addressCategory = "Running gRPC servers"
 
 // addressOptions are for asking a server that pyplug does not start. The names of the
 // flags are those of grpc-health-probe, as far as it has them.

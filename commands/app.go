@@ -34,48 +34,31 @@ func commandList(f *program) []command {
 		if help.dataless = true; c.names != 2 {
 			help.Usage = "show help"
 		}
-		c.Flags = append(c.Flags, help)
+		all := then(switchFlag(&f.helpAll, "help-all", "show help with every flag"), func() { f.showHelp = f.helpAll })
+		all.dataless = true
+		c.Flags = append(c.Flags, help, all)
 	}
 	return list
 }
 
-const about = `pyplug calls a Python plugin from a shell, from CI and from any program.
-
-   pyplug run greeter.py greet World
-   pyplug start greeter.py && pyplug call greeter greet World
-
-   PLUGIN is a .py file, a package directory, a directory with a manifest, or
-   -m MODULE, which Python finds from here. Its public functions are its hooks.
-   It may also be a program for a host of hashicorp/go-plugin, in Python or not:
-   its hooks are its gRPC methods.
-   Standard output carries the result and nothing else.`
-
-// newApp hands the commands to urfave/cli v2, which calls their actions and prints their
-// help, and is fenced in here: it reads no flags, and never exits.
+// newApp hands the commands to urfave/cli v2, which calls their actions, and is fenced in
+// here: it reads no flags, prints nothing, and never exits.
 func newApp(f *program) *cli.App {
 	app := &cli.App{
-		Name:                  "pyplug",
-		Usage:                 "make a Python plugin usable from a shell",
-		Description:           unindented(about),
-		HideHelp:              true,
-		HideVersion:           true,
-		Writer:                &f.help,
-		ErrWriter:             io.Discard,
-		ExitErrHandler:        func(*cli.Context, error) {},
-		CustomAppHelpTemplate: cli.AppHelpTemplate + "\n" + exitStatus(),
-		Flags:                 earlyFlags(),
+		Name:           "pyplug",
+		HideHelp:       true,
+		HideVersion:    true,
+		Writer:         io.Discard,
+		ErrWriter:      io.Discard,
+		ExitErrHandler: func(*cli.Context, error) {},
+		Flags:          earlyFlags(),
 	}
 	for _, cmd := range f.commands {
 		cmd.HideHelp = true // ours is among its flags
-		cmd.Description = unindented(cmd.Description)
-		cmd.CustomHelpTemplate = cli.CommandHelpTemplate + "\n" + exitStatus()
 		app.Commands = append(app.Commands, cmd.Command)
 	}
 	return app
 }
-
-// unindented is a description as urfave/cli indents it.
-func unindented(text string) string { return strings.ReplaceAll(text, "\n   ", "\n") }
 
 // earlyFlags are those of pyplug itself. Each stands for the command of its name.
 func earlyFlags() []cli.Flag {
@@ -112,7 +95,7 @@ func (f *program) readArgs(args []string) ([]string, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case f.showHelp && cmd.names == 2 && len(words) >= 2:
+	case f.showHelp && !f.helpAll && cmd.names == 2 && len(words) >= 2:
 		f.showHelp = false
 		return f.readArgs(f.hookHelp(cmd, words[:2]))
 	case f.showHelp:
@@ -164,16 +147,19 @@ func (f *program) earlyFlag(word string, args []string) error {
 	return unknownFlag(typed, flagsOf(&cli.Command{Flags: earlyFlags()}))
 }
 
-func (f *program) unknownCommand(name string) error {
-	var names []string
+func (f *program) commandNames() (names []string) {
 	for _, c := range f.commands {
 		if !c.Hidden {
 			names = append(names, c.Name)
 		}
 	}
+	return names
+}
+
+func (f *program) unknownCommand(name string) error {
 	quoted := schema.QuoteLine([]string{name})
 	hint := "`pyplug help` lists the commands"
-	if s := schema.Suggest(name, names); s != "" {
+	if s := schema.Suggest(name, f.commandNames()); s != "" {
 		hint = "did you mean `pyplug " + s + "`?"
 	} else if strings.ContainsAny(name, "./") {
 		hint = "`pyplug run " + quoted + " HOOK` calls one of its functions"

@@ -16,35 +16,6 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const benchText = `Call one HOOK of PLUGIN repeatedly and measure the time, in four phases:
-
-   cold       start the plugin, call the hook, stop the plugin
-   warm       call the hook of a running plugin, one call after the other
-   pipelined  the same, with --jobs calls at once
-   crash      kill the plugin and wait until it accepts calls again
-
-   Before the first phase, one more start and call detect errors. A phase ends
-   after --rounds calls (cold and crash, which start processes: a hundredth of
-   that), or when --limit has passed and the running calls have ended. With
-   --limit 0, only --rounds ends it. Warm and pipelined begin with calls that do
-   not count.
-
-   A functions file receives --jobs calls at once (--concurrency), unless its
-   manifest sets a number. If the calls wait for each other, as those of plain
-   functions do, pipelined makes only as many as take a quarter of --limit
-   together. If that is one call, the phase is skipped. A note says so. The time
-   a call waits for others does not count towards --timeout.
-
-   The plugin's output is not shown. A call that fails and Ctrl-C end the
-   measurement; the phases that have ended are printed.
-
-   Half of the calls take at most P50, 99 of 100 at most P99. On a busy machine,
-   compare phases rather than single times.
-
-   pyplug bench greeter.py greet World
-   pyplug bench --skip cold,crash --workers 2 greeter.py greet World
-   pyplug bench --json greeter.py add a=2 b=40`
-
 // benchOptions are what the command line of bench says.
 type benchOptions struct {
 	runOptions
@@ -67,11 +38,10 @@ func newBenchCommand(f *program) (command, *benchOptions) {
 		inputFlag(&o.input),
 	}, launchFlags(&o.cfg), f.opts.flags())
 	return command{names: 2, Command: &cli.Command{
-		Name:        "bench",
-		Usage:       "measure how long a plugin's start, calls and restart take",
-		ArgsUsage:   "PLUGIN HOOK [ARG...]",
-		Description: benchText,
-		Flags:       flags,
+		Name:      "bench",
+		Usage:     "measure how long a plugin's start, calls and restart take",
+		ArgsUsage: "PLUGIN HOOK [ARG...]",
+		Flags:     flags,
 		Action: func(c *cli.Context) error {
 			if err := f.readBench(c, o); err != nil {
 				return err

@@ -16,19 +16,6 @@ import (
 // autoIdle is how long a plugin that a call started stays without one.
 const autoIdle = 15 * time.Minute
 
-const callText = `Call one HOOK of a background plugin, and print its result as one JSON line.
-   Arguments, results and exit codes are those of run. What the plugin prints
-   goes to its log.
-
-   NAME is what start printed. The path of the plugin works, too.
-
-` + argumentText + `
-
-   pyplug call greeter greet World
-   pyplug call --raw greeter greet "=$name"
-   pyplug call --auto-start greeter.py greet World
-   pyplug call --replay greeter login Ada`
-
 func callCommand(f *program) command {
 	var (
 		o     callOptions
@@ -40,11 +27,10 @@ func callCommand(f *program) command {
 		switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin"),
 	)
 	return command{names: 2, Command: &cli.Command{
-		Name:        "call",
-		Usage:       "call a hook of a background plugin",
-		ArgsUsage:   "NAME|PLUGIN HOOK [ARG...]",
-		Description: callText,
-		Flags:       slices.Concat(limitFlags(&o.timeout, &o.errorField), o.onceFlags(), background, ofStart, f.opts.flags()),
+		Name:      "call",
+		Usage:     "call a hook of a background plugin",
+		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]",
+		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), o.onceFlags(), background, ofStart, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			left := fastcall.Take()
 			words := c.Args().Slice()

@@ -12,20 +12,6 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// argumentText explains the arguments of a hook, for the help of the commands
-// that call one.
-const argumentText = `   VALUE          positional; the parameter's annotation or default decides
-                  its type
-   name=VALUE     the same for the parameter of that name
-   =TEXT          positional text, verbatim: what scripts write as "=$v"
-   :=JSON         JSON, also as name:=JSON
-   name@=FILE     the file's text; name:=@FILE the file's JSON
-   --input FILE   all arguments: one JSON object (names) or array (positions);
-                  - is standard input
-
-   Flags come before HOOK; every word after it is data. A stream is printed as
-   one line per item.`
-
 // callOptions are what a command line says of one call.
 type callOptions struct {
 	timeout    time.Duration // 0: the plugin's own

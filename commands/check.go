@@ -17,26 +17,6 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-var checkText = `Run every stage from the interpreter to a clean stop. Print for each whether
-   it passed, how long it took and, if it did not pass, what to do. Without
-   PLUGIN, check the plugin of the current directory.
-
-   A failure breaks a host or a call; a warning does not. The exit code is that
-   of the first failure. Each finding has a name, which
-   ` + "`pyplug help finding NAME`" + ` explains.
-
-   The stages are, in this order,
-
-   ` + strings.Join(check.Stages()[:8], " ") + `
-   ` + strings.Join(check.Stages()[8:], " ") + `
-
-   The stage host starts the plugin by an unmodified go-plugin host; the stage
-   again needs --crash.
-
-   pyplug check greeter.py
-   pyplug check --call 'greet World' greeter.py
-   pyplug check --strict --junit report.xml plugins/*.py`
-
 const (
 	// checkImport is how long an import may take: a check is waited for.
 	checkImport = 60 * time.Second
@@ -74,11 +54,10 @@ func checkCommand(f *program) command {
 		headerFlag(&o.Config.GRPC.Metadata),
 	}
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "check",
-		Usage:       "see whether a plugin will work, and if not, why",
-		ArgsUsage:   "[PLUGIN...]",
-		Description: checkText,
-		Flags:       slices.Concat(flags, pluginFlags(&o.Config, "60s"), f.opts.flags()),
+		Name:      "check",
+		Usage:     "see whether a plugin will work, and if not, why",
+		ArgsUsage: "[PLUGIN...]",
+		Flags:     slices.Concat(flags, pluginFlags(&o.Config, "60s"), f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			if err := f.readCheck(c, o); err != nil {
 				return err

@@ -10,18 +10,11 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const completionText = `Print the completion script of a shell: bash, zsh, fish or powershell.
-
-   source <(pyplug completion bash)
-   pyplug completion zsh > "${fpath[1]}/_pyplug"
-   pyplug completion fish > ~/.config/fish/completions/pyplug.fish`
-
 func completionCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "completion",
-		Usage:       "print the completion script of a shell",
-		ArgsUsage:   "SHELL",
-		Description: completionText,
+		Name:      "completion",
+		Usage:     "print the completion script of a shell",
+		ArgsUsage: "SHELL",
 		Action: func(c *cli.Context) error {
 			shells := strings.Join(completions.Shells(), ", ")
 			if c.Args().Len() != 1 {

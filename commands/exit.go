@@ -3,7 +3,6 @@ package commands
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"syscall"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -84,14 +83,4 @@ func asError(err error) *hook.Error {
 // usage makes an error of kind Usage.
 func usage(format string, args ...any) error {
 	return hook.NewError(hook.Usage, fmt.Errorf(format, args...))
-}
-
-// exitStatus is the section of a help text that lists the codes.
-func exitStatus() string {
-	var b strings.Builder
-	b.WriteString("EXIT STATUS:\n")
-	for _, row := range exits {
-		fmt.Fprintf(&b, "   %-4d %s\n", row.code, row.meaning)
-	}
-	return b.String()
 }

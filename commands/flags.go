@@ -15,8 +15,8 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 )
 
-// flag is a flag of a command. urfave/cli prints it in the help; [readLine] sets it, since
-// urfave/cli stops at the first word that is no flag.
+// flag is a flag of a command. [readLine] sets it, since urfave/cli stops at the first word
+// that is no flag.
 type flag struct {
 	Name     string
 	Aliases  []string
@@ -49,11 +49,8 @@ func (f *flag) Apply(*stdflag.FlagSet) error { return nil }
 // IsSet reports whether it was given.
 func (f *flag) IsSet() bool { return len(f.texts) > 0 }
 
-// IsVisible reports true: hidden flags belong to hidden commands.
-func (f *flag) IsVisible() bool { return true }
-
-// GetCategory returns the heading in the help.
-func (f *flag) GetCategory() string { return f.Category }
+// String is its name.
+func (f *flag) String() string { return f.Name }
 
 // set checks and stores a value. Its error names what gave it.
 func (f *flag) set(from, text string) error {

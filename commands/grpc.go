@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	grpcCategory = "gRPC plugins:"
+	grpcCategory = "gRPC plugins"
 	// defaultMessage is --max-message when it is not given.
 	defaultMessage = 64 << 20
 )

@@ -14,22 +14,6 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const healthText = `Start PLUGIN, probe its health once, and stop it; or probe the background
-   plugin NAME. The exit code is 0 if it is healthy, 7 if not, 124 if it does
-   not answer in time. --watch keeps probing and prints a line for each change.
-
-   The probe of a functions file calls its function health(), if it has one
-   without required parameters. None or True means healthy. False, a text, or a
-   dict whose status is not ok means unhealthy. The probe of a gRPC plugin asks
-   grpc.health.v1.Health for the service "plugin".
-
-   --address probes a running gRPC server, as grpc-health-probe does.
-   --probe-codes exits with the codes of that program: 1 wrong flags,
-   2 no connection, 3 no answer, 4 not serving.
-
-   pyplug health greeter.py && echo fine
-   pyplug health --probe-codes --address localhost:50051`
-
 const (
 	// healthImport is the limit of the import: somebody waits for the answer.
 	healthImport = 60 * time.Second
@@ -51,11 +35,10 @@ func healthCommand(f *program) command {
 	}
 	ofAddress, ofPlugin := at.flags(), pluginFlags(&cfg, "60s")
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "health",
-		Usage:       "probe the health of a plugin or a gRPC server",
-		ArgsUsage:   "NAME|PLUGIN | --address ADDRESS",
-		Description: healthText,
-		Flags:       slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
+		Name:      "health",
+		Usage:     "probe the health of a plugin or a gRPC server",
+		ArgsUsage: "NAME|PLUGIN | --address ADDRESS",
+		Flags:     slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			f.endless = watch
 			if at.address != "" {

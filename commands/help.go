@@ -1,59 +1,237 @@
 package commands
 
 import (
+	"cmp"
+	"embed"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/docs/findings"
+	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// String is the flag's line in the help, its two columns with a tab between them.
-func (f *flag) String() string {
-	var names []string
-	for _, name := range f.Names() {
-		names = append(names, strings.Repeat("-", min(len(name), 2))+name)
-	}
-	before, rest, _ := strings.Cut(f.Usage, "`")
-	value, after, _ := strings.Cut(rest, "`")
-	left, use := strings.Join(names, ", "), before+value+after
-	if !f.isSwitch {
-		left += " " + value
-	}
-	if f.repeated {
-		use += " (may be repeated)"
-	}
-	if f.env != "" {
-		use += " [$" + f.env + "]"
-	}
-	return left + "\t" + use
+//go:embed help/*.txt
+var helpFiles embed.FS
+
+// topics are what `pyplug help` explains beside the commands.
+var topics = [][2]string{
+	{"arguments", "how the words after HOOK become arguments"},
+	{"environment", "the environment variables that pyplug reads"},
+	{"exit-codes", "what each exit code means"},
+	{"finding", "what a finding of check means, and how to fix it"},
+	{"manifest", "the keys of pyplug.toml"},
+	{"socket", "the HTTP requests that a background plugin answers"},
 }
+
+// rareFlags are in --help-all only.
+var rareFlags = strings.Fields(`arg backoff backoff-max clean-env color concurrency connect-timeout debug emit-defaults error-field
+	events healthy-after idle-time log-format max-age max-calls max-message max-restarts mtls mtls-curve nan preload probe-codes
+	proto-path protocol-versions protoset queue queue-timeout restart service start-timeout stop-timeout threads tls-no-verify
+	tls-server-name transport user-agent`)
+
+const (
+	helpWidth = 80
+	seeExit   = "Exit codes: `pyplug help exit-codes`\n"
+)
 
 func helpCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "help",
-		Usage:     "show the help of pyplug or of a command, or what a finding of check means",
-		ArgsUsage: "[COMMAND | finding [ID]]",
+		Usage:     "explain a command, a topic or a finding of check",
+		ArgsUsage: "[COMMAND | TOPIC | finding [ID]]",
 		Action: func(c *cli.Context) error {
-			root := c.Lineage()[1]
-			name := c.Args().First()
-			switch name {
+			switch name := c.Args().First(); name {
 			case "":
-				return cli.ShowAppHelp(root)
+				return f.print(f.help())
 			case "finding", "findings":
 				return findingHelp(f, c.Args().Tail())
-			}
-			for _, cmd := range f.commands {
-				if cmd.HasName(name) {
-					return cli.ShowCommandHelp(root, name)
+			default:
+				if cmd, ok := f.commandNamed(name); ok {
+					return f.print(f.commandHelp(cmd))
 				}
+				if !slices.Contains(topicNames(), name) {
+					return f.unknownTopic(name)
+				}
+				return f.print(helpText(name))
 			}
-			return f.unknownCommand(name)
 		},
 	}}
+}
+
+func topicNames() (names []string) {
+	for _, topic := range topics {
+		names = append(names, topic[0])
+	}
+	return names
+}
+
+func (f *program) unknownTopic(name string) error {
+	hint := "`pyplug help` lists the commands and topics"
+	if s := schema.Suggest(name, append(f.commandNames(), topicNames()...)); s != "" {
+		hint = "did you mean `pyplug help " + s + "`?"
+	}
+	return hinted(usage("unknown command or topic %s", schema.QuoteLine([]string{name})), hint)
+}
+
+// helpText is the text on a command or a topic.
+func helpText(name string) string {
+	if name == "exit-codes" {
+		return exitCodes()
+	}
+	text, _ := helpFiles.ReadFile("help/" + name + ".txt") // a test reads them all
+	forms := ""
+	if strings.Contains(string(text), "{arguments}") {
+		forms, _, _ = strings.Cut(helpText("arguments"), "\n\n")
+	}
+	stages := strings.Join(wrap(strings.Join(check.Stages(), " "), helpWidth-2), "\n  ")
+	return strings.NewReplacer("{arguments}", forms, "{stages}", stages).Replace(string(text))
+}
+
+// exitCodes is the topic exit-codes.
+func exitCodes() string {
+	var b strings.Builder
+	for _, row := range exits {
+		writeEntry(&b, fmt.Sprintf("%-3d  %-11s", row.code, row.kind), row.meaning, 18)
+	}
+	b.WriteString("\nWhere several apply, the earliest decides: interpreter, start, handshake,\nhealth, request. An unknown code means failure.\n")
+	return b.String()
+}
+
+// help is the help of pyplug itself.
+func (f *program) help() string {
+	var b strings.Builder
+	b.WriteString(helpText("pyplug"))
+	writeTitle(&b, "Commands")
+	for _, c := range f.commands {
+		if !c.Hidden {
+			writeEntry(&b, "  "+c.Name, c.Usage, 15)
+		}
+	}
+	writeTitle(&b, "Topics, for `pyplug help TOPIC`")
+	for _, topic := range topics {
+		writeEntry(&b, "  "+topic[0], topic[1], 15)
+	}
+	b.WriteString("\n`pyplug COMMAND --help` explains a command and its flags.\n" + seeExit)
+	return b.String()
+}
+
+// commandHelp is the help of a command: with all of its flags after --help-all, else with
+// the common ones.
+func (f *program) commandHelp(cmd command) string {
+	var b strings.Builder
+	for i, line := range strings.Split(cmd.ArgsUsage, "\n") {
+		start := "Usage: "
+		if i > 0 {
+			start = "       "
+		}
+		b.WriteString(strings.TrimRight(start+"pyplug "+cmd.Name+" [FLAGS] "+line, " ") + "\n")
+	}
+	b.WriteString("\n" + helpText(cmd.Name))
+	var categories []string
+	groups := map[string][]*flag{}
+	left := 0
+	for _, flag := range cmd.Flags {
+		if !f.helpAll && isRare(flag) {
+			left++
+			continue
+		}
+		flag := valueOf(flag)
+		if !slices.Contains(categories, flag.Category) {
+			categories = append(categories, flag.Category)
+		}
+		groups[flag.Category] = append(groups[flag.Category], flag)
+	}
+	slices.SortStableFunc(categories, func(a, b string) int { return min(len(a), 1) - min(len(b), 1) }) // "" comes first
+	for _, category := range categories {
+		writeFlags(&b, category, groups[category])
+	}
+	b.WriteString("\n")
+	if left > 0 {
+		fmt.Fprintf(&b, "`pyplug %s --help-all` shows %d more flags.\n", cmd.Name, left)
+	}
+	b.WriteString(seeExit)
+	return b.String()
+}
+
+func isRare(f cli.Flag) bool { return slices.Contains(rareFlags, valueOf(f).Name) }
+
+// writeFlags writes a group of flags, in alphabetical order.
+func writeFlags(b *strings.Builder, category string, flags []*flag) {
+	writeTitle(b, cmp.Or(category, "Flags"))
+	slices.SortFunc(flags, func(a, b *flag) int { return strings.Compare(a.Name, b.Name) })
+	const widest = 26
+	column := 0
+	for _, f := range flags {
+		if n := len(f.usage()); n <= widest {
+			column = max(column, n+2)
+		}
+	}
+	for _, f := range flags {
+		writeEntry(b, f.usage(), f.explained(), column)
+	}
+}
+
+// usage is how a flag is typed, such as "  -j, --jobs N".
+func (f *flag) usage() string {
+	text := "      --" + f.Name
+	for _, alias := range f.Aliases {
+		if len(alias) == 1 {
+			text = "  -" + alias + ", --" + f.Name
+		}
+	}
+	if f.isSwitch {
+		return text
+	}
+	return text + " " + strings.Split(f.Usage, "`")[1]
+}
+
+// explained says what a flag does.
+func (f *flag) explained() string {
+	text := strings.ReplaceAll(f.Usage, "`", "")
+	if f.repeated {
+		text += " (may be repeated)"
+	}
+	if f.env != "" {
+		text += " [$" + f.env + "]"
+	}
+	return text
+}
+
+func writeTitle(b *strings.Builder, title string) {
+	b.WriteString("\n" + ui.Paint(ui.Bold, title+":") + "\n")
+}
+
+// writeEntry writes a name and what it means, from a column on. A name that is too long
+// has a line of its own.
+func writeEntry(b *strings.Builder, name, meaning string, column int) {
+	lines := wrap(meaning, helpWidth-column)
+	if len(name)+2 > column {
+		fmt.Fprintln(b, name)
+		name = ""
+	}
+	for _, line := range lines {
+		fmt.Fprintf(b, "%-*s%s\n", column, name, line)
+		name = ""
+	}
+}
+
+// wrap breaks a text between words.
+func wrap(text string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
 }
 
 // findingHelp shows the page of a finding; without an ID, what findings there are.

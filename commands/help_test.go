@@ -1,12 +1,114 @@
 package commands
 
 import (
+	"io/fs"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/docs/findings"
+	"github.com/pyplug/pyplug/runner/check"
 )
+
+// Every help fits a terminal, has an example, names its flags in order, and ends with where
+// the exit codes are.
+func TestHelp(t *testing.T) {
+	f := &program{}
+	f.commands = commandList(f)
+	texts := map[string]string{"pyplug": f.help()}
+	for _, cmd := range f.commands {
+		if cmd.Hidden {
+			continue
+		}
+		f.helpAll = false
+		texts[cmd.Name] = f.commandHelp(cmd)
+		f.helpAll = true
+		all := f.commandHelp(cmd)
+		texts[cmd.Name+" --help-all"] = all
+		for _, flag := range cmd.Flags {
+			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + valueOf(flag).Name + `( |$)`)
+			if has := shown.MatchString(texts[cmd.Name]); has == isRare(flag) || !shown.MatchString(all) {
+				t.Errorf("%s --%s: in --help %v, want %v, and in --help-all", cmd.Name, valueOf(flag).Name, has, !has)
+			}
+		}
+	}
+	flagLine := regexp.MustCompile(`(?m)^ {2}(?:-., | {4})--([a-z-]+)|^$`)
+	for name, text := range texts {
+		if !strings.HasSuffix(text, "\nExit codes: `pyplug help exit-codes`\n") || !strings.Contains(text, "\nExamples:\n  ") {
+			t.Errorf("%s: no example, or another last line:\n%s", name, text)
+		}
+		before := ""
+		for _, found := range flagLine.FindAllStringSubmatch(text, -1) {
+			if found[1] != "" && found[1] < before {
+				t.Errorf("%s: --%s comes after --%s", name, found[1], before)
+			}
+			before = found[1]
+		}
+	}
+	for _, name := range topicNames() {
+		if texts[name] = helpText(name); name != "finding" && texts[name] == "" || strings.Count(texts[name], "\n") > 60 {
+			t.Errorf("%s: %d lines", name, strings.Count(texts[name], "\n"))
+		}
+	}
+	for name, text := range texts {
+		for line := range strings.Lines(text) {
+			if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > 80 || strings.Contains(line, "{arguments}") {
+				t.Errorf("%s: %s", name, line)
+			}
+		}
+	}
+	files, _ := fs.Glob(helpFiles, "help/*.txt")
+	for _, file := range files {
+		if name := strings.TrimSuffix(strings.TrimPrefix(file, "help/"), ".txt"); texts[name] == "" {
+			t.Errorf("%s is shown by nothing", file)
+		}
+	}
+	if text := texts["check"]; !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(check.Stages(), " ")) {
+		t.Errorf("not all stages in\n%s", text)
+	}
+}
+
+// The topics name what there is: variables of flags, and the keys of a manifest.
+func TestTopics(t *testing.T) {
+	f := &program{}
+	rare, variables := map[string]bool{}, map[string]bool{"PYPLUG_PYTHON": true, "PYPLUG_RUN_DIR": true}
+	for _, cmd := range commandList(f) {
+		for _, flag := range cmd.Flags {
+			rare[valueOf(flag).Name] = isRare(flag)
+			variables[valueOf(flag).env] = true
+		}
+	}
+	delete(variables, "")
+	for _, name := range rareFlags {
+		if !rare[name] {
+			t.Errorf("no command has --%s", name)
+		}
+	}
+	named := regexp.MustCompile(`(?m)^ {2}(PYPLUG_\w+) `).FindAllStringSubmatch(helpText("environment"), -1)
+	for _, name := range named {
+		if !variables[name[1]] {
+			t.Errorf("nothing reads %s", name[1])
+		}
+		delete(variables, name[1])
+	}
+	if len(variables) > 0 {
+		t.Errorf("help environment does not name %v", slices.Collect(maps.Keys(variables)))
+	}
+	source, err := os.ReadFile("runner/manifest/manifest.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range regexp.MustCompile("`key:\"([^\"]+)\"").FindAllStringSubmatch(string(source), -1) {
+		if !regexp.MustCompile(`\b` + key[1] + `\b`).MatchString(helpText("manifest")) {
+			t.Errorf("help manifest does not name %s", key[1])
+		}
+	}
+}
 
 // A page is printed as it stands but for its headings, which are bold where standard
 // output is coloured; a comment in an example is no heading.

@@ -15,27 +15,16 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const hooksText = `List the hooks of PLUGIN, with their signatures and the first line of their
-   documentation. With HOOK, print all of its documentation, its parameters with
-   their types, choices and defaults, and an example call. hooks starts the
-   plugin, unless it is the NAME of a background plugin.
-
-   pyplug hooks greeter.py
-   pyplug hooks greeter.py greet
-   pyplug hooks --json greeter.py
-   pyplug hooks --template KV/Put kv/plugin.py`
-
 func hooksCommand(f *program) command {
 	var template string
 	var cfg runner.Config
 	ofPlugin := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata))
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "hooks",
-		Usage:       "list the hooks of a plugin, or explain one",
-		ArgsUsage:   "NAME|PLUGIN [HOOK]",
-		Description: hooksText,
-		Flags:       slices.Concat([]cli.Flag{templateFlag}, ofPlugin, f.opts.flags()),
+		Name:      "hooks",
+		Usage:     "list the hooks of a plugin, or explain one",
+		ArgsUsage: "NAME|PLUGIN [HOOK]",
+		Flags:     slices.Concat([]cli.Flag{templateFlag}, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
 			switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // keepCategory is the heading of keepFlags in the help.
-const keepCategory = "Kept alive:"
+const keepCategory = "Kept alive"
 
 // keepFlags are those of every command that keeps a plugin alive. Some may be set by the
 // environment: how many workers, how much of the machine they use and when they are

@@ -15,17 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const linesText = `   With --lines the plugin stays alive. Each line of standard input is a call;
-   its answer is a line {"id", "result"} or {"id", "error"}, that of a stream
-   {"id", "item"} lines and {"id", "done"}. A line is
-   {"id": …, "hook": "name", "args": {…} or […]}; with HOOK, it is the arguments
-   alone. A plugin that crashes is restarted; after 5 failures in a row pyplug
-   gives up.
-
-   pyplug run --lines greeter.py greet < names.jsonl
-   pyplug run --lines --items text --workers auto resize.py thumb < paths.txt`
-
-const linesCategory = "Many calls:"
+const linesCategory = "Many calls"
 
 // linesRestarts is after how many failures in a row a plugin is given up, unless
 // somebody said another number: what feeds it waits for answers.

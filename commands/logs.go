@@ -9,13 +9,6 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const logsText = `Print what a background plugin has printed since it started, and pyplug's own
-   lines about it: starts, exits, restarts. The log keeps about 10 MB.
-
-   pyplug logs greeter
-   pyplug logs -n 20 greeter
-   pyplug logs -f greeter`
-
 // followLines is how many lines come first where more are waited for.
 const followLines = 10
 
@@ -27,11 +20,10 @@ func logsCommand(f *program) command {
 	linesFlag := countFlag(&last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)")
 	linesFlag.Aliases = []string{"n"}
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "logs",
-		Usage:       "print the log of a background plugin",
-		ArgsUsage:   "NAME",
-		Description: logsText,
-		Flags:       append([]cli.Flag{followFlag, linesFlag}, f.opts.flags()...),
+		Name:      "logs",
+		Usage:     "print the log of a background plugin",
+		ArgsUsage: "NAME",
+		Flags:     append([]cli.Flag{followFlag, linesFlag}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
 			word, err := oneWord(c, "NAME")
 			if err != nil {

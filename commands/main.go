@@ -62,9 +62,6 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 	if err == nil {
 		err = newApp(f).RunContext(signals.ctx, words)
 	}
-	if err == nil {
-		err = f.print(f.help.String())
-	}
 	if err != nil {
 		f.fail(err)
 	}

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 
@@ -15,11 +14,11 @@ type program struct {
 	streams  *ui.Streams
 	signals  *signals
 	commands []command
-	help     bytes.Buffer // what urfave/cli prints
 
 	opts       outputOptions // of the command; set once its flags are read
 	grpcFlag   string        // one that was typed and that only gRPC plugins know; empty: none
 	showHelp   bool          // --help was given
+	helpAll    bool          // --help-all was given
 	probeCodes bool          // exit with the codes of grpc-health-probe
 	endless    bool          // the command runs until a signal, which is then no failure
 

@@ -12,29 +12,16 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const pythonText = `Show which Python runs PLUGIN, and why; without PLUGIN, which would run one in
-   the current directory.
-
-     why    how it was chosen: every candidate, in order, with the reason and a
-            fix, and what environment variables did. It starts no process.
-     find   only the path
-     list   all Pythons of this machine
-
-   pyplug python why greeter.py
-   $(pyplug python find greeter.py) -m pip list
-   pyplug python list --json | jq -r '.pythons[].path'`
-
 // pythonVerbs are the first words of the command python.
 var pythonVerbs = []string{"why", "find", "list"}
 
 func pythonCommand(f *program) command {
 	var cfg runner.Config
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "python",
-		Usage:       "show which Python runs a plugin, and why",
-		ArgsUsage:   "why|find|list [PLUGIN]",
-		Description: pythonText,
-		Flags:       slices.Concat(pythonFlags(&cfg), f.opts.flags()),
+		Name:      "python",
+		Usage:     "show which Python runs a plugin, and why",
+		ArgsUsage: "why|find|list [PLUGIN]",
+		Flags:     slices.Concat(pythonFlags(&cfg), f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
 			if len(words) == 0 {

@@ -11,35 +11,6 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const runText = `Start PLUGIN, call one HOOK, print its result as one JSON line, stop.
-
-` + argumentText + `
-
-   HOOK of a gRPC plugin is Method, Service/Method or pkg.Service/Method. Its
-   arguments are fields by name: a.b=VALUE sets a nested field, and a name given
-   again adds an element to a repeated one. A client stream reads JSON Lines
-   from --input.
-
-` + linesText + `
-
-` + keepText + `
-
-   pyplug run greeter.py greet World
-   pyplug run greeter.py add a=2 b=40
-   pyplug run --raw greeter.py greet "=$name"
-   echo '{"name": "Ada"}' | pyplug run --input - greeter.py greet
-   pyplug run kv/plugin.py KV/Put key=hello value=world`
-
-const keepText = `   With --keep the plugin stays alive in the foreground, under a name that call,
-   status and the other commands find. Whenever it is ready, a line of JSON says
-   how to attach to it. Crashes, restarts and reloads are reported on standard
-   error. A service manager is notified (NOTIFY_SOCKET, WATCHDOG_USEC). SIGTERM
-   stops it, with exit code 0 if the plugin stops cleanly. SIGHUP restarts the
-   workers under a service manager or without a terminal; otherwise it stops it.
-
-   pyplug run --keep --watch greeter.py
-   pyplug run --keep provider.py >attach.json &`
-
 // runOptions are what the command line of run says of a single call.
 type runOptions struct {
 	callOptions
@@ -62,11 +33,10 @@ func runCommand(f *program) command {
 		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
 		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), f.opts.flags())
 	return command{names: 2, Command: &cli.Command{
-		Name:        "run",
-		Usage:       "start a plugin, call one hook, print the result, stop",
-		ArgsUsage:   "PLUGIN HOOK [ARG...]\n   pyplug run [command options] --lines PLUGIN [HOOK]\n   pyplug run [command options] --keep PLUGIN",
-		Description: runText,
-		Flags:       flags,
+		Name:      "run",
+		Usage:     "start a plugin, call one hook, print the result, stop",
+		ArgsUsage: "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK]\n--keep PLUGIN",
+		Flags:     flags,
 		Action: func(c *cli.Context) error {
 			if keep && inLines {
 				return usage("--lines and --keep exclude each other")

@@ -15,23 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const startText = `Start PLUGIN in the background, wait until it is ready, and print its name.
-   It runs until stop, and is restarted when it exits. It keeps the environment
-   and the working directory of start. What it prints goes to its log.
-
-   If the plugin runs already, start succeeds and prints its name. If another
-   plugin has its name, it gets a name of its own.
-
-   --json prints how to attach to the plugin: for a gRPC plugin what a host of
-   go-plugin reads, such as Terraform from TF_REATTACH_PROVIDERS; for a
-   functions file its name and its socket.
-
-   name=$(pyplug start greeter.py) && pyplug call "$name" greet World
-   pyplug start --name small --workers 4 --max-memory 512MB resize.py
-   pyplug start --watch greeter.py
-   export TF_REATTACH_PROVIDERS=$(pyplug start --json provider.py)`
-
-const backgroundCategory = "Background plugins:"
+const backgroundCategory = "Background plugins"
 
 // startOptions are what a command line says of a plugin that is kept alive under a name.
 type startOptions struct {
@@ -91,11 +75,10 @@ func startCommand(f *program) command {
 	var o startOptions
 	flags := o.flags()
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "start",
-		Usage:       "start a plugin in the background",
-		ArgsUsage:   "PLUGIN",
-		Description: startText,
-		Flags:       slices.Concat(flags, f.opts.flags()),
+		Name:      "start",
+		Usage:     "start a plugin in the background",
+		ArgsUsage: "PLUGIN",
+		Flags:     slices.Concat(flags, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			if err := f.readKept(c, &o, flags); err != nil {
 				return err

@@ -15,36 +15,17 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const statusText = `Show the status of all background plugins, or of one. It does not wait for
-   calls.
-
-   STATE is one of:
-     starting   not ready yet
-     ready      takes calls
-     degraded   takes calls, but reports that it is not healthy
-     backoff    exited or failed to start; restarts after a delay
-     stopping   finishes its calls
-     failed     does not restart until its files change, or by restart
-     unknown    its daemon did not answer within 2 seconds
-
-   --watch prints changes: on a terminal it redraws the table, elsewhere it
-   prints a line for each change.
-
-   pyplug status
-   pyplug status greeter
-   pyplug status --json | jq -r '.plugins[] | select(.state != "ready") | .name'`
-
 // statusEvery is how often --watch looks.
 const statusEvery = 500 * time.Millisecond
 
 func statusCommand(f *program) command {
 	var watch bool
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "status",
-		Usage:       "show the background plugins and their state",
-		ArgsUsage:   "[NAME]",
-		Description: statusText,
-		Flags:       append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C")}, f.opts.flags()...),
+		Name:      "status",
+		Aliases:   []string{"ps"},
+		Usage:     "show the background plugins and their state",
+		ArgsUsage: "[NAME]",
+		Flags:     append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
 			if len(words) > 1 {

@@ -13,31 +13,13 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const stopText = `Stop background plugins. stop returns when all their processes are gone.
-   Running calls have 5 seconds to finish. Ctrl-C kills the plugin.
-
-   If a plugin is not running, stop succeeds.
-
-   pyplug stop greeter
-   pyplug stop --all`
-
-const restartText = `Replace the workers of a background plugin with new ones, which load its
-   files as they are now. Each new worker is ready before the old one stops. If
-   a new worker does not start, the old ones stay, and restart fails.
-
-   The flags and the Python stay those of start. To change them, stop the plugin
-   and start it again.
-
-   pyplug restart greeter`
-
 func stopCommand(f *program) command {
 	var all bool
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "stop",
-		Usage:       "stop background plugins",
-		ArgsUsage:   "NAME... | --all",
-		Description: stopText,
-		Flags:       append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, f.opts.flags()...),
+		Name:      "stop",
+		Usage:     "stop background plugins",
+		ArgsUsage: "NAME... | --all",
+		Flags:     append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
 			switch {
@@ -121,11 +103,10 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 
 func restartCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
-		Name:        "restart",
-		Usage:       "restart the workers of a background plugin",
-		ArgsUsage:   "NAME",
-		Description: restartText,
-		Flags:       f.opts.flags(),
+		Name:      "restart",
+		Usage:     "restart the workers of a background plugin",
+		ArgsUsage: "NAME",
+		Flags:     f.opts.flags(),
 		Action: func(c *cli.Context) error {
 			name, err := oneWord(c, "NAME")
 			if err != nil {
