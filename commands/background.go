@@ -127,7 +127,7 @@ func digestOf(s *runner.Opened, o startOptions) string {
 		settings.Dir = "" // where it happened to be started
 	}
 	t := settings.Timeouts
-	return shortHash(settings.Transport, settings.Dir, t.Start, t.Stop, k, g, s.Settings().MTLS, o.cfg.Env, o.cfg.CleanEnv, o.cfg.NaN) +
+	return shortHash(settings.Transport, settings.Dir, t.Start, t.Stop, k, g, s.Settings().MTLS, o.cfg.Env, o.cfg.CleanEnv, o.cfg.NaN, o.cfg.NoConvert) +
 		"." + shortHash(t.Call, settings.ErrorField, o.watch)
 }
 

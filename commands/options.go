@@ -77,6 +77,7 @@ func resultFlags(cfg *runner.Config) []cli.Flag {
 	cfg.NaN = "error"
 	return append([]cli.Flag{
 		choiceFlag(&cfg.NaN, "nan", "turn NaN and Infinity in a result into `WHAT`: error (the default), null or literal", "error", "null", "literal"),
+		switchFlag(&cfg.NoConvert, "no-convert", "leave arguments as JSON says, whatever the annotations are"),
 	}, inCategory(grpcCategory,
 		switchFlag(&cfg.GRPC.EmitDefaults, "emit-defaults", "also print fields without a value"),
 		headerFlag(&cfg.GRPC.Metadata),

@@ -40,8 +40,11 @@ type Config struct {
 	// Dir is the plugin's working directory.
 	Dir string
 	// NaN is "error", "null" or "literal".
-	NaN      string
-	Timeouts Timeouts
+	NaN string
+	// NoConvert leaves the arguments of a functions file as JSON says, whatever its
+	// annotations are.
+	NoConvert bool
+	Timeouts  Timeouts
 	// DefaultStart is the limit of an import that nobody set; 0 means
 	// DefaultImport. A handshake has its own, DefaultHandshake.
 	DefaultStart time.Duration

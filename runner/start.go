@@ -74,6 +74,7 @@ func (o *Opened) ProgramHint() []string { return pyworker.ProgramHint(o.plugin.E
 
 // newWorkers returns a launcher of a functions file.
 func (o *Opened) newWorkers(preload string) *pyworker.Launcher {
+	convert := o.plugin.Manifest.Convert
 	return pyworker.New(pyworker.Config{
 		Python:       o.python.Path,
 		Plugin:       o.plugin.Entry,
@@ -82,6 +83,7 @@ func (o *Opened) newWorkers(preload string) *pyworker.Launcher {
 		Env:          o.environ,
 		Dir:          o.settings.Dir,
 		NaN:          o.config.NaN,
+		NoConvert:    o.config.NoConvert || convert != nil && !*convert,
 		Probe:        o.plugin.Manifest.Probe,
 		Concurrency:  o.keep.Concurrency,
 		Threads:      o.keep.Threads,

@@ -116,6 +116,8 @@ type Manifest struct {
 	Limits      Limits `key:"limits"`
 	// Preload is auto if it is empty.
 	Preload string `key:"preload" one:"off,auto,force"`
+	// Convert is whether arguments become what annotations say; nil: they do.
+	Convert *bool `key:"convert"`
 	// Probe is the hook that reports the plugin's health.
 	Probe string `key:"probe"`
 	// ErrorField is the path of the result field that carries an error.

@@ -103,7 +103,7 @@ func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) 
 	c := newCall(hc.Hook)
 	c.emit, c.stream = hc.Emit, true
 	var err *hook.Error
-	if c.frame, err = w.appendArgs(ctx, c.frame, hc); err != nil {
+	if c.frame, err = appendArgs(c.frame, hc); err != nil {
 		return hook.Result{}, err
 	}
 	f, err := w.ask(ctx, frameCall, c)
@@ -134,19 +134,15 @@ func requestError(hookName string, err error) *hook.Error {
 	return e
 }
 
-// appendArgs appends the body of a call frame. Words are typed by the hook's
-// signature, which the worker describes once.
-func (w *instance) appendArgs(ctx context.Context, b []byte, hc hook.Call) ([]byte, *hook.Error) {
+// appendArgs appends the body of a call frame.
+func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 	start := len(b)
 	b = schema.AppendQuote(append(b, `{"hook":`...), hc.Hook)
 	given := bytes.TrimSpace(hc.Args.JSON)
 	switch {
 	case len(hc.Args.Words) > 0:
-		args, err := w.bind(ctx, hc)
-		if err != nil {
-			return nil, err
-		}
-		b = appendArguments(b, args)
+		b = append(b, `,"words":`...)
+		b = schema.AppendWords(b, hc.Args.Words)
 	case len(given) == 0:
 	case given[0] == '[':
 		b = append(append(b, `,"args":`...), given...)
@@ -160,50 +156,6 @@ func (w *instance) appendArgs(ctx context.Context, b []byte, hc hook.Call) ([]by
 		return nil, requestError(hc.Hook, fmt.Errorf("the arguments are %d bytes long, at most %d can be sent", size, maxBody))
 	}
 	return b, nil
-}
-
-func appendArguments(b []byte, args schema.Arguments) []byte {
-	b = append(b, `,"args":[`...)
-	for i, v := range args.Positions {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, v...)
-	}
-	b = append(b, `],"kwargs":{`...)
-	for i, n := range args.Names {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(schema.AppendQuote(b, n.Name), ':'), n.Value...)
-	}
-	return append(b, '}')
-}
-
-// bind types a call's words by the hook's signature.
-func (w *instance) bind(ctx context.Context, hc hook.Call) (schema.Arguments, *hook.Error) {
-	w.mu.Lock()
-	h, ok := w.known[hc.Hook]
-	w.mu.Unlock()
-	if !ok {
-		s, err := w.describe(ctx, hc.Hook, string(schema.Quote(hc.Hook)))
-		if err != nil {
-			return schema.Arguments{}, err
-		}
-		if len(s.Hooks) != 1 {
-			return schema.Arguments{}, &hook.Error{Kind: hook.Internal, Hook: hc.Hook,
-				Err: fmt.Errorf("the worker described %d hooks, want 1", len(s.Hooks))}
-		}
-		h = s.Hooks[0]
-		w.mu.Lock()
-		w.known[hc.Hook] = h
-		w.mu.Unlock()
-	}
-	args, err := schema.Bind(h, hc.Args.Words)
-	if err != nil {
-		return args, requestError(hc.Hook, err)
-	}
-	return args, nil
 }
 
 // ask sends a call of that type and waits for its answer. An error frame becomes an

@@ -1,6 +1,7 @@
 package pyworker
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,41 @@ type answer struct {
 	Why     string        `json:"why"`
 	Missing string        `json:"missing"`
 	Files   []schema.Path `json:"files"`
+	misfit
+}
+
+// misfit is what an error frame adds when arguments do not fit.
+type misfit struct {
+	Signature *schema.Hook `json:"signature"` // of the hook, but for its name
+	Ends      bool         `json:"ends"`      // the signature ends the message
+	Unknown   string       `json:"unknown"`   // a name that no parameter has
+	Typed     string       `json:"typed"`     // the word with that name
+	Near      string       `json:"near"`      // a text that is none of the choices
+	Choices   []string     `json:"choices"`
+	Other     string       `json:"other"` // a parameter that is given by name alone
+}
+
+// argumentError reports arguments that do not fit the hook.
+func (a answer) argumentError(hookName string) *hook.Error {
+	e := &schema.ArgumentError{Place: a.Place, Problem: a.Message}
+	e.Advice = schema.DidYouMean(schema.Suggest(cmp.Or(a.Unknown, a.Near), a.Choices))
+	if a.Typed != "" {
+		e.Advice = append(e.Advice, "to pass it as text, write "+schema.QuoteLine([]string{"=" + a.Typed}))
+	}
+	if a.Other != "" {
+		e.Advice = append(e.Advice, fmt.Sprintf("give %s by name: %s=VALUE", a.Other, a.Other))
+	}
+	if a.Signature != nil {
+		a.Signature.Name = hookName
+		if a.Ends {
+			e.Problem += " " + a.Signature.ShortSignature()
+		} else {
+			e.Advice = append(e.Advice, "the hook is "+a.Signature.ShortSignature())
+		}
+	}
+	err := requestError(hookName, e)
+	err.Begun = true
+	return err
 }
 
 // readAnswer reads an error frame and adds the source lines of its exception. Any
@@ -71,8 +107,7 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 			e.Hints = []string{"--nan null or --nan literal lets such numbers pass"}
 		}
 	case "arguments":
-		e = requestError(hookName, &schema.ArgumentError{Problem: a.Message})
-		e.Begun = true
+		e = a.argumentError(hookName)
 	case "hook":
 		e = requestError(hookName, &schema.NoHookError{Hook: hookName, Known: a.Hooks, Why: a.Why})
 		if len(a.Hooks) == 0 {

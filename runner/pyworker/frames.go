@@ -23,7 +23,8 @@ import (
 //
 //	L load     worker/boot.py, the first frame; a forked worker, which has loaded it, waits for it, too
 //	S source   the source of the worker's parts: name NUL text NUL name NUL text ...
-//	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent
+//	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent; words
+//	           as {"hook": name, "words": [{"name", "text", "value", "verbatim"}]}, see schema.AppendWords
 //	A after    as C, sent together with the call before it: begins only if that took little time
 //	K cancel   no body; the call is answered nevertheless
 //	W window   4 bytes, little endian: how many more bytes of items the worker may send
@@ -54,7 +55,7 @@ import (
 //	raised       the hook raised
 //	load         the file could not be loaded; "files" lists the plugin's own files, "missing" names a module
 //	result       the value cannot be represented; "place" is where, such as "$.items[3]"
-//	arguments    they do not fit the hook
+//	arguments    they do not fit the hook; what comes with it is in misfit
 //	hook         there is no such hook; "hooks" lists those there are, "why" may say more
 //	canceled     the call was cancelled before it ended
 //	old          this Python is older than the worker supports

@@ -38,7 +38,6 @@ type instance struct {
 	last      uint32     // number of the newest call
 	condemned bool       // no call may begin, and the process will be killed
 	over      bool       // no answer will come
-	known     map[string]schema.Hook
 	files     []string
 }
 
@@ -53,7 +52,6 @@ func newInstance(cfg Config, p *proc.Process, loaded func([]string)) *instance {
 		lost:    make(chan struct{}),
 		slots:   make(chan struct{}, cfg.Concurrency),
 		inOrder: !cfg.Threads,
-		known:   make(map[string]schema.Hook),
 	}
 	w.queued.L = &w.mu
 	for range cfg.Concurrency {

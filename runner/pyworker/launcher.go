@@ -32,6 +32,8 @@ type Config struct {
 	// NaN says what a NaN or an infinity in a result becomes: "error", the
 	// default, "null" or "literal".
 	NaN string
+	// NoConvert leaves arguments as JSON says, whatever the annotations are.
+	NoConvert bool
 	// Probe names the hook that reports health; empty means "health", if there is one.
 	Probe string
 	// Concurrency is how many calls one worker takes at once; 0 means 1.
@@ -176,7 +178,10 @@ func (l *Launcher) args(preload string) []string {
 	if err != nil {
 		l.cfg.Debug("proc", fmt.Sprintf("the worker's byte code is not kept: %s", err))
 	}
-	calls := ""
+	calls, annotations := "", "convert"
+	if l.cfg.NoConvert {
+		annotations = "off"
+	}
 	switch {
 	case l.cfg.Threads:
 		calls = "threads"
@@ -188,7 +193,7 @@ func (l *Launcher) args(preload string) []string {
 		module = filepath.Join(l.cfg.From, l.cfg.Module)
 	}
 	return []string{"-c", runBoot, cache, identity(),
-		l.cfg.Plugin, module, strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload}
+		l.cfg.Plugin, module, strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload, annotations}
 }
 
 // spec describes the process of a worker, but for its arguments.

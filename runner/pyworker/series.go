@@ -20,7 +20,7 @@ const (
 // The worker begins them for some milliseconds and refuses the rest, so that no call
 // waits behind one that takes long.
 func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
-	c, n := w.newSeries(ctx, s.Calls)
+	c, n := newSeries(s.Calls)
 	if n == 0 {
 		return
 	}
@@ -54,12 +54,12 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 
 // newSeries makes one of the first n calls. The others are left out because they are too
 // many or too large, or cannot be sent.
-func (w *instance) newSeries(ctx context.Context, calls []hook.Call) (c *call, n int) {
+func newSeries(calls []hook.Call) (c *call, n int) {
 	c = newCall("")
 	c.stream, c.frame = true, c.frame[:0]
 	for kind := byte(frameCall); n < min(len(calls), maxSeries) && len(calls[n].Args.JSON) <= seriesSize; kind = frameAfter {
 		at := len(c.frame)
-		b, err := w.appendArgs(ctx, append(c.frame, make([]byte, headerSize)...), calls[n])
+		b, err := appendArgs(append(c.frame, make([]byte, headerSize)...), calls[n])
 		if err != nil || len(b) > seriesSize {
 			break
 		}

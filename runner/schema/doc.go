@@ -4,8 +4,8 @@
 //  1. A plugin's description arrives as a [Schema]: hooks and their parameters.
 //  2. [ParseWords] reads each word's form: a value, a text, JSON or a file.
 //     It needs no description.
-//  3. [Bind] assigns each [Word] to a parameter of one [Hook] and writes it as
-//     JSON, by the parameter's type or, without one, by the rule of [Value].
+//  3. [AppendWords] writes the words for a worker, which knows the parameters, with
+//     what each is where no type decides, by the rule of [Value].
 //  4. [*NoHookError] and [*ArgumentError] report a hook that does not exist and
 //     a word that does not fit, with hints.
 //

@@ -68,18 +68,5 @@ type Param struct {
 	Unresolved string `json:"unresolved,omitempty"`
 }
 
-// Arguments are a call's arguments by position and by name, each one JSON
-// value. The zero value is a call without arguments.
-type Arguments struct {
-	Positions []json.RawMessage
-	Names     []Named
-}
-
-// Named is one argument given by name. Names keep the order they were given in.
-type Named struct {
-	Name  string
-	Value json.RawMessage
-}
-
 // isVariadic reports whether the parameter is *args or **kwargs.
 func (p Param) isVariadic() bool { return p.Kind == VarPositions || p.Kind == VarNames }

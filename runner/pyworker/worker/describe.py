@@ -34,6 +34,8 @@ def describe(name, function):
     """Describes one hook; what is not known is left out."""
     flags = flags_of(function)
     params, returns = parameters(function)
+    for param, why in unresolved(function):
+        params[param]["unresolved"] = why
     info = {"name": name, "params": params}
     doc = first_line(function)
     if doc:
@@ -79,35 +81,55 @@ def flags_of(function):
 
 def parameters(function):
     """Returns a hook's parameters, and the text of what it returns."""
-    skip = 0
-    plain = function
-    if type(plain) is METHOD:
+    params, returns = signature(function)
+    return [param(*one) for one in params], "" if returns is EMPTY else type_text(returns)
+
+
+def signature(function):
+    """Returns a hook's parameters, each as (name, kind, default, annotation), and the annotation of its result."""
+    plain, skip = function, 0
+    if hasattr(plain, "__func__"):
         plain, skip = plain.__func__, 1
-    for _ in range(100):
-        if type(plain) is not FUNCTION or "__signature__" in plain.__dict__ or "__wrapped__" not in plain.__dict__:
-            break
-        plain = plain.__wrapped__
-    if type(plain) is not FUNCTION or "__signature__" in plain.__dict__:
+    plain = unwrapped(plain)
+    if type(plain) is not FUNCTION or "__signature__" in plain.__dict__ or skip > plain.__code__.co_argcount:
         return inspected(function)
     code, count = plain.__code__, plain.__code__.co_argcount
-    if skip > count:
-        return inspected(function)
     notes = annotations(plain)
     named = code.co_varnames
     defaults = plain.__defaults__ or ()
     params = []
+
+    def add(name, kind, default):
+        params.append((name, kind, default, notes.get(name, EMPTY)))
+
     for index in range(skip, count):
         at = index - (count - len(defaults))
         kind = "position" if index < code.co_posonlyargcount else "ordinary"
-        params.append(param(named[index], kind, defaults[at] if at >= 0 else EMPTY, notes))
+        add(named[index], kind, defaults[at] if at >= 0 else EMPTY)
     last = count + code.co_kwonlyargcount
     if code.co_flags & VARARGS:
-        params.append(param(named[last], "positions", EMPTY, notes))
+        add(named[last], "positions", EMPTY)
     for name in named[count:last]:
-        params.append(param(name, "name", (plain.__kwdefaults__ or {}).get(name, EMPTY), notes))
+        add(name, "name", (plain.__kwdefaults__ or {}).get(name, EMPTY))
     if code.co_flags & VARKEYWORDS:
-        params.append(param(named[last + bool(code.co_flags & VARARGS)], "names", EMPTY, notes))
-    return params, type_text(notes["return"]) if "return" in notes else ""
+        add(named[last + bool(code.co_flags & VARARGS)], "names", EMPTY)
+    return params, notes.get("return", EMPTY)
+
+
+def names_of(function):
+    """The names that a function's annotations may use."""
+    function = unwrapped(getattr(function, "__func__", function))
+    function = getattr(function, "func", function)  # a partial
+    return getattr(function, "__globals__", None) or {}
+
+
+def unwrapped(function):
+    """The function that decorators wrap, as far as it is the one to describe."""
+    for _ in range(100):
+        if type(function) is not FUNCTION or "__signature__" in function.__dict__ or "__wrapped__" not in function.__dict__:
+            break
+        function = function.__wrapped__
+    return function
 
 
 def needs_argument(function):
@@ -118,25 +140,27 @@ def needs_argument(function):
 
 
 def inspected(function):
-    """Parameters of what is no plain function, as far as Python can tell them."""
+    """signature of what is no plain function, as far as Python knows it."""
     import inspect
 
     try:
-        signature = inspect.signature(function)
+        found = inspect.signature(function)
     except (TypeError, ValueError):  # written in C, without one
-        return [param("args", "positions", EMPTY, {}), param("kwargs", "names", EMPTY, {})], ""
+        return [("args", "positions", EMPTY, EMPTY), ("kwargs", "names", EMPTY, EMPTY)], EMPTY
     kinds = dict(zip(inspect._ParameterKind, ("position", "ordinary", "positions", "name", "names")))
-    params = []
-    for one in signature.parameters.values():
-        notes = {} if one.annotation is one.empty else {one.name: one.annotation}
-        params.append(param(one.name, kinds[one.kind], EMPTY if one.default is one.empty else one.default, notes))
-    returns = signature.return_annotation
-    return params, "" if returns is signature.empty else type_text(returns)
+
+    def given(value):
+        return EMPTY if value is found.empty else value
+
+    params = [
+        (one.name, kinds[one.kind], given(one.default), given(one.annotation)) for one in found.parameters.values()
+    ]
+    return params, given(found.return_annotation)
 
 
-def param(name, kind, default, notes):
+def param(name, kind, default, note):
     info = {"name": name, "required": default is EMPTY and kind not in ("positions", "names"), "kind": kind}
-    text = type_text(notes[name]) if name in notes else ""
+    text = "" if note is EMPTY else type_text(note)
     if not text and type(default) in (str, int, float, bool):
         text = type(default).__name__
     if text:
@@ -144,6 +168,16 @@ def param(name, kind, default, notes):
     if default is not EMPTY:
         info["default"] = bounded(safe_repr(default), DEFAULT)
     return info
+
+
+def unresolved(function):
+    """Yields the parameters whose annotations cannot be evaluated, as (index, why)."""
+    for index, (_, _, _, note) in enumerate(signature(function)[0]):
+        try:
+            if note is not EMPTY and type(note) is not type and note not in core.KINDS:
+                core.part("annotations").converter(note, names_of(function))
+        except Exception as error:
+            yield index, bounded(str(error), TYPE)
 
 
 def annotations(function):

@@ -22,9 +22,10 @@ MODULE, NAME = type.__dict__["__module__"].__get__, type.__dict__["__qualname__"
 WAITING = (("cr_frame", "cr_await"), ("ag_frame", "ag_await"), ("gi_frame", "gi_yieldfrom"))
 
 
-def answer(number, error, function=None, canceled=None, stood=(), done=core.RESULT):
+def answer(number, error, called=None, canceled=None, stood=(), done=core.RESULT):
     """Answers a call with what it raised, or with where it was when it was cancelled.
 
+    called is (function, args, kwargs), whose arguments may be the reason.
     An exit with status 0 is no error: done is the frame that then ends the call.
     """
     if os.getpid() != core.PID:
@@ -35,8 +36,10 @@ def answer(number, error, function=None, canceled=None, stood=(), done=core.RESU
         refuse(number, "canceled", "interrupted", python=info)
     elif done and is_success(error):
         core.answer(done, number, b"null" if done == core.RESULT else b"")
-    elif function is not None and not_called(error, function):
-        refuse(number, "arguments", text_of(error))
+    elif is_misfit(error):
+        core.part("arguments").refuse(number, error)
+    elif called is not None and not_called(error):
+        core.part("arguments").refuse(number, error, *called)
     else:
         info = described(error)
         refuse(number, "raised", headline(info), python=info)
@@ -222,7 +225,13 @@ def summary(error):
     return line if len(line) <= SUMMARY else line[:SUMMARY] + "…"
 
 
-def not_called(error, function):
+def is_misfit(error):
+    """Reports whether arguments were refused, before their hook was called."""
+    arguments = sys.modules.get("_pyplug_arguments")
+    return arguments is not None and isinstance(error, arguments.Misfit)
+
+
+def not_called(error):
     """Reports whether a TypeError is about the arguments, not from within the function."""
     if not isinstance(error, TypeError):
         return False

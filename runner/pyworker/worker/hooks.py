@@ -24,7 +24,11 @@ def find(number, name):
     """Returns the hook of a name; if there is none, answers so and returns None."""
     function, why = look_up(name)
     if why is None:
-        return ready(function)
+        function = ready(function)
+        key = getattr(function, "__func__", function)
+        if core.known.get(name) is not key:
+            core.known[name], core.expected[name] = key, core.plain_kinds(key, key is not function)
+        return function
     core.part("errors").refuse(number, "hook", 'no hook "%s"' % name, hooks=names(), **({"why": why} if why else {}))
     return None
 
@@ -66,6 +70,7 @@ class Unmade:
                     made[self.kind] = self.kind()
             return function(made[self.kind], *args, **kwargs)
 
+        call.__func__ = function  # as a method has it
         return call
 
 

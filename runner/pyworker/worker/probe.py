@@ -17,7 +17,7 @@ def probe(number):
     try:
         value = core.call(function)
     except BaseException as error:
-        return core.part("errors").answer(number, error, function)
+        return core.part("errors").answer(number, error, (function, (), core.NOTHING))
     if core.part("values").is_awaitable(value):
         core.await_value(number, value, judge)
     else:

@@ -35,12 +35,13 @@ def start():
     or the module to import it as in the directory that is searched first, the number of a
     signal that shows all stacks, or 0, the descriptor for what the plugin
     prints, 2 if there is none of its own, and then what NaN becomes, the health
-    function's name, how calls run and whether to preload, all of them words that
-    ../launcher.go knows.
+    function's name, how calls run, whether to preload and whether annotations convert
+    arguments, all of them words that ../launcher.go knows.
     """
     global stacks
     _signal.signal(_signal.SIGINT, core.interrupt)  # it may have been inherited as ignored
-    plugin, module, stacks, stdout, core.nan, core.probe_name, calls, preload = sys.argv[3:]
+    plugin, module, stacks, stdout, core.nan, core.probe_name, calls, preload, annotations = sys.argv[3:]
+    core.converts = annotations != "off"
     stacks = int(stacks)
     core.probe_name = os.fsencode(core.probe_name).decode("utf-8", "replace")  # in any locale
     sys.argv = [plugin]
@@ -146,10 +147,9 @@ def write_memory(address, data):
 def make_codec(literal):
     """Makes core.encode and core.decode, from the C code under the json package, whose import takes long."""
     try:
-        from _json import encode_basestring, make_encoder, make_scanner
+        from _json import encode_basestring, make_encoder
 
         chunks = make_encoder(None, convert, encode_basestring, None, ":", ",", False, False, literal)
-        scan = make_scanner(Rules)
     except (ImportError, TypeError):  # another Python than CPython
         import json
 
@@ -157,7 +157,7 @@ def make_codec(literal):
         chunks = json.JSONEncoder(
             ensure_ascii=False, check_circular=False, allow_nan=literal, separators=pair, default=convert
         ).iterencode
-        scan = json.JSONDecoder(strict=False).scan_once
+    scan = scanner(Rules)
 
     def encode(value):
         text = "".join(chunks(value, 0))
@@ -175,6 +175,18 @@ def make_codec(literal):
             sys.exit("pyplug: a frame's body is not JSON: %r" % bytes(body[:100]))
 
     core.encode, core.decode = encode, decode
+
+
+def scanner(rules):
+    """Returns the function that decodes JSON, as (value, end)."""
+    try:
+        from _json import make_scanner
+
+        return make_scanner(rules)
+    except (ImportError, TypeError):
+        import json
+
+        return json.JSONDecoder(strict=False, parse_float=rules.parse_float).scan_once
 
 
 def without_limit(function, *args):

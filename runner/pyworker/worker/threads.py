@@ -72,22 +72,18 @@ def receive():
 
 def invoke(number, body):
     """Runs the hook that a call frame names: in a thread unless it is async."""
-    try:
-        request = core.decode(body)
-    except (ValueError, RecursionError) as error:
-        return errors.undecodable(number, error)
-    function = core.find(number, request["hook"])
-    if function is None:
+    begun = core.begin(number, body)
+    if begun is None:
         return
-    args, kwargs = request.get("args", ()), request.get("kwargs", core.NOTHING)
-    code = getattr(function, "__code__", None)
+    hook, function, args, kwargs = begun
+    code = getattr(hook, "__code__", None)
     try:
         if code is not None and code.co_flags & ASYNC:
             core.await_value(number, function(*args, **kwargs), core.finish)
         else:
             in_thread(number, function, args, kwargs, core.finish)
     except BaseException as error:
-        errors.answer(number, error, function, canceled=False)
+        errors.answer(number, error, (function, args, kwargs), canceled=False)
 
 
 def probe(number):
@@ -110,7 +106,7 @@ def in_thread(number, function, *task):
             start_new_thread(Thread().work, task)
     except BaseException as error:
         active.discard(number)
-        errors.answer(number, error, function, canceled=False)
+        errors.answer(number, error, canceled=False)
 
 
 def cancel(number):
@@ -253,7 +249,7 @@ def make(thread, number, function, args, kwargs, deliver):
     if error is None and (values.is_awaitable(value) or hasattr(type(value), "__aiter__")):
         return on_loop(number, value, deliver)
     if error is not None:
-        errors.answer(number, error, function, canceled=interrupted)
+        errors.answer(number, error, (function, args, kwargs), canceled=interrupted)
     elif type(value) is values.GENERATOR:
         stream(thread, number, value)
     else:

@@ -21,6 +21,9 @@ FUNCTION = type(lambda: None)
 # The types whose JSON the encoder writes by itself, at the top at least.
 PLAIN = {str, int, float, bool, type(None), list, dict, tuple}
 NOTHING = {}
+# The annotations, and the types of defaults, that the core checks by itself.
+KINDS = {kind: kind for kind in (str, int, float, bool)}
+KINDS.update({kind.__name__: kind for kind in list(KINDS)})
 from_bytes = int.from_bytes
 
 source = sink = 0  # the protocol's descriptors
@@ -31,6 +34,8 @@ plugin = plugin_file = None  # the name and the file of the user's module, when 
 namespace = {}  # the attributes of that module
 encode = decode = None  # JSON; the start part makes them
 known = {}  # the hooks that were looked up before
+expected = {}  # hook → the types of its parameters, by name, if the core checks them by itself
+converts = True  # arguments are converted as annotations say
 modules = 0  # the size of sys.modules when the plugin's files were last looked for
 running = False  # user code runs, and SIGINT may interrupt it
 asked = False  # SIGINT came during the present call
@@ -170,21 +175,76 @@ def call(function, args=(), kwargs=NOTHING):
         running = False
 
 
-def invoke(number, body):
-    """Runs the hook that a call frame names, and answers."""
-    global asked
-    asked = False
+def begin(number, body):
+    """Returns what to call for a call frame, as (hook, function, args, kwargs); None if that is answered."""
     try:
         request = decode(body)
     except (ValueError, RecursionError) as error:  # too long a number, nested too deeply
         return part("errors").undecodable(number, error)
-    function = find(number, request["hook"])
+    name = request["hook"]
+    function = find(number, name)
     if function is None:
-        return
+        return None
+    if "words" not in request:
+        args, kwargs = request.get("args", ()), request.get("kwargs", NOTHING)
+        if fits(expected[name], args, kwargs):
+            return function, function, args, kwargs
+    return function, part("arguments").run, (name, function, request, body), NOTHING
+
+
+def fits(kinds, args, kwargs):
+    """Reports whether arguments are what annotations say without being converted."""
+    if kinds is None:
+        return not converts
+    for kind, value in zip(kinds.values(), args):
+        if type(value) is not kind and kind is not None:
+            return False
+    for name, value in kwargs.items():
+        kind = kinds.get(name)
+        if type(value) is not kind and kind is not None:
+            return False
+    return True
+
+
+def plain_kinds(function, skip=0):
+    """The types of a function's parameters by name, None for any; None if it needs more than to compare types."""
+    if not converts or type(function) is not FUNCTION or not {"__wrapped__", "__signature__"}.isdisjoint(function.__dict__):
+        return None
+    code, defaults = function.__code__, function.__defaults__ or ()
+    named = code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount]
     try:
-        value = call(function, request.get("args", ()), request.get("kwargs", NOTHING))
+        notes = dict(function.__annotations__ or NOTHING)
+        notes.pop("return", None)
+    except Exception:  # Python 3.14 evaluates them now
+        return None
+    values = dict(zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults))
+    values.update(function.__kwdefaults__ or NOTHING)
+    kinds = dict.fromkeys(named)
+    for name in named:
+        if name in notes:
+            note = notes.pop(name)
+            kinds[name] = KINDS.get(note) if type(note) in (str, type) and note not in function.__globals__ else None
+            if kinds[name] is None:
+                return None
+        elif values.get(name) is not None:
+            kinds[name] = KINDS.get(type(values[name]))
+            if kinds[name] is None:
+                return None
+    return None if notes else kinds  # what is left is of *args or **kwargs
+
+
+def invoke(number, body):
+    """Runs the hook that a call frame names, and answers."""
+    global asked
+    asked = False
+    begun = begin(number, body)
+    if begun is None:
+        return
+    _, function, args, kwargs = begun
+    try:
+        value = call(function, args, kwargs)
     except BaseException as error:
-        return part("errors").answer(number, error, function)
+        return part("errors").answer(number, error, (function, args, kwargs))
     finish(number, value)
 
 
@@ -207,7 +267,7 @@ def find(number, name):
         plain = type(function) is FUNCTION and function.__globals__ is namespace and name[:1] != "_"
         if not plain or "__all__" in namespace:
             return part("hooks").find(number, name)
-        known[name] = function
+        known[name], expected[name] = function, plain_kinds(function)
     return function
 
 

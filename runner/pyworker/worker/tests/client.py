@@ -43,9 +43,9 @@ SOURCE = "\0".join(text for name in PARTS for text in (name, read_text(name + ".
 os.mkdir(os.path.dirname(CACHE))
 
 
-def command(path, stacks, stdout, nan="error", probe="", calls="", preload="", cache=CACHE, code=RUN_BOOT):
+def command(path, stacks, stdout, nan="error", probe="", calls="", preload="", convert="", cache=CACHE, code=RUN_BOOT):
     """The arguments that a Python runs the worker with."""
-    return ["-c", code, cache, "identity", path, "", str(stacks), str(stdout), nan, probe, calls or "", preload]
+    return ["-c", code, cache, "identity", path, "", str(stacks), str(stdout), nan, probe, calls or "", preload, convert]
 
 
 def write(path, text):
@@ -61,10 +61,10 @@ def write(path, text):
 class Worker:
     """One worker with one plugin."""
 
-    def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None, cache=CACHE):
+    def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None, convert="", cache=CACHE):
         self.errors = tempfile.TemporaryFile(dir=SCRATCH)
         self.marks, marker = os.pipe()
-        arguments = [python] + command(path, stacks, 2, nan, probe, calls, cache=cache)
+        arguments = [python] + command(path, stacks, 2, nan, probe, calls, convert=convert, cache=cache)
         environment = dict(os.environ, MARKER=str(marker), **(env or {}))
         self.process = subprocess.Popen(
             arguments,

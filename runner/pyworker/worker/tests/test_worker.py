@@ -160,9 +160,14 @@ class Calls(Case):
         self.ok(self.worker.call("echo", 1, 2, b=3), [1, 2, {"b": 3}])
         self.ok(self.worker.ask("C", {"hook": "echo"}), None)
         self.ok(self.worker.ask("C", {"hook": "echo", "kwargs": {"value": 4}}), 4)
-        for args in ((), (1, 2), (1,)):
-            names = {"y": 1} if args == (1,) else {}
-            self.assertIn("double()", self.refused(self.worker.call("double", *args, **names), "arguments")["message"])
+        for args, names, message in (
+            ((), {}, "x is missing, want"),
+            ((1, 2), {}, "unexpected value 2, want at most 1 by position:"),
+            ((1,), {"y": 1}, 'no parameter "y", want'),
+        ):
+            refusal = self.refused(self.worker.call("double", *args, **names), "arguments")
+            self.assertEqual((refusal["message"], refusal["ends"]), (message, True))
+            self.assertEqual([one["name"] for one in refusal["signature"]["params"]], ["x"])
         self.refused(self.worker.call("type_error"), "raised")
 
     def test_names_of_our_own_parameters(self):

@@ -1,0 +1,283 @@
+"""Makes converters of annotations.
+
+Loaded with convert. An annotation that is not understood leaves the value as it is, and
+so does one that cannot be evaluated: then Unresolved says why. Nothing is imported for
+this: a type exists only after its module.
+"""
+
+import _collections_abc as abc
+import sys
+
+import _pyplug_worker as core
+
+convert = core.part("convert")
+Anything = convert.Anything
+ONLY_AST = 0x400
+LISTS = (abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Container, abc.Reversible)
+SETS = (abc.Set, abc.MutableSet)
+TABLES = (abc.Mapping, abc.MutableMapping)
+INNER = ("Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly")
+DATE = "a date such as 2024-12-31"
+MOMENT = "a date and time such as 2024-12-31T12:30:00"
+TIME = "a time such as 12:30:00"
+DURATION = "a duration such as PT1H30M, or seconds"
+
+ANYTHING = Anything()
+NULL = convert.Null(type(None), "None")
+SIMPLE = {
+    str: convert.Text(str, "str"),
+    int: convert.Int(int, "int"),
+    float: convert.Float(float, "float"),
+    bool: convert.Bool(bool, "bool"),
+    None: NULL,
+    type(None): NULL,
+    bytes: convert.Bytes(bytes, "bytes", True),
+    bytearray: convert.Bytes(bytearray, "bytearray", True),
+    object: ANYTHING,
+}
+made = {}  # class → its converter
+literal = False  # a converter that was made needs the literals of numbers
+
+
+class Unresolved(Exception):
+    """An annotation that cannot be evaluated."""
+
+
+class Alias:
+    """A generic type, or a union, that this Python itself cannot make."""
+
+    def __init__(self, origin, args):
+        self.__origin__, self.__args__ = origin, args
+
+    def __repr__(self):
+        sign = " | " if self.__origin__ is Alias else ", "
+        text = sign.join(map(text_of, self.__args__))
+        return text if self.__origin__ is Alias else "%s[%s]" % (text_of(self.__origin__), text)
+
+
+def text_of(note):
+    return core.part("describe").type_text(note)
+
+
+def evaluated(text, names):
+    """The type that an annotation in quotes stands for."""
+    try:
+        return eval(text, names)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if isinstance(error, TypeError) and sys.version_info < (3, 10):
+            try:
+                return rebuilt(compile(text, "", "eval", ONLY_AST).body, names)
+            except Exception:
+                pass
+        raise Unresolved(core.part("errors").summary(error)) from None
+
+
+def rebuilt(node, names):
+    """Evaluates X | Y and list[X] where Python itself cannot."""
+    kind = type(node).__name__
+    if kind == "BinOp" and type(node.op).__name__ == "BitOr":
+        return Alias(Alias, (rebuilt(node.left, names), rebuilt(node.right, names)))
+    if kind == "Subscript":
+        inner = getattr(node.slice, "value", node.slice) if type(node.slice).__name__ == "Index" else node.slice
+        inner = [rebuilt(one, names) for one in (inner.elts if type(inner).__name__ == "Tuple" else [inner])]
+        origin = rebuilt(node.value, names)
+        try:
+            return origin[tuple(inner) if len(inner) > 1 else inner[0]]
+        except TypeError:
+            return Alias(origin, tuple(inner))
+    import ast
+
+    return eval(compile(ast.Expression(node), "", "eval"), names)
+
+
+def converter(note, names):
+    """Makes the converter of an annotation; names is where the names in quotes are looked up."""
+    try:
+        if note in SIMPLE:
+            return SIMPLE[note]
+    except TypeError:  # not hashable, as an Annotated may be
+        pass
+    if isinstance(note, str):
+        return converter(evaluated(note, names), names)
+    if hasattr(note, "__forward_arg__"):
+        other = sys.modules.get(str(getattr(note, "__forward_module__", None)))
+        return converter(evaluated(note.__forward_arg__, vars(other) if other else names), names)
+    if hasattr(note, "__supertype__"):  # NewType
+        return converter(note.__supertype__, names)
+    if type(note).__name__ == "TypeAliasType":
+        return converter(note.__value__, names)
+    if type(note).__name__ == "UnionType":
+        return union(note.__args__, names)
+    origin = getattr(note, "__origin__", None)
+    if origin is not None:
+        return generic(note, origin, getattr(note, "__args__", ()), names)
+    return of_class(note, (), note) if isinstance(note, type) else ANYTHING
+
+
+def special(origin):
+    """The name of a form of typing, whichever module it is from."""
+    if origin is Alias:
+        return "Union"
+    own = isinstance(origin, type) and origin.__module__ not in ("typing", "types")
+    return None if own else getattr(origin, "_name", None) or getattr(origin, "__name__", None)
+
+
+def generic(note, origin, args, names):
+    """Makes the converter of what has parameters in brackets."""
+    name = special(origin)
+    if hasattr(note, "__metadata__"):  # Annotated has the type itself for its origin
+        return converter(origin, names)
+    if name in INNER:
+        return converter(args[0], names)
+    if name == "Union":
+        return union(args, names)
+    if name == "Optional":
+        return union((*args, None), names)
+    if name == "Literal":
+        return core.part("shapes").literal(args, text_of(note))
+    if not isinstance(origin, type):
+        return ANYTHING
+    if origin is tuple and args and args[-1] is not Ellipsis:
+        args = () if args == ((),) else args
+        return convert.Row([converter(one, names) for one in args], text_of(note))
+    if origin is tuple and not args and type(note).__name__.endswith("GenericAlias") and "[" in repr(note):  # tuple[()]
+        return convert.Row([], text_of(note))
+    inner = [converter(one, names) for one in args if one is not Ellipsis]
+    return of_class(origin, inner, note)
+
+
+def union(args, names):
+    """Makes the converter of a union; a union within is part of it."""
+    members = []
+    for one in args:
+        found = converter(one, names)
+        members += found.members if isinstance(found, convert.Union) else [found]
+    return convert.Union(members)
+
+
+def of_class(kind, inner, note):
+    """Makes the converter of a class, with those of its parameters."""
+    item = inner[0] if inner else ANYTHING
+    if kind in LISTS or kind is list:
+        return convert.Items(list, item, text_of(note))
+    if kind in SETS or kind in (set, frozenset, tuple):
+        return convert.Items(set if kind in SETS else kind, item, text_of(note))
+    if kind in TABLES or kind is dict:
+        value = inner[1] if len(inner) > 1 else ANYTHING
+        return convert.Table(dict, item, value, text_of(note))
+    if is_one(kind, "collections", "deque"):
+        return convert.Items(kind, item, text_of(note))
+    if is_one(kind, "collections", "OrderedDict"):
+        return convert.Table(kind, item, inner[1] if len(inner) > 1 else ANYTHING, text_of(note))
+    if kind not in made:
+        found = standard(kind) or own(kind)
+        if found is not None:
+            return found
+    return made.get(kind, ANYTHING)
+
+
+def is_one(kind, module, name):
+    """Reports whether a class is the one of that name in a module, which need not have been imported."""
+    return kind is getattr(sys.modules.get(module), name, None)
+
+
+def standard(kind):
+    """The converter of a class of the standard library; None for any other."""
+    if kind.__module__ in ("datetime", "_pydatetime"):
+        times = core.part("times")
+        if is_one(kind, "datetime", "datetime"):
+            return convert.Parsed(times.moment, MOMENT)
+        if is_one(kind, "datetime", "date"):
+            return convert.Parsed(times.date, DATE)
+        if is_one(kind, "datetime", "time"):
+            return convert.Parsed(times.time, TIME)
+        if is_one(kind, "datetime", "timedelta"):
+            return convert.Numeric(times.duration, DURATION, lambda value: kind(seconds=value))
+    if is_one(kind, "decimal", "Decimal"):
+        return decimal(kind)
+    if is_one(kind, "uuid", "UUID"):
+        return convert.Parsed(kind, "a UUID")
+    if "pathlib" in sys.modules and issubclass(kind, sys.modules["pathlib"].PurePath):
+        return convert.Parsed(kind, "a path", True)
+    return None
+
+
+def decimal(kind):
+    """The converter of Decimal, which keeps the digits of a literal."""
+    global literal
+    literal = True
+
+    def parse(text):
+        try:
+            found = kind(text.strip())
+        except ArithmeticError:
+            raise ValueError from None
+        if "_" in text or not found.is_finite():
+            raise ValueError
+        return found
+
+    return convert.Numeric(parse, "a decimal number", lambda value: parse(getattr(value, "literal", None) or repr(value)))
+
+
+def own(kind):
+    """The converter of a class of the user's; None if there is none for it."""
+    text = text_of(kind)
+    if "enum" in sys.modules and issubclass(kind, sys.modules["enum"].Enum):
+        made[kind] = core.part("shapes").Member(kind, text)
+    elif callable(getattr(kind, "model_validate", None)):
+        made[kind] = core.part("shapes").Model(kind, text)
+    elif hasattr(kind, "__dataclass_fields__"):
+        found = made[kind] = core.part("shapes").Fields(kind, text)
+        fill(found, kind, dataclass_fields(kind))
+    elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        found = made[kind] = core.part("shapes").Row(kind, text)
+        notes = getattr(kind, "__annotations__", core.NOTHING)
+        defaults = getattr(kind, "_field_defaults", core.NOTHING)
+        fill(found, kind, [(name, notes.get(name, object), name not in defaults) for name in kind._fields])
+    elif issubclass(kind, dict) and hasattr(kind, "__total__"):
+        found = made[kind] = core.part("shapes").Table(kind, text)
+        fill(found, kind, typed_fields(kind))
+    return made.get(kind)
+
+
+def fill(found, kind, fields):
+    """Gives a class the converters of its fields, unless one of them cannot be evaluated."""
+    try:
+        for name, note, required in fields:
+            found.fields[name] = converter(note, names_of(kind, name)), required
+    except BaseException:
+        made.clear()  # others may have it for a field
+        raise
+
+
+def names_of(kind, name):
+    """Where the names in the annotation of a field are looked up: in the module of the class that has it."""
+    for one in kind.__mro__:
+        if name in one.__dict__.get("__annotations__", core.NOTHING):
+            kind = one
+            break
+    return getattr(sys.modules.get(kind.__module__), "__dict__", {})
+
+
+def dataclass_fields(kind):
+    """The fields that an object is made with: (name, annotation, whether it is required)."""
+    missing = sys.modules["dataclasses"].MISSING
+    for name, field in kind.__dataclass_fields__.items():
+        form = getattr(field._field_type, "name", "")
+        if form == "_FIELD_CLASSVAR" or not field.init:
+            continue
+        note = getattr(field.type, "type", field.type) if form == "_FIELD_INITVAR" else field.type
+        yield name, note, field.default is missing and field.default_factory is missing
+
+
+def typed_fields(kind):
+    """The fields of a TypedDict: (name, annotation, whether it is required)."""
+    required = getattr(kind, "__required_keys__", kind.__annotations__ if kind.__total__ else ())
+    for name, note in kind.__annotations__.items():
+        told = note
+        if hasattr(note, "__forward_arg__"):
+            told = evaluated(note.__forward_arg__, names_of(kind, name))
+        form = special(getattr(told, "__origin__", None))
+        yield name, told, form == "Required" or form != "NotRequired" and name in required

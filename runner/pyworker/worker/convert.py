@@ -1,0 +1,385 @@
+"""Converts arguments to the types that annotations promise: scalars, containers and unions.
+
+Loaded with the first hook that needs it. Each converter has three methods, which return
+the value or raise Refused:
+
+    json(value)           converts a value of the arguments' JSON
+    word(text, value)     converts a word; value is what it is where no type decides
+    verbatim(text, value) converts a word that is text, whatever it looks like
+
+json returns the very same object if it need not change it.
+"""
+
+from _operator import is_
+
+import _pyplug_worker as core
+
+SHOWN = 80  # characters of a value that are shown
+TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+class Refused(Exception):
+    """An argument that is not what was promised: the value, what was wanted, and the place below the argument."""
+
+    def __init__(self, value, want, why="", choices=(), problem=""):
+        super().__init__(why)
+        self.value, self.want, self.why, self.choices, self.problem = value, want, why, choices, problem
+        self.path = ""
+
+    def below(self, step):
+        """The same one level higher."""
+        self.path = step + self.path
+        return self
+
+
+def shown(value):
+    """A value for a message, as JSON, cut if it is long."""
+    try:
+        text = core.encode(value).decode()
+    except Exception:
+        text = repr(value)
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
+
+
+def step(key):
+    return core.part("values").step(key)
+
+
+class Anything:
+    """Leaves a value as it is."""
+
+    text, choices, takes_text = "", (), True
+    exact = False  # whether json may return the same object because that is what was promised
+
+    def json(self, value):
+        return literal_free(value) if Number.used else value
+
+    def word(self, text, value):
+        return self.json(value)
+
+    def verbatim(self, text, value):
+        return text
+
+
+class Number(float):
+    """A JSON number that keeps its literal."""
+
+    used = False  # there are any
+
+    def __new__(cls, text):
+        number = super().__new__(cls, text)
+        number.literal = text
+        return number
+
+
+def literal_free(value):
+    """Replaces each Number in JSON by its float, in place."""
+    if type(value) is Number:
+        return float(value)
+    if type(value) is list:
+        value[:] = map(literal_free, value)
+    elif type(value) is dict:
+        for key in value:
+            value[key] = literal_free(value[key])
+    return value
+
+
+class Plain:
+    """Takes the values of one type of JSON, and none of any other."""
+
+    choices, takes_text, exact = (), False, True
+
+    def __init__(self, kind, text):
+        self.kind, self.text = kind, text
+
+    def json(self, value):
+        if type(value) is self.kind:
+            return value
+        return self.convert(value)
+
+    def convert(self, value):
+        raise Refused(value, self.text)
+
+    def word(self, text, value):
+        raise Refused(text, self.text)
+
+    def verbatim(self, text, value):
+        return self.word(text, text)
+
+
+class Text(Plain):
+    takes_text = True
+
+    def word(self, text, value):
+        return text
+
+
+class Null(Plain):
+    def word(self, text, value):
+        if text != "null":
+            raise Refused(text, self.text)
+
+    def verbatim(self, text, value):
+        raise Refused(text, self.text)
+
+
+class Bool(Plain):
+    def word(self, text, value):
+        word = text.strip().lower()
+        if word not in TRUE and word not in FALSE:
+            raise Refused(text, self.text)
+        return word in TRUE
+
+
+class Int(Plain):
+    def convert(self, value):
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        raise Refused(value, self.text)
+
+    def word(self, text, value):
+        number = text.strip()
+        whole, point, rest = number.partition(".")
+        digits = whole[1:] if whole[:1] in ("+", "-") else whole
+        if not digits.isdigit() or not digits.isascii() or point and (not rest or rest.strip("0")):
+            raise Refused(text, self.text)
+        return core.part("start").without_limit(int, whole)
+
+
+class Float(Plain):
+    def convert(self, value):
+        if isinstance(value, float):  # a Number
+            return float(value)
+        if type(value) is not int:
+            raise Refused(value, self.text)
+        try:
+            return float(value)
+        except OverflowError as error:
+            raise Refused(value, self.text, str(error)) from None
+
+    def word(self, text, value):
+        number = text.strip()
+        try:
+            if not number.isascii() or set(number) & set("nN_"):
+                raise ValueError
+            found = float(number)
+        except ValueError:
+            raise Refused(text, self.text) from None
+        if found - found != 0:
+            raise Refused(text, self.text, "it is too large")
+        return found
+
+
+class Parsed:
+    """Takes text that a function makes something of."""
+
+    choices, takes_text, exact = (), False, False
+
+    def __init__(self, parse, text, takes_text=False):
+        self.parse, self.text, self.takes_text = parse, text, takes_text
+
+    def json(self, value):
+        if type(value) is not str:
+            raise Refused(value, self.text)
+        return self.word(value, value)
+
+    def word(self, text, value):
+        try:
+            return self.parse(text)
+        except (ValueError, ArithmeticError) as error:
+            raise Refused(text, self.text, str(error)) from None
+
+    def verbatim(self, text, value):
+        return self.word(text, text)
+
+
+class Bytes(Parsed):
+    """Takes a word's bytes, and base64 from JSON."""
+
+    def json(self, value):
+        if type(value) is not str:
+            raise Refused(value, self.text + " as base64 text")
+        from binascii import a2b_base64, b2a_base64
+
+        try:
+            found = a2b_base64(value.encode("ascii"))
+            if b2a_base64(found, newline=False).decode() != value:
+                raise ValueError
+        except ValueError:  # not ASCII, or not base64
+            raise Refused(value, self.text + " as base64 text") from None
+        return self.parse(found)
+
+    def word(self, text, value):
+        try:
+            return self.parse(text.encode("utf-8", "surrogateescape"))
+        except UnicodeEncodeError as error:
+            raise Refused(text, self.text, error.reason) from None
+
+
+class Numeric(Parsed):
+    """Takes text, and a number of JSON that another function makes something of."""
+
+    def __init__(self, parse, text, number):
+        super().__init__(parse, text)
+        self.number = number
+
+    def json(self, value):
+        if type(value) not in (int, float, Number):
+            return super().json(value)
+        try:
+            return self.number(value)
+        except (ValueError, ArithmeticError) as error:
+            raise Refused(value, self.text, str(error)) from None
+
+
+class Container:
+    """Takes what JSON has for it; a word is JSON, too."""
+
+    choices, takes_text, exact = (), False, False
+
+    def word(self, text, value):
+        return self.json(value)
+
+    verbatim = word
+
+
+class Items(Container):
+    """A list, or what can be made of one: a set, a deque, a tuple of any length."""
+
+    def __init__(self, make, item, text):
+        self.make, self.item, self.text = make, item, text
+        self.exact = make is list
+        self.plain = {item.kind} if isinstance(item, Plain) else None
+
+    def json(self, value):
+        if type(value) is not list:
+            raise Refused(value, self.text)
+        if self.plain is not None and self.plain.issuperset(map(type, value)):
+            made = value
+        else:
+            made, take = [], self.item.json
+            try:
+                for item in value:
+                    made.append(take(item))
+            except Refused as error:
+                raise error.below("[%d]" % len(made))
+            if all(map(is_, made, value)):
+                made = value
+        if self.make is list:
+            return made
+        try:
+            return self.make(made)
+        except TypeError as error:
+            raise Refused(value, self.text, str(error)) from None
+
+
+class Row(Container):
+    """A tuple with a type for each place."""
+
+    def __init__(self, items, text):
+        self.items, self.text = items, text
+
+    def json(self, value):
+        if type(value) is not list or len(value) != len(self.items):
+            raise Refused(value, self.text)
+        made = []
+        try:
+            for take, item in zip(self.items, value):
+                made.append(take.json(item))
+        except Refused as error:
+            raise error.below("[%d]" % len(made))
+        return tuple(made)
+
+
+class Table(Container):
+    """A dictionary. Its keys convert as words do."""
+
+    def __init__(self, make, key, item, text):
+        self.make, self.key, self.item, self.text = make, key, item, text
+        self.exact = make is dict
+
+    def json(self, value):
+        if type(value) is not dict:
+            raise Refused(value, self.text)
+        made = {}
+        for key, item in value.items():
+            try:
+                found = self.key.word(key, key)
+                if found in made:
+                    raise Refused(key, "another key", "it is the same as the key %s" % shown(key_of(made, found, value)))
+                made[found] = self.item.json(item)
+            except Refused as error:
+                raise error.below(step(key))
+            except TypeError as error:
+                raise Refused(key, self.text, str(error)).below(step(key)) from None
+        if self.make is not dict:
+            return self.make(made)
+        return value if all(map(is_, made, value)) and all(map(is_, made.values(), value.values())) else made
+
+
+def key_of(made, found, value):
+    """The key of JSON that made a key."""
+    return list(value)[list(made).index(found)]
+
+
+class Union:
+    """Takes what one of its members takes.
+
+    From JSON that is the member that takes the value as it is, else the first that
+    converts; from a word the first member, those that take any text last.
+    """
+
+    def __init__(self, members):
+        self.members = sorted(members, key=lambda one: type(one) is Anything)
+        self.by_word = sorted(self.members, key=lambda one: (type(one) is not Null, one.takes_text))
+        self.text = " or ".join(dict.fromkeys(one.text for one in self.members if one.text))
+        self.takes_text = any(isinstance(one, (Text, Anything)) for one in members)
+        self.exact = any(one.exact for one in members)
+        some = [one for one in members if type(one) is not Null]
+        self.choices = [choice for one in some for choice in one.choices] if all(one.choices for one in some) else ()
+
+    def json(self, value):
+        converted = {}
+        for index, member in enumerate(self.members):
+            if member.exact:
+                try:
+                    converted[index] = member.json(value)
+                except Refused as error:
+                    converted[index] = error
+                else:
+                    if converted[index] is value or type(value) is Number and type(converted[index]) is float:
+                        return converted[index]
+        refusals = []
+        for index, member in enumerate(self.members):
+            try:
+                found = converted[index] if index in converted else member.json(value)
+            except Refused as error:
+                found = error
+            if not isinstance(found, Refused):
+                return found
+            refusals.append(found)
+        raise self.refused(value, refusals)
+
+    def word(self, text, value):
+        return self.first(self.by_word, text, lambda one: one.word(text, value))
+
+    def verbatim(self, text, value):
+        return text if self.takes_text else self.first(self.by_word, text, lambda one: one.verbatim(text, value))
+
+    def first(self, members, text, take):
+        refusals = []
+        for member in members:
+            try:
+                return take(member)
+            except Refused as error:
+                refusals.append(error)
+        raise self.refused(text, refusals)
+
+    def refused(self, value, refusals):
+        """What to report of several refusals: the one that is about a part of the value, if there is but one."""
+        some = [one for one in refusals if one.want != "None"]
+        inner = [one for one in refusals if one.path]
+        if len(some) == 1 or len(inner) == 1:
+            return (inner or some)[0]
+        return Refused(value, self.text, choices=self.choices)
+

@@ -1,0 +1,194 @@
+"""Converts arguments to what the user's own types promise: enums, literals, classes with fields, models.
+
+Loaded with the first annotation that has one.
+"""
+
+import sys
+
+import _pyplug_worker as core
+
+convert = core.part("convert")
+Refused, Container, Anything = convert.Refused, convert.Container, convert.Anything
+MOST = 5  # errors of a model that are reported
+
+
+class Chosen:
+    """Takes one of some values: a value of its own type first, then a name or a text."""
+
+    takes_text, exact = False, True
+
+    def __init__(self, values, names, text):
+        self.values = values  # (the value that stands for it, what it is), in order
+        self.names = names  # name → what it is
+        self.text = text
+        self.choices = list(dict.fromkeys(self.label(value, found) for value, found in values))
+
+    def label(self, value, found):
+        """The word that gives a value."""
+        if type(value) is str:
+            return value
+        if value is None or type(value) in (bool, int, float):
+            return core.encode(value).decode()
+        return next((name for name, one in self.names.items() if one is found), repr(value))
+
+    def find(self, value):
+        """Returns (True, what it is), or (False, None)."""
+        for one, found in self.values:
+            if type(one) is type(value) and one == value:
+                return True, found
+        number = type(value) in (int, float, convert.Number)
+        for one, found in self.values:
+            if number and type(one) in (int, float) and one == value:
+                return True, found
+        if type(value) is str and value in self.names:
+            return True, self.names[value]
+        return False, None
+
+    def json(self, value):
+        ok, found = self.find(value)
+        if not ok:
+            ok, found = self.missing(value)
+        if ok:
+            return value if type(found) is type(value) and found == value else found
+        raise Refused(value, self.want(), choices=self.choices)
+
+    def word(self, text, value):
+        for one in (value, text):
+            ok, found = self.find(one)
+            if ok:
+                return found
+        for one in (value, text):
+            ok, found = self.missing(one)
+            if ok:
+                return found
+        raise Refused(text, self.want(), choices=self.choices)
+
+    def verbatim(self, text, value):
+        return self.word(text, text)
+
+    def missing(self, value):
+        return False, None
+
+    def want(self):
+        return "one of " + ", ".join(self.choices) if self.choices else self.text
+
+
+class Member(Chosen):
+    """Takes a member of an enum, by its value, else by its name, else as the enum itself has it."""
+
+    exact = False
+
+    def __init__(self, kind, text):
+        self.kind = kind
+        super().__init__([(one.value, one) for one in kind], dict(kind.__members__), text)
+
+    def missing(self, value):
+        if type(value) in (int, str):
+            try:
+                return True, self.kind(value)
+            except Exception:  # ValueError, or whatever its _missing_ raises
+                pass
+        return False, None
+
+
+class Fields(Container):
+    """Takes an object of fields, for a dataclass, a named tuple or a TypedDict."""
+
+    def __init__(self, kind, text):
+        self.kind, self.text = kind, text
+        self.fields = {}  # name → (converter, whether it is required); filled in later: a class may have itself
+
+    def json(self, value):
+        if type(value) is not dict:
+            raise Refused(value, self.text)
+        return self.made(value, self.read(value))
+
+    def read(self, value):
+        """Converts the fields that there are."""
+        made = {}
+        for name, (take, required) in self.fields.items():
+            if name in value:
+                try:
+                    made[name] = take.json(value[name])
+                except Refused as error:
+                    raise error.below(convert.step(name))
+            elif required:
+                raise Refused(value, self.text, problem="is missing", why=take.text).below(convert.step(name))
+        return made
+
+    def made(self, value, fields):
+        for name in value:
+            if name not in fields:
+                choices = list(self.fields)
+                raise Refused(name, self.text, problem="is unknown", choices=choices).below(convert.step(name))
+        try:
+            return self.kind(**fields)
+        except Exception as error:
+            raise Refused(value, self.text, core.part("errors").summary(error)) from None
+
+
+class Row(Fields):
+    """A named tuple, which an array gives, too."""
+
+    def json(self, value):
+        if type(value) is list:
+            if len(value) > len(self.fields):
+                raise Refused(value, self.text)
+            value = dict(zip(self.fields, value))
+        return super().json(value)
+
+
+class Table(Fields):
+    """A TypedDict, which keeps what is unknown."""
+
+    exact = True
+
+    def made(self, value, fields):
+        if all(fields[name] is value[name] for name in fields):
+            return value
+        return {**value, **fields}
+
+
+class Model(Container):
+    """What validates itself, by model_validate."""
+
+    def __init__(self, kind, text):
+        self.kind, self.text = kind, text
+
+    def json(self, value):
+        value = Anything.json(self, value)
+        try:
+            return self.kind.model_validate(value)
+        except Exception as error:
+            raise self.refused(value, error) from None
+
+    def refused(self, value, error):
+        """The errors of a model by their places; the first one has the place of all."""
+        try:
+            found = [("".join(map(place_step, one["loc"])), one) for one in error.errors()]
+            (path, first), others = found[0], found[1:MOST]
+        except Exception:  # it does not list them
+            return Refused(value, self.text, core.part("errors").summary(error))
+        more = "".join("; %s: %s" % (path or "$", one["msg"]) for path, one in others)
+        if len(found) > MOST:
+            more += "; and %d more" % (len(found) - MOST)
+        problem = "is missing" if first.get("type") == "missing" else ""
+        refusal = Refused(first.get("input", value), "", first["msg"] + more, problem=problem)
+        return refusal.below(path)
+
+
+def place_step(key):
+    return "[%d]" % key if isinstance(key, int) else convert.step(str(key))
+
+
+def literal(values, text):
+    """A Literal's values; an enum's members stand for their values."""
+    enum = sys.modules.get("enum")
+    pairs, names = [], {}
+    for value in values:
+        if enum is not None and isinstance(value, enum.Enum):
+            pairs.append((value.value, value))
+            names[value.name] = value
+        else:
+            pairs.append((value, value))
+    return Chosen(pairs, names, text)
