@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,10 +32,7 @@ const (
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	defer s.use()()
 	call := hook.Call{Hook: r.PathValue("hook"), Replay: r.URL.Query().Get("replay") != ""}
-	ctx, cancel, err := limited(r, s.opts.CallTimeout)
-	if err != nil {
-		return err
-	}
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	out := newLineWriter(ctx, w)
 	defer out.close()
@@ -41,6 +40,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 		return out.writeText(itemLine(item))
 	}
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	var err error
 	if mediaType == streamType {
 		_ = out.control.EnableFullDuplex()
 		defer endReads(ctx, w)()
@@ -123,7 +123,7 @@ func writeResult(w http.ResponseWriter, r hook.Result) {
 	h, value := w.Header(), []byte(r.Value)
 	h.Set("Content-Type", jsonType)
 	if r.Binary {
-		value, _ = unquoteBase64(value) // which the transport encoded
+		value, _ = base64.StdEncoding.AppendDecode(nil, bytes.Trim(value, `"`)) // which the transport encoded
 		h.Set("Content-Type", bytesType)
 	}
 	if r.Sole != "" {

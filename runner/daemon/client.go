@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 	"net"
 	"net/url"
@@ -167,20 +166,21 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 		}
 		defer x.close()
 		for lines := json.NewDecoder(r.Body); ; {
-			var text json.RawMessage
-			if err := lines.Decode(&text); err != nil {
-				if err = x.failure(err); hook.AsError(err).Kind != hook.Canceled {
-					yield(hook.Event{}, err)
+			var line struct {
+				hook.Event
+				Error *hook.Error
+			}
+			err := lines.Decode(&line)
+			if err != nil {
+				if e := x.failure(err); e.Kind != hook.Canceled {
+					yield(hook.Event{}, e)
 				}
 				return
 			}
-			var failed errorBody
-			var event hook.Event
-			err := errors.Join(json.Unmarshal(text, &failed), json.Unmarshal(text, &event))
-			if failed.Error != nil {
-				err = failed.Error
+			if line.Error != nil {
+				err = line.Error
 			}
-			if !yield(event, err) {
+			if !yield(line.Event, err) {
 				return
 			}
 		}

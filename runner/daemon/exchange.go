@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -273,7 +272,7 @@ func (x *exchange) result(r *http.Response, emit func(hook.Item) error) (hook.Re
 	}
 	result := hook.Result{Item: hook.Item{Value: body, Binary: mediaType == bytesType}, Took: time.Since(x.began)}
 	if result.Binary {
-		result.Value = []byte(`"` + base64.StdEncoding.EncodeToString(body) + `"`)
+		result.Value, _ = json.Marshal(body) // as base64
 	}
 	result.Sole = r.Header.Get(soleHeader)
 	if notes := r.Header.Get(notesHeader); notes != "" {

@@ -21,7 +21,8 @@ import (
 // healthEvery is how often a watched health is asked for.
 const healthEvery = time.Second
 
-// answerer answers a request, or returns the error with which it is answered.
+// answerer answers a request, or returns the error with which it is answered. The
+// request's context ends with the connection, or when ?timeout is over.
 type answerer func(w http.ResponseWriter, r *http.Request) error
 
 // handler answers the requests that docs/http.md documents. It takes paths as they are:
@@ -48,25 +49,48 @@ func (s *Server) handler() http.Handler {
 		if method == http.MethodHead {
 			method = http.MethodGet
 		}
-		if err := s.check(r); err != nil {
-			s.writeError(w, err)
-		} else if answer := requests[path][method]; answer == nil {
+		answer := requests[path][method]
+		limit, err := s.check(r)
+		switch {
+		case err != nil:
+		case answer == nil:
 			writeUnknown(w, r, slices.Sorted(maps.Keys(requests[path])))
-		} else if err := answer(w, r); err != nil {
+		default:
+			ctx, cancel := hook.WithLimit(r.Context(), limit)
+			defer cancel()
+			err = answer(w, r.WithContext(ctx))
+		}
+		if err != nil {
 			s.writeError(w, err)
 		}
 	})
 }
 
-// check rejects a request of another version, or whose query cannot be read.
-func (s *Server) check(r *http.Request) error {
+// check rejects a request of another version, or whose query cannot be read. It returns
+// the limit of the request: ?timeout, else that of calls if it is one; 0 means none.
+func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 	if api := r.Header.Get(apiHeader); api != "" && api != strconv.Itoa(API) {
-		return versionError(s.id.Name, s.id)
+		return 0, versionError(s.id.Name, s.id)
 	}
-	if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
-		return hook.NewError(hook.Request, fmt.Errorf("the query %q: %w", r.URL.RawQuery, err))
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return 0, hook.NewError(hook.Request, fmt.Errorf("the query %q: %w", r.URL.RawQuery, err))
 	}
-	return nil
+	text := query.Get("timeout")
+	if text == "" {
+		if r.Method == http.MethodPost && r.PathValue("hook") != "" {
+			limit = s.opts.CallTimeout
+		}
+		return limit, nil
+	}
+	seconds, err := strconv.ParseFloat(text, 64)
+	if limit = time.Duration(seconds * float64(time.Second)); err != nil {
+		limit, err = time.ParseDuration(text)
+	}
+	if err != nil || limit < 0 || !(seconds <= 1<<31) {
+		err = hook.NewError(hook.Request, fmt.Errorf("timeout is %q, want such as 30s, 2m or a number of seconds", text))
+	}
+	return limit, err
 }
 
 // recover answers a request whose handler panicked, and logs the panic.
@@ -131,36 +155,14 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	_, _ = w.Write(line) // a client that is gone needs no answer
 }
 
-// limited is the context of a request: it ends with the connection, or when ?timeout
-// is over; without one, after limit. 0 means no limit.
-func limited(r *http.Request, limit time.Duration) (context.Context, context.CancelFunc, error) {
-	if text := r.URL.Query().Get("timeout"); text != "" {
-		seconds, err := strconv.ParseFloat(text, 64)
-		if limit = time.Duration(seconds * float64(time.Second)); err != nil {
-			limit, err = time.ParseDuration(text)
-		}
-		if err != nil || limit < 0 || !(seconds <= 1<<31) {
-			return nil, nil, hook.NewError(hook.Request, fmt.Errorf("timeout is %q, want such as 30s, 2m or a number of seconds", text))
-		}
-	}
-	ctx, cancel := hook.WithLimit(r.Context(), limit)
-	return ctx, cancel, nil
-}
-
-// withPlugin calls serve with the plugin once that has started, within the request's
-// limit.
+// withPlugin calls serve with the plugin once that has started.
 func (s *Server) withPlugin(serve func(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error) answerer {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel, err := limited(r, 0)
+		p, err := s.await(r.Context(), "")
 		if err != nil {
 			return err
 		}
-		defer cancel()
-		p, err := s.await(ctx, "")
-		if err != nil {
-			return err
-		}
-		return serve(ctx, p, w, r)
+		return serve(r.Context(), p, w, r)
 	}
 }
 
@@ -242,12 +244,7 @@ func (s *Server) serveEvents(ctx context.Context, p hook.Plugin, w http.Response
 // start is over, with the start's error if it failed.
 func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Query().Get("ready") != "" {
-		ctx, cancel, err := limited(r, 0)
-		if err != nil {
-			return err
-		}
-		defer cancel()
-		if _, err := s.await(ctx, ""); err != nil {
+		if _, err := s.await(r.Context(), ""); err != nil {
 			return err
 		}
 	}

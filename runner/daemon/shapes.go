@@ -3,7 +3,6 @@ package daemon
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -100,12 +99,4 @@ func ascii(texts []string) string {
 		}
 	}
 	return b.String()
-}
-
-// unquoteBase64 is the bytes of a JSON string in base64.
-func unquoteBase64(value []byte) ([]byte, error) {
-	text := bytes.Trim(bytes.TrimSpace(value), `"`)
-	decoded := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
-	n, err := base64.StdEncoding.Decode(decoded, text)
-	return decoded[:n], err
 }

@@ -39,11 +39,8 @@ var (
 )
 
 func encodeWord(w schema.Word) wireWord {
-	switch {
-	case utf8.ValidString(w.Typed):
+	if utf8.ValidString(w.Typed) {
 		return wireWord{Typed: w.Typed, File: fileOf(w)}
-	case utf8.ValidString(w.Value):
-		return wireWord{Name: w.Name, Form: forms[w.Form], Text: &w.Value}
 	}
 	return wireWord{Name: w.Name, Form: forms[w.Form], Base64: []byte(w.Value)}
 }
