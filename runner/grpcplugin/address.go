@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -45,7 +44,7 @@ func ProbeAddress(ctx context.Context, address string, o AddressOptions) error {
 		return herr
 	}
 	defer cc.Close()
-	ctx, cancel := hook.WithLimit(outgoing(ctx, o.Metadata), o.Timeout)
+	ctx, cancel := hook.WithLimit(ctx, o.Timeout)
 	defer cancel()
 	name, err := healthStatus(ctx, cc, o.Service)
 	if err != nil {
@@ -63,16 +62,7 @@ func WatchAddress(ctx context.Context, address string, o AddressOptions, report 
 		return herr
 	}
 	defer cc.Close()
-	ctx = outgoing(ctx, o.Metadata)
 	return healthFailed(ctx, watchHealth(ctx, cc, o.Service, report))
-}
-
-// outgoing adds metadata, which is pairs of name and value.
-func outgoing(ctx context.Context, pairs []string) context.Context {
-	if len(pairs) < 2 {
-		return ctx
-	}
-	return metadata.AppendToOutgoingContext(ctx, pairs[:len(pairs)&^1]...)
 }
 
 // connectTo connects to an address. It sets the defaults of o.
@@ -83,7 +73,7 @@ func connectTo(ctx context.Context, address string, o *AddressOptions) (*grpc.Cl
 	if err != nil {
 		return nil, &hook.Error{Kind: hook.Usage, Err: err}
 	}
-	t := &target{network: network, address: where, tls: o.TLS, limit: o.ConnectTimeout}
+	t := &target{network: network, address: where, tls: o.TLS, metadata: o.Metadata, limit: o.ConnectTimeout}
 	options := t.options()
 	if o.UserAgent != "" {
 		options = append(options, grpc.WithUserAgent(o.UserAgent))

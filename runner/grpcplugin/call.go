@@ -78,7 +78,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	if k.ctx.Err() != nil {
 		return hook.Result{}, hook.Ended(k.ctx, k.c.Hook, "", false)
 	}
-	ctx, cancel := context.WithCancel(withAnswered(outgoing(k.ctx, k.cfg.Metadata), &k.answered))
+	ctx, cancel := context.WithCancel(withAnswered(k.ctx, &k.answered))
 	defer cancel()
 	stream, err := k.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out},
 		"/"+k.method.FullName(), k.options()...)
@@ -152,6 +152,7 @@ func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	k.offer(message.ProtoReflect())
 	content, err := proto.Marshal(message) // never nil
 	if len(content) > k.cfg.MaxMessage {
 		return nil, tooLarge(hook.Request, "the request takes %d bytes, at most %d are sent", len(content), k.cfg.MaxMessage)
@@ -268,6 +269,7 @@ func (k *call) failure(err error) *hook.Error {
 	fault := k.fault
 	k.mu.Unlock()
 	s, answered := status.Convert(err), k.answered.Load()
+	missed := k.broker.hint(k.began)
 	switch {
 	case fault != nil && !answered:
 		return fault
@@ -278,11 +280,11 @@ func (k *call) failure(err error) *hook.Error {
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
 		return k.failed(large)
 	}
-	unimplemented := isUnimplemented(err)
+	unimplemented := isUnimplemented(err) && missed == nil // else it may be the host's, passed on
 	if !answered && !unimplemented {
 		return k.lost(s)
 	}
-	e := k.failed(&hook.Error{Kind: hook.Failed})
+	e := k.failed(&hook.Error{Kind: hook.Failed, Hints: missed})
 	if unimplemented {
 		e.Kind = hook.Request
 		e.Err = &schema.NoHookError{Hook: k.c.Hook, Why: "the plugin does not implement " + k.method.Name()}

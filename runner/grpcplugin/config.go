@@ -66,7 +66,7 @@ type Config struct {
 	// Observe receives what was seen of a plugin while it started, also if the
 	// start failed, before Launch returns. It may be nil.
 	Observe func(Evidence)
-	// Metadata is sent with every call of a hook, as pairs of name and value.
+	// Metadata is sent with every RPC, as pairs of name and value.
 	// Values of a name that ends in "-bin" are sent unchanged.
 	Metadata []string
 	// MaxMessage is the size in bytes above which a message of a hook is

@@ -53,7 +53,7 @@ func (n *launch) connect() *hook.Error {
 		n.tls.RootCAs.AddCert(certificate)
 	}
 	t := &target{
-		network: line.Network, address: line.Address, tls: n.tls, limit: n.cfg.ConnectTimeout, retry: retryLimit,
+		network: line.Network, address: line.Address, tls: n.tls, metadata: n.cfg.Metadata, limit: n.cfg.ConnectTimeout, retry: retryLimit,
 		leader: n.proc.PID(),
 	}
 	// The plugin runs already, and its line was verified: for go-plugin that is a
@@ -102,7 +102,7 @@ func (n *launch) streamInterceptor(connecting context.Context, t *target) grpc.S
 	) (grpc.ClientStream, error) {
 		stdio := strings.HasPrefix(method, stdioService)
 		switch {
-		case ctx.Value(askingKey{}) != nil: // from Serves, which wants the plugin's answer
+		case ctx.Value(ownKey{}) != nil:
 			return streamer(ctx, desc, cc, method, opts...)
 		case n.cfg.Python && (stdio || strings.HasPrefix(method, brokerService)):
 			return nil, status.Error(codes.Unimplemented, "not opened on a python plugin")

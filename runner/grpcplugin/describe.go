@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc/status"
@@ -51,7 +52,8 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *
 func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, error) {
 	within, cancel := context.WithTimeout(ctx, reflectLimit)
 	defer cancel()
-	reflected, err := reflectFiles(within, i.conn)
+	reflected, names, err := reflectFiles(within, i.conn)
+	i.reflected = names
 	var sources []protoschema.Source
 	switch {
 	case err == nil && len(reflected.Files) > 0:
@@ -95,16 +97,32 @@ func (i *Instance) notDescribed(err error) *hook.Error {
 	return e
 }
 
-// method finds the method that a hook names.
+// method finds the method that a hook names. What the plugin serves is asked for only if
+// the name alone does not tell.
 func (i *Instance) method(ctx context.Context, name string) (protoschema.Method, *protoschema.Descriptors, *hook.Error) {
 	set, herr := i.descriptors(ctx)
 	if herr != nil {
 		herr.Hook = name
 		return protoschema.Method{}, nil, herr
 	}
+	if m, err := set.Find(name); err == nil {
+		return m, set, nil
+	}
+	m, herr := i.hook(ctx, name)
+	return m, set, herr
+}
+
+// hook finds the method that a hook names among those of the services that the plugin
+// serves.
+func (i *Instance) hook(ctx context.Context, name string) (none protoschema.Method, _ *hook.Error) {
+	set, herr := i.hooks(ctx)
+	if herr != nil {
+		herr.Hook = name
+		return none, herr
+	}
 	m, err := set.Find(name)
 	if err == nil {
-		return m, set, nil
+		return m, nil
 	}
 	e := hook.NewError(hook.Request, err)
 	e.Hook = name
@@ -112,12 +130,12 @@ func (i *Instance) method(ctx context.Context, name string) (protoschema.Method,
 		none.Why = "the plugin serves no reflection, and nothing else describes its methods"
 		e.Hints = []string{"--proto FILE describes its methods, and so does grpcio-reflection in the plugin"}
 	}
-	return m, nil, e
+	return m, e
 }
 
 // describeHook describes one hook, by any of its names, in detail.
 func (i *Instance) describeHook(ctx context.Context, name string) (schema.Schema, error) {
-	m, _, herr := i.method(ctx, name)
+	m, herr := i.hook(ctx, name)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
@@ -137,17 +155,80 @@ func (i *Instance) describeHook(ctx context.Context, name string) (schema.Schema
 // Services returns the full names of the plugin's services, without those for hosts
 // and tools, in the order of their methods. Errors are those of Describe.
 func (i *Instance) Services(ctx context.Context) ([]string, error) {
-	set, herr := i.descriptors(ctx)
+	set, herr := i.hooks(ctx)
 	if herr != nil {
 		return nil, herr
 	}
 	var names []string
 	for _, m := range set.Methods() {
-		if service, _ := splitMethod(m); !slices.Contains(names, service) {
-			names = append(names, service)
+		if !slices.Contains(names, m.Service()) {
+			names = append(names, m.Service())
 		}
 	}
 	return names, nil
+}
+
+// hooks returns descriptors without the services that the plugin does not serve: those
+// that it calls, or that only a library describes.
+func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.Error) {
+	set, herr := i.descriptors(ctx)
+	if herr != nil {
+		return nil, herr
+	}
+	i.mu.Lock()
+	found := i.served
+	i.mu.Unlock()
+	if found != nil {
+		return found, nil
+	}
+	unserved, err := i.unserved(ctx, set)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, asError(err)
+	case err != nil: // such as a server that takes every method
+		i.cfg.Debug("grpc", "its services are unknown: "+err.Error())
+		return set, nil
+	}
+	found = set.Without(unserved)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.served = found
+	return found, nil
+}
+
+// unserved asks which of the services that are described the plugin does not serve. Of each
+// it asks for the first method that takes one message, and for the others only if there is
+// none: an interceptor may do more than look at it. Reflection has said what is served, but
+// not of all.
+func (i *Instance) unserved(ctx context.Context, set *protoschema.Descriptors) ([]string, error) {
+	paths := map[string][]string{} // by service
+	for _, m := range set.Methods() {
+		one := m.Streams() == "" || m.Streams() == "out"
+		if one && !slices.Contains(i.reflected, m.Service()) {
+			paths[m.Service()] = append(paths[m.Service()], "/"+m.FullName())
+		}
+	}
+	for _, first := range []bool{true, false} {
+		var asked []string
+		for _, of := range paths {
+			if first {
+				asked = append(asked, of[0])
+			} else {
+				asked = append(asked, of[1:]...)
+			}
+		}
+		if len(asked) == 0 {
+			break
+		}
+		served, err := i.Serves(ctx, asked...)
+		if err != nil {
+			return nil, err
+		}
+		maps.DeleteFunc(paths, func(_ string, of []string) bool {
+			return slices.ContainsFunc(of, func(p string) bool { return served[p] })
+		})
+	}
+	return slices.Collect(maps.Keys(paths)), nil
 }
 
 // Describe lists the plugin's methods, without those that every plugin has for its
@@ -156,14 +237,14 @@ func (i *Instance) Describe(ctx context.Context, name string) (schema.Schema, er
 	if name != "" {
 		return i.describeHook(ctx, name)
 	}
-	set, herr := i.descriptors(ctx)
+	set, herr := i.hooks(ctx)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
 	s := set.Schema()
 	methods := set.Methods() // one for each hook, in their order
 	for _, m := range methods {
-		service, name := splitMethod(m)
+		service, name := m.Service(), path.Base(m.FullName())
 		if name != implementedMethod || m.Streams() != "" {
 			continue
 		}
@@ -172,20 +253,14 @@ func (i *Instance) Describe(ctx context.Context, name string) (schema.Schema, er
 			continue
 		}
 		for n, other := range methods {
-			otherService, otherName := splitMethod(other)
-			if otherService == service && otherName != name {
+			otherName := path.Base(other.FullName())
+			if other.Service() == service && otherName != name {
 				has := slices.Contains(names, otherName)
 				s.Hooks[n].Implemented = &has
 			}
 		}
 	}
 	return s, nil
-}
-
-// splitMethod returns the full name of a method's service, and the method's name.
-func splitMethod(m protoschema.Method) (service, method string) {
-	service, method, _ = strings.Cut(m.FullName(), "/")
-	return service, method
 }
 
 // implemented asks a service for the names of the methods it implements: the one
@@ -204,7 +279,7 @@ func (i *Instance) implemented(ctx context.Context, set *protoschema.Descriptors
 	if list == nil {
 		return nil, false
 	}
-	ctx, cancel := context.WithTimeout(outgoing(ctx, i.cfg.Metadata), probeLimit)
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	var content []byte
 	err := i.conn.Invoke(ctx, "/"+m.FullName(), []byte{}, &content, i.options()...)

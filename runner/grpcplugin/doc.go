@@ -10,12 +10,15 @@
 //  4. The launch asks the health service for its status.
 //  5. Server reflection describes the methods, else the descriptors that the caller
 //     finds while the plugin starts. Descriptors that the user named are added. A
-//     call encodes its messages by them; on our side they are JSON.
-//  6. A status that the plugin answers is a failed hook. A broken connection is a
+//     call encodes its messages by them; on our side they are JSON. Of the services
+//     described, those are hooks that the server has.
+//  6. A number in a request may be that of a connection to the host: the broker
+//     announces each, and leads the plugin to a server without services.
+//  7. A status that the plugin answers is a failed hook. A broken connection is a
 //     crash if the process exits.
-//  7. A call that runs out of time is cancelled. If the plugin does not answer a
+//  8. A call that runs out of time is cancelled. If the plugin does not answer a
 //     probe afterwards, it takes no more calls, and is killed when it has none.
-//  8. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
+//  9. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
 //     then proc's signals. It never uses go-plugin's Kill.
 //
 // [ProbeAddress] and [WatchAddress] ask any gRPC server for its health and start

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 
@@ -116,12 +117,15 @@ func withAnswered(ctx context.Context, a *answered) context.Context {
 	return context.WithValue(ctx, answeredKey{}, a)
 }
 
-// trailerHandler sets answered when it sees trailers, which only a server sends.
-type trailerHandler struct{}
+// rpcHandler sees every RPC of a connection. It adds metadata, and sets answered when it
+// sees trailers, which only a server sends.
+type rpcHandler struct{ metadata []string }
 
-func (trailerHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+func (h rpcHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, h.metadata...)
+}
 
-func (trailerHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
+func (rpcHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	if _, ok := s.(*stats.InTrailer); !ok {
 		return
 	}
@@ -130,6 +134,6 @@ func (trailerHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	}
 }
 
-func (trailerHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (rpcHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
 
-func (trailerHandler) HandleConn(context.Context, stats.ConnStats) {}
+func (rpcHandler) HandleConn(context.Context, stats.ConnStats) {}

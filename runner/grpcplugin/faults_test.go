@@ -103,7 +103,8 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// TestExtra adds what a user named to what reflection or files describe.
+// TestExtra adds what a user named to what reflection or files describe. A service that
+// the plugin does not serve is not listed.
 func TestExtra(t *testing.T) {
 	proto := func(file, text string) func() ([]protoschema.Source, error) {
 		path := filepath.Join(t.TempDir(), file)
@@ -113,19 +114,20 @@ func TestExtra(t *testing.T) {
 		return protoFile(path)
 	}
 	const text, number = "message Text { string text = 1; }", "message Text { int64 text = 1; }"
-	const service = " service Mine { rpc Echo(Text) returns (Text); }"
+	const absent = " service Mine { rpc Echo(Text) returns (Text); }"
+	const service = absent + " service Zoo { rpc Nothing(Text) returns (Text); rpc Echo(Text) returns (Text); }"
 	for name, test := range map[string]struct {
 		behaviour      string
 		sources, extra func() ([]protoschema.Source, error)
-		has            []string
+		has, unlisted  []string
 		disagree       []string // parts of the two sides
 	}{
-		"reflection and more": {"serve", nil, proto("mine.proto", text+service), []string{"Zoo/Echo", "Mine/Echo"}, nil},
-		"files and more":      {"carriage return", proto("its.proto", text), proto("mine.proto", text+service), []string{"Mine/Echo"}, nil},
-		"alone":               {"carriage return", nil, proto("mine.proto", text+service), []string{"Mine/Echo"}, nil},
-		"against reflection":  {"serve", nil, proto("mine.proto", number), nil, []string{"server reflection", "mine.proto"}},
-		"against files":       {"carriage return", proto("its.proto", text), proto("mine.proto", number), nil, []string{"its.proto", "mine.proto"}},
-		"files unasked":       {"serve", proto("mine.proto", number), nil, []string{"Zoo/Echo"}, nil},
+		"reflection and more": {"serve", nil, proto("mine.proto", text+absent), []string{"Zoo/Echo"}, []string{"Mine/Echo"}, nil},
+		"files and more":      {"carriage return", proto("its.proto", text), proto("mine.proto", text+service), []string{"Zoo/Echo"}, []string{"Mine/Echo"}, nil},
+		"alone":               {"carriage return", nil, proto("mine.proto", text+service), []string{"Zoo/Echo"}, []string{"Mine/Echo"}, nil},
+		"against reflection":  {"serve", nil, proto("mine.proto", number), nil, nil, []string{"server reflection", "mine.proto"}},
+		"against files":       {"carriage return", proto("its.proto", text), proto("mine.proto", number), nil, nil, []string{"its.proto", "mine.proto"}},
+		"files unasked":       {"serve", proto("mine.proto", number), nil, []string{"Zoo/Echo"}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
@@ -155,6 +157,14 @@ func TestExtra(t *testing.T) {
 			for _, name := range test.has {
 				if !slices.Contains(names, name) {
 					t.Errorf("got %q, want %s in it", names, name)
+				}
+			}
+			for _, name := range test.unlisted {
+				if slices.Contains(names, name) {
+					t.Errorf("got %q, want %s not in it", names, name)
+				}
+				if _, err := inst.Describe(t.Context(), "zoo.Mine/Echo"); err != nil {
+					t.Errorf("by its full name: %v", err)
 				}
 			}
 		})

@@ -2,6 +2,7 @@ package grpcplugin
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"os"
@@ -38,18 +39,22 @@ type Instance struct {
 	out      *output
 	sources  func() ([]protoschema.Source, error) // those of Config.Sources, nil without them
 	proc     *proc.Process
+	tls      *tls.Config      // nil: no TLS
 	conn     *grpc.ClientConn // nil until connected
 	protocol plugin.ClientProtocol
 	evidence Evidence
 	info     hook.Info
+	broker   broker
 	done     chan struct{} // closed when nothing of the plugin is left
 
 	describing chan struct{} // has room for the goroutine that sets methods
 	methods    *protoschema.Descriptors
+	reflected  []string // the services that reflection lists
 
-	mu           sync.Mutex // protects following
-	running      int        // calls in progress
-	lastAnswer   time.Time  // when a call was answered
+	mu           sync.Mutex               // protects following
+	served       *protoschema.Descriptors // methods without what the plugin does not serve
+	running      int                      // calls in progress
+	lastAnswer   time.Time                // when a call was answered
 	stopping     bool
 	noController bool // Shutdown is not implemented
 	unresponsive bool // takes no more calls, and is killed when none is in progress
@@ -117,6 +122,7 @@ func (i *Instance) cleanUp() {
 // release releases what the instance used. Its process must have exited.
 func (i *Instance) release() {
 	i.disconnect()
+	i.broker.close()
 	i.out.end()
 	os.RemoveAll(i.dir)
 }

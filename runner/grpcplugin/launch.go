@@ -2,7 +2,6 @@ package grpcplugin
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -24,7 +23,6 @@ type launch struct {
 	spec    proc.Spec
 	want    handshake.Want
 	scanner *scanner
-	tls     *tls.Config // nil: no TLS
 }
 
 // Launch starts one plugin and returns it when its health service answers SERVING.

@@ -16,22 +16,22 @@ import (
 const reflectionName = "server reflection"
 
 // reflectFiles returns the descriptors of all files that declare the server's services,
-// with their imports; none if it has no reflection.
-func reflectFiles(ctx context.Context, cc *grpc.ClientConn) (protoschema.Source, error) {
+// with their imports, and the services' names; none if it has no reflection.
+func reflectFiles(ctx context.Context, cc *grpc.ClientConn) (protoschema.Source, []string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	found, err := reflectWith(func() (reflectionStream, error) {
+	r, err := reflectWith(func() (reflectionStream, error) {
 		return reflectionv1.NewServerReflectionClient(cc).ServerReflectionInfo(ctx)
 	})
 	if isUnimplemented(err) {
-		found, err = reflectWith(func() (reflectionStream, error) {
+		r, err = reflectWith(func() (reflectionStream, error) {
 			return openAlpha(ctx, cc)
 		})
 	}
 	if isUnimplemented(err) {
-		return protoschema.Source{}, nil
+		return protoschema.Source{}, nil, nil
 	}
-	return found, err
+	return r.found, r.services, err
 }
 
 // reflectionStream is a conversation with server reflection.
@@ -52,12 +52,13 @@ func openAlpha(ctx context.Context, cc *grpc.ClientConn) (reflectionStream, erro
 // reflector collects the files that a server describes itself by.
 type reflector struct {
 	reflectionStream
-	found   protoschema.Source
-	seen    map[string]bool // files received or asked for, by name
-	imports []string        // to be asked for
+	found    protoschema.Source
+	services []string
+	seen     map[string]bool // files received or asked for, by name
+	imports  []string        // to be asked for
 }
 
-func reflectWith(open func() (reflectionStream, error)) (none protoschema.Source, err error) {
+func reflectWith(open func() (reflectionStream, error)) (none reflector, err error) {
 	stream, err := open()
 	if err != nil {
 		return none, err
@@ -73,6 +74,7 @@ func reflectWith(open func() (reflectionStream, error)) (none protoschema.Source
 		if protoschema.IsHostService(service.GetName()) {
 			continue
 		}
+		r.services = append(r.services, service.GetName())
 		err := r.add(&reflectionv1.ServerReflectionRequest{
 			MessageRequest: &reflectionv1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service.GetName()},
 		})
@@ -94,7 +96,7 @@ func reflectWith(open func() (reflectionStream, error)) (none protoschema.Source
 		}
 		r.seen[name] = true // the server may not have it
 	}
-	return r.found, nil
+	return r, nil
 }
 
 // ask sends one request and reads its answer. An error inside the answer is

@@ -28,8 +28,9 @@ const (
 	refusals = 3
 )
 
-// askingKey is in the context of the streams of Serves.
-type askingKey struct{}
+// ownKey is in the context of the streams that go-plugin opens for itself, too, and that
+// we open: those of Serves and the broker.
+type ownKey struct{}
 
 // Serves reports which of the methods the plugin serves, by their full names such as
 // "/plugin.GRPCController/Shutdown". It sends no message, so that none of them runs;
@@ -107,7 +108,7 @@ func servedByGo(ctx context.Context, cc *grpc.ClientConn, methods []string) (map
 // connection in their order, so that the refusals of an absent method come after
 // those of the others.
 func servedInOrder(ctx context.Context, cc *grpc.ClientConn, methods []string, absent string) (map[string]bool, error) {
-	asking, cancel := context.WithCancel(context.WithValue(ctx, askingKey{}, true))
+	asking, cancel := context.WithCancel(context.WithValue(ctx, ownKey{}, true))
 	defer cancel()
 	streams := make(map[string]grpc.ClientStream, len(methods))
 	for _, method := range methods {

@@ -31,6 +31,7 @@ import (
 type target struct {
 	network, address string
 	tls              *tls.Config // nil: no TLS
+	metadata         []string    // pairs of name and value, sent with every RPC
 	// limit bounds ready. It is only for messages: its context ends then.
 	limit time.Duration
 	// retry is how long to retry while nobody listens, or connections end at once.
@@ -61,7 +62,7 @@ func (t *target) options() []grpc.DialOption {
 			Backoff:           backoff.Config{BaseDelay: firstDelay, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxDelay},
 			MinConnectTimeout: t.limit,
 		}),
-		grpc.WithStatsHandler(trailerHandler{}),
+		grpc.WithStatsHandler(rpcHandler{t.metadata}),
 		grpc.WithDisableServiceConfig(),
 		grpc.WithNoProxy(),
 	}

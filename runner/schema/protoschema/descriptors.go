@@ -22,6 +22,7 @@ type Descriptors struct {
 	sources    map[string]string // the source of each file, for errors
 	docs       map[string]string // the documentation of each method, by full name
 	incomplete bool              // a type is used that no source describes
+	without    []string          // see Without
 }
 
 // index lists the methods of a file.
@@ -29,13 +30,28 @@ func (d *Descriptors) index(file protoreflect.FileDescriptor) {
 	for i := range file.Services().Len() {
 		service := file.Services().Get(i)
 		for i := range service.Methods().Len() {
-			m := Method{desc: service.Methods().Get(i), set: d}
-			d.methods = append(d.methods, m)
-			if !m.isForHost() {
-				d.short[m.shortName()]++
-			}
+			d.add(service.Methods().Get(i))
 		}
 	}
+}
+
+func (d *Descriptors) add(desc protoreflect.MethodDescriptor) {
+	m := Method{desc: desc, set: d}
+	d.methods = append(d.methods, m)
+	if !m.isHidden() {
+		d.short[m.shortName()]++
+	}
+}
+
+// Without returns descriptors that leave out services, by their full names, as they do
+// those for hosts.
+func (d *Descriptors) Without(services []string) *Descriptors {
+	c := *d
+	c.methods, c.short, c.without = nil, map[string]int{}, services
+	for _, m := range d.methods {
+		c.add(m.desc)
+	}
+	return &c
 }
 
 // Methods lists the methods as they are declared, without those of the services
@@ -44,7 +60,7 @@ func (d *Descriptors) Methods() []Method {
 	if d == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(d.methods), Method.isForHost)
+	return slices.DeleteFunc(slices.Clone(d.methods), Method.isHidden)
 }
 
 // Schema describes all of Methods.

@@ -3,6 +3,7 @@ package protoschema
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protojson"
@@ -40,12 +41,17 @@ func IsHostService(service string) bool {
 	return strings.HasPrefix(service, "grpc.reflection.")
 }
 
-func (m Method) isForHost() bool { return IsHostService(string(m.desc.Parent().FullName())) }
+// Service is the full name of the method's service.
+func (m Method) Service() string { return string(m.desc.Parent().FullName()) }
+
+func (m Method) isHidden() bool {
+	return IsHostService(m.Service()) || slices.Contains(m.set.without, m.Service())
+}
 
 // Name is "Service/Method", with the package before it if another service has
 // the same; Find finds the method by it.
 func (m Method) Name() string {
-	if m.set.short[m.shortName()] > 1 || m.isForHost() {
+	if m.set.short[m.shortName()] > 1 || m.isHidden() {
 		return m.FullName()
 	}
 	return m.shortName()
@@ -58,7 +64,7 @@ func (m Method) shortName() string {
 // FullName is "pkg.Service/Method". With a slash before it, it is the path that
 // gRPC calls.
 func (m Method) FullName() string {
-	return string(m.desc.Parent().FullName()) + "/" + string(m.desc.Name())
+	return m.Service() + "/" + string(m.desc.Name())
 }
 
 // Streams is "", "in", "out" or "both", as in [schema.Hook].

@@ -24,6 +24,7 @@ options.add_argument("--marker", help="a file that is written at the end, by fin
 options.add_argument("--noise", action="store_true")
 options.add_argument("--compression", default="NoCompression", help="a name of grpc.Compression")
 options.add_argument("--child", action="store_true")
+options.add_argument("--tenant", help="reject whatever comes without this metadata")
 options = options.parse_args(os.environ.get("ZOO", "").split() + sys.argv[1:])
 
 LEAVE = threading.Event()
@@ -119,9 +120,19 @@ def shutdown(request, context):
     return b""
 
 
+class Guard(grpc.ServerInterceptor):
+    def intercept_service(self, continuation, details):
+        handler = continuation(details)
+        if handler is None or ("tenant", options.tenant) in details.invocation_metadata:
+            return handler
+        return grpc.unary_unary_rpc_method_handler(
+            lambda request, context: context.abort(grpc.StatusCode.UNAUTHENTICATED, "no tenant"))
+
+
 def serve():
     pool = futures.ThreadPoolExecutor(max_workers=options.workers)
-    server = grpc.server(pool, options=[("grpc.so_reuseport", 0)], compression=grpc.Compression[options.compression])
+    server = grpc.server(pool, options=[("grpc.so_reuseport", 0)], compression=grpc.Compression[options.compression],
+                         interceptors=[Guard()] if options.tenant else [])
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("zoo.Zoo", {
         name: kind(do, request_deserializer=takes.FromString, response_serializer=lambda m: m.SerializeToString())
         for name, (kind, do, takes) in METHODS.items()

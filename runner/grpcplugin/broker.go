@@ -1,0 +1,160 @@
+package grpcplugin
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// broker is the side of a host in go-plugin's broker: a request has a number, at which the
+// host serves something for the plugin to call. Here every number leads to one server
+// without services, so that the plugin learns at once what it misses.
+type broker struct {
+	mu        sync.Mutex // protects following
+	server    *grpc.Server
+	address   net.Addr
+	announced chan []byte // what is to be sent
+	closed    bool        // there is no server, or the plugin ended the stream
+	missed    string      // the method that the plugin called last, and when
+	at        time.Time
+}
+
+// mostAnnounced is how many announcements wait for a plugin that does not read them.
+const mostAnnounced = 16
+
+// offer announces the numbers in a request. A plugin without a broker rejects that, and
+// nothing else happens.
+func (i *Instance) offer(request protoreflect.Message) {
+	numbers := numbersIn(request)
+	if len(numbers) == 0 {
+		return
+	}
+	b := &i.broker
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.server == nil && !b.closed {
+		if err := i.openBroker(); err != nil {
+			b.closed = true
+			i.cfg.Debug("grpc", "broker: "+err.Error())
+		}
+	}
+	if b.closed {
+		return
+	}
+	for _, number := range numbers {
+		// go-plugin's message ConnInfo: the number, and the network and address to dial.
+		info := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(number))
+		info = protowire.AppendString(protowire.AppendTag(info, 2, protowire.BytesType), b.address.Network())
+		info = protowire.AppendString(protowire.AppendTag(info, 3, protowire.BytesType), b.address.String())
+		select {
+		case b.announced <- info:
+		default:
+		}
+	}
+}
+
+// numbersIn lists the values of the fields that may be such numbers, absent ones too.
+func numbersIn(message protoreflect.Message) (numbers []uint32) {
+	for n := range message.Descriptor().Fields().Len() {
+		field := message.Descriptor().Fields().Get(n)
+		switch {
+		case field.IsList() || field.IsMap():
+		case field.Kind() == protoreflect.Uint32Kind:
+			numbers = append(numbers, uint32(message.Get(field).Uint()))
+		case field.Message() != nil && message.Has(field):
+			numbers = append(numbers, numbersIn(message.Get(field).Message())...)
+		}
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers)
+}
+
+// openBroker opens the stream, and serves what it leads to until the instance is released.
+// i.broker.mu is held.
+func (i *Instance) openBroker() error {
+	b := &i.broker
+	network, address := "unix", filepath.Join(i.dir, "host")
+	if runtime.GOOS == "windows" {
+		network, address = "tcp", "127.0.0.1:0"
+	}
+	listener, err := net.Listen(network, address)
+	if err != nil {
+		return err
+	}
+	var options []grpc.ServerOption
+	if i.tls != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(i.tls)))
+	}
+	b.server = grpc.NewServer(append(options, grpc.UnknownServiceHandler(b.reject))...)
+	b.address, b.announced = listener.Addr(), make(chan []byte, mostAnnounced)
+	go b.server.Serve(listener) // ends with close
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), ownKey{}, true))
+	stream, err := i.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true},
+		brokerService+"StartStream", grpc.ForceCodecV2(codec{}))
+	if err != nil {
+		cancel()
+		return err
+	}
+	go func() { // ends with the other one
+		for ctx.Err() == nil {
+			select {
+			case info := <-b.announced:
+				_ = stream.SendMsg(info) // the other one sees the end
+			case <-ctx.Done():
+			}
+		}
+	}()
+	go func() { // ends with the connection, or when the plugin has no broker
+		defer cancel()
+		for stream.RecvMsg(new([]byte)) == nil {
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.closed = true
+	}()
+	return nil
+}
+
+// reject answers a call to the host.
+func (b *broker) reject(_ any, stream grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(stream)
+	method = strings.TrimPrefix(method, "/")
+	b.mu.Lock()
+	b.missed, b.at = method, time.Now()
+	b.mu.Unlock()
+	service, _, _ := strings.Cut(method, "/")
+	return status.Error(codes.Unimplemented, unknownService+service+" of the host")
+}
+
+// hint says what the plugin asked of its host since a call began; nil for nothing.
+func (b *broker) hint(began time.Time) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.missed == "" || b.at.Before(began) {
+		return nil
+	}
+	return []string{"the plugin called " + b.missed + ", a method of its host; a shell serves none of those"}
+}
+
+// close ends the server, if there is one.
+func (b *broker) close() {
+	b.mu.Lock()
+	b.closed = true
+	server := b.server
+	b.mu.Unlock()
+	if server != nil {
+		server.Stop()
+	}
+}
