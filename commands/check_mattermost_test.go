@@ -89,7 +89,7 @@ func TestCheckMattermost(t *testing.T) {
 	}
 	for stage, words := range map[string]string{
 		"health": `"plugin" is SERVING, the server as a whole SERVING`,
-		"hooks":  "3 hooks: ", "cookie": "it refuses to run without it: exit code 1",
+		"hooks":  "3 hooks: ", "cookie": "it refuses to start without it: exit code 1",
 	} {
 		if got := c.stage(stage).Message; !strings.Contains(got, words) {
 			t.Errorf("%s: %q, want %q in it", stage, got, words)

@@ -27,7 +27,7 @@ func TestCheckSignals(t *testing.T) {
 		err    string
 	}{
 		"interrupt": {syscall.SIGINT, 130, []string{"hang_import.py"},
-			[]string{"  ok       source ", "  skipped  launch       interrupted", "ended early: interrupted (exit 130)"}, "error: canceled: interrupted"},
+			[]string{"  ok       source ", "  skipped  launch: interrupted", "ended early: interrupted (exit 130)"}, "error: canceled: interrupted"},
 		"terminate": {syscall.SIGTERM, 143, []string{"hang_import.py"}, []string{"ended early: terminated (exit 143)"}, "error: canceled: terminated"},
 		"hang up":   {syscall.SIGHUP, 129, []string{"hang_import.py"}, []string{"ended early: "}, "error: canceled: "},
 		"in a call": {syscall.SIGINT, 130, []string{"--call", "hang marker=MARKER", "hang_swallow.py"},

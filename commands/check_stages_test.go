@@ -260,7 +260,7 @@ func TestCheckJUnit(t *testing.T) {
 	if got.Failures != 1 || got.Errors != 1 || len(got.Suites) != 3 {
 		t.Fatalf("got %+v of %s", got, text)
 	}
-	if cases := got.Suites[1].Cases; len(cases) != 13 || cases[2].Failure == nil || cases[2].Failure.Type != "import-missing" {
+	if cases := got.Suites[1].Cases; len(cases) != 8 || cases[2].Failure == nil || cases[2].Failure.Type != "import-missing" {
 		t.Errorf("got %+v", got.Suites[1])
 	}
 }

@@ -23,7 +23,7 @@ func (o *Opened) chooseTransport() (transport, why string) {
 	case o.plugin.Kind == manifest.Executable:
 		return "grpc", "it is an executable"
 	case manifest.IsZip(scriptOf(o.plugin.Entry)):
-		return "grpc", "it is a zip application"
+		return "grpc", "a zip application"
 	}
 	yes, why := false, ""
 	if !o.lacksSource() {

@@ -84,7 +84,7 @@ type CheckPrinter struct {
 	s       *Streams
 	strict  bool
 	began   time.Time
-	skipped []hook.Stage // not yet printed; all have the same message
+	skipped []hook.Stage // of the plugin in progress
 	all     []CheckResult
 }
 
@@ -103,41 +103,39 @@ func (p *CheckPrinter) Begin(plugin string) error {
 	return p.s.Print(text)
 }
 
-// Stage prints a stage that has ended, and what it found. Stages skipped for the same
-// reason become one line, so a skipped one is printed with what comes next.
+// Stage prints a stage that has ended, and what it found. The skipped ones become one
+// line at the end.
 func (p *CheckPrinter) Stage(st hook.Stage) error {
-	text := ""
-	if len(p.skipped) > 0 && (st.Verdict != hook.Skipped || p.skipped[0].Message != st.Message) {
-		text = p.flushSkipped()
-	}
 	if st.Verdict == hook.Skipped {
 		p.skipped = append(p.skipped, st)
-	} else {
-		text += p.stage(st)
+		return nil
 	}
-	return p.s.Print(text)
+	return p.s.Print(p.stage(st))
 }
 
-// flushSkipped is the line of the skipped stages, empty if there are none.
+// flushSkipped returns the line of the skipped stages, grouped by the reason, or "" if
+// there are none.
 func (p *CheckPrinter) flushSkipped() string {
 	skipped := p.skipped
 	p.skipped = nil
-	switch len(skipped) {
-	case 0:
+	var reasons []string
+	names := map[string][]string{}
+	for _, st := range skipped {
+		if names[st.Message] == nil {
+			reasons = append(reasons, st.Message)
+		}
+		names[st.Message] = append(names[st.Message], st.Name)
+	}
+	for i, reason := range reasons {
+		reasons[i] = strings.Join(names[reason], ", ") + ": " + reason
+	}
+	if len(reasons) == 0 {
 		return ""
-	case 1:
-		return p.stage(skipped[0])
 	}
-	names := make([]string, len(skipped))
-	for i, st := range skipped {
-		names[i] = st.Name
-	}
-	joined := hook.Stage{Name: plural(len(skipped), "stage"), Verdict: hook.Skipped}
-	joined.Message = skipped[0].Message + " (" + strings.Join(names, ", ") + ")"
-	return p.stage(joined)
+	return entry("  skipped  ", findingColumn, strings.Join(reasons, "; "), "")
 }
 
-// verdictColors are the colours of verdicts. A skipped stage stays plain.
+// verdictColors are the colours of verdicts.
 var verdictColors = map[hook.Verdict]Color{hook.OK: Green, hook.Note: Cyan, hook.Warning: Yellow, hook.Failure: Red}
 
 // The columns where a stage's findings begin, and its message.

@@ -75,7 +75,7 @@ var checkTexts = []string{`kv/plugin.py
            note: no reflection is served  [no-reflection]
              fix: install grpcio-reflection
              fix: and enable it
-  skipped  cookie       no cookie is known
+  skipped  cookie: no cookie is known
 passed with 1 warning and 1 note in 412ms
 `, `kv/bad.py
   failure  launch       it did not start  212ms
@@ -95,10 +95,9 @@ passed with 1 warning and 1 note in 412ms
              ended with exit code 3 after 212ms
              last lines of its output:
                :\:error::gone
-  skipped  2 stages     the launch failed (connect, health)
-  skipped  cookie       no cookie is known
   failure  host         a host refuses it  [host-refused]
            note: by the way  [address-fixed]
+  skipped  connect, health: the launch failed; cookie: no cookie is known
 failed: launch (exit 5), 3 failures, 1 warning, 1 note, in 2.1s
 `, `slow.py
   ok       plugin       a functions file
@@ -164,8 +163,8 @@ func TestCheckTerminal(t *testing.T) {
 		"           \x1b[36mnote:\x1b[0m no reflection is served  [no-reflection]\n" +
 		"             fix: install grpcio-reflection\n" +
 		"             fix: and enable it\n" +
-		"  skipped  cookie       two\n" +
-		"                        lines\n" +
+		"  skipped  cookie: two\n" +
+		"           lines\n" +
 		"\x1b[32mpassed\x1b[0m with 1 warning and 1 note in 412ms\n" +
 		"\n\x1b[36mhint:\x1b[0m `pyplug help finding no-controller` explains this finding, and so for every name in brackets\n"
 	if got := terminal.take(); got != want {

@@ -55,7 +55,8 @@ func (d seconds) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, time.Duration(d).Seconds(), 'f', 3, 64), nil
 }
 
-// WriteJUnit writes checks as JUnit XML: a suite for each plugin, a case for each stage.
+// WriteJUnit writes checks as JUnit XML: a suite for each plugin, a case for each stage
+// that applies to it.
 // Failures are failures, and with strict warnings, too. Other findings are the standard
 // output of their case. A check that ended early has one more case with an error. The
 // error is that of w.
@@ -64,6 +65,9 @@ func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 	for _, c := range all {
 		suite := junitSuite{Name: visible(paragraph(c.Plugin, ""))}
 		for _, st := range c.Stages {
+			if st.NotApplicable {
+				continue
+			}
 			suite.Cases = append(suite.Cases, junitCaseOf(suite.Name, st, strict))
 		}
 		if c.Err != nil {

@@ -35,7 +35,7 @@ func (c *check) again(ctx context.Context) hook.Stage {
 		return failed(c.failAs(hook.Unhealthy, againFailed, err))
 	}
 	if len(c.o.Calls) == 0 {
-		st.Message += "; --call names a hook to kill it in"
+		st.Message += "; use --call to kill it during a call"
 	}
 	return st
 }

@@ -149,6 +149,10 @@ func Skippable() []string {
 
 // do runs one stage.
 func (c *check) do(ctx context.Context, st stage) hook.Stage {
+	if why := c.notApplicable(st); why != "" {
+		c.lacking[st.name] = c.lacking[st.needs]
+		return hook.Stage{Name: st.name, Verdict: hook.Skipped, NotApplicable: true, Message: why}
+	}
 	if why, lacking := c.skipped(st); why != "" {
 		c.lacking[st.name] = lacking
 		return hook.Stage{Name: st.name, Verdict: hook.Skipped, Message: why}
@@ -179,6 +183,18 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	return done
 }
 
+// notApplicable says why there is no such stage for this plugin and these options, empty
+// if there is.
+func (c *check) notApplicable(st stage) string {
+	switch {
+	case st.grpc && c.report.Transport == "pipe":
+		return "gRPC plugins only"
+	case st.name == stageAgain && !c.o.Crash && !slices.Contains(c.o.Skip, stageAgain):
+		return "needs --crash"
+	}
+	return ""
+}
+
 // skipped says why a stage does not run, empty if it does, and why those that need it do
 // not run either: the first cause.
 func (c *check) skipped(st stage) (why, lacking string) {
@@ -188,14 +204,10 @@ func (c *check) skipped(st stage) (why, lacking string) {
 		return cmp.Or(c.lacking[stageLaunch], "nothing runs"), ""
 	case lacking != "":
 		return lacking, lacking
-	case st.grpc && c.report.Transport == "pipe":
-		return "for gRPC plugins only", ""
 	case slices.Contains(c.o.Skip, st.name) && st.name == stageSource: // the others do not need it
 		return "skipped by --skip", ""
 	case slices.Contains(c.o.Skip, st.name):
 		return "skipped by --skip", st.name + " was skipped"
-	case st.name == stageAgain && !c.o.Crash:
-		return "runs with --crash", ""
 	}
 	return "", ""
 }

@@ -10,8 +10,8 @@ import (
 func (c *check) cookie(ctx context.Context) hook.Stage {
 	program := c.s.Program()
 	if program.CookieKey == "" {
-		return failed(found(cookieUnknown, hook.Note, "no magic cookie was named, so it was not started without one",
-			"name its host's cookie with --cookie KEY=VALUE, or with cookie-key and cookie-value in the manifest"))
+		return failed(found(cookieUnknown, hook.Note, "the plugin's magic cookie is unknown, so the check did not start it without one",
+			"set the cookie of its host: --cookie KEY=VALUE, or cookie-key and cookie-value in the manifest"))
 	}
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth, cfg.GRPC.NoCookie = true, true
@@ -24,18 +24,18 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	}
 	_, _ = p.Close(c.kill) // the stage stop has reported how it ends
 	e := hook.AsError(err)
-	seen := "it runs without the magic cookie " + program.CookieKey + ", as if a host had started it"
+	seen := "it starts without the magic cookie " + program.CookieKey + ", as if a host had started it"
 	switch {
 	case err == nil:
 	case endsCheck(e):
 		return failed(c.fail(cookieUnchecked, e))
 	case e.Kind == hook.Start && e.Exit != nil:
-		return hook.Stage{Message: "it refuses to run without it: " + e.Exit.String()}
+		return hook.Stage{Message: "it refuses to start without it: " + e.Exit.String()}
 	case e.Kind == hook.Start:
-		return hook.Stage{Message: "it refuses to run without it"}
+		return hook.Stage{Message: "it refuses to start without it"}
 	default:
-		seen = "without the magic cookie " + program.CookieKey + " it does not end: " + e.Error()
+		seen = "it does not exit without the magic cookie " + program.CookieKey + ": " + e.Error()
 	}
 	return failed(found(cookieUnchecked, hook.Warning, seen,
-		"check the variable "+program.CookieKey+" first of all, and exit with a message about hosts if its value differs"))
+		"check the variable "+program.CookieKey+" first; if its value differs, print that the plugin needs its host, and exit"))
 }

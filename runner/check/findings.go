@@ -63,19 +63,17 @@ const (
 
 // fixes say what to do about a finding whose error has no hint.
 var fixes = map[string]string{
-	pluginInvalid:      "fix the path, the flag or the place in the manifest that the message names",
-	pythonMissing:      "name Python 3.8 or later, or an environment of it, with --python",
-	syntaxError:        "fix the line that is shown",
-	startFailed:        "fix what the message or the last lines of its output say",
-	connectFailed:      "start a gRPC server at that address, without TLS unless the host asks for it, before printing the handshake",
+	pluginInvalid:      "correct the path, flag or manifest entry named above",
+	pythonMissing:      "name a Python 3.8 or later, or its environment, with --python",
+	connectFailed:      "before printing the handshake, start a gRPC server at that address, without TLS unless the host asks for it",
 	handshakeMalformed: "print a line such as 1|1|tcp|127.0.0.1:4410|grpc",
-	healthNotServing:   "report SERVING, or for functions return None or True, as soon as the plugin can work, or fix what keeps it from working",
-	healthSilent:       "answer at once, whatever else is running: health must not wait for a lock or a thread that a call may hold",
-	hooksUnknown:       "generate the code again from one source, and keep the plugin running while it is asked",
+	healthNotServing:   "report SERVING (a function: return None or True) once the plugin can work",
+	healthSilent:       "answer at once: health must not wait for a lock or a thread that a call may hold",
+	hooksUnknown:       "regenerate the code from one set of .proto files",
 	callFailed:         "fix the hook or the arguments of --call",
-	endedByItself:      "fix what the exit and the last lines of its output say; a plugin runs until it is stopped",
-	stopFailed:         "fix the calls that the manifest makes before the end, or what keeps the plugin from ending",
-	againFailed:        "make a start independent of what the last run left: sockets, locks, files",
+	endedByItself:      "keep the plugin running until it is stopped",
+	stopFailed:         "fix the shutdown calls of the manifest, or what keeps the plugin from ending",
+	againFailed:        "make the start independent of what the last run left behind: sockets, locks, files",
 }
 
 // found makes a finding that is no error.

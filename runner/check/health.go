@@ -18,7 +18,7 @@ const (
 )
 
 // endedInCall is why nothing is asked of a plugin that ended in a call of its manifest.
-const endedInCall = "it ended in a call of its manifest"
+const endedInCall = "the plugin exited during a call of its manifest"
 
 // health reports what the health service said when the plugin started, and asks for the
 // other services.
@@ -116,17 +116,17 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	}
 	c.healthy = true // unless the probe says otherwise
 	if !slices.ContainsFunc(sch.Hooks, func(h schema.Hook) bool { return h.Name == asked }) {
-		return hook.Stage{Message: "it has no " + asked + "() and counts as healthy while it runs"}
+		return hook.Stage{Message: "it has no " + asked + "() and counts as healthy while it is running"}
 	}
 	if c.s.Plugin().Manifest.Probe == "" && needsArgument(sch, asked) {
-		return hook.Stage{Message: asked + "() needs an argument, so it is a hook like others; the plugin counts as healthy while it runs"}
+		return hook.Stage{Message: asked + "() requires arguments, so it is an ordinary hook; the plugin counts as healthy while it is running"}
 	}
 	within, cancel = hook.WithLimit(ctx, c.s.Settings().Timeouts.Probe)
 	defer cancel()
 	if err := c.s.inst.Probe(within); err != nil {
 		return failed(c.unwell(err))
 	}
-	return hook.Stage{Message: asked + "() says that it is healthy"}
+	return hook.Stage{Message: asked + "() reports that the plugin is healthy"}
 }
 
 // unwell is why a functions file is not healthy.

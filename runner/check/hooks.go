@@ -16,7 +16,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 		return failed(c.bootstrapFailed())
 	case c.s.Running():
 	case c.crashed():
-		return hook.Stage{Verdict: hook.Skipped, Message: "it has ended"}
+		return hook.Stage{Verdict: hook.Skipped, Message: "the plugin has exited"}
 	default:
 		return failed(c.gone())
 	}
@@ -33,10 +33,10 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	st := hook.Stage{Message: counted(names), Details: map[string]any{"hooks": names}}
 	if len(names) == 0 {
 		delete(st.Details, "hooks")
-		f := found(noHooks, hook.Warning, "it has no hooks", append([]string{"define a public function in it"}, c.s.ProgramHint()...)...)
+		f := found(noHooks, hook.Warning, "the plugin has no hooks", append([]string{"define a public function in the file"}, c.s.ProgramHint()...)...)
 		if c.s.GRPC() != nil {
 			f.Message = "its methods are unknown: it serves no reflection, and no *_pb2.py that it imports describes a service"
-			f.Fix = []string{"describe them by --proto FILE, or serve grpcio-reflection in the plugin"}
+			f.Fix = []string{"describe them with --proto FILE, or serve grpcio-reflection in the plugin"}
 		}
 		st.Message = f.Message
 		st.Findings = append(st.Findings, f)

@@ -18,14 +18,14 @@ import (
 // host has an unmodified host of go-plugin start, ping and stop the plugin.
 func (c *check) host(ctx context.Context) hook.Stage {
 	if len(c.o.Host) == 0 {
-		return failed(found(hostUnchecked, hook.Note, "there is no stock host to start it with"))
+		return failed(found(hostUnchecked, hook.Note, "no stock host is available"))
 	}
 	out, err := c.runHost(ctx)
 	if ctx.Err() != nil {
 		return hook.Stage{} // do reports the interruption
 	}
 	if err != nil {
-		return failed(found(hostUnchecked, hook.Note, "the stock host could not be run: "+err.Error()))
+		return failed(found(hostUnchecked, hook.Note, "cannot run the stock host: "+err.Error()))
 	}
 	st := hook.Stage{Details: map[string]any{}}
 	var steps []string
@@ -45,11 +45,11 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	} else if f, slow := c.killed(out); slow {
 		st.Findings = []hook.Finding{f}
 	} else if len(out.Left) > 0 { // after a hang the plugin itself is among them
-		st.Findings = []hook.Finding{left("a stock host leaves processes behind: ", out.Left)}
+		st.Findings = []hook.Finding{left("after a stock host stopped the plugin, processes were left behind: ", out.Left)}
 	}
 	if line := c.s.Evidence().Line; line.Network == "tcp" && out.Address == "tcp:"+line.Address && !firstFree(line.Address) {
-		st.Findings = append(st.Findings, found(addressFixed, hook.Warning, "its address is always "+line.Address+", so that two of it cannot run at a time",
-			"listen on port 0 and print the port that the system chose: server.add_insecure_port(\"127.0.0.1:0\")"))
+		st.Findings = append(st.Findings, found(addressFixed, hook.Warning, "it always listens on "+line.Address+", so two instances cannot run at the same time",
+			"listen on port 0 and print the port that the system chooses: server.add_insecure_port(\"127.0.0.1:0\")"))
 	}
 	return st
 }
@@ -114,25 +114,25 @@ func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Find
 	at := slices.IndexFunc(out.Steps, func(s stock.Step) bool { return s.Err != "" })
 	switch {
 	case out.Crashed != "":
-		return found(hostCrashes, hook.Failure, "a stock host itself crashes: "+out.Crashed,
+		return found(hostCrashes, hook.Failure, "a stock host crashes: "+out.Crashed,
 			"print a certificate as field 6 only when PLUGIN_CLIENT_CERT is set"), true
 	case out.Hung == stock.StepStop:
-		return found(hostHangs, hook.Failure, "a stock host never returns from stopping it",
-			"end what the plugin starts, or redirect its output: a host reads the pipes until the last process closes them",
-			"answer GRPCController/Shutdown before the server stops: a host waits for that answer"), true
+		return found(hostHangs, hook.Failure, "a stock host hangs when it stops the plugin",
+			"stop the processes that the plugin starts, or redirect their output: a host reads the pipes until the last process closes them",
+			"answer GRPCController/Shutdown before stopping the server: a host waits for the answer"), true
 	case out.Hung != "":
-		return found(hostHangs, hook.Failure, fmt.Sprintf("a stock host hangs at the step %q", out.Hung),
-			"answer grpc.health.v1.Health/Check at once, whatever else is running"), true
+		return found(hostHangs, hook.Failure, fmt.Sprintf("a stock host hangs in step %q", out.Hung),
+			"answer grpc.health.v1.Health/Check at once"), true
 	case at < 0:
 		return hook.Finding{}, false
 	}
 	step := out.Steps[at]
 	if step.Name == stock.StepStart && strings.Contains(step.Err, "timeout while waiting") && c.buffers(ctx) {
 		return found(handshakeUnflushed, hook.Failure,
-			fmt.Sprintf("a stock host gets no handshake within %s: the line stays in Python's buffer, which pyplug switches off and hosts do not", shown(c.hostLimit())),
+			fmt.Sprintf("a stock host gets no handshake within %s: the line stays in Python's buffer, which pyplug disables and hosts do not", shown(c.hostLimit())),
 			"print(line, flush=True)"), true
 	}
-	f = found(hostRefused, hook.Failure, "a stock host says, when it "+stepWord[step.Name]+": "+step.Err,
+	f = found(hostRefused, hook.Failure, "a stock host reports, when it "+stepWord[step.Name]+": "+step.Err,
 		"run the plugin without PYTHONUNBUFFERED and PLUGIN_UNIX_SOCKET_DIR, which pyplug sets and a stock host does not")
 	if step.Name == stock.StepPing {
 		f.Fix = []string{"serve grpc.health.v1.Health, and set the service \"plugin\" to SERVING"}
@@ -163,11 +163,11 @@ func (c *check) killed(out stock.Outcome) (f hook.Finding, killed bool) {
 	if !ok || stop.Took < grace || c.reported(func(f hook.Finding) bool { return f.ID == noController }) {
 		return f, false
 	}
-	seen := fmt.Sprintf("a stock host had to kill it, %s after it called the controller's Shutdown", shown(stop.Took))
+	seen := fmt.Sprintf("a stock host had to kill it %s after calling Shutdown", shown(stop.Took))
 	if c.s.inst != nil && c.s.inst.Exit().Step == "asked" {
-		seen += "; this may be occasional, since it ended at once for pyplug"
+		seen += "; this may be intermittent, because it exited at once for pyplug"
 	}
 	return found(hostKills, hook.Warning, seen,
-		"end the program within 2 s of that call",
-		"a line of more than 64 KiB on standard output makes a host stop reading, and the plugin wait in its next print"), true
+		"exit within 2 s of that call",
+		"print no line of more than 64 KiB on standard output: a host stops reading there, and the next print blocks"), true
 }

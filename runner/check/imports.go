@@ -124,10 +124,7 @@ func (l *sourceLook) missingFinding(m missing) hook.Finding {
 		remedy = "it is in " + beside + ": put that directory on PYTHONPATH, or on sys.path before the import"
 	default:
 		f.Message = fmt.Sprintf("%s is not installed for this Python %s", m.Missing, by)
-		if remedy == "" {
-			remedy = "install the package that has it"
-		}
-		f.Fix = []string{"or, if it is one of your own, put it beside the plugin"}
+		f.Fix = []string{"if it is your own module, put it beside the plugin"}
 	}
 	if remedy != "" {
 		f.Fix = append([]string{remedy}, f.Fix...)

@@ -50,11 +50,11 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 		return hook.Stage{Findings: []hook.Finding{c.fail(startFailed, c.fault)}, Took: took}
 	}
 	if c.report.Transport == "pipe" {
-		return hook.Stage{Message: "it started and was loaded", Took: c.s.Info().Ready}
+		return hook.Stage{Message: "started and loaded", Took: c.s.Info().Ready}
 	}
-	st := hook.Stage{Message: "it started", Took: took}
+	st := hook.Stage{Message: "started", Took: took}
 	if first := c.first(seen.Handshake); first > 0 {
-		st.Message, st.Took = "it started and printed", first
+		st.Message, st.Took = "started and printed", first
 		st.Details = map[string]any{"first_output_ms": hook.Milliseconds(first)}
 	}
 	if seen.NoiseLines > 0 && seen.Text != "" {
@@ -71,8 +71,8 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 	}
 	return hook.Finding{
 		ID: stdoutNoise, Verdict: hook.Failure, Kind: hook.Handshake,
-		Message: "it prints " + what + " before its handshake, and a host reads only the first line",
-		Fix:     []string{"print it to standard error, or after the handshake: logging.basicConfig() and print(…, file=sys.stderr) do"},
+		Message: "it prints " + what + " before the handshake, but a host reads only the first line",
+		Fix:     []string{"print it to standard error, as logging.basicConfig() and print(…, file=sys.stderr) do, or after the handshake"},
 	}
 }
 
@@ -133,7 +133,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 	}
 	if e.Handshake > hostTimeout {
 		st.Findings = append(st.Findings, found(handshakeSlow, hook.Warning,
-			fmt.Sprintf("the handshake took %s, and common hosts wait for %s", shown(e.Handshake), hostTimeout),
+			fmt.Sprintf("the handshake took %s; many hosts wait only %s", shown(e.Handshake), hostTimeout),
 			"print it as soon as the server listens, before slow imports and other work"))
 	}
 	return st

@@ -70,7 +70,7 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 	}
 	py, p := c.s.Interpreter(), c.s.Plugin()
 	if p.Kind == manifest.Executable {
-		st := hook.Stage{Message: "it is an executable and chooses its interpreter itself"}
+		st := hook.Stage{Message: "an executable, which chooses its interpreter itself"}
 		if p.Shebang != "" {
 			st.Message += ": " + p.Shebang
 		}
@@ -104,11 +104,11 @@ func (c *check) hostPython(ctx context.Context) []hook.Finding {
 	cfg.Python = ""
 	s, err := runner.Open(ctx, cfg)
 	if err != nil {
-		return []hook.Finding{found(pythonDiffers, hook.Note, "the host of this plugin would find no Python: "+err.Error())}
+		return []hook.Finding{found(pythonDiffers, hook.Note, "the plugin's host would find no Python: "+err.Error())}
 	}
 	theirs, ours := s.Interpreter(), c.s.Interpreter()
 	if theirs.Path == ours.Path || theirs.Env != "" && theirs.Env == ours.Env {
 		return nil
 	}
-	return []hook.Finding{found(pythonDiffers, hook.Note, "the host of this plugin would choose "+theirs.String(), "omit --python to check with that one")}
+	return []hook.Finding{found(pythonDiffers, hook.Note, "the plugin's host would choose "+theirs.String(), "omit --python to check with that Python")}
 }

@@ -19,18 +19,18 @@ var hostServices = []struct {
 }{
 	{
 		"stdio", []string{"/plugin.GRPCStdio/StreamStdio"}, noStdio, hook.Note,
-		"no plugin.GRPCStdio is served: what the plugin prints later is not in its host's log, which shows a warning of go-plugin instead",
-		"serve its method StreamStdio; log to standard error in any case",
+		"no plugin.GRPCStdio service: the host's log has a warning of go-plugin instead of what the plugin prints after the handshake",
+		"serve its method StreamStdio, or log to standard error",
 	}, {
 		"broker", []string{"/plugin.GRPCBroker/StartStream"}, noBroker, hook.Note,
-		"no plugin.GRPCBroker is served: its host cannot offer it services to call, which few do", "",
+		"no plugin.GRPCBroker service: a host cannot offer services to the plugin; few hosts do", "",
 	}, {
 		"reflection", []string{
 			"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
 			"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 		}, noReflection, hook.Note,
-		"no server reflection is served: grpcurl and similar tools cannot list its methods; pyplug reads its *_pb2.py files",
-		"grpcio-reflection serves it: reflection.enable_server_reflection(names, server)",
+		"no server reflection: grpcurl and similar tools cannot list the methods; pyplug reads the *_pb2.py files",
+		"enable it with grpcio-reflection: reflection.enable_server_reflection(names, server)",
 	},
 }
 
@@ -55,7 +55,7 @@ func (c *check) services(ctx context.Context) hook.Stage {
 	case e.Kind == hook.Crash || e.Kind == hook.Unavailable:
 		return failed(c.gone())
 	default: // such as a server that takes every method
-		return failed(found(servicesUnknown, hook.Note, "its services cannot be determined: "+err.Error()))
+		return failed(found(servicesUnknown, hook.Note, "cannot list the plugin's services: "+err.Error()))
 	}
 	st := hook.Stage{Details: map[string]any{}}
 	var there []string

@@ -135,14 +135,14 @@ func isManaged(python interp.Interpreter) bool {
 func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	switch {
 	case l.Python == "":
-		return hook.Stage{Verdict: hook.Skipped, Message: "it is no Python program"}
+		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "not a Python program"}
 	case len(l.Scripts) == 0:
-		return hook.Stage{Verdict: hook.Skipped, Message: "it is a " + l.unread}
+		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "a " + l.unread}
 	}
 	var err error
 	if l.sourceAnswer, err = askSource(ctx, l); err != nil {
-		return withVerdict(hook.Stage{Message: "the interpreter did not look at it", Findings: []hook.Finding{
-			found(sourceUnchecked, hook.Note, fmt.Sprintf("the interpreter could not be asked: %v", err))}})
+		return withVerdict(hook.Stage{Message: "not checked by the interpreter", Findings: []hook.Finding{
+			found(sourceUnchecked, hook.Note, fmt.Sprintf("cannot run the interpreter: %v", err))}})
 	}
 	stage := hook.Stage{Details: map[string]any{"files": l.Files + len(l.Syntax), "imports": l.Imports}}
 	if len(l.Missing) > 0 {
@@ -167,13 +167,13 @@ func askSource(ctx context.Context, r sourceLook) (sourceAnswer, error) {
 		return a, err
 	}
 	if out.Exit.Code != 0 {
-		return a, fmt.Errorf("%s ended with %s%s", r.Python, hook.Exit(out.Exit), lastLine(out.Stderr))
+		return a, fmt.Errorf("%s failed with %s%s", r.Python, hook.Exit(out.Exit), lastLine(out.Stderr))
 	}
 	_, answer, ok := bytes.Cut(out.Stdout, []byte(sourceMark))
 	if line, _, whole := bytes.Cut(answer, []byte("\n")); ok && whole {
 		return a, json.Unmarshal(line, &a)
 	}
-	return a, errors.New(r.Python + " ended before it had answered")
+	return a, errors.New(r.Python + " exited before it answered")
 }
 
 // lastLine is the last line that a program complained with, after a colon.
@@ -204,7 +204,7 @@ func (l *sourceLook) syntax() []hook.Finding {
 		}
 		if !s.Hard {
 			f.Verdict = hook.Warning
-			f.Message += ", in a file that is not always loaded"
+			f.Message += ", in a file that may not be loaded"
 		}
 		all = append(all, f)
 	}
@@ -224,8 +224,8 @@ func (l *sourceLook) versions() []hook.Finding {
 			what = fmt.Sprintf("%s and %s were", l.shown(c.File), plural(c.More, "other file"))
 		}
 		f := hook.Finding{ID: c.ID, Verdict: hook.Failure, Kind: hook.Start, File: c.File,
-			Message: fmt.Sprintf("%s generated for %s %s, and %s is installed: %s", what, c.Library, c.Wants, c.Has, c.Why),
-			Fix:     []string{l.install(c.Needs), "or generate it again, with the " + generator + " that is installed"}}
+			Message: fmt.Sprintf("%s generated for %s %s, but %s is installed: %s", what, c.Library, c.Wants, c.Has, c.Why),
+			Fix:     []string{l.install(c.Needs), "or regenerate it with the " + generator + " that is installed"}}
 		if !c.Hard || l.Altered { // another library may be found when it runs
 			f.Verdict = hook.Warning
 		}

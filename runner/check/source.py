@@ -246,7 +246,7 @@ def clash(clashes, id, library, path, hard, wants, has, needs):
         if (known["wants"], known["hard"]) == (wants, hard):
             known["more"] += 1
             return
-    why = "the generated code is too old for it" if id.endswith("new") else "the library may not be older"
+    why = "the generated code is too old for the library" if id.endswith("new") else "the library is older than the generated code"
     clashes.append({
         "id": id, "library": library, "file": path, "more": 0, "wants": wants, "has": has, "why": why, "needs": needs,
         "hard": hard,

@@ -100,7 +100,7 @@ func TestSource(t *testing.T) {
 		{"a warning is nothing", map[string]string{"plugin.py": "x = '\\d'\nassert (1, 'x')\n"}, []string{"ok: 1 file compiles"}, ""},
 
 		{"missing", map[string]string{"plugin.py": "import os\nimport yaml_zz\nfrom yaml_zz import x\n"},
-			[]string{"failure import-missing: yaml_zz is not installed for this Python (imported by plugin.py:2)\n  install the package that has it\n  or, if it is"}, "plugin.py:3"},
+			[]string{"failure import-missing: yaml_zz is not installed for this Python (imported by plugin.py:2)\n  if it is your own module"}, "plugin.py:3"},
 		{"missing and declared", map[string]string{"plugin.py": "import yaml_zz.a\n", "requirements.txt": "Yaml.ZZ==1\n"},
 			[]string{"failure import-missing: yaml_zz is not installed for this Python (imported by plugin.py:1)\n  ", "-m pip install Yaml.ZZ\n"}, ""},
 		{"missing two files away", map[string]string{"plugin.py": "import p.q\n", "p/__init__.py": "", "p/q.py": "\nimport zz_zz\n"},
@@ -143,18 +143,18 @@ func TestSource(t *testing.T) {
 			[]string{"failure import-missing: zoo_pb2 is not where Python looks for it (imported by " + filepath.Join("proto", "zoo_pb2_grpc.py") + ":1)", "put that directory on PYTHONPATH"}, "pip"},
 
 		{"protobuf too old", with(runtimeOf("6.30.2"), map[string]string{"plugin.py": "import a_pb2, b_pb2, c_pb2\n", "a_pb2.py": pb2("6, 31, 1"), "b_pb2.py": pb2("6, 31, 1"), "c_pb2.py": pb2("6, 30, 2")}),
-			[]string{"failure protobuf-too-old: a_pb2.py and 1 other file were generated for protobuf 6.31.1, and 6.30.2 is installed: the library may not be older", "install 'protobuf>=6.31.1,<8'"}, "c_pb2"},
+			[]string{"failure protobuf-too-old: a_pb2.py and 1 other file were generated for protobuf 6.31.1, but 6.30.2 is installed: the library is older than the generated code", "install 'protobuf>=6.31.1,<8'"}, "c_pb2"},
 		{"protobuf too old for a part", with(runtimeOf("6.30.2"), map[string]string{"plugin.py": "def f():\n  import a_pb2\n", "a_pb2.py": pb2("6, 31, 1")}),
 			[]string{"warning protobuf-too-old: a_pb2.py was generated"}, "failure"},
 		{"protobuf too new", with(runtimeOf("7.34.0"), map[string]string{"plugin.py": "import a_pb2, b_pb2, c_pb2\n", "a_pb2.py": pb2("5, 29, 3"), "b_pb2.py": pb2("6, 31, 1"),
 			"c_pb2.py": "from google.protobuf import descriptor as _descriptor\n_M = _descriptor.Descriptor(\n  name='M')\n"}),
-			[]string{"failure protobuf-too-new: a_pb2.py was generated for protobuf 5.29.3, and 7.34.0 is installed: the generated code is too old for it", "install 'protobuf>=5.29.3,<7'",
-				"failure protobuf-too-new: c_pb2.py was generated for protobuf 3.18 or older, and 7.34.0 is installed: the generated code is too old for it", "install 'protobuf<4'"}, "b_pb2"},
+			[]string{"failure protobuf-too-new: a_pb2.py was generated for protobuf 5.29.3, but 7.34.0 is installed: the generated code is too old for the library", "install 'protobuf>=5.29.3,<7'",
+				"failure protobuf-too-new: c_pb2.py was generated for protobuf 3.18 or older, but 7.34.0 is installed: the generated code is too old for the library", "install 'protobuf<4'"}, "b_pb2"},
 		{"protobuf just right", with(runtimeOf("3.20.3"), map[string]string{"plugin.py": "import a_pb2\n", "a_pb2.py": "import google.protobuf\n_descriptor.Descriptor()"}),
 			[]string{"ok: "}, "protobuf"},
 		{"grpcio too old", map[string]string{"plugin.py": "import a_pb2_grpc\n", "site/grpc/__init__.py": "", "site/grpcio-1.64.0.dist-info/METADATA": "Name: grpcio\nVersion: 1.64.0\n",
 			"a_pb2_grpc.py": "import grpc\nGRPC_GENERATED_VERSION = '1.65.1'\nif 1:\n    raise RuntimeError(\n'x')"},
-			[]string{"failure grpcio-too-old: a_pb2_grpc.py was generated for grpcio 1.65.1, and 1.64.0 is installed", "install 'grpcio>=1.65.1'"}, ""},
+			[]string{"failure grpcio-too-old: a_pb2_grpc.py was generated for grpcio 1.65.1, but 1.64.0 is installed", "install 'grpcio>=1.65.1'"}, ""},
 		{"grpcio that warns", map[string]string{"plugin.py": "import a_pb2_grpc\n", "site/grpc/__init__.py": "", "site/grpcio-1.62.0.dist-info/METADATA": "Name: grpcio\nVersion: 1.62.0\n",
 			"a_pb2_grpc.py": "import grpc\nGRPC_GENERATED_VERSION = '1.63.1'\nwarnings.warn('x')"}, []string{"ok: "}, ""},
 	} {
@@ -204,7 +204,7 @@ func TestSourceUnchecked(t *testing.T) {
 	r := sourceIn(t, runnertest.Python(t), map[string]string{"plugin.py": "import zz_zz\nx = ("})
 	r.Python = filepath.Join(t.TempDir(), "gone")
 	told := tell(lookAtSource(t.Context(), r))
-	if !strings.Contains(told, "note source-unchecked: the interpreter could not be asked: ") || strings.Contains(told, "zz_zz") {
+	if !strings.Contains(told, "note source-unchecked: cannot run the interpreter: ") || strings.Contains(told, "zz_zz") {
 		t.Error(told)
 	}
 }
@@ -228,7 +228,7 @@ func runtimeOf(version string) map[string]string {
 }
 
 func TestSourceSkipped(t *testing.T) {
-	if s := lookAtSource(t.Context(), sourceLook{}); s.Verdict != hook.Skipped || s.Message != "it is no Python program" {
+	if s := lookAtSource(t.Context(), sourceLook{}); s.Verdict != hook.Skipped || s.Message != "not a Python program" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -81,7 +81,7 @@ _M = _descriptor.Descriptor(
 	if err != nil || out.Exit.Code == 0 || !strings.Contains(string(out.Stderr), "Descriptors cannot be created directly") {
 		t.Fatalf("%v %s", err, out.Stderr)
 	}
-	if told := tell(lookAtSource(t.Context(), l)); !strings.Contains(told, "failure protobuf-too-new: a_pb2.py was generated for protobuf 3.18 or older, and ") {
+	if told := tell(lookAtSource(t.Context(), l)); !strings.Contains(told, "failure protobuf-too-new: a_pb2.py was generated for protobuf 3.18 or older, but ") {
 		t.Error(told)
 	}
 	l.Env = append(l.Env, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python")

@@ -20,8 +20,8 @@ func (c *check) stop(context.Context) hook.Stage {
 	if g := c.s.GRPC(); g != nil && c.lacking[stageServices] == "" {
 		if st.Details["controller"] = !g.LacksController(); g.LacksController() {
 			st.Findings = append(st.Findings, found(noController, hook.Warning,
-				"no plugin.GRPCController is served: a host that stops the plugin waits 2 s and then kills it, without finally or atexit",
-				"serve its method Shutdown, and end the program there"))
+				"no plugin.GRPCController service: a host that stops the plugin waits 2 s and kills it; finally and atexit do not run",
+				"serve its method Shutdown, and exit there"))
 		}
 	}
 	if farewell != nil {
@@ -40,24 +40,24 @@ func (c *check) stop(context.Context) hook.Stage {
 		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, err))
 	case unclean(exit):
 		st.Findings = append(st.Findings, found(stopUnclean, hook.Warning,
-			"it ended with "+exit.String()+" when it was stopped, as if it had crashed",
-			"fix what fails while it ends: see the last lines of its output"))
+			"it exited with "+exit.String()+" when it was stopped, as if it had crashed",
+			"fix what fails during the exit; the last lines of its output show it"))
 	}
 	if len(exit.Left) > 0 {
 		st.Details["left"] = exit.Left
-		st.Findings = append(st.Findings, left("it left processes behind, which were killed: ", exit.Left))
+		st.Findings = append(st.Findings, left("it left processes behind, which pyplug killed: ", exit.Left))
 	}
 	return st
 }
 
 // killedAtStop reports a plugin that did not end in time.
 func (c *check) killedAtStop() hook.Finding {
-	fix := "end on SIGTERM, or where the controller's Shutdown is called"
+	fix := "exit on SIGTERM, or when the host calls Shutdown"
 	if c.s.GRPC() == nil {
 		fix = "let no thread, atexit function or SIGTERM handler keep the process alive"
 	}
 	return found(stopKilled, hook.Warning,
-		fmt.Sprintf("it did not end within %s and was killed", c.s.Settings().Timeouts.Stop), fix, "--stop-timeout gives it longer")
+		fmt.Sprintf("it did not exit within %s and was killed", c.s.Settings().Timeouts.Stop), fix, "or allow more time with --stop-timeout")
 }
 
 // unclean reports whether a plugin ended in another way than it was asked to. After a
@@ -72,7 +72,7 @@ func unclean(e hook.Exit) bool {
 // left reports processes that remained.
 func left(what string, names []string) hook.Finding {
 	return found(leftBehind, hook.Warning, what+joined(names),
-		"end what the plugin starts before it ends itself: a host does not, and hangs if these processes hold its pipes")
+		"stop these processes before the plugin exits: a host does not, and it hangs if they keep its pipes open")
 }
 
 // crashed reports whether the plugin's death is in the report.
@@ -87,7 +87,7 @@ func (c *check) crashed() bool {
 func (c *check) gone() hook.Finding {
 	timeout := time.NewTimer(time.Second)
 	defer timeout.Stop()
-	err := &hook.Error{Kind: hook.Crash, Err: errors.New("it ended by itself, though nobody stopped it")}
+	err := &hook.Error{Kind: hook.Crash, Err: errors.New("the plugin exited, although nothing stopped it")}
 	select {
 	case <-c.s.inst.Done():
 		exit := c.s.inst.Exit()
@@ -101,7 +101,7 @@ func (c *check) gone() hook.Finding {
 func ended(e hook.Exit) string {
 	switch e.Step {
 	case "":
-		return "it had ended by itself"
+		return "the plugin had already exited"
 	case "asked":
 		return "stopped cleanly"
 	case "closed":

@@ -66,7 +66,10 @@ type Stage struct {
 	// "_ms" hold milliseconds.
 	Details  map[string]any `json:"details,omitempty"`
 	Findings []Finding      `json:"findings,omitempty"`
-	Took     time.Duration  `json:"-"`
+	// NotApplicable reports whether a skipped stage does not exist for this plugin or
+	// these flags.
+	NotApplicable bool          `json:"-"`
+	Took          time.Duration `json:"-"`
 }
 
 // MarshalJSON returns the stage with the names of `check --json`. Its fix is that of

@@ -1,0 +1,214 @@
+//go:build unix
+
+package commands_test
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// unproven are the pages without examples.
+var unproven = []string{"ARCHITECTURE.md", "compatibility.md"}
+
+// TestDocs runs the examples of the README and of every page in docs, as in a
+// terminal: in each console block a line that begins with "$ " is a command, with more
+// lines that begin with "> ", and the lines below are what it prints. A block whose
+// first line is a comment with a file's name is that file. A command that fails must
+// print an error.
+func TestDocs(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "README.md") {
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps := docSteps(string(text))
+			if !slices.ContainsFunc(steps, func(s docStep) bool { return s.command != "" }) && !slices.Contains(unproven, filepath.Base(page)) {
+				t.Error("the page has no example")
+			}
+			d := newDocRun(t)
+			for _, step := range steps {
+				d.run(t, step)
+			}
+		})
+	}
+}
+
+// docStep is a file that a page shows, or a command and what it prints.
+type docStep struct{ file, command, text string }
+
+var fileName = regexp.MustCompile(`^# (\w[\w./-]*\.\w+)(?:$|: )`)
+
+// docSteps returns the steps of a page in their order.
+func docSteps(page string) []docStep {
+	var steps []docStep
+	for i, block := range strings.Split(page, "```") {
+		language, text, _ := strings.Cut(block, "\n")
+		switch name := fileName.FindStringSubmatch(strings.SplitN(text, "\n", 2)[0]); {
+		case i%2 == 0:
+		case language == "console":
+			steps = append(steps, commandSteps(text)...)
+		case name != nil:
+			steps = append(steps, docStep{file: name[1], text: text})
+		}
+	}
+	return steps
+}
+
+func commandSteps(block string) []docStep {
+	var steps []docStep
+	for line := range strings.Lines(block) {
+		command, isCommand := strings.CutPrefix(line, "$ ")
+		more, isMore := strings.CutPrefix(line, "> ")
+		switch last := len(steps) - 1; {
+		case isCommand:
+			steps = append(steps, docStep{command: command})
+		case isMore && steps[last].text == "":
+			steps[last].command += more
+		default:
+			steps[last].text += line
+		}
+	}
+	return steps
+}
+
+// docRun is the directory and the environment of a page's examples.
+type docRun struct{ dir, runDir, bin, python string }
+
+func newDocRun(t *testing.T) *docRun {
+	d := &docRun{dir: t.TempDir(), runDir: runDir(t), bin: t.TempDir(), python: runnertest.Python(t)}
+	repository, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(program(t), filepath.Join(d.bin, "pyplug")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(repository, "testdata"), filepath.Join(d.dir, "testdata")); err != nil {
+		t.Fatal(err)
+	}
+	greeter, err := os.ReadFile("testdata/plugins/greeter.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.run(t, docStep{file: "greeter.py", text: string(greeter)})
+	return d
+}
+
+func (d *docRun) run(t *testing.T, step docStep) {
+	if step.file != "" {
+		file := filepath.Join(d.dir, step.file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(step.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Run(step.command, func(t *testing.T) {
+		for _, tool := range []string{"bash", "curl", "jq"} {
+			if _, err := exec.LookPath(tool); err != nil && (tool == "bash" || strings.Contains(step.command, tool)) {
+				t.Skip(err)
+			}
+		}
+		if strings.Contains(step.command, "plugins/grpc/") {
+			d.python = runnertest.GRPCIO(t)
+		}
+		cmd := exec.Command("bash", "-c", step.command)
+		cmd.Dir = d.dir
+		cmd.Env = append(os.Environ(), "PATH="+d.bin+":"+os.Getenv("PATH"), "PYPLUG_PYTHON="+d.python, "PYPLUG_RUN_DIR="+d.runDir, "PWD="+d.dir)
+		out, err := cmd.CombinedOutput()
+		if err != nil && !strings.Contains(step.text, "error: ") && !strings.Contains(step.text, "\nfailed: ") {
+			t.Errorf("%v, but the page shows no error", err)
+		}
+		if got, want := d.constant(string(out)), d.constant(step.text); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// constant replaces what differs from run to run and from machine to machine.
+func (d *docRun) constant(output string) string {
+	output = strings.NewReplacer(d.runDir, "/run/user/1000/pyplug", d.dir, "/srv", d.python, "PYTHON").Replace(output)
+	for _, r := range []struct{ pattern, by string }{
+		{`(?m)  \d[\d.]*m?s$`, ""}, // the column of durations, which short ones leave empty
+		{`in \d[\d.]*m?s`, "in Nms"},
+		{`python 3\.\d+\.\d+(, [^\s)]+)?( \(\w+\))?`, "python 3.N"},
+		{`("(?:\w+_ms|pid|daemon_pid|memory_bytes|per_second)":)[\d.]+`, "${1}N"},
+		{`"(time|python)":"[^"]*"`, `"$1":"…"`},
+		{`\(pid \d+\)`, "(pid N)"},
+	} {
+		output = regexp.MustCompile(r.pattern).ReplaceAllString(output, r.by)
+	}
+	return output
+}
+
+// TestErrorKeys verifies that docs/json.md explains every key of an error.
+func TestErrorKeys(t *testing.T) {
+	text, err := os.ReadFile("docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := json.Marshal(&hook.Error{
+		Kind: hook.Crash, Reason: "r", Hook: "h", Begun: true, Python: &hook.Raised{}, Status: &hook.RPCStatus{Code: "c", Message: "m", Details: []json.RawMessage{[]byte("{}")}},
+		At: []hook.Frame{{}}, Place: "p", Exit: &hook.Exit{}, Tried: []string{"t"}, Hints: []string{"h"}, Drawing: []string{"d"}, Plugin: "p", Err: io.EOF,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys map[string]any
+	if err := json.Unmarshal(full, &keys); err != nil {
+		t.Fatal(err)
+	}
+	if len(keys) != reflect.TypeFor[hook.Error]().NumField()+2 { // message stands for Err; details and status_message are those of Status
+		t.Errorf("the error has %d keys: %s", len(keys), full)
+	}
+	for key := range keys {
+		if !strings.Contains(string(text), "`"+key+"`") {
+			t.Errorf("docs/json.md does not explain %s", key)
+		}
+	}
+}
+
+// TestDocLinks verifies that the pages lead to files that exist, and to headings that do.
+func TestDocLinks(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "README.md", "docs/findings/README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^):]+)\)`).FindAllStringSubmatch(string(text), -1) {
+			file, anchor, _ := strings.Cut(link[1], "#")
+			target := page
+			if file != "" {
+				target = filepath.Join(filepath.Dir(page), file)
+			}
+			linked, err := os.ReadFile(target)
+			heading := "# " + strings.ReplaceAll(anchor, "-", " ")
+			if err != nil || anchor != "" && !strings.Contains(strings.ToLower(string(linked)), heading) {
+				t.Errorf("%s: the link %s leads nowhere", page, link[1])
+			}
+		}
+	}
+}
