@@ -30,7 +30,7 @@ func callCommand(f *program) command {
 		Name:      "call",
 		Usage:     "call a hook of a background plugin",
 		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]",
-		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), o.onceFlags(), background, ofStart, f.opts.flags()),
+		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), []cli.Flag{inputFlag(&o.input), o.rawFlag()}, background, ofStart, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			left := fastcall.Take()
 			words := c.Args().Slice()

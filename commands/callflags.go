@@ -5,8 +5,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -25,12 +23,8 @@ type callOptions struct {
 	format     ui.Format
 }
 
-// onceFlags are those of a call alone.
-func (o *callOptions) onceFlags() []cli.Flag {
-	return []cli.Flag{
-		inputFlag(&o.input),
-		switchFlag(&o.raw, "raw", "print a string as it is, bytes verbatim, nothing for null, and a message's only text"),
-	}
+func (o *callOptions) rawFlag() *flag {
+	return switchFlag(&o.raw, "raw", "print a string as it is, bytes verbatim, nothing for null, and a message's only text")
 }
 
 func inputFlag(to *string) *flag {

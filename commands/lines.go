@@ -28,6 +28,7 @@ const linesSeries = 256
 type linesOptions struct {
 	lines.Options
 	format string // of a line
+	raw    bool
 	noFail bool
 	cfg    runner.Config
 }
@@ -45,6 +46,8 @@ func (o *linesOptions) flags() []cli.Flag {
 func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 	words := c.Args().Slice()
 	switch {
+	case f.opts.json && o.raw:
+		return usage("--json and --raw exclude each other")
 	case len(words) == 0:
 		return usage("PLUGIN is missing")
 	case len(words) > 2:
@@ -79,7 +82,14 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	if p.opened.TakesSeries() {
 		o.Series = linesSeries
 	}
-	o.In, o.Out, o.Error, o.Stop, o.GaveUp = f.streams.In, f.streams.Lines(), f.lineError, ctx.Done(), k.Failed()
+	o.In, o.Out, o.Error, o.Stop, o.GaveUp = f.streams.In, f.streams.Lines(o.raw), f.lineError, ctx.Done(), k.Failed()
+	if o.raw {
+		o.Raw = f.streams.RawLine
+		o.Error = func(line int, e *hook.Error) json.RawMessage {
+			f.streams.Fail(ctx, ui.Failure{Err: f.plugin.withHints(e), Shown: f.plugin.shown(), Line: line})
+			return nil
+		}
+	}
 	o.Jobs, o.Timeout = f.jobs(o.Jobs, status(k).Concurrency), p.opened.Settings().Timeouts.Call
 	e := lines.New(k, o.Options)
 	defer context.AfterFunc(ctx, func() {
@@ -163,6 +173,6 @@ func uncalled(last int64) string {
 }
 
 // lineError is the JSON of an error in an answer.
-func (f *program) lineError(e *hook.Error) json.RawMessage {
-	return ui.LineErrorJSON(f.plugin.withHints(e))
+func (f *program) lineError(_ int, e *hook.Error) json.RawMessage {
+	return ui.ErrorJSON(f.plugin.withHints(e))
 }

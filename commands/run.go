@@ -28,8 +28,8 @@ func runCommand(f *program) command {
 	linesFlag := switchFlag(&inLines, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
 	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
 	linesFlag.dataless, keepFlag.dataless = true, true
-	ofCall, ofWorkers := o.onceFlags(), keepFlags(&o.cfg.Keep)
-	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall,
+	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.cfg.Keep)
+	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall, ofResults,
 		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
 		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), f.opts.flags())
 	return command{names: 2, Command: &cli.Command{
@@ -50,6 +50,7 @@ func runCommand(f *program) command {
 				{keep, "run --keep", ofKeep},
 				{keep || inLines, "run --lines and --keep", ofWorkers},
 				{!keep && !inLines, "a single call", ofCall},
+				{!keep, "a single call and --lines", ofResults},
 			} {
 				if name := firstTyped(group.flags); name != "" && !group.applies {
 					return usage("%s applies only to %s", name, group.to)
@@ -63,7 +64,7 @@ func runCommand(f *program) command {
 				}
 				return f.serve(c.Context, start, nil)
 			case inLines:
-				lines.cfg = o.cfg
+				lines.cfg, lines.raw = o.cfg, o.raw
 				return f.runLines(c, &lines)
 			}
 			if err := f.readRun(c, &o); err != nil {

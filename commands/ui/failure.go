@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"strings"
+	"fmt"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -18,6 +18,8 @@ type Failure struct {
 	Shown bool
 	// JSON prints an object on standard output.
 	JSON bool
+	// Line is the number of the input line that the error is about, 0 for none.
+	Line int
 }
 
 // OutputFailed is the reason of an error of standard output, which takes no error
@@ -53,7 +55,11 @@ func (f Failure) headline() string {
 	if f.Err.Reason == OutputFailed {
 		return f.Err.Error()
 	}
-	return cmp.Or(f.Err.Hook, string(f.Err.Kind)) + ": " + f.Err.Error()
+	text := cmp.Or(f.Err.Hook, string(f.Err.Kind)) + ": " + f.Err.Error()
+	if f.Line > 0 {
+		text = fmt.Sprintf("line %d: %s", f.Line, text)
+	}
+	return text
 }
 
 // failureText is the whole text, for standard error.
@@ -74,16 +80,5 @@ func (s *Streams) failureText(f Failure) string {
 	return text
 }
 
-// LineErrorJSON is an error in its public shape with the exception's "type" and its
-// "traceback" as text, as an answer of `run --lines` has it.
-func LineErrorJSON(e *hook.Error) json.RawMessage {
-	if e.Python == nil {
-		return compactJSON(e)
-	}
-	var l errorLines
-	l.raised(0, e.Python)
-	return joinJSON(e, struct {
-		Type      string `json:"type"`
-		Traceback string `json:"traceback,omitempty"`
-	}{e.Python.Type, visible(strings.TrimSuffix(l.text(""), "\n"))})
-}
+// ErrorJSON returns an error in its public shape, harmless on a terminal.
+func ErrorJSON(e *hook.Error) json.RawMessage { return compactJSON(e) }

@@ -70,9 +70,28 @@ func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest
 	return s.writeOut(start[:len(start)-1], []byte(`,"`+key+`":`), value, []byte(rest+"}\n"))
 }
 
-// writeRaw prints a string's text and a newline, bytes without one, nothing for null,
-// the sole text of a message, and any other value as JSON.
+// writeRaw prints what appendRaw appends.
 func (s *Streams) writeRaw(item hook.Item) error {
+	text, newline, err := s.appendRaw(nil, item)
+	switch {
+	case err != nil || len(text) == 0 && !newline:
+		return err
+	case newline:
+		return s.writeOut(text, []byte("\n"))
+	}
+	return s.writeOut(text)
+}
+
+// RawLine appends the line of `run --lines --raw` for a result or an item: what
+// --raw prints, with a newline even for bytes and null.
+func (s *Streams) RawLine(dst []byte, item hook.Item) []byte {
+	dst, _, _ = s.appendRaw(dst, item) // a worker's base64 is valid
+	return append(dst, '\n')
+}
+
+// appendRaw appends a string's text, bytes, nothing for null, the sole text of a
+// message, or the JSON of any other value. Bytes and null end without a newline.
+func (s *Streams) appendRaw(dst []byte, item hook.Item) (text []byte, newline bool, err error) {
 	if field, binary := strings.CutSuffix(item.Sole, hook.SoleBytes); field != "" {
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(item.Value, &fields) == nil { // a well-known type may be no object
@@ -83,20 +102,20 @@ func (s *Streams) writeRaw(item hook.Item) error {
 		}
 		item.Binary = binary
 	}
-	value, end := item.Value, []byte("\n")
+	value := item.Value
 	switch {
 	case item.Binary:
 		var decoded []byte
 		if err := json.Unmarshal(value, &decoded); err != nil {
-			return fmt.Errorf("bytes of the result: %w", err)
+			return dst, false, fmt.Errorf("bytes of the result: %w", err)
 		}
-		return s.writeOut(decoded)
+		return append(dst, decoded...), false, nil
 	case string(value) == "null":
-		return nil
+		return dst, false, nil
 	case value[0] == '"':
-		return s.writeOut(schema.Unquote(value), end)
+		return append(dst, schema.Unquote(value)...), true, nil
 	}
-	return s.writeOut(s.asShown(value), end)
+	return append(dst, s.asShown(value)...), true, nil
 }
 
 // asShown is the JSON that a hook returned: as it came, or harmless on a terminal.
@@ -108,12 +127,18 @@ func (s *Streams) asShown(value []byte) []byte {
 }
 
 // Lines is standard output for the answers of `run --lines`, while other things are
-// shown. A Write gets whole lines of JSON. The error is that of the write, see
-// [IsClosedPipe].
-func (s *Streams) Lines() io.Writer { return linesOut{s} }
+// shown: lines of JSON, or with raw those of [Streams.RawLine]. The error is that of the
+// write, see [IsClosedPipe].
+func (s *Streams) Lines(raw bool) io.Writer { return linesOut{s, raw} }
 
-type linesOut struct{ s *Streams }
+type linesOut struct {
+	s   *Streams
+	raw bool
+}
 
 func (l linesOut) Write(lines []byte) (int, error) {
+	if l.raw {
+		return len(lines), l.s.writeOut(lines)
+	}
 	return len(lines), l.s.writeOut(l.s.asShown(lines))
 }

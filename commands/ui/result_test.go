@@ -175,7 +175,7 @@ func TestLinesOut(t *testing.T) {
 	for terminal, want := range map[bool]string{false: line, true: `{"id":1,"result":"\u009b2J\u007f"}` + "\n"} {
 		s, out, _ := Test("")
 		s.OutTTY = terminal
-		if n, err := s.Lines().Write([]byte(line)); n != len(line) || err != nil || out.String() != want {
+		if n, err := s.Lines(false).Write([]byte(line)); n != len(line) || err != nil || out.String() != want {
 			t.Errorf("%d, %v: got %q, want %q", n, err, out, want)
 		}
 	}

@@ -74,17 +74,19 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
 
 // emit writes an item of a stream.
 func (e *Engine) emit(ctx context.Context, t *task, item hook.Item) error {
-	return e.out.put(ctx, t, func(dst []byte) []byte { return appendValue(appendID(dst, t), "item", item) })
+	return e.out.put(ctx, t, func(dst []byte) []byte { return e.appendValue(dst, t, "item", item) })
 }
 
 // succeeded answers a line with what its hook returned.
 func (e *Engine) succeeded(ctx context.Context, t *task, r hook.Result) {
 	e.out.finish(ctx, t, func(dst []byte) []byte {
-		dst = appendID(dst, t)
-		if r.Streamed && len(r.Value) == 0 {
-			return append(dst, `"done":true}`+"\n"...)
+		if !r.Streamed || len(r.Value) > 0 {
+			return e.appendValue(dst, t, "result", r.Item)
 		}
-		return appendValue(dst, "result", r.Item)
+		if e.o.Raw != nil {
+			return dst
+		}
+		return append(appendID(dst, t), `"done":true}`+"\n"...)
 	})
 }
 
@@ -111,22 +113,16 @@ func (e *Engine) isGivenUp() bool {
 // fail answers a line with an error.
 func (e *Engine) fail(ctx context.Context, t *task, err *hook.Error) {
 	t.failed = true
-	text := e.o.Error(err)
+	text := e.o.Error(t.line, err)
 	e.out.finish(ctx, t, func(dst []byte) []byte {
-		if t.callable {
-			dst = appendID(dst, t)
-		} else {
-			dst = strconv.AppendInt(append(dst, `{"line":`...), int64(t.line), 10)
-			if t.id != nil {
-				dst = append(append(dst, `,"id":`...), t.id...)
-			}
-			dst = append(dst, ',')
+		if e.o.Raw != nil {
+			return dst
 		}
-		return append(append(append(dst, `"error":`...), text...), "}\n"...)
+		return append(append(append(appendID(dst, t), `"error":`...), text...), "}\n"...)
 	})
 }
 
-// appendID begins an answer.
+// appendID begins an answer, with the line's number if the line has no id.
 func appendID(dst []byte, t *task) []byte {
 	dst = append(dst, `{"id":`...)
 	if t.id != nil {
@@ -137,8 +133,12 @@ func appendID(dst []byte, t *task) []byte {
 	return append(dst, ',')
 }
 
-// appendValue ends a line with a value.
-func appendValue(dst []byte, key string, item hook.Item) []byte {
+// appendValue appends the line of a result or an item.
+func (e *Engine) appendValue(dst []byte, t *task, key string, item hook.Item) []byte {
+	if e.o.Raw != nil {
+		return e.o.Raw(dst, item)
+	}
+	dst = appendID(dst, t)
 	dst = append(append(append(append(dst, '"'), key...), `":`...), item.Value...)
 	if item.Binary {
 		dst = append(dst, `,"binary":true`...)

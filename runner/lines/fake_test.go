@@ -30,7 +30,7 @@ func echoed(_ context.Context, c hook.Call) (hook.Result, error) {
 func valued(value []byte) hook.Result { return hook.Result{Item: hook.Item{Value: value}} }
 
 // errorText is a short form of errors.
-func errorText(e *hook.Error) json.RawMessage {
+func errorText(_ int, e *hook.Error) json.RawMessage {
 	return schema.Quote(string(e.Kind) + ": " + e.Error())
 }
 

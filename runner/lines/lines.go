@@ -39,9 +39,13 @@ const (
 type Options struct {
 	In  io.Reader
 	Out io.Writer
-	// Error writes an error as one line of JSON. Several goroutines may call it at
+	// Error returns the error of a line as JSON on one line. If Raw is set, it reports
+	// the error itself, and the result is not used. Several goroutines may call it at
 	// once.
-	Error func(*hook.Error) json.RawMessage
+	Error func(line int, err *hook.Error) json.RawMessage
+	// Raw, unless nil, appends what is written for a result or an item, in place of
+	// JSON.
+	Raw func(dst []byte, item hook.Item) []byte
 	// Hook is the hook of every line, which then is its arguments alone, read as
 	// Items says. If it is empty each line names its own.
 	Hook  string
@@ -88,9 +92,8 @@ type Engine struct {
 // task is one line and its answer.
 type task struct {
 	request
-	line     int  // its number, from 1
-	callable bool // it could be read
-	failed   bool
+	line   int // its number, from 1
+	failed bool
 
 	// Protected by the outbox.
 	text []byte // lines of the answer, held until its turn

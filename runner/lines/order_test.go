@@ -94,7 +94,7 @@ func TestOrder(t *testing.T) {
 			t.Errorf("counts are %+v", got)
 		}
 		time.Sleep(time.Second)
-		bad := `{"line":4,"error":"request: the line is not JSON: byte 1: invalid character 'x' looking for beginning of value"}`
+		bad := `{"id":4,"error":"request: the line is not JSON: byte 1: invalid character 'x' looking for beginning of value"}`
 		all := []string{result(1, 3), result(2, 1), result(3, 2), bad, result(5, 0)}
 		r.wants(t, all...) // though the input goes on
 		_ = r.in.Close()

@@ -68,7 +68,7 @@ func (o *outbox) admit(t *task, callable bool) bool {
 	if o.ordered {
 		o.queue = append(o.queue, t)
 	}
-	if t.callable = callable; callable {
+	if callable {
 		o.waiting = append(o.waiting, t)
 		o.waitingSize += len(t.args)
 		o.changed.Broadcast()

@@ -26,6 +26,7 @@ type request struct {
 type parser struct {
 	hook  string // of all lines; empty: each has its own
 	items Items
+	begun bool // a line was parsed
 }
 
 // blank reports whether a line is skipped. As text only an empty line is.
@@ -39,6 +40,8 @@ func (p *parser) blank(line []byte) bool {
 // parse makes a request of a line that is not blank. With an error the request has what
 // could be read.
 func (p *parser) parse(line []byte) (request, *hook.Error) {
+	first := !p.begun
+	p.begun = true
 	r := request{hook: p.hook}
 	if p.hook == "" {
 		return p.parseObject(line)
@@ -49,7 +52,11 @@ func (p *parser) parse(line []byte) (request, *hook.Error) {
 	}
 	value := bytes.Trim(line, blanks)
 	if !validJSON(value) {
-		return r, notJSON(line)
+		err := notJSON(line)
+		if first {
+			err.Hints = []string{"to pass each line as text, use --items text"}
+		}
+		return r, err
 	}
 	if p.items == ByShape && (value[0] == '[' || value[0] == '{') {
 		r.args = value

@@ -33,24 +33,24 @@ func TestRequests(t *testing.T) {
 		{`{"hook":"f","id":"\\"}`, `{"id":"\\","result":["f","none"]}`},
 
 		// What cannot be read is echoed by its line, and by its id if it has one.
-		{`{"id":7}`, `{"line":1,"id":7,"error":"request: \"hook\" is missing"}`},
-		{`{"hook":null}`, `{"line":1,"error":"request: \"hook\" is missing"}`},
-		{`{"hook":""}`, `{"line":1,"error":"request: \"hook\" is empty"}`},
-		{`{"hook":3}`, `{"line":1,"error":"request: \"hook\" is a number, want text"}`},
-		{`{"hook":["f"]}`, `{"line":1,"error":"request: \"hook\" is an array, want text"}`},
-		{`{"hook":true}`, `{"line":1,"error":"request: \"hook\" is true, want text"}`},
-		{`{"hook":"f","args":"x"}`, `{"line":1,"error":"request: \"args\" is text, want an object (names) or an array (positions)"}`},
-		{`{"hook":"f","args":{},"args":{}}`, `{"line":1,"error":"request: \"args\" is given twice"}`},
-		{`{"id":1,"id":2,"hook":"f"}`, `{"line":1,"id":1,"error":"request: \"id\" is given twice"}`},
-		{`{"hook":"f","arg":{}}`, `{"line":1,"error":"request: unknown key \"arg\", want id, hook and args"}`},
-		{`{}`, `{"line":1,"error":"request: \"hook\" is missing"}`},
-		{`[]`, `{"line":1,"error":"request: the line is an array, want an object with \"hook\" and \"args\""}`},
-		{`"f"`, `{"line":1,"error":"request: the line is text, want an object with \"hook\" and \"args\""}`},
-		{`null`, `{"line":1,"error":"request: the line is null, want an object with \"hook\" and \"args\""}`},
-		{`{"hook":"f","args":[NaN]}`, `{"line":1,"error":"request: the line is not JSON: byte 21: invalid character 'N' looking for beginning of value"}`},
-		{`{"hook":"f"`, `{"line":1,"error":"request: the line is not JSON: byte 12: unexpected end of JSON input"}`},
-		{`{"hook":"f"}{}`, `{"line":1,"error":"request: the line is not JSON: byte 13: invalid character '{' after top-level value"}`},
-		{"{\"hook\":\"\xff\"}", `{"line":1,"error":"request: the line is not UTF-8: byte 10 is 0xff"}`},
+		{`{"id":7}`, `{"id":7,"error":"request: \"hook\" is missing"}`},
+		{`{"hook":null}`, `{"id":1,"error":"request: \"hook\" is missing"}`},
+		{`{"hook":""}`, `{"id":1,"error":"request: \"hook\" is empty"}`},
+		{`{"hook":3}`, `{"id":1,"error":"request: \"hook\" is a number, want text"}`},
+		{`{"hook":["f"]}`, `{"id":1,"error":"request: \"hook\" is an array, want text"}`},
+		{`{"hook":true}`, `{"id":1,"error":"request: \"hook\" is true, want text"}`},
+		{`{"hook":"f","args":"x"}`, `{"id":1,"error":"request: \"args\" is text, want an object (names) or an array (positions)"}`},
+		{`{"hook":"f","args":{},"args":{}}`, `{"id":1,"error":"request: \"args\" is given twice"}`},
+		{`{"id":1,"id":2,"hook":"f"}`, `{"id":1,"error":"request: \"id\" is given twice"}`},
+		{`{"hook":"f","arg":{}}`, `{"id":1,"error":"request: unknown key \"arg\", want id, hook and args"}`},
+		{`{}`, `{"id":1,"error":"request: \"hook\" is missing"}`},
+		{`[]`, `{"id":1,"error":"request: the line is an array, want an object with \"hook\" and \"args\""}`},
+		{`"f"`, `{"id":1,"error":"request: the line is text, want an object with \"hook\" and \"args\""}`},
+		{`null`, `{"id":1,"error":"request: the line is null, want an object with \"hook\" and \"args\""}`},
+		{`{"hook":"f","args":[NaN]}`, `{"id":1,"error":"request: the line is not JSON: byte 21: invalid character 'N' looking for beginning of value"}`},
+		{`{"hook":"f"`, `{"id":1,"error":"request: the line is not JSON: byte 12: unexpected end of JSON input"}`},
+		{`{"hook":"f"}{}`, `{"id":1,"error":"request: the line is not JSON: byte 13: invalid character '{' after top-level value"}`},
+		{"{\"hook\":\"\xff\"}", `{"id":1,"error":"request: the line is not UTF-8: byte 10 is 0xff"}`},
 	} {
 		if got, _ := answers(t, callerFunc(echoed), c.line+"\n", nil); got != c.want+"\n" {
 			t.Errorf("%s\n got %s\nwant %s", c.line, got, c.want)
@@ -93,7 +93,7 @@ func TestItems(t *testing.T) {
 		}
 	}
 	got, counts := answers(t, callerFunc(echoed), "x\n", func(o *Options) { o.Hook = "h" })
-	if want := `{"line":1,"error":"request: the line is not JSON: byte 1: invalid character 'x' looking for beginning of value"}` + "\n"; got != want {
+	if want := `{"id":1,"error":"request: the line is not JSON: byte 1: invalid character 'x' looking for beginning of value"}` + "\n"; got != want {
 		t.Errorf("got %swant %s", got, want)
 	}
 	if counts != (Counts{Answered: 1, Failed: 1, Last: 1}) {
@@ -120,8 +120,8 @@ func TestLines(t *testing.T) {
 		{"a byte order mark", "\ufeffa\n\ufeffb\n", line("1", "a") + line("2", "\ufeffb"), text},
 		{"a byte order mark alone", "\ufeff", "", text},
 		{"too long", "12345678\n123456789\r\n12345678\r\n1234567890", line("1", "12345678") +
-			`{"line":2,"error":"request: the line has more than 8 bytes"}` + "\n" + line("3", "12345678") +
-			`{"line":4,"error":"request: the line has more than 8 bytes"}` + "\n",
+			`{"id":2,"error":"request: the line has more than 8 bytes"}` + "\n" + line("3", "12345678") +
+			`{"id":4,"error":"request: the line has more than 8 bytes"}` + "\n",
 			func(o *Options) { text(o); o.MaxLine = 8 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
