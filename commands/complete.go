@@ -5,17 +5,20 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs/findings"
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // completeCommand answers the completion scripts: it prints a candidate with a
-// tab and a description per line, and ":files" where a file may stand. It never
-// fails: a shell that completes shows no errors.
+// tab and a description per line, and ":files" where a file may stand, with the end of its
+// name behind a tab. It never fails: a shell that completes shows no errors.
 func completeCommand(f *program) command {
 	return command{names: asTyped, Command: &cli.Command{
 		Name:            "__complete",
@@ -29,7 +32,13 @@ func completeCommand(f *program) command {
 	}}
 }
 
-const files = ":files"
+// What files to offer: any, those with a suffix, or only directories.
+const (
+	anyFile     = ":files"
+	pythonFiles = ":files\t.py"
+	protoFiles  = ":files\t.proto"
+	directories = ":files\t/"
+)
 
 // complete returns the candidates for the last of words, which may be empty.
 func complete(commands []command, words []string) []string {
@@ -61,34 +70,57 @@ func commandNames(commands []command, prefix string) []string {
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
 	given, _ := readLine(cmd, before) // what is wrong with them does not matter here
-	inData := cmd.names >= 0 && len(given) >= cmd.names || slices.Contains(before, "--")
-	var awaits *flag // a value
-	if n := len(before); n > 0 && !inData && strings.HasPrefix(before[n-1], "-") {
-		name, _, hasValue := cutFlag(before[n-1])
-		if f := flagsOf(cmd.Command)[name]; f != nil && !f.isSwitch && !hasValue {
-			awaits = f
-		}
-	}
+	previous := append([]string{""}, before...)[len(before)]
+	name, _, hasValue := cutFlag(previous)
+	awaits := flagsOf(cmd.Command)[name]
+	name, value, inValue := cutFlag(last)
+	own := flagsOf(cmd.Command)[name]
 	switch {
-	case inData, awaits != nil && awaits.files:
-		return []string{files}
-	case awaits != nil:
-		return prefixed(awaits.candidates, last)
+	case cmd.names >= 0 && len(given) >= cmd.names:
+		return []string{anyFile}
+	case slices.Contains(before, "--"): // then flags are none
+	case strings.HasPrefix(previous, "-") && awaits != nil && !awaits.isSwitch && !hasValue:
+		return awaits.values("", last)
+	case strings.HasPrefix(last, "-") && inValue && own != nil:
+		return own.values(strings.TrimSuffix(last, value), value)
 	case strings.HasPrefix(last, "-"):
 		return flagNames(cmd.Command, last)
+	case previous == "-m":
+		return nil
+	}
+	return completeWord(commands, cmd, given, last)
+}
+
+// values completes the value of a flag, after a prefix.
+func (f *flag) values(prefix, typed string) (lines []string) {
+	if f.files != "" {
+		return []string{f.files}
+	}
+	for _, value := range prefixed(f.candidates, typed) {
+		lines = append(lines, prefix+value)
+	}
+	return lines
+}
+
+// completeWord completes a word that is no flag, behind those given.
+func completeWord(commands []command, cmd command, given []string, last string) []string {
+	switch {
 	case cmd.Name == "help" && len(given) == 0:
-		return append(commandNames(commands, last), prefixed([]string{"finding"}, last)...)
+		return append(commandNames(commands, last), prefixed(topicNames(), last)...)
 	case cmd.Name == "help" && given[0] == "finding":
 		return prefixed(findings.IDs(), last)
-	case cmd.Name == "python" && len(given) == 0:
-		return prefixed(pythonVerbs, last)
-	case cmd.Name == "python" && len(given) == 1 && given[0] != "list":
-		return []string{files}
 	case cmd.Name == "completion":
 		return prefixed(completions.Shells(), last)
-	case cmd.Name == "call" && len(given) == 1:
-		return prefixed(hookNames(given[0]), last)
-	case len(cmd.ArgsUsage) == 0, len(given) > 0 && (cmd.names > 0 || !strings.Contains(cmd.ArgsUsage, "...")):
+	case cmd.Name == "python" && len(given) == 0:
+		return prefixed(pythonVerbs, last)
+	case cmd.Name == "python" && given[0] == "list":
+		return nil
+	case cmd.Name == "python":
+		given = given[1:]
+	case strings.Contains(cmd.ArgsUsage, "HOOK") && len(given) == 1:
+		return prefixed(hookNames(cmd, given[0]), last)
+	}
+	if len(given) > 0 && (cmd.names > 0 || !strings.Contains(cmd.ArgsUsage, "...")) {
 		return nil
 	}
 	var lines []string
@@ -96,14 +128,18 @@ func completeIn(commands []command, cmd command, before []string, last string) [
 		others := slices.DeleteFunc(runningNames(), func(name string) bool { return slices.Contains(given, name) })
 		lines = prefixed(others, last)
 	}
-	if !strings.Contains(cmd.ArgsUsage, "NAME") || strings.Contains(cmd.ArgsUsage, "PLUGIN") {
-		lines = append(lines, files)
+	if strings.Contains(cmd.ArgsUsage, "PLUGIN") {
+		lines = append(lines, pythonFiles)
 	}
 	return lines
 }
 
-// completeLimit is how long a key may wait for a background plugin.
-const completeLimit = 500 * time.Millisecond
+// How long a key may wait for background plugins, and for a Python that reads a plugin's
+// source.
+const (
+	completeLimit = 500 * time.Millisecond
+	sourceLimit   = 2 * time.Second
+)
 
 // runningNames lists the background plugins.
 func runningNames() []string {
@@ -113,19 +149,41 @@ func runningNames() []string {
 	return namesIn(entries)
 }
 
-// hookNames lists the hooks of a background plugin, with their documentation.
-func hookNames(name string) (lines []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
+// hookNames lists the hooks of a plugin, with their documentation: those of a background
+// plugin if one has the name, else those that its source shows.
+func hookNames(cmd command, plugin string) (lines []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), sourceLimit)
 	defer cancel()
-	c, err := daemon.Open(ctx, name)
-	if err != nil {
-		return nil
+	var found schema.Schema
+	if c, err := daemon.Open(ctx, plugin); err == nil && plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
+		found, _ = c.Hooks(ctx, "")
+	} else {
+		found.Hooks = runner.SourceHooks(ctx, typedConfig(cmd, plugin))
 	}
-	found, _ := c.Hooks(ctx, "")
 	for _, h := range found.Hooks {
-		lines = append(lines, h.Name+"\t"+strings.Join(strings.Fields(h.Doc), " "))
+		doc := strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, h.Doc)
+		lines = append(lines, strings.TrimSuffix(h.Name+"\t"+strings.Join(strings.Fields(doc), " "), "\t"))
 	}
 	return lines
+}
+
+// typedConfig is what the flags that were typed say of a plugin.
+func typedConfig(cmd command, plugin string) (cfg runner.Config) {
+	known := flagsOf(&cli.Command{Flags: pluginFlags(&cfg, "")})
+	for name, typed := range flagsOf(cmd.Command) {
+		for _, text := range typed.texts {
+			if f := known[name]; f != nil && name == typed.Name {
+				_ = f.set(name, text) // what is wrong with it does not matter here
+			}
+		}
+	}
+	_ = openConfig(&cfg, plugin)
+	return cfg
 }
 
 func flagNames(c *cli.Command, prefix string) []string {

@@ -35,9 +35,9 @@ type flag struct {
 	// dataless is a switch with which the command has no data, so that flags may stand
 	// anywhere, this one included.
 	dataless bool
-	// candidates are offered by shell completion; files offers files.
+	// candidates are offered by shell completion, or files, such as [anyFile].
 	candidates []string
-	files      bool
+	files      string
 }
 
 // Names implements [cli.Flag], as do the methods below.
@@ -127,7 +127,7 @@ func notEmpty(text string) error {
 // fileFlag is a nameFlag that names a file or a directory.
 func fileFlag(to *string, name, usage string) *flag {
 	f := nameFlag(to, name, usage)
-	f.files = true
+	f.files = anyFile
 	return f
 }
 
@@ -137,8 +137,14 @@ func filesFlag(to *[]string, name, usage string) *flag {
 		*to = append(*to, text)
 		return notEmpty(text)
 	})
-	f.files = true
+	f.files = anyFile
 	return repeated(f)
+}
+
+// ofKind has shell completion offer only some files.
+func ofKind(f *flag, files string) *flag {
+	f.files = files
+	return f
 }
 
 // repeated allows a flag more than once.

@@ -48,7 +48,7 @@ func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 			return checkEnv(text)
 		})),
 		switchFlag(&cfg.CleanEnv, "clean-env", "give the plugin only PATH, HOME, the locale and the like, and --env"),
-		fileFlag(&cfg.Dir, "cwd", "the plugin's working directory `DIR` (default: the current one)"),
+		ofKind(fileFlag(&cfg.Dir, "cwd", "the plugin's working directory `DIR` (default: the current one)"), directories),
 		fromEnv(durationFlag(&cfg.Timeouts.Start, "start-timeout", "limit the import (default: "+startLimit+") or the handshake (30s) to `DURATION`"), "PYPLUG_START_TIMEOUT"),
 		fromEnv(durationFlag(&cfg.Timeouts.Stop, "stop-timeout", "kill a plugin that has not ended after `DURATION` (default: 5s)"), "PYPLUG_STOP_TIMEOUT"),
 	), grpcFlags(&cfg.GRPC)...)

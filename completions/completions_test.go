@@ -86,6 +86,18 @@ func TestBash(t *testing.T) {
 		answer: []string{"greeter\trunning", ":files"},
 		asked:  []string{"call", "gr"}, want: []string{"greeter", "great.py", "green day.py"},
 	}, {
+		name: "Python files", line: "pyplug run o", words: []string{"pyplug", "run", "o"},
+		answer: []string{":files\t.py"},
+		asked:  []string{"run", "o"}, want: []string{"owl", "over.py"},
+	}, {
+		name: "directories", line: "pyplug run --cwd o", words: []string{"pyplug", "run", "--cwd", "o"},
+		answer: []string{":files\t/"},
+		asked:  []string{"run", "--cwd", "o"}, want: []string{"owl"},
+	}, {
+		name: "no file of the kind", line: "pyplug run oth", words: []string{"pyplug", "run", "oth"},
+		answer: []string{":files\t.py"},
+		asked:  []string{"run", "oth"}, want: []string{"other.txt"},
+	}, {
 		name: "old binary", line: "pyplug run great", words: []string{"pyplug", "run", "great"},
 		answer: []string{"unknown command"}, exit: "2",
 		asked: []string{"run", "great"}, want: []string{"great.py"},
@@ -130,10 +142,7 @@ func TestBash(t *testing.T) {
 	}}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			write(t, filepath.Join(dir, "bin", "pyplug"), fake)
-			write(t, filepath.Join(dir, "work", "great.py"), "")
-			write(t, filepath.Join(dir, "work", "green day.py"), "")
+			dir := prepared(t)
 			log := filepath.Join(dir, "log")
 			if tt.exit == "" {
 				tt.exit = "0"
@@ -159,6 +168,70 @@ func TestBash(t *testing.T) {
 				t.Errorf("pyplug received %q, want %q after __complete", got, tt.asked)
 			}
 		})
+	}
+}
+
+// prepared returns a directory with the fake pyplug in bin, and files in work.
+func prepared(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "bin", "pyplug"), fake)
+	for _, name := range []string{"great.py", "green day.py", "other.txt", "over.py", "owl/x.txt"} {
+		write(t, filepath.Join(dir, "work", name), "")
+	}
+	return dir
+}
+
+// driveZsh completes the last word as zsh does, with functions that print what it would offer.
+const driveZsh = `
+compdef() { : }
+compset() { return 1 }
+_files() { print -r -- files "$@" }
+_describe() { print -rl -- "${(@P)4}" }
+source $1
+shift
+words=("$@") CURRENT=$# PREFIX=$@[-1]
+_pyplug
+exit 0
+`
+
+// TestOtherShells completes in zsh and fish what the fake pyplug answers.
+func TestOtherShells(t *testing.T) {
+	for _, c := range []struct{ name, answer, zsh, fish string }{
+		{"candidates", "greet\tGreet: somebody.\nadd\n--raw=", "greet:Greet: somebody.|add|--raw=", "greet\tGreet: somebody.|add|--raw="},
+		{"files", ":files", "files", "over.py|owl/|other.txt"},
+		{"Python files", ":files\t.py", "files -g *.py", "over.py|owl/"},
+		{"directories", ":files\t/", "files -/", "owl/"},
+		{"a kind that is not there", ":files\t.nosuch", "files -g *.nosuch", "owl/"},
+	} {
+		for shell, want := range map[string]string{"zsh": c.zsh, "fish": c.fish} {
+			t.Run(c.name+" in "+shell, func(t *testing.T) {
+				path := find(t, shell)
+				script, err := filepath.Abs(names[shell])
+				if err != nil {
+					t.Fatal(err)
+				}
+				dir := prepared(t)
+				args := []string{"-f", "-c", driveZsh, "zsh", script, "pyplug", "run", "o"}
+				if shell == "fish" {
+					args = []string{"--no-config", "-c", "source $argv[1]; complete -C 'pyplug run o'", script}
+					if c.name == "candidates" { // fish filters them
+						args[2] = "source $argv[1]; complete -C 'pyplug run '"
+					}
+				}
+				cmd := exec.Command(path, args...)
+				cmd.Dir = filepath.Join(dir, "work")
+				cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
+					"HOME="+dir, "FAKE_LOG="+filepath.Join(dir, "log"), "FAKE_EXIT=0", "FAKE_ANSWER="+c.answer)
+				output, err := cmd.CombinedOutput()
+				got, wanted := lines(string(output)), strings.Split(want, "|")
+				slices.Sort(got)
+				slices.Sort(wanted)
+				if err != nil || !slices.Equal(got, wanted) {
+					t.Errorf("got %q, %v, want %q", got, err, wanted)
+				}
+			})
+		}
 	}
 }
 

@@ -41,12 +41,13 @@ _pyplug() {
     part=${current##*["$breaks"]}
     head=${current%"$part"}
 
-    local program answer files=
+    local program answer files= kind=
     program=$(type -P -- "${COMP_WORDS[0]}") || program=pyplug
     answer=$("$program" __complete "${words[@]}" 2>/dev/null) || answer=:files
 
     COMPREPLY=()
     while read -r word; do
+        case $word in :files$'\t'*) kind=${word#*$'\t'} ;; esac
         word=${word%%$'\t'*}
         case $word in
         :files) files=1 ;;
@@ -61,9 +62,16 @@ _pyplug() {
     fi
     if [[ $files ]]; then
         compopt -o filenames 2>/dev/null
+        # Directories lead to files of any kind. If there is none of it, offer all.
+        case $kind in
+        "") answer= ;;
+        /) answer=$(compgen -d -- "$part") ;;
+        *) answer=$(compgen -d -- "$part"; compgen -f -X "!*$kind" -- "$part") ;;
+        esac
+        [[ $answer ]] || answer=$(compgen -f -- "$part")
         while read -r word; do
             [[ $word ]] && COMPREPLY+=("$word")
-        done <<<"$(compgen -f -- "$part")"
+        done <<<"$answer"
     fi
 }
 

@@ -15,14 +15,19 @@ function __pyplug_complete
     or set answer :files
 
     for line in $answer
-        if test "$line" != :files
+        if not string match -qr -- '^:files(\t|$)' "$line"
             printf '%s\n' $line
             continue
         end
+        set -l kind (string split \t -- "$line")[2]
         # The file name follows name@=, name:=@ or --flag=.
         set -l head (string match -r -- '^(?:.*@=|.*:=@|-[^=]*=)' "$current")
         set -l part (string sub -s (math (string length -- "$head") + 1) -- "$current")
-        for file in (__fish_complete_path "$part")
+        # Directories lead to files of any kind. If there is none of it, offer all.
+        set -l all (__fish_complete_path "$part")
+        set -l found (string match -r -- '^[^\t]*/(?:\t.*)?$|^[^\t]*'(string escape --style=regex -- "$kind")'(?:\t.*)?$' $all)
+        test -n "$found"; or set found $all
+        for file in $found
             printf '%s%s\n' "$head" $file
         end
     end

@@ -30,21 +30,28 @@ Register-ArgumentCompleter -Native -CommandName pyplug, pyplug.exe -ScriptBlock 
         $answer = @(':files')
     }
     foreach ($line in $answer) {
-        if ($line -eq ':files') {
+        $word, $description = $line -split "`t", 2
+        if ($word -eq ':files') {
             # The file name follows name@=, name:=@ or --flag=.
             if ($current -match '^(?:.*@=|.*:=@|-[^=]*=)') {
                 $head = $Matches[0]
             } else {
                 $head = ''
             }
-            $files = [System.Management.Automation.CompletionCompleters]::CompleteFilename($current.Substring($head.Length))
-            foreach ($file in $files) {
+            $files = @([System.Management.Automation.CompletionCompleters]::CompleteFilename($current.Substring($head.Length)))
+            # Directories lead to files of any kind. If there is none of it, offer all.
+            $found = @($files | Where-Object {
+                $_.ResultType -eq 'ProviderContainer' -or ($description -ne '/' -and $_.ListItemText.EndsWith("$description"))
+            })
+            if ($found.Count -eq 0) {
+                $found = $files
+            }
+            foreach ($file in $found) {
                 [System.Management.Automation.CompletionResult]::new(
                     $head + $file.CompletionText, $file.ListItemText, $file.ResultType, $file.ToolTip)
             }
             continue
         }
-        $word, $description = $line -split "`t", 2
         if (-not $word) {
             continue
         }

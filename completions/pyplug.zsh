@@ -8,7 +8,7 @@
 _pyplug() {
     emulate -L zsh
     setopt extended_glob
-    local answer line word description files
+    local answer line word description files kind
     local -a before plain open
 
     before=("${(@Q)words[2,CURRENT-1]}")
@@ -21,7 +21,7 @@ _pyplug() {
         [[ $line == *$'\t'* ]] && description=${line#*$'\t'}
         case $word in
             ('') ;;
-            (:files) files=1 ;;
+            (:files) files=1 kind=$description ;;
             # Add no space after a candidate that needs a value.
             (*[=/:]) open+=("${word//:/\\:}${description:+:$description}") ;;
             (*) plain+=("${word//:/\\:}${description:+:$description}") ;;
@@ -33,7 +33,11 @@ _pyplug() {
     if [[ -n $files ]]; then
         # The file name follows name@=, name:=@ or --flag=.
         compset -P '*@=' || compset -P '*:=@' || compset -P '-*='
-        _files
+        case $kind in
+            ('') _files ;;
+            (/) _files -/ ;;
+            (*) _files -g "*$kind" ;; # and directories, and all files if there are none of either
+        esac
     fi
 }
 

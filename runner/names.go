@@ -1,0 +1,61 @@
+package runner
+
+import (
+	"context"
+	_ "embed"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
+)
+
+//go:embed names.py
+var namesSource string
+
+// SourceHooks returns the names and the first line of documentation of a plugin's hooks,
+// as far as its files show them. It does not start the plugin, and knows none rather than
+// return an error.
+func SourceHooks(ctx context.Context, c Config) []schema.Hook {
+	o, err := Open(ctx, c)
+	if err != nil {
+		return nil
+	}
+	if o.settings.Transport == "grpc" {
+		found, _ := hook.Interruptible(ctx, o.describedMethods)
+		return found
+	}
+	scripts, python, _ := o.Source()
+	if len(scripts) == 0 {
+		return nil
+	}
+	// Isolated and without site: the plugin's own directories and packages do not matter.
+	out, err := proc.Run(ctx, proc.Tool{Path: python.Path, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: o.environ})
+	if err != nil || out.Exit.Code != 0 {
+		return nil
+	}
+	var hooks []schema.Hook
+	for line := range strings.Lines(string(out.Stdout)) {
+		name, doc, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		hooks = append(hooks, schema.Hook{Name: name, Doc: doc})
+	}
+	return hooks
+}
+
+// describedMethods are the methods that the files of a gRPC plugin describe.
+func (o *Opened) describedMethods() ([]schema.Hook, error) {
+	sources := o.grpc.Extra
+	if o.grpc.Sources != nil {
+		own, err := o.grpc.Sources()
+		if err != nil {
+			return nil, err
+		}
+		sources = append(own, sources...)
+	}
+	set, err := protoschema.MergeDescriptors(sources...)
+	if err != nil {
+		return nil, err
+	}
+	return set.Schema().Hooks, nil
+}
