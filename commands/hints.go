@@ -42,6 +42,9 @@ func (p *plugin) hints(e *hook.Error) (hints []string) {
 	if p.opened == nil {
 		return hints
 	}
+	if none := (*schema.NoHookError)(nil); errors.As(e, &none) && len(none.Known) == 0 && p.transport() == "pipe" {
+		hints = append(hints, p.opened.ProgramHint()...)
+	}
 	python := p.opened.Interpreter().Path
 	if missing := (*schema.MissingModuleError)(nil); errors.As(e, &missing) && python != "" {
 		if remedy := check.MissingHint(p.opened, missing.Module); remedy != "" {

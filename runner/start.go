@@ -69,9 +69,6 @@ func (o *Opened) Launcher() hook.Launcher {
 	return grpcplugin.New(c)
 }
 
-// ProgramHint is for a plugin without hooks. See [pyworker.ProgramHint].
-func (o *Opened) ProgramHint() []string { return pyworker.ProgramHint(o.plugin.Entry) }
-
 // newWorkers returns a launcher of a functions file.
 func (o *Opened) newWorkers(preload string) *pyworker.Launcher {
 	convert := o.plugin.Manifest.Convert

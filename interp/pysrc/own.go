@@ -15,7 +15,8 @@ type File struct {
 	imports []Import
 }
 
-func newFile(path, text string) File {
+// Parse looks at the text of a file.
+func Parse(path, text string) File {
 	code := render(text, quoted)
 	return File{path, text, code, importsOf(code)}
 }
@@ -72,7 +73,7 @@ func walk(queue []string, most Limits, follow func(path string, imp Import) []st
 		if !ok && len(files) > 0 {
 			continue
 		}
-		file := newFile(path, text)
+		file := Parse(path, text)
 		files = append(files, file)
 		most.Bytes -= len(text)
 		imports := file.imports[:min(len(file.imports), most.Imports)]

@@ -93,12 +93,17 @@ func servesOf(code string, imports []Import) Serves {
 // sdk returns which of sdks the import loads, "" if none.
 func (i Import) sdk() string {
 	for _, sdk := range sdks {
-		loads := func(module string) bool { return module == sdk || strings.HasPrefix(module, sdk+".") }
-		if loads(i.Module) || slices.ContainsFunc(i.Names, func(name string) bool { return loads(i.Module + "." + name) }) {
+		if i.loads(sdk) {
 			return sdk
 		}
 	}
 	return ""
+}
+
+// loads reports whether the import loads a module, or one below it.
+func (i Import) loads(wanted string) bool {
+	loads := func(module string) bool { return module == wanted || strings.HasPrefix(module, wanted+".") }
+	return loads(i.Module) || slices.ContainsFunc(i.Names, func(name string) bool { return loads(i.Module + "." + name) })
 }
 
 // longest is how much is looked at of a literal: a handshake is shorter, a descriptor

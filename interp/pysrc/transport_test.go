@@ -73,7 +73,7 @@ func TestServes(t *testing.T) {
 		{"no import", "x = importer, grpc\nimport os; y = x, grpc\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if h := newFile("", c.text).Serves(); h.show() != c.want || h.With(Serves{}) != h {
+			if h := Parse("", c.text).Serves(); h.show() != c.want || h.With(Serves{}) != h {
 				t.Errorf("got %q, want %q", h.show(), c.want)
 			}
 		})
@@ -84,7 +84,7 @@ func TestServes(t *testing.T) {
 // that those of a library are none.
 func TestShared(t *testing.T) {
 	const parts = "CORE, NETWORK, PROTOCOL = 1, 'tcp', 'grpc'\n"
-	constants := newFile("", parts).Serves()
+	constants := Parse("", parts).Serves()
 	for name, text := range map[string]string{
 		"an f-string": "print(f'{CORE}|{APP}|{NETWORK}|{address}|{PROTOCOL}')",
 		"joined":      "print('|'.join([str(CORE), APP, NETWORK, address, PROTOCOL]))",
@@ -92,7 +92,7 @@ func TestShared(t *testing.T) {
 		"a sum":       "print(str(CORE) + '|' + APP + '|' + NETWORK + '|' + address + '|' + PROTOCOL)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newFile("", text).Serves()
+			h := Parse("", text).Serves()
 			if h.PrintsHandshake || constants.PrintsHandshake {
 				t.Error("a part is taken for the whole")
 			}

@@ -13,6 +13,7 @@ import (
 // the list and the pages.
 const (
 	pluginInvalid        = "plugin-invalid"
+	otherHost            = "other-host"
 	pythonMissing        = "python-missing"
 	pythonDiffers        = "python-differs"
 	pythonSkipped        = "python-skipped"

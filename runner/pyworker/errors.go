@@ -111,7 +111,7 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 	case "hook":
 		e = requestError(hookName, &schema.NoHookError{Hook: hookName, Known: a.Hooks, Why: a.Why})
 		if len(a.Hooks) == 0 {
-			e.Hints = append([]string{"it has no hooks: define a public function in the file"}, ProgramHint(w.cfg.Plugin)...)
+			e.Hints = []string{"it has no hooks: define a public function in the file"}
 		}
 	case "canceled": // not by its caller, who does not look at the answer then
 		e.Err = errors.New("interrupted by a signal that is not pyplug's")

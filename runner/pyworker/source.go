@@ -3,7 +3,6 @@ package pyworker
 import (
 	"bufio"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -13,20 +12,6 @@ const (
 	maxSource = 4 << 20 // of a source file that is read for one line
 	maxLine   = 500     // bytes shown of a source line
 )
-
-// ProgramHint is for a plugin without hooks, a file or a package directory: if it is a
-// program, it may be a gRPC plugin.
-func ProgramHint(plugin string) []string {
-	if _, err := os.Stat(filepath.Join(plugin, "__main__.py")); err == nil {
-		return []string{"if its __main__.py serves gRPC, pass --transport grpc"}
-	}
-	for _, line := range sourceLines(plugin) {
-		if strings.HasPrefix(line, "if ") && strings.Contains(line, "__name__") && strings.Contains(line, "__main__") {
-			return []string{"if its __main__ block serves gRPC, pass --transport grpc"}
-		}
-	}
-	return nil
-}
 
 // addSource adds the source lines to a traceback. Go reads them, so that the worker
 // needs no traceback module.
