@@ -14,9 +14,10 @@ import (
 
 // describedBy reads the files that flags name; nil when they name none.
 func describedBy(c Config) ([]protoschema.Source, error) {
+	read := func(name string) ([]byte, error) { return os.ReadFile(inDir(c.Cwd, name)) }
 	var sources []protoschema.Source
 	for _, name := range c.GRPC.Protoset {
-		content, err := os.ReadFile(inDir(c.Cwd, name))
+		content, err := read(name)
 		if err != nil {
 			return nil, err
 		}
@@ -26,9 +27,27 @@ func describedBy(c Config) ([]protoschema.Source, error) {
 		}
 		sources = append(sources, source)
 	}
-	if len(c.GRPC.Proto) > 0 {
-		read := func(name string) ([]byte, error) { return os.ReadFile(inDir(c.Cwd, name)) }
-		source, err := protoschema.CompileProto(c.GRPC.ProtoPath, c.GRPC.Proto, read)
+	var proto []string
+	for _, name := range c.GRPC.Proto {
+		if !isPB2(name) {
+			proto = append(proto, name)
+			continue
+		}
+		content, err := read(name)
+		if err != nil {
+			return nil, err
+		}
+		source, err := readPB2(name, pysrc.Decode(content))
+		if err == nil && len(source.Files) == 0 {
+			err = fmt.Errorf("%s: no descriptor, want code that protoc generated", name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, source)
+	}
+	if len(proto) > 0 {
+		source, err := protoschema.CompileProto(c.GRPC.ProtoPath, proto, read)
 		if err != nil {
 			return nil, err
 		}
@@ -106,6 +125,15 @@ func agreeing(sources []protoschema.Source, certain int) []protoschema.Source {
 	return kept
 }
 
+// readPB2 takes the descriptors out of generated code.
+func readPB2(name, text string) (protoschema.Source, error) {
+	serialized, err := pysrc.Descriptors(text)
+	if err != nil {
+		return protoschema.Source{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return protoschema.ReadFiles(name, serialized...)
+}
+
 func isPB2(path string) bool { return strings.HasSuffix(path, "_pb2.py") }
 
 // pb2Reader collects what *_pb2.py files hold.
@@ -119,12 +147,7 @@ type pb2Reader struct {
 // read takes the descriptors out of one file.
 func (r *pb2Reader) read(path, text string) error {
 	r.seen[path] = true
-	name := shown(r.entry, path)
-	serialized, err := pysrc.Descriptors(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	source, err := protoschema.ReadFiles(name, serialized...)
+	source, err := readPB2(shown(r.entry, path), text)
 	if err != nil {
 		return err
 	}

@@ -35,8 +35,8 @@ type GRPC struct {
 	MTLS  *bool
 	Curve string
 	// Proto and Protoset are files that describe the plugin's methods, in
-	// source and as protoc writes them; ProtoPath are the directories that
-	// imports of the former are looked for in.
+	// source or generated code and as protoc -o writes them; ProtoPath are the
+	// directories that imports of source are looked for in.
 	Proto, ProtoPath, Protoset []string
 }
 
