@@ -12,12 +12,9 @@ import sys
 import threading
 from contextvars import ContextVar
 from errno import EBADF
-from time import monotonic
 
 import _pyplug_worker as core
 
-WINDOW = 262144  # bytes of items that may be under way
-BUSY = 0.002  # seconds that a stream may keep the loop from other work
 GRACE = 0.02  # seconds that an interrupted call has to answer by itself
 DESCRIPTORS = 4  # that a loop needs, and one more
 LIBRARY = os.path.dirname(os.path.dirname(asyncio.__file__)) + os.sep
@@ -30,35 +27,16 @@ get_running, set_running = asyncio._get_running_loop, asyncio._set_running_loop
 current = ContextVar("pyplug_call", default=0)  # the call on whose behalf code runs
 calls = {}  # number → task
 begun = set()  # calls whose task has made its first step
-windows = {}  # number → Window
+windows = {}  # number → what lets a stream send more
 stood = {}  # number → the frames where a call waited when it was cancelled
 canceled = set()  # calls for which a cancel has come
 interrupted = set()  # calls that SIGINT has interrupted
+steps = []  # what is to run while the loop is idle: (future, function, its arguments)
 loop = None
 arrived = False  # frames are to be taken
-taking = False  # frames are taken; a hook may run the loop meanwhile
+taking = False  # frames or steps are taken; a hook may run the loop meanwhile
 taken = None  # tells read_aside that all frames that came are taken
 over = None  # why the worker ends; False for no reason but that it was asked to
-
-
-class Window:
-    """How much more a stream may send."""
-
-    def __init__(self):
-        self.credit = WINDOW
-        self.more = None
-
-    async def take(self, size):
-        """Waits until size bytes may come."""
-        while size > self.credit < WINDOW:
-            self.more = loop.create_future()
-            await self.more
-        self.credit -= size
-
-    def grant(self, size):
-        self.credit += size
-        if self.more is not None and not self.more.done():
-            self.more.set_result(None)
 
 
 def serve(number, value, deliver):
@@ -100,8 +78,10 @@ def serve(number, value, deliver):
             # callback instead, and then nobody has told the call.
             for one in interrupted:
                 loop.call_later(GRACE, cancel_task, one)
-        if arrived:
-            take_frames()
+        while over is None and (steps or arrived):
+            take_steps()
+            if arrived:
+                take_frames()
     close()
     if over:
         raise over
@@ -178,9 +158,9 @@ def take_frames():
     """Does what the frames that were read say, while the loop is idle."""
     global arrived, taking
     taking = True
-    asyncio.set_event_loop(loop)  # asyncio.run leaves none
     try:
         while over is None:
+            asyncio.set_event_loop(loop)  # asyncio.run leaves none
             found = core.backlog.pop(0) if core.backlog else core.frame()
             if found is None:
                 break
@@ -191,6 +171,38 @@ def take_frames():
     arrived = taking = False
     if taken is not None:
         taken.set()
+
+
+def take_steps():
+    """Runs the steps of generators, while the loop is idle."""
+    global taking
+    taking = True
+    while steps:
+        done, function, args = steps.pop(0)
+        asyncio.set_event_loop(loop)
+        result = error = None
+        if not done.done():  # it was cancelled
+            try:
+                result = function(*args)
+            except BaseException as raised:
+                error = raised
+        if not done.done():
+            done.set_result((result, error))
+    taking = False
+
+
+async def idle(function, *args):
+    """Runs a function while the loop is idle: it may run the loop itself."""
+    if over is not None:  # nobody takes steps any more
+        return outside(function, *args)
+    done = loop.create_future()
+    steps.append((done, function, args))
+    if not taking:
+        loop.stop()
+    result, error = await done
+    if error is not None:
+        raise error
+    return result
 
 
 def end(reason):
@@ -276,10 +288,10 @@ async def run(number, value, deliver):
             value = await value
         if hasattr(type(value), "__aiter__"):
             done = core.END
-            await send_async(number, value)
+            await core.part("loop_streams").send_async(number, value)
         elif type(value) is values.GENERATOR:
             done = core.END
-            await send_items(number, value)
+            await core.part("loop_streams").send_items(number, value)
         else:
             deliver(number, value)
     except values.Unrepresentable as trouble:
@@ -292,51 +304,6 @@ async def run(number, value, deliver):
         stood.pop(number, None)
         for marks in (begun, canceled, interrupted):
             marks.discard(number)
-
-
-async def send_async(number, items):
-    """Sends what an async generator yields."""
-    window = windows[number] = Window()
-    looked = monotonic()
-    try:
-        async for item in items:
-            await send_item(number, window, item)
-            if monotonic() - looked > BUSY:
-                await asyncio.sleep(0)
-                looked = monotonic()
-    finally:
-        del windows[number]
-        if hasattr(items, "aclose"):
-            await items.aclose()
-    core.answer(core.END, number, b"")
-
-
-async def send_items(number, generator):
-    """Sends what a generator yields; it runs as if there were no loop."""
-    window = windows[number] = Window()
-    looked = monotonic()
-    try:
-        while True:
-            if number in interrupted:
-                stood[number] = errors.standing(generator)
-                raise KeyboardInterrupt
-            item = outside(next, generator, window)
-            if item is window:  # which no generator yields
-                break
-            await send_item(number, window, item)
-            if monotonic() - looked > BUSY:
-                await asyncio.sleep(0)
-                looked = monotonic()
-    finally:
-        del windows[number]
-        outside(generator.close)
-    core.answer(core.END, number, b"")
-
-
-async def send_item(number, window, item):
-    body = values.encode(item)
-    await window.take(len(body))
-    core.answer(core.ITEM, number, body)
 
 
 # SIGINT
