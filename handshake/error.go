@@ -20,6 +20,9 @@ type Error struct {
 	// the field is missing, both are where it should begin.
 	Line       string
 	Start, End int
+
+	netRPC       bool // the plugin speaks net/rpc
+	otherVersion bool // and that at a version that was not offered
 }
 
 const (
@@ -43,7 +46,11 @@ func (e *Error) Error() string {
 	case len(e.Seen) > maxShown:
 		seen = strconv.Quote(strings.ToValidUTF8(e.Seen[:maxShown], "")) + "..."
 	}
-	return fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, seen, e.Wanted)
+	text := fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, seen, e.Wanted)
+	if e.netRPC {
+		return "it is a net/rpc plugin: " + text
+	}
+	return text
 }
 
 // Hints says how to fix the plugin, or which flag makes pyplug accept the line.
@@ -62,6 +69,12 @@ func (e *Error) Hints() []string {
 			hint = "create the socket in the directory that PLUGIN_UNIX_SOCKET_DIR names, or in the temporary directory if it is not set"
 		}
 	case fieldProtocol:
+		switch {
+		case e.otherVersion && e.netRPC:
+			return []string{"pyplug speaks gRPC only; if the plugin does at another protocol version, offer that with --protocol-versions"}
+		case e.netRPC:
+			return []string{`pyplug speaks gRPC only; a plugin that serves it prints "grpc" as the fifth field`}
+		}
 		hint = `a Python plugin serves gRPC; print "grpc" as the fifth field`
 	case fieldCert:
 		switch {

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -158,6 +159,9 @@ func TestVerify(t *testing.T) {
 		{"1|1|unix|@plugin|grpc", Want{}, `field 4 (address) is "@plugin", want an absolute path`},
 		{"1|1|unix|unix:///tmp/s|grpc", Want{}, `field 4 (address) is "unix:///tmp/s", want an absolute path`},
 		{"1|1|tcp|127.0.0.1:1|netrpc", Want{}, `field 5 (protocol) is "netrpc", want "grpc"`},
+		{"1|1|tcp|127.0.0.1:1|netrpc", Want{NetRPC: true}, `it is a net/rpc plugin: field 5 (protocol) is "netrpc", want "grpc"`},
+		{"1|1|tcp|127.0.0.1:1", Want{NetRPC: true}, `it is a net/rpc plugin: field 5 (protocol) is missing, want "grpc"`},
+		{"1|2|tcp|127.0.0.1:1|netrpc", Want{NetRPC: true, Versions: []int{1}}, `it is a net/rpc plugin: field 5 (protocol) is "netrpc", want "grpc"`},
 		{"1|1|tcp|127.0.0.1:1|gRPC", Want{}, `field 5 (protocol) is "gRPC", want "grpc"`},
 		{"1|1|tcp|127.0.0.1:1", Want{}, `field 5 (protocol) is missing, want "grpc"`},
 		{good, Want{TLS: true}, `field 6 (certificate) is missing, want a certificate, since TLS was asked for`},
@@ -167,8 +171,14 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%s: %v", c.line, err)
 			continue
 		}
-		if fail := text(t, l.Verify(c.want)); fail != c.fail {
+		err = l.Verify(c.want)
+		if fail := text(t, err); fail != c.fail {
 			t.Errorf("%s: got %s; want %s", c.line, fail, c.fail)
+		}
+		// A version is advised only if it is gRPC's.
+		var e *Error
+		if errors.As(err, &e) && e.Field == fieldProtocol && strings.Contains(strings.Join(e.Hints(), ""), "--protocol-versions "+strconv.Itoa(l.App)) {
+			t.Errorf("%s: hints %q", c.line, e.Hints())
 		}
 	}
 }

@@ -17,6 +17,8 @@ const wantNoCert = "none, since TLS was not asked for"
 type Want struct {
 	// Versions are the app versions that the host offered; empty allows any.
 	Versions []int
+	// NetRPC reports that the plugin may be one of net/rpc, as one in Python cannot.
+	NetRPC bool
 	// TLS reports that the connection will be encrypted, by [Host].ClientCert.
 	TLS bool
 	// Dirs are the directories for a Unix socket, at any depth; empty allows any.
@@ -31,6 +33,12 @@ func (l Line) Verify(w Want) error {
 	switch {
 	case l.Core != 1:
 		return l.fieldError(fieldCore, "1")
+	case l.Protocol != "grpc":
+		// Before the version, which is not gRPC's.
+		e := l.fieldError(fieldProtocol, `"grpc"`)
+		e.netRPC = w.NetRPC && (l.Protocol == "netrpc" || l.Protocol == "")
+		e.otherVersion = len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App)
+		return e
 	case len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App):
 		return l.fieldError(fieldApp, strings.Join(decimals(w.Versions), " or "))
 	}
@@ -38,8 +46,6 @@ func (l Line) Verify(w Want) error {
 		return err
 	}
 	switch {
-	case l.Protocol != "grpc":
-		return l.fieldError(fieldProtocol, `"grpc"`)
 	case w.TLS && l.Cert == nil:
 		return l.fieldError(fieldCert, "a certificate, since TLS was asked for")
 	case !w.TLS && l.Cert != nil:

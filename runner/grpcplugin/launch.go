@@ -99,7 +99,7 @@ func (n *launch) prepare() error {
 		Path: n.cfg.Path, Args: n.cfg.Args, Env: env, Dir: n.cfg.Dir, Grace: n.cfg.StopTimeout,
 		MaxMemory: n.cfg.MaxMemory, OnLine: n.scanner.scan,
 	}
-	n.want = handshake.Want{Versions: n.cfg.Versions, TLS: n.cfg.MTLS, Dirs: []string{n.dir, tempDir(env)}}
+	n.want = handshake.Want{Versions: n.cfg.Versions, NetRPC: !n.cfg.Python, TLS: n.cfg.MTLS, Dirs: []string{n.dir, tempDir(env)}}
 	return nil
 }
 
