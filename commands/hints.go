@@ -47,11 +47,7 @@ func (p *plugin) hints(e *hook.Error) (hints []string) {
 	}
 	python := p.opened.Interpreter().Path
 	if missing := (*schema.MissingModuleError)(nil); errors.As(e, &missing) && python != "" {
-		if remedy := check.MissingHint(p.opened, missing.Module); remedy != "" {
-			hints = append(hints, missing.Module+" is not installed for this Python: "+remedy, "or name the Python that has it with --python")
-		} else {
-			hints = append(hints, "name the Python that has "+missing.Module+" with --python")
-		}
+		hints = append(hints, check.MissingHints(p.opened, missing.Module)...)
 	}
 	return hints
 }

@@ -20,9 +20,8 @@ const (
 	mostUnsure  = 20
 )
 
-// MissingHint says how to provide a module that a plugin lacks, by a command if possible;
-// empty if that is unknown.
-func MissingHint(o *runner.Opened, module string) string {
+// MissingHints say how to provide a module that a plugin lacks, by a command if possible.
+func MissingHints(o *runner.Opened, module string) []string {
 	l := lookOf(o)
 	_, python, _ := o.Source()
 	l.declared = declared(l.Dirs, l.Scripts)
@@ -30,7 +29,14 @@ func MissingHint(o *runner.Opened, module string) string {
 		_, err := os.Stat(filepath.Join(dir, "pip"))
 		return err == nil
 	})
-	return l.remedy(missing{Module: module})
+	m := missing{Module: module}
+	if meant := l.sibling(m); meant != "" {
+		return []string{meant}
+	}
+	if remedy := l.remedy(m); remedy != "" {
+		return []string{module + " is not installed for this Python: " + remedy, "or name the Python that has it with --python"}
+	}
+	return []string{"name the Python that has " + module + " with --python"}
 }
 
 // remedy says how to provide a missing module, by a command if possible; empty if that is
@@ -40,6 +46,26 @@ func (l *sourceLook) remedy(m missing) string {
 		return l.install(name)
 	}
 	return l.generate(m)
+}
+
+// sibling is a hint at a module in the plugin's directory whose name is nearly the missing
+// one; empty if there is none.
+func (l *sourceLook) sibling(m missing) string {
+	if l.Root == "" || m.Dir != "" || m.Where != "" {
+		return ""
+	}
+	entries, _ := os.ReadDir(l.Root) // none if it cannot be read
+	var names []string
+	for _, entry := range entries {
+		if name, isModule := strings.CutSuffix(entry.Name(), ".py"); isModule {
+			names = append(names, name)
+		}
+	}
+	meant := schema.Suggest(m.Module, names)
+	if meant == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s.py is beside the plugin; did you mean `import %s`?", meant, meant)
 }
 
 // distribution is the name by which a missing module is installed; empty if it is unknown.
@@ -111,7 +137,7 @@ func (l *sourceLook) imports() []hook.Finding {
 func (l *sourceLook) missingFinding(m missing) hook.Finding {
 	by := fmt.Sprintf("(imported by %s:%d)", l.shown(m.File), m.Line)
 	f := hook.Finding{ID: importMissing, Verdict: hook.Failure, Kind: hook.Start, File: m.File, Line: m.Line}
-	remedy, beside := l.remedy(m), besides(m)
+	remedy, beside, sibling := l.remedy(m), besides(m), l.sibling(m)
 	switch {
 	case m.Dir != "":
 		f.Message = fmt.Sprintf("there is no module %s in %s %s", m.Missing, l.shown(m.Dir), by)
@@ -122,6 +148,9 @@ func (l *sourceLook) missingFinding(m missing) hook.Finding {
 	case beside != "":
 		f.Message = fmt.Sprintf("%s is not where Python looks for it %s", m.Missing, by)
 		remedy = "it is in " + beside + ": put that directory on PYTHONPATH, or on sys.path before the import"
+	case sibling != "":
+		f.Message = fmt.Sprintf("there is no module %s %s", m.Missing, by)
+		remedy = sibling
 	default:
 		f.Message = fmt.Sprintf("%s is not installed for this Python %s", m.Missing, by)
 		f.Fix = []string{"if it is your own module, put it beside the plugin"}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -168,6 +170,10 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 		return e
 	case strings.Contains(e.Python.Message, "Missing parentheses in call to"):
 		e.Hints = []string{"this is Python 2 code; Python 3.8 or later is needed"}
+	case e.Python.Type == "SystemExit":
+		e.Hints = []string{exitHint(e.Python)}
+	case strings.HasPrefix(e.Python.Message, "attempted relative import with no known parent"):
+		e.Hints = []string{"the plugin is a file outside a package: write `import helper` for a helper.py beside it, not `from . import helper`"}
 	default:
 		e.Hints = e.Python.Hints(w.cfg.Dir)
 	}
@@ -175,6 +181,15 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 		e.Err = &schema.MissingModuleError{Module: a.Missing, Text: e.Python.Headline()}
 	}
 	return e
+}
+
+// exitHint is about a file that exits when it is imported, as a script does.
+func exitHint(exit *hook.Raised) string {
+	what := "exit"
+	if slices.ContainsFunc(exit.Frames, func(f hook.Frame) bool { return filepath.Base(string(f.File)) == "argparse.py" }) {
+		what = "parse the command line"
+	}
+	return "a plugin is imported, not run as a script: " + what + " only below `if __name__ == \"__main__\":`"
 }
 
 // pipeError is the error of a worker that does not speak the protocol.

@@ -3,9 +3,10 @@ package schema
 import "strings"
 
 // Suggest returns the one of known that the user probably meant, or "": the
-// nearest by edit distance, the first of several equally near, if at most a third
-// of the longer word's letters differ. Two swapped letters count as one
-// difference, and case does not count.
+// nearest by edit distance, the first of several equally near. It begins with the same
+// letter or with the first two swapped, and at most a third of the longer word's
+// letters differ, but no more than three. Two swapped letters count as one difference,
+// and case does not count.
 func Suggest(word string, known []string) string {
 	const longest = 100 // bounds the work
 	if len(word) > longest {
@@ -19,7 +20,7 @@ func Suggest(word string, known []string) string {
 		}
 		wanted := []rune(strings.ToLower(candidate))
 		d := distance(typed, wanted)
-		if d > max(len(typed), len(wanted))/3 {
+		if d > min(3, max(len(typed), len(wanted))/3) || !sameStart(typed, wanted) {
 			continue
 		}
 		if best == "" || d < nearest {
@@ -27,6 +28,10 @@ func Suggest(word string, known []string) string {
 		}
 	}
 	return best
+}
+
+func sameStart(a, b []rune) bool {
+	return a[0] == b[0] || len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0]
 }
 
 // distance counts insertions, deletions, changes and swaps of neighbours. It
