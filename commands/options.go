@@ -58,6 +58,8 @@ func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 func pythonFlags(cfg *runner.Config) []cli.Flag {
 	return []cli.Flag{
 		fileFlag(&cfg.Python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"),
+		switchFlag(&cfg.Active, "active", "prefer an activated environment to the plugin's own"),
+		switchFlag(&cfg.NoActive, "no-active", "ignore an activated environment"),
 	}
 }
 
@@ -114,6 +116,9 @@ func openConfig(cfg *runner.Config, plugin string) error {
 		return usage("the current directory: %w", err)
 	}
 	cfg.Plugin, cfg.Environ = plugin, os.Environ()
+	if cfg.Active && cfg.NoActive {
+		return usage("--active and --no-active contradict each other")
+	}
 	if k := cfg.Keep; k.Backoff > 0 && k.BackoffMax > 0 && k.BackoffMax < k.Backoff {
 		return usage("--backoff-max is %s, want at least the %s of --backoff", k.BackoffMax, k.Backoff)
 	}

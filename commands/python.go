@@ -126,7 +126,7 @@ func (f *program) pythonList(c *cli.Context, cfg runner.Config) error {
 func shownPython(i interp.Interpreter, environ []string) ui.Python {
 	facts := interp.FactsOf(i, environ)
 	p := ui.Python{
-		Path: schema.Path(i.Path), Source: string(i.Source), Implementation: i.Implementation, Variant: facts.Variant,
+		Path: schema.Path(i.Path), Source: string(i.Source), Implementation: i.Implementation, Variant: i.Variant,
 		Kind: facts.Kind, Manager: facts.Manager, Real: schema.Path(facts.Real), Prefix: schema.Path(facts.Prefix), Base: schema.Path(facts.Base),
 		Packages: []schema.Path{}, SystemPackages: facts.SystemPackages, ExternallyManaged: facts.ExternallyManaged,
 	}

@@ -5,34 +5,47 @@ type Code string
 
 // The codes.
 const (
-	Missing            Code = "missing"               // nothing is there
-	Unreadable         Code = "permission-denied"     // the system does not allow a look
-	BrokenSymlink      Code = "broken-symlink"        // a link to nothing
-	SymlinkLoop        Code = "symlink-loop"          // links that lead to each other
-	IsDirectory        Code = "is-directory"          // a directory in place of a program
-	NotExecutable      Code = "not-executable"        // a file without permission to run
-	BadFormat          Code = "bad-format"            // no program by its content
-	NotPython          Code = "not-python"            // it was asked for its version and did not say it
-	UnknownVersion     Code = "unknown-version"       // no file says the version, and it was not asked
-	OtherVersion       Code = "version-mismatch"      // outside requires-python, or not what was asked for
-	OtherMinor         Code = "venv-minor-mismatch"   // an environment made for another minor version
-	EnvWithoutPython   Code = "venv-no-python"        // an environment that has lost its Python
-	CondaWithoutPython Code = "conda-no-python"       // a conda environment that has none
-	NoConfig           Code = "no-pyvenv-cfg"         // an environment that has lost its pyvenv.cfg
-	NotEnvironment     Code = "not-an-environment"    // something else of that name
-	Shim               Code = "shim"                  // it was followed to the Python that it starts
-	ShimUnresolved     Code = "shim-unresolved"       // a shim that leads nowhere
-	RelativeEntry      Code = "relative-path-entry"   // an entry of PATH that depends on where one stands
-	StoreAlias         Code = "store-alias"           // an alias of Microsoft's store
-	LowerPriority      Code = "lower-priority"        // it would do, but another comes first
-	NoPython           Code = "no-python"             // nothing was found
-	BadRequirement     Code = "bad-requirement"       // a requires-python that cannot be read
-	Conflict           Code = "requirements-conflict" // no Python satisfies all of them
+	Missing             Code = "missing"               // nothing is there
+	Unreadable          Code = "permission-denied"     // the system does not allow a look
+	BrokenSymlink       Code = "broken-symlink"        // a link to nothing
+	SymlinkLoop         Code = "symlink-loop"          // links that lead to each other
+	IsDirectory         Code = "is-directory"          // a directory in place of a program
+	NotExecutable       Code = "not-executable"        // a file without permission to run
+	BadFormat           Code = "bad-format"            // no program by its content
+	NotPython           Code = "not-python"            // it was asked for its version and did not say it
+	UnknownVersion      Code = "unknown-version"       // no file says the version, and it was not asked
+	OtherVersion        Code = "version-mismatch"      // outside requires-python, or not what was asked for
+	OtherImplementation Code = "other-implementation"  // another implementation or variant than was asked for
+	SecondChoice        Code = "second-choice"         // a pre-release and the like, for when there is no other
+	PinNotInstalled     Code = "pin-not-installed"     // a file of the project asks for a version that is not installed
+	OtherMinor          Code = "venv-minor-mismatch"   // an environment made for another minor version
+	EnvWithoutPython    Code = "venv-no-python"        // an environment that has lost its Python
+	CondaWithoutPython  Code = "conda-no-python"       // a conda environment that has none
+	NoConfig            Code = "no-pyvenv-cfg"         // an environment that has lost its pyvenv.cfg
+	AmbiguousEnvs       Code = "ambiguous-envs"        // several environments, and none of the known names
+	UntrustedOwner      Code = "untrusted-owner"       // found without being named, and another user's
+	WorldWritable       Code = "world-writable"        // found without being named, and anybody may change it
+	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own
+	NotEnvironment      Code = "not-an-environment"    // something else of that name
+	Shim                Code = "shim"                  // it was followed to the Python that it starts
+	ShimUnresolved      Code = "shim-unresolved"       // a shim that leads nowhere
+	RelativeEntry       Code = "relative-path-entry"   // an entry of PATH that depends on where one stands
+	StoreAlias          Code = "store-alias"           // an alias of Microsoft's store
+	LowerPriority       Code = "lower-priority"        // it would do, but another comes first
+	NoPython            Code = "no-python"             // nothing was found
+	BadRequirement      Code = "bad-requirement"       // a requires-python that cannot be read
+	Conflict            Code = "requirements-conflict" // no Python satisfies all of them
 )
 
 // Fix says what to do about the reason, by a command if possible; empty if that is unknown.
 func (a Attempt) Fix() string {
 	switch a.Code {
+	case UnrelatedActive:
+		return "--active prefers it"
+	case UntrustedOwner, WorldWritable:
+		return "if you trust it: --python " + quoted(a.Path)
+	case AmbiguousEnvs:
+		return "name one with --python, or call it .venv"
 	case LowerPriority:
 		return "--python " + quoted(a.Path) + " chooses it"
 	case NotExecutable:

@@ -4,18 +4,21 @@
 //  1. [Find] reads every requires-python of the request; all must hold.
 //  2. The explicit sources come first: the flag, PYPLUG_PYTHON, the manifest. The first
 //     that is set decides, right or wrong.
-//  3. Next is the environment beside the plugin, .venv or venv. If it exists it decides,
-//     too: a broken one is an error, and no reason to search on.
-//  4. Then come VIRTUAL_ENV and PATH. A Python there that is broken or of another version
-//     is skipped, and Tried says why; Skipped lists that of VIRTUAL_ENV again, because its
-//     user wants to know.
+//  3. Next is the plugin's own environment, beside it or up to the root of its project. If
+//     it exists it decides, too: a broken one is an error, and no reason to search on. An
+//     activated environment that belongs to the project comes before it. What others than
+//     the plugin's owner may change is refused.
+//  4. Then come any other activated environment, the version that a file of the project
+//     pins, PATH, version managers and the system. A Python there that is broken or of
+//     another version is skipped, and Tried says why; Skipped lists that of VIRTUAL_ENV
+//     again, because its user wants to know.
 //  5. A candidate is examined by reading files: links, pyvenv.cfg, the names of
 //     directories, headers, build-details.json. The shims of pyenv, asdf and mise are
 //     followed by reading what they would read, and never run: running one takes a tenth
 //     of a second and may start another Python than the one asked for.
 //  6. Only if no file says the version, the Python is asked, by [Request.Run].
-//  7. A version that an explicit source asks for is looked up on PATH, then among what
-//     pyenv, uv, asdf and mise have installed. The same look finds what hints suggest.
+//  7. A version that an explicit source or a pin asks for is looked up on PATH, then among
+//     what version managers have installed. The same look finds what hints suggest.
 //  8. [Interpreter.SearchPath] lists the directories of installed packages, [FactsOf] the
 //     rest of what files say of a Python.
 //  9. [Explain] decides as Find does and shows the whole search, [List] lists all Pythons.

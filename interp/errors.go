@@ -42,8 +42,9 @@ type Error struct {
 	// Err is the error of the system, or of asking the Python; nil if a file said it.
 	Err error
 
-	kind errorKind
-	env  string // the environment that Path belongs to, empty if none is known
+	kind   errorKind
+	wanted string // the version that a pin names
+	env    string // the environment that Path belongs to, empty if none is known
 }
 
 // errorKind says what would help against an error.
@@ -128,6 +129,8 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 	}
 	switch {
 	case e.kind == impossible:
+	case e.Code == PinNotInstalled:
+		e.Advice = f.pinAdvice(e)
 	case e.kind == otherVersion || e.kind == notFound:
 		install := "install Python " + f.needs() + ", or name one with --python"
 		python, found := f.elsewhere(ctx)
@@ -142,6 +145,8 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 		}
 	case remakable(e.env):
 		e.Advice = []string{remake("python3")}
+	case e.Attempt().Fix() != "" && e.Code != NotExecutable:
+		e.Advice = []string{e.Attempt().Fix()}
 	default:
 		e.Advice = []string{"name another Python with --python"}
 	}

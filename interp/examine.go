@@ -20,7 +20,7 @@ func examine(path, real string) (Interpreter, *Error) {
 	}
 	cfg, env, inVenv := findConfig(path)
 	version, implementation := installation(real)
-	found := Interpreter{Path: path, Version: version, Env: env, Implementation: cmp.Or(implementation, cfg.implementation)}
+	found := Interpreter{Path: path, Version: version, Env: env, Variant: variant(real, version), Implementation: cmp.Or(implementation, cfg.implementation)}
 	if !inVenv {
 		return found, nil
 	}

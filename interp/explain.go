@@ -24,8 +24,12 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 		return Decision{Err: err.(*Error)}, nil
 	}
 	var d Decision
-	for _, look := range f.sources() {
-		bounds := f.bounds
+	sources := f.sources()
+	for i, look := range sources {
+		if d.decided() && i >= len(sources)-lastSources {
+			break // nobody asks what comes after the Python on PATH
+		}
+		bounds, wanted := f.bounds, f.wanted
 		found, err := look(ctx)
 		e, broken := err.(*Error)
 		switch {
@@ -45,7 +49,7 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 				f.advise(ctx, e)
 			}
 		}
-		f.bounds, f.lookup = bounds, false
+		f.bounds, f.wanted, f.lookup = bounds, wanted, false
 	}
 	if d.decided() {
 		d.After = f.tried
@@ -62,6 +66,9 @@ func (f *finder) requirements() (all []Requirement) {
 	}
 	return all
 }
+
+// lastSources is how many sources come after PATH.
+const lastSources = 2
 
 func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
 

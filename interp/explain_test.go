@@ -73,11 +73,11 @@ func TestHints(t *testing.T) {
 		findCase
 		want string
 	}{
-		{findCase{name: "pyenv has it", tree: pyenvTree, requires: []string{">=3.12.2 p.py"}, environ: []string{shims}},
-			"install Python >=3.12.2, or name one with --python; " +
-				"pyenv/versions/3.12.9/bin/python (3.12.9, pyenv) would do: --python pyenv/versions/3.12.9/bin/python"},
-		{findCase{name: "nobody has it", tree: lines(opt, pyenvTree), requires: []string{">=3.13.2,<3.15 p.py"}, environ: []string{shims}},
-			"install Python >=3.13.2,<3.15, or name one with --python"},
+		{findCase{name: "pyenv has it", tree: lines(opt, pyenvTree, venv("plug/.venv", "opt", "3.12.4")), requires: []string{">=3.12.5 p.py"}, environ: []string{shims}},
+			"pyenv/versions/3.12.9/bin/python (3.12.9, pyenv) would do: --python pyenv/versions/3.12.9/bin/python; " +
+				"make the environment again: pyenv/versions/3.12.9/bin/python -m venv --clear plug/.venv"},
+		{findCase{name: "nobody has it", tree: lines(opt, pyenvTree), requires: []string{">=3.14.2,<3.16 p.py"}, environ: []string{shims}},
+			"install Python >=3.14.2,<3.16, or name one with --python"},
 		{findCase{name: "nothing at all", environ: []string{"PATH=$ROOT/a"}}, "install Python 3.8 or later, or name one with --python"},
 		{findCase{name: "another program by flag", tree: opt, flag: "nope", environ: []string{"PATH=$ROOT/a"}},
 			"install Python 3.8 or later, or name one with --python"},
@@ -134,8 +134,8 @@ func TestManaged(t *testing.T) {
 			want: "data/mise/installs/python/3.11.3/bin/python 3.11.3 --python"},
 		{name: "PATH first", tree: lines(base("opt"), pyenvTree[2:]), flag: "3.12", environ: []string{"PYENV_ROOT=$ROOT/pyenv", "PATH=$ROOT/opt/bin"},
 			want: "opt/bin/python3 3.12.4 --python"},
-		{name: "never without being asked", tree: pyenvTree[2:], environ: []string{"PYENV_ROOT=$ROOT/pyenv"},
-			want: "error: no python found, and PATH has none at all"},
+		{name: "without being asked", tree: pyenvTree[2:], environ: []string{"PYENV_ROOT=$ROOT/pyenv"},
+			want: "pyenv/versions/3.12.9/bin/python 3.12.9 pyenv"},
 	} {
 		t.Run(c.name, c.run)
 	}
@@ -143,12 +143,12 @@ func TestManaged(t *testing.T) {
 
 // A shim whose Python will not do is told once.
 func TestShimOnce(t *testing.T) {
-	root, _, err := search(t, findCase{tree: pyenvTree, requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/pyenv/shims"}})
+	root, _, err := search(t, findCase{tree: pyenvTree, requires: []string{">=3.15 p.py"}, environ: []string{"PATH=$ROOT/pyenv/shims"}})
 	var missing *Error
 	if !errors.As(err, &missing) {
 		t.Fatal(err)
 	}
-	want := "[pyenv/shims/python3 (PATH): is a shim of pyenv for pyenv/versions/3.11.7/bin/python3, which is 3.11.7, want >=3.13 (p.py)]"
+	want := "[pyenv/shims/python3 (PATH): is a shim of pyenv for pyenv/versions/3.11.7/bin/python3, which is 3.11.7, want >=3.15 (p.py)]"
 	if got := strings.ReplaceAll(fmt.Sprint(missing.Tried), root+"/", ""); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -16,8 +16,6 @@ type Facts struct {
 	Kind string
 	// Manager is who installed it, such as "pyenv" or "system"; empty if nobody known.
 	Manager string
-	// Variant has "t" for a free-threaded Python and "d" for one for debugging.
-	Variant string
 	// Prefix is sys.prefix, Base is sys.base_prefix.
 	Prefix, Base string
 	// Packages are the directories of installed packages, in Python's order.
@@ -34,7 +32,6 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	facts := Facts{Real: resolve(i.Path)}
 	facts.Base = prefixOf(facts.Real)
 	facts.Prefix = facts.Base
-	facts.Variant = variant(facts.Real, i.Version)
 	if cfg, env, ok := findConfig(i.Path); ok {
 		facts.Prefix, facts.SystemPackages = env, cfg.system
 		if home := resolve(cfg.home); cfg.home != "" && exists(home) {
@@ -44,7 +41,7 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	if i.Version.Known() {
 		facts.Packages = existing(i.sites(f.vars))
 		// That of an environment is what its base's is, but pip may install into it.
-		lib := filepath.Join(facts.Base, "lib", i.libName(facts.Variant))
+		lib := filepath.Join(facts.Base, "lib", i.libName())
 		facts.ExternallyManaged = i.Env == "" && exists(filepath.Join(lib, "EXTERNALLY-MANAGED"))
 	}
 	facts.Manager = f.managerOf(facts)
@@ -73,13 +70,13 @@ func prefixOf(program string) string {
 }
 
 // libName is the name of the directory of the standard library.
-func (i Interpreter) libName(variant string) string {
+func (i Interpreter) libName() string {
 	name := "python"
 	if i.Implementation == "pypy" {
 		name = "pypy"
 	}
 	name += i.Version.minor().String()
-	if strings.Contains(variant, "t") {
+	if strings.Contains(i.Variant, "t") {
 		name += "t"
 	}
 	return name

@@ -20,6 +20,9 @@ type findCase struct {
 	requires []string // "SPEC FROM"
 	environ  []string // $ROOT is the tree
 	names    []string
+	dirs     []string // beside the plugin; nil means plug
+	owners   func(root, path string) (owner, bool)
+	active   string // "yes": --active, "no": --no-active
 	want     string
 	tried    []string
 }
@@ -28,6 +31,16 @@ func (c findCase) request(root string) Request {
 	r := Request{
 		Flag: strings.ReplaceAll(c.flag, "$ROOT", root), Manifest: c.manifest, ManifestDir: filepath.Join(root, "plug"),
 		Dirs: []string{filepath.Join(root, "plug")}, EnvNames: c.names, Cwd: filepath.Join(root, "work"),
+		systemRoot: filepath.Join(root, "system"), Active: c.active == "yes", NoActive: c.active == "no",
+	}
+	if c.dirs != nil {
+		r.Dirs = nil
+	}
+	for _, dir := range c.dirs {
+		r.Dirs = append(r.Dirs, filepath.Join(root, dir))
+	}
+	if c.owners != nil {
+		r.ownerOf = func(path string) (owner, bool) { return c.owners(root, path) }
 	}
 	for _, entry := range c.environ {
 		r.Environ = append(r.Environ, strings.ReplaceAll(entry, "$ROOT", root))
@@ -263,7 +276,7 @@ func TestFindShim(t *testing.T) {
 			tried: []string{"pyenv/shims/python3 (PATH): is a shim that leads to no python: pyenv has no 3.14, which work/.python-version asks for"}},
 		{name: "system", tree: lines(opt, pyenv), environ: []string{shims, "PYENV_VERSION=system"}, want: "opt/bin/python3 3.12.4 PATH"},
 		{name: "escape", tree: lines(opt, pyenv), environ: []string{shims, "PYENV_VERSION=../../opt"}, want: "opt/bin/python3 3.12.4 PATH"},
-		{name: "name that the selected version lacks", tree: pyenv, requires: []string{">=3.12 p.py"}, environ: []string{shims}, want: "error: no python found that satisfies >=3.12 (p.py)",
+		{name: "name that the selected version lacks", tree: pyenv, requires: []string{">=3.12 p.py"}, environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 pyenv",
 			tried: []string{"pyenv/shims/python3.12 (PATH): is a shim that leads to no python: pyenv selects 3.11.7"}},
 		{name: "version asked for by name", tree: pyenv, flag: "3.12", environ: []string{shims}, want: "pyenv/versions/3.12.1/bin/python3 3.12.1 --python"},
 		{name: "link to a shim", tree: lines(pyenv, []string{"l a/python3 $ROOT/pyenv/shims/python3"}), environ: []string{"PATH=$ROOT/a"}, want: "pyenv/versions/3.11.7/bin/python3 3.11.7 PATH"},
@@ -286,7 +299,7 @@ func TestFindShim(t *testing.T) {
 
 func TestFindAsks(t *testing.T) {
 	root := tree(t, "x a/python3", "d work")
-	r := Request{Cwd: filepath.Join(root, "work"), Environ: []string{"PATH=" + filepath.Join(root, "a")}}
+	r := Request{Cwd: filepath.Join(root, "work"), systemRoot: root, Environ: []string{"PATH=" + filepath.Join(root, "a")}}
 	for _, c := range []struct{ name, out, fail, want string }{
 		{"noise around", "hello\n\x1epyplug cpython 3 12 4 final 0\x1e\n", "", "3.12.4"},
 		{"pre-release", "\x1epyplug cpython 3 14 0 candidate 2\x1e\n", "", "3.14.0rc2"},

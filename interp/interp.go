@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -19,7 +20,9 @@ const (
 	SourceDotVenv  Source = ".venv beside the plugin"
 	SourceVenv     Source = "venv beside the plugin"
 	SourceActive   Source = "VIRTUAL_ENV"
+	SourceConda    Source = "CONDA_PREFIX"
 	SourcePath     Source = "PATH"
+	SourceSystem   Source = "system"
 )
 
 // RunFunc runs the program at path with args, without a shell, in an environment
@@ -43,6 +46,9 @@ type Request struct {
 	// EnvNames are the names of environments looked for in Dirs, in order; nil
 	// means .venv, then venv.
 	EnvNames []string
+	// Active prefers an activated environment to the plugin's own, NoActive ignores it. If
+	// neither is set, one that belongs to the plugin's project is preferred.
+	Active, NoActive bool
 	// Requires are the requires-python of all places; every one must hold.
 	Requires []Requirement
 	// Environ is shaped like os.Environ(); of a name that occurs twice the last
@@ -54,6 +60,10 @@ type Request struct {
 	// Run asks a Python for its version if no file says it. When it is nil
 	// an unknown version is accepted from explicit sources only.
 	Run RunFunc
+
+	// Of tests, as are the names below: nil and empty stand for the system's.
+	ownerOf    func(path string) (owner, bool)
+	systemRoot string
 }
 
 // Interpreter is the Python that was chosen. It belongs to the caller.
@@ -67,6 +77,8 @@ type Interpreter struct {
 	Source Source
 	// Env is the directory of its virtual environment, empty when it is in none.
 	Env string
+	// Variant has "t" for a free-threaded Python and "d" for one for debugging.
+	Variant string
 	// Implementation is "cpython", "pypy" and so on; empty if no file says.
 	Implementation string
 	// Tried is what was looked at and not chosen, in order.
@@ -89,7 +101,7 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 	}
 	found.Tried = f.tried
 	for _, attempt := range f.tried {
-		if attempt.Source == SourceActive && found.Source != SourceActive {
+		if (attempt.Source == SourceActive || attempt.Source == SourceConda) && found.Source != attempt.Source {
 			found.Skipped = append(found.Skipped, attempt)
 		}
 	}
@@ -101,16 +113,24 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 type finder struct {
 	Request
 	vars     map[string]string
-	dirs     []string // those of PATH that are searched
+	uid      int               // of this process
+	roots    map[string]string // see root
+	judged   []Source          // the activated environments that were looked at
+	dirs     []string          // those of PATH that are searched
 	bounds   []bound
-	lookup   bool // a version is looked up for an explicit source
-	assume   bool // a Python of unknown version is accepted
+	lookup   bool        // a version is looked up for an explicit source
+	wanted   request     // what an explicit source or a pin asks for
+	spare    Interpreter // what is chosen only if there is nothing else
+	assume   bool        // a Python of unknown version is accepted
 	tried    []Attempt
 	installs map[string]string // where managers have their versions, as far as their shims say
 }
 
 func newFinder(r Request) *finder {
-	return &finder{Request: r, vars: variables(r.Environ), installs: map[string]string{}}
+	if r.ownerOf == nil {
+		r.ownerOf = ownerOf
+	}
+	return &finder{Request: r, vars: variables(r.Environ), uid: os.Getuid(), installs: map[string]string{}, roots: map[string]string{}}
 }
 
 // look is a method of finder that looks at a source.
@@ -118,7 +138,7 @@ type look func(context.Context) (Interpreter, error)
 
 // sources are the sources in the order in which they are looked at.
 func (f *finder) sources() []look {
-	return []look{f.flag, f.variable, f.manifest, f.beside, f.active, f.path}
+	return []look{f.flag, f.variable, f.manifest, f.activeFirst, f.owned, f.active, f.pinned, f.path, f.installed, f.lastResort}
 }
 
 func (f *finder) find(ctx context.Context) (Interpreter, error) {

@@ -24,7 +24,7 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 			all = append(all, found)
 		}
 	}
-	for _, look := range []look{f.beside, f.active} {
+	for _, look := range []look{f.active, f.owned} {
 		add(look(ctx))
 	}
 	for _, name := range f.names() {

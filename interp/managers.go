@@ -253,7 +253,7 @@ func (f *finder) managed(ctx context.Context) Interpreter {
 				continue
 			}
 			found, err := f.consider(ctx, python, Source(m.name))
-			if err == nil && found.Env == "" && found.Version.Pre == "" {
+			if err == nil && found.Env == "" && f.secondChoice(found, name) == "" {
 				return found
 			}
 		}

@@ -26,7 +26,12 @@ func (f *finder) search(ctx context.Context, names []string, source Source) (Int
 			}
 			found, err := f.consider(ctx, path, source)
 			if err == nil {
-				return found, nil
+				why := f.secondChoice(found, name)
+				if why == "" {
+					return found, nil
+				}
+				f.skip(SecondChoice, path, source, why)
+				continue
 			}
 			if err := f.skipError(path, source, err); err != nil {
 				return Interpreter{}, err
@@ -35,6 +40,31 @@ func (f *finder) search(ctx context.Context, names []string, source Source) (Int
 	}
 	return Interpreter{}, nil
 }
+
+// secondChoice says why a Python that nobody named is taken only if there is no other;
+// empty if it is not so. A free-threaded 3.13, which is an experiment, is never taken.
+func (f *finder) secondChoice(found Interpreter, name string) (why string) {
+	usual := name == "python3" || name == "python"
+	switch {
+	case strings.Contains(found.Variant, "d"):
+		why = "is for debugging"
+	case strings.Contains(found.Variant, "t") && !f.wanted.free:
+		why = "is free-threaded"
+	case found.Version.Pre != "" && !usual:
+		why = "is a pre-release"
+	case found.Implementation == "pypy" && f.wanted.implementation != "pypy" && !usual:
+		why = "is PyPy"
+	default:
+		return ""
+	}
+	if free := why == "is free-threaded"; f.spare.Path == "" && (!free || found.Version.Minor > 13) {
+		f.spare = found
+	}
+	return why + ", and is chosen only if there is no other"
+}
+
+// lastResort is a Python that is chosen because there is no other.
+func (f *finder) lastResort(context.Context) (Interpreter, error) { return f.spare, nil }
 
 // newestMinor is the highest python3.N that is looked for by name. Each costs
 // one look per directory of PATH, a few microseconds.
@@ -47,8 +77,18 @@ func (f *finder) names() []string {
 	if runtime.GOOS == "windows" {
 		names = []string{"python", "python3"}
 	}
-	for _, minor := range f.minors() {
+	minors := f.minors()
+	for _, minor := range minors {
 		names = append(names, fmt.Sprintf("python3.%d", minor))
+	}
+	switch v := f.wanted.version; {
+	case f.wanted.free:
+		names = append(names, fmt.Sprintf("python%d.%dt", v.Major, v.Minor))
+	case f.wanted.implementation == "pypy" || f.wanted.implementation == "":
+		names = append(names, "pypy3")
+		if v.Minor >= 0 && v.Known() {
+			names = append(names, fmt.Sprintf("pypy%d.%d", v.Major, v.Minor))
+		}
 	}
 	return names
 }

@@ -42,12 +42,11 @@ func (f *finder) named(ctx context.Context, value, dir string, source Source) (I
 		return Interpreter{}, nil
 	case isSpec(value):
 		return f.version(ctx, value, value, source)
-	case isVersion(value):
-		spec := "==" + value
-		if strings.Count(value, ".") < 2 {
-			spec += ".*"
+	case !strings.HasPrefix(value, "python"): // python3.12 is the name of a program first
+		if wanted, ok := parseRequest(value); ok {
+			f.wanted = wanted
+			return f.version(ctx, value, wanted.spec(), source)
 		}
-		return f.version(ctx, value, spec, source)
 	}
 	path := f.under(dir, value)
 	info, err := os.Stat(path)
@@ -84,6 +83,10 @@ func (f *finder) version(ctx context.Context, value, spec string, source Source)
 		found.Source = source
 		return found, nil
 	}
+	if found := f.spare; found.Path != "" {
+		f.spare, found.Source = Interpreter{}, source
+		return found, nil
+	}
 	return Interpreter{}, f.notOnPath(value, source)
 }
 
@@ -91,38 +94,11 @@ func hasSlash(s string) bool {
 	return strings.ContainsRune(s, '/') || runtime.GOOS == "windows" && strings.ContainsAny(s, `\:`)
 }
 
-// beside looks for an environment beside the plugin. Once there it decides.
-func (f *finder) beside(ctx context.Context) (Interpreter, error) {
-	names := f.EnvNames
-	if names == nil {
-		names = []string{".venv", "venv"}
-	}
-	for _, dir := range f.Dirs {
-		for _, name := range names {
-			env, source := filepath.Join(dir, name), Source(name+" beside the plugin")
-			ours, err := f.isEnv(env, source)
-			if err != nil {
-				return Interpreter{}, err
-			}
-			if !ours {
-				continue
-			}
-			python, broken := envPython(env)
-			if broken != nil {
-				broken.Source = source
-				return Interpreter{}, broken
-			}
-			return f.consider(ctx, python, source)
-		}
-	}
-	return Interpreter{}, nil
-}
-
 // isEnv reports whether env is an environment that decides: it has a pyvenv.cfg,
-// or is a link, or holds a whole Python. A directory which only happens to be
+// or is a link beside the plugin, or holds a whole Python. A directory which only happens to be
 // called venv is passed over; one with a python that has lost its pyvenv.cfg is
 // an error, because Python would run it without its packages.
-func (f *finder) isEnv(env string, source Source) (bool, error) {
+func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 	link, err := os.Lstat(env)
 	if err != nil {
 		return false, nil
@@ -142,7 +118,7 @@ func (f *finder) isEnv(env string, source Source) (bool, error) {
 	}
 	python, none := envPython(env)
 	switch {
-	case none != nil && link.Mode().Type() == os.ModeSymlink:
+	case none != nil && beside && link.Mode().Type() == os.ModeSymlink:
 		return true, nil // envPython says what is missing
 	case none != nil:
 		f.skip(NotEnvironment, env, source, "has neither pyvenv.cfg nor python")
@@ -173,28 +149,6 @@ func envPython(env string) (string, *Error) {
 	}
 	broken.env = env
 	return "", broken
-}
-
-// active looks at VIRTUAL_ENV. A prefix that is no environment is fine as well,
-// because container images set it so. One that cannot be used is skipped.
-func (f *finder) active(ctx context.Context) (Interpreter, error) {
-	value := f.vars["VIRTUAL_ENV"]
-	if value == "" {
-		return Interpreter{}, nil
-	}
-	env := f.under(f.Cwd, value)
-	if _, err := os.Stat(env); err != nil {
-		return Interpreter{}, f.skipError(env, SourceActive, statError(env, err))
-	}
-	python, broken := envPython(env)
-	if broken != nil {
-		return Interpreter{}, f.skipError(env, SourceActive, broken)
-	}
-	found, err := f.consider(ctx, python, SourceActive)
-	if err != nil {
-		return Interpreter{}, f.skipError(python, SourceActive, err)
-	}
-	return found, nil
 }
 
 // consider examines one Python. The error is an *Error or ctx's.
@@ -266,6 +220,10 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 	case refused != nil:
 		broken = problem(OtherVersion, found.Path, "is %s, want %s (%s)", found.Version, refused.Spec, refused.From)
 		broken.kind = otherVersion
+	case f.wanted.implementation != "" && found.Implementation != "" && found.Implementation != f.wanted.implementation:
+		broken = problem(OtherImplementation, found.Path, "is %s, want %s", found.Implementation, f.wanted.implementation)
+	case f.wanted.free && !strings.Contains(found.Variant, "t"):
+		broken = problem(OtherImplementation, found.Path, "is not free-threaded")
 	case open && !f.accepts(found.Source):
 		broken = problem(UnknownVersion, found.Path, "is of an unknown version: no file says it, and it was not asked")
 	}

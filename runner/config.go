@@ -28,6 +28,8 @@ type Config struct {
 	Plugin string
 	// Python is an interpreter, environment, name or version, as typed.
 	Python string
+	// Active prefers an activated environment to the plugin's own; NoActive ignores it.
+	Active, NoActive bool
 	// Transport is "pipe" or "grpc".
 	Transport string
 	// Environ is the caller's environment, Cwd its working directory.

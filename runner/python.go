@@ -170,6 +170,8 @@ func request(c Config, p manifest.Plugin, env []string) interp.Request {
 	m := p.Manifest
 	return interp.Request{
 		Flag:        c.Python,
+		Active:      c.Active,
+		NoActive:    c.NoActive,
 		Requires:    p.Requires,
 		Manifest:    m.Python,
 		ManifestDir: m.Dir,

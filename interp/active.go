@@ -1,0 +1,144 @@
+package interp
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// activated are the activated environments, by the variables that name them. An activated
+// base of conda is none: it is there in every shell.
+func (f *finder) activated() (all []Attempt) {
+	if env := f.vars["VIRTUAL_ENV"]; env != "" {
+		all = append(all, Attempt{Path: f.under(f.Cwd, env), Source: SourceActive})
+	}
+	if env := f.vars["CONDA_PREFIX"]; env != "" && !f.isCondaBase(env) {
+		all = append(all, Attempt{Path: f.under(f.Cwd, env), Source: SourceConda})
+	}
+	return all
+}
+
+func (f *finder) isCondaBase(env string) bool {
+	name := f.vars["CONDA_DEFAULT_ENV"]
+	return env == f.vars["_CONDA_ROOT"] || name == "base" || name != "" && name != env && name != filepath.Base(env)
+}
+
+// activeFirst looks at an activated environment that comes before the plugin's own: with
+// Active any, else one that belongs to the plugin's project. It decides, unless it is
+// gone.
+func (f *finder) activeFirst(ctx context.Context) (Interpreter, error) {
+	if f.NoActive {
+		return Interpreter{}, nil
+	}
+	for _, active := range f.activated() {
+		if !f.Active && (!exists(active.Path) || f.isBeside(active.Path) || !f.related(active.Path)) {
+			continue
+		}
+		f.judged = append(f.judged, active.Source)
+		if _, err := os.Stat(active.Path); err != nil {
+			broken := statError(active.Path, err)
+			broken.Source = active.Source
+			return Interpreter{}, broken
+		}
+		python, broken := envPython(active.Path)
+		if broken != nil {
+			broken.Source = active.Source
+			return Interpreter{}, broken
+		}
+		return f.consider(ctx, python, active.Source)
+	}
+	return Interpreter{}, nil
+}
+
+// isBeside reports whether an activated environment is the one that is found without that.
+func (f *finder) isBeside(env string) bool {
+	for _, dir := range f.Dirs {
+		if samePath(env, filepath.Join(dir, ".venv")) {
+			return true
+		}
+	}
+	return false
+}
+
+// related reports whether an activated environment belongs to the plugin's project: it is
+// in the project, or says that it is made for it.
+func (f *finder) related(env string) bool {
+	project, _ := readHead(filepath.Join(env, ".project"), maxFile) // of virtualenvwrapper
+	for _, dir := range f.Dirs {
+		root := f.root(dir)
+		if within(root, env) || within(resolve(root), resolve(env)) || samePath(strings.TrimSpace(project), root) {
+			return true
+		}
+		list, _ := readHead(filepath.Join(root, ".python-envs"), maxFile)
+		for line := range strings.Lines(list) {
+			if line = strings.TrimSpace(line); line != "" && samePath(f.under(root, line), env) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// samePath reports whether two paths lead to one file.
+func samePath(a, b string) bool {
+	one, err := os.Stat(a)
+	other, otherErr := os.Stat(b)
+	return err == nil && otherErr == nil && os.SameFile(one, other)
+}
+
+// active looks at the activated environments that do not belong to the plugin's project. A
+// prefix that is no environment is fine as well, because container images set it so. One
+// that cannot be used is skipped.
+func (f *finder) active(ctx context.Context) (Interpreter, error) {
+	if f.NoActive {
+		return Interpreter{}, nil
+	}
+	for _, active := range f.activated() {
+		if f.wasJudged(active.Source) {
+			continue
+		}
+		env, source := active.Path, active.Source
+		if _, err := os.Stat(env); err != nil {
+			_ = f.skipError(env, source, statError(env, err)) // is about that Python
+			continue
+		}
+		python, broken := envPython(env)
+		if broken != nil {
+			_ = f.skipError(env, source, broken)
+			continue
+		}
+		found, err := f.consider(ctx, python, source)
+		if err == nil {
+			return found, nil
+		}
+		if err := f.skipError(python, source, err); err != nil {
+			return Interpreter{}, err
+		}
+	}
+	return Interpreter{}, nil
+}
+
+func (f *finder) wasJudged(source Source) bool {
+	for _, s := range f.judged {
+		if s == source {
+			return true
+		}
+	}
+	return false
+}
+
+// noteActive records that an activated environment is not used because the plugin has its
+// own.
+func (f *finder) noteActive(own Interpreter) {
+	if f.NoActive {
+		return
+	}
+	for _, active := range f.activated() {
+		if exists(active.Path) && !f.wasJudged(active.Source) && !samePath(active.Path, cmp.Or(own.Env, filepath.Dir(filepath.Dir(own.Path)))) {
+			f.judged = append(f.judged, active.Source)
+			f.skip(UnrelatedActive, active.Path, active.Source, "is activated, but the plugin has its own environment; --active prefers the activated one")
+		}
+	}
+}

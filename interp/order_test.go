@@ -1,0 +1,205 @@
+package interp
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// An activated environment comes before the plugin's own only if it belongs to the
+// plugin's project, or if it is preferred; one note says that there are both.
+func TestActiveOrOwn(t *testing.T) {
+	opt := base("opt")
+	own, path := venv("plug/.venv", "opt", "3.12.4"), "PATH=$ROOT/opt/bin"
+	marked := []string{"f plug/pyproject.toml x"}
+	const note = "e (VIRTUAL_ENV): is activated, but the plugin has its own environment; --active prefers the activated one"
+	related := lines(opt, venv("plug/other", "opt", "3.12.4"), marked)
+	unrelated := lines(opt, venv("e", "opt", "3.12.4"), marked)
+	const ofRelated, ofUnrelated = "VIRTUAL_ENV=$ROOT/plug/other", "VIRTUAL_ENV=$ROOT/e"
+	const chosenOwn, chosenPath = "plug/.venv/bin/python 3.12.4 .venv beside the plugin", "opt/bin/python3 3.12.4 PATH"
+	const chosenRelated, chosenUnrelated = "plug/other/bin/python 3.12.4 VIRTUAL_ENV", "e/bin/python 3.12.4 VIRTUAL_ENV"
+	for _, c := range []findCase{
+		{name: "related, own", tree: lines(related, own), environ: []string{ofRelated, path}, want: chosenRelated},
+		{name: "related, own, --active", tree: lines(related, own), environ: []string{ofRelated, path}, active: "yes", want: chosenRelated},
+		{name: "related, own, --no-active", tree: lines(related, own), environ: []string{ofRelated, path}, active: "no", want: chosenOwn},
+		{name: "related", tree: related, environ: []string{ofRelated, path}, want: chosenRelated},
+		{name: "related, --active", tree: related, environ: []string{ofRelated, path}, active: "yes", want: chosenRelated},
+		{name: "related, --no-active", tree: related, environ: []string{ofRelated, path}, active: "no", want: "plug/other/bin/python 3.12.4 other beside the plugin"},
+		{name: "unrelated, own", tree: lines(unrelated, own), environ: []string{ofUnrelated, path}, want: chosenOwn, tried: []string{note}},
+		{name: "unrelated, own, --active", tree: lines(unrelated, own), environ: []string{ofUnrelated, path}, active: "yes", want: chosenUnrelated},
+		{name: "unrelated, own, --no-active", tree: lines(unrelated, own), environ: []string{ofUnrelated, path}, active: "no", want: chosenOwn},
+		{name: "unrelated", tree: unrelated, environ: []string{ofUnrelated, path}, want: chosenUnrelated},
+		{name: "unrelated, --active", tree: unrelated, environ: []string{ofUnrelated, path}, active: "yes", want: chosenUnrelated},
+		{name: "unrelated, --no-active", tree: unrelated, environ: []string{ofUnrelated, path}, active: "no", want: chosenPath},
+
+		{name: "by virtualenvwrapper", tree: lines(unrelated, own, []string{"f e/.project $ROOT/plug\\n"}), environ: []string{ofUnrelated}, want: chosenUnrelated},
+		{name: "listed", tree: lines(unrelated, own, []string{"f plug/.python-envs ../e\\n.venv\\n"}), environ: []string{ofUnrelated}, want: chosenUnrelated},
+		{name: "the same through a link", tree: lines(opt, own, []string{"l plug2 plug"}), environ: []string{"VIRTUAL_ENV=$ROOT/plug2/.venv"}, want: chosenOwn},
+		{name: "related and broken", tree: lines(opt, own, []string{"f plug/e/pyvenv.cfg x", "f plug/.git x"}), environ: []string{"VIRTUAL_ENV=$ROOT/plug/e"},
+			want: "error: python of VIRTUAL_ENV: plug/e has no python in it: no bin/python"},
+		{name: "related and gone", tree: lines(opt, own), environ: []string{"VIRTUAL_ENV=$ROOT/plug/e"}, want: chosenOwn},
+		{name: "preferred and gone", tree: lines(opt, own), environ: []string{ofUnrelated}, active: "yes", want: "error: python of VIRTUAL_ENV: e does not exist"},
+		{name: "conda", tree: lines(opt, []string{"d c/conda-meta", "x c/bin/python3.12", "l c/bin/python python3.12"}),
+			environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=c", path}, want: "c/bin/python 3.12 CONDA_PREFIX"},
+		{name: "conda by path", tree: lines(opt, []string{"d c/conda-meta", "x c/bin/python3.12", "l c/bin/python python3.12"}),
+			environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=$ROOT/c", path}, want: "c/bin/python 3.12 CONDA_PREFIX"},
+		{name: "conda's base comes last", tree: lines(opt, []string{"x c/bin/python3"}), environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=base", path}, want: chosenPath},
+		{name: "but before the system", tree: []string{"x c/bin/python3.12", "l c/bin/python3 python3.12"}, environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=base"},
+			want: "c/bin/python3 3.12 system"},
+	} {
+		t.Run(c.name, c.run)
+	}
+}
+
+// The plugin's own environment has several names, beside it and up to the root of its
+// project.
+func TestOwned(t *testing.T) {
+	opt := base("opt")
+	path := []string{"PATH=$ROOT/opt/bin", "HOME=$ROOT/home"}
+	const fromPath = "opt/bin/python3 3.12.4 PATH"
+	up := func(name string) []string { return lines(opt, venv(name, "opt", "3.12.4")) }
+	for _, c := range []findCase{
+		{name: "of the project", tree: lines(up(".venv"), []string{"f pyproject.toml x"}), want: ".venv/bin/python 3.12.4 .venv of the project"},
+		{name: "no project", tree: up(".venv"), want: fromPath},
+		{name: "above the project", tree: lines(up(".venv"), []string{"f plug/.git x"}), want: fromPath},
+		{name: "the nearer one", tree: lines(up(".venv"), venv("plug/venv", "opt", "3.12"), []string{"f pyproject.toml x"}), want: "plug/venv/bin/python 3.12.4 venv beside the plugin"},
+		{name: "a broken one is not passed over", tree: lines(up(".venv"), []string{"f pyproject.toml x", "l plug/.venv gone"}),
+			want: "error: python of .venv beside the plugin: plug/.venv is a broken symbolic link…"},
+		{name: "env", tree: up("plug/env"), want: "plug/env/bin/python 3.12.4 env beside the plugin"},
+		{name: "another name", tree: up("plug/py312"), want: "plug/py312/bin/python 3.12.4 py312 beside the plugin"},
+		{name: "two of them", tree: lines(up("plug/py312"), venv("plug/b", "opt", "3.12")),
+			want: "error: python of environments beside the plugin: plug has 2 environments, none of them .venv: b, py312"},
+		{name: "a file that names it", tree: lines(up("e"), []string{"f plug/.venv ../e\\n"}), want: "e/bin/python 3.12.4 .venv beside the plugin"},
+		{name: "a file that names one of pipenv", tree: lines(up("home/.local/share/virtualenvs/e"), []string{"f plug/.venv e\\n"}),
+			want: "home/.local/share/virtualenvs/e/bin/python 3.12.4 .venv beside the plugin"},
+		{name: "a file that names none", tree: lines(opt, []string{"f plug/.venv ../gone\\n"}), want: "error: python of .venv beside the plugin: gone does not exist"},
+		{name: "an empty file", tree: lines(opt, []string{"f plug/.venv \\n"}), want: fromPath},
+		{name: ".python-envs", tree: lines(up("e"), venv("plug/.b", "opt", "3.12"), []string{"f plug/.python-envs .b\\n../e\\n\\n"}), want: "e/bin/python 3.12.4 .python-envs beside the plugin"},
+		{name: ".venv before .python-envs", tree: lines(up("e"), venv("plug/.venv", "opt", "3.12"), []string{"f plug/.python-envs ../e\\n"}),
+			want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"},
+		{name: "pixi", tree: []string{"d plug/.pixi/envs/default/conda-meta", "x plug/.pixi/envs/default/bin/python3.12", "l plug/.pixi/envs/default/bin/python python3.12"},
+			want: "plug/.pixi/envs/default/bin/python 3.12 .pixi/envs/default beside the plugin"},
+		{name: "conda", tree: []string{"d plug/.conda/conda-meta", "x plug/.conda/bin/python3.12", "l plug/.conda/bin/python python3.12"},
+			want: "plug/.conda/bin/python 3.12 .conda beside the plugin"},
+		{name: "conda without python", tree: lines(opt, []string{"d plug/.conda/conda-meta"}),
+			want: "error: python of .conda beside the plugin: plug/.conda has no python in it: a conda environment without python"},
+		{name: "installed in one", tree: lines(up("e"), []string{"d e/lib/python3.12/site-packages/plug"}), dirs: []string{"e/lib/python3.12/site-packages/plug"},
+			want: "e/bin/python 3.12.4 environment around the plugin"},
+		{name: "a stray pyvenv.cfg", tree: lines(opt, []string{"f plug/pyvenv.cfg x"}), want: fromPath},
+		{name: "the home directory is no project", tree: lines(up("home/.venv"), []string{"f home/.git x", "l plug2 plug"}), want: fromPath},
+	} {
+		c.environ = append(c.environ, path...)
+		t.Run(c.name, c.run)
+	}
+}
+
+// What pins a version decides if that is installed.
+func TestPins(t *testing.T) {
+	opt := base("opt")
+	for _, c := range []findCase{
+		{name: "by pyenv", tree: lines(opt, pyenvTree, []string{"f plug/.python-version 3.11.7\\n"}), want: "pyenv/versions/3.11.7/bin/python 3.11.7 .python-version"},
+		{name: "a prefix", tree: lines(opt, pyenvTree, []string{"f plug/.python-version 3.11\\n"}), want: "pyenv/versions/3.11.7/bin/python 3.11.7 .python-version"},
+		{name: "on PATH", tree: lines(opt, []string{"x a/python3.13", "f plug/.python-version 3.13\\n"}), want: "a/python3.13 3.13 .python-version"},
+		{name: "another patch", tree: lines(opt, []string{"f plug/.python-version 3.12.1\\n"}), want: "opt/bin/python3 3.12.4 .python-version"},
+		{name: "of the project", tree: lines(opt, []string{"x a/python3.13", "f .git x", "f .tool-versions python 3.13\\n"}), want: "a/python3.13 3.13 .tool-versions"},
+		{name: "by mise", tree: lines(opt, []string{"x a/python3.13", "f plug/mise.toml [tools]\\npython = \"3.13\"\\n"}), want: "a/python3.13 3.13 mise.toml"},
+		{name: "not installed", tree: lines(opt, []string{"f plug/.python-version 3.14\\n"}),
+			want: "error: python of .python-version: plug/.python-version pins Python 3.14, which is not installed"},
+		{name: "excluded by requires-python", tree: lines(opt, []string{"x a/python3.11", "f plug/.python-version 3.11\\n"}), requires: []string{">=3.12 p.py"},
+			want: "opt/bin/python3 3.12.4 PATH", tried: []string{"3.11 (.python-version): is pinned by plug/.python-version, and requires-python excludes it"}},
+		{name: "an environment of pyenv", tree: lines(opt, pyenvTree, []string{"f plug/.python-version mine\\n"}), want: "pyenv/versions/mine/bin/python 3.12.1 .python-version"},
+		{name: "a name that nobody has", tree: lines(opt, []string{"f plug/.python-version mine\\n"}), want: "opt/bin/python3 3.12.4 PATH",
+			tried: []string{"mine (.python-version): is pinned by plug/.python-version, and no version manager has it"}},
+		{name: "out of the directory", tree: lines(opt, pyenvTree, []string{"f plug/.python-version ../../opt\\n"}), want: "opt/bin/python3 3.12.4 PATH"},
+		{name: "the system's", tree: lines(opt, []string{"f plug/.python-version system\\n"}), want: "opt/bin/python3 3.12.4 PATH"},
+	} {
+		c.environ = []string{"PATH=$ROOT/opt/bin:$ROOT/a", "PYENV_ROOT=$ROOT/pyenv"}
+		t.Run(c.name, c.run)
+	}
+}
+
+// Without a Python on PATH, one is found where version managers and systems have them. What
+// few want is chosen last.
+func TestInstalled(t *testing.T) {
+	uv := "home/.local/share/uv/python/cpython-3.13.1-linux-x86_64-gnu/bin/"
+	system := []string{"x system/usr/bin/python3.12", "l system/usr/bin/python3 python3.12"}
+	for _, c := range []findCase{
+		{name: "the system's", tree: system, want: "system/usr/bin/python3 3.12 system"},
+		{name: "uv's first", tree: lines(system, []string{"x " + uv + "python3.13", "l " + uv + "python python3.13"}), want: uv + "python 3.13.1 uv"},
+		{name: "pre-release", tree: lines(system, []string{"x a/python3.14", `f include/python3.14/patchlevel.h #define PY_VERSION "3.14.0rc2"\n`}),
+			want: "system/usr/bin/python3 3.12 system", tried: []string{"a/python3.14 (PATH): is a pre-release, and is chosen only if there is no other"}},
+		{name: "nothing but a pre-release", tree: []string{"x a/python3.14", `f include/python3.14/patchlevel.h #define PY_VERSION "3.14.0rc2"\n`}, want: "a/python3.14 3.14.0rc2 PATH"},
+		{name: "free-threaded 3.13", tree: []string{"x a/python3.13t", "l a/python3 python3.13t"}, want: "error: no python found",
+			tried: []string{"a/python3 (PATH): is free-threaded, and is chosen only if"}},
+		{name: "free-threaded 3.13, asked for", tree: []string{"x a/python3.13t", "x a/python3.13"}, flag: "3.13t", want: "a/python3.13t 3.13 --python"},
+		{name: "free-threaded 3.14", tree: []string{"x a/python3.14t", "l a/python3 python3.14t"}, want: "a/python3 3.14 PATH"},
+		{name: "free-threaded 3.12", flag: "3.12t", want: `error: no python on PATH for "3.12t", which --python asks for`},
+		{name: "for debugging", tree: lines(system, []string{"x a/python3.13d", "l a/python3 python3.13d"}), want: "system/usr/bin/python3 3.12 system"},
+		{name: "pypy", tree: []string{"x a/pypy3.10", "x a/python3.12", "l a/python3 python3.12"}, flag: "pypy3.10", want: "a/pypy3.10 3.10 --python"},
+		{name: "pypy, not there", tree: []string{"x a/python3.10"}, flag: "pypy3.10", want: `error: no python on PATH for "pypy3.10", which --python asks for`,
+			tried: []string{"a/python3.10 (--python): is cpython, want pypy"}},
+		{name: "nothing but pypy", tree: []string{"x a/pypy3.10", "l a/pypy3 pypy3.10"}, want: "a/pypy3 3.10 PATH"},
+		{name: "312", tree: []string{"x a/python3.12"}, flag: "312", want: "a/python3.12 3.12 --python"},
+		{name: "3", tree: []string{"x a/python3.12"}, flag: "3", want: "a/python3.12 3.12 --python"},
+	} {
+		c.environ = []string{"PATH=$ROOT/a", "HOME=$ROOT/home"}
+		t.Run(c.name, c.run)
+	}
+}
+
+// An environment that was found without being named, and that others may change than may
+// change the plugin, is refused; the search ends where others may put one.
+func TestDistrust(t *testing.T) {
+	opt := base("opt")
+	inside := lines(opt, venv("plug/.venv", "opt", "3.12.4"))
+	above := lines(opt, venv(".venv", "opt", "3.12.4"), []string{"f pyproject.toml x"})
+	const mine, other = 1000, 1001
+	const fromPath, refused = "opt/bin/python3 3.12.4 PATH", "error: python of .venv beside the plugin: plug/.venv"
+	for _, c := range []struct {
+		findCase
+		uids                  map[string]int // of paths below the root; else mine
+		shared, sticky, other string
+	}{
+		{findCase: findCase{name: "mine", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}},
+		{findCase: findCase{name: "root's", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}, uids: map[string]int{"plug/.venv": 0}},
+		{findCase: findCase{name: "another user's", tree: inside, want: refused + " belongs to another user, 1001, and not to you, root or the plugin's owner"},
+			uids: map[string]int{"plug/.venv": other}},
+		{findCase: findCase{name: "its pyvenv.cfg", tree: inside, want: refused + "/pyvenv.cfg belongs to another user, 1001…"}, uids: map[string]int{"plug/.venv/pyvenv.cfg": other}},
+		{findCase: findCase{name: "all another user's", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"},
+			uids: map[string]int{"plug": other, "plug/.venv": other, "plug/.venv/pyvenv.cfg": other}},
+		{findCase: findCase{name: "writable for everybody", tree: inside, want: refused + " is writable for everybody, which the plugin is not"}, shared: "plug/.venv"},
+		{findCase: findCase{name: "named", tree: inside, flag: "../plug/.venv", want: "plug/.venv/bin/python 3.12.4 --python"}, uids: map[string]int{"plug/.venv": other}},
+		{findCase: findCase{name: "above, mine", tree: above, want: ".venv/bin/python 3.12.4 .venv of the project"}},
+		{findCase: findCase{name: "above, another user's directory", tree: above, want: fromPath}, uids: map[string]int{"": other}},
+		{findCase: findCase{name: "above, writable for everybody", tree: above, want: fromPath}, shared: "."},
+		{findCase: findCase{name: "above, another file system", tree: above, want: fromPath}, other: "."},
+	} {
+		c.environ = []string{"PATH=$ROOT/opt/bin"}
+		t.Run(c.name, func(t *testing.T) {
+			c.owners = func(root, path string) (owner, bool) {
+				if _, err := os.Stat(path); err != nil || !within(root, path) {
+					return owner{uid: mine, shared: true}, err == nil
+				}
+				name := strings.TrimPrefix(strings.TrimPrefix(path, root), "/")
+				o := owner{uid: mine, shared: c.shared != "" && name == strings.TrimPrefix(c.shared, ".") || c.shared == name && name != ""}
+				if uid, ok := c.uids[name]; ok {
+					o.uid = uid
+				}
+				if c.other == "." && name == "" {
+					o.device = 1
+				}
+				return o, true
+			}
+			c.run(t)
+		})
+	}
+}
+
+// The environment that the plugin is in is never emptied by a hint.
+func TestHintKeepsPlugin(t *testing.T) {
+	_, _, err := search(t, findCase{tree: lines(base("opt"), venv("plug", "opt", "3.9.1"))})
+	e, ok := err.(*Error)
+	if !ok || strings.Contains(strings.Join(e.Hints(), " "), "--clear") {
+		t.Errorf("got %v", err)
+	}
+}

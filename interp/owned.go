@@ -1,0 +1,182 @@
+package interp
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// owned looks for the plugin's own environment. Once there it decides.
+func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
+	for dir, beside := range f.levels {
+		if found, err = f.ownedIn(ctx, dir, beside); found.Path != "" || err != nil {
+			break
+		}
+	}
+	if found.Path == "" && err == nil {
+		found, err = f.enclosing(ctx)
+	}
+	if err == nil && found.Path != "" {
+		f.noteActive(found)
+	}
+	return found, err
+}
+
+// ownedIn looks for an environment in dir, in the order in which its names are known.
+func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpreter, error) {
+	names := f.EnvNames
+	if names == nil {
+		names = []string{".venv", "venv"}
+	}
+	where := " of the project"
+	if beside {
+		where = " beside the plugin"
+	}
+	for i, name := range names {
+		env, source := filepath.Join(dir, name), Source(name+where)
+		ours, err := f.isEnv(env, source, beside)
+		switch {
+		case err != nil:
+			return Interpreter{}, err
+		case ours:
+			return f.environment(ctx, env, source)
+		}
+		if name == ".venv" {
+			if found, err := f.named832(ctx, dir, where); found.Path != "" || err != nil {
+				return found, err
+			}
+		}
+		if i < len(names)-1 {
+			continue
+		}
+		for _, known := range [...]struct{ name, mark string }{
+			{"env", "pyvenv.cfg"}, {".pixi/envs/default", "conda-meta"}, {".conda", "conda-meta"}, {"env", "conda-meta"},
+		} {
+			if env := filepath.Join(dir, known.name); exists(filepath.Join(env, known.mark)) {
+				return f.environment(ctx, env, Source(known.name+where))
+			}
+		}
+	}
+	return f.only(ctx, dir, where)
+}
+
+// environment examines the Python of an environment that was found without being named.
+func (f *finder) environment(ctx context.Context, env string, source Source) (Interpreter, error) {
+	broken := f.distrust(env)
+	python := ""
+	if broken == nil {
+		python, broken = envPython(env)
+	}
+	if broken != nil {
+		broken.Source = source
+		return Interpreter{}, broken
+	}
+	return f.consider(ctx, python, source)
+}
+
+// named832 looks at .python-envs (PEP 832), whose last line names the environment, and at a
+// file .venv, whose line does as pipenv has it.
+func (f *finder) named832(ctx context.Context, dir, where string) (Interpreter, error) {
+	for _, name := range [...]string{".python-envs", ".venv"} {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		text, _ := readHead(path, maxFile) // what was read before an error counts
+		last := lastLine(text)
+		if last == "" {
+			continue
+		}
+		env := f.under(dir, filepath.FromSlash(last))
+		if name == ".venv" && !hasSlash(last) {
+			env = below(f.workonHome(), last)
+		}
+		source := Source(name + where)
+		if _, err := os.Stat(env); err != nil {
+			broken := statError(env, err)
+			broken.Source = source
+			return Interpreter{}, broken
+		}
+		return f.environment(ctx, env, source)
+	}
+	return Interpreter{}, nil
+}
+
+func lastLine(text string) (last string) {
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+		if line = strings.TrimSpace(line); line != "" {
+			last = line
+		}
+	}
+	return last
+}
+
+// notEnvs are directories whose environments are for tools.
+var notEnvs = []string{".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
+
+// mostEntries bounds how many entries of a directory are looked at.
+const mostEntries = 2000
+
+// only looks for an environment of another name, of which there may be one only.
+func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, error) {
+	names, err := namesIn(dir, mostEntries)
+	if err != nil {
+		return Interpreter{}, nil
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return slices.Contains(notEnvs, name) || !exists(filepath.Join(dir, name, "pyvenv.cfg"))
+	})
+	switch len(names) {
+	case 0:
+		return Interpreter{}, nil
+	case 1:
+		return f.environment(ctx, filepath.Join(dir, names[0]), Source(names[0]+where))
+	}
+	slices.Sort(names)
+	broken := problem(AmbiguousEnvs, dir, "has %d environments, none of them .venv: %s", len(names), strings.Join(names, ", "))
+	broken.Source = Source("environments" + where)
+	return Interpreter{}, broken
+}
+
+// namesIn lists the directories in dir, and links, which may lead to one.
+func namesIn(dir string, most int) (names []string, err error) {
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	entries, err := file.ReadDir(most)
+	for _, entry := range entries {
+		if entry.IsDir() || entry.Type() == os.ModeSymlink {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, err
+}
+
+// enclosing looks for the environment that the plugin is in, as an installed module is.
+func (f *finder) enclosing(ctx context.Context) (Interpreter, error) {
+	for _, dir := range f.Dirs {
+		for _, level := range f.above(dir) {
+			if _, none := envPython(level); none != nil || !exists(filepath.Join(level, "pyvenv.cfg")) {
+				continue
+			}
+			found, err := f.environment(ctx, level, "environment around the plugin")
+			if broken, ok := err.(*Error); ok {
+				broken.env = "" // to make it again would remove the plugin
+			}
+			return found, err
+		}
+	}
+	return Interpreter{}, nil
+}
+
+// workonHome is where virtualenvwrapper and pipenv keep environments.
+func (f *finder) workonHome() string {
+	if dir := f.vars["WORKON_HOME"]; dir != "" {
+		return f.under(f.Cwd, dir)
+	}
+	return f.place("~data/virtualenvs", "")
+}

@@ -1,0 +1,157 @@
+package interp
+
+import (
+	"context"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// pinFiles are the files that pin a Python for a project, in the order in which one
+// directory's are read.
+var pinFiles = []string{".python-version", ".tool-versions", "mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml"}
+
+// pinned looks for the Python that a file of the project pins: it is chosen if it is
+// installed and satisfies the requirements. Another minor version never takes the place of
+// one that is not installed.
+func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
+	for dir := range f.levels {
+		for _, name := range pinFiles {
+			file := filepath.Join(dir, filepath.FromSlash(name))
+			versions := versionsIn(file)
+			if len(versions) == 0 || slices.Contains(versions, "system") {
+				continue
+			}
+			return f.pinnedTo(ctx, versions, file)
+		}
+	}
+	return Interpreter{}, nil
+}
+
+// pinnedTo finds the first of the versions that is installed. One that the requirements
+// exclude, or that names none, is skipped.
+func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (Interpreter, error) {
+	source, wanted := Source(filepath.Base(file)), 0
+	for _, version := range versions {
+		r, isVersion := parseRequest(version)
+		if isVersion && f.excludes(r) {
+			f.skip(OtherVersion, version, source, "is pinned by "+file+", and requires-python excludes it")
+			continue
+		}
+		found, err := f.install(ctx, version, r, isVersion, source)
+		if err != nil || found.Path != "" {
+			return found, err
+		}
+		if isVersion {
+			wanted++
+		} else {
+			f.skip(PinNotInstalled, version, source, "is pinned by "+file+", and no version manager has it")
+		}
+	}
+	if wanted == 0 {
+		return Interpreter{}, nil
+	}
+	return Interpreter{}, &Error{
+		kind: unusable, Code: PinNotInstalled, Path: file, Source: source, Tried: f.tried,
+		Problem: "pins Python " + strings.Join(versions, ", ") + ", which is not installed", wanted: versions[0],
+	}
+}
+
+// excludes reports whether no Python that satisfies the requirements is one of r.
+func (f *finder) excludes(r request) bool {
+	refused, _ := f.against(r.version)
+	return r.version.Minor >= 0 && refused != nil
+}
+
+// install finds an installed Python of a version: of a version manager by name, on PATH, or
+// of any patch of the same minor version.
+func (f *finder) install(ctx context.Context, version string, r request, isVersion bool, source Source) (Interpreter, error) {
+	for _, m := range managers {
+		installs := f.installsOf(m)
+		dir := installed(installs, version)
+		if dir == "" || installs == "" {
+			continue
+		}
+		if python, broken := envPython(dir); broken == nil {
+			found, err := f.consider(ctx, python, source)
+			if err == nil {
+				return found, nil
+			}
+			if err := f.skipError(python, source, err); err != nil {
+				return Interpreter{}, err
+			}
+		}
+	}
+	if !isVersion {
+		return Interpreter{}, nil
+	}
+	if r.version.Patch >= 0 {
+		if found, err := f.anywhere(ctx, r, source); err != nil || found.Path != "" {
+			return found, err
+		}
+	}
+	r.version = r.version.minor()
+	return f.anywhere(ctx, r, source)
+}
+
+// anywhere finds a Python as requested on PATH, or else among what is installed.
+func (f *finder) anywhere(ctx context.Context, r request, source Source) (Interpreter, error) {
+	f.pathDirs() // which skips entries of PATH
+	bounds, wanted, lookup, tried := f.bounds, f.wanted, f.lookup, f.tried
+	defer func() { f.bounds, f.wanted, f.lookup, f.tried = bounds, wanted, lookup, tried }()
+	if err := f.require(Requirement{Spec: r.spec(), From: string(source)}); err != nil {
+		return Interpreter{}, err
+	}
+	f.wanted, f.lookup = r, true
+	found, err := f.search(ctx, f.names(), source)
+	if err == nil && found.Path == "" {
+		found = f.managed(ctx)
+		if found.Path == "" {
+			found = f.system(ctx)
+		}
+		found.Source = source
+	}
+	return found, err
+}
+
+// systemDirs are where systems have Pythons that need not be on PATH.
+var systemDirs = map[string][]string{
+	"linux":  {"/home/linuxbrew/.linuxbrew/bin", "/usr/local/bin", "/usr/bin"},
+	"darwin": {"/opt/homebrew/bin", "/usr/local/bin", "/Library/Frameworks/Python.framework/Versions/Current/bin", "/usr/bin"},
+}
+
+// system looks where the system has its Pythons, and at an activated base of conda.
+func (f *finder) system(ctx context.Context) Interpreter {
+	var dirs []string
+	if env := f.vars["CONDA_PREFIX"]; env != "" && f.isCondaBase(env) {
+		dirs = append(dirs, filepath.Join(env, "bin"))
+	}
+	for _, dir := range systemDirs[runtime.GOOS] {
+		dirs = append(dirs, filepath.Join(f.systemRoot, dir))
+	}
+	saved := f.pathDirs()
+	defer func() { f.dirs = saved }()
+	f.dirs = slices.DeleteFunc(existing(dirs), func(dir string) bool {
+		return slices.ContainsFunc(saved, func(searched string) bool { return samePath(searched, dir) })
+	})
+	found, _ := f.search(ctx, f.names(), SourceSystem) // ctx is asked by who looks next
+	return found
+}
+
+// installed looks at what version managers have, then at the system's Pythons.
+func (f *finder) installed(ctx context.Context) (Interpreter, error) {
+	if found := f.managed(ctx); found.Path != "" {
+		return found, nil
+	}
+	return f.system(ctx), ctx.Err()
+}
+
+// pinAdvice says how to get the version that a file pins.
+func (f *finder) pinAdvice(e *Error) []string {
+	command := "uv python install "
+	if dir := f.installsOf(managers[0]); exists(dir) {
+		command = "pyenv install "
+	}
+	return []string{"install it: " + command + quoted(e.wanted), "or name another Python with --python"}
+}

@@ -1,0 +1,118 @@
+package interp
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// owner says who may change a file or what is in a directory.
+type owner struct {
+	uid            int
+	device         uint64
+	shared, sticky bool // everybody may write to it; in a sticky directory only to one's own files
+}
+
+// markers are files and directories that the root of a project has.
+var markers = []string{
+	"pyproject.toml", ".git", "pyplug.toml", "requirements.txt", "uv.lock", "poetry.lock", "Pipfile", "pdm.lock", "pixi.toml",
+	"hatch.toml", "setup.cfg", "setup.py", "pylock.toml", ".python-envs", ".hg", ".jj",
+}
+
+// mostLevels bounds how far a project's root is searched upwards.
+const mostLevels = 32
+
+// above is dir and the directories above it in which something may be trusted as much as
+// in dir: not the home directory, another file system, nor what is another user's or
+// writable for everybody, as /tmp is.
+func (f *finder) above(dir string) []string {
+	dirs := parents(dir)
+	if len(dirs) == 0 {
+		return nil
+	}
+	own, ok := f.ownerOf(dir)
+	home, _ := os.Stat(f.home())
+	for i, level := range dirs[1:] {
+		o, known := f.ownerOf(level)
+		info, err := os.Stat(level)
+		switch {
+		case i+2 > mostLevels, !ok, !known, err != nil, home != nil && os.SameFile(home, info),
+			o.device != own.device, !f.trusts(o.uid, own.uid), o.shared:
+			return dirs[:i+1]
+		}
+	}
+	return dirs
+}
+
+// trusts reports whether uid is this user, root, or who owns what is run anyway.
+func (f *finder) trusts(uid, own int) bool {
+	return uid == own || uid == 0 || uid == f.uid
+}
+
+// root is the root of the project that dir belongs to; dir if it belongs to none.
+func (f *finder) root(dir string) string {
+	if root, ok := f.roots[dir]; ok {
+		return root
+	}
+	root := dir
+	levels := f.above(dir)
+	has := func(level string) bool {
+		return slices.ContainsFunc(markers, func(name string) bool {
+			_, err := os.Lstat(filepath.Join(level, name))
+			return err == nil
+		})
+	}
+	if i := slices.IndexFunc(levels, has); i >= 0 {
+		root = levels[i]
+	}
+	f.roots[dir] = root
+	return root
+}
+
+// levels are the directories in which the plugin's own environment is searched: those
+// beside the plugin, then those up to the root of its project.
+func (f *finder) levels(yield func(dir string, beside bool) bool) {
+	for _, dir := range f.Dirs {
+		if !yield(dir, true) {
+			return
+		}
+	}
+	for _, dir := range f.upwards() {
+		if !yield(dir, false) {
+			return
+		}
+	}
+}
+
+// upwards are the directories above those beside the plugin, up to the project's root.
+func (f *finder) upwards() (dirs []string) {
+	for _, dir := range f.Dirs {
+		root := f.root(dir)
+		for _, level := range parents(dir) {
+			if !slices.Contains(dirs, level) && !slices.Contains(f.Dirs, level) && within(root, level) {
+				dirs = append(dirs, level)
+			}
+		}
+	}
+	return dirs
+}
+
+// distrust returns why an environment that was found without being named may not be
+// used: who may change it is neither this user, root, nor who may change the plugin.
+func (f *finder) distrust(env string) *Error {
+	var own owner
+	if len(f.Dirs) > 0 {
+		own, _ = f.ownerOf(f.Dirs[0])
+	}
+	for _, path := range []string{env, filepath.Join(env, "pyvenv.cfg")} {
+		o, ok := f.ownerOf(path)
+		switch {
+		case !ok:
+		case !f.trusts(o.uid, own.uid):
+			return problem(UntrustedOwner, path, "belongs to another user, %d, and not to you, root or the plugin's owner", o.uid)
+		case o.shared && !o.sticky && !own.shared:
+			return problem(WorldWritable, path, "is writable for everybody, which the plugin is not")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package interp
+
+import (
+	"fmt"
+	"strings"
+)
+
+// request is a version that is asked for, as people write it: 3.12, 3.13t, pypy3.10.
+type request struct {
+	implementation string // empty: any
+	version        Version
+	free           bool // free-threaded
+}
+
+// parseRequest reads a version with or without the name of its implementation, as
+// "3.12", "312", "3.12.1", "python3.12", "cpython-3.13t", "pypy3.10" or "pypy3.10-7.3.11".
+func parseRequest(text string) (request, bool) {
+	var r request
+	for _, implementation := range [...]string{"cpython", "python", "pypy"} {
+		if rest, ok := strings.CutPrefix(text, implementation); ok {
+			text = strings.TrimLeft(rest, "-@")
+			if r.implementation = implementation; implementation == "python" {
+				r.implementation = ""
+			}
+			break
+		}
+	}
+	if r.implementation == "pypy" {
+		text, _, _ = strings.Cut(text, "-") // its own version follows
+	}
+	text, r.free = strings.CutSuffix(text, "t")
+	if len(text) == 2 || len(text) == 3 {
+		if isNumber(text) && text[0] == '3' {
+			text = text[:1] + "." + text[1:]
+		}
+	}
+	if !isVersion(text) || strings.HasPrefix(text, ".") {
+		return request{}, false
+	}
+	if isNumber(text) {
+		r.version = Version{Major: int(text[0] - '0'), Minor: -1, Patch: -1}
+		return r, len(text) == 1 && !r.free
+	}
+	r.version = parseVersion(text)
+	return r, r.version.Known() && (!r.free || r.version.Minor >= 13)
+}
+
+// spec is the specifier set that r.version satisfies.
+func (r request) spec() string {
+	switch v := r.version; {
+	case v.Minor < 0:
+		return fmt.Sprintf("==%d.*", v.Major)
+	case v.Patch < 0:
+		return fmt.Sprintf("==%d.%d.*", v.Major, v.Minor)
+	default:
+		return "==" + Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}.String()
+	}
+}
