@@ -36,7 +36,8 @@ SIMPLE = {
     object: ANYTHING,
 }
 made = {}  # class → its converter
-literal = False  # a converter that was made needs the literals of numbers
+literals = set()  # the classes with a field that needs the literals of numbers
+literal = False  # the same of the annotation that is looked at
 
 
 class Unresolved(Exception):
@@ -171,11 +172,7 @@ def of_class(kind, inner, note):
         return convert.Items(kind, item, text_of(note))
     if is_one(kind, "collections", "OrderedDict"):
         return convert.Table(kind, item, inner[1] if len(inner) > 1 else ANYTHING, text_of(note))
-    if kind not in made:
-        found = standard(kind) or own(kind)
-        if found is not None:
-            return found
-    return made.get(kind, ANYTHING)
+    return standard(kind) or own(kind) or ANYTHING
 
 
 def is_one(kind, module, name):
@@ -222,10 +219,23 @@ def decimal(kind):
 
 
 def own(kind):
-    """The converter of a class of the user's; None if there is none for it."""
+    """The converter of a class of the user's, made once; None if there is none for it."""
+    global literal
+    if kind not in made:
+        before, literal = literal, False
+        make(kind)
+        if literal:
+            literals.add(kind)
+        literal = before
+    literal = literal or kind in literals
+    return made.get(kind)
+
+
+def make(kind):
+    """Makes the converter of a class of the user's, if there is one for it."""
     text = text_of(kind)
     if "enum" in sys.modules and issubclass(kind, sys.modules["enum"].Enum):
-        made[kind] = core.part("shapes").Member(kind, text)
+        made[kind] = core.part("shapes").Member(kind, text) if kind.__members__ else ANYTHING
     elif callable(getattr(kind, "model_validate", None)):
         made[kind] = core.part("shapes").Model(kind, text)
     elif hasattr(kind, "__dataclass_fields__"):
@@ -239,7 +249,6 @@ def own(kind):
     elif issubclass(kind, dict) and hasattr(kind, "__total__"):
         found = made[kind] = core.part("shapes").Table(kind, text)
         fill(found, kind, typed_fields(kind))
-    return made.get(kind)
 
 
 def fill(found, kind, fields):

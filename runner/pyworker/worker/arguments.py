@@ -232,7 +232,7 @@ def from_word(take, word):
 
 def misfit(parameter, name, error):
     """The Misfit for a value that was refused."""
-    place = "$.%s%s" % (name, error.path) if error.path else name
+    place = core.part("values").shown("$.%s%s" % (name, error.path)) if error.path else name
     want = error.want
     if error.choices and not want.startswith("one of "):
         want = "one of " + ", ".join(map(str, error.choices))

@@ -127,12 +127,18 @@ def convert(value):
     kind = type(value)
     if is_a(value, "enum", "Enum"):
         return value.value
-    if hasattr(kind, "__dataclass_fields__"):
-        return {field.name: getattr(value, field.name) for field in sys.modules["dataclasses"].fields(value)}
-    if kind.__name__ == "NaTType" and kind.__module__.startswith("pandas."):
-        return None
+    fields = fields_of(value, kind)
+    if fields is not None:
+        return fields
+    if kind.__module__.startswith("pandas."):
+        if kind.__name__ in ("NaTType", "NAType"):
+            return None
+        if kind.__name__ in ("DataFrame", "Series"):
+            return table(value)
     if is_a(value, "datetime", "date", "time"):  # a datetime is a date
         return value.isoformat()
+    if is_a(value, "datetime", "timedelta"):
+        return core.part("times").duration_text(value)
     if is_a(value, "decimal", "Decimal") or is_a(value, "uuid", "UUID") or is_a(value, "pathlib", "PurePath"):
         return str(value)
     if isinstance(value, (set, frozenset)):
@@ -142,6 +148,8 @@ def convert(value):
             return list(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         return base64(value)
+    if type(value) is range or is_a(value, "collections", "deque"):
+        return list(value)
     if kind.__module__.partition(".")[0] == "numpy" and hasattr(kind, "tolist"):
         plain = value.tolist()
         if type(plain) is not kind:
@@ -152,13 +160,45 @@ def convert(value):
     raise Unrepresentable("$", "%s object%s" % (core.part("errors").type_name(kind), advice(value)))
 
 
+def fields_of(value, kind):
+    """The fields of an object that lists them, as a dictionary; None if it does not."""
+    if hasattr(kind, "__dataclass_fields__"):
+        return {field.name: getattr(value, field.name) for field in sys.modules["dataclasses"].fields(value)}
+    if hasattr(kind, "__attrs_attrs__"):
+        return {field.name: getattr(value, field.name) for field in kind.__attrs_attrs__}
+    if callable(getattr(kind, "model_dump", None)):  # pydantic
+        return value.model_dump(mode="json")
+    if hasattr(kind, "__struct_fields__"):
+        return sys.modules["msgspec"].to_builtins(value, str_keys=True)
+    return None
+
+
+def table(value):
+    """The rows of a DataFrame, or the values of a Series, with None for NaN and NaT."""
+    if type(value).__name__ == "Series":
+        return [without_nan(item) for item in value.tolist()]
+    if not value.columns.is_unique:
+        raise Unrepresentable("$", "DataFrame with two columns of one name")
+    return [{key: without_nan(item) for key, item in row.items()} for row in value.to_dict(orient="records")]
+
+
+def without_nan(value):
+    return None if isinstance(value, float) and value != value else value
+
+
 def advice(value):
     """What to return instead of a value, in brackets, if there is a simple answer."""
     kind = type(value)
     if is_awaitable(value):
         return " (await it)"
+    if kind is complex:
+        return " (return its real and its imag)"
+    if kind is core.FUNCTION:
+        return " (call it)"
     known = kind.__module__.partition(".")[0] in ITERABLES and hasattr(kind, "__iter__")
-    return " (return a list of it)" if known or hasattr(kind, "__next__") else ""
+    if known or hasattr(kind, "__next__"):
+        return " (return a list of it)"
+    return " (return a dict, or make %s a dataclass)" % kind.__qualname__ if kind.__module__ == core.plugin else ""
 
 
 def is_a(value, module, *names):
@@ -206,6 +246,9 @@ def copy(root):
             if isinstance(value, dict):
                 for key, item in members(value, place):
                     text = key_text(key, place)
+                    if text in made:
+                        raise Unrepresentable(shown(place), "two keys with the text %s" % step(text))
+                    made[text] = None
                     children.append((setter(made, text), item, place + step(text), None))
             else:
                 for index, item in enumerate(members(value, place)):
@@ -261,6 +304,12 @@ def key_text(key, place):
         return {None: "null", True: "true", False: "false"}[key]
     if isinstance(key, int):
         return without_limit(int.__repr__, key)
+    if is_a(key, "enum", "Enum") or is_a(key, "datetime", "date", "time", "timedelta"):
+        return key_text(converted(key, place), place)
+    if is_a(key, "decimal", "Decimal") or is_a(key, "uuid", "UUID") or is_a(key, "pathlib", "PurePath"):
+        return str(key)
+    if hasattr(type(key), "tolist") and type(key).__module__ == "numpy" and not hasattr(type(key), "__len__"):
+        return key_text(key.tolist(), place)
     if isinstance(key, float):
         if (key != key or key - key != 0) and core.nan == "error":
             raise Unrepresentable(shown(place), "the key %s" % float.__repr__(key))

@@ -196,13 +196,15 @@ def fits(kinds, args, kwargs):
     """Reports whether arguments are what annotations say without being converted."""
     if kinds is None:
         return not converts
-    for kind, value in zip(kinds.values(), args):
-        if type(value) is not kind and kind is not None:
-            return False
-    for name, value in kwargs.items():
-        kind = kinds.get(name)
-        if type(value) is not kind and kind is not None:
-            return False
+    if args:
+        for kind, value in zip(kinds.values(), args):
+            if type(value) is not kind and kind is not None:
+                return False
+    if kwargs:
+        for name, value in kwargs.items():
+            kind = kinds.get(name)
+            if type(value) is not kind and kind is not None:
+                return False
     return True
 
 

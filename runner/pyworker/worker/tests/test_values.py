@@ -32,6 +32,24 @@ Scalar = type("float99", (), {"tolist": lambda self: 1.5, "__module__": "numpy"}
 NaT = type("NaTType", (datetime.datetime,), {"isoformat": lambda self: "NaT", "__module__": "pandas._libs.tslibs.nattype"})(1, 1, 1)
 Array = type("ndarray", (), {"tolist": lambda self: [1, [2.5]], "__module__": "numpy"})
 
+class Level2(enum.Enum):
+    TWO = 2
+Integer = type("int64", (), {"tolist": lambda self: 1, "__module__": "numpy"})
+class Attrs:
+    __attrs_attrs__ = [types.SimpleNamespace(name="a"), types.SimpleNamespace(name="_b")]
+    a, _b = 1, {2}
+class Model:
+    def model_dump(self, mode): return {"dumped": mode}
+NA = type("NAType", (), {"__module__": "pandas._libs.missing"})
+class Columns:
+    is_unique = True
+class DataFrame:
+    __module__, columns = "pandas.core.frame", Columns
+    def to_dict(self, orient): return [{Integer(): 1, "b": float("nan")}, {Integer(): 2, "b": NaT}] if orient == "records" else None
+class Series:
+    __module__ = "pandas.core.series"
+    def tolist(self): return [1.5, float("nan"), datetime.date(2024, 2, 29)]
+
 circle = []
 circle.append({"in": circle})
 ring = Point(1); ring.y = [ring]
@@ -53,9 +71,12 @@ VALUES = {
     "nan": {"a": [1, nan]}, "inf": [-inf], "nan_key": {nan: 1}, "nan_inside": [Point(1, nan)],
     "circle": circle, "ring": [ring], "deep": deep(100000), "fine": deep(200),
     "thing": {"items": [1, 2, Thing()], "later": 1}, "odd": {"odd key": Point({"x": Thing})}, "set_of": [{frozenset([1]), 2j}],
-    "tuple_key": {"a": {(1, 2): 3}}, "enum_key": {Colour.RED: 1}, "bytes_key": [{b"a": 1}], "complex": 1j, "range": range(3),
-    "raises": [Raises()], "generator": [(x for x in [])], "function": deep, "delta": datetime.timedelta(1), "array": array.array("d"),
-    "views": [{}.keys()], "map": map(str, [1]), "zip": [zip()], "deque": {"a": collections.deque()}, "evil": [Evil([1])],
+    "tuple_key": {"a": {(1, 2): 3}}, "enum_key": {Colour.RED: 1}, "bytes_key": [{b"a": 1}], "complex": 1j, "same_keys": {Colour.RED: 1, "red": 2},
+    "other_keys": {datetime.date(2024, 2, 29): 1, datetime.timedelta(hours=1): 2, decimal.Decimal("1.10"): 3, pathlib.PurePosixPath("/a"): 4, Integer(): {5}, Level2.TWO: 6},
+    "deltas": [datetime.timedelta(1), datetime.timedelta(), datetime.timedelta(seconds=-0.5), datetime.timedelta(1, 7384, 5), -datetime.timedelta(1)],
+    "attrs": Attrs(), "model": Model(), "na": [NA()], "frame": DataFrame(), "series": Series(), "range": range(3),
+    "raises": [Raises()], "generator": [(x for x in [])], "function": deep, "array": array.array("d"),
+    "views": [{}.keys()], "map": map(str, [1]), "zip": [zip()], "deque": {"a": collections.deque([1, {"b": collections.deque([2])}])}, "evil": [Evil([1])],
     "evil_later": [1, object(), Evil([1])], "at_top_bytes": b"\\x00\\xff", "at_top_array": bytearray(b"a"), "at_top_view": memoryview(b"b"),
 }
 def get(name): return VALUES[name]
@@ -106,6 +127,16 @@ class Values(Case):
             "surrogate": ["\ud800", {"\udfff": "a\udcff"}],
             "big": 10**400,
             "none": None,
+            "enum_key": {"red": 1},
+            "other_keys": {"2024-02-29": 1, "PT1H": 2, "1.10": 3, "/a": 4, "1": [5], "2": 6},
+            "range": [0, 1, 2],
+            "deque": {"a": [1, {"b": [2]}]},
+            "deltas": ["P1D", "PT0S", "-PT0.5S", "P1DT2H3M4.000005S", "-P1D"],
+            "attrs": {"a": 1, "_b": [2]},
+            "model": {"dumped": "json"},
+            "na": [None],
+            "frame": [{"1": 1, "b": None}, {"1": 2, "b": None}],
+            "series": [1.5, None, "2024-02-29"],
             "nat": None,
             "nats": [None, {"a": [None, {"1": {"x": None, "y": None}}]}, ["2024-01-01", [1]]],
         }.items():
@@ -126,24 +157,21 @@ class Values(Case):
             ("nan_inside", "$[0].y", "NaN"),
             ("circle", "$[0].in", "a circular reference"),
             ("ring", "$[0].y[0]", "a circular reference"),
-            ("thing", "$.items[2]", "Thing object"),
+            ("thing", "$.items[2]", "Thing object (return a dict, or make Thing a dataclass)"),
             ("odd", '$["odd key"].x.x', "type object"),
             ("set_of", None, "object"),
             ("tuple_key", "$.a", "a key of type tuple: (1, 2)"),
-            ("enum_key", "$", "a key of type Colour: <Colour.RED: 'red'>"),
+            ("same_keys", "$", "two keys with the text .red"),
             ("bytes_key", "$[0]", "a key of type bytes: b'a'"),
-            ("complex", "$", "complex object"),
-            ("range", "$", "range object (return a list of it)"),
+            ("complex", "$", "complex object (return its real and its imag)"),
             ("views", "$[0]", "dict_keys object (return a list of it)"),
             ("map", "$", "map object (return a list of it)"),
             ("zip", "$[0]", "zip object (return a list of it)"),
-            ("deque", "$.a", "collections.deque object (return a list of it)"),
             ("evil", "$[0]", "reading it raised SystemExit: evil"),
             ("evil_later", "$[1]", "object object"),
             ("raises", "$[0]", "Raises object: reading it raised RuntimeError: not now"),
             ("generator", "$[0]", "generator object (return a list of it)"),
-            ("function", "$", "function object"),
-            ("delta", "$", "datetime.timedelta object"),
+            ("function", "$", "function object (call it)"),
             ("array", "$", "array.array object"),
             ("deep", None, "nested too deeply"),
         ):
