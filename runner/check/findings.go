@@ -44,6 +44,7 @@ const (
 	noReflection         = "no-reflection"
 	noHooks              = "no-hooks"
 	hooksUnknown         = "hooks-unknown"
+	annotationUnresolved = "annotation-unresolved"
 	callFailed           = "call-failed"
 	endedByItself        = "ended-by-itself"
 	stopUnclean          = "stop-unclean"

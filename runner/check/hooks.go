@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // hooks lists the hooks, and makes the calls that were asked for.
@@ -30,7 +31,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	for _, h := range sch.Hooks {
 		names = append(names, h.Name)
 	}
-	st := hook.Stage{Message: counted(names), Details: map[string]any{"hooks": names}}
+	st := hook.Stage{Findings: unresolved(sch.Hooks), Message: counted(names), Details: map[string]any{"hooks": names}}
 	if len(names) == 0 {
 		delete(st.Details, "hooks")
 		f := found(noHooks, hook.Warning, "the plugin has no hooks", append([]string{"define a public function in the file"}, c.s.ProgramHint()...)...)
@@ -43,6 +44,19 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	}
 	c.calls(ctx, &st)
 	return st
+}
+
+// unresolved notes the annotations that cannot be evaluated.
+func unresolved(hooks []schema.Hook) (notes []hook.Finding) {
+	for _, h := range hooks {
+		for _, p := range h.Params {
+			if p.Unresolved != "" {
+				text := fmt.Sprintf("%s: arguments for %s are not converted: its annotation raises %s", h.Name, p.Name, p.Unresolved)
+				notes = append(notes, found(annotationUnresolved, hook.Note, text))
+			}
+		}
+	}
+	return notes
 }
 
 // undescribed reports why the hooks are unknown. Hosts of go-plugin ask for no description,
