@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"iter"
 	"net"
 	"net/url"
@@ -24,9 +26,10 @@ const StatusLimit = 2 * time.Second
 // A call fails with reason [Lost] and Begun if the daemon ended before it answered,
 // and with reason [Unresponsive] if the daemon hangs.
 type Client struct {
-	place place
-	id    Identity
-	sent  *sentCall // of Adopt
+	place  place
+	id     Identity
+	sent   net.Conn  // of Adopt; nil once its call continues
+	answer io.Reader // to that call
 }
 
 var _ hook.Plugin = (*Client)(nil)
@@ -187,12 +190,6 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	}
 }
 
-// sentCall is a call that commands/fastcall sent, and what came back so far.
-type sentCall struct {
-	conn net.Conn
-	read []byte
-}
-
 // Adopt returns a client whose first Call continues a call that was sent to a name's
 // daemon over a connection, from which read was read. It owns the connection.
 func Adopt(name string, conn *os.File, read []byte) (*Client, error) {
@@ -214,6 +211,6 @@ func Adopt(name string, conn *os.File, read []byte) (*Client, error) {
 		_ = sent.Close()
 		return nil, versionError(name, c.id)
 	}
-	c.sent = &sentCall{sent, read}
+	c.sent, c.answer = sent, io.MultiReader(bytes.NewReader(read), sent)
 	return c, nil
 }

@@ -72,8 +72,8 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 	x.began = time.Now()
 	if sent := x.client.sent; sent != nil {
 		x.client.sent = nil
-		x.start(ctx, sent.conn)
-		return x.receive(io.MultiReader(bytes.NewReader(sent.read), sent.conn), method)
+		x.start(ctx, sent)
+		return x.receive(x.client.answer, method)
 	}
 	if deadline, ok := ctx.Deadline(); ok && !x.quick {
 		if query == nil {

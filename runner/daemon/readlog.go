@@ -56,9 +56,8 @@ func ReadLog(ctx context.Context, name string, last int, follow bool, emit func(
 
 // tailer reads a log, the older part first, and then what replaces it.
 type tailer struct {
-	place   place
-	file    *os.File // the log that was read last; nil before the first
-	partial []byte   // the beginning of a line whose end is not written yet
+	place place
+	file  *os.File // the log that was read last; nil before the first
 }
 
 // findLog finds the log of a name.
@@ -87,9 +86,7 @@ func (t *tailer) catchUp(emit func(Line) error) error {
 	newer, err := t.newer()
 	for i, next := range newer { // so nothing more is written to the file before
 		if t.file != nil && err == nil {
-			if err = t.rest(emit); err == nil {
-				err = t.end(emit)
-			}
+			err = t.rest(emit, true)
 			if i == 0 && len(newer) > 1 && err == nil {
 				err = emit(Line{Time: time.Now(), Stream: Own, Text: missed})
 			}
@@ -100,7 +97,7 @@ func (t *tailer) catchUp(emit func(Line) error) error {
 	if t.file == nil || err != nil {
 		return err
 	}
-	return t.rest(emit)
+	return t.rest(emit, false)
 }
 
 // newer opens the logs that replaced the one that was read last, the oldest first.
@@ -133,29 +130,25 @@ func sameFile(a, b *os.File) bool {
 
 func (t *tailer) close() { _ = t.file.Close() } // which fails if it is nil
 
-// rest emits the whole lines up to the end of the file.
-func (t *tailer) rest(emit func(Line) error) error {
+// rest emits the lines up to the end of the file. The last one may have no end yet: then
+// it is read again, unless the file is complete.
+func (t *tailer) rest(emit func(Line) error, complete bool) error {
 	for r := bufio.NewReader(t.file); ; {
-		part, err := r.ReadBytes('\n')
-		t.partial = append(t.partial, part...)
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			if err = nil; !complete {
+				_, err = t.file.Seek(-int64(len(line)), io.SeekCurrent)
+				line = nil
+			}
+		}
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
 		case err != nil:
 			return unavailable(err)
+		case len(line) == 0:
+			return nil
 		}
-		if err := t.end(emit); err != nil {
+		if err := emit(readLine(bytes.TrimSuffix(line, []byte("\n")))); err != nil {
 			return err
 		}
 	}
-}
-
-// end emits the line read so far.
-func (t *tailer) end(emit func(Line) error) error {
-	if len(t.partial) == 0 {
-		return nil
-	}
-	line := readLine(bytes.TrimSuffix(t.partial, []byte("\n")))
-	t.partial = t.partial[:0]
-	return emit(line)
 }
