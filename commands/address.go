@@ -8,47 +8,80 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const addressCategory = "Running gRPC servers"
 
-// addressOptions are for asking a server that pyplug does not start. The names of the
-// flags are those of grpc-health-probe, as far as it has them.
+// addressOptions are for a server that pyplug does not start. The names of the flags are
+// those of grpc-health-probe, as far as it has them, and of grpcurl.
 type addressOptions struct {
 	runner.AddressOptions
-	address string
-	tls     bool
-	files   runner.TLSFiles
+	address       string
+	tls, tlsGiven bool
+	files         runner.TLSFiles
 }
 
 func (o *addressOptions) flags() []cli.Flag {
+	address := short(nameFlag(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr")
+	address.isPlugin = true
 	return inCategory(addressCategory,
-		short(nameFlag(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr"),
+		address,
 		durationFlag(&o.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
 		textFlag(&o.UserAgent, "user-agent", "send `NAME` as the user agent"),
-		switchFlag(&o.tls, "tls", "connect by TLS"),
-		fileFlag(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"),
-		fileFlag(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"),
-		fileFlag(&o.files.Key, "tls-client-key", "use the key in `FILE` with it"),
+		then(switchFlag(&o.tls, "tls", "connect by TLS; --tls=false: without it"), func() { o.tlsGiven = true }),
+		short(fileFlag(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"), "cacert"),
+		short(fileFlag(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"), "cert"),
+		short(fileFlag(&o.files.Key, "tls-client-key", "use the key in `FILE` with it"), "key"),
 		nameFlag(&o.files.ServerName, "tls-server-name", "expect a certificate for `NAME`"),
 		switchFlag(&o.files.NoVerify, "tls-no-verify", "accept any certificate"),
 	)
 }
 
-// healthOfAddress probes a server that runs already. It rejects a PLUGIN, and ofPlugin,
-// the flags of a plugin that is started, except --service.
-func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, ofPlugin []cli.Flag, watch bool) error {
-	others := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return flag.Names()[0] == "service" })
-	if name := firstTyped(others); name != "" {
-		return usage("%s does not apply to --address, which starts no plugin", name)
+// isGiven reports whether there is an address. If so it rejects the flags of a plugin that
+// is started, but for those that also concern a server; else it rejects its own.
+func (o *addressOptions) isGiven(own, ofPlugin []cli.Flag, concern ...string) (bool, error) {
+	if o.address == "" {
+		if name := firstTyped(own); name != "" {
+			return false, usage("%s applies only with --address", name)
+		}
+		return false, nil
 	}
+	others := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return slices.Contains(concern, flag.Names()[0]) })
+	if name := firstTyped(others); name != "" {
+		return true, usage("%s does not apply to --address, which starts no plugin", name)
+	}
+	return true, nil
+}
+
+// messageFlags are those of a gRPC plugin that also concern calls of a server.
+var messageFlags = []string{"emit-defaults", "header", "max-message", "proto", "proto-path", "protoset"}
+
+// connectAddress connects to the server at the address. Without a word on TLS it is used
+// unless the server is on this machine.
+func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config) (*runner.Server, error) {
+	p := &plugin{f: f, path: o.address, daemon: daemon.Identity{Transport: "grpc"}}
+	p.follow(&cfg)
+	if err := openConfig(&cfg, ""); err != nil {
+		return nil, err
+	}
+	if err := o.readTLS(ctx, !runner.IsLocal(o.address)); err != nil {
+		return nil, err
+	}
+	f.plugin = p
+	defer f.streams.Waiting("connecting to " + o.address)()
+	return runner.Connect(ctx, o.address, o.AddressOptions, cfg)
+}
+
+// healthOfAddress probes a server that runs already.
+func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, watch bool) error {
 	if words := c.Args().Slice(); len(words) > 0 {
 		return usage("--address excludes a PLUGIN, and %s is given", schema.QuoteLine(words[:1]))
 	}
 	ctx := c.Context
-	if err := at.readTLS(ctx); err != nil {
+	if err := at.readTLS(ctx, false); err != nil { // as grpc-health-probe does
 		return err
 	}
 	stop := f.streams.Waiting("asking " + at.address)
@@ -62,15 +95,17 @@ func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, ofPlugin [
 	}, func() hook.Info { return hook.Info{} })
 }
 
-// readTLS checks the flags about TLS, and reads their files.
-func (o *addressOptions) readTLS(ctx context.Context) (err error) {
+// readTLS checks the flags about TLS, and reads their files. Without such a flag there is
+// TLS if secure is set.
+func (o *addressOptions) readTLS(ctx context.Context, secure bool) (err error) {
+	files := o.files != (runner.TLSFiles{})
 	switch {
-	case !o.tls && o.files != (runner.TLSFiles{}):
-		return usage("the --tls- flags apply only with --tls")
-	case !o.tls:
-		return nil
+	case o.tlsGiven && !o.tls && files:
+		return usage("--tls=false excludes the flags for certificates")
 	case o.files.NoVerify && (o.files.CA != "" || o.files.ServerName != ""):
 		return usage("--tls-no-verify accepts any certificate: it excludes --tls-ca-cert and --tls-server-name")
+	case o.tlsGiven && !o.tls, !o.tlsGiven && !files && !secure:
+		return nil
 	}
 	o.TLS, err = hook.Interruptible(ctx, o.files.Config) // a file may be a pipe
 	if e := (*hook.Error)(nil); err != nil && !errors.As(err, &e) {

@@ -92,12 +92,16 @@ func (f *program) readArgs(args []string) ([]string, error) {
 		return slices.Concat([]string{"pyplug", name}, args), nil
 	}
 	words, err := readLine(cmd, args)
+	names := 2 // PLUGIN HOOK
+	if isTyped(cmd, "address") {
+		names = 1
+	}
 	switch {
 	case err != nil:
 		return nil, err
-	case f.showHelp && !f.helpAll && cmd.names == 2 && len(words) >= 2:
+	case f.showHelp && !f.helpAll && cmd.names == 2 && len(words) >= names:
 		f.showHelp = false
-		return f.readArgs(f.hookHelp(cmd, words[:2]))
+		return f.readArgs(f.hookHelp(cmd, words[:names]))
 	case f.showHelp:
 		return []string{"pyplug", "help", "--", cmd.Name}, nil
 	}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // autoIdle is how long a plugin that a call started stays without one.
@@ -20,8 +22,9 @@ func callCommand(f *program) command {
 	var (
 		o     callOptions
 		start startOptions
+		at    addressOptions
 	)
-	ofStart := launchFlags(&start.cfg)
+	ofStart, ofAddress := launchFlags(&start.cfg), at.flags()
 	background := inCategory(backgroundCategory,
 		switchFlag(&start.auto, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"),
 		switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin"),
@@ -29,11 +32,16 @@ func callCommand(f *program) command {
 	return command{names: 2, Command: &cli.Command{
 		Name:      "call",
 		Usage:     "call a hook of a background plugin",
-		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]",
-		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), []cli.Flag{inputFlag(&o.input), o.rawFlag()}, background, ofStart, f.opts.flags()),
+		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]\n--address ADDRESS HOOK [ARG...]",
+		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), []cli.Flag{inputFlag(&o.input), o.rawFlag()}, background, ofAddress, ofStart, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			left := fastcall.Take()
 			words := c.Args().Slice()
+			if given, err := at.isGiven(ofAddress, slices.Concat(ofStart, background), messageFlags...); err != nil {
+				return err
+			} else if given {
+				return f.callAddress(c.Context, &at, start.cfg, &o, words)
+			}
 			err := wantHook(words, "NAME")
 			if err == nil && start.auto {
 				err = f.readStart(&start, words[0], ofStart)
@@ -49,6 +57,28 @@ func callCommand(f *program) command {
 			return f.call(c.Context, words[0], start, &o, left)
 		},
 	}}
+}
+
+// callAddress calls a hook of a gRPC server that runs already.
+func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runner.Config, o *callOptions, words []string) error {
+	if len(words) == 0 {
+		return hinted(usage("HOOK is missing"), "`pyplug hooks "+schema.QuoteLine([]string{"--address", at.address})+"` lists its hooks")
+	}
+	if err := f.readHook(ctx, o, words[0], words[1:]); err != nil {
+		return err
+	}
+	server, err := f.connectAddress(ctx, at, cfg)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	if err := f.readInput(ctx, "grpc", o); err != nil {
+		return err
+	}
+	o.maxMessage = cfg.GRPC.MaxMessage
+	return f.answer(ctx, cmp.Or(o.timeout, runner.DefaultCall), func(ctx context.Context, c hook.Call) (hook.Result, error) {
+		return runner.CallCarrying(ctx, server, o.errorField, c)
+	}, *o, func() (hook.Info, int) { return hook.Info{}, 0 })
 }
 
 // call calls a hook of the background plugin that word means. If fastcall sent the call

@@ -130,8 +130,11 @@ func (r *lineReader) set(f *flag, value string, hasValue bool) {
 	}
 	f.typed = true
 	r.fail(f.set("--"+f.Name, value))
-	if f.dataless && value != "false" {
+	switch {
+	case f.dataless && value != "false":
 		r.names = allWords
+	case f.isPlugin && r.names > 1:
+		r.names = 1
 	}
 }
 

@@ -117,6 +117,8 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 		return nil
 	case cmd.Name == "python":
 		given = given[1:]
+	case isTyped(cmd, "address"):
+		return nil
 	case strings.Contains(cmd.ArgsUsage, "HOOK") && len(given) == 1:
 		return prefixed(hookNames(cmd, given[0]), last)
 	}

@@ -32,6 +32,8 @@ type flag struct {
 
 	isSwitch bool // it may stand without a value, which then is "true"
 	repeated bool // it may be given more than once
+	// isPlugin is a flag that names what is called, in place of the word before HOOK.
+	isPlugin bool
 	// dataless is a switch with which the command has no data, so that flags may stand
 	// anywhere, this one included.
 	dataless bool
@@ -288,6 +290,12 @@ func flagWords(flags []cli.Flag) []string {
 		}
 	}
 	return words
+}
+
+// isTyped reports whether a flag of a command was typed.
+func isTyped(cmd command, name string) bool {
+	f := flagsOf(cmd.Command)[name]
+	return f != nil && f.typed
 }
 
 // firstTyped is the first of flags that was typed, rather than set by the environment,

@@ -21,6 +21,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
@@ -130,7 +132,8 @@ func TestHealthAddress(t *testing.T) {
 		"no key":           {[]string{"--address", secure, "--tls", "--tls-client-cert", cert}, 2, 0, "needs both a certificate and a key"},
 		"no authority":     {[]string{"--address", secure, "--tls", "--tls-ca-cert", key}, 2, 0, "key.pem: no certificate in PEM"},
 		"no file":          {[]string{"--address", secure, "--tls", "--tls-ca-cert", cert + "s"}, 2, 0, "cert.pems: no such file"},
-		"TLS not meant":    {[]string{"--address", secure, "--tls-ca-cert", cert}, 2, 0, "apply only with --tls"},
+		"TLS by its files": {[]string{"--address", secure, "--cacert", cert}, 0, 0, "^healthy\n$"},
+		"TLS not meant":    {[]string{"--address", secure, "--tls=false", "--tls-ca-cert", cert}, 2, 0, "--tls=false excludes"},
 		"a plugin too":     {[]string{"--address", plain, "plugin.py"}, 2, 0, "--address excludes a PLUGIN"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,6 +143,51 @@ func TestHealthAddress(t *testing.T) {
 				return
 			}
 			pyplug(t, nil, append([]string{"health"}, c.flags...)...).says(t, c.code, c.want)
+		})
+	}
+}
+
+// call and hooks --address ask servers that pyplug does not start.
+func TestCallAddress(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	pair := certificates(t, dir)
+	own := []grpc.ServerOption{grpc.UnknownServiceHandler(handle), grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(proto.Name)})}
+	plain, _ := healthy(t, "tcp", "127.0.0.1:0", own...)
+	socket, _ := healthy(t, "unix", filepath.Join(dir, "socket"), own...)
+	strict := &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAnyClientCert}
+	secure, _ := healthy(t, "tcp", "127.0.0.1:0", append(own, grpc.Creds(credentials.NewTLS(strict)))...)
+	cert, key, file := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "echo.proto")
+	source := `syntax = "proto3"; message Text { string text = 1; } service Speech { rpc Echo(Text) returns (Text); rpc Count(Text) returns (stream Text); }`
+	if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		line string
+		code int
+		want string
+	}{
+		{"call --address " + plain + " --proto " + file + " Echo text=hello", 0, `^{"text":"hello"}\n$`},
+		{"call --address unix:" + socket + " --proto " + file + " --raw Speech/Echo text=hello", 0, "^hello\n$"},
+		{"call --proto " + file + " --address " + secure + " --cacert " + cert + " --cert " + cert + " --key " + key + " Echo text=x", 0, `^{"text":"x"}\n$`},
+		{"call --proto " + file + " --address " + secure + " --cacert " + cert + " Echo", 6, "(?s)wants a client certificate.*hint: pass a certificate with --cert and --key"},
+		{"call --proto " + file + " --address " + plain + " --tls Echo", 6, "(?s)no TLS with .*hint: pass --tls=false"},
+		{"call --address " + plain + " Echo", 4, "serves no reflection.*\n(?s).*--proto FILE"},
+		{"call --address " + plain + " --proto " + file + " Ecoh", 4, "did you mean Echo"},
+		{"call --address " + plain + " --proto " + file + " Echo tex=1", 4, "no field"},
+		{"call --address " + plain, 2, "HOOK is missing"},
+		{"call --address " + plain + " --auto-start Echo", 2, "--auto-start does not apply to --address"},
+		{"call --address " + plain + " --python x Echo", 2, "--python does not apply to --address"},
+		{"call --tls greeter greet", 2, "--tls applies only with --address"},
+		{"hooks --address " + plain + " --proto " + file, 0, `^Speech/Echo\(text: string\) -> Text`},
+		{"hooks --address " + plain + " --proto " + file + " --template Echo", 0, `"text": ""`},
+		{"call --address " + plain + " --proto " + file + " Echo text=x --help", 0, "(?m)^  pyplug call --proto=" + file + " --address " + plain + " Speech/Echo text=text$"},
+		{"hooks --address " + plain + " a b", 2, "unexpected argument: b"},
+		{"hooks --cacert x p.py", 2, "--tls-ca-cert applies only with --address"},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			t.Parallel()
+			pyplug(t, nil, strings.Fields(c.line)...).says(t, c.code, c.want)
 		})
 	}
 }

@@ -41,12 +41,11 @@ func healthCommand(f *program) command {
 		Flags:     slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			f.endless = watch
-			if at.address != "" {
+			if given, err := at.isGiven(ofAddress, ofPlugin, "service"); err != nil {
+				return err
+			} else if given {
 				at.Service = cfg.GRPC.Service
-				return f.healthOfAddress(c, &at, ofPlugin, watch)
-			}
-			if name := firstTyped(ofAddress); name != "" {
-				return usage("%s applies only with --address", name)
+				return f.healthOfAddress(c, &at, watch)
 			}
 			if err := onePlugin(c, &cfg); err != nil {
 				return err

@@ -182,7 +182,9 @@ func (f *flag) usage() string {
 	text := "      --" + f.Name
 	for _, alias := range f.Aliases {
 		if len(alias) == 1 {
-			text = "  -" + alias + ", --" + f.Name
+			text = "  -" + alias + ", " + text[6:]
+		} else {
+			text += ", --" + alias
 		}
 	}
 	if f.isSwitch {

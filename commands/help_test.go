@@ -31,7 +31,7 @@ func TestHelp(t *testing.T) {
 		all := f.commandHelp(cmd)
 		texts[cmd.Name+" --help-all"] = all
 		for _, flag := range cmd.Flags {
-			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + valueOf(flag).Name + `( |$)`)
+			shown := regexp.MustCompile(`(?m)^ {2}(-., | {4})--` + valueOf(flag).Name + `([, ]|$)`)
 			if has := shown.MatchString(texts[cmd.Name]); has == isRare(flag) || !shown.MatchString(all) {
 				t.Errorf("%s --%s: in --help %v, want %v, and in --help-all", cmd.Name, valueOf(flag).Name, has, !has)
 			}

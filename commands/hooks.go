@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,15 +19,23 @@ import (
 func hooksCommand(f *program) command {
 	var template string
 	var cfg runner.Config
-	ofPlugin := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata))
+	var at addressOptions
+	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags()
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "hooks",
 		Usage:     "list the hooks of a plugin, or explain one",
-		ArgsUsage: "NAME|PLUGIN [HOOK]",
-		Flags:     slices.Concat([]cli.Flag{templateFlag}, ofPlugin, f.opts.flags()),
+		ArgsUsage: "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",
+		Flags:     slices.Concat([]cli.Flag{templateFlag}, ofAddress, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
+			given, err := at.isGiven(ofAddress, ofPlugin, messageFlags...)
+			if err != nil {
+				return err
+			}
 			words := c.Args().Slice()
+			if given {
+				words = append([]string{at.address}, words...)
+			}
 			switch {
 			case len(words) == 0:
 				return usage("PLUGIN is missing")
@@ -34,6 +43,15 @@ func hooksCommand(f *program) command {
 				return usage("unexpected argument: %s", schema.QuoteLine(words[len(words)-1:]))
 			case len(words) == 2 && words[1] == "":
 				return usage("HOOK is empty")
+			}
+			name := cmp.Or(template, append(words, "")[1])
+			if given {
+				server, err := f.connectAddress(c.Context, &at, cfg)
+				if err != nil {
+					return err
+				}
+				defer server.Close()
+				return f.showHooks(c.Context, server, name, template != "", []string{"call", "--address", at.address}, ofAddress[1:], ofPlugin)
 			}
 			if err := openConfig(&cfg, words[0]); err != nil {
 				return err
@@ -43,15 +61,37 @@ func hooksCommand(f *program) command {
 				return err
 			}
 			defer done()
-			switch {
-			case template != "":
-				return f.template(c.Context, p, template)
-			case len(words) == 2:
-				return f.explain(c.Context, p, words[1], ofPlugin)
+			example := []string{"run", words[0]}
+			if f.plugin.daemon.Name != "" {
+				example[0] = "call"
 			}
-			return f.hooks(c.Context, p)
+			return f.showHooks(c.Context, p, name, template != "", example, ofPlugin)
 		},
 	}}
+}
+
+// describer is a plugin or a server.
+type describer interface {
+	Hooks(ctx context.Context, name string) (schema.Schema, error)
+}
+
+// showHooks lists the hooks, or explains the one with a name, or prints its template. The
+// example of a call begins with words, and repeats those of the flags that were typed.
+func (f *program) showHooks(ctx context.Context, p describer, name string, template bool, words []string, flags ...[]cli.Flag) error {
+	stop := f.streams.Waiting("waiting for " + f.plugin.path)
+	sch, err := p.Hooks(ctx, name)
+	stop()
+	switch {
+	case err != nil:
+		return err
+	case name == "":
+		return f.hooks(ctx, sch)
+	case template:
+		return f.template(ctx, sch.Hooks[0], name)
+	}
+	typed := slices.DeleteFunc(slices.Concat(flags...), func(flag cli.Flag) bool { return !valueOf(flag).typed })
+	line := slices.Concat([]string{"pyplug", words[0]}, flagWords(typed), typedWords(words[1:]), []string{sch.Hooks[0].Name}, sch.Hooks[0].Example())
+	return f.write(ctx, func() error { return f.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), f.opts.json) })
 }
 
 // onePlugin completes cfg by the command line of a command that takes one PLUGIN.
@@ -63,19 +103,9 @@ func onePlugin(c *cli.Context, cfg *runner.Config) error {
 	return openConfig(cfg, word)
 }
 
-// describe returns the hooks of a plugin, or the one with a name in detail.
-func (f *program) describe(ctx context.Context, p hook.Plugin, name string) (schema.Schema, error) {
-	stop := f.streams.Waiting("waiting for " + f.plugin.path)
-	defer stop()
-	return p.Hooks(ctx, name)
-}
-
 // hooks lists the hooks of a plugin.
-func (f *program) hooks(ctx context.Context, p hook.Plugin) error {
-	sch, err := f.describe(ctx, p, "")
+func (f *program) hooks(ctx context.Context, sch schema.Schema) error {
 	switch {
-	case err != nil:
-		return err
 	case len(sch.Hooks) == 0 && f.plugin.transport() == "grpc":
 		f.streams.Warn(f.plugin.path + " has no hooks: it serves no reflection, and no descriptors of its services were found")
 	case len(sch.Hooks) == 0:
@@ -89,30 +119,10 @@ func (f *program) hooks(ctx context.Context, p hook.Plugin) error {
 }
 
 // template prints the template of a hook.
-func (f *program) template(ctx context.Context, p hook.Plugin, name string) error {
-	sch, err := f.describe(ctx, p, name)
-	if err != nil {
-		return err
-	}
+func (f *program) template(ctx context.Context, h schema.Hook, name string) error {
 	var text bytes.Buffer
-	if err := json.Indent(&text, sch.Hooks[0].Template, "", "  "); err != nil {
+	if err := json.Indent(&text, h.Template, "", "  "); err != nil {
 		return hook.NewError(hook.Internal, fmt.Errorf("the template of %s: %w", name, err))
 	}
 	return f.write(ctx, func() error { return f.streams.Template(text.Bytes(), name, f.opts.json) })
-}
-
-// explain prints all that is known of a hook, with an example call. The call repeats the
-// flags ofPlugin that were typed.
-func (f *program) explain(ctx context.Context, p hook.Plugin, name string, ofPlugin []cli.Flag) error {
-	sch, err := f.describe(ctx, p, name)
-	if err != nil {
-		return err
-	}
-	words := []string{"pyplug", "run"}
-	if f.plugin.daemon.Name != "" {
-		words[1] = "call"
-	}
-	typed := slices.DeleteFunc(slices.Clone(ofPlugin), func(flag cli.Flag) bool { return !valueOf(flag).typed })
-	words = slices.Concat(words, flagWords(typed), []string{f.plugin.path, sch.Hooks[0].Name}, sch.Hooks[0].Example())
-	return f.write(ctx, func() error { return f.streams.Hook(sch.Hooks[0], schema.QuoteLine(words), f.opts.json) })
 }

@@ -39,7 +39,7 @@ type AddressOptions struct {
 //     Status set if the service answers with an error of its own,
 //   - Timeout and Canceled.
 func ProbeAddress(ctx context.Context, address string, o AddressOptions) error {
-	cc, herr := connectTo(ctx, address, &o)
+	cc, herr := connectTo(ctx, address, &o, 0)
 	if herr != nil {
 		return herr
 	}
@@ -57,7 +57,7 @@ func ProbeAddress(ctx context.Context, address string, o AddressOptions) error {
 // report. It returns a [*hook.Error] as ProbeAddress does: Canceled if ctx ends or
 // report returns an error.
 func WatchAddress(ctx context.Context, address string, o AddressOptions, report func(status string) error) error {
-	cc, herr := connectTo(ctx, address, &o)
+	cc, herr := connectTo(ctx, address, &o, 0)
 	if herr != nil {
 		return herr
 	}
@@ -65,8 +65,9 @@ func WatchAddress(ctx context.Context, address string, o AddressOptions, report 
 	return healthFailed(ctx, watchHealth(ctx, cc, o.Service, report))
 }
 
-// connectTo connects to an address. It sets the defaults of o.
-func connectTo(ctx context.Context, address string, o *AddressOptions) (*grpc.ClientConn, *hook.Error) {
+// connectTo connects to an address. It sets the defaults of o. Calls whose answers have no
+// other limit take maxAnswer bytes, or gRPC's default if it is 0.
+func connectTo(ctx context.Context, address string, o *AddressOptions, maxAnswer int) (*grpc.ClientConn, *hook.Error) {
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, defaultConnect)
 	o.Timeout = cmp.Or(o.Timeout, probeLimit)
 	network, where, authority, err := splitAddress(address)
@@ -75,6 +76,9 @@ func connectTo(ctx context.Context, address string, o *AddressOptions) (*grpc.Cl
 	}
 	t := &target{network: network, address: where, tls: o.TLS, metadata: o.Metadata, limit: o.ConnectTimeout}
 	options := t.options()
+	if maxAnswer > 0 {
+		options = append(options, grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)))
+	}
 	if o.UserAgent != "" {
 		options = append(options, grpc.WithUserAgent(o.UserAgent))
 	}
@@ -96,9 +100,17 @@ func connectTo(ctx context.Context, address string, o *AddressOptions) (*grpc.Cl
 	case o.TLS == nil:
 		herr.Hints = []string{"if the server wants TLS, pass --tls"}
 	default:
-		herr.Hints = []string{"leave out --tls if the server has no TLS; name the authority of its certificate with --tls-ca-cert"}
+		herr.Hints = []string{"pass --tls=false if the server has no TLS; name the authority of its certificate with --cacert"}
 	}
 	return nil, herr
+}
+
+// IsLocal reports whether an address is a Unix socket or a loopback address.
+func IsLocal(address string) bool {
+	network, where, _, err := splitAddress(address)
+	host, _, _ := net.SplitHostPort(where)
+	ip := net.ParseIP(host)
+	return err == nil && (network == "unix" || host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
 // splitAddress parses unix:PATH, unix:///PATH and HOST:PORT. It accepts

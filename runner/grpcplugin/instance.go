@@ -32,15 +32,15 @@ const (
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
 )
 
-// Instance is one gRPC plugin.
+// Instance is one gRPC plugin, or a [Server].
 type Instance struct {
 	cfg      *Config
 	dir      string // for the plugin's sockets
 	out      *output
 	sources  func() ([]protoschema.Source, error) // those of Config.Sources, nil without them
-	proc     *proc.Process
-	tls      *tls.Config      // nil: no TLS
-	conn     *grpc.ClientConn // nil until connected
+	proc     *proc.Process                        // nil of a server that runs already
+	tls      *tls.Config                          // nil: no TLS
+	conn     *grpc.ClientConn                     // nil until connected
 	protocol plugin.ClientProtocol
 	evidence Evidence
 	info     hook.Info
@@ -142,7 +142,7 @@ func (i *Instance) begin() error {
 	switch {
 	case i.unresponsive:
 		return errors.New("the plugin did not respond after an earlier call and is being stopped")
-	case i.proc.Exited(), i.stopping:
+	case i.proc != nil && i.proc.Exited(), i.stopping:
 		return errExited
 	}
 	i.running++
@@ -200,7 +200,7 @@ func (i *Instance) giveUp() {
 	i.cfg.Debug("grpc", "the plugin does not respond")
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if !i.unresponsive {
+	if !i.unresponsive && i.proc != nil {
 		time.AfterFunc(drainLimit, func() { i.proc.Kill() }) // no-op if it has exited
 	}
 	i.unresponsive = true
@@ -209,7 +209,7 @@ func (i *Instance) giveUp() {
 
 // killIdle kills a plugin that was given up if it has no call. i.mu is held.
 func (i *Instance) killIdle() {
-	if i.unresponsive && i.running == 0 {
+	if i.unresponsive && i.running == 0 && i.proc != nil {
 		go i.proc.Kill() // ends with the process
 	}
 }
@@ -235,6 +235,9 @@ func (i *Instance) exitError(hookName string) *hook.Error {
 
 // exitsWithin waits for the process to exit, and reports whether it did.
 func (i *Instance) exitsWithin(limit time.Duration) bool {
+	if i.proc == nil {
+		return false
+	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {

@@ -26,7 +26,7 @@ const (
 
 var ownAddressHints = []string{
 	"it serves at an address of its own, as plugins of Pulumi and CloudQuery do: hosts of go-plugin cannot start it, and neither can pyplug",
-	"`pyplug health --address HOST:PORT` asks a gRPC server that runs",
+	"start it yourself, and `pyplug call --address HOST:PORT HOOK` calls it",
 }
 
 var logsPort = sync.OnceValue(func() *regexp.Regexp {

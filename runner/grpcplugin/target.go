@@ -173,7 +173,7 @@ func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *
 		return nil
 	case t.wantCertificate.Load():
 		e := t.fail(ReasonTLS, "no TLS with %s: the server wants a client certificate", t)
-		e.Hints = []string{"pass a certificate with --tls-client-cert and --tls-client-key"}
+		e.Hints = []string{"pass a certificate with --cert and --key"}
 		return e
 	case handshake:
 		return t.fail(ReasonTLS, "no TLS with %s: %s", t, inner)
