@@ -21,12 +21,18 @@ var minimum = Requirement{Spec: ">=3.8", From: "pyplug"}
 // needed and reading it takes time.
 var minimumBound = bound{minimum, []clause{{op: ">=", release: []int{3, 8}}}}
 
-// clause is one comparison of a specifier set.
+// clause is one comparison of a specifier set, with what its version says.
 type clause struct {
 	op       string
+	epoch    int
 	release  []int
 	wildcard bool
-	pre      string
+	// rank says where the version stands beside the release of its numbers: before it (-1), as
+	// a pre-release does, at it, or behind it (1).
+	rank  int
+	pre   string // such as "rc2", normalised
+	local bool   // it has a local label, which no Python has
+	text  string // as written, for ===
 }
 
 // bound is a requirement whose specifier set was read.
@@ -45,10 +51,18 @@ const (
 	yes
 )
 
-// clauseText is a clause of PEP 440. Epochs, post-releases and local versions
-// are not read, because no Python has ever had one.
-var clauseText = expression(
-	`^(===|==|!=|~=|<=|>=|<|>)\s*v?(\d{1,6}(?:\.\d{1,6})*)(?:[.\-_]?(a|b|c|rc|alpha|beta|pre|preview|dev)[.\-_]?(\d{0,6}))?(\.\*)?$`)
+// clauseText is a clause of PEP 440, as the package "packaging" reads it; what each operator
+// allows is in parseClause.
+var clauseText = expression(`(?i)^(~=|===|==|!=|<=|>=|<|>)\s*` +
+	`v?(?:(\d+)!)?(\d+(?:\.\d+)*)` + // epoch and release
+	`(?:(\.\*)|` +
+	`(?:[._-]?(alpha|beta|preview|pre|a|b|c|rc)[._-]?(\d*))?` +
+	`((?:-\d+)|(?:[._-]?(?:post|rev|r)[._-]?\d*))?` +
+	`([._-]?dev[._-]?\d*)?` +
+	`(\+[a-z0-9]+(?:[._-][a-z0-9]+)*)?)$`)
+
+// arbitraryText is what === takes: it compares texts.
+var arbitraryText = expression(`^===\s*([^\s;)]*)$`)
 
 // readRequirement reads a specifier set; the error is an [*Error].
 func readRequirement(r Requirement) (bound, error) {
@@ -72,25 +86,49 @@ func parseClauses(spec string) (clauses []clause, bad string) {
 		if part == "" {
 			continue
 		}
-		m := clauseText().FindStringSubmatch(part)
-		if m == nil {
-			return nil, part
-		}
-		c := clause{op: m[1], wildcard: m[5] != ""}
-		if m[3] != "" {
-			c.pre = m[3] + m[4]
-		}
-		for n := range strings.SplitSeq(m[2], ".") {
-			i, _ := strconv.Atoi(n)
-			c.release = append(c.release, i)
-		}
-		// PEP 440 allows a wildcard after == and != only, and ~= needs something to round.
-		if c.wildcard && (c.op != "==" && c.op != "!=" || c.pre != "") || c.op == "~=" && len(c.release) < 2 {
+		c, ok := parseClause(part)
+		if !ok {
 			return nil, part
 		}
 		clauses = append(clauses, c)
 	}
 	return clauses, ""
+}
+
+func parseClause(part string) (clause, bool) {
+	if m := arbitraryText().FindStringSubmatch(part); m != nil {
+		return clause{op: "===", text: m[1]}, true
+	}
+	m := clauseText().FindStringSubmatch(part)
+	if m == nil {
+		return clause{}, false
+	}
+	c := clause{op: m[1], epoch: number(m[2]), wildcard: m[4] != "", local: m[9] != ""}
+	for n := range strings.SplitSeq(m[3], ".") {
+		c.release = append(c.release, number(n))
+	}
+	switch {
+	case m[5] != "":
+		c.rank, c.pre = -1, preNames[strings.ToLower(m[5])]+strconv.Itoa(number(m[6]))
+	case m[7] != "":
+		c.rank = 1
+	case m[8] != "":
+		c.rank = -1
+	}
+	// A wildcard and a local label follow == and != only, and ~= needs something to round.
+	equality := c.op == "==" || c.op == "!="
+	return c, equality || !c.wildcard && !c.local && (c.op != "~=" || len(c.release) > 1)
+}
+
+var preNames = map[string]string{"alpha": "a", "a": "a", "beta": "b", "b": "b", "preview": "rc", "pre": "rc", "c": "rc", "rc": "rc"}
+
+// number reads digits; numbers beyond all versions are the same to every Python.
+func number(digits string) int {
+	if len(digits) > 9 && strings.Trim(digits[:len(digits)-9], "0") != "" {
+		return 1 << 30
+	}
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 // allows reports whether v satisfies every clause.
@@ -114,6 +152,9 @@ func (c clause) allows(v Version) verdict {
 		if len(c.release) > 2 {
 			patches = append(patches, c.release[2])
 		}
+		if named := parseVersion(c.text); named.Patch >= 0 {
+			patches = append(patches, named.Patch)
+		}
 	}
 	held := 0
 	for _, v.Patch = range patches {
@@ -132,15 +173,29 @@ func (c clause) allows(v Version) verdict {
 
 func (c clause) holds(v Version) bool {
 	have := [3]int{v.Major, v.Minor, v.Patch}
+	if c.op == "===" {
+		release := Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}.String()
+		return c.text == release || v.Pre != "" && strings.EqualFold(c.text, v.String())
+	}
 	if c.wildcard {
-		return (compare(have, c.release, len(c.release)) == 0) == (c.op == "==")
+		return (c.epoch == 0 && compare(have, c.release, len(c.release)) == 0) == (c.op == "==")
 	}
 	d := compare(have, c.release, max(3, len(c.release)))
+	if d == 0 {
+		d = -c.rank
+	}
+	if c.epoch > 0 {
+		d = -1
+	}
+	equal := d == 0 && !c.local
+	if v.Pre != "" && c.pre == v.Pre && compare(have, c.release, max(3, len(c.release))) == 0 {
+		equal = true // the pre-release that was named
+	}
 	switch c.op {
-	case "==", "===":
-		return d == 0 && (c.pre == "" || v.Pre == "" || c.pre == v.Pre)
+	case "==":
+		return equal
 	case "!=":
-		return d != 0 || c.pre != "" && c.pre != v.Pre
+		return !equal
 	case "~=":
 		return d >= 0 && compare(have, c.release, len(c.release)-1) == 0
 	case ">=":
@@ -148,10 +203,9 @@ func (c clause) holds(v Version) bool {
 	case "<":
 		return d < 0
 	case ">":
-		// The release of a pre-release comes after it.
-		return d > 0 || c.pre != "" && d == 0
+		return d > 0
 	}
-	return d < 0 || c.pre == "" && d == 0 // <=
+	return d <= 0
 }
 
 // compare compares the first n numbers; absent ones are 0.
