@@ -14,6 +14,7 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -69,11 +70,8 @@ func checkCommand(f *program) command {
 
 // readCheck completes what the flags say.
 func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
-	if o.plugins = c.Args().Slice(); len(o.plugins) == 0 {
-		o.plugins = []string{"."}
-	}
-	if slices.Contains(o.plugins, "") {
-		return usage("PLUGIN is empty")
+	if err := o.readPlugins(c.Args().Slice()); err != nil {
+		return err
 	}
 	for _, needed := range []string{"launch", "handshake", "connect", "hooks"} {
 		if slices.Contains(o.Skip, needed) && len(o.lines) > 0 {
@@ -96,6 +94,25 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 			return err
 		}
 		o.Calls = append(o.Calls, call)
+	}
+	return nil
+}
+
+// readPlugins expands directories and patterns. Without a word it is the plugin of the
+// current directory, and never all of its files: a check runs them.
+func (o *checkOptions) readPlugins(words []string) error {
+	if slices.Contains(words, "") {
+		return usage("PLUGIN is empty")
+	}
+	for _, word := range words {
+		found, err := manifest.Expand(word)
+		if err != nil {
+			return usage("%w", err)
+		}
+		o.plugins = append(o.plugins, found...)
+	}
+	if len(o.plugins) == 0 {
+		o.plugins = []string{"."}
 	}
 	return nil
 }

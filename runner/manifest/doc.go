@@ -13,5 +13,7 @@
 //  4. It collects every requires-python on the way, also from files that are no
 //     manifest.
 //
+// [Expand] lists the plugins that a directory or a pattern names.
+//
 // It never knows flags, the environment, or which Python runs the plugin.
 package manifest

@@ -254,7 +254,7 @@ func onlyScript(dir string) (string, error) {
 // noManifest reports a directory that says nothing of what it runs.
 func noManifest(dir string) *Error {
 	e := &Error{Message: fmt.Sprintf("directory %q is no plugin: it has no __init__.py, and no manifest "+
-		"(pyplug.toml, [tool.pyplug] in pyproject.toml or in a script, or a plugin.json with server)", short(dir))}
+		"(pyplug.toml, [tool.pyplug] in pyproject.toml or in a script, or a plugin.json with server)", short(dir)), Err: errNoManifest}
 	if files := pythonFiles(dir); len(files) > 0 {
 		e.Hint = "name one of its files: " + strings.Join(files[:min(len(files), 5)], ", ")
 	}
