@@ -66,9 +66,9 @@ func inDir(dir, path string) string {
 
 // pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. If they
 // describe no service of its own, as where the script extends the search path before it
-// imports them, it reads those of the installed packages that it imports, and then all
-// below its directory. dirs are as for [looksGRPC]. An error names the file, which Python
-// could not load either.
+// imports them, or if it uses an SDK, it reads those of the installed packages that it
+// imports, and then all below its directory. dirs are as for [looksGRPC]. An error names
+// the file, which Python could not load either.
 func pb2Sources(python interp.Interpreter, environ []string, entry string, dirs ...string) ([]protoschema.Source, error) {
 	r := pb2Reader{entry: entry, seen: map[string]bool{}}
 	script := scriptOf(entry)
@@ -85,22 +85,21 @@ func pb2Sources(python interp.Interpreter, environ []string, entry string, dirs 
 			return strings.HasSuffix(name, "_pb2") || strings.HasSuffix(name, "_pb2_grpc")
 		})
 	}
-	if r.services == 0 || slices.ContainsFunc(others, isGenerated) {
+	usesSDK := func(f pysrc.File) bool { return f.Serves().SDK != "" }
+	imported := len(r.sources)
+	// Nobody says that Python loads the other files.
+	if r.services == 0 || slices.ContainsFunc(others, isGenerated) || slices.ContainsFunc(files, usesSDK) {
 		for _, file := range pysrc.Libraries(python.SearchPath(environ), others, pysrc.Whole) {
 			if isPB2(file.Path) && !r.seen[file.Path] {
-				if err := r.read(file.Path, file.Text); err != nil {
-					return nil, err
-				}
+				_ = r.read(file.Path, file.Text)
 			}
 		}
 	}
-	if r.services > 0 {
-		return r.sources, nil
-	}
-	imported := len(r.sources)
-	for _, path := range pysrc.Files(filepath.Dir(script)) {
-		if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && isPB2(path) && !r.seen[path] {
-			_ = r.read(path, text) // nobody says that the file is the plugin's
+	if r.services == 0 {
+		for _, path := range pysrc.Files(filepath.Dir(script)) {
+			if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && isPB2(path) && !r.seen[path] {
+				_ = r.read(path, text)
+			}
 		}
 	}
 	return agreeing(r.sources, imported), nil

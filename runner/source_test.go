@@ -170,6 +170,11 @@ func TestPB2Sources(t *testing.T) {
 		{name: "what is installed", files: map[string]string{
 			"plug/main.py": "import protos.shapes_pb2\n", fakeSite + "protos/shapes_pb2.py": shapes,
 		}, want: "$ROOT/" + fakeSite + "protos/shapes_pb2.py"},
+		{name: "what an SDK imports, too", files: map[string]string{
+			"plug/main.py": "import funppy, shapes_pb2, broken\n", "plug/shapes_pb2.py": shapes,
+			fakeSite + "funppy/__init__.py": "from . import common_pb2\n", fakeSite + "funppy/common_pb2.py": common,
+			fakeSite + "broken/__init__.py": "from . import x_pb2\n", fakeSite + "broken/x_pb2.py": "x.AddSerializedFile(b'wrong')",
+		}, want: "$ROOT/" + fakeSite + "funppy/common_pb2.py shapes_pb2.py"},
 		{name: "what lies there, if nothing with a service is imported", files: map[string]string{
 			"plug/main.py":  "import sys, common_pb2\nsys.path.append('gen')\nimport shapes_pb2\n",
 			"plug/a/b/c.py": "", "plug/gen/shapes_pb2.py": shapes, "plug/common_pb2.py": common,
