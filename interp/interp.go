@@ -60,6 +60,8 @@ type Request struct {
 	// Run asks a Python for its version if no file says it. When it is nil
 	// an unknown version is accepted from explicit sources only.
 	Run RunFunc
+	// Cache is the directory that keeps what Pythons said, absolute; empty: nowhere.
+	Cache string
 
 	// Of tests, as are the names below: nil and empty stand for the system's.
 	ownerOf    func(path string) (owner, bool)

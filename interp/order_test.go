@@ -1,9 +1,13 @@
 package interp
 
 import (
+	"context"
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // An activated environment comes before the plugin's own only if it belongs to the
@@ -201,5 +205,48 @@ func TestHintKeepsPlugin(t *testing.T) {
 	e, ok := err.(*Error)
 	if !ok || strings.Contains(strings.Join(e.Hints(), " "), "--clear") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A Python is asked once, until it or its environment changes. What a wrapper's Python said
+// is not kept, nor does a cache that cannot be used matter.
+func TestAskedOnce(t *testing.T) {
+	root := tree(t, "x a/python3", "x b/other", "f file x")
+	path := filepath.Join(root, "a", "python3")
+	asked, program := 0, path
+	run := func(context.Context, string, []string) ([]byte, string, error) {
+		asked++
+		return []byte("\x1eprogram " + program + "\x1e\n\x1epyplug cpython 3 12 4 final 0\x1e\n"), "", nil
+	}
+	cache := filepath.Join(root, "cache")
+	for _, step := range []struct {
+		what  string
+		do    func() error
+		asked int
+	}{
+		{"first", func() error { return nil }, 1},
+		{"again", func() error { return nil }, 1},
+		{"changed", func() error { return os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)) }, 2},
+		{"again", func() error { return nil }, 2},
+		{"corrupt", func() error {
+			names, err := filepath.Glob(filepath.Join(cache, "*.json"))
+			for _, name := range names {
+				err = errors.Join(err, os.WriteFile(name, []byte("{"), 0o600))
+			}
+			return err
+		}, 3},
+		{"now an environment's", func() error { return os.WriteFile(filepath.Join(root, "a", "pyvenv.cfg"), nil, 0o600) }, 4},
+		{"a wrapper", func() error {
+			program = filepath.Join(root, "b", "other")
+			return os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755)
+		}, 5},
+		{"again", func() error { return nil }, 6},
+		{"no cache", func() error { cache = filepath.Join(root, "file"); return nil }, 7},
+	} {
+		check(t, step.do())
+		found, err := Find(t.Context(), Request{Environ: []string{"PATH=" + filepath.Dir(path)}, Cwd: root, Run: run, Cache: cache, systemRoot: root})
+		if err != nil || found.Version.String() != "3.12.4" || asked != step.asked {
+			t.Errorf("%s: %v, %v, asked %d times, want %d", step.what, found, err, asked, step.asked)
+		}
 	}
 }

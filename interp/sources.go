@@ -203,17 +203,23 @@ func (f *finder) inspect(ctx context.Context, path, real string, source Source) 
 // the answer open.
 func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, error) {
 	refused, open := f.against(found.Version)
-	if refused == nil && open && f.Run != nil {
-		v, implementation, broken := ask(ctx, f.Run, found.Path)
-		if err := ctx.Err(); err != nil {
-			return Interpreter{}, err
+	if refused == nil && open {
+		v, implementation, ok := f.remembered(found.Path)
+		if !ok && f.Run != nil {
+			var broken *Error
+			v, implementation, broken = f.ask(ctx, found.Path)
+			if err := ctx.Err(); err != nil {
+				return Interpreter{}, err
+			}
+			if broken != nil {
+				broken.Source, broken.env = found.Source, found.Env
+				return Interpreter{}, broken
+			}
 		}
-		if broken != nil {
-			broken.Source, broken.env = found.Source, found.Env
-			return Interpreter{}, broken
+		if v.Known() {
+			found.Version, found.Implementation = v, implementation
+			refused, open = f.against(v)
 		}
-		found.Version, found.Implementation = v, implementation
-		refused, open = f.against(v)
 	}
 	var broken *Error
 	switch {

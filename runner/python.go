@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -179,10 +180,20 @@ func request(c Config, p manifest.Plugin, env []string) interp.Request {
 		EnvNames:    m.EnvNames(),
 		Environ:     c.Environ,
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
+		Cache:       cacheDir(),
 		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
 			return ask(ctx, proc.Tool{Path: path, Args: args, Env: env})
 		},
 	}
+}
+
+// cacheDir is where what Pythons said of themselves is kept; empty if there is no such place.
+func cacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "pyplug", "interp-v1")
 }
 
 // ask runs a Python that is to say its version, see [interp.RunFunc].
