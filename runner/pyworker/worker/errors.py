@@ -135,7 +135,7 @@ def add_frame(found, frame, line):
     """Appends a frame to a list unless it is the worker's own or the import system's."""
     code = frame.f_code
     file = code.co_filename
-    if not file.startswith(core.OWN) and not file.startswith("<frozen importlib"):
+    if not file.startswith((core.OWN, "<frozen importlib", "<builtin>/frozen importlib")):  # the last is PyPy's
         found.append({"file": file, "line": line or 0, "function": code.co_name})
 
 

@@ -155,7 +155,7 @@ def make_codec(literal):
 
         pair = (",", ":")
         chunks = json.JSONEncoder(
-            ensure_ascii=False, check_circular=False, allow_nan=literal, separators=pair, default=convert
+            ensure_ascii=False, allow_nan=literal, separators=pair, default=convert
         ).iterencode
     scan = scanner(Rules)
 
