@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -19,25 +18,6 @@ const (
 	mostMissing = 20
 	mostUnsure  = 20
 )
-
-// MissingHints say how to provide a module that a plugin lacks, by a command if possible.
-func MissingHints(o *runner.Opened, module string) []string {
-	l := lookOf(o)
-	_, python, _ := o.Source()
-	l.declared = declared(l.Dirs, l.Scripts)
-	l.Pip = !python.Version.Known() || slices.ContainsFunc(python.SearchPath(l.Env), func(dir string) bool {
-		_, err := os.Stat(filepath.Join(dir, "pip"))
-		return err == nil
-	})
-	m := missing{Module: module}
-	if meant := l.sibling(m); meant != "" {
-		return []string{meant}
-	}
-	if remedy := l.remedy(m); remedy != "" {
-		return []string{module + " is not installed for this Python: " + remedy, "or name the Python that has it with --python"}
-	}
-	return []string{"name the Python that has " + module + " with --python"}
-}
 
 // remedy says how to provide a missing module, by a command if possible; empty if that is
 // unknown.

@@ -1,0 +1,104 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner"
+)
+
+// MissingHints say how to provide a module that a plugin lacks, by a command if possible.
+// If that kept the plugin from starting, they name what else it lacks.
+func MissingHints(o *runner.Opened, module string, start bool) []string {
+	l := lookOf(o)
+	_, python, _ := o.Source()
+	l.declared = declared(l.Dirs, l.Scripts)
+	l.Pip = !python.Version.Known() || slices.ContainsFunc(python.SearchPath(l.Env), func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "pip"))
+		return err == nil
+	})
+	l.managed = l.managed || python.Env == "" && !isNamed(python.Source)
+	m := missing{Module: module}
+	if meant := l.sibling(m); meant != "" {
+		return []string{meant}
+	}
+	var hints []string
+	var others []missing
+	if start {
+		if others = l.alsoMissing(module); len(others) > 0 {
+			hints = append(hints, "also missing: "+strings.Join(l.places(others), ", "))
+		}
+	}
+	remedy := l.generate(m)
+	if l.distribution(m) != "" {
+		remedy = l.install(l.distributions(append([]missing{m}, others...))...)
+	}
+	if remedy != "" {
+		return append(hints, module+" is not installed for this Python: "+remedy, "or name the Python that has it with --python")
+	}
+	return append(hints, "name the Python that has "+module+" with --python")
+}
+
+// places are modules with the places that import them.
+func (l *sourceLook) places(all []missing) (places []string) {
+	for _, m := range all {
+		places = append(places, fmt.Sprintf("%s (%s:%d)", m.Missing, l.shown(m.File), m.Line))
+	}
+	return places
+}
+
+// distributions are those that provide modules, as far as they are known.
+func (l *sourceLook) distributions(all []missing) (names []string) {
+	for _, m := range all {
+		if name := l.distribution(m); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isNamed reports whether a Python was named, so that an environment beside the plugin would
+// not be found.
+func isNamed(source interp.Source) bool {
+	return source == interp.SourceFlag || source == interp.SourceVariable || source == interp.SourceManifest
+}
+
+// alsoLimit bounds how long it may take to look for what else is missing.
+const alsoLimit = 5 * time.Second
+
+// alsoMissing are the other modules without which the plugin cannot be loaded. Its Python is
+// asked only if the plugin imports anything else that is not in the standard library.
+func (l *sourceLook) alsoMissing(module string) (all []missing) {
+	top, _, _ := strings.Cut(module, ".")
+	imports := func(script string) bool {
+		_, others := pysrc.Own(script, []string{l.Root}, pysrc.Short)
+		return slices.ContainsFunc(others, func(i pysrc.Import) bool {
+			other, _, _ := strings.Cut(i.Module, ".")
+			return other != top && !standard(other)
+		})
+	}
+	if !slices.ContainsFunc(l.Scripts, imports) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), alsoLimit)
+	defer cancel()
+	answer, err := askSource(ctx, *l)
+	if err != nil || answer.Altered {
+		return nil
+	}
+	seen := []string{top}
+	for _, m := range answer.Missing {
+		other, _, _ := strings.Cut(m.Missing, ".")
+		if m.Hard && m.Dir == "" && m.Where == "" && !slices.Contains(seen, other) && !standard(other) && besides(m) == "" && len(all) < mostMissing {
+			seen, all = append(seen, other), append(all, m)
+		}
+	}
+	return all
+}
