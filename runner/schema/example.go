@@ -39,12 +39,15 @@ func (p Param) words(container bool) []string {
 		return []string{p.Name + ":=JSON"}
 	case container:
 		return []string{":=JSON", p.Name + ":=JSON"}
-	case kind == "bytes":
-		return []string{form, p.Name + "@=FILE"}
-	case p.Kind == NameOnly:
-		return []string{form}
 	}
-	return []string{"VALUE", form}
+	words := []string{form}
+	if p.Kind != NameOnly {
+		words = []string{"VALUE", form}
+	}
+	if kind == "bytes" {
+		words = append(words, p.Name+"@=FILE")
+	}
+	return words
 }
 
 func isContainer(value json.RawMessage) bool {
@@ -80,7 +83,7 @@ func (h Hook) Example() []string {
 			continue
 		case isMethod && string(value) == "null": // no message, or another field of a oneof
 			continue
-		case isMethod:
+		case isMethod, p.Type == "bytes":
 			value = sample(value, p)
 		}
 		name := p.Name
@@ -92,7 +95,7 @@ func (h Hook) Example() []string {
 	return words
 }
 
-// sample replaces the empty value of a field.
+// sample replaces the empty value of a field, and base64: as a word, bytes are text.
 func sample(value json.RawMessage, p Param) json.RawMessage {
 	switch {
 	case len(p.Choices) > 0 && value[0] == '"':

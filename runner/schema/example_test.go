@@ -24,7 +24,7 @@ func TestExample(t *testing.T) {
 		{
 			"f", `[{"name":"a","type":"Literal['1']","required":true,"kind":"ordinary"},{"name":"b","required":true,"kind":"name"},
 			{"name":"c","type":"bytes","required":true,"kind":"ordinary"},{"name":"d","required":true,"kind":"name"}]`,
-			`{"a":"1","b":{"x": 1},"c":"-1","d":null}`, `':="1"' 'b:={"x":1}' ':="-1"' d=null`, "VALUE|a=VALUE b:=JSON c=VALUE|c@=FILE d=VALUE",
+			`{"a":"1","b":{"x": 1},"c":"dGV4dA==","d":null}`, `':="1"' 'b:={"x":1}' text d=null`, "VALUE|a=VALUE b:=JSON VALUE|c=VALUE|c@=FILE d=VALUE",
 		},
 		{
 			"KV/Put", `[{"name":"key","type":"string","kind":"name"},{"name":"n","type":"int64","kind":"name"},{"name":"on","type":"bool","kind":"name"},

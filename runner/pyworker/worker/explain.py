@@ -29,7 +29,7 @@ SAMPLES = {
     "datetime.datetime": "2026-01-31T12:00:00",
     "datetime.time": "12:00:00",
     "datetime.timedelta": "PT1H",
-    "decimal.Decimal": "1.5",
+    "decimal.Decimal": "1.50",
     "uuid.UUID": "123e4567-e89b-12d3-a456-426614174000",
 }
 TEXT = "text"  # the sample of a str, and of what is not known

@@ -48,7 +48,7 @@ TIMES = ["2026-01-31", "2026-01-31T12:00:00", "12:00:00", "PT1H"]
 TEMPLATES = {
     "plain": {"a": 1, "b": 1.5, "c": True, "d": "text", "e": "dGV4dA==", "f": "text"},
     "times": dict(zip("abcd", TIMES)),
-    "others": {"a": "1.5", "b": "123e4567-e89b-12d3-a456-426614174000", "c": "text", "d": "text"},
+    "others": {"a": "1.50", "b": "123e4567-e89b-12d3-a456-426614174000", "c": "text", "d": "text"},
     "chosen": {"a": "prod", "b": 1, "c": None, "d": None},
     "nested": {"a": 1, "b": [{"x": 1, "y": [1]}], "c": {"text": {"first": "text"}}, "d": [1, "text"], "e": [1]},
     "generic": {"a": ["text"], "b": [1], "c": [], "d": 1},
