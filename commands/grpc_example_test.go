@@ -74,3 +74,24 @@ func TestExampleGo(t *testing.T) {
 	pyplug(t, nil, kv(dir, "--proto", proto, plugin, "Get", "key=nothing")...).says(t, 1, `(?m)^error: Get: UNKNOWN: .*no such file`)
 	pyplug(t, nil, "run", plugin, "Get").says(t, 5, `cookie|by hand|not meant to be executed`)
 }
+
+// TestExampleBidirectional calls the Go example that calls its host.
+func TestExampleBidirectional(t *testing.T) {
+	t.Parallel()
+	plugin, dir := runnertest.GoExampleOf(t, "bidirectional/plugin-go-grpc"), t.TempDir()
+	pyplug(t, nil, "hooks", "--cookie", "BASIC_PLUGIN=hello", plugin).says(t, 0, `^Counter/Get.*\nCounter/Put\(add_server: uint32, .*\n$`)
+	for _, flag := range []string{"--mtls=false", "--mtls"} {
+		pyplug(t, nil, kv(dir, flag, plugin, "Put", "add_server=1", "key=a", "value=3")...).says(t, 1,
+			`error: Put: UNIMPLEMENTED: unknown service proto.AddHelper of the host\n(.*\n)+hint: the plugin called proto.AddHelper/Sum, a method of its host`)
+	}
+}
+
+// TestExampleNegotiated calls the Go example that speaks net/rpc at version 2, and gRPC at
+// version 3.
+func TestExampleNegotiated(t *testing.T) {
+	t.Parallel()
+	plugin, dir := runnertest.GoExampleOf(t, "negotiated/plugin-go"), t.TempDir()
+	pyplug(t, nil, kv(dir, plugin, "Get", "key=a")...).says(t, 6, `error: handshake: it is a net/rpc plugin: (.*\n)+hint: .* at another protocol version`)
+	pyplug(t, nil, kv(dir, "--protocol-versions", "2", plugin, "Get", "key=a")...).says(t, 6, `hint: pyplug speaks gRPC only; a plugin that serves it`)
+	pyplug(t, nil, kv(dir, "--protocol-versions", "2,3", plugin, "Put", "key=a", "value=b")...).says(t, 0, `^\{\}\n$`)
+}

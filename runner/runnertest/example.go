@@ -20,8 +20,14 @@ func Example(t testing.TB) string {
 // dependencies of this module, and returns the path of the program.
 func GoExample(t testing.TB) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "plugin-go-grpc")
-	goTool(t, "build", "-o", program, goPlugin+"/examples/grpc/plugin-go-grpc")
+	return GoExampleOf(t, "grpc/plugin-go-grpc")
+}
+
+// GoExampleOf builds another one of go-plugin's examples.
+func GoExampleOf(t testing.TB, example string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), filepath.Base(example))
+	goTool(t, "build", "-o", program, goPlugin+"/examples/"+example)
 	return program
 }
 
