@@ -283,6 +283,22 @@ def parent(): return os.getppid()
 	}
 }
 
+// A thread that its library does without in a child is no obstacle.
+func TestPreloadDispensableThread(t *testing.T) {
+	runnertest.NothingLeft(t)
+	l := preloading(t, plugin(t, `
+import threading
+thread = threading.Thread(target=threading.Event().wait, daemon=True)
+thread.start()
+with open("/proc/self/task/%d/comm" % thread.native_id, "w") as f:
+    f.write("jemalloc_bg_thd")
+def parent(): return os.getppid()
+`))
+	if one, two := worker(t, l), worker(t, l); parent(t, one) != parent(t, two) {
+		t.Errorf("parents %d and %d", parent(t, one), parent(t, two))
+	}
+}
+
 // TestPreloadLowLimit forks where the plugin may have fewer descriptors than pyplug.
 func TestPreloadLowLimit(t *testing.T) {
 	runnertest.NothingLeft(t)

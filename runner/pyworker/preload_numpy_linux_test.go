@@ -79,7 +79,7 @@ func TestPreloadNumpyThreads(t *testing.T) {
 	var note string
 	cfg.Note = func(text string) { note = text }
 	worker(t, pyworker.New(cfg))
-	if !strings.Contains(note, " threads after the import (lib") || !strings.Contains(note, "openblas") {
+	if !strings.Contains(note, " threads after the import (numpy.libs/lib") || !strings.Contains(note, "openblas") {
 		t.Errorf("note: %s", note)
 	}
 }

@@ -16,6 +16,8 @@ import _pyplug_worker as core
 reseed = core.part("reseed")
 
 EXITING = 4  # a flag in /proc/PID/stat
+# The names of threads that a fork may leave behind: jemalloc, which pyarrow has, does without in a child.
+DISPENSABLE = {b"jemalloc_bg_thd"}
 STACK = 1 << 16  # bytes that are looked at
 # Libraries that run threads for others.
 COMMON = ("ld-", "libc-", "libc.", "libgcc_s", "libpthread", "libpython", "libstdc++", "python")
@@ -52,16 +54,27 @@ def threads(fork_once):
     return "%d threads after the import" % (len(others) + 1) + (" (%s)" % names if names else "")
 
 
+def fork():
+    """Forks, without Python's warning about threads: those that there are were looked at."""
+    if len(os.listdir("/proc/self/task")) == 1:
+        return os.fork()
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return os.fork()
+
+
 def tasks():
-    """The numbers of the other threads. One that has ended is listed for a moment more, as exiting."""
+    """The numbers of the threads that a fork must not lose. One that has ended is listed for a moment more, as exiting."""
     found = []
     for number in os.listdir("/proc/self/task"):
         try:
             with open("/proc/self/task/%s/stat" % number, "rb") as file:
-                flags = int(file.read().rpartition(b")")[2].split()[6])
+                name, _, fields = file.read().partition(b"(")[2].rpartition(b")")
         except OSError:  # it is gone
             continue
-        if int(number) != os.getpid() and not flags & EXITING:
+        if int(number) != os.getpid() and name not in DISPENSABLE and not int(fields.split()[6]) & EXITING:
             found.append(int(number))
     return found
 
@@ -94,6 +107,7 @@ def libraries(tasks):
             place, rights, *_, path = row.rstrip("\n").split(" ", 5)
             directory, name = os.path.split(path.strip())
             if "x" in rights and directory and not directory.endswith("lib-dynload") and not name.startswith(COMMON):
+                name = path.strip().rpartition("-packages/")[2] if "-packages/" in path else name
                 code.append((*(int(address, 16) for address in place.split("-")), name))
     return list(dict.fromkeys(name for name in (library(task, code) for task in tasks if task not in known) if name))
 

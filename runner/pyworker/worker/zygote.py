@@ -275,7 +275,7 @@ def fork_process():
     # Until it has a standard error of its own, its stacks would be taken for ours.
     pthread_sigmask(SIG_BLOCK, shown)
     try:
-        pid = os.fork()
+        pid = fork_safety.fork()
     except OSError:
         waiting = ()
         raise
@@ -291,12 +291,8 @@ def fork_process():
 
 def fork_once():
     """Forks a process that ends at once, so that libraries do what they do before a fork."""
-    import warnings
-
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's, about threads
-            pid, channel = fork_process()
+        pid, channel = fork_process()
     except OSError:  # there is no room
         return
     channel.close()
