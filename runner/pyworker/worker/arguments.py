@@ -240,5 +240,6 @@ def misfit(parameter, name, error):
     if error.problem == "is missing" and error.why:
         want, error.why = error.why, ""
     text += (", want " + want if want else "") + (": " + error.why if error.why else "")
+    text += "".join("; $.%s%s: %s" % (name, path, what) for path, what in error.others)
     near = error.value if type(error.value) is str else ""
     return Misfit(text, place, near=near, choices=list(error.choices))

@@ -25,10 +25,12 @@ class Refused(Exception):
         super().__init__(why)
         self.value, self.want, self.why, self.choices, self.problem = value, want, why, choices, problem
         self.path = ""
+        self.others = []  # (place, what is wrong there)
 
     def below(self, step):
         """The same one level higher."""
         self.path = step + self.path
+        self.others = [(step + path, what) for path, what in self.others]
         return self
 
 

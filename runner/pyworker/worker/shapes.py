@@ -165,16 +165,16 @@ class Model(Container):
     def refused(self, value, error):
         """The errors of a model by their places; the first one has the place of all."""
         try:
-            found = [("".join(map(place_step, one["loc"])), one) for one in error.errors()]
-            (path, first), others = found[0], found[1:MOST]
+            found = [("".join(map(place_step, one["loc"])), one["msg"], one) for one in error.errors()]
+            path, text, first = found[0]
+            missing = first.get("type") == "missing"
+            refusal = Refused(first.get("input", value), "", "" if missing else text, problem="is missing" * missing)
         except Exception:  # it does not list them
             return Refused(value, self.text, core.part("errors").summary(error))
-        more = "".join("; %s: %s" % (path or "$", one["msg"]) for path, one in others)
+        refusal.path, refusal.others = path, [(path, text) for path, text, _ in found[1:MOST]]
         if len(found) > MOST:
-            more += "; and %d more" % (len(found) - MOST)
-        problem = "is missing" if first.get("type") == "missing" else ""
-        refusal = Refused(first.get("input", value), "", first["msg"] + more, problem=problem)
-        return refusal.below(path)
+            refusal.others.append(("", "%d more errors" % (len(found) - MOST)))
+        return refusal
 
 
 def place_step(key):

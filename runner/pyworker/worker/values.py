@@ -130,7 +130,7 @@ def convert(value):
     fields = fields_of(value, kind)
     if fields is not None:
         return fields
-    if kind.__module__.startswith("pandas."):
+    if kind.__module__.partition(".")[0] == "pandas":
         if kind.__name__ in ("NaTType", "NAType"):
             return None
         if kind.__name__ in ("DataFrame", "Series"):
