@@ -61,9 +61,7 @@ func (a answer) argumentError(hookName string) *hook.Error {
 			e.Advice = append(e.Advice, "the hook is "+a.Signature.ShortSignature())
 		}
 	}
-	err := requestError(hookName, e)
-	err.Begun = true
-	return err
+	return requestError(hookName, e)
 }
 
 // readAnswer reads an error frame and adds the source lines of its exception. Any

@@ -41,7 +41,7 @@ def run(name, function, request, body):
 
 def plan_of(name, function):
     """The plan of a hook, made once."""
-    key = getattr(function, "__func__", function)
+    key = describe.hooks.underlying(function)
     found = plans.get(name)
     if found is None or found[0] is not key:
         with making:

@@ -87,9 +87,8 @@ def parameters(function):
 
 def signature(function):
     """Returns a hook's parameters, each as (name, kind, default, annotation), and the annotation of its result."""
-    plain, skip = function, 0
-    if hasattr(plain, "__func__"):
-        plain, skip = plain.__func__, 1
+    plain = hooks.underlying(function)
+    skip = plain is not function
     plain = unwrapped(plain)
     if type(plain) is not FUNCTION or "__signature__" in plain.__dict__ or skip > plain.__code__.co_argcount:
         return inspected(function)
@@ -118,7 +117,7 @@ def signature(function):
 
 def names_of(function):
     """The names that a function's annotations may use."""
-    function = unwrapped(getattr(function, "__func__", function))
+    function = unwrapped(hooks.underlying(function))
     function = getattr(function, "func", function)  # a partial
     return getattr(function, "__globals__", None) or {}
 

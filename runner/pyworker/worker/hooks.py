@@ -25,12 +25,19 @@ def find(number, name):
     function, why = look_up(name)
     if why is None:
         function = ready(function)
-        key = getattr(function, "__func__", function)
+        key = underlying(function)
         if core.known.get(name) is not key:
             core.known[name], core.expected[name] = key, core.plain_kinds(key, key is not function)
         return function
     core.part("errors").refuse(number, "hook", 'no hook "%s"' % name, hooks=names(), **({"why": why} if why else {}))
     return None
+
+
+def underlying(function):
+    """The function below a method, or below what calls it as one; any other function itself."""
+    if type(function) is FUNCTION:
+        return function.__dict__.get("__func__", function)
+    return function.__func__ if type(function) is METHOD else function
 
 
 def ready(function):

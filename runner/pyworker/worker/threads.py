@@ -30,7 +30,7 @@ MOMENT = 0.0005  # seconds between looks at whether the main thread has done som
 
 # What threads need is loaded before there are any.
 values, errors, health = core.part("values"), core.part("errors"), core.part("probe")
-core.part("hooks"), core.part("describe")
+core.part("arguments"), core.part("shapes"), core.part("times")
 
 idle = []  # threads without a call
 active = set()  # calls that are in a thread, or on their way from there to the loop

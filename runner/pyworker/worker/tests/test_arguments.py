@@ -290,6 +290,22 @@ class Arguments(Case):
         self.refused(worker.call("plain", 1, 2), "arguments")
         self.ok(worker.call("plain", 1, "2"), [1, "2", 1.5, False, None])
 
+    def test_interrupted(self):
+        worker = self.start("""
+            import dataclasses, os, time
+            @dataclasses.dataclass
+            class Slow:
+                x: int
+                def __post_init__(self):
+                    os.write(int(os.environ["MARKER"]), b"!")
+                    time.sleep(600)
+            def take(slow: Slow): return "called"
+        """)
+        number = worker.begin("take", {"x": 1})
+        worker.wait_mark()
+        self.refused(worker.interrupted(number), "canceled")
+        self.refused(worker.call("take", 1), "arguments")
+
 
 JSON = [
     ("int", 2, "2"), ("int", 2.0, "2"), ("int", 10**30, str(10**30)), ("int", 2.5, None, "value is 2.5, want int"), ("int", True, None, "value is true, want int"),
