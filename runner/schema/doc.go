@@ -6,7 +6,9 @@
 //     It needs no description.
 //  3. [AppendWords] writes the words for a worker, which knows the parameters, with
 //     what each is where no type decides, by the rule of [Value].
-//  4. [*NoHookError] and [*ArgumentError] report a hook that does not exist and
+//  4. [Hook.Explain] and [Hook.Example] say which words give its parameters, and
+//     write words that call it.
+//  5. [*NoHookError] and [*ArgumentError] report a hook that does not exist and
 //     a word that does not fit, with hints.
 //
 // It never knows files, processes, transports or how anything is printed: the
