@@ -50,7 +50,7 @@ def threads(fork_once):
         others = tasks()
     if not others:
         return ""
-    names = ", ".join(packages() + libraries(others))
+    names = ", ".join(packages() or libraries(others))
     return "%d threads after the import" % (len(others) + 1) + (" (%s)" % names if names else "")
 
 
