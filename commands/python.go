@@ -128,7 +128,7 @@ func shownPython(i interp.Interpreter, environ []string) ui.Python {
 	p := ui.Python{
 		Path: schema.Path(i.Path), Source: string(i.Source), Implementation: i.Implementation, Variant: i.Variant,
 		Kind: facts.Kind, Manager: facts.Manager, Real: schema.Path(facts.Real), Prefix: schema.Path(facts.Prefix), Base: schema.Path(facts.Base),
-		Packages: []schema.Path{}, SystemPackages: facts.SystemPackages, ExternallyManaged: facts.ExternallyManaged,
+		Packages: []schema.Path{}, SystemPackages: facts.SystemPackages, Notes: facts.Notes, ExternallyManaged: facts.ExternallyManaged,
 	}
 	if i.Version.Known() {
 		p.Version = i.Version.String()

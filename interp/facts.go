@@ -22,6 +22,8 @@ type Facts struct {
 	Packages []string
 	// SystemPackages: an environment also has the packages of its base.
 	SystemPackages bool
+	// Notes say what is odd about an environment that works all the same.
+	Notes []string
 	// ExternallyManaged: pip may not install into it (PEP 668).
 	ExternallyManaged bool
 }
@@ -33,7 +35,7 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	facts.Base = prefixOf(facts.Real)
 	facts.Prefix = facts.Base
 	if cfg, env, ok := findConfig(i.Path); ok {
-		facts.Prefix, facts.SystemPackages = env, cfg.system
+		facts.Prefix, facts.SystemPackages, facts.Notes = env, cfg.system, oddities(cfg, env)
 		if home := resolve(cfg.home); cfg.home != "" && exists(home) {
 			facts.Base = prefixOf(filepath.Join(home, "python"))
 		}
@@ -58,6 +60,20 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		facts.Kind = "installed"
 	}
 	return facts
+}
+
+// oddities are what is odd about an environment whose Python works.
+func oddities(cfg config, env string) (notes []string) {
+	if words := strings.Fields(cfg.command); len(words) > 0 {
+		made := words[len(words)-1] // a path with spaces is not compared
+		if filepath.IsAbs(made) && !strings.Contains(env, " ") && filepath.Base(made) == filepath.Base(env) && !samePath(made, env) {
+			notes = append(notes, "it was made at "+made+" and moved: its scripts still name that place, its Python works")
+		}
+	}
+	if cfg.home != "" && !exists(cfg.home) {
+		notes = append(notes, "the Python that it was made from is gone: there is no "+cfg.home)
+	}
+	return notes
 }
 
 // prefixOf is the installation that a program, whose links were followed, belongs to.

@@ -33,6 +33,7 @@ type config struct {
 	version        Version
 	implementation string
 	home           string // the directory of the Python it was made from
+	command        string // that made it
 	system         bool   // the packages of that Python are there, too
 }
 
@@ -65,6 +66,7 @@ func parseConfig(text string) config {
 	cfg := config{
 		implementation: strings.ToLower(keys["implementation"]),
 		home:           keys["home"],
+		command:        keys["command"],
 		system:         !found || strings.EqualFold(system, "true"), // as site.py decides
 	}
 	for _, key := range [...]string{"python-version", "version", "version_info"} {

@@ -268,15 +268,17 @@ func newestFirst(dir string) []string {
 	for i, entry := range entries {
 		names[i] = entry.Name()
 	}
-	numbers := func(s string) (list []int) {
-		for digits := range strings.FieldsFuncSeq(s, func(c rune) bool { return c < '0' || c > '9' }) {
-			n, _ := strconv.Atoi(digits)
-			list = append(list, n)
-		}
-		return list
-	}
 	slices.SortStableFunc(names, func(a, b string) int { return slices.Compare(numbers(b), numbers(a)) })
 	return names
+}
+
+// numbers are the numbers in a text.
+func numbers(text string) (list []int) {
+	for digits := range strings.FieldsFuncSeq(text, func(c rune) bool { return c < '0' || c > '9' }) {
+		n, _ := strconv.Atoi(digits)
+		list = append(list, n)
+	}
+	return list
 }
 
 // parents are dir and the directories above it.

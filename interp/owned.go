@@ -15,8 +15,10 @@ func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 			break
 		}
 	}
-	if found.Path == "" && err == nil {
-		found, err = f.enclosing(ctx)
+	for _, look := range []look{f.kept, f.wrapped, f.enclosing} {
+		if found.Path == "" && err == nil {
+			found, err = look(ctx)
+		}
 	}
 	if err == nil && found.Path != "" {
 		f.noteActive(found)

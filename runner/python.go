@@ -82,6 +82,10 @@ func pythonRequest(c Config) (interp.Request, []string, error) {
 var pythonVariables = []struct{ name, effect string }{
 	{"PYPLUG_PYTHON", "names the Python"},
 	{"VIRTUAL_ENV", "is the activated environment"},
+	{"CONDA_PREFIX", "is the activated environment of conda"},
+	{"UV_PROJECT_ENVIRONMENT", "names the environment of a project of uv"},
+	{"POETRY_VIRTUALENVS_PATH", "says where poetry keeps environments"},
+	{"WORKON_HOME", "says where virtualenvwrapper and pipenv keep environments"},
 	{"PYENV_VERSION", "selects what pyenv's shims start"},
 	{"ASDF_PYTHON_VERSION", "selects what asdf's shims start"},
 	{"MISE_PYTHON_VERSION", "selects what mise's shims start"},
@@ -100,7 +104,8 @@ func variables(c Config, env []string, chosen interp.Interpreter) []Variable {
 			continue
 		case v.name == "PYPLUG_PYTHON" && c.Python != "":
 			v.effect = "ignored: --python decides"
-		case v.name == "VIRTUAL_ENV" && chosen.Source != interp.SourceActive:
+		case v.name == string(interp.SourceActive) && chosen.Source != interp.SourceActive,
+			v.name == string(interp.SourceConda) && chosen.Source != interp.SourceConda:
 			v.effect += ", and not chosen"
 		}
 		all = append(all, Variable{v.name, value, v.effect})

@@ -22,6 +22,7 @@ type Python struct {
 	Base              schema.Path   `json:"base"`
 	Packages          []schema.Path `json:"packages"`
 	SystemPackages    bool          `json:"system_packages,omitempty"`
+	Notes             []string      `json:"notes,omitempty"`
 	ExternallyManaged bool          `json:"externally_managed,omitempty"`
 }
 
@@ -132,7 +133,7 @@ func (w Why) about(c Candidate) []string {
 		for _, dir := range p.Packages {
 			lines = append(lines, "packages "+string(dir))
 		}
-		return lines
+		return append(lines, p.Notes...)
 	}
 	if c.Reason != "" {
 		lines = append(lines, c.Reason)

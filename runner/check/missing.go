@@ -38,7 +38,13 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 	}
 	remedy := l.generate(m)
 	if l.distribution(m) != "" {
-		remedy = l.install(l.distributions(append([]missing{m}, others...))...)
+		needed := append([]missing{m}, others...)
+		if l.managed { // a new environment lacks what this Python has
+			for _, i := range l.foreign() {
+				needed = append(needed, missing{Module: i.Module})
+			}
+		}
+		remedy = l.install(l.distributions(needed)...)
 	}
 	if remedy != "" {
 		return append(hints, module+" is not installed for this Python: "+remedy, "or name the Python that has it with --python")
@@ -70,6 +76,16 @@ func isNamed(source interp.Source) bool {
 	return source == interp.SourceFlag || source == interp.SourceVariable || source == interp.SourceManifest
 }
 
+// foreign are the modules that the plugin imports, apart from its own and the standard
+// library's.
+func (l *sourceLook) foreign() (all []pysrc.Import) {
+	for _, script := range l.Scripts {
+		_, others := pysrc.Own(script, []string{l.Root}, pysrc.Short)
+		all = append(all, slices.DeleteFunc(others, func(i pysrc.Import) bool { return standard(i.Module) })...)
+	}
+	return all
+}
+
 // alsoLimit bounds how long it may take to look for what else is missing.
 const alsoLimit = 5 * time.Second
 
@@ -77,14 +93,11 @@ const alsoLimit = 5 * time.Second
 // asked only if the plugin imports anything else that is not in the standard library.
 func (l *sourceLook) alsoMissing(module string) (all []missing) {
 	top, _, _ := strings.Cut(module, ".")
-	imports := func(script string) bool {
-		_, others := pysrc.Own(script, []string{l.Root}, pysrc.Short)
-		return slices.ContainsFunc(others, func(i pysrc.Import) bool {
-			other, _, _ := strings.Cut(i.Module, ".")
-			return other != top && !standard(other)
-		})
+	isOther := func(i pysrc.Import) bool {
+		other, _, _ := strings.Cut(i.Module, ".")
+		return other != top
 	}
-	if !slices.ContainsFunc(l.Scripts, imports) {
+	if !slices.ContainsFunc(l.foreign(), isOther) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), alsoLimit)

@@ -1,0 +1,195 @@
+package interp
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/base64"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// project is what pyproject.toml says of a project.
+type project struct {
+	root    string
+	text    string
+	Project struct{ Name string }
+	Tool    struct{ Poetry struct{ Name string } }
+}
+
+// tool is a program that keeps environments outside of projects, under names that it makes
+// from the project's path.
+type tool struct {
+	name string
+	// A project is the tool's if it has one of the files, or if its pyproject.toml has the
+	// table.
+	files []string
+	table string
+	// patterns are those of the environment's path, which [filepath.Glob] reads, the first
+	// that there is counts.
+	patterns func(f *finder, p project) []string
+}
+
+var tools = []tool{
+	{"uv", []string{"uv.lock"}, "[tool.uv", (*finder).uvEnvs},
+	{"poetry", []string{"poetry.lock"}, "[tool.poetry", (*finder).poetryEnvs},
+	{"pipenv", []string{"Pipfile"}, "", (*finder).pipenvEnvs},
+	{"pdm", []string{"pdm.lock", ".pdm-python"}, "[tool.pdm", (*finder).pdmEnvs},
+	{"hatch", []string{"hatch.toml"}, "[tool.hatch", (*finder).hatchEnvs},
+}
+
+// kept looks for the environment that a tool keeps elsewhere for the plugin's project.
+func (f *finder) kept(ctx context.Context) (Interpreter, error) {
+	for _, dir := range f.Dirs {
+		p := project{root: f.root(dir)}
+		p.text, _ = readHead(filepath.Join(p.root, "pyproject.toml"), maxFile) // may be none
+		_ = toml.Unmarshal([]byte(p.text), &p)                                 // what is wrong names no project
+		for _, t := range tools {
+			has := func(name string) bool { return exists(filepath.Join(p.root, name)) }
+			if !slices.ContainsFunc(t.files, has) && (t.table == "" || !strings.Contains(p.text, t.table)) {
+				continue
+			}
+			if env := newestMatch(t.patterns(f, p)); env != "" {
+				return f.environment(ctx, env, Source(t.name+"'s environment of the project"))
+			}
+		}
+	}
+	return Interpreter{}, nil
+}
+
+// newestMatch is the environment that the first of the patterns matches; of several that of
+// the newest version.
+func newestMatch(patterns []string) string {
+	for _, pattern := range patterns {
+		found, _ := filepath.Glob(pattern) // none if it is malformed
+		found = slices.DeleteFunc(found, func(env string) bool { return !exists(filepath.Join(env, "pyvenv.cfg")) })
+		slices.SortFunc(found, func(a, b string) int { return slices.Compare(numbers(filepath.Base(b)), numbers(filepath.Base(a))) })
+		if len(found) > 0 {
+			return found[0]
+		}
+	}
+	return ""
+}
+
+// literal escapes a path for [filepath.Glob].
+func literal(path string) string {
+	if runtime.GOOS == "windows" {
+		return path
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// hashed is the start of a digest as the tools write it.
+func hashed(digest []byte) string { return base64.URLEncoding.EncodeToString(digest)[:8] }
+
+func sha(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hashed(sum[:])
+}
+
+// sanitized is a name in which the characters are replaced that a tool avoids.
+func sanitized(name, avoided string) string {
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(avoided, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	return string([]rune(name)[:min(42, len([]rune(name)))])
+}
+
+func (f *finder) uvEnvs(p project) []string {
+	if dir := f.vars["UV_PROJECT_ENVIRONMENT"]; dir != "" {
+		return []string{literal(f.under(p.root, dir))}
+	}
+	return nil
+}
+
+func (f *finder) poetryEnvs(p project) []string {
+	name := p.Tool.Poetry.Name
+	if name == "" {
+		name = p.Project.Name
+	}
+	base := sanitized(strings.ToLower(name), " $`!*@\"\\\r\n\t") + "-" + sha(resolve(p.root))
+	cache := f.directory("POETRY_CACHE_DIR", f.userDir("XDG_CACHE_HOME", ".cache", "Library/Caches", "pypoetry"))
+	dir := below(cache, "virtualenvs")
+	config := f.userDir("XDG_CONFIG_HOME", ".config", "Library/Application Support", "pypoetry")
+	for _, file := range [...]string{filepath.Join(p.root, "poetry.toml"), below(config, "config.toml")} {
+		var settings struct {
+			Virtualenvs struct{ Path string }
+		}
+		text, _ := readHead(file, maxFile)
+		if toml.Unmarshal([]byte(text), &settings) == nil && settings.Virtualenvs.Path != "" {
+			dir = f.under(p.root, strings.ReplaceAll(settings.Virtualenvs.Path, "{cache-dir}", cache))
+			break
+		}
+	}
+	if set := f.vars["POETRY_VIRTUALENVS_PATH"]; set != "" {
+		dir = f.under(p.root, strings.ReplaceAll(set, "{cache-dir}", cache))
+	}
+	var patterns []string
+	var chosen map[string]struct{ Minor string }
+	text, _ := readHead(filepath.Join(dir, "envs.toml"), maxFile)
+	if toml.Unmarshal([]byte(text), &chosen) == nil && chosen[base].Minor != "" {
+		patterns = append(patterns, literal(filepath.Join(dir, base+"-py"+chosen[base].Minor)))
+	}
+	return append(patterns, literal(filepath.Join(dir, base))+"-py*")
+}
+
+func (f *finder) pipenvEnvs(p project) []string {
+	if name := f.vars["PIPENV_CUSTOM_VENV_NAME"]; name != "" {
+		return []string{literal(below(f.workonHome(), name))}
+	}
+	name := sanitized(filepath.Base(p.root), " &$`!*@\"()[]\\\r\n\t")
+	return []string{literal(below(f.workonHome(), name+"-"+sha(filepath.Join(p.root, "Pipfile"))))}
+}
+
+func (f *finder) pdmEnvs(p project) []string {
+	var patterns []string
+	if text, err := readHead(filepath.Join(p.root, ".pdm-python"), maxFile); err == nil {
+		python := strings.TrimSpace(text)
+		patterns = append(patterns, literal(filepath.Dir(filepath.Dir(python))))
+	}
+	sum := md5.Sum([]byte(p.root))
+	venvs := f.userDir("XDG_DATA_HOME", ".local/share", "Library/Application Support", "pdm/venvs")
+	return append(patterns, literal(below(venvs, filepath.Base(p.root)+"-"+hashed(sum[:])))+"-*")
+}
+
+func (f *finder) hatchEnvs(p project) []string {
+	data := f.directory("HATCH_DATA_DIR", f.userDir("XDG_DATA_HOME", ".local/share", "Library/Application Support", "hatch"))
+	name := strings.Join(strings.FieldsFunc(strings.ToLower(p.Project.Name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
+	return []string{literal(below(data, "env", "virtual", name, sha(p.root), name))}
+}
+
+// userDir is a user's directory for name: below what the variable names, or else below one of
+// the usual ones of Linux and of macOS.
+func (f *finder) userDir(variable, linux, darwin, name string) string {
+	usual := linux
+	if runtime.GOOS == "darwin" {
+		usual = darwin
+	}
+	return below(f.directory(variable, below(f.home(), filepath.FromSlash(usual))), filepath.FromSlash(name))
+}
+
+// wrapped looks for the environment that virtualenvwrapper made for the project.
+func (f *finder) wrapped(ctx context.Context) (Interpreter, error) {
+	home := f.vars["WORKON_HOME"]
+	if home == "" {
+		return Interpreter{}, nil
+	}
+	names, _ := namesIn(home, mostEntries) // those that can be read
+	for _, name := range names {
+		env := filepath.Join(home, name)
+		text, err := readHead(filepath.Join(env, ".project"), maxFile)
+		for _, dir := range f.Dirs {
+			if err == nil && samePath(strings.TrimSpace(text), f.root(dir)) {
+				return f.environment(ctx, env, "virtualenvwrapper's environment of the project")
+			}
+		}
+	}
+	return Interpreter{}, nil
+}
