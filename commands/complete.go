@@ -32,11 +32,10 @@ func completeCommand(f *program) command {
 	}}
 }
 
-// What files to offer: any, those with a suffix, or only directories.
+// What files to offer: any, those of Python, or only directories.
 const (
 	anyFile     = ":files"
 	pythonFiles = ":files\t.py"
-	protoFiles  = ":files\t.proto"
 	directories = ":files\t/"
 )
 

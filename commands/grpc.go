@@ -49,7 +49,7 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 			g.Arguments = append(g.Arguments, text)
 			return nil
 		})),
-		ofKind(filesFlag(&g.Proto, "proto", "read the plugin's methods from `FILE`, a .proto or a *_pb2.py"), protoFiles),
+		filesFlag(&g.Proto, "proto", "read the plugin's methods from `FILE`, a .proto or a *_pb2.py"),
 		ofKind(filesFlag(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"), directories),
 		filesFlag(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
 	)
