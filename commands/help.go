@@ -31,7 +31,7 @@ var topics = [][2]string{
 
 // rareFlags are in --help-all only.
 var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color concurrency connect-timeout debug emit-defaults error-field
-	events healthy-after idle-time log-format max-age max-calls max-message max-restarts mtls mtls-curve nan no-active preload probe-codes
+	events healthy-after idle-time log-format max-age max-calls max-message max-restarts mtls mtls-curve nan no-active no-convert preload probe-codes
 	proto-path protocol-versions protoset queue queue-timeout restart service start-timeout stop-timeout threads tls-no-verify
 	tls-server-name transport user-agent`)
 
