@@ -40,7 +40,7 @@ func TestPreloadNumpy(t *testing.T) {
 		times = 1000
 	}
 	cfg := preloaded(t, plugin(t, multiplies))
-	cfg.Python = runnertest.Packages(t, "numpy")
+	cfg.Python = runnertest.Packages(t, "numpy==2.4.6")
 	cfg.Note = func(text string) { t.Errorf("note: %s", text) }
 	l := pyworker.New(cfg)
 	cfg.Preload = "off"
@@ -75,7 +75,7 @@ func TestPreloadNumpyThreads(t *testing.T) {
 	runnertest.NothingLeft(t)
 	path := plugin(t, "import numpy, _pyplug_zygote\n_pyplug_zygote.fork_once = lambda: None\n")
 	cfg := preloaded(t, path)
-	cfg.Python = runnertest.Packages(t, "numpy")
+	cfg.Python = runnertest.Packages(t, "numpy==2.4.6")
 	var note string
 	cfg.Note = func(text string) { note = text }
 	worker(t, pyworker.New(cfg))

@@ -21,7 +21,7 @@ func Packages(t T, packages ...string) string {
 	t.Helper()
 	python, why := findPython()
 	if python.path != "" {
-		own, err := venvOf(python, packages[0], packages, func(string) error { return nil })
+		own, err := venvOf(python, strings.Join(packages, "+"), packages, func(string) error { return nil })
 		if err == nil {
 			return own
 		}
@@ -77,14 +77,27 @@ func complete(venv string, packages []string) bool {
 }
 
 func createVenv(python, venv string, packages []string) error {
-	if err := os.RemoveAll(venv); err != nil { // perhaps incomplete
-		return err
+	install := append([]string{"install", "--quiet", "--retries=2", "--disable-pip-version-check"}, packages...)
+	own := pythonIn(venv)
+	var err error
+	for _, way := range []struct {
+		pip  string // the Python whose pip installs
+		venv []string
+	}{
+		{python, []string{"-m", "venv", "--without-pip", venv}}, // which saves seconds
+		{own, []string{"-m", "venv", venv}},
+	} {
+		if err = os.RemoveAll(venv); err == nil { // perhaps incomplete
+			err = tool(python, way.venv...)
+		}
+		if err == nil {
+			err = tool(way.pip, slices.Concat([]string{"-m", "pip", "--python", own}, install)...)
+		}
+		if err == nil {
+			return nil
+		}
 	}
-	if err := tool(python, "-m", "venv", venv); err != nil {
-		return err
-	}
-	install := []string{"-m", "pip", "install", "--quiet", "--retries=2", "--disable-pip-version-check"}
-	return tool(pythonIn(venv), append(install, packages...)...)
+	return err
 }
 
 // pythonIn returns the path of a venv's Python.
