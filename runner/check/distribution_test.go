@@ -21,7 +21,7 @@ func TestDistribution(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", module, got, want)
 		}
 	}
-	for _, module := range strings.Fields("github kafka jose nats config utils proto zoo_pb2 google google.cloud google.genai ruamel imp tomllib _sqlite3 grpc_nope") {
+	for _, module := range strings.Fields("github kafka jose nats config utils proto github.auth kafka.errors jose.jwt nats.aio config.settings utils.text proto.zoo zoo_pb2 google google.cloud google.genai ruamel imp tomllib _sqlite3 grpc_nope") {
 		if got := distribution(module, declared[:1]); got != "" {
 			t.Errorf("%q: got %q, want nothing", module, got)
 		}
