@@ -18,3 +18,7 @@ def noise():
 
 def clock(text: str):
     return numpy.datetime64(text)
+
+
+def root(value: float):
+    return {"root": numpy.emath.sqrt(value)}
