@@ -33,10 +33,10 @@ const (
 type ownKey struct{}
 
 // Serves reports which of the methods the plugin serves, by their full names such as
-// "/plugin.GRPCController/Shutdown". It sends no message, so that none of them runs;
-// only grpcio enters the handler of a method with a client stream before its first
-// message, and the handler finds the stream cancelled. A server in Go is asked for
-// the services alone, whose methods it has as a whole.
+// "/plugin.GRPCController/Shutdown". It sends no message, so that none of them runs.
+// Before the first message grpcio enters the handler of a method with a client stream,
+// and grpclib every handler, which finds the stream cancelled. A server in Go is asked
+// for the services alone, whose methods it has as a whole.
 //
 // A context without a deadline gets two seconds. The error is a [*hook.Error]: Timeout,
 // Canceled, Crash if the plugin has exited, or Failed if it does not answer as a
