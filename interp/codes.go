@@ -13,6 +13,7 @@ const (
 	NotExecutable       Code = "not-executable"        // a file without permission to run
 	BadFormat           Code = "bad-format"            // no program by its content
 	WrongArch           Code = "wrong-arch"            // a program for another processor or system
+	DeveloperStub       Code = "clt-stub"              // macOS's python3 without the developer tools
 	NotPython           Code = "not-python"            // it was asked for its version and did not say it
 	UnknownVersion      Code = "unknown-version"       // no file says the version, and it was not asked
 	OtherVersion        Code = "version-mismatch"      // outside requires-python, or not what was asked for

@@ -30,6 +30,9 @@ func examine(path, real string) (Interpreter, *Error) {
 	if !version.Known() || version.Patch < 0 && cfg.version.Known() {
 		found.Version = cfg.version
 	}
+	if found.Implementation == "" && exists(filepath.Join(env, "lib", "python"+found.Version.minor().String())) {
+		found.Implementation = "cpython" // a copy of it; PyPy has another directory
+	}
 	return found, nil
 }
 

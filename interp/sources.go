@@ -153,6 +153,11 @@ func envPython(env string) (string, *Error) {
 
 // consider examines one Python. The error is an *Error or ctx's.
 func (f *finder) consider(ctx context.Context, path string, source Source) (Interpreter, error) {
+	if isStub(runtime.GOOS, f.systemRoot, path) {
+		broken := problem(DeveloperStub, path, "is Apple's, which only offers to install the developer tools")
+		broken.Source = source
+		return Interpreter{}, broken
+	}
 	real := resolve(path)
 	s, isShim := shimAt(path, real)
 	if !isShim {
@@ -177,6 +182,13 @@ func (f *finder) consider(ctx context.Context, path string, source Source) (Inte
 		f.skip(Shim, path, source, about)
 	}
 	return found, err
+}
+
+// isStub reports whether a program of macOS is no Python, because Apple's developer tools are
+// not installed: it would open a window. root is that of the system, empty for its own.
+func isStub(goos, root, path string) bool {
+	return goos == "darwin" && strings.TrimPrefix(path, root) == "/usr/bin/python3" &&
+		!exists(root+"/Library/Developer/CommandLineTools/usr/bin/python3") && !exists(root+"/Applications/Xcode.app")
 }
 
 // resolve follows the links of a path as far as there are files.

@@ -1,0 +1,156 @@
+package interp
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// row is an edge case of how Pythons are installed: what is found, none if want is empty, and
+// the code of the error or of the first candidate that was skipped.
+type row struct {
+	findCase
+	code  Code
+	notes string // part of what FactsOf notes
+}
+
+// TestRows holds what becomes of the edge cases, each with its reason.
+func TestRows(t *testing.T) {
+	opt, path := base("opt"), []string{"PATH=$ROOT/opt/bin"}
+	own := func(extra ...string) []string { return lines(opt, venv("plug/.venv", "opt", "3.12.1"), extra) }
+	only := func(cfg string) []string {
+		return lines(opt, []string{"f plug/.venv/pyvenv.cfg " + cfg, "l plug/.venv/bin/python $ROOT/opt/bin/python3.12"})
+	}
+	elf := func(machine byte) string {
+		head := []byte("\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 13))
+		head[18] = machine
+		return string(head)
+	}
+	machine := map[string]byte{"amd64": 183, "arm64": 62}[runtime.GOARCH]
+	const beside, fromPath = "plug/.venv/bin/python 3.12.4 .venv beside the plugin", "opt/bin/python3 3.12.4 PATH"
+	spare := []string{"PATH=$ROOT/a:$ROOT/opt/bin"}
+	for _, c := range []row{
+		{findCase{name: "1 dangling link", tree: lines(opt, []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python /gone"})}, BrokenSymlink, ""},
+		{findCase{name: "1 dangling link of PATH", tree: lines(opt, []string{"l a/python3 /gone"}), environ: spare, want: fromPath}, BrokenSymlink, ""},
+		{findCase{name: "2 moved", tree: only(`home = $ROOT/opt/bin\ncommand = python -m venv /old/.venv\n`), want: beside}, "", "it was made at /old/.venv and moved"},
+		{findCase{name: "3 home is gone", tree: only(`home = /nonexistent\n`), want: beside}, "", "is gone: there is no /nonexistent"},
+		{findCase{name: "4 another minor", tree: lines(opt, venv("plug/.venv", "opt", "3.9.1"))}, OtherMinor, ""},
+		{findCase{name: "5 outside requires-python", tree: own(), requires: []string{">=3.13 p.py"}}, OtherVersion, ""},
+		{findCase{name: "6 another patch", tree: own(), want: beside}, "", ""},
+		{findCase{name: "7 no python", tree: []string{"f plug/.venv/pyvenv.cfg x", "d plug/.venv/lib"}}, EnvWithoutPython, ""},
+		{findCase{name: "8 no pyvenv.cfg", tree: lines(opt, []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"})}, NoConfig, ""},
+		{findCase{name: "8 no pyvenv.cfg, named", tree: lines(opt, []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"}), flag: "../plug/.venv",
+			want: "plug/.venv/bin/python 3.12.4 --python"}, "", ""},
+		{findCase{name: "9 empty pyvenv.cfg", tree: only(""), want: beside}, "", ""},
+		{findCase{name: "9 byte order mark, capitals, bad version", tree: only("\ufeffHOME = x = y\\nVERSION = wut\\n"), want: beside}, "", "there is no x = y"},
+		{findCase{name: "11 injected lines", tree: only(`home = $ROOT/opt/bin\nversion = 3.12.1\ncommand = a\nversion = 3.9\nhome = /evil\n`), want: beside}, "", ""},
+		{findCase{name: "12 spaces", tree: lines(base("o"), []string{"x my dir/x"}), environ: []string{"PATH=$ROOT/o/bin"}, want: "o/bin/python3 3.12.4 PATH"}, "", ""},
+		{findCase{name: "13 not executable", tree: lines(opt, []string{"n a/python3"}), environ: spare, want: fromPath}, NotExecutable, ""},
+		{findCase{name: "13 not executable, own", tree: []string{"f plug/.venv/pyvenv.cfg x", "n plug/.venv/bin/python"}}, NotExecutable, ""},
+		{findCase{name: "14 a directory", tree: lines(opt, []string{"d a/python3"}), environ: spare, want: fromPath}, IsDirectory, ""},
+		{findCase{name: "15 empty", tree: lines(opt, []string{"e a/python3"}), environ: spare, want: fromPath}, BadFormat, ""},
+		{findCase{name: "15 garbage", tree: lines(opt, []string{"s a/python3 garbage"}), environ: spare, want: fromPath}, BadFormat, ""},
+		{findCase{name: "16 another processor", tree: lines(opt, []string{"s a/python3 " + elf(machine)}), environ: spare, want: fromPath}, WrongArch, ""},
+		{findCase{name: "16 of Windows", tree: lines(opt, []string{"s a/python3 MZ..."}), environ: spare, want: fromPath}, WrongArch, ""},
+		{findCase{name: "17 a loop", tree: lines(opt, []string{"l a/python3 python", "l a/python python3"}), environ: spare, want: fromPath}, SymlinkLoop, ""},
+		{findCase{name: "18 a link to an environment's", tree: own("l a/py $ROOT/plug/.venv/bin/python"), flag: "../a/py", want: "a/py 3.12.4 --python"}, "", ""},
+		{findCase{name: "19 a link to an environment", tree: lines(opt, venv("e", "opt", "3.12"), []string{"l plug/.venv ../e"}), want: beside}, "", ""},
+		{findCase{name: "20 copies", tree: []string{`f plug/.venv/pyvenv.cfg version = 3.12.4\n`, "x plug/.venv/bin/python"}, want: beside}, "", ""},
+		{findCase{name: "21 nested", tree: lines(opt, venv("e", "opt", "3.12"), []string{`f plug/.venv/pyvenv.cfg home = $ROOT/opt/bin\n`,
+			"l plug/.venv/bin/python $ROOT/e/bin/python"}), want: beside}, "", ""},
+		{findCase{name: "25 a shim for what is not installed", tree: lines(opt, pyenvTree, []string{"f work/.python-version 3.14\\n"}),
+			environ: []string{"PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"}, want: fromPath}, ShimUnresolved, ""},
+		{findCase{name: "25 a pin that is not installed", tree: lines(opt, pyenvTree, []string{"f plug/.python-version 3.15\\n"})}, PinNotInstalled, ""},
+		{findCase{name: "26 a shim of another version", tree: lines(opt, []string{"s pyenv/shims/python3 " + pyenvShim, "d pyenv/versions/3.11.7/bin", "f pyenv/version 3.11.7\\n"}),
+			environ: []string{"PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"}, want: fromPath}, ShimUnresolved, ""},
+		{findCase{name: "28 a wrapper that nobody asks", tree: lines(opt, []string{`s a/python3 #!/bin/sh\n`}), environ: spare, want: fromPath}, UnknownVersion, ""},
+		{findCase{name: "29 Python 2", tree: lines(opt, []string{"x a/python2.7", "l a/python3 python2.7"}), environ: spare, want: fromPath}, OtherVersion, ""},
+		{findCase{name: "30 PyPy", tree: lines(opt, []string{"x a/pypy3.10"}), environ: spare, want: fromPath}, "", ""},
+		{findCase{name: "31 free-threaded", tree: lines(opt, []string{"x a/python3.13t", "l a/python3 python3.13t"}), environ: spare, want: fromPath}, SecondChoice, ""},
+		{findCase{name: "31 free-threaded, own", tree: []string{"x o/python3.13t", "f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python $ROOT/o/python3.13t"},
+			want: "plug/.venv/bin/python 3.13 .venv beside the plugin"}, "", ""},
+		{findCase{name: "32 for debugging", tree: lines(opt, []string{"x a/python3.13d", "l a/python3 python3.13d"}), environ: spare, want: fromPath}, SecondChoice, ""},
+		{findCase{name: "34 conda without python", tree: lines(opt, []string{"d plug/.conda/conda-meta"})}, CondaWithoutPython, ""},
+		{findCase{name: "35 conda's base", tree: lines(opt, base("c")), environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=base", "PATH=$ROOT/opt/bin"}, want: fromPath}, "", ""},
+		{findCase{name: "36 relative entries", tree: lines(opt, []string{"x work/python3.13", "l work/python3 python3.13"}), environ: []string{"PATH=:.::$ROOT/opt/bin"}, want: fromPath}, RelativeEntry, ""},
+		{findCase{name: "37 no PATH", tree: opt, environ: []string{"HOME=$ROOT"}}, NoPython, ""},
+		{findCase{name: "49 the same environment", tree: own("l e plug/.venv"), environ: []string{"VIRTUAL_ENV=$ROOT/e"}, want: beside}, "", ""},
+		{findCase{name: "50 installed in one", tree: own("d plug/.venv/lib/python3.12/site-packages/p"), dirs: []string{"plug/.venv/lib/python3.12/site-packages/p"},
+			want: "plug/.venv/bin/python 3.12.4 environment around the plugin"}, "", ""},
+		{findCase{name: "52 two environments", tree: lines(opt, venv("plug/a", "opt", "3.12"), venv("plug/b", "opt", "3.12"))}, AmbiguousEnvs, ""},
+		{findCase{name: "a planted python3", tree: lines(opt, []string{"x plug/python3", "x plug/bin/python3", "x work/python3"}), want: fromPath}, "", ""},
+	} {
+		if c.environ == nil {
+			c.environ = path
+		}
+		t.Run(c.name, c.run)
+	}
+}
+
+func (c row) run(t *testing.T) {
+	if strings.HasPrefix(c.name, "16 another") && !slices.Contains([]string{"linux/amd64", "linux/arm64"}, runtime.GOOS+"/"+runtime.GOARCH) {
+		t.Skip("the table of processors has no other")
+	}
+	root, found, err := search(t, c.findCase)
+	var code Code
+	if e, ok := err.(*Error); ok {
+		code = e.Code
+	} else if len(found.Tried) > 0 {
+		code = found.Tried[0].Code
+	}
+	got := strings.ReplaceAll(found.Path+" "+found.Version.String()+" "+string(found.Source), root+"/", "")
+	if err != nil {
+		got = ""
+	}
+	if got != c.want || code != c.code {
+		t.Errorf("got %q %s, want %q %s (%v)", got, code, c.want, c.code, err)
+	}
+	if err == nil {
+		facts := FactsOf(found, nil)
+		if notes := strings.Join(facts.Notes, "; "); c.notes == "" && notes != "" || !strings.Contains(notes, c.notes) {
+			t.Errorf("notes %q, want %q", notes, c.notes)
+		}
+	}
+}
+
+// Names may hold anything that a file name can.
+func TestNames(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems allow less")
+	}
+	for _, name := range []string{"my dir", "line\nhome = evil", "ünï", "\xff\xfe", "-rf", "a;b$(c)'\"", "=x"} {
+		root := tree(t, lines(base("opt"), venv("plug/.venv", "opt", "3.12.1"), []string{"d work"})...)
+		dir := root + "/" + name
+		check(t, os.Rename(root+"/plug", dir))
+		cfg := "home = " + root + "/opt/bin\nversion = 3.12.1\ncommand = python -m venv " + dir + "/.venv\n"
+		check(t, os.WriteFile(dir+"/.venv/pyvenv.cfg", []byte(cfg), 0o600))
+		d, err := Explain(t.Context(), Request{Dirs: []string{dir}, Cwd: root, systemRoot: root, Environ: []string{"HOME="}})
+		if err != nil || d.Err != nil || d.Chosen.Path != dir+"/.venv/bin/python" || FactsOf(d.Chosen, nil).Base != root+"/opt" {
+			t.Errorf("%q: got %+v, %v", name, d, err)
+		}
+		check(t, os.Remove(dir+"/.venv/bin/python"))
+		check(t, os.Remove(dir+"/.venv/bin/python3"))
+		if _, err := Find(t.Context(), Request{Dirs: []string{dir}, Cwd: root, systemRoot: root}); err == nil || len(err.(*Error).Hints()) == 0 {
+			t.Errorf("%q: got %v", name, err)
+		}
+	}
+}
+
+// The python3 of macOS is none without the developer tools.
+func TestDeveloperStub(t *testing.T) {
+	without := tree(t, "x usr/bin/python3")
+	with := tree(t, "x usr/bin/python3", "x Library/Developer/CommandLineTools/usr/bin/python3")
+	for _, c := range []struct {
+		goos, root, path string
+		want             bool
+	}{
+		{"darwin", without, "/usr/bin/python3", true}, {"darwin", with, "/usr/bin/python3", false},
+		{"darwin", without, "/opt/python3", false}, {"linux", without, "/usr/bin/python3", false},
+	} {
+		if got := isStub(c.goos, c.root, c.root+c.path); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
+}
