@@ -144,7 +144,9 @@ class Plan:
             try:
                 value = take(parameter.take, item)
             except convert.Refused as error:
-                raise misfit(parameter, name or parameter.name, error) from None
+                if parameter is self.rest:
+                    error.below("[%d]" % (len(args) - len(self.by_position)))
+                raise misfit(name or parameter.name, error) from None
             if name is None:
                 args.append(value)
             else:
@@ -230,7 +232,7 @@ def from_word(take, word):
     return take.verbatim(text, value) if "verbatim" in word else take.word(text, value)
 
 
-def misfit(parameter, name, error):
+def misfit(name, error):
     """The Misfit for a value that was refused."""
     place = core.part("values").shown("$.%s%s" % (name, error.path)) if error.path else name
     want = error.want

@@ -334,7 +334,8 @@ class Union:
     def __init__(self, members):
         self.members = sorted(members, key=lambda one: type(one) is Anything)
         self.by_word = sorted(self.members, key=lambda one: (type(one) is not Null, one.takes_text))
-        self.text = " or ".join(dict.fromkeys(one.text for one in self.members if one.text))
+        texts = [", ".join(one.choices) or one.text for one in self.members]
+        self.text = " or ".join(dict.fromkeys(filter(None, texts)))
         self.takes_text = any(isinstance(one, (Text, Anything)) for one in members)
         self.exact = any(one.exact for one in members)
         some = [one for one in members if type(one) is not Null]

@@ -102,7 +102,7 @@ TYPES = {
     "deque": Deque[int], "ordered": "collections.OrderedDict[str, date]" if hasattr(list, "__class_getitem__") else collections.OrderedDict,
     "point": Point, "points": List[Point], "node": Node, "strict": Strict, "own": Own, "box": Box[int], "named": Pair, "loose": Loose, "movie": Movie, "partial": Partial,
     "model": Model, "models": List[Model], "new": UserId, "unknown": Unknown, "callable": Callable[[int], str], "type": Type[int], "text": "List['date']",
-    "forward": List["Later"], "missing": "Nowhere", "raises": "later()", "missing_inside": List["Nowhere"],
+    "annotated": Annotated[int, {}] if "Annotated" in globals() else int, "auto": Union[Literal["auto"], int], "forward": List["Later"], "missing": "Nowhere", "raises": "later()", "missing_inside": List["Nowhere"],
     "decimals": Dict[str, Union[decimal.Decimal, float, Any]], "piped": "int | None", "piped_list": "list[int] | date",
 }
 class Later(enum.Enum): A = "a"
@@ -205,7 +205,7 @@ class Arguments(Case):
             ("plain", (1,), {"f": 1}, 'no parameter "f", want', "f"),
             ("defaults", ("1",), {}, 'number is "1", want int', "number"),
             ("everything", (), {"a": "x"}, "a and b are missing, want", "a"),
-            ("everything", (1, "2024-01-01", "x"), {}, 'rest is "x", want int', "rest"),
+            ("everything", (1, "2024-01-01", 1, "x"), {}, '$.rest[1] is "x", want int', "$.rest[1]"),
             ("everything", (1, "2024-01-01"), {"q": 1}, "q is 1, want a path", "q"),
             ("positions", (), {"b": 1}, "a is missing, want", "a"),
             ("positions", (True,), {}, "a is true, want int", "a"),
@@ -362,6 +362,7 @@ JSON = [
     ("model", [1], "Model([1])"), ("model", {"bad": 1}, None, '$.value.items[3].x is "a": Input should be an integer; $.value.name: Field required'), ("model", "bad", None, 'value is "bad", want Model: ValueError: bad value'),
     ("models", [1, {"bad": 1}], None, '$.value[1].items[3].x is "a": Input should be an integer; $.value[1].name: Field required'),
     ("new", 1, "1"), ("new", "a", None, 'value is "a", want int'), ("unknown", [1], "[1]"), ("callable", "f", "'f'"), ("type", "int", "'int'"), ("text", ["2024-01-01"], "[datetime.date(2024, 1, 1)]"),
+    ("annotated", "a", None, 'value is "a", want int'), ("auto", "auto", "'auto'"), ("auto", "a", None, 'value is "a", want auto or int'),
     ("forward", ["a"], "[<Later.A: 'a'>]"), ("missing", {"x": [1]}, "{'x': [1]}"), ("raises", 1, "1"), ("missing_inside", "a", "'a'"),
     ("piped", None, "None"), ("piped", "a", None, 'value is "a", want int'), ("piped_list", [1], "[1]"), ("piped_list", ["a"], None, '$.value[0] is "a", want int'), ("mode", 2, "<Mode.W: 2>"),
 ]
