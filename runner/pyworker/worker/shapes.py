@@ -124,7 +124,7 @@ class Fields(Container):
         try:
             return self.kind(**fields)
         except Exception as error:
-            raise Refused(value, self.text, core.part("errors").summary(error)) from None
+            raise refusal(value, self.text, error) from None
 
 
 class Row(Fields):
@@ -160,21 +160,22 @@ class Model(Container):
         try:
             return self.kind.model_validate(value)
         except Exception as error:
-            raise self.refused(value, error) from None
+            raise refusal(value, self.text, error) from None
 
-    def refused(self, value, error):
-        """The errors of a model by their places; the first one has the place of all."""
-        try:
-            found = [("".join(map(place_step, one["loc"])), one["msg"], one) for one in error.errors()]
-            path, text, first = found[0]
-            missing = first.get("type") == "missing"
-            refusal = Refused(first.get("input", value), "", "" if missing else text, problem="is missing" * missing)
-        except Exception:  # it does not list them
-            return Refused(value, self.text, core.part("errors").summary(error))
-        refusal.path, refusal.others = path, [(path, text) for path, text, _ in found[1:MOST]]
-        if len(found) > MOST:
-            refusal.others.append(("", "%d more errors" % (len(found) - MOST)))
-        return refusal
+
+def refusal(value, text, error):
+    """What a constructor or a validator raised: errors that it lists by their places, the first one in front."""
+    try:
+        found = [("".join(map(place_step, one["loc"])), one["msg"], one) for one in error.errors()]
+        path, what, first = found[0]
+        missing = first.get("type") == "missing"
+        refused = Refused(first.get("input", value), "", "" if missing else what, problem="is missing" * missing)
+    except Exception:  # it lists none
+        return Refused(value, text, core.part("errors").summary(error))
+    refused.path, refused.others = path, [(path, what) for path, what, _ in found[1:MOST]]
+    if len(found) > MOST:
+        refused.others.append(("", "%d more errors" % (len(found) - MOST)))
+    return refused
 
 
 def place_step(key):
