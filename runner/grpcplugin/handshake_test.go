@@ -113,7 +113,7 @@ func TestNoHandshake(t *testing.T) {
 // code and what it said last.
 // TestOwnAddress ends the wait for a handshake that will not come. The limit is far.
 func TestOwnAddress(t *testing.T) {
-	for _, printed := range []string{"%d\n", `{"msg": "server listening at [::]:%d"}` + "\n"} {
+	for _, printed := range []string{"%d\n", `{"address": "localhost:%d", "event": "Starting server", "at": "12:30:45"}` + "\n"} {
 		t.Run(printed, func(t *testing.T) {
 			t.Parallel()
 			e := fails(t, fake(t, "own address", printed), hook.Handshake, "and gRPC is served at port ")

@@ -125,7 +125,7 @@ var behaviours = map[string]func(arg string){
 	// What takes the place of the handshake, with the port.
 	"own address": func(arg string) {
 		serveOn(listen(), func(l net.Listener) {
-			fmt.Fprintf(os.Stderr, "metrics listening on 127.0.0.1:1\n")
+			fmt.Fprintf(os.Stderr, "metrics listening on [::]:1\n")
 			fmt.Printf(arg, l.Addr().(*net.TCPAddr).Port)
 		})
 	},

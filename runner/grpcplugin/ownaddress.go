@@ -19,8 +19,10 @@ import (
 // alone, or log an address that was chosen for them.
 const (
 	ownAddressEvery = 250 * time.Millisecond
-	// ownAddressGrace is how long after such a line a handshake may follow.
+	// ownAddressGrace is how long after such a line a handshake may follow, and
+	// ownAddressLimit how long it may take until the port is open.
 	ownAddressGrace = time.Second
+	ownAddressLimit = 5 * time.Second
 	mostClaims      = 8
 )
 
@@ -29,8 +31,11 @@ var ownAddressHints = []string{
 	"start it yourself, and `pyplug call --address HOST:PORT HOOK` calls it",
 }
 
-var logsPort = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:listen|serv|start|runn)\w*\b.*?:([1-9]\d{1,4})\b`)
+// loggedAddress has the words of a line that logs an address, and the address.
+var loggedAddress = sync.OnceValue(func() (x struct{ words, port *regexp.Regexp }) {
+	x.words = regexp.MustCompile(`(?i)\b(?:listen|serv|start|runn)`)
+	x.port = regexp.MustCompile(`(?:\blocalhost|\b\d+(?:\.\d+){3}|\[[0-9a-fA-F:]*\]|\s):([1-9]\d{1,4})\b`)
+	return x
 })
 
 // claim is a line in which the plugin may have named a port that it serves at.
@@ -45,14 +50,16 @@ func claimOf(line proc.Line, first bool) (claim, bool) {
 	c := claim{at: time.Now()}
 	if port, err := strconv.ParseUint(line.Text, 10, 16); first && err == nil && port > 0 {
 		c.text, c.port = "only "+shortened(line), line.Text
-	} else if m := logsPort().FindStringSubmatch(line.Text); m != nil {
-		c.text, c.port = "but "+shortened(line), m[1]
+	} else if x := loggedAddress(); x.words.MatchString(line.Text) {
+		if m := x.port.FindStringSubmatch(line.Text); m != nil {
+			c.text, c.port = "but "+shortened(line), m[1]
+		}
 	}
 	return c, c.port != ""
 }
 
 // ownAddress returns an error if the plugin has claimed a port, serves gRPC there, and
-// has not printed a handshake since. It asks each port once.
+// has not printed a handshake since.
 func (n *launch) ownAddress() *hook.Error {
 	for _, c := range n.scanner.dueClaims() {
 		if !n.servesAt(c.port) {
@@ -77,12 +84,18 @@ func (n *launch) servesAt(port string) bool {
 	return t.ready(ctx, cc) == nil
 }
 
-// dueClaims takes the claims that are older than the grace.
+// dueClaims returns the claims that are older than the grace, and forgets those that are
+// older than the limit.
 func (s *scanner) dueClaims() (due []claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.claims) > 0 && time.Since(s.claims[0].at) >= ownAddressGrace {
-		due, s.claims = append(due, s.claims[0]), s.claims[1:]
+	for len(s.claims) > 0 && time.Since(s.claims[0].at) >= ownAddressLimit {
+		s.claims = s.claims[1:]
+	}
+	for _, c := range s.claims {
+		if time.Since(c.at) >= ownAddressGrace {
+			due = append(due, c)
+		}
 	}
 	return due
 }
