@@ -19,7 +19,7 @@ func TestCompatibility(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` (\\S+) \\|").FindAllStringSubmatch(string(text), -1) {
 		documented = append(documented, row[1]+"=="+row[2])
 	}
-	scripts, err := filepath.Glob("testdata/script/sdk_*.txtar")
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
