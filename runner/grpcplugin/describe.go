@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// reflectLimit bounds server reflection, so that time is left for the files.
+	// reflectLimit bounds server reflection, so that time is left for the files, and the
+	// question what is served.
 	reflectLimit = 5 * time.Second
 	// implementedMethod lists which of its methods a service implements.
 	implementedMethod = "Implemented"
@@ -181,11 +182,13 @@ func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.E
 	if found != nil {
 		return found, nil
 	}
-	unserved, err := i.unserved(ctx, set)
+	within, cancel := hook.WithLimit(ctx, reflectLimit)
+	defer cancel()
+	unserved, err := i.unserved(within, set)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, asError(err)
-	case err != nil: // such as a server that takes every method
+	case err != nil: // such as a server that takes every method, or does not answer
 		i.cfg.Debug("grpc", "its services are unknown: "+err.Error())
 		return set, nil
 	}
