@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -53,22 +52,21 @@ func (i Interpreter) sites(vars map[string]string) []string {
 // the end of its version.
 func (i Interpreter) packages(prefix string) []string {
 	minor := i.Version.minor().String()
-	patterns := []string{
-		"local/lib/python" + minor + "/dist-packages", "lib/python3/dist-packages",
-		"lib*/python" + minor + "/*-packages", "lib*/python" + minor + "t/site-packages",
-	}
+	names := []string{"local/lib/python" + minor + "/dist-packages", "lib/python3/dist-packages"}
 	switch {
 	case runtime.GOOS == "windows":
-		patterns = []string{"Lib/site-packages"}
+		names = []string{"Lib/site-packages"}
 	case i.Implementation == "pypy":
-		patterns = []string{"lib*/pypy" + minor + "/site-packages"}
-	}
-	var dirs []string
-	for _, pattern := range patterns {
-		found, _ := fs.Glob(os.DirFS(prefix), pattern) // cannot fail: the patterns are well-formed
-		for _, name := range found {
-			dirs = append(dirs, filepath.Join(prefix, filepath.FromSlash(name)))
+		names = []string{"lib/pypy" + minor + "/site-packages", "lib64/pypy" + minor + "/site-packages"}
+	default:
+		for _, lib := range [...]string{"lib", "lib64"} {
+			python := lib + "/python" + minor
+			names = append(names, python+"/dist-packages", python+"/site-packages", python+"t/site-packages")
 		}
+	}
+	dirs := make([]string, len(names))
+	for i, name := range names {
+		dirs[i] = filepath.Join(prefix, filepath.FromSlash(name))
 	}
 	return dirs
 }
