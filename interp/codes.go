@@ -28,6 +28,7 @@ const (
 	UntrustedOwner      Code = "untrusted-owner"       // found without being named, and another user's
 	WorldWritable       Code = "world-writable"        // found without being named, and anybody may change it
 	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own
+	OutdatedEnv         Code = "outdated-env"          // pyplug made it, and its source has changed or it is gone
 	NotEnvironment      Code = "not-an-environment"    // something else of that name
 	Shim                Code = "shim"                  // it was followed to the Python that it starts
 	ShimUnresolved      Code = "shim-unresolved"       // a shim that leads nowhere
@@ -44,6 +45,8 @@ func (a Attempt) Fix() string {
 	switch a.Code {
 	case UnrelatedActive:
 		return "--active prefers it"
+	case OutdatedEnv:
+		return "pyplug sync makes it anew"
 	case UntrustedOwner, WorldWritable:
 		return "if you trust it: --python " + quoted(a.Path)
 	case AmbiguousEnvs:

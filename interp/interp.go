@@ -17,6 +17,7 @@ const (
 	SourceFlag     Source = "--python"
 	SourceVariable Source = "PYPLUG_PYTHON"
 	SourceManifest Source = "manifest"
+	SourceSync     Source = "pyplug sync"
 	SourceDotVenv  Source = ".venv beside the plugin"
 	SourceVenv     Source = "venv beside the plugin"
 	SourceActive   Source = "VIRTUAL_ENV"
@@ -24,6 +25,11 @@ const (
 	SourcePath     Source = "PATH"
 	SourceSystem   Source = "system"
 )
+
+// Named reports whether somebody named the Python, so that no environment comes before it.
+func (s Source) Named() bool {
+	return s == SourceFlag || s == SourceVariable || s == SourceManifest
+}
 
 // RunFunc runs the program at path with args, without a shell, in an environment
 // free of PYTHONHOME and its like, and returns what it wrote on standard output and
@@ -49,6 +55,11 @@ type Request struct {
 	// Active prefers an activated environment to the plugin's own, NoActive ignores it. If
 	// neither is set, one that belongs to the plugin's project is preferred.
 	Active, NoActive bool
+	// Synced is the environment that pyplug made for the plugin, absolute; empty if it
+	// made none. Outdated says why it does not count any more.
+	Synced, Outdated string
+	// Base leaves out all environments that are found without being named.
+	Base bool
 	// Requires are the requires-python of all places; every one must hold.
 	Requires []Requirement
 	// Environ is shaped like os.Environ(); of a name that occurs twice the last
@@ -86,7 +97,8 @@ type Interpreter struct {
 	// Tried is what was looked at and not chosen, in order.
 	Tried []Attempt
 	// Skipped is what of Tried its user would be surprised at: the environment
-	// that VIRTUAL_ENV names, when it is broken or of another version.
+	// that VIRTUAL_ENV names, when it is broken or of another version, and one that
+	// pyplug made, when it is out of date.
 	Skipped []Attempt
 }
 
@@ -103,7 +115,8 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 	}
 	found.Tried = f.tried
 	for _, attempt := range f.tried {
-		if (attempt.Source == SourceActive || attempt.Source == SourceConda) && found.Source != attempt.Source {
+		activated := attempt.Source == SourceActive || attempt.Source == SourceConda
+		if activated && found.Source != attempt.Source || attempt.Code == OutdatedEnv {
 			found.Skipped = append(found.Skipped, attempt)
 		}
 	}
@@ -140,7 +153,12 @@ type look func(context.Context) (Interpreter, error)
 
 // sources are the sources in the order in which they are looked at.
 func (f *finder) sources() []look {
-	return []look{f.flag, f.variable, f.manifest, f.activeFirst, f.owned, f.active, f.pinned, f.path, f.installed, f.lastResort}
+	explicit := []look{f.flag, f.variable, f.manifest}
+	installed := []look{f.pinned, f.path, f.installed, f.lastResort}
+	if f.Base {
+		return append(explicit, installed...)
+	}
+	return slices.Concat(explicit, []look{f.synced, f.activeFirst, f.owned, f.active}, installed)
 }
 
 func (f *finder) find(ctx context.Context) (Interpreter, error) {

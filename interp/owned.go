@@ -8,6 +8,18 @@ import (
 	"strings"
 )
 
+// synced looks at the environment that pyplug made for the plugin.
+func (f *finder) synced(ctx context.Context) (Interpreter, error) {
+	switch {
+	case f.Synced == "":
+		return Interpreter{}, nil
+	case f.Outdated != "":
+		f.skip(OutdatedEnv, f.Synced, SourceSync, f.Outdated)
+		return Interpreter{}, nil
+	}
+	return f.environment(ctx, f.Synced, SourceSync)
+}
+
 // owned looks for the plugin's own environment. Once there it decides.
 func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 	for dir, beside := range f.levels {

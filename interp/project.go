@@ -84,6 +84,15 @@ func (f *finder) levels(yield func(dir string, beside bool) bool) {
 	}
 }
 
+// ProjectDirs are the directories beside the plugin, then those above them up to the root of
+// its project.
+func (r Request) ProjectDirs() (dirs []string) {
+	for dir := range newFinder(r).levels {
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
 // upwards are the directories above those beside the plugin, up to the project's root.
 func (f *finder) upwards() (dirs []string) {
 	for _, dir := range f.Dirs {

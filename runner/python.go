@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/env"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
@@ -23,7 +24,7 @@ type Variable struct{ Name, Value, Effect string }
 // nothing, whatever the plugin is. The error is a [*hook.Error]; that no Python was chosen
 // is a part of the decision.
 func Explain(ctx context.Context, c Config) (interp.Decision, []Variable, error) {
-	r, env, err := pythonRequest(c)
+	r, _, env, err := pythonRequest(c)
 	if err != nil {
 		return interp.Decision{}, nil, err
 	}
@@ -37,7 +38,7 @@ func Explain(ctx context.Context, c Config) (interp.Decision, []Variable, error)
 // FindPython is the Python that a start of c.Plugin would take, or without one a start in
 // c.Cwd. The error is a [*hook.Error].
 func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
-	r, _, err := pythonRequest(c)
+	r, _, _, err := pythonRequest(c)
 	if err != nil {
 		return interp.Interpreter{}, err
 	}
@@ -55,8 +56,8 @@ func Pythons(ctx context.Context, c Config) ([]interp.Interpreter, error) {
 }
 
 // pythonRequest is what is wanted of the Python of c.Plugin, which may be empty, and the
-// plugin's environment.
-func pythonRequest(c Config) (interp.Request, []string, error) {
+// plugin itself with its environment.
+func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) {
 	p := manifest.Plugin{Dirs: []string{c.Cwd}}
 	if c.Plugin != "" {
 		from, err := workDir(c, c.Dir)
@@ -64,18 +65,18 @@ func pythonRequest(c Config) (interp.Request, []string, error) {
 			p, err = manifest.Resolve(c.Plugin, from)
 		}
 		if err != nil {
-			return interp.Request{}, nil, hook.NewError(hook.Usage, err)
+			return interp.Request{}, p, nil, hook.NewError(hook.Usage, err)
 		}
 	}
 	env := environ(c, p.Manifest)
 	if p.Kind != manifest.Executable {
-		return request(c, p, env), env, nil
+		return request(c, p, env), p, env, nil
 	}
 	r, ok := shebangRequest(c, p, env)
 	if !ok {
-		return interp.Request{}, nil, hook.NewError(hook.Usage, fmt.Errorf("%s is a program, which chooses its Python itself", c.Plugin))
+		return interp.Request{}, p, nil, hook.NewError(hook.Usage, fmt.Errorf("%s is a program, which chooses its Python itself", c.Plugin))
 	}
-	return r, env, nil
+	return r, p, env, nil
 }
 
 // pythonVariables are the variables that [interp.Find] reads, and what they do.
@@ -172,9 +173,14 @@ func PythonError(err error) *hook.Error {
 }
 
 // request is what is wanted of an interpreter.
-func request(c Config, p manifest.Plugin, env []string) interp.Request {
+func request(c Config, p manifest.Plugin, environ []string) interp.Request {
 	m := p.Manifest
+	var synced env.Record
+	if cache, err := env.Cache(); err == nil && p.Entry != "" {
+		synced = env.Lookup(cache, p.Entry)
+	}
 	return interp.Request{
+		Synced: synced.Dir, Outdated: synced.Stale,
 		Flag:        c.Python,
 		Active:      c.Active,
 		NoActive:    c.NoActive,
@@ -187,7 +193,7 @@ func request(c Config, p manifest.Plugin, env []string) interp.Request {
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
 		Cache:       cacheDir(),
 		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
-			return ask(ctx, proc.Tool{Path: path, Args: args, Env: env})
+			return ask(ctx, proc.Tool{Path: path, Args: args, Env: environ})
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // MissingHints say how to provide a module that a plugin lacks, by a command if possible.
@@ -24,12 +25,17 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 		_, err := os.Stat(filepath.Join(dir, "pip"))
 		return err == nil
 	})
-	l.managed = l.managed || python.Env == "" && !isNamed(python.Source)
+	l.managed = l.managed || python.Env == "" && !python.Source.Named()
 	m := missing{Module: module}
 	if meant := l.sibling(m); meant != "" {
 		return []string{meant}
 	}
 	var hints []string
+	for _, skipped := range python.Skipped {
+		if skipped.Code == interp.OutdatedEnv {
+			hints = append(hints, "the environment that pyplug made "+skipped.Reason+": "+schema.QuoteLine([]string{"pyplug", "sync", o.Plugin().Path}))
+		}
+	}
 	var others []missing
 	if start {
 		if others = l.alsoMissing(module); len(others) > 0 {
@@ -68,12 +74,6 @@ func (l *sourceLook) distributions(all []missing) (names []string) {
 		}
 	}
 	return names
-}
-
-// isNamed reports whether a Python was named, so that an environment beside the plugin would
-// not be found.
-func isNamed(source interp.Source) bool {
-	return source == interp.SourceFlag || source == interp.SourceVariable || source == interp.SourceManifest
 }
 
 // foreign are the modules that the plugin imports, apart from its own and the standard

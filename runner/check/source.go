@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,6 +55,7 @@ type sourceLook struct {
 	sourceAnswer
 	managed bool   // see isManaged
 	unread  string // what it is if there are no Scripts
+	sync    string // the plugin, if `pyplug sync` makes the environment that a start would take
 	// declared are the distributions that the plugin's files name, once a module is missing.
 	declared []string
 }
@@ -114,6 +116,9 @@ func lookOf(o *runner.Opened) sourceLook {
 		l.unread = "module that is not written in Python"
 	}
 	l.managed = python.Env == "" && isManaged(python)
+	if o.SyncSource() != "" {
+		l.sync = o.Plugin().Path
+	}
 	return l
 }
 
@@ -251,12 +256,14 @@ func (l *sourceLook) shown(path string) string {
 	return path
 }
 
-// install is the command line that installs distributions for the interpreter: by its
-// own pip, by uv, which makes environments without one, or into an environment beside the
+// install is the command line that installs distributions for the plugin: by sync, if its
+// files name them, by the interpreter's own pip, by uv, which makes environments without one, or into an environment beside the
 // plugin, which is found there, if pip may not change what the system owns.
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
 	switch {
+	case l.sync != "" && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(l.declared, name) }):
+		return schema.QuoteLine([]string{"pyplug", "sync", l.sync})
 	case l.managed && len(l.Dirs) > 0:
 		env := filepath.Join(l.Dirs[0], ".venv")
 		words[0] = filepath.Join(env, "bin", "python")

@@ -1,0 +1,81 @@
+package commands
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// syncOptions are what the command line of sync says.
+type syncOptions struct {
+	cfg    runner.Config
+	sync   runner.SyncOptions
+	dryRun bool
+}
+
+func syncCommand(f *program) command {
+	var o syncOptions
+	flags := []cli.Flag{
+		switchFlag(&o.sync.InPlace, "in-place", "make .venv beside the file that asks, instead of one in the cache"),
+		switchFlag(&o.sync.Offline, "offline", "install without the network: from uv's cache, or pip's --find-links"),
+		switchFlag(&o.dryRun, "dry-run", "say what would be made, and make nothing"),
+		fileFlag(&o.cfg.Python, "python", "make it for this Python: a `PATH`, a name or a version (or PYPLUG_PYTHON)"),
+	}
+	return command{names: allWords, Command: &cli.Command{
+		Name:      "sync",
+		Usage:     "make the environment of a plugin",
+		ArgsUsage: "PLUGIN",
+		Flags:     slices.Concat(flags, f.opts.flags()),
+		Action: func(c *cli.Context) error {
+			words := c.Args().Slice()
+			switch {
+			case len(words) == 0 || words[0] == "":
+				return usage("PLUGIN is missing")
+			case len(words) > 1:
+				return usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
+			}
+			if err := openConfig(&o.cfg, words[0]); err != nil {
+				return err
+			}
+			return f.sync(c.Context, o)
+		},
+	}}
+}
+
+// sync makes the environment of a plugin, unless it exists, and prints it.
+func (f *program) sync(ctx context.Context, o syncOptions) error {
+	stop := func() {}
+	o.sync.Step = func(what string) {
+		stop()
+		stop = f.streams.Waiting(what)
+	}
+	plan, err := runner.PlanSync(ctx, o.cfg, o.sync)
+	if err != nil {
+		return err
+	}
+	made := ui.Synced{
+		Dir: schema.Path(plan.Dir), Python: schema.Path(plan.Python), Installer: plan.Installer,
+		Kind: plan.Source.Kind, Source: schema.Path(plan.Source.Path), Requirements: plan.Source.Requirements, Made: !plan.Exists, DryRun: o.dryRun,
+	}
+	switch asks := plan.Source.Path; {
+	case plan.Exists:
+		f.streams.Note("the environment has what " + asks + " asks for")
+	case o.dryRun:
+		f.streams.Note(plan.Installer + " would install what " + asks + " asks for")
+	default:
+		f.streams.Note(plan.Installer + " installs what " + asks + " asks for")
+	}
+	if !o.dryRun {
+		err := runner.Sync(ctx, plan)
+		stop()
+		if err != nil {
+			return err
+		}
+	}
+	return f.write(ctx, func() error { return f.streams.Synced(made, f.opts.json) })
+}

@@ -1,0 +1,161 @@
+package env
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/proc"
+)
+
+// longest bounds a command of an installer.
+const longest = time.Hour
+
+// shownLines is how many of the last lines of a failed installer an error has.
+const shownLines = 15
+
+// misleading are variables that make an installer look, or install, elsewhere.
+var misleading = []string{
+	"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER",
+	"PIP_PYTHON", "PIP_REQUIRE_VIRTUALENV", "PIP_DRY_RUN", "PIP_REPORT", "UV_PYTHON", "UV_PROJECT", "UV_PROJECT_ENVIRONMENT",
+	"UV_SYSTEM_PYTHON", "UV_TARGET", "UV_PREFIX", "UV_WORKING_DIRECTORY", "PDM_PYTHON",
+}
+
+// command is one step of making an environment.
+type command struct {
+	what string // for the user
+	path string
+	args []string
+	set  []string // variables
+}
+
+// commands are the steps that make the environment dir.
+func (p Plan) commands(dir string) []command {
+	r, python, where := p.request, python(dir), filepath.Dir(p.Source.Path)
+	venv := command{what: "creating the environment", path: r.Python, args: []string{"-I", "-m", "venv", dir}}
+	read := command{what: "installing what " + p.Source.Path + " asks for", path: p.tool}
+	active := []string{"VIRTUAL_ENV=" + dir}
+	switch p.Source.Kind {
+	case "uv.lock":
+		read.args = []string{"sync", "--locked", "--no-install-project", "--no-dev", "--project", where, "--python", r.Python}
+		read.set = []string{"UV_PROJECT_ENVIRONMENT=" + dir}
+		return []command{p.limited(read)}
+	case "poetry.lock":
+		read.args = []string{"install", "--no-root", "--only", "main", "--no-interaction", "--directory", where}
+		read.set = active
+		return []command{venv, read}
+	case "pdm.lock":
+		read.args = []string{"sync", "--no-self", "--prod", "--no-editable", "--project", where}
+		read.set = append(active, "PDM_PYTHON="+python, "PDM_CHECK_UPDATE=0", "PDM_IGNORE_SAVED_PYTHON=1")
+		return []command{venv, read}
+	}
+	file := p.Source.Path
+	if p.Source.Requirements != nil {
+		read.what = "installing " + strings.Join(p.Source.Requirements, ", ")
+		file = filepath.Join(dir, requirements)
+	}
+	if p.Installer == "uv" {
+		venv.path, venv.args = p.tool, []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", r.Python, dir}
+		read.args = []string{"pip", "install", "--python", python, "-r", file}
+	} else {
+		read.path, read.args = python, []string{"-I", "-m", "pip"}
+		if pipInstallsElsewhere(r.Packages) { // then the environment needs no pip, which takes a second or two to install
+			venv.args = append(venv.args, "--without-pip")
+			read.path, read.args = r.Python, append(read.args, "--python", python)
+		}
+		read.args = append(read.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location", "-r", file)
+	}
+	if p.Source.Requirements != nil && len(p.Source.Requirements) == 0 {
+		return []command{p.limited(venv)}
+	}
+	return []command{p.limited(venv), p.limited(read)}
+}
+
+// pipInstallsElsewhere reports whether the pip among packages has --python, as of 22.3.
+func pipInstallsElsewhere(packages []string) bool {
+	for _, dir := range packages {
+		entries, _ := os.ReadDir(dir) // none if it cannot be read
+		for _, entry := range entries {
+			var major, minor int
+			if n, _ := fmt.Sscanf(entry.Name(), "pip-%d.%d", &major, &minor); n == 2 && strings.HasSuffix(entry.Name(), ".dist-info") {
+				return major > 22 || major == 22 && minor >= 3
+			}
+		}
+	}
+	return false
+}
+
+// requirements is the file in an environment with the requirements of a source that is no
+// file for the installer.
+const requirements = "pyplug-requirements.txt"
+
+// limited forbids a command the network, if that is wanted.
+func (p Plan) limited(c command) command {
+	switch {
+	case !p.request.Offline:
+	case c.path == p.tool && p.Installer == "uv":
+		c.args = append(c.args, "--offline")
+	case slices.Contains(c.args, "pip"):
+		c.args = append(c.args, "--no-index")
+	}
+	return c
+}
+
+// fill makes the environment in the empty directory dir.
+func (p Plan) fill(ctx context.Context, dir string) error {
+	if p.Source.Requirements != nil {
+		text := strings.Join(p.Source.Requirements, "\n") + "\n"
+		if err := os.WriteFile(filepath.Join(dir, requirements), []byte(text), 0o666); err != nil {
+			return err
+		}
+	}
+	for _, c := range p.commands(dir) {
+		if err := p.run(ctx, c); err != nil {
+			return err
+		}
+	}
+	if _, err := os.Stat(python(dir)); err != nil {
+		return &Error{Problem: p.Installer + " ended without an error, but made no Python", Err: err}
+	}
+	return nil
+}
+
+func (p Plan) run(ctx context.Context, c command) error {
+	if p.request.Step != nil {
+		p.request.Step(c.what)
+	}
+	environ := slices.DeleteFunc(slices.Clone(p.request.Environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains(misleading, name)
+	})
+	out, err := proc.Run(ctx, proc.Tool{
+		Path: c.path, Args: c.args, Env: proc.Environ(environ, false, c.set), Dir: filepath.Dir(p.Source.Path), Limit: longest, MaxOutput: 8 << 20,
+	})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err == nil && out.Exit.Code == 0:
+		return nil
+	case err == nil:
+		err = fmt.Errorf("%s failed", p.Installer)
+	}
+	out.Exit.Stderr = lastLines(out.Stdout, out.Stderr)
+	return &Error{Problem: "cannot make the environment", Err: err, Exit: &out.Exit}
+}
+
+// lastLines are the last lines of an installer, of which uv and pip write errors to
+// standard error, and venv to standard output.
+func lastLines(streams ...[]byte) (lines []string) {
+	for _, text := range streams {
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimRight(line, "\r\n "); line != "" {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines[max(0, len(lines)-shownLines):]
+}

@@ -1,0 +1,158 @@
+package env
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Make makes the environment, if it does not exist, and records it for the plugin. It
+// waits for another process that makes the same one. On error, or if ctx ends, nothing of
+// it is there. The error is an [*Error] or ctx's cause.
+func (p Plan) Make(ctx context.Context) error {
+	err := p.make(ctx)
+	if e := (*Error)(nil); err == nil || errors.As(err, &e) || ctx.Err() != nil {
+		return err
+	}
+	return &Error{Problem: "cannot make the environment", Err: err}
+}
+
+func (p Plan) make(ctx context.Context) error {
+	parent := environments(p.request.Cache)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return err
+	}
+	if !p.Exists {
+		unlock, err := p.lock(ctx, filepath.Join(parent, digest(p.Dir)+".lock"))
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if now, err := NewPlan(p.request); err != nil {
+			return err
+		} else if !now.Exists || now.key != p.key {
+			if err := p.build(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if p.request.InPlace {
+		return nil // found beside the plugin
+	}
+	return p.record()
+}
+
+// busy is how long a lock is waited for between two looks.
+const busy = 50 * time.Millisecond
+
+// lock takes the lock of the environment, and waits for another process that has it.
+func (p Plan) lock(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for waiting := false; ; waiting = true {
+		ok, err := tryLock(f)
+		if ok {
+			return func() { f.Close() }, nil
+		}
+		if err != nil {
+			f.Close()
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		}
+		if !waiting && p.request.Step != nil {
+			p.request.Step("waiting for another sync")
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, context.Cause(ctx)
+		case <-time.After(busy):
+		}
+	}
+}
+
+// build makes the environment aside and puts it in its place at once. The caller has the
+// lock.
+func (p Plan) build(ctx context.Context) (err error) {
+	for _, suffix := range []string{".new", ".old"} { // of a sync that was killed
+		if err := os.RemoveAll(p.Dir + suffix); err != nil {
+			return err
+		}
+	}
+	aside := p.Dir + ".new"
+	if err := os.Mkdir(aside, 0o777); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(aside))
+		}
+	}()
+	if err := p.fill(ctx, aside); err != nil {
+		return err
+	}
+	if err := relocate(aside, p.Dir); err != nil {
+		return err
+	}
+	content, err := json.Marshal(mark{Key: p.key, Source: p.Source.Path, Installer: p.Installer, Python: p.request.Real})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(aside, marker), append(content, '\n'), 0o666); err != nil {
+		return err
+	}
+	if p.request.InPlace {
+		if err := os.WriteFile(filepath.Join(aside, ".gitignore"), []byte("*\n"), 0o666); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(p.Dir, p.Dir+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(aside, p.Dir); err != nil {
+		return err
+	}
+	return os.RemoveAll(p.Dir + ".old")
+}
+
+// relocate replaces the path from by to in the scripts of the environment in from: it was
+// built there, and is about to be moved. Each is written anew, since an installer may
+// share files between environments.
+func relocate(from, to string) error {
+	scripts := filepath.Dir(python(from))
+	entries, err := os.ReadDir(scripts)
+	if err != nil {
+		return err
+	}
+	paths := []string{filepath.Join(from, "pyvenv.cfg")}
+	for _, entry := range entries {
+		paths = append(paths, filepath.Join(scripts, entry.Name()))
+	}
+	for _, path := range paths {
+		info, err := os.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+			continue
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if !bytes.Contains(content, []byte(from)) || bytes.IndexByte(content, 0) >= 0 {
+			continue
+		}
+		changed := path + ".pyplug"
+		if err := os.WriteFile(changed, bytes.ReplaceAll(content, []byte(from), []byte(to)), info.Mode().Perm()); err != nil {
+			return err
+		}
+		if err := os.Rename(changed, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

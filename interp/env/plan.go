@@ -1,0 +1,174 @@
+package env
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/proc"
+)
+
+// Request says for which plugin an environment is wanted.
+type Request struct {
+	// Entry is the plugin's file or directory, absolute.
+	Entry string
+	// Dirs are the directories in which the source is looked for, the nearest first.
+	Dirs []string
+	// Python is the base Python, Real its file behind all links, and Version its version
+	// with the implementation and variant. Packages are the directories of its packages.
+	Python, Real, Version string
+	Packages              []string
+	// InPlace makes .venv beside the source, instead of an environment in the cache.
+	InPlace bool
+	// Offline forbids the installer the network.
+	Offline bool
+	// Cache is pyplug's cache directory, absolute. See [Cache].
+	Cache string
+	// Environ is shaped like os.Environ().
+	Environ []string
+	// Step is called with what begins, such as "installing numpy". It may be nil.
+	Step func(what string)
+}
+
+// Plan says what [Plan.Make] would do.
+type Plan struct {
+	Source    Source
+	Installer string // "uv", "pip", "poetry" or "pdm"
+	// Dir is the environment's directory, and Python its Python.
+	Dir, Python string
+	// Exists says that it is there, and Make does nothing.
+	Exists bool
+
+	request Request
+	tool    string // the installer's program; of pip the base Python
+	key     string
+}
+
+// Error says why there is no plan, or why it failed.
+type Error struct {
+	Problem string
+	// Exit says how the installer ended, with the last lines of its output; nil if none did.
+	Exit *proc.Exit
+	// Hint says what to do about it, and may be empty.
+	Hint string
+	// Refused: nothing was tried, since the request cannot be met.
+	Refused bool
+	Err     error
+}
+
+func (e *Error) Error() string {
+	if e.Err != nil && e.Problem != "" {
+		return e.Problem + ": " + e.Err.Error()
+	} else if e.Err != nil {
+		return e.Err.Error()
+	}
+	return e.Problem
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// marker is the file in an environment that says that we made it, and from what.
+const marker = "pyplug-env.json"
+
+type mark struct {
+	Key       string `json:"key"`
+	Source    string `json:"source"`
+	Installer string `json:"installer"`
+	Python    string `json:"python"`
+}
+
+// NewPlan reads files and starts nothing. The error is an [*Error].
+func NewPlan(r Request) (Plan, error) {
+	source, err := findSource(r.Entry, r.Dirs)
+	switch {
+	case errors.Is(err, errNone):
+		return Plan{}, &Error{Refused: true, Problem: fmt.Sprintf("no file says what %s needs", r.Entry),
+			Hint: "name the packages in a requirements.txt beside it, or in a PEP 723 block at its top"}
+	case err != nil:
+		return Plan{}, &Error{Refused: true, Err: err}
+	}
+	p := Plan{Source: source, request: r}
+	p.Installer, p.tool = source.tool, lookPath(r.Environ, source.tool)
+	switch {
+	case source.tool != "" && p.tool == "":
+		return Plan{}, &Error{Refused: true, Problem: fmt.Sprintf("%s is read by %s, which is not on PATH", source.Path, source.tool),
+			Hint: "install " + source.tool}
+	case source.tool == "":
+		p.Installer, p.tool = "uv", lookPath(r.Environ, "uv")
+		if p.tool == "" {
+			p.Installer, p.tool = "pip", r.Python
+		}
+	}
+	p.key = digest("1", source.digest, r.Real, r.Version, p.Installer)
+	p.Dir = filepath.Join(environments(r.Cache), p.key)
+	if r.InPlace {
+		p.Dir = filepath.Join(filepath.Dir(source.Path), ".venv")
+	}
+	p.Python = python(p.Dir)
+	found, ours := readMark(p.Dir)
+	if _, err := os.Lstat(p.Dir); err == nil && !ours {
+		return Plan{}, &Error{Refused: true, Problem: p.Dir + " is there, and pyplug did not make it",
+			Hint: "without --in-place the environment is made in the cache; or remove " + p.Dir}
+	}
+	_, err = os.Stat(p.Python)
+	p.Exists = ours && found.Key == p.key && err == nil
+	return p, nil
+}
+
+// readMark reads the marker of an environment; false if it has none.
+func readMark(dir string) (m mark, ok bool) {
+	content, err := os.ReadFile(filepath.Join(dir, marker))
+	if err != nil {
+		return m, false
+	}
+	return m, json.Unmarshal(content, &m) == nil
+}
+
+// python is the Python of an environment.
+func python(dir string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(dir, "Scripts", "python.exe")
+	}
+	return filepath.Join(dir, "bin", "python")
+}
+
+// environments is the directory of the environments in a cache.
+func environments(cache string) string { return filepath.Join(cache, "envs", "v1") }
+
+// Cache is pyplug's directory in the cache of the user.
+func Cache() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "pyplug"), nil
+}
+
+// lookPath finds a program on the PATH of an environment; empty if it is not there.
+func lookPath(environ []string, name string) string {
+	if name == "" {
+		return ""
+	}
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	var path string
+	for _, entry := range environ {
+		if key, value, _ := strings.Cut(entry, "="); key == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(key, "PATH") {
+			path = value
+		}
+	}
+	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
+	for _, dir := range dirs {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows") {
+			return file
+		}
+	}
+	return ""
+}

@@ -1,0 +1,92 @@
+package env
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Record is the environment that was made for a plugin, as [Lookup] found it.
+type Record struct {
+	// Dir is the environment's directory; empty if none was made.
+	Dir string
+	// Stale says why it does not count any more; empty if it does.
+	Stale string
+}
+
+// record is what is stored of it.
+type record struct {
+	Entry  string `json:"entry"`
+	Env    string `json:"env"`
+	Kind   string `json:"kind"`
+	Source string `json:"source"`
+	// Size, Time and Digest tell whether the source has changed.
+	Size   int64     `json:"size"`
+	Time   time.Time `json:"time"`
+	Digest string    `json:"digest"`
+}
+
+func recordPath(cache, entry string) string {
+	return filepath.Join(environments(cache), "plugins", digest(entry)+".json")
+}
+
+// record stores which environment the plugin has.
+func (p Plan) record() error {
+	info, err := os.Stat(p.Source.Path)
+	if err != nil {
+		return err
+	}
+	content, err := json.Marshal(record{
+		Entry: p.request.Entry, Env: p.Dir, Kind: p.Source.Kind, Source: p.Source.Path,
+		Size: info.Size(), Time: info.ModTime(), Digest: p.Source.digest,
+	})
+	if err != nil {
+		return err
+	}
+	path := recordPath(p.request.Cache, p.request.Entry)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(content, '\n'))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Lookup finds the environment that was made for the plugin at entry. It reads one file,
+// and the source if that was touched since.
+func Lookup(cache, entry string) Record {
+	content, err := os.ReadFile(recordPath(cache, entry))
+	if err != nil {
+		return Record{}
+	}
+	var r record
+	if json.Unmarshal(content, &r) != nil || r.Entry != entry || r.Env == "" {
+		return Record{} // the next sync writes it anew
+	}
+	found := Record{Dir: r.Env}
+	if _, err := os.Stat(python(r.Env)); err != nil {
+		found.Stale = "is gone"
+		return found
+	}
+	info, err := os.Stat(r.Source)
+	if err == nil && info.Size() == r.Size && info.ModTime().Equal(r.Time) {
+		return found
+	}
+	now, err := readSource(Source{Kind: r.Kind, Path: r.Source})
+	if err != nil || now.digest != r.Digest {
+		found.Stale = fmt.Sprintf("is older than the last change of %s", r.Source)
+	}
+	return found
+}

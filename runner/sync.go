@@ -1,0 +1,83 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/env"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+)
+
+// SyncOptions say how the environment of a plugin is made. See [env.Request].
+type SyncOptions struct {
+	InPlace, Offline bool
+	Step             func(what string)
+}
+
+// PlanSync says which environment c.Plugin needs. It starts nothing but, as a start does, a
+// Python whose version no file says. The error is a [*hook.Error].
+func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
+	r, p, _, err := pythonRequest(c)
+	if err != nil {
+		return env.Plan{}, err
+	}
+	if p.Kind == manifest.Executable {
+		return env.Plan{}, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
+	}
+	r.Base = true
+	base, err := findBy(ctx, r)
+	if err != nil {
+		return env.Plan{}, err
+	}
+	cache, err := env.Cache()
+	if err != nil {
+		return env.Plan{}, hook.NewError(hook.Interpreter, err)
+	}
+	facts := interp.FactsOf(base, c.Environ)
+	plan, err := env.NewPlan(env.Request{
+		Entry: p.Entry, Dirs: r.ProjectDirs(),
+		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
+		InPlace: o.InPlace, Offline: o.Offline, Cache: cache, Environ: c.Environ, Step: o.Step,
+	})
+	return plan, syncError(ctx, err)
+}
+
+// Sync makes the environment of a plan. The error is a [*hook.Error].
+func Sync(ctx context.Context, p env.Plan) error { return syncError(ctx, p.Make(ctx)) }
+
+// SyncSource is the file that says what the plugin needs, if a start would take the
+// environment that [Sync] makes from it; else empty.
+func (o *Opened) SyncSource() string {
+	python := o.Interpreter()
+	if o.plugin.Kind == manifest.Executable || python.Source.Named() || python.Env != "" && python.Source != interp.SourceSync {
+		return ""
+	}
+	return env.SourceOf(o.plugin.Entry, request(o.config, o.plugin, o.environ).ProjectDirs())
+}
+
+// syncError is an error of env as one of ours.
+func syncError(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := hook.NewError(hook.Interpreter, err)
+	if ctx.Err() != nil {
+		return hook.NewError(hook.Canceled, context.Cause(ctx))
+	}
+	if failed := (*env.Error)(nil); errors.As(err, &failed) {
+		if failed.Refused {
+			e.Kind = hook.Usage
+		}
+		if failed.Exit != nil {
+			exit := hook.Exit(*failed.Exit)
+			e.Exit = &exit
+		}
+		if failed.Hint != "" {
+			e.Hints = []string{failed.Hint}
+		}
+	}
+	return e
+}
