@@ -116,10 +116,15 @@ def signature(function):
 
 
 def names_of(function):
-    """The names that a function's annotations may use."""
-    function = unwrapped(hooks.underlying(function))
-    function = getattr(function, "func", function)  # a partial
-    return getattr(function, "__globals__", None) or {}
+    """The names that a function's annotations may use: those of the function that it wraps in the end."""
+    function = hooks.underlying(function)
+    for _ in range(100):
+        inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if not callable(inner):
+            break
+        function = hooks.underlying(inner)
+    called = getattr(type(function), "__call__", None)
+    return getattr(function, "__globals__", None) or getattr(called, "__globals__", None) or {}
 
 
 def unwrapped(function):

@@ -10,7 +10,7 @@ import typing
 
 import _pyplug_worker as core
 
-describe = core.part("describe")
+describe, annotations = core.part("describe"), core.part("annotations")
 DEEPEST = 8  # levels of nested examples
 UNKNOWN = object()
 SAMPLES = {
@@ -51,18 +51,21 @@ def explain(name, function):
 
 
 def evaluated(function):
-    """Returns the annotations of a hook as types, as far as they can be evaluated, and its defaults."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # written in C, without one
-        return {}, {}
-    notes = {one.name: one.annotation for one in parameters if one.annotation is not one.empty}
-    try:
-        inner = inspect.unwrap(function)
-        notes.update(typing.get_type_hints(getattr(inner, "func", inner)))
-    except Exception:  # an annotation that names nothing
-        pass
-    return notes, {one.name: one.default for one in parameters if one.default is not one.empty}
+    """Returns the annotations of a hook as types, those that can be evaluated, and its defaults."""
+    names, notes, defaults = describe.names_of(function), {}, {}
+    for name, _, default, note in describe.signature(function)[0]:
+        if note is not describe.EMPTY:
+            try:
+                while isinstance(note, str):
+                    note = annotations.evaluated(note, names)
+                notes[name] = note
+                holder = type("Holder", (), {"__annotations__": {name: note}})
+                notes.update(typing.get_type_hints(holder, names))  # which evaluates what is within
+            except Exception:  # it names nothing
+                pass
+        if default is not describe.EMPTY:
+            defaults[name] = default
+    return notes, defaults
 
 
 def template(params, notes, defaults):
@@ -103,7 +106,8 @@ def is_plain(value):
 
 
 def is_union(note):
-    return getattr(note, "__origin__", None) is typing.Union or type(note).__name__ == "UnionType"
+    origin = getattr(note, "__origin__", None)
+    return origin is typing.Union or origin is annotations.Alias or type(note).__name__ == "UnionType"
 
 
 def members(note):

@@ -116,7 +116,7 @@ def hook(note):
     return take
 for one, note in TYPES.items():
     globals()["take_" + one] = hook(note)
-__all__ = ["take_" + one for one in TYPES] + ["called", "plain", "defaults", "everything", "positions", "stringy", "exactly", "digits", "Tool", "tool", "wrapped", "awaited", "items"]
+__all__ = ["take_" + one for one in TYPES] + ["called", "plain", "defaults", "everything", "positions", "stringy", "exactly", "digits", "Tool", "tool", "cached", "instance", "partial", "wrapped", "awaited", "items"]
 
 def called(): return count
 def plain(a: int, b: "str" = "x", *, c: float = 1.5, d: bool = False, e=None): return [a, b, c, d, e]
@@ -133,6 +133,12 @@ def decorate(function):
     @functools.wraps(function)
     def wrapper(*args, **kwargs): return function(*args, **kwargs)
     return wrapper
+@functools.lru_cache()
+def cached(when: "date"): return repr(when)
+class Callable_:
+    def __call__(self, when: "date"): return repr(when)
+instance = Callable_()
+partial = functools.partial(cached.__wrapped__)
 @decorate
 def wrapped(when: date): return repr(when)
 async def awaited(when: date): return repr(when)
@@ -212,6 +218,9 @@ class Arguments(Case):
             ("awaited", (1,), {}, "when is 1, want a date such as 2024-12-31", "when"),
             ("items", (1,), {}, "when is 1, want a date such as 2024-12-31", "when"),
             ("wrapped", (), {}, "when is missing, want", "when"),
+            ("cached", ("x",), {}, 'when is "x", want a date such as 2024-12-31', "when"),
+            ("instance", ("x",), {}, 'when is "x", want a date such as 2024-12-31', "when"),
+            ("partial", ("x",), {}, 'when is "x", want a date such as 2024-12-31', "when"),
             ("wrapped", ("x",), {}, 'when is "x", want a date such as 2024-12-31', "when"),
             ("Tool.scale", (), {}, "by is missing, want", "by"),
             ("tool.scale", ("x",), {}, 'by is "x", want int', "by"),

@@ -31,6 +31,7 @@ SOURCE = '''
     def nested(a: typing.Optional[int], b: typing.List[Point], c: typing.Dict[str, Pair], d: typing.Tuple[int, str], e: typing.Set[int]): return "called"
     def generic(a: typing.Sequence[str], b: typing.Tuple[int, ...], c: list, d: typing.NewType("T", int)): return "called"
     def endless(a: Node): return "called"
+    def partly(a: Env, b: Nothing, c: "int | Level"): return "called"
     def unknown(a: Nothing, b: typing.TypeVar("T"), c: "1 +"): return "called"
     def defaults(a=1, b="x", c=Env.PROD, d=datetime.date(2024, 1, 2), e=object(), *args, f=float("nan"), **kwargs): return "called"
     def bare(a, /, b: int, *, c=1): return "called"
@@ -52,6 +53,7 @@ TEMPLATES = {
     "chosen": {"a": "prod", "b": 1, "c": None, "d": None},
     "nested": {"a": 1, "b": [{"x": 1, "y": [1]}], "c": {"text": {"first": "text"}}, "d": [1, "text"], "e": [1]},
     "generic": {"a": ["text"], "b": [1], "c": [], "d": 1},
+    "partly": {"a": "prod", "b": "text", "c": 1},
     "unknown": {"a": "text", "b": "text", "c": "text"},
     "defaults": {"a": 1, "b": "x", "c": "prod", "d": "2024-01-02", "e": None, "f": None},
     "cached": {"a": 1},
@@ -76,6 +78,8 @@ class Explain(Case):
         worker = self.start(SOURCE)
         choices = [param.get("choices") for param in self.explained(worker, "chosen")["params"]]
         self.assertEqual(choices, [["prod", "DEV"], [1, 2], ["prod", "DEV"], ["prod", "DEV", 1, 2]])
+        choices = [param.get("choices") for param in self.explained(worker, "partly")["params"]]
+        self.assertEqual(choices, [["prod", "DEV"], None, None])
 
     def test_documentation(self):
         """It is whole, without the indentation of the source; a list of hooks has its first line."""
