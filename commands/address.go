@@ -78,7 +78,7 @@ func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg run
 // healthOfAddress probes a server that runs already.
 func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, watch bool) error {
 	if words := c.Args().Slice(); len(words) > 0 {
-		return usage("--address excludes a PLUGIN, and %s is given", schema.QuoteLine(words[:1]))
+		return usage("--address takes no PLUGIN, but %s is given", schema.QuoteLine(words[:1]))
 	}
 	ctx := c.Context
 	if err := at.readTLS(ctx, false); err != nil { // as grpc-health-probe does
@@ -101,7 +101,7 @@ func (o *addressOptions) readTLS(ctx context.Context, secure bool) (err error) {
 	files := o.files != (runner.TLSFiles{})
 	switch {
 	case o.tlsGiven && !o.tls && files:
-		return usage("--tls=false excludes the flags for certificates")
+		return usage("--tls=false cannot be combined with certificate flags")
 	case o.files.NoVerify && (o.files.CA != "" || o.files.ServerName != ""):
 		return usage("--tls-no-verify accepts any certificate: it excludes --tls-ca-cert and --tls-server-name")
 	case o.tlsGiven && !o.tls, !o.tlsGiven && !files && !secure:

@@ -51,7 +51,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (string, erro
 			return id.Name, err
 		}
 	}
-	return "", hook.NewError(hook.Unavailable, fmt.Errorf("other processes start and stop %s again and again", p.path))
+	return "", hook.NewError(hook.Unavailable, fmt.Errorf("other processes keep starting and stopping %s", p.path))
 }
 
 // startAttempts is how often a plugin is started that other processes start, too, and

@@ -83,7 +83,7 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	policy := cmp.Or(o.cfg.Keep.Restart, f.plugin.opened.Plugin().Manifest.Restart.Policy)
 	if policy == "no" && slices.Contains(o.phases(), bench.Crash) {
 		t.o.measure.Skip = append(slices.Clone(o.measure.Skip), bench.Crash)
-		f.streams.Note(bench.Crash + " is skipped: with the restart policy no, nothing follows a crash")
+		f.streams.Note(bench.Crash + " is skipped: with the restart policy no, the plugin does not restart")
 	}
 	if len(t.o.phases()) == 0 {
 		return usage("nothing is measured: all other phases are skipped by --skip")

@@ -38,14 +38,14 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 	case hookName == "":
 		return usage("HOOK is empty")
 	case f.opts.json && o.raw:
-		return usage("--json and --raw exclude each other")
+		return usage("--json and --raw cannot be combined")
 	case f.opts.json:
 		o.format = ui.Envelope
 	case o.raw:
 		o.format = ui.Raw
 	}
 	if o.input != "" && len(args) > 0 {
-		return usage("--input gives all arguments, and %s is one more", schema.QuoteLine(args[:1]))
+		return usage("--input gives all arguments; unexpected argument: %s", schema.QuoteLine(args[:1]))
 	}
 	o.call.Hook = hookName
 	o.call.Args.Words, err = f.readWords(ctx, args)

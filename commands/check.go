@@ -75,7 +75,7 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 	}
 	for _, needed := range []string{"launch", "handshake", "connect", "hooks"} {
 		if slices.Contains(o.Skip, needed) && len(o.lines) > 0 {
-			return usage("--call is made in the stage hooks, which --skip %s leaves out", needed)
+			return usage("--call runs in the stage hooks, which --skip %s skips", needed)
 		}
 	}
 	if err := openConfig(&o.Config, o.plugins[0]); err != nil {

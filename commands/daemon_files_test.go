@@ -45,20 +45,20 @@ func TestDaemonDirectories(t *testing.T) {
 		t.Parallel()
 		d := newDaemons(t)
 		d.fails(2, "too long for the path of a socket", "start", "--name", strings.Repeat("x", 100), greeter)
-		d.fails(2, "hint: --name gives it a shorter name", "start", "--name", strings.Repeat("x", 100), greeter)
+		d.fails(2, "hint: choose a shorter name with --name", "start", "--name", strings.Repeat("x", 100), greeter)
 	})
 	t.Run("a long directory", func(t *testing.T) {
 		t.Parallel()
 		d := newDaemons(t)
 		d.env = append(d.env, "PYPLUG_RUN_DIR="+filepath.Join(d.run, strings.Repeat("x", 100)))
-		d.fails(2, "hint: name a shorter directory with PYPLUG_RUN_DIR", "start", greeter)
+		d.fails(2, "hint: set PYPLUG_RUN_DIR to a shorter path", "start", greeter)
 	})
 	t.Run("a relative directory", func(t *testing.T) {
 		t.Parallel()
 		d := newDaemons(t)
 		d.env = append(d.env, "PYPLUG_RUN_DIR=here")
 		for _, words := range [][]string{{"start", greeter}, {"call", "greeter", "greet", "World"}, {"status"}, {"stop", "--all"}, {"logs", "greeter"}} {
-			d.fails(2, "run directory here is not an absolute path\n\nhint: PYPLUG_RUN_DIR takes a whole path, which begins with /\n", words...)
+			d.fails(2, "run directory here is not an absolute path\n\nhint: set PYPLUG_RUN_DIR to an absolute path\n", words...)
 		}
 	})
 	t.Run("what to do", func(t *testing.T) {
@@ -67,15 +67,15 @@ func TestDaemonDirectories(t *testing.T) {
 		if err := os.Mkdir(d.run, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		d.fails(9, "hint: chmod 700 "+d.run+", or name another one with PYPLUG_RUN_DIR\n", "start", greeter)
+		d.fails(9, "hint: chmod 700 "+d.run+", or set PYPLUG_RUN_DIR to another directory\n", "start", greeter)
 	})
 	t.Run("a deep directory", func(t *testing.T) {
 		t.Parallel()
 		d := newDaemons(t)
 		parent := filepath.Join(d.run, "none")
 		d.env = append(d.env, "PYPLUG_RUN_DIR="+filepath.Join(parent, "pyplug"))
-		d.fails(9, "cannot be made: there is no "+parent+"\n", "start", greeter)
-		d.fails(9, "hint: PYPLUG_RUN_DIR names another one", "start", greeter)
+		d.fails(9, "cannot be created: there is no "+parent+"\n", "start", greeter)
+		d.fails(9, "hint: set PYPLUG_RUN_DIR to another directory", "start", greeter)
 	})
 }
 

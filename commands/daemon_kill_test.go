@@ -90,7 +90,7 @@ func TestDaemonKilledDuringCall(t *testing.T) {
 		t.Errorf("exit code %d, want 9", code)
 	}
 	for _, want := range []string{
-		"error: hang: the daemon of hang-sleep ended during the call\n", "  plugin: testdata/plugins/hang_sleep.py (python ",
+		"error: hang: the daemon of hang-sleep exited during the call\n", "  plugin: testdata/plugins/hang_sleep.py (python ",
 		"hint: its log may say why: " + filepath.Join(d.run, "hang-sleep.log"),
 	} {
 		if !strings.Contains(errs.String(), want) {
@@ -281,9 +281,9 @@ func TestDaemonSuspended(t *testing.T) {
 	for _, words := range [][]string{
 		{"call", "--auto-start", "--timeout", "1s", greeter, "greet", "World"}, {"start", greeter}, {"restart", "greeter"}, {"hooks", "greeter"}, {"call", "greeter", "greet", "World"},
 	} {
-		work.Go(func() { d.fails(9, "which does not answer\n", words...) })
+		work.Go(func() { d.fails(9, "which does not respond\n", words...) })
 	}
-	want := fmt.Sprintf(`"state":"unknown","problem":"process %d did not answer within 2s","socket":`, pid)
+	want := fmt.Sprintf(`"state":"unknown","problem":"process %d did not respond within 2s","socket":`, pid)
 	for _, words := range [][]string{{"status", "--json"}, {"status", "--json", "greeter"}} {
 		work.Go(func() {
 			if out, _, _ := d.pyplug(words...); !strings.Contains(out, want) || !strings.Contains(out, fmt.Sprintf(`"daemon_pid":%d`, pid)) {
@@ -298,8 +298,8 @@ func TestDaemonSuspended(t *testing.T) {
 	for _, words := range [][]string{{"call", "--timeout", "200ms", "greeter", "greet", "World"}, {"health", "--timeout", "200ms", "greeter"}} {
 		work.Go(func() {
 			out, errs, code := d.pyplug(words...)
-			if code != 124 || !strings.Contains(errs, fmt.Sprintf("timed out after 200ms: the name greeter is held by process %d, which does not answer\n", pid)) ||
-				!strings.HasSuffix(errs, "\nhint: `pyplug stop greeter` ends it\n") || strings.Count(errs, "hint: ") != 1 {
+			if code != 124 || !strings.Contains(errs, fmt.Sprintf("timed out after 200ms: the name greeter is held by process %d, which does not respond\n", pid)) ||
+				!strings.HasSuffix(errs, "\nhint: run `pyplug stop greeter` to stop it\n") || strings.Count(errs, "hint: ") != 1 {
 				t.Errorf("%q: exit code %d, out %q, error output %q", words, code, out, errs)
 			}
 		})

@@ -77,7 +77,7 @@ func TestStartOutput(t *testing.T) {
 	}{
 		"closed":      {`pyplug start "$1" >&-`, 0, ""},
 		"all closed":  {`pyplug start "$1" <&- >&- 2>&-`, 0, ""},
-		"full":        {`pyplug start "$1" >/dev/full`, 1, "error: standard output: write /dev/stdout: no space left on device; greeter runs all the same\n"},
+		"full":        {`pyplug start "$1" >/dev/full`, 1, "error: standard output: write /dev/stdout: no space left on device; greeter is running nevertheless\n"},
 		"full, JSON":  {`pyplug start --json "$1" >/dev/full`, 1, "hint: `pyplug stop greeter` stops it\n"},
 		"reader gone": {`pyplug start "$1" | true`, 0, ""},
 	} {
@@ -248,7 +248,7 @@ func TestStopAll(t *testing.T) {
 	d.wants(`{"schema":1,"plugins":[]}`, "status", "--json")
 	d.wants("", "stop", "--all")
 	out, errs, code := d.pyplug("status")
-	if out != "" || errs != "note: no plugin runs in the background\n" || code != 0 {
+	if out != "" || errs != "note: no background plugins are running\n" || code != 0 {
 		t.Errorf("status says %q, %q, exit code %d", out, errs, code)
 	}
 }

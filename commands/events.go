@@ -47,13 +47,13 @@ func (l *eventLog) write(name string, e hook.Event) {
 	_, err := l.to.Write(ui.EventJSON(name, e))
 	l.broken = err != nil
 	if l.broken && !ui.IsClosedPipe(err) {
-		l.warn("--events: " + err.Error() + ": no more are written")
+		l.warn("--events: " + err.Error() + ": no more events are written")
 	}
 }
 
 // close writes the queued events. No event may follow.
 func (l *eventLog) close() {
 	if l != nil && l.backlog.close() > 0 {
-		l.warn("--events: some events were left out: nobody read them in time")
+		l.warn("--events: some events were dropped: writing them took too long")
 	}
 }

@@ -66,7 +66,7 @@ func TestEventsNobodyReads(t *testing.T) {
 	l2 := (*eventLog)(nil) // nobody wants any
 	l2.add("x", hook.Event{})
 	l2.close()
-	for _, want := range []string{"no space left: no more are written", "some events were left out"} {
+	for _, want := range []string{"no space left: no more events are written", "some events were dropped"} {
 		if strings.Count(errs.String(), want) != 1 {
 			t.Errorf("said %q, want %q once", errs, want)
 		}

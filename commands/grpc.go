@@ -59,9 +59,9 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 func checkGRPC(g *runner.GRPC) error {
 	switch {
 	case g.Curve != "" && g.MTLS != nil && !*g.MTLS:
-		return usage("--mtls-curve says how --mtls is done, and --mtls=false is given")
+		return usage("--mtls-curve applies only with --mtls, but --mtls=false is given")
 	case len(g.ProtoPath) > 0 && len(g.Proto) == 0:
-		return usage("--proto-path says where imports of --proto are, and that is not given")
+		return usage("--proto-path applies only with --proto")
 	case g.Curve != "":
 		on := true
 		g.MTLS = &on

@@ -31,13 +31,13 @@ func (p *plugin) withHints(err error) *hook.Error {
 // hints are about limits of memory, the plugin as it was typed, and its Python.
 func (p *plugin) hints(e *hook.Error) (hints []string) {
 	if e.Exit != nil && e.Exit.Limit != "" {
-		hints = append(hints, "--max-memory sets the limit, as does limits.memory in the manifest")
+		hints = append(hints, "raise the limit with --max-memory, or with limits.memory in the manifest")
 	}
 	if e.Exit != nil && e.Exit.OutOfMemory {
-		hints = append(hints, "the system ran out of memory; give the plugin less to do at once, or the machine more")
+		hints = append(hints, "the system ran out of memory: lower --workers or --concurrency, or add memory")
 	}
 	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
-		hints = append(hints, "`pyplug hooks "+schema.QuoteLine(typedWords([]string{p.path}))+"` shows what it takes")
+		hints = append(hints, "`pyplug hooks "+schema.QuoteLine(typedWords([]string{p.path}))+"` shows its parameters")
 	}
 	if p.opened == nil {
 		return hints

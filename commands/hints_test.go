@@ -24,8 +24,8 @@ func TestTimeoutHint(t *testing.T) {
 		{"a call", hook.Ended(ctx, "greet", "", true), []string{hook.TimeoutHint}},
 		{"a health service", unanswered(&hook.Error{Kind: hook.Unhealthy, Err: &hook.LimitError{What: "no answer"}}), []string{hook.TimeoutHint}},
 		{"reflection", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer", Limit: time.Second}}, nil},
-		{"a stop", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "the plugin did not end"}}, nil},
-		{"a start", &hook.Error{Kind: hook.Start, Err: &hook.LimitError{What: "the import did not end"}}, nil},
+		{"a stop", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "the plugin did not exit"}}, nil},
+		{"a start", &hook.Error{Kind: hook.Start, Err: &hook.LimitError{What: "the import did not finish"}}, nil},
 	} {
 		if got := (&plugin{}).withHints(c.err).Hints; !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)

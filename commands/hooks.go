@@ -109,7 +109,7 @@ func (f *program) hooks(ctx context.Context, sch schema.Schema) error {
 	case len(sch.Hooks) == 0 && f.plugin.transport() == "grpc":
 		f.streams.Warn(f.plugin.path + " has no hooks: it serves no reflection, and no descriptors of its services were found")
 	case len(sch.Hooks) == 0:
-		why := []string{f.plugin.path + " has no hooks: no public function is defined in it"}
+		why := []string{f.plugin.path + " has no hooks: it defines no public function"}
 		if f.plugin.opened != nil {
 			why = append(why, f.plugin.opened.ProgramHint()...)
 		}

@@ -51,7 +51,7 @@ func (p *plugin) endEvents() {
 		return
 	}
 	if lost := p.events.close(); lost > 0 {
-		p.f.streams.Warn(fmt.Sprintf("%d events were not reported: nobody read them in time", lost))
+		p.f.streams.Warn(fmt.Sprintf("%d events were not reported: the reader was too slow", lost))
 	}
 }
 

@@ -47,7 +47,7 @@ func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 	words := c.Args().Slice()
 	switch {
 	case f.opts.json && o.raw:
-		return usage("--json and --raw exclude each other")
+		return usage("--json and --raw cannot be combined")
 	case len(words) == 0:
 		return usage("PLUGIN is missing")
 	case len(words) > 2:
@@ -57,7 +57,7 @@ func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 	case len(words) == 2:
 		o.Hook = words[1]
 	case o.format != "":
-		return usage("--items says how a line becomes the arguments of HOOK, and HOOK is missing")
+		return usage("--items applies only with HOOK, and HOOK is missing")
 	}
 	o.Items = map[string]lines.Items{"value": lines.Value, "text": lines.Text}[o.format]
 	if err := openConfig(&o.cfg, words[0]); err != nil {
@@ -94,7 +94,7 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	e := lines.New(k, o.Options)
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
-			f.streams.Note(fmt.Sprintf("%s; once more cancels", counted(n, "call is", "calls are")+" being finished"))
+			f.streams.Note(fmt.Sprintf("%s; interrupt again to cancel", counted(n, "call is", "calls are")+" being finished"))
 		}
 	})()
 	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
@@ -128,7 +128,7 @@ func (f *program) jobs(wanted, places int) int {
 	case wanted == 0:
 		return places
 	case wanted > places:
-		f.streams.Note(fmt.Sprintf("--jobs is %d, and the workers take %s at once: --workers and --concurrency give it more",
+		f.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; raise --workers or --concurrency",
 			wanted, counted(int64(places), "call", "calls")))
 		return places
 	}
@@ -169,7 +169,7 @@ func uncalled(last int64) string {
 	if last == 0 {
 		return "no line was called"
 	}
-	return fmt.Sprintf("line %d is the last that was answered: lines without an answer were not called", last)
+	return fmt.Sprintf("the last answered line is %d; lines without an answer were not called", last)
 }
 
 // lineError is the JSON of an error in an answer.

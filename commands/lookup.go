@@ -41,7 +41,7 @@ func (f *program) find(ctx context.Context, word string) (daemon.Identity, error
 	case own >= 0: // of several, the one with the plugin's own name
 		return running[own], nil
 	case len(running) > 1:
-		return none, hinted(usage("%s runs under several names: %s", word, strings.Join(namesIn(running), ", ")), "name the one that is meant")
+		return none, hinted(usage("%s runs under several names: %s", word, strings.Join(namesIn(running), ", ")), "name one of them")
 	case asCanceled(err) != nil, err == nil && listErr == nil:
 		return none, err
 	case listErr != nil:

@@ -111,8 +111,10 @@ func (r *messageReader) line(offset int64) int {
 type longInputError struct{ most, limit int }
 
 func (e *longInputError) Error() string {
-	return fmt.Sprintf("it takes more than %d bytes, --max-message is %d", e.most, e.limit)
+	return fmt.Sprintf("it has more than %d bytes; --max-message is %d", e.most, e.limit)
 }
 
 // Hints names the flag.
-func (e *longInputError) Hints() []string { return []string{"--max-message allows larger messages"} }
+func (e *longInputError) Hints() []string {
+	return []string{"raise --max-message to allow larger messages"}
+}

@@ -85,7 +85,7 @@ func TestMessagesTooLong(t *testing.T) {
 		for m, err := range messages(t.Context(), from, "file", limit) {
 			got, last = append(got, string(m)), err
 		}
-		const want = "file: line 4: it takes more than 71536 bytes, --max-message is 1000"
+		const want = "file: line 4: it has more than 71536 bytes; --max-message is 1000"
 		if len(got) != 3 || got[0] != escapes || last == nil || last.Error() != want || len(hook.NewError(hook.Request, last).Hints) != 1 {
 			t.Errorf("%s: %d messages, %v; want 2 and %s", begin, len(got)-1, last, want)
 		}

@@ -105,8 +105,8 @@ func (p *plugin) fits(o *runner.Opened) error {
 	if flag == "" || o.Settings().Transport == "grpc" {
 		return nil
 	}
-	return hinted(usage("%s is for gRPC plugins, and %s is a functions file", flag, p.path),
-		"--transport grpc starts it as a gRPC plugin")
+	return hinted(usage("%s applies only to gRPC plugins, and %s is a functions file", flag, p.path),
+		"to start it as a gRPC plugin, pass --transport grpc")
 }
 
 // noteReady reports what the user should know of a plugin that is ready.
@@ -164,7 +164,7 @@ func (p *plugin) line(stream, text string, cut int) {
 	}
 	serves := stream == "stdout" && handshake.Looks(text) && strings.Contains(text, "|grpc")
 	if serves && p.transport() == "pipe" && p.handshook.CompareAndSwap(false, true) {
-		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin: --transport grpc starts it as one")
+		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin; to start it as one, pass --transport grpc")
 	}
 	p.output.Line(stream, text, cut)
 	if p.printed != nil {

@@ -85,7 +85,7 @@ func (s *service) complete(err error) *hook.Error {
 		e.Hints = startedWith(name, e.Hints)
 	}
 	if e.Reason == "gave-up" {
-		e.Hints = append(e.Hints, fmt.Sprintf("run `pyplug restart %s`, or call it after its files changed", name))
+		e.Hints = append(e.Hints, fmt.Sprintf("run `pyplug restart %s`, or change its files and call it again", name))
 	}
 	if e.Kind == hook.Request || e.Kind == hook.Failed {
 		e.Hints = append(e.Hints, s.notes(0)...)

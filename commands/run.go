@@ -39,7 +39,7 @@ func runCommand(f *program) command {
 		Flags:     flags,
 		Action: func(c *cli.Context) error {
 			if keep && inLines {
-				return usage("--lines and --keep exclude each other")
+				return usage("--lines and --keep cannot be combined")
 			}
 			for _, group := range []struct {
 				applies bool

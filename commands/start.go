@@ -115,7 +115,7 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	err = f.write(ctx, func() error { return f.streams.Line(line) })
 	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
 		return &hook.Error{Kind: e.Kind, Reason: e.Reason, Hints: []string{fmt.Sprintf("`pyplug stop %s` stops it", name)},
-			Err: fmt.Errorf("%w; %s runs all the same", e.Err, name)}
+			Err: fmt.Errorf("%w; %s is running nevertheless", e.Err, name)}
 	}
 	return err
 }

@@ -116,7 +116,7 @@ func TestStartedWith(t *testing.T) {
 	for hint, want := range map[string]string{
 		"--nan null lets such numbers pass": "--nan null lets such numbers pass: `pyplug stop n`, then start it again with that",
 		"--queue lets more calls wait":      "--queue lets more calls wait: `pyplug stop n`, then start it again with that",
-		"--timeout gives it longer":         "--timeout gives it longer",
+		"allow more time with --timeout":    "allow more time with --timeout",
 		"did you mean greet?":               "did you mean greet?",
 	} {
 		if got := startedWith("n", []string{"first", hint}); got[0] != "first" || got[1] != want {

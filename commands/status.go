@@ -46,7 +46,7 @@ func (f *program) status(ctx context.Context, words []string) error {
 		return err
 	}
 	if len(all) == 0 {
-		f.streams.Note("no plugin runs in the background")
+		f.streams.Note("no background plugins are running")
 	}
 	return f.write(ctx, func() error { return f.streams.Statuses(all, f.opts.json) })
 }
@@ -107,9 +107,9 @@ func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
 	case asError(err).Kind != hook.Timeout:
 		b.Problem = err.Error()
 	case b.Daemon > 0:
-		b.Problem = fmt.Sprintf("process %d did not answer within %s", b.Daemon, daemon.StatusLimit)
+		b.Problem = fmt.Sprintf("process %d did not respond within %s", b.Daemon, daemon.StatusLimit)
 	default:
-		b.Problem = "did not answer within " + daemon.StatusLimit.String()
+		b.Problem = "did not respond within " + daemon.StatusLimit.String()
 	}
 	return b
 }

@@ -24,7 +24,7 @@ func stopCommand(f *program) command {
 			words := c.Args().Slice()
 			switch {
 			case all && len(words) > 0:
-				return usage("--all excludes a NAME, and %s is given", words[0])
+				return usage("--all takes no NAME, but %s is given", words[0])
 			case !all && len(words) == 0:
 				return usage("NAME is missing, or --all")
 			}
@@ -86,7 +86,7 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 		noPlugin := (*manifest.Error)(nil)
 		switch {
 		case isNotRunning(err) && !daemon.ValidName(word):
-			failures = append(failures, usage("%s is no name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
+			failures = append(failures, usage("%s is not a name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
 		case isNotRunning(err), err == nil && e.Name == "", errors.As(err, &noPlugin):
 			f.streams.Note(word + " is not running")
 			if daemon.ValidName(word) {

@@ -20,7 +20,7 @@ func versionCommand(f *program) command {
 		Flags: f.opts.flags(),
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return usage("version takes no arguments, and %s is one", schema.QuoteLine(c.Args().Slice()[:1]))
+				return usage("unexpected argument: %s", schema.QuoteLine(c.Args().Slice()[:1]))
 			}
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			return outputError(f.streams.Version(versionText(), runtime.Version(), platform, runner.Lacks(), f.opts.json))

@@ -71,19 +71,19 @@ func (e *Error) Hints() []string {
 	case fieldProtocol:
 		switch {
 		case e.otherVersion && e.netRPC:
-			return []string{"pyplug speaks gRPC only; if the plugin does at another protocol version, offer that with --protocol-versions"}
+			return []string{"pyplug supports only gRPC; if the plugin serves it at another protocol version, offer that version with --protocol-versions"}
 		case e.netRPC:
-			return []string{`pyplug speaks gRPC only; a plugin that serves it prints "grpc" as the fifth field`}
+			return []string{`pyplug supports only gRPC; a gRPC plugin prints "grpc" as the fifth field`}
 		}
 		hint = `a Python plugin serves gRPC; print "grpc" as the fifth field`
 	case fieldCert:
 		switch {
 		case e.Seen == "":
-			hint = "leave out --mtls, as most hosts do, or serve with mutual TLS by PLUGIN_CLIENT_CERT"
+			hint = "omit --mtls, as most hosts do, or serve mutual TLS with PLUGIN_CLIENT_CERT"
 		case strings.HasSuffix(e.Seen, "="):
 			hint = `go-plugin wants base64 without padding: .rstrip("=")`
 		case e.Wanted == wantNoCert:
-			hint = "--mtls asks for TLS"
+			hint = "pass --mtls to request TLS"
 		}
 	default:
 		hint = "a complete line is 1|1|tcp|127.0.0.1:4410|grpc"

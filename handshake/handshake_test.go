@@ -164,7 +164,7 @@ func TestVerify(t *testing.T) {
 		{"1|2|tcp|127.0.0.1:1|netrpc", Want{NetRPC: true, Versions: []int{1}}, `it is a net/rpc plugin: field 5 (protocol) is "netrpc", want "grpc"`},
 		{"1|1|tcp|127.0.0.1:1|gRPC", Want{}, `field 5 (protocol) is "gRPC", want "grpc"`},
 		{"1|1|tcp|127.0.0.1:1", Want{}, `field 5 (protocol) is missing, want "grpc"`},
-		{good, Want{TLS: true}, `field 6 (certificate) is missing, want a certificate, since TLS was asked for`},
+		{good, Want{TLS: true}, `field 6 (certificate) is missing, want a certificate, because TLS was requested`},
 	} {
 		l, err := Parse(c.line)
 		if err != nil {
@@ -188,7 +188,7 @@ func TestVerifyCertificateUnasked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fail := text(t, l.Verify(Want{})); !strings.HasSuffix(fail, " characters, want none, since TLS was not asked for") {
+	if fail := text(t, l.Verify(Want{})); !strings.HasSuffix(fail, " characters, want none, because TLS was not requested") {
 		t.Error(fail)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // wantNoCert is what Verify expects of the certificate without TLS.
-const wantNoCert = "none, since TLS was not asked for"
+const wantNoCert = "none, because TLS was not requested"
 
 // Want is what a line has to say.
 type Want struct {
@@ -47,7 +47,7 @@ func (l Line) Verify(w Want) error {
 	}
 	switch {
 	case w.TLS && l.Cert == nil:
-		return l.fieldError(fieldCert, "a certificate, since TLS was asked for")
+		return l.fieldError(fieldCert, "a certificate, because TLS was requested")
 	case !w.TLS && l.Cert != nil:
 		return l.fieldError(fieldCert, wantNoCert)
 	}

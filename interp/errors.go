@@ -100,7 +100,7 @@ func (f *finder) notOnPath(wanted string, source Source) *Error {
 // badSpec says that a clause of a requirement cannot be read.
 func badSpec(r Requirement, clause string) *Error {
 	return &Error{kind: impossible, Code: BadRequirement, Problem: fmt.Sprintf(
-		"python version of %s: %q is no version specifier, want one such as %q", r.From, clause, ">=3.11")}
+		"python version of %s: %q is not a version specifier, want one such as %q", r.From, clause, ">=3.11")}
 }
 
 // conflict says that no Python can satisfy all requirements at once.

@@ -135,7 +135,7 @@ func TestFindOnPath(t *testing.T) {
 		},
 		{
 			name: "unreadable requirement", tree: base("opt"), requires: []string{"3.11 plugin.py"},
-			want: `error: python version of plugin.py: "3.11" is no version specifier, want one such as ">=3.11"`,
+			want: `error: python version of plugin.py: "3.11" is not a version specifier, want one such as ">=3.11"`,
 		},
 	} {
 		t.Run(c.name, c.run)

@@ -80,9 +80,9 @@ func resolveKeep(k Keep, m manifest.Manifest, grpc bool) (resolved Keep, lacks s
 	k.Preload = cmp.Or(k.Preload, m.Preload, "auto")
 	switch {
 	case grpc && k.Threads:
-		return k, "", errors.New("threads are for functions files, and this is a gRPC plugin: its server has threads of its own")
+		return k, "", errors.New("--threads applies only to functions files; the server of a gRPC plugin has its own threads")
 	case grpc && k.Preload == "force":
-		return k, "", errors.New("preload is for functions files, and this is a gRPC plugin")
+		return k, "", errors.New("preload applies only to functions files, and this is a gRPC plugin")
 	case grpc:
 		k.Preload = "off"
 	}

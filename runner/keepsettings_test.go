@@ -72,8 +72,8 @@ func TestResolveKeep(t *testing.T) {
 		}
 	}
 	for words, given := range map[string]Keep{
-		"threads are for functions files": {Threads: true},
-		"preload is for functions files":  {Preload: "force"},
+		"threads applies only to functions files": {Threads: true},
+		"preload applies only to functions files": {Preload: "force"},
 	} {
 		if _, _, err := resolveKeep(given, manifest.Manifest{}, true); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("got %v, want %q", err, words)

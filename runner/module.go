@@ -50,7 +50,7 @@ func (o *Opened) locateModule(ctx context.Context) error {
 		e := hook.NewError(hook.Usage, fmt.Errorf("no module %s: python %s finds no %s", p.Module, o.python.Version, where))
 		e.Tried = words[2:]
 		if file, isFile := strings.CutSuffix(p.Module, ".py"); isFile {
-			e.Hints = []string{"a file has no -m before it, and a module no .py behind it: -m " + file}
+			e.Hints = []string{"-m takes the name of a module, without .py: -m " + file}
 		}
 		return e
 	}

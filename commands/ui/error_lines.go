@@ -107,7 +107,7 @@ func (l *errorLines) exit(e hook.Exit, shown bool) {
 	}
 	l.add(0, how)
 	if len(e.Stacks) > 0 {
-		l.add(0, "it was hanging here:")
+		l.add(0, "it hung here:")
 		l.add(1, strings.Join(e.Stacks, "\n"))
 	}
 	if len(e.Stderr) > 0 && !shown {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -50,12 +51,20 @@ func (s *Streams) Fail(ctx context.Context, f Failure) {
 	s.screen.flush(drainTimeout)
 }
 
-// headline is the error with its hook, or else its kind, in front.
+// unconnected are the reasons of kind Handshake that concern the connection.
+var unconnected = []string{"no-connection", "no-answer", "not-grpc", "tls"}
+
+// headline is the error with its hook in front, or else with its kind, which of a failed
+// connection is "connect".
 func (f Failure) headline() string {
 	if f.Err.Reason == OutputFailed {
 		return f.Err.Error()
 	}
-	text := cmp.Or(f.Err.Hook, string(f.Err.Kind)) + ": " + f.Err.Error()
+	label := cmp.Or(f.Err.Hook, string(f.Err.Kind))
+	if f.Err.Hook == "" && slices.Contains(unconnected, f.Err.Reason) {
+		label = "connect"
+	}
+	text := label + ": " + f.Err.Error()
 	if f.Line > 0 {
 		text = fmt.Sprintf("line %d: %s", f.Line, text)
 	}

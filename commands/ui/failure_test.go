@@ -93,7 +93,7 @@ hint: a Python plugin serves gRPC; print "grpc" as the fifth field
 `,
 	"crash": `error: boom: the plugin ended during the call
   ended by SIGKILL after 2.13s, probably out of memory
-  it was hanging here:
+  it hung here:
     Thread 1:
       File "x.py", line 3 in f
   last lines of its output:

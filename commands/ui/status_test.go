@@ -23,7 +23,7 @@ func backgrounds() []Background {
 		{Name: "resize", Plugin: "/srv/plugins/resize", Socket: "/run/resize.sock", Log: "/run/resize.log",
 			Status: hook.Status{State: hook.StateBackoff, Workers: 1, Restarts: 7, NextStart: hook.Milliseconds(4 * time.Second),
 				LastExit: &hook.Exit{Code: 3, Uptime: time.Second, Stderr: []string{"no"}}}},
-		{Name: "stuck", Plugin: "/srv/plugins/stuck.py", Daemon: 4711, Problem: "did not answer within 2s"},
+		{Name: "stuck", Plugin: "/srv/plugins/stuck.py", Daemon: 4711, Problem: "did not respond within 2s"},
 	}
 }
 
@@ -32,7 +32,7 @@ func TestStatuses(t *testing.T) {
 NAME     STATE    PID   UPTIME  RESTARTS  CALLS  FAILED  MEMORY  PLUGIN                   NOTE
 greeter  ready    4711  3m20s   1         1200   3       12 MB   /srv/plugins/greeter.py
 resize   backoff  -     -       7         0      0       -       /srv/plugins/resize      restarting in 4s; exited: exit code 3
-stuck    unknown  -     -       -         -      -       -       /srv/plugins/stuck.py    did not answer within 2s
+stuck    unknown  -     -       -         -      -       -       /srv/plugins/stuck.py    did not respond within 2s
 `
 	s, out, _ := Test("")
 	if err := s.Statuses(backgrounds(), false); err != nil {
@@ -105,7 +105,7 @@ func TestStatusesJSON(t *testing.T) {
 		`"restarts":1,"calls":1200,"failed":3,"running":0,"queued":0,"memory_bytes":12582912,"socket":"/run/greeter.sock","log":"/run/greeter.log","python":"/usr/bin/python3"},` +
 		`{"name":"resize","plugin":"/srv/plugins/resize","state":"backoff","workers":1,"ready":0,"restarts":7,"calls":0,"failed":0,"running":0,"queued":0,` +
 		`"last_exit":{"code":3,"after_ms":1000,"stderr":["no"]},"next_restart_ms":4000,"socket":"/run/resize.sock","log":"/run/resize.log"},` +
-		`{"name":"stuck","plugin":"/srv/plugins/stuck.py","state":"unknown","problem":"did not answer within 2s","socket":"","log":"","daemon_pid":4711}]}` + "\n"
+		`{"name":"stuck","plugin":"/srv/plugins/stuck.py","state":"unknown","problem":"did not respond within 2s","socket":"","log":"","daemon_pid":4711}]}` + "\n"
 	var got, wanted any
 	if err := errors.Join(json.Unmarshal(out.Bytes(), &got), json.Unmarshal([]byte(want), &wanted)); err != nil || !reflect.DeepEqual(got, wanted) {
 		t.Errorf("got\n%s\n%v, want\n%s", out, err, want)
@@ -167,7 +167,7 @@ func TestStatusWatchNamed(t *testing.T) {
 	out := &sized{width: 40}
 	s.Out, s.OutTTY = out, true
 	for name, want := range map[string]string{
-		"": "no plugin runs in the background", "stuck": "stuck is not running", "./a\x1b.py": `./a\x1b.py is not running`,
+		"": "no background plugins are running", "stuck": "stuck is not running", "./a\x1b.py": `./a\x1b.py is not running`,
 		strings.Repeat("x", 100): strings.Repeat("x", 38) + "…",
 	} {
 		if err := s.WatchStatuses(name, false).Show(nil); err != nil {

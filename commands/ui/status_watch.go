@@ -80,7 +80,7 @@ func (w *StatusWatch) draw(plugins []Background) error {
 	case w.name != "":
 		lines = []string{runewidth.Truncate(visible(oneLine(w.name)+" is not running"), columns(w.s.Out)-1, "…")}
 	default:
-		lines = []string{"no plugin runs in the background"}
+		lines = []string{"no background plugins are running"}
 	}
 	text := strings.Join(lines, "\x1b[K\n") + "\x1b[K\n\x1b[J"
 	if w.drawn > 0 {

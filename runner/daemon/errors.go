@@ -41,7 +41,7 @@ func NotRunningError(word string) *hook.Error {
 		e.Hints = []string{"`pyplug start " + word + "` starts it"}
 		return e
 	}
-	e.Hints = []string{"`pyplug status` shows what runs, `pyplug start PLUGIN` starts a plugin"}
+	e.Hints = []string{"`pyplug status` lists the running plugins; `pyplug start PLUGIN` starts one"}
 	if dirs := RunDirs(); len(dirs) > 0 && os.Getenv("PYPLUG_RUN_DIR") == "" {
 		e.Tried = []string{"searched " + strings.Join(dirs, " and ")}
 	}
@@ -51,13 +51,13 @@ func NotRunningError(word string) *hook.Error {
 // takenError says that by has the name that the plugin wanted.
 func takenError(wanted, by Identity) *hook.Error {
 	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+string(by.Entry),
-		fmt.Sprintf("--name gives it another name, `pyplug stop %s` frees this one", wanted.Name))
+		fmt.Sprintf("choose another name with --name, or run `pyplug stop %s` first", wanted.Name))
 	switch by.Entry {
 	case "":
 		e.Err = errors.New("the name " + wanted.Name + " is taken")
 	case wanted.Entry:
 		e.Reason = AlreadyRuns
-		e.Hints = []string{fmt.Sprintf("it runs already: `pyplug stop %s` stops it, --name starts another one", wanted.Name)}
+		e.Hints = []string{fmt.Sprintf("it is already running: run `pyplug stop %s` first, or start another one with --name", wanted.Name)}
 	}
 	return e
 }
@@ -73,8 +73,8 @@ func unresponsiveError(name string, by Identity) *hook.Error {
 	if by.PID > 0 {
 		process = fmt.Sprintf("process %d", by.PID)
 	}
-	e := fail(hook.Unavailable, Unresponsive, "the name "+name+" is held by "+process+", which does not answer",
-		"`pyplug stop "+name+"` ends it")
+	e := fail(hook.Unavailable, Unresponsive, "the name "+name+" is held by "+process+", which does not respond",
+		"run `pyplug stop "+name+"` to stop it")
 	e.Plugin = by.About
 	return e
 }
@@ -91,8 +91,8 @@ func versionError(name string, by Identity) *hook.Error {
 
 // lostError says that the daemon ended, or sent what is no answer, before it answered.
 func lostError(name string, by Identity) *hook.Error {
-	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" ended during the call", logHint(by.Log)...)
-	e.Hints = append(e.Hints, "`pyplug status` shows what runs")
+	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" exited during the call", logHint(by.Log)...)
+	e.Hints = append(e.Hints, "`pyplug status` lists the running plugins")
 	return e
 }
 

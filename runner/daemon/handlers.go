@@ -176,7 +176,7 @@ func serveHooks(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *ht
 
 func (s *Server) serveRestart(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
 	defer s.use()()
-	err := p.Restart(ctx, cmp.Or(r.URL.Query().Get("reason"), "a client asked for a restart"))
+	err := p.Restart(ctx, cmp.Or(r.URL.Query().Get("reason"), "a client requested a restart"))
 	if err == nil {
 		writeJSON(w, http.StatusOK, json.RawMessage(`{"schema":1,"restarted":true}`))
 	}

@@ -64,7 +64,7 @@ func TestHung(t *testing.T) {
 	ctx, cancel := hook.WithLimit(ctx0, 20*time.Millisecond)
 	defer cancel()
 	_, err := c.Call(ctx, hook.Call{Hook: "echo"})
-	if kindOf(t, err) != hook.Timeout || !Is(err, Unresponsive) || !strings.Contains(err.Error(), "which does not answer") {
+	if kindOf(t, err) != hook.Timeout || !Is(err, Unresponsive) || !strings.Contains(err.Error(), "which does not respond") {
 		t.Errorf("a call with a limit: %v", err)
 	}
 }

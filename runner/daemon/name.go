@@ -88,7 +88,7 @@ func places(name string) ([]place, error) {
 		return nil, unavailable(errWindows)
 	}
 	if !ValidName(name) {
-		return nil, fail(hook.Usage, "", fmt.Sprintf("%q is no name, want lower case letters, digits, - and _", name))
+		return nil, fail(hook.Usage, "", fmt.Sprintf("%q is not a name, want lower case letters, digits, - and _", name))
 	}
 	var all []place
 	var p place
@@ -100,9 +100,9 @@ func places(name string) ([]place, error) {
 	if len(all) > 0 {
 		return all, nil
 	}
-	hint := "name a shorter directory with PYPLUG_RUN_DIR"
+	hint := "set PYPLUG_RUN_DIR to a shorter path"
 	if len(name) > len(p.dir) {
-		hint = "--name gives it a shorter name"
+		hint = "choose a shorter name with --name"
 	}
 	return nil, fail(hook.Usage, "", fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, want at most %d",
 		p.socket(), len(p.socket()), maxSocket), hint)

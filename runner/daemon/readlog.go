@@ -79,7 +79,7 @@ func findLog(name string) (*tailer, error) {
 }
 
 // missed is the line in place of lines that may be missing.
-const missed = "the log turned over faster than it was read; lines may be missing here"
+const missed = "the log was rotated faster than it was read; lines may be missing here"
 
 // catchUp emits the lines since the last call; first all.
 func (t *tailer) catchUp(emit func(Line) error) error {

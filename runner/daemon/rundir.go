@@ -40,22 +40,22 @@ func RunDirs() []string {
 // [fs.ErrNotExist] if there is none.
 func checkDir(dir string) error {
 	if !filepath.IsAbs(dir) {
-		return dirError(hook.Usage, dir, errors.New("is not an absolute path"), "PYPLUG_RUN_DIR takes a whole path, which begins with /")
+		return dirError(hook.Usage, dir, errors.New("is not an absolute path"), "set PYPLUG_RUN_DIR to an absolute path")
 	}
 	info, err := os.Lstat(dir)
-	hint := "PYPLUG_RUN_DIR names another one"
+	hint := "set PYPLUG_RUN_DIR to another directory"
 	switch {
 	case err != nil:
 		err = fmt.Errorf("cannot be read: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		err = errors.New("is a link, want the directory itself")
+		err = errors.New("is a symbolic link, want a directory")
 	case !info.IsDir():
 		err = errors.New("is not a directory")
 	case owner(info) != os.Geteuid():
 		err = fmt.Errorf("belongs to user %d, not to %d", owner(info), os.Geteuid())
 	case info.Mode().Perm() != 0o700:
 		err = fmt.Errorf("has mode 0%o, not 0700", info.Mode().Perm())
-		hint = schema.QuoteLine([]string{"chmod", "700", dir}) + ", or name another one with PYPLUG_RUN_DIR"
+		hint = schema.QuoteLine([]string{"chmod", "700", dir}) + ", or set PYPLUG_RUN_DIR to another directory"
 	default:
 		return nil
 	}
@@ -74,8 +74,8 @@ func makeDir(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		err = errors.New("there is no " + filepath.Dir(filepath.Clean(dir)))
 	}
-	return dirError(hook.Unavailable, dir, fmt.Errorf("cannot be made: %w", err),
-		"PYPLUG_RUN_DIR names another one; it is made, but not the directory that it is in")
+	return dirError(hook.Unavailable, dir, fmt.Errorf("cannot be created: %w", err),
+		"set PYPLUG_RUN_DIR to another directory; pyplug creates it, but not its parent")
 }
 
 // dirError says what is wrong with a run directory.

@@ -88,7 +88,7 @@ func reap(cmd *exec.Cmd) {
 
 // endedError is the error of a daemon that ended without a report.
 func endedError(cmd *exec.Cmd, output string, named *Identity, began time.Time) error {
-	e := unavailable(errors.New("the daemon ended before it was ready"))
+	e := unavailable(errors.New("the daemon exited before it was ready"))
 	if named != nil {
 		e.Hints = logHint(named.Log)
 	}

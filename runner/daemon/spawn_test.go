@@ -180,7 +180,7 @@ func TestSpawnFails(t *testing.T) {
 	}{
 		"early": {hook.Usage, "no such plugin"},
 		"fails": {hook.Start, "ImportError: no numpy"},
-		"dies":  {hook.Unavailable, "the daemon ended before it was ready"},
+		"dies":  {hook.Unavailable, "the daemon exited before it was ready"},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			dir := nothingLeft(t)

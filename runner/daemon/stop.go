@@ -73,7 +73,7 @@ func (c *Client) kill() error {
 // its number, no other process gets it: the daemon has the name after it was found.
 func (c *Client) signal(send func(*os.Process) error) error {
 	if c.id.PID <= 1 || c.id.PID == os.Getpid() {
-		return errors.New("its process is not known")
+		return errors.New("its process is unknown")
 	}
 	process, err := os.FindProcess(c.id.PID)
 	if err != nil {

@@ -57,7 +57,7 @@ func TestStranger(t *testing.T) {
 	if _, err := open(t).Status(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if got := logText(t); !strings.Contains(got, "rejected a connection: it is of user 12345") {
+	if got := logText(t); !strings.Contains(got, "rejected a connection: it belongs to user 12345") {
 		t.Errorf("the log is %q", got)
 	}
 }

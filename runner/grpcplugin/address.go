@@ -120,7 +120,7 @@ func splitAddress(address string) (network, where, authority string, err error) 
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		path = strings.TrimPrefix(path, "//")
 		if path == "" {
-			return "", "", "", fmt.Errorf("the address %q names no socket, want unix:/path", address)
+			return "", "", "", fmt.Errorf("the address %q does not name a socket, want unix:/path", address)
 		}
 		return "unix", path, certificateName, nil
 	}

@@ -95,7 +95,7 @@ func TestProbeAddressTLS(t *testing.T) {
 	}
 	want(t, probe(grpcplugin.TLSFiles{Cert: cert, Key: key}), hook.Handshake, "no TLS with")
 	for range 20 { // the server's word and the end of the connection come at once
-		e := want(t, probe(grpcplugin.TLSFiles{CA: cert, ServerName: "localhost"}), hook.Handshake, "the server wants a client certificate")
+		e := want(t, probe(grpcplugin.TLSFiles{CA: cert, ServerName: "localhost"}), hook.Handshake, "the server requires a client certificate")
 		if e.Reason != grpcplugin.ReasonTLS || len(e.Hints) != 1 {
 			t.Fatalf("reason %q, hints %q", e.Reason, e.Hints)
 		}

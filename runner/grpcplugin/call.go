@@ -155,7 +155,7 @@ func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 	k.offer(message.ProtoReflect())
 	content, err := proto.Marshal(message) // never nil
 	if len(content) > k.cfg.MaxMessage {
-		return nil, tooLarge(hook.Request, "the request takes %d bytes, at most %d are sent", len(content), k.cfg.MaxMessage)
+		return nil, tooLarge(hook.Request, "the request has %d bytes, more than the limit of %d", len(content), k.cfg.MaxMessage)
 	}
 	return content, err
 }

@@ -60,7 +60,7 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 	case err == nil && len(reflected.Files) > 0:
 		sources = append(sources, reflected)
 	case ranOut(within, err):
-		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer of " + reflectionName, Limit: reflectLimit}}
+		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer from " + reflectionName, Limit: reflectLimit}}
 	}
 	if len(sources) == 0 && i.sources != nil {
 		// If there are files, or what the user named, a reflection service that fails does

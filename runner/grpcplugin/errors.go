@@ -36,7 +36,7 @@ const (
 	ReasonNoHealth       = "no-health"       // no health service
 	ReasonUnknownService = "unknown-service" // a health service that does not know this name
 	ReasonNotServing     = "not-serving"
-	ReasonSilent         = "silent-health" // no answer of the health service in time
+	ReasonSilent         = "silent-health" // no answer from the health service in time
 )
 
 // asError returns the *hook.Error in err, or nil.

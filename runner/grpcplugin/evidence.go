@@ -160,7 +160,7 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	case limit > 0:
 		hints = []string{
 			"print the handshake as soon as the server listens, and flush it: print(…, flush=True)",
-			"--start-timeout sets a longer limit",
+			"allow more time with --start-timeout",
 		}
 	case cfg.CookieKey == "":
 		hints = []string{"if the plugin wants the magic cookie of its host, pass --cookie KEY=VALUE"}

@@ -68,7 +68,7 @@ func TestHandshakeRefused(t *testing.T) {
 		"name":          {"1|1|tcp|localhost:4410|grpc\n", 4, "not a name"},
 		"unix outside":  {"1|1|unix|/etc/passwd|grpc\n", 4, "a path in"},
 		"unix too long": {"1|1|unix|/" + strings.Repeat("a", 200) + "|grpc\n", 4, "bytes"},
-		"certificate":   {"1|1|tcp|127.0.0.1:4410|grpc|" + certificate(t) + "\n", 6, "TLS was not asked for"},
+		"certificate":   {"1|1|tcp|127.0.0.1:4410|grpc|" + certificate(t) + "\n", 6, "TLS was not requested"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
@@ -83,7 +83,7 @@ func TestHandshakeRefused(t *testing.T) {
 		runnertest.NothingLeft(t)
 		cfg := fake(t, "print", "1|1|tcp|127.0.0.1:4410|grpc\n")
 		cfg.MTLS = true
-		fails(t, cfg, hook.Handshake, "TLS was asked for")
+		fails(t, cfg, hook.Handshake, "TLS was requested")
 	})
 }
 

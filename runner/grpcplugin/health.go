@@ -67,7 +67,7 @@ func noHealth(err error) error {
 	if !isUnimplemented(err) {
 		return err
 	}
-	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNoHealth, Err: errors.New("no grpc.health.v1.Health is served")}
+	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNoHealth, Err: errors.New("grpc.health.v1.Health is not served")}
 }
 
 // healthFailed is the error for one of healthStatus or watchHealth.
@@ -77,7 +77,7 @@ func healthFailed(ctx context.Context, err error) *hook.Error {
 	case own != nil:
 		return own
 	case ctx.Err() != nil:
-		e := hook.Ended(ctx, "", "no answer of the health service", true)
+		e := hook.Ended(ctx, "", "no answer from the health service", true)
 		if e.Kind == hook.Timeout {
 			e.Reason = ReasonSilent
 		}

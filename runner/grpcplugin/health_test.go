@@ -103,7 +103,7 @@ func TestEarlyDeadline(t *testing.T) {
 			if name == "launch" {
 				kind = hook.Unhealthy
 			}
-			e := want(t, ask(t, "40ms"), kind, "no answer of the health service within 500ms")
+			e := want(t, ask(t, "40ms"), kind, "no answer from the health service within 500ms")
 			if limit := (*hook.LimitError)(nil); !errors.As(e, &limit) || e.Status != nil {
 				t.Errorf("got %#v", e)
 			}
@@ -149,7 +149,7 @@ func TestHealthOfFails(t *testing.T) {
 		}
 		return err
 	}
-	e := want(t, ask(t.Context(), started(t, zoo(t, "--health=none"))), hook.Unhealthy, "no grpc.health.v1.Health is served")
+	e := want(t, ask(t.Context(), started(t, zoo(t, "--health=none"))), hook.Unhealthy, "grpc.health.v1.Health is not served")
 	if e.Reason != grpcplugin.ReasonNoHealth {
 		t.Errorf("reason %q", e.Reason)
 	}
@@ -157,7 +157,7 @@ func TestHealthOfFails(t *testing.T) {
 	silent := started(t, fake(t, "early deadline", "1 0s"))
 	ctx, cancel := hook.WithLimit(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	want(t, ask(ctx, silent), hook.Timeout, "no answer of the health service within 100ms")
+	want(t, ask(ctx, silent), hook.Timeout, "no answer from the health service within 100ms")
 	silent.Stop(t.Context())
 	want(t, ask(t.Context(), silent), hook.Canceled, "was stopped")
 

@@ -235,12 +235,12 @@ func (n *launch) checkHealth() *hook.Error {
 	switch {
 	case n.ctx.Err() == nil && ctx.Err() != nil:
 		herr = &hook.Error{Kind: hook.Unhealthy, Reason: ReasonSilent,
-			Err: &hook.LimitError{What: "no answer of the health service", Limit: n.cfg.HealthTimeout}}
+			Err: &hook.LimitError{What: "no answer from the health service", Limit: n.cfg.HealthTimeout}}
 	case herr.Status != nil && n.exitsWithin(exitLimit):
 		return n.exitedEarly(nil)
 	}
 	if herr.Reason == ReasonNoHealth {
-		herr.Hints = []string{fmt.Sprintf("in Python, grpcio-health-checking serves it; set the service %q to SERVING", n.cfg.Service)}
+		herr.Hints = []string{fmt.Sprintf("in Python, serve it with grpcio-health-checking, and set the service %q to SERVING", n.cfg.Service)}
 	}
 	if herr.Kind == hook.Unhealthy && (n.cfg.AnyHealth || LacksHealth(herr, n.cfg.Service)) {
 		n.evidence.Unhealthy = herr

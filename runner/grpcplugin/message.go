@@ -55,7 +55,7 @@ func encodeDetail(d *protoschema.Descriptors, detail *anypb.Any) json.RawMessage
 
 // tooLarge is the error for a message over [Config.MaxMessage].
 func tooLarge(kind hook.Kind, format string, sizes ...any) *hook.Error {
-	return &hook.Error{Kind: kind, Err: fmt.Errorf(format, sizes...), Hints: []string{"--max-message allows larger messages"}}
+	return &hook.Error{Kind: kind, Err: fmt.Errorf(format, sizes...), Hints: []string{"raise --max-message to allow larger messages"}}
 }
 
 // answerTooLarge is the error for a status by which gRPC on our side refused to read
@@ -68,5 +68,5 @@ func answerTooLarge(s *status.Status, limit int) *hook.Error {
 	if err != nil || s.Code() != codes.ResourceExhausted || most != limit || size <= most {
 		return nil
 	}
-	return tooLarge(hook.Failed, "the answer takes %d bytes, at most %d are read", size, limit)
+	return tooLarge(hook.Failed, "the answer has %d bytes, more than the limit of %d", size, limit)
 }

@@ -84,7 +84,7 @@ func TestPythonCalls(t *testing.T) {
 	_, err = call(hook.Call{Hook: "Echo", Args: hook.Args{JSON: json.RawMessage(`["a"]`)}})
 	want(t, err, hook.Request, "no positions")
 	_, err = call(encode(t, "Echo", map[string]string{"text": strings.Repeat("x", 2<<20)}))
-	want(t, err, hook.Request, "at most 1048576 are sent")
+	want(t, err, hook.Request, "more than the limit of 1048576")
 	broken := errors.New("the file ends early")
 	_, err = call(hook.Call{Hook: "Sum", Input: func(yield func(json.RawMessage, error) bool) { yield(nil, broken) }})
 	if e := want(t, err, hook.Request, ""); !errors.Is(e, broken) {
@@ -137,7 +137,7 @@ func TestPythonHealth(t *testing.T) {
 		"not serving":     {[]string{"--health=NOT_SERVING"}, "is NOT_SERVING, want SERVING"},
 		"unknown":         {[]string{"--health=UNKNOWN"}, "is UNKNOWN"},
 		"other service":   {[]string{"--service=other"}, ""},
-		"hangs":           {[]string{"--health=hang"}, "no answer of the health service within 500ms"},
+		"hangs":           {[]string{"--health=hang"}, "no answer from the health service within 500ms"},
 		"none":            {[]string{"--health=none"}, ""},
 		"one thread":      {[]string{"--workers=1"}, ""},
 		"unix":            {[]string{"--unix"}, ""},

@@ -59,7 +59,7 @@ func (i *Instance) Serves(ctx context.Context, methods ...string) (map[string]bo
 	s, isStatus := status.FromError(err)
 	switch {
 	case ctx.Err() != nil, ranOut(ctx, err):
-		return nil, hook.Ended(ctx, "", "no answer as to which methods are served", true)
+		return nil, hook.Ended(ctx, "", "no answer about which methods are served", true)
 	case !isStatus:
 		return nil, &hook.Error{Kind: hook.Failed, Begun: true, Err: err}
 	case lostConnection(err) && i.exitsWithin(exitLimit):

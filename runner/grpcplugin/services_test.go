@@ -62,7 +62,7 @@ func unharmed(t *testing.T, inst *grpcplugin.Instance, call hook.Call) {
 	}
 	select {
 	case <-inst.Done():
-		t.Error("the plugin has ended")
+		t.Error("the plugin has exited")
 	default:
 	}
 }
@@ -174,7 +174,7 @@ func TestServesFails(t *testing.T) {
 	brief, end := hook.WithLimit(t.Context(), 300*time.Millisecond)
 	defer end()
 	_, err := inst.Serves(brief, forHosts...)
-	want(t, err, hook.Timeout, "no answer as to which methods are served within 300ms")
+	want(t, err, hook.Timeout, "no answer about which methods are served within 300ms")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
 	cancel(enough)

@@ -172,7 +172,7 @@ func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *
 	case text == "", retry && endedConnection(text):
 		return nil
 	case t.wantCertificate.Load():
-		e := t.fail(ReasonTLS, "no TLS with %s: the server wants a client certificate", t)
+		e := t.fail(ReasonTLS, "TLS with %s failed: the server requires a client certificate", t)
 		e.Hints = []string{"pass a certificate with --cert and --key"}
 		return e
 	case handshake:

@@ -7,7 +7,7 @@ import (
 )
 
 // TimeoutHint is for an error whose limit is the caller's.
-const TimeoutHint = "--timeout gives it longer, --timeout 0 waits for ever"
+const TimeoutHint = "allow more time with --timeout; --timeout 0 waits forever"
 
 // WithLimit returns a context that ends after a limit; 0 means none. The error that
 // [Ended] makes of it names the limit, however late the wait began that it ended.

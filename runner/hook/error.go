@@ -179,14 +179,14 @@ type Frame struct {
 
 // LimitError reports that a wait reached its limit.
 type LimitError struct {
-	// What did not happen, such as "the import did not end"; empty for the end of a
+	// What did not happen, such as "the import did not finish"; empty for the end of a
 	// call.
 	What string
 	// Limit is 0 if it is unknown.
 	Limit time.Duration
 }
 
-// Error returns a message such as "the import did not end within 10m0s" or "timed out
+// Error returns a message such as "the import did not finish within 10m0s" or "timed out
 // after 1s".
 func (e *LimitError) Error() string {
 	switch {

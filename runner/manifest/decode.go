@@ -99,7 +99,7 @@ func decodeTable(v reflect.Value, value any) *problem {
 	}
 	for key, i := range fields {
 		if want := v.Type().Field(i).Tag.Get("required"); want != "" && values[key] == nil {
-			return &problem{path: []string{key}, is: "is absent, want " + want}
+			return &problem{path: []string{key}, is: "is missing, want " + want}
 		}
 	}
 	return nil
@@ -171,7 +171,7 @@ func decodeEnvironment(to *map[string]string, value any) *problem {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		s, p := text(values[name], `empty:"yes"`)
 		if name == "" || strings.ContainsAny(name, "=\x00") {
-			p = &problem{is: "is no name of a variable, want one without = and zero bytes"}
+			p = &problem{is: "is not a variable name, want one without = and zero bytes"}
 		}
 		if p != nil {
 			return p.within(name)
@@ -192,7 +192,7 @@ func decodeArguments(to *json.RawMessage, value any) *problem {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		return &problem{is: "has a number that JSON does not have"}
+		return &problem{is: "has a number that JSON cannot represent"}
 	}
 	*to = bytes.TrimSpace(out.Bytes())
 	return nil

@@ -63,7 +63,7 @@ func (d document) decodeError(err error) *Error {
 func (p pluginJSON) source(d document) (source, error) {
 	entry, key := p.entry()
 	if entry == "" {
-		return source{}, d.fault(&problem{path: key, is: "is absent, want the file to run"})
+		return source{}, d.fault(&problem{path: key, is: "is missing, want the file to run"})
 	}
 	dir := filepath.Dir(d.file)
 	path, ok := inside(dir, entry)

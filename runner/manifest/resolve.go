@@ -253,7 +253,7 @@ func onlyScript(dir string) (string, error) {
 
 // noManifest reports a directory that says nothing of what it runs.
 func noManifest(dir string) *Error {
-	e := &Error{Message: fmt.Sprintf("directory %q is no plugin: it has no __init__.py, and no manifest "+
+	e := &Error{Message: fmt.Sprintf("directory %q is not a plugin: it has no __init__.py, and no manifest "+
 		"(pyplug.toml, [tool.pyplug] in pyproject.toml or in a script, or a plugin.json with server)", short(dir)), Err: errNoManifest}
 	if files := pythonFiles(dir); len(files) > 0 {
 		e.Hint = "name one of its files: " + strings.Join(files[:min(len(files), 5)], ", ")
@@ -263,7 +263,7 @@ func noManifest(dir string) *Error {
 
 // notPlugin reports a file that cannot be a plugin.
 func notPlugin(path, reason string) *Error {
-	return &Error{Message: fmt.Sprintf("%q is no plugin: %s, want a .py file, an executable, a package or a directory with a manifest",
+	return &Error{Message: fmt.Sprintf("%q is not a plugin: %s, want a .py file, an executable, a package or a directory with a manifest",
 		short(path), reason)}
 }
 

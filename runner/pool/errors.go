@@ -83,7 +83,7 @@ func retriedError(e *hook.Error, when string) *hook.Error {
 	if own.Reason == "" {
 		own.Reason = reasonStartFailed
 	}
-	own.Hints = append(append([]string(nil), e.Hints...), when+", or at once when it is called after its files changed")
+	own.Hints = append(append([]string(nil), e.Hints...), when+", or at once if it is called after its files change")
 	return &own
 }
 

@@ -164,7 +164,7 @@ func (f *fake) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	f.mu.Lock()
 	if isClosed(f.done) || f.refuses {
 		f.mu.Unlock()
-		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: errors.New("the plugin has ended")}
+		return hook.Result{}, &hook.Error{Kind: hook.Unavailable, Hook: c.Hook, Err: errors.New("the plugin has exited")}
 	}
 	if f.running++; f.running > f.takes {
 		panic("too many calls at once")

@@ -84,7 +84,7 @@ func (p *Pool) startWorkers(ctx context.Context) error {
 		case err != nil && n == 1:
 			return err
 		case alone(err):
-			p.opt.Note("it has one worker: " + err.Error())
+			p.opt.Note("only one worker is used: " + err.Error())
 			return nil
 		}
 	}

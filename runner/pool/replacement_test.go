@@ -95,7 +95,7 @@ func TestAlone(t *testing.T) {
 	bubble(t, opt, func(l *fakeLauncher) {
 		l.alone = &hook.Error{Kind: hook.Start, Reason: "address-in-use", Err: errors.New("alone")}
 	}, func(w *world) {
-		if st := w.status(); st.Workers != 1 || len(notes) != 1 || notes[0] != "it has one worker: alone" {
+		if st := w.status(); st.Workers != 1 || len(notes) != 1 || notes[0] != "only one worker is used: alone" {
 			t.Errorf("got %+v, %q", st, notes)
 		}
 		w.states("1:starting 1:ready 1:starting")

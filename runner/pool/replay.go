@@ -65,5 +65,5 @@ func (p *Pool) replayIn(ctx context.Context, g *instance, c hook.Call) error {
 	if err == nil || !current { // what replaces it makes the call
 		return nil
 	}
-	return g.worker.replace(ctx, "it failed to make a call that is replayed")
+	return g.worker.replace(ctx, "a replayed call failed")
 }

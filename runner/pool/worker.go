@@ -226,7 +226,7 @@ func (w *worker) keepServing(g *instance, e *hook.Error, alone bool) {
 	w.startError = reasonOf(e)
 	p.event(w, hook.StateStarting, hook.StateFailed, g, w.startError, e.Exit, 0)
 	if alone && !p.oneAtATime {
-		p.oneAtATime, w.restart = true, "no other can run beside it"
+		p.oneAtATime, w.restart = true, "no second instance can run beside it"
 		return
 	}
 	w.serving.limits.notBefore = time.Now().Add(recycleAgain)

@@ -98,7 +98,7 @@ func (c *call) runs(number uint32) bool { return c.number == number && !c.isOver
 // Call runs one hook. See [hook.Caller] for the promises.
 func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) {
 	if hc.Input != nil {
-		return hook.Result{}, requestError(hc.Hook, errors.New("a functions file takes no stream of input"))
+		return hook.Result{}, requestError(hc.Hook, errors.New("a functions file does not accept a stream of input"))
 	}
 	c := newCall(hc.Hook)
 	c.emit, c.stream = hc.Emit, true

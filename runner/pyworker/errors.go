@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	errEnded   = errors.New("the plugin has ended")
-	errUnbegun = errors.New("the calls before it took long")
+	errEnded   = errors.New("the plugin has exited")
+	errUnbegun = errors.New("the calls before it took too long")
 	errStopped = errors.New("the plugin was stopped during the call")
 )
 
@@ -104,7 +104,7 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 	case "result":
 		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
 		if strings.Contains(a.Message, "NaN") || strings.Contains(a.Message, "Infinity") {
-			e.Hints = []string{"--nan null or --nan literal lets such numbers pass"}
+			e.Hints = []string{"to allow such numbers, pass --nan null or --nan literal"}
 		}
 	case "arguments":
 		e = a.argumentError(hookName)
@@ -114,7 +114,7 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 			e.Hints = []string{"it has no hooks: define a public function in the file"}
 		}
 	case "canceled": // not by its caller, who does not look at the answer then
-		e.Err = errors.New("interrupted by a signal that is not pyplug's")
+		e.Err = errors.New("interrupted by a signal that pyplug did not send")
 		if w.stopping.Load() {
 			e.Kind, e.Err = hook.Canceled, errStopped
 		}
@@ -207,8 +207,8 @@ func (w *instance) diedStarting(greeted bool) *hook.Error {
 		if exit.Signal != "" { // somebody has killed it
 			kind = hook.Start
 		}
-		return &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s ended before it ran the plugin", w.cfg.Python)}
+		return &hook.Error{Kind: kind, Exit: &exit, Err: fmt.Errorf("%s exited before it ran the plugin", w.cfg.Python)}
 	}
 	return &hook.Error{Kind: hook.Start, Exit: &exit, At: stackFrames(exit.Stderr),
-		Err: errors.New("the plugin ended while it was imported")}
+		Err: errors.New("the plugin exited while it was being imported")}
 }

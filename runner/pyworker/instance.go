@@ -107,7 +107,7 @@ func (w *instance) Stop(ctx context.Context) error {
 	}
 	if exit.Stopped && exit.Signal == "SIGKILL" && !w.isCondemned() && !w.forced.Load() {
 		return &hook.Error{Kind: hook.Timeout, At: stackFrames(exit.Stacks),
-			Err: &hook.LimitError{What: "the plugin did not end", Limit: w.cfg.StopTimeout}}
+			Err: &hook.LimitError{What: "the plugin did not exit", Limit: w.cfg.StopTimeout}}
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (l *Launcher) useExec(why string) {
 // launchPreloaded launches a worker from the zygote, which it starts if there is
 // none. If the process that imported the plugin cannot be a zygote, it is the worker.
 func (l *Launcher) launchPreloaded(ctx context.Context) (*instance, *hook.Error) {
-	why := "forked workers end before they are ready"
+	why := "forked workers exit before they are ready"
 	for range forkTries {
 		w, forked, refused, failed := l.fork(ctx)
 		switch {

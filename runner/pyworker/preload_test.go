@@ -159,7 +159,7 @@ func TestPreloadUnsafe(t *testing.T) {
 		"pipe":   {"p = os.pipe()", "a pipe (fd "},
 		"loop":   {"import select\np = select.epoll()", "eventpoll (fd "},
 		"child":  {"import subprocess\nc = subprocess.Popen(['sleep', '1000'])", "a child process"},
-		"base":   {"import sqlite3\nc = sqlite3.connect(os.path.dirname(__file__) + '/x.db')", "x.db, open to be read and written (fd "},
+		"base":   {"import sqlite3\nc = sqlite3.connect(os.path.dirname(__file__) + '/x.db')", "x.db, open for reading and writing (fd "},
 		"timer":  {"import signal\nsignal.signal(signal.SIGALRM, print)\nsignal.alarm(1000)", "a timer runs"},
 		"shared": {"import mmap\nm = mmap.mmap(-1, 4096)", "shared memory ("},
 		"lock":   {"import multiprocessing\nl = multiprocessing.Lock()", "shared memory (/dev/shm/"},

@@ -45,7 +45,7 @@ func (w *instance) start(ctx context.Context, started time.Time) (r ready, faile
 		}
 		w.info = hook.Info{PID: h.PID, Python: h.Python}
 		w.cfg.Debug("proc", fmt.Sprintf("hello from python %s after %s", h.Python, time.Since(started)))
-		f, failed = w.awaitStartup(ctx, w.cfg.StartTimeout-time.Since(started), "the import did not end")
+		f, failed = w.awaitStartup(ctx, w.cfg.StartTimeout-time.Since(started), "the import did not finish")
 		if failed != nil {
 			return r, failed
 		}
@@ -81,7 +81,7 @@ func (w *instance) awaitStartup(ctx context.Context, limit time.Duration, what s
 	case <-timer.C:
 		exit := hook.Exit(w.proc.Kill())
 		return frame{}, &hook.Error{Kind: hook.Start, At: stackFrames(exit.Stacks),
-			Err: &hook.LimitError{What: what, Limit: w.cfg.StartTimeout}, Hints: []string{"--start-timeout gives it longer"}}
+			Err: &hook.LimitError{What: what, Limit: w.cfg.StartTimeout}, Hints: []string{"allow more time with --start-timeout"}}
 	case <-ctx.Done():
 		e := &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
 		if w.first {

@@ -217,7 +217,7 @@ def shared(number, what):
         rows = file.read().splitlines()
     flags = next(int(row.split()[1], 8) for row in rows if row.startswith("flags:"))
     if flags & os.O_RDWR:
-        return "%s, open to be read and written" % what
+        return "%s, open for reading and writing" % what
     if flags & (os.O_WRONLY | PATH):  # writes follow those of the others
         return None
     if any(row.startswith("lock:") for row in rows):

@@ -184,7 +184,7 @@ def not_made(kind, name):
         return None
     abstract = getattr(kind, "__abstractmethods__", None) or getattr(kind, "_is_protocol", False)
     if abstract or hasattr(kind, "__members__") or core.part("describe").needs_argument(kind):
-        return "`%s` is a method, and no `%s` can be made without arguments" % (name, kind.__name__)
+        return "`%s` is a method, and `%s` cannot be created without arguments" % (name, kind.__name__)
     return None
 
 

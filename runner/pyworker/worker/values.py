@@ -192,7 +192,7 @@ def advice(value):
     if is_awaitable(value):
         return " (await it)"
     if kind is complex:
-        return " (return its real and its imag)"
+        return " (return its real and imag parts)"
     if kind is core.FUNCTION:
         return " (call it)"
     known = kind.__module__.partition(".")[0] in ITERABLES and hasattr(kind, "__iter__")
@@ -233,7 +233,7 @@ def copy(root):
             check_open(value, open_ids, place)
             inside.append(value)
             if len(inside) > LONGEST:
-                raise Unrepresentable(shown(place), "%s object that never becomes plain" % type(value).__qualname__)
+                raise Unrepresentable(shown(place), "%s object that cannot be converted to plain values" % type(value).__qualname__)
             value = converted(value, place)
         if isinstance(value, (list, tuple, dict)):
             check_open(value, open_ids, place)

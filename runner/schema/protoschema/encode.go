@@ -106,7 +106,7 @@ func (d *Descriptors) prepare(message protoreflect.Message, depth int) (err erro
 	switch message.Descriptor().FullName() {
 	case "google.protobuf.Any":
 		if depth == deepest {
-			return fmt.Errorf("more than %d messages Any in each other", deepest)
+			return fmt.Errorf("messages of type Any nested more than %d deep", deepest)
 		}
 		url, content := message.Get(fields.ByName("type_url")).String(), message.Get(fields.ByName("value")).Bytes()
 		if content, err = d.prepareAny(url, content, depth); err == nil {

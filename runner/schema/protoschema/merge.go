@@ -115,7 +115,7 @@ func undeclared[D interface {
 			m.err = &DescriptorError{
 				Code:   Disagree,
 				Err:    fmt.Errorf("descriptors disagree about %s: %s and %s", name, before, at),
-				Advice: []string{"one of them is out of date: generate the code again from one source"},
+				Advice: []string{"one of them is out of date: regenerate the code from one set of .proto files"},
 			}
 		}
 	}

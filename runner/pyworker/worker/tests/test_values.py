@@ -163,7 +163,7 @@ class Values(Case):
             ("tuple_key", "$.a", "a key of type tuple: (1, 2)"),
             ("same_keys", "$", "two keys with the text .red"),
             ("bytes_key", "$[0]", "a key of type bytes: b'a'"),
-            ("complex", "$", "complex object (return its real and its imag)"),
+            ("complex", "$", "complex object (return its real and imag parts)"),
             ("views", "$[0]", "dict_keys object (return a list of it)"),
             ("map", "$", "map object (return a list of it)"),
             ("zip", "$[0]", "zip object (return a list of it)"),
