@@ -336,7 +336,7 @@ def parent(): return os.getppid()
 	if err := l.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "end before they are ready") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "exit before they are ready") {
 		t.Errorf("told %q", notes)
 	}
 	if len(printed) != 2 || imports(t, path) != 3 {
