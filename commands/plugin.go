@@ -113,6 +113,9 @@ func (p *plugin) fits(o *runner.Opened) error {
 func (p *plugin) noteReady() {
 	f, py, settings := p.f, p.opened.Interpreter(), p.opened.Settings()
 	if !f.noted {
+		if f.streams.ErrTTY && py.Path != "" && !py.Source.Obvious() {
+			f.streams.Note("python " + p.pythonVersion() + ", by " + string(py.Source) + ": " + py.Path)
+		}
 		for _, skipped := range py.Skipped {
 			f.streams.Note(skipped.String() + "; using " + py.Path)
 		}

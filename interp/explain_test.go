@@ -175,3 +175,36 @@ func TestAskFails(t *testing.T) {
 		}
 	}
 }
+
+// List has each Python once, whoever installed it, and says what is known of it.
+func TestList(t *testing.T) {
+	root := tree(t, lines(base("opt"), venv("e", "opt", "3.12.4"), pyenvTree, base("uv/cpython-3.12.4-linux"), []string{
+		"x system/usr/bin/python3.10", "l system/usr/bin/python3 python3.10", "x a/python3.7", `s a/python3 #!/bin/sh\n`, "l b/python3 ../opt/bin/python3",
+	})...)
+	request := Request{Cwd: root, systemRoot: root + "/system"}
+	for _, entry := range []string{"VIRTUAL_ENV=$/e", "PATH=$/opt/bin:$/a:$/b:$/pyenv/shims:.", "PYENV_ROOT=$/pyenv", "UV_PYTHON_INSTALL_DIR=$/uv"} {
+		request.Environ = append(request.Environ, strings.ReplaceAll(entry, "$", root))
+	}
+	found, err := List(t.Context(), request)
+	check(t, err)
+	got := ""
+	for _, i := range found {
+		facts := FactsOf(i, request.Environ)
+		got += strings.ReplaceAll(fmt.Sprintln(i.Path, i.Version, facts.Kind, facts.Manager), root+"/", "")
+	}
+	want := `e/bin/python 3.12.4 venv 
+opt/bin/python3 3.12.4 installed 
+a/python3 unknown installed 
+pyenv/versions/3.11.7/bin/python3 3.11.7 managed pyenv
+system/usr/bin/python3 3.10 installed 
+a/python3.7 3.7 installed 
+pyenv/versions/3.14.0rc1/bin/python 3.14.0rc1 managed pyenv
+pyenv/versions/3.12.9/bin/python 3.12.9 managed pyenv
+pyenv/versions/3.12.1/bin/python 3.12.1 managed pyenv
+pyenv/versions/mine/bin/python 3.12.1 venv pyenv
+uv/cpython-3.12.4-linux/bin/python 3.12.4 managed uv
+`
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}

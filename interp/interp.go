@@ -31,6 +31,16 @@ func (s Source) Named() bool {
 	return s == SourceFlag || s == SourceVariable || s == SourceManifest
 }
 
+// Obvious reports whether users expect the Python of a source: they named it, it is in the
+// environment that sync made or that is beside the plugin, activated, or python3 on PATH.
+func (s Source) Obvious() bool {
+	switch s {
+	case SourceSync, SourceDotVenv, SourceVenv, SourceActive, SourceConda, SourcePath:
+		return true
+	}
+	return s.Named()
+}
+
 // RunFunc runs the program at path with args, without a shell, in an environment
 // free of PYTHONHOME and its like, and returns what it wrote on standard output and
 // standard error. The error says what went wrong: that the program did not start, took

@@ -3,6 +3,7 @@ package interp
 import (
 	"context"
 	"path/filepath"
+	"slices"
 )
 
 // List lists the Pythons that files tell of, each once, in the order in which [Find] would
@@ -27,10 +28,15 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 	for _, look := range []look{f.active, f.owned} {
 		add(look(ctx))
 	}
+	dirs := append(f.pathDirs(), f.systemDirs()...)
 	for _, name := range f.names() {
-		for _, dir := range f.pathDirs() {
+		for _, dir := range dirs {
 			if path := filepath.Join(dir, exe(name)); exists(path) {
-				add(f.consider(ctx, path, SourcePath))
+				source := SourcePath
+				if !slices.Contains(f.dirs, dir) {
+					source = SourceSystem
+				}
+				add(f.consider(ctx, path, source))
 			}
 		}
 	}

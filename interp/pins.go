@@ -115,26 +115,32 @@ func (f *finder) anywhere(ctx context.Context, r request, source Source) (Interp
 	return found, err
 }
 
-// systemDirs are where systems have Pythons that need not be on PATH.
-var systemDirs = map[string][]string{
+// usualDirs are where systems have Pythons that need not be on PATH.
+var usualDirs = map[string][]string{
 	"linux":  {"/home/linuxbrew/.linuxbrew/bin", "/usr/local/bin", "/usr/bin"},
 	"darwin": {"/opt/homebrew/bin", "/usr/local/bin", "/Library/Frameworks/Python.framework/Versions/Current/bin", "/usr/bin"},
 }
 
-// system looks where the system has its Pythons, and at an activated base of conda.
-func (f *finder) system(ctx context.Context) Interpreter {
+// systemDirs are directories that are not on PATH: of an activated base of conda, and where the
+// system has its Pythons.
+func (f *finder) systemDirs() []string {
 	var dirs []string
 	if env := f.vars["CONDA_PREFIX"]; env != "" && f.isCondaBase(env) {
 		dirs = append(dirs, filepath.Join(env, "bin"))
 	}
-	for _, dir := range systemDirs[runtime.GOOS] {
+	for _, dir := range usualDirs[runtime.GOOS] {
 		dirs = append(dirs, filepath.Join(f.systemRoot, dir))
 	}
+	return slices.DeleteFunc(existing(dirs), func(dir string) bool {
+		return slices.ContainsFunc(f.pathDirs(), func(searched string) bool { return samePath(searched, dir) })
+	})
+}
+
+// system looks in the directories that are not on PATH.
+func (f *finder) system(ctx context.Context) Interpreter {
 	saved := f.pathDirs()
 	defer func() { f.dirs = saved }()
-	f.dirs = slices.DeleteFunc(existing(dirs), func(dir string) bool {
-		return slices.ContainsFunc(saved, func(searched string) bool { return samePath(searched, dir) })
-	})
+	f.dirs = f.systemDirs()
 	found, _ := f.search(ctx, f.names(), SourceSystem) // ctx is asked by who looks next
 	return found
 }

@@ -99,7 +99,11 @@ func (w Why) String() string {
 		fmt.Fprintln(&b, "requires "+oneLine(strings.Join(wants, " and ")))
 	}
 	for _, v := range w.Environment {
-		fmt.Fprintln(&b, oneLine(v.Name+"="+string(v.Value)+" "+v.Effect))
+		value := ""
+		if v.Value != "" {
+			value = "=" + string(v.Value)
+		}
+		fmt.Fprintln(&b, oneLine(v.Name+value+" "+v.Effect))
 	}
 	return b.String()
 }
@@ -123,7 +127,11 @@ func (w Why) about(c Candidate) []string {
 	var lines []string
 	if c.Status == "chosen" {
 		p := *w.Python
-		lines = append(lines, p.name()+", "+strings.TrimSpace(p.Manager+" "+p.Kind))
+		kind := p.Kind
+		if p.Kind == "managed" {
+			kind = p.Manager
+		}
+		lines = append(lines, p.name()+", "+kind)
 		if p.Version == "" {
 			lines = append(lines, "the version is unknown until it is started")
 		}
