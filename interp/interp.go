@@ -24,6 +24,7 @@ const (
 	SourceConda    Source = "CONDA_PREFIX"
 	SourcePath     Source = "PATH"
 	SourceSystem   Source = "system"
+	SourceRegistry Source = "registry"
 )
 
 // Named reports whether somebody named the Python, so that no environment comes before it.
@@ -87,6 +88,7 @@ type Request struct {
 	// Of tests, as are the names below: nil and empty stand for the system's.
 	ownerOf    func(path string) (owner, bool)
 	systemRoot string
+	registry   func() []registration
 }
 
 // Interpreter is the Python that was chosen. It belongs to the caller.

@@ -47,5 +47,8 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 			}
 		}
 	}
+	for _, path := range f.registered() {
+		add(f.consider(ctx, path, SourceRegistry))
+	}
 	return all, ctx.Err()
 }

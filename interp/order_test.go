@@ -250,3 +250,19 @@ func TestAskedOnce(t *testing.T) {
 		}
 	}
 }
+
+// The Pythons of Windows' registry are found after those of version managers.
+func TestRegistry(t *testing.T) {
+	root := tree(t, "x a/python3.11", "x b/python3.12", "x c/python3.13")
+	list := []registration{{"PyLauncher", "x", root + "/c/python3.13"}, {"PythonCore", "3.10", ""}, {"PythonCore", "3.9", root + "/gone"},
+		{"PythonCore", "3.11", root + "/a/python3.11"}, {"Other", "3.12", root + "/b/python3.12"}}
+	request := Request{Cwd: root, systemRoot: root, registry: func() []registration { return list }, Requires: []Requirement{{Spec: ">=3.12"}}}
+	found, err := Find(t.Context(), request)
+	if err != nil || found.Path != root+"/b/python3.12" || found.Source != SourceRegistry || len(found.Tried) != 2 {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	all, err := List(t.Context(), request)
+	if err != nil || len(all) != 2 {
+		t.Errorf("got %v, %v", all, err)
+	}
+}

@@ -147,8 +147,10 @@ func (f *finder) system(ctx context.Context) Interpreter {
 
 // installed looks at what version managers have, then at the system's Pythons.
 func (f *finder) installed(ctx context.Context) (Interpreter, error) {
-	if found := f.managed(ctx); found.Path != "" {
-		return found, nil
+	for _, look := range []func(context.Context) Interpreter{f.managed, f.fromRegistry} {
+		if found := look(ctx); found.Path != "" {
+			return found, nil
+		}
 	}
 	return f.system(ctx), ctx.Err()
 }
