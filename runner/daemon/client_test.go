@@ -329,14 +329,17 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
-// Limits are rounded to what the user set, and short ones are rounded up.
-func TestRoundLimit(t *testing.T) {
-	for limit, want := range map[time.Duration]string{
-		900 * time.Microsecond: "1ms", 50*time.Millisecond - 1: "50ms", -time.Second: "1ms",
-		99999 * time.Microsecond: "100ms", 1499 * time.Millisecond: "1.5s",
+// An error names the limit that the user set, unless a part of it has passed.
+func TestLimitToSend(t *testing.T) {
+	for want, c := range map[string][2]time.Duration{
+		"300ms": {252 * time.Millisecond, 300 * time.Millisecond},
+		"1ms":   {-time.Second, time.Millisecond},
+		"2m0s":  {2*time.Minute - time.Millisecond, 2 * time.Minute},
+		"1.5s":  {1500*time.Millisecond + 300, 30 * time.Second},
+		"7ms":   {7 * time.Millisecond, 0},
 	} {
-		if got := roundLimit(limit).String(); got != want {
-			t.Errorf("%v: got %s, want %s", limit, got, want)
+		if got := limitToSend(c[0], c[1]).String(); got != want {
+			t.Errorf("%v: got %s, want %s", c, got, want)
 		}
 	}
 }

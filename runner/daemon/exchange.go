@@ -79,7 +79,7 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 		if query == nil {
 			query = url.Values{}
 		}
-		query.Set("timeout", roundLimit(time.Until(deadline)).String())
+		query.Set("timeout", limitToSend(time.Until(deadline), hook.Limit(ctx)).String())
 	}
 	req := &http.Request{
 		Method: method, Host: "pyplug", URL: &url.URL{Scheme: "http", Host: "pyplug", Opaque: target, RawQuery: query.Encode()},
@@ -100,13 +100,13 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 	return x.receive(conn, method)
 }
 
-// roundLimit rounds what is left of a limit to the one that the user most likely set,
-// which errors name: some time has passed since.
-func roundLimit(left time.Duration) time.Duration {
-	if left >= 100*time.Millisecond {
-		return left.Round(10 * time.Millisecond)
+// limitToSend is what is left of a limit, or if hardly any of it has passed the limit
+// itself, which errors name.
+func limitToSend(left, limit time.Duration) time.Duration {
+	if limit > left && limit-left < 100*time.Millisecond {
+		return limit
 	}
-	return max(left+time.Millisecond-1, time.Millisecond).Truncate(time.Millisecond)
+	return max(left.Round(time.Millisecond), time.Millisecond)
 }
 
 // connect connects to the daemon. It waits for one that has the name but is just starting

@@ -15,7 +15,16 @@ func WithLimit(ctx context.Context, limit time.Duration) (context.Context, conte
 	if limit <= 0 {
 		return context.WithCancel(ctx)
 	}
+	ctx = context.WithValue(ctx, limitKey{}, limit)
 	return context.WithTimeoutCause(ctx, limit, &LimitError{Limit: limit})
+}
+
+type limitKey struct{}
+
+// Limit is the limit that [WithLimit] put last into ctx; 0 without one.
+func Limit(ctx context.Context) time.Duration {
+	limit, _ := ctx.Value(limitKey{}).(time.Duration)
+	return limit
 }
 
 // Ended returns the error of a call that ctx ended: of kind [Timeout] with a
