@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/docs/findings"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -55,6 +56,9 @@ func helpCommand(f *program) command {
 				if cmd, ok := f.commandNamed(name); ok {
 					return f.print(f.commandHelp(cmd))
 				}
+				if page, ok := docs.Page(name); ok {
+					return f.print(boldHeadings(page))
+				}
 				if !slices.Contains(topicNames(), name) {
 					return f.unknownTopic(name)
 				}
@@ -68,7 +72,7 @@ func topicNames() (names []string) {
 	for _, topic := range topics {
 		names = append(names, topic[0])
 	}
-	return names
+	return append(names, docs.Names()...)
 }
 
 func (f *program) unknownTopic(name string) error {
@@ -117,6 +121,7 @@ func (f *program) help() string {
 	for _, topic := range topics {
 		writeEntry(&b, "  "+topic[0], topic[1], 15)
 	}
+	writeEntry(&b, "  PAGE", "a page of the documentation: "+strings.Join(docs.Names(), ", "), 15)
 	b.WriteString("\n`pyplug COMMAND --help` explains a command and its flags.\n" + seeExit)
 	return b.String()
 }

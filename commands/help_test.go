@@ -50,7 +50,8 @@ func TestHelp(t *testing.T) {
 			before = found[1]
 		}
 	}
-	for _, name := range topicNames() {
+	for _, topic := range topics {
+		name := topic[0]
 		if texts[name] = helpText(name); name != "finding" && texts[name] == "" || strings.Count(texts[name], "\n") > 60 {
 			t.Errorf("%s: %d lines", name, strings.Count(texts[name], "\n"))
 		}
