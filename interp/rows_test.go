@@ -154,3 +154,17 @@ func TestDeveloperStub(t *testing.T) {
 		}
 	}
 }
+
+// What may not be looked at may be the plugin's environment.
+func TestUnreadable(t *testing.T) {
+	if os.Getuid() <= 0 {
+		t.Skip("nothing is forbidden here")
+	}
+	root := tree(t, lines(base("opt"), venv("plug/.venv", "opt", "3.12.1"))...)
+	check(t, os.Chmod(root+"/plug/.venv", 0))
+	defer os.Chmod(root+"/plug/.venv", 0o700)
+	_, err := Find(t.Context(), Request{Dirs: []string{root + "/plug"}, Cwd: root, systemRoot: root, Environ: []string{"PATH=" + root + "/opt/bin"}})
+	if e, ok := err.(*Error); !ok || e.Code != Unreadable {
+		t.Errorf("got %v", err)
+	}
+}

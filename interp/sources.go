@@ -2,6 +2,8 @@ package interp
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -113,8 +115,13 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 		f.skip(NotEnvironment, env, source, "is a file, want a directory")
 		return false, nil
 	}
-	if _, err := os.Stat(filepath.Join(env, "pyvenv.cfg")); err == nil {
+	cfg := filepath.Join(env, "pyvenv.cfg")
+	if _, err := os.Stat(cfg); err == nil {
 		return true, nil
+	} else if errors.Is(err, fs.ErrPermission) { // it may be one
+		broken := statError(cfg, err)
+		broken.Source = source
+		return false, broken
 	}
 	python, none := envPython(env)
 	switch {
