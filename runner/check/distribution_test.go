@@ -86,7 +86,7 @@ func TestGenerate(t *testing.T) {
 		{missing{Module: "gen.e_pb2"}, command("protos", "protos/gen/e.proto")},
 		{missing{Module: "c.c_pb2"}, command("", "c/c.proto")},
 		{missing{Module: "c_pb2", Dir: at("c")}, command("", "c/c.proto")},
-		{missing{Module: "none.b_pb2"}, "protoc generates it from its .proto file: use `py -m grpc_tools.protoc` of grpcio-tools"},
+		{missing{Module: "none.b_pb2"}, "if protoc generates it, use `py -m grpc_tools.protoc` of grpcio-tools"},
 		{missing{Module: "d_pb2"}, "protoc generates it from its .proto file: use `py -m grpc_tools.protoc` of grpcio-tools"},
 		{missing{Module: "proto"}, ""},
 		{missing{Module: "_pb2"}, ""},

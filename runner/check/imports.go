@@ -71,8 +71,11 @@ func (l *sourceLook) generate(m missing) string {
 	if _, err := os.Stat(file); err != nil {
 		found, _ := fs.Glob(os.DirFS(l.Root), "*/"+filepath.ToSlash(path)) // none if the pattern is malformed
 		if len(found) == 0 {
-			return "protoc generates it from its .proto file: use `" +
-				schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc"}) + "` of grpcio-tools"
+			how := "protoc generates it from its .proto file: use `"
+			if at > 0 && m.Dir == "" && m.Where == "" { // it may be in a package that is to be installed
+				how = "if protoc generates it, use `"
+			}
+			return how + schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc"}) + "` of grpcio-tools"
 		}
 		file = filepath.Join(l.Root, filepath.FromSlash(found[0]))
 	}

@@ -7,16 +7,19 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// hostServices are the services that hosts of go-plugin use besides the plugin's own. One
-// of the methods is enough. Whether there is a controller shows when it is used: to ask
-// for it runs what some plugins have around every method, and ends them.
-var hostServices = []struct {
+// hostService is a row of hostServices.
+type hostService struct {
 	name       string
 	methods    []string
 	id         string
 	verdict    hook.Verdict
 	costs, fix string
-}{
+}
+
+// hostServices are the services that hosts of go-plugin use besides the plugin's own. One
+// of the methods is enough. Whether there is a controller shows when it is used: to ask
+// for it runs what some plugins have around every method, and ends them.
+var hostServices = []hostService{
 	{
 		"stdio", []string{"/plugin.GRPCStdio/StreamStdio"}, noStdio, hook.Note,
 		"no plugin.GRPCStdio service: the host's log has a warning of go-plugin instead of what the plugin prints after the handshake",
@@ -36,9 +39,13 @@ var hostServices = []struct {
 
 // services reports which of the services that hosts use are served.
 func (c *check) services(ctx context.Context) hook.Stage {
-	var methods []string
-	for _, s := range hostServices {
-		methods = append(methods, s.methods...)
+	asked := slices.Clone(hostServices)
+	if len(c.o.Calls) > 0 { // some brokers do not survive the question, and a call may need one
+		asked = slices.DeleteFunc(asked, func(s hostService) bool { return s.id == noBroker })
+	}
+	var names, methods []string
+	for _, s := range asked {
+		names, methods = append(names, s.name), append(methods, s.methods...)
 	}
 	switch {
 	case c.s.Running():
@@ -59,7 +66,7 @@ func (c *check) services(ctx context.Context) hook.Stage {
 	}
 	st := hook.Stage{Details: map[string]any{}}
 	var there []string
-	for _, s := range hostServices {
+	for _, s := range asked {
 		has := slices.ContainsFunc(s.methods, func(m string) bool { return served[m] })
 		if st.Details[s.name] = has; has {
 			there = append(there, s.name)
@@ -71,7 +78,7 @@ func (c *check) services(ctx context.Context) hook.Stage {
 		}
 		st.Findings = append(st.Findings, f)
 	}
-	st.Message = "none of stdio, broker and reflection is served"
+	st.Message = "none of " + joined(names) + " is served"
 	switch {
 	case len(there) == 1:
 		st.Message = there[0] + " is served"
