@@ -90,22 +90,22 @@ class Parameter:
         self.raw = default, note
         self.unresolved = ""
         try:
-            self.take = self.converter(default, note, names)
+            self.take = converter(default, note, names) if core.converts else annotations.ANYTHING
         except annotations.Unresolved as error:
             self.take, self.unresolved = annotations.ANYTHING, str(error)
         except Exception as error:  # a type that does something of its own when it is looked at
             self.take, self.unresolved = annotations.ANYTHING, core.part("errors").summary(error)
 
-    def converter(self, default, note, names):
-        if not core.converts:
-            return annotations.ANYTHING
-        if note is EMPTY:
-            decides = default is not EMPTY and default is not None
-            return annotations.converter(type(default), names) if decides else annotations.ANYTHING
-        found = annotations.converter(note, names)
-        if default is None and found is not annotations.ANYTHING:
-            found = convert.Union([*getattr(found, "members", [found]), annotations.NULL])
-        return found
+
+def converter(default, note, names):
+    """Makes the converter of what a parameter promises, by its annotation, else by its default."""
+    if note is EMPTY:
+        decides = default is not EMPTY and default is not None
+        return annotations.converter(type(default), names) if decides else annotations.ANYTHING
+    found = annotations.converter(note, names)
+    if default is None and found is not annotations.ANYTHING:
+        found = convert.Union([*getattr(found, "members", [found]), annotations.NULL])
+    return found
 
 
 class Plan:

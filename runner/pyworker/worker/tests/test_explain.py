@@ -34,6 +34,10 @@ SOURCE = '''
     def partly(a: Env, b: Nothing, c: "int | Level"): return "called"
     def unknown(a: Nothing, b: typing.TypeVar("T"), c: "1 +"): return "called"
     def defaults(a=1, b="x", c=Env.PROD, d=datetime.date(2024, 1, 2), e=object(), *args, f=float("nan"), **kwargs): return "called"
+    class Corner(enum.Enum):
+        LEFT = (0, 0)
+        RIGHT = (1, 0)
+    def corners(a: Corner, b=Corner.RIGHT, c: Corner = Corner.LEFT): return "called"
     def bare(a, /, b: int, *, c=1): return "called"
     @functools.lru_cache()
     def cached(a: Level): return "called"
@@ -56,6 +60,7 @@ TEMPLATES = {
     "partly": {"a": "prod", "b": "text", "c": 1},
     "unknown": {"a": "text", "b": "text", "c": "text"},
     "defaults": {"a": 1, "b": "x", "c": "prod", "d": "2024-01-02", "e": None, "f": None},
+    "corners": {"a": "LEFT", "b": "RIGHT", "c": "LEFT"},
     "cached": {"a": 1},
     "Tool.use": {"a": 1},
 }
@@ -78,6 +83,8 @@ class Explain(Case):
         worker = self.start(SOURCE)
         choices = [param.get("choices") for param in self.explained(worker, "chosen")["params"]]
         self.assertEqual(choices, [["prod", "DEV"], [1, 2], ["prod", "DEV"], ["prod", "DEV", 1, 2]])
+        choices = [param.get("choices") for param in self.explained(worker, "corners")["params"]]
+        self.assertEqual(choices, [["LEFT", "RIGHT"]] * 3)
         choices = [param.get("choices") for param in self.explained(worker, "partly")["params"]]
         self.assertEqual(choices, [["prod", "DEV"], None, None])
 
