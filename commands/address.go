@@ -109,7 +109,7 @@ func (o *addressOptions) readTLS(ctx context.Context, secure bool) (err error) {
 	}
 	o.TLS, err = hook.Interruptible(ctx, o.files.Config) // a file may be a pipe
 	if e := (*hook.Error)(nil); err != nil && !errors.As(err, &e) {
-		return usage("--tls: %w", err)
+		return usage("TLS: %w", err)
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func (p *plugin) hints(e *hook.Error) (hints []string) {
 		hints = append(hints, "the system ran out of memory: lower --workers or --concurrency, or add memory")
 	}
 	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
-		hints = append(hints, "`pyplug hooks "+schema.QuoteLine(typedWords([]string{p.path}))+"` shows its parameters")
+		hints = append(hints, "`pyplug hooks "+schema.QuoteLine(typedWords([]string{p.path, e.Hook}))+"` shows its parameters")
 	}
 	if p.opened == nil {
 		return hints

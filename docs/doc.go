@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-//go:embed background.md grpc.md json.md lines.md promises.md recipes.md
+//go:embed background.md compatibility.md grpc.md json.md lines.md promises.md recipes.md
 var pages embed.FS
 
 // Page returns a page in Markdown; if there is none of this name, ok is false.

@@ -55,6 +55,9 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 	if remedy != "" {
 		return append(hints, module+" is not installed for this Python: "+remedy, "or name the Python that has it with --python")
 	}
+	if strings.Contains(module, ".") { // Python found the package, and not this part of it
+		return hints
+	}
 	return append(hints, "name the Python that has "+module+" with --python")
 }
 
