@@ -14,7 +14,7 @@ import (
 // What files say of environments that tools make is what their Python says, and uv finds
 // the same one.
 func TestEnvironments(t *testing.T) {
-	python := runnertest.Packages(t, "virtualenv==20.29.3", "uv==0.8.13")
+	python := runnertest.Packages(t, "virtualenv==20.29.3", "uv==0.13.9")
 	uv := filepath.Join(filepath.Dir(python), "uv")
 	for name, command := range map[string][]string{
 		"venv":               {python, "-m", "venv", "--without-pip", ".venv"},

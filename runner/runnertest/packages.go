@@ -14,11 +14,23 @@ import (
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
+// together are packages that share a venv, since each venv takes seconds to create.
+var together = [][]string{
+	{"numpy==2.4.6", "pydantic==2.10.6", "attrs==25.1.0", "msgspec==0.19.0", "packaging==26.0", "virtualenv==20.29.3", "uv==0.13.9"},
+	{"python-plugin==0.1.0", "hc-go-plugin-server==0.1.1", "funppy==0.5.2", "betterproto==2.0.0b7"},
+}
+
 // Packages returns a Python that has packages from PyPI, such as "tf==1.2.0": that of a
 // venv in testdata, which the first test creates. Where they cannot be had, the test
 // skips, or fails if PYPLUG_TEST_REQUIRE lists "pypi".
 func Packages(t T, packages ...string) string {
 	t.Helper()
+	for _, set := range together {
+		if !slices.ContainsFunc(packages, func(p string) bool { return !slices.Contains(set, p) }) {
+			packages = set
+			break
+		}
+	}
 	python, why := findPython()
 	if python.path != "" {
 		own, err := venvOf(python, strings.Join(packages, "+"), packages, func(string) error { return nil })
