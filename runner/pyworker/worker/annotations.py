@@ -109,6 +109,8 @@ def converter(note, names):
         return converter(note.__supertype__, names)
     if type(note).__name__ == "TypeAliasType":
         return converter(note.__value__, names)
+    if type(note).__name__ == "InitVar":
+        return converter(note.type, names)
     if type(note).__name__ == "UnionType":
         return union(note.__args__, names)
     origin = getattr(note, "__origin__", None)
@@ -277,8 +279,7 @@ def dataclass_fields(kind):
         form = getattr(field._field_type, "name", "")
         if form == "_FIELD_CLASSVAR" or not field.init:
             continue
-        note = getattr(field.type, "type", field.type) if form == "_FIELD_INITVAR" else field.type
-        yield name, note, field.default is missing and field.default_factory is missing
+        yield name, field.type, field.default is missing and field.default_factory is missing
 
 
 def typed_fields(kind):

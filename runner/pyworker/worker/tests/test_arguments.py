@@ -46,7 +46,7 @@ class Node:
 class Strict:
     x: int
     seen: bool = dataclasses.field(default=False, init=False)
-    scale: dataclasses.InitVar[int] = 1
+    scale: "dataclasses.InitVar[int]" = 1
     kind: ClassVar[str] = "strict"
     def __post_init__(self, scale):
         if self.x < 0: raise ValueError("x must not be negative")
@@ -362,7 +362,7 @@ JSON = [
     ("point", [1, 2], None, "value is [1,2], want Point"), ("points", [{"x": 1}, {"x": "a"}], None, '$.value[1].x is "a", want int'),
     ("node", {"value": "2024-01-01", "next": {"value": "2024-01-02"}}, "Node(value=datetime.date(2024, 1, 1), next=Node(value=datetime.date(2024, 1, 2), next=None, children=[]), children=[])"),
     ("node", {"value": "2024-01-01", "children": [{"value": 1}]}, None, "$.value.children[0].value is 1, want a date such as 2024-12-31"),
-    ("strict", {"x": 2, "scale": 3}, "Strict(x=6, seen=False)"), ("strict", {"x": -1}, None, 'value is {"x":-1}, want Strict: ValueError: x must not be negative'), ("strict", {"x": 1, "seen": True}, None, "$.value.seen is unknown, want one of x, scale"),
+    ("strict", {"x": 2, "scale": 3}, "Strict(x=6, seen=False)"), ("strict", {"x": 2, "scale": "3"}, None, '$.value.scale is "3", want int'), ("strict", {"x": -1}, None, 'value is {"x":-1}, want Strict: ValueError: x must not be negative'), ("strict", {"x": 1, "seen": True}, None, "$.value.seen is unknown, want one of x, scale"),
     ("own", {"x": 1}, "Own(x=2)"), ("box", {"item": "a"}, "Box(item='a')"),
     ("named", [1], "Pair(first=1, second=datetime.date(2000, 1, 1))"), ("named", {"first": 1, "second": "2024-01-01"}, "Pair(first=1, second=datetime.date(2024, 1, 1))"), ("named", [], None, "$.value.first is missing, want int"),
     ("named", [1, "2024-01-01", 3], None, 'value is [1,"2024-01-01",3], want Pair'), ("named", ["a"], None, '$.value.first is "a", want int'), ("loose", ["a", 1], "Loose(a='a', b=1)"),
