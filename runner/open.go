@@ -98,15 +98,19 @@ func (o *Opened) resolvePython(ctx context.Context) (err error) {
 		}
 	}
 	o.settings.Transport, o.settings.Why = o.chooseTransport()
+	kind, zip := "an executable", manifest.IsZip(scriptOf(o.plugin.Entry))
+	if zip {
+		kind = "a zip application"
+	}
 	switch {
-	case !executable:
-		return nil
-	case o.settings.Transport != "grpc":
-		e := hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, want the transport \"grpc\" for it and not %q", c.Plugin, o.settings.Transport))
+	case o.settings.Transport != "grpc" && (executable || zip):
+		e := hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, o.settings.Transport))
 		if o.plugin.Shebang != "" {
 			e.Hints = []string{"it is a Python script: give it a name, or a link, that ends in .py"}
 		}
 		return e
+	case !executable:
+		return nil
 	case c.Python != "":
 		return hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself: want no --python", c.Plugin))
 	}

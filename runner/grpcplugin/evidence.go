@@ -164,9 +164,10 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 		}
 	case cfg.CookieKey == "":
 		hints = []string{"if the plugin wants the magic cookie of its host, pass --cookie KEY=VALUE"}
-		if cfg.Python && len(cfg.Args) > 0 {
+		switch isProgram := cfg.Python && len(cfg.Args) > 0; {
+		case isProgram && !strings.HasSuffix(cfg.Args[0], ".pyz"):
 			hints = append(hints, "if it is a file of functions, pass --transport pipe")
-		} else if cfg.Python {
+		case cfg.Python && !isProgram:
 			hints = append(hints, "if it is a file of functions, give it a name, or a link, that ends in .py")
 		}
 	}
