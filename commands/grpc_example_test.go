@@ -92,6 +92,6 @@ func TestExampleNegotiated(t *testing.T) {
 	t.Parallel()
 	plugin, dir := runnertest.GoExampleOf(t, "negotiated/plugin-go"), t.TempDir()
 	pyplug(t, nil, kv(dir, plugin, "Get", "key=a")...).says(t, 6, `error: handshake: it is a net/rpc plugin: (.*\n)+hint: .* at another protocol version`)
-	pyplug(t, nil, kv(dir, "--protocol-versions", "2", plugin, "Get", "key=a")...).says(t, 6, `hint: pyplug speaks gRPC only; a plugin that serves it`)
+	pyplug(t, nil, kv(dir, "--protocol-versions", "2", plugin, "Get", "key=a")...).says(t, 6, `hint: pyplug supports only gRPC; a gRPC plugin prints`)
 	pyplug(t, nil, kv(dir, "--protocol-versions", "2,3", plugin, "Put", "key=a", "value=b")...).says(t, 0, `^\{\}\n$`)
 }
