@@ -73,7 +73,7 @@ type Error struct {
 }
 
 // NewError returns an error of a kind with err as its cause. It copies hints,
-// drawing and reason from the chain: from an *Error, or from an error of another
+// drawing, place and reason from the chain: from an *Error, or from an error of another
 // package with the methods Hints() []string, Drawing() []string or Reason() string.
 func NewError(kind Kind, err error) *Error {
 	e := &Error{Kind: kind, Err: err}
@@ -84,6 +84,9 @@ func NewError(kind Kind, err error) *Error {
 	)
 	if inner := (*Error)(nil); errors.As(err, &inner) {
 		e.Hints, e.Drawing, e.Reason = inner.Hints, inner.Drawing, inner.Reason
+	}
+	if bad := (*schema.ArgumentError)(nil); errors.As(err, &bad) {
+		e.Place = bad.Place
 	}
 	if errors.As(err, &hinted) {
 		e.Hints = hinted.Hints()

@@ -128,9 +128,6 @@ func (c *call) result(f frame) hook.Result {
 func requestError(hookName string, err error) *hook.Error {
 	e := hook.NewError(hook.Request, err)
 	e.Hook = hookName
-	if bad := (*schema.ArgumentError)(nil); errors.As(err, &bad) {
-		e.Place = bad.Place
-	}
 	return e
 }
 

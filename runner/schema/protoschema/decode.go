@@ -160,12 +160,15 @@ func (m Method) locateMember(message protoreflect.MessageDescriptor, list []memb
 
 // badJSON reports the JSON of a value that does not fit.
 func (m Method) badJSON(at string, content []byte, want string) error {
-	seen := string(content)
 	var text string
-	if json.Unmarshal(content, &text) == nil && seen != "null" {
-		seen = text
+	if json.Unmarshal(content, &text) == nil && string(content) != "null" {
+		return schema.BadValue(at, text, want, "the hook is "+m.signature())
 	}
-	return schema.BadValue(at, seen, want, "the hook is "+m.signature())
+	var seen bytes.Buffer
+	_ = json.Compact(&seen, content) // it is JSON
+	e := schema.ArgumentErrorf(at, "%s is %s, want %s", schema.Short(at), schema.Short(seen.String()), want)
+	e.Advice = []string{"the hook is " + m.signature()}
+	return e
 }
 
 // member is one name and value of a JSON object.

@@ -105,14 +105,14 @@ func TestBindWellKnownErrors(t *testing.T) {
 	tests := []struct{ method, words, want string }{
 		{"Val", "a=1", `no field "a" in google.protobuf.Value, want one of null_value, number_value`},
 		{"Val", "number_value=1 bool_value=1", `"number_value=1" and "bool_value=1" are both of oneof kind, want one`},
-		{"Val", "number_value:=[]", `number_value is "[]", want double`},
+		{"Val", "number_value:=[]", `number_value is [], want double`},
 		{"Val", "null_value:=\"x\"", `null_value is "x", want enum google.protobuf.NullValue`},
 		{"Val", "struct_value=x", `struct_value is "x", want message google.protobuf.Struct`},
 		{"Val", "list_value.a=x", `list_value is message google.protobuf.ListValue, want no name below it`},
 		{"Now", "seconds:=\"x\"", `seconds is "x", want int64 from`},
 		{"Now", "seconds=1 seconds:=2", `seconds is given twice, by "seconds=1" and by "seconds:=2"`},
-		{"Mask", "paths:=5", `paths is "5", want string of UTF-8`},
-		{"Raw", "value:=5", `value is "5", want bytes in base64`},
+		{"Mask", "paths:=5", `paths is 5, want string of UTF-8`},
+		{"Raw", "value:=5", `value is 5, want bytes in base64`},
 		{"Stru", "foo", `"foo" has no name, want name=VALUE`},
 		{"Stru", "=foo", `"=foo" has no name, want name=VALUE`},
 		{"Stru", "a=1 a.b=2", `a is given twice, by "a=1" and by "a.b=2"`},
@@ -147,9 +147,9 @@ func TestDecodeWellKnown(t *testing.T) {
 		{"Now", `"2024-01-02T03:04:05Z"`, ""},
 		{"Mask", `"a,userName"`, ""},
 		{"Big", `"5"`, ""},
-		{"Now", `{"seconds":5}`, `the request is "{\"seconds\":5}", want message google.protobuf.Timestamp such as`},
-		{"Big", `-1`, `the request is "-1", want uint64 from 0 to 18446744073709551615`},
-		{"Stru", `[]`, `the request is "[]", want message google.protobuf.Struct`},
+		{"Now", `{"seconds":5}`, `the request is {"seconds":5}, want message google.protobuf.Timestamp such as`},
+		{"Big", `-1`, `the request is -1, want uint64 from 0 to 18446744073709551615`},
+		{"Stru", `[]`, `the request is [], want message google.protobuf.Struct`},
 	}
 	for _, test := range tests {
 		m, err := d.Find(test.method)
