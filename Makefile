@@ -7,7 +7,9 @@ TAGS        := urfave_cli_no_docs,grpcnotrace,nethttpomithttp2
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION)
-BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) -ldflags "$(LDFLAGS)"
+# Without inlining, what gRPC needs takes 0.4 MiB less, and a call no longer.
+SMALL       := -gcflags=google.golang.org/...=-l -gcflags=github.com/bufbuild/...=-l
+BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) $(SMALL) -ldflags "$(LDFLAGS)"
 
 # The race detector needs a C compiler; without one, Go disables cgo.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
@@ -46,7 +48,7 @@ cross: ## build for macOS and Windows, and compile the tests for them
 		exe=; test $$GOOS != windows || exe=.exe; \
 		echo "$$target"; \
 		$(BUILD) -o bin/pyplug-$$GOOS-$$GOARCH$$exe .; \
-		test $$target = darwin/amd64 || $(GO) vet -trimpath -tags $(TAGS) ./...; \
+		test $$target = darwin/amd64 || $(GO) vet -trimpath -tags $(TAGS) $(SMALL) ./...; \
 	done
 
 bench: ## run every benchmark
