@@ -173,7 +173,7 @@ func TestCallAddress(t *testing.T) {
 		{"call --proto " + file + " --address " + secure + " --cacert " + cert + " Echo", 6, "(?s)requires a client certificate.*hint: pass a certificate with --cert and --key"},
 		{"call --address " + plain + " --cacert nosuch.pem Echo", 2, "TLS: open nosuch.pem"},
 		{"call --proto " + file + " --address " + plain + " --tls Echo", 6, "(?s)no TLS with .*hint: pass --tls=false"},
-		{"call --address " + plain + " Echo", 4, "serves no reflection.*\n(?s).*--proto FILE"},
+		{"call --address " + plain + " Echo", 4, "no server reflection.*\n(?s).*--proto FILE"},
 		{"call --address " + plain + " --proto " + file + " Ecoh", 4, "did you mean Echo"},
 		{"call --address " + plain + " --proto " + file + " Echo tex=1", 4, "no field"},
 		{"call --address " + plain, 2, "HOOK is missing"},

@@ -107,7 +107,7 @@ func onePlugin(c *cli.Context, cfg *runner.Config) error {
 func (f *program) hooks(ctx context.Context, sch schema.Schema) error {
 	switch {
 	case len(sch.Hooks) == 0 && f.plugin.transport() == "grpc":
-		f.streams.Warn(f.plugin.path + " has no hooks: it serves no reflection, and no descriptors of its services were found")
+		f.streams.Warn(f.plugin.path + " has no hooks: no server reflection describes its methods, and no other descriptors were found")
 	case len(sch.Hooks) == 0:
 		why := []string{f.plugin.path + " has no hooks: it defines no public function"}
 		if f.plugin.opened != nil {

@@ -128,7 +128,7 @@ func (i *Instance) hook(ctx context.Context, name string) (none protoschema.Meth
 	e := hook.NewError(hook.Request, err)
 	e.Hook = name
 	if none := (*schema.NoHookError)(nil); errors.As(err, &none) && len(set.Methods()) == 0 {
-		none.Why = "the plugin serves no reflection, and nothing else describes its methods"
+		none.Why = "no server reflection describes its methods, and nothing else does"
 		e.Hints = []string{"--proto FILE describes its methods, and so does grpcio-reflection in the plugin"}
 	}
 	return m, e

@@ -123,7 +123,7 @@ func TestPythonDescribe(t *testing.T) {
 		cfg := zoo(t)
 		cfg.Sources = nil
 		_, err := started(t, cfg).Call(t.Context(), hook.Call{Hook: "Echo"})
-		if e := want(t, err, hook.Request, "serves no reflection"); len(e.Hints) != 1 {
+		if e := want(t, err, hook.Request, "no server reflection"); len(e.Hints) != 1 {
 			t.Errorf("hints %q", e.Hints)
 		}
 	})
