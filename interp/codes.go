@@ -46,7 +46,7 @@ func (a Attempt) Fix() string {
 	case UnrelatedActive:
 		return "--active prefers it"
 	case OutdatedEnv:
-		return "pyplug sync makes it anew"
+		return "`pyplug sync` makes a new one"
 	case UntrustedOwner, WorldWritable:
 		return "if you trust it: --python " + quoted(a.Path)
 	case AmbiguousEnvs:

@@ -16,7 +16,7 @@ import (
 
 // Lacks says what this system cannot do of what the package promises.
 func Lacks() string {
-	return "on Windows a process gets no signals, so it is asked only through its connection, and a killed pyplug leaves its temporary directory"
+	return "on Windows a process gets no signals, so only closing its connection asks it to stop, and a killed pyplug leaves its temporary directory"
 }
 
 const (
