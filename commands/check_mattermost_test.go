@@ -78,7 +78,7 @@ func TestCheckMattermost(t *testing.T) {
 
 	c := checkPlugin(t, env, "--call", "ExecuteCommand text=buy", dir)
 	c.holds(t, 0, "stop warning no-controller")
-	if got := c.told("note"); !slices.Equal(got, []string{"services note no-stdio", "services note no-broker", "services note no-reflection"}) {
+	if got := c.told("note"); !slices.Equal(got, []string{"services note no-stdio", "services note no-reflection"}) {
 		t.Errorf("notes %q", got)
 	}
 	if c.Transport != "grpc" || c.stage("interpreter").Details["path"] != python {

@@ -89,7 +89,10 @@ func (s *service) describe(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
-	_, _ = s.Hooks(ctx, "") // a client that asks for them gets the error
+	all, _ := s.Hooks(ctx, "") // a client that asks for them gets the error
+	for _, h := range all.Hooks {
+		_, _ = s.Hooks(ctx, h.Name)
+	}
 }
 
 // followStarts reports every worker that becomes ready, until ctx ends. It notes the files

@@ -9,6 +9,7 @@ import sys
 from _signal import ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL, SIG_DFL, SIGCHLD, getitimer, getsignal
 from _thread import get_ident
 from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
+from time import sleep
 
 import _pyplug_start as start
 import _pyplug_worker as core
@@ -115,8 +116,13 @@ def libraries(tasks):
 def library(task, code):
     """The file of the innermost code that is on the stack of a thread; "" if it cannot be seen."""
     try:
-        with open("/proc/self/task/%d/syscall" % task, encoding="ascii") as file:
-            stack = int(file.read().split()[-2], 16)
+        for _ in range(20):  # one that has just been started runs for a moment before it waits for work
+            with open("/proc/self/task/%d/syscall" % task, encoding="ascii") as file:
+                registers = file.read().split()
+            if len(registers) > 1:
+                break
+            sleep(0.005)
+        stack = int(registers[-2], 16)
         memory = os.open("/proc/self/mem", os.O_RDONLY)
         try:
             words = os.pread(memory, STACK, stack)
