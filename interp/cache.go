@@ -20,15 +20,12 @@ type cached struct {
 // cannot be kept.
 func (f *finder) cacheFile(path string) (file string, valid cached) {
 	real := resolve(path)
-	info, err := os.Stat(real)
-	if err != nil || f.Cache == "" || stamp(info) == "" {
+	valid = cached{Path: path, Real: real, Stamp: stamp(real)}
+	if f.Cache == "" || valid.Stamp == "" {
 		return "", cached{}
 	}
-	valid = cached{Path: path, Real: real, Stamp: stamp(info)}
 	if _, env, ok := findConfig(path); ok {
-		if info, err := os.Stat(filepath.Join(env, "pyvenv.cfg")); err == nil {
-			valid.Config = stamp(info)
-		}
+		valid.Config = stamp(filepath.Join(env, "pyvenv.cfg"))
 	}
 	sum := sha256.Sum256([]byte(path + "\x00" + real + "\x00" + runtime.GOOS + runtime.GOARCH))
 	return filepath.Join(f.Cache, hex.EncodeToString(sum[:])+".json"), valid

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -176,8 +175,12 @@ func PythonError(err error) *hook.Error {
 func request(c Config, p manifest.Plugin, environ []string) interp.Request {
 	m := p.Manifest
 	var synced env.Record
-	if cache, err := env.Cache(); err == nil && p.Entry != "" {
-		synced = env.Lookup(cache, p.Entry)
+	var answers string // of Pythons, empty if there is no place to keep them
+	if cache, err := env.Cache(); err == nil {
+		answers = filepath.Join(cache, "interp-v1")
+		if p.Entry != "" {
+			synced = env.Lookup(cache, p.Entry)
+		}
 	}
 	return interp.Request{
 		Synced: synced.Dir, Outdated: synced.Stale,
@@ -191,20 +194,11 @@ func request(c Config, p manifest.Plugin, environ []string) interp.Request {
 		EnvNames:    m.EnvNames(),
 		Environ:     c.Environ,
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
-		Cache:       cacheDir(),
+		Cache:       answers,
 		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
 			return ask(ctx, proc.Tool{Path: path, Args: args, Env: environ})
 		},
 	}
-}
-
-// cacheDir is where what Pythons said of themselves is kept; empty if there is no such place.
-func cacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "pyplug", "interp-v1")
 }
 
 // ask runs a Python that is to say its version, see [interp.RunFunc].

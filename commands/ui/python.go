@@ -172,13 +172,18 @@ func (s *Streams) Pythons(all []Python, asJSON bool) error {
 // Python prints the path of a Python on standard output, for scripts as it is, or
 // {"schema", "python"}.
 func (s *Streams) Python(p Python, asJSON bool) error {
-	switch {
-	case asJSON:
+	if asJSON {
 		return s.writeJSON(struct {
 			Python Python `json:"python"`
 		}{p})
-	case s.OutTTY:
-		return s.Print(string(p.Path) + "\n")
 	}
-	return s.writeOut([]byte(p.Path), []byte("\n"))
+	return s.printPath(p.Path)
+}
+
+// printPath prints a path with each of its bytes, but harmless on a terminal.
+func (s *Streams) printPath(path schema.Path) error {
+	if s.OutTTY {
+		return s.Print(string(path) + "\n")
+	}
+	return s.writeOut([]byte(path), []byte("\n"))
 }

@@ -16,13 +16,10 @@ type Synced struct {
 
 // Synced prints the directory of an environment, or all about it as JSON.
 func (s *Streams) Synced(e Synced, asJSON bool) error {
-	switch {
-	case asJSON:
+	if asJSON {
 		return s.writeJSON(struct {
 			Environment Synced `json:"environment"`
 		}{e})
-	case s.OutTTY:
-		return s.Print(string(e.Dir) + "\n")
 	}
-	return s.writeOut([]byte(e.Dir), []byte("\n"))
+	return s.printPath(e.Dir)
 }
