@@ -62,7 +62,8 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		Dir: schema.Path(plan.Dir), Python: schema.Path(plan.Python), Installer: plan.Installer,
 		Kind: plan.Source.Kind, Source: schema.Path(plan.Source.Path), Requirements: plan.Source.Requirements, Made: !plan.Exists, DryRun: o.dryRun,
 	}
-	switch asks := plan.Source.Path; {
+	asks := plan.Source.Path
+	switch {
 	case plan.Exists:
 		f.streams.Note("the environment has what " + asks + " asks for")
 	case o.dryRun:

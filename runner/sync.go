@@ -48,14 +48,15 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 // Sync makes the environment of a plan. The error is a [*hook.Error].
 func Sync(ctx context.Context, p env.Plan) error { return syncError(ctx, p.Make(ctx)) }
 
-// SyncSource is the file that says what the plugin needs, if a start would take the
-// environment that [Sync] makes from it; else empty.
-func (o *Opened) SyncSource() string {
+// CanSync reports whether the plugin's files say what it needs, and a start would take the
+// environment that [Sync] makes from them.
+func (o *Opened) CanSync() bool {
 	python := o.Interpreter()
 	if o.plugin.Kind == manifest.Executable || python.Source.Named() || python.Env != "" && python.Source != interp.SourceSync {
-		return ""
+		return false
 	}
-	return env.SourceOf(o.plugin.Entry, request(o.config, o.plugin, o.environ).ProjectDirs())
+	dirs := interp.Request{Dirs: o.plugin.Dirs, Environ: o.config.Environ}.ProjectDirs()
+	return env.HasSource(o.plugin.Entry, dirs)
 }
 
 // syncError is an error of env as one of ours.
@@ -63,10 +64,10 @@ func syncError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := hook.NewError(hook.Interpreter, err)
 	if ctx.Err() != nil {
 		return hook.NewError(hook.Canceled, context.Cause(ctx))
 	}
+	e := hook.NewError(hook.Interpreter, err)
 	if failed := (*env.Error)(nil); errors.As(err, &failed) {
 		if failed.Refused {
 			e.Kind = hook.Usage

@@ -119,7 +119,7 @@ func (p Plan) fill(ctx context.Context, dir string) error {
 		}
 	}
 	if _, err := os.Stat(python(dir)); err != nil {
-		return &Error{Problem: p.Installer + " ended without an error, but made no Python", Err: err}
+		return &Error{Err: fmt.Errorf("%s ended without an error, but made no Python: %w", p.Installer, err)}
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (p Plan) run(ctx context.Context, c command) error {
 		err = fmt.Errorf("%s failed", p.Installer)
 	}
 	out.Exit.Stderr = lastLines(out.Stdout, out.Stderr)
-	return &Error{Problem: "cannot make the environment", Err: err, Exit: &out.Exit}
+	return failed(err, &out.Exit)
 }
 
 // lastLines are the last lines of an installer, of which uv and pip write errors to

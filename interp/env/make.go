@@ -19,7 +19,7 @@ func (p Plan) Make(ctx context.Context) error {
 	if e := (*Error)(nil); err == nil || errors.As(err, &e) || ctx.Err() != nil {
 		return err
 	}
-	return &Error{Problem: "cannot make the environment", Err: err}
+	return failed(err, nil)
 }
 
 func (p Plan) make(ctx context.Context) error {

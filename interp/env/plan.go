@@ -51,26 +51,23 @@ type Plan struct {
 
 // Error says why there is no plan, or why it failed.
 type Error struct {
-	Problem string
+	Err error
 	// Exit says how the installer ended, with the last lines of its output; nil if none did.
 	Exit *proc.Exit
 	// Hint says what to do about it, and may be empty.
 	Hint string
 	// Refused: nothing was tried, since the request cannot be met.
 	Refused bool
-	Err     error
 }
 
-func (e *Error) Error() string {
-	if e.Err != nil && e.Problem != "" {
-		return e.Problem + ": " + e.Err.Error()
-	} else if e.Err != nil {
-		return e.Err.Error()
-	}
-	return e.Problem
-}
+func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// failed is the error of an environment that cannot be made.
+func failed(err error, exit *proc.Exit) *Error {
+	return &Error{Err: fmt.Errorf("cannot make the environment: %w", err), Exit: exit}
+}
 
 // marker is the file in an environment that says that we made it, and from what.
 const marker = "pyplug-env.json"
@@ -87,7 +84,7 @@ func NewPlan(r Request) (Plan, error) {
 	source, err := findSource(r.Entry, r.Dirs)
 	switch {
 	case errors.Is(err, errNone):
-		return Plan{}, &Error{Refused: true, Problem: fmt.Sprintf("no file says what %s needs", r.Entry),
+		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("no file says what %s needs", r.Entry),
 			Hint: "name the packages in a requirements.txt beside it, or in a PEP 723 block at its top"}
 	case err != nil:
 		return Plan{}, &Error{Refused: true, Err: err}
@@ -96,7 +93,7 @@ func NewPlan(r Request) (Plan, error) {
 	p.Installer, p.tool = source.tool, lookPath(r.Environ, source.tool)
 	switch {
 	case source.tool != "" && p.tool == "":
-		return Plan{}, &Error{Refused: true, Problem: fmt.Sprintf("%s is read by %s, which is not on PATH", source.Path, source.tool),
+		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is read by %s, which is not on PATH", source.Path, source.tool),
 			Hint: "install " + source.tool}
 	case source.tool == "":
 		p.Installer, p.tool = "uv", lookPath(r.Environ, "uv")
@@ -112,7 +109,7 @@ func NewPlan(r Request) (Plan, error) {
 	p.Python = python(p.Dir)
 	found, ours := readMark(p.Dir)
 	if _, err := os.Lstat(p.Dir); err == nil && !ours {
-		return Plan{}, &Error{Refused: true, Problem: p.Dir + " is there, and pyplug did not make it",
+		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is there, and pyplug did not make it", p.Dir),
 			Hint: "without --in-place the environment is made in the cache; or remove " + p.Dir}
 	}
 	_, err = os.Stat(p.Python)

@@ -44,11 +44,10 @@ const maxSource = 64 << 20
 // errNone reports that a file asks for nothing.
 var errNone = errors.New("no requirements")
 
-// SourceOf is the path of the file that says what a plugin needs, see [NewPlan]; empty if
-// there is none that can be read.
-func SourceOf(entry string, dirs []string) string {
-	s, _ := findSource(entry, dirs)
-	return s.Path
+// HasSource reports whether a file says what a plugin needs, see [NewPlan].
+func HasSource(entry string, dirs []string) bool {
+	_, err := findSource(entry, dirs)
+	return err == nil
 }
 
 // findSource finds the source of a plugin whose script is entry, if that is a file.

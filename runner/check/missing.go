@@ -12,7 +12,6 @@ import (
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // MissingHints say how to provide a module that a plugin lacks, by a command if possible.
@@ -33,7 +32,7 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 	var hints []string
 	for _, skipped := range python.Skipped {
 		if skipped.Code == interp.OutdatedEnv {
-			hints = append(hints, "the environment that pyplug made "+skipped.Reason+": "+schema.QuoteLine([]string{"pyplug", "sync", o.Plugin().Path}))
+			hints = append(hints, "the environment that pyplug made "+skipped.Reason+": "+syncLine(o))
 		}
 	}
 	var others []missing

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,9 +52,9 @@ type sourceLook struct {
 	Dir string
 
 	sourceAnswer
-	managed bool   // see isManaged
+	managed bool   // pip may not install into its Python (PEP 668)
 	unread  string // what it is if there are no Scripts
-	sync    string // the plugin, if `pyplug sync` makes the environment that a start would take
+	opened  *runner.Opened
 	// declared are the distributions that the plugin's files name, once a module is missing.
 	declared []string
 }
@@ -115,23 +114,9 @@ func lookOf(o *runner.Opened) sourceLook {
 	if o.Plugin().Module != "" {
 		l.unread = "module that is not written in Python"
 	}
-	l.managed = python.Env == "" && isManaged(python)
-	if o.SyncSource() != "" {
-		l.sync = o.Plugin().Path
-	}
+	l.managed = interp.FactsOf(python, o.Environ()).ExternallyManaged
+	l.opened = o
 	return l
-}
-
-// isManaged reports whether the system's package manager owns a Python, so that its pip
-// installs nothing (PEP 668).
-func isManaged(python interp.Interpreter) bool {
-	real, err := filepath.EvalSymlinks(python.Path)
-	if err != nil {
-		return false
-	}
-	lib := fmt.Sprintf("python%d.%d", python.Version.Major, python.Version.Minor)
-	_, err = os.Stat(filepath.Join(filepath.Dir(filepath.Dir(real)), "lib", lib, "EXTERNALLY-MANAGED"))
-	return err == nil
 }
 
 // lookAtSource reports what can be known of a plugin's own files without running them: whether
@@ -256,14 +241,19 @@ func (l *sourceLook) shown(path string) string {
 	return path
 }
 
+// syncLine is the command line that makes the plugin's environment.
+func syncLine(o *runner.Opened) string {
+	return schema.QuoteLine([]string{"pyplug", "sync", o.Plugin().Path})
+}
+
 // install is the command line that installs distributions for the plugin: by sync, if its
 // files name them, by the interpreter's own pip, by uv, which makes environments without one, or into an environment beside the
 // plugin, which is found there, if pip may not change what the system owns.
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
 	switch {
-	case l.sync != "" && !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(l.declared, name) }):
-		return schema.QuoteLine([]string{"pyplug", "sync", l.sync})
+	case !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(l.declared, name) }) && l.opened != nil && l.opened.CanSync():
+		return syncLine(l.opened)
 	case l.managed && len(l.Dirs) > 0:
 		env := filepath.Join(l.Dirs[0], ".venv")
 		words[0] = filepath.Join(env, "bin", "python")

@@ -256,7 +256,7 @@ func TestManaged(t *testing.T) {
 	root := t.TempDir()
 	python := interp.Interpreter{Path: filepath.Join(root, "bin", "python3"), Version: interp.Version{Major: 3, Minor: 12}}
 	for _, name := range []string{"bin/python3", "lib/python3.12/EXTERNALLY-MANAGED"} {
-		if isManaged(python) {
+		if interp.FactsOf(python, nil).ExternallyManaged {
 			t.Errorf("it is managed before there is %s", name)
 		}
 		path := filepath.Join(root, filepath.FromSlash(name))
@@ -267,7 +267,7 @@ func TestManaged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !isManaged(python) {
+	if !interp.FactsOf(python, nil).ExternallyManaged {
 		t.Error("it is not managed")
 	}
 	l := sourceLook{Python: "/usr/bin/python3", Dirs: []string{"/p"}, managed: true}
