@@ -39,6 +39,8 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		if home := resolve(cfg.home); cfg.home != "" && exists(home) {
 			facts.Base = prefixOf(filepath.Join(home, "python"))
 		}
+	} else if python, env := linkedEnv(i.Path); env != "" {
+		facts.Notes = []string{"it is a link to the Python of " + env + ", and has none of its packages: name " + python}
 	}
 	if i.Version.Known() {
 		facts.Packages = existing(i.sites(f.vars))
@@ -74,6 +76,25 @@ func oddities(cfg config, env string) (notes []string) {
 		notes = append(notes, "the Python that it was made from is gone: there is no "+cfg.home)
 	}
 	return notes
+}
+
+// linkedEnv is the environment that a link from elsewhere leads through, with its Python,
+// although a Python that is started by the link does not belong to it.
+func linkedEnv(path string) (python, env string) {
+	for range 10 {
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		if _, env, ok := findConfig(target); ok {
+			return target, env
+		}
+		path = target
+	}
+	return "", ""
 }
 
 // prefixOf is the installation that a program, whose links were followed, belongs to.

@@ -3,7 +3,9 @@ package interp
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,6 +37,7 @@ type config struct {
 	home           string // the directory of the Python it was made from
 	command        string // that made it
 	system         bool   // the packages of that Python are there, too
+	denied         error  // the file may not be read
 }
 
 // findConfig looks for pyvenv.cfg where Python does: beside the program as it
@@ -42,8 +45,12 @@ type config struct {
 func findConfig(path string) (cfg config, env string, ok bool) {
 	dir := filepath.Dir(path)
 	for _, env := range [...]string{dir, filepath.Dir(dir)} {
-		if text, err := readHead(filepath.Join(env, "pyvenv.cfg"), maxFile); err == nil {
+		text, err := readHead(filepath.Join(env, "pyvenv.cfg"), maxFile)
+		switch {
+		case err == nil:
 			return parseConfig(text), env, true
+		case errors.Is(err, fs.ErrPermission):
+			return config{denied: err}, env, true
 		}
 	}
 	return config{}, "", false

@@ -151,49 +151,76 @@ func TestInstalled(t *testing.T) {
 	}
 }
 
+// ownedCase is a search where files have owners: 1000 owns all but what uids lists and what
+// is in there; shared is writable for everybody, elsewhere another file system. "." is the tree.
+type ownedCase struct {
+	findCase
+	uids              map[string]int
+	shared, elsewhere string
+	sticky            bool
+}
+
+func (c ownedCase) ownerOf(root, path string) (owner, bool) {
+	name, err := filepath.Rel(root, path)
+	if _, missing := os.Stat(path); missing != nil || err != nil || !filepath.IsLocal(name) {
+		return owner{uid: 1000, shared: true}, missing == nil
+	}
+	o := owner{uid: 1000, shared: name == c.shared, sticky: name == c.shared && c.sticky}
+	if name == c.elsewhere {
+		o.device = 1
+	}
+	for dir := name; ; dir = filepath.Dir(dir) {
+		if uid, ok := c.uids[dir]; ok {
+			o.uid = uid
+			return o, true
+		}
+		if dir == "." {
+			return o, true
+		}
+	}
+}
+
 // An environment that was found without being named, and that others may change than may
-// change the plugin, is refused; the search ends where others may put one.
+// change the plugin, is refused; the search ends where others may put one. Row 38.
 func TestDistrust(t *testing.T) {
 	opt := base("opt")
 	inside := lines(opt, venv("plug/.venv", "opt", "3.12.4"))
 	above := lines(opt, venv(".venv", "opt", "3.12.4"), []string{"f pyproject.toml x"})
-	const mine, other = 1000, 1001
+	pixi := lines(opt, []string{"d plug/.pixi/envs/default/conda-meta", "l plug/.pixi/envs/default/bin/python $ROOT/opt/bin/python3.12"})
+	const other = 1001
 	const fromPath, refused = "opt/bin/python3 3.12.4 PATH", "error: python of .venv beside the plugin: plug/.venv"
-	for _, c := range []struct {
-		findCase
-		uids                  map[string]int // of paths below the root; else mine
-		shared, sticky, other string
-	}{
+	for _, c := range []ownedCase{
 		{findCase: findCase{name: "mine", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}},
 		{findCase: findCase{name: "root's", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}, uids: map[string]int{"plug/.venv": 0}},
 		{findCase: findCase{name: "another user's", tree: inside, want: refused + " belongs to another user, 1001, and not to you, root or the plugin's owner"},
 			uids: map[string]int{"plug/.venv": other}},
 		{findCase: findCase{name: "its pyvenv.cfg", tree: inside, want: refused + "/pyvenv.cfg belongs to another user, 1001…"}, uids: map[string]int{"plug/.venv/pyvenv.cfg": other}},
 		{findCase: findCase{name: "all another user's", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"},
-			uids: map[string]int{"plug": other, "plug/.venv": other, "plug/.venv/pyvenv.cfg": other}},
+			uids: map[string]int{"plug": other}},
+		{findCase: findCase{name: "its programs", tree: inside, want: refused + "/bin belongs to another user, 1001…"}, uids: map[string]int{"plug/.venv/bin": other}},
+		{findCase: findCase{name: "its copied python", tree: []string{`f plug/.venv/pyvenv.cfg version = 3.12.4\n`, "x plug/.venv/bin/python"},
+			want: refused + "/bin/python belongs to another user, 1001…"}, uids: map[string]int{"plug/.venv/bin/python": other}},
+		{findCase: findCase{name: "made from another user's Python", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}, uids: map[string]int{"opt": other}},
+		{findCase: findCase{name: "a directory on the way", tree: pixi,
+			want: "error: python of .pixi/envs/default beside the plugin: plug/.pixi/envs is writable for everybody, which the plugin is not"}, shared: "plug/.pixi/envs"},
+		{findCase: findCase{name: "a sticky directory on the way", tree: pixi, want: "plug/.pixi/envs/default/bin/python 3.12.4 .pixi/envs/default beside the plugin"}, shared: "plug/.pixi/envs", sticky: true},
+		{findCase: findCase{name: "another's in a sticky directory", tree: pixi,
+			want: "error: python of .pixi/envs/default beside the plugin: plug/.pixi/envs/default belongs to another user, 1001…"}, shared: "plug/.pixi/envs", sticky: true,
+			uids: map[string]int{"plug/.pixi/envs/default": other}},
+		{findCase: findCase{name: "on PATH, which the user set", tree: opt, want: fromPath}, uids: map[string]int{"opt": other}, shared: "opt/bin"},
+		{findCase: findCase{name: "elsewhere, in a directory like /tmp", tree: lines(opt, venv("e", "opt", "3.12"), []string{"f plug/.venv ../e"}),
+			want: "error: python of .venv beside the plugin: e belongs to another user, 1001…"}, uids: map[string]int{"e": other}},
 		{findCase: findCase{name: "writable for everybody", tree: inside, want: refused + " is writable for everybody, which the plugin is not"}, shared: "plug/.venv"},
 		{findCase: findCase{name: "named", tree: inside, flag: "../plug/.venv", want: "plug/.venv/bin/python 3.12.4 --python"}, uids: map[string]int{"plug/.venv": other}},
 		{findCase: findCase{name: "above, mine", tree: above, want: ".venv/bin/python 3.12.4 .venv of the project"}},
-		{findCase: findCase{name: "above, another user's directory", tree: above, want: fromPath}, uids: map[string]int{"": other}},
+		{findCase: findCase{name: "above, another user's directory", tree: above, want: fromPath}, uids: map[string]int{".": other, "plug": 1000}},
 		{findCase: findCase{name: "above, writable for everybody", tree: above, want: fromPath}, shared: "."},
-		{findCase: findCase{name: "above, another file system", tree: above, want: fromPath}, other: "."},
+		{findCase: findCase{name: "39 above, in a directory like /tmp", tree: above, want: fromPath}, shared: ".", sticky: true, uids: map[string]int{".venv": other}},
+		{findCase: findCase{name: "above, another file system", tree: above, want: fromPath}, elsewhere: "."},
 	} {
 		c.environ = []string{"PATH=$ROOT/opt/bin"}
 		t.Run(c.name, func(t *testing.T) {
-			c.owners = func(root, path string) (owner, bool) {
-				if _, err := os.Stat(path); err != nil || !within(root, path) {
-					return owner{uid: mine, shared: true}, err == nil
-				}
-				name := strings.TrimPrefix(strings.TrimPrefix(path, root), "/")
-				o := owner{uid: mine, shared: c.shared != "" && name == strings.TrimPrefix(c.shared, ".") || c.shared == name && name != ""}
-				if uid, ok := c.uids[name]; ok {
-					o.uid = uid
-				}
-				if c.other == "." && name == "" {
-					o.device = 1
-				}
-				return o, true
-			}
+			c.owners = c.ownerOf
 			c.run(t)
 		})
 	}

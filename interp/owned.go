@@ -2,6 +2,8 @@ package interp
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,8 +138,8 @@ const mostEntries = 2000
 // only looks for an environment of another name, of which there may be one only.
 func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, error) {
 	names, err := namesIn(dir, mostEntries)
-	if err != nil {
-		return Interpreter{}, nil
+	if errors.Is(err, fs.ErrPermission) {
+		f.skip(Unreadable, dir, Source("environments"+where), "cannot be listed, and an environment of another name would not be found")
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return slices.Contains(notEnvs, name) || !exists(filepath.Join(dir, name, "pyvenv.cfg"))

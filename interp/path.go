@@ -2,7 +2,9 @@ package interp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -120,6 +122,10 @@ func (f *finder) pathDirs() []string {
 		case runtime.GOOS == "windows" && strings.EqualFold(filepath.Base(dir), "WindowsApps"):
 			f.skip(StoreAlias, dir, SourcePath, "holds aliases of the store, which cannot be told apart without running them")
 		default:
+			if _, err := os.Lstat(filepath.Join(dir, "python3")); errors.Is(err, fs.ErrPermission) {
+				f.skip(Unreadable, dir, SourcePath, "may not be searched")
+				continue
+			}
 			absolute = append(absolute, dir)
 		}
 	}

@@ -107,13 +107,23 @@ func (f *finder) upwards() (dirs []string) {
 }
 
 // distrust returns why an environment that was found without being named may not be
-// used: who may change it is neither this user, root, nor who may change the plugin.
+// used: who may change it is neither this user, root, nor who may change the plugin. It
+// looks at the environment, its programs, and the directories between it and the project.
+// Where links of the environment lead was decided by its owner: the Pythons of a
+// computing centre are another user's, those of a CI machine often writable for everybody.
 func (f *finder) distrust(env string) *Error {
 	var own owner
 	if len(f.Dirs) > 0 {
 		own, _ = f.ownerOf(f.Dirs[0])
 	}
-	for _, path := range []string{env, filepath.Join(env, "pyvenv.cfg")} {
+	paths := append(f.between(env), env, filepath.Join(env, "pyvenv.cfg"))
+	if python, none := envPython(env); none == nil {
+		paths = append(paths, filepath.Dir(python))
+		if info, err := os.Lstat(python); err == nil && info.Mode().IsRegular() {
+			paths = append(paths, python)
+		}
+	}
+	for _, path := range paths {
 		o, ok := f.ownerOf(path)
 		switch {
 		case !ok:
@@ -124,4 +134,15 @@ func (f *finder) distrust(env string) *Error {
 		}
 	}
 	return nil
+}
+
+// between are the directories above env that are in the plugin's directory, or in its
+// project and not above the plugin: those that the search upwards did not look at.
+func (f *finder) between(env string) (dirs []string) {
+	for _, level := range parents(env)[1:] {
+		if slices.ContainsFunc(f.Dirs, func(dir string) bool { return level != dir && within(f.root(dir), level) && !within(level, dir) }) {
+			dirs = append(dirs, level)
+		}
+	}
+	return dirs
 }

@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"context"
+	"errors"
 	"os"
 	"runtime"
 	"slices"
@@ -18,17 +20,11 @@ type row struct {
 
 // TestRows holds what becomes of the edge cases, each with its reason.
 func TestRows(t *testing.T) {
-	opt, path := base("opt"), []string{"PATH=$ROOT/opt/bin"}
+	opt := base("opt")
 	own := func(extra ...string) []string { return lines(opt, venv("plug/.venv", "opt", "3.12.1"), extra) }
 	only := func(cfg string) []string {
 		return lines(opt, []string{"f plug/.venv/pyvenv.cfg " + cfg, "l plug/.venv/bin/python $ROOT/opt/bin/python3.12"})
 	}
-	elf := func(machine byte) string {
-		head := []byte("\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 13))
-		head[18] = machine
-		return string(head)
-	}
-	machine := map[string]byte{"amd64": 183, "arm64": 62}[runtime.GOARCH]
 	const beside, fromPath = "plug/.venv/bin/python 3.12.4 .venv beside the plugin", "opt/bin/python3 3.12.4 PATH"
 	spare := []string{"PATH=$ROOT/a:$ROOT/opt/bin"}
 	for _, c := range []row{
@@ -46,44 +42,68 @@ func TestRows(t *testing.T) {
 		{findCase{name: "9 empty pyvenv.cfg", tree: only(""), want: beside}, "", ""},
 		{findCase{name: "9 byte order mark, capitals, bad version", tree: only("\ufeffHOME = x = y\\nVERSION = wut\\n"), want: beside}, "", "there is no x = y"},
 		{findCase{name: "11 injected lines", tree: only(`home = $ROOT/opt/bin\nversion = 3.12.1\ncommand = a\nversion = 3.9\nhome = /evil\n`), want: beside}, "", ""},
-		{findCase{name: "12 spaces", tree: lines(base("o"), []string{"x my dir/x"}), environ: []string{"PATH=$ROOT/o/bin"}, want: "o/bin/python3 3.12.4 PATH"}, "", ""},
-		{findCase{name: "13 not executable", tree: lines(opt, []string{"n a/python3"}), environ: spare, want: fromPath}, NotExecutable, ""},
 		{findCase{name: "13 not executable, own", tree: []string{"f plug/.venv/pyvenv.cfg x", "n plug/.venv/bin/python"}}, NotExecutable, ""},
+		{findCase{name: "18 a link to an environment's", tree: own("l a/py $ROOT/plug/.venv/bin/python"), flag: "../a/py", want: "a/py 3.12.4 --python"}, "", "plug/.venv, and has none of its packages"},
+		{findCase{name: "19 a link to an environment", tree: lines(opt, venv("e", "opt", "3.12"), []string{"l plug/.venv ../e"}), want: beside}, "", ""},
+		{findCase{name: "20 copies", tree: []string{`f plug/.venv/pyvenv.cfg version = 3.12.4\n`, "x plug/.venv/bin/python"}, want: beside}, "", ""},
+		{findCase{name: "21 nested", tree: lines(opt, venv("e", "opt", "3.12"), []string{`f plug/.venv/pyvenv.cfg home = $ROOT/opt/bin\n`,
+			"l plug/.venv/bin/python $ROOT/e/bin/python"}), want: beside}, "", ""},
+		{findCase{name: "31 free-threaded, own", tree: []string{"x o/python3.13t", "f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python $ROOT/o/python3.13t"},
+			want: "plug/.venv/bin/python 3.13 .venv beside the plugin"}, "", ""},
+		{findCase{name: "34 conda without python", tree: lines(opt, []string{"d plug/.conda/conda-meta"})}, CondaWithoutPython, ""},
+		{findCase{name: "49 the same environment", tree: own("l e plug/.venv"), environ: []string{"VIRTUAL_ENV=$ROOT/e"}, want: beside}, "", ""},
+		{findCase{name: "50 installed in one", tree: own("d plug/.venv/lib/python3.12/site-packages/p"), dirs: []string{"plug/.venv/lib/python3.12/site-packages/p"},
+			want: "plug/.venv/bin/python 3.12.4 environment around the plugin"}, "", ""},
+		{findCase{name: "52 two environments", tree: lines(opt, venv("plug/a", "opt", "3.12"), venv("plug/b", "opt", "3.12"))}, AmbiguousEnvs, ""},
+	} {
+		if c.environ == nil {
+			c.environ = []string{"PATH=$ROOT/opt/bin"}
+		}
+		t.Run(c.name, c.run)
+	}
+}
+
+// TestProgramRows holds what becomes of programs that are no Python for the plugin.
+func TestProgramRows(t *testing.T) {
+	opt := base("opt")
+	elf := func(machine byte) string {
+		head := []byte("\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 13))
+		head[18] = machine
+		return string(head)
+	}
+	machine := map[string]byte{"amd64": 183, "arm64": 62}[runtime.GOARCH]
+	pre := `f include/python3.14/patchlevel.h #define PY_VERSION "3.14.0rc2"\n`
+	const fromPath = "opt/bin/python3 3.12.4 PATH"
+	spare := []string{"PATH=$ROOT/a:$ROOT/opt/bin"}
+	for _, c := range []row{
+		{findCase{name: "13 not executable", tree: lines(opt, []string{"n a/python3"}), environ: spare, want: fromPath}, NotExecutable, ""},
 		{findCase{name: "14 a directory", tree: lines(opt, []string{"d a/python3"}), environ: spare, want: fromPath}, IsDirectory, ""},
 		{findCase{name: "15 empty", tree: lines(opt, []string{"e a/python3"}), environ: spare, want: fromPath}, BadFormat, ""},
 		{findCase{name: "15 garbage", tree: lines(opt, []string{"s a/python3 garbage"}), environ: spare, want: fromPath}, BadFormat, ""},
 		{findCase{name: "16 another processor", tree: lines(opt, []string{"s a/python3 " + elf(machine)}), environ: spare, want: fromPath}, WrongArch, ""},
 		{findCase{name: "16 of Windows", tree: lines(opt, []string{"s a/python3 MZ..."}), environ: spare, want: fromPath}, WrongArch, ""},
 		{findCase{name: "17 a loop", tree: lines(opt, []string{"l a/python3 python", "l a/python python3"}), environ: spare, want: fromPath}, SymlinkLoop, ""},
-		{findCase{name: "18 a link to an environment's", tree: own("l a/py $ROOT/plug/.venv/bin/python"), flag: "../a/py", want: "a/py 3.12.4 --python"}, "", ""},
-		{findCase{name: "19 a link to an environment", tree: lines(opt, venv("e", "opt", "3.12"), []string{"l plug/.venv ../e"}), want: beside}, "", ""},
-		{findCase{name: "20 copies", tree: []string{`f plug/.venv/pyvenv.cfg version = 3.12.4\n`, "x plug/.venv/bin/python"}, want: beside}, "", ""},
-		{findCase{name: "21 nested", tree: lines(opt, venv("e", "opt", "3.12"), []string{`f plug/.venv/pyvenv.cfg home = $ROOT/opt/bin\n`,
-			"l plug/.venv/bin/python $ROOT/e/bin/python"}), want: beside}, "", ""},
 		{findCase{name: "25 a shim for what is not installed", tree: lines(opt, pyenvTree, []string{"f work/.python-version 3.14\\n"}),
 			environ: []string{"PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"}, want: fromPath}, ShimUnresolved, ""},
 		{findCase{name: "25 a pin that is not installed", tree: lines(opt, pyenvTree, []string{"f plug/.python-version 3.15\\n"})}, PinNotInstalled, ""},
 		{findCase{name: "26 a shim of another version", tree: lines(opt, []string{"s pyenv/shims/python3 " + pyenvShim, "d pyenv/versions/3.11.7/bin", "f pyenv/version 3.11.7\\n"}),
 			environ: []string{"PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"}, want: fromPath}, ShimUnresolved, ""},
+		{findCase{name: "27 a shim is not run, and its Python is", tree: pyenvTree, environ: []string{"PATH=$ROOT/pyenv/shims"}, want: "pyenv/versions/3.11.7/bin/python3 3.11.7 PATH"}, Shim, ""},
 		{findCase{name: "28 a wrapper that nobody asks", tree: lines(opt, []string{`s a/python3 #!/bin/sh\n`}), environ: spare, want: fromPath}, UnknownVersion, ""},
 		{findCase{name: "29 Python 2", tree: lines(opt, []string{"x a/python2.7", "l a/python3 python2.7"}), environ: spare, want: fromPath}, OtherVersion, ""},
 		{findCase{name: "30 PyPy", tree: lines(opt, []string{"x a/pypy3.10"}), environ: spare, want: fromPath}, "", ""},
 		{findCase{name: "31 free-threaded", tree: lines(opt, []string{"x a/python3.13t", "l a/python3 python3.13t"}), environ: spare, want: fromPath}, SecondChoice, ""},
-		{findCase{name: "31 free-threaded, own", tree: []string{"x o/python3.13t", "f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python $ROOT/o/python3.13t"},
-			want: "plug/.venv/bin/python 3.13 .venv beside the plugin"}, "", ""},
 		{findCase{name: "32 for debugging", tree: lines(opt, []string{"x a/python3.13d", "l a/python3 python3.13d"}), environ: spare, want: fromPath}, SecondChoice, ""},
-		{findCase{name: "34 conda without python", tree: lines(opt, []string{"d plug/.conda/conda-meta"})}, CondaWithoutPython, ""},
+		{findCase{name: "33 a pre-release", tree: lines(opt, []string{"x a/python3.14", pre}), requires: []string{">=3.12 p.py"}, environ: []string{"PATH=$ROOT/a:$ROOT/opt/bin"}, want: fromPath}, "", ""},
+		{findCase{name: "33 nothing but a pre-release", tree: []string{"x a/python3.14", pre}, environ: spare, want: "a/python3.14 3.14.0rc2 PATH"}, SecondChoice, ""},
+		{findCase{name: "33 a pre-release called python3", tree: lines(opt, []string{"x a/python3.14", "l a/python3 python3.14", pre}), environ: spare, want: "a/python3 3.14.0rc2 PATH"}, "", ""},
 		{findCase{name: "35 conda's base", tree: lines(opt, base("c")), environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=base", "PATH=$ROOT/opt/bin"}, want: fromPath}, "", ""},
 		{findCase{name: "36 relative entries", tree: lines(opt, []string{"x work/python3.13", "l work/python3 python3.13"}), environ: []string{"PATH=:.::$ROOT/opt/bin"}, want: fromPath}, RelativeEntry, ""},
 		{findCase{name: "37 no PATH", tree: opt, environ: []string{"HOME=$ROOT"}}, NoPython, ""},
-		{findCase{name: "49 the same environment", tree: own("l e plug/.venv"), environ: []string{"VIRTUAL_ENV=$ROOT/e"}, want: beside}, "", ""},
-		{findCase{name: "50 installed in one", tree: own("d plug/.venv/lib/python3.12/site-packages/p"), dirs: []string{"plug/.venv/lib/python3.12/site-packages/p"},
-			want: "plug/.venv/bin/python 3.12.4 environment around the plugin"}, "", ""},
-		{findCase{name: "52 two environments", tree: lines(opt, venv("plug/a", "opt", "3.12"), venv("plug/b", "opt", "3.12"))}, AmbiguousEnvs, ""},
 		{findCase{name: "a planted python3", tree: lines(opt, []string{"x plug/python3", "x plug/bin/python3", "x work/python3"}), want: fromPath}, "", ""},
 	} {
 		if c.environ == nil {
-			c.environ = path
+			c.environ = []string{"PATH=$ROOT/opt/bin"}
 		}
 		t.Run(c.name, c.run)
 	}
@@ -94,6 +114,12 @@ func (c row) run(t *testing.T) {
 		t.Skip("the table of processors has no other")
 	}
 	root, found, err := search(t, c.findCase)
+	c.compare(t, root, found, err)
+}
+
+// compare compares the result of a search in the tree at root.
+func (c row) compare(t *testing.T, root string, found Interpreter, err error) {
+	t.Helper()
 	var code Code
 	if e, ok := err.(*Error); ok {
 		code = e.Code
@@ -115,7 +141,45 @@ func (c row) run(t *testing.T) {
 	}
 }
 
-// Names may hold anything that a file name can.
+// TestProbeRows holds how a Python is asked whose version no file says, and what becomes of
+// its answer: rows 44, 45, 47 and 48.
+func TestProbeRows(t *testing.T) {
+	const answer, fromPath = "\x1eprogram /x\x1e\n\x1epyplug cpython 3 12 9 final 0\x1e\n", "opt/bin/python3 3.12.4 PATH"
+	wrapper := lines(base("opt"), []string{`s a/python3 #!/bin/sh\n`})
+	own := []string{"f plug/.venv/pyvenv.cfg home = /x", `s plug/.venv/bin/python #!/bin/sh\n`}
+	for _, c := range []struct {
+		row
+		out string
+		err error
+	}{
+		{row{findCase{name: "44 a wrapper", tree: wrapper, want: "a/python3 3.12.9 PATH"}, "", ""}, answer, nil},
+		{row{findCase{name: "45 an environment's prefix is the one of its pyvenv.cfg", tree: own, want: "plug/.venv/bin/python 3.12.9 .venv beside the plugin"}, "", "no /x"}, answer, nil},
+		{row{findCase{name: "47 a sitecustomize that prints", tree: wrapper, want: "a/python3 3.12.9 PATH"}, "", ""}, "hello\n\x1e" + answer + "bye", nil},
+		{row{findCase{name: "47 one that crashes", tree: wrapper, want: fromPath}, NotPython, ""}, "", errors.New("exit code 1")},
+		{row{findCase{name: "48 one that hangs", tree: wrapper, want: fromPath}, NotPython, ""}, "", context.DeadlineExceeded},
+		{row{findCase{name: "48 the plugin's own hangs", tree: own}, NotPython, ""}, "", context.DeadlineExceeded},
+		{row{findCase{name: "29 Python 2", tree: wrapper, want: fromPath}, OtherVersion, ""}, "\x1epyplug cpython 2 7 18 final 0\x1e", nil},
+	} {
+		c.environ = []string{"PATH=$ROOT/a:$ROOT/opt/bin"}
+		t.Run(c.name, func(t *testing.T) {
+			root := tree(t, append(c.tree, "d work", "d plug")...)
+			request := c.request(root)
+			request.Run = func(_ context.Context, path string, args []string) ([]byte, string, error) {
+				if got := strings.Join(args[:4], " "); got != "-I -S -B -c" {
+					t.Errorf("asked with %s", got)
+				}
+				return []byte(c.out), "", c.err
+			}
+			found, err := Find(t.Context(), request)
+			c.compare(t, root, found, err)
+			if facts := FactsOf(found, nil); found.Env != "" && facts.Prefix != root+"/plug/.venv" {
+				t.Errorf("prefix %s", facts.Prefix)
+			}
+		})
+	}
+}
+
+// Names may hold anything that a file name can. Row 12.
 func TestNames(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems allow less")
@@ -138,7 +202,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// The python3 of macOS is none without the developer tools.
+// The python3 of macOS is none without the developer tools. Row 24.
 func TestDeveloperStub(t *testing.T) {
 	without := tree(t, "x usr/bin/python3")
 	with := tree(t, "x usr/bin/python3", "x Library/Developer/CommandLineTools/usr/bin/python3")
@@ -152,19 +216,5 @@ func TestDeveloperStub(t *testing.T) {
 		if got := isStub(c.goos, c.root, c.root+c.path); got != c.want {
 			t.Errorf("%+v: got %v", c, got)
 		}
-	}
-}
-
-// What may not be looked at may be the plugin's environment.
-func TestUnreadable(t *testing.T) {
-	if os.Getuid() <= 0 {
-		t.Skip("nothing is forbidden here")
-	}
-	root := tree(t, lines(base("opt"), venv("plug/.venv", "opt", "3.12.1"))...)
-	check(t, os.Chmod(root+"/plug/.venv", 0))
-	defer os.Chmod(root+"/plug/.venv", 0o700)
-	_, err := Find(t.Context(), Request{Dirs: []string{root + "/plug"}, Cwd: root, systemRoot: root, Environ: []string{"PATH=" + root + "/opt/bin"}})
-	if e, ok := err.(*Error); !ok || e.Code != Unreadable {
-		t.Errorf("got %v", err)
 	}
 }

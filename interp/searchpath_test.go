@@ -29,7 +29,7 @@ func TestSearchPath(t *testing.T) {
 		environ string // $ROOT is the tree
 		want    string
 	}{
-		{name: "PYTHONPATH first", environ: "PYTHONPATH=$ROOT/path:relative:", want: "path env/lib/python3.12/site-packages"},
+		{name: "42 PYTHONPATH is kept, and comes first", environ: "PYTHONPATH=$ROOT/path:relative:", want: "path env/lib/python3.12/site-packages"},
 		{
 			name: "directories in .pth files: flit, hatchling, poetry, setuptools with a src layout",
 			tree: []string{"d src", "f " + fakeSite + `a.pth # comment\nimport os; os.abort()\n\n$ROOT/src\n`,
@@ -37,14 +37,14 @@ func TestSearchPath(t *testing.T) {
 				"f " + fakeSite + ".hidden.pth $ROOT/opt"},
 			want: "env/lib/python3.12/site-packages env/lib/python3.12/site-packages/more src",
 		},
-		{name: "what the base has is not an environment's", tree: []string{"d " + opt}, want: "env/lib/python3.12/site-packages"},
+		{name: "43 what the base and the user have is not an environment's", tree: []string{"d " + opt, "d " + user}, environ: "HOME=$ROOT/home", want: "env/lib/python3.12/site-packages"},
 		{
-			name: "unless the environment says so", tree: []string{"d " + opt, "d " + user},
+			name: "22 unless the environment says so", tree: []string{"d " + opt, "d " + user},
 			config: "include-system-site-packages = TRUE", environ: "HOME=$ROOT/home",
 			want: "env/lib/python3.12/site-packages " + user + " " + opt,
 		},
 		{
-			name: "or says nothing", tree: []string{"d " + opt, "d home/lib/python3.12/site-packages"}, config: "version = 3.12",
+			name: "10 or says nothing", tree: []string{"d " + opt, "d home/lib/python3.12/site-packages"}, config: "version = 3.12",
 			environ: "PYTHONUSERBASE=$ROOT/home HOME=/nowhere", want: "env/lib/python3.12/site-packages home/lib/python3.12/site-packages " + opt,
 		},
 		{

@@ -102,7 +102,7 @@ func hasSlash(s string) bool {
 // an error, because Python would run it without its packages.
 func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 	link, err := os.Lstat(env)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // what may not be looked at may be there
 		return false, nil
 	}
 	info, err := os.Stat(env)
@@ -146,8 +146,12 @@ func envPython(env string) (string, *Error) {
 	}
 	for _, name := range names {
 		path := filepath.Join(env, name)
-		if _, err := os.Lstat(path); err == nil {
+		_, err := os.Lstat(path)
+		switch {
+		case err == nil:
 			return path, nil
+		case errors.Is(err, fs.ErrPermission):
+			return "", statError(path, err)
 		}
 	}
 	broken := problem(EnvWithoutPython, env, "has no python in it: no %s", filepath.FromSlash(names[0]))

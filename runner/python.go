@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/env"
@@ -196,10 +197,14 @@ func request(c Config, p manifest.Plugin, environ []string) interp.Request {
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
 		Cache:       answers,
 		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
-			return ask(ctx, proc.Tool{Path: path, Args: args, Env: environ})
+			return ask(ctx, proc.Tool{Path: path, Args: args, Env: environ, Limit: askLimit})
 		},
 	}
 }
+
+// askLimit is how long a Python may take to say its version. A healthy one takes
+// milliseconds, and a wrapper that hangs may be asked under several names.
+const askLimit = 10 * time.Second
 
 // ask runs a Python that is to say its version, see [interp.RunFunc].
 func ask(ctx context.Context, t proc.Tool) (stdout []byte, stderr string, err error) {
