@@ -25,16 +25,16 @@ type addressOptions struct {
 }
 
 func (o *addressOptions) flags() []cli.Flag {
-	address := short(nameFlag(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr")
+	address := alias(nameFlag(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr")
 	address.isPlugin = true
 	return inCategory(addressCategory,
 		address,
 		durationFlag(&o.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
 		textFlag(&o.UserAgent, "user-agent", "send `NAME` as the user agent"),
 		then(switchFlag(&o.tls, "tls", "connect by TLS; --tls=false: without it"), func() { o.tlsGiven = true }),
-		short(fileFlag(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"), "cacert"),
-		short(fileFlag(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"), "cert"),
-		short(fileFlag(&o.files.Key, "tls-client-key", "use the key in `FILE` with it"), "key"),
+		alias(fileFlag(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"), "cacert"),
+		alias(fileFlag(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"), "cert"),
+		alias(fileFlag(&o.files.Key, "tls-client-key", "use the key in `FILE` with it"), "key"),
 		nameFlag(&o.files.ServerName, "tls-server-name", "expect a certificate for `NAME`"),
 		switchFlag(&o.files.NoVerify, "tls-no-verify", "accept any certificate"),
 	)

@@ -30,7 +30,7 @@ func commandList(f *program) []command {
 		completionCommand(f), helpCommand(f), versionCommand(f), completeCommand(f), daemonCommand(f),
 	}
 	for _, c := range list {
-		help := short(switchFlag(&f.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
+		help := alias(switchFlag(&f.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
 		if help.dataless = true; c.names != 2 {
 			help.Usage = "show help"
 		}
@@ -64,7 +64,7 @@ func newApp(f *program) *cli.App {
 func earlyFlags() []cli.Flag {
 	var ignored bool
 	return []cli.Flag{
-		short(switchFlag(&ignored, "help", "show this help"), "h"),
+		alias(switchFlag(&ignored, "help", "show this help"), "h"),
 		switchFlag(&ignored, "version", "print the version"),
 	}
 }
@@ -163,10 +163,8 @@ func (f *program) commandNames() (names []string) {
 func (f *program) unknownCommand(name string) error {
 	quoted := schema.QuoteLine([]string{name})
 	hint := "`pyplug help` lists the commands"
-	if s := schema.Suggest(name, f.commandNames()); s != "" {
-		hint = "did you mean `pyplug " + s + "`?"
-	} else if strings.ContainsAny(name, "./") {
+	if strings.ContainsAny(name, "./") {
 		hint = "`pyplug run " + quoted + " HOOK` calls one of its functions"
 	}
-	return hinted(usage("unknown command %s", quoted), hint)
+	return suggested(usage("unknown command %s", quoted), "`pyplug %s`", name, f.commandNames(), hint)
 }

@@ -50,7 +50,7 @@ func checkCommand(f *program) command {
 		switchFlag(&o.strict, "strict", "fail on warnings, too"),
 		listFlag(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
 		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`"),
-		short(countFlag(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)"), "j"),
+		alias(countFlag(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)"), "j"),
 		timeoutFlag(&o.Config.Timeouts.Call),
 		headerFlag(&o.Config.GRPC.Metadata),
 	}

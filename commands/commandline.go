@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -214,10 +215,7 @@ func unknownFlag(typed string, known map[string]*flag) error {
 	}
 	slices.Sort(names)
 	name, _, _ := cutFlag(typed)
-	if s := schema.Suggest(name, names); s != "" {
-		return hinted(usage("unknown flag %s", typed), "did you mean --"+s+"?")
-	}
-	return usage("unknown flag %s", typed)
+	return suggested(usage("unknown flag %s", typed), "--%s", name, names)
 }
 
 // hinted adds hints to an error of ours.
@@ -225,4 +223,33 @@ func hinted(err error, hints ...string) error {
 	e := *hook.AsError(err)
 	e.Hints = append(e.Hints, hints...)
 	return &e
+}
+
+// suggested hints at the one of known that was probably meant by a word, as it is typed,
+// else at something else.
+func suggested(err error, typed, word string, known []string, others ...string) error {
+	if s := schema.Suggest(word, known); s != "" {
+		others = schema.DidYouMean(fmt.Sprintf(typed, s))
+	}
+	return hinted(err, others...)
+}
+
+// atMost rejects words behind the first few.
+func atMost(words []string, most int) error {
+	if len(words) <= most {
+		return nil
+	}
+	return usage("unexpected argument: %s", schema.QuoteLine(words[most:most+1]))
+}
+
+// oneWord returns the only word of a command line, which messages call what.
+func oneWord(c *cli.Context, what string) (string, error) {
+	words := c.Args().Slice()
+	switch {
+	case len(words) == 0:
+		return "", usage("%s is missing", what)
+	case words[0] == "":
+		return "", usage("%s is empty", what)
+	}
+	return words[0], atMost(words, 1)
 }

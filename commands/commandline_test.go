@@ -72,7 +72,7 @@ func TestReadLine(t *testing.T) {
 			)
 			keepSwitch.dataless = true
 			flags := append(output.flags(), textFlag(&python, "python", ""), durationFlag(&timeout, "timeout", ""),
-				short(countFlag(&jobs, 1, 9, "jobs", ""), "j"), keepSwitch)
+				alias(countFlag(&jobs, 1, 9, "jobs", ""), "j"), keepSwitch)
 			words, err := readLine(command{names: c.names, Command: &cli.Command{Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}}, strings.Fields(c.in))
 			text := strings.Join(slices.Concat(flagWords(flags), []string{"--"}, words), " ")
 			if err != nil {

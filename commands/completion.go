@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/completions"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 func completionCommand(f *program) command {
@@ -23,11 +22,7 @@ func completionCommand(f *program) command {
 			name := c.Args().First()
 			script, ok := completions.Script(name)
 			if !ok {
-				err := usage("no completion for %q, want %s", name, shells)
-				if s := schema.Suggest(name, completions.Shells()); s != "" {
-					err = hinted(err, "did you mean "+s+"?")
-				}
-				return err
+				return suggested(usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
 			}
 			_, err := io.WriteString(f.streams.Out, script)
 			return outputError(err)

@@ -155,9 +155,9 @@ func repeated(f *flag) *flag {
 	return f
 }
 
-// short adds a flag's name of one letter.
-func short(f *flag, letter string) *flag {
-	f.Aliases = append(f.Aliases, letter)
+// alias adds another name of a flag, such as its letter.
+func alias(f *flag, name string) *flag {
+	f.Aliases = append(f.Aliases, name)
 	return f
 }
 

@@ -81,16 +81,15 @@ func setVersions(to *[]int, text string) error {
 	return nil
 }
 
-// headerFlag takes metadata of requests, which it stores as pairs of name and value. alias
-// is what another program calls it.
-func headerFlag(to *[]string, alias ...string) *flag {
+// headerFlag takes metadata of requests, which it stores as pairs of name and value.
+func headerFlag(to *[]string) *flag {
 	f := repeated(newFlag("header", "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; base64 if the name ends in -bin", func(text string) error {
 		name, value, err := parseHeader(text)
 		*to = append(*to, name, value)
 		return err
 	}))
-	f.Aliases, f.Category = append([]string{"H"}, alias...), grpcCategory
-	return f
+	f.Category = grpcCategory
+	return alias(f, "H")
 }
 
 // parseHeader reads NAME=VALUE or, as for HTTP, "NAME: VALUE".

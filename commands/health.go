@@ -25,13 +25,11 @@ func healthCommand(f *program) command {
 	var cfg runner.Config
 	var at addressOptions
 	var watch bool
-	timeout := durationFlag(&at.Timeout, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)")
-	timeout.Aliases = []string{"rpc-timeout"}
 	flags := []cli.Flag{
-		timeout,
+		alias(durationFlag(&at.Timeout, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
 		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		switchFlag(&f.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
-		headerFlag(&at.Metadata, "rpc-header"),
+		alias(headerFlag(&at.Metadata), "rpc-header"),
 	}
 	ofAddress, ofPlugin := at.flags(), pluginFlags(&cfg, "60s")
 	return command{names: allWords, Command: &cli.Command{

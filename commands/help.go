@@ -76,11 +76,8 @@ func topicNames() (names []string) {
 }
 
 func (f *program) unknownTopic(name string) error {
-	hint := "`pyplug help` lists the commands and topics"
-	if s := schema.Suggest(name, append(f.commandNames(), topicNames()...)); s != "" {
-		hint = "did you mean `pyplug help " + s + "`?"
-	}
-	return hinted(usage("unknown command or topic %s", schema.QuoteLine([]string{name})), hint)
+	return suggested(usage("unknown command or topic %s", schema.QuoteLine([]string{name})), "`pyplug help %s`",
+		name, append(f.commandNames(), topicNames()...), "`pyplug help` lists the commands and topics")
 }
 
 // helpText is the text on a command or a topic.
@@ -251,10 +248,7 @@ func findingHelp(f *program, ids []string) error {
 	}
 	page, ok := findings.Page(ids[0])
 	if !ok {
-		err := usage("unknown finding %s", schema.QuoteLine(ids))
-		if s := schema.Suggest(ids[0], findings.IDs()); s != "" {
-			err = hinted(err, "did you mean `pyplug help finding "+s+"`?")
-		}
+		err := suggested(usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], findings.IDs())
 		return hinted(err, "`pyplug help finding` lists them all")
 	}
 	return f.print(boldHeadings(page))

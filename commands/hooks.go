@@ -36,11 +36,15 @@ func hooksCommand(f *program) command {
 			if given {
 				words = append([]string{at.address}, words...)
 			}
+			most := 2
+			if template != "" { // which names the HOOK
+				most = 1
+			}
 			switch {
 			case len(words) == 0:
 				return usage("PLUGIN is missing")
-			case len(words) > 2 || len(words) == 2 && template != "":
-				return usage("unexpected argument: %s", schema.QuoteLine(words[len(words)-1:]))
+			case len(words) > most:
+				return atMost(words, most)
 			case len(words) == 2 && words[1] == "":
 				return usage("HOOK is empty")
 			}

@@ -36,7 +36,7 @@ type linesOptions struct {
 func (o *linesOptions) flags() []cli.Flag {
 	return inCategory(linesCategory,
 		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
-		short(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)"), "j"),
+		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)"), "j"),
 		switchFlag(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
 		switchFlag(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
 	)

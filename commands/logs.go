@@ -15,10 +15,8 @@ const followLines = 10
 func logsCommand(f *program) command {
 	var follow bool
 	last := -1 // all
-	followFlag := switchFlag(&follow, "follow", "print new lines as they are added, until Ctrl-C")
-	followFlag.Aliases = []string{"f"}
-	linesFlag := countFlag(&last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)")
-	linesFlag.Aliases = []string{"n"}
+	followFlag := alias(switchFlag(&follow, "follow", "print new lines as they are added, until Ctrl-C"), "f")
+	linesFlag := alias(countFlag(&last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)"), "n")
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "logs",
 		Usage:     "print the log of a background plugin",

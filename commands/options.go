@@ -26,8 +26,8 @@ func (o *outputOptions) flags() []cli.Flag {
 	var format string
 	return []cli.Flag{
 		switchFlag(&o.json, "json", "print one JSON object, also for an error"),
-		short(switchFlag(&o.quiet, "quiet", "hide the plugin's output and notes"), "q"),
-		short(switchFlag(&o.verbose, "verbose", "log what pyplug does"), "v"),
+		alias(switchFlag(&o.quiet, "quiet", "hide the plugin's output and notes"), "q"),
+		alias(switchFlag(&o.verbose, "verbose", "log what pyplug does"), "v"),
 		fromEnv(then(choiceFlag(&format, "log-format", "format of standard error: `FORMAT` is text (the default) or json", "text", "json"),
 			func() { o.logJSON = format == "json" }), "PYPLUG_LOG_FORMAT"),
 		fromEnv(listFlag(&o.debug, "debug", "log details of `AREAS`: "+strings.Join(runner.DebugAreas(), ","), runner.DebugAreas()), "PYPLUG_DEBUG"),

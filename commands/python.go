@@ -30,13 +30,10 @@ func pythonCommand(f *program) command {
 			verb, words := words[0], words[1:]
 			switch {
 			case !slices.Contains(pythonVerbs, verb):
-				err := usage("unknown command python %s", schema.QuoteLine([]string{verb}))
-				if s := schema.Suggest(verb, pythonVerbs); s != "" {
-					return hinted(err, "did you mean `pyplug python "+s+"`?")
-				}
-				return hinted(err, "`pyplug help python` lists what there is")
+				return suggested(usage("unknown command python %s", schema.QuoteLine([]string{verb})), "`pyplug python %s`",
+					verb, pythonVerbs, "`pyplug help python` lists what there is")
 			case len(words) > 1:
-				return usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
+				return atMost(words, 1)
 			case verb == "list" && len(words) > 0:
 				return usage("python list takes no PLUGIN")
 			case len(words) > 0 && words[0] == "":

@@ -12,7 +12,6 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // statusEvery is how often --watch looks.
@@ -28,8 +27,8 @@ func statusCommand(f *program) command {
 		Flags:     append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
-			if len(words) > 1 {
-				return usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
+			if err := atMost(words, 1); err != nil {
+				return err
 			}
 			if watch {
 				return f.watchStatus(c.Context, words)

@@ -117,18 +117,6 @@ func restartCommand(f *program) command {
 	}}
 }
 
-// oneWord returns the only word of a command line, which messages call what.
-func oneWord(c *cli.Context, what string) (string, error) {
-	switch words := c.Args().Slice(); len(words) {
-	case 0:
-		return "", usage("%s is missing", what)
-	case 1:
-		return words[0], nil
-	default:
-		return "", usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
-	}
-}
-
 // restart replaces the workers of a plugin.
 func (f *program) restart(ctx context.Context, word string) error {
 	c, err := f.connect(ctx, word)

@@ -32,14 +32,7 @@ func syncCommand(f *program) command {
 		ArgsUsage: "PLUGIN",
 		Flags:     slices.Concat(flags, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			words := c.Args().Slice()
-			switch {
-			case len(words) == 0 || words[0] == "":
-				return usage("PLUGIN is missing")
-			case len(words) > 1:
-				return usage("unexpected argument: %s", schema.QuoteLine(words[1:2]))
-			}
-			if err := openConfig(&o.cfg, words[0]); err != nil {
+			if err := onePlugin(c, &o.cfg); err != nil {
 				return err
 			}
 			return f.sync(c.Context, o)

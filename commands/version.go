@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Version is set by the linker for a release.
@@ -19,8 +18,8 @@ func versionCommand(f *program) command {
 		Usage: "print the version",
 		Flags: f.opts.flags(),
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return usage("unexpected argument: %s", schema.QuoteLine(c.Args().Slice()[:1]))
+			if err := atMost(c.Args().Slice(), 0); err != nil {
+				return err
 			}
 			platform := runtime.GOOS + "/" + runtime.GOARCH
 			return outputError(f.streams.Version(versionText(), runtime.Version(), platform, runner.Lacks(), f.opts.json))
