@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pyplug/pyplug/docs/findings"
+	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner/check"
 )
 
@@ -200,7 +200,7 @@ func TestCheckJSONLines(t *testing.T) {
 			}
 			for _, f := range st.Findings {
 				worst = f.Status
-				if !slices.Contains(findings.IDs(), f.ID) {
+				if !slices.Contains(docs.Findings.Names(), f.ID) {
 					t.Errorf("%s has the unknown finding %q", st.Name, f.ID)
 				}
 				if f.File != "" && !filepath.IsAbs(f.File) {

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/completions"
-	"github.com/pyplug/pyplug/docs/findings"
+	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -107,7 +107,7 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 	case cmd.Name == "help" && len(given) == 0:
 		return append(commandNames(commands, last), prefixed(topicNames(), last)...)
 	case cmd.Name == "help" && given[0] == "finding":
-		return prefixed(findings.IDs(), last)
+		return prefixed(docs.Findings.Names(), last)
 	case cmd.Name == "completion":
 		return prefixed(completions.Shells(), last)
 	case cmd.Name == "python" && len(given) == 0:

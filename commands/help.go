@@ -12,7 +12,6 @@ import (
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/docs"
-	"github.com/pyplug/pyplug/docs/findings"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -56,7 +55,7 @@ func helpCommand(f *program) command {
 				if cmd, ok := f.commandNamed(name); ok {
 					return f.print(f.commandHelp(cmd))
 				}
-				if page, ok := docs.Page(name); ok {
+				if page, ok := docs.Manual.Page(name); ok {
 					return f.print(boldHeadings(page))
 				}
 				if !slices.Contains(topicNames(), name) {
@@ -72,7 +71,7 @@ func topicNames() (names []string) {
 	for _, topic := range topics {
 		names = append(names, topic[0])
 	}
-	return append(names, docs.Names()...)
+	return append(names, docs.Manual.Names()...)
 }
 
 func (f *program) unknownTopic(name string) error {
@@ -118,7 +117,7 @@ func (f *program) help() string {
 	for _, topic := range topics {
 		writeEntry(&b, "  "+topic[0], topic[1], 15)
 	}
-	writeEntry(&b, "  PAGE", "a page of the documentation: "+strings.Join(docs.Names(), ", "), 15)
+	writeEntry(&b, "  PAGE", "a page of the documentation: "+strings.Join(docs.Manual.Names(), ", "), 15)
 	b.WriteString("\n`pyplug COMMAND --help` explains a command and its flags.\n" + seeExit)
 	return b.String()
 }
@@ -246,9 +245,9 @@ func findingHelp(f *program, ids []string) error {
 	if len(ids) == 0 {
 		return f.print(findingList())
 	}
-	page, ok := findings.Page(ids[0])
+	page, ok := docs.Findings.Page(ids[0])
 	if !ok {
-		err := suggested(usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], findings.IDs())
+		err := suggested(usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], docs.Findings.Names())
 		return hinted(err, "`pyplug help finding` lists them all")
 	}
 	return f.print(boldHeadings(page))
@@ -264,14 +263,14 @@ func (f *program) print(text string) error {
 
 // findingList is a line for each finding, its name and what it is.
 func findingList() string {
-	ids := findings.IDs()
+	ids := docs.Findings.Names()
 	widest := 0
 	for _, id := range ids {
 		widest = max(widest, len(id))
 	}
 	var b strings.Builder
 	for _, id := range ids {
-		fmt.Fprintf(&b, "%-*s  %s\n", widest, id, findings.Title(id))
+		fmt.Fprintf(&b, "%-*s  %s\n", widest, id, docs.Findings.Title(id))
 	}
 	return b.String()
 }

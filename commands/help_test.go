@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/docs/findings"
+	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner/check"
 )
 
@@ -114,7 +114,7 @@ func TestTopics(t *testing.T) {
 // A page is printed as it stands but for its headings, which are bold where standard
 // output is coloured; a comment in an example is no heading.
 func TestFindingHelp(t *testing.T) {
-	page, ok := findings.Page("stdout-noise")
+	page, ok := docs.Findings.Page("stdout-noise")
 	if !ok || !strings.Contains(page, "\n# wrong: ") {
 		t.Fatalf("its example has no comment any more:\n%s", page)
 	}

@@ -1,27 +1,55 @@
 // Package docs embeds the pages of this directory that `pyplug help` prints.
 //
-//   - [Page] returns a page, [Names] lists them.
+//   - [Manual] has those that `help` lists, [Findings] one for each problem that `check`
+//     can find: what it is, why hosts care, how to fix it.
 //
-// All functions are safe for concurrent use.
+// It does not know when a finding occurs. Package check does; a test compares its names
+// with the pages. All is safe for concurrent use.
 package docs
 
 import (
 	"embed"
+	"path"
+	"slices"
 	"strings"
 )
 
-//go:embed background.md compatibility.md grpc.md json.md lines.md promises.md recipes.md
-var pages embed.FS
+//go:embed background.md compatibility.md grpc.md http.md json.md lines.md promises.md recipes.md
+var manual embed.FS
 
-// Page returns a page in Markdown; if there is none of this name, ok is false.
-func Page(name string) (text string, ok bool) {
-	b, err := pages.ReadFile(name + ".md")
+//go:embed findings/[a-z]*.md
+var findings embed.FS // without README.md
+
+// The pages, by their names.
+var (
+	Manual   = Pages{manual, ""}
+	Findings = Pages{findings, "findings/"}
+)
+
+// Pages are the pages of a directory, in Markdown.
+type Pages struct {
+	files embed.FS
+	dir   string // with a slash behind it, or empty
+}
+
+// Page returns a page; if there is none of this name, ok is false.
+func (p Pages) Page(name string) (text string, ok bool) {
+	b, err := p.files.ReadFile(p.dir + name + ".md")
 	return string(b), err == nil
 }
 
+// Title returns what the heading of a page says behind its name, such as "no controller is
+// served"; empty if there is no such page.
+func (p Pages) Title(name string) string {
+	text, _ := p.Page(name)
+	heading, _, _ := strings.Cut(text, "\n")
+	_, title, _ := strings.Cut(heading, ": ")
+	return title
+}
+
 // Names returns the sorted names of the pages.
-func Names() []string {
-	files, err := pages.ReadDir(".")
+func (p Pages) Names() []string {
+	files, err := p.files.ReadDir(path.Clean(p.dir))
 	if err != nil {
 		panic(err) // impossible: the files are embedded
 	}
@@ -29,5 +57,6 @@ func Names() []string {
 	for i, f := range files {
 		names[i] = strings.TrimSuffix(f.Name(), ".md")
 	}
+	slices.Sort(names) // they were sorted with ".md"
 	return names
 }

@@ -1,4 +1,4 @@
-package findings_test
+package docs_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pyplug/pyplug/docs/findings"
+	"github.com/pyplug/pyplug/docs"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
@@ -23,11 +23,11 @@ import (
 // Every finding has a page, and every page belongs to a finding.
 func TestPages(t *testing.T) {
 	known := slices.Sorted(slices.Values(constants(t)))
-	if got := findings.IDs(); !slices.Equal(got, known) {
+	if got := docs.Findings.Names(); !slices.Equal(got, known) {
 		t.Errorf("pages\n%q, findings\n%q", got, known)
 	}
 	for _, name := range []string{"", ".", "README", "nosuch", "../findings/stdout-noise", "stdout-noise.md"} {
-		if text, ok := findings.Page(name); ok || text != "" || findings.Title(name) != "" {
+		if text, ok := docs.Findings.Page(name); ok || text != "" || docs.Findings.Title(name) != "" {
 			t.Errorf("%q has a page", name)
 		}
 	}
@@ -36,7 +36,7 @@ func TestPages(t *testing.T) {
 // constants are the names of the findings in package check, in its order.
 func constants(t *testing.T) []string {
 	t.Helper()
-	tree, err := parser.ParseFile(token.NewFileSet(), "../../runner/check/findings.go", nil, 0)
+	tree, err := parser.ParseFile(token.NewFileSet(), "../runner/check/findings.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +77,10 @@ func part(text, mark string) string {
 // All pages have the same form, so that readers know where to look.
 func TestForm(t *testing.T) {
 	for _, id := range constants(t) {
-		text, _ := findings.Page(id)
+		text, _ := docs.Findings.Page(id)
 		m := heading.FindStringSubmatch(text)
-		if m == nil || m[1] != id || m[2] != findings.Title(id) {
-			t.Errorf("%s begins with %.100q, title %q", id, text, findings.Title(id))
+		if m == nil || m[1] != id || m[2] != docs.Findings.Title(id) {
+			t.Errorf("%s begins with %.100q, title %q", id, text, docs.Findings.Title(id))
 			continue
 		}
 		intro := part(text, "\n\nWhat: ")
@@ -127,9 +127,9 @@ func TestReferences(t *testing.T) {
 	named := regexp.MustCompile("(?:see|is|\\() `([a-z]+(?:-[a-z]+)+)`")
 	seen := 0
 	for _, id := range constants(t) {
-		text, _ := findings.Page(id)
+		text, _ := docs.Findings.Page(id)
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
-			if seen++; !slices.Contains(findings.IDs(), m[1]) {
+			if seen++; !slices.Contains(docs.Findings.Names(), m[1]) {
 				t.Errorf("%s: %s does not exist", id, m[1])
 			}
 		}
@@ -141,19 +141,19 @@ func TestReferences(t *testing.T) {
 
 // The index lists the pages in the order of the stages, with their titles.
 func TestIndex(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+	readme, err := os.ReadFile("findings/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, _ := strings.Cut(string(readme), "|---|---|---|---|\n")
 	var want strings.Builder
 	for _, id := range constants(t) {
-		text, _ := findings.Page(id)
+		text, _ := docs.Findings.Page(id)
 		m := what.FindStringSubmatch(part(text, "\n\nWhat: "))
 		if m == nil {
 			t.Fatalf("%s does not name its stage", id)
 		}
-		fmt.Fprintf(&want, "| [%s](%s.md) | %s | %s | %s |\n", id, id, m[1], m[2], findings.Title(id))
+		fmt.Fprintf(&want, "| [%s](%s.md) | %s | %s | %s |\n", id, id, m[1], m[2], docs.Findings.Title(id))
 	}
 	if table != want.String() {
 		t.Errorf("the table is\n%s\nwant\n%s", table, want.String())
@@ -172,7 +172,7 @@ for name in sys.argv[1:]:
         print(name, e)
 `}
 	for _, id := range constants(t) {
-		text, _ := findings.Page(id)
+		text, _ := docs.Findings.Page(id)
 		for i, block := range blocks(text, "python") {
 			name := filepath.Join(dir, fmt.Sprintf("%s-%d.py", id, i))
 			if err := os.WriteFile(name, []byte(block), 0o600); err != nil {
