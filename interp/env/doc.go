@@ -5,9 +5,9 @@
 //     directory that has one, uv.lock, poetry.lock, pdm.lock, pylock.toml, the dependencies
 //     of pyproject.toml, requirements.txt. It chooses the installer: a lock file needs the
 //     tool that wrote it; the rest is for uv if it is on PATH, else for pip.
-//  2. The key is the hash of what the source asks for, the base Python and the installer.
-//     Plugins with the same key share an environment in the user's cache; with InPlace it
-//     is .venv beside the source.
+//  2. The key is the hash of what the source asks for, the base Python and the installer, and
+//     of the directory if the source may name something in it. Plugins with the same key
+//     share an environment in the user's cache; with InPlace it is .venv beside the source.
 //  3. [Plan.Make] takes a lock, builds in a directory of its own beside the place, and
 //     renames. What fails, is interrupted or killed leaves no environment there; what a
 //     killed one left of its directory is removed by the next.

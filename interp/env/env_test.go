@@ -84,6 +84,42 @@ func TestDigest(t *testing.T) {
 	of(map[string]string{"requirements.txt": "-r requirements.txt"}, "requirements.txt") // it ends
 }
 
+// Equal plugins in two directories share an environment, unless what they ask for may name a
+// file or a project beside it.
+func TestShared(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		shared     bool
+	}{
+		{"requirements.txt", "six  # see ./docs\nidna \\\n  >=3 --hash=sha256:ab\nx @ https://host/x.tar; python_version > '3'\n--index-url https://host/simple\n", true},
+		{"requirements.txt", "six\n./lib\n", false},
+		{"requirements.txt", "-e .\n", false},
+		{"requirements.txt", "lib/six\n", false},
+		{"requirements.txt", "six.whl ; python_version > '3'\n", false},
+		{"requirements.txt", "-f wheels\nsix\n", false},
+		{"requirements.txt", "--find-links=wheels\nsix\n", false},
+		{"requirements.txt", "lib @ file:lib\n", false},
+		{"pyproject.toml", "[project]\ndependencies = [\"six\"]\n", true},
+		{"uv.lock", "version = 1\n", false},
+	} {
+		one, two := request(t), request(t)
+		two.Environ = one.Environ
+		one.Dirs, two.Dirs = []string{write(t, map[string]string{c.name: c.text})}, []string{write(t, map[string]string{c.name: c.text})}
+		if shared := plan(t, one).key == plan(t, two).key; shared != c.shared {
+			t.Errorf("%s with %q: shared is %v", c.name, c.text, shared)
+		}
+	}
+	r := request(t)
+	r.Dirs = []string{write(t, map[string]string{"uv.lock": ""})}
+	before := plan(t, r).key
+	if err := os.WriteFile(filepath.Join(r.Dirs[0], "pyproject.toml"), []byte("[project]"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if plan(t, r).key == before {
+		t.Error("a change of the project beside a lock file does not count")
+	}
+}
+
 // fakeUV is an installer that notes its commands in uv.log beside it. What it installs is a
 // file with the requirements. It does what FAKE_UV says before that.
 const fakeUV = `#!/bin/sh
@@ -175,6 +211,23 @@ func TestMake(t *testing.T) {
 	}
 	if synced(t, other); Lookup(r.Cache, other.Entry).Stale != "" {
 		t.Error("what lost its Python is not made again")
+	}
+}
+
+// A variable of the user does not lead an installer elsewhere.
+func TestMisleading(t *testing.T) {
+	set := []string{"FAKE_UV=env >&2; exit 1"}
+	for _, name := range misleading {
+		set = append(set, name+"=elsewhere")
+	}
+	failed := (*Error)(nil)
+	if err := plan(t, request(t, set...)).Make(t.Context()); !errors.As(err, &failed) || failed.Exit == nil || len(failed.Exit.Stderr) == 0 {
+		t.Fatalf("error %v", err)
+	}
+	for _, line := range failed.Exit.Stderr {
+		if strings.Contains(line, "elsewhere") {
+			t.Errorf("the installer gets %s", line)
+		}
 	}
 }
 
@@ -295,14 +348,34 @@ func TestTwoAtOnce(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
+	files := func(name, text string) func(r *Request) {
+		return func(r *Request) {
+			dir := write(t, map[string]string{name: text})
+			r.Entry, r.Dirs = filepath.Join(dir, "p.py"), []string{dir}
+		}
+	}
+	script := func(text string) func(r *Request) { return files("p.py", "# /// script\n"+text) }
 	for name, c := range map[string]struct {
 		change func(r *Request)
 		want   string
 	}{
 		"nothing asks":        {func(r *Request) { r.Dirs = nil }, "no file says what"},
-		"a tool is missing":   {func(r *Request) { r.Dirs = []string{write(t, map[string]string{"poetry.lock": ""})} }, "read by poetry, which is not on PATH"},
-		"a broken pyproject":  {func(r *Request) { r.Dirs = []string{write(t, map[string]string{"pyproject.toml": "["})} }, "pyproject.toml"},
+		"a tool is missing":   {files("poetry.lock", ""), "read by poetry, which is not on PATH"},
+		"a broken pyproject":  {files("pyproject.toml", "["), "pyproject.toml"},
 		"the cache is a file": {func(r *Request) { r.Cache = r.Entry }, "not a directory"},
+		"an unclosed block":   {script("# dependencies = [\"six\"]\n\nimport six\n"), "p.py: the script block is not complete"},
+		"no list":             {script("# dependencies = \"six\"\n# ///\n"), `dependencies is "six", want a list`},
+		"no text":             {files("pyproject.toml", "project.dependencies = [1]"), `dependencies[0] is 1, want a requirement`},
+		"an option":           {script("# dependencies = [\"six\", \"-r /etc/passwd\"]\n# ///\n"), `dependencies[1] is "-r /etc/passwd"`},
+		"a path":              {script("# dependencies = [\"./six\"]\n# ///\n"), `dependencies[0] is "./six"`},
+		"two lines":           {script("# dependencies = [\"six\\n-r x\"]\n# ///\n"), `dependencies[0] is "six\n-r x"`},
+		"poetry offline": {func(r *Request) {
+			dir := write(t, map[string]string{"poetry.lock": "", "poetry": "#!/bin/sh\n"})
+			if err := os.Chmod(filepath.Join(dir, "poetry"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			r.Dirs, r.Environ, r.Offline = []string{dir}, []string{"PATH=" + dir}, true
+		}, "poetry, which cannot install offline"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := request(t)

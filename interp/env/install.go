@@ -22,7 +22,7 @@ const shownLines = 15
 var misleading = []string{
 	"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER",
 	"PIP_PYTHON", "PIP_REQUIRE_VIRTUALENV", "PIP_DRY_RUN", "PIP_REPORT", "UV_PYTHON", "UV_PROJECT", "UV_PROJECT_ENVIRONMENT",
-	"UV_SYSTEM_PYTHON", "UV_TARGET", "UV_PREFIX", "UV_WORKING_DIRECTORY", "PDM_PYTHON",
+	"UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_WORKING_DIRECTORY", "PDM_PYTHON",
 }
 
 // command is one step of making an environment.
@@ -43,7 +43,7 @@ func (p Plan) commands(dir string) []command {
 	case "uv.lock":
 		read.args = []string{"sync", "--locked", "--no-install-project", "--no-dev", "--project", where, "--python", r.Python}
 		read.set = []string{"UV_PROJECT_ENVIRONMENT=" + dir}
-		return []command{p.limited(read)}
+		return []command{read}
 	case "poetry.lock":
 		read.args = []string{"install", "--no-root", "--only", "main", "--no-interaction", "--directory", where}
 		read.set = active
@@ -53,26 +53,28 @@ func (p Plan) commands(dir string) []command {
 		read.set = append(active, "PDM_PYTHON="+python, "PDM_CHECK_UPDATE=0", "PDM_IGNORE_SAVED_PYTHON=1")
 		return []command{venv, read}
 	}
-	file := p.Source.Path
-	if p.Source.Requirements != nil {
-		read.what = "installing " + strings.Join(p.Source.Requirements, ", ")
-		file = filepath.Join(dir, requirements)
+	wanted := []string{"-r", p.Source.Path}
+	if list := p.Source.Requirements; list != nil {
+		read.what = "installing " + strings.Join(list, ", ")
+		wanted = append([]string{"--"}, list...)
 	}
 	if p.Installer == "uv" {
 		venv.path, venv.args = p.tool, []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", r.Python, dir}
-		read.args = []string{"pip", "install", "--python", python, "-r", file}
+		read.args = []string{"pip", "install", "--python", python}
 	} else {
 		read.path, read.args = python, []string{"-I", "-m", "pip"}
 		if pipInstallsElsewhere(r.Packages) { // then the environment needs no pip, which takes a second or two to install
 			venv.args = append(venv.args, "--without-pip")
 			read.path, read.args = r.Python, append(read.args, "--python", python)
 		}
-		read.args = append(read.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location", "-r", file)
+		read.args = append(read.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location",
+			"--no-user", "--target=") // whatever a pip.conf says
 	}
-	if p.Source.Requirements != nil && len(p.Source.Requirements) == 0 {
-		return []command{p.limited(venv)}
+	read.args = append(read.args, wanted...)
+	if len(wanted) == 1 { // nothing
+		return []command{venv}
 	}
-	return []command{p.limited(venv), p.limited(read)}
+	return []command{venv, read}
 }
 
 // pipInstallsElsewhere reports whether the pip among packages has --python, as of 22.3.
@@ -89,30 +91,8 @@ func pipInstallsElsewhere(packages []string) bool {
 	return false
 }
 
-// requirements is the file in an environment with the requirements of a source that is no
-// file for the installer.
-const requirements = "pyplug-requirements.txt"
-
-// limited forbids a command the network, if that is wanted.
-func (p Plan) limited(c command) command {
-	switch {
-	case !p.request.Offline:
-	case c.path == p.tool && p.Installer == "uv":
-		c.args = append(c.args, "--offline")
-	case slices.Contains(c.args, "pip"):
-		c.args = append(c.args, "--no-index")
-	}
-	return c
-}
-
 // fill makes the environment in the empty directory dir.
 func (p Plan) fill(ctx context.Context, dir string) error {
-	if p.Source.Requirements != nil {
-		text := strings.Join(p.Source.Requirements, "\n") + "\n"
-		if err := os.WriteFile(filepath.Join(dir, requirements), []byte(text), 0o666); err != nil {
-			return err
-		}
-	}
 	for _, c := range p.commands(dir) {
 		if err := p.run(ctx, c); err != nil {
 			return err
@@ -127,6 +107,9 @@ func (p Plan) fill(ctx context.Context, dir string) error {
 func (p Plan) run(ctx context.Context, c command) error {
 	if p.request.Step != nil {
 		p.request.Step(c.what)
+	}
+	if p.request.Offline {
+		c.set = append(c.set, "UV_OFFLINE=1", "PIP_NO_INDEX=1")
 	}
 	environ := slices.DeleteFunc(slices.Clone(p.request.Environ), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")

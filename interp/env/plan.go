@@ -95,13 +95,15 @@ func NewPlan(r Request) (Plan, error) {
 	case source.tool != "" && p.tool == "":
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is read by %s, which is not on PATH", source.Path, source.tool),
 			Hint: "install " + source.tool}
+	case r.Offline && (source.tool == "poetry" || source.tool == "pdm"):
+		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is read by %s, which cannot install offline", source.Path, source.tool)}
 	case source.tool == "":
 		p.Installer, p.tool = "uv", lookPath(r.Environ, "uv")
 		if p.tool == "" {
 			p.Installer, p.tool = "pip", r.Python
 		}
 	}
-	p.key = digest("1", source.digest, r.Real, r.Version, p.Installer)
+	p.key = digest("1", source.digest, source.place, r.Real, r.Version, p.Installer)
 	p.Dir = filepath.Join(environments(r.Cache), p.key)
 	if r.InPlace {
 		p.Dir = filepath.Join(filepath.Dir(source.Path), ".venv")

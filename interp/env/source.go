@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -28,6 +30,7 @@ type Source struct {
 
 	tool   string // the one that wrote a lock file
 	digest string // of what it asks for
+	place  string // what else decides what that means; empty if it means the same everywhere
 }
 
 // block is the kind of a source that is not a file of its own.
@@ -83,44 +86,75 @@ func readSource(s Source) (Source, error) {
 		return Source{}, err
 	}
 	switch s.Kind {
-	case block:
-		if filepath.Ext(s.Path) == ".pyz" {
-			return Source{}, errNone
+	case block, "pyproject.toml":
+		if s.Requirements, err = listed(s, content); err != nil {
+			return Source{}, err
 		}
-		found, err := pysrc.Script(pysrc.Decode(content))
-		if err != nil || found.Line == 0 {
-			return Source{}, errNone // a broken block is an error of the plugin, which others report
-		}
-		var script struct{ Dependencies []string }
-		if err := toml.Unmarshal([]byte(found.Text), &script); err != nil {
-			return Source{}, fmt.Errorf("%s: the script block: %w", s.Path, err)
-		}
-		if script.Dependencies == nil {
-			return Source{}, errNone
-		}
-		s.Requirements = script.Dependencies
-	case "pyproject.toml":
-		var project struct {
-			Project struct{ Dependencies []string }
-		}
-		if err := toml.Unmarshal(content, &project); err != nil {
-			return Source{}, fmt.Errorf("%s: %w", s.Path, err)
-		}
-		if project.Project.Dependencies == nil {
-			return Source{}, errNone
-		}
-		s.Requirements = project.Project.Dependencies
+		content = []byte(strings.Join(s.Requirements, "\n"))
 	case "requirements.txt":
 		content = append(content, included(s.Path, content, 0)...)
-	}
-	if s.Requirements != nil {
-		slices.Sort(s.Requirements)
-		s.Requirements = slices.Compact(s.Requirements)
-		content = []byte(strings.Join(s.Requirements, "\n"))
+		if local().Match(content) {
+			s.place = filepath.Dir(s.Path)
+		}
+	default: // its tool compares a lock file with the project
+		project, _ := os.ReadFile(filepath.Join(filepath.Dir(s.Path), "pyproject.toml")) // which the tool reports
+		s.place = digest(filepath.Dir(s.Path), string(project))
 	}
 	s.digest = digest(s.Kind, string(content))
 	return s, nil
 }
+
+// listed are the requirements in a script's block or a pyproject.toml, sorted.
+func listed(s Source, content []byte) ([]string, error) {
+	var file struct {
+		Dependencies any
+		Project      struct{ Dependencies any }
+	}
+	if s.Kind == block {
+		text := pysrc.Decode(content)
+		found, err := pysrc.Script(text)
+		switch {
+		case filepath.Ext(s.Path) == ".pyz" || err != nil: // others report an error of the plugin
+			return nil, errNone
+		case found.Line == 0 && opening().MatchString(text):
+			return nil, fmt.Errorf("%s: the script block is not complete, want comment lines that begin with %q, then %q", s.Path, "# ", "# ///")
+		}
+		content = []byte(found.Text)
+	}
+	if err := toml.Unmarshal(content, &file); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	value := file.Dependencies
+	if s.Kind != block {
+		value = file.Project.Dependencies
+	}
+	if value == nil {
+		return nil, errNone
+	}
+	list, ok := value.([]any)
+	all := make([]string, len(list))
+	for i := range list {
+		if all[i], _ = list[i].(string); !requirement().MatchString(all[i]) {
+			return nil, fmt.Errorf("%s: dependencies[%d] is %#v, want a requirement such as \"numpy>=2\"", s.Path, i, list[i])
+		}
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: dependencies is %#v, want a list such as [\"numpy>=2\"]", s.Path, value)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+var (
+	// opening is the first line of a script block.
+	opening = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^# /// script\s*$`) })
+	// requirement is a PEP 508 requirement, and not an option or a path, as far as it decides where packages come from.
+	requirement = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\w[\w.-]*\s*([\[(<>=!~;@].*)?$`) })
+	// local is a line of a requirements file that may name a file or directory relative to it.
+	local = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^([^#\n]*\s)?(\.|-e|-f|--editable|--find-links|file:|[^\s:#]+[/\\]|[^\s:#]+\.(whl|zip|gz|bz2|tgz)\b)`)
+	})
+)
 
 // included is the content of the files that a requirements file names by -r and -c: when
 // one of them changes, another environment is wanted.
