@@ -49,7 +49,18 @@ func (f *finder) trusts(uid, own int) bool {
 	return uid == own || uid == 0 || uid == f.uid
 }
 
-// root is the root of the project that dir belongs to; dir if it belongs to none.
+// isWorkspace reports whether dir is the root of a workspace of uv, whose projects have one
+// lock file and one environment.
+func isWorkspace(dir string) bool {
+	var p struct {
+		Tool struct{ UV struct{ Workspace any } }
+	}
+	readTOML(filepath.Join(dir, "pyproject.toml"), &p)
+	return p.Tool.UV.Workspace != nil
+}
+
+// root is the root of the project, or of the workspace, that dir belongs to; dir if it
+// belongs to none.
 func (f *finder) root(dir string) string {
 	if root, ok := f.roots[dir]; ok {
 		return root
@@ -63,7 +74,8 @@ func (f *finder) root(dir string) string {
 		})
 	}
 	if i := slices.IndexFunc(levels, has); i >= 0 {
-		root = levels[i]
+		levels = levels[i:]
+		root = levels[max(0, slices.IndexFunc(levels, isWorkspace))]
 	}
 	f.roots[dir] = root
 	return root

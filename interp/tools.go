@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"cmp"
 	"context"
 	"crypto/md5"
 	"crypto/sha256"
@@ -18,7 +19,15 @@ type project struct {
 	root    string
 	text    string
 	Project struct{ Name string }
-	Tool    struct{ Poetry struct{ Name string } }
+	Tool    struct {
+		Poetry struct{ Name string }
+		Hatch  hatchTable
+	}
+}
+
+// hatchTable is what hatch.toml, or its table in pyproject.toml, says of environments.
+type hatchTable struct {
+	Envs struct{ Default struct{ Path string } }
 }
 
 // tool is a program that keeps environments outside of projects, under names that it makes
@@ -91,6 +100,17 @@ func sha(text string) string {
 	return hashed(sum[:])
 }
 
+// normalized is a project's name as PEP 503 has it.
+func normalized(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
+}
+
+// readTOML reads into what it can of a file, which may be none.
+func readTOML(path string, into any) {
+	text, _ := readHead(path, maxFile)
+	_ = toml.Unmarshal([]byte(text), into)
+}
+
 // sanitized is a name in which the characters are replaced that a tool avoids.
 func sanitized(name, avoided string) string {
 	name = strings.Map(func(r rune) rune {
@@ -110,31 +130,28 @@ func (f *finder) uvEnvs(p project) []string {
 }
 
 func (f *finder) poetryEnvs(p project) []string {
-	name := p.Tool.Poetry.Name
-	if name == "" {
-		name = p.Project.Name
-	}
-	base := sanitized(strings.ToLower(name), " $`!*@\"\\\r\n\t") + "-" + sha(resolve(p.root))
-	cache := f.directory("POETRY_CACHE_DIR", f.userDir("XDG_CACHE_HOME", ".cache", "Library/Caches", "pypoetry"))
-	dir := below(cache, "virtualenvs")
-	config := f.userDir("XDG_CONFIG_HOME", ".config", "Library/Application Support", "pypoetry")
-	for _, file := range [...]string{filepath.Join(p.root, "poetry.toml"), below(config, "config.toml")} {
+	name := normalized(cmp.Or(p.Project.Name, p.Tool.Poetry.Name, "non-package-mode"))
+	base := sanitized(name, " $`!*@\"\\\r\n\t") + "-" + sha(resolve(p.root))
+	config := f.directory("POETRY_CONFIG_DIR", f.userDir("XDG_CONFIG_HOME", ".config", "Library/Application Support", "pypoetry"))
+	cache, path := f.userDir("XDG_CACHE_HOME", ".cache", "Library/Caches", "pypoetry"), filepath.Join("{cache-dir}", "virtualenvs")
+	for _, file := range [...]string{below(config, "config.toml"), filepath.Join(p.root, "poetry.toml")} {
 		var settings struct {
+			Cache       string `toml:"cache-dir"`
 			Virtualenvs struct{ Path string }
 		}
-		text, _ := readHead(file, maxFile)
-		if toml.Unmarshal([]byte(text), &settings) == nil && settings.Virtualenvs.Path != "" {
-			dir = f.under(p.root, strings.ReplaceAll(settings.Virtualenvs.Path, "{cache-dir}", cache))
-			break
-		}
+		readTOML(file, &settings)
+		cache, path = cmp.Or(settings.Cache, cache), cmp.Or(settings.Virtualenvs.Path, path)
 	}
-	if set := f.vars["POETRY_VIRTUALENVS_PATH"]; set != "" {
-		dir = f.under(p.root, strings.ReplaceAll(set, "{cache-dir}", cache))
+	cache = f.directory("POETRY_CACHE_DIR", cache)
+	path = cmp.Or(f.vars["POETRY_VIRTUALENVS_PATH"], path)
+	if cache == "" && strings.Contains(path, "{cache-dir}") {
+		return nil
 	}
+	dir := f.under(p.root, strings.ReplaceAll(path, "{cache-dir}", cache))
 	var patterns []string
 	var chosen map[string]struct{ Minor string }
-	text, _ := readHead(filepath.Join(dir, "envs.toml"), maxFile)
-	if toml.Unmarshal([]byte(text), &chosen) == nil && chosen[base].Minor != "" {
+	readTOML(filepath.Join(dir, "envs.toml"), &chosen)
+	if chosen[base].Minor != "" {
 		patterns = append(patterns, literal(filepath.Join(dir, base+"-py"+chosen[base].Minor)))
 	}
 	return append(patterns, literal(filepath.Join(dir, base))+"-py*")
@@ -144,8 +161,11 @@ func (f *finder) pipenvEnvs(p project) []string {
 	if name := f.vars["PIPENV_CUSTOM_VENV_NAME"]; name != "" {
 		return []string{literal(below(f.workonHome(), name))}
 	}
-	name := sanitized(filepath.Base(p.root), " &$`!*@\"()[]\\\r\n\t")
-	return []string{literal(below(f.workonHome(), name+"-"+sha(filepath.Join(p.root, "Pipfile"))))}
+	name := sanitized(filepath.Base(p.root), " &$`!*@\"()[]\\\r\n\t") + "-" + sha(filepath.Join(p.root, "Pipfile"))
+	if python := f.vars["PIPENV_PYTHON"]; python != "" {
+		name += "-" + filepath.Base(python)
+	}
+	return []string{literal(below(f.workonHome(), name))}
 }
 
 func (f *finder) pdmEnvs(p project) []string {
@@ -160,9 +180,34 @@ func (f *finder) pdmEnvs(p project) []string {
 }
 
 func (f *finder) hatchEnvs(p project) []string {
-	data := f.directory("HATCH_DATA_DIR", f.userDir("XDG_DATA_HOME", ".local/share", "Library/Application Support", "hatch"))
-	name := strings.Join(strings.FieldsFunc(strings.ToLower(p.Project.Name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
-	return []string{literal(below(data, "env", "virtual", name, sha(p.root), name))}
+	id := sha(p.root)
+	if runtime.GOOS != "linux" {
+		id = sha(strings.ToLower(p.root)) // on macOS and Windows
+	}
+	name := cmp.Or(normalized(p.Project.Name), id+"-unmanaged")
+	var own hatchTable
+	readTOML(filepath.Join(p.root, "hatch.toml"), &own)
+	if path := cmp.Or(f.vars["HATCH_ENV_TYPE_VIRTUAL_PATH"], own.Envs.Default.Path, p.Tool.Hatch.Envs.Default.Path); path != "" {
+		return []string{literal(f.under(p.root, path))}
+	}
+	var settings struct {
+		Dirs struct {
+			Data string
+			Env  struct{ Virtual string }
+		}
+	}
+	config := f.userDir("XDG_CONFIG_HOME", ".config", "Library/Application Support", "hatch")
+	readTOML(f.directory("HATCH_CONFIG", below(config, "config.toml")), &settings)
+	if dir := settings.Dirs.Env.Virtual; dir != "" {
+		dir = f.under(p.root, dir)
+		if dir != p.root && within(p.root, dir) || dir == below(f.home(), ".virtualenvs") {
+			return []string{literal(filepath.Join(dir, name))}
+		}
+		return []string{literal(filepath.Join(dir, name, id, name))}
+	}
+	data := f.userDir("XDG_DATA_HOME", ".local/share", "Library/Application Support", "hatch")
+	data = f.directory("HATCH_DATA_DIR", cmp.Or(settings.Dirs.Data, data))
+	return []string{literal(below(data, "env", "virtual", name, id, name))}
 }
 
 // userDir is a user's directory for name: below what the variable names, or else below one of
