@@ -34,7 +34,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 	}
 	cache, err := env.Cache()
 	if err != nil {
-		return env.Plan{}, hook.NewError(hook.Interpreter, err)
+		return env.Plan{}, syncError(ctx, &env.Error{Err: err, Hint: env.CacheHint})
 	}
 	facts := interp.FactsOf(base, c.Environ)
 	plan, err := env.NewPlan(env.Request{

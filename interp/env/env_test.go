@@ -212,6 +212,12 @@ func TestMake(t *testing.T) {
 	if synced(t, other); Lookup(r.Cache, other.Entry).Stale != "" {
 		t.Error("what lost its Python is not made again")
 	}
+	if err := os.Remove(filepath.Join(p.Dir, marker)); err != nil {
+		t.Fatal(err)
+	}
+	if synced(t, other); Lookup(r.Cache, other.Entry) != (Record{Dir: p.Dir}) {
+		t.Error("what lost its marker is not made again")
+	}
 }
 
 // A variable of the user does not lead an installer elsewhere.
@@ -235,8 +241,8 @@ func TestInPlace(t *testing.T) {
 	r := request(t)
 	r.InPlace = true
 	env := filepath.Join(r.Dirs[0], ".venv")
-	if p := synced(t, r); p.Dir != env || !plan(t, r).Exists {
-		t.Errorf("made %s, want %s", p.Dir, env)
+	if p := synced(t, r); p.Dir != env || !plan(t, r).Exists || Lookup(r.Cache, r.Entry) != (Record{Dir: env}) {
+		t.Errorf("made %s, want %s, found %v", p.Dir, env, Lookup(r.Cache, r.Entry))
 	}
 	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("seven\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -247,6 +253,9 @@ func TestInPlace(t *testing.T) {
 	}
 	if err := os.Remove(filepath.Join(env, marker)); err != nil {
 		t.Fatal(err)
+	}
+	if found := Lookup(r.Cache, r.Entry); found != (Record{}) {
+		t.Errorf("found %v, which is not ours", found)
 	}
 	if _, err := NewPlan(r); err == nil || !strings.Contains(err.Error(), "pyplug did not make it") {
 		t.Errorf("error %v for an environment of somebody else", err)
@@ -277,6 +286,7 @@ func TestMakeFails(t *testing.T) {
 		"an error":           {"echo no such package >&2; exit 1", "no such package"},
 		"a signal":           {"kill -9 $$", "SIGKILL"},
 		"a Python that left": {`rm "$4"`, "made no Python"},
+		"temporary files":    {`echo half >"$TMPDIR/download"; ls "$TMPDIR" >&2; exit 1`, "download"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -322,7 +332,7 @@ func TestMakeInterrupted(t *testing.T) {
 func TestAfterKill(t *testing.T) {
 	r := request(t)
 	p := plan(t, r)
-	if err := os.MkdirAll(p.Dir+".new/bin", 0o777); err != nil {
+	if err := os.MkdirAll(p.Dir+".pyplug/env/bin", 0o777); err != nil {
 		t.Fatal(err)
 	}
 	synced(t, r)

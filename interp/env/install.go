@@ -91,9 +91,11 @@ func pipInstallsElsewhere(packages []string) bool {
 	return false
 }
 
-// fill makes the environment in the empty directory dir.
-func (p Plan) fill(ctx context.Context, dir string) error {
+// fill makes the environment in the empty directory dir. Whoever is killed leaves its
+// temporary files in temporary.
+func (p Plan) fill(ctx context.Context, dir, temporary string) error {
 	for _, c := range p.commands(dir) {
+		c.set = append(c.set, "TMPDIR="+temporary, "TEMP="+temporary, "TMP="+temporary)
 		if err := p.run(ctx, c); err != nil {
 			return err
 		}

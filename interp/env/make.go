@@ -25,7 +25,9 @@ func (p Plan) Make(ctx context.Context) error {
 func (p Plan) make(ctx context.Context) error {
 	parent := environments(p.request.Cache)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return err
+		e := failed(err, nil)
+		e.Hint = CacheHint
+		return e
 	}
 	if !p.Exists {
 		unlock, err := p.lock(ctx, filepath.Join(parent, digest(p.Dir)+".lock"))
@@ -40,9 +42,6 @@ func (p Plan) make(ctx context.Context) error {
 				return err
 			}
 		}
-	}
-	if p.request.InPlace {
-		return nil // found beside the plugin
 	}
 	return p.record()
 }
@@ -80,21 +79,18 @@ func (p Plan) lock(ctx context.Context, path string) (unlock func(), err error) 
 // build makes the environment aside and puts it in its place at once. The caller has the
 // lock.
 func (p Plan) build(ctx context.Context) (err error) {
-	for _, suffix := range []string{".new", ".old"} { // of a sync that was killed
-		if err := os.RemoveAll(p.Dir + suffix); err != nil {
+	work := p.Dir + ".pyplug"
+	if err := os.RemoveAll(work); err != nil { // of a sync that was killed
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	aside, temporary := filepath.Join(work, filepath.Base(p.Dir)), filepath.Join(work, "tmp")
+	for _, dir := range []string{work, aside, temporary} {
+		if err := os.Mkdir(dir, 0o777); err != nil {
 			return err
 		}
 	}
-	aside := p.Dir + ".new"
-	if err := os.Mkdir(aside, 0o777); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(aside))
-		}
-	}()
-	if err := p.fill(ctx, aside); err != nil {
+	if err := p.fill(ctx, aside, temporary); err != nil {
 		return err
 	}
 	if err := relocate(aside, p.Dir); err != nil {
@@ -112,13 +108,10 @@ func (p Plan) build(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := os.Rename(p.Dir, p.Dir+".old"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(p.Dir, filepath.Join(work, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(aside, p.Dir); err != nil {
-		return err
-	}
-	return os.RemoveAll(p.Dir + ".old")
+	return os.Rename(aside, p.Dir)
 }
 
 // relocate replaces the path from by to in the scripts of the environment in from: it was

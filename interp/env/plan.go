@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,7 +111,7 @@ func NewPlan(r Request) (Plan, error) {
 	}
 	p.Python = python(p.Dir)
 	found, ours := readMark(p.Dir)
-	if _, err := os.Lstat(p.Dir); err == nil && !ours {
+	if _, err := os.Lstat(p.Dir); err == nil && !ours && r.InPlace {
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is there, and pyplug did not make it", p.Dir),
 			Hint: "without --in-place the environment is made in the cache; or remove " + p.Dir}
 	}
@@ -142,11 +143,15 @@ func environments(cache string) string { return filepath.Join(cache, "envs", "v1
 // Cache is pyplug's directory in the cache of the user.
 func Cache() (string, error) {
 	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
+	if err == nil && !filepath.IsAbs(dir) {
+		err = fmt.Errorf("the user's cache directory is %s, want an absolute path", dir)
 	}
-	return filepath.Join(dir, "pyplug"), nil
+	return filepath.Join(dir, "pyplug"), err
 }
+
+// CacheHint says what to do if there is no cache directory, or none that can be written to.
+var CacheHint = "set " + cmp.Or(map[string]string{"darwin": "HOME", "windows": "LocalAppData"}[runtime.GOOS], "XDG_CACHE_HOME") +
+	" to the absolute path of a directory that you may write to"
 
 // lookPath finds a program on the PATH of an environment; empty if it is not there.
 func lookPath(environ []string, name string) string {

@@ -80,6 +80,9 @@ func Lookup(cache, entry string) Record {
 		found.Stale = "is gone"
 		return found
 	}
+	if _, err := os.Stat(filepath.Join(r.Env, marker)); err != nil {
+		return Record{} // somebody else's .venv is in its place
+	}
 	info, err := os.Stat(r.Source)
 	if err == nil && info.Size() == r.Size && info.ModTime().Equal(r.Time) {
 		return found
