@@ -90,7 +90,7 @@ func samePath(a, b string) bool {
 
 // active looks at the activated environments that do not belong to the plugin's project. A
 // prefix that is no environment is fine as well, because container images set it so. One
-// that cannot be used is skipped.
+// that cannot be used is skipped, unless it was made for the project and is gone.
 func (f *finder) active(ctx context.Context) (Interpreter, error) {
 	if f.NoActive {
 		return Interpreter{}, nil
@@ -101,7 +101,12 @@ func (f *finder) active(ctx context.Context) (Interpreter, error) {
 		}
 		env, source := active.Path, active.Source
 		if _, err := os.Stat(env); err != nil {
-			_ = f.skipError(env, source, statError(env, err)) // is about that Python
+			broken := statError(env, err)
+			broken.Source = source
+			if f.related(env) { // and the plugin has no other: its packages would be missing
+				return Interpreter{}, broken
+			}
+			_ = f.skipError(env, source, broken) // is about that Python
 			continue
 		}
 		python, broken := envPython(env)

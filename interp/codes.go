@@ -29,11 +29,12 @@ const (
 	WorldWritable       Code = "world-writable"        // found without being named, and anybody may change it
 	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own
 	OutdatedEnv         Code = "outdated-env"          // pyplug made it, and its source has changed or it is gone
+	NeedsSync           Code = "needs-sync"            // the plugin asks another tool to make its environment
 	NotEnvironment      Code = "not-an-environment"    // something else of that name
 	Shim                Code = "shim"                  // it was followed to the Python that it starts
 	ShimUnresolved      Code = "shim-unresolved"       // a shim that leads nowhere
 	RelativeEntry       Code = "relative-path-entry"   // an entry of PATH that depends on where one stands
-	StoreAlias          Code = "store-alias"           // an alias of Microsoft's store
+	StoreStub           Code = "store-stub"            // an alias that opens Microsoft's store
 	LowerPriority       Code = "lower-priority"        // it would do, but another comes first
 	NoPython            Code = "no-python"             // nothing was found
 	BadRequirement      Code = "bad-requirement"       // a requires-python that cannot be read
@@ -45,6 +46,8 @@ func (a Attempt) Fix() string {
 	switch a.Code {
 	case UnrelatedActive:
 		return "--active prefers it"
+	case NeedsSync:
+		return "`pyplug sync` makes it once"
 	case OutdatedEnv:
 		return "`pyplug sync` makes a new one"
 	case UntrustedOwner, WorldWritable:

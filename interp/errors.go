@@ -145,6 +145,8 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 		}
 	case remakable(e.env):
 		e.Advice = []string{remake("python3")}
+	case e.Code == Missing && (e.Source == SourceActive || e.Source == SourceConda):
+		e.Advice = []string{"make it again or deactivate it; --no-active ignores it"}
 	case e.Attempt().Fix() != "" && e.Code != NotExecutable:
 		e.Advice = []string{e.Attempt().Fix()}
 	default:

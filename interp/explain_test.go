@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -23,10 +22,7 @@ var pyenvTree = []string{
 // search runs a Find in a tree, and gives texts without the tree's path.
 func search(t *testing.T, c findCase) (root string, found Interpreter, err error) {
 	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the trees are shaped as on Unix")
-	}
-	root = tree(t, append(c.tree, "d work", "d plug")...)
+	root = c.make(t)
 	found, err = Find(t.Context(), c.request(root))
 	return root, found, err
 }

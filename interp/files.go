@@ -36,6 +36,7 @@ type config struct {
 	implementation string
 	home           string // the directory of the Python it was made from
 	command        string // that made it
+	prompt         string // the name that it shows
 	system         bool   // the packages of that Python are there, too
 	denied         error  // the file may not be read
 }
@@ -74,6 +75,7 @@ func parseConfig(text string) config {
 		implementation: strings.ToLower(keys["implementation"]),
 		home:           keys["home"],
 		command:        keys["command"],
+		prompt:         keys["prompt"],
 		system:         !found || strings.EqualFold(system, "true"), // as site.py decides
 	}
 	for _, key := range [...]string{"python-version", "version", "version_info"} {

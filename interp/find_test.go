@@ -17,6 +17,7 @@ type findCase struct {
 	tree     []string
 	flag     string
 	manifest string
+	entry    string   // of the plugin, relative
 	requires []string // "SPEC FROM"
 	environ  []string // $ROOT is the tree
 	names    []string
@@ -27,6 +28,14 @@ type findCase struct {
 	tried    []string
 }
 
+// make makes the tree of a search.
+func (c findCase) make(t *testing.T) (root string) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the trees are shaped as on Unix")
+	}
+	return tree(t, append(c.tree, "d work", "d plug")...)
+}
+
 func (c findCase) request(root string) Request {
 	r := Request{
 		Flag: strings.ReplaceAll(c.flag, "$ROOT", root), Manifest: c.manifest, ManifestDir: filepath.Join(root, "plug"),
@@ -35,6 +44,9 @@ func (c findCase) request(root string) Request {
 	}
 	if c.dirs != nil {
 		r.Dirs = nil
+	}
+	if c.entry != "" {
+		r.Entry = filepath.Join(root, c.entry)
 	}
 	for _, dir := range c.dirs {
 		r.Dirs = append(r.Dirs, filepath.Join(root, dir))
@@ -53,10 +65,7 @@ func (c findCase) request(root string) Request {
 }
 
 func (c findCase) run(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the trees are shaped as on Unix")
-	}
-	root := tree(t, append(c.tree, "d work", "d plug")...)
+	root := c.make(t)
 	found, err := Find(t.Context(), c.request(root))
 	got := fmt.Sprintf("%s %s %s", found.Path, found.Version, found.Source)
 	tried := found.Tried

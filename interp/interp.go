@@ -22,6 +22,7 @@ const (
 	SourceVenv     Source = "venv beside the plugin"
 	SourceActive   Source = "VIRTUAL_ENV"
 	SourceConda    Source = "CONDA_PREFIX"
+	SourceShebang  Source = "the plugin's #! line"
 	SourcePath     Source = "PATH"
 	SourceSystem   Source = "system"
 	SourceRegistry Source = "registry"
@@ -57,6 +58,8 @@ type Request struct {
 	Manifest string
 	// ManifestDir is the directory that a relative Manifest starts from, absolute.
 	ManifestDir string
+	// Entry is the plugin's file, absolute, or its directory; empty if that is unknown.
+	Entry string
 	// Dirs are the directories beside the plugin in which an environment is
 	// looked for, absolute; for a plugin behind a link the unresolved one first.
 	Dirs []string
@@ -89,6 +92,7 @@ type Request struct {
 	ownerOf    func(path string) (owner, bool)
 	systemRoot string
 	registry   func() []registration
+	reparse    func(path string) []byte
 }
 
 // Interpreter is the Python that was chosen. It belongs to the caller.
@@ -157,6 +161,9 @@ func newFinder(r Request) *finder {
 	if r.ownerOf == nil {
 		r.ownerOf = ownerOf
 	}
+	if r.reparse == nil {
+		r.reparse = readReparse
+	}
 	return &finder{Request: r, vars: variables(r.Environ), uid: os.Getuid(), installs: map[string]string{}, roots: map[string]string{}}
 }
 
@@ -166,7 +173,7 @@ type look func(context.Context) (Interpreter, error)
 // sources are the sources in the order in which they are looked at.
 func (f *finder) sources() []look {
 	explicit := []look{f.flag, f.variable, f.manifest}
-	installed := []look{f.pinned, f.path, f.installed, f.lastResort}
+	installed := []look{f.pinned, f.hinted, f.path, f.installed, f.lastResort}
 	if f.Base {
 		return append(explicit, installed...)
 	}

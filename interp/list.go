@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -31,7 +32,8 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 	dirs := append(f.pathDirs(), f.systemDirs()...)
 	for _, name := range f.names() {
 		for _, dir := range dirs {
-			if path := filepath.Join(dir, exe(name)); exists(path) {
+			path := filepath.Join(dir, exe(name))
+			if _, err := os.Lstat(path); err == nil { // the target of an alias may not be looked at
 				source := SourcePath
 				if !slices.Contains(f.dirs, dir) {
 					source = SourceSystem

@@ -30,6 +30,9 @@ type manager struct {
 	global  string
 }
 
+// miseFiles are the files of a directory that mise reads.
+var miseFiles = []string{"mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml"}
+
 // managers lists the version managers, in the order in which their Pythons are
 // suggested.
 var managers = []manager{
@@ -45,7 +48,7 @@ var managers = []manager{
 	{
 		name: "mise", variable: "MISE_DATA_DIR", usual: "~data/mise", versions: "installs/python",
 		selects: "MISE_PYTHON_VERSION", global: "~config/mise/config.toml",
-		files: []string{"mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml", ".tool-versions"},
+		files: append(miseFiles[:len(miseFiles):len(miseFiles)], ".tool-versions"),
 	},
 	{name: "rye", variable: "RYE_HOME", usual: "~/.rye", versions: "py"},
 }
@@ -172,7 +175,8 @@ func versionsIn(path string) []string {
 		return nil
 	}
 	if filepath.Ext(path) == ".toml" {
-		return miseVersions(text)
+		versions, _ := miseConfig(text)
+		return versions
 	}
 	var versions []string
 	for line := range strings.Lines(text) {
@@ -189,19 +193,20 @@ func versionsIn(path string) []string {
 	return versions
 }
 
-// miseVersions reads [tools] python, which is a text, a list, or a table with a version.
-func miseVersions(text string) []string {
+// miseConfig reads [tools] python, which is a text, a list, or a table with a version, and
+// [env] _.python.venv, which is a text or a table with a path.
+func miseConfig(text string) (versions []string, venv string) {
 	var file struct {
 		Tools map[string]any `toml:"tools"`
+		Env   any            `toml:"env"`
 	}
 	if toml.Unmarshal([]byte(text), &file) != nil {
-		return nil
+		return nil, ""
 	}
 	values, isList := file.Tools["python"].([]any)
 	if !isList {
 		values = []any{file.Tools["python"]}
 	}
-	var versions []string
 	for _, value := range values {
 		if table, ok := value.(map[string]any); ok {
 			value = table["version"]
@@ -210,7 +215,16 @@ func miseVersions(text string) []string {
 			versions = append(versions, version)
 		}
 	}
-	return versions
+	made := file.Env
+	for _, key := range [...]string{"_", "python", "venv"} {
+		table, _ := made.(map[string]any)
+		made = table[key]
+	}
+	if table, ok := made.(map[string]any); ok {
+		made = table["path"]
+	}
+	venv, _ = made.(string)
+	return versions, venv
 }
 
 // installed is the directory of a version: the one of that name, or else the

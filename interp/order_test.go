@@ -41,7 +41,9 @@ func TestActiveOrOwn(t *testing.T) {
 		{name: "the same through a link", tree: lines(opt, own, []string{"l plug2 plug"}), environ: []string{"VIRTUAL_ENV=$ROOT/plug2/.venv"}, want: chosenOwn},
 		{name: "related and broken", tree: lines(opt, own, []string{"f plug/e/pyvenv.cfg x", "f plug/.git x"}), environ: []string{"VIRTUAL_ENV=$ROOT/plug/e"},
 			want: "error: python of VIRTUAL_ENV: plug/e has no python in it: no bin/python"},
-		{name: "related and gone", tree: lines(opt, own), environ: []string{"VIRTUAL_ENV=$ROOT/plug/e"}, want: chosenOwn},
+		{name: "related and gone, own", tree: lines(opt, own), environ: []string{"VIRTUAL_ENV=$ROOT/plug/e", path}, want: chosenOwn},
+		{name: "related and gone", tree: opt, environ: []string{"VIRTUAL_ENV=$ROOT/plug/.venv", path}, want: "error: python of VIRTUAL_ENV: plug/.venv does not exist"},
+		{name: "related and gone, --no-active", tree: opt, environ: []string{"VIRTUAL_ENV=$ROOT/plug/.venv", path}, active: "no", want: chosenPath},
 		{name: "preferred and gone", tree: lines(opt, own), environ: []string{ofUnrelated}, active: "yes", want: "error: python of VIRTUAL_ENV: e does not exist"},
 		{name: "conda", tree: lines(opt, []string{"d c/conda-meta", "x c/bin/python3.12", "l c/bin/python python3.12"}),
 			environ: []string{"CONDA_PREFIX=$ROOT/c", "CONDA_DEFAULT_ENV=c", path}, want: "c/bin/python 3.12 CONDA_PREFIX"},
@@ -104,7 +106,9 @@ func TestPins(t *testing.T) {
 		{name: "by pyenv", tree: lines(opt, pyenvTree, []string{"f plug/.python-version 3.11.7\\n"}), want: "pyenv/versions/3.11.7/bin/python 3.11.7 .python-version"},
 		{name: "a prefix", tree: lines(opt, pyenvTree, []string{"f plug/.python-version 3.11\\n"}), want: "pyenv/versions/3.11.7/bin/python 3.11.7 .python-version"},
 		{name: "on PATH", tree: lines(opt, []string{"x a/python3.13", "f plug/.python-version 3.13\\n"}), want: "a/python3.13 3.13 .python-version"},
-		{name: "another patch", tree: lines(opt, []string{"f plug/.python-version 3.12.1\\n"}), want: "opt/bin/python3 3.12.4 .python-version"},
+		{name: "another patch", tree: lines(opt, []string{"f plug/.python-version 3.12.1\\n"}), want: "opt/bin/python3 3.12.4 .python-version",
+			tried: []string{"3.12.1 (.python-version): is pinned, and not installed: 3.12.4 takes its place"}},
+		{name: "the very patch", tree: lines(opt, pyenvTree, []string{"f plug/.python-version 3.12.1\n"}), want: "pyenv/versions/3.12.1/bin/python 3.12.1 .python-version"},
 		{name: "of the project", tree: lines(opt, []string{"x a/python3.13", "f .git x", "f .tool-versions python 3.13\\n"}), want: "a/python3.13 3.13 .tool-versions"},
 		{name: "by mise", tree: lines(opt, []string{"x a/python3.13", "f plug/mise.toml [tools]\\npython = \"3.13\"\\n"}), want: "a/python3.13 3.13 mise.toml"},
 		{name: "not installed", tree: lines(opt, []string{"f plug/.python-version 3.14\\n"}),
@@ -118,6 +122,40 @@ func TestPins(t *testing.T) {
 		{name: "the system's", tree: lines(opt, []string{"f plug/.python-version system\\n"}), want: "opt/bin/python3 3.12.4 PATH"},
 	} {
 		c.environ = []string{"PATH=$ROOT/opt/bin:$ROOT/a", "PYENV_ROOT=$ROOT/pyenv"}
+		t.Run(c.name, c.run)
+	}
+}
+
+// The first line of the plugin's file names its environment, or a version.
+func TestShebang(t *testing.T) {
+	opt := base("opt")
+	const fromPath = "opt/bin/python3 3.12.4 PATH"
+	for _, c := range []struct {
+		findCase
+		line string
+	}{
+		{findCase{name: "an environment's", tree: venv("e", "opt", "3.12"), want: "e/bin/python 3.12.4 the plugin's #! line"}, "#!$ROOT/e/bin/python"},
+		{findCase{name: "the plugin's own is before", tree: lines(venv("e", "opt", "3.12"), venv("plug/.venv", "opt", "3.12")),
+			want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}, "#!$ROOT/e/bin/python"},
+		{findCase{name: "a broken environment's", tree: []string{"f e/pyvenv.cfg x"}, want: "error: python of the plugin's #! line: e/bin/python does not exist"}, "#!$ROOT/e/bin/python"},
+		{findCase{name: "an environment that is gone", want: fromPath}, "#!$ROOT/e/bin/python"},
+		{findCase{name: "a version", tree: []string{"x a/python3.11"}, want: "a/python3.11 3.11 the plugin's #! line"}, "#!/usr/bin/env python3.11"},
+		{findCase{name: "a version, by path", tree: []string{"x a/python3.11"}, want: "a/python3.11 3.11 the plugin's #! line"}, "#! /usr/bin/python3.11 -u"},
+		{findCase{name: "a version, with env -S", tree: []string{"x a/python3.11"}, want: "a/python3.11 3.11 the plugin's #! line"}, "#!/usr/bin/env -S X=y python3.11 -u\r"},
+		{findCase{name: "PyPy", tree: []string{"x a/pypy3.10"}, want: "a/pypy3.10 3.10 the plugin's #! line"}, "#!/usr/bin/env pypy3.10"},
+		{findCase{name: "a pin is before", tree: []string{"x a/python3.11", "f plug/.python-version 3.12"}, want: "opt/bin/python3 3.12.4 .python-version"}, "#!/usr/bin/env python3.11"},
+		{findCase{name: "a version that is not installed", want: fromPath, tried: []string{"python3.9 (the plugin's #! line): is named by the plugin, and not installed"}}, "#!/usr/bin/env python3.9"},
+		{findCase{name: "a version that is excluded", tree: []string{"x a/python3.11"}, requires: []string{">=3.12 p.py"}, want: fromPath,
+			tried: []string{"python3.11 (the plugin's #! line): is named by the plugin, and requires-python excludes it"}}, "#!/usr/bin/env python3.11"},
+		{findCase{name: "uv", want: fromPath, tried: []string{"uv run --script (the plugin's #! line): makes an environment for the plugin at each start"}}, "#!/usr/bin/env -S uv run --script"},
+		{findCase{name: "pipx", want: fromPath, tried: []string{"pipx run (the plugin's #! line): makes an environment"}}, "#!/usr/bin/env -S pipx run"},
+		{findCase{name: "no version", want: fromPath}, "#!/usr/bin/env python3"},
+		{findCase{name: "no program", want: fromPath}, "#!/usr/bin/env -S"},
+		{findCase{name: "nothing", want: fromPath}, "#!"},
+		{findCase{name: "no shebang", want: fromPath}, "import x"},
+	} {
+		c.tree = lines(opt, c.tree, []string{"f plug/p.py " + c.line + `\nprint(1)\n`})
+		c.environ, c.entry = []string{"PATH=$ROOT/opt/bin:$ROOT/a"}, "plug/p.py"
 		t.Run(c.name, c.run)
 	}
 }

@@ -29,7 +29,7 @@ func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 			break
 		}
 	}
-	for _, look := range []look{f.kept, f.wrapped, f.enclosing} {
+	for _, look := range []look{f.kept, f.uvScript, f.wrapped, f.enclosing} {
 		if found.Path == "" && err == nil {
 			found, err = look(ctx)
 		}
@@ -75,7 +75,26 @@ func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpre
 			}
 		}
 	}
+	if env := f.miseEnv(dir); exists(env) {
+		return f.environment(ctx, env, Source("mise's environment"+where))
+	}
 	return f.only(ctx, dir, where)
+}
+
+// miseEnv is the environment that mise activates in dir, as far as its path is no template.
+func (f *finder) miseEnv(dir string) string {
+	for _, name := range miseFiles {
+		text, err := readHead(filepath.Join(dir, filepath.FromSlash(name)), maxFile)
+		if err != nil {
+			continue
+		}
+		_, env := miseConfig(text)
+		env = strings.NewReplacer("{{config_root}}", dir, "{{ config_root }}", dir).Replace(env)
+		if env != "" && !strings.Contains(env, "{{") {
+			return f.under(dir, filepath.FromSlash(env))
+		}
+	}
+	return ""
 }
 
 // environment examines the Python of an environment that was found without being named.

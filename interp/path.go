@@ -119,8 +119,6 @@ func (f *finder) pathDirs() []string {
 			f.skip(RelativeEntry, `""`, SourcePath, "an empty entry of PATH is not searched")
 		case !filepath.IsAbs(dir):
 			f.skip(RelativeEntry, dir, SourcePath, "a relative entry of PATH is not searched")
-		case runtime.GOOS == "windows" && strings.EqualFold(filepath.Base(dir), "WindowsApps"):
-			f.skip(StoreAlias, dir, SourcePath, "holds aliases of the store, which cannot be told apart without running them")
 		default:
 			if _, err := os.Lstat(filepath.Join(dir, "python3")); errors.Is(err, fs.ErrPermission) {
 				f.skip(Unreadable, dir, SourcePath, "may not be searched")

@@ -10,7 +10,7 @@ import (
 
 // pinFiles are the files that pin a Python for a project, in the order in which one
 // directory's are read.
-var pinFiles = []string{".python-version", ".tool-versions", "mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml"}
+var pinFiles = append([]string{".python-version", ".tool-versions"}, miseFiles...)
 
 // pinned looks for the Python that a file of the project pins: it is chosen if it is
 // installed and satisfies the requirements. Another minor version never takes the place of
@@ -65,7 +65,8 @@ func (f *finder) excludes(r request) bool {
 }
 
 // install finds an installed Python of a version: of a version manager by name, on PATH, or
-// of any patch of the same minor version.
+// of any patch of the same minor version. pyenv would want the very patch; but packages of one
+// patch work with the others, and files name the patch that somebody once had.
 func (f *finder) install(ctx context.Context, version string, r request, isVersion bool, source Source) (Interpreter, error) {
 	for _, m := range managers {
 		installs := f.installsOf(m)
@@ -91,8 +92,13 @@ func (f *finder) install(ctx context.Context, version string, r request, isVersi
 			return found, err
 		}
 	}
+	exact := r.version.Patch
 	r.version = r.version.minor()
-	return f.anywhere(ctx, r, source)
+	found, err := f.anywhere(ctx, r, source)
+	if found.Path != "" && exact >= 0 {
+		f.skip(PinNotInstalled, version, source, "is pinned, and not installed: "+found.Version.String()+" takes its place")
+	}
+	return found, err
 }
 
 // anywhere finds a Python as requested on PATH, or else among what is installed.

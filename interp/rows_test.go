@@ -162,7 +162,7 @@ func TestProbeRows(t *testing.T) {
 	} {
 		c.environ = []string{"PATH=$ROOT/a:$ROOT/opt/bin"}
 		t.Run(c.name, func(t *testing.T) {
-			root := tree(t, append(c.tree, "d work", "d plug")...)
+			root := c.make(t)
 			request := c.request(root)
 			request.Run = func(_ context.Context, path string, args []string) ([]byte, string, error) {
 				if got := strings.Join(args[:4], " "); got != "-I -S -B -c" {

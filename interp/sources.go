@@ -169,6 +169,9 @@ func (f *finder) consider(ctx context.Context, path string, source Source) (Inte
 		broken.Source = source
 		return Interpreter{}, broken
 	}
+	if target, ok := aliasTarget(f.reparse(path)); ok {
+		return f.alias(ctx, path, target, source)
+	}
 	real := resolve(path)
 	s, isShim := shimAt(path, real)
 	if !isShim {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pelletier/go-toml/v2"
 )
@@ -74,14 +75,22 @@ func (f *finder) kept(ctx context.Context) (Interpreter, error) {
 // the newest version.
 func newestMatch(patterns []string) string {
 	for _, pattern := range patterns {
-		found, _ := filepath.Glob(pattern) // none if it is malformed
-		found = slices.DeleteFunc(found, func(env string) bool { return !exists(filepath.Join(env, "pyvenv.cfg")) })
+		found := matches(pattern)
 		slices.SortFunc(found, func(a, b string) int { return slices.Compare(numbers(filepath.Base(b)), numbers(filepath.Base(a))) })
 		if len(found) > 0 {
 			return found[0]
 		}
 	}
 	return ""
+}
+
+// matches are the environments that a pattern matches, none if it depends on where one stands.
+func matches(pattern string) []string {
+	if !filepath.IsAbs(pattern) {
+		return nil
+	}
+	found, _ := filepath.Glob(pattern) // none if it is malformed
+	return slices.DeleteFunc(found, func(env string) bool { return !exists(filepath.Join(env, "pyvenv.cfg")) })
 }
 
 // literal escapes a path for [filepath.Glob].
@@ -218,6 +227,37 @@ func (f *finder) userDir(variable, linux, darwin, name string) string {
 		usual = darwin
 	}
 	return below(f.directory(variable, below(f.home(), filepath.FromSlash(usual))), filepath.FromSlash(name))
+}
+
+// uvScript looks for the environment that uv keeps for the plugin, a script with a PEP 723
+// block. Its name is the script's, then a digest of its path that only uv knows how to make: a
+// sole one is the script's, if it does not say otherwise. One that will not do is skipped,
+// because uv makes it anew at its next start.
+func (f *finder) uvScript(ctx context.Context) (Interpreter, error) {
+	const source = "uv's environment of the script"
+	if text, _ := readHead(f.Entry, maxFile); !strings.Contains("\n"+text, "\n# /// script") {
+		return Interpreter{}, nil
+	}
+	script := filepath.Base(f.Entry)
+	isSeparator := func(c rune) bool { return c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c) }
+	stem := strings.Join(strings.FieldsFunc(strings.ToLower(strings.TrimSuffix(script, filepath.Ext(script))), isSeparator), "-")
+	usual := below(f.directory("XDG_CACHE_HOME", below(f.home(), ".cache")), "uv")
+	if runtime.GOOS == "windows" {
+		usual = below(f.vars["LOCALAPPDATA"], "uv", "cache")
+	}
+	found := matches(literal(below(f.directory("UV_CACHE_DIR", usual), "environments-v2", stem)) + "-????????????????") // of 16 digits
+	found = slices.DeleteFunc(found, func(env string) bool {
+		cfg, _, _ := findConfig(filepath.Join(env, "python"))
+		return cfg.prompt != "" && cfg.prompt != script
+	})
+	if stem == "" || len(found) != 1 {
+		return Interpreter{}, nil
+	}
+	python, err := f.environment(ctx, found[0], source)
+	if err != nil {
+		err = f.skipError(found[0], source, err)
+	}
+	return python, err
 }
 
 // wrapped looks for the environment that virtualenvwrapper made for the project.

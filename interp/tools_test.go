@@ -26,6 +26,12 @@ func TestToolNames(t *testing.T) {
 // What a tool keeps elsewhere for the project is found if the project is the tool's.
 func TestKept(t *testing.T) {
 	opt := base("opt")
+	const fromPath, digest = "opt/bin/python3 3.12.4 PATH", "1217101aeceb6f24"
+	script := func(name, prompt string) []string {
+		env := "cache/uv/environments-v2/" + name
+		return append(venv(env, "opt", "3.12"), "f "+env+`/pyvenv.cfg home = $ROOT/opt/bin\nprompt = `+prompt+`\n`,
+			`f plug/My_plug.in.py #!/usr/bin/env -S uv run --script\n# /// script\n# ///\n`)
+	}
 	for _, c := range []findCase{
 		{name: "uv", tree: lines(opt, venv("e", "opt", "3.12"), []string{"f plug/uv.lock x"}), environ: []string{"UV_PROJECT_ENVIRONMENT=../e"},
 			want: "e/bin/python 3.12.4 uv's environment of the project"},
@@ -43,9 +49,21 @@ func TestKept(t *testing.T) {
 		{name: "uv, the root of the workspace", tree: lines(opt, venv(".venv", "opt", "3.12"), []string{
 			`f plug/pyproject.toml [project]\n`, `f pyproject.toml [project]\nname = "w"\n[tool.uv.workspace]\n`}),
 			want: ".venv/bin/python 3.12.4 .venv of the project"},
+		{name: "mise", tree: lines(opt, venv("plug/e/v", "opt", "3.12"), []string{`f plug/mise.toml [env]\n_.python.venv = "e/v"\n`}),
+			want: "plug/e/v/bin/python 3.12.4 mise's environment beside the plugin"},
+		{name: "mise, a table and a template", tree: lines(opt, venv("e/v", "opt", "3.12"), []string{"f .git x", `f .config/mise/config.toml [env]\n_.python.venv = { path = "{{config_root}}/e/v", create = true }\n`}),
+			want: "e/v/bin/python 3.12.4 mise's environment of the project"},
+		{name: "mise, which has not made it", tree: lines(opt, []string{`f plug/mise.toml [env]\n_.python.venv = "gone"\n`}), want: fromPath},
+		{name: "mise, another template", tree: lines(opt, []string{`f plug/mise.toml [env]\n_.python.venv = "{{env.HOME}}/e"\n`}), want: fromPath},
+		{name: "uv's of the script", tree: lines(opt, script("my-plug-in-"+digest, "My_plug.in.py")), entry: "plug/My_plug.in.py", want: "cache/uv/environments-v2/my-plug-in-" + digest + "/bin/python 3.12.4 uv's environment of the script"},
+		{name: "uv's of another script", tree: lines(opt, script("my-plug-in-"+digest, "my-plug-in.py")), entry: "plug/My_plug.in.py", want: fromPath},
+		{name: "uv's of two scripts", tree: lines(opt, script("my-plug-in-"+digest, "My_plug.in.py"), script("my-plug-in-"+digest[1:]+"0", "My_plug.in.py")), entry: "plug/My_plug.in.py", want: fromPath},
+		{name: "uv's of a longer name", tree: lines(opt, script("my-plug-in-two-"+digest, "")), entry: "plug/My_plug.in.py", want: fromPath},
+		{name: "uv's of another version", tree: lines(opt, script("my-plug-in-"+digest, "My_plug.in.py"), []string{"x a/python3.13"}), entry: "plug/My_plug.in.py", requires: []string{">=3.13 p.py"},
+			environ: []string{"PATH=$ROOT/a"}, want: "a/python3.13 3.13 PATH"},
 		{name: "a pyproject.toml that is none", tree: lines(opt, []string{"f plug/pyproject.toml [tool.poetry"}), want: "opt/bin/python3 3.12.4 PATH"},
 	} {
-		c.environ = append(c.environ, "PATH=$ROOT/opt/bin", "HOME=$ROOT/home")
+		c.environ = append([]string{"PATH=$ROOT/opt/bin", "HOME=$ROOT/home", "XDG_CACHE_HOME=$ROOT/cache"}, c.environ...)
 		t.Run(c.name, c.run)
 	}
 }

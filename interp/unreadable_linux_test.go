@@ -46,7 +46,7 @@ func TestUnreadable(t *testing.T) {
 		{row{findCase{name: "the cache", tree: lines(opt, []string{"d cache"}), want: fromPath}, "", ""}, "cache", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			root := tree(t, append(c.tree, "d work", "d plug")...)
+			root := c.make(t)
 			check(t, os.Chmod(filepath.Dir(root), 0o755))
 			path := filepath.Join(root, c.path)
 			info, err := os.Stat(path)

@@ -191,6 +191,7 @@ func request(c Config, p manifest.Plugin, environ []string) interp.Request {
 		Requires:    p.Requires,
 		Manifest:    m.Python,
 		ManifestDir: m.Dir,
+		Entry:       p.Entry,
 		Dirs:        p.Dirs,
 		EnvNames:    m.EnvNames(),
 		Environ:     c.Environ,

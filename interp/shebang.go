@@ -1,0 +1,59 @@
+package interp
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// shebang are the words of the first line of a script: the program, without env and its
+// flags, and its arguments.
+func shebang(script string) []string {
+	text, _ := readHead(script, 512) // systems read 256 bytes at most
+	line, _, _ := strings.Cut(text, "\n")
+	line, ok := strings.CutPrefix(line, "#!")
+	words := strings.Fields(line)
+	if !ok || len(words) == 0 {
+		return nil
+	}
+	if filepath.Base(words[0]) == "env" {
+		isProgram := func(word string) bool { return word[0] != '-' && !strings.Contains(word, "=") }
+		words = words[max(1, slices.IndexFunc(words[1:], isProgram)+1):]
+	}
+	return words
+}
+
+// hinted looks at the Python that the first line of the plugin's file names: one of an
+// environment decides, because the file was made for it; a version is chosen if it is
+// installed, as the line may be older than the plugin's requirements.
+func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
+	words := shebang(f.Entry)
+	if len(words) == 0 {
+		return Interpreter{}, nil
+	}
+	program, name := words[0], filepath.Base(words[0])
+	r, isVersion := parseRequest(name)
+	switch _, env, inEnv := findConfig(program); {
+	case (name == "uv" || name == "pipx") && slices.Contains(words, "run"):
+		if f.Synced == "" {
+			f.skip(NeedsSync, strings.Join(words, " "), SourceShebang, "makes an environment for the plugin at each start, which pyplug does not")
+		}
+	case inEnv && filepath.IsAbs(program) && !f.Base:
+		if broken := f.distrust(env); broken != nil {
+			broken.Source = SourceShebang
+			return Interpreter{}, broken
+		}
+		return f.consider(ctx, program, SourceShebang)
+	case !isVersion || r.version.Minor < 0:
+	case f.excludes(r):
+		f.skip(OtherVersion, name, SourceShebang, "is named by the plugin, and requires-python excludes it")
+	default:
+		found, err := f.anywhere(ctx, r, SourceShebang)
+		if err == nil && found.Path == "" {
+			f.skip(PinNotInstalled, name, SourceShebang, "is named by the plugin, and not installed")
+		}
+		return found, err
+	}
+	return Interpreter{}, nil
+}
