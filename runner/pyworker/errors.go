@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -184,7 +183,7 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 // exitHint is about a file that exits when it is imported, as a script does.
 func exitHint(exit *hook.Raised) string {
 	what := "exit"
-	if slices.ContainsFunc(exit.Frames, func(f hook.Frame) bool { return filepath.Base(string(f.File)) == "argparse.py" }) {
+	if slices.ContainsFunc(exit.Frames, func(f hook.Frame) bool { return strings.Contains(f.Text, "parse_args") }) {
 		what = "parse the command line"
 	}
 	return "a plugin is imported, not run as a script: " + what + " only below `if __name__ == \"__main__\":`"

@@ -16,6 +16,10 @@ WIDEST = 50  # members of a group
 DEEPEST_WAIT = 1000  # of coroutines that wait for each other
 SUMMARY = 200  # characters of one within another message
 LONGEST = 64 << 10  # characters of a message
+# What the files of the standard library and of the worker begin with, and those of packages among them.
+STANDARD = os.path.dirname(os.__file__) + os.sep
+LIBRARY = core.OWN, STANDARD, "<frozen ", "<builtin>/frozen "  # the last is PyPy's
+PACKAGES = STANDARD + "site-packages", STANDARD + "dist-packages"
 # What a type is called, whatever its own type makes of these names.
 MODULE, NAME = type.__dict__["__module__"].__get__, type.__dict__["__qualname__"].__get__
 # What is suspended, by the names of its frame and of what it waits for itself.
@@ -32,7 +36,7 @@ def answer(number, error, called=None, canceled=None, stood=(), done=core.RESULT
         core.leave(exit_code(error))
     if core.asked if canceled is None else canceled:
         info = described(error)
-        info["frames"] = without_loop(info["frames"]) or without_loop(stood)
+        info["frames"] = info["frames"] or stood
         refuse(number, "canceled", "interrupted", python=info)
     elif done and is_success(error):
         core.answer(done, number, b"null" if done == core.RESULT else b"")
@@ -132,10 +136,10 @@ def frames(trace):
 
 
 def add_frame(found, frame, line):
-    """Appends a frame to a list unless it is the worker's own or the import system's."""
+    """Appends a frame to a list unless it is the worker's own or the standard library's."""
     code = frame.f_code
     file = code.co_filename
-    if not file.startswith((core.OWN, "<frozen importlib", "<builtin>/frozen importlib")):  # the last is PyPy's
+    if not file.startswith(LIBRARY) or file.startswith(PACKAGES):
         found.append({"file": file, "line": line or 0, "function": code.co_name})
 
 
@@ -153,19 +157,6 @@ def standing(waiting):
         if frame is not None:
             add_frame(found, frame, frame.f_lineno)
     return shorten(found)
-
-
-def without_loop(found):
-    """Leaves out the frames of asyncio that were the last: what it does there is to wait for others."""
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is None or not getattr(asyncio, "__file__", None):
-        return found
-    package = os.path.dirname(asyncio.__file__)
-    library = package + os.sep, os.path.join(os.path.dirname(package), "selectors.py")
-    end = len(found)
-    while end and found[end - 1]["file"].startswith(library):
-        end -= 1
-    return found[:end]
 
 
 def shorten(found):

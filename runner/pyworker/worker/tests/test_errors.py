@@ -34,6 +34,21 @@ class Errors(Case):
             python = self.refused(self.worker.call(name), "raised")["python"]
             self.assertEqual((python["type"], python["message"]), (kind, message))
 
+    def test_own_frames(self):
+        """Frames of the standard library are left out, also between those of the file."""
+        worker = self.start(
+            """
+            import json
+            class Key:
+                def __lt__(self, other): return json.loads("{")
+            def nested(): return sorted([Key(), Key()])
+            def through(): return json.dumps({"a": object()}, default=lambda value: nested())
+            """
+        )
+        python = self.refused(worker.call("through"), "raised")["python"]
+        functions = [frame["function"] for frame in python["frames"]]
+        self.assertEqual(functions, ["through", "<lambda>", "nested", "__lt__"])
+
     def test_exit_with_success(self):
         """Status 0 is a result of null, and the end of a stream, whatever runs the hook."""
         for calls in (None, "threads"):
