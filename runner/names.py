@@ -64,7 +64,8 @@ def hooks(tree, package):
                     found[name + "." + method.name] = ast.get_docstring(method)
     if listed is not None:
         roots = [name for name in found if name.partition(".")[0] in listed]
-        return {name: found.get(name) for name in listed + roots if name not in classes}
+        # What is imported under the name of a class is one.
+        return {name: found.get(name) for name in listed + roots if name in found or not (name in classes or name[:1].isupper())}
     return {name: doc for name, doc in found.items() if not name.startswith("_")}
 
 
