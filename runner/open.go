@@ -71,6 +71,9 @@ func open(ctx context.Context, c Config) (*Opened, error) {
 	if c.Once {
 		o.keep = o.keep.once()
 	}
+	if !grpc && c.Transport == "" && len(o.plugin.Manifest.Args) > 0 {
+		return o, hook.NewError(hook.Usage, o.plugin.OnlyGRPC("args"))
+	}
 	start := &o.settings.Timeouts.Start
 	if grpc {
 		*start = cmp.Or(*start, DefaultHandshake)

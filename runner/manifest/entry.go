@@ -16,7 +16,7 @@ import (
 
 // plugin looks at the entry and returns the result of Resolve.
 func (r resolved) plugin(typed string) (Plugin, error) {
-	p := Plugin{Path: typed, Entry: r.entry, Manifest: r.chosen.Manifest, Requires: r.requires}
+	p := Plugin{Path: typed, Entry: r.entry, Manifest: r.chosen.Manifest, Requires: r.requires, document: r.chosen.document}
 	info, err := os.Stat(r.entry)
 	switch {
 	case err != nil && r.chosen.entry != "":

@@ -65,6 +65,15 @@ type Plugin struct {
 	Requires []interp.Requirement
 	// Manifest is the plugin's manifest, or the zero value.
 	Manifest Manifest
+
+	document document // of the manifest
+}
+
+// OnlyGRPC is the error of a key that the manifest of a functions file has, and that would
+// not matter to it.
+func (p Plugin) OnlyGRPC(key string) *Error {
+	return p.document.fault(&problem{path: []string{key}, is: "applies only to gRPC plugins, and this is a functions file",
+		hint: `to start it as a gRPC plugin, add transport = "grpc"`})
 }
 
 // Manifest is the content of a manifest. Tags name the keys and say which values they
