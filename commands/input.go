@@ -3,12 +3,10 @@ package commands
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -104,26 +102,19 @@ func (l *lateFile) Read(b []byte) (n int, err error) {
 // checkInput wants one JSON object or array, and returns it without what is around
 // it. Its errors count from the beginning of the file.
 func checkInput(text []byte) ([]byte, error) {
-	value := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
-	begin := bytes.Index(text, value)
-	for at := begin; at < len(text); {
-		r, size := utf8.DecodeRune(text[at:])
-		if r == utf8.RuneError && size == 1 {
-			return nil, fmt.Errorf("it is not UTF-8: byte %d is 0x%02x", at+1, text[at])
-		}
-		at += size
+	if err := schema.CheckUTF8(text); err != nil {
+		return nil, fmt.Errorf("it is %w", err)
 	}
-	var v json.RawMessage
-	err := json.Unmarshal(value, &v)
-	syntax := (*json.SyntaxError)(nil)
+	value := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	offset, err := schema.CheckJSON(value)
 	switch {
 	case len(value) == 0:
 		return nil, errors.New("it is empty, want a JSON object or array")
-	case errors.As(err, &syntax): // Offset is behind the byte that is wrong
-		line := 1 + bytes.Count(text[:begin+int(syntax.Offset)-1], []byte("\n"))
+	case err != nil:
+		line := 1 + bytes.Count(text[:bytes.Index(text, value)+offset], []byte("\n"))
 		return nil, fmt.Errorf("it is not JSON: line %d: %w", line, err)
 	case value[0] != '{' && value[0] != '[':
 		return nil, errors.New("it holds one value, want a JSON object (names) or array (positions)")
 	}
-	return value, err
+	return value, nil
 }

@@ -3,7 +3,6 @@ package lines
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -68,14 +67,10 @@ func (p *parser) parse(line []byte) (request, *hook.Error) {
 
 // notJSON says what is wrong with a line. Bytes are counted from its start, from 1.
 func notJSON(line []byte) *hook.Error {
-	for at := 0; at < len(line); {
-		r, size := utf8.DecodeRune(line[at:])
-		if r == utf8.RuneError && size == 1 {
-			return badLine("the line is not UTF-8: byte %d is 0x%02x", at+1, line[at])
-		}
-		at += size
+	if err := schema.CheckUTF8(line); err != nil {
+		return badLine("the line is %w", err)
 	}
-	offset, err := schema.CheckJSON(string(line))
+	offset, err := schema.CheckJSON(line)
 	return badLine("the line is not JSON: byte %d: %s", offset+1, err)
 }
 
@@ -138,9 +133,7 @@ func (r *request) resolve(name []byte) *hook.Error {
 
 func unknownKey(name string) *hook.Error {
 	e := badLine("unknown key %s, want id, hook and args", schema.Quote(schema.Short(name)))
-	if meant := schema.Suggest(name, keys); meant != "" {
-		e.Hints = []string{"did you mean " + meant + "?"}
-	}
+	e.Hints = schema.DidYouMean(schema.Suggest(name, keys))
 	return e
 }
 

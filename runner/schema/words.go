@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Form is how a word's text is read.
@@ -99,7 +100,7 @@ func parse(typed string, read fileReader, named func(string) bool) (Word, error)
 	if w.Form != JSON {
 		return w, nil
 	}
-	if offset, err := CheckJSON(w.Value); err != nil {
+	if offset, err := CheckJSON([]byte(w.Value)); err != nil {
 		return fault(fmt.Errorf("%snot JSON at byte %d: %w", place, offset+1, err))
 	}
 	w.Value = strings.Trim(w.Value, " \t\r\n")
@@ -153,12 +154,12 @@ func isName(s string) bool {
 
 // CheckJSON returns nil if text is exactly one JSON value, else the byte offset
 // of the error and its reason.
-func CheckJSON(text string) (offset int, err error) {
-	if json.Valid([]byte(text)) {
+func CheckJSON(text []byte) (offset int, err error) {
+	if json.Valid(text) {
 		return 0, nil
 	}
 	var raw json.RawMessage
-	err = json.Unmarshal([]byte(text), &raw)
+	err = json.Unmarshal(text, &raw)
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
 		return 0, err
@@ -170,6 +171,18 @@ func CheckJSON(text string) (offset int, err error) {
 		offset--
 	}
 	return offset, err
+}
+
+// CheckUTF8 returns an error about the first byte that is not UTF-8, nil if there is none.
+func CheckUTF8(text []byte) error {
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if r == utf8.RuneError && size == 1 {
+			return fmt.Errorf("not UTF-8: byte %d is 0x%02x", at+1, text[at])
+		}
+		at += size
+	}
+	return nil
 }
 
 // Short cuts a long word for a message.

@@ -81,7 +81,7 @@ func (b *messageBinder) bind(request protoreflect.Message, w schema.Word) (err e
 	case len(path) > deepest:
 		return schema.BadValue(w.Name, w.Name, "a path of at most 100 names")
 	case w.Form == schema.JSON:
-		if offset, err := schema.CheckJSON(w.Value); err != nil {
+		if offset, err := schema.CheckJSON([]byte(w.Value)); err != nil {
 			return schema.ArgumentErrorf(w.Name, "argument %q: not JSON at byte %d: %v", schema.Short(w.Typed), offset+1, err)
 		}
 	}

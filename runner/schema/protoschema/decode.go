@@ -20,7 +20,7 @@ import (
 // [Method.OwnJSON]. Errors are [*schema.ArgumentError], whose Place is the path of
 // the field, and [*DescriptorError].
 func DecodeMessage(m Method, content []byte) (proto.Message, error) {
-	if offset, err := schema.CheckJSON(string(content)); err != nil {
+	if offset, err := schema.CheckJSON(content); err != nil {
 		return nil, schema.ArgumentErrorf("", "the request is not JSON at byte %d: %v", offset+1, err)
 	}
 	request := m.NewRequest()
