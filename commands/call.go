@@ -76,9 +76,7 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 		return err
 	}
 	o.maxMessage = cfg.GRPC.MaxMessage
-	return f.answer(ctx, cmp.Or(o.timeout, runner.DefaultCall), func(ctx context.Context, c hook.Call) (hook.Result, error) {
-		return runner.CallCarrying(ctx, server, o.errorField, c)
-	}, *o, func() (hook.Info, int) { return hook.Info{}, 0 })
+	return f.answer(ctx, cmp.Or(o.timeout, runner.DefaultCall), server, *o, func() (hook.Info, int) { return hook.Info{}, 0 })
 }
 
 // call calls a hook of the background plugin that word means. If fastcall sent the call
@@ -94,9 +92,7 @@ func (f *program) call(ctx context.Context, word string, start startOptions, o *
 				return err
 			}
 		}
-		err = f.answer(ctx, o.timeout, func(ctx context.Context, c hook.Call) (hook.Result, error) {
-			return runner.CallCarrying(ctx, client, o.errorField, c)
-		}, *o, func() (hook.Info, int) { return answered(ctx, client) })
+		err = f.answer(ctx, o.timeout, client, *o, func() (hook.Info, int) { return answered(ctx, client) })
 		if !daemon.Is(err, daemon.Stopping) || o.stream != nil { // the stream may have been read from
 			return err
 		}

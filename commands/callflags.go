@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -13,8 +14,8 @@ import (
 // callOptions are what a command line says of one call.
 type callOptions struct {
 	timeout    time.Duration // 0: the plugin's own
-	errorField string
-	input      string // the file of --input
+	errorField string        // empty: the plugin's own
+	input      string        // the file of --input
 	raw        bool
 
 	call       hook.Call
@@ -54,7 +55,7 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 
 // answer makes a call within a limit, 0 for none, and prints the result. After the call,
 // who returns the process that answered and its generation.
-func (f *program) answer(ctx context.Context, limit time.Duration, call func(context.Context, hook.Call) (hook.Result, error), o callOptions, who func() (hook.Info, int)) error {
+func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.Caller, o callOptions, who func() (hook.Info, int)) error {
 	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
 	if o.stream != nil {
@@ -65,7 +66,7 @@ func (f *program) answer(ctx context.Context, limit time.Duration, call func(con
 		f.flush()
 		return f.write(callCtx, func() error { return f.streams.Item(o.format, o.call.Hook, item) })
 	}
-	r, err := call(callCtx, o.call)
+	r, err := runner.CallCarrying(callCtx, caller, o.errorField, o.call)
 	stop()
 	f.flush()
 	if err != nil {

@@ -113,5 +113,5 @@ func (f *program) run(ctx context.Context, o runOptions) error {
 		return err
 	}
 	defer p.close()
-	return f.answer(ctx, p.opened.Settings().Timeouts.Call, p.pool.Call, o.callOptions, func() (hook.Info, int) { return p.starts.newest(), 1 })
+	return f.answer(ctx, p.opened.Settings().Timeouts.Call, p.pool, o.callOptions, func() (hook.Info, int) { return p.starts.newest(), 1 })
 }
