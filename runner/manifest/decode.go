@@ -106,10 +106,6 @@ func decodeTable(v reflect.Value, value any) *problem {
 }
 
 func unknownKey(key string, known []string) *problem {
-	if key == "cpu" && slices.Contains(known, "memory") { // which older versions had
-		return &problem{path: []string{key}, is: "is no longer supported",
-			hint: "let the system limit the CPU: systemd-run --user --scope -p CPUQuota=50% pyplug …"}
-	}
 	return &problem{path: []string{key}, hint: didYouMean(schema.Suggest(key, known))}
 }
 

@@ -126,7 +126,6 @@ func TestManifestErrors(t *testing.T) {
 		{"[limits]\nmemory = 512", `/p/pyplug.toml:2:10: limits.memory is 512, want at least 1MB`, ""},
 		{"[limits]\nmemory = '1023K'", `/p/pyplug.toml:2:10: limits.memory is "1023K", want at least 1MB`, ""},
 		{"[limits]\nmemory = '99999999T'", `/p/pyplug.toml:2:10: limits.memory is "99999999T", want a size above 0 such as "512MB" or "2GB"`, ""},
-		{"[limits]\ncpu = '50%'", `/p/pyplug.toml:2:7: limits.cpu is no longer supported`, "*"},
 		{"workers = 0", `/p/pyplug.toml:1:11: workers is 0, want an integer from 1 to 1024`, ""},
 		{"workers = '2'", `/p/pyplug.toml:1:11: workers is "2", want an integer from 1 to 1024`, ""},
 		{"transport = 'gprc'", `/p/pyplug.toml:1:13: transport is "gprc", want "pipe" or "grpc"`, "grpc"},
