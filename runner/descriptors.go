@@ -69,10 +69,10 @@ func inDir(dir, path string) string {
 // imports them, or if it uses an SDK, it reads those of the installed packages that it
 // imports, and then all below its directory. dirs are as for [looksGRPC]. An error names
 // the file, which Python could not load either.
-func pb2Sources(python interp.Interpreter, environ []string, entry string, dirs ...string) ([]protoschema.Source, error) {
+func pb2Sources(python interp.Interpreter, environ []string, entry string, dirs []string) ([]protoschema.Source, error) {
 	r := pb2Reader{entry: entry, seen: map[string]bool{}}
 	script := scriptOf(entry)
-	files, others := pysrc.Own(script, orImportDirs(dirs, entry), pysrc.Whole)
+	files, others := pysrc.Own(script, dirs, pysrc.Whole)
 	for _, file := range files {
 		if isPB2(file.Path) {
 			if err := r.read(file.Path, file.Text); err != nil {

@@ -109,7 +109,7 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	}
 	if _, python, _ := o.Source(); python.Path != "" {
 		environ, entry, dirs := o.environ, o.plugin.Entry, o.ownDirs()
-		cfg.Sources = func() ([]protoschema.Source, error) { return pb2Sources(python, environ, entry, dirs...) }
+		cfg.Sources = func() ([]protoschema.Source, error) { return pb2Sources(python, environ, entry, dirs) }
 	}
 	if cfg.Python = o.plugin.Shebang != ""; o.plugin.Kind != manifest.Executable {
 		cfg.Python, cfg.Path = true, o.python.Path

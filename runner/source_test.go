@@ -115,7 +115,7 @@ func TestLooksGRPC(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root, _ := staticTree(t, !c.none, c.files)
 			entry := filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py")))
-			yes, why := looksGRPC(fakePython(root), nil, entry)
+			yes, why := looksGRPC(fakePython(root), nil, entry, importDirs(entry))
 			if want := strings.ReplaceAll(c.why, "$ROOT", root); yes != (want != "") || why != want {
 				t.Errorf("got %v %q, want %q", yes, why, want)
 			}
@@ -191,12 +191,17 @@ func TestPB2Sources(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root, python := staticTree(t, true, c.files)
-			sources, err := pb2Sources(python, nil, filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py"))))
+			sources, err := sourcesOf(python, filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py"))))
 			if want := strings.ReplaceAll(c.want, "$ROOT", root); err != nil || names(sources) != want {
 				t.Errorf("got %s, %v, want %s", names(sources), err, want)
 			}
 		})
 	}
+}
+
+// sourcesOf are the sources of a plugin that is no module.
+func sourcesOf(python interp.Interpreter, entry string) ([]protoschema.Source, error) {
+	return pb2Sources(python, nil, entry, importDirs(entry))
 }
 
 func TestPB2SourcesBroken(t *testing.T) {
@@ -205,7 +210,7 @@ func TestPB2SourcesBroken(t *testing.T) {
 		"DESCRIPTOR = d.AddSerializedFile(b'wrong')\n":       "descriptor in gen/kv_pb2.py: ",
 	} {
 		root, python := staticTree(t, true, map[string]string{"plug/main.py": "import gen.kv_pb2\n", "plug/gen/kv_pb2.py": text})
-		sources, err := pb2Sources(python, nil, filepath.Join(root, "plug", "main.py"))
+		sources, err := sourcesOf(python, filepath.Join(root, "plug", "main.py"))
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.FromSlash(want)) || sources != nil {
 			t.Errorf("got %v, %v, want %s", sources, err, want)
 		}
@@ -222,17 +227,17 @@ func TestLinked(t *testing.T) {
 		t.Skip(err)
 	}
 	python := fakePython(root)
-	if yes, why := looksGRPC(python, nil, entry); yes {
+	if yes, why := looksGRPC(python, nil, entry, importDirs(entry)); yes {
 		t.Errorf("got %q", why)
 	}
-	if sources, err := pb2Sources(python, nil, entry); err != nil || names(sources) != "real/shapes_pb2.py" {
+	if sources, err := sourcesOf(python, entry); err != nil || names(sources) != "real/shapes_pb2.py" {
 		t.Errorf("got %s, %v", names(sources), err)
 	}
 	sdk := filepath.Join(root, "real", "sdk.py")
 	if err := os.WriteFile(sdk, []byte(makesServer+prints), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if yes, why := looksGRPC(python, nil, entry); !yes || why != filepath.Join("real", "sdk.py")+" prints a handshake" {
+	if yes, why := looksGRPC(python, nil, entry, importDirs(entry)); !yes || why != filepath.Join("real", "sdk.py")+" prints a handshake" {
 		t.Errorf("got %v, %q", yes, why)
 	}
 }
@@ -245,7 +250,7 @@ func TestPB2Entries(t *testing.T) {
 			files[fmt.Sprintf("plug/data/%d", i)] = ""
 		}
 		root, python := staticTree(t, true, files)
-		if sources, err := pb2Sources(python, nil, filepath.Join(root, "plug", "main.py")); err != nil || names(sources) != want {
+		if sources, err := sourcesOf(python, filepath.Join(root, "plug", "main.py")); err != nil || names(sources) != want {
 			t.Errorf("behind %d entries: got %q, %v, want %q", n, names(sources), err, want)
 		}
 	}
@@ -256,10 +261,10 @@ func TestExample(t *testing.T) {
 	dir := filepath.Join(runnertest.Example(t), "plugin-python")
 	entry := filepath.Join(dir, "plugin.py")
 	_, python := staticTree(t, true, nil)
-	if yes, why := looksGRPC(python, nil, entry); !yes || why != "it imports gRPC and prints a handshake" {
+	if yes, why := looksGRPC(python, nil, entry, importDirs(entry)); !yes || why != "it imports gRPC and prints a handshake" {
 		t.Errorf("got %v, %q", yes, why)
 	}
-	sources, err := pb2Sources(interp.Interpreter{}, nil, entry)
+	sources, err := sourcesOf(interp.Interpreter{}, entry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +310,7 @@ func BenchmarkLooksGRPC(b *testing.B) {
 		root, python := staticTree(b, c.grpc, c.files)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if yes, why := looksGRPC(python, nil, filepath.Join(root, "plug", "main.py")); yes {
+				if yes, why := looksGRPC(python, nil, filepath.Join(root, "plug", "main.py"), []string{filepath.Join(root, "plug")}); yes {
 					b.Fatal(why)
 				}
 			}
@@ -324,7 +329,7 @@ func BenchmarkPB2Sources(b *testing.B) {
 	files["plug/main.py"], files["plug/common_pb2.py"] = script, pb2(b, "common")
 	root, python := staticTree(b, true, files)
 	for b.Loop() {
-		if sources, err := pb2Sources(python, nil, filepath.Join(root, "plug", "main.py")); err != nil || len(sources) != 51 {
+		if sources, err := sourcesOf(python, filepath.Join(root, "plug", "main.py")); err != nil || len(sources) != 51 {
 			b.Fatal(len(sources), err)
 		}
 	}

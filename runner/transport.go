@@ -27,7 +27,7 @@ func (o *Opened) chooseTransport() (transport, why string) {
 	}
 	yes, why := false, ""
 	if !o.lacksSource() {
-		yes, why = looksGRPC(o.python, o.environ, o.plugin.Entry, o.ownDirs()...)
+		yes, why = looksGRPC(o.python, o.environ, o.plugin.Entry, o.ownDirs())
 	}
 	switch {
 	case yes:
@@ -61,14 +61,6 @@ func importDirs(entry string) []string {
 	return []string{filepath.Dir(scriptOf(entry))}
 }
 
-// orImportDirs is dirs, or [importDirs] if there are none.
-func orImportDirs(dirs []string, entry string) []string {
-	if len(dirs) == 0 {
-		return importDirs(entry)
-	}
-	return dirs
-}
-
 // packageIn returns how Python imports the package in a directory: from where, and by
 // which name, dotted if it is within other packages.
 func packageIn(dir string) (root, name string) {
@@ -88,8 +80,8 @@ func packageIn(dir string) (root, name string) {
 // the packages that they import, if its Python has gRPC. A line in that form alone may be
 // anything that a function prints, and a server alone one that a test starts; what prints
 // its line in a way that [pysrc.File.Serves] cannot see needs --transport. dirs are where
-// its own modules are, by default those of [importDirs].
-func looksGRPC(python interp.Interpreter, environ []string, entry string, dirs ...string) (yes bool, why string) {
+// its own modules are.
+func looksGRPC(python interp.Interpreter, environ []string, entry string, dirs []string) (yes bool, why string) {
 	script, printer := scriptOf(entry), ""
 	var all pysrc.Serves
 	look := func(path string, does pysrc.Serves) bool {
@@ -98,7 +90,7 @@ func looksGRPC(python interp.Interpreter, environ []string, entry string, dirs .
 		}
 		return all.PrintsHandshake && all.ImportsGRPC
 	}
-	files, others := pysrc.Own(script, orImportDirs(dirs, entry), pysrc.Short)
+	files, others := pysrc.Own(script, dirs, pysrc.Short)
 	serves := slices.ContainsFunc(files, func(f pysrc.File) bool { return look(f.Path, f.Serves()) })
 	if !serves && all.SDK != "" {
 		return true, "it imports " + all.SDK

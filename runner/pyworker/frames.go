@@ -28,7 +28,7 @@ import (
 //	A after    as C, sent together with the call before it: begins only if that took little time
 //	K cancel   no body; the call is answered nevertheless
 //	W window   4 bytes, little endian: how many more bytes of items the worker may send
-//	D describe the name of one hook, [name] for one in detail, or null for all
+//	D describe the name of one hook, for its details, or null for all
 //	P probe    no body
 //	Q quit     no body; the worker ends as a Python program ends
 //

@@ -138,28 +138,17 @@ func (w *instance) isCondemned() bool {
 }
 
 // Describe lists the hooks. With a name it describes that one in detail.
-func (w *instance) Describe(ctx context.Context, name string) (schema.Schema, error) {
-	which := "null"
+func (w *instance) Describe(ctx context.Context, name string) (s schema.Schema, err error) {
+	which := []byte("null")
 	if name != "" {
-		which = "[" + string(schema.Quote(name)) + "]"
+		which = schema.Quote(name)
 	}
-	s, err := w.describe(ctx, name, which)
-	if err != nil {
-		return schema.Schema{}, err
-	}
-	return s, nil
-}
-
-// describe asks the worker for the description of a hook, or of all if the name is
-// empty. Which is the body of the frame.
-func (w *instance) describe(ctx context.Context, name, which string) (schema.Schema, *hook.Error) {
 	c := newCall(name)
 	c.frame = append(c.frame, which...)
 	f, failed := w.ask(ctx, frameDescribe, c)
 	if failed != nil {
-		return schema.Schema{}, failed
+		return s, failed
 	}
-	var s schema.Schema
 	if err := json.Unmarshal(f.body, &s); err != nil {
 		return s, &hook.Error{Kind: hook.Internal, Err: fmt.Errorf("the worker's description: %w", err)}
 	}

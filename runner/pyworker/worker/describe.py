@@ -17,12 +17,14 @@ METHOD = hooks.METHOD
 
 
 def answer(number, body):
-    """Answers with the description of one hook, of all, or of one in detail."""
+    """Answers with the description of all hooks, or of one in detail."""
     name = core.decode(body)
-    how = core.part("explain").explain if isinstance(name, list) else describe
-    names = name if isinstance(name, list) else hooks.names() if name is None else [name]
-    if name is not None and core.find(number, names[0]) is None:
+    if name is None:
+        how, names = describe, hooks.names()
+    elif core.find(number, name) is None:
         return
+    else:
+        how, names = core.part("explain").explain, [name]
     try:
         body = core.encode({"hooks": [how(name, hooks.look_up(name)[0]) for name in names]})
     except BaseException as error:  # an annotation or a __signature__ that does something

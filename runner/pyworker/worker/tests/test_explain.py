@@ -97,11 +97,11 @@ class Explain(Case):
         self.assertEqual(sorted(listed), ["doc", "name", "params"])
 
     def test_no_such_hook(self):
-        kind, answer = self.start(SOURCE).ask("D", ["Point"])[:2]
+        kind, answer = self.start(SOURCE).ask("D", "Point")[:2]
         self.assertEqual((kind, answer["reason"]), ("E", "hook"))
 
     def explained(self, worker, name):
-        kind, answer = worker.ask("D", [name])[:2]
+        kind, answer = worker.ask("D", name)[:2]
         self.assertEqual(kind, "R", answer)
         return answer["hooks"][0]
 
