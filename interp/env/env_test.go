@@ -189,9 +189,9 @@ func TestMake(t *testing.T) {
 		t.Errorf("made again: %d installs", installs(t, r))
 	}
 	other := r
-	other.Entry, other.Dirs = filepath.Join(write(t, map[string]string{"requirements.txt": "six\n"}), "other.py"), nil
+	other.Entry, other.Dirs = filepath.Join(write(t, map[string]string{"requirements.txt": "six\n"}), "other\xff.py"), nil
 	other.Dirs = []string{filepath.Dir(other.Entry)}
-	if shared := synced(t, other); shared.Dir != p.Dir || installs(t, r) != 1 {
+	if shared := synced(t, other); shared.Dir != p.Dir || installs(t, r) != 1 || Lookup(r.Cache, other.Entry) != (Record{Dir: p.Dir}) {
 		t.Errorf("an equal plugin has %s, want %s", shared.Dir, p.Dir)
 	}
 	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("six>1\n"), 0o666); err != nil {

@@ -17,12 +17,11 @@ type Record struct {
 	Stale string
 }
 
-// record is what is stored of it.
+// record is what is stored of it. A path need not be UTF-8.
 type record struct {
-	Entry  string `json:"entry"`
-	Env    string `json:"env"`
+	Env    []byte `json:"env"`
 	Kind   string `json:"kind"`
-	Source string `json:"source"`
+	Source []byte `json:"source"`
 	// Size, Time and Digest tell whether the source has changed.
 	Size   int64     `json:"size"`
 	Time   time.Time `json:"time"`
@@ -40,7 +39,7 @@ func (p Plan) record() error {
 		return err
 	}
 	content, err := json.Marshal(record{
-		Entry: p.request.Entry, Env: p.Dir, Kind: p.Source.Kind, Source: p.Source.Path,
+		Env: []byte(p.Dir), Kind: p.Source.Kind, Source: []byte(p.Source.Path),
 		Size: info.Size(), Time: info.ModTime(), Digest: p.Source.digest,
 	})
 	if err != nil {
@@ -72,24 +71,24 @@ func Lookup(cache, entry string) Record {
 		return Record{}
 	}
 	var r record
-	if json.Unmarshal(content, &r) != nil || r.Entry != entry || r.Env == "" {
+	if json.Unmarshal(content, &r) != nil || len(r.Env) == 0 {
 		return Record{} // the next sync writes it anew
 	}
-	found := Record{Dir: r.Env}
-	if _, err := os.Stat(python(r.Env)); err != nil {
+	found, source := Record{Dir: string(r.Env)}, string(r.Source)
+	if _, err := os.Stat(python(found.Dir)); err != nil {
 		found.Stale = "is gone"
 		return found
 	}
-	if _, err := os.Stat(filepath.Join(r.Env, marker)); err != nil {
+	if _, err := os.Stat(filepath.Join(found.Dir, marker)); err != nil {
 		return Record{} // somebody else's .venv is in its place
 	}
-	info, err := os.Stat(r.Source)
+	info, err := os.Stat(source)
 	if err == nil && info.Size() == r.Size && info.ModTime().Equal(r.Time) {
 		return found
 	}
-	now, err := readSource(Source{Kind: r.Kind, Path: r.Source})
+	now, err := readSource(Source{Kind: r.Kind, Path: source})
 	if err != nil || now.digest != r.Digest {
-		found.Stale = fmt.Sprintf("is older than the last change of %s", r.Source)
+		found.Stale = fmt.Sprintf("is older than the last change of %s", source)
 	}
 	return found
 }
