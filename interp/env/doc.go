@@ -1,9 +1,9 @@
 // Package env makes the environment of a plugin from what the plugin's files ask for, and
 // finds it again.
 //
-//  1. [NewPlan] looks for the [Source]: a PEP 723 block in the script, else, in the nearest
-//     directory that has one, uv.lock, poetry.lock, pdm.lock, pylock.toml, the dependencies
-//     of pyproject.toml, requirements.txt. It chooses the installer: a lock file needs the
+//  1. [NewPlan] looks for the [Source]: a PEP 723 block in the script, or its lock file
+//     p.py.lock; else, in the nearest directory that has one, uv.lock, poetry.lock, pdm.lock,
+//     pylock.toml, the dependencies of pyproject.toml, requirements.txt. It chooses the installer: a lock file needs the
 //     tool that wrote it; the rest is for uv if it is on PATH, else for pip.
 //  2. The key is the hash of what the source asks for, the base Python and the installer, and
 //     of the directory if the source may name something in it. Plugins with the same key

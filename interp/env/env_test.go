@@ -37,6 +37,8 @@ func TestSource(t *testing.T) {
 		wants string
 	}{
 		"a script block":           {map[string]string{"p.py": "# /// script\n# dependencies = [\"six\"]\n# ///\n", "uv.lock": "", "requirements.txt": "x"}, "PEP 723", "six"},
+		"a locked block":           {map[string]string{"p.py": "# /// script\n# dependencies = [\"six\"]\n# ///\n", "p.py.lock": "", "uv.lock": ""}, "PEP 723 lock", ""},
+		"a lock without a block":   {map[string]string{"p.py": "", "p.py.lock": "", "requirements.txt": "x"}, "requirements.txt", ""},
 		"a block without any":      {map[string]string{"p.py": "# /// script\n# requires-python = \">=3.8\"\n# ///\n", "requirements.txt": "x"}, "requirements.txt", ""},
 		"uv before poetry":         {map[string]string{"uv.lock": "", "poetry.lock": "", "pyproject.toml": pyproject}, "uv.lock", ""},
 		"poetry before pdm":        {map[string]string{"poetry.lock": "", "pdm.lock": ""}, "poetry.lock", ""},

@@ -44,6 +44,10 @@ func (p Plan) commands(dir string) []command {
 		read.args = []string{"sync", "--locked", "--no-install-project", "--no-dev", "--project", where, "--python", r.Python}
 		read.set = []string{"UV_PROJECT_ENVIRONMENT=" + dir}
 		return []command{read}
+	case blockLock:
+		read.args = []string{"sync", "--locked", "--script", strings.TrimSuffix(p.Source.Path, ".lock"), "--active", "--python", r.Python}
+		read.set = active
+		return []command{read}
 	case "poetry.lock":
 		read.args = []string{"install", "--no-root", "--only", "main", "--no-interaction", "--directory", where}
 		read.set = active

@@ -20,7 +20,8 @@ import (
 
 // Source is the file that says what the environment must hold.
 type Source struct {
-	// Kind is the file's name, or "PEP 723" for a block in the plugin's script.
+	// Kind is the file's name, or "PEP 723" for a block in the plugin's script, or
+	// "PEP 723 lock" for the lock file of that.
 	Kind string
 	// Path is the file, absolute.
 	Path string
@@ -33,8 +34,9 @@ type Source struct {
 	place  string // what else decides what that means; empty if it means the same everywhere
 }
 
-// block is the kind of a source that is not a file of its own.
-const block = "PEP 723"
+// block is the kind of a source that is not a file of its own, and blockLock that of the
+// file in which uv locked it.
+const block, blockLock = "PEP 723", "PEP 723 lock"
 
 // files are the files that may be a source, in order, with the tool that must read it.
 var files = []struct{ name, tool string }{
@@ -56,6 +58,13 @@ func HasSource(entry string, dirs []string) bool {
 // findSource finds the source of a plugin whose script is entry, if that is a file.
 func findSource(entry string, dirs []string) (Source, error) {
 	s, err := readSource(Source{Kind: block, Path: entry})
+	if err == nil {
+		lock, err := readSource(Source{Kind: blockLock, Path: entry + ".lock", tool: "uv"})
+		if !errors.Is(err, errNone) {
+			lock.place += s.digest // with which uv compares it
+			return lock, err
+		}
+	}
 	if !errors.Is(err, errNone) {
 		return s, err
 	}
