@@ -1,7 +1,9 @@
 package commands
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"slices"
 
@@ -18,19 +20,19 @@ const addressCategory = "Running gRPC servers"
 // addressOptions are for a server that pyplug does not start. The names of the flags are
 // those of grpc-health-probe, as far as it has them, and of grpcurl.
 type addressOptions struct {
-	runner.AddressOptions
 	address       string
 	tls, tlsGiven bool
 	files         runner.TLSFiles
 }
 
-func (o *addressOptions) flags() []cli.Flag {
+// flags are those of a server; some set what cfg says of the connection.
+func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
 	address := alias(nameFlag(&o.address, "address", "ask the server at `ADDRESS`, HOST:PORT or unix:/PATH"), "addr")
 	address.isPlugin = true
 	return inCategory(addressCategory,
 		address,
-		durationFlag(&o.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
-		textFlag(&o.UserAgent, "user-agent", "send `NAME` as the user agent"),
+		durationFlag(&cfg.ConnectTimeout, "connect-timeout", "wait for the connection for `DURATION` (default: 5s)"),
+		textFlag(&cfg.UserAgent, "user-agent", "send `NAME` as the user agent"),
 		then(switchFlag(&o.tls, "tls", "connect by TLS; --tls=false: without it"), func() { o.tlsGiven = true }),
 		alias(fileFlag(&o.files.CA, "tls-ca-cert", "trust the authorities in `FILE` (default: the system's)"), "cacert"),
 		alias(fileFlag(&o.files.Cert, "tls-client-cert", "send the certificate in `FILE`"), "cert"),
@@ -67,51 +69,60 @@ func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg run
 	if err := openConfig(&cfg, ""); err != nil {
 		return nil, err
 	}
-	if err := o.readTLS(ctx, !runner.IsLocal(o.address)); err != nil {
+	var err error
+	if cfg.GRPC.TLS, err = o.readTLS(ctx, !runner.IsLocal(o.address)); err != nil {
 		return nil, err
 	}
 	f.plugin = p
 	defer f.streams.Waiting("connecting to " + o.address)()
-	return runner.Connect(ctx, o.address, o.AddressOptions, cfg)
+	return runner.Connect(ctx, o.address, cfg)
 }
 
 // healthOfAddress probes a server that runs already.
-func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, watch bool) error {
+func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, cfg runner.Config, watch bool) error {
 	if words := c.Args().Slice(); len(words) > 0 {
 		return usage("--address takes no PLUGIN, but %s is given", schema.QuoteLine(words[:1]))
 	}
 	ctx := c.Context
-	if err := at.readTLS(ctx, false); err != nil { // as grpc-health-probe does
+	var err error
+	if cfg.GRPC.TLS, err = at.readTLS(ctx, false); err != nil { // as grpc-health-probe does
 		return err
 	}
 	stop := f.streams.Waiting("asking " + at.address)
 	defer stop()
-	if watch {
-		return runner.WatchAddress(ctx, at.address, at.AddressOptions, func(status string) error { return f.printHealth(ctx, status, nil) })
-	}
 	return f.health(ctx, func() error {
 		defer stop()
-		return runner.ProbeAddress(ctx, at.address, at.AddressOptions)
+		server, err := runner.Connect(ctx, at.address, cfg)
+		if err != nil {
+			return err
+		}
+		defer server.Close()
+		if watch {
+			return server.WatchHealth(ctx, func(status string) error { return f.printHealth(ctx, status, nil) })
+		}
+		ctx, cancel := hook.WithLimit(ctx, cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe))
+		defer cancel()
+		return server.Health(ctx)
 	}, func() hook.Info { return hook.Info{} })
 }
 
 // readTLS checks the flags about TLS, and reads their files. Without such a flag there is
 // TLS if secure is set.
-func (o *addressOptions) readTLS(ctx context.Context, secure bool) (err error) {
+func (o *addressOptions) readTLS(ctx context.Context, secure bool) (*tls.Config, error) {
 	files := o.files != (runner.TLSFiles{})
 	switch {
 	case o.tlsGiven && !o.tls && files:
-		return usage("--tls=false cannot be combined with certificate flags")
+		return nil, usage("--tls=false cannot be combined with certificate flags")
 	case o.files.NoVerify && (o.files.CA != "" || o.files.ServerName != ""):
-		return usage("--tls-no-verify accepts any certificate: it excludes --tls-ca-cert and --tls-server-name")
+		return nil, usage("--tls-no-verify accepts any certificate: it excludes --tls-ca-cert and --tls-server-name")
 	case o.tlsGiven && !o.tls, !o.tlsGiven && !files && !secure:
-		return nil
+		return nil, nil
 	}
-	o.TLS, err = hook.Interruptible(ctx, o.files.Config) // a file may be a pipe
+	read, err := hook.Interruptible(ctx, o.files.Config) // a file may be a pipe
 	if e := (*hook.Error)(nil); err != nil && !errors.As(err, &e) {
-		return usage("TLS: %w", err)
+		return nil, usage("TLS: %w", err)
 	}
-	return err
+	return read, err
 }
 
 // probeCode is the exit code that grpc-health-probe has for an error.

@@ -24,7 +24,7 @@ func callCommand(f *program) command {
 		start startOptions
 		at    addressOptions
 	)
-	ofStart, ofAddress := launchFlags(&start.cfg), at.flags()
+	ofStart, ofAddress := launchFlags(&start.cfg), at.flags(&start.cfg.GRPC)
 	background := inCategory(backgroundCategory,
 		switchFlag(&start.auto, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"),
 		switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin"),

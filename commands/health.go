@@ -26,12 +26,12 @@ func healthCommand(f *program) command {
 	var at addressOptions
 	var watch bool
 	flags := []cli.Flag{
-		alias(durationFlag(&at.Timeout, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
+		alias(durationFlag(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
 		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
 		switchFlag(&f.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
-		alias(headerFlag(&at.Metadata), "rpc-header"),
+		alias(headerFlag(&cfg.GRPC.Metadata), "rpc-header"),
 	}
-	ofAddress, ofPlugin := at.flags(), pluginFlags(&cfg, "60s")
+	ofAddress, ofPlugin := at.flags(&cfg.GRPC), pluginFlags(&cfg, "60s")
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "health",
 		Usage:     "probe the health of a plugin or a gRPC server",
@@ -42,20 +42,18 @@ func healthCommand(f *program) command {
 			if given, err := at.isGiven(ofAddress, ofPlugin, "service"); err != nil {
 				return err
 			} else if given {
-				at.Service = cfg.GRPC.Service
-				return f.healthOfAddress(c, &at, watch)
+				return f.healthOfAddress(c, &at, cfg, watch)
 			}
 			if err := onePlugin(c, &cfg); err != nil {
 				return err
 			}
-			cfg.Timeouts.Probe, cfg.GRPC.Metadata = at.Timeout, at.Metadata
 			cfg.DefaultStart, cfg.GRPC.AnyHealth = healthImport, watch
 			p, done, err := f.connectOrStart(c, cfg, ofPlugin)
 			if err != nil {
 				return unanswered(err)
 			}
 			defer done()
-			limit := cmp.Or(at.Timeout, runner.DefaultProbe)
+			limit := cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe)
 			if f.plugin.opened != nil {
 				limit = f.plugin.opened.Settings().Timeouts.Probe
 			}

@@ -20,7 +20,7 @@ func hooksCommand(f *program) command {
 	var template string
 	var cfg runner.Config
 	var at addressOptions
-	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags()
+	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags(&cfg.GRPC)
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "hooks",

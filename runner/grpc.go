@@ -51,33 +51,24 @@ type Evidence = grpcplugin.Evidence
 // answered with another status than SERVING.
 const ReasonNotServing = grpcplugin.ReasonNotServing
 
-// A gRPC server that runs already, see [Connect] and [ProbeAddress].
+// A gRPC server that runs already, see [Connect].
 type (
-	Server         = grpcplugin.Server
-	AddressOptions = grpcplugin.AddressOptions
-	TLSFiles       = grpcplugin.TLSFiles
+	Server   = grpcplugin.Server
+	TLSFiles = grpcplugin.TLSFiles
 )
 
-// Connect connects to a gRPC server at unix:PATH or HOST:PORT. Of c it uses what concerns
-// messages.
-func Connect(ctx context.Context, address string, o AddressOptions, c Config) (*Server, error) {
+// Connect connects to a gRPC server at unix:PATH or HOST:PORT. Nothing is started.
+func Connect(ctx context.Context, address string, c Config) (*Server, error) {
 	var err error
 	if c.GRPC.Extra, err = describedBy(c); err != nil {
 		return nil, hook.NewError(hook.Usage, err)
 	}
 	c.GRPC.Config.Debug = c.Debug
-	return grpcplugin.Connect(ctx, address, o, c.GRPC.Config)
+	return grpcplugin.Connect(ctx, address, c.GRPC.Config)
 }
 
 // IsLocal reports whether an address is a socket or a loopback address of this machine.
 func IsLocal(address string) bool { return grpcplugin.IsLocal(address) }
-
-// ProbeAddress asks a gRPC server at unix:PATH or HOST:PORT for its health; WatchAddress
-// follows that until ctx ends or report returns an error. Nothing is started.
-var (
-	ProbeAddress = grpcplugin.ProbeAddress
-	WatchAddress = grpcplugin.WatchAddress
-)
 
 // grpcConfig says how a gRPC plugin is started.
 func (o *Opened) grpcConfig() (grpcplugin.Config, error) {

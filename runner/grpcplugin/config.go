@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/elliptic"
+	"crypto/tls"
 	"sync"
 	"time"
 
@@ -46,6 +47,11 @@ type Config struct {
 	// P-256.
 	MTLS  bool
 	Curve elliptic.Curve
+
+	// TLS and UserAgent are for [Connect] alone: nil is no TLS, see [TLSFiles]; empty is
+	// gRPC's own.
+	TLS       *tls.Config
+	UserAgent string
 
 	// StartTimeout bounds the time to the handshake line; 0 means 30 s.
 	StartTimeout time.Duration

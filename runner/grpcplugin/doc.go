@@ -21,8 +21,8 @@
 //  9. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
 //     then proc's signals. It never uses go-plugin's Kill.
 //
-// [Connect] calls any gRPC server that runs already, an instance without a process;
-// [ProbeAddress] and [WatchAddress] ask it for its health. They start nothing.
+// [Connect] calls any gRPC server that runs already, an instance without a process, and
+// asks it for its health. It starts nothing.
 //
 // An error is a [*hook.Error], whose Reason is one of the constants here, with hints
 // that say what to do.

@@ -39,11 +39,16 @@ func healthStatus(ctx context.Context, cc *grpc.ClientConn, service string) (str
 }
 
 // watchHealth passes the name of each status to report until ctx ends, report
-// returns an error, or the stream breaks. Other errors are those of healthStatus.
-func watchHealth(ctx context.Context, cc *grpc.ClientConn, service string, report func(status string) error) error {
+// returns an error, or the stream breaks.
+func (i *Instance) watchHealth(ctx context.Context, report func(status string) error) *hook.Error {
+	return i.healthFailed(ctx, i.watch(ctx, report))
+}
+
+// watch is watchHealth, whose other errors are those of healthStatus.
+func (i *Instance) watch(ctx context.Context, report func(status string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := grpc_health_v1.NewHealthClient(cc).Watch(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
+	stream, err := grpc_health_v1.NewHealthClient(i.conn).Watch(ctx, &grpc_health_v1.HealthCheckRequest{Service: i.cfg.Service})
 	for err == nil {
 		var answer *grpc_health_v1.HealthCheckResponse
 		if answer, err = stream.Recv(); err == nil {
@@ -163,7 +168,7 @@ func (i *Instance) busy() bool {
 // It returns false if the plugin has none, else a [*hook.Error]: Canceled if ctx ends,
 // report returns an error or the plugin is stopped; Crash if the plugin exits.
 func (i *Instance) WatchHealth(ctx context.Context, report func(status string) error) (bool, error) {
-	e := i.healthFailed(ctx, watchHealth(ctx, i.conn, i.cfg.Service, report))
+	e := i.watchHealth(ctx, report)
 	if e.Reason == ReasonNoHealth {
 		return false, nil
 	}

@@ -93,7 +93,7 @@ func TestEarlyDeadline(t *testing.T) {
 			grpc_health_v1.RegisterHealthServer(s, h)
 			go s.Serve(l) // ends by Stop
 			defer s.Stop()
-			return grpcplugin.ProbeAddress(t.Context(), l.Addr().String(), grpcplugin.AddressOptions{Timeout: limit})
+			return probeAddress(t, l.Addr().String(), grpcplugin.Config{}, limit)
 		},
 	}
 	for name, ask := range ask {

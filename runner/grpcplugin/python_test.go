@@ -279,17 +279,22 @@ func TestProbeAddress(t *testing.T) {
 	inst := started(t, zoo(t))
 	address := inst.Evidence().Line.Address
 	ctx := t.Context()
-	if err := grpcplugin.ProbeAddress(ctx, address, grpcplugin.AddressOptions{Service: "plugin"}); err != nil {
+	if err := probeAddress(t, address, grpcplugin.Config{Service: "plugin"}); err != nil {
 		t.Error(err)
 	}
-	want(t, grpcplugin.ProbeAddress(ctx, address, grpcplugin.AddressOptions{Service: "other"}), hook.Unhealthy, "other")
-	want(t, grpcplugin.ProbeAddress(ctx, "nonsense", grpcplugin.AddressOptions{}), hook.Usage, "host:port")
-	options := grpcplugin.AddressOptions{ConnectTimeout: 100 * time.Millisecond}
-	want(t, grpcplugin.ProbeAddress(ctx, "127.0.0.1:1", options), hook.Handshake, "connection refused")
-	want(t, grpcplugin.ProbeAddress(ctx, "unix:/nowhere/at/all", options), hook.Handshake, "no such file")
+	want(t, probeAddress(t, address, grpcplugin.Config{Service: "other"}), hook.Unhealthy, "other")
+	want(t, probeAddress(t, "nonsense", grpcplugin.Config{}), hook.Usage, "host:port")
+	options := grpcplugin.Config{ConnectTimeout: 100 * time.Millisecond}
+	want(t, probeAddress(t, "127.0.0.1:1", options), hook.Handshake, "connection refused")
+	want(t, probeAddress(t, "unix:/nowhere/at/all", options), hook.Handshake, "no such file")
 	enough := errors.New("enough")
 	var seen []string
-	err := grpcplugin.WatchAddress(ctx, address, grpcplugin.AddressOptions{Service: "plugin"}, func(status string) error {
+	server, err := grpcplugin.Connect(ctx, address, grpcplugin.Config{Service: "plugin"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	err = server.WatchHealth(ctx, func(status string) error {
 		seen = append(seen, status)
 		return enough
 	})

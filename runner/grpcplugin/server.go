@@ -2,6 +2,11 @@ package grpcplugin
 
 import (
 	"context"
+	"fmt"
+	"net"
+	"strings"
+
+	"google.golang.org/grpc"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -10,18 +15,49 @@ import (
 // Server is a gRPC server that runs already. It is safe for concurrent use.
 type Server struct{ instance *Instance }
 
-// Connect connects to the server at unix:PATH or HOST:PORT. Of cfg it uses what concerns
-// messages: Metadata, MaxMessage, EmitDefaults, Extra and Debug. The error is a
-// [*hook.Error], as that of [ProbeAddress].
-func Connect(ctx context.Context, address string, o AddressOptions, cfg Config) (*Server, error) {
-	cfg = New(cfg).cfg
-	cfg.Service = o.Service
-	i := newInstance(&cfg)
-	var herr *hook.Error
-	if i.conn, herr = connectTo(ctx, address, &o, cfg.maxReflection()); herr != nil {
-		return nil, herr
+// Connect connects to the server at unix:PATH or HOST:PORT. Of cfg it uses what concerns the
+// connection, messages and health, where an empty Service is the server as a whole. It
+// returns a [*hook.Error] of kind
+//
+//   - Usage if the address is malformed,
+//   - Handshake if there is no connection,
+//   - Timeout or Canceled if ctx ends.
+func Connect(ctx context.Context, address string, cfg Config) (*Server, error) {
+	network, where, authority, err := splitAddress(address)
+	if err != nil {
+		return nil, &hook.Error{Kind: hook.Usage, Err: err}
 	}
-	return &Server{instance: i}, nil
+	service := cfg.Service
+	cfg = New(cfg).cfg
+	cfg.Service = service
+	t := &target{network: network, address: where, tls: cfg.TLS, metadata: cfg.Metadata, limit: cfg.ConnectTimeout}
+	options := append(t.options(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.maxReflection())))
+	if cfg.UserAgent != "" {
+		options = append(options, grpc.WithUserAgent(cfg.UserAgent))
+	}
+	cc, err := grpc.NewClient("passthrough:///"+authority, options...)
+	if err != nil {
+		return nil, &hook.Error{Kind: hook.Usage, Err: err}
+	}
+	within, cancel := hook.WithLimit(ctx, cfg.ConnectTimeout)
+	defer cancel()
+	herr := t.ready(within, cc)
+	if herr == nil {
+		i := newInstance(&cfg)
+		i.conn = cc
+		return &Server{i}, nil
+	}
+	cc.Close()
+	switch {
+	case ctx.Err() != nil:
+		return nil, hook.Ended(ctx, "", "no connection", false)
+	case len(herr.Hints) > 0 || herr.Reason == ReasonNoConnection:
+	case cfg.TLS == nil:
+		herr.Hints = []string{"if the server wants TLS, pass --tls"}
+	default:
+		herr.Hints = []string{"pass --tls=false if the server has no TLS; name the authority of its certificate with --cacert"}
+	}
+	return nil, herr
 }
 
 // Call calls one method. See [Instance.Call].
@@ -34,5 +70,46 @@ func (s *Server) Hooks(ctx context.Context, name string) (schema.Schema, error) 
 	return s.instance.Describe(ctx, name)
 }
 
+// Health asks the server whether it is healthy. See [Instance.Health].
+func (s *Server) Health(ctx context.Context) error { return s.instance.Health(ctx) }
+
+// WatchHealth follows the health of the server and passes the name of each status to
+// report. The [*hook.Error] is that of Health, or Canceled if ctx ends or report returns
+// an error.
+func (s *Server) WatchHealth(ctx context.Context, report func(status string) error) error {
+	return s.instance.watchHealth(ctx, report)
+}
+
 // Close closes the connection.
 func (s *Server) Close() { s.instance.conn.Close() }
+
+// IsLocal reports whether an address is a Unix socket or a loopback address.
+func IsLocal(address string) bool {
+	network, where, _, err := splitAddress(address)
+	host, _, _ := net.SplitHostPort(where)
+	ip := net.ParseIP(host)
+	return err == nil && (network == "unix" || host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// splitAddress parses unix:PATH, unix:///PATH and HOST:PORT. It accepts
+// dns:HOST:PORT and passthrough:HOST:PORT, with or without ///, for what gRPC does
+// anyway.
+func splitAddress(address string) (network, where, authority string, err error) {
+	if path, ok := strings.CutPrefix(address, "unix:"); ok {
+		path = strings.TrimPrefix(path, "//")
+		if path == "" {
+			return "", "", "", fmt.Errorf("the address %q does not name a socket, want unix:/path", address)
+		}
+		return "unix", path, certificateName, nil
+	}
+	where = address
+	for _, scheme := range []string{"dns:", "passthrough:"} {
+		if rest, ok := strings.CutPrefix(address, scheme); ok && strings.Contains(rest, ":") {
+			where = strings.TrimPrefix(rest, "///")
+		}
+	}
+	if _, port, err := net.SplitHostPort(where); err != nil || port == "" || strings.Contains(where, "/") {
+		return "", "", "", fmt.Errorf("the address %q is neither host:port nor unix:/path", address)
+	}
+	return "tcp", where, where, nil
+}

@@ -35,6 +35,6 @@ func TestProbeAddressFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer queued.Close()
-	want(t, grpcplugin.ProbeAddress(t.Context(), l.Addr().String(), grpcplugin.AddressOptions{ConnectTimeout: 200 * time.Millisecond}),
+	want(t, probeAddress(t, l.Addr().String(), grpcplugin.Config{ConnectTimeout: 200 * time.Millisecond}),
 		hook.Handshake, "cannot connect to "+l.Addr().String()+": no answer within 200ms")
 }

@@ -60,6 +60,18 @@ func authority(t *testing.T) (cert, key string) {
 	return write("cert.pem", "CERTIFICATE", der), write("key.pem", "PRIVATE KEY", pkcs8)
 }
 
+// probeAddress asks a server for its health, within a limit if there is one.
+func probeAddress(t *testing.T, address string, cfg grpcplugin.Config, limit ...time.Duration) error {
+	server, err := grpcplugin.Connect(t.Context(), address, cfg)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	ctx, cancel := hook.WithLimit(t.Context(), append(limit, 0)[0])
+	defer cancel()
+	return server.Health(ctx)
+}
+
 // TestProbeAddressTLS asks a server that wants a certificate of ours.
 func TestProbeAddressTLS(t *testing.T) {
 	runnertest.NothingLeft(t)
@@ -84,8 +96,8 @@ func TestProbeAddressTLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return grpcplugin.ProbeAddress(t.Context(), l.Addr().String(),
-			grpcplugin.AddressOptions{TLS: cfg, ConnectTimeout: 2 * time.Second})
+		return probeAddress(t, l.Addr().String(),
+			grpcplugin.Config{TLS: cfg, ConnectTimeout: 2 * time.Second})
 	}
 	if err := probe(files); err != nil {
 		t.Error(err)
@@ -100,8 +112,8 @@ func TestProbeAddressTLS(t *testing.T) {
 			t.Fatalf("reason %q, hints %q", e.Reason, e.Hints)
 		}
 	}
-	want(t, grpcplugin.ProbeAddress(t.Context(), l.Addr().String(),
-		grpcplugin.AddressOptions{ConnectTimeout: time.Second}), hook.Handshake, "")
+	want(t, probeAddress(t, l.Addr().String(),
+		grpcplugin.Config{ConnectTimeout: time.Second}), hook.Handshake, "")
 	if _, err := (grpcplugin.TLSFiles{Cert: cert}).Config(); err == nil {
 		t.Error("a certificate without its key was taken")
 	}
@@ -120,7 +132,7 @@ func TestProbeAddressNames(t *testing.T) {
 	go s.Serve(l) // ends by Stop
 	defer s.Stop()
 	for _, scheme := range []string{"", "dns:", "dns:///", "passthrough:", "passthrough:///"} {
-		if err := grpcplugin.ProbeAddress(t.Context(), scheme+l.Addr().String(), grpcplugin.AddressOptions{}); err != nil {
+		if err := probeAddress(t, scheme+l.Addr().String(), grpcplugin.Config{}); err != nil {
 			t.Errorf("%s: %v", scheme, err)
 		}
 	}
@@ -128,7 +140,7 @@ func TestProbeAddressNames(t *testing.T) {
 		"", ":", "host", "host:", "::1", "unix:", "unix://", "dns:", "dns:///host", "dns:///host:", "dns:///",
 		"dns://1.1.1.1/host:80", "passthrough:///host", "http://host:80", "ipv4:1.1.1.1:80",
 	} {
-		want(t, grpcplugin.ProbeAddress(t.Context(), address, grpcplugin.AddressOptions{}), hook.Usage, "")
+		want(t, probeAddress(t, address, grpcplugin.Config{}), hook.Usage, "")
 	}
 }
 
@@ -140,9 +152,9 @@ func TestProbeAddressUnresponsive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	for wanted, o := range map[string]grpcplugin.AddressOptions{"HTTP/2": {}, "TLS": {TLS: &tls.Config{}}} {
+	for wanted, o := range map[string]grpcplugin.Config{"HTTP/2": {}, "TLS": {TLS: &tls.Config{}}} {
 		o.ConnectTimeout = 200 * time.Millisecond
-		e := want(t, grpcplugin.ProbeAddress(t.Context(), l.Addr().String(), o), hook.Handshake,
+		e := want(t, probeAddress(t, l.Addr().String(), o), hook.Handshake,
 			"accepts connections but does not answer within 200ms, want "+wanted)
 		if e.Reason != grpcplugin.ReasonNoAnswer {
 			t.Errorf("reason %q", e.Reason)
