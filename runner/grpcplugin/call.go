@@ -298,7 +298,7 @@ func (k *call) lost(s *status.Status) *hook.Error {
 	switch {
 	case k.isStopping():
 		return k.failed(&hook.Error{Kind: hook.Canceled, Err: errors.New("the plugin was stopped during the call")})
-	case k.exitsWithin(exitLimit):
+	case k.exits():
 		return k.exitError(k.c.Hook)
 	case k.responds(probeLimit):
 		return k.failed(setStatus(&hook.Error{Kind: hook.Failed}, s, nil))

@@ -127,7 +127,7 @@ func (n *launch) notConnected(e *hook.Error) *hook.Error {
 		return hook.Ended(n.ctx, "", "no connection", false)
 	}
 	// What the process does not serve any more may look like another fault.
-	if n.proc.Exited() || exiting(n.proc.PID()) && n.exitsWithin(exitLimit) {
+	if n.proc.Exited() || n.proc.Exiting() && n.exits() {
 		return n.exitedEarly(nil)
 	}
 	switch {

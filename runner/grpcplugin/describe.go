@@ -82,7 +82,7 @@ func (i *Instance) notDescribed(err error) *hook.Error {
 	switch own := asError(err); {
 	case own != nil:
 		return own
-	case isStatus && i.exitsWithin(exitLimit):
+	case isStatus && i.exits():
 		return i.exitError("")
 	case isStatus:
 		err := fmt.Errorf("%s: %w", reflectionName, statusError(s))

@@ -187,7 +187,7 @@ func (i *Instance) responds(limit time.Duration) bool {
 // healthFailed is the error for one of healthStatus or watchHealth. A broken
 // connection is a crash if the process exits and was not stopped.
 func (i *Instance) healthFailed(ctx context.Context, err error) *hook.Error {
-	if ctx.Err() == nil && lostConnection(err) && i.exitsWithin(exitLimit) {
+	if ctx.Err() == nil && lostConnection(err) && i.exits() {
 		return i.exitError("")
 	}
 	return healthFailed(ctx, err)

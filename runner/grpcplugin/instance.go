@@ -233,12 +233,12 @@ func (i *Instance) exitError(hookName string) *hook.Error {
 	return e
 }
 
-// exitsWithin waits for the process to exit, and reports whether it did.
-func (i *Instance) exitsWithin(limit time.Duration) bool {
+// exits reports whether the process, if there is one, exits within [exitLimit].
+func (i *Instance) exits() bool {
 	if i.proc == nil {
 		return false
 	}
-	timer := time.NewTimer(limit)
+	timer := time.NewTimer(exitLimit)
 	defer timer.Stop()
 	select {
 	case <-i.proc.Done():

@@ -236,7 +236,7 @@ func (n *launch) checkHealth() *hook.Error {
 	case n.ctx.Err() == nil && ctx.Err() != nil:
 		herr = &hook.Error{Kind: hook.Unhealthy, Reason: ReasonSilent,
 			Err: &hook.LimitError{What: "no answer from the health service", Limit: n.cfg.HealthTimeout}}
-	case herr.Status != nil && n.exitsWithin(exitLimit):
+	case herr.Status != nil && n.exits():
 		return n.exitedEarly(nil)
 	}
 	if herr.Reason == ReasonNoHealth {

@@ -1,7 +1,6 @@
 package grpcplugin
 
 import (
-	"bytes"
 	"strings"
 	"sync"
 
@@ -9,10 +8,6 @@ import (
 )
 
 const (
-	// maxLine is how much is kept of a line of go-plugin's stdio stream, as proc
-	// does for the pipes.
-	maxLine = 16 << 10
-
 	// What a gRPC server on asyncio prints when the interrupt has ended its loop, as
 	// it does in every plugin that is written like gRPC's own examples.
 	ignoredLine      = "Exception ignored "
@@ -40,8 +35,8 @@ func (o *output) line(stream, text string, cut int) {
 }
 
 // writer passes the lines of a stream on.
-func (o *output) writer(stream proc.Stream) *LineWriter {
-	return &LineWriter{Emit: func(text string, cut int) { o.line(stream.String(), text, cut) }}
+func (o *output) writer(stream proc.Stream) *proc.LineWriter {
+	return &proc.LineWriter{Emit: func(text string, cut int) { o.line(stream.String(), text, cut) }}
 }
 
 // stop says that pyplug stops the plugin from here on.
@@ -95,29 +90,4 @@ func (o *output) flush() {
 		o.print(proc.Stderr.String(), text, 0)
 	}
 	o.held = nil
-}
-
-// LineWriter emits each line written to it, without its end, and how many bytes of it
-// were cut off. It belongs to one goroutine of go-plugin.
-type LineWriter struct {
-	Emit func(text string, cut int)
-	kept []byte
-	cut  int
-}
-
-// Write never fails.
-func (w *LineWriter) Write(b []byte) (int, error) {
-	n := len(b)
-	for len(b) > 0 {
-		line, rest, ended := bytes.Cut(b, []byte{'\n'})
-		room := min(len(line), maxLine-len(w.kept))
-		w.kept = append(w.kept, line[:room]...)
-		w.cut += len(line) - room
-		if ended {
-			w.Emit(strings.TrimSuffix(string(w.kept), "\r"), w.cut)
-			w.kept, w.cut = w.kept[:0], 0
-		}
-		b = rest
-	}
-	return n, nil
 }

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pyplug/pyplug/runner/proc"
 )
 
 // CheckPeer returns an error unless the other end of a connection belongs to the
@@ -62,7 +64,7 @@ func strangers(inodes []string, leader int) (foreign []string, pids []int) {
 		rest := without(foreign, heldBy(pid)) // all, if the process is another user's
 		switch {
 		case len(rest) == len(foreign):
-		case isDescendant(pid, leader):
+		case proc.Descends(pid, leader):
 			foreign = rest
 		default:
 			pids = append(pids, pid)
@@ -184,33 +186,4 @@ func heldBy(pid int) (inodes []string) {
 		}
 	}
 	return inodes
-}
-
-// kin returns a process's parent and group, 0 if it does not exist.
-func kin(pid int) (parent, group int) {
-	f := stat(pid)
-	parent, _ = strconv.Atoi(f[1])
-	group, _ = strconv.Atoi(f[2])
-	return parent, group
-}
-
-// exiting reports whether a process has begun to exit, which it does before the kernel
-// closes its sockets.
-func exiting(pid int) bool {
-	const begun = 0x4 // PF_EXITING
-	flags, err := strconv.ParseUint(stat(pid)[6], 10, 32)
-	return err != nil || flags&begun != 0
-}
-
-// stat returns the fields of /proc/PID/stat after the name in parentheses: the state,
-// the parent, the group, the session, the terminal, its group, the flags. They are
-// empty if there is no such process.
-func stat(pid int) (fields [7]string) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	for i, f := range bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) {
-		if i < len(fields) {
-			fields[i] = string(f)
-		}
-	}
-	return fields
 }

@@ -2,7 +2,11 @@
 
 package grpcplugin
 
-import "net"
+import (
+	"net"
+
+	"github.com/pyplug/pyplug/runner/proc"
+)
 
 // checkUnixPeer returns an error unless the process at the other end of a connection
 // is the leader or descends from it.
@@ -18,26 +22,10 @@ func checkUnixPeer(conn *net.UnixConn, leader int) error {
 	switch {
 	case err != nil:
 		return err
-	case isDescendant(pid, leader):
+	case proc.Descends(pid, leader):
 		return nil
 	case pid > 0:
 		return foreignError(conn.RemoteAddr().String(), []int{pid}, false)
 	}
 	return foreignError(conn.RemoteAddr().String(), nil, false)
-}
-
-// isDescendant reports whether a process is the leader, is in its group, or was started
-// by such a process, directly or through others.
-func isDescendant(pid, leader int) bool {
-	for steps := 0; pid > 1 && steps < 1000; steps++ { // numbers may be reused meanwhile
-		if pid == leader {
-			return true
-		}
-		parent, group := kin(pid)
-		if group == leader {
-			return true
-		}
-		pid = parent
-	}
-	return false
 }

@@ -62,7 +62,7 @@ func (i *Instance) Serves(ctx context.Context, methods ...string) (map[string]bo
 		return nil, hook.Ended(ctx, "", "no answer about which methods are served", true)
 	case !isStatus:
 		return nil, &hook.Error{Kind: hook.Failed, Begun: true, Err: err}
-	case lostConnection(err) && i.exitsWithin(exitLimit):
+	case lostConnection(err) && i.exits():
 		return nil, i.exitError("")
 	}
 	return nil, setStatus(&hook.Error{Kind: hook.Failed, Begun: true}, s, nil)

@@ -58,3 +58,16 @@ func (s *splitter) flush(emit func(line []byte, cut int)) {
 	emit(line, cut)
 	s.kept, s.cut = s.kept[:0], 0
 }
+
+// LineWriter emits each line written to it, as [Spec].OnLine gets it. It is for one
+// goroutine.
+type LineWriter struct {
+	Emit  func(text string, cut int)
+	lines splitter
+}
+
+// Write never fails.
+func (w *LineWriter) Write(b []byte) (int, error) {
+	w.lines.feed(b, func(line []byte, cut int) { w.Emit(string(line), cut) })
+	return len(b), nil
+}

@@ -116,6 +116,10 @@ func (p *Process) Exited() bool {
 	}
 }
 
+// Exiting reports whether the process may have begun to exit, which it does before the
+// system closes its sockets.
+func (p *Process) Exiting() bool { return p.tree.exiting() }
+
 // exitsWithin waits at most d for the process to exit, and not when it is to be
 // killed.
 func (p *Process) exitsWithin(d time.Duration) bool {

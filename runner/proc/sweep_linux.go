@@ -156,7 +156,7 @@ func childrenByParent() []int {
 		if err != nil {
 			continue
 		}
-		if fields := statFields(pid); len(fields) > 1 && string(fields[1]) == strconv.Itoa(os.Getpid()) {
+		if parent, _ := kin(pid); parent == os.Getpid() {
 			pids = append(pids, pid)
 		}
 	}
@@ -187,7 +187,6 @@ func (t *tree) survivors() (left []string, certain bool) {
 // every signal that ends a process, or is exiting already. One whose first thread has
 // exited before the others lives.
 func aliveName(pid int) (name string, alive bool) {
-	const exiting, signaled = 0x4, 0x400 // PF_EXITING, PF_SIGNALED
 	status := procFile(pid, "status")
 	fields := statFields(pid) // after the status: a process does not come back
 	if len(status) == 0 || len(fields) < 18 || signalSet(status, "SigPnd:", int(syscall.SIGKILL)) {
@@ -197,6 +196,5 @@ func aliveName(pid int) (name string, alive bool) {
 	if threads := string(fields[17]); fields[0][0] == 'Z' || fields[0][0] == 'X' {
 		return name, threads > "1"
 	}
-	flags, _ := strconv.ParseUint(string(fields[6]), 10, 64)
-	return name, flags&(exiting|signaled) == 0
+	return name, !hasFlag(fields[6], pfExiting|pfSignaled)
 }

@@ -95,14 +95,14 @@ func (t *tree) cleanUp(forced context.Context) ending {
 // survivors names what lives in the group of a dead leader. The system does not tell
 // whose the processes outside the group were.
 func (t *tree) survivors() (left []string, certain bool) {
-	const zombie, exiting = 5, 0x2000 // SZOMB, P_WEXIT
+	const zombie = 5 // SZOMB
 	members, err := unix.SysctlKinfoProcSlice("kern.proc.pgrp", t.pid)
 	if err != nil {
 		return nil, true
 	}
 	for _, m := range members {
 		pid := int(m.Proc.P_pid)
-		if pid != t.pid && m.Proc.P_stat != zombie && m.Proc.P_flag&exiting == 0 && len(left) < maxLeftovers {
+		if pid != t.pid && m.Proc.P_stat != zombie && m.Proc.P_flag&pWExit == 0 && len(left) < maxLeftovers {
 			left = append(left, leftover(unix.ByteSliceToString(m.Proc.P_comm[:]), pid))
 		}
 	}
@@ -130,6 +130,23 @@ func (t *tree) canHandle(sig int) bool {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", t.pid)
 	return err == nil && info.Proc.P_stat != stopped
 }
+
+// kin returns a process's parent and group, 0 if it does not exist.
+func kin(pid int) (parent, group int) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return 0, 0
+	}
+	return int(info.Eproc.Ppid), int(info.Eproc.Pgid)
+}
+
+// exiting reports whether the leader has begun to exit.
+func (t *tree) exiting() bool {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", t.pid)
+	return err != nil || info.Proc.P_flag&pWExit != 0
+}
+
+const pWExit = 0x2000 // the flag of a process that is exiting
 
 // lifeline does nothing: no pipe of macOS sends SIGKILL.
 type lifeline struct{}

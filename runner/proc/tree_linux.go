@@ -121,6 +121,30 @@ func statFields(pid int) [][]byte {
 	return bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 }
 
+// kin returns a process's parent and group, 0 if it does not exist.
+func kin(pid int) (parent, group int) {
+	if fields := statFields(pid); len(fields) > 2 {
+		parent, _ = strconv.Atoi(string(fields[1]))
+		group, _ = strconv.Atoi(string(fields[2]))
+	}
+	return parent, group
+}
+
+// exiting reports whether the leader has begun to exit.
+func (t *tree) exiting() bool {
+	fields := statFields(t.pid)
+	return len(fields) < 7 || hasFlag(fields[6], pfExiting)
+}
+
+// The flags of a process that is exiting, and of one that a signal ends.
+const pfExiting, pfSignaled = 0x4, 0x400
+
+// hasFlag reports whether the flags of a process, as /proc has them, have one of bits.
+func hasFlag(flags []byte, bits uint64) bool {
+	number, _ := strconv.ParseUint(string(flags), 10, 64)
+	return number&bits != 0
+}
+
 // ownMemory is the most memory that we had resident, in bytes. A child's figure
 // begins there, since it shares our memory until it executes its program.
 func ownMemory() int64 { return kilobytes(statusLine(procFile(os.Getpid(), "status"), "VmHWM:")) }

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/pyplug/pyplug/runner/grpcplugin"
+	"github.com/pyplug/pyplug/runner/proc"
 )
 
 // Spec says what the host starts, and how. It is the host's one argument, as JSON.
@@ -176,7 +177,7 @@ func (h *host) config() *plugin.ClientConfig {
 		AutoMTLS:         h.spec.MTLS,
 		StartTimeout:     h.spec.StartTimeout,
 		Logger:           h.logger(filepath.Base(h.cmd.Path)),
-		Stderr:           &grpcplugin.LineWriter{Emit: h.log},
+		Stderr:           &proc.LineWriter{Emit: h.log},
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithContextDialer(h.dial)},
 	}
 }
@@ -200,7 +201,7 @@ func (h *host) dial(ctx context.Context, _ string) (net.Conn, error) {
 // logs under the program's name, is printed without its decoration.
 func (h *host) logger(program string) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "plugin", Level: hclog.Warn, DisableTime: true, Output: &grpcplugin.LineWriter{Emit: h.log},
+		Name: "plugin", Level: hclog.Warn, DisableTime: true, Output: &proc.LineWriter{Emit: h.log},
 		SubloggerHook: func(sub hclog.Logger) hclog.Logger {
 			if sub.Name() == "plugin."+program {
 				return hclog.NewNullLogger()
