@@ -16,7 +16,7 @@ func AppendWords(dst []byte, words []Word) []byte {
 			dst = append(AppendQuote(append(dst, `"name":`...), w.Name), ',')
 		}
 		if w.Form == JSON {
-			dst = append(append(append(dst, `"value":`...), escapeInvalid(w.Value)...), '}')
+			dst = append(escapeInvalid(append(dst, `"value":`...), w.Value), '}')
 			continue
 		}
 		text := Quote(w.Value)

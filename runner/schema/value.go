@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -18,7 +19,7 @@ func Value(text string) json.RawMessage {
 	case trimmed == "":
 	case strings.IndexByte(`{["`, trimmed[0]) >= 0:
 		if json.Valid([]byte(trimmed)) {
-			return escapeInvalid(trimmed)
+			return escapeInvalid(nil, trimmed)
 		}
 	case text == "true", text == "false", text == "null", isRewritable(text):
 		return json.RawMessage(text)
@@ -115,62 +116,30 @@ func Quote(text string) json.RawMessage {
 
 // AppendQuote appends what [Quote] returns to dst.
 func AppendQuote(dst []byte, text string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(text); {
-		if c := text[i]; c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			dst = append(dst, text[start:i]...)
-			dst = appendEscape(dst, c)
-			i++
-			start = i
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if r == utf8.RuneError && size == 1 {
-			dst = append(dst, text[start:i]...)
-			dst = fmt.Appendf(dst, `\udc%02x`, text[i])
-			start = i + 1
-		}
-		i += size
-	}
-	dst = append(dst, text[start:]...)
-	return append(dst, '"')
+	return append(escapeInvalid(append(dst, '"'), escapes().Replace(text)), '"')
 }
 
-func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\r':
-		return append(dst, '\\', 'r')
-	case '\t':
-		return append(dst, '\\', 't')
+// escapes replaces the characters that a JSON string cannot contain.
+var escapes = sync.OnceValue(func() *strings.Replacer {
+	pairs := []string{`"`, `\"`, `\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`}
+	for c := range ' ' { // of two pairs for one character, the first counts
+		pairs = append(pairs, string(c), fmt.Sprintf(`\u%04x`, c))
 	}
-	const hex = "0123456789abcdef"
-	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-}
+	return strings.NewReplacer(pairs...)
+})
 
-// escapeInvalid escapes the bytes of valid JSON that are not UTF-8, as Quote does.
-// A byte above ASCII can only be inside a string, where an escape may stand.
-func escapeInvalid(text string) json.RawMessage {
+// escapeInvalid appends JSON to dst, and escapes the bytes that are not UTF-8, as Quote
+// does: a byte above ASCII can only be inside a string, where an escape may stand.
+func escapeInvalid(dst []byte, text string) []byte {
 	if utf8.ValidString(text) {
-		return json.RawMessage(text)
+		return append(dst, text...)
 	}
-	dst := make([]byte, 0, len(text)+16)
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if r == utf8.RuneError && size == 1 {
+	for i, r := range text {
+		if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
 			dst = fmt.Appendf(dst, `\udc%02x`, text[i])
 		} else {
-			dst = append(dst, text[i:i+size]...)
+			dst = utf8.AppendRune(dst, r)
 		}
-		i += size
 	}
 	return dst
 }
