@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -25,6 +26,36 @@ func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
 		return schema.Schema{}, herr
 	}
 	defer p.finishUncounted(g)
+	return p.describe(ctx, g, name)
+}
+
+// describeLimit is how long a ready worker may take to describe its hooks.
+const describeLimit = 2 * time.Second
+
+// Describe has a worker describe its hooks before any call that is made after it has
+// returned. Hooks then knows them even while calls run.
+func (p *Pool) Describe(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	g, herr := p.acquire(ctx, "", false)
+	if herr != nil {
+		cancel()
+		return
+	}
+	go func() { // ends with ctx
+		defer cancel()
+		defer p.finishUncounted(g)
+		all, _ := p.describe(ctx, g, "") // a client that asks for them gets the error
+		for _, h := range all.Hooks {
+			_, _ = p.describe(ctx, g, h.Name)
+		}
+	}()
+}
+
+// describe asks an instance, unless it is known what it would say.
+func (p *Pool) describe(ctx context.Context, g *instance, name string) (schema.Schema, error) {
+	if sch, ok := p.described(name); ok {
+		return sch, nil
+	}
 	sch, err := g.Describe(ctx, name)
 	if err != nil {
 		return sch, err
