@@ -39,26 +39,29 @@ func (p Plan) commands(dir string) []command {
 	venv := command{what: "creating the environment", path: r.Python, args: []string{"-I", "-m", "venv", dir}}
 	read := command{what: "installing what " + p.Source.Path + " asks for", path: p.tool}
 	active := []string{"VIRTUAL_ENV=" + dir}
-	switch p.Source.Kind {
-	case "uv.lock":
+	switch kind := p.Source.Kind; {
+	case kind == "uv.lock":
 		read.args = []string{"sync", "--locked", "--no-install-project", "--no-dev", "--project", where, "--python", r.Python}
 		read.set = []string{"UV_PROJECT_ENVIRONMENT=" + dir}
 		return []command{read}
-	case blockLock:
-		read.args = []string{"sync", "--locked", "--script", strings.TrimSuffix(p.Source.Path, ".lock"), "--active", "--python", r.Python}
+	case kind == blockLock, kind == block && p.Source.tool == "uv":
+		read.args = []string{"sync", "--active", "--python", r.Python, "--script", strings.TrimSuffix(p.Source.Path, ".lock")}
+		if kind == blockLock {
+			read.args = append(read.args, "--locked")
+		}
 		read.set = active
 		return []command{read}
-	case "poetry.lock":
+	case kind == "poetry.lock":
 		read.args = []string{"install", "--no-root", "--only", "main", "--no-interaction", "--directory", where}
 		read.set = active
 		return []command{venv, read}
-	case "pdm.lock":
+	case kind == "pdm.lock":
 		read.args = []string{"sync", "--no-self", "--prod", "--no-editable", "--project", where}
 		read.set = append(active, "PDM_PYTHON="+python, "PDM_CHECK_UPDATE=0", "PDM_IGNORE_SAVED_PYTHON=1")
 		return []command{venv, read}
 	}
 	wanted := []string{"-r", p.Source.Path}
-	if list := p.Source.Requirements; list != nil {
+	if list := p.Source.Requirements; list != nil && p.Source.tool == "" {
 		read.what = "installing " + strings.Join(list, ", ")
 		wanted = append([]string{"--"}, list...)
 	}

@@ -29,7 +29,7 @@ type Source struct {
 	// requirements.txt, which the installer reads.
 	Requirements []string
 
-	tool   string // the one that wrote a lock file
+	tool   string // the one that must read it, such as the one that wrote a lock file
 	digest string // of what it asks for
 	place  string // what else decides what that means; empty if it means the same everywhere
 }
@@ -96,10 +96,14 @@ func readSource(s Source) (Source, error) {
 	}
 	switch s.Kind {
 	case block, "pyproject.toml":
-		if s.Requirements, err = listed(s, content); err != nil {
+		uv, err := s.list(content)
+		if err != nil {
 			return Source{}, err
 		}
 		content = []byte(strings.Join(s.Requirements, "\n"))
+		if uv["sources"] != nil || uv["index"] != nil || uv != nil && s.Kind == block { // another tool would find other packages
+			s.tool, s.place, content = "uv", filepath.Dir(s.Path), fmt.Append(content, uv)
+		}
 	case "requirements.txt":
 		content = append(content, included(s.Path, content, 0)...)
 		if local().Match(content) {
@@ -113,11 +117,13 @@ func readSource(s Source) (Source, error) {
 	return s, nil
 }
 
-// listed are the requirements in a script's block or a pyproject.toml, sorted.
-func listed(s Source, content []byte) ([]string, error) {
+// list sets the requirements in a script's block or a pyproject.toml, sorted, and returns its
+// settings of uv.
+func (s *Source) list(content []byte) (uv map[string]any, err error) {
 	var file struct {
 		Dependencies any
 		Project      struct{ Dependencies any }
+		Tool         struct{ UV map[string]any }
 	}
 	if s.Kind == block {
 		text := pysrc.Decode(content)
@@ -151,7 +157,8 @@ func listed(s Source, content []byte) ([]string, error) {
 		return nil, fmt.Errorf("%s: dependencies is %#v, want a list such as [\"numpy>=2\"]", s.Path, value)
 	}
 	slices.Sort(all)
-	return slices.Compact(all), nil
+	s.Requirements = slices.Compact(all)
+	return file.Tool.UV, nil
 }
 
 var (
