@@ -1,5 +1,7 @@
 package interp
 
+import "cmp"
+
 // Code is the reason why a Python was not chosen, as a stable word for programs.
 type Code string
 
@@ -51,7 +53,9 @@ func (a Attempt) Fix() string {
 	case OutdatedEnv:
 		return "`pyplug sync` makes a new one"
 	case UntrustedOwner, WorldWritable:
-		return "if you trust it: --python " + quoted(a.Path)
+		return "if you trust it: --python " + quoted(cmp.Or(a.env, a.Path))
+	case Unreadable:
+		return ""
 	case AmbiguousEnvs:
 		return "name one with --python, or call it .venv"
 	case LowerPriority:

@@ -143,7 +143,9 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 		if found && remakable(e.env) {
 			e.Advice = append(e.Advice, remake(python.Path))
 		}
-	case remakable(e.env):
+	case e.Code == UntrustedOwner || e.Code == WorldWritable:
+		e.Advice = []string{e.Attempt().Fix()}
+	case remakable(e.env) && e.Code != Unreadable:
 		e.Advice = []string{remake("python3")}
 	case e.Code == Missing && (e.Source == SourceActive || e.Source == SourceConda):
 		e.Advice = []string{"make it again or deactivate it; --no-active ignores it"}

@@ -64,6 +64,7 @@ func TestHints(t *testing.T) {
 	opt := base("opt")
 	broken := []string{"l plug/.venv/bin/python /gone/python3"}
 	shims := "PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"
+	shared := func(name string) func(string, string) (owner, bool) { return ownedCase{shared: name}.ownerOf }
 	const other, again = "name another Python with --python", "make the environment again: python3 -m venv --clear "
 	for _, c := range []struct {
 		findCase
@@ -95,6 +96,7 @@ func TestHints(t *testing.T) {
 		{findCase{name: "broken link", tree: []string{"l plug/.venv ../gone"}}, other},
 		{findCase{name: "any directory by flag", tree: []string{"f work/src/x.py x"}, flag: "src"}, other},
 		{findCase{name: "an environment by flag", tree: []string{"f work/e/pyvenv.cfg x"}, flag: "e"}, again + "work/e"},
+		{findCase{name: "another user may change it", tree: lines(opt, venv("plug/.venv", "opt", "3.12.4")), owners: shared("plug/.venv/bin")}, "if you trust it: --python plug/.venv"},
 		{findCase{name: "a file by flag", tree: []string{"n work/py"}, flag: "./py"}, other},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -66,16 +66,33 @@ func FactsOf(i Interpreter, environ []string) Facts {
 
 // oddities are what is odd about an environment whose Python works.
 func oddities(cfg config, env string) (notes []string) {
-	if words := strings.Fields(cfg.command); len(words) > 0 {
-		made := words[len(words)-1] // a path with spaces is not compared
-		if filepath.IsAbs(made) && !strings.Contains(env, " ") && filepath.Base(made) == filepath.Base(env) && !samePath(made, env) {
-			notes = append(notes, "it was made at "+made+" and moved: its scripts still name that place, its Python works")
-		}
+	if made := madeAt(cfg, env); made != "" && !samePath(made, env) {
+		notes = append(notes, "it was made at "+made+" and moved: its scripts still name that place, its Python works")
 	}
 	if cfg.home != "" && !exists(cfg.home) {
 		notes = append(notes, "the Python that it was made from is gone: there is no "+cfg.home)
 	}
 	return notes
+}
+
+// madeAt is the place for which an environment was made, as its script activate says, or else
+// the command that made it; empty if neither does.
+func madeAt(cfg config, env string) string {
+	text, _ := readHead(filepath.Join(env, "bin", "activate"), maxFile) // may be none
+	for line := range strings.Lines(text) {
+		value, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(line), "export "), "VIRTUAL_ENV=")
+		if value = strings.Trim(value, `'"`); ok && filepath.IsAbs(value) && !strings.ContainsAny(value, `'"$\`) {
+			return value
+		}
+	}
+	words := strings.Fields(cfg.command)
+	if len(words) == 0 || strings.Contains(env, " ") { // of a path with spaces this is a part
+		return ""
+	}
+	if made := words[len(words)-1]; filepath.IsAbs(made) && filepath.Base(made) == filepath.Base(env) {
+		return made
+	}
+	return ""
 }
 
 // linkedEnv is the environment that a link from elsewhere leads through, with its Python,

@@ -136,14 +136,20 @@ func (f *finder) distrust(env string) *Error {
 		}
 	}
 	for _, path := range paths {
+		var broken *Error
 		o, ok := f.ownerOf(path)
 		switch {
 		case !ok:
+			continue
 		case !f.trusts(o.uid, own.uid):
-			return problem(UntrustedOwner, path, "belongs to another user, %d, and not to you, root or the plugin's owner", o.uid)
+			broken = problem(UntrustedOwner, path, "belongs to another user, %d, and not to you, root or the plugin's owner", o.uid)
 		case o.shared && !o.sticky && !own.shared:
-			return problem(WorldWritable, path, "is writable for everybody, which the plugin is not")
+			broken = problem(WorldWritable, path, "is writable for everybody, which the plugin is not")
+		default:
+			continue
 		}
+		broken.env = env
+		return broken
 	}
 	return nil
 }
