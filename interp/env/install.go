@@ -20,9 +20,9 @@ const shownLines = 15
 
 // misleading are variables that make an installer look, or install, elsewhere.
 var misleading = []string{
-	"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER",
+	"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER",
 	"PIP_PYTHON", "PIP_REQUIRE_VIRTUALENV", "PIP_DRY_RUN", "PIP_REPORT", "UV_PYTHON", "UV_PROJECT", "UV_PROJECT_ENVIRONMENT",
-	"UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_WORKING_DIRECTORY", "PDM_PYTHON",
+	"UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_WORKING_DIRECTORY", "PDM_PYTHON", "PDM_IGNORE_ACTIVE_VENV",
 }
 
 // command is one step of making an environment.
@@ -36,7 +36,7 @@ type command struct {
 // commands are the steps that make the environment dir.
 func (p Plan) commands(dir string) []command {
 	r, python, where := p.request, python(dir), filepath.Dir(p.Source.Path)
-	venv := command{what: "creating the environment", path: r.Python, args: []string{"-I", "-m", "venv", dir}}
+	venv := command{what: "creating the environment", path: r.Python, args: []string{"-I", "-m", "venv", "--without-pip", dir}}
 	read := command{what: "installing what " + p.Source.Path + " asks for", path: p.tool}
 	active := []string{"VIRTUAL_ENV=" + dir}
 	switch kind := p.Source.Kind; {
@@ -53,11 +53,11 @@ func (p Plan) commands(dir string) []command {
 		return []command{read}
 	case kind == "poetry.lock":
 		read.args = []string{"install", "--no-root", "--only", "main", "--no-interaction", "--directory", where}
-		read.set = active
+		read.set = append(active, "POETRY_VIRTUALENVS_PATH="+dir) // or else it prefers one that `poetry env use` chose
 		return []command{venv, read}
 	case kind == "pdm.lock":
 		read.args = []string{"sync", "--no-self", "--prod", "--no-editable", "--project", where}
-		read.set = append(active, "PDM_PYTHON="+python, "PDM_CHECK_UPDATE=0", "PDM_IGNORE_SAVED_PYTHON=1")
+		read.set = append(active, "PDM_USE_VENV=1", "PDM_CHECK_UPDATE=0", "PDM_IGNORE_SAVED_PYTHON=1")
 		return []command{venv, read}
 	}
 	wanted := []string{"-r", p.Source.Path}
@@ -69,10 +69,10 @@ func (p Plan) commands(dir string) []command {
 		venv.path, venv.args = p.tool, []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", r.Python, dir}
 		read.args = []string{"pip", "install", "--python", python}
 	} else {
-		read.path, read.args = python, []string{"-I", "-m", "pip"}
-		if pipInstallsElsewhere(r.Packages) { // then the environment needs no pip, which takes a second or two to install
-			venv.args = append(venv.args, "--without-pip")
-			read.path, read.args = r.Python, append(read.args, "--python", python)
+		read.path, read.args = r.Python, []string{"-I", "-m", "pip", "--python", python}
+		if !pipInstallsElsewhere(r.Packages) { // then the environment needs its own, which takes a second or two to install
+			venv.args = []string{"-I", "-m", "venv", dir}
+			read.path, read.args = python, []string{"-I", "-m", "pip"}
 		}
 		read.args = append(read.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location",
 			"--no-user", "--target=") // whatever a pip.conf says

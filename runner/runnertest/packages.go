@@ -17,6 +17,10 @@ import (
 // together are packages that share a venv, since each venv takes seconds to create.
 var together = [][]string{
 	{"numpy==2.4.6", "pydantic==2.10.6", "attrs==25.1.0", "msgspec==0.19.0", "packaging==26.0", "virtualenv==20.29.3", "uv==0.13.9"},
+	{
+		"uv==0.13.9", "virtualenv==21.15.8", "poetry==2.5.1", "pipenv==2026.10.3", "hatch==1.18.2",
+		"pdm==2.29.3", "hishel==1.2.1", "httpx==0.28.1", "unearth==0.18.2", // with newer ones pdm fails
+	},
 	{"python-plugin==0.1.0", "hc-go-plugin-server==0.1.1", "funppy==0.5.2", "betterproto==2.0.0b7"},
 }
 
@@ -89,21 +93,24 @@ func complete(venv string, packages []string) bool {
 }
 
 func createVenv(python, venv string, packages []string) error {
-	install := append([]string{"install", "--quiet", "--retries=2", "--disable-pip-version-check"}, packages...)
 	own := pythonIn(venv)
+	install := []string{"-m", "pip", "--python", own, "install", "--quiet", "--retries=2", "--disable-pip-version-check"}
+	bare := []string{python, "-m", "venv", "--without-pip", venv} // which saves seconds
+	ways := [][][]string{
+		{bare, slices.Concat([]string{python}, install, packages)},
+		{{python, "-m", "venv", venv}, slices.Concat([]string{own}, install, packages)},
+	}
+	if i := slices.IndexFunc(packages, isUV); i >= 0 { // which installs many in a tenth of pip's time
+		uv := []string{filepath.Join(filepath.Dir(own), "uv"), "pip", "install", "--quiet", "--python", own}
+		ways = slices.Insert(ways, 0, [][]string{bare, slices.Concat([]string{python}, install, packages[i:i+1]), append(uv, packages...)})
+	}
 	var err error
-	for _, way := range []struct {
-		pip  string // the Python whose pip installs
-		venv []string
-	}{
-		{python, []string{"-m", "venv", "--without-pip", venv}}, // which saves seconds
-		{own, []string{"-m", "venv", venv}},
-	} {
-		if err = os.RemoveAll(venv); err == nil { // perhaps incomplete
-			err = tool(python, way.venv...)
-		}
-		if err == nil {
-			err = tool(way.pip, slices.Concat([]string{"-m", "pip", "--python", own}, install)...)
+	for _, way := range ways {
+		err = os.RemoveAll(venv) // perhaps incomplete
+		for _, command := range way {
+			if err == nil {
+				err = tool(command[0], command[1:]...)
+			}
 		}
 		if err == nil {
 			return nil
@@ -111,6 +118,8 @@ func createVenv(python, venv string, packages []string) error {
 	}
 	return err
 }
+
+func isUV(name string) bool { return strings.HasPrefix(name, "uv==") }
 
 // pythonIn returns the path of a venv's Python.
 func pythonIn(venv string) string {
