@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,13 +17,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-const (
-	// checkImport is how long an import may take: a check is waited for.
-	checkImport = 60 * time.Second
-	// hostWord is the hidden command by which pyplug runs the stock host, in a
-	// process of its own since that may hang or crash.
-	hostWord = "__host"
-)
+// hostWord is the hidden command by which pyplug runs the stock host, in a process of its
+// own since that may hang or crash.
+const hostWord = "__host"
 
 // checkOptions are what the command line of check says.
 type checkOptions struct {
@@ -81,7 +76,7 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 	if err := openConfig(&o.Config, o.plugins[0]); err != nil {
 		return err
 	}
-	o.Config.DefaultStart = checkImport
+	o.Config.DefaultStart = quickImport
 	if len(o.plugins) > 1 { // the flags for gRPC plugins are for those that are
 		f.grpcFlag, o.Config.GRPC.Decides = "", ""
 	}

@@ -14,12 +14,8 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-const (
-	// healthImport is the limit of the import: somebody waits for the answer.
-	healthImport = 60 * time.Second
-	// watchEvery is how often --watch probes a plugin that does not report changes.
-	watchEvery = time.Second
-)
+// watchEvery is how often --watch probes a plugin that does not report changes.
+const watchEvery = time.Second
 
 func healthCommand(f *program) command {
 	var cfg runner.Config
@@ -47,7 +43,7 @@ func healthCommand(f *program) command {
 			if err := onePlugin(c, &cfg); err != nil {
 				return err
 			}
-			cfg.DefaultStart, cfg.GRPC.AnyHealth = healthImport, watch
+			cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
 			p, done, err := f.connectOrStart(c, cfg, ofPlugin)
 			if err != nil {
 				return unanswered(err)

@@ -40,7 +40,7 @@ func (p *plugin) logEvent(e hook.Event) {
 		fields = append(fields, "exit", e.Exit.String())
 	}
 	if e.Delay > 0 {
-		fields = append(fields, "again_after", rounded(e.Delay))
+		fields = append(fields, "again_after", time.Duration(e.Delay))
 	}
 	p.f.streams.Log("info", string(e.To)+": "+e.Reason, fields...)
 }
@@ -53,13 +53,4 @@ func (p *plugin) endEvents() {
 	if lost := p.events.close(); lost > 0 {
 		p.f.streams.Warn(fmt.Sprintf("%d events were not reported: the reader was too slow", lost))
 	}
-}
-
-// rounded is a duration as people read it.
-func rounded(ms hook.Milliseconds) time.Duration {
-	d := time.Duration(ms)
-	if d < time.Second {
-		return d.Round(time.Millisecond)
-	}
-	return d.Round(100 * time.Millisecond)
 }

@@ -17,10 +17,7 @@ const keepCategory = "Kept alive"
 // environment: how many workers, how much of the machine they use and when they are
 // restarted often depend on where pyplug runs.
 func keepFlags(k *runner.Keep) []cli.Flag {
-	const (
-		atOnce    = time.Nanosecond // 0 is at once, and not the default
-		unlimited = time.Duration(none)
-	)
+	const unlimited = time.Duration(none)
 	workers := countFlag(&k.Workers, 1, 1024, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
 	workers.parse, workers.candidates = orAuto(workers.parse, &k.Workers), []string{"auto"}
 	memory := sizeFlag(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "512MB or 2GB", "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
@@ -32,9 +29,9 @@ func keepFlags(k *runner.Keep) []cli.Flag {
 		delayFlag(&k.QueueTimeout, unlimited, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
 		fromEnv(choiceFlag(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always"), "PYPLUG_RESTART"),
 		orZero(&k.MaxFailures, none, countFlag(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row, 0: never")),
-		delayFlag(&k.Backoff, atOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
-		delayFlag(&k.BackoffMax, atOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
-		delayFlag(&k.HealthyAfter, atOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
+		delayFlag(&k.Backoff, runner.AtOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
+		delayFlag(&k.BackoffMax, runner.AtOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
+		delayFlag(&k.HealthyAfter, runner.AtOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
 		fromEnv(memory, "PYPLUG_MAX_MEMORY"),
 		orZero(&k.MaxCalls, none, countFlag(&k.MaxCalls, 0, 1<<31-1, "max-calls", "replace workers after about `N` calls")),
 		delayFlag(&k.MaxAge, unlimited, "max-age", "replace workers after `DURATION`"),

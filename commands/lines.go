@@ -95,7 +95,7 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	e := lines.New(k, o.Options)
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
-			f.streams.Note(fmt.Sprintf("%s; interrupt again to cancel", counted(n, "call is", "calls are")+" being finished"))
+			f.streams.Note(schema.Plural(n, "call") + " in progress; interrupt again to cancel")
 		}
 	})()
 	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
@@ -114,14 +114,6 @@ func status(p *runner.Pool) hook.Status {
 	return st
 }
 
-// counted is a number with its noun.
-func counted(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // jobs is how many calls are made at once: not more than the workers take. A call
 // that waited for a worker could be overtaken by one of a later line, whose stream
 // then waited for it.
@@ -131,7 +123,7 @@ func (f *program) jobs(wanted, places int) int {
 		return places
 	case wanted > places:
 		f.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; raise --workers or --concurrency",
-			wanted, counted(int64(places), "call", "calls")))
+			wanted, schema.Plural(places, "call")))
 		return places
 	}
 	return wanted
@@ -160,7 +152,7 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, 
 	case err != nil:
 		return outputError(err)
 	case c.Failed > 0 && !noFail:
-		f.streams.Warn(fmt.Sprintf("%d of %s", c.Failed, counted(c.Answered, "line failed", "lines failed")))
+		f.streams.Warn(fmt.Sprintf("%d of %s failed", c.Failed, schema.Plural(c.Answered, "line")))
 		return &checkedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
 	}
 	return nil

@@ -38,6 +38,10 @@ func (o *outputOptions) flags() []cli.Flag {
 // The functions below declare flags, in groups, that say what to open and how. They write
 // into one [runner.Config], which openConfig completes.
 
+// quickImport is the limit of an import if somebody waits for what comes after it, as for a
+// check or a probe.
+const quickImport = 60 * time.Second
+
 // pluginFlags are those of every command that starts a plugin. startLimit is the default
 // limit of an import, for the help.
 func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // note reports something to the user, once.
@@ -60,7 +62,7 @@ func eventText(e hook.Event) string {
 		text += " (" + e.Exit.String() + ")"
 	}
 	if e.Delay > 0 {
-		text += ", again in " + rounded(e.Delay).String()
+		text += ", again in " + schema.Span(time.Duration(e.Delay))
 	}
 	return text
 }

@@ -17,9 +17,11 @@ const (
 	DefaultProbe     = 2 * time.Second
 )
 
-// Forever stands for no limit: it is longer than any wait, and does not overflow a
-// time.
-const Forever = 100 * 365 * 24 * time.Hour
+// Forever stands for no limit: no wait is longer, and it does not overflow a time.
+const Forever = manifest.MaxDuration
+
+// AtOnce stands for a delay of 0, which means the default.
+const AtOnce = time.Nanosecond
 
 // Config says what to open and how. The zero value of a field leaves it to the
 // manifest, and then to the default. It is copied and never written to.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/pool"
@@ -27,8 +26,6 @@ const (
 	// manyCalls is the default concurrency of a gRPC plugin, which has a queue of its
 	// own.
 	manyCalls = 100
-	// atOnce stands for a delay of 0, which means the default.
-	atOnce = time.Nanosecond
 )
 
 // Keep says how a plugin is kept alive. The zero value leaves all to the manifest, and
@@ -70,9 +67,9 @@ func resolveKeep(k Keep, m manifest.Manifest, grpc bool) (resolved Keep, lacks s
 			k.MaxFailures = *m.Restart.Max
 		}
 	}
-	k.Backoff = cmp.Or(k.Backoff, given(m.Restart.Backoff, atOnce))
-	k.BackoffMax = cmp.Or(k.BackoffMax, given(m.Restart.BackoffMax, atOnce))
-	k.HealthyAfter = cmp.Or(k.HealthyAfter, given(m.Restart.HealthyAfter, atOnce))
+	k.Backoff = cmp.Or(k.Backoff, given(m.Restart.Backoff, AtOnce))
+	k.BackoffMax = cmp.Or(k.BackoffMax, given(m.Restart.BackoffMax, AtOnce))
+	k.HealthyAfter = cmp.Or(k.HealthyAfter, given(m.Restart.HealthyAfter, AtOnce))
 	k.MaxMemory = max(0, cmp.Or(k.MaxMemory, m.Limits.Memory))
 	k.MaxCalls = max(0, cmp.Or(k.MaxCalls, m.Limits.Calls))
 	k.MaxAge = max(0, cmp.Or(k.MaxAge, m.Limits.Age))

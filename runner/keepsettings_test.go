@@ -41,7 +41,7 @@ func TestResolveKeep(t *testing.T) {
 			manifest: said, given: func(k *Keep) { k.DefaultMaxFailures, k.DefaultConcurrency = 9, 8 },
 			want: func(k *Keep) {
 				k.Workers, k.Concurrency, k.Preload = 3, 4, "off"
-				k.Policy = pool.Policy{Restart: "on-failure", MaxFailures: 5, Backoff: atOnce, BackoffMax: second, HealthyAfter: second}
+				k.Policy = pool.Policy{Restart: "on-failure", MaxFailures: 5, Backoff: AtOnce, BackoffMax: second, HealthyAfter: second}
 				k.MaxMemory, k.MaxCalls, k.MaxAge = said.Limits.Memory, 7, time.Hour
 			},
 		},

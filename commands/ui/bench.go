@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // BenchResult is a whole measurement, and its public shape.
@@ -45,7 +46,7 @@ func (s *Streams) Bench(m BenchResult, asJSON bool) error {
 	for _, p := range m.Phases {
 		row := []string{p.Name, strconv.Itoa(p.Rounds)}
 		for _, d := range []hook.Milliseconds{p.Min, p.P50, p.P90, p.P99, p.Max} {
-			row = append(row, span(time.Duration(d)))
+			row = append(row, schema.Span(time.Duration(d)))
 		}
 		rows = append(rows, append(row, fmt.Sprintf("%.0f", p.PerSecond)))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // CheckResult is the result of checking one plugin.
@@ -38,10 +39,10 @@ func (c CheckResult) summary(strict bool) string {
 	var counts []string
 	for _, v := range []hook.Verdict{hook.Failure, hook.Warning, hook.Note} {
 		if n := c.Count(v); n > 0 {
-			counts = append(counts, plural(n, v.String()))
+			counts = append(counts, schema.Plural(n, v.String()))
 		}
 	}
-	took := "in " + span(c.Took)
+	took := "in " + schema.Span(c.Took)
 	if c.ExitCode == 0 && len(counts) == 0 {
 		return " " + took
 	}
@@ -169,7 +170,7 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 		details += p.details(f, findingColumn+2)
 	}
 	if st.Took >= time.Millisecond {
-		tail += "  " + span(st.Took)
+		tail += "  " + schema.Span(st.Took)
 	}
 	return entry(label, messageColumn, st.Message, tail) + details
 }
@@ -239,11 +240,11 @@ func (p *CheckPrinter) table() string {
 	for _, c := range p.all {
 		word, _ := c.word()
 		rows = append(rows, []string{c.Plugin, word, strconv.Itoa(c.ExitCode),
-			strconv.Itoa(c.Count(hook.Failure)), strconv.Itoa(c.Count(hook.Warning)), span(c.Took)})
+			strconv.Itoa(c.Count(hook.Failure)), strconv.Itoa(c.Count(hook.Warning)), schema.Span(c.Took)})
 		if c.ExitCode == 0 {
 			passed++
 		}
 	}
 	return strings.Join(table(rows), "\n") +
-		fmt.Sprintf("\n%d of %s passed in %s\n", passed, plural(len(p.all), "plugin"), span(p.s.Now().Sub(p.began)))
+		fmt.Sprintf("\n%d of %s passed in %s\n", passed, schema.Plural(len(p.all), "plugin"), schema.Span(p.s.Now().Sub(p.began)))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // errorLines collects the lines below an error's headline, indented.
@@ -98,7 +99,7 @@ func (l *errorLines) exit(e hook.Exit, shown bool) {
 	if e.Signal != "" {
 		how = "ended by " + e.Signal
 	}
-	how += " after " + span(e.Uptime)
+	how += " after " + schema.Span(e.Uptime)
 	switch {
 	case e.Limit != "":
 		how += ", over its " + e.Limit

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Log writes a line of pyplug's own log to standard error. It drops the level "info"
@@ -38,7 +39,7 @@ func (s *Streams) Log(level, message string, pairs ...any) {
 func logText(value any) string {
 	text := fmt.Sprint(value)
 	if d, ok := value.(time.Duration); ok {
-		text = span(d)
+		text = schema.Span(d)
 	}
 	if text == "" || strings.ContainsAny(text, " \t\n\"=") {
 		return strconv.Quote(text)

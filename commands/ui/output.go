@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Output shows what a plugin prints, on standard error. Make one with
@@ -70,7 +72,7 @@ func (o *Output) droppedText(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	text := plural(int(n), "line") + " of the plugin's output dropped: standard error is not being read"
+	text := schema.Plural(n, "line") + " of the plugin's output dropped: standard error is not being read"
 	if o.s.LogJSON {
 		return o.s.logJSON("warning", text, "plugin", o.label)
 	}

@@ -52,7 +52,7 @@ func (b Background) note() string {
 		if note == "" && st.LastExit != nil {
 			note = "exited: " + st.LastExit.String()
 		}
-		return "restarting in " + span(time.Duration(st.NextStart)) + "; " + cmp.Or(note, "failed to start") // which may be cut at its end
+		return "restarting in " + schema.Span(time.Duration(st.NextStart)) + "; " + cmp.Or(note, "failed to start") // which may be cut at its end
 	case note == "" && st.Queued > 0:
 		return fmt.Sprintf("%d running, %d waiting", st.Running, st.Queued)
 	}
@@ -123,7 +123,7 @@ func (s *Streams) statusRow(b Background) []string {
 		row[2] = fmt.Sprintf("%d/%d", st.Ready, st.Workers)
 	}
 	if st.PID != 0 {
-		row[3], row[4] = strconv.Itoa(st.PID), span(time.Duration(st.Uptime).Truncate(time.Second))
+		row[3], row[4] = strconv.Itoa(st.PID), schema.Span(time.Duration(st.Uptime).Truncate(time.Second))
 	}
 	if b.Problem == "" {
 		row[5], row[6], row[7] = strconv.Itoa(st.Restarts), fmt.Sprint(st.Calls), fmt.Sprint(st.Failed)

@@ -1,28 +1,10 @@
 package ui
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 )
-
-// span writes a duration for people, with three significant digits, whole seconds at
-// most: "212ms", "2.13s", "3m20s".
-func span(d time.Duration) string {
-	digits := math.Floor(math.Log10(math.Max(float64(d), 1))) + 1
-	return d.Round(min(time.Duration(math.Pow10(int(max(digits-3, 0)))), time.Second)).String()
-}
-
-// plural is a count and a noun, such as "184 lines".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
 
 // table lays rows out in columns, the titles first, and returns a line for each. A
 // column that is empty but for its title is left out.

@@ -89,17 +89,6 @@ func TestLog(t *testing.T) {
 	}
 }
 
-func TestSpan(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 20 * time.Microsecond: "20µs", 21_449: "21.4µs", 999 * time.Millisecond: "999ms", 2129 * time.Millisecond: "2.13s",
-		59990 * time.Millisecond: "1m0s", 200_400 * time.Millisecond: "3m20s", 90 * time.Minute: "1h30m0s",
-	} {
-		if got := span(d); got != want {
-			t.Errorf("%v: got %s, want %s", d, got, want)
-		}
-	}
-}
-
 func TestLogLine(t *testing.T) {
 	at := clock()
 	local := at.Local().Format("2006-01-02 15:04:05.000")

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -72,7 +74,7 @@ func (c LinesCounts) text(after time.Duration) string {
 		text += fmt.Sprintf(", %.0f per second", rate)
 	}
 	if c.Restarts > 0 {
-		text += ", " + plural(c.Restarts, "restart")
+		text += ", " + schema.Plural(c.Restarts, "restart")
 	}
 	return text
 }

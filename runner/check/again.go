@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // again kills the plugin when it is idle and during a call, and starts it anew each
@@ -21,7 +22,7 @@ func (c *check) again(ctx context.Context) hook.Stage {
 	if err == nil {
 		p, took, err = c.fresh(ctx)
 		st.Details["idle_ms"] = hook.Milliseconds(took)
-		st.Message = "ready again " + shown(took) + " after a kill"
+		st.Message = "ready again " + schema.Span(took) + " after a kill"
 	}
 	if err == nil && len(c.o.Calls) > 0 {
 		var how string
@@ -29,7 +30,7 @@ func (c *check) again(ctx context.Context) hook.Stage {
 			p, took, err = c.fresh(ctx)
 		}
 		st.Details["call_ms"] = hook.Milliseconds(took)
-		st.Message += fmt.Sprintf(", and %s after %s", shown(took), how)
+		st.Message += fmt.Sprintf(", and %s after %s", schema.Span(took), how)
 	}
 	if err != nil {
 		return failed(c.failAs(hook.Unhealthy, againFailed, err))

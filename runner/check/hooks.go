@@ -87,7 +87,7 @@ func (c *check) bootstrapFailed() hook.Finding {
 // counted is the number of hooks and the first of them.
 func counted(hooks []string) string {
 	const most = 4
-	text := plural(len(hooks), "hook") + ": " + strings.Join(hooks[:min(most, len(hooks))], ", ")
+	text := schema.Plural(len(hooks), "hook") + ": " + strings.Join(hooks[:min(most, len(hooks))], ", ")
 	if len(hooks) > most {
 		text += ", …"
 	}
@@ -108,7 +108,7 @@ func (c *check) calls(ctx context.Context, st *hook.Stage) {
 			}
 			continue
 		}
-		st.Message += fmt.Sprintf("; %s answered after %s", call.Hook, shown(result.Took))
+		st.Message += fmt.Sprintf("; %s answered after %s", call.Hook, schema.Span(result.Took))
 		made = append(made, map[string]any{"hook": call.Hook, "took_ms": hook.Milliseconds(result.Took)})
 	}
 	if len(made) > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/check/stock"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // host has an unmodified host of go-plugin start, ping and stop the plugin.
@@ -32,7 +33,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	for _, step := range out.Steps {
 		st.Details[step.Name+"_ms"] = hook.Milliseconds(step.Took)
 		if step.Err == "" {
-			steps = append(steps, stepWord[step.Name]+" in "+shown(step.Took))
+			steps = append(steps, stepWord[step.Name]+" in "+schema.Span(step.Took))
 		}
 	}
 	st.Message = "a stock host " + joined(steps)
@@ -129,7 +130,7 @@ func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Find
 	step := out.Steps[at]
 	if step.Name == stock.StepStart && strings.Contains(step.Err, "timeout while waiting") && c.buffers(ctx) {
 		return found(handshakeUnflushed, hook.Failure,
-			fmt.Sprintf("a stock host gets no handshake within %s: the line stays in Python's buffer, which pyplug disables and hosts do not", shown(c.hostLimit())),
+			fmt.Sprintf("a stock host gets no handshake within %s: the line stays in Python's buffer, which pyplug disables and hosts do not", schema.Span(c.hostLimit())),
 			"print(line, flush=True)"), true
 	}
 	f = found(hostRefused, hook.Failure, "a stock host reports, when it "+stepWord[step.Name]+": "+step.Err,
@@ -163,7 +164,7 @@ func (c *check) killed(out stock.Outcome) (f hook.Finding, killed bool) {
 	if !ok || stop.Took < grace || c.reported(func(f hook.Finding) bool { return f.ID == noController }) {
 		return f, false
 	}
-	seen := fmt.Sprintf("a stock host had to kill it %s after calling Shutdown", shown(stop.Took))
+	seen := fmt.Sprintf("a stock host had to kill it %s after calling Shutdown", schema.Span(stop.Took))
 	if c.s.inst != nil && c.s.inst.Exit().Step == "asked" {
 		seen += "; this may be intermittent, because it exited at once for pyplug"
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The stages of one start. The first of them makes it; the others report what was seen
@@ -127,13 +128,13 @@ func (c *check) handshake(context.Context) hook.Stage {
 	if e.Line.Cert != nil {
 		st.Message = strings.Join(strings.Split(e.Line.String(), "|")[:5], "|") + " with a certificate"
 	}
-	st.Message += ", " + shown(e.Handshake) + " after the start"
+	st.Message += ", " + schema.Span(e.Handshake) + " after the start"
 	for _, n := range e.Line.Notes {
 		st.Findings = append(st.Findings, odd(n))
 	}
 	if e.Handshake > hostTimeout {
 		st.Findings = append(st.Findings, found(handshakeSlow, hook.Warning,
-			fmt.Sprintf("the handshake took %s; many hosts wait only %s", shown(e.Handshake), hostTimeout),
+			fmt.Sprintf("the handshake took %s; many hosts wait only %s", schema.Span(e.Handshake), hostTimeout),
 			"print it as soon as the server listens, before slow imports and other work"))
 	}
 	return st
@@ -159,12 +160,4 @@ func (c *check) connect(context.Context) hook.Stage {
 		st.Findings = append(st.Findings, c.fail(connectFailed, c.fault))
 	}
 	return st
-}
-
-// shown is a duration for people, such as "31ms" or "2.3s".
-func shown(d time.Duration) string {
-	if d >= time.Second {
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(100 * time.Microsecond).String()
 }

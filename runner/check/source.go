@@ -143,7 +143,7 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	if l.Files == 1 {
 		compile = " compiles"
 	}
-	stage.Message = fmt.Sprintf("%d file%s, %s found", l.Files, compile, plural(l.Found, "import"))
+	stage.Message = fmt.Sprintf("%d file%s, %s found", l.Files, compile, schema.Plural(l.Found, "import"))
 	return withVerdict(stage)
 }
 
@@ -211,7 +211,7 @@ func (l *sourceLook) versions() []hook.Finding {
 		}
 		what := l.shown(c.File) + " was"
 		if c.More > 0 {
-			what = fmt.Sprintf("%s and %s were", l.shown(c.File), plural(c.More, "other file"))
+			what = fmt.Sprintf("%s and %s were", l.shown(c.File), schema.Plural(c.More, "other file"))
 		}
 		f := hook.Finding{ID: c.ID, Verdict: hook.Failure, Kind: hook.Start, File: c.File,
 			Message: fmt.Sprintf("%s generated for %s %s, but %s is installed: %s", what, c.Library, c.Wants, c.Has, c.Why),
@@ -222,13 +222,6 @@ func (l *sourceLook) versions() []hook.Finding {
 		all = append(all, f)
 	}
 	return all
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // shown is a path for messages: relative to the first script's directory if it is in there.
