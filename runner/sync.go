@@ -27,6 +27,11 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 	if p.Kind == manifest.Executable {
 		return env.Plan{}, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
 	}
+	if p.Entry == "" && !o.InPlace { // no start would find an environment in the cache
+		e := hook.NewError(hook.Usage, fmt.Errorf("module %s is not in this directory", p.Module))
+		e.Hints = []string{"--in-place makes .venv for the project here"}
+		return env.Plan{}, e
+	}
 	r.Base = true
 	base, err := findBy(ctx, r)
 	if err != nil {

@@ -236,7 +236,11 @@ func (l *sourceLook) shown(path string) string {
 
 // syncLine is the command line that makes the plugin's environment.
 func syncLine(o *runner.Opened) string {
-	return schema.QuoteLine([]string{"pyplug", "sync", o.Plugin().Path})
+	words := []string{"pyplug", "sync", o.Plugin().Path}
+	if module := o.Plugin().Module; module != "" {
+		words = []string{"pyplug", "sync", "-m", module}
+	}
+	return schema.QuoteLine(words)
 }
 
 // install is the command line that installs distributions for the plugin: by sync, if its
