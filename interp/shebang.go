@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// shebang are the words of the first line of a script: the program, without env and its
-// flags, and its arguments.
-func shebang(script string) []string {
+// Shebang returns the words of the first line of a script: the program, without env and its
+// options, and what follows it. There are none of any other file.
+func Shebang(script string) []string {
 	text, _ := readHead(script, 512) // systems read 256 bytes at most
 	line, _, _ := strings.Cut(text, "\n")
 	line, ok := strings.CutPrefix(line, "#!")
@@ -28,7 +28,7 @@ func shebang(script string) []string {
 // environment decides, because the file was made for it; a version is chosen if it is
 // installed, as the line may be older than the plugin's requirements.
 func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
-	words := shebang(f.Entry)
+	words := Shebang(f.Entry)
 	if len(words) == 0 {
 		return Interpreter{}, nil
 	}

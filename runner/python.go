@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -139,14 +138,7 @@ func valueIn(environ []string, name string) (value string) {
 
 // shebangRequest is a request for the Python of an executable that is a Python script.
 func shebangRequest(c Config, p manifest.Plugin, env []string) (interp.Request, bool) {
-	words := strings.Fields(p.Shebang)
-	if len(words) > 1 && filepath.Base(words[0]) == "env" {
-		words = slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })
-	}
-	if len(words) == 0 {
-		return interp.Request{}, false
-	}
-	return request(Config{Python: words[0], Environ: c.Environ, Cwd: c.Cwd}, manifest.Plugin{}, env), true
+	return request(Config{Python: p.Shebang, Environ: c.Environ, Cwd: c.Cwd}, manifest.Plugin{}, env), p.Shebang != ""
 }
 
 // findBy chooses the interpreter.

@@ -1,9 +1,7 @@
 package manifest
 
 import (
-	"bufio"
 	"cmp"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,7 +31,7 @@ func (r resolved) plugin(typed string) (Plugin, error) {
 		if reason := unfit(r.entry, info); reason != "" {
 			return Plugin{}, notPlugin(r.entry, reason)
 		}
-		p.Kind, p.Shebang = Executable, shebang(r.entry)
+		p.Kind, p.Shebang = Executable, scriptPython(r.entry)
 	}
 	if spec := r.chosen.RequiresPython; spec != "" {
 		p.Requires = append([]interp.Requirement{{Spec: spec, From: short(r.chosen.File)}}, p.Requires...)
@@ -133,28 +131,16 @@ func hasInit(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// shebang returns the words after "#!" of a script that Python runs, directly or by
-// env, and "" for any other file.
-func shebang(file string) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	const longest = 512 // systems read 256 bytes at most
-	line, _ := bufio.NewReader(io.LimitReader(f, longest)).ReadString('\n')
-	rest, ok := strings.CutPrefix(line, "#!")
-	words := strings.Fields(rest)
-	program := words
-	if len(words) > 0 && filepath.Base(words[0]) == "env" {
-		program = slices.DeleteFunc(slices.Clone(words[1:]), func(w string) bool { return w[0] == '-' || strings.Contains(w, "=") })
-	}
-	if !ok || len(program) == 0 {
+// scriptPython returns the Python that the first line of a script names; "" for any other
+// file.
+func scriptPython(file string) string {
+	words := interp.Shebang(file)
+	if len(words) == 0 {
 		return ""
 	}
 	// The letter is t of a free-threaded Python, or d of one for debugging.
-	if name := strings.TrimRight(filepath.Base(program[0]), "0123456789.td"); name != "python" && name != "pypy" {
+	if name := strings.TrimRight(filepath.Base(words[0]), "0123456789.td"); name != "python" && name != "pypy" {
 		return ""
 	}
-	return strings.Join(words, " ")
+	return words[0]
 }

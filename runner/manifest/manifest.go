@@ -51,8 +51,8 @@ type Plugin struct {
 	Module, From string
 	// Kind says which of them Entry is.
 	Kind Kind
-	// Shebang is the interpreter line of an executable Python script without "#!",
-	// such as "/usr/bin/env python3"; empty for everything else.
+	// Shebang is the Python that the first line of an executable script names, such as
+	// "python3"; empty for everything else.
 	Shebang string
 	// ID is the default name, [a-z0-9][a-z0-9_-]*, made from the manifest's id or
 	// the file's name.

@@ -24,9 +24,9 @@ func TestSpecifiers(t *testing.T) {
 func TestShebang(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tool")
 	for text, want := range map[string]string{
-		"#!/usr/bin/env python3\nx":                "/usr/bin/env python3",
-		"#! /opt/python3.11 -u\r\n":                "/opt/python3.11 -u",
-		"#!/usr/bin/env -S PYTHONUTF8=1 python -B": "/usr/bin/env -S PYTHONUTF8=1 python -B",
+		"#!/usr/bin/env python3\nx":                "python3",
+		"#! /opt/python3.11 -u\r\n":                "/opt/python3.11",
+		"#!/usr/bin/env -S PYTHONUTF8=1 python -B": "python",
 		"#!/opt/pypy3.10/bin/pypy3\n":              "/opt/pypy3.10/bin/pypy3",
 		"#!/usr/bin/python3.13t\n":                 "/usr/bin/python3.13t",
 		"#!/bin/sh\n# python3":                     "",
@@ -40,7 +40,7 @@ func TestShebang(t *testing.T) {
 		"":                                         "",
 	} {
 		check(t, os.WriteFile(file, []byte(text), 0o755))
-		if got := shebang(file); got != want {
+		if got := scriptPython(file); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 		if runtime.GOOS == "windows" {
