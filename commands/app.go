@@ -108,7 +108,8 @@ func (f *program) readArgs(args []string) ([]string, error) {
 	if err := setFromEnvironment(cmd.Flags); err != nil {
 		return nil, err
 	}
-	return slices.Concat([]string{"pyplug", name, "--"}, words), f.begin(cmd.Flags)
+	f.begin(cmd.Flags)
+	return slices.Concat([]string{"pyplug", name, "--"}, words), nil
 }
 
 // hookHelp is the command line that explains the hook of another one, with those of its

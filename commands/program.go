@@ -27,14 +27,11 @@ type program struct {
 }
 
 // begin sets up the output of a command, whose flags have been read.
-func (f *program) begin(flags []cli.Flag) error {
+func (f *program) begin(flags []cli.Flag) {
 	o := f.opts
 	f.grpcFlag = firstTyped(slices.DeleteFunc(slices.Clone(flags), func(f cli.Flag) bool { return valueOf(f).Category != grpcCategory }))
 	f.streams.Quiet, f.streams.Verbose, f.streams.LogJSON = o.quiet, o.verbose, o.logJSON
-	if err := f.streams.SetColor(o.color); err != nil {
-		return usage("--color: %w", err)
-	}
-	return nil
+	f.streams.SetColor(o.color)
 }
 
 // finish prints the rest of the plugin's output.

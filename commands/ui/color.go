@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -25,7 +24,7 @@ var attributes = [...]color.Attribute{Bold: color.Bold, Red: color.FgRed, Green:
 // SetColor sets colour by mode: "always", "never", or "auto", where the first
 // of these decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set,
 // TERM=dumb, each stream being a terminal.
-func (s *Streams) SetColor(mode string) error {
+func (s *Streams) SetColor(mode string) {
 	set := func(name string) bool { v := s.Getenv(name); return v != "" && v != "0" }
 	s.outColor, s.screen.color = s.OutTTY, s.ErrTTY
 	switch {
@@ -33,10 +32,7 @@ func (s *Streams) SetColor(mode string) error {
 		s.outColor, s.screen.color = true, true
 	case mode == "never", mode == "auto" && (s.Getenv("NO_COLOR") != "" || s.Getenv("TERM") == "dumb"):
 		s.outColor, s.screen.color = false, false
-	case mode != "auto":
-		return fmt.Errorf("color is %q, want auto, always or never", mode)
 	}
-	return nil
 }
 
 // A painted text stands between the mark of its colour and endMark. Marks are

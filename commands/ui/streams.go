@@ -49,7 +49,7 @@ func System() *Streams {
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		OutTTY: isTerminal(os.Stdout), ErrTTY: isTerminal(os.Stderr),
 	}
-	_ = s.SetColor("auto") // a mode that exists
+	s.SetColor("auto")
 	return s
 }
 
