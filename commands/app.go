@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -14,7 +15,8 @@ import (
 // data, or one of the two below.
 type command struct {
 	*cli.Command
-	names int
+	names  int
+	config *runner.Config // what the flags say of a PLUGIN whose HOOK may follow; nil: none does
 }
 
 const (

@@ -37,7 +37,7 @@ func newBenchCommand(f *program) (command, *benchOptions) {
 		timeoutFlag(&o.cfg.Timeouts.Call),
 		inputFlag(&o.input),
 	}, launchFlags(&o.cfg), f.opts.flags())
-	return command{names: 2, Command: &cli.Command{
+	return command{names: 2, config: &o.cfg, Command: &cli.Command{
 		Name:      "bench",
 		Usage:     "measure how long a plugin's start, calls and restart take",
 		ArgsUsage: "PLUGIN HOOK [ARG...]",

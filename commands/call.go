@@ -29,7 +29,7 @@ func callCommand(f *program) command {
 		switchFlag(&start.auto, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"),
 		switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin"),
 	)
-	return command{names: 2, Command: &cli.Command{
+	return command{names: 2, config: &start.cfg, Command: &cli.Command{
 		Name:      "call",
 		Usage:     "call a hook of a background plugin",
 		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]\n--address ADDRESS HOOK [ARG...]",

@@ -46,7 +46,7 @@ func complete(commands []command, words []string) []string {
 	}
 	last := words[len(words)-1]
 	if len(words) == 1 {
-		return commandNames(commands, last)
+		return commandLines(commands, last)
 	}
 	for _, cmd := range commands {
 		if cmd.HasName(words[0]) && !cmd.Hidden {
@@ -56,7 +56,7 @@ func complete(commands []command, words []string) []string {
 	return nil
 }
 
-func commandNames(commands []command, prefix string) []string {
+func commandLines(commands []command, prefix string) []string {
 	var lines []string
 	for _, cmd := range commands {
 		if !cmd.Hidden && strings.HasPrefix(cmd.Name, prefix) {
@@ -105,7 +105,7 @@ func (f *flag) values(prefix, typed string) (lines []string) {
 func completeWord(commands []command, cmd command, given []string, last string) []string {
 	switch {
 	case cmd.Name == "help" && len(given) == 0:
-		return append(commandNames(commands, last), prefixed(topicNames(), last)...)
+		return append(commandLines(commands, last), prefixed(topicNames(), last)...)
 	case cmd.Name == "help" && given[0] == "finding":
 		return prefixed(docs.Findings.Names(), last)
 	case cmd.Name == "completion":
@@ -118,7 +118,7 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 		given = given[1:]
 	case isTyped(cmd, "address"):
 		return nil
-	case strings.Contains(cmd.ArgsUsage, "HOOK") && len(given) == 1:
+	case cmd.config != nil && len(given) == 1:
 		return prefixed(hookNames(cmd, given[0]), last)
 	}
 	if len(given) > 0 && (cmd.names > 0 || !strings.Contains(cmd.ArgsUsage, "...")) {
@@ -159,7 +159,9 @@ func hookNames(cmd command, plugin string) (lines []string) {
 	if c, err := daemon.Open(ctx, plugin); err == nil && plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
 		found, _ = c.Hooks(ctx, "")
 	} else {
-		found.Hooks = runner.SourceHooks(ctx, typedConfig(cmd, plugin))
+		cfg := *cmd.config
+		_ = openConfig(&cfg, plugin) // what is wrong with the flags does not matter here
+		found.Hooks = runner.SourceHooks(ctx, cfg)
 	}
 	for _, h := range found.Hooks {
 		doc := strings.Map(func(r rune) rune {
@@ -171,20 +173,6 @@ func hookNames(cmd command, plugin string) (lines []string) {
 		lines = append(lines, strings.TrimSuffix(h.Name+"\t"+strings.Join(strings.Fields(doc), " "), "\t"))
 	}
 	return lines
-}
-
-// typedConfig is what the flags that were typed say of a plugin.
-func typedConfig(cmd command, plugin string) (cfg runner.Config) {
-	known := flagsOf(&cli.Command{Flags: pluginFlags(&cfg, "")})
-	for name, typed := range flagsOf(cmd.Command) {
-		for _, text := range typed.texts {
-			if f := known[name]; f != nil && name == typed.Name {
-				_ = f.set(name, text) // what is wrong with it does not matter here
-			}
-		}
-	}
-	_ = openConfig(&cfg, plugin)
-	return cfg
 }
 
 func flagNames(c *cli.Command, prefix string) []string {

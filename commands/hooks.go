@@ -22,7 +22,7 @@ func hooksCommand(f *program) command {
 	var at addressOptions
 	ofPlugin, ofAddress := append(pluginFlags(&cfg, "10m"), headerFlag(&cfg.GRPC.Metadata)), at.flags(&cfg.GRPC)
 	templateFlag := nameFlag(&template, "template", "print an example request of `HOOK` as JSON, for --input")
-	return command{names: allWords, Command: &cli.Command{
+	return command{names: allWords, config: &cfg, Command: &cli.Command{
 		Name:      "hooks",
 		Usage:     "list the hooks of a plugin, or explain one",
 		ArgsUsage: "NAME|PLUGIN [HOOK]\n--address ADDRESS [HOOK]",

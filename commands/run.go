@@ -32,7 +32,7 @@ func runCommand(f *program) command {
 	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall, ofResults,
 		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
 		resultFlags(&o.cfg), ofWorkers, pluginFlags(&o.cfg, "10m"), f.opts.flags())
-	return command{names: 2, Command: &cli.Command{
+	return command{names: 2, config: &o.cfg, Command: &cli.Command{
 		Name:      "run",
 		Usage:     "start a plugin, call one hook, print the result, stop",
 		ArgsUsage: "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK]\n--keep PLUGIN",
