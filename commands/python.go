@@ -93,7 +93,9 @@ func candidate(a interp.Attempt) ui.Candidate {
 }
 
 func (f *program) pythonFind(c *cli.Context, cfg runner.Config) error {
+	stop := f.streams.Waiting("asking a Python for its version")
 	found, err := runner.FindPython(c.Context, cfg)
+	stop()
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@
 //     activated environment that belongs to the project comes before it. What others than
 //     the plugin's owner may change is refused.
 //  4. Then come any other activated environment, the version that a file of the project
-//     pins, PATH, version managers and the system. A Python there that is broken or of
+//     pins or the plugin's #! line names, PATH, version managers and the system. A Python there that is broken or of
 //     another version is skipped, and Tried says why; Skipped lists that of VIRTUAL_ENV
 //     again, because its user wants to know.
 //  5. A candidate is examined by reading files: links, pyvenv.cfg, the names of

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -61,11 +62,21 @@ func TestKept(t *testing.T) {
 		{name: "uv's of a longer name", tree: lines(opt, script("my-plug-in-two-"+digest, "")), entry: "plug/My_plug.in.py", want: fromPath},
 		{name: "uv's of another version", tree: lines(opt, script("my-plug-in-"+digest, "My_plug.in.py"), []string{"x a/python3.13"}), entry: "plug/My_plug.in.py", requires: []string{">=3.13 p.py"},
 			environ: []string{"PATH=$ROOT/a"}, want: "a/python3.13 3.13 PATH"},
-		{name: "no home", tree: lines(opt, venv("work/-p-py3.12", "opt", "3.12"), []string{"f plug/poetry.lock x", "f plug/Pipfile x", "f plug/pdm.lock x", "f plug/hatch.toml x", "f plug/p.py # /// script\\n"}),
-			entry: "plug/p.py", environ: []string{"HOME=", "XDG_CACHE_HOME=relative"}, want: fromPath},
 		{name: "a pyproject.toml that is none", tree: lines(opt, []string{"f plug/pyproject.toml [tool.poetry"}), want: "opt/bin/python3 3.12.4 PATH"},
 	} {
 		c.environ = append([]string{"PATH=$ROOT/opt/bin", "HOME=$ROOT/home", "XDG_CACHE_HOME=$ROOT/cache"}, c.environ...)
 		t.Run(c.name, c.run)
+	}
+}
+
+// Without a home directory no tool keeps anything, least of all where one stands.
+func TestNoHome(t *testing.T) {
+	c := findCase{tree: lines(base("opt"), venv("work/-py3.12", "opt", "3.12"), venv("work/-1217101aeceb6f24", "opt", "3.12"),
+		[]string{"f plug/poetry.lock x", "f plug/Pipfile x", "f plug/pdm.lock x", "f plug/hatch.toml x", `f plug/p.py # /// script\n`})}
+	c.entry, c.environ = "plug/p.py", []string{"PATH=$ROOT/opt/bin", "XDG_CACHE_HOME=relative"}
+	root := c.make(t)
+	t.Chdir(filepath.Join(root, "work"))
+	if found, err := Find(t.Context(), c.request(root)); err != nil || found.Source != SourcePath {
+		t.Errorf("got %v, %v", found, err)
 	}
 }
