@@ -14,11 +14,13 @@ const (
 	IsDirectory         Code = "is-directory"          // a directory in place of a program
 	NotExecutable       Code = "not-executable"        // a file without permission to run
 	BadFormat           Code = "bad-format"            // no program by its content
-	WrongArch           Code = "wrong-arch"            // a program for another processor or system
+	WrongArch           Code = "wrong-arch"            // a program for another processor
+	ForeignProgram      Code = "foreign-exe"           // a program for another system
 	DeveloperStub       Code = "clt-stub"              // macOS's python3 without the developer tools
 	NotPython           Code = "not-python"            // it was asked for its version and did not say it
 	UnknownVersion      Code = "unknown-version"       // no file says the version, and it was not asked
 	OtherVersion        Code = "version-mismatch"      // outside requires-python, or not what was asked for
+	Python2             Code = "python2"               // older than anything that pyplug runs
 	OtherImplementation Code = "other-implementation"  // another implementation or variant than was asked for
 	SecondChoice        Code = "second-choice"         // a pre-release and the like, for when there is no other
 	PinNotInstalled     Code = "pin-not-installed"     // a file of the project asks for a version that is not installed
@@ -34,7 +36,8 @@ const (
 	NeedsSync           Code = "needs-sync"            // the plugin asks another tool to make its environment
 	NotEnvironment      Code = "not-an-environment"    // something else of that name
 	Shim                Code = "shim"                  // it was followed to the Python that it starts
-	ShimUnresolved      Code = "shim-unresolved"       // a shim that leads nowhere
+	ShimUnresolved      Code = "shim-unresolved"       // a shim of which no file says where it leads
+	ShimNoVersion       Code = "shim-no-version"       // a shim of a program that the selected version lacks
 	RelativeEntry       Code = "relative-path-entry"   // an entry of PATH that depends on where one stands
 	StoreStub           Code = "store-stub"            // an alias that opens Microsoft's store
 	LowerPriority       Code = "lower-priority"        // it would do, but another comes first

@@ -74,7 +74,7 @@ func format(path string) *Error {
 	case strings.HasPrefix(head, "#!"), runtime.GOOS != "linux":
 		return nil
 	case strings.HasPrefix(head, "MZ"):
-		return problem(WrongArch, path, "is a program for Windows")
+		return problem(ForeignProgram, path, "is a program for Windows")
 	case !strings.HasPrefix(head, "\x7fELF"):
 		return problem(BadFormat, path, "is not a program: its content is none")
 	case len(head) < 20 || runs == nil || head[5] != 1:

@@ -3,6 +3,7 @@ package interp
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -119,34 +120,38 @@ func shimAt(path, real string) (shim, bool) {
 	return s, true
 }
 
-// follow finds the program that a shim at path would run. The reason says why there is
-// none.
-func (f *finder) follow(s shim, path string) (python, reason string) {
+// follow finds the program that a shim at path would run, or why there is none.
+func (f *finder) follow(s shim, path string) (python string, broken *Error) {
+	nowhere := func(code Code, format string, args ...any) *Error {
+		return problem(code, path, "is a shim that leads to no python: %s", fmt.Sprintf(format, args...))
+	}
 	if s.name == "" {
-		return "", "where it leads cannot be known without running it"
+		return "", nowhere(ShimUnresolved, "where it leads cannot be known without running it")
 	}
 	root := f.directory(s.variable, s.root)
 	installs := filepath.Join(root, filepath.FromSlash(s.versions))
 	f.installs[s.name] = installs
 	versions, origin := f.selected(s.manager, root)
 	if len(versions) == 0 {
-		return "", s.name + " selects no version"
+		return "", nowhere(ShimUnresolved, "%s selects no version", s.name)
 	}
 	name := filepath.Base(path)
 	for _, version := range versions {
 		if version == "system" {
-			return "", s.name + " selects the system's python (" + origin + ")"
+			return "", nowhere(ShimUnresolved, "%s selects the system's python (%s)", s.name, origin)
 		}
 		dir := installed(installs, version)
 		if dir == "" {
-			return "", s.name + " has no " + version + ", which " + origin + " asks for"
+			broken = nowhere(PinNotInstalled, "%s has no %s, which %s asks for", s.name, version, origin)
+			broken.wanted = version
+			return "", broken
 		}
 		python := filepath.Join(dir, "bin", name)
 		if _, err := os.Stat(python); err == nil {
-			return python, ""
+			return python, nil
 		}
 	}
-	return "", s.name + " selects " + strings.Join(versions, ", ") + " (" + origin + "), which has no " + name
+	return "", nowhere(ShimNoVersion, "%s selects %s (%s), which has no %s", s.name, strings.Join(versions, ", "), origin, name)
 }
 
 // selected reads which versions a manager would use, and where it says so.

@@ -177,14 +177,13 @@ func (f *finder) consider(ctx context.Context, path string, source Source) (Inte
 	if !isShim {
 		return f.inspect(ctx, path, real, source)
 	}
-	python, reason := f.follow(s, path)
+	python, broken := f.follow(s, path)
 	_, env, ok := findConfig(path)
 	if ok {
 		// The shim would start a Python that knows nothing of the environment.
-		reason = "the python of " + env + " is a link to a shim of " + s.String()
+		broken = problem(ShimUnresolved, path, "is a shim that leads to no python: the python of %s is a link to a shim of %s", env, s)
 	}
-	if reason != "" {
-		broken := problem(ShimUnresolved, path, "is a shim that leads to no python: %s", reason)
+	if broken != nil {
 		broken.Source, broken.env = source, env
 		return Interpreter{}, broken
 	}
@@ -251,6 +250,9 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 	switch {
 	case refused != nil:
 		broken = problem(OtherVersion, found.Path, "is %s, want %s (%s)", found.Version, refused.Spec, refused.From)
+		if found.Version.Major == 2 {
+			broken.Code = Python2
+		}
 		broken.kind = otherVersion
 	case f.wanted.implementation != "" && found.Implementation != "" && found.Implementation != f.wanted.implementation:
 		broken = problem(OtherImplementation, found.Path, "is %s, want %s", found.Implementation, f.wanted.implementation)
