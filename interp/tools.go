@@ -193,7 +193,7 @@ func (f *finder) hatchEnvs(p project) []string {
 	if runtime.GOOS != "linux" {
 		id = sha(strings.ToLower(p.root)) // on macOS and Windows
 	}
-	name := cmp.Or(normalized(p.Project.Name), id+"-unmanaged")
+	name := normalized(cmp.Or(p.Project.Name, filepath.Base(p.root)))
 	var own hatchTable
 	readTOML(filepath.Join(p.root, "hatch.toml"), &own)
 	if path := cmp.Or(f.vars["HATCH_ENV_TYPE_VIRTUAL_PATH"], own.Envs.Default.Path, p.Tool.Hatch.Envs.Default.Path); path != "" {
