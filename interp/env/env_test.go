@@ -94,7 +94,9 @@ func TestMake(t *testing.T) {
 	if tool, err := os.ReadFile(filepath.Join(p.Dir, "bin/tool")); err != nil || string(tool) != "#!"+p.Python+"\n" {
 		t.Errorf("a script in it begins with %q (%v)", tool, err)
 	}
-	if again := synced(t, r); !again.Exists || installs(t, r) != 1 {
+	before, _ := os.Stat(recordPath(r.Cache, r.Entry))
+	again := synced(t, r)
+	if after, _ := os.Stat(recordPath(r.Cache, r.Entry)); !again.Exists || installs(t, r) != 1 || !os.SameFile(before, after) {
 		t.Errorf("made again: %d installs", installs(t, r))
 	}
 	other := r
@@ -195,6 +197,7 @@ func TestMakeFails(t *testing.T) {
 		"an error":           {"echo no such package >&2; exit 1", "no such package"},
 		"a signal":           {"kill -9 $$", "SIGKILL"},
 		"a Python that left": {`rm "$4"`, "made no Python"},
+		"a change meanwhile": {`echo seven >>"$6"`, "requirements.txt has changed meanwhile"},
 		"temporary files":    {`echo half >"$TMPDIR/download"; ls "$TMPDIR" >&2; exit 1`, "download"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,11 +18,13 @@ const longest = time.Hour
 // shownLines is how many of the last lines of a failed installer an error has.
 const shownLines = 15
 
-// misleading are variables that make an installer look, or install, elsewhere.
+// misleading are variables that make an installer look, or install, elsewhere, or colour what
+// it prints.
 var misleading = []string{
 	"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER",
 	"PIP_PYTHON", "PIP_REQUIRE_VIRTUALENV", "PIP_DRY_RUN", "PIP_REPORT", "UV_PYTHON", "UV_PROJECT", "UV_PROJECT_ENVIRONMENT",
 	"UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_WORKING_DIRECTORY", "PDM_PYTHON", "PDM_IGNORE_ACTIVE_VENV",
+	"FORCE_COLOR", "CLICOLOR_FORCE",
 }
 
 // command is one step of making an environment.

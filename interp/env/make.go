@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -92,6 +93,9 @@ func (p Plan) build(ctx context.Context) (err error) {
 	}
 	if err := p.fill(ctx, aside, temporary); err != nil {
 		return err
+	}
+	if now, err := findSource(p.request.Entry, p.request.Dirs); err != nil || now.digest != p.Source.digest || now.place != p.Source.place {
+		return fmt.Errorf("%s has changed meanwhile", p.Source.Path)
 	}
 	if err := relocate(aside, p.Dir); err != nil {
 		return err

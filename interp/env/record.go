@@ -1,6 +1,7 @@
 package env
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,18 +35,17 @@ func recordPath(cache, entry string) string {
 
 // record stores which environment the plugin has.
 func (p Plan) record() error {
-	info, err := os.Stat(p.Source.Path)
-	if err != nil {
-		return err
-	}
 	content, err := json.Marshal(record{
 		Env: []byte(p.Dir), Kind: p.Source.Kind, Source: []byte(p.Source.Path),
-		Size: info.Size(), Time: info.ModTime(), Digest: p.Source.digest,
+		Size: p.Source.info.Size(), Time: p.Source.info.ModTime(), Digest: p.Source.digest,
 	})
 	if err != nil {
 		return err
 	}
 	path := recordPath(p.request.Cache, p.request.Entry)
+	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, content) {
+		return nil // also in a cache that only somebody else may change
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (p Plan) record() error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(content, '\n'))
+	_, err = f.Write(content)
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}

@@ -29,9 +29,10 @@ type Source struct {
 	// requirements.txt, which the installer reads.
 	Requirements []string
 
-	tool   string // the one that must read it, such as the one that wrote a lock file
-	digest string // of what it asks for
-	place  string // what else decides what that means; empty if it means the same everywhere
+	tool   string      // the one that must read it, such as the one that wrote a lock file
+	digest string      // of what it asks for
+	place  string      // what else decides what that means; empty if it means the same everywhere
+	info   fs.FileInfo // of the file, before it was read
 }
 
 // block is the kind of a source that is not a file of its own, and blockLock that of the
@@ -90,6 +91,7 @@ func readSource(s Source) (Source, error) {
 	case info.Size() > maxSource:
 		return Source{}, fmt.Errorf("%s has %d bytes, want at most %d", s.Path, info.Size(), maxSource)
 	}
+	s.info = info
 	content, err := os.ReadFile(s.Path)
 	if err != nil {
 		return Source{}, err
