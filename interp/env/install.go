@@ -58,7 +58,7 @@ func (p Plan) commands(dir string) []command {
 		read.set = append(active, "POETRY_VIRTUALENVS_PATH="+dir) // or else it prefers one that `poetry env use` chose
 		return []command{venv, read}
 	case kind == "pdm.lock":
-		read.args = []string{"sync", "--no-self", "--prod", "--no-editable", "--project", where}
+		read.args = []string{"install", "--check", "--no-self", "--prod", "--no-editable", "--project", where} // --check refuses an old lock file
 		read.set = append(active, "PDM_USE_VENV=1", "PDM_CHECK_UPDATE=0", "PDM_IGNORE_SAVED_PYTHON=1")
 		return []command{venv, read}
 	}
