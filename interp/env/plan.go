@@ -104,7 +104,7 @@ func NewPlan(r Request) (Plan, error) {
 			p.Installer, p.tool = "pip", r.Python
 		}
 	}
-	p.key = digest("1", source.digest, source.place, r.Real, r.Version, p.Installer)
+	p.key = digest("1", runtime.GOOS, runtime.GOARCH, source.digest, source.place, r.Real, r.Version, p.Installer)
 	p.Dir = filepath.Join(environments(r.Cache), p.key)
 	if r.InPlace {
 		p.Dir = filepath.Join(filepath.Dir(source.Path), ".venv")

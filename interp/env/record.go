@@ -75,12 +75,12 @@ func Lookup(cache, entry string) Record {
 		return Record{} // the next sync writes it anew
 	}
 	found, source := Record{Dir: string(r.Env)}, string(r.Source)
+	if _, err := os.Stat(filepath.Join(found.Dir, marker)); err != nil && filepath.Dir(found.Dir) != environments(cache) {
+		return Record{} // .venv beside the plugin was removed or replaced
+	}
 	if _, err := os.Stat(python(found.Dir)); err != nil {
 		found.Stale = "is gone"
 		return found
-	}
-	if _, err := os.Stat(filepath.Join(found.Dir, marker)); err != nil {
-		return Record{} // somebody else's .venv is in its place
 	}
 	info, err := os.Stat(source)
 	if err == nil && info.Size() == r.Size && info.ModTime().Equal(r.Time) {
