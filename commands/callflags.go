@@ -89,6 +89,6 @@ func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.C
 // flush prints the plugin's output so far, which must come before what is printed next.
 func (f *program) flush() {
 	if f.plugin != nil {
-		f.plugin.flush()
+		f.plugin.output.Flush()
 	}
 }

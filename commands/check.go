@@ -147,7 +147,7 @@ func (f *program) check(ctx context.Context, o checkOptions) error {
 		case c.Err != nil && !f.opts.json:
 			return c.Err
 		case c.Err != nil: // it has been shown
-			return &checkedError{code: c.ExitCode}
+			return &printedError{code: c.ExitCode}
 		case code == 0:
 			code = c.ExitCode
 		}
@@ -158,13 +158,8 @@ func (f *program) check(ctx context.Context, o checkOptions) error {
 	if reported != nil {
 		f.streams.Warn(reported.Error())
 	}
-	return &checkedError{code: code}
+	return &printedError{code: code}
 }
-
-// checkedError is the exit code of a check whose failures have been printed.
-type checkedError struct{ code int }
-
-func (e *checkedError) Error() string { return "the check failed" }
 
 // checkAll checks o.jobs plugins at a time, and prints them in order. The error is that
 // of standard output. If its reader is gone, the checks go on: their exit code counts.

@@ -47,7 +47,7 @@ func (c *pluginCheck) run(ctx context.Context) {
 			err = hook.NewError(hook.Internal, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 		c.begin("")
-		c.p.closeOutput()
+		c.p.output.Close()
 		c.result = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, c.o.strict)}
 		if err != nil {
 			c.result.Err = asError(err)
@@ -83,7 +83,7 @@ func (c *pluginCheck) print(printer *ui.CheckPrinter) error {
 		return err
 	}
 	for st := range c.stages {
-		c.p.flush()
+		c.p.output.Flush()
 		printer.Shown = c.p.shown()
 		if err := f.write(ctx, func() error { return printer.Stage(st) }); err != nil {
 			return err

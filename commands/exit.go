@@ -49,6 +49,11 @@ func (e *signalError) Error() string {
 	}
 }
 
+// printedError is the exit code of a command whose failures have been printed.
+type printedError struct{ code int }
+
+func (e *printedError) Error() string { return "the command failed" }
+
 // exitCode maps an error to its code, nil to 0.
 func exitCode(err error) int {
 	if err == nil || errors.Is(err, errQuiet) {
@@ -58,8 +63,8 @@ func exitCode(err error) int {
 	if errors.As(err, &interrupted) {
 		return 128 + int(interrupted.signal)
 	}
-	if checked := (*checkedError)(nil); errors.As(err, &checked) {
-		return checked.code
+	if printed := (*printedError)(nil); errors.As(err, &printed) {
+		return printed.code
 	}
 	kind := asError(err).Kind
 	for _, row := range exits {

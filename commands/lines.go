@@ -153,7 +153,7 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, 
 		return outputError(err)
 	case c.Failed > 0 && !noFail:
 		f.streams.Warn(fmt.Sprintf("%d of %s failed", c.Failed, schema.Plural(c.Answered, "line")))
-		return &checkedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
+		return &printedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func watchSignals(onSignal func()) *signals {
 	// A closed pipe is an error of a write, and not the end of pyplug, which
 	// has a plugin to stop. Notify and not Ignore: a child would inherit that.
 	brokenPipes := make(chan os.Signal, 1)
-	notifyBrokenPipe(brokenPipes)
+	signal.Notify(brokenPipes, syscall.SIGPIPE) // which Windows does not have, and never sends
 	done := make(chan struct{})
 	go func() { // ends with l.end
 		for n := 1; ; n++ {

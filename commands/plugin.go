@@ -180,19 +180,6 @@ func isHostDebug(text string) bool {
 	return strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
 }
 
-// flush shows what the plugin printed before what is printed next.
-func (p *plugin) flush() {
-	if p.output != nil {
-		p.output.Flush()
-	}
-}
-
-func (p *plugin) closeOutput() {
-	if p.output != nil {
-		p.output.Close()
-	}
-}
-
 // shown reports whether standard error has all that the plugin printed.
 func (p *plugin) shown() bool { return p.output != nil && !p.f.opts.quiet && !p.heldBack.Load() }
 

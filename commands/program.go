@@ -37,14 +37,14 @@ func (f *program) begin(flags []cli.Flag) {
 // finish prints the rest of the plugin's output.
 func (f *program) finish() {
 	if f.plugin != nil {
-		f.plugin.closeOutput()
+		f.plugin.output.Close()
 	}
 }
 
 // fail prints an error with its hints.
 func (f *program) fail(err error) {
-	signal, checked := (*signalError)(nil), (*checkedError)(nil)
-	if errors.Is(err, errQuiet) || errors.As(err, &checked) {
+	signal, printed := (*signalError)(nil), (*printedError)(nil)
+	if errors.Is(err, errQuiet) || errors.As(err, &printed) {
 		return
 	}
 	if f.endless && errors.As(err, &signal) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Output shows what a plugin prints, on standard error. Make one with
-// [Streams.PluginOutput]. It is safe for concurrent use.
+// [Streams.PluginOutput]; nil has nothing to flush or close. It is safe for concurrent use.
 type Output struct {
 	s          *Streams
 	label      string
@@ -49,11 +49,19 @@ func (o *Output) Line(stream, text string, cut int) {
 
 // Flush waits a moment until the lines so far are written, so that they appear before
 // what is printed next on standard output. It does not wait for a slow reader.
-func (o *Output) Flush() { o.s.screen.flush(50 * time.Millisecond) }
+func (o *Output) Flush() {
+	if o != nil {
+		o.s.screen.flush(50 * time.Millisecond)
+	}
+}
 
 // Close waits until everything is written: a second for a reader that reads nothing,
 // ten for a slow one. It may be called more than once.
-func (o *Output) Close() { o.s.print(o.droppedText(o.dropped.Swap(0))) }
+func (o *Output) Close() {
+	if o != nil {
+		o.s.print(o.droppedText(o.dropped.Swap(0)))
+	}
+}
 
 func (o *Output) lineText(stream, text string, cut int) string {
 	if o.s.LogJSON {
