@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
@@ -67,12 +66,11 @@ func inDir(dir, path string) string {
 // pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. If they
 // describe no service of its own, as where the script extends the search path before it
 // imports them, or if it uses an SDK, it reads those of the installed packages that it
-// imports, and then all below its directory. dirs are as for [looksGRPC]. An error names
-// the file, which Python could not load either.
-func pb2Sources(python interp.Interpreter, environ []string, entry string, dirs []string) ([]protoschema.Source, error) {
-	r := pb2Reader{entry: entry, seen: map[string]bool{}}
-	script := scriptOf(entry)
-	files, others := pysrc.Own(script, dirs, pysrc.Whole)
+// imports, and then all below its directory. An error names the file, which Python could not
+// load either.
+func (o *Opened) pb2Sources() ([]protoschema.Source, error) {
+	r := pb2Reader{shown: o.shown, seen: map[string]bool{}}
+	files, others := pysrc.Own(o.script, o.dirs, pysrc.Whole)
 	for _, file := range files {
 		if isPB2(file.Path) {
 			if err := r.read(file.Path, file.Text); err != nil {
@@ -89,14 +87,14 @@ func pb2Sources(python interp.Interpreter, environ []string, entry string, dirs 
 	imported := len(r.sources)
 	// Nobody says that Python loads the other files.
 	if r.services == 0 || slices.ContainsFunc(others, isGenerated) || slices.ContainsFunc(files, usesSDK) {
-		for _, file := range pysrc.Libraries(python.SearchPath(environ), others, pysrc.Whole) {
+		for _, file := range pysrc.Libraries(o.python.SearchPath(o.environ), others, pysrc.Whole) {
 			if isPB2(file.Path) && !r.seen[file.Path] {
 				_ = r.read(file.Path, file.Text)
 			}
 		}
 	}
 	if r.services == 0 {
-		for _, path := range pysrc.Files(filepath.Dir(script)) {
+		for _, path := range pysrc.Files(filepath.Dir(o.script)) {
 			if text, ok := pysrc.Read(path, pysrc.LargestFile); ok && isPB2(path) && !r.seen[path] {
 				_ = r.read(path, text)
 			}
@@ -137,8 +135,8 @@ func isPB2(path string) bool { return strings.HasSuffix(path, "_pb2.py") }
 
 // pb2Reader collects what *_pb2.py files hold.
 type pb2Reader struct {
-	entry    string          // the plugin's, for the names of sources
-	seen     map[string]bool // paths
+	shown    func(path string) string // for the names of sources
+	seen     map[string]bool          // paths
 	sources  []protoschema.Source
 	services int
 }
@@ -146,7 +144,7 @@ type pb2Reader struct {
 // read takes the descriptors out of one file.
 func (r *pb2Reader) read(path, text string) error {
 	r.seen[path] = true
-	source, err := readPB2(shown(r.entry, path), text)
+	source, err := readPB2(r.shown(path), text)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
-	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
 // GRPC is what concerns gRPC plugins alone. The zero value leaves it to the
@@ -98,9 +97,8 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	if mtls := cmp.Or(c.GRPC.MTLS, m.MTLS); mtls != nil {
 		cfg.MTLS = *mtls
 	}
-	if _, python, _ := o.Source(); python.Path != "" {
-		environ, entry, dirs := o.environ, o.plugin.Entry, o.ownDirs()
-		cfg.Sources = func() ([]protoschema.Source, error) { return pb2Sources(python, environ, entry, dirs) }
+	if o.python.Path != "" {
+		cfg.Sources = o.pb2Sources
 	}
 	if cfg.Python = o.plugin.Shebang != ""; o.plugin.Kind != manifest.Executable {
 		cfg.Python, cfg.Path = true, o.python.Path

@@ -60,7 +60,7 @@ func (o *Opened) locateModule(ctx context.Context) error {
 // lacksSource reports whether the plugin is run by Python, but not from a file of source.
 func (o *Opened) lacksSource() bool {
 	p := o.plugin
-	return manifest.IsZip(scriptOf(p.Entry)) || p.Module != "" && p.Kind == manifest.File && !strings.HasSuffix(p.Entry, ".py")
+	return manifest.IsZip(o.script) || p.Module != "" && p.Kind == manifest.File && !strings.HasSuffix(p.Entry, ".py")
 }
 
 // ownDirs are the directories in which the plugin's own modules are: of an installed module
@@ -69,9 +69,9 @@ func (o *Opened) ownDirs() []string {
 	p := o.plugin
 	switch {
 	case p.Module == "":
-		return importDirs(p.Entry)
+		return importDirs(p.Entry, o.script)
 	case p.IsOwn():
-		return append([]string{p.From}, importDirs(p.Entry)...)
+		return append([]string{p.From}, importDirs(p.Entry, o.script)...)
 	}
 	return []string{p.Entry}
 }

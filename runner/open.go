@@ -22,6 +22,8 @@ import (
 type Opened struct {
 	config   Config
 	plugin   manifest.Plugin
+	script   string        // what Python runs, see [scriptOf]
+	dirs     []string      // in which the plugin's own modules are
 	resolved time.Duration // how long it took to find the plugin
 	settings Settings
 	environ  []string
@@ -100,8 +102,10 @@ func (o *Opened) resolvePython(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	o.script = scriptOf(o.plugin.Entry)
+	o.dirs = o.ownDirs()
 	o.settings.Transport, o.settings.Why = o.chooseTransport()
-	kind, zip := "an executable", manifest.IsZip(scriptOf(o.plugin.Entry))
+	kind, zip := "an executable", manifest.IsZip(o.script)
 	if zip {
 		kind = "a zip application"
 	}
@@ -160,14 +164,13 @@ func (o *Opened) Source() (scripts []string, python interp.Interpreter, dirs []s
 	if python = o.python; python.Path == "" || o.lacksSource() {
 		return nil, python, nil
 	}
-	dirs = o.ownDirs()
 	if o.plugin.Kind == manifest.Package {
 		scripts = append(scripts, filepath.Join(o.plugin.Entry, "__init__.py"))
 		if o.settings.Transport == "pipe" {
-			return scripts, python, dirs
+			return scripts, python, o.dirs
 		}
 	}
-	return append(scripts, scriptOf(o.plugin.Entry)), python, dirs
+	return append(scripts, o.script), python, o.dirs
 }
 
 // Host is the host that --host or the manifest names; false if none is named.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
@@ -115,7 +116,7 @@ func TestLooksGRPC(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root, _ := staticTree(t, !c.none, c.files)
 			entry := filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py")))
-			yes, why := looksGRPC(fakePython(root), nil, entry, importDirs(entry))
+			yes, why := openedAt(fakePython(root), entry).looksGRPC()
 			if want := strings.ReplaceAll(c.why, "$ROOT", root); yes != (want != "") || why != want {
 				t.Errorf("got %v %q, want %q", yes, why, want)
 			}
@@ -191,7 +192,7 @@ func TestPB2Sources(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root, python := staticTree(t, true, c.files)
-			sources, err := sourcesOf(python, filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py"))))
+			sources, err := openedAt(python, filepath.Join(root, filepath.FromSlash(cmp.Or(c.entry, "plug/main.py")))).pb2Sources()
 			if want := strings.ReplaceAll(c.want, "$ROOT", root); err != nil || names(sources) != want {
 				t.Errorf("got %s, %v, want %s", names(sources), err, want)
 			}
@@ -199,9 +200,10 @@ func TestPB2Sources(t *testing.T) {
 	}
 }
 
-// sourcesOf are the sources of a plugin that is no module.
-func sourcesOf(python interp.Interpreter, entry string) ([]protoschema.Source, error) {
-	return pb2Sources(python, nil, entry, importDirs(entry))
+// openedAt is a plugin that is no module, as far as its source needs it.
+func openedAt(python interp.Interpreter, entry string) *Opened {
+	script := scriptOf(entry)
+	return &Opened{plugin: manifest.Plugin{Entry: entry}, python: python, script: script, dirs: importDirs(entry, script)}
 }
 
 func TestPB2SourcesBroken(t *testing.T) {
@@ -210,7 +212,7 @@ func TestPB2SourcesBroken(t *testing.T) {
 		"DESCRIPTOR = d.AddSerializedFile(b'wrong')\n":       "descriptor in gen/kv_pb2.py: ",
 	} {
 		root, python := staticTree(t, true, map[string]string{"plug/main.py": "import gen.kv_pb2\n", "plug/gen/kv_pb2.py": text})
-		sources, err := sourcesOf(python, filepath.Join(root, "plug", "main.py"))
+		sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).pb2Sources()
 		if err == nil || !strings.HasPrefix(err.Error(), filepath.FromSlash(want)) || sources != nil {
 			t.Errorf("got %v, %v, want %s", sources, err, want)
 		}
@@ -227,17 +229,17 @@ func TestLinked(t *testing.T) {
 		t.Skip(err)
 	}
 	python := fakePython(root)
-	if yes, why := looksGRPC(python, nil, entry, importDirs(entry)); yes {
+	if yes, why := openedAt(python, entry).looksGRPC(); yes {
 		t.Errorf("got %q", why)
 	}
-	if sources, err := sourcesOf(python, entry); err != nil || names(sources) != "real/shapes_pb2.py" {
+	if sources, err := openedAt(python, entry).pb2Sources(); err != nil || names(sources) != "real/shapes_pb2.py" {
 		t.Errorf("got %s, %v", names(sources), err)
 	}
 	sdk := filepath.Join(root, "real", "sdk.py")
 	if err := os.WriteFile(sdk, []byte(makesServer+prints), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if yes, why := looksGRPC(python, nil, entry, importDirs(entry)); !yes || why != filepath.Join("real", "sdk.py")+" prints a handshake" {
+	if yes, why := openedAt(python, entry).looksGRPC(); !yes || why != filepath.Join("real", "sdk.py")+" prints a handshake" {
 		t.Errorf("got %v, %q", yes, why)
 	}
 }
@@ -250,7 +252,7 @@ func TestPB2Entries(t *testing.T) {
 			files[fmt.Sprintf("plug/data/%d", i)] = ""
 		}
 		root, python := staticTree(t, true, files)
-		if sources, err := sourcesOf(python, filepath.Join(root, "plug", "main.py")); err != nil || names(sources) != want {
+		if sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).pb2Sources(); err != nil || names(sources) != want {
 			t.Errorf("behind %d entries: got %q, %v, want %q", n, names(sources), err, want)
 		}
 	}
@@ -261,10 +263,10 @@ func TestExample(t *testing.T) {
 	dir := filepath.Join(runnertest.Example(t), "plugin-python")
 	entry := filepath.Join(dir, "plugin.py")
 	_, python := staticTree(t, true, nil)
-	if yes, why := looksGRPC(python, nil, entry, importDirs(entry)); !yes || why != "it imports gRPC and prints a handshake" {
+	if yes, why := openedAt(python, entry).looksGRPC(); !yes || why != "it imports gRPC and prints a handshake" {
 		t.Errorf("got %v, %q", yes, why)
 	}
-	sources, err := sourcesOf(interp.Interpreter{}, entry)
+	sources, err := openedAt(interp.Interpreter{}, entry).pb2Sources()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +312,7 @@ func BenchmarkLooksGRPC(b *testing.B) {
 		root, python := staticTree(b, c.grpc, c.files)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if yes, why := looksGRPC(python, nil, filepath.Join(root, "plug", "main.py"), []string{filepath.Join(root, "plug")}); yes {
+				if yes, why := openedAt(python, filepath.Join(root, "plug", "main.py")).looksGRPC(); yes {
 					b.Fatal(why)
 				}
 			}
@@ -329,7 +331,7 @@ func BenchmarkPB2Sources(b *testing.B) {
 	files["plug/main.py"], files["plug/common_pb2.py"] = script, pb2(b, "common")
 	root, python := staticTree(b, true, files)
 	for b.Loop() {
-		if sources, err := sourcesOf(python, filepath.Join(root, "plug", "main.py")); err != nil || len(sources) != 51 {
+		if sources, err := openedAt(python, filepath.Join(root, "plug", "main.py")).pb2Sources(); err != nil || len(sources) != 51 {
 			b.Fatal(len(sources), err)
 		}
 	}

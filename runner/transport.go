@@ -6,14 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
 
 // chooseTransport decides on the transport, and says why, without running the plugin.
-// Here and below an entry is that of [manifest.Plugin]: a file, or the directory of a
-// package.
+// Below, an entry is that of [manifest.Plugin]: a file, or the directory of a package.
 func (o *Opened) chooseTransport() (transport, why string) {
 	switch {
 	case o.config.Transport != "":
@@ -22,12 +20,12 @@ func (o *Opened) chooseTransport() (transport, why string) {
 		return o.plugin.Manifest.Transport, o.plugin.Manifest.File
 	case o.plugin.Kind == manifest.Executable:
 		return "grpc", "it is an executable"
-	case manifest.IsZip(scriptOf(o.plugin.Entry)):
+	case manifest.IsZip(o.script):
 		return "grpc", "a zip application"
 	}
 	yes, why := false, ""
 	if !o.lacksSource() {
-		yes, why = looksGRPC(o.python, o.environ, o.plugin.Entry, o.ownDirs())
+		yes, why = o.looksGRPC()
 	}
 	switch {
 	case yes:
@@ -51,14 +49,14 @@ func scriptOf(entry string) string {
 	return filepath.Clean(entry)
 }
 
-// importDirs is the directory from which an entry imports its own, as the first one
-// of Python's search path.
-func importDirs(entry string) []string {
-	if info, err := os.Stat(entry); err == nil && info.IsDir() {
+// importDirs is the directory from which an entry and its script import their own, as the
+// first one of Python's search path.
+func importDirs(entry, script string) []string {
+	if filepath.Dir(script) == entry { // a package
 		root, _ := packageIn(entry)
 		return []string{root}
 	}
-	return []string{filepath.Dir(scriptOf(entry))}
+	return []string{filepath.Dir(script)}
 }
 
 // packageIn returns how Python imports the package in a directory: from where, and by
@@ -79,10 +77,9 @@ func packageIn(dir string) (root, name string) {
 // handshake, and one of them imports gRPC. Its own files are read first, then those of
 // the packages that they import, if its Python has gRPC. A line in that form alone may be
 // anything that a function prints, and a server alone one that a test starts; what prints
-// its line in a way that [pysrc.File.Serves] cannot see needs --transport. dirs are where
-// its own modules are.
-func looksGRPC(python interp.Interpreter, environ []string, entry string, dirs []string) (yes bool, why string) {
-	script, printer := scriptOf(entry), ""
+// its line in a way that [pysrc.File.Serves] cannot see needs --transport.
+func (o *Opened) looksGRPC() (yes bool, why string) {
+	printer := ""
 	var all pysrc.Serves
 	look := func(path string, does pysrc.Serves) bool {
 		if all = all.With(does); all.PrintsHandshake && printer == "" {
@@ -90,13 +87,13 @@ func looksGRPC(python interp.Interpreter, environ []string, entry string, dirs [
 		}
 		return all.PrintsHandshake && all.ImportsGRPC
 	}
-	files, others := pysrc.Own(script, dirs, pysrc.Short)
+	files, others := pysrc.Own(o.script, o.dirs, pysrc.Short)
 	serves := slices.ContainsFunc(files, func(f pysrc.File) bool { return look(f.Path, f.Serves()) })
 	if !serves && all.SDK != "" {
 		return true, "it imports " + all.SDK
 	}
 	if !serves && len(others) > 0 {
-		dirs = python.SearchPath(environ)
+		dirs := o.python.SearchPath(o.environ)
 		if pysrc.Locate(dirs, "grpc") == "" && pysrc.Locate(dirs, "grpclib") == "" {
 			return false, ""
 		}
@@ -107,16 +104,16 @@ func looksGRPC(python interp.Interpreter, environ []string, entry string, dirs [
 	switch {
 	case !serves:
 		return false, ""
-	case printer == script:
+	case printer == o.script:
 		return true, "it imports gRPC and prints a handshake"
 	}
-	return true, shown(entry, printer) + " prints a handshake"
+	return true, o.shown(printer) + " prints a handshake"
 }
 
 // shown is a path for messages: as seen from where the entry is, or from where it
 // imports its own.
-func shown(entry, path string) string {
-	for _, dir := range append([]string{filepath.Dir(entry)}, importDirs(entry)...) {
+func (o *Opened) shown(path string) string {
+	for _, dir := range append([]string{filepath.Dir(o.plugin.Entry)}, o.dirs...) {
 		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 			return rel
 		}

@@ -99,11 +99,11 @@ func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".py
 
 // leadsToPython reports whether path ends in .py or .pyz, or is a link to a file that does.
 func leadsToPython(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		real = path
+	if isPython(path) || IsZip(path) {
+		return true
 	}
-	return isPython(path) || IsZip(path) || isPython(real) || IsZip(real)
+	real, _ := filepath.EvalSymlinks(path)
+	return isPython(real) || IsZip(real)
 }
 
 func executable(path string, info fs.FileInfo) bool {
