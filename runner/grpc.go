@@ -114,7 +114,7 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 func (o *Opened) Program() grpcplugin.Config { return o.grpc }
 
 var curves = map[string]elliptic.Curve{
-	"": elliptic.P256(), "P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521(),
+	"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521(),
 }
 
 // asPackage runs a package or a module as python -m does, wherever it is: -m would look

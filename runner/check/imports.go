@@ -146,23 +146,13 @@ func (l *sourceLook) missingFinding(m missing) hook.Finding {
 
 // unsureFinding is one note about modules that the plugin may do without.
 func (l *sourceLook) unsureFinding(all []missing) hook.Finding {
-	var places, names []string
-	for _, m := range all {
-		name := m.Missing
-		if m.Dir != "" {
-			name = "." + name
-		}
-		places = append(places, fmt.Sprintf("%s (%s:%d)", name, l.shown(m.File), m.Line))
-		if provider := l.distribution(m); provider != "" && !standard(m.Missing) && besides(m) == "" && !slices.Contains(names, provider) {
-			names = append(names, provider)
-		}
-	}
 	f := hook.Finding{ID: importUnsure, Verdict: hook.Note, File: all[0].File, Line: all[0].Line,
-		Message: "not found for this Python: " + strings.Join(places, ", ")}
+		Message: "not found for this Python: " + strings.Join(l.places(all), ", ")}
 	if l.Altered {
 		f.Message += "; the plugin changes where Python looks"
 	}
-	if len(names) > 0 {
+	installed := slices.DeleteFunc(slices.Clone(all), func(m missing) bool { return standard(m.Missing) || besides(m) != "" })
+	if names := l.distributions(installed); len(names) > 0 {
 		f.Fix = []string{"if it needs them: " + l.install(names...)}
 	}
 	return f

@@ -63,7 +63,11 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 // places are modules with the places that import them.
 func (l *sourceLook) places(all []missing) (places []string) {
 	for _, m := range all {
-		places = append(places, fmt.Sprintf("%s (%s:%d)", m.Missing, l.shown(m.File), m.Line))
+		name := m.Missing
+		if m.Dir != "" {
+			name = "." + name
+		}
+		places = append(places, fmt.Sprintf("%s (%s:%d)", name, l.shown(m.File), m.Line))
 	}
 	return places
 }

@@ -9,11 +9,9 @@ import (
 
 // hostService is a row of hostServices.
 type hostService struct {
-	name       string
-	methods    []string
-	id         string
-	verdict    hook.Verdict
-	costs, fix string
+	name           string
+	methods        []string
+	id, costs, fix string
 }
 
 // hostServices are the services that hosts of go-plugin use besides the plugin's own. One
@@ -21,17 +19,17 @@ type hostService struct {
 // for it runs what some plugins have around every method, and ends them.
 var hostServices = []hostService{
 	{
-		"stdio", []string{"/plugin.GRPCStdio/StreamStdio"}, noStdio, hook.Note,
+		"stdio", []string{"/plugin.GRPCStdio/StreamStdio"}, noStdio,
 		"no plugin.GRPCStdio service: the host's log has a warning of go-plugin instead of what the plugin prints after the handshake",
 		"serve its method StreamStdio, or log to standard error",
 	}, {
-		"broker", []string{"/plugin.GRPCBroker/StartStream"}, noBroker, hook.Note,
+		"broker", []string{"/plugin.GRPCBroker/StartStream"}, noBroker,
 		"no plugin.GRPCBroker service: a host cannot offer services to the plugin; few hosts do", "",
 	}, {
 		"reflection", []string{
 			"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
 			"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-		}, noReflection, hook.Note,
+		}, noReflection,
 		"no server reflection: grpcurl and similar tools cannot list the methods; pyplug reads the *_pb2.py files",
 		"enable it with grpcio-reflection: reflection.enable_server_reflection(names, server)",
 	},
@@ -72,7 +70,7 @@ func (c *check) services(ctx context.Context) hook.Stage {
 			there = append(there, s.name)
 			continue
 		}
-		f := found(s.id, s.verdict, s.costs)
+		f := found(s.id, hook.Note, s.costs)
 		if s.fix != "" {
 			f.Fix = []string{s.fix}
 		}

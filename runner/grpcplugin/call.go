@@ -237,7 +237,7 @@ func (k *call) item(content []byte) (hook.Item, error) {
 	if err := k.set.Unmarshal(content, answer); err != nil {
 		return hook.Item{}, err
 	}
-	value, err := protoschema.EncodeMessage(answer, protoschema.EncodeOptions{EmitDefaults: k.cfg.EmitDefaults, Descriptors: k.set})
+	value, err := k.set.EncodeMessage(answer, k.cfg.EmitDefaults)
 	item := hook.Item{Value: value}
 	if name, isText := protoschema.SoleField(answer); isText {
 		item.Sole = name

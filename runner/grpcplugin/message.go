@@ -46,7 +46,7 @@ func (c *Config) maxReflection() int { return max(c.MaxMessage, defaultMessage) 
 // encodeDetail returns a detail of a status as JSON, or its name and bytes if its
 // type is unknown.
 func encodeDetail(d *protoschema.Descriptors, detail *anypb.Any) json.RawMessage {
-	text, err := protoschema.EncodeMessage(detail, protoschema.EncodeOptions{Descriptors: d})
+	text, err := d.EncodeMessage(detail, false)
 	if err != nil {
 		text, _ = json.Marshal(map[string]any{"@type": detail.GetTypeUrl(), "value": detail.GetValue()}) // always marshals
 	}

@@ -41,13 +41,6 @@ func BadValue(place, seen, want string, advice ...string) *ArgumentError {
 	return e
 }
 
-// GivenTwice reports two words that set the same place.
-func GivenTwice(place, first, second string, advice ...string) *ArgumentError {
-	e := ArgumentErrorf(place, "%s is given twice, by %q and by %q", Short(place), Short(first), Short(second))
-	e.Advice = advice
-	return e
-}
-
 // DidYouMean is the hint that suggests a name, none for an empty one.
 func DidYouMean(name string) []string {
 	if name == "" {

@@ -21,7 +21,7 @@ import (
 // which may contain dots if the values are not messages:
 //
 //   - repeated fields by repeating the word, maps by labels.key=VALUE
-//   - bool, int and float as in [schema.Bind], within the type's range
+//   - bool, int and float as Python writes them, within the type's range; a bool also as yes, no, 1 or 0
 //   - string, bytes: verbatim
 //   - an enum by the name or the number of its value
 //   - a wrapper: as the value that it wraps; Timestamp and Duration: the text

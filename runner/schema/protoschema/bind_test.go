@@ -168,7 +168,7 @@ func TestBindMessage(t *testing.T) {
 			t.Errorf("%s: %v", test.words, err)
 			continue
 		}
-		line, err := EncodeMessage(got, EncodeOptions{Descriptors: m.set})
+		line, err := m.set.EncodeMessage(got, false)
 		if err != nil || string(line) != test.want {
 			t.Errorf("%s: got %s, %v, want %s", test.words, line, err, test.want)
 		}
@@ -176,7 +176,7 @@ func TestBindMessage(t *testing.T) {
 		again, err := DecodeMessage(m, line)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
-		} else if second, _ := EncodeMessage(again, EncodeOptions{Descriptors: m.set}); string(second) != string(line) {
+		} else if second, _ := m.set.EncodeMessage(again, false); string(second) != string(line) {
 			t.Errorf("%s: comes back as %s", line, second)
 		}
 	}
@@ -292,7 +292,7 @@ func TestRequired(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line, err := EncodeMessage(got, EncodeOptions{}); err != nil || string(line) != `{"a":1,"e":"TWO","Inner":{"x":5}}` {
+	if line, err := unknown.EncodeMessage(got, false); err != nil || string(line) != `{"a":1,"e":"TWO","Inner":{"x":5}}` {
 		t.Errorf("got %s, %v", line, err)
 	}
 	if p := m.Hook().Params; !p[0].Required || p[0].Default != "" || p[3].Default != `"dd"` || p[4].Default != "null" {
@@ -332,7 +332,7 @@ func FuzzBindMessage(f *testing.F) {
 		if err := proto.Unmarshal(content, m.NewRequest()); err != nil {
 			t.Fatalf("%q %q: %v", a, b, err)
 		}
-		line, err := EncodeMessage(message, EncodeOptions{Descriptors: m.set})
+		line, err := m.set.EncodeMessage(message, false)
 		if err == nil && !json.Valid(line) {
 			t.Fatalf("%q %q: %s is no JSON", a, b, line)
 		}

@@ -45,7 +45,9 @@ func (b *messageBinder) oneof(message protoreflect.Message, field protoreflect.F
 }
 
 func (b *messageBinder) givenTwice(at, first string) error {
-	return schema.GivenTwice(at, first, b.word.Typed, b.signatureHint())
+	e := schema.ArgumentErrorf(at, "%s is given twice, by %q and by %q", schema.Short(at), schema.Short(first), schema.Short(b.word.Typed))
+	e.Advice = []string{b.signatureHint()}
+	return e
 }
 
 func (b *messageBinder) badValue(at, want string) error {

@@ -8,7 +8,7 @@
 //  3. [Descriptors.Find] finds a [Method] by as much of its name as is needed.
 //  4. [BindMessage] and [DecodeMessage] make its request by protojson. If
 //     protojson rejects a part, the error names the path of that part.
-//  5. [EncodeMessage] writes an answer by protojson, and takes it apart only if
+//  5. [Descriptors.EncodeMessage] writes an answer by protojson, and takes it apart only if
 //     something in it has no JSON.
 //
 // It is separate from schema because protobuf takes time to initialise, which a

@@ -13,15 +13,6 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// EncodeOptions say how a message is written. The zero value writes what is set,
-// and knows only the built-in messages inside an Any.
-type EncodeOptions struct {
-	// EmitDefaults writes scalars, lists and maps that are not set, too.
-	EmitDefaults bool
-	// Descriptors describe the messages inside an Any.
-	Descriptors *Descriptors
-}
-
 // Unmarshal reads bytes that a plugin sent into a message, such as
 // [Method.NewResponse]. It knows the plugin's own extensions; EncodeMessage drops
 // one that nobody declares. [proto.Unmarshal] panics on some bytes if a message has
@@ -52,11 +43,10 @@ func noPanic(f func() error) (err error) {
 // its bytes in base64}; a Value that is not set is null. A value that has no form in
 // JSON, such as a Timestamp out of its range, is an error. The error is a
 // [*DescriptorError] if no source describes a message inside. The message is not
-// changed.
-func EncodeMessage(message proto.Message, o EncodeOptions) (json.RawMessage, error) {
-	d := o.Descriptors
+// changed. With emitDefaults scalars, lists and maps that are not set are written, too.
+func (d *Descriptors) EncodeMessage(message proto.Message, emitDefaults bool) (json.RawMessage, error) {
 	options := protojson.MarshalOptions{
-		AllowPartial: true, UseProtoNames: true, EmitDefaultValues: o.EmitDefaults, Resolver: d.resolver(),
+		AllowPartial: true, UseProtoNames: true, EmitDefaultValues: emitDefaults, Resolver: d.resolver(),
 	}
 	var written []byte
 	err := noPanic(func() (err error) {

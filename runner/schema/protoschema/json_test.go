@@ -48,6 +48,9 @@ func TestDecodeMessageErrors(t *testing.T) {
 	}
 }
 
+// unknown describes the well-known types alone.
+var unknown *Descriptors
+
 func TestEncodeMessage(t *testing.T) {
 	m := allMethod(t)
 	known, err := DecodeMessage(m, []byte(`{"any":{"@type":"a/all.Address","city":"<é>"}}`))
@@ -85,7 +88,7 @@ func TestEncodeMessage(t *testing.T) {
 	for _, test := range tests {
 		before := proto.Clone(test.message)
 		for range 3 {
-			got, err := EncodeMessage(test.message, EncodeOptions{Descriptors: m.set})
+			got, err := m.set.EncodeMessage(test.message, false)
 			if err != nil || string(got) != test.want {
 				t.Errorf("%s: got %s, %v, want %s", test.name, got, err, test.want)
 			}
@@ -94,14 +97,14 @@ func TestEncodeMessage(t *testing.T) {
 			t.Errorf("%s: the message was changed", test.name)
 		}
 	}
-	if got, err := EncodeMessage(chain, EncodeOptions{}); err == nil {
+	if got, err := unknown.EncodeMessage(chain, false); err == nil {
 		t.Errorf("a long chain: got %s", got)
 	}
 	// Without descriptors a known one is opaque too.
-	if got, err := EncodeMessage(known, EncodeOptions{}); err != nil || string(got) != `{"any":{"@type":"a/all.Address","value":"CgQ8w6k+"}}` {
+	if got, err := unknown.EncodeMessage(known, false); err != nil || string(got) != `{"any":{"@type":"a/all.Address","value":"CgQ8w6k+"}}` {
 		t.Errorf("got %s, %v", got, err)
 	}
-	_, err = EncodeMessage(wrapperspb.String("\xff"), EncodeOptions{})
+	_, err = unknown.EncodeMessage(wrapperspb.String("\xff"), false)
 	if err == nil || err.Error() != "message google.protobuf.StringValue has no JSON: field google.protobuf.StringValue.value contains invalid UTF-8" {
 		t.Errorf("got %v", err)
 	}
@@ -129,7 +132,7 @@ func TestUnmarshalMessage(t *testing.T) {
 		}
 	}
 	bad := &anypb.Any{TypeUrl: "x/all.All", Value: []byte(keyTwice)}
-	if got, err := EncodeMessage(bad, EncodeOptions{Descriptors: m.set}); err == nil || !strings.Contains(err.Error(), "malformed") {
+	if got, err := m.set.EncodeMessage(bad, false); err == nil || !strings.Contains(err.Error(), "malformed") {
 		t.Errorf("in an Any: got %s, %v", got, err)
 	}
 }
@@ -142,7 +145,7 @@ func TestEmitDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"some_text":"","b":"","n":"0","f":false,"r":[],"p":{},"e":"ZERO"}`
-	if got, err := EncodeMessage(m.NewResponse(), EncodeOptions{EmitDefaults: true}); err != nil || string(got) != want {
+	if got, err := unknown.EncodeMessage(m.NewResponse(), true); err != nil || string(got) != want {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 }
@@ -321,7 +324,7 @@ func FuzzEncodeMessage(f *testing.F) {
 		if (*Descriptors)(nil).Unmarshal(content, message) != nil {
 			return
 		}
-		line, err := EncodeMessage(message, EncodeOptions{Descriptors: m.set})
+		line, err := m.set.EncodeMessage(message, false)
 		if err == nil && !json.Valid(line) {
 			t.Fatalf("%x: %s is no JSON", content, line)
 		}
@@ -337,7 +340,7 @@ func BenchmarkEncodeMessage(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := EncodeMessage(message, EncodeOptions{Descriptors: m.set}); err != nil {
+		if _, err := m.set.EncodeMessage(message, false); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -93,7 +93,7 @@ func TestBindWellKnown(t *testing.T) {
 			t.Errorf("%s %s: %v", test.method, test.words, err)
 			continue
 		}
-		line, err := EncodeMessage(got, EncodeOptions{Descriptors: d})
+		line, err := d.EncodeMessage(got, false)
 		if err != nil || !sameJSON(line, test.want) {
 			t.Errorf("%s %s: got %s, %v, want %s", test.method, test.words, line, err, test.want)
 		}
@@ -163,7 +163,7 @@ func TestDecodeWellKnown(t *testing.T) {
 			}
 			continue
 		}
-		if line, err := EncodeMessage(message, EncodeOptions{}); err != nil || string(line) != test.in || !m.OwnJSON() {
+		if line, err := unknown.EncodeMessage(message, false); err != nil || string(line) != test.in || !m.OwnJSON() {
 			t.Errorf("%s %s: got %s, %v", test.method, test.in, line, err)
 		}
 	}
@@ -205,7 +205,7 @@ func TestEncodeIrregular(t *testing.T) {
 	} {
 		before := proto.Clone(test.message)
 		for range 3 {
-			got, err := EncodeMessage(test.message, EncodeOptions{Descriptors: d})
+			got, err := d.EncodeMessage(test.message, false)
 			if err != nil {
 				got = []byte(strings.TrimPrefix(err.Error(), "message "+string(test.message.ProtoReflect().Descriptor().FullName())+" has no JSON: "))
 			}
