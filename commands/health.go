@@ -99,7 +99,8 @@ func (f *program) watchHealth(ctx context.Context, probe func() error) error {
 	var exited <-chan struct{} // nil if a daemon runs the plugin
 	if pool := f.plugin.pool; pool != nil {
 		exited = pool.Failed()
-		if ok, err := pool.WatchHealth(ctx, func(status string) error { return f.printHealth(ctx, status, nil) }); ok {
+		err := pool.WatchHealth(ctx, func(status string) error { return f.printHealth(ctx, status, nil) })
+		if err != nil && asError(err).Reason != runner.ReasonNoHealth {
 			return err
 		}
 	}

@@ -46,9 +46,12 @@ func Curves() []string { return []string{"P-256", "P-384", "P-521"} }
 // Evidence is what was seen of a start of a gRPC plugin.
 type Evidence = grpcplugin.Evidence
 
-// ReasonNotServing is the reason of an error of kind Unhealthy about a server that
-// answered with another status than SERVING.
-const ReasonNotServing = grpcplugin.ReasonNotServing
+// The reasons of an error of kind Unhealthy about a server that answered with another status
+// than SERVING, and about one without a health service.
+const (
+	ReasonNotServing = grpcplugin.ReasonNotServing
+	ReasonNoHealth   = grpcplugin.ReasonNoHealth
+)
 
 // A gRPC server that runs already, see [Connect].
 type (

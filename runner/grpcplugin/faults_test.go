@@ -91,8 +91,7 @@ func TestWatchEnds(t *testing.T) {
 			inst := started(t, fake(t, "serve", ""))
 			watched, ended := make(chan struct{}), make(chan error, 1)
 			go func() { // ends with the plugin
-				_, err := inst.WatchHealth(t.Context(), func(string) error { close(watched); return nil })
-				ended <- err
+				ended <- inst.WatchHealth(t.Context(), func(string) error { close(watched); return nil })
 			}()
 			<-watched
 			test.end(t, inst)

@@ -38,13 +38,8 @@ func healthStatus(ctx context.Context, cc *grpc.ClientConn, service string) (str
 	return "", noHealth(err)
 }
 
-// watchHealth passes the name of each status to report until ctx ends, report
-// returns an error, or the stream breaks.
-func (i *Instance) watchHealth(ctx context.Context, report func(status string) error) *hook.Error {
-	return i.healthFailed(ctx, i.watch(ctx, report))
-}
-
-// watch is watchHealth, whose other errors are those of healthStatus.
+// watch passes the name of each status to report until ctx ends, report returns an
+// error, or the stream breaks. Other errors are those of healthStatus.
 func (i *Instance) watch(ctx context.Context, report func(status string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -165,14 +160,10 @@ func (i *Instance) busy() bool {
 }
 
 // WatchHealth follows the health service and passes the name of each status to report.
-// It returns false if the plugin has none, else a [*hook.Error]: Canceled if ctx ends,
-// report returns an error or the plugin is stopped; Crash if the plugin exits.
-func (i *Instance) WatchHealth(ctx context.Context, report func(status string) error) (bool, error) {
-	e := i.watchHealth(ctx, report)
-	if e.Reason == ReasonNoHealth {
-		return false, nil
-	}
-	return true, e
+// The [*hook.Error] is that of HealthOf, or Canceled if report returns an error or the
+// plugin is stopped.
+func (i *Instance) WatchHealth(ctx context.Context, report func(status string) error) error {
+	return i.healthFailed(ctx, i.watch(ctx, report))
 }
 
 // responds reports whether the health service answers anything, if only that there is

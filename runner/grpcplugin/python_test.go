@@ -302,6 +302,6 @@ func TestProbeAddress(t *testing.T) {
 		t.Errorf("got %v, seen %q", e, seen)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	_, err = inst.WatchHealth(ctx, func(string) error { cancel(); return nil })
+	err = inst.WatchHealth(ctx, func(string) error { cancel(); return nil })
 	want(t, err, hook.Canceled, "")
 }

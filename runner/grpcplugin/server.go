@@ -73,11 +73,9 @@ func (s *Server) Hooks(ctx context.Context, name string) (schema.Schema, error) 
 // Health asks the server whether it is healthy. See [Instance.Health].
 func (s *Server) Health(ctx context.Context) error { return s.instance.Health(ctx) }
 
-// WatchHealth follows the health of the server and passes the name of each status to
-// report. The [*hook.Error] is that of Health, or Canceled if ctx ends or report returns
-// an error.
+// WatchHealth follows the health of the server. See [Instance.WatchHealth].
 func (s *Server) WatchHealth(ctx context.Context, report func(status string) error) error {
-	return s.instance.watchHealth(ctx, report)
+	return s.instance.WatchHealth(ctx, report)
 }
 
 // Close closes the connection.

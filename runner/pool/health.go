@@ -13,9 +13,8 @@ import (
 type grpcInstance interface {
 	// Health is more than that the instance answers a probe.
 	Health(ctx context.Context) error
-	// WatchHealth reports each status until ctx ends or report fails; false if the
-	// plugin cannot.
-	WatchHealth(ctx context.Context, report func(status string) error) (bool, error)
+	// WatchHealth reports each status until ctx ends or report fails.
+	WatchHealth(ctx context.Context, report func(status string) error) error
 	// Attach says how other programs attach to the plugin, as JSON; nil if they cannot.
 	Attach() json.RawMessage
 }
@@ -72,14 +71,14 @@ func (p *Pool) unready() *hook.Error {
 }
 
 // WatchHealth reports each status of a plugin that tells its health by itself, until
-// ctx ends, report fails or the plugin exits. It returns false for another plugin.
-func (p *Pool) WatchHealth(ctx context.Context, report func(status string) error) (bool, error) {
+// ctx ends, report fails or the plugin exits. It returns nil for another plugin.
+func (p *Pool) WatchHealth(ctx context.Context, report func(status string) error) error {
 	for _, g := range p.readyInstances() {
 		if of, ok := g.Instance.(grpcInstance); ok {
 			return of.WatchHealth(ctx, report)
 		}
 	}
-	return false, nil
+	return nil
 }
 
 // Recover kills the process of a worker as something outside of pyplug would, as if
