@@ -52,8 +52,7 @@ type sourceLook struct {
 	Dir string
 
 	sourceAnswer
-	managed bool   // pip may not install into its Python (PEP 668)
-	unread  string // what it is if there are no Scripts
+	managed bool // pip may not install into its Python (PEP 668)
 	opened  *runner.Opened
 	// declared are the distributions that the plugin's files name, once a module is missing.
 	declared []string
@@ -106,16 +105,11 @@ func (c *check) source(ctx context.Context) hook.Stage { return lookAtSource(ctx
 
 func lookOf(o *runner.Opened) sourceLook {
 	scripts, python, dirs := o.Source()
-	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Dirs: o.Plugin().Dirs, Env: o.Environ(), Dir: o.Settings().Dir}
+	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Dirs: o.Plugin().Dirs, Env: o.Environ(), Dir: o.Settings().Dir,
+		managed: interp.FactsOf(python, o.Environ()).ExternallyManaged, opened: o}
 	if len(dirs) > 0 {
 		l.Root = dirs[0]
 	}
-	l.unread = "zip application"
-	if o.Plugin().Module != "" {
-		l.unread = "module that is not written in Python"
-	}
-	l.managed = interp.FactsOf(python, o.Environ()).ExternallyManaged
-	l.opened = o
 	return l
 }
 
@@ -126,8 +120,10 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	switch {
 	case l.Python == "":
 		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "not a Python program"}
+	case len(l.Scripts) == 0 && l.opened.Plugin().Module != "":
+		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "a module that is not written in Python"}
 	case len(l.Scripts) == 0:
-		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "a " + l.unread}
+		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "a zip application"}
 	}
 	var err error
 	if l.sourceAnswer, err = askSource(ctx, l); err != nil {
