@@ -116,7 +116,11 @@ func chain(path string) string {
 		if err != nil {
 			break
 		}
+		loop := slices.Contains(hops, target)
 		hops = append(hops, target)
+		if loop {
+			break
+		}
 		if !filepath.IsAbs(target) {
 			target = filepath.Join(filepath.Dir(path), target)
 		}

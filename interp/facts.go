@@ -41,6 +41,8 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		}
 	} else if python, env := linkedEnv(i.Path); env != "" {
 		facts.Notes = []string{"it is a link to the Python of " + env + ", and has none of its packages: name " + python}
+	} else if lost := prefixOf(i.Path); lost != facts.Base && i.Source.Named() && exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
+		facts.Notes = []string{"it has lost its pyvenv.cfg: Python starts as that of " + facts.Base + ", without the packages of " + lost}
 	}
 	if i.Version.Known() {
 		facts.Packages = existing(i.sites(f.vars))
