@@ -57,20 +57,23 @@ func findConfig(path string) (cfg config, env string, ok bool) {
 	return config{}, "", false
 }
 
+// systemPackages is the key of which Python's site module reads the last one.
+const systemPackages = "include-system-site-packages"
+
 // parseConfig reads pyvenv.cfg. Whatever is wrong in it Python forgives, and so
-// does this. The first of a key counts, because the value of "command" may run
-// over several lines that look like keys. The version is named by python-version
+// does this. The first of other keys counts, as for Python, because the value of "command"
+// may run over several lines that look like keys. The version is named by python-version
 // (PEP 838), by version (venv) or by version_info (virtualenv, uv).
 func parseConfig(text string) config {
 	keys := map[string]string{}
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		key, value, ok := strings.Cut(line, "=")
 		key = strings.ToLower(strings.TrimSpace(key))
-		if _, twice := keys[key]; ok && !twice {
+		if _, twice := keys[key]; ok && (!twice || key == systemPackages) {
 			keys[key] = strings.TrimSpace(value)
 		}
 	}
-	system, found := keys["include-system-site-packages"]
+	system, found := keys[systemPackages]
 	cfg := config{
 		implementation: strings.ToLower(keys["implementation"]),
 		home:           keys["home"],

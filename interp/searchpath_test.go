@@ -44,6 +44,11 @@ func TestSearchPath(t *testing.T) {
 			want: "env/lib/python3.12/site-packages " + user + " " + opt,
 		},
 		{
+			name: "11 or an injected line does, as Python reads it", tree: []string{"d " + opt},
+			config: `include-system-site-packages = false\ncommand = x\ninclude-system-site-packages = true`,
+			want:   "env/lib/python3.12/site-packages " + opt,
+		},
+		{
 			name: "10 or says nothing", tree: []string{"d " + opt, "d home/lib/python3.12/site-packages"}, config: "version = 3.12",
 			environ: "PYTHONUSERBASE=$ROOT/home HOME=/nowhere", want: "env/lib/python3.12/site-packages home/lib/python3.12/site-packages " + opt,
 		},
