@@ -8,6 +8,7 @@ import (
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // chooseTransport decides on the transport, and says why, without running the plugin.
@@ -113,10 +114,5 @@ func (o *Opened) looksGRPC() (yes bool, why string) {
 // shown is a path for messages: as seen from where the entry is, or from where it
 // imports its own.
 func (o *Opened) shown(path string) string {
-	for _, dir := range append([]string{filepath.Dir(o.plugin.Entry)}, o.dirs...) {
-		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-			return rel
-		}
-	}
-	return path
+	return schema.Relative(path, append([]string{filepath.Dir(o.plugin.Entry)}, o.dirs...)...)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -143,7 +142,7 @@ func (l *errorLines) frame(depth int, before string, f hook.Frame) {
 		l.add(depth, f.Text) // in place of what shorten left out
 		return
 	}
-	where := fmt.Sprintf("%s%s:%d", before, relative(l.cwd, string(f.File)), f.Line)
+	where := fmt.Sprintf("%s%s:%d", before, schema.Relative(string(f.File), l.cwd), f.Line)
 	if f.Function != "" {
 		where += " in " + f.Function
 	}
@@ -189,7 +188,7 @@ func shorten(frames []hook.Frame) []hook.Frame {
 // error as a failure shows it.
 func (l *errorLines) finding(f hook.Finding, shown bool) {
 	if f.File != "" && !inFrames(f) {
-		where := relative(l.cwd, f.File)
+		where := schema.Relative(f.File, l.cwd)
 		if f.Line > 0 {
 			where = fmt.Sprintf("%s:%d", where, f.Line)
 		}
@@ -218,13 +217,4 @@ func inFrames(f hook.Finding) bool {
 		frames = slices.Concat(frames, f.Err.Python.Frames)
 	}
 	return slices.ContainsFunc(frames, func(at hook.Frame) bool { return string(at.File) == f.File && at.Line == f.Line })
-}
-
-// relative shortens a path inside a directory.
-func relative(dir, path string) string {
-	inside, err := filepath.Rel(dir, path)
-	if err != nil || !filepath.IsLocal(inside) {
-		return path
-	}
-	return inside
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 var annotationLevels = map[hook.Verdict]string{hook.Failure: "error", hook.Warning: "warning", hook.Note: "notice"}
@@ -52,7 +53,7 @@ func (s *Streams) inWorkspace(path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.cwd(), path)
 	}
-	return filepath.ToSlash(relative(cmp.Or(s.Getenv("GITHUB_WORKSPACE"), s.cwd()), path))
+	return filepath.ToSlash(schema.Relative(path, cmp.Or(s.Getenv("GITHUB_WORKSPACE"), s.cwd())))
 }
 
 // property is a value as a property of a command.

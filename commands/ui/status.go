@@ -118,7 +118,7 @@ var (
 // statusRow are the texts below statusTitles. A dash stands for what is unknown.
 func (s *Streams) statusRow(b Background) []string {
 	st := b.Status
-	row := []string{b.Name, b.state(), "", "-", "-", "-", "-", "-", "-", relative(s.cwd(), string(b.Plugin)), b.note()}
+	row := []string{b.Name, b.state(), "", "-", "-", "-", "-", "-", "-", schema.Relative(string(b.Plugin), s.cwd()), b.note()}
 	if st.Workers > 1 {
 		row[2] = fmt.Sprintf("%d/%d", st.Ready, st.Workers)
 	}

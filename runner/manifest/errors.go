@@ -3,8 +3,9 @@ package manifest
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Error is the only error type of this package: a mistake in a manifest, or in the
@@ -91,8 +92,5 @@ func short(path string) string {
 	if err != nil {
 		return path
 	}
-	if rel, err := filepath.Rel(cwd, path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
+	return schema.Relative(path, cwd)
 }

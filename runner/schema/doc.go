@@ -10,6 +10,8 @@
 //     write words that call it.
 //  5. [*NoHookError] and [*ArgumentError] report a hook that does not exist and
 //     a word that does not fit, with hints.
+//  6. [Suggest], [Plural], [Span], [Relative] and the like word what all packages say:
+//     they stand here since nearly all import this one, and it imports none of ours.
 //
 // It never knows files, processes, transports or how anything is printed: the
 // caller passes in a function that reads files.

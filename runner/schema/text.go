@@ -3,8 +3,20 @@ package schema
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"time"
 )
+
+// Relative is a path as seen from the first of several directories that it is in; unchanged
+// if it is in none.
+func Relative(path string, dirs ...string) string {
+	for _, dir := range dirs {
+		if inside, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(inside) {
+			return inside
+		}
+	}
+	return path
+}
 
 // Plural is a count and a noun, such as "184 lines".
 func Plural[N int | int64](n N, noun string) string {

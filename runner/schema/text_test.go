@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -12,6 +13,25 @@ func TestSpan(t *testing.T) {
 	} {
 		if got := Span(d); got != want {
 			t.Errorf("%v: got %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestRelative(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		dirs []string
+		want string
+	}{
+		{"/a/b/c", []string{"", "/x", "/a", "/a/b"}, "b/c"},
+		{"/a", []string{"/a"}, "."},
+		{"/ab", []string{"/a"}, "/ab"},
+		{"/a/../x", []string{"/a"}, "/a/../x"},
+		{"b", []string{"/a"}, "b"},
+		{"/a", nil, "/a"},
+	} {
+		if got := Relative(c.path, c.dirs...); filepath.ToSlash(got) != c.want {
+			t.Errorf("%s in %q: got %s, want %s", c.path, c.dirs, got, c.want)
 		}
 	}
 }
