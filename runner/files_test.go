@@ -15,9 +15,8 @@ import (
 
 // opened is a gRPC plugin in a tree, as Open returns it.
 func opened(root string, kind manifest.Kind, entry string) *Opened {
-	o := &Opened{settings: Settings{Transport: "grpc"}}
-	o.plugin = manifest.Plugin{Kind: kind, Entry: filepath.Join(root, filepath.FromSlash(entry))}
-	o.python = fakePython(root)
+	o := openedAt(fakePython(root), filepath.Join(root, filepath.FromSlash(entry)))
+	o.plugin.Kind, o.settings.Transport = kind, "grpc"
 	o.files = newFiles(o)
 	return o
 }
