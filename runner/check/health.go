@@ -29,7 +29,7 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	if c.report.Transport == "pipe" {
 		return c.functionHealth(ctx)
 	}
-	e := c.s.Evidence()
+	e := c.s.seen
 	said := e.Unhealthy
 	if c.faultAt == stageHealth {
 		said = c.fault

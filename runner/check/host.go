@@ -48,7 +48,7 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	} else if len(out.Left) > 0 { // after a hang the plugin itself is among them
 		st.Findings = []hook.Finding{left("after a stock host stopped the plugin, processes were left behind: ", out.Left)}
 	}
-	if line := c.s.Evidence().Line; line.Network == "tcp" && out.Address == "tcp:"+line.Address && !firstFree(line.Address) {
+	if line := c.s.seen.Line; line.Network == "tcp" && out.Address == "tcp:"+line.Address && !firstFree(line.Address) {
 		st.Findings = append(st.Findings, found(addressFixed, hook.Warning, "it always listens on "+line.Address+", so two instances cannot run at the same time",
 			"listen on port 0 and print the port that the system chooses: server.add_insecure_port(\"127.0.0.1:0\")"))
 	}
@@ -66,7 +66,7 @@ func firstFree(address string) bool {
 // hostLimit is the limit of a start by the stock host, or without a cookie. It may take
 // longer than the one before; hosts wait for a minute.
 func (c *check) hostLimit() time.Duration {
-	return max(8*time.Second, 3*c.s.Evidence().Handshake+3*time.Second)
+	return max(8*time.Second, 3*c.s.seen.Handshake+3*time.Second)
 }
 
 // runHost has the stock host start the plugin, with env added to its environment.
@@ -88,7 +88,7 @@ func (c *check) hostPings() bool {
 	if host, named := c.s.Host(); named {
 		return host.Pings
 	}
-	e := c.s.Evidence()
+	e := c.s.seen
 	return e.Unhealthy == nil || !grpcplugin.LacksHealth(e.Unhealthy, e.Service)
 }
 

@@ -46,7 +46,7 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 		c.fault = hook.AsError(err)
 		c.faultAt = faultStage(c.fault, c.s)
 	}
-	took, seen := time.Since(c.began), c.s.Evidence()
+	took, seen := time.Since(c.began), c.s.seen
 	if c.faultAt == stageLaunch {
 		return hook.Stage{Findings: []hook.Finding{c.fail(startFailed, c.fault)}, Took: took}
 	}
@@ -112,7 +112,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 		python := c.s.Info().Python
 		return hook.Stage{Message: "hello from python " + python, Details: map[string]any{"python": python}}
 	}
-	e := c.s.Evidence()
+	e := c.s.seen
 	st := hook.Stage{Details: map[string]any{"line": e.Text}, Took: e.Handshake - c.first(e.Handshake)}
 	if e.Line.Network != "" {
 		st.Details = map[string]any{
@@ -154,7 +154,7 @@ func odd(n handshake.Note) hook.Finding {
 
 // connect reports whether a connection was made.
 func (c *check) connect(context.Context) hook.Stage {
-	e := c.s.Evidence()
+	e := c.s.seen
 	st := hook.Stage{Message: "connected to " + strings.TrimPrefix(e.Line.Network+":"+e.Line.Address, "tcp:"), Took: e.Connect}
 	if c.faultAt == stageConnect {
 		st.Findings = append(st.Findings, c.fail(connectFailed, c.fault))

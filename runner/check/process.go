@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
@@ -20,22 +19,16 @@ type process struct {
 	*runner.Opened
 	cfg      runner.Config
 	launcher hook.Launcher
-	inst     hook.Instance // nil if it did not start
-	ready    bool          // the bootstrap calls were made, so shutdown calls are owed
-
-	mu   sync.Mutex // protects seen
-	seen grpcplugin.Evidence
+	inst     hook.Instance       // nil if it did not start
+	ready    bool                // the bootstrap calls were made, so shutdown calls are owed
+	seen     grpcplugin.Evidence // of the start of a gRPC plugin, also if it failed
 }
 
 // open resolves a plugin without starting it. What it returns is never nil.
 func open(ctx context.Context, cfg runner.Config) (*process, error) {
 	p := &process{cfg: cfg}
 	cfg.Once = true
-	cfg.Observe = func(e runner.Evidence) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.seen = e
-	}
+	cfg.Observe = func(e runner.Evidence) { p.seen = e }
 	var err error
 	p.Opened, err = runner.Open(ctx, cfg)
 	return p, err
@@ -86,13 +79,6 @@ func (p *process) GRPC() *grpcplugin.Instance {
 	return g
 }
 
-// Evidence is what was seen of the start of a gRPC plugin, also if it failed.
-func (p *process) Evidence() grpcplugin.Evidence {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.seen
-}
-
 // Running reports whether the process was started and did not exit since.
 func (p *process) Running() bool {
 	if p.inst == nil || p.GRPC() != nil && p.GRPC().Exited() {
@@ -117,7 +103,7 @@ func (p *process) Info() hook.Info {
 // Crash kills the process as something outside of pyplug would, and waits until it is
 // gone.
 func (p *process) Crash(ctx context.Context) error {
-	err := p.inst.(interface{ Crash() error }).Crash() // both transports have it
+	err := p.inst.Crash()
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return &hook.Error{Kind: hook.Internal, Err: err}
 	}

@@ -156,6 +156,9 @@ type Instance interface {
 	// ends, Stop kills the tree at once. It may be called several times, also
 	// concurrently.
 	Stop(ctx context.Context) error
+	// Crash ends the process as something outside of pyplug would. The error is
+	// [os.ErrProcessDone] if it has exited.
+	Crash() error
 	// Info describes the process.
 	Info() Info
 }

@@ -89,11 +89,7 @@ func (p *Pool) Recover(ctx context.Context) error {
 		return herr
 	}
 	defer func() { p.finishUncounted(g) }()
-	killed, ok := g.Instance.(interface{ Crash() error })
-	if !ok {
-		return &hook.Error{Kind: hook.Unavailable, Err: errors.New("the plugin's process cannot be killed")}
-	}
-	if err := killed.Crash(); err != nil {
+	if err := g.Crash(); err != nil {
 		return hook.NewError(hook.Unavailable, err)
 	}
 	select {

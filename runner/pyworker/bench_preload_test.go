@@ -42,7 +42,7 @@ func launch(b *testing.B, l *pyworker.Launcher) (hook.Instance, time.Duration) {
 func crash(b *testing.B, l *pyworker.Launcher, w hook.Instance) (hook.Instance, time.Duration) {
 	b.Helper()
 	began := time.Now()
-	if err := w.(interface{ Crash() error }).Crash(); err != nil {
+	if err := w.Crash(); err != nil {
 		b.Fatal(err)
 	}
 	<-w.Done()
