@@ -78,7 +78,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	if k.ctx.Err() != nil {
 		return hook.Result{}, hook.Ended(k.ctx, k.c.Hook, "", false)
 	}
-	ctx, cancel := context.WithCancel(withAnswered(k.ctx, &k.answered))
+	ctx, cancel := context.WithCancel(context.WithValue(k.ctx, answeredKey{}, &k.answered))
 	defer cancel()
 	stream, err := k.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out},
 		"/"+k.method.FullName(), k.options()...)

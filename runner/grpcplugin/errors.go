@@ -110,12 +110,8 @@ func isUnimplemented(err error) bool {
 // status is gRPC's own for a call that broke.
 type answered struct{ atomic.Bool }
 
+// answeredKey is the key of the answered in a call's context.
 type answeredKey struct{}
-
-// withAnswered returns a context whose call sets a when the plugin answers.
-func withAnswered(ctx context.Context, a *answered) context.Context {
-	return context.WithValue(ctx, answeredKey{}, a)
-}
 
 // rpcHandler sees every RPC of a connection. It adds metadata, and sets answered when it
 // sees trailers, which only a server sends.

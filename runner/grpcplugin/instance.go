@@ -86,9 +86,6 @@ func (i *Instance) Exit() hook.Exit { return hook.Exit(i.proc.Exit()) }
 // started is gone, too.
 func (i *Instance) Exited() bool { return i.proc.Exited() }
 
-// Evidence is what was seen while it started.
-func (i *Instance) Evidence() Evidence { return i.evidence }
-
 // Crash ends the process as something outside of pyplug would. It returns
 // [os.ErrProcessDone] if the process has exited.
 func (i *Instance) Crash() error { return i.proc.Crash() }
