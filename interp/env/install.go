@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -43,7 +44,7 @@ func (p Plan) commands(dir string) []command {
 	active := []string{"VIRTUAL_ENV=" + dir}
 	switch kind := p.Source.Kind; {
 	case kind == "uv.lock":
-		read.args = []string{"sync", "--locked", "--no-install-project", "--no-dev", "--project", where, "--python", r.Python}
+		read.args = []string{"sync", "--locked", "--no-install-project", "--no-dev", "--project", cmp.Or(p.Source.member, where), "--python", r.Python}
 		read.set = []string{"UV_PROJECT_ENVIRONMENT=" + dir}
 		return []command{read}
 	case kind == blockLock, kind == block && p.Source.tool == "uv":

@@ -32,6 +32,7 @@ type Source struct {
 	tool   string      // the one that must read it, such as the one that wrote a lock file
 	digest string      // of what it asks for
 	place  string      // what else decides what that means; empty if it means the same everywhere
+	member string      // the project of a workspace, if uv.lock is that of the workspace
 	info   fs.FileInfo // of the file, before it was read
 }
 
@@ -69,15 +70,37 @@ func findSource(entry string, dirs []string) (Source, error) {
 	if !errors.Is(err, errNone) {
 		return s, err
 	}
-	for _, dir := range dirs {
+	for i, dir := range dirs {
 		for _, file := range files {
 			s, err := readSource(Source{Kind: file.name, Path: filepath.Join(dir, file.name), tool: file.tool})
+			if err == nil && file.name == "pyproject.toml" {
+				return s.locked(dirs[i+1:]), nil
+			}
 			if !errors.Is(err, errNone) {
 				return s, err
 			}
 		}
 	}
 	return Source{}, errNone
+}
+
+// locked is the uv.lock in dirs of the workspace that a project belongs to, or the project.
+func (s Source) locked(dirs []string) Source {
+	for _, dir := range dirs {
+		var root struct {
+			Tool struct{ UV struct{ Workspace any } }
+		}
+		project, _ := os.ReadFile(filepath.Join(dir, "pyproject.toml"))
+		if toml.Unmarshal(project, &root) != nil || root.Tool.UV.Workspace == nil {
+			continue
+		}
+		if lock, err := readSource(Source{Kind: "uv.lock", Path: filepath.Join(dir, "uv.lock"), tool: "uv"}); err == nil {
+			lock.member = filepath.Dir(s.Path)
+			lock.place += lock.member + s.digest // with which uv compares it
+			return lock
+		}
+	}
+	return s
 }
 
 // readSource reads the file at s.Path. The error is errNone if there is none.

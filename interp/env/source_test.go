@@ -29,6 +29,8 @@ func TestSource(t *testing.T) {
 		"a pyproject without any":  {map[string]string{"pyproject.toml": "[project]\nname = \"p\"\n", "requirements.txt": "x"}, "requirements.txt", ""},
 		"none of them wanted":      {map[string]string{"pyproject.toml": "[project]\ndependencies = []\n", "requirements.txt": "x"}, "pyproject.toml", ""},
 		"the nearest directory":    {map[string]string{"requirements.txt": "x", "up/uv.lock": ""}, "requirements.txt", ""},
+		"a project in a workspace": {map[string]string{"pyproject.toml": pyproject, "up/uv.lock": "", "up/pyproject.toml": "[tool.uv.workspace]"}, "uv.lock", ""},
+		"a project below another":  {map[string]string{"pyproject.toml": pyproject, "up/uv.lock": "", "up/pyproject.toml": ""}, "pyproject.toml", "a b"},
 		"the directory above":      {map[string]string{"up/uv.lock": ""}, "uv.lock", ""},
 		"a directory of that name": {map[string]string{"uv.lock/x": "", "requirements.txt": "x"}, "requirements.txt", ""},
 		"nothing":                  {map[string]string{"p.py": "import six\n"}, "", ""},

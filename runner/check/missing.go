@@ -30,9 +30,10 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 		return []string{meant}
 	}
 	var hints []string
+	var outdated bool
 	for _, skipped := range python.Skipped {
 		if skipped.Code == interp.OutdatedEnv {
-			hints = append(hints, "the environment that pyplug made "+skipped.Reason+": "+syncLine(o))
+			hints, outdated = append(hints, "the environment that pyplug made "+skipped.Reason+": "+syncLine(o)), true
 		}
 	}
 	var others []missing
@@ -52,7 +53,10 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 		remedy = l.install(l.distributions(needed)...)
 	}
 	if remedy != "" {
-		return append(hints, module+" is not installed for this Python: "+remedy, "or name the Python that has it with --python")
+		if !outdated || remedy != syncLine(o) {
+			hints = append(hints, module+" is not installed for this Python: "+remedy)
+		}
+		return append(hints, "or name the Python that has it with --python")
 	}
 	if strings.Contains(module, ".") { // Python found the package, and not this part of it
 		return hints
