@@ -22,6 +22,7 @@ const (
 	SourceVenv     Source = "venv beside the plugin"
 	SourceActive   Source = "VIRTUAL_ENV"
 	SourceConda    Source = "CONDA_PREFIX"
+	SourceUvScript Source = "uv's environment of the script"
 	SourceShebang  Source = "the plugin's #! line"
 	SourcePath     Source = "PATH"
 	SourceSystem   Source = "system"

@@ -234,7 +234,6 @@ func (f *finder) userDir(variable, linux, darwin, name string) string {
 // sole one is the script's, if it does not say otherwise. One that will not do is skipped,
 // because uv makes it anew at its next start.
 func (f *finder) uvScript(ctx context.Context) (Interpreter, error) {
-	const source = "uv's environment of the script"
 	if text, _ := readHead(f.Entry, maxFile); !strings.Contains("\n"+text, "\n# /// script") {
 		return Interpreter{}, nil
 	}
@@ -253,9 +252,9 @@ func (f *finder) uvScript(ctx context.Context) (Interpreter, error) {
 	if stem == "" || len(found) != 1 {
 		return Interpreter{}, nil
 	}
-	python, err := f.environment(ctx, found[0], source)
+	python, err := f.environment(ctx, found[0], SourceUvScript)
 	if err != nil {
-		err = f.skipError(found[0], source, err)
+		err = f.skipError(found[0], SourceUvScript, err)
 	}
 	return python, err
 }

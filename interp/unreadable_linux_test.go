@@ -16,10 +16,15 @@ func asNobody(t *testing.T, do func()) {
 		do()
 		return
 	}
+	closed := filepath.Join(t.TempDir(), "closed")
+	check(t, os.WriteFile(closed, nil, 0))
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	check(t, syscall.Setfsuid(65534))
 	defer func() { check(t, syscall.Setfsuid(0)) }()
+	if _, err := os.ReadFile(closed); err == nil {
+		t.Skip("permissions do not apply here")
+	}
 	do()
 }
 

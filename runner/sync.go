@@ -57,7 +57,8 @@ func Sync(ctx context.Context, p env.Plan) error { return syncError(ctx, p.Make(
 // environment that [Sync] makes from them.
 func (o *Opened) CanSync() bool {
 	python := o.Interpreter()
-	if o.plugin.Kind == manifest.Executable || python.Source.Named() || python.Env != "" && python.Source != interp.SourceSync {
+	fixed := python.Env != "" && python.Source != interp.SourceSync && python.Source != interp.SourceUvScript
+	if o.plugin.Kind == manifest.Executable || python.Source.Named() || fixed {
 		return false
 	}
 	dirs := interp.Request{Dirs: o.plugin.Dirs, Environ: o.config.Environ}.ProjectDirs()
