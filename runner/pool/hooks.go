@@ -32,8 +32,8 @@ func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
 // describeLimit is how long a ready worker may take to describe its hooks.
 const describeLimit = 2 * time.Second
 
-// Describe has a worker describe its hooks before any call that is made after it has
-// returned. Hooks then knows them even while calls run.
+// Describe has a worker describe its hooks, which Hooks then knows even while calls run. It
+// returns once it has a place: a worker of one place describes them before a later call.
 func (p *Pool) Describe(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	g, herr := p.acquire(ctx, "", false)
