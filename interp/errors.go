@@ -147,10 +147,10 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 		e.Advice = []string{e.Attempt().Fix()}
 	case remakable(e.env) && e.Code != Unreadable:
 		e.Advice = []string{remake("python3")}
-	case e.Code == Missing && (e.Source == SourceActive || e.Source == SourceConda):
-		e.Advice = []string{"make it again or deactivate it; --no-active ignores it"}
 	case e.Attempt().Fix() != "" && e.Code != NotExecutable:
 		e.Advice = []string{e.Attempt().Fix()}
+	case e.Source == SourceActive || e.Source == SourceConda:
+		e.Advice = []string{"make it again or deactivate it; --no-active ignores it"}
 	default:
 		e.Advice = []string{"name another Python with --python"}
 	}

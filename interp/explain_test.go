@@ -96,6 +96,8 @@ func TestHints(t *testing.T) {
 		{findCase{name: "broken link", tree: []string{"l plug/.venv ../gone"}}, other},
 		{findCase{name: "any directory by flag", tree: []string{"f work/src/x.py x"}, flag: "src"}, other},
 		{findCase{name: "an environment by flag", tree: []string{"f work/e/pyvenv.cfg x"}, flag: "e"}, again + "work/e"},
+		{findCase{name: "activated, and gone", tree: opt, environ: []string{"VIRTUAL_ENV=$ROOT/plug/.venv"}}, "make it again or deactivate it; --no-active ignores it"},
+		{findCase{name: "activated, and no environment", tree: []string{"f plug/e x"}, environ: []string{"VIRTUAL_ENV=$ROOT/plug/e"}}, "make it again or deactivate it; --no-active ignores it"},
 		{findCase{name: "another user may change it", tree: lines(opt, venv("plug/.venv", "opt", "3.12.4")), owners: shared("plug/.venv/bin")}, "if you trust it: --python plug/.venv"},
 		{findCase{name: "a file by flag", tree: []string{"n work/py"}, flag: "./py"}, other},
 	} {
