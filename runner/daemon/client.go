@@ -134,7 +134,20 @@ func (c *Client) Restart(ctx context.Context, reason string) error {
 // ask makes a request whose answer is one JSON value, which it reads into value unless
 // that is nil.
 func (c *Client) ask(ctx context.Context, method, target string, query url.Values, value any) error {
-	return (&exchange{client: c}).ask(ctx, method, target, query, value)
+	x := &exchange{client: c, quick: target == "/status" && query == nil}
+	r, err := x.send(ctx, method, target, query, jsonType, nil)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	body, err := io.ReadAll(r.Body)
+	if err == nil && value != nil {
+		err = json.Unmarshal(body, value)
+	}
+	if err != nil {
+		return x.failure(err)
+	}
+	return nil
 }
 
 // Status reports how the plugin is, within [StatusLimit]. It also works while calls
@@ -147,7 +160,7 @@ func (c *Client) Status(ctx context.Context) (hook.Status, error) {
 func (c *Client) status(ctx context.Context, limit time.Duration) (body statusBody, err error) {
 	ctx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
-	return body, (&exchange{client: c, quick: true}).ask(ctx, "GET", "/status", nil, &body)
+	return body, c.ask(ctx, "GET", "/status", nil, &body)
 }
 
 // Ready waits until the first start is over. It returns the status and what a caller

@@ -48,24 +48,6 @@ type exchange struct {
 	fed    chan struct{} // closed when the input is not read any more; nil without input
 }
 
-// ask makes a request whose answer is one JSON value, which it reads into value unless
-// that is nil.
-func (x *exchange) ask(ctx context.Context, method, target string, query url.Values, value any) error {
-	r, err := x.send(ctx, method, target, query, jsonType, nil)
-	if err != nil {
-		return err
-	}
-	defer x.close()
-	body, err := io.ReadAll(r.Body)
-	if err == nil && value != nil {
-		err = json.Unmarshal(body, value)
-	}
-	if err != nil {
-		return x.failure(err)
-	}
-	return nil
-}
-
 // send makes a request and returns its answer, whose status is 200, or the error that
 // the daemon answered. After success the caller calls close.
 func (x *exchange) send(ctx context.Context, method, target string, query url.Values, mediaType string, body []byte) (*http.Response, error) {
