@@ -96,12 +96,12 @@ func CutSign(s string) (sign, rest string) {
 	return "", strings.TrimPrefix(s, "+")
 }
 
-// ParseBool takes true, false, yes and no in any case, 1 and 0.
+// ParseBool takes true, false, yes, no, on and off in any case, 1 and 0.
 func ParseBool(text string) (json.RawMessage, bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "true", "yes", "1":
+	case "true", "yes", "on", "1":
 		return json.RawMessage("true"), true
-	case "false", "no", "0":
+	case "false", "no", "off", "0":
 		return json.RawMessage("false"), true
 	}
 	return nil, false
