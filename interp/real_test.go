@@ -18,7 +18,7 @@ func run(ctx context.Context, path string, args []string) ([]byte, string, error
 // TestRealPythons holds what files tell against what the Pythons of this machine
 // say themselves.
 func TestRealPythons(t *testing.T) {
-	candidates := []string{"/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"}
+	candidates := []string{"/usr/bin/python3", "/usr/bin/pypy3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3"}
 	if found, err := Find(t.Context(), Request{Environ: os.Environ(), Cwd: t.TempDir(), Run: run}); err == nil {
 		candidates = append(candidates, found.Path)
 	}
