@@ -34,6 +34,7 @@ const describeLimit = 2 * time.Second
 
 // Describe has a worker describe its hooks, which Hooks then knows even while calls run. It
 // returns once it has a place: a worker of one place describes them before a later call.
+// It is no call: status does not show it, and a stop does not wait for it.
 func (p *Pool) Describe(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	g, herr := p.acquire(ctx, "", false)
@@ -41,13 +42,18 @@ func (p *Pool) Describe(ctx context.Context) {
 		cancel()
 		return
 	}
+	p.mu.Lock()
+	p.leave()
+	p.mu.Unlock()
 	go func() { // ends with ctx
 		defer cancel()
-		defer p.finishUncounted(g)
 		all, _ := p.describe(ctx, g, "") // a client that asks for them gets the error
 		for _, h := range all.Hooks {
 			_, _ = p.describe(ctx, g, h.Name)
 		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.release(g, outcome{})
 	}()
 }
 

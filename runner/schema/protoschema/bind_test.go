@@ -97,7 +97,7 @@ func TestBindMessage(t *testing.T) {
 		{"data@=f", `{"data":"/wo="}`},
 		{`data:="/wo="`, `{"data":"/wo="}`},
 		{"flag=yes", `{"flag":true}`},
-		{"flag=Off", `{"flag":false}`},
+		{"flag=ON", `{"flag":true}`},
 		{"flag:=true", `{"flag":true}`},
 		{"real=1e3 single=.5", `{"real":1000,"single":0.5}`},
 		{"real=nan single=-inf", `{"real":"NaN","single":"-Infinity"}`},
