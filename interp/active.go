@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -63,7 +64,8 @@ func (f *finder) isBeside(env string) bool {
 }
 
 // related reports whether an activated environment belongs to the plugin's project: it is
-// in the project, or says that it is made for it.
+// in the project, or says that it is made for it, or a file of the project names it, or a tool
+// keeps it for the project.
 func (f *finder) related(env string) bool {
 	project, _ := readHead(filepath.Join(env, ".project"), maxFile) // of virtualenvwrapper
 	for _, dir := range f.Dirs {
@@ -74,6 +76,19 @@ func (f *finder) related(env string) bool {
 		list, _ := readHead(filepath.Join(root, ".python-envs"), maxFile)
 		for line := range strings.Lines(list) {
 			if line = strings.TrimSpace(line); line != "" && samePath(f.under(root, line), env) {
+				return true
+			}
+		}
+	}
+	same := func(other string) bool { return other != "" && samePath(other, env) }
+	for _, envs := range f.keptEnvs {
+		if slices.ContainsFunc(envs, same) {
+			return true
+		}
+	}
+	for dir := range f.levels {
+		for _, version := range versionsIn(filepath.Join(dir, ".python-version")) { // pyenv-virtualenv's
+			if slices.ContainsFunc(managers, func(m manager) bool { return same(installed(f.installsOf(m), version)) }) {
 				return true
 			}
 		}

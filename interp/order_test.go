@@ -38,6 +38,11 @@ func TestActiveOrOwn(t *testing.T) {
 
 		{name: "by virtualenvwrapper", tree: lines(unrelated, own, []string{"f e/.project $ROOT/plug\\n"}), environ: []string{ofUnrelated}, want: chosenUnrelated},
 		{name: "listed", tree: lines(unrelated, own, []string{"f plug/.python-envs ../e\\n.venv\\n"}), environ: []string{ofUnrelated}, want: chosenUnrelated},
+		{name: "kept by a tool", tree: lines(unrelated, own, []string{"f plug/uv.lock x"}), environ: []string{ofUnrelated, "UV_PROJECT_ENVIRONMENT=../e"}, want: chosenUnrelated},
+		{name: "of pyenv-virtualenv", tree: lines(opt, venv("v/versions/e", "opt", "3.12.4"), own, []string{"f plug/.python-version e\\n"}),
+			environ: []string{"VIRTUAL_ENV=$ROOT/v/versions/e", "PYENV_ROOT=$ROOT/v"}, want: "v/versions/e/bin/python 3.12.4 VIRTUAL_ENV"},
+		{name: "of pyenv-virtualenv, another", tree: lines(opt, venv("v/versions/e", "opt", "3.12.4"), own, []string{"f plug/.python-version e2\\n"}),
+			environ: []string{"VIRTUAL_ENV=$ROOT/v/versions/e", "PYENV_ROOT=$ROOT/v"}, want: chosenOwn},
 		{name: "the same through a link", tree: lines(opt, own, []string{"l plug2 plug"}), environ: []string{"VIRTUAL_ENV=$ROOT/plug2/.venv"}, want: chosenOwn},
 		{name: "related and broken", tree: lines(opt, own, []string{"f plug/e/pyvenv.cfg x", "f plug/.git x"}), environ: []string{"VIRTUAL_ENV=$ROOT/plug/e"},
 			want: "error: python of VIRTUAL_ENV: plug/e has no python in it: no bin/python"},

@@ -54,6 +54,15 @@ var tools = []tool{
 
 // kept looks for the environment that a tool keeps elsewhere for the plugin's project.
 func (f *finder) kept(ctx context.Context) (Interpreter, error) {
+	for name, envs := range f.keptEnvs {
+		return f.environment(ctx, envs[0], Source(name+"'s environment of the project"))
+	}
+	return Interpreter{}, nil
+}
+
+// keptEnvs yields the environments that a tool keeps elsewhere for the plugin's project, that of
+// the newest version first.
+func (f *finder) keptEnvs(yield func(tool string, envs []string) bool) {
 	for _, dir := range f.Dirs {
 		p := project{root: f.root(dir)}
 		p.text, _ = readHead(filepath.Join(p.root, "pyproject.toml"), maxFile) // may be none
@@ -63,25 +72,23 @@ func (f *finder) kept(ctx context.Context) (Interpreter, error) {
 			if !slices.ContainsFunc(t.files, has) && (t.table == "" || !strings.Contains(p.text, t.table)) {
 				continue
 			}
-			if env := newestMatch(t.patterns(f, p)); env != "" {
-				return f.environment(ctx, env, Source(t.name+"'s environment of the project"))
+			if envs := firstMatches(t.patterns(f, p)); len(envs) > 0 && !yield(t.name, envs) {
+				return
 			}
 		}
 	}
-	return Interpreter{}, nil
 }
 
-// newestMatch is the environment that the first of the patterns matches; of several that of
-// the newest version.
-func newestMatch(patterns []string) string {
+// firstMatches are the environments that the first of the patterns matches that matches any,
+// that of the newest version first.
+func firstMatches(patterns []string) []string {
 	for _, pattern := range patterns {
-		found := matches(pattern)
-		slices.SortFunc(found, func(a, b string) int { return slices.Compare(numbers(filepath.Base(b)), numbers(filepath.Base(a))) })
-		if len(found) > 0 {
-			return found[0]
+		if found := matches(pattern); len(found) > 0 {
+			slices.SortFunc(found, func(a, b string) int { return slices.Compare(numbers(filepath.Base(b)), numbers(filepath.Base(a))) })
+			return found
 		}
 	}
-	return ""
+	return nil
 }
 
 // matches are the environments that a pattern matches, none if it depends on where one stands.
