@@ -73,7 +73,7 @@ type Plugin struct {
 // not matter to it.
 func (p Plugin) OnlyGRPC(key string) *Error {
 	return p.document.fault(&problem{path: []string{key}, is: "applies only to gRPC plugins, and this is a functions file",
-		hint: `to start it as a gRPC plugin, add transport = "grpc"`})
+		hint: `to start it as a gRPC plugin, set transport = "grpc"`})
 }
 
 // Manifest is the content of a manifest. Tags name the keys and say which values they

@@ -183,7 +183,9 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 // exitHint is about a file that exits when it is imported, as a script does.
 func exitHint(exit *hook.Raised) string {
 	what := "exit"
-	if slices.ContainsFunc(exit.Frames, func(f hook.Frame) bool { return strings.Contains(f.Text, "parse_args") }) {
+	if slices.ContainsFunc(exit.Frames, func(f hook.Frame) bool {
+		return strings.Contains(f.Text, ".parse_") && strings.Contains(f.Text, "_args(")
+	}) {
 		what = "parse the command line"
 	}
 	return "a plugin is imported, not run as a script: " + what + " only below `if __name__ == \"__main__\":`"
