@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -77,11 +78,20 @@ func (s *service) attach(st hook.Status) json.RawMessage {
 	return line
 }
 
-// describe has the worker of a functions file describe its hooks before it is busy: it does
+// describeLimit is how long a ready worker may take to describe its hooks.
+const describeLimit = 2 * time.Second
+
+// describe asks the worker of a functions file for its hooks before it is busy: it does
 // one thing at a time, and clients then get the answer even while a call runs.
 func (s *service) describe(ctx context.Context) {
-	if s.opened.Settings().Transport != "grpc" {
-		s.Pool.Describe(ctx)
+	if s.opened.Settings().Transport == "grpc" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	defer cancel()
+	all, _ := s.Hooks(ctx, "") // a client that asks for them gets the error
+	for _, h := range all.Hooks {
+		_, _ = s.Hooks(ctx, h.Name)
 	}
 }
 

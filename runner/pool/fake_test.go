@@ -90,8 +90,6 @@ type fake struct {
 	done     chan struct{}
 	stopping time.Duration // how long a stop takes
 
-	describing time.Duration // how long a description takes
-
 	mu      sync.Mutex
 	exit    hook.Exit
 	running int
@@ -133,12 +131,7 @@ func (f *fake) Stop(ctx context.Context) error {
 
 func (f *fake) Crash() error { f.end(hook.Exit{Signal: "SIGKILL", Code: -1}); return nil }
 
-func (f *fake) Describe(ctx context.Context, name string) (schema.Schema, error) {
-	select {
-	case <-time.After(f.describing):
-	case <-f.done:
-	case <-ctx.Done():
-	}
+func (f *fake) Describe(_ context.Context, name string) (schema.Schema, error) {
 	if name != "" {
 		return schema.Schema{}, hook.NewError(hook.Request, &schema.NoHookError{Hook: name})
 	}

@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -26,42 +25,6 @@ func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
 		return schema.Schema{}, herr
 	}
 	defer p.finishUncounted(g)
-	return p.describe(ctx, g, name)
-}
-
-// describeLimit is how long a ready worker may take to describe its hooks.
-const describeLimit = 2 * time.Second
-
-// Describe has a worker describe its hooks, which Hooks then knows even while calls run. It
-// returns once it has a place: a worker of one place describes them before a later call.
-// It is no call: status does not show it, and a stop does not wait for it.
-func (p *Pool) Describe(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, describeLimit)
-	g, herr := p.acquire(ctx, "", false)
-	if herr != nil {
-		cancel()
-		return
-	}
-	p.mu.Lock()
-	p.leave()
-	p.mu.Unlock()
-	go func() { // ends with ctx
-		defer cancel()
-		all, _ := p.describe(ctx, g, "") // a client that asks for them gets the error
-		for _, h := range all.Hooks {
-			_, _ = p.describe(ctx, g, h.Name)
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.release(g, outcome{})
-	}()
-}
-
-// describe asks an instance, unless it is known what it would say.
-func (p *Pool) describe(ctx context.Context, g *instance, name string) (schema.Schema, error) {
-	if sch, ok := p.described(name); ok {
-		return sch, nil
-	}
 	sch, err := g.Describe(ctx, name)
 	if err != nil {
 		return sch, err

@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -37,29 +36,6 @@ func TestHooks(t *testing.T) {
 		}
 		if got := hooks(); got != "hook3" {
 			t.Errorf("got %s", got)
-		}
-	})
-}
-
-// TestDescribe: a description is awaited by calls, but is none itself.
-func TestDescribe(t *testing.T) {
-	half := func(f *fake) { f.describing = time.Second / 2 } // of all hooks, then of the one
-	with := func(l *fakeLauncher) { l.kind = half }
-	bubble(t, Options{Policy: always}, with, func(w *world) {
-		w.Describe(w.t.Context())
-		if st, err := w.Status(w.t.Context()); err != nil || st.Running != 0 {
-			t.Errorf("got %d running, %v", st.Running, err)
-		}
-		if d := took(w.works); d != time.Second {
-			t.Errorf("a call took %v", d)
-		}
-		w.launcher.last().describing = time.Hour
-		if d := took(func() { _, _ = w.Hooks(w.t.Context(), "") }); d != 0 {
-			t.Errorf("what is known took %v", d)
-		}
-		w.Describe(w.t.Context())
-		if d := took(func() { _ = w.Close(w.t.Context()) }); d != 0 {
-			t.Errorf("a stop took %v", d)
 		}
 	})
 }
