@@ -52,9 +52,9 @@ func (a Attempt) Fix() string {
 	case UnrelatedActive:
 		return "--active prefers it"
 	case NeedsSync:
-		return "`pyplug sync` makes it once"
+		return "`pyplug sync PLUGIN` makes it once"
 	case OutdatedEnv:
-		return "`pyplug sync` makes a new one"
+		return "`pyplug sync PLUGIN` makes a new one"
 	case UntrustedOwner, WorldWritable:
 		return "if you trust it: --python " + quoted(cmp.Or(a.env, a.Path))
 	case Unreadable:

@@ -105,6 +105,8 @@ type Interpreter struct {
 	Version Version
 	// Source is where it was found.
 	Source Source
+	// AnyOf: its source named a version, and not this Python.
+	AnyOf bool
 	// Env is the directory of its virtual environment, empty when it is in none.
 	Env string
 	// Variant has "t" for a free-threaded Python and "d" for one for debugging.

@@ -76,17 +76,28 @@ func (f *finder) version(ctx context.Context, value, spec string, source Source)
 	if len(f.minors()) == 0 {
 		return Interpreter{}, f.conflict()
 	}
+	if !f.Base { // sync made it with such a version
+		found, err := f.synced(ctx)
+		if e := (*Error)(nil); errors.As(err, &e) {
+			f.skip(OutdatedEnv, f.Synced, SourceSync, e.Problem)
+		}
+		f.Synced = "" // why has it once
+		if err == nil && found.Path != "" {
+			return found, nil
+		}
+	}
 	f.lookup = true
 	found, err := f.search(ctx, f.names(), source)
+	found.AnyOf = true
 	if err != nil || found.Path != "" {
 		return found, err
 	}
 	if found, ok := f.elsewhere(ctx); ok {
-		found.Source = source
+		found.Source, found.AnyOf = source, true
 		return found, nil
 	}
 	if found := f.spare; found.Path != "" {
-		f.spare, found.Source = Interpreter{}, source
+		f.spare, found.Source, found.AnyOf = Interpreter{}, source, true
 		return found, nil
 	}
 	return Interpreter{}, f.notOnPath(value, source)

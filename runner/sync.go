@@ -58,7 +58,7 @@ func Sync(ctx context.Context, p env.Plan) error { return syncError(ctx, p.Make(
 func (o *Opened) CanSync() bool {
 	python := o.Interpreter()
 	fixed := python.Env != "" && python.Source != interp.SourceSync && python.Source != interp.SourceUvScript
-	if o.plugin.Kind == manifest.Executable || python.Source.Named() || fixed {
+	if o.plugin.Kind == manifest.Executable || python.Source.Named() && !python.AnyOf || fixed {
 		return false
 	}
 	dirs := interp.Request{Dirs: o.plugin.Dirs, Environ: o.config.Environ}.ProjectDirs()

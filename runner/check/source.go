@@ -230,22 +230,28 @@ func (l *sourceLook) shown(path string) string {
 	return path
 }
 
-// syncLine is the command line that makes the plugin's environment.
+// syncLine is the command line that makes the plugin's environment. One that sync made from
+// the same files, and that lacks something, must be removed first.
 func syncLine(o *runner.Opened) string {
 	words := []string{"pyplug", "sync", o.Plugin().Path}
 	if module := o.Plugin().Module; module != "" {
 		words = []string{"pyplug", "sync", "-m", module}
 	}
-	return schema.QuoteLine(words)
+	line := schema.QuoteLine(words)
+	if python := o.Interpreter(); python.Source == interp.SourceSync {
+		line = schema.QuoteLine([]string{"rm", "-r", python.Env}) + " && " + line
+	}
+	return line
 }
 
 // install is the command line that installs distributions for the plugin: by sync, if its
-// files name them, by the interpreter's own pip, by uv, which makes environments without one, or into an environment beside the
-// plugin, which is found there, if pip may not change what the system owns.
+// files name the first, by the interpreter's own pip, by uv, which makes environments without
+// one, or into an environment beside the plugin, which is found there, if pip may not change
+// what the system owns.
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
 	switch {
-	case !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(l.declared, name) }) && l.opened != nil && l.opened.CanSync():
+	case slices.Contains(l.declared, names[0]) && l.opened != nil && l.opened.CanSync():
 		return syncLine(l.opened)
 	case l.managed && len(l.Dirs) > 0:
 		env := filepath.Join(l.Dirs[0], ".venv")
