@@ -180,7 +180,11 @@ func (f *finder) sources() []look {
 	if f.Base {
 		return append(explicit, installed...)
 	}
-	return slices.Concat(explicit, []look{f.synced, f.activeFirst, f.owned, f.active}, installed)
+	made := []look{f.synced, f.activeFirst}
+	if f.Active {
+		slices.Reverse(made)
+	}
+	return slices.Concat(explicit, made, []look{f.owned, f.active}, installed)
 }
 
 func (f *finder) find(ctx context.Context) (Interpreter, error) {
