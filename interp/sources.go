@@ -67,8 +67,8 @@ func (f *finder) named(ctx context.Context, value, dir string, source Source) (I
 	return f.consider(ctx, path, source)
 }
 
-// version finds a version that an explicit source asks for as value: on PATH, else
-// among what version managers have installed.
+// version finds a version that an explicit source asks for as value: in the environment of
+// sync, else among what is installed.
 func (f *finder) version(ctx context.Context, value, spec string, source Source) (Interpreter, error) {
 	if err := f.require(Requirement{Spec: spec, From: string(source)}); err != nil {
 		return Interpreter{}, err
@@ -86,18 +86,24 @@ func (f *finder) version(ctx context.Context, value, spec string, source Source)
 			return found, nil
 		}
 	}
+	found, err := f.ofVersion(ctx, value, source)
+	found.AnyOf = true
+	return found, err
+}
+
+// ofVersion finds a version on PATH, else among what version managers have installed.
+func (f *finder) ofVersion(ctx context.Context, value string, source Source) (Interpreter, error) {
 	f.lookup = true
 	found, err := f.search(ctx, f.names(), source)
-	found.AnyOf = true
 	if err != nil || found.Path != "" {
 		return found, err
 	}
 	if found, ok := f.elsewhere(ctx); ok {
-		found.Source, found.AnyOf = source, true
+		found.Source = source
 		return found, nil
 	}
 	if found := f.spare; found.Path != "" {
-		f.spare, found.Source, found.AnyOf = Interpreter{}, source, true
+		f.spare, found.Source = Interpreter{}, source
 		return found, nil
 	}
 	return Interpreter{}, f.notOnPath(value, source)
