@@ -41,9 +41,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (string, erro
 			}
 		}
 		if n == 0 {
-			for _, skipped := range s.Interpreter().Skipped {
-				f.streams.Note(skipped.String() + "; using " + s.Interpreter().Path)
-			}
+			p.notePython()
 		}
 		args := []string{daemonWord, "--", o.cfg.Plugin}
 		id, err := daemon.Spawn(ctx, args, append(os.Environ(), handOver(o.words)), f.streams.Note)

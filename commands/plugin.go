@@ -113,12 +113,7 @@ func (p *plugin) fits(o *runner.Opened) error {
 func (p *plugin) noteReady() {
 	f, py, settings := p.f, p.opened.Interpreter(), p.opened.Settings()
 	if !f.noted {
-		if f.streams.ErrTTY && py.Path != "" && !py.Source.Obvious() {
-			f.streams.Note("python " + p.pythonVersion() + ", by " + string(py.Source) + ": " + py.Path)
-		}
-		for _, skipped := range py.Skipped {
-			f.streams.Note(skipped.String() + "; using " + py.Path)
-		}
+		p.notePython()
 		for _, odd := range p.starts.oddities() {
 			f.streams.Note(p.path + ": " + odd)
 		}
@@ -133,6 +128,17 @@ func (p *plugin) noteReady() {
 	}
 	info := p.starts.newest()
 	f.streams.Log("info", "ready", append(fields, "pid", info.PID, "after", info.Ready)...)
+}
+
+// notePython says which Python was chosen if that is not the obvious one, and which were not.
+func (p *plugin) notePython() {
+	py := p.opened.Interpreter()
+	if py.Path != "" && !py.Source.Obvious() {
+		p.f.streams.Aside(fmt.Sprintf("using python %s, %s (%s)", p.pythonVersion(), py.Path, py.Source))
+	}
+	for _, skipped := range py.Skipped {
+		p.f.streams.Note(skipped.String() + "; using " + py.Path)
+	}
 }
 
 // close stops the plugin. A second signal kills it.

@@ -17,9 +17,10 @@ const (
 	Green                   // ok
 	Yellow                  // warning
 	Cyan                    // hint, note
+	Dim                     // aside
 )
 
-var attributes = [...]color.Attribute{Bold: color.Bold, Red: color.FgRed, Green: color.FgGreen, Yellow: color.FgYellow, Cyan: color.FgCyan}
+var attributes = [...]color.Attribute{Bold: color.Bold, Red: color.FgRed, Green: color.FgGreen, Yellow: color.FgYellow, Cyan: color.FgCyan, Dim: color.Faint}
 
 // SetColor sets colour by mode: "always", "never", or "auto", where the first
 // of these decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set,
@@ -43,7 +44,7 @@ const (
 	endMark   = '\uFDEF'
 )
 
-var painted = regexp.MustCompile(`([\x{FDD1}-\x{FDD5}])([^\x{FDD0}-\x{FDEF}]*)\x{FDEF}`)
+var painted = regexp.MustCompile(`([\x{FDD1}-\x{FDD6}])([^\x{FDD0}-\x{FDEF}]*)\x{FDEF}`)
 
 // Paint gives a text on one line a colour, if the stream that it is printed on has colours.
 func Paint(c Color, text string) string {

@@ -99,6 +99,18 @@ func (s *Streams) Warn(text string) { s.say(Yellow, "warning", text) }
 // Note prints a note on standard error.
 func (s *Streams) Note(text string) { s.say(Cyan, "note", text) }
 
+// Aside prints a dim line on standard error if that is a terminal: what a person may want to
+// know, and no program.
+func (s *Streams) Aside(text string) {
+	switch {
+	case s.Quiet, !s.ErrTTY:
+	case s.LogJSON:
+		s.print(s.logJSON("note", text))
+	default:
+		s.print(Paint(Dim, text) + "\n")
+	}
+}
+
 func (s *Streams) say(c Color, level, text string) {
 	switch {
 	case s.Quiet:

@@ -50,6 +50,7 @@ func TestLog(t *testing.T) {
 		s.Log("debug", "wire: ##[x]", "error", errors.New("no"), "ok", true, "alone")
 		s.Warn("careful")
 		s.Note("by the way")
+		s.Aside("as usual")
 	}
 	tests := []struct {
 		name string
@@ -57,6 +58,10 @@ func TestLog(t *testing.T) {
 		want string
 	}{
 		{"plain", func(*Streams) {}, "pyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\nwarning: careful\nnote: by the way\n"},
+		{"terminal", func(s *Streams) { s.ErrTTY = true; s.SetColor("auto") }, "pyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\n" +
+			"\x1b[33mwarning:\x1b[0m careful\n\x1b[36mnote:\x1b[0m by the way\n\x1b[2mas usual\x1b[22m\n"},
+		{"terminal without colour", func(s *Streams) { s.ErrTTY = true; s.SetColor("never") },
+			"pyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\nwarning: careful\nnote: by the way\nas usual\n"},
 		{"quiet and verbose", func(s *Streams) { s.Quiet, s.Verbose = true, true },
 			"pyplug | 03:04:05.067 ready pid=42 after=1.5s why=\"a b\\x1b\" none=\"\"\npyplug | 03:04:05.067 debug: wire: #\\#[x] error=no ok=true\n"},
 		{"JSON", func(s *Streams) { s.LogJSON, s.Verbose = true, true },
