@@ -50,11 +50,8 @@ func Open(ctx context.Context, c Config) (*Opened, error) {
 func open(ctx context.Context, c Config) (*Opened, error) {
 	o := &Opened{config: c}
 	began := time.Now()
-	from, err := workDir(c, c.Dir)
-	if err != nil {
-		return o, hook.NewError(hook.Usage, err)
-	}
-	o.plugin, err = manifest.Resolve(c.Plugin, from)
+	var err error
+	o.plugin, err = findPlugin(c)
 	if o.resolved = time.Since(began); err != nil {
 		return o, hook.NewError(hook.Usage, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -57,15 +58,14 @@ func Pythons(ctx context.Context, c Config) ([]interp.Interpreter, error) {
 // pythonRequest is what is wanted of the Python of c.Plugin, which may be empty, and the
 // plugin itself with its environment.
 func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) {
-	p := manifest.Plugin{Dirs: []string{c.Cwd}}
+	p, err := manifest.Plugin{Dirs: []string{c.Cwd}}, error(nil)
 	if c.Plugin != "" {
-		from, err := workDir(c, c.Dir)
-		if err == nil {
-			p, err = manifest.Resolve(c.Plugin, from)
-		}
-		if err != nil {
-			return interp.Request{}, p, nil, hook.NewError(hook.Usage, err)
-		}
+		p, err = findPlugin(c)
+	} else {
+		p.Requires, err = manifest.Requires(projectDirs(c, p))
+	}
+	if err != nil {
+		return interp.Request{}, p, nil, hook.NewError(hook.Usage, err)
 	}
 	env := environ(c, p.Manifest)
 	if p.Kind != manifest.Executable {
@@ -76,6 +76,27 @@ func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) 
 		return interp.Request{}, p, nil, hook.NewError(hook.Usage, fmt.Errorf("%s is a program, which chooses its Python itself", c.Plugin))
 	}
 	return r, p, env, nil
+}
+
+// findPlugin finds c.Plugin, and what its project requires of Python.
+func findPlugin(c Config) (manifest.Plugin, error) {
+	from, err := workDir(c, c.Dir)
+	if err != nil {
+		return manifest.Plugin{}, err
+	}
+	p, err := manifest.Resolve(c.Plugin, from)
+	if err != nil {
+		return p, err
+	}
+	above := slices.DeleteFunc(projectDirs(c, p), func(dir string) bool { return slices.Contains(p.Dirs, dir) })
+	requires, err := manifest.Requires(above)
+	p.Requires = append(p.Requires, requires...)
+	return p, err
+}
+
+// projectDirs are the directories beside the plugin, then those up to its project's root.
+func projectDirs(c Config, p manifest.Plugin) []string {
+	return interp.Request{Dirs: p.Dirs, Environ: c.Environ}.ProjectDirs()
 }
 
 // pythonVariables are the variables that [interp.Find] reads, and what they do.

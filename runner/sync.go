@@ -43,7 +43,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 	}
 	facts := interp.FactsOf(base, c.Environ)
 	plan, err := env.NewPlan(env.Request{
-		Entry: p.Entry, Dirs: r.ProjectDirs(),
+		Entry: p.Entry, Dirs: projectDirs(c, p),
 		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
 		InPlace: o.InPlace, Offline: o.Offline, Cache: cache, Environ: c.Environ, Step: o.Step,
 	})
@@ -61,8 +61,7 @@ func (o *Opened) CanSync() bool {
 	if o.plugin.Kind == manifest.Executable || python.Source.Named() && !python.AnyOf || fixed {
 		return false
 	}
-	dirs := interp.Request{Dirs: o.plugin.Dirs, Environ: o.config.Environ}.ProjectDirs()
-	return env.HasSource(o.plugin.Entry, dirs)
+	return env.HasSource(o.plugin.Entry, projectDirs(o.config, o.plugin))
 }
 
 // syncError is an error of env as one of ours.

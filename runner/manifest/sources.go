@@ -49,18 +49,13 @@ type found struct {
 func readDirectory(dir string) (found, error) {
 	var all found
 	for _, form := range []Form{TOML, Pyproject, PluginJSON} {
-		d := document{file: filepath.Join(dir, form.String())}
-		if info, err := os.Stat(d.file); err == nil && !info.Mode().IsRegular() {
-			continue // a pipe could block
+		d, err := readDocument(dir, form)
+		if err != nil {
+			return found{}, err
 		}
-		text, err := os.ReadFile(d.file)
-		if errors.Is(err, fs.ErrNotExist) {
+		if d.file == "" {
 			continue
 		}
-		if err != nil {
-			return found{}, unreadable(d.file, err)
-		}
-		d.text = strings.TrimPrefix(string(text), "\ufeff")
 		var f found
 		if form == PluginJSON {
 			f, err = d.readPluginJSON()
@@ -72,6 +67,45 @@ func readDirectory(dir string) (found, error) {
 		}
 		all.sources = append(all.sources, f.sources...)
 		all.requires = append(all.requires, f.requires...)
+	}
+	return all, nil
+}
+
+// readDocument reads the file of a form in a directory. It returns the zero document if
+// there is none, which has no text.
+func readDocument(dir string, form Form) (document, error) {
+	file := filepath.Join(dir, form.String())
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return document{}, nil // a pipe could block
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return document{}, nil
+	}
+	if err != nil {
+		return document{}, unreadable(file, err)
+	}
+	return document{file: file, text: strings.TrimPrefix(string(text), "\ufeff")}, nil
+}
+
+// Requires returns what [project] in the pyproject.toml of each directory requires of
+// Python. The error is an [*Error].
+func Requires(dirs []string) (all []interp.Requirement, err error) {
+	for _, dir := range dirs {
+		d, err := readDocument(dir, Pyproject)
+		if err != nil {
+			return nil, err
+		}
+		d.locate = locateTOML
+		root, err := d.decode()
+		if err != nil {
+			return nil, err
+		}
+		f, err := d.readRequirement(Pyproject, root)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f...)
 	}
 	return all, nil
 }
