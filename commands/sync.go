@@ -65,7 +65,7 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		f.streams.Note(plan.Installer + " installs what " + asks + " asks for")
 	}
 	if !o.dryRun {
-		err := runner.Sync(ctx, plan)
+		made.Made, err = runner.Sync(ctx, plan)
 		stop()
 		if err != nil {
 			return err

@@ -38,7 +38,10 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 		return env.Plan{}, err
 	}
 	cache, err := env.Cache()
-	if err != nil {
+	switch {
+	case err != nil && o.InPlace:
+		cache = ""
+	case err != nil:
 		return env.Plan{}, syncError(ctx, &env.Error{Err: err, Hint: env.CacheHint})
 	}
 	facts := interp.FactsOf(base, c.Environ)
@@ -50,8 +53,11 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 	return plan, syncError(ctx, err)
 }
 
-// Sync makes the environment of a plan. The error is a [*hook.Error].
-func Sync(ctx context.Context, p env.Plan) error { return syncError(ctx, p.Make(ctx)) }
+// Sync makes the environment of a plan, see [env.Plan.Make]. The error is a [*hook.Error].
+func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
+	made, err = p.Make(ctx)
+	return made, syncError(ctx, err)
+}
 
 // CanSync reports whether the plugin's files say what it needs, and a start would take the
 // environment that [Sync] makes from them.

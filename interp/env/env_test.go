@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -70,8 +71,8 @@ func plan(t *testing.T, r Request) Plan {
 func synced(t *testing.T, r Request) Plan {
 	t.Helper()
 	p := plan(t, r)
-	if err := p.Make(t.Context()); err != nil {
-		t.Fatal(err)
+	if made, err := p.Make(t.Context()); err != nil || made == p.Exists {
+		t.Fatalf("made: %v, error %v", made, err)
 	}
 	return p
 }
@@ -138,7 +139,7 @@ func TestMisleading(t *testing.T) {
 		set = append(set, name+"=elsewhere")
 	}
 	failed := (*Error)(nil)
-	if err := plan(t, request(t, set...)).Make(t.Context()); !errors.As(err, &failed) || failed.Exit == nil || len(failed.Exit.Stderr) == 0 {
+	if _, err := plan(t, request(t, set...)).Make(t.Context()); !errors.As(err, &failed) || failed.Exit == nil || len(failed.Exit.Stderr) == 0 {
 		t.Fatalf("error %v", err)
 	}
 	for _, line := range failed.Exit.Stderr {
@@ -173,7 +174,7 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
-// only checks that nothing but whole environments, locks and records is there.
+// only checks that nothing but whole environments and records is there.
 func only(t *testing.T, r Request, envs int) {
 	t.Helper()
 	entries, err := os.ReadDir(environments(r.Cache))
@@ -183,7 +184,7 @@ func only(t *testing.T, r Request, envs int) {
 	for _, e := range entries {
 		if _, ours := readMark(filepath.Join(environments(r.Cache), e.Name())); ours {
 			envs--
-		} else if filepath.Ext(e.Name()) != ".lock" && e.Name() != "plugins" {
+		} else if e.Name() != "plugins" {
 			t.Errorf("%s is left", e.Name())
 		}
 	}
@@ -203,7 +204,7 @@ func TestMakeFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := request(t, "FAKE_UV="+c.do)
-			err := plan(t, r).Make(t.Context())
+			_, err := plan(t, r).Make(t.Context())
 			failed := (*Error)(nil)
 			if !errors.As(err, &failed) {
 				t.Fatalf("error %v", err)
@@ -234,7 +235,7 @@ func TestMakeInterrupted(t *testing.T) {
 			f.Close()
 		}
 	}()
-	if err := plan(t, r).Make(ctx); !errors.Is(err, why) {
+	if _, err := plan(t, r).Make(ctx); !errors.Is(err, why) {
 		t.Errorf("error %v", err)
 	}
 	only(t, r, 0)
@@ -244,7 +245,7 @@ func TestMakeInterrupted(t *testing.T) {
 func TestAfterKill(t *testing.T) {
 	r := request(t)
 	p := plan(t, r)
-	if err := os.MkdirAll(p.Dir+".pyplug/env/bin", 0o777); err != nil {
+	if err := errors.Join(os.MkdirAll(p.Dir+".pyplug/env/bin", 0o777), os.WriteFile(p.Dir+".pyplug.lock", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	synced(t, r)
@@ -254,17 +255,22 @@ func TestAfterKill(t *testing.T) {
 func TestTwoAtOnce(t *testing.T) {
 	r := request(t)
 	var all sync.WaitGroup
+	var count atomic.Int32
 	for range 4 {
 		p := plan(t, r)
 		all.Go(func() {
-			if err := p.Make(t.Context()); err != nil {
+			made, err := p.Make(t.Context())
+			if err != nil {
 				t.Error(err)
+			}
+			if made {
+				count.Add(1)
 			}
 		})
 	}
 	all.Wait()
-	if n := installs(t, r); n != 1 {
-		t.Errorf("%d installs, want 1", n)
+	if n := installs(t, r); n != 1 || count.Load() != 1 {
+		t.Errorf("%d installs, and %d made it, want 1", n, count.Load())
 	}
 	only(t, r, 1)
 }

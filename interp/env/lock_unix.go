@@ -16,3 +16,10 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// removeLocked removes a locked file, and then unlocks it: nobody else has locked it before it
+// is gone.
+func removeLocked(f *os.File) {
+	os.Remove(f.Name())
+	f.Close()
+}

@@ -14,3 +14,10 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
+
+// removeLocked unlocks a file, and removes it unless another process has it open: Windows
+// removes no open file.
+func removeLocked(f *os.File) {
+	f.Close()
+	os.Remove(f.Name())
+}

@@ -12,69 +12,86 @@ import (
 	"time"
 )
 
-// Make makes the environment, if it does not exist, and records it for the plugin. It
-// waits for another process that makes the same one. On error, or if ctx ends, nothing of
-// it is there. The error is an [*Error] or ctx's cause.
-func (p Plan) Make(ctx context.Context) error {
-	err := p.make(ctx)
-	if e := (*Error)(nil); err == nil || errors.As(err, &e) || ctx.Err() != nil {
-		return err
+// Make makes the environment, if it does not exist, and records it for the plugin. made is
+// false if it was there, or another process made it meanwhile: Make waits for one that makes
+// the same. On error, or if ctx ends, nothing of it is there. The error is an [*Error] or
+// ctx's cause.
+func (p Plan) Make(ctx context.Context) (made bool, err error) {
+	if !p.Exists {
+		made, err = p.makeOnce(ctx)
 	}
-	return failed(err, nil)
+	if err == nil {
+		if err = p.record(); p.request.InPlace {
+			err = nil // a start finds it beside the plugin
+		}
+	}
+	if e := (*Error)(nil); err == nil || errors.As(err, &e) || ctx.Err() != nil {
+		return made, err
+	}
+	return made, failed(err, nil)
 }
 
-func (p Plan) make(ctx context.Context) error {
-	parent := environments(p.request.Cache)
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		e := failed(err, nil)
-		e.Hint = CacheHint
-		return e
-	}
-	if !p.Exists {
-		unlock, err := p.lock(ctx, filepath.Join(parent, digest(p.Dir)+".lock"))
-		if err != nil {
-			return err
-		}
-		defer unlock()
-		if now, err := NewPlan(p.request); err != nil {
-			return err
-		} else if !now.Exists || now.key != p.key {
-			if err := p.build(ctx); err != nil {
-				return err
-			}
+// makeOnce makes the environment unless another process did while this one waited for it.
+func (p Plan) makeOnce(ctx context.Context) (made bool, err error) {
+	if !p.request.InPlace {
+		if err := os.MkdirAll(filepath.Dir(p.Dir), 0o700); err != nil {
+			e := failed(err, nil)
+			e.Hint = CacheHint
+			return false, e
 		}
 	}
-	return p.record()
+	unlock, err := p.lock(ctx, p.Dir+".pyplug.lock")
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	now, err := NewPlan(p.request)
+	if err != nil || now.Exists && now.key == p.key {
+		return false, err
+	}
+	err = p.build(ctx)
+	return err == nil, err
 }
 
 // busy is how long a lock is waited for between two looks.
 const busy = 50 * time.Millisecond
 
-// lock takes the lock of the environment, and waits for another process that has it.
+// lock takes the lock of the environment, and waits for another process that has it. unlock
+// removes its file.
 func (p Plan) lock(ctx context.Context, path string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
 	for waiting := false; ; waiting = true {
-		ok, err := tryLock(f)
-		if ok {
-			return func() { f.Close() }, nil
-		}
-		if err != nil {
-			f.Close()
-			return nil, &fs.PathError{Op: "lock", Path: path, Err: err}
+		unlock, err := lockNow(path)
+		if unlock != nil || err != nil {
+			return unlock, err
 		}
 		if !waiting && p.request.Step != nil {
 			p.request.Step("waiting for another sync")
 		}
 		select {
 		case <-ctx.Done():
-			f.Close()
 			return nil, context.Cause(ctx)
 		case <-time.After(busy):
 		}
 	}
+}
+
+// lockNow takes a lock; unlock is nil if another process has it.
+func lockNow(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	ok, err := tryLock(f)
+	if err != nil {
+		err = &fs.PathError{Op: "lock", Path: path, Err: err}
+	}
+	if ok {
+		locked, _ := f.Stat()
+		if there, err := os.Stat(path); err == nil && os.SameFile(locked, there) {
+			return func() { removeLocked(f) }, nil
+		} // else its owner removed it before this process locked it
+	}
+	return nil, errors.Join(err, f.Close())
 }
 
 // build makes the environment aside and puts it in its place at once. The caller has the

@@ -28,7 +28,7 @@ type Request struct {
 	InPlace bool
 	// Offline forbids the installer the network.
 	Offline bool
-	// Cache is pyplug's cache directory, absolute. See [Cache].
+	// Cache is pyplug's cache directory, absolute. See [Cache]. It may be empty with InPlace.
 	Cache string
 	// Environ is shaped like os.Environ().
 	Environ []string

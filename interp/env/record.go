@@ -35,6 +35,9 @@ func recordPath(cache, entry string) string {
 
 // record stores which environment the plugin has.
 func (p Plan) record() error {
+	if p.request.Cache == "" {
+		return nil
+	}
 	content, err := json.Marshal(record{
 		Env: []byte(p.Dir), Kind: p.Source.Kind, Source: []byte(p.Source.Path),
 		Size: p.Source.info.Size(), Time: p.Source.info.ModTime(), Digest: p.Source.digest,

@@ -174,7 +174,7 @@ func TestRefused(t *testing.T) {
 			c.change(&r)
 			p, err := NewPlan(r)
 			if err == nil {
-				err = p.Make(t.Context())
+				_, err = p.Make(t.Context())
 			}
 			if e := (*Error)(nil); !errors.As(err, &e) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q in it", err, c.want)
