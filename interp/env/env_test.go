@@ -31,17 +31,22 @@ func write(t *testing.T, files map[string]string) string {
 }
 
 // fakeUV is an installer that notes its commands in uv.log beside it. What it installs is a
-// file with the requirements. It does what FAKE_UV says before that.
+// file with the requirements, and their metadata. It does what FAKE_UV says before that.
 const fakeUV = `#!/bin/sh
 echo "$*" >>"$0.log"
-case $1 in
-venv)
+case $1$FAKE_UV in
+venv-fails)
+	exit 1 ;;
+venv*)
 	for dir; do :; done
 	mkdir -p "$dir/bin" && ln -s /bin/sh "$dir/bin/python" && echo "#!$dir/bin/python" >"$dir/bin/tool" ;;
-pip)
+pip*)
 	eval "$FAKE_UV"
 	for file; do :; done
-	cp "$file" "${4%/python}/installed" ;;
+	cp "$file" "${4%/python}/installed"
+	while read -r name; do
+		mkdir -p "${4%/bin/python}/lib/python3/site-packages/${name%%>*}-1.dist-info"
+	done <"$file" ;;
 esac
 `
 
@@ -196,8 +201,10 @@ func only(t *testing.T, r Request, envs int) {
 func TestMakeFails(t *testing.T) {
 	for name, c := range map[string]struct{ do, want string }{
 		"an error":           {"echo no such package >&2; exit 1", "no such package"},
+		"no environment":     {"-fails", "uv venv failed"},
 		"a signal":           {"kill -9 $$", "SIGKILL"},
 		"a Python that left": {`rm "$4"`, "made no Python"},
+		"another place":      {"exit", "uv ended without an error, but did not install six in the environment"},
 		"a change meanwhile": {`echo seven >>"$6"`, "requirements.txt has changed meanwhile"},
 		"temporary files":    {`echo half >"$TMPDIR/download"; ls "$TMPDIR" >&2; exit 1`, "download"},
 	} {

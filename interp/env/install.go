@@ -22,15 +22,15 @@ const shownLines = 15
 // misleading are variables that make an installer look, or install, elsewhere, or colour what
 // it prints.
 var misleading = []string{
-	"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_USER",
-	"PIP_PYTHON", "PIP_REQUIRE_VIRTUALENV", "PIP_DRY_RUN", "PIP_REPORT", "UV_PYTHON", "UV_PROJECT", "UV_PROJECT_ENVIRONMENT",
-	"UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_WORKING_DIRECTORY", "PDM_PYTHON", "PDM_IGNORE_ACTIVE_VENV",
+	"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_PREFIX", "PIP_ROOT", "PIP_DRY_RUN",
+	"UV_PROJECT", "UV_PROJECT_ENVIRONMENT", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_WORKING_DIRECTORY", "PDM_PYTHON", "PDM_IGNORE_ACTIVE_VENV",
 	"FORCE_COLOR", "CLICOLOR_FORCE",
 }
 
 // command is one step of making an environment.
 type command struct {
 	what string // for the user
+	name string // of what failed, if it is not the installer
 	path string
 	args []string
 	set  []string // variables
@@ -39,7 +39,7 @@ type command struct {
 // commands are the steps that make the environment dir.
 func (p Plan) commands(dir string) []command {
 	r, python, where := p.request, python(dir), filepath.Dir(p.Source.Path)
-	venv := command{what: "creating the environment", path: r.Python, args: []string{"-I", "-m", "venv", "--without-pip", dir}}
+	venv := command{what: "creating the environment", name: "python -m venv", path: r.Python, args: []string{"-I", "-m", "venv", "--without-pip", dir}}
 	read := command{what: "installing what " + p.Source.Path + " asks for", path: p.tool}
 	active := []string{"VIRTUAL_ENV=" + dir}
 	switch kind := p.Source.Kind; {
@@ -69,7 +69,7 @@ func (p Plan) commands(dir string) []command {
 		wanted = append([]string{"--"}, list...)
 	}
 	if p.Installer == "uv" {
-		venv.path, venv.args = p.tool, []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", r.Python, dir}
+		venv.name, venv.path, venv.args = "uv venv", p.tool, []string{"venv", "--no-project", "--no-config", "--allow-existing", "--python", r.Python, dir}
 		read.args = []string{"pip", "install", "--python", python}
 	} else {
 		read.path, read.args = r.Python, []string{"-I", "-m", "pip", "--python", python}
@@ -78,7 +78,7 @@ func (p Plan) commands(dir string) []command {
 			read.path, read.args = python, []string{"-I", "-m", "pip"}
 		}
 		read.args = append(read.args, "install", "--disable-pip-version-check", "--no-input", "--no-warn-script-location",
-			"--no-user", "--target=") // whatever a pip.conf says
+			"--no-user", "--target=") // whatever a variable or a pip.conf says
 	}
 	read.args = append(read.args, wanted...)
 	if len(wanted) == 1 { // nothing
@@ -113,6 +113,10 @@ func (p Plan) fill(ctx context.Context, dir, temporary string) error {
 	if _, err := os.Stat(python(dir)); err != nil {
 		return &Error{Err: fmt.Errorf("%s ended without an error, but made no Python: %w", p.Installer, err)}
 	}
+	if name := p.Source.lacking(dir); name != "" {
+		return &Error{Err: fmt.Errorf("%s ended without an error, but did not install %s in the environment", p.Installer, name),
+			Hint: "remove target, prefix, root or dry-run from the settings of " + p.Installer}
+	}
 	return nil
 }
 
@@ -136,7 +140,7 @@ func (p Plan) run(ctx context.Context, c command) error {
 	case err == nil && out.Exit.Code == 0:
 		return nil
 	case err == nil:
-		err = fmt.Errorf("%s failed", p.Installer)
+		err = fmt.Errorf("%s failed", cmp.Or(c.name, p.Installer))
 	}
 	out.Exit.Stderr = lastLines(out.Stdout, out.Stderr)
 	return failed(err, &out.Exit)

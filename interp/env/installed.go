@@ -1,0 +1,68 @@
+package env
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// lacking is a distribution that the source names without a condition and that is not in the
+// environment dir; empty if there is none. A setting of the installer may have led it elsewhere.
+func (s Source) lacking(dir string) string {
+	var there []string
+	for _, pattern := range []string{"lib*/*/site-packages/*", "Lib/site-packages/*"} {
+		found, _ := fs.Glob(os.DirFS(dir), pattern)
+		for _, path := range found {
+			there = append(there, canonical(path[strings.LastIndexByte(path, '/')+1:]))
+		}
+	}
+	for _, name := range s.names() {
+		if !slices.ContainsFunc(there, func(entry string) bool { return strings.HasPrefix(entry, canonical(name)+"-") }) {
+			return name // else entry is that of name-1.0.dist-info, or of another kind of metadata
+		}
+	}
+	return ""
+}
+
+// names are the distributions that the source names without a condition, as far as it says.
+func (s Source) names() (all []string) {
+	lines := s.Requirements
+	switch s.Kind {
+	case "requirements.txt":
+		content, _ := os.ReadFile(s.Path) // the installer could read it
+		lines = strings.Split(strings.ReplaceAll(string(content), "\\\n", ""), "\n")
+	case "pylock.toml":
+		content, _ := os.ReadFile(s.Path)
+		var lock struct {
+			Packages []struct{ Name, Marker string }
+		}
+		_ = toml.Unmarshal(content, &lock)
+		for _, p := range lock.Packages {
+			if p.Marker == "" {
+				lines = append(lines, p.Name)
+			}
+		}
+	}
+	for _, line := range lines {
+		if found := unconditional().FindStringSubmatch(line); found != nil && !local().MatchString(line) {
+			all = append(all, found[1])
+		}
+	}
+	return all
+}
+
+var (
+	// unconditional is a requirement without a marker.
+	unconditional = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(\w[\w.-]*)\s*(?:[\[(<>=!~@][^;]*)?(?:\s#.*)?$`) })
+	separators    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-_.]+`) })
+)
+
+// canonical is the name of a distribution as PEP 503 writes it.
+func canonical(name string) string {
+	return strings.ToLower(separators().ReplaceAllString(name, "-"))
+}
