@@ -231,10 +231,21 @@ func nothingLeft(t *testing.T) string {
 	return runDir(t)
 }
 
-// awaitCalls waits until so many calls run on a server.
-func awaitCalls(t *testing.T, s *Server, n int) {
+// awaitCall waits until the plugin runs a call. The server counts a call earlier, when it
+// can still reject it.
+func (f *fake) awaitCall(t *testing.T) {
 	t.Helper()
-	runnertest.Until(t, "the calls run", func() bool {
+	runnertest.Until(t, "the call runs", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.running > 0
+	})
+}
+
+// awaitRequests waits until so many calls have reached a server whose plugin starts.
+func awaitRequests(t *testing.T, s *Server, n int) {
+	t.Helper()
+	runnertest.Until(t, "the calls wait", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.calls >= n

@@ -206,7 +206,7 @@ func TestStartFails(t *testing.T) {
 	done := make(chan error, 2)
 	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "echo"}); done <- err }()
 	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "block"}); done <- err }()
-	awaitCalls(t, s, 2)
+	awaitRequests(t, s, 2)
 	s.Fail(&hook.Error{Kind: hook.Start, Hints: []string{"install it"}, Python: &hook.Raised{Type: "ImportError", Message: "no numpy"}})
 	for range 2 {
 		if err := <-done; kindOf(t, err) != hook.Start || err.Error() != "ImportError: no numpy" || hook.AsError(err).Hints[0] != "install it" {
@@ -250,7 +250,7 @@ func TestStop(t *testing.T) {
 	c := open(t)
 	result, stopped := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "slow"}); result <- err }()
-	awaitCalls(t, d.Server, 1)
+	f.awaitCall(t)
 	go func() { _, err := Stop(ctx0, "p"); stopped <- err }()
 	runnertest.Until(t, "it is stopping", func() bool { return isEnding(d.Server) })
 	_, err := c.Call(ctx0, hook.Call{Hook: "echo"})
@@ -281,7 +281,7 @@ func TestStopNow(t *testing.T) {
 	d := start(t, f, Options{})
 	result, stopped := make(chan error, 1), make(chan error, 1)
 	go func() { _, err := open(t).Call(ctx0, hook.Call{Hook: "block"}); result <- err }()
-	awaitCalls(t, d.Server, 1)
+	f.awaitCall(t)
 	ctx, cancel := context.WithCancel(ctx0)
 	go func() { _, err := Stop(ctx, "p"); stopped <- err }()
 	runnertest.Until(t, "it is stopping", func() bool { return isEnding(d.Server) })
@@ -299,15 +299,21 @@ func TestStopNow(t *testing.T) {
 func TestIdle(t *testing.T) {
 	nothingLeft(t)
 	const idle = 100 * time.Millisecond
-	d := start(t, newFake(), Options{IdleExit: idle})
+	s := listen(t, Options{IdleExit: idle})
 	c := open(t)
 	ctx, cancel := hook.WithLimit(ctx0, 3*idle)
 	defer cancel()
-	if _, err := c.Call(ctx, hook.Call{Hook: "block"}); kindOf(t, err) != hook.Timeout {
+	called, over := make(chan error, 1), make(chan error, 1)
+	go func() { _, err := c.Call(ctx, hook.Call{Hook: "block"}); called <- err }()
+	awaitRequests(t, s, 1) // before the time begins in which it is idle
+	go func() { over <- s.Serve(ctx0, newFake()) }()
+	if err := <-called; kindOf(t, err) != hook.Timeout {
 		t.Errorf("a call that takes longer: %v", err)
 	}
 	runnertest.Until(t, "it ends", func() bool { _, err := c.Status(ctx0); return err != nil })
-	<-d.over
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
 }
 
 // A directory that exists and cannot be used is an error, even if there is another one.
