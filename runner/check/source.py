@@ -131,7 +131,7 @@ class Look:
             for _ in range(level - 1):
                 directory = os.path.dirname(directory)
             self.push(os.path.join(directory, "__init__.py"), hard)
-        missing = self.resolve(directory, module, names, hard)
+        missing = self.resolve(path, directory, module, names, hard)
         if not own or guarded:
             return
         key = (directory, module, tuple(names))
@@ -150,8 +150,8 @@ class Look:
                     "hard": hard,
                 }  # fmt: skip
 
-    def resolve(self, directory, module, names, hard):
-        """Returns what of an import is missing: dotted names, each with the file of the package above."""
+    def resolve(self, path, directory, module, names, hard):
+        """Returns what of an import in path is missing: dotted names, each with the file of the package above."""
         found = Found(os.path.join(directory, "__init__.py"), [directory]) if directory else None
         full = ""
         for part in module.split(".") if module else []:
@@ -173,7 +173,7 @@ class Look:
             part = self.find(name, found.inside) if found.inside else None
             defined = not found.namespace and any(word in init for word in (name,) + DEFINERS)
             if part is not None:
-                self.push(part.file, hard and not defined)
+                self.push(part.file, hard and (not defined or found.file == path))  # the import itself has the name
             elif found.namespace:
                 return [(full + "." + name if full else name, "")]
             elif directory and not module and not defined:

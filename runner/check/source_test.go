@@ -135,6 +135,8 @@ func TestSource(t *testing.T) {
 
 		{"relative", map[string]string{"plugin.py": "import p\n", "p/__init__.py": "from .a import x\nfrom . import a, y, z\nfrom .b import c\nz = 1\n", "p/a.py": "x = 1"},
 			[]string{"failure import-missing: there is no module b in p (imported by ", "__init__.py:3"}, "module z"},
+		{"a package that imports its parts", map[string]string{"plugin.py": "import p\n", "p/__init__.py": "from . import a\n", "p/a.py": "import zz_a\nfrom . import b\n", "p/b.py": "import zz_b"},
+			[]string{"failure import-missing: zz_a is not installed", "failure import-missing: zz_b is not installed"}, "note"},
 		{"relative names", map[string]string{"plugin.py": "import p.a\n", "p/__init__.py": "", "p/a.py": "from . import b, c\n", "p/b.py": ""},
 			[]string{"failure import-missing: there is no module c in "}, "module b"},
 		{"relative names that are made", map[string]string{"plugin.py": "import p.a\n", "p/__init__.py": "def __getattr__(n): return 1", "p/a.py": "from . import b, c\n"},
