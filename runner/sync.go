@@ -59,15 +59,30 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 	return made, syncError(ctx, err)
 }
 
-// CanSync reports whether the plugin's files say what it needs, and a start would take the
-// environment that [Sync] makes from them.
-func (o *Opened) CanSync() bool {
+// SyncSource is the file from which [Sync] makes the plugin's environment, and its kind, as in
+// [env.Source]; empty if no file says what the plugin needs. It is not ok if a start would
+// take another Python, even without --python and PYPLUG_PYTHON.
+func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	python := o.Interpreter()
+	named := python.Source == interp.SourceManifest && !python.AnyOf
 	fixed := python.Env != "" && python.Source != interp.SourceSync && python.Source != interp.SourceUvScript
-	if o.plugin.Kind == manifest.Executable || python.Source.Named() && !python.AnyOf || fixed {
-		return false
+	if python.Path == "" || named || fixed {
+		return "", "", false
 	}
-	return env.HasSource(o.plugin.Entry, projectDirs(o.config, o.plugin))
+	s := env.SourceOf(o.plugin.Entry, projectDirs(o.config, o.plugin))
+	return s.Kind, s.Path, true
+}
+
+// SyncWords is the command line that makes the environment for the Python of a start.
+func (o *Opened) SyncWords() []string {
+	words := []string{"pyplug", "sync"}
+	if o.python.Source == interp.SourceFlag {
+		words = append(words, "--python", o.config.Python)
+	}
+	if o.plugin.Module != "" {
+		return append(words, "-m", o.plugin.Module)
+	}
+	return append(words, o.plugin.Path)
 }
 
 // syncError is an error of env as one of ours.

@@ -51,10 +51,10 @@ const maxSource = 64 << 20
 // errNone reports that a file asks for nothing.
 var errNone = errors.New("no requirements")
 
-// HasSource reports whether a file says what a plugin needs, see [NewPlan].
-func HasSource(entry string, dirs []string) bool {
-	_, err := findSource(entry, dirs)
-	return err == nil
+// SourceOf is the file that says what a plugin needs, see [NewPlan]; the zero one if none does.
+func SourceOf(entry string, dirs []string) Source {
+	s, _ := findSource(entry, dirs) // a sync reports one that cannot be read
+	return s
 }
 
 // findSource finds the source of a plugin whose script is entry, if that is a file.

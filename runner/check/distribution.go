@@ -84,20 +84,26 @@ func declared(dirs, scripts []string) []string {
 			files = append(files, found...)
 		}
 		for _, file := range files[:min(len(files), mostDeclaring)] {
-			text, _ := pysrc.Read(filepath.Join(dir, file), pysrc.LargestFile)
-			if filepath.Ext(file) == ".txt" {
-				names = append(names, required(strings.Split(text, "\n"))...)
-			} else {
-				names = append(names, declaredIn(text)...)
-			}
+			names = append(names, declaredBy(filepath.Join(dir, file))...)
 		}
 	}
 	for _, script := range scripts {
-		text, _ := pysrc.Read(script, pysrc.LargestFile)
-		block, _ := pysrc.Script(text) // another stage reports what is wrong with it
-		names = append(names, declaredIn(block.Text)...)
+		names = append(names, declaredBy(script)...)
 	}
 	return names
+}
+
+// declaredBy lists the distributions that a file names.
+func declaredBy(file string) []string {
+	text, _ := pysrc.Read(file, pysrc.LargestFile) // empty if it cannot be read
+	switch filepath.Ext(file) {
+	case ".txt":
+		return required(strings.Split(text, "\n"))
+	case ".toml", ".lock":
+		return declaredIn(text)
+	}
+	block, _ := pysrc.Script(text) // another stage reports what is wrong with it
+	return declaredIn(block.Text)
 }
 
 // requirement is a line that has a package index find a distribution: not one that names a

@@ -91,7 +91,7 @@ func TestGenerate(t *testing.T) {
 		{missing{Module: "proto"}, ""},
 		{missing{Module: "_pb2"}, ""},
 	} {
-		if got := l.remedy(c.missing); got != c.want {
+		if got := l.remedy([]missing{c.missing}); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.Module, got, c.want)
 		}
 	}

@@ -19,15 +19,6 @@ const (
 	mostUnsure  = 20
 )
 
-// remedy says how to provide a missing module, by a command if possible; empty if that is
-// unknown.
-func (l *sourceLook) remedy(m missing) string {
-	if name := l.distribution(m); name != "" {
-		return l.install(name)
-	}
-	return l.generate(m)
-}
-
 // sibling is a hint at a module in the plugin's directory whose name is nearly the missing
 // one; empty if there is none.
 func (l *sourceLook) sibling(m missing) string {
@@ -120,7 +111,7 @@ func (l *sourceLook) imports() []hook.Finding {
 func (l *sourceLook) missingFinding(m missing) hook.Finding {
 	by := fmt.Sprintf("(imported by %s:%d)", l.shown(m.File), m.Line)
 	f := hook.Finding{ID: importMissing, Verdict: hook.Failure, Kind: hook.Start, File: m.File, Line: m.Line}
-	remedy, beside, sibling := l.remedy(m), besides(m), l.sibling(m)
+	remedy, beside, sibling := l.remedy([]missing{m}), besides(m), l.sibling(m)
 	switch {
 	case m.Dir != "":
 		f.Message = fmt.Sprintf("there is no module %s in %s %s", m.Missing, l.shown(m.Dir), by)

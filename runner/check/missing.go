@@ -19,13 +19,13 @@ import (
 func MissingHints(o *runner.Opened, module string, start bool) []string {
 	l := lookOf(o)
 	_, python, _ := o.Source()
-	l.declared = declared(l.Dirs, l.Scripts)
+	l.readWays()
 	l.Pip = !python.Version.Known() || slices.ContainsFunc(python.SearchPath(l.Env), func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, "pip"))
 		return err == nil
 	})
 	l.managed = l.managed || python.Env == "" && !python.Source.Named()
-	m := missing{Module: module}
+	m := missing{Module: module, Missing: module}
 	if meant := l.sibling(m); meant != "" {
 		return []string{meant}
 	}
@@ -33,7 +33,7 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 	var outdated bool
 	for _, skipped := range python.Skipped {
 		if skipped.Code == interp.OutdatedEnv {
-			hints, outdated = append(hints, "the environment that pyplug made "+skipped.Reason+": "+syncLine(o)), true
+			hints, outdated = append(hints, "the environment that pyplug made "+skipped.Reason+": "+l.sync("", true)), true
 		}
 	}
 	var others []missing
@@ -42,21 +42,23 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 			hints = append(hints, "also missing: "+strings.Join(l.places(others), ", "))
 		}
 	}
-	remedy := l.generate(m)
-	if l.distribution(m) != "" {
-		needed := append([]missing{m}, others...)
-		if l.managed { // a new environment lacks what this Python has
-			for _, i := range l.foreign() {
-				needed = append(needed, missing{Module: i.Module})
+	needed := append([]missing{m}, others...)
+	if l.managed && l.source == "" { // a new environment lacks what this Python has
+		for _, i := range l.foreign() {
+			if other := (missing{Module: i.Module}); l.distribution(other) != "" {
+				needed = append(needed, other)
 			}
 		}
-		remedy = l.install(l.distributions(needed)...)
 	}
-	if remedy != "" {
-		if !outdated || remedy != syncLine(o) {
+	if remedy := l.remedy(needed); remedy != "" {
+		if !outdated || l.generate(m) != "" {
 			hints = append(hints, module+" is not installed for this Python: "+remedy)
 		}
-		return append(hints, "or name the Python that has it with --python")
+		last := "or name the Python that has it with --python"
+		if l.distribution(m) == "" && l.generate(m) == "" {
+			last = "if it is your own module, put it beside the plugin; " + last
+		}
+		return append(hints, last)
 	}
 	if strings.Contains(module, ".") { // Python found the package, and not this part of it
 		return hints

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,10 +51,10 @@ type sourceLook struct {
 	Dir string
 
 	sourceAnswer
+	ways
 	managed bool // pip may not install into its Python (PEP 668)
+	python  interp.Interpreter
 	opened  *runner.Opened
-	// declared are the distributions that the plugin's files name, once a module is missing.
-	declared []string
 }
 
 // sourceAnswer is what source.py says of a plugin.
@@ -106,7 +105,7 @@ func (c *check) source(ctx context.Context) hook.Stage { return lookAtSource(ctx
 func lookOf(o *runner.Opened) sourceLook {
 	scripts, python, dirs := o.Source()
 	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Dirs: o.Plugin().Dirs, Env: o.Environ(), Dir: o.Settings().Dir,
-		managed: interp.FactsOf(python, o.Environ()).ExternallyManaged, opened: o}
+		managed: interp.FactsOf(python, o.Environ()).ExternallyManaged, python: python, opened: o}
 	if len(dirs) > 0 {
 		l.Root = dirs[0]
 	}
@@ -131,8 +130,8 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 			found(sourceUnchecked, hook.Note, fmt.Sprintf("cannot run the interpreter: %v", err))}})
 	}
 	stage := hook.Stage{Details: map[string]any{"files": l.Files + len(l.Syntax), "imports": l.Imports}}
-	if len(l.Missing) > 0 {
-		l.declared = declared(l.Dirs, l.Scripts)
+	if len(l.Missing)+len(l.Clashes) > 0 {
+		l.readWays()
 	}
 	stage.Findings = append(append(l.syntax(), l.imports()...), l.versions()...)
 	compile := "s compile"
@@ -228,37 +227,4 @@ func (l *sourceLook) shown(path string) string {
 		}
 	}
 	return path
-}
-
-// syncLine is the command line that makes the plugin's environment. One that sync made from
-// the same files, and that lacks something, must be removed first.
-func syncLine(o *runner.Opened) string {
-	words := []string{"pyplug", "sync", o.Plugin().Path}
-	if module := o.Plugin().Module; module != "" {
-		words = []string{"pyplug", "sync", "-m", module}
-	}
-	line := schema.QuoteLine(words)
-	if python := o.Interpreter(); python.Source == interp.SourceSync {
-		line = schema.QuoteLine([]string{"rm", "-r", python.Env}) + " && " + line
-	}
-	return line
-}
-
-// install is the command line that installs distributions for the plugin: by sync, if its
-// files name the first, by the interpreter's own pip, by uv, which makes environments without
-// one, or into an environment beside the plugin, which is found there, if pip may not change
-// what the system owns.
-func (l *sourceLook) install(names ...string) string {
-	words := []string{l.Python, "-m", "pip", "install"}
-	switch {
-	case slices.Contains(l.declared, names[0]) && l.opened != nil && l.opened.CanSync():
-		return syncLine(l.opened)
-	case l.managed && len(l.Dirs) > 0:
-		env := filepath.Join(l.Dirs[0], ".venv")
-		words[0] = filepath.Join(env, "bin", "python")
-		return schema.QuoteLine([]string{l.Python, "-m", "venv", env}) + " && " + schema.QuoteLine(append(words, names...))
-	case !l.Pip:
-		words = []string{"uv", "pip", "install", "--python", l.Python}
-	}
-	return schema.QuoteLine(append(words, names...))
 }

@@ -1,0 +1,157 @@
+package check
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// ways are what the plugin's files say about the packages that it needs.
+type ways struct {
+	// declared are the distributions that they name, and synced those that sync installs.
+	declared, synced []string
+	// kind and source are the file that sync reads, see [runner.Opened.SyncSource]; canSync:
+	// a start takes the environment that sync makes.
+	kind, source string
+	canSync      bool
+}
+
+// readWays reads them. It is needed once something is missing.
+func (l *sourceLook) readWays() {
+	if l.opened != nil {
+		l.kind, l.source, l.canSync = l.opened.SyncSource()
+	}
+	if l.source != "" {
+		l.synced = declaredBy(l.source)
+	}
+	l.declared = append(slices.Clone(l.synced), declared(l.Dirs, l.Scripts)...)
+}
+
+// remedy says how to provide missing modules, by a command if possible; empty if it is unknown
+// for the first of them.
+func (l *sourceLook) remedy(all []missing) string {
+	m, generate := all[0], l.generate(all[0])
+	known := l.distribution(m) != ""
+	switch unknown := m.Dir == "" && m.Where == "" && !standard(m.Module) && !strings.Contains(m.Missing, "."); {
+	case known && l.canSync && l.source != "":
+		return l.sync(l.wanted(all), true)
+	case known:
+		return l.install(l.distributions(all)...)
+	case generate != "":
+		return generate
+	case unknown && l.canSync:
+		return l.sync(l.wanted(all), l.source == "" || l.isSynced())
+	case unknown && l.python.Env != "":
+		return "install its package in " + l.python.Env
+	}
+	return ""
+}
+
+// isSynced reports whether the Python has what the source asks for, and nothing else.
+func (l *sourceLook) isSynced() bool { return l.python.Source == interp.SourceSync }
+
+// wanted are the packages that sync may not install yet, in words; empty if there are none. If
+// sync is to run for the first module anyway, it may provide others by a package of another name.
+func (l *sourceLook) wanted(all []missing) string {
+	names := l.unlisted(l.distributions(all))
+	var modules []string
+	for _, m := range all {
+		top, _, _ := strings.Cut(m.Missing, ".")
+		certain := l.isSynced() || l.distribution(all[0]) == ""
+		if certain && l.distribution(m) == "" && !slices.Contains(modules, top) {
+			modules = append(modules, top)
+		}
+	}
+	switch {
+	case len(modules) == 1 && len(all) == 1:
+		names = append(names, "its package")
+	case len(modules) == 1:
+		names = append(names, "the package of "+modules[0])
+	case len(modules) > 1:
+		names = append(names, "the packages of "+inWords(modules))
+	}
+	return inWords(names)
+}
+
+// unlisted are the distributions among names that sync does not install yet.
+func (l *sourceLook) unlisted(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(l.synced, name) })
+}
+
+// inWords is a list such as "a, b and c".
+func inWords(all []string) string {
+	if len(all) < 2 {
+		return strings.Join(all, "")
+	}
+	last := len(all) - 1
+	return strings.Join(all[:last], ", ") + " and " + all[last]
+}
+
+// sync says how to make the plugin's environment with packages that its files must name, which
+// they do not if that is certain.
+func (l *sourceLook) sync(packages string, certain bool) string {
+	line := syncLine(l.opened, packages == "")
+	unnamed := !l.python.Source.Named() || l.python.AnyOf // a start takes the environment
+	if packages == "" && unnamed {
+		return line
+	}
+	how := "run `" + line + "`"
+	if !unnamed {
+		how += ", then start it without " + string(l.python.Source)
+	}
+	where := l.shown(l.source)
+	tool, isLock := strings.CutSuffix(l.kind, ".lock")
+	switch l.kind {
+	case "":
+		where = "requirements.txt beside the plugin"
+		if unnamed {
+			how += ", or use pip in a .venv there"
+		}
+	case "PEP 723":
+		where = "the PEP 723 block of " + where
+	case "PEP 723 lock":
+		tool, isLock = "uv", true
+	}
+	switch {
+	case packages == "":
+		return how
+	case !certain:
+		return "check that " + where + " lists " + packages + " and " + how
+	case isLock:
+		return "add " + packages + " to " + where + " with `" + tool + " add` and " + how
+	}
+	return "list " + packages + " in " + where + " and " + how
+}
+
+// syncLine is the command line that makes the plugin's environment. If it is made from the same
+// files as the one that sync made, and that lacks something, that one must be removed first.
+func syncLine(o *runner.Opened, same bool) string {
+	line := schema.QuoteLine(o.SyncWords())
+	if python := o.Interpreter(); same && python.Source == interp.SourceSync {
+		line = schema.QuoteLine([]string{"rm", "-r", python.Env}) + " && " + line
+	}
+	return line
+}
+
+// install is the command line that installs distributions for the plugin: by sync, if its
+// files say what it needs, by the interpreter's own pip, by uv, which makes environments without
+// one, or into an environment beside the plugin, which is found there, if pip may not change
+// what the system owns.
+func (l *sourceLook) install(names ...string) string {
+	words := []string{l.Python, "-m", "pip", "install"}
+	switch {
+	case l.canSync && l.source != "":
+		return l.sync(inWords(l.unlisted(names)), true)
+	case l.managed && len(l.Dirs) > 0:
+		env := filepath.Join(l.Dirs[0], ".venv")
+		words[0] = filepath.Join(env, "bin", "python")
+		return schema.QuoteLine([]string{l.Python, "-m", "venv", env}) + " && " + schema.QuoteLine(append(words, names...))
+	case !l.Pip:
+		words = []string{"uv", "pip", "install", "--python", l.Python}
+	}
+	return schema.QuoteLine(append(words, names...))
+}
