@@ -111,7 +111,7 @@ func TestMake(t *testing.T) {
 	if shared := synced(t, other); shared.Dir != p.Dir || installs(t, r) != 1 || Lookup(r.Cache, other.Entry) != (Record{Dir: p.Dir}) {
 		t.Errorf("an equal plugin has %s, want %s", shared.Dir, p.Dir)
 	}
-	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("six>1\n"), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("six>1\n-r more.txt\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if found := Lookup(r.Cache, r.Entry); !strings.Contains(found.Stale, "change") {
@@ -119,6 +119,12 @@ func TestMake(t *testing.T) {
 	}
 	if changed := synced(t, r); changed.Dir == p.Dir || Lookup(r.Cache, r.Entry) != (Record{Dir: changed.Dir}) {
 		t.Errorf("after a change %s, before it %s", changed.Dir, p.Dir)
+	}
+	if err := os.WriteFile(filepath.Join(r.Dirs[0], "more.txt"), []byte("idna\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if found := Lookup(r.Cache, r.Entry); !strings.Contains(found.Stale, "a file that it includes") {
+		t.Errorf("found %v after an included file changed", found)
 	}
 	if err := os.Remove(p.Python); err != nil {
 		t.Fatal(err)

@@ -23,10 +23,11 @@ type record struct {
 	Env    []byte `json:"env"`
 	Kind   string `json:"kind"`
 	Source []byte `json:"source"`
-	// Size, Time and Digest tell whether the source has changed.
-	Size   int64     `json:"size"`
-	Time   time.Time `json:"time"`
-	Digest string    `json:"digest"`
+	// Size, Time and Digest tell whether the source has changed; Includes: it includes others.
+	Size     int64     `json:"size"`
+	Time     time.Time `json:"time"`
+	Digest   string    `json:"digest"`
+	Includes bool      `json:"includes,omitempty"`
 }
 
 func recordPath(cache, entry string) string {
@@ -40,7 +41,7 @@ func (p Plan) record() error {
 	}
 	content, err := json.Marshal(record{
 		Env: []byte(p.Dir), Kind: p.Source.Kind, Source: []byte(p.Source.Path),
-		Size: p.Source.info.Size(), Time: p.Source.info.ModTime(), Digest: p.Source.digest,
+		Size: p.Source.info.Size(), Time: p.Source.info.ModTime(), Digest: p.Source.digest, Includes: p.Source.includes,
 	})
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ func (p Plan) record() error {
 }
 
 // Lookup finds the environment that was made for the plugin at entry. It reads one file,
-// and the source if that was touched since.
+// and the source if that was touched since or includes other files.
 func Lookup(cache, entry string) Record {
 	content, err := os.ReadFile(recordPath(cache, entry))
 	if err != nil {
@@ -86,12 +87,15 @@ func Lookup(cache, entry string) Record {
 		return found
 	}
 	info, err := os.Stat(source)
-	if err == nil && info.Size() == r.Size && info.ModTime().Equal(r.Time) {
+	if err == nil && !r.Includes && info.Size() == r.Size && info.ModTime().Equal(r.Time) {
 		return found
 	}
 	now, err := readSource(Source{Kind: r.Kind, Path: source})
 	if err != nil || now.digest != r.Digest {
 		found.Stale = fmt.Sprintf("is older than the last change of %s", source)
+		if r.Includes {
+			found.Stale += " or of a file that it includes"
+		}
 	}
 	return found
 }

@@ -29,11 +29,12 @@ type Source struct {
 	// requirements.txt, which the installer reads.
 	Requirements []string
 
-	tool   string      // the one that must read it, such as the one that wrote a lock file
-	digest string      // of what it asks for
-	place  string      // what else decides what that means; empty if it means the same everywhere
-	member string      // the project of a workspace, if uv.lock is that of the workspace
-	info   fs.FileInfo // of the file, before it was read
+	tool     string      // the one that must read it, such as the one that wrote a lock file
+	digest   string      // of what it asks for
+	place    string      // what else decides what that means; empty if it means the same everywhere
+	includes bool        // files, whose content counts
+	member   string      // the project of a workspace, if uv.lock is that of the workspace
+	info     fs.FileInfo // of the file, before it was read
 }
 
 // block is the kind of a source that is not a file of its own, and blockLock that of the
@@ -130,7 +131,11 @@ func readSource(s Source) (Source, error) {
 			s.tool, s.place, content = "uv", filepath.Dir(s.Path), fmt.Append(content, uv)
 		}
 	case "requirements.txt":
-		content = append(content, included(s.Path, content, 0)...)
+		included := pysrc.Includes(s.Path, string(content))
+		for _, file := range included {
+			content = append(content, file.Text...)
+		}
+		s.includes = len(included) > 0
 		if local().Match(content) {
 			s.place = filepath.Dir(s.Path)
 		}
@@ -196,32 +201,6 @@ var (
 		return regexp.MustCompile(`(?m)^([^#\n]*\s)?(\.|-e|-f|--editable|--find-links|file:|[^\s:#]+[/\\]|[^\s:#]+\.(whl|zip|gz|bz2|tgz)\b)`)
 	})
 )
-
-// included is the content of the files that a requirements file names by -r and -c: when
-// one of them changes, another environment is wanted.
-func included(path string, content []byte, depth int) (all []byte) {
-	if depth > 8 {
-		return nil
-	}
-	for line := range strings.Lines(string(content)) {
-		words := strings.Fields(strings.Replace(line, "=", " ", 1))
-		if len(words) < 2 || !slices.Contains([]string{"-r", "-c", "--requirement", "--constraint"}, words[0]) {
-			continue
-		}
-		name := words[1]
-		if !filepath.IsAbs(name) {
-			name = filepath.Join(filepath.Dir(path), name)
-		}
-		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
-			continue // the installer reports it
-		}
-		more, err := os.ReadFile(name)
-		if err == nil {
-			all = append(append(all, more...), included(name, more, depth+1)...)
-		}
-	}
-	return all
-}
 
 // digest is the hash of texts, as hexadecimal digits.
 func digest(texts ...string) string {

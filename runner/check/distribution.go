@@ -98,7 +98,13 @@ func declaredBy(file string) []string {
 	text, _ := pysrc.Read(file, pysrc.LargestFile) // empty if it cannot be read
 	switch filepath.Ext(file) {
 	case ".txt":
-		return required(strings.Split(text, "\n"))
+		names := required(strings.Split(text, "\n"))
+		for _, include := range pysrc.Includes(file, text) {
+			if !include.Constraint {
+				names = append(names, required(strings.Split(include.Text, "\n"))...)
+			}
+		}
+		return names
 	case ".toml", ".lock":
 		return declaredIn(text)
 	}

@@ -34,7 +34,7 @@ func TestDistribution(t *testing.T) {
 func TestDeclared(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"requirements.txt", "# some\r\na==1.0 --hash=sha256:0\r\n B_b[x, y] >= 2 ; python_version < '3.9'\nc.c\n-r more.txt\n" +
-			"./d\ne @ https://example.com/e.whl\ngit+https://example.com/f\n-e g\nhttps://example.com/h.whl\ni (>1)\n", "a B_b c.c i"},
+			"./d\ne @ https://example.com/e.whl\ngit+https://example.com/f\n-e g\nhttps://example.com/h.whl\ni (>1)\n", "a B_b c.c i m"},
 		{"requirements-dev.txt", "a", "a"},
 		{"notes.txt", "a", ""},
 		{"pyproject.toml", "[project]\nname = 'own'\ndependencies = ['a>1', 'own[x]', 'local']\n[project.optional-dependencies]\nx = ['b']\n" +
@@ -50,8 +50,10 @@ func TestDeclared(t *testing.T) {
 		{"other.py", "# /// script\n# dependencies = ['a']\n# ///\n", ""},
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o600); err != nil {
-			t.Fatal(err)
+		for file, text := range map[string]string{c.file: c.text, "more.txt": "m>1\n-r requirements.txt\n-c=limits.txt\n", "limits.txt": "n<2"} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		got := declared([]string{dir, filepath.Join(dir, "none")}, []string{filepath.Join(dir, "plugin.py")})
 		if !slices.Equal(got, strings.Fields(c.want)) {

@@ -1,0 +1,48 @@
+package pysrc
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// Include is a file that a requirements file includes.
+type Include struct {
+	// Path is the file, and Text its text, empty if it cannot be read.
+	Path, Text string
+	// Constraint: it installs nothing, but limits versions.
+	Constraint bool
+}
+
+// mostIncludes bounds how many files [Includes] reads.
+const mostIncludes = 100
+
+var include = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[ \t]*-(?:-requirement\b|-constraint\b|r|c)[ \t]*=?[ \t]*(\S+)`)
+})
+
+// Includes lists the files that a requirements file with this text includes by -r and -c, and
+// those that they include, each once.
+func Includes(path, text string) (all []Include) {
+	seen := map[string]bool{path: true}
+	var follow func(Include)
+	follow = func(in Include) {
+		for _, m := range include().FindAllStringSubmatch(in.Text, -1) {
+			file := m[1]
+			if !filepath.IsAbs(file) {
+				file = filepath.Join(filepath.Dir(in.Path), file)
+			}
+			if seen[file] || len(all) == mostIncludes {
+				continue
+			}
+			seen[file] = true
+			option := strings.TrimLeft(m[0], " \t-")
+			text, _ := Read(file, LargestFile)
+			all = append(all, Include{file, text, in.Constraint || option[0] == 'c'})
+			follow(all[len(all)-1])
+		}
+	}
+	follow(Include{Path: path, Text: text})
+	return all
+}
