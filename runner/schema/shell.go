@@ -3,14 +3,21 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// QuoteLine writes words as a POSIX shell reads them.
+// QuoteLine writes words as a POSIX shell reads them; what is not UTF-8 as bash, zsh and ksh
+// read it.
 func QuoteLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		if w == "" || strings.ContainsFunc(w, needsQuote) {
+		switch {
+		case !utf8.ValidString(w):
+			q := strconv.Quote(w)
+			w = "$'" + strings.ReplaceAll(q[1:len(q)-1], "'", `\'`) + "'"
+		case w == "" || strings.ContainsFunc(w, needsQuote):
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 		quoted[i] = w
