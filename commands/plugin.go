@@ -136,8 +136,8 @@ func (p *plugin) notePython() {
 	if py.Path != "" && !py.Source.Obvious() {
 		p.f.streams.Aside(fmt.Sprintf("using python %s, %s (%s)", p.pythonVersion(), py.Path, py.Source))
 	}
-	for _, skipped := range py.Skipped {
-		p.f.streams.Note(skipped.String() + "; using " + py.Path)
+	for _, note := range p.opened.PythonNotes() {
+		p.f.streams.Note(note)
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/env"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // SyncOptions say how the environment of a plugin is made. See [env.Request].
@@ -65,7 +67,7 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	python := o.Interpreter()
 	named := python.Source == interp.SourceManifest && !python.AnyOf
-	fixed := python.Env != "" && python.Source != interp.SourceSync && python.Source != interp.SourceUvScript
+	fixed := python.Env != "" && python.Env != o.outdated() && python.Source != interp.SourceSync && python.Source != interp.SourceUvScript
 	if python.Path == "" || named || fixed {
 		return "", "", false
 	}
@@ -73,9 +75,17 @@ func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	return s.Kind, s.Path, true
 }
 
-// SyncWords is the command line that makes the environment for the Python of a start.
+// SyncWords is the command line that makes the environment for the Python of a start, where the
+// last sync made it.
 func (o *Opened) SyncWords() []string {
 	words := []string{"pyplug", "sync"}
+	last := o.python.Env
+	if o.python.Source != interp.SourceSync {
+		last = o.outdated()
+	}
+	if filepath.Base(last) == ".venv" {
+		words = append(words, "--in-place")
+	}
 	if o.python.Source == interp.SourceFlag {
 		words = append(words, "--python", o.config.Python)
 	}
@@ -83,6 +93,32 @@ func (o *Opened) SyncWords() []string {
 		return append(words, "-m", o.plugin.Module)
 	}
 	return append(words, o.plugin.Path)
+}
+
+// outdated is the environment of sync that is out of date; empty if there is none.
+func (o *Opened) outdated() string {
+	for _, skipped := range o.python.Skipped {
+		if skipped.Code == interp.OutdatedEnv {
+			return skipped.Path
+		}
+	}
+	return ""
+}
+
+// PythonNotes are what a user should know of the Pythons that a start does not take, see
+// [interp.Interpreter.Skipped].
+func (o *Opened) PythonNotes() (notes []string) {
+	for _, skipped := range o.python.Skipped {
+		note := skipped.String()
+		if skipped.Code == interp.OutdatedEnv {
+			note = "the environment that pyplug made " + skipped.Reason + "; `" + schema.QuoteLine(o.SyncWords()) + "` makes a new one"
+		}
+		if skipped.Path != o.python.Env {
+			note += "; using " + o.python.Path
+		}
+		notes = append(notes, note)
+	}
+	return notes
 }
 
 // syncError is an error of env as one of ours.

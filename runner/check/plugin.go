@@ -104,8 +104,8 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 		st.Message += ", which satisfies " + joined(all)
 		st.Details["requires"] = shapes
 	}
-	for _, skipped := range py.Skipped {
-		st.Findings = append(st.Findings, found(pythonSkipped, hook.Note, skipped.String()+"; using "+py.Path))
+	for _, note := range c.s.PythonNotes() {
+		st.Findings = append(st.Findings, found(pythonSkipped, hook.Note, note))
 	}
 	st.Findings = append(st.Findings, c.hostPython(ctx)...)
 	return st
