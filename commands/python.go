@@ -67,8 +67,8 @@ func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
 		python := shownPython(d.Chosen, cfg.Environ)
 		why.Python = &python
 		why.Candidates = append(why.Candidates, ui.Candidate{Status: "chosen", Source: python.Source, Path: python.Path})
-	case d.Err.Path != "":
-		why.Candidates = append(why.Candidates, candidate(d.Err.Attempt()))
+	case d.Err.Source != "":
+		why.Candidates = append(why.Candidates, candidate(d.Err.Attempt))
 	}
 	for _, a := range d.After {
 		why.Candidates = append(why.Candidates, candidate(a))
@@ -93,7 +93,7 @@ func candidate(a interp.Attempt) ui.Candidate {
 	case interp.Shim:
 		status = "followed"
 	}
-	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: a.Fix()}
+	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: a.Fix}
 }
 
 func (f *program) pythonFind(c *cli.Context, cfg runner.Config) error {

@@ -56,7 +56,7 @@ func (f *finder) activeFirst(ctx context.Context) (Interpreter, error) {
 // isBeside reports whether an activated environment is the one that is found without that.
 func (f *finder) isBeside(env string) bool {
 	for _, dir := range f.Dirs {
-		if samePath(env, filepath.Join(dir, ".venv")) {
+		if SamePath(env, filepath.Join(dir, ".venv")) {
 			return true
 		}
 	}
@@ -70,17 +70,17 @@ func (f *finder) related(env string) bool {
 	project, _ := readHead(filepath.Join(env, ".project"), maxFile) // of virtualenvwrapper
 	for _, dir := range f.Dirs {
 		root := f.root(dir)
-		if within(root, env) || within(resolve(root), resolve(env)) || samePath(strings.TrimSpace(project), root) {
+		if within(root, env) || within(resolve(root), resolve(env)) || SamePath(strings.TrimSpace(project), root) {
 			return true
 		}
 		list, _ := readHead(filepath.Join(root, ".python-envs"), maxFile)
 		for line := range strings.Lines(list) {
-			if line = strings.TrimSpace(line); line != "" && samePath(f.under(root, line), env) {
+			if line = strings.TrimSpace(line); line != "" && SamePath(f.under(root, line), env) {
 				return true
 			}
 		}
 	}
-	same := func(other string) bool { return other != "" && samePath(other, env) }
+	same := func(other string) bool { return other != "" && SamePath(other, env) }
 	for _, envs := range f.keptEnvs {
 		if slices.ContainsFunc(envs, same) {
 			return true
@@ -96,8 +96,8 @@ func (f *finder) related(env string) bool {
 	return false
 }
 
-// samePath reports whether two paths lead to one file.
-func samePath(a, b string) bool {
+// SamePath reports whether two paths lead to one file.
+func SamePath(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)
 	return err == nil && otherErr == nil && os.SameFile(one, other)
@@ -156,7 +156,7 @@ func (f *finder) noteActive(own Interpreter) {
 		return
 	}
 	for _, active := range f.activated() {
-		if exists(active.Path) && !f.wasJudged(active.Source) && !samePath(active.Path, cmp.Or(own.Env, filepath.Dir(filepath.Dir(own.Path)))) {
+		if exists(active.Path) && !f.wasJudged(active.Source) && !SamePath(active.Path, cmp.Or(own.Env, filepath.Dir(filepath.Dir(own.Path)))) {
 			f.judged = append(f.judged, active.Source)
 			f.skip(UnrelatedActive, active.Path, active.Source, "is activated, but the plugin has its own environment; --active prefers the activated one")
 		}

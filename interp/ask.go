@@ -43,7 +43,7 @@ func ask(ctx context.Context, run RunFunc, path string) (v Version, implementati
 		}
 		p := programText().FindSubmatch(out)
 		v := Version{Major: n[2], Minor: n[3], Patch: n[4], Pre: preTag(string(m[5]), n[6])}
-		return v, string(m[1]), p != nil && samePath(string(p[1]), path), nil
+		return v, string(m[1]), p != nil && SamePath(string(p[1]), path), nil
 	}
 	why := "it ended well, but wrote " + strconv.Quote(shorten(string(out)))
 	if err != nil {

@@ -1,7 +1,5 @@
 package interp
 
-import "cmp"
-
 // Code is the reason why a Python was not chosen, as a stable word for programs.
 type Code string
 
@@ -45,34 +43,3 @@ const (
 	BadRequirement      Code = "bad-requirement"       // a requires-python that cannot be read
 	Conflict            Code = "requirements-conflict" // no Python satisfies all of them
 )
-
-// Fix says what to do about the reason, by a command if possible; empty if that is unknown.
-func (a Attempt) Fix() string {
-	switch a.Code {
-	case UnrelatedActive:
-		return "--active prefers it"
-	case NeedsSync:
-		return "`pyplug sync PLUGIN` makes it once"
-	case OutdatedEnv:
-		return "`pyplug sync PLUGIN` makes a new one"
-	case UntrustedOwner, WorldWritable:
-		return "if you trust it: --python " + quoted(cmp.Or(a.env, a.Path))
-	case Unreadable:
-		return ""
-	case AmbiguousEnvs:
-		return "name one with --python, or call it .venv"
-	case LowerPriority:
-		return "--python " + quoted(a.Path) + " chooses it"
-	case NotExecutable:
-		return quoted("chmod", "+x", a.Path)
-	case RelativeEntry:
-		return "write an absolute path in PATH"
-	case CondaWithoutPython:
-		return quoted("conda", "install", "-p", a.Path, "python")
-	}
-	switch {
-	case remakable(a.env):
-		return quoted("python3", "-m", "venv", "--clear", a.env)
-	}
-	return ""
-}

@@ -1,6 +1,9 @@
 package interp
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Decision says how a Python was chosen.
 type Decision struct {
@@ -21,7 +24,9 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 	f := newFinder(r)
 	f.assume = true
 	if err := f.readRequirements(); err != nil {
-		return Decision{Err: err.(*Error)}, nil
+		e := err.(*Error)
+		f.advise(ctx, e)
+		return Decision{Err: e, Requires: f.requirements()}, nil
 	}
 	var d Decision
 	sources := f.sources()
@@ -38,21 +43,24 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 		case err != nil && !broken:
 			return Decision{}, err
 		case d.decided() && broken:
-			f.tried = append(f.tried, e.Attempt())
+			f.tried = append(f.tried, e.Attempt)
 		case d.decided() && found.Path != "":
 			f.tried = append(f.tried, later(found))
 		case broken || found.Path != "":
 			d.Chosen, d.Err = found, e
-			d.Before, f.tried = f.tried, nil
+			chosen := func(a Attempt) bool { return found.Path != "" && a.Path == found.Path }
+			d.Before, f.tried = slices.DeleteFunc(f.tried, chosen), nil
 			d.Requires = f.requirements()
 			if broken {
 				f.advise(ctx, e)
 			}
 		}
+		f.addFixes(ctx, d.Before)
+		f.addFixes(ctx, f.tried)
 		f.bounds, f.wanted, f.lookup = bounds, wanted, false
 	}
 	if d.decided() {
-		d.After = f.tried
+		d.After = slices.DeleteFunc(f.tried, d.has)
 		return d, nil
 	}
 	d.Before, d.Requires, d.Err = f.tried, f.requirements(), f.notFound()
@@ -72,9 +80,13 @@ const lastSources = 2
 
 func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
 
-// Attempt is an error about one Python as what was looked at.
-func (e *Error) Attempt() Attempt {
-	return Attempt{Path: e.Path, Source: e.Source, Code: e.Code, Reason: e.Problem, env: e.env}
+// has reports whether an attempt is about the Python or environment that the decision is about.
+func (d Decision) has(a Attempt) bool {
+	path, env := d.Chosen.Path, d.Chosen.Env
+	if d.Err != nil {
+		path, env = d.Err.Path, d.Err.env
+	}
+	return a.Path == path || a.env != "" && SamePath(a.env, env)
 }
 
 // later is a Python that would do, but comes after the chosen one.

@@ -65,43 +65,63 @@ func TestHints(t *testing.T) {
 	broken := []string{"l plug/.venv/bin/python /gone/python3"}
 	shims := "PATH=$ROOT/pyenv/shims:$ROOT/opt/bin"
 	shared := func(name string) func(string, string) (owner, bool) { return ownedCase{shared: name}.ownerOf }
-	const other, again = "name another Python with --python", "make the environment again: python3 -m venv --clear "
+	const other, again = "opt/bin/python3 (3.12.4, PATH) would do: --python opt/bin/python3", "make the environment again: opt/bin/python3 -m venv --clear "
+	const newer = "a/python3 (3.13, PATH) would do: --python a/python3"
 	for _, c := range []struct {
 		findCase
 		want string
 	}{
 		{findCase{name: "pyenv has it", tree: lines(opt, pyenvTree, venv("plug/.venv", "opt", "3.12.4")), requires: []string{">=3.12.5 p.py"}, environ: []string{shims}},
-			"pyenv/versions/3.12.9/bin/python (3.12.9, pyenv) would do: --python pyenv/versions/3.12.9/bin/python; " +
-				"make the environment again: pyenv/versions/3.12.9/bin/python -m venv --clear plug/.venv"},
+			"make the environment again: pyenv/versions/3.12.9/bin/python -m venv --clear plug/.venv; " +
+				"pyenv/versions/3.12.9/bin/python (3.12.9, pyenv) would do: --python pyenv/versions/3.12.9/bin/python"},
 		{findCase{name: "nobody has it", tree: lines(opt, pyenvTree), requires: []string{">=3.14.2,<3.16 p.py"}, environ: []string{shims}},
 			"install Python >=3.14.2,<3.16, or name one with --python"},
 		{findCase{name: "nothing at all", environ: []string{"PATH=$ROOT/a"}}, "install Python 3.8 or later, or name one with --python"},
 		{findCase{name: "another program by flag", tree: opt, flag: "nope", environ: []string{"PATH=$ROOT/a"}},
 			"install Python 3.8 or later, or name one with --python"},
-		{findCase{name: "no version at all", tree: opt, requires: []string{">3.12,<3.11 p.py"}}, ""},
+		{findCase{name: "no version at all", requires: []string{">3.12,<3.11 p.py"}}, "change the version that p.py asks for"},
+		{findCase{name: "two that clash", requires: []string{">=3.12,!=3.13.1 p.py", "<3.10 pyproject.toml", "<4 pyplug.toml"}},
+			"change the version that p.py or pyproject.toml asks for"},
+		{findCase{name: "three that clash", requires: []string{">=3.12 a", "<3.13 b", "!=3.12.* c"}}, "change the version that a or b or c asks for"},
+		{findCase{name: "no specifier", requires: []string{"3.x p.py"}}, "correct the version that p.py asks for"},
+		{findCase{name: "a version that pyenv installs", tree: lines(opt, []string{"x a/pyenv"}), flag: "3.13t", environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a"}},
+			"install it: pyenv install 3.13t, or name one with --python"},
+		{findCase{name: "a version that nobody installs", tree: lines(opt, []string{"n a/uv"}), flag: "pypy3.10", environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a"}},
+			"install pypy3.10 from your system's packages or its website, or name one with --python"},
+		{findCase{name: "a pin that uv installs", tree: lines(opt, []string{"x a/uv", "f plug/.python-version 3.14\n"}), environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a"}},
+			"install it: uv python install 3.14; " + other},
+		{findCase{name: "somebody else's environment", tree: lines(opt, venv("e/.venv", "opt", "3.12.4"), []string{"x a/python3.13", "l a/python3 python3.13"}),
+			flag: "../e/.venv", requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/a"}}, newer},
 		{findCase{name: "the environment is of another", tree: lines(opt, venv("plug/.venv", "opt", "3.12.4"), []string{"x my a/python3.13", "x my a/bin"}),
-			requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/plug/.venv/bin:$ROOT/opt/bin"}}, "install Python >=3.13, or name one with --python"},
+			requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/plug/.venv/bin:$ROOT/opt/bin"}},
+			"install Python >=3.13, and make the environment again with it: PYTHON -m venv --clear plug/.venv"},
 		{findCase{name: "and another has it", tree: lines(opt, venv("plug/.venv", "opt", "3.12.4"), []string{"x a/python3.13", "l a/python3 python3.13"}),
 			requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/plug/.venv/bin:$ROOT/opt/bin:$ROOT/a"}},
-			"a/python3 (3.13, PATH) would do: --python a/python3; make the environment again: a/python3 -m venv --clear plug/.venv"},
+			"make the environment again: a/python3 -m venv --clear plug/.venv; " + newer},
 
 		// Only what is an environment, in its own place, may be emptied.
 		{findCase{name: "broken", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x"})}, again + "plug/.venv"},
-		{findCase{name: "no pyvenv.cfg", tree: lines(opt, []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"})}, again + "plug/.venv"},
+		{findCase{name: "no pyvenv.cfg", tree: []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"}}, again + "plug/.venv"},
 		{findCase{name: "no python", tree: []string{"f plug/.venv/pyvenv.cfg x"}}, again + "plug/.venv"},
+		{findCase{name: "not executable", tree: []string{"f plug/.venv/pyvenv.cfg x", "n plug/.venv/bin/python"}}, "chmod +x plug/.venv/bin/python"},
+		{findCase{name: "not executable, and no program", tree: []string{"f plug/.venv/pyvenv.cfg x", "f plug/.venv/bin/python x"}}, again + "plug/.venv"},
 		{findCase{name: "over a shim", tree: lines(pyenvTree, []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python $ROOT/pyenv/shims/python3"})},
 			again + "plug/.venv"},
 		{findCase{name: "link to one", tree: []string{"f e/pyvenv.cfg x", "l plug/.venv ../e"}}, other},
-		{findCase{name: "link to a system", tree: lines(opt, []string{"f opt/lib/python3.11/os.py x", "f opt/lib/python3.12/os.py x", "l plug/.venv ../opt"})}, other},
+		{findCase{name: "link to a system", tree: []string{"f opt/lib/python3.11/os.py x", "f opt/lib/python3.12/os.py x", "l plug/.venv ../opt"}}, other},
 		{findCase{name: "broken link", tree: []string{"l plug/.venv ../gone"}}, other},
 		{findCase{name: "any directory by flag", tree: []string{"f work/src/x.py x"}, flag: "src"}, other},
-		{findCase{name: "an environment by flag", tree: []string{"f work/e/pyvenv.cfg x"}, flag: "e"}, again + "work/e"},
+		{findCase{name: "an environment by flag", tree: []string{"f work/e/pyvenv.cfg x"}, flag: "e"}, other},
+		{findCase{name: "its own by flag", tree: []string{"f plug/.venv/pyvenv.cfg x"}, flag: "../plug/.venv"}, again + "plug/.venv"},
 		{findCase{name: "activated, and gone", tree: opt, environ: []string{"VIRTUAL_ENV=$ROOT/plug/.venv"}}, "make it again or deactivate it; --no-active ignores it"},
 		{findCase{name: "activated, and no environment", tree: []string{"f plug/e x"}, environ: []string{"VIRTUAL_ENV=$ROOT/plug/e"}}, "make it again or deactivate it; --no-active ignores it"},
-		{findCase{name: "another user may change it", tree: lines(opt, venv("plug/.venv", "opt", "3.12.4")), owners: shared("plug/.venv/bin")}, "if you trust it: --python plug/.venv"},
+		{findCase{name: "another user may change it", tree: venv("plug/.venv", "opt", "3.12.4"), owners: shared("plug/.venv/bin")}, "if you trust it: --python plug/.venv"},
 		{findCase{name: "a file by flag", tree: []string{"n work/py"}, flag: "./py"}, other},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.environ == nil {
+				c.tree, c.environ = lines(opt, c.tree), []string{"PATH=$ROOT/opt/bin"}
+			}
 			root, found, err := search(t, c.findCase)
 			var e *Error
 			if !errors.As(err, &e) {

@@ -68,7 +68,7 @@ func FactsOf(i Interpreter, environ []string) Facts {
 
 // oddities are what is odd about an environment whose Python works.
 func oddities(cfg config, env string) (notes []string) {
-	if made := madeAt(cfg, env); made != "" && !samePath(made, env) {
+	if made := madeAt(cfg, env); made != "" && !SamePath(made, env) {
 		notes = append(notes, "it was made at "+made+" and moved: its scripts still name that place, its Python works")
 	}
 	if cfg.home != "" && !exists(cfg.home) {

@@ -212,7 +212,7 @@ func (f *finder) readRequirements() error {
 			return err
 		}
 	}
-	return nil
+	return f.conflict()
 }
 
 // require adds a requirement.
@@ -224,9 +224,10 @@ func (f *finder) require(r Requirement) error {
 	return err
 }
 
-// skip records a Python that was not chosen.
-func (f *finder) skip(code Code, path string, source Source, reason string) {
+// skip records a Python that was not chosen. The caller may add to it at once.
+func (f *finder) skip(code Code, path string, source Source, reason string) *Attempt {
 	f.tried = append(f.tried, Attempt{Path: path, Source: source, Code: code, Reason: reason})
+	return &f.tried[len(f.tried)-1]
 }
 
 // skipError records why a Python was not chosen, and returns the error when it
@@ -236,7 +237,7 @@ func (f *finder) skipError(path string, source Source, err error) error {
 	if !ok {
 		return err
 	}
-	attempt := e.Attempt()
+	attempt := e.Attempt
 	attempt.Path, attempt.Source = path, source
 	f.tried = append(f.tried, attempt)
 	return nil

@@ -18,6 +18,8 @@ import (
 // installed. Its shims are small programs that start the version that is selected.
 type manager struct {
 	name string
+	// install is the command line that installs a version.
+	install string
 	// variable names the root; usual is the root without it, where ~ is the home
 	// directory, ~data and ~config those of XDG.
 	variable, usual string
@@ -38,20 +40,20 @@ var miseFiles = []string{"mise.local.toml", "mise.toml", ".mise.toml", ".config/
 // suggested.
 var managers = []manager{
 	{
-		name: "pyenv", variable: "PYENV_ROOT", usual: "~/.pyenv", versions: "versions",
+		name: "pyenv", install: "pyenv install %s", variable: "PYENV_ROOT", usual: "~/.pyenv", versions: "versions",
 		selects: "PYENV_VERSION", files: []string{".python-version"}, global: "~root/version",
 	},
-	{name: "uv", variable: "UV_PYTHON_INSTALL_DIR", usual: "~data/uv/python"},
+	{name: "uv", install: "uv python install %s", variable: "UV_PYTHON_INSTALL_DIR", usual: "~data/uv/python"},
 	{
-		name: "asdf", variable: "ASDF_DATA_DIR", usual: "~/.asdf", versions: "installs/python",
+		name: "asdf", install: "asdf install python %s", variable: "ASDF_DATA_DIR", usual: "~/.asdf", versions: "installs/python",
 		selects: "ASDF_PYTHON_VERSION", files: []string{".tool-versions"}, global: "~/.tool-versions",
 	},
 	{
-		name: "mise", variable: "MISE_DATA_DIR", usual: "~data/mise", versions: "installs/python",
+		name: "mise", install: "mise install python@%s", variable: "MISE_DATA_DIR", usual: "~data/mise", versions: "installs/python",
 		selects: "MISE_PYTHON_VERSION", global: "~config/mise/config.toml",
 		files: append(miseFiles[:len(miseFiles):len(miseFiles)], ".tool-versions"),
 	},
-	{name: "rye", variable: "RYE_HOME", usual: "~/.rye", versions: "py"},
+	{name: "rye", install: "rye fetch %s", variable: "RYE_HOME", usual: "~/.rye", versions: "py"},
 }
 
 // place replaces the first part of a path of the table. root is the manager's.
@@ -123,7 +125,11 @@ func shimAt(path, real string) (shim, bool) {
 // follow finds the program that a shim at path would run, or why there is none.
 func (f *finder) follow(s shim, path string) (python string, broken *Error) {
 	nowhere := func(code Code, format string, args ...any) *Error {
-		return problem(code, path, "is a shim that leads to no python: %s", fmt.Sprintf(format, args...))
+		e := problem(code, path, "is a shim that leads to no python: %s", fmt.Sprintf(format, args...))
+		if code != PinNotInstalled {
+			e.Fix = "select another version with " + cmp.Or(s.name, "what made the shim")
+		}
+		return e
 	}
 	if s.name == "" {
 		return "", nowhere(ShimUnresolved, "where it leads cannot be known without running it")
@@ -143,7 +149,9 @@ func (f *finder) follow(s shim, path string) (python string, broken *Error) {
 		dir := installed(installs, version)
 		if dir == "" {
 			broken = nowhere(PinNotInstalled, "%s has no %s, which %s asks for", s.name, version, origin)
-			broken.wanted = version
+			if r, isVersion := parseRequest(version); isVersion {
+				broken.wanted = r.name
+			}
 			return "", broken
 		}
 		python := filepath.Join(dir, "bin", name)

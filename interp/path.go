@@ -147,10 +147,11 @@ func (f *finder) which(ctx context.Context, name, here string, source Source) (I
 		return found, err
 	}
 	if _, err := os.Stat(here); err == nil {
-		f.skip(NotEnvironment, here, source, "is a file, but a name without a slash is looked up on PATH")
+		f.skip(NotEnvironment, here, source, "is a file, but a name without a slash is looked up on PATH").Fix = "name it by a path: ./" + name
 	}
-	if version, ok := strings.CutPrefix(name, "python"); ok && strings.Contains(version, ".") && isVersion(version) {
-		return f.version(ctx, name, "=="+version+".*", source)
+	if r, ok := parseRequest(name); ok && r.version.Minor >= 0 {
+		f.wanted = r
+		return f.version(ctx, name, r.bound(source), source)
 	}
-	return Interpreter{}, f.notOnPath(name, source)
+	return Interpreter{}, f.notInstalled(name, source, "is not on PATH")
 }

@@ -20,42 +20,46 @@ func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
 		for _, name := range pinFiles {
 			file := filepath.Join(dir, filepath.FromSlash(name))
 			versions := versionsIn(file)
-			if len(versions) == 0 || slices.Contains(versions, "system") {
-				continue
+			if len(versions) > 0 && versions[0] != "system" {
+				return f.pinnedTo(ctx, versions, file)
 			}
-			return f.pinnedTo(ctx, versions, file)
 		}
 	}
 	return Interpreter{}, nil
 }
 
 // pinnedTo finds the first of the versions that is installed. One that the requirements
-// exclude, or that names none, is skipped.
+// exclude, or that names none, is skipped, and every one that comes before the system's Python.
 func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (Interpreter, error) {
-	source, wanted := Source(filepath.Base(file)), 0
+	source, wanted := Source(filepath.Base(file)), ""
 	for _, version := range versions {
+		if version == "system" {
+			return Interpreter{}, nil
+		}
 		r, isVersion := parseRequest(version)
 		if isVersion && f.excludes(r) {
-			f.skip(OtherVersion, version, source, "is pinned by "+file+", and requires-python excludes it")
+			f.skip(OtherVersion, version, source, "is pinned by "+file+", and requires-python excludes it").Fix = "change " + file + " or requires-python"
 			continue
 		}
 		found, err := f.install(ctx, version, r, isVersion, source)
 		if err != nil || found.Path != "" {
 			return found, err
 		}
-		if isVersion {
-			wanted++
-		} else {
-			f.skip(PinNotInstalled, version, source, "is pinned by "+file+", and no version manager has it")
+		switch {
+		case !isVersion:
+			f.skip(PinNotInstalled, version, source, "is pinned by "+file+", and no version manager has it").Fix = "make it with a version manager, or change " + file
+		case slices.Contains(versions, "system"):
+			f.skip(PinNotInstalled, version, source, "is pinned by "+file+", and not installed: the system's takes its place").wanted = r.name
+		case wanted == "":
+			wanted = r.name
 		}
 	}
-	if wanted == 0 {
+	if wanted == "" {
 		return Interpreter{}, nil
 	}
-	return Interpreter{}, &Error{
-		kind: unusable, Code: PinNotInstalled, Path: file, Source: source, Tried: f.tried,
-		Problem: "pins Python " + strings.Join(versions, ", ") + ", which is not installed", wanted: versions[0],
-	}
+	broken := problem(PinNotInstalled, file, "pins Python %s, which is not installed", strings.Join(versions, ", "))
+	broken.Source, broken.Tried, broken.wanted = source, f.tried, wanted
+	return Interpreter{}, broken
 }
 
 // excludes reports whether no Python that satisfies the requirements is one of r.
@@ -96,7 +100,7 @@ func (f *finder) install(ctx context.Context, version string, r request, isVersi
 	r.version = r.version.minor()
 	found, err := f.anywhere(ctx, r, source)
 	if found.Path != "" && exact >= 0 {
-		f.skip(PinNotInstalled, version, source, "is pinned, and not installed: "+found.Version.String()+" takes its place")
+		f.skip(PinNotInstalled, version, source, "is pinned, and not installed: "+found.Version.String()+" takes its place").wanted = r.name
 	}
 	return found, err
 }
@@ -106,16 +110,10 @@ func (f *finder) anywhere(ctx context.Context, r request, source Source) (Interp
 	f.pathDirs() // which skips entries of PATH
 	bounds, wanted, lookup, tried := f.bounds, f.wanted, f.lookup, f.tried
 	defer func() { f.bounds, f.wanted, f.lookup, f.tried = bounds, wanted, lookup, tried }()
-	if err := f.require(Requirement{Spec: r.spec(), From: string(source)}); err != nil {
-		return Interpreter{}, err
-	}
-	f.wanted, f.lookup = r, true
+	f.bounds, f.wanted, f.lookup = append(f.bounds, r.bound(source)), r, true
 	found, err := f.search(ctx, f.names(), source)
 	if err == nil && found.Path == "" {
-		found = f.managed(ctx)
-		if found.Path == "" {
-			found = f.system(ctx)
-		}
+		found, err = f.installed(ctx)
 		found.Source = source
 	}
 	return found, err
@@ -138,7 +136,7 @@ func (f *finder) systemDirs() []string {
 		dirs = append(dirs, filepath.Join(f.systemRoot, dir))
 	}
 	return slices.DeleteFunc(existing(dirs), func(dir string) bool {
-		return slices.ContainsFunc(f.pathDirs(), func(searched string) bool { return samePath(searched, dir) })
+		return slices.ContainsFunc(f.pathDirs(), func(searched string) bool { return SamePath(searched, dir) })
 	})
 }
 
@@ -159,13 +157,4 @@ func (f *finder) installed(ctx context.Context) (Interpreter, error) {
 		}
 	}
 	return f.system(ctx), ctx.Err()
-}
-
-// pinAdvice says how to get the version that a file pins.
-func (f *finder) pinAdvice(e *Error) []string {
-	command := "uv python install "
-	if dir := f.installsOf(managers[0]); exists(dir) {
-		command = "pyenv install "
-	}
-	return []string{"install it: " + command + quoted(e.wanted), "or name another Python with --python"}
 }

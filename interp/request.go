@@ -9,7 +9,8 @@ import (
 type request struct {
 	implementation string // empty: any
 	version        Version
-	free           bool // free-threaded
+	free           bool   // free-threaded
+	name           string // as people and version managers call it
 }
 
 // parseRequest reads a version with or without the name of its implementation, as
@@ -37,6 +38,13 @@ func parseRequest(text string) (request, bool) {
 	if !isVersion(text) || strings.HasPrefix(text, ".") {
 		return request{}, false
 	}
+	r.name = text
+	if r.free {
+		r.name += "t"
+	}
+	if r.implementation == "pypy" {
+		r.name = "pypy" + r.name
+	}
 	if isNumber(text) {
 		r.version = Version{Major: int(text[0] - '0'), Minor: -1, Patch: -1}
 		return r, len(text) == 1 && !r.free
@@ -45,14 +53,21 @@ func parseRequest(text string) (request, bool) {
 	return r, r.version.Known() && (!r.free || r.version.Minor >= 13)
 }
 
-// spec is the specifier set that r.version satisfies.
-func (r request) spec() string {
+// bound requires r.version. No specifier set says that it is free-threaded, or PyPy.
+func (r request) bound(source Source) bound {
+	spec := "=="
 	switch v := r.version; {
 	case v.Minor < 0:
-		return fmt.Sprintf("==%d.*", v.Major)
+		spec += fmt.Sprintf("%d.*", v.Major)
 	case v.Patch < 0:
-		return fmt.Sprintf("==%d.%d.*", v.Major, v.Minor)
+		spec += v.String() + ".*"
 	default:
-		return "==" + Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}.String()
+		spec += Version{Major: v.Major, Minor: v.Minor, Patch: v.Patch}.String()
 	}
+	b, _ := readRequirement(Requirement{Spec: spec, From: string(source)}) // which is one
+	if r.free || r.implementation == "pypy" {
+		b.Spec = r.name
+		b.clauses[0].written = r.name
+	}
+	return b
 }

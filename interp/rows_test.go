@@ -118,6 +118,27 @@ func (c row) run(t *testing.T) {
 	}
 	root, found, err := search(t, c.findCase)
 	c.compare(t, root, found, err)
+	c.explained(t, root)
+}
+
+// explained holds that every candidate that was not chosen has a fix, and that none is what was
+// decided on.
+func (c row) explained(t *testing.T, root string) {
+	t.Helper()
+	d, err := Explain(t.Context(), c.request(root))
+	check(t, err)
+	all := append(d.Before, d.After...)
+	if d.Err != nil {
+		all = append(all, d.Err.Attempt)
+	}
+	for _, a := range all {
+		if a.Fix == "" && a.Code != Shim {
+			t.Errorf("%s has no fix", a)
+		}
+		if d.Err == nil && a.Path == d.Chosen.Path {
+			t.Errorf("%s is chosen", a)
+		}
+	}
 }
 
 // compare compares the result of a search in the tree at root.

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,13 +46,19 @@ func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
 			return Interpreter{}, broken
 		}
 		return f.consider(ctx, program, SourceShebang)
+	case isVersion && r.version.Major < 3:
+		f.skip(Python2, words[0], SourceShebang, "is Python 2, which pyplug does not run").Fix = "change the #! line to python3"
 	case !isVersion || r.version.Minor < 0:
+		_, err := os.Stat(program)
+		if _, _, isPython := pythonName(name); isPython && filepath.IsAbs(program) && err != nil {
+			f.skip(statError(program, err).Code, program, SourceShebang, statError(program, err).Reason).Fix = "change the #! line, or make what it names"
+		}
 	case f.excludes(r):
-		f.skip(OtherVersion, name, SourceShebang, "is named by the plugin, and requires-python excludes it")
+		f.skip(OtherVersion, name, SourceShebang, "is named by the plugin, and requires-python excludes it").Fix = "change the #! line or requires-python"
 	default:
 		found, err := f.anywhere(ctx, r, SourceShebang)
 		if err == nil && found.Path == "" {
-			f.skip(PinNotInstalled, name, SourceShebang, "is named by the plugin, and not installed")
+			f.skip(PinNotInstalled, name, SourceShebang, "is named by the plugin, and not installed").wanted = r.name
 		}
 		return found, err
 	}

@@ -43,11 +43,15 @@ func (f *finder) named(ctx context.Context, value, dir string, source Source) (I
 	case value == "":
 		return Interpreter{}, nil
 	case isSpec(value):
-		return f.version(ctx, value, value, source)
+		b, err := readRequirement(Requirement{Spec: value, From: string(source)})
+		if err != nil {
+			return Interpreter{}, err
+		}
+		return f.version(ctx, value, b, source)
 	case !strings.HasPrefix(value, "python"): // python3.12 is the name of a program first
 		if wanted, ok := parseRequest(value); ok {
 			f.wanted = wanted
-			return f.version(ctx, value, wanted.spec(), source)
+			return f.version(ctx, value, wanted.bound(source), source)
 		}
 	}
 	path := f.under(dir, value)
@@ -69,17 +73,15 @@ func (f *finder) named(ctx context.Context, value, dir string, source Source) (I
 
 // version finds a version that an explicit source asks for as value: in the environment of
 // sync, else among what is installed.
-func (f *finder) version(ctx context.Context, value, spec string, source Source) (Interpreter, error) {
-	if err := f.require(Requirement{Spec: spec, From: string(source)}); err != nil {
+func (f *finder) version(ctx context.Context, value string, b bound, source Source) (Interpreter, error) {
+	f.bounds = append(f.bounds, b)
+	if err := f.conflict(); err != nil {
 		return Interpreter{}, err
-	}
-	if len(f.minors()) == 0 {
-		return Interpreter{}, f.conflict()
 	}
 	if !f.Base { // sync made it with such a version
 		found, err := f.synced(ctx)
 		if e := (*Error)(nil); errors.As(err, &e) {
-			f.skip(OutdatedEnv, f.Synced, SourceSync, e.Problem)
+			f.skip(OutdatedEnv, f.Synced, SourceSync, e.Reason)
 		}
 		f.Synced = "" // why has it once
 		if err == nil && found.Path != "" {
@@ -106,7 +108,7 @@ func (f *finder) ofVersion(ctx context.Context, value string, source Source) (In
 		f.spare, found.Source = Interpreter{}, source
 		return found, nil
 	}
-	return Interpreter{}, f.notOnPath(value, source)
+	return Interpreter{}, f.notInstalled(value, source, "is not on PATH, and no version manager has installed it")
 }
 
 func hasSlash(s string) bool {
@@ -129,8 +131,10 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 		return false, broken
 	}
 	if !info.IsDir() {
-		f.skip(NotEnvironment, env, source, "is a file, want a directory")
-		return false, nil
+		if text, _ := readHead(env, maxFile); filepath.Base(env) != ".venv" || lastLine(text) == "" {
+			f.skip(NotEnvironment, env, source, "is a file, want a directory").Fix = "remove it, or make an environment in its place"
+		}
+		return false, nil // see named832
 	}
 	cfg := filepath.Join(env, "pyvenv.cfg")
 	if _, err := os.Stat(cfg); err == nil {
@@ -145,7 +149,7 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 	case none != nil && beside && link.Mode().Type() == os.ModeSymlink:
 		return true, nil // envPython says what is missing
 	case none != nil:
-		f.skip(NotEnvironment, env, source, "has neither pyvenv.cfg nor python")
+		f.skip(NotEnvironment, env, source, "has neither pyvenv.cfg nor python").Fix = "rename it, or make an environment in it"
 		return false, nil
 	case landmark(env).Known() || runtime.GOOS == "windows":
 		return true, nil
@@ -173,7 +177,7 @@ func envPython(env string) (string, *Error) {
 	}
 	broken := problem(EnvWithoutPython, env, "has no python in it: no %s", filepath.FromSlash(names[0]))
 	if _, err := os.Stat(filepath.Join(env, "conda-meta")); err == nil {
-		broken.Code, broken.Problem = CondaWithoutPython, "has no python in it: a conda environment without python"
+		broken.Code, broken.Reason = CondaWithoutPython, "has no python in it: a conda environment without python"
 	}
 	broken.env = env
 	return "", broken
@@ -207,7 +211,7 @@ func (f *finder) consider(ctx context.Context, path string, source Source) (Inte
 	about := "is a shim of " + s.String() + " for " + python
 	found, err := f.inspect(ctx, python, resolve(python), source)
 	if e, ok := err.(*Error); ok {
-		e.Path, e.Problem = path, about+", which "+e.Problem
+		e.Path, e.Reason = path, about+", which "+e.Reason
 	} else if err == nil {
 		f.skip(Shim, path, source, about)
 	}
@@ -270,7 +274,6 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 		if found.Version.Major == 2 {
 			broken.Code = Python2
 		}
-		broken.kind = otherVersion
 	case f.wanted.implementation != "" && found.Implementation != "" && found.Implementation != f.wanted.implementation:
 		broken = problem(OtherImplementation, found.Path, "is %s, want %s", found.Implementation, f.wanted.implementation)
 	case f.wanted.free && !strings.Contains(found.Variant, "t"):

@@ -19,7 +19,7 @@ var minimum = Requirement{Spec: ">=3.8", From: "pyplug"}
 
 // minimumBound is what [readRequirement] returns for it, written out because it is always
 // needed and reading it takes time.
-var minimumBound = bound{minimum, []clause{{op: ">=", release: []int{3, 8}}}}
+var minimumBound = bound{minimum, []clause{{op: ">=", release: []int{3, 8}, written: ">=3.8"}}}
 
 // clause is one comparison of a specifier set, with what its version says.
 type clause struct {
@@ -32,7 +32,9 @@ type clause struct {
 	rank  int
 	pre   string // such as "rc2", normalised
 	local bool   // it has a local label, which no Python has
-	text  string // as written, for ===
+	text  string // the version as written, for ===
+
+	written string // the whole clause
 }
 
 // bound is a requirement whose specifier set was read.
@@ -90,6 +92,7 @@ func parseClauses(spec string) (clauses []clause, bad string) {
 		if !ok {
 			return nil, part
 		}
+		c.written = part
 		clauses = append(clauses, c)
 	}
 	return clauses, ""
@@ -130,6 +133,33 @@ func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n
 }
+
+// satisfiable reports whether any Python satisfies all clauses: a release, or a version that one
+// of them names, as a pre-release.
+func satisfiable(clauses []clause) bool {
+	b := bound{clauses: clauses}
+	for _, c := range clauses {
+		named := parseVersion(strings.TrimLeft(c.written, "~=!<> "))
+		if named.Known() && b.allows(named) == yes {
+			return true
+		}
+	}
+	for minor := newestMinor; minor >= 0; minor-- {
+		v := Version{Major: 3, Minor: minor, Patch: -1}
+		if b.allows(v) == no {
+			continue
+		}
+		for v.Patch = range mostPatches {
+			if b.allows(v) == yes {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mostPatches is more than any minor version has.
+const mostPatches = 100
 
 // allows reports whether v satisfies every clause.
 func (b bound) allows(v Version) verdict {

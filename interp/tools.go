@@ -277,7 +277,7 @@ func (f *finder) wrapped(ctx context.Context) (Interpreter, error) {
 		env := filepath.Join(home, name)
 		text, err := readHead(filepath.Join(env, ".project"), maxFile)
 		for _, dir := range f.Dirs {
-			if err == nil && samePath(strings.TrimSpace(text), f.root(dir)) {
+			if err == nil && SamePath(strings.TrimSpace(text), f.root(dir)) {
 				return f.environment(ctx, env, "virtualenvwrapper's environment of the project")
 			}
 		}

@@ -125,8 +125,10 @@ func variables(c Config, env []string, chosen interp.Interpreter) []Variable {
 			continue
 		case v.name == "PYPLUG_PYTHON" && c.Python != "":
 			v.effect = "ignored: --python decides"
-		case v.name == string(interp.SourceActive) && chosen.Source != interp.SourceActive,
-			v.name == string(interp.SourceConda) && chosen.Source != interp.SourceConda:
+		case v.name != string(interp.SourceActive) && v.name != string(interp.SourceConda) || v.name == string(chosen.Source):
+		case interp.SamePath(value, chosen.Env):
+			v.effect += ", and chosen, as " + string(chosen.Source)
+		default:
 			v.effect += ", and not chosen"
 		}
 		all = append(all, Variable{v.name, value, v.effect})

@@ -34,7 +34,11 @@ func (r resolved) plugin(typed string) (Plugin, error) {
 		p.Kind, p.Shebang = Executable, scriptPython(r.entry)
 	}
 	if spec := r.chosen.RequiresPython; spec != "" {
-		p.Requires = append([]interp.Requirement{{Spec: spec, From: short(r.chosen.File)}}, p.Requires...)
+		from := short(r.chosen.File)
+		if f := r.chosen.Form; f == Pyproject || f == Script { // which may have another one, as all tools read it
+			from += " [tool.pyplug]"
+		}
+		p.Requires = append([]interp.Requirement{{Spec: spec, From: from}}, p.Requires...)
 	}
 	p.ID = r.name(p)
 	p.Dirs = environmentDirs(p)

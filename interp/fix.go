@@ -1,0 +1,201 @@
+package interp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// advise adds the hints to an error: its fix, and what would do on this machine instead, as far
+// as files say.
+func (f *finder) advise(ctx context.Context, e *Error) {
+	e.Fix = f.fix(ctx, e.Attempt)
+	e.Advice = []string{e.Fix}
+	switch e.Code {
+	case OtherVersion, Python2, OtherImplementation, PinNotInstalled:
+		if found, ok := f.elsewhere(ctx); ok && e.Fix != f.wouldDo(found) {
+			e.Advice = append(e.Advice, f.wouldDo(found))
+		}
+	}
+}
+
+// addFixes adds the fixes to what was looked at.
+func (f *finder) addFixes(ctx context.Context, tried []Attempt) {
+	for i, attempt := range tried {
+		tried[i].Fix = f.fix(ctx, attempt)
+	}
+}
+
+// fix says what to do about an attempt: what it says itself, else what its code calls for,
+// else what its source does. Only a shim that was followed needs nothing.
+func (f *finder) fix(ctx context.Context, a Attempt) string {
+	tool, _, ofTool := strings.Cut(string(a.Source), toolsEnv)
+	switch {
+	case a.Fix != "" || a.Code == Shim:
+		return a.Fix
+	case fixes[a.Code] != "":
+		return fixes[a.Code]
+	case a.Code == LowerPriority || a.Code == SecondChoice || a.Code == UnknownVersion:
+		return quoted("--python", a.Path) + " chooses it"
+	case a.Code == UntrustedOwner || a.Code == WorldWritable:
+		return "if you trust it: " + quoted("--python", cmp.Or(a.env, a.Path))
+	case a.Code == PinNotInstalled:
+		return f.installing(a.wanted)
+	case a.Code == NotExecutable && isProgram(a.Path):
+		return quoted("chmod", "+x", a.Path)
+	case a.Code == CondaWithoutPython:
+		return f.condaInstall(a.Path)
+	case a.Source == SourceSync:
+		return fixes[OutdatedEnv]
+	case f.owns(a.env) && remakable(a.env):
+		return f.remake(ctx, a.env)
+	case a.Source == SourceActive || a.Source == SourceConda:
+		return "make it again or deactivate it; --no-active ignores it"
+	case ofTool:
+		return "make it again with " + tool
+	case a.Source == SourcePath || a.Source == SourceSystem || a.Source == SourceRegistry:
+		return "put a Python " + f.needs() + " before it on PATH"
+	}
+	if found, ok := f.elsewhere(ctx); ok {
+		return f.wouldDo(found)
+	}
+	return f.installing(a.wanted) + ", or name one with --python"
+}
+
+// fixes are those that depend on the code alone.
+var fixes = map[Code]string{
+	UnrelatedActive: "--active prefers it",
+	NeedsSync:       "`pyplug sync PLUGIN` makes it once",
+	OutdatedEnv:     "`pyplug sync PLUGIN` makes a new one",
+	AmbiguousEnvs:   "name one with --python, or call it .venv",
+	RelativeEntry:   "write an absolute path in PATH",
+	Unreadable:      "get permission to read it, or name another Python with --python",
+	DeveloperStub:   "install the developer tools: xcode-select --install",
+	StoreStub:       "install Python, or turn off this app execution alias in the settings of Windows",
+}
+
+// toolsEnv follows the name of a tool in the source of an environment that it keeps.
+const toolsEnv = "'s environment"
+
+// isProgram reports whether a file that may not be run is a Python by its name and content.
+func isProgram(path string) bool {
+	_, _, named := pythonName(filepath.Base(path))
+	return named && format(path) == nil
+}
+
+// wouldDo names a Python that the search did not choose.
+func (f *finder) wouldDo(found Interpreter) string {
+	return fmt.Sprintf("%s would do: %s", found, quoted("--python", found.Path))
+}
+
+// needs says in words which versions would do.
+func (f *finder) needs() string {
+	var specs []string
+	for _, b := range f.bounds[1:] { // the first is the minimum
+		specs = append(specs, strings.TrimSpace(b.Spec))
+	}
+	if len(specs) == 0 {
+		return "3.8 or later"
+	}
+	return strings.Join(specs, " and ")
+}
+
+// installing says how to install a version, or one of several if wanted is empty. It names
+// what is on PATH only.
+func (f *finder) installing(wanted string) string {
+	if wanted == "" {
+		return "install Python " + f.needs()
+	}
+	for _, m := range managers {
+		if f.has(m.name) {
+			return "install it: " + fmt.Sprintf(m.install, wanted)
+		}
+	}
+	if isDigit(wanted[0]) {
+		wanted = "Python " + wanted
+	}
+	return "install " + wanted + " from your system's packages or its website"
+}
+
+// condaInstall says how to install a Python into an environment of conda.
+func (f *finder) condaInstall(env string) string {
+	for _, program := range [...]string{"conda", "mamba", "micromamba"} {
+		if f.has(program) {
+			return quoted(program, "install", "-p", env, "python")
+		}
+	}
+	return "install python into it with conda"
+}
+
+// has reports whether a program is on PATH.
+func (f *finder) has(program string) bool {
+	files := *f // which skips entries of PATH
+	for _, dir := range files.pathDirs() {
+		info, err := os.Stat(filepath.Join(dir, exe(program)))
+		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// remake says how to make an environment again by a Python that would do.
+func (f *finder) remake(ctx context.Context, env string) string {
+	found, ok := f.elsewhere(ctx)
+	if !ok || within(env, found.Path) {
+		return f.installing("") + ", and make the environment again with it: PYTHON " + quoted("-m", "venv", "--clear", env)
+	}
+	return "make the environment again: " + quoted(found.Path, "-m", "venv", "--clear", env)
+}
+
+// elsewhere finds a Python that would do although the search did not choose it: on
+// PATH, or among what is installed. It starts none.
+func (f *finder) elsewhere(ctx context.Context) (Interpreter, bool) {
+	files := *f
+	files.Run, files.tried, files.assume = nil, nil, false
+	found, err := files.search(ctx, files.names(), SourcePath)
+	if err == nil && found.Path == "" {
+		found, _ = files.installed(ctx) // the error is ctx's
+	}
+	return found, found.Path != ""
+}
+
+// owns reports whether an environment is the plugin's by its place: nobody else's may be
+// emptied.
+func (f *finder) owns(env string) bool {
+	for dir := range f.levels {
+		if env != "" && SamePath(dir, filepath.Dir(env)) {
+			return true
+		}
+	}
+	return false
+}
+
+// remakable reports whether python -m venv --clear, which empties a directory, may be
+// advised: env is an environment, no link to one, and no other directory that somebody
+// happened to name.
+func remakable(env string) bool {
+	info, err := os.Lstat(env)
+	if env == "" || err != nil || !info.IsDir() {
+		return false
+	}
+	if _, err := os.Stat(filepath.Join(env, "pyvenv.cfg")); err == nil {
+		return true
+	}
+	_, broken := envPython(env)
+	return broken == nil
+}
+
+// quoted writes words as a POSIX shell reads them.
+func quoted(words ...string) string {
+	for i, w := range words {
+		if strings.ContainsAny(w, " \t\n\"'`$&|;<>()*?[]{}~#!\\") || w == "" {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
