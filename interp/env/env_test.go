@@ -100,6 +100,13 @@ func TestMake(t *testing.T) {
 	if tool, err := os.ReadFile(filepath.Join(p.Dir, "bin/tool")); err != nil || string(tool) != "#!"+p.Python+"\n" {
 		t.Errorf("a script in it begins with %q (%v)", tool, err)
 	}
+	if err := os.WriteFile(recordPath(r.Cache, r.Entry), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if found := Lookup(r.Cache, r.Entry); !strings.Contains(found.Stale, "corrupt") {
+		t.Errorf("found %v by a corrupt record", found)
+	}
+	synced(t, r)
 	before, _ := os.Stat(recordPath(r.Cache, r.Entry))
 	again := synced(t, r)
 	if after, _ := os.Stat(recordPath(r.Cache, r.Entry)); !again.Exists || installs(t, r) != 1 || !os.SameFile(before, after) {

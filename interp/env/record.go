@@ -12,7 +12,8 @@ import (
 
 // Record is the environment that was made for a plugin, as [Lookup] found it.
 type Record struct {
-	// Dir is the environment's directory; empty if none was made.
+	// Dir is the environment's directory, or the record's file if that is corrupt; empty if
+	// none was made.
 	Dir string
 	// Stale says why it does not count any more; empty if it does.
 	Stale string
@@ -76,7 +77,7 @@ func Lookup(cache, entry string) Record {
 	}
 	var r record
 	if json.Unmarshal(content, &r) != nil || len(r.Env) == 0 {
-		return Record{} // the next sync writes it anew
+		return Record{Dir: recordPath(cache, entry), Stale: "is unknown: its record is corrupt"} // the next sync writes it anew
 	}
 	found, source := Record{Dir: string(r.Env)}, string(r.Source)
 	if _, err := os.Stat(filepath.Join(found.Dir, marker)); err != nil && filepath.Dir(found.Dir) != environments(cache) {
