@@ -20,7 +20,7 @@ func pythonCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "python",
 		Usage:     "show which Python runs a plugin, and why",
-		ArgsUsage: "why|find|list [PLUGIN]",
+		ArgsUsage: "why|find [PLUGIN]\nlist",
 		Flags:     slices.Concat(pythonFlags(&cfg), f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()

@@ -19,7 +19,7 @@
 //     of a second and may start another Python than the one asked for.
 //  6. Only if no file says the version, the Python is asked, by [Request.Run].
 //  7. A version that an explicit source or a pin asks for is looked up on PATH, then among
-//     what version managers have installed. The same look finds what hints suggest.
+//     what is installed. The same look finds what a fix suggests; fix.go words all fixes.
 //  8. [Interpreter.SearchPath] lists the directories of installed packages, [FactsOf] the
 //     rest of what files say of a Python.
 //  9. [Explain] decides as Find does and shows the whole search, [List] lists all Pythons.

@@ -3,6 +3,7 @@ package interp
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -23,7 +24,17 @@ type Attempt struct {
 }
 
 // String is the line for a message.
-func (a Attempt) String() string { return fmt.Sprintf("%s (%s): %s", a.Path, a.Source, a.Reason) }
+func (a Attempt) String() string {
+	return fmt.Sprintf("%s (%s): %s", shown(a.Path), a.Source, a.Reason)
+}
+
+// shown is a path for a message: one that would break the line is quoted.
+func shown(path string) string {
+	if strings.ContainsAny(path, "\n\t") {
+		return strconv.Quote(path)
+	}
+	return path
+}
 
 // Error says why no Python was chosen: none was found, the one that a deciding source
 // names cannot be used, or the requirements cannot be read or satisfied.
@@ -44,7 +55,7 @@ func (e *Error) Error() string {
 	if e.Path == "" {
 		return e.Reason
 	}
-	return fmt.Sprintf("python of %s: %s %s", e.Source, e.Path, e.Reason)
+	return fmt.Sprintf("python of %s: %s %s", e.Source, shown(e.Path), e.Reason)
 }
 
 // Unwrap returns the error below, if any.
@@ -130,4 +141,6 @@ func list(rs []Requirement) string {
 }
 
 // String is the Python for a message: "/usr/bin/python3.12 (3.12.4, PATH)".
-func (i Interpreter) String() string { return fmt.Sprintf("%s (%s, %s)", i.Path, i.Version, i.Source) }
+func (i Interpreter) String() string {
+	return fmt.Sprintf("%s (%s, %s)", shown(i.Path), i.Version, i.Source)
+}

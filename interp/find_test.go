@@ -23,6 +23,7 @@ type findCase struct {
 	names    []string
 	dirs     []string // beside the plugin; nil means plug
 	owners   func(root, path string) (owner, bool)
+	synced   string // the environment that sync made, relative
 	active   string // "yes": --active, "no": --no-active
 	want     string
 	tried    []string
@@ -44,6 +45,9 @@ func (c findCase) request(root string) Request {
 	}
 	if c.dirs != nil {
 		r.Dirs = nil
+	}
+	if c.synced != "" {
+		r.Synced = filepath.Join(root, c.synced)
 	}
 	if c.entry != "" {
 		r.Entry = filepath.Join(root, c.entry)

@@ -63,7 +63,7 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 	if found, ok := f.elsewhere(ctx); ok {
 		return f.wouldDo(found)
 	}
-	return f.installing(a.wanted) + ", or name one with --python"
+	return f.installing(cmp.Or(a.wanted, f.wanted.name)) + ", or name one with --python"
 }
 
 // fixes are those that depend on the code alone.
@@ -131,6 +131,12 @@ func (f *finder) condaInstall(env string) string {
 	return "install python into it with conda"
 }
 
+// OnPath reports whether a program is on the PATH of an environment, which is shaped like
+// os.Environ().
+func OnPath(environ []string, program string) bool {
+	return newFinder(Request{Environ: environ}).has(program)
+}
+
 // has reports whether a program is on PATH.
 func (f *finder) has(program string) bool {
 	files := *f // which skips entries of PATH
@@ -193,7 +199,9 @@ func remakable(env string) bool {
 // quoted writes words as a POSIX shell reads them.
 func quoted(words ...string) string {
 	for i, w := range words {
-		if strings.ContainsAny(w, " \t\n\"'`$&|;<>()*?[]{}~#!\\") || w == "" {
+		if strings.ContainsAny(w, "\n\t") { // as bash, zsh and ksh read them, on one line
+			words[i] = "$'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`).Replace(w) + "'"
+		} else if strings.ContainsAny(w, " \t\n\"'`$&|;<>()*?[]{}~#!\\") || w == "" {
 			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}

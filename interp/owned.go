@@ -131,7 +131,7 @@ func (f *finder) named832(ctx context.Context, dir, where string) (Interpreter, 
 		source := Source(name + where)
 		if _, err := os.Stat(env); err != nil {
 			broken := statError(env, err)
-			broken.Source = source
+			broken.Source, broken.Fix = source, "correct "+path+", which names it, or name a Python with --python"
 			return Interpreter{}, broken
 		}
 		return f.environment(ctx, env, source)

@@ -3,6 +3,7 @@ package interp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -123,7 +124,7 @@ func (c row) run(t *testing.T) {
 
 // explained holds that every candidate that was not chosen has a fix, and that none is what was
 // decided on.
-func (c row) explained(t *testing.T, root string) {
+func (c row) explained(t *testing.T, root string) Decision {
 	t.Helper()
 	d, err := Explain(t.Context(), c.request(root))
 	check(t, err)
@@ -138,6 +139,59 @@ func (c row) explained(t *testing.T, root string) {
 		if d.Err == nil && a.Path == d.Chosen.Path {
 			t.Errorf("%s is chosen", a)
 		}
+	}
+	return d
+}
+
+// TestCandidates holds what is listed beside the decision, of PATH nothing: each candidate once,
+// and none left out.
+func TestCandidates(t *testing.T) {
+	opt := base("opt")
+	own := lines(opt, venv("plug/.venv", "opt", "3.12.4"))
+	script := func(line string) []string { return lines(opt, []string{`f plug/p.py ` + line + `\nx = 1\n`}) }
+	pin := func(text string) []string { return lines(opt, []string{"f plug/.tool-versions " + text + "\\n"}) }
+	for _, c := range []struct {
+		findCase
+		listed string // "CODE SOURCE PATH; …"
+	}{
+		{findCase{name: "the plugin's #! line leads nowhere", tree: script("#!$ROOT/gone/.venv/bin/python")}, "missing the plugin's #! line gone/.venv/bin/python"},
+		{findCase{name: "the plugin's #! line is Python 2", tree: script("#!/usr/bin/python2")}, "python2 the plugin's #! line /usr/bin/python2"},
+		{findCase{name: "the plugin's #! line names no path", tree: script("#!/usr/bin/env python3")}, ""},
+		{findCase{name: "a name nowhere", tree: opt, manifest: "nopython"}, "no-python manifest nopython"},
+		{findCase{name: "a version nowhere", tree: []string{"d opt"}, flag: "3.13t"}, "no-python --python 3.13t"},
+		{findCase{name: "a pin before the system's", tree: pin("python 3.13.1 mine system")},
+			"pin-not-installed .tool-versions 3.13.1; pin-not-installed .tool-versions mine"},
+		{findCase{name: "the system's before a pin", tree: pin("python system 3.13.1")}, ""},
+		{findCase{name: "a pin that is there, before the system's", tree: pin("python 3.12.4 system")}, ""},
+		{findCase{name: "sync in place", tree: own, synced: "plug/.venv"}, ""},
+		{findCase{name: "activated through a link", tree: lines(own, []string{"l e plug/.venv"}), environ: []string{"VIRTUAL_ENV=$ROOT/e", "PATH=$ROOT/opt/bin:$ROOT/e/bin"}}, ""},
+		{findCase{name: "activated through a link, and broken", tree: []string{"f plug/.venv/pyvenv.cfg x", "l plug/.venv/bin/python gone", "l e plug/.venv"},
+			environ: []string{"VIRTUAL_ENV=$ROOT/e"}}, "broken-symlink .venv beside the plugin plug/.venv/bin/python"},
+		{findCase{name: "a file .venv that names one", tree: lines(opt, venv("e", "opt", "3.12.4"), []string{"f plug/.venv ../e\\n"})}, ""},
+		{findCase{name: "a file .venv that names a lost one", tree: lines(opt, []string{"f plug/.venv ../e\\n"})}, "missing .venv beside the plugin e"},
+		{findCase{name: "an empty file .venv", tree: lines(opt, []string{"f plug/.venv \\n"})}, "not-an-environment .venv beside the plugin plug/.venv"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.environ == nil {
+				c.environ = []string{"PATH=$ROOT/opt/bin"}
+			}
+			c.entry = "plug/p.py"
+			root := c.make(t)
+			d := row{findCase: c.findCase}.explained(t, root)
+			all := append(d.Before, d.After...)
+			if d.Err != nil {
+				all = append(all, d.Err.Attempt)
+			}
+			var got []string
+			for _, a := range all {
+				if a.Source != SourcePath {
+					got = append(got, strings.ReplaceAll(fmt.Sprintf("%s %s %s", a.Code, a.Source, a.Path), root+"/", ""))
+				}
+			}
+			if listed := strings.Join(got, "; "); listed != c.listed {
+				t.Errorf("got  %s\nwant %s", listed, c.listed)
+			}
+		})
 	}
 }
 

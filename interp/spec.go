@@ -134,17 +134,20 @@ func number(digits string) int {
 	return n
 }
 
-// satisfiable reports whether any Python satisfies all clauses: a release, or a version that one
-// of them names, as a pre-release.
+// satisfiable reports whether any Python 3 satisfies all clauses, also one of the future: a
+// release, or a version that one of them names, as a pre-release.
 func satisfiable(clauses []clause) bool {
-	b := bound{clauses: clauses}
+	b, newest := bound{clauses: clauses}, newestMinor
 	for _, c := range clauses {
+		if len(c.release) > 1 {
+			newest = max(newest, min(c.release[1]+1, 999))
+		}
 		named := parseVersion(strings.TrimLeft(c.written, "~=!<> "))
 		if named.Known() && b.allows(named) == yes {
 			return true
 		}
 	}
-	for minor := newestMinor; minor >= 0; minor-- {
+	for minor := newest; minor >= 0; minor-- {
 		v := Version{Major: 3, Minor: minor, Patch: -1}
 		if b.allows(v) == no {
 			continue

@@ -88,6 +88,11 @@ func oneLine(text string) string {
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
 }
 
+// pathLine is a text with paths on one line: newlines and tabs become visible.
+func pathLine(text string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text)
+}
+
 // paragraph is a text of several lines. All but the first are indented.
 func paragraph(text, indent string) string {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")

@@ -80,7 +80,7 @@ func (w Why) String() string {
 	if w.Python != nil {
 		head += ": " + string(w.Python.Path)
 	}
-	fmt.Fprintln(&b, Paint(Bold, oneLine(head)))
+	fmt.Fprintln(&b, Paint(Bold, pathLine(head)))
 	for i, c := range w.Candidates {
 		fork, stem := "├─ ", "│  "
 		if i == len(w.Candidates)-1 {
@@ -88,7 +88,7 @@ func (w Why) String() string {
 		}
 		fmt.Fprintln(&b, fork+c.title())
 		for _, line := range w.about(c) {
-			fmt.Fprintln(&b, stem+"  "+oneLine(line))
+			fmt.Fprintln(&b, stem+"  "+pathLine(line))
 		}
 	}
 	var wants []string
@@ -96,21 +96,21 @@ func (w Why) String() string {
 		wants = append(wants, r.Spec+" ("+r.From+")")
 	}
 	if len(wants) > 0 {
-		fmt.Fprintln(&b, "requires "+oneLine(strings.Join(wants, " and ")))
+		fmt.Fprintln(&b, "requires "+pathLine(strings.Join(wants, " and ")))
 	}
 	for _, v := range w.Environment {
 		value := ""
 		if v.Value != "" {
 			value = "=" + string(v.Value)
 		}
-		fmt.Fprintln(&b, oneLine(v.Name+value+" "+v.Effect))
+		fmt.Fprintln(&b, pathLine(v.Name+value+" "+v.Effect))
 	}
 	return b.String()
 }
 
 // title is the first line of a candidate, marked by its status.
 func (c Candidate) title() string {
-	text := oneLine(c.Source + "  " + string(c.Path))
+	text := pathLine(c.Source + "  " + string(c.Path))
 	switch c.Status {
 	case "chosen":
 		return Paint(Green, "✓ "+text)
@@ -164,7 +164,7 @@ func (s *Streams) Pythons(all []Python, asJSON bool) error {
 	}
 	rows := [][]string{{"VERSION", "PYTHON", "KIND", "MANAGER", "PATH"}}
 	for _, p := range all {
-		rows = append(rows, []string{cmp.Or(p.Version, "unknown") + p.Variant, cmp.Or(p.Implementation, "unknown"), p.Kind, p.Manager, string(p.Path)})
+		rows = append(rows, []string{cmp.Or(p.Version, "unknown") + p.Variant, cmp.Or(p.Implementation, "unknown"), p.Kind, p.Manager, pathLine(string(p.Path))})
 	}
 	return s.Print(strings.Join(table(rows), "\n") + "\n")
 }

@@ -139,8 +139,8 @@ func syncLine(o *runner.Opened, same bool) string {
 
 // install is the command line that installs distributions for the plugin: by sync, if its
 // files say what it needs, by the interpreter's own pip, by uv, which makes environments without
-// one, or into an environment beside the plugin, which is found there, if pip may not change
-// what the system owns.
+// one, or else by the pip that Python brings; or into an environment beside the plugin, which is
+// found there, if pip may not change what the system owns.
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
 	switch {
@@ -150,8 +150,10 @@ func (l *sourceLook) install(names ...string) string {
 		env := filepath.Join(l.Dirs[0], ".venv")
 		words[0] = filepath.Join(env, "bin", "python")
 		return schema.QuoteLine([]string{l.Python, "-m", "venv", env}) + " && " + schema.QuoteLine(append(words, names...))
-	case !l.Pip:
+	case !l.Pip && interp.OnPath(l.Env, "uv"):
 		words = []string{"uv", "pip", "install", "--python", l.Python}
+	case !l.Pip:
+		return schema.QuoteLine([]string{l.Python, "-m", "ensurepip"}) + " && " + schema.QuoteLine(append(words, names...))
 	}
 	return schema.QuoteLine(append(words, names...))
 }

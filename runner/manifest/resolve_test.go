@@ -92,7 +92,7 @@ func TestResolve(t *testing.T) {
 		{"directory with package and manifest", "-- d/__init__.py --\n-- d/pyplug.toml --\nid = 'q'", "d", "package d q pyplug.toml []"},
 		{"package named by the manifest beside it", "-- d/__init__.py --\n-- pyplug.toml --\nentry = 'd'\nid = 'q'", "d", "package d q pyplug.toml []"},
 		{"pyproject", "-- d/x.py --\n-- d/pyproject.toml --\n[project]\nrequires-python = '>=3.9'\n[tool.pyplug]\nid = 'q'\nrequires-python='>=3.10'", "d",
-			"file d/x.py q pyproject.toml [{>=3.10 d/pyproject.toml} {>=3.9 d/pyproject.toml}]"},
+			"file d/x.py q pyproject.toml [{>=3.10 d/pyproject.toml [tool.pyplug]} {>=3.9 d/pyproject.toml}]"},
 		{"pyproject without our table", "-- x.py --\n-- pyproject.toml --\n[project]\nrequires-python = '>=3.9'\n[tool.other]", "x.py", "file x.py x none [{>=3.9 pyproject.toml}]"},
 		{"script", "-- d/x.py --\n# /// script\n# requires-python = '>=3.11'\n# [tool.pyplug]\n# id = 'q'\n# ///\n-- d/y.py --\n", "d", "file d/x.py q script block [{>=3.11 d/x.py}]"},
 		{"script block without our table", "-- x.py --\n# /// script\n# requires-python = '>=3.11'\n# ///\n-- pyplug.toml --\nrequires-python = '<4'", "x.py",
