@@ -89,7 +89,7 @@ func (s *service) complete(err error) *hook.Error {
 	if e.Reason == "gave-up" {
 		e.Hints = append(e.Hints, fmt.Sprintf("run `pyplug restart %s`, or change its files and call it again", name))
 	}
-	if e.Kind == hook.Request || e.Kind == hook.Failed {
+	if e.Kind == hook.Request || e.Kind == hook.Failed || e.Kind == hook.Start && s.opened.EnvChanged() != "" {
 		e.Hints = append(e.Hints, s.notes(0)...)
 	}
 	return e

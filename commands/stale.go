@@ -61,6 +61,9 @@ func (s *service) changed() string {
 			return fmt.Sprintf("%s since %s started; run %s", how, name, startAgain(name))
 		}
 	}
+	if how := s.opened.EnvChanged(); how != "" {
+		return fmt.Sprintf("%s; to use it, run %s", how, startAgain(name))
+	}
 	changed := c.loaded.Changed()
 	if len(changed) == 0 {
 		return ""

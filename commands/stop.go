@@ -126,8 +126,16 @@ func (f *program) restart(ctx context.Context, word string) error {
 	stop := f.streams.Waiting("restarting " + word)
 	err = c.Restart(ctx, "restarted by pyplug restart")
 	stop()
-	if err != nil || !f.opts.json {
+	if err != nil {
 		return err
+	}
+	if _, notes, err := c.Ready(ctx); err == nil {
+		for _, note := range notes {
+			f.streams.Note(note)
+		}
+	}
+	if !f.opts.json {
+		return nil
 	}
 	return f.status(ctx, []string{c.Identity().Name})
 }

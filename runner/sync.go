@@ -111,7 +111,7 @@ func (o *Opened) PythonNotes() (notes []string) {
 	for _, skipped := range o.python.Skipped {
 		note := skipped.String()
 		if skipped.Code == interp.OutdatedEnv {
-			note = "the environment that pyplug made " + skipped.Reason + "; `" + schema.QuoteLine(o.SyncWords()) + "` makes a new one"
+			note = o.outdatedBy(skipped.Reason)
 		}
 		if skipped.Path != o.python.Env {
 			note += "; using " + o.python.Path
@@ -119,6 +119,26 @@ func (o *Opened) PythonNotes() (notes []string) {
 		notes = append(notes, note)
 	}
 	return notes
+}
+
+func (o *Opened) outdatedBy(reason string) string {
+	return "the environment that pyplug made " + reason + "; `" + schema.QuoteLine(o.SyncWords()) + "` makes a new one"
+}
+
+// EnvChanged says why the plugin does not run in the environment that sync made for it; empty
+// if it does, or if it did not when it was opened.
+func (o *Opened) EnvChanged() string {
+	cache, err := env.Cache()
+	if err != nil || o.python.Source != interp.SourceSync {
+		return ""
+	}
+	switch now := env.Lookup(cache, o.plugin.Entry); {
+	case now.Stale != "":
+		return o.outdatedBy(now.Stale)
+	case now.Dir != "" && now.Dir != o.python.Env:
+		return "pyplug made another environment"
+	}
+	return ""
 }
 
 // syncError is an error of env as one of ours.

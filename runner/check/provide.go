@@ -131,7 +131,7 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 // files as the one that sync made, and that lacks something, that one must be removed first.
 func syncLine(o *runner.Opened, same bool) string {
 	line := schema.QuoteLine(o.SyncWords())
-	if python := o.Interpreter(); same && python.Source == interp.SourceSync {
+	if python := o.Interpreter(); same && python.Source == interp.SourceSync && o.EnvChanged() == "" {
 		line = schema.QuoteLine([]string{"rm", "-r", python.Env}) + " && " + line
 	}
 	return line
