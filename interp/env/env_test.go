@@ -177,10 +177,19 @@ func TestInPlace(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("seven\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	synced(t, r)
+	other := r
+	other.Entry += "other.py"
+	synced(t, other)
 	if got, err := os.ReadFile(filepath.Join(env, "bin/installed")); string(got) != "seven\n" {
 		t.Errorf("after a change it has %q (%v)", got, err)
 	}
+	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("six\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if found := Lookup(r.Cache, r.Entry); !strings.Contains(found.Stale, "was replaced by") {
+		t.Errorf("found %v, which another plugin replaced", found)
+	}
+	synced(t, r)
 	if err := os.Remove(filepath.Join(env, marker)); err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func (p Plan) build(ctx context.Context) (err error) {
 	if err := relocate(aside, p.Dir); err != nil {
 		return err
 	}
-	content, err := json.Marshal(mark{Key: p.key, Source: p.Source.Path, Installer: p.Installer, Python: p.request.Real})
+	content, err := json.Marshal(mark{Key: p.key, Source: p.Source.Path, Digest: p.Source.digest, Installer: p.Installer, Python: p.request.Real})
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ const marker = "pyplug-env.json"
 type mark struct {
 	Key       string `json:"key"`
 	Source    string `json:"source"`
+	Digest    string `json:"digest"`
 	Installer string `json:"installer"`
 	Python    string `json:"python"`
 }
@@ -104,7 +105,7 @@ func NewPlan(r Request) (Plan, error) {
 			p.Installer, p.tool = "pip", r.Python
 		}
 	}
-	p.key = digest("1", runtime.GOOS, runtime.GOARCH, source.digest, source.place, r.Real, r.Version, p.Installer)
+	p.key = digest("2", runtime.GOOS, runtime.GOARCH, source.digest, source.place, r.Real, r.Version, p.Installer)
 	p.Dir = filepath.Join(environments(r.Cache), p.key)
 	if r.InPlace {
 		p.Dir = filepath.Join(filepath.Dir(source.Path), ".venv")

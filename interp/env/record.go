@@ -68,8 +68,9 @@ func (p Plan) record() error {
 	return nil
 }
 
-// Lookup finds the environment that was made for the plugin at entry. It reads one file,
-// and the source if that was touched since or includes other files.
+// Lookup finds the environment that was made for the plugin at entry. It reads one file, for
+// .venv beside the source another one there, and the source if that was touched since or
+// includes other files.
 func Lookup(cache, entry string) Record {
 	content, err := os.ReadFile(recordPath(cache, entry))
 	if err != nil {
@@ -80,8 +81,15 @@ func Lookup(cache, entry string) Record {
 		return Record{Dir: recordPath(cache, entry), Stale: "is unknown: its record is corrupt"} // the next sync writes it anew
 	}
 	found, source := Record{Dir: string(r.Env)}, string(r.Source)
-	if _, err := os.Stat(filepath.Join(found.Dir, marker)); err != nil && filepath.Dir(found.Dir) != environments(cache) {
-		return Record{} // .venv beside the plugin was removed or replaced
+	if filepath.Dir(found.Dir) != environments(cache) {
+		now, ours := readMark(found.Dir)
+		if !ours {
+			return Record{} // .venv beside the plugin was removed or replaced
+		}
+		if now.Digest != r.Digest {
+			found.Stale = "was replaced by that of " + now.Source
+			return found
+		}
 	}
 	if _, err := os.Stat(python(found.Dir)); err != nil {
 		found.Stale = "is gone"
