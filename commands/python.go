@@ -73,10 +73,6 @@ func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
 	for _, a := range d.After {
 		why.Candidates = append(why.Candidates, candidate(a))
 	}
-	for i := range why.Candidates { // interp does not know how the plugin was typed
-		fix := &why.Candidates[i].Fix
-		*fix = strings.Replace(*fix, "pyplug sync PLUGIN", "pyplug sync "+schema.QuoteLine(typedWords([]string{cfg.Plugin})), 1)
-	}
 	if err := f.write(c.Context, func() error { return f.streams.Why(why, f.opts.json) }); err != nil || d.Err == nil {
 		return err
 	}

@@ -39,6 +39,10 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 		return a.Fix
 	case fixes[a.Code] != "":
 		return fixes[a.Code]
+	case a.Code == NeedsSync:
+		return "`" + f.Sync + "` makes it once"
+	case a.Code == OutdatedEnv:
+		return "`" + f.Sync + "` makes a new one"
 	case a.Code == LowerPriority || a.Code == SecondChoice || a.Code == UnknownVersion:
 		return quoted("--python", a.Path) + " chooses it"
 	case a.Code == UntrustedOwner || a.Code == WorldWritable:
@@ -50,7 +54,7 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 	case a.Code == CondaWithoutPython:
 		return f.condaInstall(a.Path)
 	case a.Source == SourceSync:
-		return fixes[OutdatedEnv]
+		return f.fix(ctx, Attempt{Code: OutdatedEnv})
 	case f.owns(a.env) && remakable(a.env):
 		return f.remake(ctx, a.env)
 	case a.Source == SourceActive || a.Source == SourceConda:
@@ -69,8 +73,6 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 // fixes are those that depend on the code alone.
 var fixes = map[Code]string{
 	UnrelatedActive: "--active prefers it",
-	NeedsSync:       "`pyplug sync PLUGIN` makes it once",
-	OutdatedEnv:     "`pyplug sync PLUGIN` makes a new one",
 	AmbiguousEnvs:   "name one with --python, or call it .venv",
 	RelativeEntry:   "write an absolute path in PATH",
 	Unreadable:      "get permission to read it, or name another Python with --python",

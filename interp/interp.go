@@ -73,6 +73,8 @@ type Request struct {
 	// Synced is the environment that pyplug made for the plugin, absolute; empty if it
 	// made none. Outdated says why it does not count any more.
 	Synced, Outdated string
+	// Sync is the command line that makes that environment, for messages.
+	Sync string
 	// Base leaves out all environments that are found without being named.
 	Base bool
 	// Requires are the requires-python of all places; every one must hold.

@@ -78,21 +78,29 @@ func (o *Opened) SyncSource() (kind, path string, ok bool) {
 // SyncWords is the command line that makes the environment for the Python of a start, where the
 // last sync made it.
 func (o *Opened) SyncWords() []string {
-	words := []string{"pyplug", "sync"}
-	last := o.python.Env
+	last, python := o.python.Env, ""
 	if o.python.Source != interp.SourceSync {
 		last = o.outdated()
 	}
+	if o.python.Source == interp.SourceFlag {
+		python = o.config.Python
+	}
+	return syncWords(o.plugin, last, python)
+}
+
+// syncWords is the command line that makes an environment where the last one is.
+func syncWords(p manifest.Plugin, last, python string) []string {
+	words := []string{"pyplug", "sync"}
 	if filepath.Base(last) == ".venv" {
 		words = append(words, "--in-place")
 	}
-	if o.python.Source == interp.SourceFlag {
-		words = append(words, "--python", o.config.Python)
+	if python != "" {
+		words = append(words, "--python", python)
 	}
-	if o.plugin.Module != "" {
-		return append(words, "-m", o.plugin.Module)
+	if p.Module != "" {
+		return append(words, "-m", p.Module)
 	}
-	return append(words, o.plugin.Path)
+	return append(words, p.Path)
 }
 
 // outdated is the environment of sync that is out of date; empty if there is none.
