@@ -77,18 +77,14 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// sleeps makes the marker once the calling thread has given up the interpreter's lock
-// to sleep: before that, Python would interrupt it.
+// sleeps makes the marker and sleeps in one call of C code: between two lines Python
+// would interrupt it.
 const sleeps = `
-import os, sys, threading, time
-def mark(marker, thread):
-    while (sys._current_frames()[thread].f_code is not hang.__code__
-           or sys._current_frames()[thread].f_lineno != hang.__code__.co_firstlineno + 2):
-        time.sleep(0.001)
-    open(marker, "w").close()
+import collections, os, time
+from functools import partial
 def hang(marker):
-    threading.Thread(target=mark, args=(marker, threading.get_ident()), daemon=True).start()
-    time.sleep(3600)
+    steps = [partial(os.mkdir, marker), partial(time.sleep, 3600)]
+    collections.deque(map(partial.__call__, steps))
 def pid(): return os.getpid()
 `
 
@@ -116,7 +112,7 @@ func TestThreadsWhenOneHangs(t *testing.T) {
 	runnertest.Until(t, "the calls have begun", func() bool { return runnertest.Exists(begun)() && runnertest.Exists(other)() })
 	cancel()
 	e := kind(t, (<-hanging).err, hook.Canceled)
-	if len(e.At) == 0 || e.At[len(e.At)-1].Function != "hang" || e.At[len(e.At)-1].Text != "time.sleep(3600)" {
+	if len(e.At) == 0 || e.At[len(e.At)-1].Function != "hang" || e.At[len(e.At)-1].Text != "collections.deque(map(partial.__call__, steps))" {
 		t.Errorf("it was at %+v", e.At)
 	}
 	if _, err := inst.Call(t.Context(), encode(t, "echo", []int{1})); kind(t, err, hook.Unavailable).Begun {
