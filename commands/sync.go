@@ -70,6 +70,9 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		if err != nil {
 			return err
 		}
+		if !made.Made && !plan.Exists {
+			f.streams.Note("another sync has made it")
+		}
 	}
 	return f.write(ctx, func() error { return f.streams.Synced(made, f.opts.json) })
 }
