@@ -48,8 +48,7 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 			f.tried = append(f.tried, later(found))
 		case broken || found.Path != "":
 			d.Chosen, d.Err = found, e
-			chosen := func(a Attempt) bool { return found.Path != "" && a.Path == found.Path }
-			d.Before, f.tried = slices.DeleteFunc(f.tried, chosen), nil
+			d.Before, f.tried = f.tried, nil
 			d.Requires = f.requirements()
 			if broken {
 				f.advise(ctx, e)
@@ -60,11 +59,12 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 		f.bounds, f.wanted, f.lookup = bounds, wanted, false
 	}
 	if d.decided() {
-		d.After = slices.DeleteFunc(f.tried, d.has)
-		return d, nil
+		d.After = f.tried
+	} else {
+		d.Before, d.Requires, d.Err = f.tried, f.requirements(), f.notFound()
+		f.advise(ctx, d.Err)
 	}
-	d.Before, d.Requires, d.Err = f.tried, f.requirements(), f.notFound()
-	f.advise(ctx, d.Err)
+	d.once()
 	return d, nil
 }
 
@@ -80,13 +80,20 @@ const lastSources = 2
 
 func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
 
-// has reports whether an attempt is about the Python or environment that the decision is about.
-func (d Decision) has(a Attempt) bool {
+// once leaves out what is listed already, such as the chosen environment by another source.
+func (d *Decision) once() {
 	path, env := d.Chosen.Path, d.Chosen.Env
 	if d.Err != nil {
 		path, env = d.Err.Path, d.Err.env
 	}
-	return a.Path == path || a.env != "" && SamePath(a.env, env)
+	seen := map[string]bool{path: true}
+	listed := func(a Attempt) bool {
+		again := seen[a.Path] || a.env != "" && SamePath(a.env, env)
+		seen[a.Path] = true
+		return again
+	}
+	d.Before = slices.DeleteFunc(d.Before, listed)
+	d.After = slices.DeleteFunc(d.After, listed)
 }
 
 // later is a Python that would do, but comes after the chosen one.

@@ -27,6 +27,29 @@ func search(t *testing.T, c findCase) (root string, found Interpreter, err error
 	return root, found, err
 }
 
+// explained are the candidates that why lists and that were not chosen. Each has a fix, and none is
+// there twice.
+func (c findCase) explained(t *testing.T, root string) []Attempt {
+	t.Helper()
+	d, err := Explain(t.Context(), c.request(root))
+	check(t, err)
+	all := append(d.Before, d.After...)
+	if d.Err != nil {
+		all = append(all, d.Err.Attempt)
+	}
+	seen := map[string]bool{d.Chosen.Path: d.Err == nil}
+	for _, a := range all {
+		if a.Fix == "" && a.Code != Shim {
+			t.Errorf("%s has no fix", a)
+		}
+		if seen[a.Path] {
+			t.Errorf("%s is there twice", a)
+		}
+		seen[a.Path] = true
+	}
+	return all
+}
+
 // An environment that VIRTUAL_ENV names in vain is told apart in Skipped.
 func TestSkipped(t *testing.T) {
 	opt := base("opt")

@@ -93,6 +93,7 @@ func (c findCase) run(t *testing.T) {
 			t.Errorf("tried has no %q:\n%s", want, text)
 		}
 	}
+	c.explained(t, root)
 }
 
 func TestFindOnPath(t *testing.T) {

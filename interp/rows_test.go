@@ -122,27 +122,6 @@ func (c row) run(t *testing.T) {
 	c.explained(t, root)
 }
 
-// explained holds that every candidate that was not chosen has a fix, and that none is what was
-// decided on.
-func (c row) explained(t *testing.T, root string) Decision {
-	t.Helper()
-	d, err := Explain(t.Context(), c.request(root))
-	check(t, err)
-	all := append(d.Before, d.After...)
-	if d.Err != nil {
-		all = append(all, d.Err.Attempt)
-	}
-	for _, a := range all {
-		if a.Fix == "" && a.Code != Shim {
-			t.Errorf("%s has no fix", a)
-		}
-		if d.Err == nil && a.Path == d.Chosen.Path {
-			t.Errorf("%s is chosen", a)
-		}
-	}
-	return d
-}
-
 // TestCandidates holds what is listed beside the decision, of PATH nothing: each candidate once,
 // and none left out.
 func TestCandidates(t *testing.T) {
@@ -177,13 +156,8 @@ func TestCandidates(t *testing.T) {
 			}
 			c.entry = "plug/p.py"
 			root := c.make(t)
-			d := row{findCase: c.findCase}.explained(t, root)
-			all := append(d.Before, d.After...)
-			if d.Err != nil {
-				all = append(all, d.Err.Attempt)
-			}
 			var got []string
-			for _, a := range all {
+			for _, a := range c.explained(t, root) {
 				if a.Source != SourcePath {
 					got = append(got, strings.ReplaceAll(fmt.Sprintf("%s %s %s", a.Code, a.Source, a.Path), root+"/", ""))
 				}
