@@ -75,17 +75,14 @@ func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	return s.Kind, s.Path, true
 }
 
-// SyncWords is the command line that makes the environment for the Python of a start, where the
+// SyncWords is the command line that makes the environment for a start like this one, where the
 // last sync made it.
 func (o *Opened) SyncWords() []string {
-	last, python := o.python.Env, ""
+	last := o.python.Env
 	if o.python.Source != interp.SourceSync {
 		last = o.outdated()
 	}
-	if o.python.Source == interp.SourceFlag {
-		python = o.config.Python
-	}
-	return syncWords(o.plugin, last, python)
+	return syncWords(o.plugin, last, o.config.Python)
 }
 
 // syncWords is the command line that makes an environment where the last one is.

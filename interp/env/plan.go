@@ -87,7 +87,7 @@ func NewPlan(r Request) (Plan, error) {
 	switch {
 	case errors.Is(err, errNone):
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("no file says what %s needs", cmp.Or(r.Entry, "the project")),
-			Hint: "name the packages in a requirements.txt beside it, or in a PEP 723 block at its top"}
+			Hint: "list the packages in a requirements.txt beside it, or in a PEP 723 block at its top"}
 	case err != nil:
 		return Plan{}, &Error{Refused: true, Err: err}
 	}

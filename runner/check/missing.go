@@ -30,16 +30,16 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 		return []string{meant}
 	}
 	var hints []string
-	var outdated bool
-	for _, skipped := range python.Skipped {
-		if skipped.Code == interp.OutdatedEnv {
-			hints, outdated = append(hints, "the environment that pyplug made "+skipped.Reason+": "+l.sync("", true)), true
-		}
-	}
 	var others []missing
 	if start {
 		if others = l.alsoMissing(module); len(others) > 0 {
 			hints = append(hints, "also missing: "+strings.Join(l.places(others), ", "))
+		}
+	}
+	var outdated bool
+	for _, skipped := range python.Skipped {
+		if skipped.Code == interp.OutdatedEnv {
+			hints, outdated = append(hints, "the environment that pyplug made "+skipped.Reason+": "+l.sync("", true)), true
 		}
 	}
 	needed := append([]missing{m}, others...)

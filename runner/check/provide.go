@@ -46,7 +46,7 @@ func (l *sourceLook) remedy(all []missing) string {
 	case unknown && l.canSync:
 		return l.sync(l.wanted(all), l.source == "" || l.isSynced())
 	case unknown && l.python.Env != "":
-		return "install its package in " + l.python.Env
+		return "install " + l.wanted(all) + " in " + l.python.Env
 	}
 	return ""
 }
