@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // advise adds the hints to an error: its fix, and what would do on this machine instead, as far
@@ -201,8 +203,9 @@ func remakable(env string) bool {
 // quoted writes words as a POSIX shell reads them.
 func quoted(words ...string) string {
 	for i, w := range words {
-		if strings.ContainsAny(w, "\n\t") { // as bash, zsh and ksh read them, on one line
-			words[i] = "$'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`).Replace(w) + "'"
+		if strings.ContainsAny(w, "\n\t") || !utf8.ValidString(w) { // as bash, zsh and ksh read them, on one line
+			w = strconv.Quote(w)
+			words[i] = "$'" + strings.ReplaceAll(w[1:len(w)-1], "'", `\'`) + "'"
 		} else if strings.ContainsAny(w, " \t\n\"'`$&|;<>()*?[]{}~#!\\") || w == "" {
 			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // row is an edge case of how Pythons are installed: what is found, none if want is empty, and
@@ -250,6 +252,10 @@ func TestNames(t *testing.T) {
 		check(t, os.Remove(dir+"/.venv/bin/python3"))
 		if _, err := Find(t.Context(), Request{Dirs: []string{dir}, Cwd: root, systemRoot: root}); err == nil || len(err.(*Error).Hints()) == 0 {
 			t.Errorf("%q: got %v", name, err)
+		}
+		line := quoted("printf", "%s", dir)
+		if out, err := exec.Command("bash", "-c", line).Output(); err != nil || string(out) != dir || !utf8.ValidString(line) || strings.Contains(line, "\n") {
+			t.Errorf("%q is written as %q, which bash reads as %q (%v)", name, line, out, err)
 		}
 	}
 }
