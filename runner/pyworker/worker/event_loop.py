@@ -35,6 +35,8 @@ steps = []  # what is to run while the loop is idle: (future, function, its argu
 loop = None
 arrived = False  # frames are to be taken
 taking = False  # frames or steps are taken; a hook may run the loop meanwhile
+reading = False  # input is read, which an interrupt must not break
+missed = False  # an interrupt came meanwhile
 taken = None  # tells read_aside that all frames that came are taken
 over = None  # why the worker ends; False for no reason but that it was asked to
 
@@ -124,8 +126,19 @@ def close():
 
 def readable():
     """Called by the loop when there is input."""
+    global reading, missed
     if os.getpid() != core.PID:  # a child that runs the loop on
         core.leave(0)
+    reading = True
+    take_input()
+    reading = False
+    if missed:
+        missed = False
+        interrupt(sys._getframe())
+
+
+def take_input():
+    """Reads what has come, and lets serve take the frames."""
     if core.pipeline is not None and not core.pipeline.has_input():
         return  # an interrupt has read it to look for cancels
     try:
@@ -311,10 +324,13 @@ async def run(number, value, deliver):
 
 def interrupt(where):
     """SIGINT: interrupts the only call there is, once. If there are several, nobody knows which one is meant."""
+    global missed
     if core.running:
         if calls:
             return
-        if core.pipeline is not None:
+        if reading:  # in a loop that a hook runs
+            missed = True
+        elif core.pipeline is not None:
             core.pipeline.interrupt(where)
         else:
             core.interrupt_call()

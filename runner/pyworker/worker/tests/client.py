@@ -171,7 +171,7 @@ class Worker:
         """
         while not self.left:
             self.interrupt()
-            if select.select([self.process.stdout], [], [], 0.5)[0]:
+            if select.select([self.process.stdout], [], [], 3)[0]:
                 break
         return self.answer(number)
 

@@ -163,7 +163,7 @@ class Coroutines(Case):
     def test_idle_loop(self):
         """A plain hook may run the loop that coroutines ran on, while others wait on it."""
         text = """
-            import asyncio, os
+            import asyncio, os, signal
             def mark(): os.write(int(os.environ["MARKER"]), b".")
             async def prepare():
                 global event, loop
@@ -181,6 +181,16 @@ class Coroutines(Case):
             def blocks():
                 asyncio.get_event_loop().call_soon(mark)
                 asyncio.get_event_loop().run_until_complete(asyncio.sleep(60))
+            def breaks():
+                core = __import__("_pyplug_worker")
+                read = core.read
+                def reads(*args):
+                    core.read = read
+                    found = read(*args)
+                    os.kill(os.getpid(), signal.SIGINT)
+                    return found
+                core.read = reads
+                blocks()
             def yields():
                 own = asyncio.get_event_loop()
                 yield own is loop
@@ -204,6 +214,11 @@ class Coroutines(Case):
         worker.wait_mark()
         last = worker.begin("runs")  # its frame comes while a hook runs the loop
         self.refused(worker.interrupted(number), "canceled")
+        self.ok(worker.answer(last), True)
+        number = worker.begin("breaks")
+        worker.wait_mark()
+        last = worker.begin("runs")  # the interrupt comes while it is read
+        self.refused(worker.answer(number), "canceled")
         self.ok(worker.answer(last), True)
         worker.begin("blocks")
         worker.wait_mark()
