@@ -4,6 +4,7 @@
 //  1. [Decode] turns a file's bytes into text. Everything else reads that text.
 //  2. [Script] finds the metadata block in a script's comments (PEP 723) and returns its
 //     TOML text with the line it starts on, so that a mistake in it has a place.
+//     [Includes] reads the files that a requirements file includes.
 //  3. [Own] reads a script and the plugin's own files that it imports, [Libraries] the files
 //     of installed packages that these import; [Files] lists the *.py files below a
 //     directory. All are bounded.
