@@ -293,37 +293,45 @@ func TestStartSecret(t *testing.T) {
 func TestStartWhileStopping(t *testing.T) {
 	t.Parallel()
 	d := newDaemons(t)
-	const file = "testdata/plugins/hang_sleep.py"
-	d.stopped("hang-sleep")
-	d.wants("hang-sleep", "start", "--stop-timeout", "0.1", file)
-	marker := filepath.Join(t.TempDir(), "marker")
-	call, stop := d.command("call", "hang-sleep", "hang", "marker="+marker, "seconds=1"), d.command("stop", "hang-sleep")
+	dir := t.TempDir()
+	file, marker, until := filepath.Join(dir, "gate.py"), filepath.Join(dir, "marker"), filepath.Join(dir, "until")
+	touch := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	touch(file, "import os, time\ndef wait(marker, until):\n    open(marker, 'w').close()\n"+
+		"    while not os.path.exists(until): time.sleep(0.005)\ndef pid(): return os.getpid()\n")
+	d.stopped("gate")
+	d.wants("gate", "start", file)
+	call, stop := d.command("call", "gate", "wait", marker, until), d.command("stop", "gate")
 	if err := call.Start(); err != nil {
 		t.Fatal(err)
 	}
-	runnertest.Until(t, "it hangs", runnertest.Exists(marker))
+	runnertest.Until(t, "it waits", runnertest.Exists(marker))
 	if err := stop.Start(); err != nil {
 		t.Fatal(err)
 	}
 	runnertest.Until(t, "it is being stopped", func() bool {
-		out, _, _ := d.pyplug("status", "hang-sleep")
+		out, _, _ := d.pyplug("status", "gate")
 		return strings.Contains(out, "stopping")
 	})
 	var work sync.WaitGroup
 	for _, words := range [][]string{
 		{"start", file}, {"call", "--auto-start", file, "pid"},
-		{"call", "hang-sleep", "pid"}, {"call", "--verbose", "hang-sleep", "pid"}, // the warm way, and the ordinary one
+		{"call", "gate", "pid"}, {"call", "--verbose", "gate", "pid"}, // the warm way, and the ordinary one
 	} {
 		work.Go(func() {
 			out, errs, code := d.pyplug(words...)
 			none := words[1] != file && words[1] != "--auto-start" && code == 9 && strings.Contains(errs, "is not running")
-			if code != 0 && !none || words[0] == "start" && out != "hang-sleep\n" {
+			if code != 0 && !none || words[0] == "start" && out != "gate\n" {
 				t.Errorf("%q: got %q, exit code %d\n%s", words, out, code, errs)
 			}
 		})
 	}
+	touch(until, "")
 	work.Wait()
-	_ = call.Wait() // it was stopped
+	_ = call.Wait() // its result is not looked at
 	if err := stop.Wait(); err != nil {
 		t.Errorf("stop: %v", err)
 	}

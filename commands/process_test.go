@@ -283,9 +283,9 @@ func TestStandardOutput(t *testing.T) {
 	})
 	t.Run("slow, and the plugin dies after it has answered", func(t *testing.T) {
 		t.Parallel()
-		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "late", "x")
+		s := pyplug(t, nil, "run", "testdata/plugins/streams.py", "late", "started=MARKER")
 		out := reading(t, s.Cmd)
-		runnertest.Until(t, "the plugin runs", func() bool { return len(runnertest.WithEnv(s.tag)) > 1 })
+		runnertest.Until(t, "the plugin runs", runnertest.Exists(s.marker))
 		runnertest.Until(t, "the plugin is gone", func() bool { return len(runnertest.WithEnv(s.tag)) < 2 })
 		text, err := io.ReadAll(out)
 		if lines := bytes.Count(text, []byte("\n")); err != nil || lines != 2 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -112,27 +113,30 @@ func TestKeepShortLimits(t *testing.T) {
 // TestKeepBusy has a server with one thread, which answers no probe while it works.
 func TestKeepBusy(t *testing.T) {
 	runnertest.NothingLeft(t)
-	marker := filepath.Join(t.TempDir(), "marker")
-	k := keep(t, served(t, "zoo.py", "ZOO=--workers=1", "MARKER="+marker))
-	ctx, cancel := context.WithCancel(t.Context())
-	var calls sync.WaitGroup
-	calls.Go(func() {
-		if _, err := k.Call(ctx, call("Hang", `{}`)); kindOf(err) != hook.Canceled {
-			t.Errorf("got %v, want it canceled", err)
+	runnertest.Retry(t, func() error {
+		marker := filepath.Join(t.TempDir(), "marker")
+		k := keep(t, served(t, "zoo.py", "ZOO=--workers=1", "MARKER="+marker))
+		ctx, cancel := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		calls.Go(func() {
+			if _, err := k.Call(ctx, call("Hang", `{}`)); kindOf(err) != hook.Canceled {
+				t.Errorf("got %v, want it canceled", err)
+			}
+		})
+		runnertest.Until(t, "the call", runnertest.Exists(marker))
+		probing, stop := hook.WithLimit(t.Context(), 200*time.Millisecond)
+		defer stop()
+		if err := k.Health(probing); err != nil {
+			t.Errorf("a busy plugin: %v", err)
 		}
+		cancel()
+		calls.Wait()
+		answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
+		if st := k.status(); st.Generation != 1 { // it did not end the call in time
+			return fmt.Errorf("got %+v, want the same process", st)
+		}
+		return nil
 	})
-	runnertest.Until(t, "the call", runnertest.Exists(marker))
-	probing, stop := hook.WithLimit(t.Context(), 200*time.Millisecond)
-	defer stop()
-	if err := k.Health(probing); err != nil {
-		t.Errorf("a busy plugin: %v", err)
-	}
-	cancel()
-	calls.Wait()
-	answers(t, k, call("Echo", `{"text":"a"}`), `{"text":"a"}`)
-	if st := k.status(); st.Generation != 1 {
-		t.Errorf("got %+v, want the same process", st)
-	}
 }
 
 // TestKeepFixedPort holds that a plugin which always listens at the same address

@@ -124,13 +124,14 @@ async def ahang(started: str = "", finished: str = ""):
         _write(finished, "closed")
 
 
-def late(path: str):
+def late(started: str = ""):
     """Yield two large items; the process exits shortly after the stream ends."""
     import threading
 
     def leave():
         os._exit(7)
 
+    _write(started, "running")
     yield "x" * 100_000
     yield "last"
     threading.Timer(0.05, leave).start()
