@@ -111,7 +111,7 @@ func (f *finder) active(ctx context.Context) (Interpreter, error) {
 		return Interpreter{}, nil
 	}
 	for _, active := range f.activated() {
-		if f.wasJudged(active.Source) {
+		if slices.Contains(f.judged, active.Source) {
 			continue
 		}
 		env, source := active.Path, active.Source
@@ -140,15 +140,6 @@ func (f *finder) active(ctx context.Context) (Interpreter, error) {
 	return Interpreter{}, nil
 }
 
-func (f *finder) wasJudged(source Source) bool {
-	for _, s := range f.judged {
-		if s == source {
-			return true
-		}
-	}
-	return false
-}
-
 // noteActive records that an activated environment is not used because the plugin has its
 // own.
 func (f *finder) noteActive(own Interpreter) {
@@ -156,7 +147,7 @@ func (f *finder) noteActive(own Interpreter) {
 		return
 	}
 	for _, active := range f.activated() {
-		if exists(active.Path) && !f.wasJudged(active.Source) && !SamePath(active.Path, cmp.Or(own.Env, filepath.Dir(filepath.Dir(own.Path)))) {
+		if exists(active.Path) && !slices.Contains(f.judged, active.Source) && !SamePath(active.Path, cmp.Or(own.Env, filepath.Dir(filepath.Dir(own.Path)))) {
 			f.judged = append(f.judged, active.Source)
 			f.skip(UnrelatedActive, active.Path, active.Source, "is activated, but the plugin has its own environment; --active prefers the activated one")
 		}

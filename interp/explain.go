@@ -29,7 +29,7 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 		return Decision{Err: e, Requires: f.requirements()}, nil
 	}
 	var d Decision
-	sources := f.sources()
+	before, sources := 0, f.sources()
 	for i, look := range sources {
 		if d.decided() && i >= len(sources)-lastSources {
 			break // nobody asks what comes after the Python on PATH
@@ -47,23 +47,22 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 		case d.decided() && found.Path != "":
 			f.tried = append(f.tried, later(found))
 		case broken || found.Path != "":
-			d.Chosen, d.Err = found, e
-			d.Before, f.tried = f.tried, nil
-			d.Requires = f.requirements()
+			d.Chosen, d.Err, d.Requires = found, e, f.requirements()
+			before = len(f.tried)
 			if broken {
 				f.advise(ctx, e)
 			}
 		}
-		f.addFixes(ctx, d.Before)
-		f.addFixes(ctx, f.tried)
+		for i, attempt := range f.tried {
+			f.tried[i].Fix = f.fix(ctx, attempt)
+		}
 		f.bounds, f.wanted, f.lookup = bounds, wanted, false
 	}
-	if d.decided() {
-		d.After = f.tried
-	} else {
-		d.Before, d.Requires, d.Err = f.tried, f.requirements(), f.notFound()
+	if !d.decided() {
+		d.Err, d.Requires, before = f.notFound(), f.requirements(), len(f.tried)
 		f.advise(ctx, d.Err)
 	}
+	d.Before, d.After = slices.Clone(f.tried[:before]), f.tried[before:]
 	d.once()
 	return d, nil
 }

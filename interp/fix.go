@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // advise adds the hints to an error: its fix, and what would do on this machine instead, as far
@@ -22,13 +22,6 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 		if found, ok := f.elsewhere(ctx); ok && e.Fix != f.wouldDo(found) {
 			e.Advice = append(e.Advice, f.wouldDo(found))
 		}
-	}
-}
-
-// addFixes adds the fixes to what was looked at.
-func (f *finder) addFixes(ctx context.Context, tried []Attempt) {
-	for i, attempt := range tried {
-		tried[i].Fix = f.fix(ctx, attempt)
 	}
 }
 
@@ -115,7 +108,7 @@ func (f *finder) installing(wanted string) string {
 		return "install Python " + f.needs()
 	}
 	for _, m := range managers {
-		if f.has(m.name) {
+		if f.program(m.name) != "" {
 			return "install it: " + fmt.Sprintf(m.install, wanted)
 		}
 	}
@@ -128,29 +121,30 @@ func (f *finder) installing(wanted string) string {
 // condaInstall says how to install a Python into an environment of conda.
 func (f *finder) condaInstall(env string) string {
 	for _, program := range [...]string{"conda", "mamba", "micromamba"} {
-		if f.has(program) {
+		if f.program(program) != "" {
 			return quoted(program, "install", "-p", env, "python")
 		}
 	}
 	return "install python into it with conda"
 }
 
-// OnPath reports whether a program is on the PATH of an environment, which is shaped like
-// os.Environ().
-func OnPath(environ []string, program string) bool {
-	return newFinder(Request{Environ: environ}).has(program)
+// LookPath finds a program on the PATH of an environment, which is shaped like os.Environ();
+// empty if it is not there.
+func LookPath(environ []string, program string) string {
+	return newFinder(Request{Environ: environ}).program(program)
 }
 
-// has reports whether a program is on PATH.
-func (f *finder) has(program string) bool {
+// program finds a program on PATH; empty if it is not there.
+func (f *finder) program(name string) string {
 	files := *f // which skips entries of PATH
 	for _, dir := range files.pathDirs() {
-		info, err := os.Stat(filepath.Join(dir, exe(program)))
+		path := filepath.Join(dir, exe(name))
+		info, err := os.Stat(path)
 		if err == nil && info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode().Perm()&0o111 != 0) {
-			return true
+			return path
 		}
 	}
-	return false
+	return ""
 }
 
 // remake says how to make an environment again by a Python that would do.
@@ -200,15 +194,8 @@ func remakable(env string) bool {
 	return broken == nil
 }
 
-// quoted writes words as a POSIX shell reads them.
+// quoted writes words on one line as a shell reads them; newlines and tabs as bash, zsh and ksh
+// read them.
 func quoted(words ...string) string {
-	for i, w := range words {
-		if strings.ContainsAny(w, "\n\t") || !utf8.ValidString(w) { // as bash, zsh and ksh read them, on one line
-			w = strconv.Quote(w)
-			words[i] = "$'" + strings.ReplaceAll(w[1:len(w)-1], "'", `\'`) + "'"
-		} else if strings.ContainsAny(w, " \t\n\"'`$&|;<>()*?[]{}~#!\\") || w == "" {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
+	return strings.NewReplacer("\n", `'$'\n''`, "\t", `'$'\t''`).Replace(schema.QuoteLine(words))
 }

@@ -40,10 +40,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (env.Plan, error) {
 		return env.Plan{}, err
 	}
 	cache, err := env.Cache()
-	switch {
-	case err != nil && o.InPlace:
-		cache = ""
-	case err != nil:
+	if err != nil && !o.InPlace {
 		return env.Plan{}, syncError(ctx, &env.Error{Err: err, Hint: env.CacheHint})
 	}
 	facts := interp.FactsOf(base, c.Environ)

@@ -3,12 +3,15 @@ package env
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
 // lacking is a distribution that the source names without a condition and that is not in the
@@ -18,11 +21,11 @@ func (s Source) lacking(dir string) string {
 	for _, pattern := range []string{"lib*/*/site-packages/*", "Lib/site-packages/*"} {
 		found, _ := fs.Glob(os.DirFS(dir), pattern)
 		for _, path := range found {
-			there = append(there, canonical(path[strings.LastIndexByte(path, '/')+1:]))
+			there = append(there, pysrc.Canonical(filepath.Base(path)))
 		}
 	}
 	for _, name := range s.names() {
-		if !slices.ContainsFunc(there, func(entry string) bool { return strings.HasPrefix(entry, canonical(name)+"-") }) {
+		if !slices.ContainsFunc(there, func(entry string) bool { return strings.HasPrefix(entry, pysrc.Canonical(name)+"-") }) {
 			return name // else entry is that of name-1.0.dist-info, or of another kind of metadata
 		}
 	}
@@ -56,13 +59,5 @@ func (s Source) names() (all []string) {
 	return all
 }
 
-var (
-	// unconditional is a requirement without a marker.
-	unconditional = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(\w[\w.-]*)\s*(?:[\[(<>=!~@][^;]*)?(?:\s#.*)?$`) })
-	separators    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[-_.]+`) })
-)
-
-// canonical is the name of a distribution as PEP 503 writes it.
-func canonical(name string) string {
-	return strings.ToLower(separators().ReplaceAllString(name, "-"))
-}
+// unconditional is a requirement without a marker.
+var unconditional = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(\w[\w.-]*)\s*(?:[\[(<>=!~@][^;]*)?(?:\s#.*)?$`) })

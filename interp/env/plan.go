@@ -8,9 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 
+	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
@@ -92,7 +91,7 @@ func NewPlan(r Request) (Plan, error) {
 		return Plan{}, &Error{Refused: true, Err: err}
 	}
 	p := Plan{Source: source, request: r}
-	p.Installer, p.tool = source.tool, lookPath(r.Environ, source.tool)
+	p.Installer, p.tool = source.tool, interp.LookPath(r.Environ, source.tool)
 	switch {
 	case source.tool != "" && p.tool == "":
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is read by %s, which is not on PATH", source.Path, source.tool),
@@ -100,7 +99,7 @@ func NewPlan(r Request) (Plan, error) {
 	case r.Offline && (source.tool == "poetry" || source.tool == "pdm"):
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is read by %s, which cannot install offline", source.Path, source.tool)}
 	case source.tool == "":
-		p.Installer, p.tool = "uv", lookPath(r.Environ, "uv")
+		p.Installer, p.tool = "uv", interp.LookPath(r.Environ, "uv")
 		if p.tool == "" {
 			p.Installer, p.tool = "pip", r.Python
 		}
@@ -147,33 +146,12 @@ func Cache() (string, error) {
 	if err == nil && !filepath.IsAbs(dir) {
 		err = fmt.Errorf("the user's cache directory is %s, want an absolute path", dir)
 	}
-	return filepath.Join(dir, "pyplug"), err
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "pyplug"), nil
 }
 
 // CacheHint says what to do if there is no cache directory, or none that can be written to.
 var CacheHint = "set " + cmp.Or(map[string]string{"darwin": "HOME", "windows": "LocalAppData"}[runtime.GOOS], "XDG_CACHE_HOME") +
 	" to the absolute path of a directory that you may write to"
-
-// lookPath finds a program on the PATH of an environment; empty if it is not there.
-func lookPath(environ []string, name string) string {
-	if name == "" {
-		return ""
-	}
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	var path string
-	for _, entry := range environ {
-		if key, value, _ := strings.Cut(entry, "="); key == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(key, "PATH") {
-			path = value
-		}
-	}
-	dirs := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) })
-	for _, dir := range dirs {
-		file := filepath.Join(dir, name)
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && (info.Mode()&0o111 != 0 || runtime.GOOS == "windows") {
-			return file
-		}
-	}
-	return ""
-}

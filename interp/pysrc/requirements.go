@@ -7,6 +7,11 @@ import (
 	"sync"
 )
 
+// Canonical is the name of a distribution as PEP 503 compares it.
+func Canonical(name string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
+}
+
 // Include is a file that a requirements file includes.
 type Include struct {
 	// Path is the file, and Text its text, empty if it cannot be read.

@@ -50,7 +50,7 @@ func distribution(module string, declared []string) string {
 	for name := module; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
 		known := strings.Fields(wellKnown[name])
 		for _, d := range declared {
-			same := func(other string) bool { return normalized(d) == normalized(other) }
+			same := func(other string) bool { return pysrc.Canonical(d) == pysrc.Canonical(other) }
 			if same(name) || slices.ContainsFunc(known, same) {
 				return d
 			}
@@ -60,11 +60,6 @@ func distribution(module string, declared []string) string {
 		}
 	}
 	return ""
-}
-
-// normalized is a name of a distribution as PEP 503 compares it.
-func normalized(name string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
 }
 
 // declaring are the files that name distributions, mostDeclaring how many are read of a
@@ -173,7 +168,7 @@ func declaredIn(text string) []string {
 	slices.Sort(names)
 	return slices.DeleteFunc(names, func(name string) bool {
 		_, elsewhere := file.Tool.UV.Sources[name]
-		return elsewhere || normalized(name) == normalized(file.Project.Name)
+		return elsewhere || pysrc.Canonical(name) == pysrc.Canonical(file.Project.Name)
 	})
 }
 

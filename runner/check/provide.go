@@ -150,7 +150,7 @@ func (l *sourceLook) install(names ...string) string {
 		env := filepath.Join(l.Dirs[0], ".venv")
 		words[0] = filepath.Join(env, "bin", "python")
 		return schema.QuoteLine([]string{l.Python, "-m", "venv", env}) + " && " + schema.QuoteLine(append(words, names...))
-	case !l.Pip && interp.OnPath(l.Env, "uv"):
+	case !l.Pip && interp.LookPath(l.Env, "uv") != "":
 		words = []string{"uv", "pip", "install", "--python", l.Python}
 	case !l.Pip:
 		return schema.QuoteLine([]string{l.Python, "-m", "ensurepip"}) + " && " + schema.QuoteLine(append(words, names...))
