@@ -27,6 +27,8 @@ type Opened struct {
 	resolved time.Duration // how long it took to find the plugin
 	settings Settings
 	environ  []string
+	synced   string             // the environment that sync made last, see [interp.Request]
+	sync     string             // the command line that makes it
 	python   interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
 	grpc     grpcplugin.Config  // of a gRPC plugin
 	worker   *pyworker.Launcher // of a functions file; nil for a gRPC plugin
@@ -90,7 +92,9 @@ func open(ctx context.Context, c Config) (*Opened, error) {
 func (o *Opened) resolvePython(ctx context.Context) (err error) {
 	c, executable := o.config, o.plugin.Kind == manifest.Executable
 	if !executable {
-		if o.python, err = findBy(ctx, request(c, o.plugin, o.environ)); err != nil {
+		r := request(c, o.plugin, o.environ)
+		o.synced, o.sync = r.Synced, r.Sync
+		if o.python, err = findBy(ctx, r); err != nil {
 			return err
 		}
 	}

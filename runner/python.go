@@ -15,7 +15,6 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Variable is a variable of the environment that concerns Python, and what it does.
@@ -200,7 +199,7 @@ func request(c Config, p manifest.Plugin, environ []string) interp.Request {
 		}
 	}
 	return interp.Request{
-		Synced: synced.Dir, Outdated: synced.Stale, Sync: schema.QuoteLine(syncWords(p, synced.Dir, "")),
+		Synced: synced.Dir, Outdated: synced.Stale, Sync: syncLine(p, synced.Dir, c.Python),
 		Flag:        c.Python,
 		Active:      c.Active,
 		NoActive:    c.NoActive,

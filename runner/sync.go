@@ -64,7 +64,7 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	python := o.Interpreter()
 	named := python.Source == interp.SourceManifest && !python.AnyOf
-	fixed := python.Env != "" && python.Env != o.outdated() && python.Source != interp.SourceSync && python.Source != interp.SourceUvScript
+	fixed := python.Env != "" && python.Env != o.synced && python.Source != interp.SourceUvScript
 	if python.Path == "" || named || fixed {
 		return "", "", false
 	}
@@ -72,18 +72,12 @@ func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	return s.Kind, s.Path, true
 }
 
-// SyncWords is the command line that makes the environment for a start like this one, where the
+// SyncLine is the command line that makes the environment for a start like this one, where the
 // last sync made it.
-func (o *Opened) SyncWords() []string {
-	last := o.python.Env
-	if o.python.Source != interp.SourceSync {
-		last = o.outdated()
-	}
-	return syncWords(o.plugin, last, o.config.Python)
-}
+func (o *Opened) SyncLine() string { return o.sync }
 
-// syncWords is the command line that makes an environment where the last one is.
-func syncWords(p manifest.Plugin, last, python string) []string {
+// syncLine is the command line that makes an environment where the last one is.
+func syncLine(p manifest.Plugin, last, python string) string {
 	words := []string{"pyplug", "sync"}
 	if filepath.Base(last) == ".venv" {
 		words = append(words, "--in-place")
@@ -92,19 +86,11 @@ func syncWords(p manifest.Plugin, last, python string) []string {
 		words = append(words, "--python", python)
 	}
 	if p.Module != "" {
-		return append(words, "-m", p.Module)
+		words = append(words, "-m", p.Module)
+	} else {
+		words = append(words, p.Path)
 	}
-	return append(words, p.Path)
-}
-
-// outdated is the environment of sync that is out of date; empty if there is none.
-func (o *Opened) outdated() string {
-	for _, skipped := range o.python.Skipped {
-		if skipped.Code == interp.OutdatedEnv {
-			return skipped.Path
-		}
-	}
-	return ""
+	return schema.QuoteLine(words)
 }
 
 // PythonNotes are what a user should know of the Pythons that a start does not take, see
@@ -124,7 +110,7 @@ func (o *Opened) PythonNotes() (notes []string) {
 }
 
 func (o *Opened) outdatedBy(reason string) string {
-	return "the environment that pyplug made " + reason + "; `" + schema.QuoteLine(o.SyncWords()) + "` makes a new one"
+	return "the environment that pyplug made " + reason + "; `" + o.sync + "` makes a new one"
 }
 
 // EnvChanged says why the plugin does not run in the environment that sync made for it; empty

@@ -130,7 +130,7 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 // syncLine is the command line that makes the plugin's environment. If it is made from the same
 // files as the one that sync made, and that lacks something, that one must be removed first.
 func syncLine(o *runner.Opened, same bool) string {
-	line := schema.QuoteLine(o.SyncWords())
+	line := o.SyncLine()
 	if python := o.Interpreter(); same && python.Source == interp.SourceSync && o.EnvChanged() == "" {
 		line = schema.QuoteLine([]string{"rm", "-r", python.Env}) + " && " + line
 	}
