@@ -10,5 +10,8 @@ const (
 	Window     = window
 )
 
+// PrintLimit is how long an answer waits for what was printed before it.
+var PrintLimit = &printLimit
+
 // Exited reports whether the process of an instance has exited.
 func Exited(w hook.Instance) bool { return w.(*instance).proc.Exited() }

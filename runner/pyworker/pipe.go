@@ -17,9 +17,10 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
+// printLimit bounds how long an answer waits for what was printed before it.
+var printLimit = 20 * time.Millisecond // tests wait longer
+
 const (
-	// printLimit bounds how long an answer waits for what was printed before it.
-	printLimit = 20 * time.Millisecond
 	// closeLimit is how long a worker may live that has closed its pipe.
 	closeLimit = time.Second
 	// batchSize is how many bytes of small frames are written at once.

@@ -147,6 +147,9 @@ def prints(n):
     os.write(1, b"written\n")
     subprocess.run(["echo", "from a child"])
 `
+	limit := *pyworker.PrintLimit
+	t.Cleanup(func() { *pyworker.PrintLimit = limit })
+	*pyworker.PrintLimit = runnertest.WaitTimeout
 	for _, preload := range []string{"off", "auto"} {
 		runnertest.NothingLeft(t)
 		var mu sync.Mutex
