@@ -28,7 +28,7 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 // fix says what to do about an attempt: what it says itself, else what its code calls for,
 // else what its source does. Only a shim that was followed needs nothing.
 func (f *finder) fix(ctx context.Context, a Attempt) string {
-	tool, _, ofTool := strings.Cut(string(a.Source), toolsEnv)
+	tool, _, ofTool := strings.Cut(string(a.Source), "'s environment")
 	switch {
 	case a.Fix != "" || a.Code == Shim:
 		return a.Fix
@@ -36,8 +36,6 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 		return fixes[a.Code]
 	case a.Code == NeedsSync:
 		return "`" + f.Sync + "` makes it once"
-	case a.Code == OutdatedEnv:
-		return "`" + f.Sync + "` makes a new one"
 	case a.Code == LowerPriority || a.Code == SecondChoice || a.Code == UnknownVersion:
 		return quoted("--python", a.Path) + " chooses it"
 	case a.Code == UntrustedOwner || a.Code == WorldWritable:
@@ -46,10 +44,12 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 		return f.installing(a.wanted)
 	case a.Code == NotExecutable && isProgram(a.Path):
 		return quoted("chmod", "+x", a.Path)
+	case a.Code == CondaWithoutPython && f.program("conda") != "":
+		return quoted("conda", "install", "-p", a.Path, "python")
 	case a.Code == CondaWithoutPython:
-		return f.condaInstall(a.Path)
+		return "install python into it with conda"
 	case a.Source == SourceSync:
-		return f.fix(ctx, Attempt{Code: OutdatedEnv})
+		return "`" + f.Sync + "` makes a new one"
 	case f.owns(a.env) && remakable(a.env):
 		return f.remake(ctx, a.env)
 	case a.Source == SourceActive || a.Source == SourceConda:
@@ -74,9 +74,6 @@ var fixes = map[Code]string{
 	DeveloperStub:   "install the developer tools: xcode-select --install",
 	StoreStub:       "install Python, or turn off this app execution alias in the settings of Windows",
 }
-
-// toolsEnv follows the name of a tool in the source of an environment that it keeps.
-const toolsEnv = "'s environment"
 
 // isProgram reports whether a file that may not be run is a Python by its name and content.
 func isProgram(path string) bool {
@@ -116,16 +113,6 @@ func (f *finder) installing(wanted string) string {
 		wanted = "Python " + wanted
 	}
 	return "install " + wanted + " from your system's packages or its website"
-}
-
-// condaInstall says how to install a Python into an environment of conda.
-func (f *finder) condaInstall(env string) string {
-	for _, program := range [...]string{"conda", "mamba", "micromamba"} {
-		if f.program(program) != "" {
-			return quoted(program, "install", "-p", env, "python")
-		}
-	}
-	return "install python into it with conda"
 }
 
 // LookPath finds a program on the PATH of an environment, which is shaped like os.Environ();

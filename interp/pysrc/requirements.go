@@ -24,7 +24,7 @@ type Include struct {
 const mostIncludes = 100
 
 var include = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[ \t]*-(?:-requirement\b|-constraint\b|r|c)[ \t]*=?[ \t]*(\S+)`)
+	return regexp.MustCompile(`(?m)^[ \t]*(-r|-c|--requirement\b|--constraint\b)[ \t]*=?[ \t]*(\S+)`)
 })
 
 // Includes lists the files that a requirements file with this text includes by -r and -c, and
@@ -34,7 +34,7 @@ func Includes(path, text string) (all []Include) {
 	var follow func(Include)
 	follow = func(in Include) {
 		for _, m := range include().FindAllStringSubmatch(in.Text, -1) {
-			file := m[1]
+			file := m[2]
 			if !filepath.IsAbs(file) {
 				file = filepath.Join(filepath.Dir(in.Path), file)
 			}
@@ -42,9 +42,8 @@ func Includes(path, text string) (all []Include) {
 				continue
 			}
 			seen[file] = true
-			option := strings.TrimLeft(m[0], " \t-")
 			text, _ := Read(file, LargestFile)
-			all = append(all, Include{file, text, in.Constraint || option[0] == 'c'})
+			all = append(all, Include{file, text, in.Constraint || strings.TrimLeft(m[1], "-")[0] == 'c'})
 			follow(all[len(all)-1])
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -14,8 +13,8 @@ import (
 type ways struct {
 	// declared are the distributions that they name, and synced those that sync installs.
 	declared, synced []string
-	// kind and source are the file that sync reads, see [runner.Opened.SyncSource]; canSync:
-	// a start takes the environment that sync makes.
+	// kind and source are the file that sync reads, empty if there is none; canSync: a start
+	// takes the environment that sync makes.
 	kind, source string
 	canSync      bool
 }
@@ -37,14 +36,12 @@ func (l *sourceLook) remedy(all []missing) string {
 	m, generate := all[0], l.generate(all[0])
 	known := l.distribution(m) != ""
 	switch unknown := m.Dir == "" && m.Where == "" && !standard(m.Module) && !strings.Contains(m.Missing, "."); {
-	case known && l.canSync && l.source != "":
-		return l.sync(l.wanted(all), true)
-	case known:
+	case known && l.source == "":
 		return l.install(l.distributions(all)...)
-	case generate != "":
+	case !known && generate != "":
 		return generate
-	case unknown && l.canSync:
-		return l.sync(l.wanted(all), l.source == "" || l.isSynced())
+	case known || unknown && l.canSync:
+		return l.sync(l.wanted(all), known || l.source == "" || l.isSynced())
 	case unknown && l.python.Env != "":
 		return "install " + l.wanted(all) + " in " + l.python.Env
 	}
@@ -57,11 +54,10 @@ func (l *sourceLook) isSynced() bool { return l.python.Source == interp.SourceSy
 // wanted are the packages that sync may not install yet, in words; empty if there are none. If
 // sync is to run for the first module anyway, it may provide others by a package of another name.
 func (l *sourceLook) wanted(all []missing) string {
-	names := l.unlisted(l.distributions(all))
+	names, certain := l.unlisted(l.distributions(all)), l.isSynced() || l.distribution(all[0]) == ""
 	var modules []string
 	for _, m := range all {
 		top, _, _ := strings.Cut(m.Missing, ".")
-		certain := l.isSynced() || l.distribution(all[0]) == ""
 		if certain && l.distribution(m) == "" && !slices.Contains(modules, top) {
 			modules = append(modules, top)
 		}
@@ -72,9 +68,9 @@ func (l *sourceLook) wanted(all []missing) string {
 	case len(modules) == 1:
 		names = append(names, "the package of "+modules[0])
 	case len(modules) > 1:
-		names = append(names, "the packages of "+inWords(modules))
+		names = append(names, "the packages of "+joined(modules))
 	}
-	return inWords(names)
+	return joined(names)
 }
 
 // unlisted are the distributions among names that sync does not install yet.
@@ -82,19 +78,13 @@ func (l *sourceLook) unlisted(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(l.synced, name) })
 }
 
-// inWords is a list such as "a, b and c".
-func inWords(all []string) string {
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	last := len(all) - 1
-	return strings.Join(all[:last], ", ") + " and " + all[last]
-}
-
 // sync says how to make the plugin's environment with packages that its files must name, which
 // they do not if that is certain.
 func (l *sourceLook) sync(packages string, certain bool) string {
-	line := syncLine(l.opened, packages == "")
+	line := l.opened.SyncLine()
+	if packages == "" && l.isSynced() && l.opened.EnvChanged() == "" { // sync would find that one, which lacks something
+		line = schema.QuoteLine([]string{"rm", "-r", l.python.Env}) + " && " + line
+	}
 	unnamed := !l.python.Source.Named() || l.python.AnyOf // a start takes the environment
 	if packages == "" && unnamed {
 		return line
@@ -127,16 +117,6 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 	return "list " + packages + " in " + where + " and " + how
 }
 
-// syncLine is the command line that makes the plugin's environment. If it is made from the same
-// files as the one that sync made, and that lacks something, that one must be removed first.
-func syncLine(o *runner.Opened, same bool) string {
-	line := o.SyncLine()
-	if python := o.Interpreter(); same && python.Source == interp.SourceSync && o.EnvChanged() == "" {
-		line = schema.QuoteLine([]string{"rm", "-r", python.Env}) + " && " + line
-	}
-	return line
-}
-
 // install is the command line that installs distributions for the plugin: by sync, if its
 // files say what it needs, by the interpreter's own pip, by uv, which makes environments without
 // one, or else by the pip that Python brings; or into an environment beside the plugin, which is
@@ -144,8 +124,8 @@ func syncLine(o *runner.Opened, same bool) string {
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
 	switch {
-	case l.canSync && l.source != "":
-		return l.sync(inWords(l.unlisted(names)), true)
+	case l.source != "":
+		return l.sync(joined(l.unlisted(names)), true)
 	case l.managed && len(l.Dirs) > 0:
 		env := filepath.Join(l.Dirs[0], ".venv")
 		words[0] = filepath.Join(env, "bin", "python")
