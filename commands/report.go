@@ -89,7 +89,7 @@ func (s *service) complete(err error) *hook.Error {
 	if e.Reason == "gave-up" {
 		e.Hints = append(e.Hints, fmt.Sprintf("run `pyplug restart %s`, or change its files and call it again", name))
 	}
-	if e.Kind == hook.Request || e.Kind == hook.Failed || e.Kind == hook.Start && s.opened.EnvChanged() != "" {
+	if e.Kind == hook.Request || e.Kind == hook.Failed || (e.Kind == hook.Start || e.Kind == hook.Interpreter) && s.opened.EnvChanged() != "" {
 		e.Hints = append(e.Hints, s.notes(0)...)
 	}
 	return e
@@ -104,6 +104,9 @@ func startedWith(name string, hints []string) []string {
 				completed[i] = hint + ": " + startAgain(name) + " with that"
 				break
 			}
+		}
+		if strings.Contains(hint, "pyplug sync ") || strings.Contains(hint, " -m venv ") {
+			completed = append(completed, "to use the environment that this makes, run "+startAgain(name))
 		}
 	}
 	return completed

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -26,6 +27,9 @@ func (s *service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 func (s *service) Status(ctx context.Context) (hook.Status, error) {
 	st, err := s.Pool.Status(ctx)
 	st.Attach = s.attach(st)
+	if st.Note == "" && st.Reason == "" {
+		st.Note = strings.Join(s.notes(noteAge), "")
+	}
 	return st, err
 }
 

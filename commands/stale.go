@@ -55,14 +55,14 @@ func (s *service) notes(maxAge time.Duration) []string {
 // is locked.
 func (s *service) changed() string {
 	c, name := &s.changes, s.name
+	if how := s.opened.EnvChanged(); how != "" {
+		return fmt.Sprintf("%s; to use it, run %s", how, startAgain(name))
+	}
 	for _, path := range c.started.Changed() {
 		if path == s.opened.Plugin().Manifest.File || path == s.opened.Interpreter().Path {
 			how, _ := changedHow(path)
 			return fmt.Sprintf("%s since %s started; run %s", how, name, startAgain(name))
 		}
-	}
-	if how := s.opened.EnvChanged(); how != "" {
-		return fmt.Sprintf("%s; to use it, run %s", how, startAgain(name))
 	}
 	changed := c.loaded.Changed()
 	if len(changed) == 0 {

@@ -100,6 +100,7 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 	case "raised":
 		e.Python = a.Python
 		e.Hints = a.Python.Hints(w.cfg.Dir)
+		e.Err = a.missingModule()
 	case "result":
 		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
 		if strings.Contains(a.Message, "NaN") || strings.Contains(a.Message, "Infinity") {
@@ -174,10 +175,16 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	default:
 		e.Hints = e.Python.Hints(w.cfg.Dir)
 	}
-	if a.Missing != "" {
-		e.Err = &schema.MissingModuleError{Module: a.Missing, Text: e.Python.Headline()}
-	}
+	e.Err = a.missingModule()
 	return e
+}
+
+// missingModule is the error for an import that failed, or nil.
+func (a answer) missingModule() error {
+	if a.Missing == "" {
+		return nil
+	}
+	return &schema.MissingModuleError{Module: a.Missing, Text: a.Python.Headline()}
 }
 
 // exitHint is about a file that exits when it is imported, as a script does.

@@ -45,8 +45,8 @@ def answer(number, error, called=None, canceled=None, stood=(), done=core.RESULT
     elif called is not None and not_called(error):
         core.part("arguments").refuse(number, error, *called)
     else:
-        info = described(error)
-        refuse(number, "raised", headline(info), python=info)
+        info, missing = described(error), absent(error)
+        refuse(number, "raised", headline(info), python=info, missing=None if missing and is_there(missing) else missing)
 
 
 def is_success(error):
@@ -62,16 +62,30 @@ def unloadable(error):
     if isinstance(error, SystemExit):
         message = "sys.exit(%s) was called while the file was loaded" % info["message"]
     start = core.part("start")
-    more = {"files": start.own_files(files_of(info))}
-    while isinstance(error, ImportError):
-        if isinstance(error, ModuleNotFoundError) and error.name:
-            more["missing"] = str(error.name)
-            if start.below:
-                path = start.below + str(error.name).replace(".", os.sep)
-                more["files"] += [path + end for end in (".py", os.sep + "__init__.py")]
-            break
-        error = error.__cause__ or error.__context__
-    refuse(0, "load", message, python=info, **more)
+    files, missing = start.own_files(files_of(info)), absent(error)
+    if missing and start.below:
+        path = start.below + missing.replace(".", os.sep)
+        files += [path + end for end in (".py", os.sep + "__init__.py")]
+    refuse(0, "load", message, python=info, files=files, missing=missing)
+
+
+def absent(error):
+    """Returns the name of the module that an import did not find, or None if that is not why it failed."""
+    for _ in range(DEEPEST):
+        if type(error) is ModuleNotFoundError and type(error.name) is str:
+            return error.name
+        error = (error.__cause__ or error.__context__) if isinstance(error, ImportError) else None
+    return None
+
+
+def is_there(module):
+    """Reports whether Python finds a module. A hook may raise what it likes."""
+    try:
+        from importlib.util import find_spec
+
+        return find_spec(module) is not None
+    except Exception as error:
+        return not isinstance(error, ImportError)
 
 
 def files_of(info):

@@ -34,6 +34,32 @@ class Errors(Case):
             python = self.refused(self.worker.call(name), "raised")["python"]
             self.assertEqual((python["type"], python["message"]), (kind, message))
 
+    def test_missing(self):
+        """An answer names a module that a hook imported, if it really is not there."""
+        worker = self.start(
+            """
+            def imports(): import nosuch.part
+            def within(): import json.nosuch
+            def wrapped():
+                try: import nosuch
+                except ImportError as error: raise ImportError("install it") from error
+            def invented(): raise ModuleNotFoundError("x", name="json")
+            def unnamed(): raise ModuleNotFoundError("x", name="")
+            def own_cause():
+                error = ImportError("x")
+                raise error from error
+            """
+        )
+        for name, want in (
+            ("imports", "nosuch"),
+            ("within", "json.nosuch"),
+            ("wrapped", "nosuch"),
+            ("invented", None),
+            ("unnamed", ""),
+            ("own_cause", None),
+        ):
+            self.assertEqual((name, self.refused(worker.call(name), "raised").get("missing")), (name, want))
+
     def test_own_frames(self):
         """Frames of the standard library are left out, also between those of the file."""
         worker = self.start(
