@@ -126,8 +126,8 @@ func shimAt(path, real string) (shim, bool) {
 func (f *finder) follow(s shim, path string) (python string, broken *Error) {
 	nowhere := func(code Code, format string, args ...any) *Error {
 		e := problem(code, path, "is a shim that leads to no python: %s", fmt.Sprintf(format, args...))
-		if code != PinNotInstalled {
-			e.Fix = "select another version with " + cmp.Or(s.name, "what made the shim")
+		if code != PinNotInstalled && s.name != "" {
+			e.Fix = "select another version with " + s.name
 		}
 		return e
 	}

@@ -49,9 +49,9 @@ func (f *finder) trusts(uid, own int) bool {
 	return uid == own || uid == 0 || uid == f.uid
 }
 
-// isWorkspace reports whether dir is the root of a workspace of uv, whose projects have one
+// IsWorkspace reports whether dir is the root of a workspace of uv, whose projects have one
 // lock file and one environment.
-func isWorkspace(dir string) bool {
+func IsWorkspace(dir string) bool {
 	var p struct {
 		Tool struct{ UV struct{ Workspace any } }
 	}
@@ -75,7 +75,7 @@ func (f *finder) root(dir string) string {
 	}
 	if i := slices.IndexFunc(levels, has); i >= 0 {
 		levels = levels[i:]
-		root = levels[max(0, slices.IndexFunc(levels, isWorkspace))]
+		root = levels[max(0, slices.IndexFunc(levels, IsWorkspace))]
 	}
 	f.roots[dir] = root
 	return root

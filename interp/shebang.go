@@ -51,7 +51,8 @@ func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
 	case !isVersion || r.version.Minor < 0:
 		_, err := os.Stat(program)
 		if _, _, isPython := pythonName(name); isPython && filepath.IsAbs(program) && err != nil {
-			f.skip(statError(program, err).Code, program, SourceShebang, statError(program, err).Reason).Fix = "change the #! line, or make what it names"
+			broken := statError(program, err)
+			f.skip(broken.Code, program, SourceShebang, broken.Reason).Fix = "change the #! line, or make what it names"
 		}
 	case f.excludes(r):
 		f.skip(OtherVersion, name, SourceShebang, "is named by the plugin, and requires-python excludes it").Fix = "change the #! line or requires-python"

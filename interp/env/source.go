@@ -15,6 +15,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
@@ -88,11 +89,7 @@ func findSource(entry string, dirs []string) (Source, error) {
 // locked is the uv.lock in dirs of the workspace that a project belongs to, or the project.
 func (s Source) locked(dirs []string) Source {
 	for _, dir := range dirs {
-		var root struct {
-			Tool struct{ UV struct{ Workspace any } }
-		}
-		project, _ := os.ReadFile(filepath.Join(dir, "pyproject.toml"))
-		if toml.Unmarshal(project, &root) != nil || root.Tool.UV.Workspace == nil {
+		if !interp.IsWorkspace(dir) {
 			continue
 		}
 		if lock, err := readSource(Source{Kind: "uv.lock", Path: filepath.Join(dir, "uv.lock"), tool: "uv"}); err == nil {
