@@ -78,8 +78,8 @@ func (l *sourceLook) unlisted(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(l.synced, name) })
 }
 
-// sync says how to make the plugin's environment with packages that its files must name, which
-// they do not if that is certain.
+// sync says how to make the plugin's environment with packages that its files must list. Unless
+// it is certain that they do not, the user is to check that.
 func (l *sourceLook) sync(packages string, certain bool) string {
 	line := l.opened.SyncLine()
 	if packages == "" && l.isSynced() && l.opened.EnvChanged() == "" { // sync would find that one, which lacks something
@@ -93,8 +93,10 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 	if !unnamed {
 		how += ", then start it without " + string(l.python.Source)
 	}
-	where := l.shown(l.source)
-	tool, isLock := strings.CutSuffix(l.kind, ".lock")
+	where, add := l.shown(l.source), ""
+	if tool, isLock := strings.CutSuffix(l.kind, ".lock"); isLock {
+		add = tool + " add"
+	}
 	switch l.kind {
 	case "":
 		where = "requirements.txt beside the plugin"
@@ -104,23 +106,22 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 	case "PEP 723":
 		where = "the PEP 723 block of " + where
 	case "PEP 723 lock":
-		tool, isLock = "uv", true
+		where, add = strings.TrimSuffix(where, ".lock"), "uv add --script"
 	}
 	switch {
 	case packages == "":
 		return how
 	case !certain:
 		return "check that " + where + " lists " + packages + " and " + how
-	case isLock:
-		return "add " + packages + " to " + where + " with `" + tool + " add` and " + how
+	case add != "":
+		return "add " + packages + " to " + where + " with `" + add + "` and " + how
 	}
 	return "list " + packages + " in " + where + " and " + how
 }
 
-// install is the command line that installs distributions for the plugin: by sync, if its
-// files say what it needs, by the interpreter's own pip, by uv, which makes environments without
-// one, or else by the pip that Python brings; or into an environment beside the plugin, which is
-// found there, if pip may not change what the system owns.
+// install says how to install distributions for the plugin: by sync if its files say what it
+// needs, in a .venv beside it if pip may not change what the system owns, else by the Python's
+// own pip, by uv, or by the pip that Python brings.
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
 	switch {
