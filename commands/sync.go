@@ -47,7 +47,7 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		stop()
 		stop = f.streams.Waiting(what)
 	}
-	plan, err := runner.PlanSync(ctx, o.cfg, o.sync)
+	plan, note, err := runner.PlanSync(ctx, o.cfg, o.sync)
 	if err != nil {
 		return err
 	}
@@ -73,6 +73,9 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		if !made.Made && !plan.Exists {
 			f.streams.Note("another sync has made it")
 		}
+	}
+	if note != "" {
+		f.streams.Note(note)
 	}
 	return f.write(ctx, func() error { return f.streams.Synced(made, f.opts.json) })
 }

@@ -154,4 +154,4 @@ func Cache() (string, error) {
 
 // CacheHint says what to do if there is no cache directory, or none that can be written to.
 var CacheHint = "set " + cmp.Or(map[string]string{"darwin": "HOME", "windows": "LocalAppData"}[runtime.GOOS], "XDG_CACHE_HOME") +
-	" to the absolute path of a directory that you may write to"
+	" to the absolute path of a directory that you may write to, or make .venv with --in-place"

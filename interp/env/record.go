@@ -100,7 +100,10 @@ func Lookup(cache, entry string) Record {
 		return found
 	}
 	now, err := readSource(Source{Kind: r.Kind, Path: source})
-	if err != nil || now.digest != r.Digest {
+	switch {
+	case errors.Is(err, errNone):
+		return Record{} // there is nothing to make another one of
+	case err != nil || now.digest != r.Digest:
 		found.Stale = fmt.Sprintf("is older than the last change of %s", source)
 		if r.Includes {
 			found.Stale += " or of a file that it includes"

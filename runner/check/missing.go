@@ -24,7 +24,6 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 		_, err := os.Stat(filepath.Join(dir, "pip"))
 		return err == nil
 	})
-	l.managed = l.managed || python.Env == "" && !python.Source.Named()
 	m := missing{Module: module, Missing: module}
 	if meant := l.sibling(m); meant != "" {
 		return []string{meant}
@@ -42,15 +41,7 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 			hints, outdated = append(hints, "the environment that pyplug made "+skipped.Reason+": "+l.sync("", true)), true
 		}
 	}
-	needed := append([]missing{m}, others...)
-	if l.managed && l.source == "" { // a new environment lacks what this Python has
-		for _, i := range l.foreign() {
-			if other := (missing{Module: i.Module}); l.distribution(other) != "" {
-				needed = append(needed, other)
-			}
-		}
-	}
-	if remedy := l.remedy(needed); remedy != "" {
+	if remedy := l.remedy(append([]missing{m}, others...)); remedy != "" {
 		if !outdated || l.generate(m) != "" {
 			hints = append(hints, module+" is not installed for this Python: "+remedy)
 		}

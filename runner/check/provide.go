@@ -120,7 +120,7 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 }
 
 // install says how to install distributions for the plugin: by sync if its files say what it
-// needs, in a .venv beside it if pip may not change what the system owns, else by the Python's
+// needs, in a .venv beside it if pip may not change what the system or others own, else by the Python's
 // own pip, by uv, or by the pip that Python brings.
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
@@ -128,6 +128,11 @@ func (l *sourceLook) install(names ...string) string {
 	case l.source != "":
 		return l.sync(joined(l.unlisted(names)), true)
 	case l.managed && len(l.Dirs) > 0:
+		for _, i := range l.foreign() { // a new environment lacks what this Python has
+			if name := l.distribution(missing{Module: i.Module}); name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 		env := filepath.Join(l.Dirs[0], ".venv")
 		words[0] = filepath.Join(env, "bin", "python")
 		return schema.QuoteLine([]string{l.Python, "-m", "venv", env}) + " && " + schema.QuoteLine(append(words, names...))

@@ -52,7 +52,7 @@ type sourceLook struct {
 
 	sourceAnswer
 	ways
-	managed bool // pip may not install into its Python (PEP 668)
+	managed bool // pip may not install into its Python (PEP 668), or other programs may use that
 	python  interp.Interpreter
 	opened  *runner.Opened
 }
@@ -105,7 +105,7 @@ func (c *check) source(ctx context.Context) hook.Stage { return lookAtSource(ctx
 func lookOf(o *runner.Opened) sourceLook {
 	scripts, python, dirs := o.Source()
 	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Dirs: o.Plugin().Dirs, Env: o.Environ(), Dir: o.Settings().Dir,
-		managed: interp.FactsOf(python, o.Environ()).ExternallyManaged, python: python, opened: o}
+		managed: interp.FactsOf(python, o.Environ()).ExternallyManaged || python.Env == "" && !python.Source.Named(), python: python, opened: o}
 	if len(dirs) > 0 {
 		l.Root = dirs[0]
 	}
