@@ -120,8 +120,8 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 }
 
 // install says how to install distributions for the plugin: by sync if its files say what it
-// needs, in a .venv beside it if pip may not change what the system or others own, else by the Python's
-// own pip, by uv, or by the pip that Python brings.
+// needs, in a .venv beside it if pip may not change what the system or others own, else by the
+// own pip of the Python, by uv, or by the pip that Python brings.
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
 	switch {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
@@ -271,6 +272,16 @@ func TestManaged(t *testing.T) {
 	}
 	if !interp.FactsOf(python, nil).ExternallyManaged {
 		t.Error("it is not managed")
+	}
+	// Nor into one that other programs may use, which is that of whoever names none.
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "plugin.py"), []byte("import PIL"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := "PATH=" + filepath.Dir(runnertest.Python(t))
+	o, err := runner.Open(t.Context(), runner.Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{path}})
+	if l := lookOf(o); err != nil || !l.managed {
+		t.Errorf("%v: %+v", err, l)
 	}
 	l := sourceLook{Python: "/usr/bin/python3", Dirs: []string{"/p"}, managed: true}
 	if got, want := filepath.ToSlash(l.install("PyYAML")), "/usr/bin/python3 -m venv /p/.venv && /p/.venv/bin/python -m pip install PyYAML"; got != want {
