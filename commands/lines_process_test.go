@@ -91,7 +91,7 @@ func TestLinesSignals(t *testing.T) {
 			dir := t.TempDir()
 			marker := filepath.Join(dir, "marker")
 			l := linesOf(t, "testdata/plugins/hang_sleep.py")
-			l.says(t, fmt.Sprintf(`{"hook": "hang", "args": {"marker": %q, "seconds": 1}}`, marker))
+			l.says(t, fmt.Sprintf(`{"hook": "hang", "args": {"marker": %q, "seconds": 3}}`, marker))
 			l.says(t, `{"hook": "pid"}`)
 			runnertest.Until(t, "the call runs", runnertest.Exists(marker))
 			if err := l.Process.Signal(c.signal); err != nil {
