@@ -74,11 +74,11 @@ func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	python := o.Interpreter()
 	named := python.Source == interp.SourceManifest && !python.AnyOf
 	fixed := python.Env != "" && python.Env != o.synced && python.Source != interp.SourceUvScript
-	if python.Path == "" || named || fixed {
+	if python.Path == "" || named {
 		return "", "", false
 	}
 	s := env.SourceOf(o.plugin.Entry, projectDirs(o.config, o.plugin))
-	return s.Kind, s.Path, true
+	return s.Kind, s.Path, !fixed
 }
 
 // SyncLine is the command line that makes the environment for a start like this one, where the

@@ -64,7 +64,7 @@ func distribution(module string, declared []string) string {
 
 // declaring are the files that name distributions, mostDeclaring how many are read of a
 // directory.
-var declaring = []string{"requirements*.txt", "pyproject.toml", "uv.lock", "poetry.lock", "pylock*.toml"}
+var declaring = []string{"requirements*.txt", "pyproject.toml", "uv.lock", "poetry.lock", "pdm.lock", "pylock*.toml"}
 
 const mostDeclaring = 20
 

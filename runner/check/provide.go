@@ -14,7 +14,7 @@ type ways struct {
 	// declared are the distributions that they name, and synced those that sync installs.
 	declared, synced []string
 	// kind and source are the file that sync reads, empty if there is none; canSync: a start
-	// takes the environment that sync makes.
+	// takes the environment that sync makes. Else the file is a lock file, whose tool makes it.
 	kind, source string
 	canSync      bool
 }
@@ -22,12 +22,25 @@ type ways struct {
 // readWays reads them. It is needed once something is missing.
 func (l *sourceLook) readWays() {
 	if l.opened != nil {
-		l.kind, l.source, l.canSync = l.opened.SyncSource()
+		kind, source, ok := l.opened.SyncSource()
+		if l.canSync = ok; ok || l.keeps(kind, source) {
+			l.kind, l.source = kind, source
+		}
 	}
 	if l.source != "" {
 		l.synced = declaredBy(l.source)
 	}
 	l.declared = append(slices.Clone(l.synced), declared(l.Dirs, l.Scripts)...)
+}
+
+// toolSync makes the environment that a tool keeps for a project from the tool's lock file.
+var toolSync = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock": "poetry install --directory ", "pdm.lock": "pdm install --project "}
+
+// keeps reports whether the tool of a lock file keeps the environment of this Python.
+func (l *sourceLook) keeps(kind, lock string) bool {
+	tool, _, _ := strings.Cut(kind, ".")
+	its := l.python.Source == interp.Source(tool+"'s environment of the project") || interp.SamePath(l.python.Env, filepath.Join(filepath.Dir(lock), ".venv"))
+	return toolSync[kind] != "" && its && !l.python.Source.Named() && interp.LookPath(l.Env, tool) != ""
 }
 
 // remedy says how to provide missing modules, by a command if possible; empty if it is unknown
@@ -40,7 +53,7 @@ func (l *sourceLook) remedy(all []missing) string {
 		return l.install(l.distributions(all)...)
 	case !known && generate != "":
 		return generate
-	case known || unknown && l.canSync:
+	case known || unknown && (l.canSync || l.source != ""):
 		return l.sync(l.wanted(all), known || l.source == "" || l.isSynced())
 	case unknown && l.python.Env != "":
 		return "install " + l.wanted(all) + " in " + l.python.Env
@@ -82,6 +95,9 @@ func (l *sourceLook) unlisted(names []string) []string {
 // it is certain that they do not, the user is to check that.
 func (l *sourceLook) sync(packages string, certain bool) string {
 	line := l.opened.SyncLine()
+	if !l.canSync && l.source != "" {
+		line = toolSync[l.kind] + schema.QuoteLine([]string{filepath.Dir(l.source)})
+	}
 	if packages == "" && l.isSynced() && l.opened.EnvChanged() == "" { // sync would find that one, which lacks something
 		line = schema.QuoteLine([]string{"rm", "-r", l.python.Env}) + " && " + line
 	}
@@ -121,7 +137,7 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 
 // install says how to install distributions for the plugin: by sync if its files say what it
 // needs, in a .venv beside it if pip may not change what the system or others own, else by the
-// own pip of the Python, by uv, or by the pip that Python brings.
+// Python's own pip, by uv, or by the pip that Python brings.
 func (l *sourceLook) install(names ...string) string {
 	words := []string{l.Python, "-m", "pip", "install"}
 	switch {
