@@ -42,6 +42,11 @@ func pythonCommand(f *program) command {
 			if err := openConfig(&cfg, append(words, "")[0]); err != nil {
 				return err
 			}
+			if len(words) == 0 && verb != "list" {
+				if cfg.Plugin = "."; !runner.IsPlugin(cfg) {
+					cfg.Plugin = ""
+				}
+			}
 			return map[string]func(*cli.Context, runner.Config) error{"why": f.pythonWhy, "find": f.pythonFind, "list": f.pythonList}[verb](c, cfg)
 		},
 	}}

@@ -87,7 +87,8 @@ func (f *finder) related(env string) bool {
 		}
 	}
 	for dir := range f.levels {
-		for _, version := range versionsIn(filepath.Join(dir, ".python-version")) { // pyenv-virtualenv's
+		versions, _ := versionsIn(filepath.Join(dir, ".python-version"))
+		for _, version := range versions { // pyenv-virtualenv's
 			if slices.ContainsFunc(managers, func(m manager) bool { return same(installed(f.installsOf(m), version)) }) {
 				return true
 			}

@@ -99,10 +99,7 @@ func badSpec(r Requirement, clause string) *Error {
 // conflict returns an [*Error] if no Python can satisfy all requirements at once. It says which
 // clauses clash: each that excludes another one, or all if only more than two do together.
 func (f *finder) conflict() error {
-	var clauses []clause
-	for _, b := range f.bounds {
-		clauses = append(clauses, b.clauses...)
-	}
+	clauses := f.clauses()
 	if len(f.bounds) == 1 || satisfiable(clauses) {
 		return nil
 	}

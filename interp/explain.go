@@ -53,6 +53,9 @@ func Explain(ctx context.Context, r Request) (Decision, error) {
 				f.advise(ctx, e)
 			}
 		}
+		if i == len(sources)-lastSources-1 && found.Path != "" {
+			f.further(ctx, r)
+		}
 		for i, attempt := range f.tried {
 			f.tried[i].Fix = f.fix(ctx, attempt)
 		}
@@ -78,6 +81,16 @@ func (f *finder) requirements() (all []Requirement) {
 const lastSources = 2
 
 func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
+
+// further records the other Pythons on PATH that would do.
+func (f *finder) further(ctx context.Context, r Request) {
+	all, _ := List(ctx, r) // the error is ctx's
+	for i := range all {
+		if refused, _ := f.against(all[i].Version); refused == nil && all[i].Source == SourcePath {
+			f.tried = append(f.tried, later(all[i]))
+		}
+	}
+}
 
 // once leaves out what is listed already, such as the chosen environment by another source.
 func (d *Decision) once() {

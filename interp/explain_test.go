@@ -113,6 +113,14 @@ func TestHints(t *testing.T) {
 			"install pypy3.10 from your system's packages or its website, or name one with --python"},
 		{findCase{name: "a pin that uv installs", tree: lines(opt, []string{"x a/uv", "f plug/.python-version 3.14\n"}), environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a"}},
 			"install it: uv python install 3.14; " + other},
+		{findCase{name: "a pin of specifiers", tree: lines(opt, []string{"x a/uv", "f plug/.python-version >=3.14\n"}), environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a"}},
+			"install it: uv python install 3.14; " + other},
+		{findCase{name: "a pin of specifiers that no manager reads", tree: lines(opt, []string{"x a/pyenv", "f plug/.python-version ~=3.14.1\n"}),
+			environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a"}}, "install Python ~=3.14.1 from your system's packages or its website; " + other},
+		{findCase{name: "pyenv installs what is required", tree: lines(opt, []string{"x a/pyenv"}), requires: []string{">=3.14.2 p.py", "<3.16 pyproject.toml"},
+			environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a"}}, "install one: pyenv install 3.15, or name one with --python"},
+		{findCase{name: "several requirements", flag: ">=3.15", requires: []string{">=3.12 p.py"}, environ: []string{"PATH=$ROOT/a"}},
+			"install Python 3.15, or name one with --python"},
 		{findCase{name: "somebody else's environment", tree: lines(opt, venv("e/.venv", "opt", "3.12.4"), []string{"x a/python3.13", "l a/python3 python3.13"}),
 			flag: "../e/.venv", requires: []string{">=3.13 p.py"}, environ: []string{"PATH=$ROOT/a"}}, newer},
 		{findCase{name: "the environment is of another", tree: lines(opt, venv("plug/.venv", "opt", "3.12.4"), []string{"x my a/python3.13", "x my a/bin"}),
@@ -124,6 +132,7 @@ func TestHints(t *testing.T) {
 
 		// Only what is an environment, in its own place, may be emptied.
 		{findCase{name: "broken", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x"})}, again + "plug/.venv"},
+		{findCase{name: "broken, and made by pyplug", tree: lines(broken, []string{"f plug/.venv/pyvenv.cfg x", "f plug/.venv/" + EnvMarker + " {}"})}, "`pyplug sync p.py` makes a new one"},
 		{findCase{name: "no pyvenv.cfg", tree: []string{"l plug/.venv/bin/python $ROOT/opt/bin/python3"}}, again + "plug/.venv"},
 		{findCase{name: "no python", tree: []string{"f plug/.venv/pyvenv.cfg x"}}, again + "plug/.venv"},
 		{findCase{name: "not executable", tree: []string{"f plug/.venv/pyvenv.cfg x", "n plug/.venv/bin/python"}}, "chmod +x plug/.venv/bin/python"},
@@ -157,6 +166,18 @@ func TestHints(t *testing.T) {
 	}
 }
 
+// What PATH has behind the chosen Python is listed, each Python once.
+func TestLater(t *testing.T) {
+	c := findCase{tree: lines(base("opt"), []string{"x a/python3.13", "l a/python3 python3.13", "l a/python python3.13", "l b/python3 ../opt/bin/python3"}),
+		environ: []string{"PATH=$ROOT/opt/bin:$ROOT/a:$ROOT/b"}}
+	root := c.make(t)
+	got := strings.ReplaceAll(fmt.Sprint(c.explained(t, root)), root+"/", "")
+	const want = "[a/python3 (PATH): is 3.13, and comes later]"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // TestManaged holds that a version that is asked for is also found among what version
 // managers have installed: the newest one that is no pre-release and no environment.
 func TestManaged(t *testing.T) {
@@ -184,14 +205,15 @@ func TestManaged(t *testing.T) {
 	}
 }
 
-// A shim whose Python will not do is told once.
+// A shim whose Python will not do is told once, and so are the others of its manager.
 func TestShimOnce(t *testing.T) {
 	root, _, err := search(t, findCase{tree: pyenvTree, requires: []string{">=3.15 p.py"}, environ: []string{"PATH=$ROOT/pyenv/shims"}})
 	var missing *Error
 	if !errors.As(err, &missing) {
 		t.Fatal(err)
 	}
-	want := "[pyenv/shims/python3 (PATH): is a shim of pyenv for pyenv/versions/3.11.7/bin/python3, which is 3.11.7, want >=3.15 (p.py)]"
+	want := "[pyenv/shims/python3 (PATH): is a shim of pyenv for pyenv/versions/3.11.7/bin/python3, which is 3.11.7, want >=3.15 (p.py) " +
+		"pyenv/versions (pyenv): has none that would do: 3.14.0rc1, 3.12.9, 3.12.1, 3.11.7, mine]"
 	if got := strings.ReplaceAll(fmt.Sprint(missing.Tried), root+"/", ""); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -41,7 +41,7 @@ func (c findCase) request(root string) Request {
 	r := Request{
 		Flag: strings.ReplaceAll(c.flag, "$ROOT", root), Manifest: c.manifest, ManifestDir: filepath.Join(root, "plug"),
 		Dirs: []string{filepath.Join(root, "plug")}, EnvNames: c.names, Cwd: filepath.Join(root, "work"),
-		systemRoot: filepath.Join(root, "system"), Active: c.active == "yes", NoActive: c.active == "no",
+		systemRoot: filepath.Join(root, "system"), Active: c.active == "yes", NoActive: c.active == "no", Sync: "pyplug sync p.py",
 	}
 	if c.dirs != nil {
 		r.Dirs = nil

@@ -34,6 +34,8 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 		return a.Fix
 	case fixes[a.Code] != "":
 		return fixes[a.Code]
+	case f.Sync == "" && (a.Code == NeedsSync || a.Source == SourceSync):
+		return "list the packages that the plugin needs, if any, in a PEP 723 block"
 	case a.Code == NeedsSync:
 		return "`" + f.Sync + "` makes it once"
 	case a.Code == LowerPriority || a.Code == SecondChoice || a.Code == UnknownVersion:
@@ -48,7 +50,7 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 		return quoted("conda", "install", "-p", a.Path, "python")
 	case a.Code == CondaWithoutPython:
 		return "install python into it with conda"
-	case a.Source == SourceSync:
+	case a.Source == SourceSync, f.Sync != "" && f.owns(a.env) && exists(filepath.Join(a.env, EnvMarker)):
 		return "`" + f.Sync + "` makes a new one"
 	case f.owns(a.env) && remakable(a.env):
 		return f.remake(ctx, a.env)
@@ -88,6 +90,9 @@ func (f *finder) wouldDo(found Interpreter) string {
 
 // needs says in words which versions would do.
 func (f *finder) needs() string {
+	if version := f.worthInstalling(); len(f.bounds) > 2 && version != "" {
+		return version
+	}
 	var specs []string
 	for _, b := range f.bounds[1:] { // the first is the minimum
 		specs = append(specs, strings.TrimSpace(b.Spec))
@@ -98,21 +103,42 @@ func (f *finder) needs() string {
 	return strings.Join(specs, " and ")
 }
 
-// installing says how to install a version, or one of several if wanted is empty. It names
+// installing says how to install a version, or one that would do if wanted is empty. It names
 // what is on PATH only.
 func (f *finder) installing(wanted string) string {
+	version, which := wanted, "install it: "
 	if wanted == "" {
-		return "install Python " + f.needs()
+		version, which = f.worthInstalling(), "install one: "
 	}
 	for _, m := range managers {
-		if f.program(m.name) != "" {
-			return "install it: " + fmt.Sprintf(m.install, wanted)
+		if version != "" && !isSpec(version) && f.program(m.name) != "" {
+			return which + fmt.Sprintf(m.install, version)
 		}
 	}
-	if isDigit(wanted[0]) {
+	switch {
+	case wanted == "":
+		return "install Python " + f.needs()
+	case isDigit(wanted[0]), isSpec(wanted):
 		wanted = "Python " + wanted
 	}
 	return "install " + wanted + " from your system's packages or its website"
+}
+
+// worthInstalling is a minor version of which every patch satisfies the requirements: the newest
+// if they exclude newer ones, else the oldest, which surely exists. It is empty if nothing is
+// required.
+func (f *finder) worthInstalling() (version string) {
+	for minor := newestMinor; minor >= 0 && len(f.bounds) > 1; minor-- {
+		v := Version{Major: 3, Minor: minor, Patch: -1}
+		if refused, open := f.against(v); refused != nil || open {
+			continue
+		}
+		version = v.String()
+		if refused, _ := f.against(Version{Major: 3, Minor: newestMinor, Patch: -1}); refused != nil {
+			break
+		}
+	}
+	return version
 }
 
 // LookPath finds a program on the PATH of an environment, which is shaped like os.Environ();

@@ -73,7 +73,8 @@ type Request struct {
 	// Synced is the environment that pyplug made for the plugin, absolute; empty if it
 	// made none. Outdated says why it does not count any more.
 	Synced, Outdated string
-	// Sync is the command line that makes that environment, for messages.
+	// Sync is the command line that makes that environment, for messages; empty if no file
+	// says what it needs.
 	Sync string
 	// Base leaves out all environments that are found without being named.
 	Base bool
@@ -119,7 +120,7 @@ type Interpreter struct {
 	Tried []Attempt
 	// Skipped is what of Tried its user would be surprised at: the environment
 	// that VIRTUAL_ENV names, when it is broken or of another version, and one that
-	// pyplug made, when it is out of date.
+	// pyplug made, when it is out of date or of another version.
 	Skipped []Attempt
 }
 
@@ -137,7 +138,7 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 	found.Tried = f.tried
 	for _, attempt := range f.tried {
 		activated := attempt.Source == SourceActive || attempt.Source == SourceConda
-		if activated && found.Source != attempt.Source || attempt.Code == OutdatedEnv {
+		if activated && found.Source != attempt.Source || attempt.Source == SourceSync {
 			found.Skipped = append(found.Skipped, attempt)
 		}
 	}

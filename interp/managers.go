@@ -126,7 +126,7 @@ func shimAt(path, real string) (shim, bool) {
 func (f *finder) follow(s shim, path string) (python string, broken *Error) {
 	nowhere := func(code Code, format string, args ...any) *Error {
 		e := problem(code, path, "is a shim that leads to no python: %s", fmt.Sprintf(format, args...))
-		if code != PinNotInstalled && s.name != "" {
+		if s.name != "" {
 			e.Fix = "select another version with " + s.name
 		}
 		return e
@@ -150,7 +150,7 @@ func (f *finder) follow(s shim, path string) (python string, broken *Error) {
 		if dir == "" {
 			broken = nowhere(PinNotInstalled, "%s has no %s, which %s asks for", s.name, version, origin)
 			if r, isVersion := parseRequest(version); isVersion {
-				broken.wanted = r.name
+				broken.Fix, broken.wanted = "", r.name
 			}
 			return "", broken
 		}
@@ -174,47 +174,51 @@ func (f *finder) selected(m manager, root string) (versions []string, origin str
 		}
 	}
 	for _, file := range append(files, f.place(m.global, root)) {
-		if versions := versionsIn(file); len(versions) > 0 {
+		if versions, _ := versionsIn(file); len(versions) > 0 {
 			return versions, file
 		}
 	}
 	return nil, ""
 }
 
-// versionsIn reads the versions of Python that a manager's file selects.
-func versionsIn(path string) []string {
+// versionsIn reads the versions of Python that a manager's file selects. The error is that of a
+// file that does not parse.
+func versionsIn(path string) (versions []string, err error) {
 	text, err := readHead(path, maxFile)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	if filepath.Ext(path) == ".toml" {
-		versions, _ := miseConfig(text)
-		return versions
+		versions, _, err := miseConfig(text)
+		return versions, err
 	}
-	var versions []string
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
 		words := strings.Fields(line)
 		switch {
 		case len(words) == 0:
-		case filepath.Base(path) != ".tool-versions":
+		case filepath.Base(path) == ".tool-versions":
+			if words[0] == "python" {
+				return words[1:], nil
+			}
+		case isSpec(words[0]), filepath.IsAbs(words[0]):
+			versions = append(versions, strings.TrimSpace(line))
+		default:
 			versions = append(versions, words[0])
-		case words[0] == "python":
-			return words[1:]
 		}
 	}
-	return versions
+	return versions, nil
 }
 
 // miseConfig reads [tools] python, which is a text, a list, or a table with a version, and
 // [env] _.python.venv, which is a text or a table with a path.
-func miseConfig(text string) (versions []string, venv string) {
+func miseConfig(text string) (versions []string, venv string, err error) {
 	var file struct {
 		Tools map[string]any `toml:"tools"`
 		Env   any            `toml:"env"`
 	}
-	if toml.Unmarshal([]byte(text), &file) != nil {
-		return nil, ""
+	if err := toml.Unmarshal([]byte(text), &file); err != nil {
+		return nil, "", err
 	}
 	values, isList := file.Tools["python"].([]any)
 	if !isList {
@@ -237,7 +241,7 @@ func miseConfig(text string) (versions []string, venv string) {
 		made = table["path"]
 	}
 	venv, _ = made.(string)
-	return versions, venv
+	return versions, venv, nil
 }
 
 // installed is the directory of a version: the one of that name, or else the
@@ -270,10 +274,11 @@ func installed(installs, version string) string {
 var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
 
 // managed finds the newest Python among what version managers have installed that
-// satisfies the requirements, whichever is selected.
+// satisfies the requirements, whichever is selected. Those that do not are one attempt.
 func (f *finder) managed(ctx context.Context) Interpreter {
 	for _, m := range managers {
 		dir := f.installsOf(m)
+		var others []string
 		for _, name := range newestFirst(dir) {
 			python, broken := envPython(filepath.Join(dir, name))
 			if broken != nil {
@@ -283,6 +288,12 @@ func (f *finder) managed(ctx context.Context) Interpreter {
 			if err == nil && found.Env == "" && f.secondChoice(found, name) == "" {
 				return found
 			}
+			if err != nil {
+				others = append(others, name)
+			}
+		}
+		if len(others) > 0 {
+			f.skip(OtherVersion, dir, Source(m.name), "has none that would do: "+strings.Join(others, ", "))
 		}
 	}
 	return Interpreter{}

@@ -35,6 +35,8 @@ func TestActiveOrOwn(t *testing.T) {
 		{name: "unrelated", tree: unrelated, environ: []string{ofUnrelated, path}, want: chosenUnrelated},
 		{name: "unrelated, --active", tree: unrelated, environ: []string{ofUnrelated, path}, active: "yes", want: chosenUnrelated},
 		{name: "unrelated, --no-active", tree: unrelated, environ: []string{ofUnrelated, path}, active: "no", want: chosenPath},
+		{name: "on PATH, --no-active", tree: unrelated, environ: []string{ofUnrelated, "PATH=$ROOT/e/bin:$ROOT/opt/bin"}, active: "no", want: chosenPath},
+		{name: "conda on PATH, --no-active", tree: unrelated, environ: []string{"CONDA_PREFIX=$ROOT/e", "PATH=$ROOT/e/bin:$ROOT/opt/bin"}, active: "no", want: chosenPath},
 
 		{name: "by virtualenvwrapper", tree: lines(unrelated, own, []string{"f e/.project $ROOT/plug\\n"}), environ: []string{ofUnrelated}, want: chosenUnrelated},
 		{name: "listed", tree: lines(unrelated, own, []string{"f plug/.python-envs ../e\\n.venv\\n"}), environ: []string{ofUnrelated}, want: chosenUnrelated},
@@ -124,6 +126,21 @@ func TestPins(t *testing.T) {
 		{name: "a name that nobody has", tree: lines(opt, []string{"f plug/.python-version mine\\n"}), want: "opt/bin/python3 3.12.4 PATH",
 			tried: []string{"mine (.python-version): is pinned by plug/.python-version, and no version manager has it"}},
 		{name: "out of the directory", tree: lines(opt, pyenvTree, []string{"f plug/.python-version ../../opt\\n"}), want: "opt/bin/python3 3.12.4 PATH"},
+		{name: "specifiers of uv", tree: lines(opt, pyenvTree, []string{"f plug/.python-version >=3.8, <3.12\\n"}), want: "pyenv/versions/3.11.7/bin/python 3.11.7 .python-version"},
+		{name: "a minor version as specifiers", tree: lines(opt, []string{"x a/python3.13", "f plug/.python-version ==3.13.*\\n"}), want: "a/python3.13 3.13 .python-version"},
+		{name: "all that uv says", tree: lines(opt, pyenvTree, []string{"f plug/.python-version cpython-3.12.1-linux-x86_64-gnu\\n"}), want: "pyenv/versions/3.12.1/bin/python 3.12.1 .python-version"},
+		{name: "specifiers that nothing satisfies", tree: lines(opt, []string{"f plug/.python-version >=3.14\\n"}),
+			want: "error: python of .python-version: plug/.python-version pins Python >=3.14, which is not installed"},
+		{name: "specifiers that are excluded", tree: lines(opt, []string{"f plug/.python-version <3.12\\n"}), requires: []string{">=3.12 p.py"},
+			want: "opt/bin/python3 3.12.4 PATH", tried: []string{"<3.12 (.python-version): is pinned by plug/.python-version, and requires-python excludes it"}},
+		{name: "a path", tree: lines(opt, []string{"f plug/.python-version $ROOT/opt/bin/python\\n"}), want: "opt/bin/python 3.12.4 .python-version"},
+		{name: "a path of asdf", tree: lines(opt, venv("e", "opt", "3.12.4"), []string{"f plug/.tool-versions python path:$ROOT/e\\n"}), want: "e/bin/python 3.12.4 .tool-versions"},
+		{name: "a path to nothing", tree: lines(opt, []string{"f plug/.python-version $ROOT/gone\\n"}), want: "opt/bin/python3 3.12.4 PATH",
+			tried: []string{"gone (.python-version): does not exist"}},
+		{name: "a path, by the file of another", tree: lines(opt, venv("e", "opt", "3.12.4"), []string{"f plug/.python-version $ROOT/e\\n"}), want: "opt/bin/python3 3.12.4 PATH",
+			owners: ownedCase{shared: "plug/.python-version"}.ownerOf, tried: []string{"e (.python-version): is pinned by plug/.python-version, which is writable for everybody"}},
+		{name: "a file that does not parse", tree: lines(opt, []string{"f plug/mise.toml [tools\\n"}), want: "opt/bin/python3 3.12.4 PATH",
+			tried: []string{"plug/mise.toml (mise.toml): cannot be read: toml: "}},
 		{name: "the system's", tree: lines(opt, []string{"f plug/.python-version system\\n"}), want: "opt/bin/python3 3.12.4 PATH"},
 	} {
 		c.environ = []string{"PATH=$ROOT/opt/bin:$ROOT/a", "PYENV_ROOT=$ROOT/pyenv"}
@@ -230,6 +247,7 @@ func TestDistrust(t *testing.T) {
 	inside := lines(opt, venv("plug/.venv", "opt", "3.12.4"))
 	above := lines(opt, venv(".venv", "opt", "3.12.4"), []string{"f pyproject.toml x"})
 	pixi := lines(opt, []string{"d plug/.pixi/envs/default/conda-meta", "l plug/.pixi/envs/default/bin/python $ROOT/opt/bin/python3.12"})
+	blocked := []string{".venv (.venv of the project): is not looked for in or above "}
 	const other = 1001
 	const fromPath, refused = "opt/bin/python3 3.12.4 PATH", "error: python of .venv beside the plugin: plug/.venv"
 	for _, c := range []ownedCase{
@@ -256,8 +274,8 @@ func TestDistrust(t *testing.T) {
 		{findCase: findCase{name: "writable for everybody", tree: inside, want: refused + " is writable for everybody, which the plugin is not"}, shared: "plug/.venv"},
 		{findCase: findCase{name: "named", tree: inside, flag: "../plug/.venv", want: "plug/.venv/bin/python 3.12.4 --python"}, uids: map[string]int{"plug/.venv": other}},
 		{findCase: findCase{name: "above, mine", tree: above, want: ".venv/bin/python 3.12.4 .venv of the project"}},
-		{findCase: findCase{name: "above, another user's directory", tree: above, want: fromPath}, uids: map[string]int{".": other, "plug": 1000}},
-		{findCase: findCase{name: "above, writable for everybody", tree: above, want: fromPath}, shared: "."},
+		{findCase: findCase{name: "above, another user's directory", tree: above, want: fromPath, tried: blocked}, uids: map[string]int{".": other, "plug": 1000}},
+		{findCase: findCase{name: "above, writable for everybody", tree: above, want: fromPath, tried: blocked}, shared: "."},
 		{findCase: findCase{name: "39 above, in a directory like /tmp", tree: above, want: fromPath}, shared: ".", sticky: true, uids: map[string]int{".venv": other}},
 		{findCase: findCase{name: "above, another file system", tree: above, want: fromPath}, elsewhere: "."},
 	} {

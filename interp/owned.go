@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// EnvMarker is the file in an environment that says that pyplug made it, and from what.
+const EnvMarker = "pyplug-env.json"
+
 // synced looks at the environment that pyplug made for the plugin.
 func (f *finder) synced(ctx context.Context) (Interpreter, error) {
 	switch {
@@ -36,6 +39,8 @@ func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 	}
 	if err == nil && found.Path != "" {
 		f.noteActive(found)
+	} else if err == nil {
+		f.noteAbove()
 	}
 	return found, err
 }
@@ -88,7 +93,7 @@ func (f *finder) miseEnv(dir string) string {
 		if err != nil {
 			continue
 		}
-		_, env := miseConfig(text)
+		_, env, _ := miseConfig(text)
 		env = strings.NewReplacer("{{config_root}}", dir, "{{ config_root }}", dir).Replace(env)
 		if env != "" && !strings.Contains(env, "{{") {
 			return f.under(dir, filepath.FromSlash(env))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -107,7 +108,8 @@ func (f *finder) minors() []int {
 }
 
 // pathDirs are the directories of PATH that may be searched, each once. Empty
-// and relative entries are not: what they hold depends on where one stands.
+// and relative entries are not: what they hold depends on where one stands. With NoActive
+// neither are those of activated environments.
 func (f *finder) pathDirs() []string {
 	if f.dirs != nil {
 		return f.dirs
@@ -127,7 +129,9 @@ func (f *finder) pathDirs() []string {
 			absolute = append(absolute, dir)
 		}
 	}
-	f.dirs = existing(absolute)
+	f.dirs = slices.DeleteFunc(existing(absolute), func(dir string) bool {
+		return f.NoActive && slices.ContainsFunc(f.activated(), func(a Attempt) bool { return within(a.Path, dir) })
+	})
 	return f.dirs
 }
 

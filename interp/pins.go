@@ -19,7 +19,10 @@ func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
 	for dir := range f.levels {
 		for _, name := range pinFiles {
 			file := filepath.Join(dir, filepath.FromSlash(name))
-			versions := versionsIn(file)
+			versions, err := versionsIn(file)
+			if err != nil {
+				f.skip(BadRequirement, file, Source(filepath.Base(file)), "cannot be read: "+err.Error()).Fix = "correct " + file
+			}
 			if len(versions) > 0 && versions[0] != "system" {
 				return f.pinnedTo(ctx, versions, file)
 			}
@@ -36,7 +39,11 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 		if version == "system" {
 			return Interpreter{}, nil
 		}
-		r, isVersion := parseRequest(version)
+		if broken := f.distrust(file); broken != nil && filepath.IsAbs(pinnedPath(version)) {
+			f.skip(broken.Code, pinnedPath(version), source, "is pinned by "+broken.Path+", which "+broken.Reason)
+			continue
+		}
+		r, isVersion := f.parsePin(version, source)
 		if isVersion && f.excludes(r) {
 			f.skip(OtherVersion, version, source, "is pinned by "+file+", and requires-python excludes it").Fix = "change " + file + " or requires-python"
 			continue
@@ -64,14 +71,23 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 
 // excludes reports whether no Python that satisfies the requirements is one of r.
 func (f *finder) excludes(r request) bool {
-	refused, _ := f.against(r.version)
-	return r.version.Minor >= 0 && refused != nil
+	return !satisfiable(append(f.clauses(), r.bound("").clauses...))
 }
 
-// install finds an installed Python of a version: of a version manager by name, on PATH, or
+// pinnedPath is the path that takes the place of a version, if one does.
+func pinnedPath(version string) string { return strings.TrimPrefix(version, "path:") }
+
+// install finds an installed Python of a version: by its path, of a version manager by name, on PATH, or
 // of any patch of the same minor version. pyenv would want the very patch; but packages of one
 // patch work with the others, and files name the patch that somebody once had.
 func (f *finder) install(ctx context.Context, version string, r request, isVersion bool, source Source) (Interpreter, error) {
+	if path := pinnedPath(version); filepath.IsAbs(path) {
+		found, err := f.named(ctx, path, "", source)
+		if err != nil {
+			err = f.skipError(path, source, err)
+		}
+		return found, err
+	}
 	for _, m := range managers {
 		installs := f.installsOf(m)
 		dir := installed(installs, version)

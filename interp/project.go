@@ -59,6 +59,40 @@ func IsWorkspace(dir string) bool {
 	return p.Tool.UV.Workspace != nil
 }
 
+// isRoot reports whether dir has what the root of a project has.
+func isRoot(dir string) bool {
+	return slices.ContainsFunc(markers, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
+}
+
+// noteAbove records the environments of a project that are not searched for, because others may
+// change a directory on the way to its root.
+func (f *finder) noteAbove() {
+	for _, dir := range f.Dirs {
+		levels := f.above(dir)
+		above := parents(dir)[len(levels):]
+		if len(above) == 0 || slices.ContainsFunc(levels, isRoot) {
+			continue
+		}
+		own, _ := f.ownerOf(dir)
+		o, ok := f.ownerOf(above[0])
+		code, whose := WorldWritable, ", which everybody may write to"
+		if !o.shared {
+			code, whose = UntrustedOwner, ", which belongs to another user"
+		}
+		if !ok || !o.shared && f.trusts(o.uid, own.uid) {
+			continue
+		}
+		for _, level := range above[:slices.IndexFunc(above, isRoot)+1] {
+			if env := filepath.Join(level, ".venv"); exists(filepath.Join(env, "pyvenv.cfg")) {
+				f.skip(code, env, ".venv of the project", "is not looked for in or above "+above[0]+whose)
+			}
+		}
+	}
+}
+
 // root is the root of the project, or of the workspace, that dir belongs to; dir if it
 // belongs to none.
 func (f *finder) root(dir string) string {
@@ -67,13 +101,7 @@ func (f *finder) root(dir string) string {
 	}
 	root := dir
 	levels := f.above(dir)
-	has := func(level string) bool {
-		return slices.ContainsFunc(markers, func(name string) bool {
-			_, err := os.Lstat(filepath.Join(level, name))
-			return err == nil
-		})
-	}
-	if i := slices.IndexFunc(levels, has); i >= 0 {
+	if i := slices.IndexFunc(levels, isRoot); i >= 0 {
 		levels = levels[i:]
 		root = levels[max(0, slices.IndexFunc(levels, IsWorkspace))]
 	}

@@ -1,7 +1,9 @@
 package interp
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,10 +13,12 @@ type request struct {
 	version        Version
 	free           bool   // free-threaded
 	name           string // as people and version managers call it
+	spec           string // specifiers in place of a version; name is then one that satisfies them, if one follows
 }
 
 // parseRequest reads a version with or without the name of its implementation, as
-// "3.12", "312", "3.12.1", "python3.12", "cpython-3.13t", "pypy3.10" or "pypy3.10-7.3.11".
+// "3.12", "312", "3.12.1", "python3.12", "cpython-3.13t", "pypy3.10", "pypy3.10-7.3.11" or
+// "cpython-3.12.1-linux-x86_64-gnu".
 func parseRequest(text string) (request, bool) {
 	var r request
 	for _, implementation := range [...]string{"cpython", "python", "pypy"} {
@@ -26,8 +30,9 @@ func parseRequest(text string) (request, bool) {
 			break
 		}
 	}
-	if r.implementation == "pypy" {
-		text, _, _ = strings.Cut(text, "-") // its own version follows
+	if r.implementation != "" {
+		text, _, _ = strings.Cut(text, "-") // the version of PyPy follows, or the platform
+		text = strings.Replace(text, "+freethreaded", "t", 1)
 	}
 	text, r.free = strings.CutSuffix(text, "t")
 	if len(text) == 2 || len(text) == 3 {
@@ -57,6 +62,8 @@ func parseRequest(text string) (request, bool) {
 func (r request) bound(source Source) bound {
 	spec := "=="
 	switch v := r.version; {
+	case r.spec != "":
+		spec = r.spec
 	case v.Minor < 0:
 		spec += fmt.Sprintf("%d.*", v.Major)
 	case v.Patch < 0:
@@ -70,4 +77,18 @@ func (r request) bound(source Source) bound {
 		b.clauses[0].written = r.name
 	}
 	return b
+}
+
+// parsePin reads what a file pins: a version, or specifiers, as uv writes them.
+func (f *finder) parsePin(text string, source Source) (request, bool) {
+	r, ok := parseRequest(strings.TrimSuffix(strings.TrimPrefix(text, "=="), ".*"))
+	if ok || !isSpec(text) || BadClause(text) != "" {
+		return r, ok
+	}
+	r = request{spec: text, version: Version{Minor: -1, Patch: -1}}
+	bounds := f.bounds
+	f.bounds = append(slices.Clip(f.bounds), r.bound(source))
+	r.name = cmp.Or(f.worthInstalling(), text)
+	f.bounds = bounds
+	return r, true
 }

@@ -81,7 +81,7 @@ func (f *finder) version(ctx context.Context, value string, b bound, source Sour
 	if !f.Base { // sync made it with such a version
 		found, err := f.synced(ctx)
 		if e := (*Error)(nil); errors.As(err, &e) {
-			f.skip(OutdatedEnv, f.Synced, SourceSync, e.Reason)
+			f.skip(e.Code, f.Synced, SourceSync, e.Reason)
 		}
 		f.Synced = "" // why has it once
 		if err == nil && found.Path != "" {

@@ -43,6 +43,14 @@ type bound struct {
 	clauses []clause
 }
 
+// clauses are those of all requirements.
+func (f *finder) clauses() (all []clause) {
+	for i := range f.bounds {
+		all = append(all, f.bounds[i].clauses...)
+	}
+	return all
+}
+
 // verdict says whether a version satisfies a requirement. It is unknown when
 // only the patch, which no file said, could decide.
 type verdict uint8

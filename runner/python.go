@@ -24,15 +24,18 @@ type Variable struct{ Name, Value, Effect string }
 // nothing, whatever the plugin is. The error is a [*hook.Error]; that no Python was chosen
 // is a part of the decision.
 func Explain(ctx context.Context, c Config) (interp.Decision, []Variable, error) {
-	r, _, env, err := pythonRequest(c)
+	r, p, environ, err := pythonRequest(c)
 	if err != nil {
 		return interp.Decision{}, nil, err
+	}
+	if env.SourceOf(p.Entry, projectDirs(c.Environ, p.Dirs)).Kind == "" {
+		r.Sync = ""
 	}
 	d, err := hook.Interruptible(ctx, func() (interp.Decision, error) { return interp.Explain(ctx, r) })
 	if err != nil {
 		return d, nil, hook.NewError(hook.Canceled, context.Cause(ctx))
 	}
-	return d, variables(c, env, d.Chosen), nil
+	return d, variables(c, environ, d.Chosen), nil
 }
 
 // FindPython is the Python that a start of c.Plugin would take, or without one a start in
@@ -43,6 +46,12 @@ func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
 		return interp.Interpreter{}, err
 	}
 	return hook.Interruptible(ctx, func() (interp.Interpreter, error) { return findBy(ctx, r) })
+}
+
+// IsPlugin reports whether c.Plugin is a plugin whose Python pyplug chooses.
+func IsPlugin(c Config) bool {
+	_, _, _, err := pythonRequest(c)
+	return err == nil
 }
 
 // Pythons lists the Pythons of this machine, see [interp.List].
@@ -62,7 +71,7 @@ func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) 
 	if c.Plugin != "" {
 		p, err = findPlugin(c)
 	} else {
-		p.Requires, err = manifest.Requires(projectDirs(c, p))
+		p.Requires, err = manifest.Requires(projectDirs(c.Environ, p.Dirs))
 	}
 	if err != nil {
 		return interp.Request{}, p, nil, hook.NewError(hook.Usage, err)
@@ -88,15 +97,15 @@ func findPlugin(c Config) (manifest.Plugin, error) {
 	if err != nil {
 		return p, err
 	}
-	above := slices.DeleteFunc(projectDirs(c, p), func(dir string) bool { return slices.Contains(p.Dirs, dir) })
+	above := slices.DeleteFunc(projectDirs(c.Environ, p.Dirs), func(dir string) bool { return slices.Contains(p.Dirs, dir) })
 	requires, err := manifest.Requires(above)
 	p.Requires = append(p.Requires, requires...)
 	return p, err
 }
 
 // projectDirs are the directories beside the plugin, then those up to its project's root.
-func projectDirs(c Config, p manifest.Plugin) []string {
-	return interp.Request{Dirs: p.Dirs, Environ: c.Environ}.ProjectDirs()
+func projectDirs(environ, beside []string) []string {
+	return interp.Request{Dirs: beside, Environ: environ}.ProjectDirs()
 }
 
 // pythonVariables are the variables that [interp.Find] reads, and what they do.
@@ -126,6 +135,8 @@ func variables(c Config, env []string, chosen interp.Interpreter) []Variable {
 		case v.name == "PYPLUG_PYTHON" && c.Python != "":
 			v.effect = "ignored: --python decides"
 		case v.name != string(interp.SourceActive) && v.name != string(interp.SourceConda) || v.name == string(chosen.Source):
+		case c.NoActive:
+			v.effect += ", and ignored: --no-active"
 		case interp.SamePath(value, chosen.Env):
 			v.effect += ", and chosen, as " + string(chosen.Source)
 		default:

@@ -46,7 +46,7 @@ func PlanSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note
 	}
 	facts := interp.FactsOf(base, c.Environ)
 	plan, err = env.NewPlan(env.Request{
-		Entry: p.Entry, Dirs: projectDirs(c, p),
+		Entry: p.Entry, Dirs: projectDirs(c.Environ, p.Dirs),
 		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
 		InPlace: o.InPlace, Offline: o.Offline, Cache: cache, Environ: c.Environ, Step: o.Step,
 	})
@@ -77,7 +77,7 @@ func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	if python.Path == "" || named {
 		return "", "", false
 	}
-	s := env.SourceOf(o.plugin.Entry, projectDirs(o.config, o.plugin))
+	s := env.SourceOf(o.plugin.Entry, projectDirs(o.config.Environ, o.plugin.Dirs))
 	return s.Kind, s.Path, !fixed
 }
 
@@ -107,7 +107,7 @@ func syncLine(p manifest.Plugin, last, python string) string {
 func (o *Opened) PythonNotes() (notes []string) {
 	for _, skipped := range o.python.Skipped {
 		note := skipped.String()
-		if skipped.Code == interp.OutdatedEnv {
+		if skipped.Source == interp.SourceSync {
 			note = o.outdatedBy(skipped.Reason)
 		}
 		if skipped.Path != o.python.Env {

@@ -69,8 +69,7 @@ func failed(err error, exit *proc.Exit) *Error {
 	return &Error{Err: fmt.Errorf("cannot make the environment: %w", err), Exit: exit}
 }
 
-// marker is the file in an environment that says that we made it, and from what.
-const marker = "pyplug-env.json"
+const marker = interp.EnvMarker
 
 type mark struct {
 	Key       string `json:"key"`

@@ -37,7 +37,7 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 	}
 	var outdated bool
 	for _, skipped := range python.Skipped {
-		if skipped.Code == interp.OutdatedEnv {
+		if skipped.Source == interp.SourceSync {
 			hints, outdated = append(hints, "the environment that pyplug made "+skipped.Reason+": "+l.sync("", true)), true
 		}
 	}
