@@ -250,6 +250,21 @@ func TestMakeFails(t *testing.T) {
 	}
 }
 
+// A Python without venv or pip needs uv.
+func TestLacksVenv(t *testing.T) {
+	for said, want := range map[string]bool{"/usr/bin/python3: No module named venv": true, "because ensurepip is not": true, "no space left": false} {
+		r := request(t)
+		r.Python, r.Environ = filepath.Join(filepath.Dir(r.Cache), "tools/uv"), []string{"PATH=/none"}
+		if err := os.WriteFile(r.Python, []byte("#!/bin/sh\necho '"+said+"'; exit 1"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		_, err := plan(t, r).Make(t.Context())
+		if failed := (*Error)(nil); !errors.As(err, &failed) || strings.Contains(failed.Hint, "install uv") != want {
+			t.Errorf("%s: %v %+v", said, err, failed)
+		}
+	}
+}
+
 func TestMakeInterrupted(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

@@ -143,7 +143,11 @@ func (p Plan) run(ctx context.Context, c command) error {
 		err = fmt.Errorf("%s failed", cmp.Or(c.name, p.Installer))
 	}
 	out.Exit.Stderr = lastLines(out.Stdout, out.Stderr)
-	return failed(err, &out.Exit)
+	e, said := failed(err, &out.Exit), strings.Join(out.Exit.Stderr, "\n")
+	if p.Installer == "pip" && (strings.Contains(said, "ensurepip") || strings.Contains(said, ": No module named ")) {
+		e.Hint = "install uv; or venv and pip for this Python, which on Debian are in python3-venv"
+	}
+	return e
 }
 
 // lastLines are the last lines of an installer, of which uv and pip write errors to
