@@ -129,6 +129,8 @@ func TestPins(t *testing.T) {
 		{name: "specifiers of uv", tree: lines(opt, pyenvTree, []string{"f plug/.python-version >=3.8, <3.12\\n"}), want: "pyenv/versions/3.11.7/bin/python 3.11.7 .python-version"},
 		{name: "a minor version as specifiers", tree: lines(opt, []string{"x a/python3.13", "f plug/.python-version ==3.13.*\\n"}), want: "a/python3.13 3.13 .python-version"},
 		{name: "all that uv says", tree: lines(opt, pyenvTree, []string{"f plug/.python-version cpython-3.12.1-linux-x86_64-gnu\\n"}), want: "pyenv/versions/3.12.1/bin/python 3.12.1 .python-version"},
+		{name: "free-threaded, as uv writes it", tree: lines(opt, []string{"x a/python3.13t", "f plug/.python-version cpython-3.13+freethreaded-linux-x86_64-gnu\\n"}),
+			want: "a/python3.13t 3.13 .python-version"},
 		{name: "specifiers that nothing satisfies", tree: lines(opt, []string{"f plug/.python-version >=3.14\\n"}),
 			want: "error: python of .python-version: plug/.python-version pins Python >=3.14, which is not installed"},
 		{name: "specifiers that are excluded", tree: lines(opt, []string{"f plug/.python-version <3.12\\n"}), requires: []string{">=3.12 p.py"},

@@ -32,8 +32,8 @@ func parseRequest(text string) (request, bool) {
 	}
 	if r.implementation != "" {
 		text, _, _ = strings.Cut(text, "-") // the version of PyPy follows, or the platform
-		text = strings.Replace(text, "+freethreaded", "t", 1)
 	}
+	text = strings.Replace(text, "+freethreaded", "t", 1) // as uv writes it
 	text, r.free = strings.CutSuffix(text, "t")
 	if len(text) == 2 || len(text) == 3 {
 		if isNumber(text) && text[0] == '3' {
