@@ -39,8 +39,10 @@ func (r *registry) tempIn(parent string) (string, error) {
 		return "", fmt.Errorf("temporary directory: %w", err)
 	}
 	r.temp[parent] = dir
-	if r.guard.alive() { // else the first process starts one, which knows the directory
+	if r.guard.alive() {
 		r.guard.send(guard.Temp + dir)
+	} else {
+		r.ensureGuard() // now, and not after the first process: pyplug may be killed by then
 	}
 	return dir, nil
 }
