@@ -80,27 +80,37 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 }
 
 // call calls a hook of the background plugin that word means. If fastcall sent the call
-// and left it, it waits for that answer: the call must not be sent again.
+// and left it, it waits for that answer: the call must not be sent again. A call that has
+// not begun is made again if the plugin is being stopped, or is to be started and others
+// stop it meanwhile.
 func (f *program) call(ctx context.Context, word string, start startOptions, o *callOptions, left *fastcall.Left) error {
-	for {
+	for attempt := 1; ; attempt++ {
 		client, err := f.callee(ctx, word, start, left)
-		if err != nil {
+		if err == nil {
+			err = f.callDaemon(ctx, client, o)
+		}
+		again := client != nil && daemon.Is(err, daemon.Stopping) || start.auto && isNotRunning(err)
+		if !again || o.stream != nil || attempt == startAttempts { // the stream may have been read from
 			return err
 		}
-		if o.call.Args.JSON == nil { // else the input has been read
-			if err := f.readInput(ctx, client.Identity().Transport, o); err != nil {
-				return err
-			}
+		left = nil // it was rejected
+		if client == nil {
+			continue
 		}
-		err = f.answer(ctx, o.timeout, client, *o, func() (hook.Info, int) { return answered(ctx, client) })
-		if !daemon.Is(err, daemon.Stopping) || o.stream != nil { // the stream may have been read from
-			return err
-		}
-		left = nil // it was rejected: it has not begun
 		if err := client.AwaitFree(ctx); err != nil {
 			return err
 		}
 	}
+}
+
+// callDaemon reads the input, unless it has been read, and calls the hook.
+func (f *program) callDaemon(ctx context.Context, client *daemon.Client, o *callOptions) error {
+	if o.call.Args.JSON == nil {
+		if err := f.readInput(ctx, client.Identity().Transport, o); err != nil {
+			return err
+		}
+	}
+	return f.answer(ctx, o.timeout, client, *o, func() (hook.Info, int) { return answered(ctx, client) })
 }
 
 // callee returns the daemon to call. It starts the plugin first if start says so.
