@@ -54,6 +54,8 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 		return "`" + f.Sync + "` makes a new one"
 	case f.owns(a.env) && remakable(a.env):
 		return f.remake(ctx, a.env)
+	case f.Active && (a.Source == SourceActive || a.Source == SourceConda):
+		return "make it again, or leave out --active"
 	case a.Source == SourceActive || a.Source == SourceConda:
 		return "make it again or deactivate it; --no-active ignores it"
 	case ofTool:

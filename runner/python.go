@@ -71,7 +71,7 @@ func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) 
 	if c.Plugin != "" {
 		p, err = findPlugin(c)
 	} else {
-		p.Requires, err = manifest.Requires(projectDirs(c.Environ, p.Dirs))
+		p.Requires = manifest.Requires(projectDirs(c.Environ, p.Dirs))
 	}
 	if err != nil {
 		return interp.Request{}, p, nil, hook.NewError(hook.Usage, err)
@@ -98,9 +98,8 @@ func findPlugin(c Config) (manifest.Plugin, error) {
 		return p, err
 	}
 	above := slices.DeleteFunc(projectDirs(c.Environ, p.Dirs), func(dir string) bool { return slices.Contains(p.Dirs, dir) })
-	requires, err := manifest.Requires(above)
-	p.Requires = append(p.Requires, requires...)
-	return p, err
+	p.Requires = append(p.Requires, manifest.Requires(above)...)
+	return p, nil
 }
 
 // projectDirs are the directories beside the plugin, then those up to its project's root.

@@ -89,25 +89,17 @@ func readDocument(dir string, form Form) (document, error) {
 }
 
 // Requires returns what [project] in the pyproject.toml of each directory requires of
-// Python. The error is an [*Error].
-func Requires(dirs []string) (all []interp.Requirement, err error) {
+// Python. One that cannot be read, or is wrong, requires nothing: the plugin is not in its
+// directory, and its tools report it.
+func Requires(dirs []string) (all []interp.Requirement) {
 	for _, dir := range dirs {
-		d, err := readDocument(dir, Pyproject)
-		if err != nil {
-			return nil, err
-		}
+		d, _ := readDocument(dir, Pyproject)
 		d.locate = locateTOML
-		root, err := d.decode()
-		if err != nil {
-			return nil, err
-		}
-		f, err := d.readRequirement(Pyproject, root)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f...)
+		root, _ := d.decode()
+		requires, _ := d.readRequirement(Pyproject, root)
+		all = append(all, requires...)
 	}
-	return all, nil
+	return all
 }
 
 // readTOML finds no source if the text has no table for pyplug.
