@@ -17,7 +17,8 @@
 //     directories, headers, build-details.json. The shims of pyenv, asdf and mise are
 //     followed by reading what they would read, and never run: running one takes a tenth
 //     of a second and may start another Python than the one asked for.
-//  6. Only if no file says the version, the Python is asked, by [Request.Run].
+//  6. Only if no file says the version, the Python is asked, by [Request.Run]. If the request
+//     is [Request.Untrusted], one that files of the project chose is never asked.
 //  7. A version that an explicit source or a pin asks for is looked up on PATH, then among
 //     what is installed. The same look finds what a fix suggests; fix.go words all fixes.
 //  8. [Interpreter.SearchPath] lists the directories of installed packages, [FactsOf] the

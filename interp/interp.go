@@ -44,6 +44,22 @@ func (s Source) Obvious() bool {
 	return s.Named()
 }
 
+// ofProject reports whether files of the plugin's project choose the Python of a source. All
+// sources do but those of the user and the system.
+func (s Source) ofProject() bool {
+	switch s {
+	case SourceFlag, SourceVariable, SourceActive, SourceConda, SourcePath, SourceSystem, SourceRegistry:
+		return false
+	}
+	return !slices.ContainsFunc(managers, func(m manager) bool { return s == Source(m.name) })
+}
+
+// by is a Python that source asked for.
+func (i Interpreter) by(source Source) Interpreter {
+	i.Source, i.OfProject = source, i.OfProject || source.ofProject()
+	return i
+}
+
 // RunFunc runs the program at path with args, without a shell, in an environment
 // free of PYTHONHOME and its like, and returns what it wrote on standard output and
 // standard error. The error says what went wrong: that the program did not start, took
@@ -89,6 +105,9 @@ type Request struct {
 	// Run asks a Python for its version if no file says it. When it is nil
 	// an unknown version is accepted from explicit sources only.
 	Run RunFunc
+	// Untrusted: Run is called for no Python with OfProject, and an unknown version is
+	// accepted from all sources.
+	Untrusted bool
 	// Cache is the directory that keeps what Pythons said, absolute; empty: nowhere.
 	Cache string
 
@@ -110,6 +129,9 @@ type Interpreter struct {
 	Source Source
 	// AnyOf: its source named a version, and not this Python.
 	AnyOf bool
+	// OfProject: files of the plugin's project chose it, and not the user or the system. To
+	// run it is to trust them.
+	OfProject bool
 	// Env is the directory of its virtual environment, empty when it is in none.
 	Env string
 	// Variant has "t" for a free-threaded Python and "d" for one for debugging.
@@ -159,6 +181,7 @@ type finder struct {
 	wanted   request     // what an explicit source or a pin asks for
 	spare    Interpreter // what is chosen only if there is nothing else
 	assume   bool        // a Python of unknown version is accepted
+	shimmed  bool        // a file of the working directory selects what the shim at hand starts
 	tried    []Attempt
 	installs map[string]string // where managers have their versions, as far as their shims say
 }
@@ -170,7 +193,9 @@ func newFinder(r Request) *finder {
 	if r.reparse == nil {
 		r.reparse = readReparse
 	}
-	return &finder{Request: r, vars: variables(r.Environ), uid: os.Getuid(), installs: map[string]string{}, roots: map[string]string{}}
+	return &finder{
+		Request: r, vars: variables(r.Environ), uid: os.Getuid(), assume: r.Untrusted, installs: map[string]string{}, roots: map[string]string{},
+	}
 }
 
 // look is a method of finder that looks at a source.

@@ -138,6 +138,7 @@ func (f *finder) follow(s shim, path string) (python string, broken *Error) {
 	installs := filepath.Join(root, filepath.FromSlash(s.versions))
 	f.installs[s.name] = installs
 	versions, origin := f.selected(s.manager, root)
+	f.shimmed = origin != s.selects && origin != f.place(s.global, root)
 	if len(versions) == 0 {
 		return "", nowhere(ShimUnresolved, "%s selects no version", s.name)
 	}

@@ -130,7 +130,7 @@ func (f *finder) anywhere(ctx context.Context, r request, source Source) (Interp
 	found, err := f.search(ctx, f.names(), source)
 	if err == nil && found.Path == "" {
 		found, err = f.installed(ctx)
-		found.Source = source
+		found = found.by(source)
 	}
 	return found, err
 }

@@ -101,12 +101,11 @@ func (f *finder) ofVersion(ctx context.Context, value string, source Source) (In
 		return found, err
 	}
 	if found, ok := f.elsewhere(ctx); ok {
-		found.Source = source
-		return found, nil
+		return found.by(source), nil
 	}
 	if found := f.spare; found.Path != "" {
-		f.spare, found.Source = Interpreter{}, source
-		return found, nil
+		f.spare = Interpreter{}
+		return found.by(source), nil
 	}
 	return Interpreter{}, f.notInstalled(value, source, "is not on PATH, and no version manager has installed it")
 }
@@ -199,6 +198,7 @@ func (f *finder) consider(ctx context.Context, path string, source Source) (Inte
 		return f.inspect(ctx, path, real, source)
 	}
 	python, broken := f.follow(s, path)
+	defer func() { f.shimmed = false }()
 	_, env, ok := findConfig(path)
 	if ok {
 		// The shim would start a Python that knows nothing of the environment.
@@ -248,10 +248,12 @@ func (f *finder) inspect(ctx context.Context, path, real string, source Source) 
 // judge holds a Python against the requirements, and asks it when files left
 // the answer open.
 func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, error) {
+	found.OfProject = f.shimmed
+	found = found.by(found.Source)
 	refused, open := f.against(found.Version)
 	if refused == nil && open {
 		v, implementation, ok := f.remembered(found.Path)
-		if !ok && f.Run != nil {
+		if !ok && f.Run != nil && !(f.Untrusted && found.OfProject) {
 			var broken *Error
 			v, implementation, broken = f.ask(ctx, found.Path)
 			if err := ctx.Err(); err != nil {

@@ -32,6 +32,9 @@ type Config struct {
 	Python string
 	// Active prefers an activated environment to the plugin's own; NoActive ignores it.
 	Active, NoActive bool
+	// Untrusted: nothing is started that files of the plugin's project choose. It is for who
+	// reads a plugin and does not start it.
+	Untrusted bool
 	// Transport is "pipe" or "grpc".
 	Transport string
 	// Environ is the caller's environment, Cwd its working directory.

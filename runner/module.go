@@ -25,6 +25,9 @@ const moduleMark = "\x1epyplug-module "
 // packages above it included, is not imported.
 func (o *Opened) locateModule(ctx context.Context) error {
 	p := o.plugin
+	if err := o.MayRun(); err != nil {
+		return hook.NewError(hook.Usage, fmt.Errorf("no file in %s is the module %s, and no Python is asked where it is: %w", p.From, p.Module, err))
+	}
 	out, err := proc.Run(ctx, proc.Tool{Path: o.python.Path, Args: []string{"-c", findModule, p.From, p.Module}, Env: o.environ, Dir: p.From})
 	if ctx.Err() != nil {
 		return hook.NewError(hook.Canceled, context.Cause(ctx))

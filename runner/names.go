@@ -15,9 +15,10 @@ import (
 var namesSource string
 
 // SourceHooks returns the names and the first line of documentation of a plugin's hooks,
-// as far as its files show them. It does not start the plugin, and knows none rather than
-// return an error.
+// as far as its files show them. It starts neither the plugin nor anything else that its files
+// choose, and knows none rather than return an error.
 func SourceHooks(ctx context.Context, c Config) []schema.Hook {
+	c.Untrusted = true
 	o, err := Open(ctx, c)
 	if err != nil {
 		return nil
@@ -26,12 +27,13 @@ func SourceHooks(ctx context.Context, c Config) []schema.Hook {
 		found, _ := hook.Interruptible(ctx, o.describedMethods)
 		return found
 	}
-	scripts, python, _ := o.Source()
-	if len(scripts) == 0 {
+	scripts, _, _ := o.Source()
+	python, vars, err := o.reader(ctx)
+	if len(scripts) == 0 || err != nil {
 		return nil
 	}
 	// Isolated and without site: the plugin's own directories and packages do not matter.
-	out, err := proc.Run(ctx, proc.Tool{Path: python.Path, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: o.environ})
+	out, err := proc.Run(ctx, proc.Tool{Path: python, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: vars})
 	if err != nil || out.Exit.Code != 0 {
 		return nil
 	}

@@ -124,6 +124,7 @@ func (o *Opened) resolvePython(ctx context.Context) (err error) {
 	}
 	if r, ok := shebangRequest(c, o.plugin, o.environ); ok {
 		o.python, _ = interp.Find(ctx, r) // the zero one if that is unknown
+		o.python.OfProject = true
 	}
 	return nil
 }

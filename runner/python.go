@@ -171,7 +171,35 @@ func valueIn(environ []string, name string) (value string) {
 
 // shebangRequest is a request for the Python of an executable that is a Python script.
 func shebangRequest(c Config, p manifest.Plugin, env []string) (interp.Request, bool) {
-	return request(Config{Python: p.Shebang, Environ: c.Environ, Cwd: c.Cwd}, manifest.Plugin{}, env), p.Shebang != ""
+	r := request(Config{Python: p.Shebang, Environ: c.Environ, Cwd: c.Cwd}, manifest.Plugin{}, env)
+	if c.Untrusted {
+		r.Run = nil
+	}
+	return r, p.Shebang != ""
+}
+
+// MayRun returns an error if the plugin was opened as [Config.Untrusted], and to start its Python
+// would start what files of its project choose.
+func (o *Opened) MayRun() error {
+	switch {
+	case !o.config.Untrusted:
+	case o.python.OfProject:
+		return fmt.Errorf("the plugin's directory chooses %s (%s)", o.python.Path, o.python.Source)
+	case len(o.plugin.Manifest.Env) > 0: // LD_PRELOAD, PYTHONPATH and the like
+		return fmt.Errorf("%s sets variables for %s", o.plugin.Manifest.File, o.python.Path)
+	}
+	return nil
+}
+
+// reader is a Python that may read a plugin's source, with its environment: the plugin's own if
+// it may run, else one of the user or the system.
+func (o *Opened) reader(ctx context.Context) (path string, vars []string, err error) {
+	if o.MayRun() == nil {
+		return o.python.Path, o.environ, nil
+	}
+	own := Config{Environ: o.config.Environ, Untrusted: true}
+	found, err := interp.Find(ctx, request(own, manifest.Plugin{}, nil))
+	return found.Path, environ(own, manifest.Manifest{}), err
 }
 
 // findBy chooses the interpreter.
@@ -198,8 +226,11 @@ func PythonError(err error) *hook.Error {
 }
 
 // request is what is wanted of an interpreter.
-func request(c Config, p manifest.Plugin, environ []string) interp.Request {
+func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 	m := p.Manifest
+	if c.Untrusted { // so are the variables of a manifest
+		vars = environ(c, manifest.Manifest{})
+	}
 	var synced env.Record
 	var answers string // of Pythons, empty if there is no place to keep them
 	if cache, err := env.Cache(); err == nil {
@@ -222,8 +253,9 @@ func request(c Config, p manifest.Plugin, environ []string) interp.Request {
 		Environ:     c.Environ,
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
 		Cache:       answers,
+		Untrusted:   c.Untrusted,
 		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
-			return ask(ctx, proc.Tool{Path: path, Args: args, Env: environ, Limit: askLimit})
+			return ask(ctx, proc.Tool{Path: path, Args: args, Env: vars, Limit: askLimit})
 		},
 	}
 }

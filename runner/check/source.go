@@ -100,7 +100,14 @@ type clash struct {
 }
 
 // source looks at the plugin's source without running it.
-func (c *check) source(ctx context.Context) hook.Stage { return lookAtSource(ctx, lookOf(c.s.Opened)) }
+func (c *check) source(ctx context.Context) hook.Stage {
+	if err := c.s.MayRun(); err != nil {
+		return withVerdict(hook.Stage{Message: "not checked by the interpreter", Findings: []hook.Finding{
+			found(sourceUnchecked, hook.Note, fmt.Sprintf("without the stage launch, nothing runs that the plugin chooses: %v", err),
+				"if you trust it, name the Python with --python, or do not skip launch")}})
+	}
+	return lookAtSource(ctx, lookOf(c.s.Opened))
+}
 
 func lookOf(o *runner.Opened) sourceLook {
 	scripts, python, dirs := o.Source()
