@@ -105,6 +105,32 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// unbounded are calls that wait for a pipe's writer, read what does not end, or compute for long.
+var unbounded = []string{"os.Open", "os.OpenFile", "os.ReadFile", "os.ReadDir", "toml.Unmarshal", "toml.NewDecoder"}
+
+// TestBounded holds that the rooms which read files of a project do so by the package bounded.
+func TestBounded(t *testing.T) {
+	rooms := []string{"interp", "interp/env", "interp/pysrc", "runner/manifest", "runner/check", "runner"}
+	other := map[string]string{
+		"interp/env/make.go":    "os.OpenFile", // makes a lock
+		"runner/descriptors.go": "os.ReadFile", // of what flags name, which may be a pipe
+	}
+	for _, f := range sources(t, ".go") {
+		if strings.HasSuffix(f.path, "_test.go") || !slices.Contains(rooms, path.Dir(f.path)) {
+			continue
+		}
+		ast.Inspect(f.parse(t, parser.SkipObjectResolution), func(node ast.Node) bool {
+			if call, ok := node.(*ast.SelectorExpr); ok {
+				of, _ := call.X.(*ast.Ident)
+				if of != nil && slices.Contains(unbounded, of.Name+"."+call.Sel.Name) && other[f.path] != of.Name+"."+call.Sel.Name {
+					t.Errorf("%s calls %s.%s, want a function of interp/bounded", f.path, of.Name, call.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
 func TestPackages(t *testing.T) {
 	documented := map[string]bool{}
 	for _, f := range sources(t, ".go") {

@@ -65,7 +65,7 @@ func checkCommand(f *program) command {
 
 // readCheck completes what the flags say.
 func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
-	if err := o.readPlugins(c.Args().Slice()); err != nil {
+	if err := o.readPlugins(c.Context, c.Args().Slice()); err != nil {
 		return err
 	}
 	for _, needed := range []string{"launch", "handshake", "connect", "hooks"} {
@@ -95,13 +95,15 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 
 // readPlugins expands directories and patterns. Without a word it is the plugin of the
 // current directory, and never all of its files: a check runs them.
-func (o *checkOptions) readPlugins(words []string) error {
+func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 	if slices.Contains(words, "") {
 		return usage("PLUGIN is empty")
 	}
 	for _, word := range words {
-		found, err := manifest.Expand(word)
-		if err != nil {
+		found, err := hook.Interruptible(ctx, func() ([]string, error) { return manifest.Expand(word) })
+		if asCanceled(err) != nil {
+			return err
+		} else if err != nil {
 			return usage("%w", err)
 		}
 		o.plugins = append(o.plugins, found...)

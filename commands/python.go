@@ -43,7 +43,7 @@ func pythonCommand(f *program) command {
 				return err
 			}
 			if len(words) == 0 && verb != "list" {
-				if cfg.Plugin = "."; !runner.IsPlugin(cfg) {
+				if cfg.Plugin = "."; !runner.IsPlugin(c.Context, cfg) {
 					cfg.Plugin = ""
 				}
 			}

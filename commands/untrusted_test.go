@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package commands_test
 
@@ -71,7 +71,7 @@ func TestUntrusted(t *testing.T) {
 					cmd = exec.Command(strace, append([]string{"-f", "-qq", "-e", "trace=execve", "-o", trace, self}, words...)...)
 				}
 				cmd.Dir = root
-				cmd.Env = []string{"PATH=" + path, "HOME=" + filepath.Join(root, "home"), "XDG_CACHE_HOME=" + filepath.Join(root, "home", "cache"), "XDG_RUNTIME_DIR=" + root}
+				cmd.Env = bare(root, path)
 				out, err := cmd.Output()
 				calls, _ := os.ReadFile(trace) // none without strace
 				for line := range strings.Lines(string(calls)) {
@@ -100,6 +100,12 @@ func TestUntrusted(t *testing.T) {
 	}
 }
 
+// bare is an environment without a Python but on PATH.
+func bare(root, path string) []string {
+	home := filepath.Join(root, "home")
+	return []string{"PATH=" + path, "HOME=" + home, "XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "XDG_RUNTIME_DIR=" + root}
+}
+
 // layOut makes a project, and returns a PATH with the Python of the machine, or a shim.
 func layOut(t *testing.T, root, python string, files map[string]string) (path string) {
 	t.Helper()
@@ -110,6 +116,9 @@ func layOut(t *testing.T, root, python string, files map[string]string) (path st
 	write := func(path, text string, mode os.FileMode) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
+		}
+		if special(t, path, text) {
+			return
 		}
 		if err := os.WriteFile(path, []byte(strings.NewReplacer("$ROOT", root, "$PYTHON", python).Replace(text)), mode); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // activated are the activated environments, by the variables that name them. An activated
@@ -67,13 +69,13 @@ func (f *finder) isBeside(env string) bool {
 // in the project, or says that it is made for it, or a file of the project names it, or a tool
 // keeps it for the project.
 func (f *finder) related(env string) bool {
-	project, _ := readHead(filepath.Join(env, ".project"), maxFile) // of virtualenvwrapper
+	project, _ := bounded.Head(filepath.Join(env, ".project"), maxFile) // of virtualenvwrapper
 	for _, dir := range f.Dirs {
 		root := f.root(dir)
 		if within(root, env) || within(resolve(root), resolve(env)) || SamePath(strings.TrimSpace(project), root) {
 			return true
 		}
-		list, _ := readHead(filepath.Join(root, ".python-envs"), maxFile)
+		list, _ := bounded.Head(filepath.Join(root, ".python-envs"), maxFile)
 		for line := range strings.Lines(list) {
 			if line = strings.TrimSpace(line); line != "" && SamePath(f.under(root, line), env) {
 				return true

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // cached is what a Python said of itself, while its files are as they were.
@@ -37,7 +39,7 @@ func (f *finder) remembered(path string) (Version, string, bool) {
 	if file == "" {
 		return Version{}, "", false
 	}
-	text, err := readHead(file, maxFile)
+	text, err := bounded.Head(file, maxFile)
 	var c cached
 	if err != nil || json.Unmarshal([]byte(text), &c) != nil || !c.Version.Known() {
 		return Version{}, "", false

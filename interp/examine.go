@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // examine reads what files say about the program at path, whose links lead to
@@ -65,7 +67,7 @@ var machines = map[string][]uint16{"amd64": {62, 3}, "arm64": {183, 40}, "386": 
 // format returns why the content of a file is none of a program, nil if it may be: a shell would
 // run any text. What cannot be read may be a program all the same.
 func format(path string) *Error {
-	head, err := readHead(path, 20)
+	head, err := bounded.Head(path, 20)
 	if err != nil || runtime.GOOS == "windows" {
 		return nil
 	}
@@ -196,7 +198,7 @@ func installation(real string) (version Version, implementation string) {
 
 // libVersions lists the versions that have a directory under prefix/lib.
 func libVersions(prefix string, holds string) []Version {
-	entries, _ := os.ReadDir(filepath.Join(prefix, "lib"))
+	entries, _ := bounded.Dir(filepath.Join(prefix, "lib"))
 	var out []Version
 	for _, entry := range entries {
 		_, version, ok := pythonName(entry.Name())

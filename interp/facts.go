@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // Facts is what files say of a Python beyond its version.
@@ -80,7 +82,7 @@ func oddities(cfg config, env string) (notes []string) {
 // madeAt is the place for which an environment was made, as its script activate says, or else
 // the command that made it; empty if neither does.
 func madeAt(cfg config, env string) string {
-	text, _ := readHead(filepath.Join(env, "bin", "activate"), maxFile) // may be none
+	text, _ := bounded.Head(filepath.Join(env, "bin", "activate"), maxFile) // may be none
 	for line := range strings.Lines(text) {
 		value, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(line), "export "), "VIRTUAL_ENV=")
 		if value = strings.Trim(value, `'"`); ok && filepath.IsAbs(value) && !strings.ContainsAny(value, `'"$\`) {

@@ -1,34 +1,18 @@
 package interp
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // maxFile bounds what is read of a file that ought to be small.
 const maxFile = 64 << 10
-
-// readHead reads at most n bytes of a regular file: a pipe would keep its reader
-// waiting.
-func readHead(path string, n int64) (string, error) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", cmp.Or(err, os.ErrInvalid)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, n))
-	return string(data), err
-}
 
 // config is what is used of a pyvenv.cfg.
 type config struct {
@@ -46,7 +30,7 @@ type config struct {
 func findConfig(path string) (cfg config, env string, ok bool) {
 	dir := filepath.Dir(path)
 	for _, env := range [...]string{dir, filepath.Dir(dir)} {
-		text, err := readHead(filepath.Join(env, "pyvenv.cfg"), maxFile)
+		text, err := bounded.Head(filepath.Join(env, "pyvenv.cfg"), maxFile)
 		switch {
 		case err == nil:
 			return parseConfig(text), env, true
@@ -111,7 +95,7 @@ func patchLevel(prefix string, minor Version) (v Version, implementation string)
 
 // headerVersion reads PY_VERSION from a patchlevel.h.
 func headerVersion(path string) Version {
-	text, err := readHead(path, maxFile)
+	text, err := bounded.Head(path, maxFile)
 	if err != nil {
 		return Version{}
 	}
@@ -126,7 +110,7 @@ func headerVersion(path string) Version {
 
 // buildDetails reads the version of a build-details.json.
 func buildDetails(path string) (Version, string) {
-	text, err := readHead(path, maxFile)
+	text, err := bounded.Head(path, maxFile)
 	if err != nil {
 		return Version{}, ""
 	}

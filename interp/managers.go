@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // manager is a version manager, which keeps a directory for each version that it has
@@ -111,7 +111,7 @@ func shimAt(path, real string) (shim, bool) {
 		return shim{}, false
 	}
 	s := shim{root: filepath.Dir(dir)}
-	text, _ := readHead(path, 2048)
+	text, _ := bounded.Head(path, 2048)
 	for _, m := range managers {
 		script := strings.HasPrefix(text, "#!") && strings.Contains(text, m.name)
 		if m.selects != "" && (isMise && m.name == "mise" || !isMise && script) {
@@ -182,10 +182,14 @@ func (f *finder) selected(m manager, root string) (versions []string, origin str
 	return nil, ""
 }
 
+// mostVersions bounds how many versions of a file count.
+const mostVersions = 20
+
 // versionsIn reads the versions of Python that a manager's file selects. The error is that of a
 // file that does not parse.
 func versionsIn(path string) (versions []string, err error) {
-	text, err := readHead(path, maxFile)
+	defer func() { versions = versions[:min(len(versions), mostVersions)] }()
+	text, err := bounded.Head(path, maxFile)
 	if err != nil {
 		return nil, nil
 	}
@@ -218,7 +222,7 @@ func miseConfig(text string) (versions []string, venv string, err error) {
 		Tools map[string]any `toml:"tools"`
 		Env   any            `toml:"env"`
 	}
-	if err := toml.Unmarshal([]byte(text), &file); err != nil {
+	if err := bounded.TOML([]byte(text), &file); err != nil {
 		return nil, "", err
 	}
 	values, isList := file.Tools["python"].([]any)
@@ -302,7 +306,7 @@ func (f *finder) managed(ctx context.Context) Interpreter {
 
 // newestFirst lists the names in a directory, by the numbers in them.
 func newestFirst(dir string) []string {
-	entries, _ := os.ReadDir(dir)
+	entries, _ := bounded.Dir(dir)
 	names := make([]string, len(entries))
 	for i, entry := range entries {
 		names[i] = entry.Name()

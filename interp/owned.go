@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // EnvMarker is the file in an environment that says that pyplug made it, and from what.
@@ -89,7 +91,7 @@ func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpre
 // miseEnv is the environment that mise activates in dir, as far as its path is no template.
 func (f *finder) miseEnv(dir string) string {
 	for _, name := range miseFiles {
-		text, err := readHead(filepath.Join(dir, filepath.FromSlash(name)), maxFile)
+		text, err := bounded.Head(filepath.Join(dir, filepath.FromSlash(name)), maxFile)
 		if err != nil {
 			continue
 		}
@@ -124,7 +126,7 @@ func (f *finder) named832(ctx context.Context, dir, where string) (Interpreter, 
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		text, _ := readHead(path, maxFile) // what was read before an error counts
+		text, _ := bounded.Head(path, maxFile) // what was read before an error counts
 		last := lastLine(text)
 		if last == "" {
 			continue
@@ -156,12 +158,9 @@ func lastLine(text string) (last string) {
 // notEnvs are directories whose environments are for tools.
 var notEnvs = []string{".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
 
-// mostEntries bounds how many entries of a directory are looked at.
-const mostEntries = 2000
-
 // only looks for an environment of another name, of which there may be one only.
 func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, error) {
-	names, err := namesIn(dir, mostEntries)
+	names, err := namesIn(dir)
 	if errors.Is(err, fs.ErrPermission) {
 		f.skip(Unreadable, dir, Source("environments"+where), "cannot be listed, and an environment of another name would not be found")
 	}
@@ -181,13 +180,8 @@ func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, erro
 }
 
 // namesIn lists the directories in dir, and links, which may lead to one.
-func namesIn(dir string, most int) (names []string, err error) {
-	file, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	entries, err := file.ReadDir(most)
+func namesIn(dir string) (names []string, err error) {
+	entries, err := bounded.Dir(dir)
 	for _, entry := range entries {
 		if entry.IsDir() || entry.Type() == os.ModeSymlink {
 			names = append(names, entry.Name())

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // SearchPath lists the directories in which i looks for modules after the script's
@@ -109,13 +111,13 @@ const mostPathFiles = 300
 // pathFiles are the directories that the .pth files of dir name, one on each line.
 // Lines that Python would execute are skipped.
 func pathFiles(dir string) []string {
-	entries, _ := os.ReadDir(dir) // sorted, and what was read before an error counts
+	entries, _ := bounded.Dir(dir) // sorted, and what was read before an error counts
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
 		return !strings.HasSuffix(e.Name(), ".pth") || e.Name()[0] == '.'
 	})
 	var found []string
 	for _, entry := range entries[:min(len(entries), mostPathFiles)] {
-		text, _ := readHead(filepath.Join(dir, entry.Name()), maxFile) // what was read before an error counts
+		text, _ := bounded.Head(filepath.Join(dir, entry.Name()), maxFile) // what was read before an error counts
 		for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 			line = strings.TrimRight(line, " \t\r\n")
 			if line == "" || line[0] == '#' || strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // Shebang returns the words of the first line of a script: the program, without env and its
 // options, and what follows it. There are none of any other file.
 func Shebang(script string) []string {
-	text, _ := readHead(script, 512) // systems read 256 bytes at most
+	text, _ := bounded.Head(script, 512) // systems read 256 bytes at most
 	line, _, _ := strings.Cut(text, "\n")
 	line, ok := strings.CutPrefix(line, "#!")
 	words := strings.Fields(line)

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // The explicit sources: the first that is set decides.
@@ -130,7 +132,7 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 		return false, broken
 	}
 	if !info.IsDir() {
-		if text, _ := readHead(env, maxFile); filepath.Base(env) != ".venv" || lastLine(text) == "" {
+		if text, _ := bounded.Head(env, maxFile); filepath.Base(env) != ".venv" || lastLine(text) == "" {
 			f.skip(NotEnvironment, env, source, "is a file, want a directory").Fix = "remove it, or make an environment in its place"
 		}
 		return false, nil // see named832

@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -89,6 +90,9 @@ func BadClause(spec string) string {
 	return bad
 }
 
+// mostClauses bounds a specifier set: whether it can be satisfied takes time with their square.
+const mostClauses = 100
+
 // parseClauses parses a specifier set. bad is the first clause that is not valid.
 func parseClauses(spec string) (clauses []clause, bad string) {
 	for part := range strings.SplitSeq(spec, ",") {
@@ -97,6 +101,9 @@ func parseClauses(spec string) (clauses []clause, bad string) {
 			continue
 		}
 		c, ok := parseClause(part)
+		if len(clauses) == mostClauses {
+			part, ok = fmt.Sprintf("%s, clause %d of at most %d,", part, mostClauses+1, mostClauses), false
+		}
 		if !ok {
 			return nil, part
 		}

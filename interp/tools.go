@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pelletier/go-toml/v2"
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // project is what pyproject.toml says of a project.
@@ -65,8 +65,8 @@ func (f *finder) kept(ctx context.Context) (Interpreter, error) {
 func (f *finder) keptEnvs(yield func(tool string, envs []string) bool) {
 	for _, dir := range f.Dirs {
 		p := project{root: f.root(dir)}
-		p.text, _ = readHead(filepath.Join(p.root, "pyproject.toml"), maxFile) // may be none
-		_ = toml.Unmarshal([]byte(p.text), &p)                                 // what is wrong names no project
+		p.text, _ = bounded.Head(filepath.Join(p.root, "pyproject.toml"), maxFile) // may be none
+		_ = bounded.TOML([]byte(p.text), &p)                                       // what is wrong names no project
 		for _, t := range tools {
 			has := func(name string) bool { return exists(filepath.Join(p.root, name)) }
 			if !slices.ContainsFunc(t.files, has) && (t.table == "" || !strings.Contains(p.text, t.table)) {
@@ -123,8 +123,8 @@ func normalized(name string) string {
 
 // readTOML reads into what it can of a file, which may be none.
 func readTOML(path string, into any) {
-	text, _ := readHead(path, maxFile)
-	_ = toml.Unmarshal([]byte(text), into)
+	text, _ := bounded.Head(path, maxFile)
+	_ = bounded.TOML([]byte(text), into)
 }
 
 // sanitized is a name in which the characters are replaced that a tool avoids.
@@ -186,7 +186,7 @@ func (f *finder) pipenvEnvs(p project) []string {
 
 func (f *finder) pdmEnvs(p project) []string {
 	var patterns []string
-	if text, err := readHead(filepath.Join(p.root, ".pdm-python"), maxFile); err == nil {
+	if text, err := bounded.Head(filepath.Join(p.root, ".pdm-python"), maxFile); err == nil {
 		python := strings.TrimSpace(text)
 		patterns = append(patterns, literal(filepath.Dir(filepath.Dir(python))))
 	}
@@ -241,7 +241,7 @@ func (f *finder) userDir(variable, linux, darwin, name string) string {
 // sole one is the script's, if it does not say otherwise. One that will not do is skipped,
 // because uv makes it anew at its next start.
 func (f *finder) uvScript(ctx context.Context) (Interpreter, error) {
-	if text, _ := readHead(f.Entry, maxFile); !strings.Contains("\n"+text, "\n# /// script") {
+	if text, _ := bounded.Head(f.Entry, maxFile); !strings.Contains("\n"+text, "\n# /// script") {
 		return Interpreter{}, nil
 	}
 	script := filepath.Base(f.Entry)
@@ -272,10 +272,10 @@ func (f *finder) wrapped(ctx context.Context) (Interpreter, error) {
 	if home == "" {
 		return Interpreter{}, nil
 	}
-	names, _ := namesIn(home, mostEntries) // those that can be read
+	names, _ := namesIn(home) // those that can be read
 	for _, name := range names {
 		env := filepath.Join(home, name)
-		text, err := readHead(filepath.Join(env, ".project"), maxFile)
+		text, err := bounded.Head(filepath.Join(env, ".project"), maxFile)
 		for _, dir := range f.Dirs {
 			if err == nil && SamePath(strings.TrimSpace(text), f.root(dir)) {
 				return f.environment(ctx, env, "virtualenvwrapper's environment of the project")

@@ -23,34 +23,54 @@ type Variable struct{ Name, Value, Effect string }
 // Explain says how the Python is chosen for c.Plugin, or without one for c.Cwd. It starts
 // nothing, whatever the plugin is. The error is a [*hook.Error]; that no Python was chosen
 // is a part of the decision.
-func Explain(ctx context.Context, c Config) (interp.Decision, []Variable, error) {
-	r, p, environ, err := pythonRequest(c)
-	if err != nil {
-		return interp.Decision{}, nil, err
+func Explain(ctx context.Context, c Config) (d interp.Decision, vars []Variable, err error) {
+	return interruptible(ctx, func() (interp.Decision, []Variable, error) {
+		r, p, environ, err := pythonRequest(c)
+		if err != nil {
+			return d, nil, err
+		}
+		if env.SourceOf(p.Entry, projectDirs(c.Environ, p.Dirs)).Kind == "" {
+			r.Sync = ""
+		}
+		d, err := interp.Explain(ctx, r)
+		if err != nil {
+			return d, nil, hook.NewError(hook.Canceled, context.Cause(ctx))
+		}
+		return d, variables(c, environ, d.Chosen), nil
+	})
+}
+
+// interruptible calls do, which reads files, as [hook.Interruptible] does.
+func interruptible[A, B any](ctx context.Context, do func() (A, B, error)) (A, B, error) {
+	type both struct {
+		a A
+		b B
 	}
-	if env.SourceOf(p.Entry, projectDirs(c.Environ, p.Dirs)).Kind == "" {
-		r.Sync = ""
-	}
-	d, err := hook.Interruptible(ctx, func() (interp.Decision, error) { return interp.Explain(ctx, r) })
-	if err != nil {
-		return d, nil, hook.NewError(hook.Canceled, context.Cause(ctx))
-	}
-	return d, variables(c, environ, d.Chosen), nil
+	found, err := hook.Interruptible(ctx, func() (both, error) {
+		a, b, err := do()
+		return both{a, b}, err
+	})
+	return found.a, found.b, err
 }
 
 // FindPython is the Python that a start of c.Plugin would take, or without one a start in
 // c.Cwd. The error is a [*hook.Error].
 func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
-	r, _, _, err := pythonRequest(c)
-	if err != nil {
-		return interp.Interpreter{}, err
-	}
-	return hook.Interruptible(ctx, func() (interp.Interpreter, error) { return findBy(ctx, r) })
+	return hook.Interruptible(ctx, func() (interp.Interpreter, error) {
+		r, _, _, err := pythonRequest(c)
+		if err != nil {
+			return interp.Interpreter{}, err
+		}
+		return findBy(ctx, r)
+	})
 }
 
 // IsPlugin reports whether c.Plugin is a plugin whose Python pyplug chooses.
-func IsPlugin(c Config) bool {
-	_, _, _, err := pythonRequest(c)
+func IsPlugin(ctx context.Context, c Config) bool {
+	_, err := hook.Interruptible(ctx, func() (none struct{}, err error) {
+		_, _, _, err = pythonRequest(c)
+		return none, err
+	})
 	return err == nil
 }
 

@@ -23,6 +23,10 @@ type SyncOptions struct {
 // Python whose version no file says. note says that starts take another Python; it may be
 // empty. The error is a [*hook.Error].
 func PlanSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note string, err error) {
+	return interruptible(ctx, func() (env.Plan, string, error) { return planSync(ctx, c, o) })
+}
+
+func planSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note string, err error) {
 	r, p, _, err := pythonRequest(c)
 	if err != nil {
 		return plan, note, err

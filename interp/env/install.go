@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
@@ -90,7 +91,7 @@ func (p Plan) commands(dir string) []command {
 // pipInstallsElsewhere reports whether the pip among packages has --python, as of 22.3.
 func pipInstallsElsewhere(packages []string) bool {
 	for _, dir := range packages {
-		entries, _ := os.ReadDir(dir) // none if it cannot be read
+		entries, _ := bounded.Dir(dir) // none if it cannot be read
 		for _, entry := range entries {
 			var major, minor int
 			if n, _ := fmt.Sscanf(entry.Name(), "pip-%d.%d", &major, &minor); n == 2 && strings.HasSuffix(entry.Name(), ".dist-info") {

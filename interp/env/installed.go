@@ -9,8 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pelletier/go-toml/v2"
-
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
@@ -37,14 +36,14 @@ func (s Source) names() (all []string) {
 	lines := s.Requirements
 	switch s.Kind {
 	case "requirements.txt":
-		content, _ := os.ReadFile(s.Path) // the installer could read it
+		content, _, _ := bounded.Read(s.Path, maxSource) // the installer could read it
 		lines = strings.Split(strings.ReplaceAll(string(content), "\\\n", ""), "\n")
 	case "pylock.toml":
-		content, _ := os.ReadFile(s.Path)
+		content, _, _ := bounded.Read(s.Path, maxSource)
 		var lock struct {
 			Packages []struct{ Name, Marker string }
 		}
-		_ = toml.Unmarshal(content, &lock)
+		_ = bounded.TOML(content, &lock)
 		for _, p := range lock.Packages {
 			if p.Marker == "" {
 				lines = append(lines, p.Name)

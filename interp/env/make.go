@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // Make makes the environment, if it does not exist, and records it for the plugin. made is
@@ -135,12 +137,15 @@ func (p Plan) build(ctx context.Context) (err error) {
 	return os.Rename(aside, p.Dir)
 }
 
+// maxScript is the size of the largest script that [relocate] looks at.
+const maxScript = 1 << 20
+
 // relocate replaces the path from by to in the scripts of the environment in from: it was
 // built there, and is about to be moved. Each is written anew, since an installer may
 // share files between environments.
 func relocate(from, to string) error {
 	scripts := filepath.Dir(python(from))
-	entries, err := os.ReadDir(scripts)
+	entries, err := bounded.Dir(scripts)
 	if err != nil {
 		return err
 	}
@@ -150,10 +155,10 @@ func relocate(from, to string) error {
 	}
 	for _, path := range paths {
 		info, err := os.Lstat(path)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > 1<<20 {
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxScript {
 			continue
 		}
-		content, err := os.ReadFile(path)
+		content, _, err := bounded.Read(path, maxScript)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
@@ -121,7 +122,7 @@ func NewPlan(r Request) (Plan, error) {
 
 // readMark reads the marker of an environment; false if it has none.
 func readMark(dir string) (m mark, ok bool) {
-	content, err := os.ReadFile(filepath.Join(dir, marker))
+	content, _, err := bounded.Read(filepath.Join(dir, marker), maxRecord)
 	if err != nil {
 		return m, false
 	}

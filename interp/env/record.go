@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // Record is the environment that was made for a plugin, as [Lookup] found it.
@@ -31,6 +33,9 @@ type record struct {
 	Includes bool      `json:"includes,omitempty"`
 }
 
+// maxRecord bounds the size of a record, and of the marker of an environment.
+const maxRecord = 64 << 10
+
 func recordPath(cache, entry string) string {
 	return filepath.Join(environments(cache), "plugins", digest(entry)+".json")
 }
@@ -48,7 +53,7 @@ func (p Plan) record() error {
 		return err
 	}
 	path := recordPath(p.request.Cache, p.request.Entry)
-	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, content) {
+	if old, _, err := bounded.Read(path, maxRecord); err == nil && bytes.Equal(old, content) {
 		return nil // also in a cache that only somebody else may change
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -72,7 +77,7 @@ func (p Plan) record() error {
 // .venv beside the source another one there, and the source if that was touched since or
 // includes other files.
 func Lookup(cache, entry string) Record {
-	content, err := os.ReadFile(recordPath(cache, entry))
+	content, _, err := bounded.Read(recordPath(cache, entry), maxRecord)
 	if err != nil {
 		return Record{}
 	}

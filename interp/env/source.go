@@ -6,16 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
@@ -47,8 +45,8 @@ var files = []struct{ name, tool string }{
 	{"uv.lock", "uv"}, {"poetry.lock", "poetry"}, {"pdm.lock", "pdm"}, {"pylock.toml", "uv"}, {"pyproject.toml", ""}, {"requirements.txt", ""},
 }
 
-// maxSource bounds the size of a source.
-const maxSource = 64 << 20
+// maxSource bounds the size of a source. A lock file may be larger than source code.
+const maxSource = 16 << 20
 
 // errNone reports that a file asks for nothing.
 var errNone = errors.New("no requirements")
@@ -103,20 +101,21 @@ func (s Source) locked(dirs []string) Source {
 
 // readSource reads the file at s.Path. The error is errNone if there is none.
 func readSource(s Source) (Source, error) {
-	info, err := os.Stat(s.Path)
+	most := int64(maxSource)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
+	case s.Kind == "pyproject.toml":
+		most = pysrc.LargestManifest
+	case s.tool == "":
+		most = pysrc.LargestFile
+	}
+	content, info, err := bounded.Read(s.Path, most)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, bounded.ErrIrregular), s.Kind == block && errors.Is(err, bounded.ErrLarge):
 		return Source{}, errNone
 	case err != nil:
 		return Source{}, err
-	case info.Size() > maxSource:
-		return Source{}, fmt.Errorf("%s has %d bytes, want at most %d", s.Path, info.Size(), maxSource)
 	}
 	s.info = info
-	content, err := os.ReadFile(s.Path)
-	if err != nil {
-		return Source{}, err
-	}
 	switch s.Kind {
 	case block, "pyproject.toml":
 		uv, err := s.list(content)
@@ -137,7 +136,7 @@ func readSource(s Source) (Source, error) {
 			s.place = filepath.Dir(s.Path)
 		}
 	default: // its tool compares a lock file with the project
-		project, _ := os.ReadFile(filepath.Join(filepath.Dir(s.Path), "pyproject.toml")) // which the tool reports
+		project, _, _ := bounded.Read(filepath.Join(filepath.Dir(s.Path), "pyproject.toml"), pysrc.LargestFile) // which the tool reports
 		s.place = digest(filepath.Dir(s.Path), string(project))
 	}
 	s.digest = digest(s.Kind, string(content))
@@ -163,7 +162,7 @@ func (s *Source) list(content []byte) (uv map[string]any, err error) {
 		}
 		content = []byte(found.Text)
 	}
-	if err := toml.Unmarshal(content, &file); err != nil {
+	if err := bounded.TOML(content, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
 	value := file.Dependencies

@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// LargestFile is the most bytes that [Read] reads of a file.
-const LargestFile = 4 << 20
+// LargestFile is the most bytes that [Read] reads of a file. A manifest has at most
+// LargestManifest.
+const LargestFile, LargestManifest = 4 << 20, 1 << 20
 
 // Bounds of [Files].
 const (
@@ -59,10 +62,6 @@ func isForeign(dir, path string) bool {
 // Read returns the text of a regular file of at most limit bytes, and of 4 MiB. It is not
 // ok if the file is larger or cannot be read.
 func Read(path string, limit int) (text string, ok bool) {
-	info, err := os.Stat(path) // before opening it, which would wait for a pipe's writer
-	if err != nil || !info.Mode().IsRegular() || info.Size() > int64(min(limit, LargestFile)) {
-		return "", false
-	}
-	source, err := os.ReadFile(path)
+	source, _, err := bounded.Read(path, int64(min(limit, LargestFile)))
 	return Decode(source), err == nil
 }

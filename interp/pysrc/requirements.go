@@ -20,20 +20,21 @@ type Include struct {
 	Constraint bool
 }
 
-// mostIncludes bounds how many files [Includes] reads.
-const mostIncludes = 100
+// mostIncludes bounds how many files [Includes] reads, and mostLines how many lines that name one
+// count in each.
+const mostIncludes, mostLines = 100, 1000
 
 var include = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*(-r|-c|--requirement\b|--constraint\b)[ \t]*=?[ \t]*(\S+)`)
 })
 
 // Includes lists the files that a requirements file with this text includes by -r and -c, and
-// those that they include, each once.
+// those that they include, each once. All texts have at most 4 MiB; what is beyond is empty.
 func Includes(path, text string) (all []Include) {
-	seen := map[string]bool{path: true}
+	seen, left := map[string]bool{path: true}, LargestFile
 	var follow func(Include)
 	follow = func(in Include) {
-		for _, m := range include().FindAllStringSubmatch(in.Text, -1) {
+		for _, m := range include().FindAllStringSubmatch(in.Text, mostLines) {
 			file := m[2]
 			if !filepath.IsAbs(file) {
 				file = filepath.Join(filepath.Dir(in.Path), file)
@@ -42,7 +43,8 @@ func Includes(path, text string) (all []Include) {
 				continue
 			}
 			seen[file] = true
-			text, _ := Read(file, LargestFile)
+			text, _ := Read(file, left)
+			left -= len(text)
 			all = append(all, Include{file, text, in.Constraint || strings.TrimLeft(m[1], "-")[0] == 'c'})
 			follow(all[len(all)-1])
 		}

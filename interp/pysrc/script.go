@@ -55,9 +55,11 @@ func Script(text string) (Block, error) {
 			return Block{}, fmt.Errorf("line %d: a second script block, the first is on line %d, want one", line-1, found.Line-1)
 		}
 		found.Line = line
+		var lines strings.Builder
 		for comment := range strings.Lines(text[m[4]:m[5]]) {
-			found.Text += strings.TrimPrefix(strings.TrimPrefix(comment, "#"), " ")
+			lines.WriteString(strings.TrimPrefix(strings.TrimPrefix(comment, "#"), " "))
 		}
+		found.Text = lines.String()
 	}
 	return found, nil
 }

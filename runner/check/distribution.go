@@ -9,8 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pelletier/go-toml/v2"
-
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
@@ -143,7 +142,7 @@ func declaredIn(text string) []string {
 		}
 		Package, Packages []locked
 	}
-	if toml.Unmarshal([]byte(text), &file) != nil {
+	if bounded.TOML([]byte(text), &file) != nil {
 		return nil // where it matters, the manifest's reader reports it
 	}
 	lines := slices.Concat(file.Dependencies, file.Project.Dependencies)

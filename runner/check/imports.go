@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -25,7 +26,7 @@ func (l *sourceLook) sibling(m missing) string {
 	if l.Root == "" || m.Dir != "" || m.Where != "" {
 		return ""
 	}
-	entries, _ := os.ReadDir(l.Root) // none if it cannot be read
+	entries, _ := bounded.Dir(l.Root) // none if it cannot be read
 	var names []string
 	for _, entry := range entries {
 		if name, isModule := strings.CutSuffix(entry.Name(), ".py"); isModule {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // document is the text of a manifest with its place in a file.
@@ -58,7 +60,7 @@ func (d document) errorAt(at position) *Error {
 // decode parses TOML.
 func (d document) decode() (map[string]any, error) {
 	var root map[string]any
-	err := toml.Unmarshal([]byte(d.text), &root)
+	err := bounded.TOML([]byte(d.text), &root)
 	if err == nil {
 		return root, nil
 	}

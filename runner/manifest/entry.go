@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // plugin looks at the entry and returns the result of Resolve.
@@ -119,7 +120,7 @@ func executable(path string, info fs.FileInfo) bool {
 
 // pythonFiles returns the names of the .py files of a directory, sorted.
 func pythonFiles(dir string) []string {
-	entries, _ := os.ReadDir(dir)
+	entries, _ := bounded.Dir(dir)
 	var names []string
 	for _, entry := range entries {
 		info, err := os.Stat(filepath.Join(dir, entry.Name()))

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // errNoManifest marks the error of a directory that is no plugin.
@@ -62,7 +64,7 @@ func inDirectory(dir string) []string {
 	if isPlugin(dir) {
 		return []string{dir}
 	}
-	entries, _ := os.ReadDir(dir) // none if it cannot be read, which Resolve reports
+	entries, _ := bounded.Dir(dir) // none if it cannot be read, which Resolve reports
 	var all []string
 	for _, entry := range entries {
 		name := entry.Name()

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -288,7 +289,7 @@ func closest(path string) string {
 	if info, err := os.Stat(path + ".py"); err == nil && info.Mode().IsRegular() {
 		return short(path + ".py")
 	}
-	entries, _ := os.ReadDir(filepath.Dir(path))
+	entries, _ := bounded.Dir(filepath.Dir(path))
 	var names []string
 	for _, entry := range entries {
 		if !strings.HasPrefix(entry.Name(), ".") && (entry.IsDir() || isPython(entry.Name())) {

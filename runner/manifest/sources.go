@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
@@ -75,11 +76,8 @@ func readDirectory(dir string) (found, error) {
 // there is none, which has no text.
 func readDocument(dir string, form Form) (document, error) {
 	file := filepath.Join(dir, form.String())
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
-		return document{}, nil // a pipe could block
-	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	text, _, err := bounded.Read(file, pysrc.LargestManifest)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, bounded.ErrIrregular) {
 		return document{}, nil
 	}
 	if err != nil {
