@@ -19,8 +19,11 @@ import (
 // the same. On error, or if ctx ends, nothing of it is there. The error is an [*Error] or
 // ctx's cause.
 func (p Plan) Make(ctx context.Context) (made bool, err error) {
-	if !p.Exists {
+	if !p.Exists || p.isLeft() {
 		made, err = p.makeOnce(ctx)
+	}
+	if p.Exists && errors.Is(err, fs.ErrPermission) {
+		err = nil // the rest of a killed sync in somebody else's cache
 	}
 	if err == nil {
 		if err = p.record(); p.request.InPlace {
@@ -33,6 +36,21 @@ func (p Plan) Make(ctx context.Context) (made bool, err error) {
 	return made, failed(err, nil)
 }
 
+// isLeft reports whether there is something of a sync that was killed, or that still runs.
+func (p Plan) isLeft() bool {
+	for _, path := range []string{p.work(), p.lockFile()} {
+		if _, err := os.Lstat(path); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// work is the directory in which the environment is made.
+func (p Plan) work() string { return p.Dir + ".pyplug" }
+
+func (p Plan) lockFile() string { return p.Dir + ".pyplug.lock" }
+
 // makeOnce makes the environment unless another process did while this one waited for it.
 func (p Plan) makeOnce(ctx context.Context) (made bool, err error) {
 	if !p.request.InPlace {
@@ -42,11 +60,14 @@ func (p Plan) makeOnce(ctx context.Context) (made bool, err error) {
 			return false, e
 		}
 	}
-	unlock, err := p.lock(ctx, p.Dir+".pyplug.lock")
+	unlock, err := p.lock(ctx, p.lockFile())
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
+	if err := os.RemoveAll(p.work()); err != nil { // of a sync that was killed
+		return false, err
+	}
 	now, err := NewPlan(p.request)
 	if err != nil || now.Exists && now.key == p.key {
 		return false, err
@@ -99,10 +120,7 @@ func lockNow(path string) (unlock func(), err error) {
 // build makes the environment aside and puts it in its place at once. The caller has the
 // lock.
 func (p Plan) build(ctx context.Context) (err error) {
-	work := p.Dir + ".pyplug"
-	if err := os.RemoveAll(work); err != nil { // of a sync that was killed
-		return err
-	}
+	work := p.work()
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
 	aside, temporary := filepath.Join(work, filepath.Base(p.Dir)), filepath.Join(work, "tmp")
 	for _, dir := range []string{work, aside, temporary} {
