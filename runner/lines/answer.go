@@ -23,15 +23,20 @@ func (e *Engine) work(ctx context.Context) {
 		default:
 			made = e.callSeries(ctx, tasks)
 		}
-		e.out.release(tasks[made:])
+		e.out.release(tasks, made)
 		if size = max(1, made); made == len(tasks) {
 			size = min(2*made, e.o.Series)
 		}
 	}
 }
 
-// call makes one call and answers its line.
+// call makes one call, if the line can be called, and answers the line.
 func (e *Engine) call(ctx context.Context, t *task) {
+	if t.bad != nil {
+		t.bad.Hook = t.hook
+		e.fail(ctx, t, t.bad)
+		return
+	}
 	callCtx, cancel := hook.WithLimit(ctx, e.o.Timeout)
 	defer cancel()
 	emit := func(item hook.Item) error { return e.emit(callCtx, t, item) }

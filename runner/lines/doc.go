@@ -1,11 +1,11 @@
 // Package lines answers JSON Lines with calls: one call for each line that it reads,
 // one answer for each, many at a time.
 //
-//  1. One goroutine reads lines and makes a request of each. It answers a line that
-//     it cannot read with an error.
+//  1. One goroutine reads lines and makes a request of each.
 //  2. A request gets its place in the order of answers and waits for one of the
 //     goroutines that make calls. While calls are fast, a goroutine takes several and
 //     passes them on together, as a [hook.Series]. Those that are not made wait again.
+//     A line that cannot be read is answered with an error in place of a call.
 //  3. That goroutine puts its answer, and the items of a stream as they come, into
 //     the outbox. The lines of the first task that is not answered go straight to the
 //     output; the outbox holds those of the tasks behind it. Unordered, all go
@@ -15,8 +15,9 @@
 //  5. Memory is bounded. If the outbox holds too much, or the output is slow, a
 //     stream waits with its next item and no further line is read.
 //
-// The end of the input and [Options].Stop end the reading; what runs is still
-// answered. So does a caller that gave up: the lines whose calls it refuses get no
+// The end of the input and [Options].Stop end the reading. After a Stop only what runs is
+// still answered, and what precedes that, so that the answered lines have no gaps. A
+// caller that gave up ends the reading, too: the lines whose calls it refuses get no
 // answer, so that it does not matter how far the reading is ahead. Ending the context
 // of [Engine.Run] cancels the calls in progress.
 //

@@ -61,7 +61,8 @@ type Options struct {
 	Timeout time.Duration
 	// MaxLine is how many bytes a line may have; 0: DefaultMaxLine.
 	MaxLine int
-	// Stop, when it is closed, ends the reading; nil: only the end of In does. From
+	// Stop, when it is closed, ends the reading; nil: only the end of In does. The lines
+	// before one that is answered are answered, too; those behind get no answer. From
 	// then on Run gives up on an Out that takes nothing for 10 s.
 	Stop <-chan struct{}
 	// GaveUp is closed when the caller makes no more calls; nil: it always does. It
@@ -92,7 +93,8 @@ type Engine struct {
 // task is one line and its answer.
 type task struct {
 	request
-	line   int // its number, from 1
+	line   int         // its number, from 1
+	bad    *hook.Error // why it cannot be called; nil: it can
 	failed bool
 
 	// Protected by the outbox.
@@ -134,9 +136,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	}()
 	var calls sync.WaitGroup
 	for range e.o.Jobs {
-		calls.Go(func() { e.work(ctx) }) // ends when the outbox is closed and has no more tasks
+		calls.Go(func() { e.work(ctx) }) // ends when the outbox is closed and all tasks are answered
 	}
-	go e.read(ctx) // ends with the input; or when the outbox is closed, except for a read that waits
+	go e.read() // ends with the input; or when the outbox is closed, except for a read that waits
 	stopped := make(chan struct{})
 	go func() { // ends with ctx at the latest
 		defer close(stopped)
@@ -171,32 +173,27 @@ func (e *Engine) Run(ctx context.Context) error {
 }
 
 // read makes tasks of lines.
-func (e *Engine) read(ctx context.Context) {
+func (e *Engine) read() {
 	in := newLineReader(e.o.In, e.o.MaxLine)
 	p := parser{hook: e.o.Hook, items: e.o.Items}
 	for number := 1; ; number++ {
 		line, err := in.next()
-		bad := (*hook.Error)(nil)
+		t := &task{line: number}
 		switch {
 		case errors.Is(err, io.EOF):
 			e.out.close(nil, false)
 			return
-		case err != nil && !errors.As(err, &bad):
+		case err != nil && !errors.As(err, &t.bad):
 			e.out.close(&hook.Error{Kind: hook.Failed, Err: fmt.Errorf("standard input: %w", err)}, false)
 			return
 		case err == nil && p.blank(line):
 			continue
 		}
-		t := &task{line: number}
-		if bad == nil {
-			t.request, bad = p.parse(line)
+		if t.bad == nil {
+			t.request, t.bad = p.parse(line)
 		}
-		if !e.out.admit(t, bad == nil) {
+		if !e.out.admit(t) {
 			return
-		}
-		if bad != nil {
-			bad.Hook = t.hook
-			e.fail(ctx, t, bad)
 		}
 	}
 }

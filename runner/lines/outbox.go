@@ -39,11 +39,12 @@ type outbox struct {
 	err     error      // of the output
 	counts  Counts
 
-	ahead       int     // how many tasks may wait to be called
-	waiting     []*task // to be called, in order
-	waitingSize int     // bytes of their arguments
-	dropped     bool    // tasks that wait are not called any more
-	unanswered  bool    // a task that could be called got no answer
+	ahead       int       // how many tasks may wait to be called
+	waiting     []*task   // to be called, in order
+	waitingSize int       // bytes of their arguments
+	taken       [][]*task // taken and not released
+	dropped     bool      // tasks that wait are called only if one behind them is
+	unanswered  bool      // a task got no answer
 }
 
 func newOutbox(ordered bool, ahead int) *outbox {
@@ -53,12 +54,12 @@ func newOutbox(ordered bool, ahead int) *outbox {
 }
 
 // admit gives a task its place in the order, once there is room for it, and lets it be
-// called if it can be. It returns false if no more tasks are accepted.
-func (o *outbox) admit(t *task, callable bool) bool {
+// called. It returns false if no more tasks are accepted.
+func (o *outbox) admit(t *task) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	full := func() bool { return len(o.waiting) >= o.ahead || o.waitingSize >= roomSize }
-	for !o.closed && (len(o.queue) >= window || o.held >= holdSize || callable && full()) {
+	for !o.closed && (len(o.queue) >= window || o.held >= holdSize || full()) {
 		o.changed.Wait()
 	}
 	if o.closed {
@@ -68,43 +69,47 @@ func (o *outbox) admit(t *task, callable bool) bool {
 	if o.ordered {
 		o.queue = append(o.queue, t)
 	}
-	if callable {
-		o.waiting = append(o.waiting, t)
-		o.waitingSize += len(t.args)
-		o.changed.Broadcast()
-	}
+	o.waiting = append(o.waiting, t)
+	o.waitingSize += len(t.args)
+	o.changed.Broadcast()
 	return true
 }
 
 // take waits for tasks to call and returns up to n of them, nil if no more come. They
-// must be released.
+// must be released. A task that cannot be called comes alone.
 func (o *outbox) take(n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.waiting) == 0 || o.held >= holdSize && o.waiting[0] != o.queue[0] {
-		if len(o.waiting) == 0 && o.closed {
+		if len(o.waiting) == 0 && o.closed && len(o.taken) == 0 {
 			return nil
 		}
 		o.changed.Wait()
 	}
-	taken := slices.Clone(o.waiting[:min(n, len(o.waiting))])
-	o.waiting = slices.Delete(o.waiting, 0, len(taken))
+	n = min(n, len(o.waiting))
+	if bad := slices.IndexFunc(o.waiting[:n], func(t *task) bool { return t.bad != nil }); bad >= 0 {
+		n = max(bad, 1)
+	}
+	taken := slices.Clone(o.waiting[:n])
+	o.waiting = slices.Delete(o.waiting, 0, n)
 	for _, t := range taken {
 		o.waitingSize -= len(t.args)
 	}
+	o.taken = append(o.taken, taken)
 	o.counts.Running++
 	o.changed.Broadcast()
 	return taken
 }
 
-// release gives back those of the tasks taken that were not called. Others may have been
-// given back before that come later: the first one must be called first, since the
-// answers behind it are held until it is answered.
-func (o *outbox) release(rest []*task) {
+// release gives back tasks that were taken, of which only so many were called. Others may
+// have been given back before that come later: the first one must be called first, since
+// the answers behind it are held until it is answered.
+func (o *outbox) release(taken []*task, called int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.counts.Running--
-	for _, t := range rest {
+	o.taken = slices.DeleteFunc(o.taken, func(other []*task) bool { return other[0] == taken[0] })
+	for _, t := range taken[called:] {
 		i, _ := slices.BinarySearchFunc(o.waiting, t.line, func(w *task, line int) int { return w.line - line })
 		o.waiting = slices.Insert(o.waiting, i, t)
 		o.waitingSize += len(t.args)
@@ -113,17 +118,25 @@ func (o *outbox) release(rest []*task) {
 	o.changed.Broadcast()
 }
 
-// dropWaiting leaves the tasks unanswered that wait to be called, if none are called any
-// more. Held: mu.
+// dropWaiting leaves the tasks unanswered that wait to be called, if no more are called,
+// except those in front of one that is answered or may still be. Held: mu.
 func (o *outbox) dropWaiting() {
 	if !o.dropped {
 		return
 	}
-	for _, t := range o.waiting {
+	last := int(o.counts.Last)
+	for _, tasks := range o.taken {
+		last = max(last, tasks[len(tasks)-1].line)
+	}
+	o.waiting = slices.DeleteFunc(o.waiting, func(t *task) bool {
+		if t.line < last {
+			return false
+		}
 		t.done, o.unanswered = true, true
 		o.open--
-	}
-	o.waiting, o.waitingSize = nil, 0
+		o.waitingSize -= len(t.args)
+		return true
+	})
 }
 
 // put writes one line of an answer, which line appends, once there is room. The
@@ -259,7 +272,7 @@ func (o *outbox) write(w io.Writer) error {
 }
 
 // close accepts no more tasks; err is why. With drop those that wait to be called are
-// left unanswered.
+// left unanswered, see dropWaiting.
 func (o *outbox) close(err error, drop bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -72,11 +72,11 @@ func TestSeries(t *testing.T) {
 func TestReleaseInOrder(t *testing.T) {
 	o := newOutbox(true, 8)
 	for i := range 8 {
-		o.admit(&task{line: i + 1}, true)
+		o.admit(&task{line: i + 1})
 	}
 	first, second := o.take(3), o.take(3)
-	o.release(first[1:])
-	o.release(second[1:])
+	o.release(first, 1)
+	o.release(second, 1)
 	var got []int
 	for _, task := range o.take(8) {
 		got = append(got, task.line)

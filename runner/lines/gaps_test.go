@@ -1,0 +1,157 @@
+package lines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// mixedCaller makes calls that take as long as its table says for the line, which is
+// their argument. Like a worker it leaves those of a series that come behind a slow one.
+type mixedCaller struct {
+	takes []time.Duration
+
+	mu   sync.Mutex
+	last int // the last line that was passed on
+}
+
+func (m *mixedCaller) pass(calls ...hook.Call) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range calls {
+		m.last = max(m.last, lineOf(c))
+	}
+}
+
+func lineOf(c hook.Call) int {
+	var args []int
+	if err := json.Unmarshal(c.Args.JSON, &args); err != nil {
+		panic(err)
+	}
+	return args[0]
+}
+
+func (m *mixedCaller) make(ctx context.Context, c hook.Call) (hook.Result, *hook.Error) {
+	select {
+	case <-time.After(m.takes[lineOf(c)]):
+		return valued([]byte(fmt.Sprint(lineOf(c)))), nil
+	case <-ctx.Done():
+		return hook.Result{}, hook.AsError(hook.Ended(ctx, c.Hook, "", true))
+	}
+}
+
+func (m *mixedCaller) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+	m.pass(c)
+	r, err := m.make(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	return r, nil
+}
+
+func (m *mixedCaller) CallSeries(ctx context.Context, s *hook.Series) {
+	m.pass(s.Calls...)
+	for began := time.Now(); len(s.Calls) > 0 && time.Since(began) == 0; {
+		s.Answer(m.make(ctx, s.Calls[0]))
+	}
+}
+
+// mixed are n lines of which some are slow, and some cannot be read.
+func mixed(r *rand.Rand, n int) (m *mixedCaller, lines []string) {
+	m = &mixedCaller{takes: make([]time.Duration, n+1)}
+	for i := range n {
+		switch r.IntN(30) {
+		case 0:
+			lines = append(lines, "x")
+			continue
+		case 1, 2, 3:
+			m.takes[i+1] = time.Duration(r.IntN(5)) * time.Second
+		}
+		lines = append(lines, fmt.Sprint(i+1))
+	}
+	return m, lines
+}
+
+// answered returns the ids of what was written, in that order.
+func (r *running) answered(t *testing.T) (ids []int) {
+	t.Helper()
+	for line := range strings.Lines(r.out.String()) {
+		var answer struct{ ID int }
+		if err := json.Unmarshal([]byte(line), &answer); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		ids = append(ids, answer.ID)
+	}
+	return ids
+}
+
+// TestNoGaps stops engines of several jobs, and cancels some, while lines wait that were
+// given back behind a slow one. Every line in front of one that is answered is answered,
+// none is called behind those that were passed on before the stop, and the answers come
+// in order unless another order is wanted.
+func TestNoGaps(t *testing.T) {
+	for seed := range uint64(60) {
+		synctest.Test(t, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			m, input := mixed(random, 400)
+			unordered := random.IntN(2) == 0
+			r := start(t, m, func(o *Options) { o.Jobs, o.Series, o.Unordered = 1+random.IntN(4), 32, unordered })
+			r.feed(input...)
+			time.Sleep(time.Duration(random.IntN(20_000)) * time.Millisecond)
+			synctest.Wait()
+			most := m.last
+			close(r.stop)
+			if random.IntN(3) == 0 {
+				time.Sleep(time.Second / 2)
+				r.kill(errors.New("interrupted"))
+			}
+			<-r.done
+			got := r.answered(t)
+			if unordered {
+				slices.Sort(got)
+			}
+			for i, id := range got {
+				if id != i+1 {
+					t.Fatalf("seed %d: answer %d is that of line %d, all: %v", seed, i+1, id, got)
+				}
+			}
+			if c := r.Counts(); r.err != nil || c.Last != int64(len(got)) || c.Answered != c.Last || c.Running != 0 {
+				t.Errorf("seed %d: %d answers, %+v, %v", seed, len(got), c, r.err)
+			}
+			for ; most < len(input) && input[most] == "x"; most++ { // such a line needs no call
+			}
+			if len(got) > most {
+				t.Errorf("seed %d: line %d was answered after the stop, want none behind %d", seed, len(got), most)
+			}
+		})
+	}
+}
+
+// TestAllHelp holds that after the end of the input a job without lines waits for those
+// that another one gives back.
+func TestAllHelp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOutbox(true, 8)
+		for i := range 3 {
+			o.admit(&task{line: i + 1})
+		}
+		o.close(nil, false)
+		first, second := o.take(3), make(chan []*task)
+		go func() { second <- o.take(1) }() // ends with release
+		synctest.Wait()
+		o.release(first, 1)
+		if got := <-second; len(got) != 1 || got[0].line != 2 {
+			t.Errorf("the other job got %v, want line 2", got)
+		}
+	})
+}
