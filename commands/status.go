@@ -44,6 +44,9 @@ func (f *program) status(ctx context.Context, words []string) error {
 	if err != nil {
 		return err
 	}
+	if err := daemon.Skipped(); err != nil {
+		f.streams.Note("skipped: " + err.Error())
+	}
 	if len(all) == 0 {
 		f.streams.Note("no background plugins are running")
 	}

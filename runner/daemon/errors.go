@@ -44,6 +44,9 @@ func NotRunningError(word string) *hook.Error {
 	e.Hints = []string{"`pyplug status` lists the running plugins; `pyplug start PLUGIN` starts one"}
 	if dirs := RunDirs(); len(dirs) > 0 && os.Getenv("PYPLUG_RUN_DIR") == "" {
 		e.Tried = []string{"searched " + strings.Join(dirs, " and ")}
+		if err := Skipped(); err != nil {
+			e.Tried = append(e.Tried, "skipped: "+err.Error())
+		}
 	}
 	return e
 }

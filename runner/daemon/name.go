@@ -108,17 +108,20 @@ func places(name string) ([]place, error) {
 		p.socket(), len(p.socket()), maxSocket), hint)
 }
 
-// search returns the places of a name whose directory exists. The error is that of a
-// directory that cannot be used; it comes with the places that can.
+// search returns the places of a name whose directory exists. The error is that of
+// [existing].
 func search(name string) (there []place, err error) {
 	all, err := places(name)
-	for _, p := range all {
-		switch e := checkDir(p.dir); {
-		case e == nil:
-			there = append(there, p)
-		case !errors.Is(e, fs.ErrNotExist) && err == nil:
-			err = e
-		}
+	if err != nil {
+		return nil, err
+	}
+	dirs := make([]string, len(all))
+	for i, p := range all {
+		dirs[i] = p.dir
+	}
+	dirs, err = existing(dirs)
+	for _, dir := range dirs {
+		there = append(there, place{dir, name})
 	}
 	return there, err
 }
@@ -251,7 +254,8 @@ func List(ctx context.Context) (live []Identity, err error) {
 	if !supported {
 		return nil, unavailable(errWindows)
 	}
-	for _, dir := range RunDirs() {
+	dirs, err := existing(RunDirs())
+	for _, dir := range dirs {
 		names, failed := namesIn(dir)
 		if failed != nil && err == nil {
 			err = failed
@@ -275,14 +279,8 @@ func List(ctx context.Context) (live []Identity, err error) {
 
 // namesIn lists the names that have files, other than a log, in a directory.
 func namesIn(dir string) (names []string, err error) {
-	if err := checkDir(dir); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		return nil, err
-	}
 	files, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have been removed meanwhile
 		return nil, unavailable(err)
 	}
 	for _, f := range files {

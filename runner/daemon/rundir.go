@@ -35,9 +35,50 @@ func RunDirs() []string {
 	return []string{filepath.Join(base, "pyplug"), own}
 }
 
+// errNotOurs is wrapped by the error of a run directory that this user did not make: any
+// user can put something where the one in /tmp is expected.
+var errNotOurs = errors.New("want a directory of this user")
+
+// existing returns those of the run directories that exist and can be used. The error is
+// that of one that cannot be; it comes with the others. One that is not ours has no
+// error if there is or can be another: it holds no plugin of ours. See [Skipped].
+func existing(dirs []string) (there []string, err error) {
+	var notOurs error
+	others := false
+	for _, dir := range dirs {
+		switch failed := checkDir(dir); {
+		case failed == nil:
+			there = append(there, dir)
+		case errors.Is(failed, fs.ErrNotExist):
+			others = true
+		case errors.Is(failed, errNotOurs):
+			notOurs = failed
+		case err == nil:
+			err = failed
+		}
+	}
+	if err == nil && !others && len(there) == 0 {
+		err = notOurs
+	}
+	return there, err
+}
+
+// Skipped says why a run directory is not searched though others are; nil if all are.
+func Skipped() error {
+	if _, err := existing(RunDirs()); err != nil {
+		return nil // that error says it
+	}
+	for _, dir := range RunDirs() {
+		if err := checkDir(dir); errors.Is(err, errNotOurs) {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkDir rejects a run directory that other users could change: it must be a
 // directory and no link, belong to this user and have mode 0700. The error wraps
-// [fs.ErrNotExist] if there is none.
+// [fs.ErrNotExist] if there is none, and errNotOurs if it is not this user's.
 func checkDir(dir string) error {
 	if !filepath.IsAbs(dir) {
 		return dirError(hook.Usage, dir, errors.New("is not an absolute path"), "set PYPLUG_RUN_DIR to an absolute path")
@@ -48,11 +89,11 @@ func checkDir(dir string) error {
 	case err != nil:
 		err = fmt.Errorf("cannot be read: %w", err)
 	case info.Mode()&fs.ModeSymlink != 0:
-		err = errors.New("is a symbolic link, want a directory")
+		err = fmt.Errorf("is a symbolic link, %w", errNotOurs)
 	case !info.IsDir():
-		err = errors.New("is not a directory")
+		err = fmt.Errorf("is not a directory, %w", errNotOurs)
 	case owner(info) != os.Geteuid():
-		err = fmt.Errorf("belongs to user %d, not to %d", owner(info), os.Geteuid())
+		err = fmt.Errorf("belongs to user %d, %w", owner(info), errNotOurs)
 	case info.Mode().Perm() != 0o700:
 		err = fmt.Errorf("has mode 0%o, not 0700", info.Mode().Perm())
 		hint = schema.QuoteLine([]string{"chmod", "700", dir}) + ", or set PYPLUG_RUN_DIR to another directory"
