@@ -51,6 +51,7 @@ func TestAttack(t *testing.T) {
 	a.repeat(func() { a.lines() })
 	a.repeat(func() { a.lines("--workers", "2") })
 	a.repeat(a.signaled)
+	a.repeat(a.signaled)
 	a.repeat(a.keepsFiles)
 	a.repeat(func() { a.lines("--threads", "--concurrency", "4") })
 	a.repeat(a.once)

@@ -135,6 +135,15 @@ func (p place) readState() (id Identity, err error) {
 	return id, err
 }
 
+// home is the place of the socket and the log of a live daemon, which may have the name
+// in two places.
+func (p place) home() place {
+	if id, err := p.readState(); err == nil && id.Socket != "" {
+		p.dir = filepath.Dir(string(id.Socket))
+	}
+	return p
+}
+
 // answers reports whether a process listens at the socket.
 func (p place) answers() bool {
 	c, err := net.Dial("unix", p.socket())
@@ -170,6 +179,9 @@ func (p place) taken() bool { return p.locked() || p.answers() }
 type held struct {
 	place
 	file *os.File
+	// also is the same name in another run directory, where the socket is a link; nil:
+	// there is no other.
+	also *held
 }
 
 // errTaken is the error of acquire if another process has the name.
@@ -185,7 +197,7 @@ func (p place) acquire() (*held, error) {
 		if err != nil {
 			return nil, err
 		}
-		h := &held{p, f}
+		h := &held{place: p, file: f}
 		if err = flock(f, true); err == nil && h.owns() {
 			return h, nil
 		}
@@ -224,6 +236,9 @@ func (h *held) write(id Identity) error {
 // releases the name. It removes the state file before it ends the lock; a process that
 // has opened the removed file notices that in acquire.
 func (h *held) release(log bool) {
+	if h.also != nil {
+		h.also.release(log)
+	}
 	if h.owns() { // otherwise the files are a successor's
 		files := []string{h.socket(), h.olderLock()}
 		if log {
@@ -274,7 +289,7 @@ func List(ctx context.Context) (live []Identity, err error) {
 		}
 	}
 	slices.SortStableFunc(live, func(a, b Identity) int { return strings.Compare(a.Name, b.Name) })
-	return live, err
+	return slices.CompactFunc(live, func(a, b Identity) bool { return a.Name == b.Name && a.same(b) }), err
 }
 
 // namesIn lists the names that have files, other than a log, in a directory.

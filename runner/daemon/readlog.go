@@ -64,6 +64,7 @@ type tailer struct {
 func findLog(name string) (*tailer, error) {
 	there, err := search(name)
 	for _, p := range there {
+		p = p.home()
 		_, failed := os.Stat(p.log())
 		if failed == nil {
 			return &tailer{place: p}, nil

@@ -12,13 +12,17 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
+// sharedTemp is a directory that every environment has; tests have one of their own.
+var sharedTemp = "/tmp"
+
 // RunDirs are the directories where the files of background plugins can be, the
 // preferred one first: $PYPLUG_RUN_DIR alone if it is set; otherwise
 // $XDG_RUNTIME_DIR/pyplug, if that variable names a directory of this user, and
 // /tmp/pyplug-UID. They need not exist.
 //
-// A client searches all of them, since the variable is often set in only one of two
-// shells. Package commands/fastcall has the same rule.
+// A daemon acquires its name in all of them, and a client searches all, since the
+// variable is often set in only one of two shells. Package commands/fastcall has the same
+// rule.
 func RunDirs() []string {
 	if !supported {
 		return nil
@@ -26,7 +30,7 @@ func RunDirs() []string {
 	if dir := os.Getenv("PYPLUG_RUN_DIR"); dir != "" {
 		return []string{dir}
 	}
-	own := "/tmp/pyplug-" + strconv.Itoa(os.Geteuid())
+	own := filepath.Join(sharedTemp, "pyplug-"+strconv.Itoa(os.Geteuid()))
 	base := os.Getenv("XDG_RUNTIME_DIR")
 	// Root in a user's session does not use that user's directory.
 	if info, err := os.Stat(base); !filepath.IsAbs(base) || err != nil || owner(info) != os.Geteuid() {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,20 +81,14 @@ type Server struct {
 // name is taken, of kind Usage for an invalid name or directory, of kind Unavailable
 // if the files cannot be written. Nothing is left then.
 func Listen(id Identity, o Options) (*Server, error) {
-	there, err := search(id.Name)
+	if _, err := search(id.Name); err != nil {
+		return nil, err
+	}
+	all, err := makePlaces(id.Name)
 	if err != nil {
 		return nil, err
 	}
-	p, err := makePlace(id.Name)
-	if err != nil {
-		return nil, err
-	}
-	for _, other := range there {
-		if other != p && other.taken() {
-			return nil, other.takenBy(id)
-		}
-	}
-	h, err := p.awaitLock(id)
+	h, err := awaitLocks(all, id)
 	if err != nil {
 		return nil, err
 	}
@@ -105,15 +100,37 @@ func Listen(id Identity, o Options) (*Server, error) {
 	return s, nil
 }
 
-// makePlace makes the directory of a name's first place where that is possible.
-func makePlace(name string) (p place, err error) {
+// makePlaces makes the directories of a name's places, and returns those that it could.
+func makePlaces(name string) (made []place, err error) {
 	all, err := places(name)
-	for _, p = range all {
-		if err = makeDir(p.dir); err == nil {
-			return p, nil
+	for _, p := range all {
+		if failed := makeDir(p.dir); failed != nil {
+			err = failed
+			continue
 		}
+		made = append(made, p)
 	}
-	return p, err
+	if len(made) > 0 {
+		err = nil
+	}
+	return made, err
+}
+
+// awaitLocks acquires the name in each of its places. Of two starts at once one gets all:
+// the last place, which no environment changes, comes first.
+func awaitLocks(all []place, id Identity) (h *held, err error) {
+	for _, p := range slices.Backward(all) {
+		next, err := p.awaitLock(id)
+		if err != nil {
+			if h != nil {
+				h.release(false)
+			}
+			return nil, err
+		}
+		next.also = h
+		h = next
+	}
+	return h, nil
 }
 
 func (p place) takenBy(wanted Identity) error {
@@ -144,13 +161,22 @@ func (h *held) listen(id Identity, o Options) (*Server, error) {
 	if err := h.write(id); err != nil {
 		return nil, err
 	}
+	if h.also != nil {
+		if err := h.also.write(id); err != nil {
+			return nil, err
+		}
+	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.socket(), Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	listener.SetUnlinkOnClose(false) // release removes it
 	var log *Log
-	if err = os.Chmod(h.socket(), 0o600); err == nil {
+	if err = os.Chmod(h.socket(), 0o600); err == nil && h.also != nil {
+		_ = os.Remove(h.also.socket()) // of a dead daemon
+		err = os.Symlink(h.socket(), h.also.socket())
+	}
+	if err == nil {
 		log, err = openLog(h.log(), o.Starter != nil)
 	}
 	if err != nil {
