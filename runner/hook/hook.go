@@ -93,6 +93,9 @@ type Args struct {
 	Words []schema.Word
 	// JSON is an object (names), an array (positions) or nil.
 	JSON json.RawMessage
+	// Valid means that JSON, and the value of each word of form JSON, was parsed and
+	// is one JSON value in UTF-8. Otherwise it is parsed before it is sent.
+	Valid bool
 }
 
 // Item is one value that a hook returned: its result, or one item of a stream.

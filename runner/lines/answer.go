@@ -40,7 +40,7 @@ func (e *Engine) call(ctx context.Context, t *task) {
 	callCtx, cancel := hook.WithLimit(ctx, e.o.Timeout)
 	defer cancel()
 	emit := func(item hook.Item) error { return e.emit(callCtx, t, item) }
-	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args}, Emit: emit})
+	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args, Valid: true}, Emit: emit})
 	if err != nil {
 		e.failed(ctx, t, hook.AsError(err))
 		return
@@ -62,7 +62,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
 			defer cancel()
 			return e.emit(callCtx, t, item)
 		}
-		calls[i] = hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args}, Emit: emit}
+		calls[i] = hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args, Valid: true}, Emit: emit}
 	}
 	e.caller.(hook.SeriesCaller).CallSeries(ctx, &hook.Series{Calls: calls, Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
 		t := tasks[made]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -131,11 +132,17 @@ func requestError(hookName string, err error) *hook.Error {
 	return e
 }
 
-// appendArgs appends the body of a call frame.
+// appendArgs appends the body of a call frame. Text that is not one JSON value could end
+// the worker, or call another hook.
 func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 	start := len(b)
 	b = schema.AppendQuote(append(b, `{"hook":`...), hc.Hook)
 	given := bytes.TrimSpace(hc.Args.JSON)
+	if !hc.Args.Valid {
+		if err := checkArgs(given, hc.Args.Words); err != nil {
+			return nil, requestError(hc.Hook, err)
+		}
+	}
 	switch {
 	case len(hc.Args.Words) > 0:
 		b = append(b, `,"words":`...)
@@ -153,6 +160,24 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 		return nil, requestError(hc.Hook, fmt.Errorf("the arguments are %d bytes long, at most %d can be sent", size, maxBody))
 	}
 	return b, nil
+}
+
+// checkArgs returns an error for text of the caller's that is not one JSON value.
+func checkArgs(given []byte, words []schema.Word) error {
+	if len(given) > 0 {
+		if err := schema.CheckUTF8(given); err != nil {
+			return fmt.Errorf("the arguments are %w", err)
+		}
+		if offset, err := schema.CheckJSON(given); err != nil {
+			return fmt.Errorf("the arguments are not JSON: byte %d: %w", offset+1, err)
+		}
+	}
+	for _, w := range words {
+		if w.Form == schema.JSON && !json.Valid([]byte(w.Value)) {
+			return fmt.Errorf("argument %q: not JSON", schema.Short(w.Typed))
+		}
+	}
+	return nil
 }
 
 // ask sends a call of that type and waits for its answer. An error frame becomes an

@@ -1,0 +1,136 @@
+package daemon
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// smuggled continues the frame that a value is sent in with another call.
+const smuggled = `1}],"hook":"other","words":[],"x":[{"value":1`
+
+// badWords are bodies that are rejected, and the beginning of the error.
+var badWords = map[string]string{
+	``:                                  "the body is not JSON: byte 1: ",
+	`{"words":[`:                        "the body is not JSON: byte 11: ",
+	"{\"words\":[{\"text\":\"\xff\"}]}": "the body is not UTF-8: byte 20 is 0xff",
+	`[]`:                                "the body is [], want an object",
+	`{}`:                                `the body has no key, want only "words"`,
+	`{"wordz":[]}`:                      `the body has ["wordz"], want only "words"`,
+	`{"Words":[]}`:                      `the body has ["Words"], want only "words"`,
+	`{"words":[],"hook":"other"}`:       `the body has ["hook" "words"], want only "words"`,
+	`{"words":null}`:                    "words is null, want an array",
+	`{"words":[{"text":"a"},null]}`:     "words[1] is null, want an object",
+	`{"words":["a"]}`:                   `words[0] is "a", want an object`,
+	`{"words":[{}]}`:                    "words[0] has no key, want ",
+	`{"words":[{"name":"a"}]}`:          `words[0] has ["name"], want `,
+	`{"words":[{"text":"a","json":1}]}`: `words[0] has ["json" "text"], want `,
+	`{"words":[{"text":"a","base64":"YQ=="}]}`:                        `words[0] has ["base64" "text"], want `,
+	`{"words":[{"typed":"a","form":"text"}]}`:                         `words[0] has ["form" "typed"], want `,
+	`{"words":[{"text":"a","file":"YQ=="}]}`:                          `words[0] has ["file" "text"], want `,
+	`{"words":[{"Text":"a"}]}`:                                        `words[0] has ["Text"], want `,
+	`{"words":[{"text":null}]}`:                                       "words[0].text is null, want text",
+	`{"words":[{"typed":null}]}`:                                      "words[0].typed is null, want text",
+	`{"words":[{"text":1}]}`:                                          "words[0].text is 1, want text",
+	`{"words":[{"text":"a\ud800b"}]}`:                                 `words[0].text has the lone surrogate \ud800, `,
+	`{"words":[{"typed":"\\\udC00\ud800"}]}`:                          `words[0].typed has the lone surrogate \udC00, `,
+	`{"words":[{"text":"\ud800\ud800"}]}`:                             `words[0].text has the lone surrogate \ud800, `,
+	`{"words":[{"text":"a","name":"\udfff"}]}`:                        `words[0].name has the lone surrogate \udfff, `,
+	`{"words":[{"text":"a","name":""}]}`:                              "words[0].name is empty",
+	`{"words":[{"text":"a","name":null}]}`:                            "words[0].name is null, want text",
+	`{"words":[{"base64":"?"}]}`:                                      "words[0].base64 is not base64: ",
+	`{"words":[{"base64":null}]}`:                                     "words[0].base64 is null, want text",
+	`{"words":[{"text":"1"},{"json":1},{"text":"a","form":"JSON"}]}`:  `words[2].form is "JSON", want one of value, text, json, file`,
+	`{"words":[{"text":"a","form":null}]}`:                            "words[0].form is null, want text",
+	`{"words":[{"json":1,"form":"text"}]}`:                            `words[0].form is "text", want json beside "json"`,
+	`{"words":[{"form":"json","text":"a"}]}`:                          "words[0].text is not JSON: byte 1: ",
+	`{"words":[{"form":"json","text":""}]}`:                           "words[0].text is not JSON: byte 1: ",
+	`{"words":[{"form":"json","base64":"YQ=="}]}`:                     "words[0].base64 is not JSON: byte 1: ",
+	`{"words":[{"form":"json","text":` + quote(smuggled) + `}]}`:      "words[0].text is not JSON: byte 2: ",
+	`{"words":[{"typed":` + quote(":="+smuggled) + `}]}`:              "words[0].typed: argument ",
+	`{"words":[{"typed":"a@=b"}]}`:                                    `words[0].typed: argument "a@=b": a file cannot be read here`,
+	`{"words":[{"typed":":=@a","file":"YQ=="}]}`:                      `words[0].typed: argument ":=@a": "a": not JSON at byte 1: `,
+	`{"words":[{"typed":"a@=b","file":"?"}]}`:                         "words[0].file is not base64: ",
+	`{"words":[{"typed":"a@=b","file":null}]}`:                        "words[0].file is null, want text",
+	`{"words":[{"typed":"` + strings.Repeat("é", 1000) + `@=b"}]}`:    "words[0].typed: argument ",
+	`{"words":[` + strings.Repeat("[", 20000):                         "the body is not JSON: byte ",
+	`{"words":[{"json":` + strings.Repeat("[", 20000) + `}]}`:         "the body is not JSON: byte ",
+	`{"words":[{"text":"a"}]}{"words":[{"text":"a"}]}`:                "the body is not JSON: byte 25: ",
+	`{"words":[{"text":"a"}],"words":[{"text":"a","` + "x" + `":1}]}`: `words[0] has ["text" "x"], want `,
+}
+
+// goodWords are bodies, and the words that the plugin receives.
+var goodWords = map[string]string{
+	`{"words":[]}`: `[]`,
+	" {\"words\" : [ { \"text\" : \"a\\ud83d\\ude00\\\\ud800\" , \"name\" : \"n\" } ] }\n": `[{"name":"n","text":"a😀\\ud800"}]`,
+	`{"words":[{"typed":""},{"text":""},{"base64":""}]}`:                                   `[{"text":""},{"text":""},{"text":""}]`,
+	`{"words":[{"typed":"n:={\"a\":1}"}]}`:                                                 `[{"name":"n","value":{"a":1}}]`,
+	`{"words":[{"json":null},{"json":1,"form":"json"},{"json":"\ud800","name":"n"}]}`:      `[{"value":null},{"value":1},{"name":"n","value":"\ud800"}]`,
+	`{"words":[{"text":"2"},{"text":"2","form":"text"},{"text":" [2] ","form":"json"}]}`:   `[{"text":"2","value":2},{"text":"2","value":2,"verbatim":true},{"value": [2] }]`,
+	`{"words":[{"base64":"/w=="},{"base64":"Iv8i","form":"json"}]}`:                        `[{"text":"\udcff"},{"value":"\udcff"}]`,
+	`{"words":[{"text":` + quote(smuggled) + `}]}`:                                         `[{"text":` + quote(smuggled) + `}]`,
+	`{"words":[{"typed":"n@=f","file":"YQ=="}]}`:                                           `[{"name":"n","text":"a","verbatim":true}]`,
+}
+
+func quote(text string) string { return string(schema.Quote(text)) }
+
+// A body with words is what docs/http.md says, or an error that names the place.
+func TestDecodeWords(t *testing.T) {
+	for body, want := range badWords {
+		args, err := decodeArgs(wordsType, []byte(body))
+		if err == nil || !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 1000 {
+			t.Errorf("%.200s: %+v, %v, want %s", body, args, err, want)
+		}
+	}
+	for body, want := range goodWords {
+		args, err := decodeArgs(wordsType, []byte(body))
+		if got := string(schema.AppendWords(nil, args.Words)); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", body, got, err, want)
+		}
+	}
+}
+
+// FuzzWords calls a hook of a live worker with any words: the worker survives, and never
+// calls another hook.
+func FuzzWords(f *testing.F) {
+	plugin := filepath.Join(f.TempDir(), "plugin.py")
+	source := "def take(*args, **kwargs):\n    return 'take'\n\n\ndef other(*args, **kwargs):\n    return 'other'\n"
+	if err := os.WriteFile(plugin, []byte(source), 0o600); err != nil {
+		f.Fatal(err)
+	}
+	for body := range badWords {
+		f.Add(body)
+	}
+	for body := range goodWords {
+		f.Add(body)
+	}
+	inst, err := pyworker.New(pyworker.Config{Python: runnertest.Python(f), Plugin: plugin, Env: proc.Environ(os.Environ(), false, nil)}).Launch(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		_ = inst.Stop(f.Context())
+		proc.Close()
+	})
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, mediaType := range []string{wordsType, jsonType} {
+			args, err := decodeArgs(mediaType, []byte(body))
+			if err != nil {
+				continue
+			}
+			r, err := inst.Call(t.Context(), hook.Call{Hook: "take", Args: args})
+			e := (*hook.Error)(nil)
+			if refused := errors.As(err, &e) && e.Kind == hook.Request; !refused && (err != nil || string(r.Value) != `"take"`) {
+				t.Fatalf("%s %q: %s, %v", mediaType, body, r.Value, err)
+			}
+		}
+	})
+}
