@@ -13,6 +13,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // flag is a flag of a command. [readLine] sets it, since urfave/cli stops at the first word
@@ -251,7 +252,7 @@ func durationFlag(to *time.Duration, name, usage string) *flag {
 // delayFlag is a durationFlag where 0 becomes zero.
 func delayFlag(to *time.Duration, zero time.Duration, name, usage string) *flag {
 	return orZero(to, zero, newFlag(name, usage, func(text string) error {
-		d, ok := manifest.ParseDuration(text)
+		d, ok := schema.ParseDuration(text)
 		if !ok {
 			return fmt.Errorf("is %q, want a duration such as 30s, 2m or a number of seconds", text)
 		}

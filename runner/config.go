@@ -6,6 +6,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The defaults of [Timeouts].
@@ -18,7 +19,7 @@ const (
 )
 
 // Forever stands for no limit: no wait is longer, and it does not overflow a time.
-const Forever = manifest.MaxDuration
+const Forever = schema.MaxDuration
 
 // AtOnce stands for a delay of 0, which means the default.
 const AtOnce = time.Nanosecond

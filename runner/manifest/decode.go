@@ -195,7 +195,7 @@ func decodeArguments(to *json.RawMessage, value any) *problem {
 }
 
 func decodeDuration(to *time.Duration, tag reflect.StructTag, value any) *problem {
-	d, ok := ParseDuration(fmt.Sprint(value))
+	d, ok := schema.ParseDuration(fmt.Sprint(value))
 	switch {
 	case !ok:
 		return wrong(value, `a duration such as "30s", "2m" or a number of seconds`)

@@ -163,22 +163,6 @@ func TestManifestErrors(t *testing.T) {
 	}
 }
 
-func TestParseDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{
-		"30s": 30 * time.Second, "2m": 2 * time.Minute, "5": 5 * time.Second,
-		"0.5": 500 * time.Millisecond, "0": 0, "1h30m": 90 * time.Minute,
-	} {
-		if d, ok := ParseDuration(text); !ok || d != want {
-			t.Errorf("%s: got %v, %v; want %v", text, d, ok, want)
-		}
-	}
-	for _, text := range []string{"", "x", "-5", "-1s", "5 s", "NaN", "Inf", "1e300", "2000000h"} {
-		if d, ok := ParseDuration(text); ok {
-			t.Errorf("%q became %v, want an error", text, d)
-		}
-	}
-}
-
 // TestDrawing holds what is underlined, in TOML of every shape.
 func TestDrawing(t *testing.T) {
 	for _, c := range []struct{ text, line, marked string }{

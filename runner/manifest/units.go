@@ -6,23 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 )
-
-// MaxDuration is a hundred years, far below the limit of time.Duration.
-const MaxDuration = 100 * 365 * 24 * time.Hour
-
-// ParseDuration parses a duration as flags and manifests have it: "30s", "1m30s" or a
-// number of seconds. It is not ok if it is negative or above a hundred years.
-func ParseDuration(text string) (d time.Duration, ok bool) {
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
-		// A NaN fails the comparison, too.
-		inRange := seconds >= 0 && seconds <= MaxDuration.Seconds()
-		return time.Duration(seconds * float64(time.Second)), inRange
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil && d >= 0 && d <= MaxDuration
-}
 
 // size is compiled when it is first used: most runs need none.
 var size = sync.OnceValue(func() *regexp.Regexp {
