@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -19,7 +18,8 @@ import (
 )
 
 const (
-	// maxBody is the longest body of a unary call.
+	// maxBody is the longest body of a unary call, and the longest message of a client
+	// stream.
 	maxBody = 512 << 20
 	// bodyLimit is how long a client may take to send it.
 	bodyLimit = time.Minute
@@ -36,14 +36,15 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	out := newLineWriter(ctx, w)
 	defer out.close()
-	call.Emit = func(item hook.Item) error {
-		return out.writeText(itemLine(item))
-	}
+	call.Emit = func(item hook.Item) error { return out.emit(itemLine(item)) }
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	var err error
 	if mediaType == streamType {
+		// The call may end before the client stream does. The connection ends with the
+		// call, because nobody knows where in it the next request begins.
+		w.Header().Set("Connection", "close")
 		_ = out.control.EnableFullDuplex()
-		defer endReads(ctx, w)()
+		endReads(ctx, w)
 		call.Input = input(r.Body, cancel)
 	} else if call.Args, err = readArgs(ctx, w, r, mediaType); err != nil {
 		return err
@@ -53,6 +54,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	if err == nil {
 		result, err = p.Call(ctx, call)
 	}
+	out.endItems()
 	switch {
 	case err != nil && out.began:
 		_ = out.write(streamLine{Error: s.complete(err)})
@@ -73,7 +75,7 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	ctx, cancel := hook.WithLimit(ctx, bodyLimit)
 	defer cancel()
 	stop := endReads(ctx, w)
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	body, err := readBody(w, r)
 	stop()
 	if err != nil && ctx.Err() != nil {
 		e := hook.Ended(ctx, name, "the request did not end", false)
@@ -89,6 +91,19 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	return args, err
 }
 
+// readBody reads a body that is not larger than maxBody.
+func readBody(w http.ResponseWriter, r *http.Request) (body []byte, err error) {
+	if r.ContentLength <= maxBody {
+		body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	}
+	if tooLarge := (*http.MaxBytesError)(nil); r.ContentLength > maxBody || errors.As(err, &tooLarge) {
+		err = errTooLarge
+	}
+	return body, err
+}
+
+var errTooLarge = fmt.Errorf("the body is larger than %d MB", maxBody>>20)
+
 // endReads ends the reading of a request's body when ctx does. stop ends that.
 func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
@@ -98,14 +113,19 @@ func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
 // call.
 func input(body io.Reader, cancel context.CancelFunc) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
-		for values := json.NewDecoder(bufio.NewReader(body)); ; {
+		limited := &io.LimitedReader{R: body}
+		for values := json.NewDecoder(limited); ; {
+			limited.N = maxBody
 			var value json.RawMessage
 			err := values.Decode(&value)
+			if limited.N == 0 {
+				err = errTooLarge
+			}
 			if errors.Is(err, io.EOF) {
 				return
 			}
 			if err != nil {
-				if syntax := (*json.SyntaxError)(nil); !errors.As(err, &syntax) {
+				if syntax := (*json.SyntaxError)(nil); !errors.As(err, &syntax) && limited.N > 0 {
 					cancel()
 				}
 				yield(nil, fmt.Errorf("the input: %w", err))
@@ -140,16 +160,63 @@ func writeResult(w http.ResponseWriter, r hook.Result) {
 type lineWriter struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	close   func() bool // ends its use
-	began   bool
+	ctx     context.Context
+	stop    func() bool // ends the watch of ctx
+
+	began bool          // an item was emitted
+	items chan []byte   // to writeItems; nil before and after
+	over  chan struct{} // closed when writeItems has returned
+	err   error         // of writeItems, once it has returned
 }
 
 // newLineWriter returns a writer for the answer to a request. A client may take as long
 // as it likes to read a line, until ctx ends.
 func newLineWriter(ctx context.Context, w http.ResponseWriter) *lineWriter {
-	o := &lineWriter{w: w, control: http.NewResponseController(w)}
-	o.close = context.AfterFunc(ctx, func() { _ = o.control.SetWriteDeadline(time.Now().Add(answerLimit)) })
+	o := &lineWriter{w: w, control: http.NewResponseController(w), ctx: ctx}
+	o.stop = context.AfterFunc(ctx, func() { _ = o.control.SetWriteDeadline(time.Now().Add(answerLimit)) })
 	return o
+}
+
+// close ends the use of the writer.
+func (o *lineWriter) close() {
+	o.endItems()
+	o.stop()
+}
+
+// emit passes an item on to writeItems. It waits until that takes the item, at most until
+// ctx ends: a client that does not read must not keep the plugin any longer.
+func (o *lineWriter) emit(line []byte) error {
+	if !o.began {
+		o.began, o.items, o.over = true, make(chan []byte), make(chan struct{})
+		go o.writeItems(o.items)
+	}
+	select {
+	case o.items <- line:
+		return nil
+	case <-o.over:
+		return o.err
+	case <-o.ctx.Done():
+		return o.ctx.Err()
+	}
+}
+
+// writeItems writes items until endItems, or until one cannot be written.
+func (o *lineWriter) writeItems(items <-chan []byte) {
+	defer close(o.over)
+	for line := range items {
+		if o.err = o.writeText(line); o.err != nil {
+			return
+		}
+	}
+}
+
+// endItems waits until all items are written.
+func (o *lineWriter) endItems() {
+	if o.items != nil {
+		close(o.items)
+		<-o.over
+		o.items = nil
+	}
 }
 
 // write writes one line.
@@ -163,7 +230,6 @@ func (o *lineWriter) write(line any) error {
 
 func (o *lineWriter) writeText(line []byte) error {
 	o.w.Header().Set("Content-Type", streamType)
-	o.began = true
 	if _, err := o.w.Write(line); err != nil {
 		return err
 	}

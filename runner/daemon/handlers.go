@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // healthEvery is how often a watched health is asked for.
@@ -38,6 +39,7 @@ func (s *Server) handler() http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer s.recover(w)
+		handling(r)
 		w.Header().Set(apiHeader, strconv.Itoa(API))
 		// A request before on this connection may have ended with a deadline.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
@@ -83,11 +85,8 @@ func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 		}
 		return limit, nil
 	}
-	seconds, err := strconv.ParseFloat(text, 64)
-	if limit = time.Duration(seconds * float64(time.Second)); err != nil {
-		limit, err = time.ParseDuration(text)
-	}
-	if err != nil || limit < 0 || !(seconds <= 1<<31) {
+	limit, ok := schema.ParseDuration(text)
+	if !ok {
 		err = hook.NewError(hook.Request, fmt.Errorf("timeout is %q, want such as 30s, 2m or a number of seconds", text))
 	}
 	return limit, err

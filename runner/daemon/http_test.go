@@ -39,7 +39,7 @@ func TestStatusCodes(t *testing.T) {
 		{"POST", "/hooks/timeout", "", "", 504}, {"POST", "/hooks/crash", "", "", 502}, {"POST", "/hooks/unavailable", "", "", 503},
 		{"POST", "/hooks/canceled", "", "", 499}, {"POST", "/hooks/internal", "", "", 500}, {"POST", "/hooks/echo", "{", "", 400},
 		{"POST", "/hooks/echo", "[\"\xff\"]", "", 400}, {"POST", "/hooks", "[]", "", 404},
-		{"POST", "/hooks/echo?timeout=soon", "[]", "", 400}, {"POST", "/hooks/echo?timeout=-5s", "[]", "", 400}, {"POST", "/hooks/echo?timeout=nan", "[]", "", 400}, {"POST", "/hooks/block?timeout=0.01", "", "", 504},
+		{"POST", "/hooks/echo?timeout=soon", "[]", "", 400}, {"POST", "/hooks/echo?timeout=-5s", "[]", "", 400}, {"POST", "/hooks/echo?timeout=nan", "[]", "", 400}, {"POST", "/hooks/block?timeout=0.01", "", "", 504}, {"POST", "/hooks/block?timeout=1e-12", "", "", 504},
 		{"POST", "/hooks/echo?timeout=%zz", "[]", "", 400}, {"GET", "/status?%zz", "", "", 400},
 		{"GET", "/nosuch", "", "", 404}, {"GET", "//status", "", "", 404}, {"GET", "/status/", "", "", 404}, {"PUT", "/status", "", "", 405}, {"GET", "/stop", "", "", 405}, {"POST", "/hooks/echo", "[]", "2", 503},
 		{"POST", "/hooks/echo", "[1]", "", 200}, {"GET", "/status", "", "1", 200}, {"GET", "/health", "", "", 200}, {"GET", "/hooks", "", "", 200},
