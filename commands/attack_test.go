@@ -32,6 +32,7 @@ func TestAttack(t *testing.T) {
 		t.Skip("make attack runs it")
 	}
 	a := newAttack(t)
+	a.quiet()
 	steady := target{name: "steady", steady: true}
 	for _, g := range []target{
 		steady,
@@ -58,6 +59,7 @@ func TestAttack(t *testing.T) {
 	a.running.Wait()
 	a.settles(steady)
 	a.end()
+	a.notSmuggled()
 }
 
 // target is a plugin in the background.
