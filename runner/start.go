@@ -34,7 +34,7 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	opt.Bootstrap, opt.Shutdown, opt.CallTimeout = o.Bootstrap(), o.Shutdown(), t.Call
 	opt.ProbeTimeout, opt.Drain = t.Probe, max(t.Call, leastDrain)
 	opt.MaxMemory, opt.Memory = opt.MaxMemory/5*4, proc.Memory
-	opt.Events, opt.MayCollide = o.event, o.worker == nil
+	opt.Events = o.event
 	if field := o.settings.ErrorField; field != "" {
 		opt.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
 			return CallCarrying(ctx, inst, field, c)

@@ -127,5 +127,8 @@ func New(cfg Config) *Launcher {
 	return &Launcher{cfg: cfg, living: map[string]*Instance{}}
 }
 
+// Renew does nothing: each launch reads the plugin's files.
+func (l *Launcher) Renew() {}
+
 // Close does nothing: a launcher keeps nothing that needs to be released.
 func (l *Launcher) Close(context.Context) error { return nil }

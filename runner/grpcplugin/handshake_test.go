@@ -74,8 +74,8 @@ func TestHandshakeRefused(t *testing.T) {
 			runnertest.NothingLeft(t)
 			e := fails(t, fake(t, "print", test.printed), hook.Handshake, test.words)
 			var fault *handshake.Error
-			if !errors.As(e, &fault) || fault.Field != test.field {
-				t.Errorf("got %+v, want a fault of field %d", fault, test.field)
+			if !errors.As(e, &fault) || fault.Field != test.field || !e.Permanent {
+				t.Errorf("got %+v, permanent %v, want a fault of field %d", fault, e.Permanent, test.field)
 			}
 		})
 	}
@@ -140,8 +140,8 @@ func TestExitsEarly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
 			e := fails(t, fake(t, test.behaviour, test.arg), hook.Start, test.words)
-			if e.Exit == nil || e.Exit.Code != test.code {
-				t.Fatalf("got exit %+v, want code %d", e.Exit, test.code)
+			if e.Exit == nil || e.Exit.Code != test.code || e.Permanent != (name == "no module") {
+				t.Fatalf("got exit %+v, permanent %v, want code %d", e.Exit, e.Permanent, test.code)
 			}
 			if test.behaviour == "exit" && (len(e.Exit.Stderr) != 1 || e.Exit.Stderr[0] != "no licence") {
 				t.Errorf("standard error %q", e.Exit.Stderr)
@@ -159,9 +159,13 @@ func TestExitsEarly(t *testing.T) {
 	t.Run("no such program", func(t *testing.T) {
 		cfg := fake(t, "exit", "")
 		cfg.Path += "-nope"
-		fails(t, cfg, hook.Start, "no such file")
+		if e := fails(t, cfg, hook.Start, "no such file"); e.Permanent {
+			t.Error("a program that is missing may appear")
+		}
 		cfg.Python = true
-		fails(t, cfg, hook.Interpreter, "no such file")
+		if e := fails(t, cfg, hook.Interpreter, "no such file"); !e.Permanent {
+			t.Error("want a Python that is missing to be permanent")
+		}
 	})
 }
 
@@ -181,8 +185,8 @@ func TestConnect(t *testing.T) {
 			cfg.ConnectTimeout = test.limit
 			began := time.Now()
 			e := fails(t, cfg, hook.Handshake, test.words)
-			if e.Reason != test.reason {
-				t.Errorf("reason %q, want %q", e.Reason, test.reason)
+			if e.Reason != test.reason || e.Permanent != (name == "ssh") {
+				t.Errorf("reason %q, permanent %v, want %q", e.Reason, e.Permanent, test.reason)
 			}
 			if took := time.Since(began); took > 10*time.Second {
 				t.Errorf("it took %s", took)
@@ -198,7 +202,7 @@ func TestConnect(t *testing.T) {
 		cfg := fake(t, "plain under tls", certificate(t))
 		cfg.MTLS = true
 		e := fails(t, cfg, hook.Handshake, "TLS")
-		if e.Reason != grpcplugin.ReasonTLS || len(e.Hints) == 0 {
+		if e.Reason != grpcplugin.ReasonTLS || !e.Permanent || len(e.Hints) == 0 {
 			t.Errorf("got %#v", e)
 		}
 	})

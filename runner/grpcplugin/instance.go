@@ -90,6 +90,9 @@ func (i *Instance) Exited() bool { return i.proc.Exited() }
 // [os.ErrProcessDone] if the process has exited.
 func (i *Instance) Crash() error { return i.proc.Crash() }
 
+// CallSeries makes no calls: gRPC has no series.
+func (i *Instance) CallSeries(context.Context, *hook.Series) {}
+
 // Attach says how another host of go-plugin attaches to the plugin, in the JSON that
 // Terraform reads. It returns nil with mutual TLS, for which only this launch has the
 // key.

@@ -71,7 +71,8 @@ func (l *Launcher) explain(e *hook.Error) *hook.Error {
 }
 
 func inUse(e hook.Error, address string) *hook.Error {
-	e.Reason, e.Err = ReasonAddressInUse, fmt.Errorf("the running plugin already listens at %s", address)
+	e.Reason, e.Alone, e.Permanent = ReasonAddressInUse, true, false
+	e.Err = fmt.Errorf("the running plugin already listens at %s", address)
 	e.Hints = append(e.Hints, "listen on port 0 and print the address that the system chose, so that several workers can run")
 	return &e
 }

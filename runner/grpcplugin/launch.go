@@ -71,7 +71,7 @@ func (n *launch) run() *hook.Error {
 	if herr := n.checkHealth(); herr != nil {
 		return herr
 	}
-	n.info = hook.Info{PID: n.proc.PID(), Started: n.proc.Started(), Ready: time.Since(began)}
+	n.info = hook.Info{PID: n.proc.PID(), Started: n.proc.Started(), Ready: time.Since(began), MayCollide: true}
 	n.cfg.Debug("grpc", fmt.Sprintf("ready after %s", n.info.Ready))
 	return nil
 }
@@ -139,7 +139,9 @@ func (n *launch) start() *hook.Error {
 		if n.cfg.Python {
 			kind = hook.Interpreter
 		}
-		return hook.NewError(kind, err)
+		e := hook.NewError(kind, err)
+		e.Permanent = n.cfg.Python
+		return e
 	}
 	n.proc = started
 	n.cfg.Debug("proc", fmt.Sprintf("started %s, pid %d", n.cfg.Path, started.PID()))
@@ -194,7 +196,7 @@ func (n *launch) verify(text string) *hook.Error {
 	}
 	if err != nil {
 		e := hook.NewError(hook.Handshake, err)
-		e.Reason = ReasonBadHandshake
+		e.Reason, e.Permanent = ReasonBadHandshake, true
 		return e
 	}
 	n.evidence.Line = line
@@ -211,6 +213,7 @@ func (n *launch) exitedEarly(e *hook.Error) *hook.Error {
 	exit := hook.Exit(n.proc.Exit())
 	e.Kind, e.Exit, e.At = hook.Start, &exit, hook.StackFrames(exit.Stderr)
 	e.Python = lastTraceback(exit.Stderr)
+	e.Permanent = e.Python.Permanent()
 	module := missingModule(e.Python, exit.Stderr)
 	if module != nil || e.Python != nil {
 		e.Reason, e.Hints, e.Err = "", e.Python.Hints(n.cfg.Dir), module

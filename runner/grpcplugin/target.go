@@ -219,7 +219,8 @@ func endedConnection(text string) bool {
 }
 
 func (t *target) fail(reason, format string, args ...any) *hook.Error {
-	return &hook.Error{Kind: hook.Handshake, Reason: reason, Err: fmt.Errorf(format, args...)}
+	permanent := reason == ReasonTLS || reason == ReasonNotGRPC // what it serves does not change
+	return &hook.Error{Kind: hook.Handshake, Reason: reason, Permanent: permanent, Err: fmt.Errorf(format, args...)}
 }
 
 // String is the address as a user writes it.

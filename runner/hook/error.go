@@ -3,6 +3,7 @@ package hook
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/schema"
@@ -65,6 +66,12 @@ type Error struct {
 	// Drawing holds lines that show the place, such as the handshake line with
 	// carets below the wrong field.
 	Drawing []string `json:"drawing,omitempty"`
+	// Permanent reports whether a start that failed with this error fails again until
+	// the plugin's files, interpreter or environment change.
+	Permanent bool `json:"-"`
+	// Alone reports whether a start failed only because another instance of the
+	// plugin lives.
+	Alone bool `json:"-"`
 	// Plugin names the plugin and its Python, such as "greeter.py (python
 	// 3.12.4, .venv)"; empty if the error does not concern a plugin.
 	Plugin string `json:"plugin,omitempty"`
@@ -154,6 +161,14 @@ func (r *Raised) Headline() string {
 	}
 	return r.Type + ": " + r.Message
 }
+
+// permanentExceptions are what an import raises the same way every time.
+var permanentExceptions = []string{"SyntaxError", "IndentationError", "TabError", "ImportError", "ModuleNotFoundError"}
+
+// Permanent reports whether an import that raised this exception raises it again until
+// a file changes: a source cannot be read, or imports what does not exist. A nil
+// exception is not permanent.
+func (r *Raised) Permanent() bool { return r != nil && slices.Contains(permanentExceptions, r.Type) }
 
 // Hints say what to do about an exception of a plugin whose working directory is dir.
 func (r *Raised) Hints(dir string) []string {

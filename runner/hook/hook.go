@@ -77,12 +77,12 @@ func (s *Series) Answer(r Result, err *Error) {
 	s.Answered(r, err)
 }
 
-// SeriesCaller is a [Caller] that can make the calls of a series.
+// SeriesCaller is a [Caller] that may make calls in a series.
 type SeriesCaller interface {
 	Caller
-	// CallSeries makes as many of the calls as it can at once: none if the plugin
-	// cannot take calls now, and not those behind one that takes long. What is left
-	// in s.Calls has not begun.
+	// CallSeries makes as many of the calls as it can at once: none if it makes no
+	// series or the plugin cannot take calls now, and not those behind one that takes
+	// long. What is left in s.Calls has not begun.
 	CallSeries(ctx context.Context, s *Series)
 }
 
@@ -134,6 +134,8 @@ type Launcher interface {
 	// error has kind [Interpreter], [Start], [Handshake], [Unhealthy], [Timeout] or
 	// [Canceled].
 	Launch(ctx context.Context) (Instance, error)
+	// Renew makes the next launch read the plugin's files again. Instances live on.
+	Renew()
 	// Close releases resources that are kept between launches. It does not stop
 	// the instances.
 	Close(ctx context.Context) error
@@ -141,7 +143,7 @@ type Launcher interface {
 
 // Instance is one live plugin process, from its handshake to its exit.
 type Instance interface {
-	Caller
+	SeriesCaller
 	// Describe lists the hooks. If name is not empty, it describes only that one, in
 	// detail.
 	Describe(ctx context.Context, name string) (schema.Schema, error)
@@ -149,6 +151,16 @@ type Instance interface {
 	// healthy, an error of kind [Unhealthy] if the plugin reports that it is not,
 	// or an error as from a call.
 	Probe(ctx context.Context) error
+	// Health is Probe for a caller who wants to know the plugin's health: a plugin that
+	// should report its health but cannot is not healthy.
+	Health(ctx context.Context) error
+	// WatchHealth reports each status of a plugin that reports its health by itself,
+	// until ctx ends, report fails or the plugin exits. For another plugin it returns
+	// nil at once.
+	WatchHealth(ctx context.Context, report func(status string) error) error
+	// Attach returns JSON that says how another host attaches to the process, or nil if
+	// none can.
+	Attach() json.RawMessage
 	// Concurrency returns the number of calls that it accepts at once, at least 1.
 	Concurrency() int
 	// Done is closed when the process and its children are gone.
@@ -175,6 +187,9 @@ type Info struct {
 	// plugin was ready.
 	Started time.Time
 	Ready   time.Duration
+	// MayCollide reports whether a second instance may fail to start while this one
+	// lives.
+	MayCollide bool
 }
 
 // Exit describes how a process ended. The zero value is exit code 0.

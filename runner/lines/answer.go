@@ -64,7 +64,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
 		}
 		calls[i] = hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args, Valid: true}, Emit: emit}
 	}
-	e.caller.(hook.SeriesCaller).CallSeries(ctx, &hook.Series{Calls: calls, Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
+	e.caller.CallSeries(ctx, &hook.Series{Calls: calls, Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
 		t := tasks[made]
 		made++
 		if err != nil {

@@ -53,7 +53,7 @@ type Options struct {
 	// Jobs is how many calls are made at once, at least 1.
 	Jobs int
 	// Series is how many calls are passed on together at most, while they are fast; they
-	// are made one after the other. More than 1 need a [hook.SeriesCaller].
+	// are made one after the other. More than 1 waste time with a caller that makes none.
 	Series int
 	// Unordered writes answers as they are ready.
 	Unordered bool
@@ -85,7 +85,7 @@ var ErrNotRead = errors.New("it is not being read")
 
 // Engine answers the lines of one input. Make it with [New].
 type Engine struct {
-	caller hook.Caller
+	caller hook.SeriesCaller
 	o      Options
 	out    *outbox
 }
@@ -103,7 +103,7 @@ type task struct {
 }
 
 // New makes an engine that calls caller.
-func New(caller hook.Caller, o Options) *Engine {
+func New(caller hook.SeriesCaller, o Options) *Engine {
 	o.Jobs, o.Series = max(o.Jobs, 1), max(o.Series, 1)
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
 	return &Engine{caller: caller, o: o, out: newOutbox(!o.Unordered, o.Series)}

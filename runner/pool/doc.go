@@ -25,5 +25,6 @@
 // A call that times out does not harm the next one: after an instance's Call has
 // returned, the instance takes the next call, or rejects it unsent, or is Done.
 //
-// It never knows Python, gRPC, or how a process is started.
+// It never knows Python, gRPC, or how a process is started. The error of a start says
+// whether it fails again (Permanent) and whether two instances can live at once (Alone).
 package pool

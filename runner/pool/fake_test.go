@@ -26,6 +26,8 @@ type fakeLauncher struct {
 	starts   int            // that began
 	made     map[int]string // the calls made in each fake, by its number
 	closed   bool
+	renewed  int  // times
+	collide  bool // the fakes may collide
 	takes    int
 }
 
@@ -58,6 +60,8 @@ func (l *fakeLauncher) Launch(ctx context.Context) (hook.Instance, error) {
 	l.launched = append(l.launched, f)
 	return f, nil
 }
+
+func (l *fakeLauncher) Renew() { l.set(func() { l.renewed++ }) }
 
 func (l *fakeLauncher) Close(context.Context) error { l.closed = true; return nil }
 
@@ -99,7 +103,9 @@ type fake struct {
 
 func (f *fake) Concurrency() int      { return f.takes }
 func (f *fake) Done() <-chan struct{} { return f.done }
-func (f *fake) Info() hook.Info       { return hook.Info{PID: f.pid, Started: f.born} }
+func (f *fake) Info() hook.Info {
+	return hook.Info{PID: f.pid, Started: f.born, MayCollide: f.launcher.collide}
+}
 func (f *fake) Exit() hook.Exit {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -147,6 +153,12 @@ func (f *fake) Probe(ctx context.Context) error {
 	}
 	return probe(ctx)
 }
+
+func (f *fake) Health(ctx context.Context) error { return f.Probe(ctx) }
+
+func (f *fake) WatchHealth(context.Context, func(string) error) error { return nil }
+
+func (f *fake) Attach() json.RawMessage { return nil }
 
 func (f *fake) probes(probe func(ctx context.Context) error) {
 	f.mu.Lock()

@@ -2,22 +2,11 @@ package pool
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
-
-// grpcInstance is what an instance of a gRPC plugin can do that others cannot.
-type grpcInstance interface {
-	// Health is more than that the instance answers a probe.
-	Health(ctx context.Context) error
-	// WatchHealth reports each status until ctx ends or report fails.
-	WatchHealth(ctx context.Context, report func(status string) error) error
-	// Attach says how other programs attach to the plugin, as JSON; nil if they cannot.
-	Attach() json.RawMessage
-}
 
 // readyInstances returns the instances that are ready. Looking at one does not make it busy.
 func (p *Pool) readyInstances() []*instance {
@@ -37,11 +26,7 @@ func (p *Pool) readyInstances() []*instance {
 func (p *Pool) Health(ctx context.Context) error {
 	ready := p.readyInstances()
 	for _, g := range ready {
-		ask := g.Probe
-		if of, ok := g.Instance.(grpcInstance); ok {
-			ask = of.Health
-		}
-		if err := ask(ctx); err != nil {
+		if err := g.Health(ctx); err != nil {
 			return err
 		}
 	}
@@ -70,13 +55,11 @@ func (p *Pool) unready() *hook.Error {
 	return e
 }
 
-// WatchHealth reports each status of a plugin that tells its health by itself, until
-// ctx ends, report fails or the plugin exits. It returns nil for another plugin.
+// WatchHealth reports each status of a plugin that reports its health by itself, until
+// ctx ends, report fails or the plugin exits. For another plugin it returns nil at once.
 func (p *Pool) WatchHealth(ctx context.Context, report func(status string) error) error {
 	for _, g := range p.readyInstances() {
-		if of, ok := g.Instance.(grpcInstance); ok {
-			return of.WatchHealth(ctx, report)
-		}
+		return g.WatchHealth(ctx, report) // all of them run the same plugin
 	}
 	return nil
 }

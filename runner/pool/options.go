@@ -55,9 +55,6 @@ type Options struct {
 	// failed start is worth another try, and when hooks may differ. Nil: they never
 	// change.
 	Version func() int
-	// MayCollide reports whether two instances may want the same address. Then the
-	// second worker starts before further ones.
-	MayCollide bool
 	// Call makes a call in an instance; nil: [hook.Instance]'s Call. What it returns is
 	// what counts.
 	Call func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error)
@@ -69,6 +66,8 @@ type Options struct {
 	Note func(text string)
 	// Rand returns the random part of delays, from 0 up to 1; nil: [rand.Float64].
 	Rand func() float64
+
+	inspects bool // Call was set
 }
 
 // withDefaults fills in the defaults.
@@ -86,7 +85,7 @@ func (o Options) withDefaults() Options {
 	if o.Version == nil {
 		o.Version = func() int { return 0 }
 	}
-	if o.Call == nil {
+	if o.inspects = o.Call != nil; !o.inspects {
 		o.Call = func(ctx context.Context, inst hook.Caller, c hook.Call) (hook.Result, error) {
 			return inst.Call(ctx, c)
 		}

@@ -2,10 +2,7 @@ package pool
 
 import (
 	"cmp"
-	"slices"
 	"time"
-
-	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // The restart policies: after which exits a worker is restarted.
@@ -91,29 +88,4 @@ func (p Policy) delay(failures int, random float64) time.Duration {
 		d *= 2
 	}
 	return min(d+time.Duration(random*float64(d)/4), p.BackoffMax)
-}
-
-// permanentExceptions are raised by an import that fails the same way every time.
-var permanentExceptions = []string{"SyntaxError", "IndentationError", "TabError", "ImportError", "ModuleNotFoundError"}
-
-// permanentReasons are those of a handshake that no host accepts, and of a plugin that
-// does not speak gRPC as configured.
-var permanentReasons = []string{"bad-handshake", "not-grpc", "tls"}
-
-// permanent reports whether a start that failed with e fails again until the plugin
-// changes, as far as the error itself shows: its source cannot be read, imports what
-// does not exist, or lacks a hook that a bootstrap call names; no Python can run it; or
-// its handshake is wrong.
-func permanent(e *hook.Error) bool {
-	switch e.Kind {
-	case hook.Request:
-		return true
-	case hook.Interpreter:
-		return e.Exit == nil // one that exited may do better
-	case hook.Start:
-		return e.Python != nil && slices.Contains(permanentExceptions, e.Python.Type)
-	case hook.Handshake:
-		return slices.Contains(permanentReasons, e.Reason)
-	}
-	return false
 }

@@ -54,20 +54,16 @@ func TestJitter(t *testing.T) {
 	}
 }
 
+// TestPermanent holds that the error of a start says whether it is tried again.
 func TestPermanent(t *testing.T) {
-	raised := func(kind string) *hook.Error { return &hook.Error{Kind: hook.Start, Python: &hook.Raised{Type: kind}} }
-	for _, c := range []struct {
-		err  *hook.Error
-		want bool
-	}{
-		{raised("SyntaxError"), true}, {raised("ModuleNotFoundError"), true}, {raised("OSError"), false},
-		{&hook.Error{Kind: hook.Request}, true},
-		{&hook.Error{Kind: hook.Interpreter}, true}, {&hook.Error{Kind: hook.Interpreter, Exit: &hook.Exit{}}, false},
-		{&hook.Error{Kind: hook.Start}, false}, {&hook.Error{Kind: hook.Timeout}, false}, {hook.AsError(errors.New("other")), false},
-		{&hook.Error{Kind: hook.Handshake, Reason: "tls"}, true}, {&hook.Error{Kind: hook.Handshake, Reason: "no-handshake"}, false},
+	for want, all := range map[bool][]*hook.Error{
+		true:  {{Kind: hook.Start, Permanent: true}, {Kind: hook.Request}},
+		false: {{Kind: hook.Start}, {Kind: hook.Interpreter}, {Kind: hook.Handshake, Reason: "tls"}, hook.AsError(errors.New("other"))},
 	} {
-		if got := permanent(c.err); got != c.want {
-			t.Errorf("%+v: got %v", c.err, got)
+		for _, e := range all {
+			if got := permanent(e); got != want {
+				t.Errorf("%+v: got %v", e, got)
+			}
 		}
 	}
 }

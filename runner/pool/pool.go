@@ -30,7 +30,8 @@ type Pool struct {
 	active      int       // calls that were let in and have not left
 	calls       uint64    // that ended
 	failures    uint64    // calls that failed
-	oneAtATime  bool      // no two instances can live at once
+	mayCollide  bool      // two instances may be unable to live at once
+	oneAtATime  bool      // they are
 	draining    bool
 	drained     chan struct{} // closed when draining and no call is active
 	replays     []hook.Call
@@ -61,8 +62,8 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 	return p, nil
 }
 
-// startWorkers starts the first worker, waits for it, and begins the others. Where it
-// is in question whether there can be more than one, it waits for the second, too.
+// startWorkers starts the first worker, waits for it, and begins the others. If it is
+// in question whether there can be more than one, it waits for the second, too.
 func (p *Pool) startWorkers(ctx context.Context) error {
 	for n := 1; n <= p.opt.Workers; n++ {
 		w := &worker{pool: p, number: n, wake: make(chan struct{}, 1), first: make(chan error, 1)}
@@ -70,9 +71,10 @@ func (p *Pool) startWorkers(ctx context.Context) error {
 		p.workers = append(p.workers, w)
 		w.begin("first start", nil)
 		canceled := context.AfterFunc(ctx, func() { w.cancelStart(context.Cause(ctx)) })
+		await := n == 1 || n == 2 && p.mayCollide
 		p.mu.Unlock()
 		p.running.Go(w.run)
-		if n > 2 || n == 2 && !p.opt.MayCollide {
+		if !await {
 			canceled()
 			continue
 		}
@@ -138,11 +140,12 @@ func (p *Pool) callIn(ctx context.Context, g *instance, c hook.Call, mayRetry bo
 }
 
 // CallSeries makes calls in one worker, which receives them together and makes them one
-// after the other; its instances must be able to. It makes none if no worker is free.
+// after the other. It makes none if no worker is free, or its instance makes no series, or
+// if the options have their own way to make a call.
 func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	p.mu.Lock()
 	var g *instance
-	if ctx.Err() == nil && !p.draining && p.queue.Len() == 0 {
+	if ctx.Err() == nil && !p.draining && p.queue.Len() == 0 && !p.opt.inspects {
 		g = p.take()
 	}
 	if g == nil {
@@ -163,7 +166,7 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		p.release(g, o)
 	}()
 	last := outcome{}
-	g.Instance.(hook.SeriesCaller).CallSeries(ctx, &hook.Series{Calls: calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
+	g.Instance.CallSeries(ctx, &hook.Series{Calls: calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
 		last = outcome{}
 		if err != nil {
 			last = outcomeOf(err)
@@ -184,9 +187,7 @@ func (p *Pool) Restart(ctx context.Context, reason string) error {
 	if reason == "" {
 		reason = "a restart was requested"
 	}
-	if r, ok := p.launcher.(interface{ Renew() }); ok {
-		r.Renew()
-	}
+	p.launcher.Renew()
 	p.mu.Lock()
 	workers := p.workers
 	p.mu.Unlock()
@@ -251,7 +252,7 @@ func (p *Pool) isClosed() bool { return p.ctx.Err() != nil }
 
 // alone reports whether a start failed only because another instance lives. From then on
 // the old instance stops before the next starts, and there is one worker.
-func alone(err error) bool { return err != nil && hook.AsError(err).Reason == "address-in-use" }
+func alone(err error) bool { return err != nil && hook.AsError(err).Alone }
 
 // isClosed reports whether a channel is closed on which nothing is sent.
 func isClosed(c <-chan struct{}) bool {

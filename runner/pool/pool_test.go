@@ -17,7 +17,8 @@ import (
 var always = Policy{Restart: Always}
 
 func failing(kind string) error {
-	return &hook.Error{Kind: hook.Start, Python: &hook.Raised{Type: kind, Message: "no room"}}
+	raised := &hook.Raised{Type: kind, Message: "no room"}
+	return &hook.Error{Kind: hook.Start, Python: raised, Permanent: raised.Permanent()}
 }
 
 func TestFirstStartFails(t *testing.T) {

@@ -89,11 +89,11 @@ func TestOldDiesFirst(t *testing.T) {
 
 // TestAlone stops the old instance first where two cannot live at once.
 func TestAlone(t *testing.T) {
-	opt := Options{Workers: 2, Policy: always, MayCollide: true}
+	opt := Options{Workers: 2, Policy: always}
 	var notes []string
 	opt.Note = func(text string) { notes = append(notes, text) }
 	bubble(t, opt, func(l *fakeLauncher) {
-		l.alone = &hook.Error{Kind: hook.Start, Reason: "address-in-use", Err: errors.New("alone")}
+		l.collide, l.alone = true, &hook.Error{Kind: hook.Start, Alone: true, Err: errors.New("alone")}
 	}, func(w *world) {
 		if st := w.status(); st.Workers != 1 || len(notes) != 1 || notes[0] != "only one worker is used: alone" {
 			t.Errorf("got %+v, %q", st, notes)

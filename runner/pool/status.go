@@ -64,8 +64,8 @@ func (p *Pool) Status(context.Context) (hook.Status, error) {
 	for _, g := range ready {
 		bytes, _ := p.opt.Memory(g.Info().PID)
 		st.Memory += bytes
-		if of, ok := g.Instance.(grpcInstance); ok && st.Attach == nil {
-			st.Attach = of.Attach()
+		if st.Attach == nil {
+			st.Attach = g.Attach()
 		}
 	}
 	return st, nil

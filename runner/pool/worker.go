@@ -195,11 +195,15 @@ func (w *worker) startEnded(err error) bool {
 	return true
 }
 
+// permanent reports whether a start that failed with e fails again until the plugin
+// changes. A bootstrap call that the plugin rejected is the same one at every start.
+func permanent(e *hook.Error) bool { return e.Permanent || e.Kind == hook.Request }
+
 // install makes an instance the one that serves, and lets the one before it drain.
 // p.mu is held.
 func (w *worker) install(g *instance) {
 	p, old, from, reason := w.pool, w.serving, w.state, "started"
-	g.ready = time.Now()
+	g.ready, p.mayCollide = time.Now(), g.Info().MayCollide
 	g.places = max(1, min(g.Concurrency(), p.opt.Concurrency))
 	g.limits = p.newLimits()
 	w.serving, w.cause, w.startError, w.wanted, w.refusing = g, nil, "", false, false

@@ -157,11 +157,11 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 		return pipeError(err, exit)
 	}
 	if a.Reason == "old" {
-		return &hook.Error{Kind: hook.Interpreter,
+		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
 			Err: fmt.Errorf("%s at %s is too old, want 3.8 or later", a.Message, w.cfg.Python)}
 	}
 	w.setFiles(a.Files)
-	e := &hook.Error{Kind: hook.Start, Python: a.Python}
+	e := &hook.Error{Kind: hook.Start, Python: a.Python, Permanent: a.Python.Permanent()}
 	switch {
 	case e.Python == nil:
 		e.Err = errors.New(a.Message)

@@ -155,6 +155,15 @@ func (w *instance) Describe(ctx context.Context, name string) (s schema.Schema, 
 	return s, nil
 }
 
+// Health is Probe: a functions file without a health function is healthy while it runs.
+func (w *instance) Health(ctx context.Context) error { return w.Probe(ctx) }
+
+// WatchHealth returns nil: a functions file is asked for its health.
+func (w *instance) WatchHealth(context.Context, func(string) error) error { return nil }
+
+// Attach returns nil: no other host speaks to the worker.
+func (w *instance) Attach() json.RawMessage { return nil }
+
 // Probe calls the plugin's own health function. A busy worker counts as healthy:
 // its calls have limits of their own. If the function runs out of time, it is
 // interrupted; the worker is not condemned even if it does not answer. The error is

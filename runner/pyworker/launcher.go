@@ -158,7 +158,9 @@ func (l *Launcher) startPython(ctx context.Context, preload string) (*instance, 
 		if isExhausted(err) {
 			kind = hook.Start
 		}
-		return nil, ready{}, hook.NewError(kind, err)
+		e := hook.NewError(kind, err)
+		e.Permanent = kind == hook.Interpreter
+		return nil, ready{}, e
 	}
 	l.cfg.Debug("proc", fmt.Sprintf("started %s, pid %d", l.cfg.Python, p.PID()))
 	w := newInstance(l.cfg, p, l.addFiles)

@@ -114,6 +114,29 @@ func TestLoadErrorIsToldOnce(t *testing.T) {
 	}
 }
 
+// TestPermanent holds which starts fail again until something changes.
+func TestPermanent(t *testing.T) {
+	runnertest.NothingLeft(t)
+	python := runnertest.Python(t)
+	for _, c := range []struct {
+		python, plugin string
+		kind           hook.Kind
+		want           bool
+	}{
+		{python, "syntax_error.py", hook.Start, true},
+		{python, "import_error.py", hook.Start, true},
+		{python, "import_raises.py", hook.Start, false},
+		{python, "import_exit.py", hook.Start, false},
+		{python + "-nope", "greeter.py", hook.Interpreter, true},
+	} {
+		l := pyworker.New(pyworker.Config{Python: c.python, Plugin: zoo(t, c.plugin), Env: proc.Environ(os.Environ(), false, nil)})
+		_, err := l.Launch(t.Context())
+		if e := hook.AsError(err); e == nil || e.Kind != c.kind || e.Permanent != c.want {
+			t.Errorf("%s by %s: got %+v, want kind %s, permanent %v", c.plugin, c.python, e, c.kind, c.want)
+		}
+	}
+}
+
 // TestWorker runs the worker's own tests under every Python there is, in which every
 // warning is an error. The checks of memory that the development mode adds are for C code.
 func TestWorker(t *testing.T) {

@@ -15,13 +15,13 @@ const (
 )
 
 // CallSeries makes calls that the worker receives together and runs one after the
-// other. It needs a worker that takes one call at a time. See [hook.SeriesCaller].
+// other: none if the worker takes several calls at a time. See [hook.SeriesCaller].
 //
 // The worker begins them for some milliseconds and refuses the rest, so that no call
 // waits behind one that takes long.
 func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	c, n := newSeries(s.Calls)
-	if n == 0 {
+	if n == 0 || w.cfg.Concurrency > 1 || w.cfg.Threads {
 		return
 	}
 	select {

@@ -73,7 +73,7 @@ func series(ctx context.Context, inst hook.Instance, limit time.Duration, names 
 	}}
 	for stuck := 0; len(s.Calls) > 0 && stuck < 2; {
 		before := len(s.Calls)
-		inst.(hook.SeriesCaller).CallSeries(ctx, s)
+		inst.CallSeries(ctx, s)
 		sizes = append(sizes, before-len(s.Calls))
 		if stuck++; len(s.Calls) < before {
 			stuck = 0
@@ -147,7 +147,7 @@ func TestSeriesSlow(t *testing.T) {
 			t.Errorf("got %+v", err)
 		}
 	}
-	if inst.(hook.SeriesCaller).CallSeries(ctx, s); len(s.Calls) != 2 {
+	if inst.CallSeries(ctx, s); len(s.Calls) != 2 {
 		t.Errorf("%d calls are left", len(s.Calls))
 	}
 }
@@ -245,7 +245,7 @@ func TestSeriesStreamInParts(t *testing.T) {
 			answers(t, inst, hook.Call{Hook: "three"}, "3") // after all of the series
 		}
 	}
-	if inst.(hook.SeriesCaller).CallSeries(t.Context(), s); answered != 2 || items != 3 {
+	if inst.CallSeries(t.Context(), s); answered != 2 || items != 3 {
 		t.Errorf("%d calls were answered with %d items, want 2 with 3", answered, items)
 	}
 }
