@@ -131,6 +131,69 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// ofTransport are the files of the façade that may import the package of a transport.
+var ofTransport = map[string]string{"runner/pyworker": "runner/functions.go", "runner/grpcplugin": "runner/grpc.go"}
+
+// TestTransports holds that nothing asks which transport a plugin has: one value, chosen
+// by [runner.Open], knows what is different.
+func TestTransports(t *testing.T) {
+	for _, f := range sources(t, ".go") {
+		room := path.Dir(f.path)
+		if strings.HasSuffix(f.path, "_test.go") || !within(room, "runner") && !within(room, "commands") || room == "runner/manifest" {
+			continue
+		}
+		for _, found := range transportTests(f.parse(t, 0)) {
+			t.Errorf("%s asks for the transport: %s", f.path, found)
+		}
+		for _, imported := range f.imports(t) {
+			ours, _ := inModule(imported)
+			if only, ok := ofTransport[ours]; ok && room == "runner" && f.path != only {
+				t.Errorf("%s: only %s may import %s", f.path, only, ours)
+			}
+		}
+	}
+}
+
+// TestTransportTests holds what TestTransports finds.
+func TestTransportTests(t *testing.T) {
+	for body, want := range map[string]int{
+		`if s.Transport == "grpc" {}`:                 1,
+		`if "pipe" != transport {}`:                   1,
+		`switch transport { case "pipe", "grpc": }`:   2,
+		`t := "grpc"`:                                 0,
+		`if s == "grpcs" { return "pipe" }`:           0,
+		`switch { case t == "grpc" && !executable: }`: 1,
+	} {
+		f := source{"x_test.go", []byte("package x; func f() string {" + body + "}")}
+		if got := transportTests(f.parse(t, 0)); len(got) != want {
+			t.Errorf("%s: found %q, want %d", body, got, want)
+		}
+	}
+}
+
+// transportTests returns what a file compares with the name of a transport.
+func transportTests(file *ast.File) (found []string) {
+	look := func(all ...ast.Expr) {
+		for _, e := range all {
+			if text := types.ExprString(e); text == `"grpc"` || text == `"pipe"` {
+				found = append(found, text)
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if n.Op == token.EQL || n.Op == token.NEQ {
+				look(n.X, n.Y)
+			}
+		case *ast.CaseClause:
+			look(n.List...)
+		}
+		return true
+	})
+	return found
+}
+
 func TestPackages(t *testing.T) {
 	documented := map[string]bool{}
 	for _, f := range sources(t, ".go") {

@@ -25,7 +25,7 @@ func (t *benchTarget) try(ctx context.Context) error {
 	cfg.Once = true
 	p, err := t.f.open(ctx, cfg, func(s *runner.Opened) error {
 		t.settings = s.Settings()
-		if err := t.f.readInput(ctx, t.settings.Transport, &t.o.callOptions); err != nil {
+		if err := t.f.readInput(ctx, s.Transport().Streams, &t.o.callOptions); err != nil {
 			return err
 		}
 		if t.o.stream != nil {

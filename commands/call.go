@@ -72,7 +72,7 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 		return err
 	}
 	defer server.Close()
-	if err := f.readInput(ctx, "grpc", o); err != nil {
+	if err := f.readInput(ctx, true, o); err != nil {
 		return err
 	}
 	o.maxMessage = cfg.GRPC.MaxMessage
@@ -106,7 +106,7 @@ func (f *program) call(ctx context.Context, word string, start startOptions, o *
 // callDaemon reads the input, unless it has been read, and calls the hook.
 func (f *program) callDaemon(ctx context.Context, client *daemon.Client, o *callOptions) error {
 	if o.call.Args.JSON == nil {
-		if err := f.readInput(ctx, client.Identity().Transport, o); err != nil {
+		if err := f.readInput(ctx, runner.TransportOf(client.Identity().Transport).Streams, o); err != nil {
 			return err
 		}
 	}

@@ -42,7 +42,7 @@ func (p *plugin) hints(e *hook.Error) (hints []string) {
 	if p.opened == nil {
 		return hints
 	}
-	if none := (*schema.NoHookError)(nil); errors.As(e, &none) && len(none.Known) == 0 && p.transport() == "pipe" {
+	if none := (*schema.NoHookError)(nil); errors.As(e, &none) && len(none.Known) == 0 {
 		hints = append(hints, p.opened.ProgramHint()...)
 	}
 	python := p.opened.Interpreter().Path

@@ -109,11 +109,8 @@ func onePlugin(c *cli.Context, cfg *runner.Config) error {
 
 // hooks lists the hooks of a plugin.
 func (f *program) hooks(ctx context.Context, sch schema.Schema) error {
-	switch {
-	case len(sch.Hooks) == 0 && f.plugin.transport() == "grpc":
-		f.streams.Warn(f.plugin.path + " has no hooks: no server reflection describes its methods, and no other descriptors were found")
-	case len(sch.Hooks) == 0:
-		why := []string{f.plugin.path + " has no hooks: it defines no public function"}
+	if len(sch.Hooks) == 0 {
+		why := []string{f.plugin.path + " has no hooks: " + f.plugin.transport().NoHooks}
 		if f.plugin.opened != nil {
 			why = append(why, f.plugin.opened.ProgramHint()...)
 		}

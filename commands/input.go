@@ -43,14 +43,13 @@ func (f *program) readWords(ctx context.Context, words []string) ([]schema.Word,
 	return parsed, nil
 }
 
-// readInput reads the arguments from the file of --input, if there is one: for a
-// functions file the whole of it, for a gRPC plugin a stream of messages that is read
-// as it is sent.
-func (f *program) readInput(ctx context.Context, transport string, o *callOptions) error {
+// readInput reads the arguments from the file of --input, if there is one: the whole of
+// it, or with streams a stream of messages that is read as it is sent.
+func (f *program) readInput(ctx context.Context, streams bool, o *callOptions) error {
 	switch {
 	case o.input == "":
 		return nil
-	case transport == "grpc":
+	case streams:
 		var err error
 		o.stream, err = f.openInput(o.input)
 		return err

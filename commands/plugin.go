@@ -102,10 +102,10 @@ func (p *plugin) start(ctx context.Context, cfg runner.Config, accept func(*runn
 // fits rejects a flag for gRPC plugins if this is none.
 func (p *plugin) fits(o *runner.Opened) error {
 	flag := p.f.grpcFlag
-	if flag == "" || o.Settings().Transport == "grpc" {
+	if flag == "" || o.Transport().Serves {
 		return nil
 	}
-	return hinted(usage("%s applies only to gRPC plugins, and %s is a functions file", flag, p.path),
+	return hinted(usage("%s applies only to gRPC plugins, and %s is %s", flag, p.path, o.Transport().What),
 		"to start it as a gRPC plugin, pass --transport grpc")
 }
 
@@ -172,7 +172,7 @@ func (p *plugin) line(stream, text string, cut int) {
 		return
 	}
 	serves := stream == "stdout" && handshake.Looks(text) && strings.Contains(text, "|grpc")
-	if serves && p.transport() == "pipe" && p.handshook.CompareAndSwap(false, true) {
+	if serves && !p.transport().Serves && p.handshook.CompareAndSwap(false, true) {
 		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin; to start it as one, pass --transport grpc")
 	}
 	p.output.Line(stream, text, cut)
@@ -201,12 +201,12 @@ func (p *plugin) describe() string {
 	return fmt.Sprintf("%s (python %s, %s)", p.path, p.pythonVersion(), cmp.Or(py.Env, py.Path))
 }
 
-// transport is "grpc" or "pipe".
-func (p *plugin) transport() string {
+// transport is how the plugin is run.
+func (p *plugin) transport() runner.Transport {
 	if p.opened == nil {
-		return p.daemon.Transport
+		return runner.TransportOf(p.daemon.Transport)
 	}
-	return p.opened.Settings().Transport
+	return p.opened.Transport()
 }
 
 // pythonVersion is what the running plugin reported, else what files say.

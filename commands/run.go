@@ -107,7 +107,7 @@ func wantHook(words []string, what string) error {
 func (f *program) run(ctx context.Context, o runOptions) error {
 	o.cfg.Once = true
 	p, err := f.open(ctx, o.cfg, func(s *runner.Opened) error {
-		return f.readInput(ctx, s.Settings().Transport, &o.callOptions)
+		return f.readInput(ctx, s.Transport().Streams, &o.callOptions)
 	})
 	if err != nil {
 		return err

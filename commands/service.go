@@ -68,7 +68,7 @@ func (s *service) attach(st hook.Status) json.RawMessage {
 		Name   string      `json:"name"`
 		Socket schema.Path `json:"socket"`
 	}{1, id.Name, id.Socket}
-	if id.Transport == "grpc" {
+	if s.opened.Transport().Serves {
 		if st.Attach == nil {
 			return nil
 		}
@@ -88,7 +88,7 @@ const describeLimit = 2 * time.Second
 // describe asks the worker of a functions file for its hooks before it is busy: it does
 // one thing at a time, and clients then get the answer even while a call runs.
 func (s *service) describe(ctx context.Context) {
-	if s.opened.Settings().Transport == "grpc" {
+	if s.opened.Transport().Serves {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)

@@ -3,12 +3,14 @@
 //  1. [Open] resolves the path and its manifest, every setting (flag, environment,
 //     manifest, default), the interpreter and the transport, into an [Opened] that
 //     never changes. Nothing is started.
-//  2. [Opened.Start] chooses the launcher by the transport, and has package pool keep
-//     one to many workers alive. A command that makes one call sets [Config].Once: one
+//  2. A [Transport] says how the plugin is run: as a functions file (functions.go) or as a
+//     gRPC plugin (grpc.go). It is chosen once, and nothing else asks which it is.
+//  3. [Opened.Start] has package pool keep one to many workers alive. Several pools of one
+//     plugin share its launcher. A command that makes one call sets [Config].Once: one
 //     worker, never restarted.
-//  3. [Opened.Watch] restarts a plugin when its files change; a [Snapshot] tells which
+//  4. [Opened.Watch] restarts a plugin when its files change; a [Snapshot] tells which
 //     have changed.
-//  4. [Opened.Launcher] starts single processes, for package check.
+//  5. [Opened.Launcher] starts single processes, for package check.
 //
 // It never knows flags, output, or who calls.
 package runner

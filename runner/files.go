@@ -3,12 +3,10 @@ package runner
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -65,15 +63,7 @@ type files struct {
 // newFiles returns the files of a plugin. It does not look at them yet.
 func newFiles(o *Opened) *files {
 	f := &files{fixed: o.fixedFiles, stat: stampOf}
-	switch scripts, _, _ := o.Source(); {
-	case o.worker != nil:
-		f.list = o.worker.Files
-	case len(scripts) > 0:
-		dir := filepath.Dir(scripts[0])
-		f.list, f.complete = func() []string { return pysrc.Files(dir) }, true
-	default:
-		f.list = func() []string { return nil }
-	}
+	f.list, f.complete = o.transport.watched()
 	return f
 }
 

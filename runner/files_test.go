@@ -17,6 +17,7 @@ import (
 func opened(root string, kind manifest.Kind, entry string) *Opened {
 	o := openedAt(fakePython(root), filepath.Join(root, filepath.FromSlash(entry)))
 	o.plugin.Kind, o.settings.Transport = kind, "grpc"
+	o.transport = &server{Opened: o}
 	o.files = newFiles(o)
 	return o
 }

@@ -10,9 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
 // GRPC is what concerns gRPC plugins alone. The zero value leaves it to the
@@ -72,7 +75,61 @@ func Connect(ctx context.Context, address string, c Config) (*Server, error) {
 // IsLocal reports whether an address is a socket or a loopback address of this machine.
 func IsLocal(address string) bool { return grpcplugin.IsLocal(address) }
 
-// grpcConfig says how a gRPC plugin is started.
+// server is a gRPC plugin, a program that serves its hooks itself.
+type server struct {
+	*Opened
+	program grpcplugin.Config // without Output
+}
+
+// openServer is the opening of a gRPC plugin.
+func openServer(o *Opened) (transport, error) {
+	start := &o.settings.Timeouts.Start
+	*start = cmp.Or(*start, DefaultHandshake)
+	program, err := o.grpcConfig()
+	o.settings.MTLS = program.MTLS
+	return &server{o, program}, err
+}
+
+func (s *server) newLauncher(bool) hook.Launcher {
+	c := s.program
+	c.Output = s.config.Output
+	return grpcplugin.New(c)
+}
+
+func (s *server) watched() (list func() []string, complete bool) {
+	scripts, _, _ := s.Source()
+	if len(scripts) == 0 {
+		return func() []string { return nil }, false
+	}
+	dir := filepath.Dir(scripts[0])
+	return func() []string { return pysrc.Files(dir) }, true
+}
+
+func (s *server) takesSeries() bool { return false }
+
+func (s *server) programHint() []string { return nil }
+
+// sourceHooks returns the methods that descriptors describe.
+func (s *server) sourceHooks(ctx context.Context) []schema.Hook {
+	found, _ := hook.Interruptible(ctx, func() ([]schema.Hook, error) {
+		sources := s.program.Extra
+		if s.program.Sources != nil {
+			own, err := s.program.Sources()
+			if err != nil {
+				return nil, err
+			}
+			sources = append(own, sources...)
+		}
+		set, err := protoschema.MergeDescriptors(sources...)
+		if err != nil {
+			return nil, err
+		}
+		return set.Schema().Hooks, nil
+	})
+	return found
+}
+
+// grpcConfig says how a gRPC plugin is started. An error is of kind Usage.
 func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	c, m, cfg := o.config, o.plugin.Manifest, o.config.GRPC.Config
 	if h, named := manifest.Hosts[c.GRPC.Host]; named {
@@ -86,7 +143,7 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	cfg.Observe, cfg.Debug = c.Observe, c.Debug
 	var err error
 	if cfg.Extra, err = describedBy(c); err != nil {
-		return cfg, hook.NewError(hook.Usage, err)
+		return cfg, err
 	}
 	switch {
 	case c.GRPC.NoCookie:
@@ -106,15 +163,20 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	if cfg.Python = o.plugin.Shebang != ""; o.plugin.Kind != manifest.Executable {
 		cfg.Python, cfg.Path = true, o.python.Path
 		if cfg.Args, err = pythonArgs(o.plugin); err != nil {
-			return cfg, hook.NewError(hook.Usage, err)
+			return cfg, err
 		}
 	}
 	cfg.Args = slices.Concat(cfg.Args, m.Args, c.GRPC.Arguments)
 	return cfg, nil
 }
 
-// Program is how a gRPC plugin is started; the zero value for a functions file.
-func (o *Opened) Program() grpcplugin.Config { return o.grpc }
+// Program says how a gRPC plugin is started; the zero value for another plugin.
+func (o *Opened) Program() grpcplugin.Config {
+	if s, ok := o.transport.(*server); ok {
+		return s.program
+	}
+	return grpcplugin.Config{}
+}
 
 var curves = map[string]elliptic.Curve{
 	"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521(),

@@ -49,15 +49,16 @@ type Keep struct {
 }
 
 // resolveKeep applies flag, manifest and default, in this order. Limits of the
-// manifest that this system cannot enforce are left out: lacks says so.
-func resolveKeep(k Keep, m manifest.Manifest, grpc bool) (resolved Keep, lacks string, err error) {
+// manifest that this system cannot enforce are left out: lacks says so. serves is that of
+// the [Transport].
+func resolveKeep(k Keep, m manifest.Manifest, serves bool) (resolved Keep, lacks string, err error) {
 	asked := k.MaxMemory > 0
 	k.Workers = cmp.Or(k.Workers, m.Workers, 1)
 	if k.Workers == AutoWorkers {
 		k.Workers = runtime.GOMAXPROCS(0)
 	}
 	usual := max(1, k.DefaultConcurrency)
-	if grpc {
+	if serves {
 		usual = manyCalls
 	}
 	k.Concurrency = cmp.Or(k.Concurrency, m.Concurrency, usual)
@@ -76,11 +77,11 @@ func resolveKeep(k Keep, m manifest.Manifest, grpc bool) (resolved Keep, lacks s
 	k.MaxFailures, k.IdleTime, k.QueueTimeout = max(0, k.MaxFailures), max(0, k.IdleTime), max(0, k.QueueTimeout)
 	k.Preload = cmp.Or(k.Preload, m.Preload, "auto")
 	switch {
-	case grpc && k.Threads:
+	case serves && k.Threads:
 		return k, "", errors.New("--threads applies only to functions files; the server of a gRPC plugin has its own threads")
-	case grpc && k.Preload == "force":
+	case serves && k.Preload == "force":
 		return k, "", errors.New("preload applies only to functions files, and this is a gRPC plugin")
-	case grpc:
+	case serves:
 		k.Preload = "off"
 	}
 	err = proc.CheckMaxMemory(k.MaxMemory)

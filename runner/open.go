@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
-	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
-	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Opened is a plugin at rest with all that can be known without starting it: what its
@@ -30,11 +29,13 @@ type Opened struct {
 	synced   string             // the environment that sync made last, see [interp.Request]
 	sync     string             // the command line that makes it
 	python   interp.Interpreter // runs the plugin, also one that is a script by itself; zero if no Python does
-	grpc     grpcplugin.Config  // of a gRPC plugin
-	worker   *pyworker.Launcher // of a functions file; nil for a gRPC plugin
 	keep     Keep
 	lacks    string // what of keep this system cannot enforce; empty: nothing
-	files    *files // nil until it is opened
+
+	// The following are nil until the plugin is opened.
+	transport transport
+	files     *files
+	launcher  *launcher // of all its pools
 }
 
 // Open resolves a plugin: its path, manifest, interpreter, transport and settings. It
@@ -65,27 +66,18 @@ func open(ctx context.Context, c Config) (*Opened, error) {
 	if err := o.resolvePython(ctx); err != nil {
 		return o, err
 	}
-	grpc := o.settings.Transport == "grpc"
-	if o.keep, o.lacks, err = resolveKeep(c.Keep, o.plugin.Manifest, grpc); err != nil {
+	way := o.Transport()
+	if o.keep, o.lacks, err = resolveKeep(c.Keep, o.plugin.Manifest, way.Serves); err != nil {
 		return o, hook.NewError(hook.Usage, err)
 	}
 	if c.Once {
 		o.keep = o.keep.once()
 	}
-	if !grpc && c.Transport == "" && len(o.plugin.Manifest.Args) > 0 {
-		return o, hook.NewError(hook.Usage, o.plugin.OnlyGRPC("args"))
+	if o.transport, err = way.open(o); err != nil {
+		return o, hook.NewError(hook.Usage, err)
 	}
-	start := &o.settings.Timeouts.Start
-	if grpc {
-		*start = cmp.Or(*start, DefaultHandshake)
-		o.grpc, err = o.grpcConfig()
-		o.settings.MTLS = o.grpc.MTLS
-	} else {
-		*start = cmp.Or(*start, c.DefaultStart, DefaultImport)
-		o.worker = o.newWorkers(o.keep.Preload)
-	}
-	o.files = newFiles(o)
-	return o, err
+	o.files, o.launcher = newFiles(o), newLauncher(o)
+	return o, nil
 }
 
 // resolvePython chooses the interpreter, and the transport, which depends on it.
@@ -111,7 +103,7 @@ func (o *Opened) resolvePython(ctx context.Context) (err error) {
 		kind = "a zip application"
 	}
 	switch {
-	case o.settings.Transport != "grpc" && (executable || zip):
+	case !o.Transport().Serves && (executable || zip):
 		e := hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, o.settings.Transport))
 		if o.plugin.Shebang != "" {
 			e.Hints = []string{"it is a Python script: give it a name, or a link, that ends in .py"}
@@ -138,10 +130,22 @@ func (o *Opened) Settings() Settings { return o.settings }
 // KeepSettings say how the plugin is kept alive.
 func (o *Opened) KeepSettings() Keep { return o.keep }
 
-// TakesSeries reports whether workers can make a [hook.Series]: whether they call the
-// functions of a file one at a time, and no result needs a look.
+// TakesSeries reports whether workers make a [hook.Series]: they make one call at a time,
+// and no result needs a look.
 func (o *Opened) TakesSeries() bool {
-	return o.worker != nil && o.keep.Concurrency == 1 && !o.keep.Threads && o.settings.ErrorField == ""
+	return o.transport.takesSeries() && o.settings.ErrorField == ""
+}
+
+// SourceHooks returns the names and the first line of documentation of a plugin's hooks,
+// as far as its files show them. It starts neither the plugin nor anything else that its files
+// choose, and knows none rather than return an error.
+func SourceHooks(ctx context.Context, c Config) []schema.Hook {
+	c.Untrusted = true
+	o, err := Open(ctx, c)
+	if err != nil {
+		return nil
+	}
+	return o.transport.sourceHooks(ctx)
 }
 
 // Interpreter is the Python that was chosen; the zero one for an executable.
@@ -168,7 +172,7 @@ func (o *Opened) Source() (scripts []string, python interp.Interpreter, dirs []s
 	}
 	if o.plugin.Kind == manifest.Package {
 		scripts = append(scripts, filepath.Join(o.plugin.Entry, "__init__.py"))
-		if o.settings.Transport == "pipe" {
+		if !o.Transport().Serves { // it is imported, and __main__.py is not
 			return scripts, python, o.dirs
 		}
 	}

@@ -44,14 +44,5 @@ func (o *Opened) programPart() string {
 // IsProgram reports whether the plugin's file does something only when Python runs it.
 func (o *Opened) IsProgram() bool { return o.programPart() != "" }
 
-// ProgramHint is for a plugin without hooks: if it is a program, it may be a gRPC plugin,
-// or one of another host.
-func (o *Opened) ProgramHint() []string {
-	if host := o.OtherHost(); host.SDK != "" {
-		return []string{"it is built on " + host.SDK + ", for " + host.Starts}
-	}
-	if part := o.programPart(); part != "" {
-		return []string{"if its " + part + " serves gRPC, pass --transport grpc"}
-	}
-	return nil
-}
+// ProgramHint says what a plugin without hooks may be, if that is none of its transport.
+func (o *Opened) ProgramHint() []string { return o.transport.programHint() }

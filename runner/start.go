@@ -2,13 +2,12 @@ package runner
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
-	"github.com/pyplug/pyplug/runner/grpcplugin"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/pool"
 	"github.com/pyplug/pyplug/runner/proc"
-	"github.com/pyplug/pyplug/runner/pyworker"
 )
 
 // leastDrain is how long the calls of a worker that is replaced may go on at least.
@@ -18,11 +17,9 @@ const leastDrain = 2 * time.Minute
 // when the first worker is ready. The error is that of the first start, which is not
 // retried: of the kinds Interpreter, Start, Handshake, Unhealthy, Internal and
 // Canceled, or those of a call if a bootstrap call failed. Nothing is left then.
+//
+// Each call starts one more pool. All pools of a plugin share what makes a start cheap.
 func (o *Opened) Start(ctx context.Context) (*Pool, error) {
-	l := &launcher{Launcher: o.worker, opened: o}
-	if o.worker == nil {
-		l.Launcher = o.Launcher()
-	}
 	if o.keep.Note != nil {
 		for _, text := range []string{o.lacks, o.keep.tooMany()} {
 			if text != "" {
@@ -45,7 +42,7 @@ func (o *Opened) Start(ctx context.Context) (*Pool, error) {
 	} else {
 		opt.Version = o.files.version
 	}
-	return pool.Start(ctx, l, opt)
+	return pool.Start(ctx, o.launcher.hold(), opt)
 }
 
 // event passes on a transition.
@@ -60,39 +57,58 @@ func (o *Opened) event(e hook.Event) {
 
 // Launcher returns a launcher that starts single processes of the plugin, for the one
 // who looks at each: bootstrap calls, restarts and limits on calls are theirs.
-func (o *Opened) Launcher() hook.Launcher {
-	if o.worker != nil {
-		return o.newWorkers("off")
-	}
-	c := o.grpc
-	c.Output = o.config.Output
-	return grpcplugin.New(c)
+func (o *Opened) Launcher() hook.Launcher { return o.transport.newLauncher(true) }
+
+// Hold keeps what the plugin's pools share until release is called: of a functions file,
+// the process that workers are forked from. Otherwise that ends with the last pool.
+func (o *Opened) Hold() (release func(context.Context) error) { return o.launcher.hold().Close }
+
+// launcher is what all pools of a plugin share. It keeps the plugin's files in step with
+// its starts. It is safe for concurrent use.
+type launcher struct {
+	hook.Launcher
+	opened  *Opened
+	version atomic.Int64 // of the plugin's files at the newest launch
+	holds   atomic.Int64 // how many use it
 }
 
-// newWorkers returns a launcher of a functions file.
-func (o *Opened) newWorkers(preload string) *pyworker.Launcher {
-	convert := o.plugin.Manifest.Convert
-	return pyworker.New(pyworker.Config{
-		Python:       o.python.Path,
-		Plugin:       o.plugin.Entry,
-		Module:       o.plugin.Module,
-		From:         o.plugin.From,
-		Env:          o.environ,
-		Dir:          o.settings.Dir,
-		NaN:          o.config.NaN,
-		NoConvert:    o.config.NoConvert || convert != nil && !*convert,
-		Probe:        o.plugin.Manifest.Probe,
-		Concurrency:  o.keep.Concurrency,
-		Threads:      o.keep.Threads,
-		Preload:      preload,
-		Note:         o.keep.Note,
-		StartTimeout: o.settings.Timeouts.Start,
-		StopTimeout:  o.settings.Timeouts.Stop,
-		MaxMemory:    o.keep.MaxMemory,
-		Output:       o.config.Output,
-		Debug:        o.config.Debug,
-		DebugWire:    o.config.DebugWire,
-	})
+func newLauncher(o *Opened) *launcher {
+	return &launcher{Launcher: o.transport.newLauncher(false), opened: o}
+}
+
+// Launch starts one instance, of the files as they are now.
+func (l *launcher) Launch(ctx context.Context) (hook.Instance, error) {
+	if !l.opened.config.Once {
+		if now := int64(l.opened.files.version()); l.version.Swap(now) != now {
+			l.Renew() // a zygote has imported what has changed since
+		}
+		defer l.opened.files.version() // it learns also of what a failed start has imported
+	}
+	inst, err := l.Launcher.Launch(ctx)
+	if started := l.opened.config.Started; err == nil && started != nil {
+		started(inst.Info())
+	}
+	return inst, err
+}
+
+// hold returns the launcher for one user of it.
+func (l *launcher) hold() *held {
+	l.holds.Add(1)
+	return &held{launcher: l}
+}
+
+// held is the launcher of one user, such as a pool.
+type held struct {
+	*launcher
+	released atomic.Bool
+}
+
+// Close releases what is kept between launches if nobody else uses it.
+func (h *held) Close(ctx context.Context) error {
+	if h.released.Swap(true) || h.holds.Add(-1) > 0 {
+		return nil
+	}
+	return h.Launcher.Close(ctx)
 }
 
 // Pool is a plugin that runs. See [pool.Pool].

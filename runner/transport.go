@@ -1,15 +1,79 @@
 package runner
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
+
+// Transport is a way to run a plugin and to speak with it, by what users notice of it.
+// The zero value is that of a plugin whose transport is unknown.
+type Transport struct {
+	// Name is "pipe" or "grpc".
+	Name string
+	// What names such a plugin in a message.
+	What string
+	// Serves reports whether the plugin is a server that hosts of go-plugin start, too.
+	// Otherwise a worker of pyplug imports it.
+	Serves bool
+	// Streams reports whether a hook may read a stream of messages as its input.
+	Streams bool
+	// NoHooks says why such a plugin may have no hooks.
+	NoHooks string
+
+	// open completes the settings of a plugin.
+	open func(o *Opened) (transport, error)
+}
+
+// transport is how one plugin is started, and what its files show. It is safe for
+// concurrent use.
+type transport interface {
+	// newLauncher returns a launcher for all pools of the plugin, or for single
+	// processes that share nothing.
+	newLauncher(single bool) hook.Launcher
+	// watched returns a function that lists the plugin's own files as far as they are
+	// known. It is complete if it finds files before the plugin imports them.
+	watched() (list func() []string, complete bool)
+	// sourceHooks returns the hooks that the plugin's files show.
+	sourceHooks(ctx context.Context) []schema.Hook
+	// takesSeries reports whether its instances make a [hook.Series].
+	takesSeries() bool
+	// programHint is for a plugin without hooks.
+	programHint() []string
+}
+
+// transports has every transport.
+var transports = []Transport{
+	{
+		Name: "pipe", What: "a functions file", NoHooks: "it defines no public function",
+		open: openFunctions,
+	},
+	{
+		Name: "grpc", What: "a gRPC plugin", Serves: true, Streams: true,
+		NoHooks: "no server reflection describes its methods, and no other descriptors were found",
+		open:    openServer,
+	},
+}
+
+// TransportOf returns the transport of a name, or the zero value.
+func TransportOf(name string) Transport {
+	for _, t := range transports {
+		if t.Name == name {
+			return t
+		}
+	}
+	return Transport{}
+}
+
+// Transport returns how the plugin is run. It is the zero value until it is known.
+func (o *Opened) Transport() Transport { return TransportOf(o.settings.Transport) }
 
 // chooseTransport decides on the transport, and says why, without running the plugin.
 // Below, an entry is that of [manifest.Plugin]: a file, or the directory of a package.

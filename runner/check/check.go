@@ -92,10 +92,10 @@ type check struct {
 
 // stage is one row of the table of stages.
 type stage struct {
-	name  string
-	needs string // the stage without which it cannot run
-	grpc  bool   // functions files have no such stage
-	do    func(*check, context.Context) hook.Stage
+	name   string
+	needs  string // the stage without which it cannot run
+	server bool   // only a server has such a stage
+	do     func(*check, context.Context) hook.Stage
 }
 
 // The names of the stages, see [stages].
@@ -187,8 +187,8 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 // notApplicable says why there is no such stage for this plugin and these options, empty
 // if there is.
 func (c *check) notApplicable(st stage) string {
-	switch {
-	case st.grpc && c.report.Transport == "pipe":
+	switch way := c.s.Transport(); {
+	case st.server && way.Name != "" && !way.Serves:
 		return "gRPC plugins only"
 	case st.name == stageAgain && !c.o.Crash && !slices.Contains(c.o.Skip, stageAgain):
 		return "needs --crash"

@@ -26,7 +26,7 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	if c.faultAt == stageHooks && !c.s.Running() {
 		return hook.Stage{Verdict: hook.Skipped, Message: endedInCall}
 	}
-	if c.report.Transport == "pipe" {
+	if !c.s.Transport().Serves {
 		return c.functionHealth(ctx)
 	}
 	e := c.s.seen

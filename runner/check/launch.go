@@ -50,7 +50,7 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	if c.faultAt == stageLaunch {
 		return hook.Stage{Findings: []hook.Finding{c.fail(startFailed, c.fault)}, Took: took}
 	}
-	if c.report.Transport == "pipe" {
+	if !c.s.Transport().Serves {
 		return hook.Stage{Message: "started and loaded", Took: c.s.Info().Ready}
 	}
 	st := hook.Stage{Message: "started", Took: took}
@@ -108,7 +108,7 @@ func faultID(e *hook.Error) string {
 
 // handshake reports what the plugin said of itself.
 func (c *check) handshake(context.Context) hook.Stage {
-	if c.report.Transport == "pipe" {
+	if !c.s.Transport().Serves {
 		python := c.s.Info().Python
 		return hook.Stage{Message: "hello from python " + python, Details: map[string]any{"python": python}}
 	}

@@ -42,13 +42,12 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 		st.Findings = append(st.Findings, c.fail(pluginInvalid, err))
 		return st
 	}
-	st.Message = "a functions file"
+	way := s.Transport()
+	st.Message = way.What
 	switch {
 	case set.Transport == "":
 		st.Message = "a " + p.Kind.String() + ", whose transport depends on what its Python can import"
-	case set.Transport == "grpc":
-		st.Message = "a gRPC plugin"
-	case p.Kind == manifest.Package:
+	case !way.Serves && p.Kind == manifest.Package:
 		st.Message = "a package of functions"
 	}
 	switch {
@@ -62,7 +61,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 		st.Message += "; its manifest is " + filepath.Base(file)
 	}
 	if host := s.OtherHost(); host.SDK != "" {
-		st.Findings = append(st.Findings, otherHostFinding(host, s.IsProgram() && set.Transport == "pipe" && set.Why == ""))
+		st.Findings = append(st.Findings, otherHostFinding(host, s.IsProgram() && set.Transport != "" && !way.Serves && set.Why == ""))
 	}
 	return withVerdict(st)
 }
