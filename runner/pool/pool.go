@@ -179,15 +179,26 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	o = last
 }
 
-// Restart replaces the workers one after the other, each ready before the old one
-// stops. A worker that was given up is started again. If one does not start, it and
-// those after it stay as they are, and the error is that of the start. Ending ctx ends
-// the waiting only.
+// Restart reads the plugin's files again and replaces the workers, see [Pool.Replace].
 func (p *Pool) Restart(ctx context.Context, reason string) error {
 	if reason == "" {
 		reason = "a restart was requested"
 	}
 	p.launcher.Renew()
+	if err := p.Replace(ctx, reason); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.description = description{} // new workers may differ by more than the plugin's files
+	return nil
+}
+
+// Replace replaces the workers one after the other, each ready before the old one stops.
+// When it returns nil, fresh workers serve all further calls. A worker that was given up
+// is started again. If one does not start, it and those after it stay as they are, and
+// the error is that of the start. Ending ctx ends the waiting only.
+func (p *Pool) Replace(ctx context.Context, reason string) error {
 	p.mu.Lock()
 	workers := p.workers
 	p.mu.Unlock()
@@ -196,9 +207,6 @@ func (p *Pool) Restart(ctx context.Context, reason string) error {
 			return err
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.description = description{} // new workers may differ by more than the plugin's files
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -84,6 +85,30 @@ func TestOldDiesFirst(t *testing.T) {
 			t.Errorf("took %v", d)
 		}
 		w.states("1:starting 1:ready 2:starting 1:stopped 2:ready")
+	})
+}
+
+// TestReplace serves all calls from fresh workers once it has returned. Only a restart reads
+// the plugin's files again.
+func TestReplace(t *testing.T) {
+	bubble(t, Options{Workers: 2, Policy: always}, nil, func(w *world) {
+		w.status() // both are ready
+		for _, replace := range []func(context.Context, string) error{w.Replace, w.Restart} {
+			old := w.launcher.last().pid
+			if err := replace(w.t.Context(), "a test"); err != nil {
+				t.Fatal(err)
+			}
+			w.works()
+			w.launcher.mu.Lock()
+			if made := w.launcher.made; made[old+1]+made[old+2] != "ok" {
+				t.Errorf("after worker %d: got %v", old, made)
+			}
+			w.launcher.made = nil
+			w.launcher.mu.Unlock()
+		}
+		if w.launcher.renewed != 1 {
+			t.Errorf("the files were read again %d times, want 1", w.launcher.renewed)
+		}
 	})
 }
 
