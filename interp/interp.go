@@ -80,6 +80,8 @@ type Request struct {
 	// Dirs are the directories beside the plugin in which an environment is
 	// looked for, absolute; for a plugin behind a link the unresolved one first.
 	Dirs []string
+	// Project is what [FindProject] found for Dirs; the zero value: it is looked for.
+	Project Project
 	// EnvNames are the names of environments looked for in Dirs, in order; nil
 	// means .venv, then venv.
 	EnvNames []string

@@ -96,6 +96,9 @@ func (f *finder) noteAbove() {
 // root is the root of the project, or of the workspace, that dir belongs to; dir if it
 // belongs to none.
 func (f *finder) root(dir string) string {
+	if root, ok := f.Project.roots[dir]; ok {
+		return root
+	}
 	if root, ok := f.roots[dir]; ok {
 		return root
 	}
@@ -124,13 +127,23 @@ func (f *finder) levels(yield func(dir string, beside bool) bool) {
 	}
 }
 
-// ProjectDirs are the directories beside the plugin, then those above them up to the root of
-// its project.
-func (r Request) ProjectDirs() (dirs []string) {
-	for dir := range newFinder(r).levels {
-		dirs = append(dirs, dir)
+// Project is where the files of a plugin's project are. [FindProject] finds it.
+type Project struct {
+	// Dirs are the directories beside the plugin, then those above them up to the root of
+	// the project.
+	Dirs  []string
+	roots map[string]string // by the directories beside the plugin
+}
+
+// FindProject finds the project of a plugin by the directories beside it and the caller's
+// environment.
+func FindProject(beside, environ []string) Project {
+	f := newFinder(Request{Dirs: beside, Environ: environ})
+	p := Project{roots: f.roots}
+	for dir := range f.levels {
+		p.Dirs = append(p.Dirs, dir)
 	}
-	return dirs
+	return p
 }
 
 // upwards are the directories above those beside the plugin, up to the project's root.

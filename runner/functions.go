@@ -2,14 +2,9 @@ package runner
 
 import (
 	"cmp"
-	"context"
-	_ "embed"
-	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/pyworker"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // functions is a functions file, which workers of ours import.
@@ -65,28 +60,6 @@ func (f *functions) newWorkers(preload string) *pyworker.Launcher {
 func (f *functions) watched() (func() []string, bool) { return f.workers.Files, false }
 
 func (f *functions) takesSeries() bool { return f.keep.Concurrency == 1 && !f.keep.Threads }
-
-//go:embed names.py
-var namesSource string
-
-// sourceHooks has a Python parse the file.
-func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
-	scripts, _, _ := f.Source()
-	python, vars, err := f.reader(ctx)
-	if len(scripts) == 0 || err != nil {
-		return nil
-	}
-	// Isolated and without site: the plugin's own directories and packages do not matter.
-	out, err := proc.Run(ctx, proc.Tool{Path: python, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: vars})
-	if err != nil || out.Exit.Code != 0 {
-		return nil
-	}
-	for line := range strings.Lines(string(out.Stdout)) {
-		name, doc, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		hooks = append(hooks, schema.Hook{Name: name, Doc: doc})
-	}
-	return hooks
-}
 
 // programHint is for a file that is a program: it may be a gRPC plugin, or one of another
 // host.

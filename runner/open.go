@@ -12,7 +12,6 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Opened is a plugin at rest with all that can be known without starting it: what its
@@ -134,18 +133,6 @@ func (o *Opened) KeepSettings() Keep { return o.keep }
 // and no result needs a look.
 func (o *Opened) TakesSeries() bool {
 	return o.transport.takesSeries() && o.settings.ErrorField == ""
-}
-
-// SourceHooks returns the names and the first line of documentation of a plugin's hooks,
-// as far as its files show them. It starts neither the plugin nor anything else that its files
-// choose, and knows none rather than return an error.
-func SourceHooks(ctx context.Context, c Config) []schema.Hook {
-	c.Untrusted = true
-	o, err := Open(ctx, c)
-	if err != nil {
-		return nil
-	}
-	return o.transport.sourceHooks(ctx)
 }
 
 // Interpreter is the Python that was chosen; the zero one for an executable.

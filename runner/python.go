@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +28,7 @@ func Explain(ctx context.Context, c Config) (d interp.Decision, vars []Variable,
 		if err != nil {
 			return d, nil, err
 		}
-		if env.SourceOf(p.Entry, projectDirs(c.Environ, p.Dirs)).Kind == "" {
+		if env.SourceOf(p.Entry, p.Project.Dirs).Kind == "" {
 			r.Sync = ""
 		}
 		d, err := interp.Explain(ctx, r)
@@ -91,7 +90,8 @@ func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) 
 	if c.Plugin != "" {
 		p, err = findPlugin(c)
 	} else {
-		p.Requires = manifest.Requires(projectDirs(c.Environ, p.Dirs))
+		p.Project = interp.FindProject(p.Dirs, c.Environ)
+		p.Requires = manifest.Requires(p.Project.Dirs)
 	}
 	if err != nil {
 		return interp.Request{}, p, nil, hook.NewError(hook.Usage, err)
@@ -117,14 +117,9 @@ func findPlugin(c Config) (manifest.Plugin, error) {
 	if err != nil {
 		return p, err
 	}
-	above := slices.DeleteFunc(projectDirs(c.Environ, p.Dirs), func(dir string) bool { return slices.Contains(p.Dirs, dir) })
-	p.Requires = append(p.Requires, manifest.Requires(above)...)
+	p.Project = interp.FindProject(p.Dirs, c.Environ)
+	p.Requires = append(p.Requires, manifest.Requires(p.Project.Dirs[len(p.Dirs):])...)
 	return p, nil
-}
-
-// projectDirs are the directories beside the plugin, then those up to its project's root.
-func projectDirs(environ, beside []string) []string {
-	return interp.Request{Dirs: beside, Environ: environ}.ProjectDirs()
 }
 
 // pythonVariables are the variables that [interp.Find] reads, and what they do.
@@ -269,6 +264,7 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 		ManifestDir: m.Dir,
 		Entry:       p.Entry,
 		Dirs:        p.Dirs,
+		Project:     p.Project,
 		EnvNames:    m.EnvNames(),
 		Environ:     c.Environ,
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted

@@ -50,7 +50,7 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note
 	}
 	facts := interp.FactsOf(base, c.Environ)
 	plan, err = env.NewPlan(env.Request{
-		Entry: p.Entry, Dirs: projectDirs(c.Environ, p.Dirs),
+		Entry: p.Entry, Dirs: p.Project.Dirs,
 		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
 		InPlace: o.InPlace, Offline: o.Offline, Cache: cache, Environ: c.Environ, Step: o.Step,
 	})
@@ -81,7 +81,7 @@ func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	if python.Path == "" || named {
 		return "", "", false
 	}
-	s := env.SourceOf(o.plugin.Entry, projectDirs(o.config.Environ, o.plugin.Dirs))
+	s := env.SourceOf(o.plugin.Entry, o.plugin.Project.Dirs)
 	return s.Kind, s.Path, !fixed
 }
 

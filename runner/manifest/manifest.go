@@ -60,6 +60,8 @@ type Plugin struct {
 	// Dirs are the directories in which the plugin's environment may be: those of
 	// entry and manifest, then those behind links.
 	Dirs []string
+	// Project is found from Dirs by the caller's environment; zero until then.
+	Project interp.Project
 	// Requires lists each requires-python that was found, with or without a
 	// manifest.
 	Requires []interp.Requirement
