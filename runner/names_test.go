@@ -1,0 +1,55 @@
+package runner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// TestHookNames holds names.py, which reads a source, and the worker to one table: a
+// file's source shows the hooks that its worker has.
+func TestHookNames(t *testing.T) {
+	runnertest.NothingLeft(t)
+	for name, test := range map[string]struct{ text, want string }{
+		"functions":     {"def b(): pass\ndef a(): pass\nasync def c(): pass\ndef _d(): pass\nx = 1\n", "b a c"},
+		"imported":      {"from os.path import join\nimport json\nfrom json import loads as parse\ndef a(): pass\n", "a"},
+		"lambda":        {"double = lambda x: 2 * x\n", "double"},
+		"condition":     {"if True:\n    def a(): pass\ntry:\n    import nope\nexcept ImportError:\n    def c(): pass\n", "a c"},
+		"decorated":     {"import functools\n@functools.lru_cache\ndef a(): pass\n@functools.wraps(a)\ndef b(): pass\n", "a b"},
+		"class":         {"class C:\n    def m(self): pass\n    def _p(self): pass\n    x = 1\n", "C.m"},
+		"arguments":     {"class C:\n    def __init__(self, x): pass\n    def m(self): pass\n    @staticmethod\n    def s(): pass\n    @classmethod\n    def c(cls): pass\n", "C.s C.c"},
+		"defaults":      {"class C:\n    def __init__(self, x=1, *, y=2): pass\n    def m(self): pass\n", "C.m"},
+		"object":        {"class C:\n    def __init__(self, x): pass\n    def m(self): pass\nc = C(1)\n", "c.m"},
+		"private class": {"class _C:\n    def m(self): pass\nc = _C()\n", "c.m"},
+		"all":           {"__all__ = ['b', '_c']\ndef a(): pass\ndef b(): pass\ndef _c(): pass\n", "b _c"},
+		"all imported":  {"from os.path import join\n__all__ = ['join']\ndef a(): pass\n", "join"},
+		"nothing":       {"x = 1\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := file(t, test.text)
+			cfg.Once = true
+			want := strings.Fields(test.want)
+			slices.Sort(want)
+			if got := hookNames(runner.SourceHooks(t.Context(), cfg)); !slices.Equal(got, want) {
+				t.Errorf("the source shows %q, want %q", got, want)
+			}
+			sch, err := keep(t, cfg).Hooks(t.Context(), "")
+			if got := hookNames(sch.Hooks); err != nil || !slices.Equal(got, want) {
+				t.Errorf("the worker has %q, %v, want %q", got, err, want)
+			}
+		})
+	}
+}
+
+// hookNames are the names of hooks, sorted.
+func hookNames(hooks []schema.Hook) (names []string) {
+	for _, h := range hooks {
+		names = append(names, h.Name)
+	}
+	slices.Sort(names)
+	return names
+}
