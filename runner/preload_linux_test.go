@@ -1,0 +1,151 @@
+package runner_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// counts its imports, and its calls.
+const counting = `
+import os
+with open(os.path.join(os.path.dirname(__file__), "imports"), "a") as file:
+    file.write(".")
+calls = 0
+
+def count():
+    global calls
+    calls += 1
+    return calls
+
+def imports():
+    return os.path.getsize(os.path.join(os.path.dirname(__file__), "imports"))
+`
+
+// TestSeveralPools holds that the pools of one opened plugin share its import, at once and,
+// while it is held, one after the other; that a fresh worker needs no import either; and
+// that nothing is left when the last one ends.
+func TestSeveralPools(t *testing.T) {
+	runnertest.NothingLeft(t)
+	o, err := runner.Open(t.Context(), file(t, counting))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := func() *runner.Pool {
+		t.Helper()
+		p, err := o.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	end := func(p *runner.Pool) {
+		t.Helper()
+		for range 2 { // the second does nothing
+			if err := p.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	wants := func(p *runner.Pool, counted, imports int) {
+		t.Helper()
+		answers(t, p, call("count", "[]"), strconv.Itoa(counted))
+		answers(t, p, call("imports", "[]"), strconv.Itoa(imports))
+	}
+	one, two := start(), start()
+	wants(one, 1, 1)
+	wants(two, 1, 1)
+	end(one)
+	wants(two, 2, 1)
+	if err := two.Replace(t.Context(), "a test"); err != nil {
+		t.Fatal(err)
+	}
+	wants(two, 1, 1)
+	release := o.Hold()
+	end(two)
+	three := start()
+	wants(three, 1, 1)
+	if err := release(context.Background()); err != nil {
+		t.Error(err)
+	}
+	end(three)
+	four := start()
+	wants(four, 1, 2)
+	if err := four.Restart(t.Context(), "a test"); err != nil {
+		t.Fatal(err)
+	}
+	wants(four, 1, 3)
+	end(four)
+}
+
+// TestFileChanges holds the runner, which watches a plugin's files, and the process that
+// workers are forked from to one table: after which changes of a file they have changed.
+func TestFileChanges(t *testing.T) {
+	runnertest.NothingLeft(t)
+	for name, test := range map[string]struct {
+		change func(file string, was os.FileInfo) error
+		want   bool
+	}{
+		"another size": {func(file string, was os.FileInfo) error {
+			return errors.Join(os.WriteFile(file, []byte("x = 12\n"), 0o600), os.Chtimes(file, was.ModTime(), was.ModTime()))
+		}, true},
+		"another time":  {func(file string, was os.FileInfo) error { return os.Chtimes(file, was.ModTime(), was.ModTime().Add(1)) }, true},
+		"an older time": {func(file string, was os.FileInfo) error { return os.Chtimes(file, was.ModTime(), time.Unix(1, 0)) }, true},
+		"removed":       {func(file string, _ os.FileInfo) error { return os.Remove(file) }, true},
+		"replaced by the same": {func(file string, was os.FileInfo) error {
+			put(t, filepath.Dir(file), "new.txt", "x = 1\n")
+			text := filepath.Join(filepath.Dir(file), "new.txt")
+			return errors.Join(os.Chtimes(text, was.ModTime(), was.ModTime()), os.Rename(text, file))
+		}, false},
+		"another file": {func(file string, _ os.FileInfo) error { return os.WriteFile(file+".txt", nil, 0o600) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := file(t, "import helper\n"+counting)
+			helper := filepath.Join(cfg.Cwd, "helper.py")
+			put(t, cfg.Cwd, "helper.py", "x = 1\n")
+			cfg.Once = true
+			o, err := runner.Open(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := o.Start(t.Context()) // which reports the files
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close(context.Background())
+			l := pyworker.New(pyworker.Config{Python: o.Interpreter().Path, Plugin: cfg.Plugin, Env: o.Environ(), Preload: "force"})
+			defer l.Close(context.Background())
+			launch := func() error {
+				w, err := l.Launch(t.Context())
+				if err == nil {
+					err = w.Stop(context.Background())
+				}
+				return err
+			}
+			seen, err := o.Snapshot(t.Context())
+			was, missing := os.Stat(helper)
+			if err := errors.Join(err, missing, launch()); err != nil {
+				t.Fatal(err)
+			}
+			imports := len(read(t, filepath.Join(cfg.Cwd, "imports")))
+			if err := test.change(helper, was); err != nil {
+				t.Fatal(err)
+			}
+			if changed := seen.Changed(); (len(changed) > 0) != test.want {
+				t.Errorf("the runner saw %q changed", changed)
+			}
+			err = launch()
+			if anew := err != nil || len(read(t, filepath.Join(cfg.Cwd, "imports"))) > imports; anew != test.want {
+				t.Errorf("imported anew: %v (%v), want %v", anew, err, test.want)
+			}
+		})
+	}
+}
