@@ -2,7 +2,12 @@ package runner
 
 import (
 	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
 
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/pyworker"
 )
@@ -20,42 +25,31 @@ func openFunctions(o *Opened) (transport, error) {
 	}
 	start := &o.settings.Timeouts.Start
 	*start = cmp.Or(*start, o.config.DefaultStart, DefaultImport)
-	f := &functions{Opened: o}
-	f.workers = f.newWorkers(o.keep.Preload)
-	return f, nil
+	convert := o.plugin.Manifest.Convert
+	return &functions{o, pyworker.New(pyworker.Config{
+		Python:       o.python.Path,
+		Plugin:       o.plugin.Entry,
+		Module:       o.plugin.Module,
+		From:         o.plugin.From,
+		Env:          o.environ,
+		Dir:          o.settings.Dir,
+		NaN:          o.config.NaN,
+		NoConvert:    o.config.NoConvert || convert != nil && !*convert,
+		Probe:        o.plugin.Manifest.Probe,
+		Concurrency:  o.keep.Concurrency,
+		Threads:      o.keep.Threads,
+		Preload:      o.keep.Preload,
+		Note:         o.keep.Note,
+		StartTimeout: o.settings.Timeouts.Start,
+		StopTimeout:  o.settings.Timeouts.Stop,
+		MaxMemory:    o.keep.MaxMemory,
+		Output:       o.config.Output,
+		Debug:        o.config.Debug,
+		DebugWire:    o.config.DebugWire,
+	})}, nil
 }
 
-func (f *functions) newLauncher(single bool) hook.Launcher {
-	if single {
-		return f.newWorkers("off")
-	}
-	return f.workers
-}
-
-func (f *functions) newWorkers(preload string) *pyworker.Launcher {
-	convert := f.plugin.Manifest.Convert
-	return pyworker.New(pyworker.Config{
-		Python:       f.python.Path,
-		Plugin:       f.plugin.Entry,
-		Module:       f.plugin.Module,
-		From:         f.plugin.From,
-		Env:          f.environ,
-		Dir:          f.settings.Dir,
-		NaN:          f.config.NaN,
-		NoConvert:    f.config.NoConvert || convert != nil && !*convert,
-		Probe:        f.plugin.Manifest.Probe,
-		Concurrency:  f.keep.Concurrency,
-		Threads:      f.keep.Threads,
-		Preload:      preload,
-		Note:         f.keep.Note,
-		StartTimeout: f.settings.Timeouts.Start,
-		StopTimeout:  f.settings.Timeouts.Stop,
-		MaxMemory:    f.keep.MaxMemory,
-		Output:       f.config.Output,
-		Debug:        f.config.Debug,
-		DebugWire:    f.config.DebugWire,
-	})
-}
+func (f *functions) launcher() hook.Launcher { return f.workers }
 
 func (f *functions) watched() (func() []string, bool) { return f.workers.Files, false }
 
@@ -72,3 +66,41 @@ func (f *functions) programHint() []string {
 	}
 	return nil
 }
+
+// ProgramHint says what a plugin without hooks may be, if that is none of its transport.
+func (o *Opened) ProgramHint() []string { return o.transport.programHint() }
+
+// mainBlock is the statement that runs only in a program.
+var mainBlock = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^if .*__name__.*__main__|^if .*__main__.*__name__`)
+})
+
+// OtherHost returns the host whose SDK the plugin's file imports, if that is none of
+// go-plugin; the zero value for any other plugin.
+func (o *Opened) OtherHost() pysrc.OtherHost {
+	scripts, _, _ := o.Source()
+	for _, script := range scripts {
+		if text, ok := pysrc.Read(script, pysrc.LargestFile); ok {
+			if host := pysrc.Parse(script, text).OtherHost(); host.SDK != "" {
+				return host
+			}
+		}
+	}
+	return pysrc.OtherHost{}
+}
+
+// programPart names what of the plugin's file Python executes only when it runs the file;
+// empty if there is nothing.
+func (o *Opened) programPart() string {
+	entry := o.plugin.Entry
+	if _, err := os.Stat(filepath.Join(entry, "__main__.py")); err == nil {
+		return "__main__.py"
+	}
+	if text, ok := pysrc.Read(entry, pysrc.LargestFile); ok && mainBlock().MatchString(text) {
+		return "__main__ block"
+	}
+	return ""
+}
+
+// IsProgram reports whether the plugin's file does something only when Python runs it.
+func (o *Opened) IsProgram() bool { return o.programPart() != "" }

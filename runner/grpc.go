@@ -90,7 +90,7 @@ func openServer(o *Opened) (transport, error) {
 	return &server{o, program}, err
 }
 
-func (s *server) newLauncher(bool) hook.Launcher {
+func (s *server) launcher() hook.Launcher {
 	c := s.program
 	c.Output = s.config.Output
 	return grpcplugin.New(c)

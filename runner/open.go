@@ -192,9 +192,7 @@ func workDir(c Config, dir string) (string, error) {
 	if dir == "" {
 		return c.Cwd, nil
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(c.Cwd, dir)
-	}
+	dir = inDir(c.Cwd, dir)
 	info, err := os.Stat(dir)
 	if err != nil {
 		return "", fmt.Errorf("working directory: %w", err)

@@ -55,9 +55,10 @@ func (o *Opened) event(e hook.Event) {
 	}
 }
 
-// Launcher returns a launcher that starts single processes of the plugin, for the one
-// who looks at each: bootstrap calls, restarts and limits on calls are theirs.
-func (o *Opened) Launcher() hook.Launcher { return o.transport.newLauncher(true) }
+// Launcher returns what starts the plugin's processes, for the one who looks at each:
+// bootstrap calls, restarts and limits on calls are theirs. With [Config].Once the
+// processes share nothing.
+func (o *Opened) Launcher() hook.Launcher { return o.transport.launcher() }
 
 // Hold keeps what the plugin's pools share until release is called: of a functions file,
 // the process that workers are forked from. Otherwise that ends with the last pool.
@@ -73,7 +74,7 @@ type launcher struct {
 }
 
 func newLauncher(o *Opened) *launcher {
-	return &launcher{Launcher: o.transport.newLauncher(false), opened: o}
+	return &launcher{Launcher: o.transport.launcher(), opened: o}
 }
 
 // Launch starts one instance, of the files as they are now.

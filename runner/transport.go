@@ -35,9 +35,8 @@ type Transport struct {
 // transport is how one plugin is started, and what its files show. It is safe for
 // concurrent use.
 type transport interface {
-	// newLauncher returns a launcher for all pools of the plugin, or for single
-	// processes that share nothing.
-	newLauncher(single bool) hook.Launcher
+	// launcher returns what starts the plugin's processes.
+	launcher() hook.Launcher
 	// watched returns a function that lists the plugin's own files as far as they are
 	// known. It is complete if it finds files before the plugin imports them.
 	watched() (list func() []string, complete bool)
