@@ -87,7 +87,8 @@ func (a *attack) post(client *http.Client, hook, mediaType string, body io.Reade
 	return kind, result, err
 }
 
-// anyWords returns a body with words, mostly a wrong one.
+// anyWords returns a body with words, mostly a wrong one. Text that is to be JSON is
+// frequent.
 func anyWords() []byte {
 	values := []string{
 		`"a"`, `"a=1"`, `"n:={}"`, `""`, `"\ud800"`, `"json"`, `"text"`, `"YQ=="`, `null`, `1`, `[]`, `{"a":1}`, "\"\xff\"", `"[1"`,
@@ -100,6 +101,9 @@ func anyWords() []byte {
 		members := make([]string, rand.IntN(4))
 		for j := range members {
 			members[j] = quoted(keys[rand.IntN(len(keys))]) + ":" + values[rand.IntN(len(values))]
+		}
+		if rand.IntN(4) == 0 {
+			members = []string{`"form":"json"`, `"text":` + values[rand.IntN(len(values))]}
 		}
 		words[i] = "{" + strings.Join(members, ",") + "}"
 	}
