@@ -165,6 +165,9 @@ func TestPreloadUnsafe(t *testing.T) {
 		"lock":   {"import multiprocessing\nl = multiprocessing.Lock()", "shared memory (/dev/shm/"},
 		"signal": {"import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)", "SIGCHLD is handled"},
 		"final":  {"import tempfile\nd = tempfile.TemporaryDirectory()", "a finalizer (TemporaryDirectory._cleanup)"},
+		"lockf":  {"import fcntl\nf = open(__file__ + '.lock', 'w')\nfcntl.lockf(f, fcntl.LOCK_EX)", "plug.py.lock, locked (fd "},
+		"flock":  {"import fcntl\nf = open(__file__ + '.lock', 'a')\nfcntl.flock(f, fcntl.LOCK_EX)", "plug.py.lock, locked (fd "},
+		"gzip":   {"import gzip\nf = gzip.open(__file__ + '.gz', 'wt')", "a GzipFile, open for writing,"},
 		"closed": {"os.closerange(204, 205)", "out of reach"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,10 +2,13 @@
 
 Loaded with the zygote. Workers would share the position of a regular file that is
 open for reading: each worker opens it anew, at the position where the import left it.
+Each would also write what is still in a file's buffer: the zygote does, once.
 """
 
+import gc
 import os
 import sys
+from _io import BufferedRandom, BufferedWriter, FileIO, TextIOWrapper, _IOBase
 from _signal import ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL, SIG_DFL, SIGCHLD, getitimer, getsignal
 from _thread import get_ident
 from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
@@ -29,6 +32,7 @@ PATH = getattr(os, "O_PATH", 0o10000000)
 known = {}  # the descriptors that were there before the import: what each is
 mapped = {}  # the memory, shared with others, that was
 reopened = {}  # the descriptors that each worker opens anew: their flags
+written = []  # the file objects that are open for writing
 
 
 def prepare():
@@ -40,7 +44,8 @@ def prepare():
 def check(fork_once):
     """Called after the import. Returns why forked workers would differ from what it left, "" if they would not."""
     held = files()  # always: it also finds the files that workers open anew
-    return children() or threads(fork_once) or held or timers() or memory() or finalizers() or numbers()
+    find_written()  # always: flush_files needs them
+    return children() or threads(fork_once) or held or compressed() or timers() or memory() or finalizers() or numbers()
 
 
 def threads(fork_once):
@@ -157,6 +162,40 @@ def files():
     return why
 
 
+def compressed():
+    """Workers would add to what the import has begun to compress, and each would end it."""
+    for one in written:
+        if any(kind.__name__ == "BaseStream" for kind in type(one).__mro__):  # of gzip, bz2 and lzma
+            return "a %s, open for writing, after the import" % type(one).__name__
+    return ""
+
+
+def find_written():
+    """Finds the file objects that are open for writing."""
+    kinds = [_IOBase]
+    for kind in kinds:  # grows meanwhile
+        kinds.extend(type.__subclasses__(kind))
+    kinds = set(kinds)
+    for one in gc.get_objects():
+        if type(one) in kinds:
+            try:
+                if not one.closed and one.writable():
+                    written.append(one)
+            except Exception:  # it is detached, or the user's own
+                pass
+
+
+def flush_files():
+    """Writes what is in the buffers of files, which each worker would write again."""
+    for one in written:
+        buffer = one.buffer if type(one) is TextIOWrapper else one
+        if type(buffer) in (BufferedWriter, BufferedRandom) and type(buffer.raw) is FileIO:
+            try:
+                one.flush()
+            except (OSError, ValueError):  # as it would be at the end
+                pass
+
+
 def timers():
     """Workers would not have them."""
     running = any(getitimer(timer)[0] for timer in (ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF))
@@ -222,12 +261,12 @@ def shared(number, what):
     with open("/proc/self/fdinfo/%d" % number, encoding="utf-8") as file:
         rows = file.read().splitlines()
     flags = next(int(row.split()[1], 8) for row in rows if row.startswith("flags:"))
+    if any(row.startswith("lock:") for row in rows):
+        return what + ", locked"
     if flags & os.O_RDWR:
         return "%s, open for reading and writing" % what
     if flags & (os.O_WRONLY | PATH):  # writes follow those of the others
         return None
-    if any(row.startswith("lock:") for row in rows):
-        return what + ", locked"
     reopened[number] = flags & ~os.O_NOFOLLOW
     try:
         os.close(opened(number))

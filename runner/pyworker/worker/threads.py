@@ -26,13 +26,15 @@ WINDOW = 262144  # bytes of items that may be under way
 ASYNC = 0x80 | 0x200  # of the flags of a coroutine's code, and an async generator's
 TRACE = ord("T")
 GRACE = 0.1  # seconds after which the worker reports where an interrupted call is that continues
-MOMENT = 0.0005  # seconds between looks at whether the main thread has done something
+MOMENT = 0.0005  # seconds between looks at whether another thread has done something
+END = 200  # such looks at the worker's end
 
 # What threads need is loaded before there are any.
 values, errors, health = core.part("values"), core.part("errors"), core.part("probe")
 core.part("arguments"), core.part("shapes"), core.part("times")
 
-idle = []  # threads without a call
+made = []  # threads
+idle = []  # those without a call
 active = set()  # calls that are in a thread, or on their way from there to the loop
 running = {}  # number → thread that runs the user's code; who takes it out decides
 canceled = set()  # active calls for which a cancel has come
@@ -98,12 +100,13 @@ def in_thread(number, function, *task):
     task = (number, function) + task
     active.add(number)
     try:
-        if idle:
-            thread = idle.pop()
-            thread.task = task
+        thread = idle.pop() if idle else Thread()
+        thread.task = task
+        if thread.ident:
             thread.turn.release()
         else:
-            start_new_thread(Thread().work, task)
+            start_new_thread(thread.work, ())
+            made.append(thread)
     except BaseException as error:
         active.discard(number)
         errors.answer(number, error, canceled=False)
@@ -154,6 +157,14 @@ def interrupt(ident, what):
         pythonapi.PyThreadState_SetAsyncExc(c_ulong(ident), py_object(what) if what else None)
 
 
+def end():
+    """Waits until the threads that run no user code are idle: until then they hold what Python is to finalise."""
+    for _ in range(END):
+        if len(idle) + len(running) >= len(made):
+            break
+        sleep(MOMENT)
+
+
 def use_loop():
     """Called when the event loop starts."""
     global loop
@@ -192,14 +203,14 @@ class Thread:
         self.ident = 0
         self.interrupted = False
 
-    def work(self, *task):
+    def work(self):
         self.ident = get_ident()
         while True:
+            task, self.task = self.task, None
             answer(self, *task)
-            task = None
+            task = None  # an idle thread keeps nothing of the user's, also at the worker's end
             idle.append(self)
             self.turn.acquire()
-            task, self.task = self.task, None
 
     def run(self, number, function, args=(), kwargs=core.NOTHING):
         """Runs user code, whose value or error it keeps; True when it was interrupted."""

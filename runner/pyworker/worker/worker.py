@@ -374,5 +374,12 @@ def serve():
 
 def main():
     """Runs the worker; Python then ends as it always does, and SIGINT cannot disturb it."""
+    global namespace
     if part("start").start():
         serve()
+        if threads is not None:
+            threads.end()
+        # Python keeps signal handlers, and what runs after a fork, longer than modules. What they
+        # reach would not be finalised, and files that it has open would not be flushed.
+        namespace = NOTHING
+        known.clear()

@@ -4,10 +4,11 @@ Loaded when load asks for it, on Linux only. The import happens once; each worke
 starts as a copy of the result, and shares its memory until somebody writes to it.
 runner/proc describes the requests that the zygote answers on descriptor 4.
 
-Each worker runs the atexit handlers of the import when it ends, as if it had
+Each worker finalizes what the import left when it ends, atexit handlers included, as if it had
 imported the file itself; the zygote runs none.
 """
 
+import atexit
 import gc
 import os
 import sys
@@ -45,6 +46,8 @@ def prepare():
     global control, resource, collecting, began
     # First of those that the user's code may register.
     os.register_at_fork(after_in_child=become_worker)
+    if hasattr(gc, "unfreeze"):  # else the globals of the import would outlive Python: files would not be flushed
+        atexit.register(gc.unfreeze)
     control = socket(fileno=start.move(CONTROL, 200 + CONTROL))
     os.close(CONTROL)
     fork_safety.prepare()
@@ -66,7 +69,7 @@ def check(forced):
     reseed.end_watch()
     why = unable()
     if not why:
-        risk = fork_safety.check(fork_once)  # always: it also finds the files that workers open anew
+        risk = fork_safety.check(fork_once)  # always: it also finds the files that workers open anew, and those to flush
         why = "" if forced else risk
     if not why:
         flush()
@@ -82,6 +85,7 @@ def check(forced):
             control.close()
         except OSError:  # the user's code has
             pass
+    fork_safety.written.clear()
     if collecting and gc.get_threshold()[0] == NEVER:  # else the user's code has set them
         gc.set_threshold(*collecting)
     return why
@@ -111,8 +115,9 @@ def unable():
 
 
 def flush():
-    """Shows what C code has printed during the import, which each worker would print again."""
+    """Writes what Python and C code have in buffers after the import, which each worker would write again."""
     core.flush()
+    fork_safety.flush_files()
     if "_ctypes" in sys.modules or any(path.endswith(".so") and start.is_foreign(path) for path in start.module_files()):
         try:
             from _ctypes import call_function, dlopen, dlsym
