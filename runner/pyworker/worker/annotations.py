@@ -11,6 +11,7 @@ import sys
 import _pyplug_worker as core
 
 convert = core.part("convert")
+without_limit = core.part("start").without_limit
 Anything = convert.Anything
 ONLY_AST = 0x400
 LISTS = (abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Container, abc.Reversible)
@@ -217,7 +218,7 @@ def decimal(kind):
             raise ValueError
         return found
 
-    return convert.Numeric(parse, "a decimal number", lambda value: parse(getattr(value, "literal", None) or repr(value)))
+    return convert.Numeric(parse, "a decimal number", lambda value: parse(getattr(value, "literal", None) or without_limit(repr, value)))
 
 
 def own(kind):

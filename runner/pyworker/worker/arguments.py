@@ -30,7 +30,10 @@ def run(name, function, request, body):
     if plan.literal:
         request = with_literals(body)
     try:
-        args, kwargs = plan.arguments(request)
+        try:
+            args, kwargs = plan.arguments(request)
+        except convert.Inexact:
+            args, kwargs = plan.arguments(with_literals(body))
     except Misfit as error:
         error.plan = plan
         raise
@@ -54,7 +57,8 @@ def with_literals(body):
     rules = core.part("start").Rules
     convert.Number.used = True
     literal = type("Literals", (rules,), {"parse_float": convert.Number})
-    return core.part("start").scanner(literal)(bytes(body).decode(), 0)[0]
+    scan = core.part("start").scanner(literal)
+    return core.part("start").without_limit(scan, bytes(body).decode(), 0)[0]
 
 
 def refuse(number, error, function=None, args=(), kwargs=core.NOTHING):

@@ -1,13 +1,11 @@
 """Converts arguments to the types that annotations promise: scalars, containers and unions.
 
-Loaded with the first hook that needs it. Each converter has three methods, which return
-the value or raise Refused:
+Loaded with the first hook that needs it. Each converter has three methods, which return the
+value or raise Refused. json returns the very same object if it need not change it.
 
     json(value)           converts a value of the arguments' JSON
     word(text, value)     converts a word; value is what it is where no type decides
     verbatim(text, value) converts a word that is text, whatever it looks like
-
-json returns the very same object if it need not change it.
 """
 
 from _operator import is_
@@ -15,6 +13,7 @@ from _operator import is_
 import _pyplug_worker as core
 
 SHOWN = 80  # characters of a value that are shown
+INFINITE = {float("inf"), float("-inf")}  # what a number becomes that is too large for a float
 TRUE, FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -34,12 +33,17 @@ class Refused(Exception):
         return self
 
 
+class Inexact(Exception):
+    """The literal of a number decides, and it was not kept."""
+
+
 def shown(value):
     """A value for a message, as JSON, cut if it is long."""
+    without_limit = core.part("start").without_limit
     try:
-        text = core.encode(value).decode()
+        text = value.literal if type(value) is Number else without_limit(core.encode, value).decode()
     except Exception:
-        text = repr(value)
+        text = without_limit(repr, value)
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
@@ -95,12 +99,13 @@ class Plain:
         self.kind, self.text = kind, text
 
     def json(self, value):
-        if type(value) is self.kind:
-            return value
-        return self.convert(value)
+        if type(value) is not self.kind:
+            raise Refused(value, self.text)
+        return value
 
-    def convert(self, value):
-        raise Refused(value, self.text)
+    def takes_all(self, values):
+        """Reports whether each value is what was promised as it is."""
+        return {self.kind}.issuperset(map(type, values))
 
     def word(self, text, value):
         raise Refused(text, self.text)
@@ -127,16 +132,22 @@ class Null(Plain):
 
 class Bool(Plain):
     def word(self, text, value):
-        word = text.strip().lower()
-        if word not in TRUE and word not in FALSE:
+        if text.strip().lower() not in TRUE + FALSE:
             raise Refused(text, self.text)
-        return word in TRUE
+        return text.strip().lower() in TRUE
 
 
 class Int(Plain):
-    def convert(self, value):
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
+    def json(self, value):
+        if type(value) is int:
+            return value
+        if type(value) is float:
+            raise Inexact
+        if type(value) is Number:
+            try:
+                return self.word(value.literal, value)
+            except Refused:
+                pass
         raise Refused(value, self.text)
 
     def word(self, text, value):
@@ -149,15 +160,21 @@ class Int(Plain):
 
 
 class Float(Plain):
-    def convert(self, value):
-        if isinstance(value, float):  # a Number
-            return float(value)
-        if type(value) is not int:
+    def json(self, value):
+        if type(value) not in (int, float, Number):
             raise Refused(value, self.text)
         try:
-            return float(value)
+            found = float(value)
         except OverflowError as error:
             raise Refused(value, self.text, str(error)) from None
+        if found in INFINITE:
+            if type(value) is float:
+                raise Inexact
+            raise Refused(value, self.text, "it is too large")
+        return found
+
+    def takes_all(self, values):
+        return super().takes_all(values) and INFINITE.isdisjoint(values)
 
     def word(self, text, value):
         number = text.strip()
@@ -167,7 +184,7 @@ class Float(Plain):
             found = float(number)
         except ValueError:
             raise Refused(text, self.text) from None
-        if found - found != 0:
+        if found in INFINITE:
             raise Refused(text, self.text, "it is too large")
         return found
 
@@ -251,12 +268,11 @@ class Items(Container):
     def __init__(self, make, item, text):
         self.make, self.item, self.text = make, item, text
         self.exact = make is list
-        self.plain = {item.kind} if isinstance(item, Plain) else None
 
     def json(self, value):
         if type(value) is not list:
             raise Refused(value, self.text)
-        if self.plain is not None and self.plain.issuperset(map(type, value)):
+        if isinstance(self.item, Plain) and self.item.takes_all(value):
             made = value
         else:
             made, take = [], self.item.json
@@ -308,7 +324,8 @@ class Table(Container):
             try:
                 found = self.key.word(key, key)
                 if found in made:
-                    raise Refused(key, "another key", "it is the same as the key %s" % shown(key_of(made, found, value)))
+                    other = list(value)[list(made).index(found)]
+                    raise Refused(key, "another key", "it is the same as the key " + shown(other))
                 made[found] = self.item.json(item)
             except Refused as error:
                 raise error.below(step(key))
@@ -317,11 +334,6 @@ class Table(Container):
         if self.make is not dict:
             return self.make(made)
         return value if all(map(is_, made, value)) and all(map(is_, made.values(), value.values())) else made
-
-
-def key_of(made, found, value):
-    """The key of JSON that made a key."""
-    return list(value)[list(made).index(found)]
 
 
 class Union:
@@ -334,8 +346,7 @@ class Union:
     def __init__(self, members):
         self.members = sorted(members, key=lambda one: type(one) is Anything)
         self.by_word = sorted(self.members, key=lambda one: (type(one) is not Null, one.takes_text))
-        texts = [", ".join(one.choices) or one.text for one in self.members]
-        self.text = " or ".join(dict.fromkeys(filter(None, texts)))
+        self.text = " or ".join(dict.fromkeys(", ".join(one.choices) or one.text for one in self.members if one.choices or one.text))
         self.takes_text = any(isinstance(one, (Text, Anything)) for one in members)
         self.exact = any(one.exact for one in members)
         some = [one for one in members if type(one) is not Null]

@@ -198,12 +198,12 @@ def fits(kinds, args, kwargs):
         return not converts
     if args:
         for kind, value in zip(kinds.values(), args):
-            if type(value) is not kind and kind is not None:
+            if kind is not None and (type(value) is not kind or kind is float and value - value != 0):
                 return False
     if kwargs:
         for name, value in kwargs.items():
             kind = kinds.get(name)
-            if type(value) is not kind and kind is not None:
+            if kind is not None and (type(value) is not kind or kind is float and value - value != 0):
                 return False
     return True
 
