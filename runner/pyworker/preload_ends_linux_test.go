@@ -1,12 +1,14 @@
 package pyworker_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/pyworker"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -21,7 +23,7 @@ def put(): f.write("put\n")
 `)
 	l := preloading(t, path)
 	t.Cleanup(func() {
-		if err := l.Close(t.Context()); err != nil {
+		if err := l.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -40,5 +42,34 @@ def put(): f.write("put\n")
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "out"))
 	if want := "import\n" + strings.Repeat("put\n", 3); err != nil || string(text) != want {
 		t.Errorf("got %q, %v, want %q", text, err, want)
+	}
+}
+
+// TestEndHangs holds that a call ends when the main thread of its worker has, though
+// the process hangs in an atexit handler or waits for a thread.
+func TestEndHangs(t *testing.T) {
+	runnertest.NothingLeft(t)
+	for name, hang := range map[string]string{
+		"atexit": "import atexit; atexit.register(time.sleep, 600)",
+		"thread": "import threading; threading.Thread(target=time.sleep, args=(600,), daemon=False).start()",
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := config(t, plugin(t, `
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))
+`+hang+`
+def end():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(600)
+`))
+			cfg.Concurrency, cfg.Threads = 2, true
+			w := worker(t, pyworker.New(cfg))
+			ctx, cancel := context.WithTimeout(t.Context(), runnertest.WaitTimeout)
+			defer cancel()
+			_, err := w.Call(ctx, hook.Call{Hook: "end"})
+			if e := hook.AsError(err); e == nil || e.Kind != hook.Crash {
+				t.Errorf("got %v, want a crash", err)
+			}
+		})
 	}
 }

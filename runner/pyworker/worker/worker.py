@@ -374,12 +374,25 @@ def serve():
 
 def main():
     """Runs the worker; Python then ends as it always does, and SIGINT cannot disturb it."""
+    try:
+        if part("start").start():
+            serve()
+            if threads is not None:
+                threads.end()
+    finally:
+        let_go()
+
+
+def let_go():
+    """Gives up all that would keep something of the user's, or a call, waiting for the end of Python, which may hang."""
     global namespace
-    if part("start").start():
-        serve()
-        if threads is not None:
-            threads.end()
-        # Python keeps signal handlers, and what runs after a fork, longer than modules. What they
-        # reach would not be finalised, and files that it has open would not be flushed.
-        namespace = NOTHING
-        known.clear()
+    # Python keeps signal handlers, and what runs after a fork, longer than modules. What they
+    # reach would not be finalized, and files that it has open would not be flushed.
+    namespace = NOTHING
+    known.clear()
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sink, False)  # pyplug sees that no answer will come
+        os.close(null)
+    except OSError:  # the user's code has closed it, or there is no room
+        pass
