@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
-	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -61,21 +60,20 @@ func (o *addressOptions) isGiven(own, ofPlugin []cli.Flag, concern ...string) (b
 // messageFlags are those of a gRPC plugin that also concern calls of a server.
 var messageFlags = []string{"emit-defaults", "header", "max-message", "proto", "proto-path", "protoset"}
 
-// connectAddress connects to the server at the address. Without a word on TLS it is used
-// unless the server is on this machine.
-func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config) (*runner.Server, error) {
-	p := &plugin{f: f, path: o.address, daemon: daemon.Identity{Transport: "grpc"}}
+// connectAddress connects to the server at the address, which messages know as p. Without
+// a word on TLS it is used unless the server is on this machine.
+func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config) (s *runner.Server, p *plugin, err error) {
+	p = &plugin{f: f, path: o.address}
 	p.follow(&cfg)
 	if err := openConfig(&cfg, ""); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var err error
 	if cfg.GRPC.TLS, err = o.readTLS(ctx, !runner.IsLocal(o.address)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	f.plugin = p
 	defer f.streams.Waiting("connecting to " + o.address)()
-	return runner.Connect(ctx, o.address, cfg)
+	s, err = runner.Connect(ctx, o.address, cfg)
+	return s, p, p.failed(err)
 }
 
 // healthOfAddress probes a server that runs already.

@@ -74,13 +74,13 @@ func (o *benchOptions) phases() []string {
 
 // bench measures a plugin and prints the phases, also those before an error.
 func (f *program) bench(ctx context.Context, o benchOptions) error {
-	f.opts.quiet = true
 	t := &benchTarget{f: f, o: o}
 	defer t.close()
-	if err := t.try(ctx); err != nil {
+	tried, err := t.try(ctx)
+	if err != nil {
 		return err
 	}
-	policy := cmp.Or(o.cfg.Keep.Restart, f.plugin.opened.Plugin().Manifest.Restart.Policy)
+	policy := cmp.Or(o.cfg.Keep.Restart, tried.opened.Plugin().Manifest.Restart.Policy)
 	if policy == "no" && slices.Contains(o.phases(), bench.Crash) {
 		t.o.measure.Skip = append(slices.Clone(o.measure.Skip), bench.Crash)
 		f.streams.Note(bench.Crash + " is skipped: with the restart policy no, the plugin does not restart")
@@ -88,7 +88,7 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	if len(t.o.phases()) == 0 {
 		return usage("nothing is measured: all other phases are skipped by --skip")
 	}
-	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: f.plugin.pythonVersion()}
+	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
 	leftOut, err := f.measure(ctx, t, &measured)
 	switch {
 	case len(measured.Phases) > 0:
@@ -130,7 +130,7 @@ func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResul
 		},
 	})
 	stop()
-	return leftOut, err
+	return leftOut, t.kept.failed(err)
 }
 
 // benchPhase is a phase as it is printed.

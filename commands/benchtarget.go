@@ -20,10 +20,11 @@ type benchTarget struct {
 }
 
 // try makes the call once, so that an error is reported before a thousand calls.
-func (t *benchTarget) try(ctx context.Context) error {
+func (t *benchTarget) try(ctx context.Context) (*plugin, error) {
 	cfg := t.o.cfg
 	cfg.Once = true
-	p, err := t.f.open(ctx, cfg, func(s *runner.Opened) error {
+	p := t.f.newPlugin(cfg.Plugin, true)
+	err := p.start(ctx, cfg, func(s *runner.Opened) error {
 		t.settings = s.Settings()
 		if err := t.f.readInput(ctx, s.Transport().Streams, &t.o.callOptions); err != nil {
 			return err
@@ -34,18 +35,19 @@ func (t *benchTarget) try(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer p.close()
-	return t.within(ctx, p.pool)
+	p.noteReady()
+	return p, p.failed(t.within(ctx, p.pool))
 }
 
 // begin prepares a phase. It starts the plugin of Call and Crash, once.
 func (t *benchTarget) begin(ctx context.Context, phase string) (err error) {
 	t.several = phase == bench.Pipelined
 	if phase != bench.Cold && t.kept == nil {
-		t.f.finish() // of the plugin before
-		t.kept, err = t.f.open(ctx, t.o.cfg, nil)
+		t.kept = t.f.newPlugin(t.o.cfg.Plugin, true)
+		err = t.kept.start(ctx, t.o.cfg, nil)
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,10 +12,8 @@ import (
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/service"
 )
-
-// autoIdle is how long a plugin that a call started stays without one.
-const autoIdle = 15 * time.Minute
 
 func callCommand(f *program) command {
 	var (
@@ -24,12 +21,12 @@ func callCommand(f *program) command {
 		start startOptions
 		at    addressOptions
 	)
-	ofStart, ofAddress := launchFlags(&start.cfg), at.flags(&start.cfg.GRPC)
+	ofStart, ofAddress := launchFlags(&start.Config), at.flags(&start.Config.GRPC)
 	background := inCategory(backgroundCategory,
-		switchFlag(&start.auto, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"),
+		switchFlag(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"),
 		switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin"),
 	)
-	return command{names: 2, config: &start.cfg, Command: &cli.Command{
+	return command{names: 2, config: &start.Config, Command: &cli.Command{
 		Name:      "call",
 		Usage:     "call a hook of a background plugin",
 		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]\n--address ADDRESS HOOK [ARG...]",
@@ -40,10 +37,10 @@ func callCommand(f *program) command {
 			if given, err := at.isGiven(ofAddress, slices.Concat(ofStart, background), messageFlags...); err != nil {
 				return err
 			} else if given {
-				return f.callAddress(c.Context, &at, start.cfg, &o, words)
+				return f.callAddress(c.Context, &at, start.Config, &o, words)
 			}
 			err := wantHook(words, "NAME")
-			if err == nil && start.auto {
+			if err == nil && start.AutoStarted {
 				err = f.readStart(&start, words[0], ofStart)
 			} else if name := firstTyped(ofStart); err == nil && name != "" {
 				err = usage("%s applies only with --auto-start", name)
@@ -67,16 +64,16 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 	if err := f.readHook(ctx, o, words[0], words[1:]); err != nil {
 		return err
 	}
-	server, err := f.connectAddress(ctx, at, cfg)
+	server, p, err := f.connectAddress(ctx, at, cfg)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	if err := f.readInput(ctx, true, o); err != nil {
-		return err
-	}
 	o.maxMessage = cfg.GRPC.MaxMessage
-	return f.answer(ctx, cmp.Or(o.timeout, runner.DefaultCall), server, *o, func() (hook.Info, int) { return hook.Info{}, 0 })
+	if err = f.readInput(ctx, p.transport().Streams, o); err == nil {
+		err = p.answer(ctx, cmp.Or(o.timeout, runner.DefaultCall), server, *o, func() (hook.Info, int) { return hook.Info{}, 0 })
+	}
+	return p.failed(err)
 }
 
 // call calls a hook of the background plugin that word means. If fastcall sent the call
@@ -85,49 +82,50 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 // stop it meanwhile.
 func (f *program) call(ctx context.Context, word string, start startOptions, o *callOptions, left *fastcall.Left) error {
 	for attempt := 1; ; attempt++ {
-		client, err := f.callee(ctx, word, start, left)
+		p, err := f.callee(ctx, word, start, left)
 		if err == nil {
-			err = f.callDaemon(ctx, client, o)
+			err = p.call(ctx, o)
 		}
-		again := client != nil && daemon.Is(err, daemon.Stopping) || start.auto && isNotRunning(err)
-		if !again || o.stream != nil || attempt == startAttempts { // the stream may have been read from
+		again := p != nil && daemon.Is(err, daemon.Stopping) || start.AutoStarted && isNotRunning(err)
+		if !again || o.stream != nil || attempt == service.StartAttempts { // the stream may have been read from
 			return err
 		}
 		left = nil // it was rejected
-		if client == nil {
+		if p == nil {
 			continue
 		}
-		if err := client.AwaitFree(ctx); err != nil {
-			return err
+		if err := p.client.AwaitFree(ctx); err != nil {
+			return p.failed(err)
 		}
 	}
 }
 
-// callDaemon reads the input, unless it has been read, and calls the hook.
-func (f *program) callDaemon(ctx context.Context, client *daemon.Client, o *callOptions) error {
+// call reads the input, unless it has been read, and calls the hook of a daemon's plugin.
+func (p *plugin) call(ctx context.Context, o *callOptions) (err error) {
 	if o.call.Args.JSON == nil {
-		if err := f.readInput(ctx, runner.TransportOf(client.Identity().Transport).Streams, o); err != nil {
-			return err
-		}
+		err = p.f.readInput(ctx, p.transport().Streams, o)
 	}
-	return f.answer(ctx, o.timeout, client, *o, func() (hook.Info, int) { return answered(ctx, client) })
+	if err == nil {
+		err = p.answer(ctx, o.timeout, p.client, *o, func() (hook.Info, int) { return answered(ctx, p.client) })
+	}
+	return p.failed(err)
 }
 
-// callee returns the daemon to call. It starts the plugin first if start says so.
-func (f *program) callee(ctx context.Context, word string, start startOptions, left *fastcall.Left) (*daemon.Client, error) {
+// callee connects to the daemon to call. It starts the plugin first if start says so.
+func (f *program) callee(ctx context.Context, word string, start startOptions, left *fastcall.Left) (*plugin, error) {
 	switch {
 	case left != nil:
 		client, err := daemon.Adopt(left.Name, left.Conn, left.Read)
-		if err == nil {
-			f.plugin = &plugin{f: f, path: word, daemon: client.Identity()}
+		if err != nil {
+			return nil, err
 		}
-		return client, err
-	case !start.auto:
+		return &plugin{f: f, path: word, client: client, elsewhere: true}, nil
+	case !start.AutoStarted:
 		return f.connect(ctx, word)
 	}
-	client, err := f.connectNamed(ctx, word) // a running name is called as it is
-	if client != nil || err != nil {
-		return client, err
+	p, err := f.connectNamed(ctx, word) // a running name is called as it is
+	if p != nil || err != nil {
+		return p, err
 	}
 	name, err := f.startOrFind(ctx, start)
 	if err != nil {

@@ -55,20 +55,21 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 
 // answer makes a call within a limit, 0 for none, and prints the result. After the call,
 // who returns the process that answered and its generation.
-func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.Caller, o callOptions, who func() (hook.Info, int)) error {
+func (p *plugin) answer(ctx context.Context, limit time.Duration, caller hook.Caller, o callOptions, who func() (hook.Info, int)) error {
 	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
 	if o.stream != nil {
 		o.call.Input = messages(callCtx, o.stream, inputName(o.input), o.maxMessage)
 	}
+	f := p.f
 	stop := f.streams.Waiting("waiting for " + o.call.Hook)
 	o.call.Emit = func(item hook.Item) error {
-		f.flush()
+		p.output.Flush()
 		return f.write(callCtx, func() error { return f.streams.Item(o.format, o.call.Hook, item) })
 	}
 	r, err := runner.CallCarrying(callCtx, caller, o.errorField, o.call)
 	stop()
-	f.flush()
+	p.output.Flush()
 	if err != nil {
 		return err
 	}
@@ -84,11 +85,4 @@ func (f *program) answer(ctx context.Context, limit time.Duration, caller hook.C
 		info, generation = who()
 	}
 	return f.write(ctx, func() error { return f.streams.Result(o.format, o.call.Hook, r, info, generation) })
-}
-
-// flush prints the plugin's output so far, which must come before what is printed next.
-func (f *program) flush() {
-	if f.plugin != nil {
-		f.plugin.output.Flush()
-	}
 }

@@ -77,8 +77,8 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 		return err
 	}
 	o.Config.DefaultStart = quickImport
-	if len(o.plugins) > 1 { // the flags for gRPC plugins are for those that are
-		f.grpcFlag, o.Config.GRPC.Decides = "", ""
+	if len(o.plugins) > 1 {
+		o.Config.GRPC.Decides = ""
 	}
 	if self, err := os.Executable(); err == nil {
 		o.Host = []string{self, hostWord}

@@ -26,7 +26,7 @@ type pluginCheck struct {
 }
 
 func newPluginCheck(f *program, o checkOptions, path string) *pluginCheck {
-	c := &pluginCheck{p: f.newPlugin(path), o: o, done: make(chan struct{})}
+	c := &pluginCheck{p: f.newPlugin(path, f.opts.quiet), o: o, done: make(chan struct{})}
 	c.p.opened = new(runner.Opened)
 	c.o.Config.Plugin = path
 	c.p.follow(&c.o.Config)
@@ -62,6 +62,9 @@ func (c *pluginCheck) run(ctx context.Context) {
 // prepared keeps the resolved plugin, unless a flag does not fit it.
 func (c *pluginCheck) prepared(opened *runner.Opened) error {
 	c.p.opened = opened
+	if len(c.o.plugins) > 1 { // the flags for gRPC plugins are for those that are
+		return nil
+	}
 	return c.p.fits(opened)
 }
 

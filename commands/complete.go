@@ -14,6 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
 // completeCommand answers the completion scripts: it prints a candidate with a
@@ -147,7 +148,7 @@ func runningNames() []string {
 	ctx, cancel := context.WithTimeout(context.Background(), completeLimit)
 	defer cancel()
 	entries, _ := daemon.List(ctx) // those that can be seen are offered
-	return namesIn(entries)
+	return service.Names(entries)
 }
 
 // hookNames lists the hooks of a plugin, with their documentation: those of a background
@@ -156,7 +157,7 @@ func hookNames(cmd command, plugin string) (lines []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceLimit)
 	defer cancel()
 	var found schema.Schema
-	if c, err := daemon.Open(ctx, plugin); err == nil && plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
+	if c, err := daemon.Open(ctx, plugin); err == nil && service.Plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
 		found, _ = c.Hooks(ctx, "")
 	} else {
 		cfg := *cmd.config

@@ -34,40 +34,49 @@ func healthCommand(f *program) command {
 		ArgsUsage: "NAME|PLUGIN | --address ADDRESS",
 		Flags:     slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			f.endless = watch
-			if given, err := at.isGiven(ofAddress, ofPlugin, "service"); err != nil {
-				return err
-			} else if given {
-				return f.healthOfAddress(c, &at, cfg, watch)
-			}
-			if err := onePlugin(c, &cfg); err != nil {
-				return err
-			}
-			cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
-			p, done, err := f.connectOrStart(c, cfg, ofPlugin)
-			if err != nil {
-				return unanswered(err)
-			}
-			defer done()
-			limit := cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe)
-			if f.plugin.opened != nil {
-				limit = f.plugin.opened.Settings().Timeouts.Probe
-			}
-			probe := func() error {
-				ctx, cancel := hook.WithLimit(c.Context, limit)
-				defer cancel()
-				return p.Health(ctx)
+			given, err := at.isGiven(ofAddress, ofPlugin, "service")
+			switch {
+			case err != nil:
+			case given:
+				err = f.healthOfAddress(c, &at, cfg, watch)
+			default:
+				if err = onePlugin(c, &cfg); err == nil {
+					err = f.healthOfPlugin(c.Context, cfg, ofPlugin, watch)
+				}
 			}
 			if watch {
-				return f.watchHealth(c.Context, probe)
+				return f.untilSignal(err)
 			}
-			return f.health(c.Context, probe, func() hook.Info {
-				info, _ := answered(c.Context, p)
-				info.Python = f.plugin.starts.newest().Python
-				return info
-			})
+			return err
 		},
 	}}
+}
+
+// healthOfPlugin probes a plugin, which it starts unless it runs in the background.
+func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag, watch bool) error {
+	cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
+	p, err := f.connectOrStart(ctx, cfg, ofPlugin)
+	if err != nil {
+		return unanswered(err)
+	}
+	defer p.close()
+	limit := cmp.Or(cfg.Timeouts.Probe, runner.DefaultProbe)
+	if p.opened != nil {
+		limit = p.opened.Settings().Timeouts.Probe
+	}
+	probe := func() error {
+		ctx, cancel := hook.WithLimit(ctx, limit)
+		defer cancel()
+		return p.running().Health(ctx)
+	}
+	if watch {
+		return p.failed(p.watchHealth(ctx, probe))
+	}
+	return p.failed(f.health(ctx, probe, func() hook.Info {
+		info, _ := answered(ctx, p.running())
+		info.Python = p.starts.newest().Python
+		return info
+	}))
 }
 
 // health probes once, and prints that the plugin, which info describes, is healthy. An
@@ -88,6 +97,9 @@ func unanswered(err error) error {
 	if limit := (*hook.LimitError)(nil); e.Kind == hook.Unhealthy && errors.As(err, &limit) {
 		late := *e
 		late.Kind, late.Hints = hook.Timeout, []string{hook.TimeoutHint}
+		if p := pluginOf(err); p != nil {
+			return p.failed(&late)
+		}
 		return &late
 	}
 	return err
@@ -95,11 +107,12 @@ func unanswered(err error) error {
 
 // watchHealth prints a line for each change of a plugin's health, until the plugin or ctx
 // ends. It probes a plugin that does not report changes itself.
-func (f *program) watchHealth(ctx context.Context, probe func() error) error {
+func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
+	f := p.f
 	var exited <-chan struct{} // nil if a daemon runs the plugin
-	if pool := f.plugin.pool; pool != nil {
-		exited = pool.Failed()
-		err := pool.WatchHealth(ctx, func(status string) error { return f.printHealth(ctx, status, nil) })
+	if p.pool != nil {
+		exited = p.pool.Failed()
+		err := p.pool.WatchHealth(ctx, func(status string) error { return f.printHealth(ctx, status, nil) })
 		if err != nil && asError(err).Reason != runner.ReasonNoHealth {
 			return err
 		}
@@ -112,11 +125,11 @@ func (f *program) watchHealth(ctx context.Context, probe func() error) error {
 		case <-ctx.Done():
 			return hook.NewError(hook.Canceled, context.Cause(ctx))
 		case <-exited:
-			return &hook.Error{Kind: hook.Crash, Exit: status(f.plugin.pool).LastExit, Err: errors.New("the plugin exited")}
+			return &hook.Error{Kind: hook.Crash, Exit: status(p.pool).LastExit, Err: errors.New("the plugin exited")}
 		default:
 		}
 		if daemon.Is(found, daemon.Lost) || isNotRunning(found) {
-			return daemon.NotRunningError(f.plugin.daemon.Name)
+			return daemon.NotRunningError(p.client.Identity().Name)
 		}
 		if last == nil != (found == nil) || found != nil && last.Error() != found.Error() {
 			if err := f.printHealth(ctx, "", found); err != nil {

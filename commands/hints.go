@@ -9,12 +9,36 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
+// pluginError is an error that concerns a plugin.
+type pluginError struct {
+	error
+	p *plugin
+}
+
+func (e *pluginError) Unwrap() error { return e.error }
+
+// failed makes an error one that concerns the plugin. nil stays nil.
+func (p *plugin) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &pluginError{err, p}
+}
+
+// pluginOf is the plugin that an error concerns, or nil.
+func pluginOf(err error) *plugin {
+	if of := (*pluginError)(nil); errors.As(err, &of) {
+		return of.p
+	}
+	return nil
+}
+
 // complete is an error with the plugin's name and with the hints that only the command
-// line knows. An error that names its plugin comes complete from a daemon.
-func (f *program) complete(err error) *hook.Error {
-	e := f.plugin.withHints(err)
-	if f.plugin != nil && e.Plugin == "" && e.Kind != hook.Usage && !isNotRunning(e) {
-		e.Plugin = f.plugin.describe()
+// line knows. p may be nil.
+func (p *plugin) complete(err error) *hook.Error {
+	e := p.withHints(err)
+	if p != nil && e.Plugin == "" && e.Kind != hook.Usage && !isNotRunning(e) {
+		e.Plugin = p.describe()
 	}
 	return e
 }
@@ -22,7 +46,7 @@ func (f *program) complete(err error) *hook.Error {
 // withHints is an error with the hints that only the command line knows. p may be nil.
 func (p *plugin) withHints(err error) *hook.Error {
 	e := *asError(err)
-	if e.Plugin == "" && p != nil {
+	if p != nil && !p.elsewhere {
 		e.Hints = slices.Concat(e.Hints, p.hints(&e))
 	}
 	return &e

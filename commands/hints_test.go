@@ -36,13 +36,16 @@ func TestTimeoutHint(t *testing.T) {
 // Errors with nothing to say get no hint, nor do those that have all of theirs.
 func TestNoHint(t *testing.T) {
 	missing := &schema.MissingModuleError{Module: "config", Text: "No module named 'config'"}
-	for _, err := range []error{
-		errors.New("x"),
-		hook.NewError(hook.Start, missing), // of no Python
-		&hook.Error{Kind: hook.Crash, Plugin: "named by a daemon", Exit: &hook.Exit{OutOfMemory: true}},
+	for _, c := range []struct {
+		elsewhere bool
+		err       error
+	}{
+		{false, errors.New("x")},
+		{false, hook.NewError(hook.Start, missing)},                                // of no Python
+		{true, &hook.Error{Kind: hook.Crash, Exit: &hook.Exit{OutOfMemory: true}}}, // complete
 	} {
-		if got := (&plugin{opened: new(runner.Opened)}).withHints(err).Hints; got != nil {
-			t.Errorf("%v: got %q", err, got)
+		if got := (&plugin{elsewhere: c.elsewhere, opened: new(runner.Opened)}).withHints(c.err).Hints; got != nil {
+			t.Errorf("%v: got %q", c.err, got)
 		}
 	}
 }

@@ -50,26 +50,26 @@ func hooksCommand(f *program) command {
 			}
 			name := cmp.Or(template, append(words, "")[1])
 			if given {
-				server, err := f.connectAddress(c.Context, &at, cfg)
+				server, p, err := f.connectAddress(c.Context, &at, cfg)
 				if err != nil {
 					return err
 				}
 				defer server.Close()
-				return f.showHooks(c.Context, server, name, template != "", []string{"call", "--address", at.address}, ofAddress[1:], ofPlugin)
+				return p.failed(p.showHooks(c.Context, server, name, template != "", []string{"call", "--address", at.address}, ofAddress[1:], ofPlugin))
 			}
 			if err := openConfig(&cfg, words[0]); err != nil {
 				return err
 			}
-			p, done, err := f.connectOrStart(c, cfg, ofPlugin)
+			p, err := f.connectOrStart(c.Context, cfg, ofPlugin)
 			if err != nil {
 				return err
 			}
-			defer done()
+			defer p.close()
 			example := []string{"run", words[0]}
-			if f.plugin.daemon.Name != "" {
+			if p.client != nil {
 				example[0] = "call"
 			}
-			return f.showHooks(c.Context, p, name, template != "", example, ofPlugin)
+			return p.failed(p.showHooks(c.Context, p.running(), name, template != "", example, ofPlugin))
 		},
 	}}
 }
@@ -79,17 +79,18 @@ type describer interface {
 	Hooks(ctx context.Context, name string) (schema.Schema, error)
 }
 
-// showHooks lists the hooks, or explains the one with a name, or prints its template. The
+// showHooks lists the hooks of a plugin, or explains the one with a name, or prints its template. The
 // example of a call begins with words, and repeats those of the flags that were typed.
-func (f *program) showHooks(ctx context.Context, p describer, name string, template bool, words []string, flags ...[]cli.Flag) error {
-	stop := f.streams.Waiting("waiting for " + f.plugin.path)
-	sch, err := p.Hooks(ctx, name)
+func (p *plugin) showHooks(ctx context.Context, from describer, name string, template bool, words []string, flags ...[]cli.Flag) error {
+	f := p.f
+	stop := f.streams.Waiting("waiting for " + p.path)
+	sch, err := from.Hooks(ctx, name)
 	stop()
 	switch {
 	case err != nil:
 		return err
 	case name == "":
-		return f.hooks(ctx, sch)
+		return p.hooks(ctx, sch)
 	case template:
 		return f.template(ctx, sch.Hooks[0], name)
 	}
@@ -108,11 +109,12 @@ func onePlugin(c *cli.Context, cfg *runner.Config) error {
 }
 
 // hooks lists the hooks of a plugin.
-func (f *program) hooks(ctx context.Context, sch schema.Schema) error {
+func (p *plugin) hooks(ctx context.Context, sch schema.Schema) error {
+	f := p.f
 	if len(sch.Hooks) == 0 {
-		why := []string{f.plugin.path + " has no hooks: " + f.plugin.transport().NoHooks}
-		if f.plugin.opened != nil {
-			why = append(why, f.plugin.opened.ProgramHint()...)
+		why := []string{p.path + " has no hooks: " + p.transport().NoHooks}
+		if p.opened != nil {
+			why = append(why, p.opened.ProgramHint()...)
 		}
 		f.streams.Warn(strings.Join(why, "; "))
 	}

@@ -70,7 +70,7 @@ func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 
 // lines keeps a plugin alive and answers the lines of standard input.
 func (f *program) lines(ctx context.Context, o linesOptions) error {
-	p, err := f.open(ctx, o.cfg, nil)
+	p, err := f.launch(ctx, o.cfg, nil)
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,12 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	if p.opened.TakesSeries() {
 		o.Series = linesSeries
 	}
-	o.In, o.Out, o.Error, o.Stop, o.GaveUp = f.streams.In, f.streams.Lines(o.raw), f.lineError, ctx.Done(), k.Failed()
+	o.In, o.Out, o.Stop, o.GaveUp = f.streams.In, f.streams.Lines(o.raw), ctx.Done(), k.Failed()
+	o.Error = func(_ int, e *hook.Error) json.RawMessage { return ui.ErrorJSON(p.withHints(e)) }
 	if o.raw {
 		o.Raw = f.streams.RawLine
 		o.Error = func(line int, e *hook.Error) json.RawMessage {
-			f.streams.Fail(ctx, ui.Failure{Err: f.plugin.withHints(e), Shown: f.plugin.shown(), Line: line})
+			f.streams.Fail(ctx, ui.Failure{Err: p.withHints(e), Shown: p.shown(), Line: line})
 			return nil
 		}
 	}
@@ -105,7 +106,7 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
 	err = e.Run(calls)
 	stopProgress()
-	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
+	return p.failed(f.linesEnd(ctx, k, e.Counts(), err, o.noFail))
 }
 
 // status is that of a plugin that runs here, which never fails.
@@ -138,8 +139,7 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, 
 	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
 		return outputError(err)
 	case ctx.Err() != nil:
-		f.endless = true // what ran is answered: there is nothing more to say
-		return context.Cause(ctx)
+		return f.untilSignal(context.Cause(ctx)) // what ran is answered: there is nothing more to say
 	case errors.Is(err, lines.ErrGaveUp):
 		f.streams.Note(uncalled(c.Last))
 		_, err := k.Hooks(ctx, "") // which it does not do any more, and says why
@@ -164,9 +164,4 @@ func uncalled(last int64) string {
 		return "no line was called"
 	}
 	return fmt.Sprintf("the last answered line is %d; lines without an answer were not called", last)
-}
-
-// lineError is the JSON of an error in an answer.
-func (f *program) lineError(_ int, e *hook.Error) json.RawMessage {
-	return ui.ErrorJSON(f.plugin.withHints(e))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
 // followLines is how many lines come first where more are waited for.
@@ -30,15 +31,14 @@ func logsCommand(f *program) command {
 			if follow && !linesFlag.typed {
 				last = followLines
 			}
-			return f.logs(c.Context, word, last, follow)
+			return f.untilSignal(f.logs(c.Context, word, last, follow))
 		},
 	}}
 }
 
 // logs prints the last lines of a log, and with follow those that are added.
 func (f *program) logs(ctx context.Context, word string, last int, follow bool) error {
-	f.endless = follow
-	e, err := f.running(ctx, word)
+	e, err := service.FindRunning(ctx, word)
 	name := e.Name
 	if isNotRunning(err) && daemon.ValidName(word) {
 		name, err = word, nil // the log of a killed daemon is kept

@@ -55,7 +55,6 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 			f.fail(hook.NewError(hook.Internal, err))
 			code = internalCode
 		}
-		f.finish()
 		runner.Shutdown()
 	}()
 	words, err := f.readArgs(takeOver(args))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/handshake"
@@ -16,58 +17,78 @@ import (
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
 // plugin is the plugin of a command, with what the user sees of it: what it prints,
 // what becomes of it, and how messages name it.
 type plugin struct {
 	f      *program
-	path   string          // as typed
-	daemon daemon.Identity // of the daemon that runs it; zero if this process does
+	path   string         // as typed
+	client *daemon.Client // of the daemon that runs it; nil if none does
+	// elsewhere says that another process runs it, whose errors come with all hints.
+	elsewhere bool
 
 	opened  *runner.Opened // nil until the plugin is resolved
 	pool    *runner.Pool   // nil until it is ready
 	starts  starts
 	output  *ui.Output                         // nil if another process runs it
+	quiet   bool                               // output shows nothing
 	printed func(stream, text string, cut int) // also gets what the plugin prints; nil: nobody
-	events  *backlog                           // reports transitions; nil unless the plugin is kept alive
 
 	handshook atomic.Bool // a functions file printed a handshake, and a note said so
 	heldBack  atomic.Bool // some of what the plugin printed was not shown
 }
 
-// newPlugin returns a plugin of this process.
-func (f *program) newPlugin(path string) *plugin {
-	p := &plugin{f: f, path: path}
+// newPlugin returns a plugin of this process. quiet hides what it prints.
+func (f *program) newPlugin(path string, quiet bool) *plugin {
+	p := &plugin{f: f, path: path, quiet: quiet}
 	label, isModule := manifest.ModuleOf(path)
 	if !isModule {
 		label = strings.TrimSuffix(filepath.Base(path), ".py")
 	}
-	p.output = f.streams.PluginOutput(label, f.opts.quiet)
+	p.output = f.streams.PluginOutput(label, quiet)
 	p.output.SetGeneration(1)
 	return p
 }
 
-// open resolves a plugin and starts it: with cfg.Once for a call or two, else it is kept
+// launch opens a plugin and starts it: with cfg.Once for a call or two, else it is kept
 // alive. Before the plugin starts, accept may refuse it; nil accepts any plugin.
-func (f *program) open(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) (*plugin, error) {
-	p := f.newPlugin(cfg.Plugin)
-	f.plugin = p
+func (f *program) launch(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) (*plugin, error) {
+	p := f.newPlugin(cfg.Plugin, f.opts.quiet)
+	if err := p.start(ctx, cfg, accept); err != nil {
+		return nil, err
+	}
+	p.noteReady()
+	return p, nil
+}
+
+// start opens and starts the plugin.
+func (p *plugin) start(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) error {
+	defer p.f.streams.Waiting("starting " + p.path)()
 	p.follow(&cfg)
 	if !cfg.Once {
 		p.followEvents(&cfg.Keep)
 	}
-	stop := f.streams.Waiting("starting " + p.path)
-	defer stop()
-	if err := p.start(ctx, cfg, accept); err != nil {
-		p.endEvents()
-		return nil, err
+	err := p.open(ctx, cfg)
+	if err == nil && accept != nil {
+		err = accept(p.opened)
 	}
-	if p.events != nil {
-		p.events.flush()
+	if err == nil {
+		p.pool, err = p.opened.Start(ctx)
 	}
-	p.noteReady()
-	return p, nil
+	if err != nil {
+		p.output.Close()
+	}
+	return p.failed(err)
+}
+
+// open resolves the plugin, and rejects a flag for gRPC plugins if this is none.
+func (p *plugin) open(ctx context.Context, cfg runner.Config) (err error) {
+	if p.opened, err = runner.Open(ctx, cfg); err == nil {
+		err = p.fits(p.opened)
+	}
+	return err
 }
 
 // follow makes the processes of cfg report to p.
@@ -85,18 +106,31 @@ func (p *plugin) follow(cfg *runner.Config) {
 	}
 }
 
-// start resolves the plugin and starts it.
-func (p *plugin) start(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) (err error) {
-	if p.opened, err = runner.Open(ctx, cfg); err == nil {
-		err = p.fits(p.opened)
+// followEvents makes a plugin that is kept alive report its transitions.
+func (p *plugin) followEvents(k *runner.Keep) { k.Events, k.Note = p.event, p.note }
+
+// note tells the user something about the plugin.
+func (p *plugin) note(text string) { p.f.streams.Note(p.path + ": " + text) }
+
+// event logs a transition. It does not wait for the reader.
+func (p *plugin) event(e hook.Event) {
+	if e.To == hook.StateStarting {
+		p.output.SetGeneration(e.Generation)
 	}
-	if err == nil && accept != nil {
-		err = accept(p.opened)
+	fields := []any{"plugin", p.path, "generation", e.Generation}
+	if e.Worker != 0 {
+		fields = append(fields, "worker", e.Worker)
 	}
-	if err == nil {
-		p.pool, err = p.opened.Start(ctx)
+	if e.PID != 0 {
+		fields = append(fields, "pid", e.PID)
 	}
-	return err
+	if e.Exit != nil {
+		fields = append(fields, "exit", e.Exit.String())
+	}
+	if e.Delay > 0 {
+		fields = append(fields, "again_after", time.Duration(e.Delay))
+	}
+	p.f.streams.LogSoon("info", string(e.To)+": "+e.Reason, fields...)
 }
 
 // fits rejects a flag for gRPC plugins if this is none.
@@ -111,14 +145,11 @@ func (p *plugin) fits(o *runner.Opened) error {
 
 // noteReady reports what the user should know of a plugin that is ready.
 func (p *plugin) noteReady() {
-	f, py, settings := p.f, p.opened.Interpreter(), p.opened.Settings()
-	if !f.noted {
-		p.notePython()
-		for _, odd := range p.starts.oddities() {
-			f.streams.Note(p.path + ": " + odd)
-		}
+	p.notePython()
+	for _, odd := range p.starts.oddities() {
+		p.note(odd)
 	}
-	f.noted = true
+	py, settings := p.opened.Interpreter(), p.opened.Settings()
 	fields := []any{"plugin", p.path, "transport", settings.Transport}
 	if settings.Why != "" {
 		fields = append(fields, "because", settings.Why)
@@ -127,7 +158,7 @@ func (p *plugin) noteReady() {
 		fields = append(fields, "python", py.Path, "version", p.pythonVersion(), "source", string(py.Source))
 	}
 	info := p.starts.newest()
-	f.streams.Log("info", "ready", append(fields, "pid", info.PID, "after", info.Ready)...)
+	p.f.streams.Log("info", "ready", append(fields, "pid", info.PID, "after", info.Ready)...)
 }
 
 // notePython says which Python was chosen if that is not the obvious one, and which were not.
@@ -141,19 +172,25 @@ func (p *plugin) notePython() {
 	}
 }
 
-// close stops the plugin. A second signal kills it.
+// close stops the plugin if this process runs it. A second signal kills it.
 func (p *plugin) close() {
+	if p.pool == nil {
+		return
+	}
 	stop := p.f.streams.Waiting("stopping " + p.path)
 	defer stop()
 	if err := p.pool.Close(p.f.signals.kill); err != nil && !errors.Is(err, context.Canceled) {
 		p.warn(err)
 	}
-	p.endEvents()
 	p.f.streams.Log("info", "stopped", "plugin", p.path)
+	p.output.Close()
 }
 
-// warn reports an error that does not change the exit code.
+// warn reports an error that does not change the exit code, but not that a reader is gone.
 func (p *plugin) warn(err error) {
+	if errors.Is(err, errQuiet) || ui.IsClosedPipe(err) {
+		return
+	}
 	text := p.path + ": " + err.Error()
 	if limit := (*hook.LimitError)(nil); errors.As(err, &limit) {
 		text += " and was killed"
@@ -186,27 +223,39 @@ func isHostDebug(text string) bool {
 	return strings.HasPrefix(text, `{"@level":"debug"`) || strings.HasPrefix(text, `{"@level":"trace"`)
 }
 
-// shown reports whether standard error has all that the plugin printed.
-func (p *plugin) shown() bool { return p.output != nil && !p.f.opts.quiet && !p.heldBack.Load() }
+// shown reports whether standard error has all that the plugin printed. p may be nil.
+func (p *plugin) shown() bool {
+	return p != nil && p.output != nil && !p.quiet && !p.heldBack.Load()
+}
 
 // describe names the plugin and, once known, its Python.
 func (p *plugin) describe() string {
-	if p.daemon.About != "" {
-		return p.daemon.About
-	}
-	if p.opened == nil || p.opened.Interpreter().Path == "" {
+	switch {
+	case p.client != nil:
+		return cmp.Or(p.client.Identity().About, p.path)
+	case p.opened == nil:
 		return p.path
 	}
-	py := p.opened.Interpreter()
-	return fmt.Sprintf("%s (python %s, %s)", p.path, p.pythonVersion(), cmp.Or(py.Env, py.Path))
+	return service.About(p.opened, p.path, p.starts.newest().Python)
 }
 
-// transport is how the plugin is run.
+// transport is how the plugin is run. A server at an address speaks gRPC.
 func (p *plugin) transport() runner.Transport {
-	if p.opened == nil {
-		return runner.TransportOf(p.daemon.Transport)
+	switch {
+	case p.client != nil:
+		return runner.TransportOf(p.client.Identity().Transport)
+	case p.opened == nil:
+		return runner.TransportOf("grpc")
 	}
 	return p.opened.Transport()
+}
+
+// running is the plugin that runs, here or in a daemon.
+func (p *plugin) running() hook.Plugin {
+	if p.client != nil {
+		return p.client
+	}
+	return p.pool
 }
 
 // pythonVersion is what the running plugin reported, else what files say.

@@ -9,7 +9,8 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 )
 
-// program is one run of pyplug: what all commands need.
+// program is one run of pyplug: what all commands need. It is set up while the command
+// line is read, and then only read.
 type program struct {
 	streams  *ui.Streams
 	signals  *signals
@@ -20,10 +21,6 @@ type program struct {
 	showHelp   bool          // --help was given
 	helpAll    bool          // --help-all was given
 	probeCodes bool          // exit with the codes of grpc-health-probe
-	endless    bool          // the command runs until a signal, which is then no failure
-
-	plugin *plugin // the one that messages are about; nil: none
-	noted  bool    // the notes on a plugin that is ready have been printed
 }
 
 // begin sets up the output of a command, whose flags have been read.
@@ -34,23 +31,20 @@ func (f *program) begin(flags []cli.Flag) {
 	f.streams.SetColor(o.color)
 }
 
-// finish prints the rest of the plugin's output.
-func (f *program) finish() {
-	if f.plugin != nil {
-		f.plugin.output.Close()
-	}
-}
-
 // fail prints an error with its hints.
 func (f *program) fail(err error) {
-	signal, printed := (*signalError)(nil), (*printedError)(nil)
-	if errors.Is(err, errQuiet) || errors.As(err, &printed) {
+	if printed := (*printedError)(nil); errors.Is(err, errQuiet) || errors.As(err, &printed) {
 		return
 	}
-	if f.endless && errors.As(err, &signal) {
-		f.streams.EndLine()
-		return
+	p := pluginOf(err)
+	f.streams.Fail(f.signals.kill, ui.Failure{Err: p.complete(err), Shown: p.shown(), JSON: f.opts.json})
+}
+
+// untilSignal is the end of a command that runs until a signal, which is then no failure.
+func (f *program) untilSignal(err error) error {
+	if signal := (*signalError)(nil); !errors.As(err, &signal) {
+		return err
 	}
-	f.finish() // what the plugin printed comes first
-	f.streams.Fail(f.signals.kill, ui.Failure{Err: f.complete(err), Shown: f.plugin != nil && f.plugin.shown(), JSON: f.opts.json})
+	f.streams.EndLine()
+	return &printedError{code: exitCode(err)}
 }

@@ -58,11 +58,11 @@ func runCommand(f *program) command {
 			}
 			switch {
 			case keep:
-				start.cfg, f.endless = o.cfg, true
+				start.Config = o.cfg
 				if err := f.readKept(c, &start, nil); err != nil {
 					return err
 				}
-				return f.serve(c.Context, start, nil)
+				return f.untilSignal(f.serve(c.Context, start, nil))
 			case inLines:
 				lines.cfg, lines.raw = o.cfg, o.raw
 				return f.runLines(c, &lines)
@@ -106,12 +106,12 @@ func wantHook(words []string, what string) error {
 // run opens the plugin, calls the hook and prints what it returns.
 func (f *program) run(ctx context.Context, o runOptions) error {
 	o.cfg.Once = true
-	p, err := f.open(ctx, o.cfg, func(s *runner.Opened) error {
+	p, err := f.launch(ctx, o.cfg, func(s *runner.Opened) error {
 		return f.readInput(ctx, s.Transport().Streams, &o.callOptions)
 	})
 	if err != nil {
 		return err
 	}
 	defer p.close()
-	return f.answer(ctx, p.opened.Settings().Timeouts.Call, p.pool, o.callOptions, func() (hook.Info, int) { return p.starts.newest(), 1 })
+	return p.failed(p.answer(ctx, p.opened.Settings().Timeouts.Call, p.pool, o.callOptions, func() (hook.Info, int) { return p.starts.newest(), 1 }))
 }

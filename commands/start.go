@@ -4,62 +4,60 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
 const backgroundCategory = "Background plugins"
 
 // startOptions are what a command line says of a plugin that is kept alive under a name.
 type startOptions struct {
-	cfg    runner.Config
-	name   string // as typed; empty: the default
-	watch  bool
-	events string
-
-	words []string // the flags, for the process in the background
-	// auto reports whether a call starts the plugin, detached whether this is the
-	// process in the background.
-	auto, detached bool
+	service.Options
+	events string   // the file of --events
+	words  []string // the flags, for the process in the background
 }
 
 // nameFlags are those of every command that keeps a plugin alive under a name.
 func (o *startOptions) nameFlags() []cli.Flag {
 	return inCategory(backgroundCategory,
 		newFlag("name", "name the plugin `NAME` (default: the manifest's id, or the file's name)", func(text string) error {
-			if o.name = text; !daemon.ValidName(text) {
+			if o.Name = text; !daemon.ValidName(text) {
 				return fmt.Errorf("is %q, want lower case letters, digits, - and _, and a letter or digit first", text)
 			}
 			return nil
 		}),
-		switchFlag(&o.watch, "watch", "restart the workers when the plugin's own files change"),
+		switchFlag(&o.Watch, "watch", "restart the workers when the plugin's own files change"),
 		fileFlag(&o.events, "events", "append every change of state to `FILE`, as a line of JSON"),
 	)
 }
 
 // flags are those of start.
 func (o *startOptions) flags() []cli.Flag {
-	return slices.Concat(o.nameFlags(), limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), launchFlags(&o.cfg))
+	return slices.Concat(o.nameFlags(), limitFlags(&o.Config.Timeouts.Call, &o.Config.ErrorField), launchFlags(&o.Config))
 }
 
 // readStart completes what the flags say by PLUGIN. The process in the background gets
 // the same flags.
 func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) error {
+	o.Version = versionText()
 	o.words = flagWords(flags)
-	if o.auto {
+	if o.AutoStarted {
 		o.words = append(o.words, "--auto")
 	}
 	if len(f.opts.debug) > 0 {
 		o.words = append(o.words, "--debug="+strings.Join(f.opts.debug, ","))
 	}
-	return openConfig(&o.cfg, plugin)
+	return openConfig(&o.Config, plugin)
 }
 
 // readKept reads the command line of a command that keeps one PLUGIN alive.
@@ -94,23 +92,12 @@ func startCommand(f *program) command {
 // start starts a plugin in the background, and prints its name or how to attach to it.
 func (f *program) start(ctx context.Context, o startOptions) error {
 	name, err := f.startOrFind(ctx, o)
+	line := name
+	if err == nil && f.opts.json {
+		line, err = service.StartedAttach(ctx, name)
+	}
 	if err != nil {
 		return err
-	}
-	line := name
-	if f.opts.json {
-		c, err := daemon.Open(ctx, name)
-		if err != nil {
-			return err
-		}
-		st, _, err := c.Ready(ctx)
-		if err == nil && st.Attach == nil {
-			err = hook.NewError(hook.Unavailable, errors.New("no worker is ready"))
-		}
-		if err != nil {
-			return err
-		}
-		line = string(st.Attach)
 	}
 	err = f.write(ctx, func() error { return f.streams.Line(line) })
 	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
@@ -120,6 +107,31 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	return err
 }
 
+// startOrFind returns the name under which a plugin runs in the background. It starts the
+// plugin if it does not run yet.
+func (f *program) startOrFind(ctx context.Context, o startOptions) (string, error) {
+	p := &plugin{f: f, path: o.Config.Plugin}
+	defer f.streams.Waiting("starting " + p.path)()
+	err := p.open(ctx, o.Config)
+	if err == nil && !o.AutoStarted && f.opts.json && p.opened.Settings().MTLS {
+		err = service.NoAttachError()
+	}
+	if err != nil {
+		return "", p.failed(err)
+	}
+	p.elsewhere = true
+	notePython := sync.OnceFunc(p.notePython)
+	name, err := service.Start(ctx, p.opened, o.Options, service.Starter{
+		Spawn: func() (daemon.Identity, error) {
+			notePython()
+			return daemon.Spawn(ctx, []string{daemonWord, "--", p.path}, append(os.Environ(), handOver(o.words)), f.streams.Note)
+		},
+		Note:      f.streams.Note,
+		Replacing: func(name string) { f.streams.Log("info", "replacing the plugin that a call started", "name", name) },
+	})
+	return name, p.failed(err)
+}
+
 // daemonWord is how pyplug is executed for a plugin in the background.
 const daemonWord = "__daemon"
 
@@ -127,7 +139,7 @@ const daemonWord = "__daemon"
 func daemonCommand(f *program) command {
 	var o startOptions
 	flags := o.flags()
-	auto := switchFlag(&o.auto, "auto", "")
+	auto := switchFlag(&o.AutoStarted, "auto", "")
 	return command{names: allWords, Command: &cli.Command{
 		Name:      daemonWord,
 		Hidden:    true,
@@ -135,13 +147,35 @@ func daemonCommand(f *program) command {
 		Flags:     slices.Concat(flags, []cli.Flag{auto}, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			starter := daemon.OpenStarter()
-			if err := f.readKept(c, &o, flags); err != nil {
-				starter.Fail(f.complete(err))
-				return err
+			err := f.readKept(c, &o, flags)
+			if err == nil {
+				o.Detached = true
+				f.streams.Quiet = true // all of it goes into the log
+				err = f.serve(c.Context, o, starter)
 			}
-			o.detached = true
-			f.opts.quiet, f.streams.Quiet = true, true // all of it goes into the log
-			return f.serve(c.Context, o, starter)
+			if err != nil {
+				starter.Fail(pluginOf(err).complete(err)) // unless it has its answer
+			}
+			return err
 		},
 	}}
+}
+
+// wordsVariable passes flags to the process in the background. They may hold secrets, such
+// as those of --env and --header. Every user of the machine can read the command line of a
+// process; only the same user can read its environment.
+const wordsVariable = "PYPLUG_DAEMON_WORDS"
+
+// handOver returns the variable that holds words, which need not be UTF-8.
+func handOver(words []string) string { return wordsVariable + "=" + url.Values{"": words}.Encode() }
+
+// takeOver returns the command line of the process in the background with the words of
+// wordsVariable, which it removes from the environment: they are not for the plugin.
+func takeOver(args []string) []string {
+	if len(args) < 2 || args[1] != daemonWord {
+		return args
+	}
+	values, _ := url.ParseQuery(os.Getenv(wordsVariable)) // as handOver wrote it
+	_ = os.Unsetenv(wordsVariable)                        // a name is all that it takes
+	return slices.Concat(args[:2], values[""], args[2:])
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
 // statusEvery is how often --watch looks.
@@ -31,7 +32,7 @@ func statusCommand(f *program) command {
 				return err
 			}
 			if watch {
-				return f.watchStatus(c.Context, words)
+				return f.untilSignal(f.watchStatus(c.Context, words))
 			}
 			return f.status(c.Context, words)
 		},
@@ -62,7 +63,7 @@ func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background
 		entries, err = f.list(ctx)
 	} else {
 		entries = make([]daemon.Identity, 1)
-		entries[0], err = f.running(ctx, words[0])
+		entries[0], err = service.FindRunning(ctx, words[0])
 	}
 	if err != nil {
 		return nil, err
@@ -119,7 +120,6 @@ func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
 // watchStatus prints the status again and again until ctx ends. It shows a named plugin
 // that ends as stopped, and waits for its next start.
 func (f *program) watchStatus(ctx context.Context, words []string) error {
-	f.endless = true
 	w := f.streams.WatchStatuses(strings.Join(words, ""), f.opts.json)
 	tick := time.NewTicker(statusEvery)
 	defer tick.Stop()

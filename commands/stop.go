@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
 func stopCommand(f *program) command {
@@ -79,10 +80,10 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 		if err != nil {
 			failures = append(failures, err)
 		}
-		return namesIn(entries), failures
+		return service.Names(entries), failures
 	}
 	for _, word := range words {
-		e, err := f.find(ctx, word)
+		e, err := service.Find(ctx, word)
 		noPlugin := (*manifest.Error)(nil)
 		switch {
 		case isNotRunning(err) && !daemon.ValidName(word):
@@ -119,17 +120,17 @@ func restartCommand(f *program) command {
 
 // restart replaces the workers of a plugin.
 func (f *program) restart(ctx context.Context, word string) error {
-	c, err := f.connect(ctx, word)
+	p, err := f.connect(ctx, word)
 	if err != nil {
 		return err
 	}
 	stop := f.streams.Waiting("restarting " + word)
-	err = c.Restart(ctx, "restarted by pyplug restart")
+	err = p.client.Restart(ctx, "restarted by pyplug restart")
 	stop()
 	if err != nil {
-		return err
+		return p.failed(err)
 	}
-	if _, notes, err := c.Ready(ctx); err == nil {
+	if _, notes, err := p.client.Ready(ctx); err == nil {
 		for _, note := range notes {
 			f.streams.Note(note)
 		}
@@ -137,5 +138,5 @@ func (f *program) restart(ctx context.Context, word string) error {
 	if !f.opts.json {
 		return nil
 	}
-	return f.status(ctx, []string{c.Identity().Name})
+	return f.status(ctx, []string{p.client.Identity().Name})
 }

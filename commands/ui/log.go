@@ -18,12 +18,24 @@ import (
 // "level", "message", key: value…}; durations in it are milliseconds, and their keys end
 // in "_ms".
 func (s *Streams) Log(level, message string, pairs ...any) {
-	if level == "info" && !s.Verbose {
-		return
+	if line := s.logLine(level, message, pairs...); line != "" {
+		s.print(line)
 	}
-	if s.LogJSON {
-		s.print(s.logJSON(level, message, pairs...))
-		return
+}
+
+// LogSoon is Log that does not wait until the line is written. It drops a line if too many
+// wait.
+func (s *Streams) LogSoon(level, message string, pairs ...any) {
+	s.screen.offer(s.Err, s.logLine(level, message, pairs...))
+}
+
+// logLine is a line of the log; empty if it is dropped.
+func (s *Streams) logLine(level, message string, pairs ...any) string {
+	switch {
+	case level == "info" && !s.Verbose:
+		return ""
+	case s.LogJSON:
+		return s.logJSON(level, message, pairs...)
 	}
 	label := "pyplug | " + s.Now().Format("15:04:05.000") + " "
 	if level != "info" {
@@ -32,7 +44,7 @@ func (s *Streams) Log(level, message string, pairs ...any) {
 	for i := 1; i < len(pairs); i += 2 {
 		message += fmt.Sprintf(" %v=%s", pairs[i-1], logText(pairs[i]))
 	}
-	s.print(label + paragraph(message, "  ") + "\n")
+	return label + paragraph(message, "  ") + "\n"
 }
 
 // logText is a value in a text line. It is quoted if its end could not be seen.

@@ -55,6 +55,16 @@ func (c *screen) addCommands(w io.Writer, lines string) {
 	c.queue(w, lines)
 }
 
+// offer queues whole lines if there is room.
+func (c *screen) offer(w io.Writer, lines string) {
+	lines = shown(c.color, lines)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if lines != "" && c.pending < roomSize {
+		c.queue(w, lines)
+	}
+}
+
 // addWaiting queues whole lines once there is room. It drops them and returns false if
 // the reader reads nothing for long, and from then on at once, until it reads again.
 func (c *screen) addWaiting(w io.Writer, lines string) bool {

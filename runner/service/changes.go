@@ -1,4 +1,4 @@
-package commands
+package service
 
 import (
 	"errors"
@@ -38,7 +38,7 @@ const noteAge = 100 * time.Millisecond
 
 // notes returns what a caller should know: whether the plugin's files have changed since
 // it started, as it was found maxAge ago at most.
-func (s *service) notes(maxAge time.Duration) []string {
+func (s *Service) notes(maxAge time.Duration) []string {
 	c := &s.changes
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *service) notes(maxAge time.Duration) []string {
 
 // changed says what has changed since the plugin started; empty if nothing has. s.changes
 // is locked.
-func (s *service) changed() string {
+func (s *Service) changed() string {
 	c, name := &s.changes, s.name
 	if how := s.opened.EnvChanged(); how != "" {
 		return fmt.Sprintf("%s; to use it, run %s", how, startAgain(name))
@@ -73,7 +73,7 @@ func (s *service) changed() string {
 	switch {
 	case c.broken == "" && removed: // there is nothing to load
 		return text
-	case !s.o.watch:
+	case !s.o.Watch:
 		return fmt.Sprintf("%s; run `pyplug restart %s` to reload it", text, name)
 	case c.broken != "":
 		return text + ", and does not start: " + c.broken
@@ -90,7 +90,7 @@ func changedHow(path string) (how string, removed bool) {
 }
 
 // watched reports the result of the restart after a change of the plugin's files.
-func (s *service) watched(changed []string, err error) {
+func (s *Service) watched(changed []string, err error) {
 	text := filepath.Base(changed[0])
 	if len(changed) > 1 {
 		text += " and others"
@@ -103,7 +103,7 @@ func (s *service) watched(changed []string, err error) {
 	s.changes.broken, _, _ = strings.Cut(err.Error(), "\n")
 	s.changes.mu.Unlock()
 	text += " changed and does not start"
-	if status(s.Pool).Ready > 0 { // it may have exited meanwhile
+	if s.status().Ready > 0 { // it may have exited meanwhile
 		text += ", so the old plugin stays"
 	}
 	s.note(text + ": " + err.Error())

@@ -1,7 +1,8 @@
-package commands
+package service
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"slices"
@@ -30,7 +31,7 @@ func withoutManager(environ []string) []string {
 
 // notify reports a state, such as "READY=1", to the service manager that started this
 // process, as sd_notify(3) does: to a path, or to an abstract name that begins with "@".
-func (s *service) notify(state string) {
+func (s *Service) notify(state string) {
 	socket := os.Getenv(notifyVariable)
 	if socket == "" {
 		return
@@ -42,13 +43,13 @@ func (s *service) notify(state string) {
 		_ = conn.Close() // the datagram was sent
 	}
 	if err != nil {
-		s.f.streams.Warn(notifyVariable + ": " + err.Error())
+		s.host.Warn(fmt.Errorf("%s: %w", notifyVariable, err))
 	}
 }
 
 // watchdog reports to the service manager, at half the interval that it set, that the
 // plugin is healthy.
-func (s *service) watchdog(ctx context.Context) {
+func (s *Service) watchdog(ctx context.Context) {
 	interval, err := strconv.ParseInt(os.Getenv(watchdogVariable), 10, 64)
 	if pid := os.Getenv(watchdogPID); err != nil || interval <= 1 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return
@@ -56,7 +57,7 @@ func (s *service) watchdog(ctx context.Context) {
 	tick := time.NewTicker(time.Duration(interval) * time.Microsecond / 2)
 	defer tick.Stop()
 	for {
-		if state := status(s.Pool).State; state == hook.StateReady || state == hook.StateStarting {
+		if state := s.status().State; state == hook.StateReady || state == hook.StateStarting {
 			s.notify("WATCHDOG=1")
 		}
 		select {
@@ -69,7 +70,7 @@ func (s *service) watchdog(ctx context.Context) {
 
 // hangup restarts the workers on SIGHUP if a service manager or nobody's terminal
 // sent it, and reports whether it did.
-func (s *service) hangup(ctx context.Context) bool {
+func (s *Service) hangup(ctx context.Context) bool {
 	if os.Getenv(notifyVariable) == "" && hasTerminal() {
 		return false
 	}

@@ -1,9 +1,8 @@
-package commands
+package service
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 	"strings"
 	"time"
@@ -12,10 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-var _ hook.Plugin = (*service)(nil)
-
 // Call calls one hook. The result comes with what a caller should know.
-func (s *service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
+func (s *Service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	r, err := s.Pool.Call(ctx, c)
 	if err == nil {
 		r.Notes = append(r.Notes, s.notes(noteAge)...)
@@ -24,7 +21,7 @@ func (s *service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 }
 
 // Status reports how the plugin is, and how to attach to it.
-func (s *service) Status(ctx context.Context) (hook.Status, error) {
+func (s *Service) Status(ctx context.Context) (hook.Status, error) {
 	st, err := s.Pool.Status(ctx)
 	st.Attach = s.attach(st)
 	if st.Note == "" && st.Reason == "" {
@@ -33,8 +30,14 @@ func (s *service) Status(ctx context.Context) (hook.Status, error) {
 	return st, err
 }
 
+// status is that of the pool, which never fails.
+func (s *Service) status() hook.Status {
+	st, _ := s.Pool.Status(context.Background())
+	return st
+}
+
 // Restart replaces the workers by workers of the files as they are now.
-func (s *service) Restart(ctx context.Context, reason string) error {
+func (s *Service) Restart(ctx context.Context, reason string) error {
 	now, err := s.opened.Snapshot(ctx)
 	if err != nil {
 		return err
@@ -49,9 +52,9 @@ func (s *service) Restart(ctx context.Context, reason string) error {
 
 // Close drains and stops the plugin, and writes its end into the log. The error is not nil
 // if the plugin was killed.
-func (s *service) Close(ctx context.Context) error {
+func (s *Service) Close(ctx context.Context) error {
 	err := s.Pool.Close(ctx)
-	s.f.plugin.events.flush()
+	s.reports.flush()
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -61,7 +64,7 @@ func (s *service) Close(ctx context.Context) error {
 // attach says how to attach to a plugin with that status: to a gRPC plugin as Terraform
 // has it, a host's configuration under the plugin's id; to a functions file by its name
 // and socket. It is nil if nobody can just now.
-func (s *service) attach(st hook.Status) json.RawMessage {
+func (s *Service) attach(st hook.Status) json.RawMessage {
 	id := s.server.Identity()
 	var shape any = struct {
 		Schema int         `json:"schema"`
@@ -87,7 +90,7 @@ const describeLimit = 2 * time.Second
 
 // describe asks the worker of a functions file for its hooks before it is busy: it does
 // one thing at a time, and clients then get the answer even while a call runs.
-func (s *service) describe(ctx context.Context) {
+func (s *Service) describe(ctx context.Context) {
 	if s.opened.Transport().Serves {
 		return
 	}
@@ -101,8 +104,8 @@ func (s *service) describe(ctx context.Context) {
 
 // followStarts reports every worker that becomes ready, until ctx ends. It notes the files
 // as they were when a single worker started; of several workers, others are older.
-func (s *service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
-	silent := s.o.detached || s.o.events == "-" || !s.printAttach(ctx)
+func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
+	silent := s.host.Attach == nil || !s.printAttach(ctx)
 	alone := s.opened.KeepSettings().Workers == 1
 	seen := s.changes.started
 	for e, err := range events {
@@ -123,16 +126,16 @@ func (s *service) followStarts(ctx context.Context, events iter.Seq2[hook.Event,
 	}
 }
 
-// printAttach prints how to attach, if that is possible just now. It reports whether the
+// printAttach reports how to attach, if that is possible just now. It returns whether the
 // reader is still there: one that is gone does not end the plugin.
-func (s *service) printAttach(ctx context.Context) bool {
-	line := s.attach(status(s.Pool))
+func (s *Service) printAttach(ctx context.Context) bool {
+	line := s.attach(s.status())
 	if line == nil {
 		return true
 	}
-	err := s.f.write(ctx, func() error { return s.f.streams.Line(string(line)) })
-	if err != nil && ctx.Err() == nil && !errors.Is(err, errQuiet) {
-		s.f.streams.Warn(err.Error())
+	err := s.host.Attach(ctx, string(line))
+	if err != nil && ctx.Err() == nil {
+		s.host.Warn(err)
 	}
 	return err == nil
 }

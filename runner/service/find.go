@@ -1,0 +1,89 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Find returns the background plugin that word means, where NAME or PLUGIN may stand: the
+// one with that name, else the one that runs from that path. It returns the zero Identity for
+// a plugin that does not run. The error is of kind Unavailable for a plain word that is
+// neither a name nor a plugin, and that of the path otherwise.
+func Find(ctx context.Context, word string) (daemon.Identity, error) {
+	none := daemon.Identity{}
+	if word == "" {
+		return none, hook.NewError(hook.Usage, errors.New("NAME is empty"))
+	}
+	running, listErr := daemon.List(ctx)
+	if i := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == word }); i >= 0 {
+		return running[i], nil
+	}
+	p, err := hook.Interruptible(ctx, func() (manifest.Plugin, error) { return resolve(ctx, word) })
+	entry := schema.Path(p.Entry)
+	if err != nil { // the file may be gone since the plugin started
+		path, _ := filepath.Abs(word)
+		entry = schema.Path(path)
+	}
+	running = slices.DeleteFunc(running, func(e daemon.Identity) bool { return entry == "" || e.Entry != entry })
+	switch own := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == p.ID }); {
+	case len(running) == 1:
+		return running[0], nil
+	case own >= 0: // of several, the one with the plugin's own name
+		return running[own], nil
+	case len(running) > 1:
+		return none, &hook.Error{Kind: hook.Usage, Hints: []string{"name one of them"},
+			Err: fmt.Errorf("%s runs under several names: %s", word, strings.Join(Names(running), ", "))}
+	case err != nil && hook.AsError(err).Kind == hook.Canceled, err == nil && listErr == nil:
+		return none, err
+	case listErr != nil:
+		return none, listErr
+	case Plain(word):
+		return none, daemon.NotRunningError(word)
+	}
+	return none, hook.NewError(hook.Usage, err)
+}
+
+// FindRunning is [Find] for a plugin that must run.
+func FindRunning(ctx context.Context, word string) (daemon.Identity, error) {
+	id, err := Find(ctx, word)
+	if err == nil && id.Name == "" {
+		err = daemon.NotRunningError(word)
+	}
+	return id, err
+}
+
+// resolve finds what runs when word is named as a plugin. Only Python knows where a module is.
+func resolve(ctx context.Context, word string) (manifest.Plugin, error) {
+	if _, ok := manifest.ModuleOf(word); !ok {
+		return manifest.Resolve(word, "")
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return manifest.Plugin{}, err
+	}
+	o, err := runner.Open(ctx, runner.Config{Plugin: word, Cwd: dir, Environ: os.Environ()})
+	return o.Plugin(), err
+}
+
+// Plain reports whether a word does not look like a path: it is meant as a name.
+func Plain(word string) bool { return word != "" && !strings.ContainsAny(word, `./\ `) }
+
+// Names returns the names of plugins.
+func Names(plugins []daemon.Identity) []string {
+	names := make([]string, len(plugins))
+	for i, id := range plugins {
+		names[i] = id.Name
+	}
+	return names
+}

@@ -1,0 +1,214 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// autoIdle is how long a plugin that a call started stays without one.
+const autoIdle = 15 * time.Minute
+
+// Options say which plugin is kept under a name, and how.
+type Options struct {
+	Config runner.Config
+	// Name is the name as typed; empty means one made from the plugin.
+	Name string
+	// Watch restarts the workers when the plugin's own files change.
+	Watch bool
+	// AutoStarted says that a call started the plugin: it stops when nobody calls it.
+	AutoStarted bool
+	// Detached says that the plugin runs in the background.
+	Detached bool
+	// Version is the version of this pyplug.
+	Version string
+}
+
+// Host is what the process around a [Service] does for it.
+type Host struct {
+	// Starter is the process that waits for the plugin; nil if none does.
+	Starter *daemon.Starter
+	// Kill, when it ends, makes a stop kill the plugin.
+	Kill context.Context
+	// Hangup makes SIGHUP call do; nil takes that back. If do returns false, the signal
+	// ends the process.
+	Hangup func(do func() bool)
+	// Complete adds hints and the plugin's name to an error.
+	Complete func(error) *hook.Error
+	// StartFlags are the names of the flags that say how a plugin is started. A hint
+	// that names one is completed for callers of the running plugin.
+	StartFlags []string
+	// Ready is called once the plugin is ready.
+	Ready func(*runner.Pool)
+	// Note and Warn tell the user something.
+	Note func(text string)
+	Warn func(error)
+	// Transition receives a text about each transition that a user should know, Attach
+	// how to attach to each new worker, and Event every transition of the plugin with
+	// that name. They may block. After an error of Attach or Event, that function is not
+	// called again. Nil: nobody wants to know.
+	Transition func(text string)
+	Attach     func(ctx context.Context, line string) error
+	Event      func(name string, e hook.Event) error
+}
+
+// Service is a plugin that is kept alive under a name. Make one with [New]. While
+// [Service.Serve] runs, its other methods are safe for concurrent use.
+type Service struct {
+	*runner.Pool // nil until the plugin is ready
+	o            Options
+	host         Host
+	opened       *runner.Opened
+	name         string
+	server       *daemon.Server // nil until it has its name
+	reports      *backlog       // of transitions, for the log and the user
+	events       *backlog       // of transitions, for host.Event
+	eventsBroken bool           // host.Event failed; used by the goroutine of events
+	changes      changes
+	generation   atomic.Int64 // the newest
+	ready        atomic.Bool  // the plugin was ready: errors are those of calls
+}
+
+var _ hook.Plugin = (*Service)(nil)
+
+// New prepares a service.
+func New(o Options, host Host) *Service { return &Service{o: o, host: host} }
+
+// Config is the configuration with which the plugin is to be opened. What the plugin
+// prints must go to [Service.Printed], too.
+func (s *Service) Config() runner.Config {
+	c := s.o.Config
+	c.Environ = withoutManager(c.Environ)
+	events := c.Keep.Events
+	c.Keep.Note = s.note
+	c.Keep.Events = func(e hook.Event) {
+		events(e)
+		s.event(e)
+	}
+	return c
+}
+
+// Serve starts the plugin, which was opened with [Service.Config], and serves it until ctx
+// ends, a client stops it, or it is idle. In the foreground it also ends when the pool
+// gives up; in the background it stays, and reports that to callers.
+//
+// The error is that of the start, or that the pool gave up, or of kind Canceled if ctx
+// ended and the plugin had to be killed. If ctx ended and the plugin stopped by itself, it
+// is nil.
+func (s *Service) Serve(ctx context.Context, opened *runner.Opened) error {
+	s.opened, s.reports, s.events = opened, newBacklog(), newBacklog()
+	defer s.endEvents()
+	starting, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := s.listen(starting, cancel)
+	if err == nil {
+		s.Pool, err = opened.Start(starting)
+	}
+	if err != nil {
+		if s.server != nil {
+			s.server.Fail(err) // it reports to everybody who waits for the start
+		}
+		return err
+	}
+	s.reports.flush()
+	s.host.Ready(s.Pool)
+	return s.run(ctx)
+}
+
+// listen acquires the name before the plugin starts. cancel ends the start.
+func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) error {
+	if !s.o.Detached && s.opened.Settings().MTLS {
+		return NoAttachError()
+	}
+	seen, err := s.opened.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	s.changes.started, s.changes.loaded = seen, seen
+	opts := daemon.Options{
+		Starter: s.host.Starter, Complete: s.complete, Notes: func() []string { return s.notes(0) },
+		CallTimeout: s.opened.Settings().Timeouts.Call, Kill: s.host.Kill,
+	}
+	if s.o.AutoStarted {
+		opts.IdleExit = autoIdle
+	}
+	for _, s.name = range namesOf(s.opened, s.o.Name) {
+		if s.server, err = daemon.Listen(identity(s.opened, s.o, s.name), opts); !daemon.Is(err, daemon.Taken) {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	stopping := s.server.Stopping()
+	context.AfterFunc(stopping, func() { cancel(context.Cause(stopping)) })
+	return nil
+}
+
+// run serves the plugin, which is ready, until it ends.
+func (s *Service) run(ctx context.Context) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	var work sync.WaitGroup
+	events := s.Events(running)
+	if s.o.Watch {
+		work.Go(func() { s.opened.Watch(running, s.changes.started, s.Restart, s.watched) })
+	}
+	s.host.Hangup(func() bool { return s.hangup(running) })
+	defer s.host.Hangup(nil)
+	var gaveUp error
+	if !s.o.Detached {
+		s.notify("READY=1")
+		work.Go(func() { s.watchdog(running) })
+		work.Go(func() {
+			select {
+			case <-s.givenUp():
+				gaveUp = gaveUpError(s.status())
+				stop()
+			case <-running.Done():
+			}
+			s.notify("STOPPING=1")
+		})
+	}
+	work.Go(debug.FreeOSMemory) // what only the start needed
+	s.describe(running)
+	work.Go(func() { s.followStarts(running, events) })
+	s.ready.Store(true)
+	err := s.server.Serve(running, s)
+	stop()
+	work.Wait()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.host.Warn(err)
+	}
+	switch {
+	case ctx.Err() == nil: // a client stopped it, it was idle, or it was given up
+		return gaveUp
+	case err != nil:
+		return hook.NewError(hook.Canceled, context.Cause(ctx))
+	}
+	return nil
+}
+
+// givenUp is closed when the plugin is not started again, not even after its files change.
+func (s *Service) givenUp() <-chan struct{} {
+	if s.o.Watch {
+		return nil
+	}
+	return s.Failed()
+}
+
+// gaveUpError is the error of a plugin that is not started again. It is nil if the plugin
+// exited with code 0 and the restart policy takes that for its end.
+func gaveUpError(st hook.Status) error {
+	if exit := st.LastExit; exit != nil && exit.Code == 0 && exit.Signal == "" && st.State == hook.StateStopped {
+		return nil
+	}
+	return &hook.Error{Kind: hook.Unavailable, Exit: st.LastExit, Err: errors.New("gave up restarting the plugin")}
+}

@@ -1,0 +1,156 @@
+package service
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// StartAttempts is how often a plugin is started that other processes start, too, and
+// stop each time.
+const StartAttempts = 5
+
+// Starter is how [Start] starts a plugin and what it reports.
+type Starter struct {
+	// Spawn starts the plugin in another process, which serves it.
+	Spawn func() (daemon.Identity, error)
+	// Note tells the user something.
+	Note func(text string)
+	// Replacing is called before the plugin of that name, which a call started, is
+	// stopped to be started anew.
+	Replacing func(name string)
+}
+
+// Start returns the name under which the opened plugin runs in the background. It starts
+// the plugin if it does not run yet.
+func Start(ctx context.Context, opened *runner.Opened, o Options, by Starter) (string, error) {
+	for range StartAttempts {
+		for _, name := range namesOf(opened, o.Name) {
+			if ok, err := by.reuse(ctx, identity(opened, o, name)); ok || err != nil {
+				return name, err
+			}
+		}
+		id, err := by.Spawn()
+		if !daemon.Is(err, daemon.AlreadyRuns) { // else another process was faster
+			return id.Name, err
+		}
+	}
+	return "", hook.NewError(hook.Unavailable, fmt.Errorf("other processes keep starting and stopping %s", o.Config.Plugin))
+}
+
+// reuse reports whether the wanted plugin runs under its name, and waits until it is ready.
+// If it runs in another way than wanted, a note says so. It stops a plugin that a call
+// started if the plugin's files have changed, or if it is wanted to stay.
+func (by Starter) reuse(ctx context.Context, wanted daemon.Identity) (bool, error) {
+	c, err := daemon.Open(ctx, wanted.Name)
+	if daemon.Is(err, daemon.NotRunning) || err == nil && c.Identity().Entry != wanted.Entry {
+		return false, nil
+	}
+	var notes []string
+	if err == nil {
+		_, notes, err = c.Ready(ctx)
+	}
+	switch {
+	case daemon.Is(err, daemon.Stopping):
+		return false, c.AwaitFree(ctx)
+	case daemon.Is(err, daemon.Lost), daemon.Is(err, daemon.NotRunning):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	running := c.Identity()
+	if running.AutoStarted && (!wanted.AutoStarted || len(notes) > 0) {
+		by.Replacing(running.Name)
+		_, err := daemon.Stop(ctx, running.Name)
+		return false, err
+	}
+	if text := difference(running, wanted); text != "" {
+		notes = []string{text}
+	} else if wanted.AutoStarted {
+		notes = nil // the result of the call brings them
+	}
+	for _, note := range notes {
+		by.Note(note)
+	}
+	return true, nil
+}
+
+// StartedAttach says how to attach to a plugin that [Start] started.
+func StartedAttach(ctx context.Context, name string) (string, error) {
+	c, err := daemon.Open(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	st, _, err := c.Ready(ctx)
+	if err == nil && st.Attach == nil {
+		err = hook.NewError(hook.Unavailable, errors.New("no worker is ready"))
+	}
+	return string(st.Attach), err
+}
+
+// namesOf returns the names that a plugin may get, the preferred one first: the one that
+// was typed; or its own, and its own with a short hash of its path, for when another plugin
+// has the first.
+func namesOf(opened *runner.Opened, typed string) []string {
+	if typed != "" {
+		return []string{typed}
+	}
+	p := opened.Plugin()
+	hash := sha256.Sum256([]byte(p.Entry))
+	return []string{p.ID, p.ID + "-" + hex.EncodeToString(hash[:3])}
+}
+
+// identity says what is served under a name.
+func identity(opened *runner.Opened, o Options, name string) daemon.Identity {
+	path, settings := o.Config.Plugin, opened.Settings()
+	return daemon.Identity{
+		Name: name, Plugin: schema.Path(path), Entry: schema.Path(opened.Plugin().Entry), Python: schema.Path(opened.Interpreter().Path),
+		Transport: settings.Transport, Dir: schema.Path(settings.Dir),
+		About: About(opened, path, ""), Digest: digestOf(opened, o), Version: o.Version, AutoStarted: o.AutoStarted,
+	}
+}
+
+// digestOf is equal for two starts that make a plugin run in the same way, however the
+// command line says so. The settings after the dot do not matter to a call, see
+// [difference].
+func digestOf(opened *runner.Opened, o Options) string {
+	settings, k, c := opened.Settings(), opened.KeepSettings(), o.Config
+	k.Events, k.Note, c.GRPC.MTLS = nil, nil, nil
+	if c.Dir == "" {
+		settings.Dir = "" // where it happened to be started
+	}
+	t := settings.Timeouts
+	return shortHash(settings.Transport, settings.Dir, t.Start, t.Stop, k, c.GRPC, settings.MTLS, c.Env, c.CleanEnv, c.NaN, c.NoConvert) +
+		"." + shortHash(t.Call, settings.ErrorField, o.Watch)
+}
+
+func shortHash(values ...any) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "%#v", values))
+	return hex.EncodeToString(h[:8])
+}
+
+// difference says how the running plugin differs from the wanted one, apart from its files;
+// "" if it does not. A call brings its own timeout and error field.
+func difference(running, wanted daemon.Identity) string {
+	has, want := running.Digest, wanted.Digest
+	if wanted.AutoStarted {
+		has, _, _ = strings.Cut(has, ".")
+		want, _, _ = strings.Cut(want, ".")
+	}
+	switch {
+	case running.Python != wanted.Python:
+		return fmt.Sprintf("%s runs with another Python, %s, and now it would be %s: %s",
+			running.Name, running.Python, wanted.Python, startAgain(running.Name))
+	case has != want:
+		return running.Name + " runs with other settings: " + startAgain(running.Name)
+	}
+	return ""
+}
