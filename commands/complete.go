@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -194,4 +195,25 @@ func prefixed(values []string, prefix string) []string {
 		}
 	}
 	return lines
+}
+
+func completionCommand(f *program) command {
+	return command{names: allWords, Command: &cli.Command{
+		Name:      "completion",
+		Usage:     "print the completion script of a shell",
+		ArgsUsage: "SHELL",
+		Action: func(c *cli.Context) error {
+			shells := strings.Join(completions.Shells(), ", ")
+			if c.Args().Len() != 1 {
+				return usage("completion takes one SHELL: %s", shells)
+			}
+			name := c.Args().First()
+			script, ok := completions.Script(name)
+			if !ok {
+				return suggested(usage("no completion for %q, want %s", name, shells), "%s", name, completions.Shells())
+			}
+			_, err := io.WriteString(f.streams.Out, script)
+			return outputError(err)
+		},
+	}}
 }

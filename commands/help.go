@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -35,10 +34,7 @@ var rareFlags = strings.Fields(`active arg backoff backoff-max clean-env color c
 	proto-path protocol-versions protoset queue queue-timeout restart service start-timeout stop-timeout threads tls-no-verify
 	tls-server-name transport user-agent`)
 
-const (
-	helpWidth = 80
-	seeExit   = "Exit codes: `pyplug help exit-codes`\n"
-)
+const seeExit = "Exit codes: `pyplug help exit-codes`\n"
 
 func helpCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
@@ -56,7 +52,7 @@ func helpCommand(f *program) command {
 					return f.print(f.commandHelp(cmd))
 				}
 				if page, ok := docs.Manual.Page(name); ok {
-					return f.print(boldHeadings(page))
+					return f.print(ui.Headings(page))
 				}
 				if !slices.Contains(topicNames(), name) {
 					return f.unknownTopic(name)
@@ -89,7 +85,7 @@ func helpText(name string) string {
 	if strings.Contains(string(text), "{arguments}") {
 		forms, _, _ = strings.Cut(helpText("arguments"), "\n\n")
 	}
-	stages := strings.Join(wrap(strings.Join(check.Stages(), " "), helpWidth-2), "\n  ")
+	stages := strings.Join(ui.Wrap(strings.Join(check.Stages(), " "), ui.HelpWidth-2), "\n  ")
 	return strings.NewReplacer("{arguments}", forms, "{stages}", stages).Replace(string(text))
 }
 
@@ -97,7 +93,7 @@ func helpText(name string) string {
 func exitCodes() string {
 	var b strings.Builder
 	for _, row := range exits {
-		writeEntry(&b, fmt.Sprintf("%-3d  %-11s", row.code, row.kind), row.meaning, 18)
+		ui.WriteEntry(&b, fmt.Sprintf("%-3d  %-11s", row.code, row.kind), row.meaning, 18)
 	}
 	b.WriteString("\nWhere several apply, the earliest decides: interpreter, start, handshake,\nhealth, request. An unknown code means failure.\n")
 	return b.String()
@@ -107,17 +103,17 @@ func exitCodes() string {
 func (f *program) help() string {
 	var b strings.Builder
 	b.WriteString(helpText("pyplug"))
-	writeTitle(&b, "Commands")
+	ui.WriteTitle(&b, "Commands")
 	for _, c := range f.commands {
 		if !c.Hidden {
-			writeEntry(&b, "  "+c.Name, c.Usage, 15)
+			ui.WriteEntry(&b, "  "+c.Name, c.Usage, 15)
 		}
 	}
-	writeTitle(&b, "Topics, for `pyplug help TOPIC`")
+	ui.WriteTitle(&b, "Topics, for `pyplug help TOPIC`")
 	for _, topic := range topics {
-		writeEntry(&b, "  "+topic[0], topic[1], 15)
+		ui.WriteEntry(&b, "  "+topic[0], topic[1], 15)
 	}
-	writeEntry(&b, "  PAGE", "a page of the documentation: "+strings.Join(docs.Manual.Names(), ", "), 15)
+	ui.WriteEntry(&b, "  PAGE", "a page of the documentation: "+strings.Join(docs.Manual.Names(), ", "), 15)
 	b.WriteString("\n`pyplug COMMAND --help` explains a command and its flags.\n" + seeExit)
 	return b.String()
 }
@@ -164,7 +160,7 @@ func isRare(f cli.Flag) bool { return slices.Contains(rareFlags, valueOf(f).Name
 
 // writeFlags writes a group of flags, in alphabetical order.
 func writeFlags(b *strings.Builder, category string, flags []*flag) {
-	writeTitle(b, cmp.Or(category, "Flags"))
+	ui.WriteTitle(b, cmp.Or(category, "Flags"))
 	slices.SortFunc(flags, func(a, b *flag) int { return strings.Compare(a.Name, b.Name) })
 	const widest = 26
 	column := 0
@@ -174,7 +170,7 @@ func writeFlags(b *strings.Builder, category string, flags []*flag) {
 		}
 	}
 	for _, f := range flags {
-		writeEntry(b, f.usage(), f.explained(), column)
+		ui.WriteEntry(b, f.usage(), f.explained(), column)
 	}
 }
 
@@ -206,37 +202,6 @@ func (f *flag) explained() string {
 	return text
 }
 
-func writeTitle(b *strings.Builder, title string) {
-	b.WriteString("\n" + ui.Paint(ui.Bold, title+":") + "\n")
-}
-
-// writeEntry writes a name and what it means, from a column on. A name that is too long
-// has a line of its own.
-func writeEntry(b *strings.Builder, name, meaning string, column int) {
-	lines := wrap(meaning, helpWidth-column)
-	if len(name)+2 > column {
-		fmt.Fprintln(b, name)
-		name = ""
-	}
-	for _, line := range lines {
-		fmt.Fprintf(b, "%-*s%s\n", column, name, line)
-		name = ""
-	}
-}
-
-// wrap breaks a text between words.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	return append(lines, line)
-}
-
 // findingHelp shows the page of a finding; without an ID, what findings there are.
 func findingHelp(f *program, ids []string) error {
 	if len(ids) > 1 {
@@ -250,7 +215,7 @@ func findingHelp(f *program, ids []string) error {
 		err := suggested(usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], docs.Findings.Names())
 		return hinted(err, "`pyplug help finding` lists them all")
 	}
-	return f.print(boldHeadings(page))
+	return f.print(ui.Headings(page))
 }
 
 // print writes text to standard output.
@@ -271,24 +236,6 @@ func findingList() string {
 	var b strings.Builder
 	for _, id := range ids {
 		fmt.Fprintf(&b, "%-*s  %s\n", widest, id, docs.Findings.Title(id))
-	}
-	return b.String()
-}
-
-// boldHeadings sets off the headings of a page in Markdown. A comment in its examples is
-// none.
-func boldHeadings(page string) string {
-	var b strings.Builder
-	fenced := false
-	for line := range strings.Lines(page) {
-		text := strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(text, "```"):
-			fenced = !fenced
-		case !fenced && strings.HasPrefix(text, "#"):
-			line = ui.Paint(ui.Bold, text) + "\n"
-		}
-		b.WriteString(line)
 	}
 	return b.String()
 }

@@ -104,7 +104,7 @@ func checkInput(text []byte) ([]byte, error) {
 	if err := schema.CheckUTF8(text); err != nil {
 		return nil, fmt.Errorf("it is %w", err)
 	}
-	value := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	value := bytes.TrimSpace(bytes.TrimPrefix(text, []byte(hook.ByteOrderMark)))
 	offset, err := schema.CheckJSON(value)
 	switch {
 	case len(value) == 0:

@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/manifest"
 )
 
 // outputOptions are what every command that prints something takes.
@@ -127,4 +129,127 @@ func openConfig(cfg *runner.Config, plugin string) error {
 		return usage("--backoff-max is %s, want at least the %s of --backoff", k.BackoffMax, k.Backoff)
 	}
 	return checkGRPC(&cfg.GRPC)
+}
+
+// keepCategory is the heading of keepFlags in the help.
+const keepCategory = "Kept alive"
+
+// keepFlags are those of every command that keeps a plugin alive. Some may be set by the
+// environment: how many workers, how much of the machine they use and when they are
+// restarted often depend on where pyplug runs.
+func keepFlags(k *runner.Keep) []cli.Flag {
+	const unlimited = time.Duration(none)
+	workers := countFlag(&k.Workers, 1, 1024, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
+	workers.parse, workers.candidates = orAuto(workers.parse, &k.Workers), []string{"auto"}
+	memory := sizeFlag(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "512MB or 2GB", "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
+	return inCategory(keepCategory,
+		fromEnv(workers, "PYPLUG_WORKERS"),
+		fromEnv(countFlag(&k.Concurrency, 1, runner.MaxConcurrency, "concurrency", "send a worker `N` calls at once (default: 1; a gRPC plugin: 100)"), "PYPLUG_CONCURRENCY"),
+		switchFlag(&k.Threads, "threads", "run plain functions in threads, as many as --concurrency"),
+		countFlag(&k.Queue, 1, 10_000_000, "queue", "let `N` calls wait for a worker (default: 1000)"),
+		delayFlag(&k.QueueTimeout, unlimited, "queue-timeout", "let a call wait for a worker for `DURATION` (default: its --timeout)"),
+		fromEnv(choiceFlag(&k.Restart, "restart", "restart policy: `POLICY` is no, on-failure or always", "no", "on-failure", "always"), "PYPLUG_RESTART"),
+		orZero(&k.MaxFailures, none, countFlag(&k.MaxFailures, 0, 1_000_000, "max-restarts", "give up after `N` failed starts in a row, 0: never")),
+		delayFlag(&k.Backoff, runner.AtOnce, "backoff", "wait for `DURATION` after the first failure, and twice as long after each further one (default: 1s)"),
+		delayFlag(&k.BackoffMax, runner.AtOnce, "backoff-max", "maximum delay between restarts, a `DURATION` (default: 60s)"),
+		delayFlag(&k.HealthyAfter, runner.AtOnce, "healthy-after", "reset the failure count once a worker has been ready for `DURATION` (default: 10s)"),
+		fromEnv(memory, "PYPLUG_MAX_MEMORY"),
+		orZero(&k.MaxCalls, none, countFlag(&k.MaxCalls, 0, 1<<31-1, "max-calls", "replace workers after about `N` calls")),
+		delayFlag(&k.MaxAge, unlimited, "max-age", "replace workers after `DURATION`"),
+		delayFlag(&k.IdleTime, unlimited, "idle-time", "replace workers idle for `DURATION`"),
+		fromEnv(choiceFlag(&k.Preload, "preload", "fork workers from a preloaded process: `WHEN` is off, auto or force (default: auto, if that is safe)", "off", "auto", "force"), "PYPLUG_PRELOAD"),
+	)
+}
+
+// orAuto reads the word auto, too.
+func orAuto(parse func(text string) error, to *int) func(text string) error {
+	return func(text string) error {
+		if text == "auto" {
+			*to = runner.AutoWorkers
+			return nil
+		}
+		if err := parse(text); err != nil {
+			return fmt.Errorf("%w, or auto", err)
+		}
+		return nil
+	}
+}
+
+const (
+	grpcCategory = "gRPC plugins"
+	// defaultMessage is --max-message when it is not given.
+	defaultMessage = 64 << 20
+)
+
+// grpcFlags are those of every command that starts a plugin, for gRPC plugins.
+func grpcFlags(g *runner.GRPC) []cli.Flag {
+	g.MaxMessage = defaultMessage
+	const most = 1<<31 - 1 // of HTTP/2's framing by gRPC
+	var mtls bool
+	decides := func(f *flag) *flag { return then(f, func() { g.Decides = "--" + f.Name }) }
+	return inCategory(grpcCategory,
+		decides(choiceFlag(&g.Host, "host", "start it as `HOST` does: "+strings.Join(manifest.HostNames(), ", "), manifest.HostNames()...)),
+		decides(newFlag("cookie", "set the magic cookie that the plugin's host sets, `KEY=VALUE`", func(text string) error {
+			var ok bool
+			if g.CookieKey, g.CookieValue, ok = strings.Cut(text, "="); !ok || g.CookieKey == "" {
+				return fmt.Errorf("is %q, want KEY=VALUE", text)
+			}
+			return nil
+		})),
+		decides(newFlag("protocol-versions", "offer these protocol versions, `LIST` such as 1,2 (default: 1)", func(text string) error {
+			return setVersions(&g.Versions, text)
+		})),
+		then(switchFlag(&mtls, "mtls", "secure the connection as go-plugin's AutoMTLS does"), func() {
+			if g.MTLS = &mtls; mtls {
+				g.Decides = "--mtls"
+			}
+		}),
+		choiceFlag(&g.Curve, "mtls-curve", "--mtls with a key of this `CURVE`: "+strings.Join(runner.Curves(), ", "), runner.Curves()...),
+		sizeFlag(&g.MaxMessage, 0, 1, most, `"512KB" or "16MB", at most 2 GB`, "max-message", "limit messages to `SIZE`, such as 16MB (default: 64MB)"),
+		nameFlag(&g.Service, "service", "ask for the health of the service `NAME` (default for a plugin: \"plugin\")"),
+		repeated(newFlag("arg", "pass the plugin the argument `VALUE`", func(text string) error {
+			g.Arguments = append(g.Arguments, text)
+			return nil
+		})),
+		filesFlag(&g.Proto, "proto", "read the plugin's methods from `FILE`, a .proto or a *_pb2.py"),
+		ofKind(filesFlag(&g.ProtoPath, "proto-path", "look for imports of --proto in `DIR`"), directories),
+		filesFlag(&g.Protoset, "protoset", "read the plugin's methods from descriptors in `FILE`, as protoc -o writes it"),
+	)
+}
+
+// checkGRPC rejects flags that contradict each other. To choose a curve is to want mTLS.
+func checkGRPC(g *runner.GRPC) error {
+	switch {
+	case g.Curve != "" && g.MTLS != nil && !*g.MTLS:
+		return usage("--mtls-curve applies only with --mtls, but --mtls=false is given")
+	case len(g.ProtoPath) > 0 && len(g.Proto) == 0:
+		return usage("--proto-path applies only with --proto")
+	case g.Curve != "":
+		on := true
+		g.MTLS = &on
+	}
+	return nil
+}
+
+func setVersions(to *[]int, text string) error {
+	*to = nil
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || n < 0 {
+			return fmt.Errorf("is %q, want numbers separated by commas", text)
+		}
+		*to = append(*to, n)
+	}
+	return nil
+}
+
+// headerFlag takes metadata of requests, which it stores as pairs of name and value.
+func headerFlag(to *[]string) *flag {
+	f := repeated(newFlag("header", "send this metadata, `NAME=VALUE` or \"NAME: VALUE\"; base64 if the name ends in -bin", func(text string) error {
+		name, value, err := runner.ParseHeader(text)
+		*to = append(*to, name, value)
+		return err
+	}))
+	f.Category = grpcCategory
+	return alias(f, "H")
 }

@@ -3,6 +3,7 @@
 //  1. A [Launcher] starts a plugin's process and returns it as an [Instance]
 //     when the plugin is ready.
 //  2. An [Instance] is a [Caller]: it runs a [Call] and returns a [Result].
+//     [Messages] reads the input of a call.
 //  3. A [Plugin] calls one or more instances, here or through a socket, and
 //     keeps them alive.
 //  4. Every error is an [*Error]. Its [Kind] decides the exit code and whether

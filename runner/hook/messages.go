@@ -1,4 +1,4 @@
-package commands
+package hook
 
 import (
 	"bufio"
@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-
-	"github.com/pyplug/pyplug/runner/hook"
 )
 
 const (
@@ -20,24 +18,26 @@ const (
 	// jsonSlack is allowed beyond that, for names and white space.
 	jsonSlack = 64 << 10
 
-	blanks        = " \t\r\n"
-	byteOrderMark = "\ufeff"
+	blanks = " \t\r\n"
+	// ByteOrderMark may be at the beginning of a file.
+	ByteOrderMark = "\ufeff"
 )
 
-// messages reads JSON values one after the other, on one line each or not. If ctx
-// ends, it abandons a read that blocks. It stops reading a message that can no longer
+// Messages reads the [Call.Input] of a call: JSON values one after the other, on one line
+// each or not. name is the file that its errors name. If ctx ends, it abandons a read that blocks. It stops reading a message that can no longer
 // be one of at most limit bytes.
-func messages(ctx context.Context, from io.Reader, name string, limit int) iter.Seq2[json.RawMessage, error] {
+func Messages(ctx context.Context, from io.Reader, name string, limit int) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		r := &messageReader{from: bufio.NewReader(from), limit: limit}
 		r.decoder = json.NewDecoder(r)
 		for {
-			message, err := hook.Interruptible(ctx, r.next)
+			message, err := Interruptible(ctx, r.next)
+			ended := (*Error)(nil)
 			switch {
 			case errors.Is(err, io.EOF):
 				return
-			case asCanceled(err) != nil:
-				yield(nil, hook.Ended(ctx, "", "no end of "+name, false))
+			case errors.As(err, &ended) && ended.Kind == Canceled:
+				yield(nil, Ended(ctx, "", "no end of "+name, false))
 				return
 			case err != nil:
 				yield(nil, fmt.Errorf("%s: %w", name, err))
@@ -91,8 +91,8 @@ func (r *messageReader) Read(b []byte) (int, error) {
 	}
 	if !r.begun {
 		r.begun = true
-		if first, _ := r.from.Peek(1); string(first) == byteOrderMark[:1] { // the rest of another message may be late
-			if mark, _ := r.from.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		if first, _ := r.from.Peek(1); string(first) == ByteOrderMark[:1] { // the rest of another message may be late
+			if mark, _ := r.from.Peek(len(ByteOrderMark)); string(mark) == ByteOrderMark {
 				_, _ = r.from.Discard(len(mark)) // it is there
 			}
 		}

@@ -1,4 +1,4 @@
-package commands
+package hook
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
-
-	"github.com/pyplug/pyplug/runner/hook"
 )
 
 func TestMessages(t *testing.T) {
@@ -40,7 +38,7 @@ func TestMessages(t *testing.T) {
 		} {
 			var got []string
 			told := ""
-			for m, err := range messages(t.Context(), from, "file", 1<<20) {
+			for m, err := range Messages(t.Context(), from, "file", 1<<20) {
 				if err != nil {
 					told = err.Error()
 					break
@@ -57,7 +55,7 @@ func TestMessages(t *testing.T) {
 func TestMessagesReadError(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	var got []error
-	for _, err := range messages(t.Context(), io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(broken)), "file", 1<<20) {
+	for _, err := range Messages(t.Context(), io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(broken)), "file", 1<<20) {
 		got = append(got, err)
 	}
 	if len(got) != 2 || got[0] != nil || !errors.Is(got[1], broken) {
@@ -82,11 +80,11 @@ func TestMessagesTooLong(t *testing.T) {
 		var got []string
 		var last error
 		from := io.MultiReader(strings.NewReader(escapes+"\n\n {}\n"+begin), on)
-		for m, err := range messages(t.Context(), from, "file", limit) {
+		for m, err := range Messages(t.Context(), from, "file", limit) {
 			got, last = append(got, string(m)), err
 		}
 		const want = "file: line 4: it has more than 71536 bytes; --max-message is 1000"
-		if len(got) != 3 || got[0] != escapes || last == nil || last.Error() != want || len(hook.NewError(hook.Request, last).Hints) != 1 {
+		if len(got) != 3 || got[0] != escapes || last == nil || last.Error() != want || len(NewError(Request, last).Hints) != 1 {
 			t.Errorf("%s: %d messages, %v; want 2 and %s", begin, len(got)-1, last, want)
 		}
 	}
@@ -104,7 +102,7 @@ func TestMessagesAtOnce(t *testing.T) {
 		in.Close()
 	}()
 	n := 0
-	for _, err := range messages(t.Context(), out, "file", 1000) {
+	for _, err := range Messages(t.Context(), out, "file", 1000) {
 		if n++; err != nil {
 			t.Error(err)
 		}
@@ -121,11 +119,11 @@ func TestMessagesLeft(t *testing.T) {
 	defer in.Close()
 	canceled, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("stop"))
-	late, cancelLate := hook.WithLimit(t.Context(), 20*time.Millisecond)
+	late, cancelLate := WithLimit(t.Context(), 20*time.Millisecond)
 	defer cancelLate()
 	for want, ctx := range map[string]context.Context{"canceled: stop": canceled, "timeout: no end of file within ": late} {
-		for _, err := range messages(ctx, out, "file", 1000) {
-			e := (*hook.Error)(nil)
+		for _, err := range Messages(ctx, out, "file", 1000) {
+			e := (*Error)(nil)
 			if !errors.As(err, &e) || !strings.HasPrefix(string(e.Kind)+": "+e.Err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}
@@ -137,7 +135,7 @@ func BenchmarkMessages(b *testing.B) {
 	from := strings.NewReader(strings.Repeat("{\"n\":123456}\n", b.N))
 	b.ReportAllocs()
 	b.ResetTimer()
-	for _, err := range messages(b.Context(), from, "file", 1<<20) {
+	for _, err := range Messages(b.Context(), from, "file", 1<<20) {
 		if err != nil {
 			b.Fatal(err)
 		}
