@@ -117,7 +117,6 @@ func (s *Service) Serve(ctx context.Context, opened *runner.Opened) error {
 		}
 		return err
 	}
-	s.reports.flush()
 	s.host.Ready(s.Pool)
 	return s.run(ctx)
 }
