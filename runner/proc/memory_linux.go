@@ -64,3 +64,11 @@ func pagesOf(pid int) (resident, shared int64) {
 	page := int64(os.Getpagesize())
 	return resident * page, shared * page
 }
+
+// oomKills is how many processes the system has killed because memory ran out, on the
+// whole machine; 0 if it does not report that.
+func oomKills() int64 {
+	text, _ := os.ReadFile("/proc/vmstat")
+	n, _ := strconv.ParseInt(string(statusLine(text, "oom_kill ")), 10, 64)
+	return n
+}

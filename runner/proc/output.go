@@ -56,12 +56,8 @@ func (o *output) line(stream Stream, line []byte, cut int) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if stream == Stderr {
-		before, stack := o.stack(line)
-		if stack && len(before) == 0 {
-			return
-		}
-		line = before
+	if stream == Stderr && o.stack(line) {
+		return
 	}
 	if stream == Stderr || o.both {
 		slot := &o.tail[o.lines%tailLines]
@@ -73,17 +69,10 @@ func (o *output) line(stream Stream, line []byte, cut int) {
 	}
 }
 
-// stack keeps a line of expected stacks. It reports whether the line was one, and
-// returns what the process had printed on it before.
-func (o *output) stack(line []byte) (before []byte, stack bool) {
-	if o.dumped == nil {
-		return line, false
-	}
-	if at := stackHead(line); at < len(line) {
-		before, line = line[:at], line[at:]
-	}
-	if !isStack(line, len(o.stacks) > 0) {
-		return line, false
+// stack keeps a line of expected stacks, and reports whether the line was one.
+func (o *output) stack(line []byte) bool {
+	if o.dumped == nil || !isStack(line, len(o.stacks) > 0) {
+		return false
 	}
 	if len(o.stacks) < maxStacks {
 		o.stacks = append(o.stacks, string(line))
@@ -92,7 +81,7 @@ func (o *output) stack(line []byte) (before []byte, stack bool) {
 	case o.dumped <- struct{}{}:
 	default:
 	}
-	return before, true
+	return true
 }
 
 // expectStacks keeps lines of stacks from now on. The channel reports their arrival.

@@ -137,7 +137,7 @@ func (p *Process) watch(pipes ...*outputPipe) {
 		p.exit.Limit = *limit
 	}
 	killedByUs := p.killed.Load() || p.exit.Limit != ""
-	p.exit.OutOfMemory = end.signal == "SIGKILL" && !killedByUs && oomKilled(oomBefore, oomKills())
+	p.exit.OutOfMemory = end.signal == "SIGKILL" && !killedByUs && oomKills() > oomBefore
 	running.remove(p)
 	p.control.close()
 	close(p.done)

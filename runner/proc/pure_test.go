@@ -100,36 +100,3 @@ func TestIsStack(t *testing.T) {
 		}
 	}
 }
-
-func TestOutOfMemory(t *testing.T) {
-	tests := []struct {
-		name          string
-		before, after oomCounts
-		want          bool
-	}{
-		{"no counts", nil, nil, false},
-		{"nothing rose", oomCounts{1, 2}, oomCounts{1, 2}, false},
-		{"machine", oomCounts{1, 2}, oomCounts{2, 2}, true},
-		{"group", oomCounts{1, 2}, oomCounts{1, 3}, true},
-		{"not told before", oomCounts{-1, 0}, oomCounts{4, 0}, false},
-		{"not told after", oomCounts{4}, oomCounts{-1}, false},
-	}
-	for _, test := range tests {
-		if got := oomKilled(test.before, test.after); got != test.want {
-			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
-		}
-	}
-	texts := map[string]int64{
-		"low 0\noom 1\noom_kill 3\noom_group_kill 9\n": 3,
-		"oom_kill_disable 0\nunder_oom 0\noom_kill 12": 12,
-		"nr_free 1\n":             -1,
-		"oom_kill many\n":         -1,
-		"":                        -1,
-		"pgfault 4\noom_kill 0\n": 0,
-	}
-	for text, want := range texts {
-		if got := oomKill([]byte(text)); got != want {
-			t.Errorf("%q: got %d, want %d", text, got, want)
-		}
-	}
-}

@@ -23,23 +23,6 @@ var stackStarts = [][]byte{
 	[]byte("  Garbage-collecting"),
 }
 
-// headEnd is the end of the first line of a thread's stack.
-var headEnd = []byte("(most recent call first):")
-
-// stackHead returns where a stack begins in a line that the process had begun before,
-// or the line's length.
-func stackHead(line []byte) int {
-	if !bytes.HasSuffix(line, headEnd) {
-		return len(line)
-	}
-	for _, start := range [][]byte{[]byte("Current thread 0x"), []byte("Thread 0x")} {
-		if at := bytes.LastIndex(line, start); at >= 0 {
-			return at
-		}
-	}
-	return len(line)
-}
-
 // isStack reports whether line belongs to faulthandler's stacks. If a line before did
 // (inside), a blank line does, too.
 func isStack(line []byte, inside bool) bool {
@@ -56,7 +39,7 @@ func isStack(line []byte, inside bool) bool {
 
 // dumpStacks makes a hung Python print its stacks, and waits for them, if it can.
 func (p *Process) dumpStacks() {
-	if p.spec.StackSignal == 0 || !p.tree.canHandle(p.spec.StackSignal) {
+	if p.spec.StackSignal == 0 || !p.tree.catches(p.spec.StackSignal) {
 		return
 	}
 	dumped := p.output.expectStacks()

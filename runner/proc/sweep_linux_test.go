@@ -15,15 +15,6 @@ import (
 	"github.com/pyplug/pyplug/runner/proc/guard"
 )
 
-func TestRealTimeSignal(t *testing.T) {
-	clean(t)
-	for number, name := range map[string]string{"34": "SIGRTMIN", "37": "SIGRTMIN+3", "64": "SIGRTMIN+30"} {
-		if e := start(t, shell("kill -"+number+" $$")).Exit(); e.Signal != name || e.Code != -1 {
-			t.Errorf("signal %s: %+v", number, e)
-		}
-	}
-}
-
 // gone waits until a process is gone and reaped.
 func gone(t *testing.T, pid string) {
 	t.Helper()

@@ -120,17 +120,6 @@ func (t *tree) catches(sig int) bool {
 	return err == nil && info.Proc.P_sigcatch>>(sig-1)&1 == 1
 }
 
-// canHandle reports whether the leader would handle signal sig now: it catches it, and
-// is not stopped. The system does not tell what it blocks.
-func (t *tree) canHandle(sig int) bool {
-	const stopped = 4 // SSTOP
-	if !t.catches(sig) {
-		return false
-	}
-	info, err := unix.SysctlKinfoProc("kern.proc.pid", t.pid)
-	return err == nil && info.Proc.P_stat != stopped
-}
-
 // kin returns a process's parent and group, 0 if it does not exist.
 func kin(pid int) (parent, group int) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

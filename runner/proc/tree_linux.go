@@ -72,25 +72,6 @@ func (t *tree) catches(sig int) bool {
 	return signalSet(procFile(t.pid, "status"), "SigCgt:", sig)
 }
 
-// canHandle reports whether the leader would handle signal sig now: it catches it,
-// and has a thread that neither blocks it nor is stopped.
-func (t *tree) canHandle(sig int) bool {
-	if !t.catches(sig) {
-		return false
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	threads, _ := os.ReadDir("/proc/" + strconv.Itoa(t.pid) + "/task")
-	for _, thread := range threads {
-		status := procFile(t.pid, "task/"+thread.Name()+"/status")
-		state := bytes.ToUpper(statusLine(status, "State:")) // "T (stopped)", "t (tracing stop)"
-		if len(state) > 0 && state[0] != 'T' && !signalSet(status, "SigBlk:", sig) {
-			return true
-		}
-	}
-	return false
-}
-
 // procFile reads a file of /proc/PID; nil if it cannot.
 func procFile(pid int, name string) []byte {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/" + name)

@@ -175,19 +175,9 @@ func waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err error) {
 // endsBySignal reports that an ending names the signal that caused it.
 const endsBySignal = true
 
-// realTimeMin is the first real-time signal that programs may use; the C library
-// keeps two to itself.
-const realTimeMin, realTimeMax = 34, 64
-
 func signalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {
 		return name
-	}
-	if s == realTimeMin {
-		return "SIGRTMIN"
-	}
-	if realTimeMin < s && s <= realTimeMax {
-		return "SIGRTMIN+" + strconv.Itoa(int(s-realTimeMin))
 	}
 	return "signal " + strconv.Itoa(int(s))
 }

@@ -108,9 +108,9 @@ func ownMemory() int64 { return 0 }
 
 func reapOrphans() {}
 
-func (t *tree) interrupt() error   { return errors.ErrUnsupported }
-func (t *tree) signal(int) error   { return errors.ErrUnsupported }
-func (t *tree) canHandle(int) bool { return false }
+func (t *tree) interrupt() error { return errors.ErrUnsupported }
+func (t *tree) signal(int) error { return errors.ErrUnsupported }
+func (t *tree) catches(int) bool { return false }
 
 // crash ends the leader; what it started lives on until cleanUp.
 func (t *tree) crash() error {

@@ -30,5 +30,5 @@ func canLimit() error {
 func (t *tree) memoryAtMost() int64 { return 0 }
 func (t *tree) memory() int64       { return 0 }
 
-// oomKills returns nothing: only Linux has the counts.
-func oomKills() oomCounts { return nil }
+// oomKills is 0: only Linux has the count.
+func oomKills() int64 { return 0 }
