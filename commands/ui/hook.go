@@ -26,9 +26,6 @@ func (s *Streams) Hook(h schema.Hook, example string, asJSON bool) error {
 func explanation(h schema.Hook, example string) string {
 	var b strings.Builder
 	b.WriteString(Paint(Bold, signature(h)) + "\n")
-	if h.Implemented != nil && !*h.Implemented {
-		b.WriteString("not implemented by the plugin\n")
-	}
 	if text := strings.TrimSpace(h.Documentation); text != "" {
 		b.WriteString("\n" + visible(text) + "\n")
 	}

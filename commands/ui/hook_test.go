@@ -8,7 +8,6 @@ import (
 )
 
 func TestHook(t *testing.T) {
-	no := false
 	function := schema.Hook{
 		Name: "deploy", Doc: "Deploy.", Documentation: "Deploy.\n\n  Twice\x1b.", Returns: "str", Template: json.RawMessage(`{"env":"prod","tags":[]}`),
 		Params: []schema.Param{
@@ -17,7 +16,7 @@ func TestHook(t *testing.T) {
 		},
 	}
 	method := schema.Hook{
-		Name: "KV/Put", Implemented: &no, Template: json.RawMessage(`{"kind":"A"}`), Returns: "kv.Out{}",
+		Name: "KV/Put", Template: json.RawMessage(`{"kind":"A"}`), Returns: "kv.Out{}",
 		Params:   []schema.Param{{Name: "kind", Type: "enum kv.E (A, B)", Default: "A", Kind: schema.NameOnly, Choices: []json.RawMessage{[]byte(`"A"`), []byte(`"B"`)}}},
 		Messages: []schema.Message{{Name: "kv.At", Fields: []schema.Param{{Name: "n", Type: "int32", Kind: schema.NameOnly}}}},
 	}
@@ -43,7 +42,6 @@ Example:
   pyplug x
 `},
 		{method, false, `KV/Put(kind: kv.E (A, B)) -> kv.Out
-not implemented by the plugin
 
 Fields:
   kind: enum kv.E
@@ -61,7 +59,7 @@ Request as JSON, for --input:
 Example:
   pyplug x
 `},
-		{method, true, `{"schema":1,"hooks":[{"name":"KV/Put","implemented":false,"params":[{"name":"kind","type":"enum kv.E (A, B)","required":false,"default":"A",` +
+		{method, true, `{"schema":1,"hooks":[{"name":"KV/Put","params":[{"name":"kind","type":"enum kv.E (A, B)","required":false,"default":"A",` +
 			`"kind":"name","choices":["A","B"],"words":["kind=VALUE"]}],"returns":"kv.Out{}","messages":[{"name":"kv.At","fields":[{"name":"n","type":"int32",` +
 			`"required":false,"kind":"name"}]}],"template":{"kind":"A"}}],"example":"pyplug x"}` + "\n"},
 	} {

@@ -33,9 +33,6 @@ func listing(hooks []schema.Hook) string {
 	var b strings.Builder
 	for _, h := range hooks {
 		doc := oneLine(h.Doc)
-		if h.Implemented != nil && !*h.Implemented {
-			doc = "(not implemented) " + doc
-		}
 		line := runewidth.FillRight(signature(h), column) + "  " + doc
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 	}

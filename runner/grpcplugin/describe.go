@@ -5,25 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"time"
 
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-const (
-	// reflectLimit bounds server reflection, so that time is left for the files, and the
-	// question what is served.
-	reflectLimit = 5 * time.Second
-	// implementedMethod lists which of its methods a service implements.
-	implementedMethod = "Implemented"
-)
+// reflectLimit bounds server reflection, so that time is left for the files and for asking
+// what is served.
+const reflectLimit = 5 * time.Second
 
 // descriptors returns the plugin's methods and messages, and finds them out once.
 func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *hook.Error) {
@@ -140,17 +134,7 @@ func (i *Instance) describeHook(ctx context.Context, name string) (schema.Schema
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
-	all, err := i.Describe(ctx, "")
-	if err != nil {
-		return schema.Schema{}, err
-	}
-	found := m.Details()
-	for _, h := range all.Hooks {
-		if h.Name == found.Name {
-			found.Implemented = h.Implemented
-		}
-	}
-	return schema.Schema{Hooks: []schema.Hook{found}}, nil
+	return schema.Schema{Hooks: []schema.Hook{m.Details()}}, nil
 }
 
 // Services returns the full names of the plugin's services, without those for hosts
@@ -244,58 +228,5 @@ func (i *Instance) Describe(ctx context.Context, name string) (schema.Schema, er
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
-	s := set.Schema()
-	methods := set.Methods() // one for each hook, in their order
-	for _, m := range methods {
-		service, name := m.Service(), path.Base(m.FullName())
-		if name != implementedMethod || m.Streams() != "" {
-			continue
-		}
-		names, ok := i.implemented(ctx, set, m)
-		if !ok {
-			continue
-		}
-		for n, other := range methods {
-			otherName := path.Base(other.FullName())
-			if other.Service() == service && otherName != name {
-				has := slices.Contains(names, otherName)
-				s.Hooks[n].Implemented = &has
-			}
-		}
-	}
-	return s, nil
-}
-
-// implemented asks a service for the names of the methods it implements: the one
-// list of strings in its answer. It reports false without a usable answer.
-func (i *Instance) implemented(ctx context.Context, set *protoschema.Descriptors, m protoschema.Method) (names []string, ok bool) {
-	answer := m.NewResponse()
-	var list protoreflect.FieldDescriptor
-	for fields, n := answer.ProtoReflect().Descriptor().Fields(), 0; n < fields.Len(); n++ {
-		if f := fields.Get(n); f.IsList() && f.Kind() == protoreflect.StringKind {
-			if list != nil {
-				return nil, false
-			}
-			list = f
-		}
-	}
-	if list == nil {
-		return nil, false
-	}
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
-	defer cancel()
-	var content []byte
-	err := i.conn.Invoke(ctx, "/"+m.FullName(), []byte{}, &content, i.options()...)
-	if err == nil {
-		err = set.Unmarshal(content, answer)
-	}
-	if err != nil {
-		i.cfg.Debug("grpc", m.FullName()+": "+err.Error())
-		return nil, false
-	}
-	values := answer.ProtoReflect().Get(list).List()
-	for n := range values.Len() {
-		names = append(names, values.Get(n).String())
-	}
-	return names, true
+	return set.Schema(), nil
 }

@@ -17,11 +17,8 @@ type Hook struct {
 	// Async is true if several calls may run at once in one worker.
 	Async bool `json:"async,omitempty"`
 	// Streams is "", "in", "out" or "both".
-	Streams string `json:"streams,omitempty"`
-	// Implemented is false for a hook that the plugin declares but reports as
-	// not implemented; nil if the plugin does not report it.
-	Implemented *bool   `json:"implemented,omitempty"`
-	Params      []Param `json:"params"`
+	Streams string  `json:"streams,omitempty"`
+	Params  []Param `json:"params"`
 	// Returns is the type of the result as the source has it.
 	Returns string `json:"returns,omitempty"`
 	// Messages are the messages that its parameters and its result contain, each once;

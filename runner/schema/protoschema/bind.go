@@ -35,8 +35,8 @@ import (
 //
 // The names in a Struct are its keys, and so they are in a Value that is a
 // field: meta.fields.a=x gives meta a key "fields". That applies to a request
-// that is a Struct, too. Every other request, a well-known type or not, is typed
-// by its fields: seconds=5 for a Timestamp, number_value=3 for a Value.
+// that is a Struct, too. A request that wraps a value is given by value=VALUE. One
+// of another well-known type takes no words.
 //
 // A name need not be a Python identifier: labels.my-key=VALUE.
 // Errors are [*schema.ArgumentError], whose Place is the path of the field, and
@@ -85,8 +85,11 @@ func (b *messageBinder) bind(request protoreflect.Message, w schema.Word) (err e
 			return schema.ArgumentErrorf(w.Name, "argument %q: not JSON at byte %d: %v", schema.Short(w.Typed), offset+1, err)
 		}
 	}
-	if isStruct(request.Descriptor()) {
+	switch input := request.Descriptor(); {
+	case isStruct(input):
 		return b.structEntry(request, path, "")
+	case hasOwnJSON(input) && !isWrapper(input):
+		return schema.ArgumentErrorf("", "the request is a %s, want its JSON by --input", input.FullName())
 	}
 	return b.field(request, path, "")
 }
@@ -133,11 +136,12 @@ func (b *messageBinder) inside(message protoreflect.Message, path []string, at s
 	if err := b.giveBelow(at); err != nil {
 		return err
 	}
-	switch message.Descriptor().FullName() {
-	case "google.protobuf.Struct", "google.protobuf.Value":
+	inner := message.Descriptor()
+	switch {
+	case isStruct(inner), inner.FullName() == "google.protobuf.Value":
 		return b.structEntry(message, path, at)
-	case "google.protobuf.ListValue":
-		return b.notNested(at, "message google.protobuf.ListValue")
+	case hasOwnJSON(inner) && !isWrapper(inner):
+		return b.notNested(at, "message "+string(inner.FullName()))
 	}
 	return b.field(message, path, at)
 }
@@ -231,32 +235,34 @@ func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.Fi
 			return b.badValue(at, wanted(field))
 		}
 	}
-	whole := content
 	if field.IsList() && !isArray(field, content) {
-		whole = slices.Concat([]byte("["), content, []byte("]"))
+		content = slices.Concat([]byte("["), content, []byte("]"))
 	}
-	err := b.method.merge(message, field, whole)
+	err := b.method.merge(message, field, content)
 	switch {
 	case err == nil:
 		return nil
 	case !isJSON && (inner == nil || hasOwnJSON(inner)):
 		return b.badValue(at, wanted(field))
-	case len(whole) > len(content):
-		return b.method.locateValue(field, content, at, err)
 	}
-	return b.method.locate(field, content, at, err)
+	why := strings.TrimPrefix(cleanProto(err), "syntax error ")
+	if _, text, found := strings.Cut(why, "): "); found && strings.HasPrefix(why, "(line ") {
+		why = text // the place is in the object that merge makes
+	}
+	return b.method.unfit(at, fieldType(field), why)
 }
 
 // fieldMask sets the paths of a FieldMask by their proto names, of which not all
 // have a form in JSON.
 func (b *messageBinder) fieldMask(mask protoreflect.Message, at string) error {
-	paths := strings.Split(strings.TrimSpace(b.word.Value), ",")
-	invalid := func(path string) bool { return !protoreflect.FullName(path).IsValid() }
-	content, err := json.Marshal(paths)
-	if err != nil || slices.ContainsFunc(paths, invalid) {
-		return b.badValue(at, wantedMessage(mask.Descriptor()))
+	paths := mask.Mutable(mask.Descriptor().Fields().ByName("paths")).List()
+	for path := range strings.SplitSeq(strings.TrimSpace(b.word.Value), ",") {
+		if !protoreflect.FullName(path).IsValid() {
+			return b.badValue(at, wantedMessage(mask.Descriptor()))
+		}
+		paths.Append(protoreflect.ValueOfString(path))
 	}
-	return b.method.merge(mask, mask.Descriptor().Fields().ByName("paths"), content)
+	return nil
 }
 
 // textJSON writes a VALUE for one value of a field as the JSON that protojson

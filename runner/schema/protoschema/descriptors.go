@@ -148,9 +148,11 @@ func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.De
 	}
 	return &DescriptorError{
 		Code: MissingImport, Err: fmt.Errorf("%s is not described: %s %s", typeName(symbol), place(file.Path(), d.sources[file.Path()]), problem),
-		Advice: []string{"name a file that declares it with --proto, and the directory of its imports with --proto-path"},
+		Advice: []string{missingAdvice},
 	}
 }
+
+const missingAdvice = "name a file that declares what is missing with --proto, and the directory of its imports with --proto-path"
 
 // typeName is a full name without the mark of one that no source describes.
 func typeName(name protoreflect.FullName) string { return strings.TrimPrefix(string(name), "*.") }

@@ -19,28 +19,25 @@ import (
 
 func TestDecodeMessageErrors(t *testing.T) {
 	m := allMethod(t)
-	tests := []struct{ in, want, hint string }{
-		{"", "the request is not JSON at byte 1: unexpected end of JSON input", ""},
-		{"{", "the request is not JSON at byte 2: unexpected end of JSON input", ""},
-		{"[1]", `the request is [1], want an object of all.All`, ""},
-		{"null", `the request is null, want an object of all.All`, ""},
-		{`{"txet":1}`, `no field "txet" in all.All, want one of text, data`, "did you mean text?"},
-		{`{"text":"a","address":{"next":{"ciyt":"x"}}}`, `no field "address.next.ciyt" in all.Address, want one of city, zip`, "did you mean address.next.city?"},
-		{`{"addresses":[{},{"x":1}]}`, `no field "addresses[1].x" in all.Address, want one of`, ""},
-		{`{"numbers":{}}`, `numbers is {}, want repeated int32`, ""},
-		{`{"labels":[]}`, `labels is [], want map<string, string>`, ""},
-		{`{"email":"a","phone":1}`, `(line 1:14): error parsing "phone", oneof all.All.contact is already set`, ""},
-		{`{"address":{"zip":1e99}}`, `address.zip is 1e99, want int32 from`, ""},
-		{`{"values":{"a":1},"limits":{"b":"x"}}`, `limits.b is "x", want int32 from`, ""},
-		{`{"text":"a","text":"b"}`, `(line 1:13): duplicate field "text"`, ""},
-		{`{"address":` + strings.Repeat(`{"next":`, 200) + `{"x":1}` + strings.Repeat("}", 200) + `}`, `(line 1:`, ""},
+	tests := []struct{ in, want string }{
+		{"{", `unexpected EOF`},
+		{"[1]", `syntax error (line 1:1): unexpected token [`},
+		{"null", `syntax error (line 1:1): unexpected token null`},
+		{`{"addresses":[{},{"x":1}]}`, `(line 1:19): unknown field "x"`},
+		{`{"email":"a","phone":1}`, `(line 1:14): error parsing "phone", oneof all.All.contact is already set`},
+		{`{"address":{"zip":1e99}}`, `(line 1:19): invalid value for int32 field zip: 1e99`},
+		{`{"text":"a","text":"b"}`, `(line 1:13): duplicate field "text"`},
 	}
 	for _, test := range tests {
 		_, err := DecodeMessage(m, []byte(test.in))
 		var ae *schema.ArgumentError
-		if !errors.As(err, &ae) || !strings.HasPrefix(err.Error(), test.want) || test.hint != "" && ae.Hints()[0] != test.hint {
-			t.Errorf("%s: got %v (%+v), want %s", test.in, err, ae, test.want)
+		if want := "the request does not fit message all.All: " + test.want; !errors.As(err, &ae) || err.Error() != want || len(ae.Hints()) != 1 {
+			t.Errorf("%s: got %v (%+v), want %s", test.in, err, ae, want)
 		}
+	}
+	_, err := DecodeMessage(m, []byte(`{"data":"","txet":1}`))
+	if want := `no field "txet" in all.All, want one of text, data`; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
 	}
 	deep := strings.Repeat("[", 20000) + strings.Repeat("]", 20000)
 	if _, err := DecodeMessage(m, []byte(`{"any_json":`+deep+`}`)); err == nil {
@@ -193,7 +190,7 @@ func TestSoleField(t *testing.T) {
 func TestHookOfMethod(t *testing.T) {
 	m := allMethod(t)
 	h := m.Hook()
-	if h.Name != "S/Do" || h.Doc != "Do does it all." || h.Streams != "out" || h.Async || h.Implemented != nil {
+	if h.Name != "S/Do" || h.Doc != "Do does it all." || h.Streams != "out" || h.Async {
 		t.Errorf("got %+v", h)
 	}
 	want := map[string]schema.Param{

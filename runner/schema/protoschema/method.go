@@ -130,7 +130,7 @@ func (m Method) signature() string { return m.Hook().ShortSignature() }
 
 // defaults is the JSON of each field's value in an empty message.
 func defaults(input protoreflect.MessageDescriptor) map[string]string {
-	empty := dynamicpb.NewMessage(plain(input))
+	empty := dynamicpb.NewMessage(input)
 	texts := map[string]string{}
 	fields := empty.Descriptor().Fields()
 	for i := range fields.Len() {

@@ -1,12 +1,6 @@
 package protoschema
 
-import (
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
-	"google.golang.org/protobuf/types/descriptorpb"
-)
+import "google.golang.org/protobuf/reflect/protoreflect"
 
 // ownJSON are the messages that JSON writes in a form of their own, and what that
 // form looks like, for errors.
@@ -43,23 +37,4 @@ func isStruct(message protoreflect.MessageDescriptor) bool {
 func isWrapper(message protoreflect.MessageDescriptor) bool {
 	fields := message.Fields()
 	return hasOwnJSON(message) && fields.Len() == 1 && fields.ByName("value") != nil
-}
-
-// plain is the message that protojson reads and writes by its fields: the message
-// itself, or a twin with the same fields, and the same bytes, if JSON writes it in
-// a form of its own.
-func plain(message protoreflect.MessageDescriptor) protoreflect.MessageDescriptor {
-	if !hasOwnJSON(message) {
-		return message
-	}
-	original := message.ParentFile()
-	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name: proto.String("twin/" + original.Path()), Package: proto.String("twin"),
-		Syntax: proto.String(original.Syntax().String()), Dependency: []string{original.Path()},
-		MessageType: []*descriptorpb.DescriptorProto{protodesc.ToDescriptorProto(message)},
-	}, protoregistry.GlobalFiles)
-	if err != nil {
-		return message // its own definition is not the well-known one
-	}
-	return file.Messages().Get(0)
 }
