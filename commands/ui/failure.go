@@ -1,13 +1,18 @@
 package ui
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Failure is what a failed command prints.
@@ -91,3 +96,209 @@ func (s *Streams) failureText(f Failure) string {
 
 // ErrorJSON returns an error in its public shape, harmless on a terminal.
 func ErrorJSON(e *hook.Error) json.RawMessage { return compactJSON(e) }
+
+// errorLines collects the lines below an error's headline, indented.
+type errorLines struct {
+	lines []string
+	cwd   string // the directory to which paths are relative, if known
+}
+
+// add adds a text at a depth of indentation, of which 0 is two blanks.
+func (l *errorLines) add(depth int, text string) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		l.lines = append(l.lines, strings.TrimRight(strings.Repeat("  ", depth+1)+line, " \r"))
+	}
+}
+
+// text is all lines, indented further.
+func (l *errorLines) text(indent string) string {
+	text := ""
+	for _, line := range l.lines {
+		text += indent + line + "\n"
+	}
+	return text
+}
+
+// cause adds what an error knows and its headline does not say. shown says that
+// standard error has what the plugin printed.
+func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
+	for _, line := range e.Drawing {
+		l.add(0, line)
+	}
+	if e.Status != nil {
+		l.status(e.Status, headline)
+	}
+	if e.Python != nil {
+		if !strings.Contains(headline, e.Python.Headline()) {
+			l.add(0, e.Python.Headline())
+		}
+		l.raised(0, e.Python)
+	}
+	for _, frame := range shorten(e.At) {
+		l.frame(0, "was at ", frame)
+	}
+	if e.Exit != nil {
+		l.exit(*e.Exit, shown)
+	}
+	for _, tried := range e.Tried {
+		l.add(0, "tried: "+tried)
+	}
+}
+
+// status adds a gRPC status: its code if the headline lacks it, and a line for each of
+// its details.
+func (l *errorLines) status(status *hook.RPCStatus, headline string) {
+	if !strings.Contains(headline, status.Code) {
+		text := "status: " + status.Code
+		if status.Message != "" {
+			text += ": " + status.Message
+		}
+		l.add(0, text)
+	}
+	for _, detail := range status.Details {
+		l.add(0, detailText(detail))
+	}
+}
+
+// detailText is a detail as its type's name and its fields, such as
+// `ErrorInfo: {"reason":"QUOTA"}`.
+func detailText(detail json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, detail) != nil {
+		return string(detail)
+	}
+	rest, typed := strings.CutPrefix(b.String(), `{"@type":"`)
+	name, fields, _ := strings.Cut(rest, `"`)
+	if !typed {
+		return b.String()
+	}
+	return name[strings.LastIndexAny(name, "/.")+1:] + ": {" + strings.TrimPrefix(fields, ",")
+}
+
+// exit adds how a process ended, where it hung, and the last lines it printed, unless
+// they were shown.
+func (l *errorLines) exit(e hook.Exit, shown bool) {
+	how := "ended with " + e.String()
+	if e.Signal != "" {
+		how = "ended by " + e.Signal
+	}
+	how += " after " + schema.Span(e.Uptime)
+	switch {
+	case e.Limit != "":
+		how += ", over its " + e.Limit
+	case e.OutOfMemory:
+		how += ", probably out of memory"
+	}
+	l.add(0, how)
+	if len(e.Stacks) > 0 {
+		l.add(0, "it hung here:")
+		l.add(1, strings.Join(e.Stacks, "\n"))
+	}
+	if len(e.Stderr) > 0 && !shown {
+		l.add(0, "last lines of its output:")
+		l.add(1, strings.Join(e.Stderr, "\n"))
+	}
+}
+
+// raised adds an exception's frames, the members of a group, and its causes. deepest
+// guards against a chain without an end.
+func (l *errorLines) raised(depth int, r *hook.Raised) {
+	const deepest = 30
+	for _, frame := range shorten(r.Frames) {
+		l.frame(depth, "", frame)
+	}
+	if depth >= deepest {
+		return
+	}
+	for i, member := range r.Group {
+		l.add(depth, fmt.Sprintf("%d of %d: %s", i+1, len(r.Group), member.Headline()))
+		l.raised(depth+1, member)
+	}
+	if r.Cause != nil {
+		l.add(depth, "caused by "+r.Cause.Headline())
+		l.raised(depth+1, r.Cause)
+	}
+}
+
+// frame adds a place and its line of source, with a caret below its column.
+func (l *errorLines) frame(depth int, before string, f hook.Frame) {
+	if f.File == "" {
+		l.add(depth, f.Text) // in place of what shorten left out
+		return
+	}
+	where := fmt.Sprintf("%s%s:%d", before, schema.Relative(string(f.File), l.cwd), f.Line)
+	if f.Function != "" {
+		where += " in " + f.Function
+	}
+	l.add(depth, where)
+	if f.Text == "" {
+		return
+	}
+	first, rest, more := strings.Cut(f.Text, "\n")
+	l.add(depth+1, first)
+	if f.Column > 0 {
+		l.add(depth+1, blanks(first, f.Column-1)+"^")
+	}
+	if more {
+		l.add(depth+1, rest)
+	}
+}
+
+// blanks are as wide as the first characters of a line, once that is visible.
+func blanks(line string, characters int) string {
+	runes := []rune(line)
+	text := ""
+	for _, r := range visible(string(runes[:min(characters, len(runes))])) {
+		if r == '\t' {
+			text += "\t"
+		} else {
+			text += strings.Repeat(" ", runewidth.RuneWidth(r))
+		}
+	}
+	return text
+}
+
+// shorten leaves out the middle of a long traceback. The worker may have left out
+// frames before.
+func shorten(frames []hook.Frame) []hook.Frame {
+	const first, last = 5, 15
+	if len(frames) <= first+last+1 {
+		return frames
+	}
+	return slices.Concat(frames[:first], []hook.Frame{{Text: "… frames left out"}}, frames[len(frames)-last:])
+}
+
+// finding adds what a finding knows and its message does not say: its place, and its
+// error as a failure shows it.
+func (l *errorLines) finding(f hook.Finding, shown bool) {
+	if f.File != "" && !inFrames(f) {
+		where := schema.Relative(f.File, l.cwd)
+		if f.Line > 0 {
+			where = fmt.Sprintf("%s:%d", where, f.Line)
+		}
+		if !strings.Contains(f.Message, where) {
+			l.add(0, where)
+		}
+	}
+	if f.Err == nil {
+		return
+	}
+	headline := f.Message
+	if cause := f.Err.Err; cause != nil && !strings.Contains(headline, cause.Error()) {
+		l.add(0, cause.Error())
+		headline += "\n" + cause.Error()
+	}
+	l.cause(f.Err, headline, shown)
+}
+
+// inFrames reports whether the finding's error names its place.
+func inFrames(f hook.Finding) bool {
+	if f.Err == nil {
+		return false
+	}
+	frames := f.Err.At
+	if f.Err.Python != nil {
+		frames = slices.Concat(frames, f.Err.Python.Frames)
+	}
+	return slices.ContainsFunc(frames, func(at hook.Frame) bool { return string(at.File) == f.File && at.Line == f.Line })
+}

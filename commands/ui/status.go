@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -167,4 +168,154 @@ func (b Background) changed(before Background) bool {
 	now, last := b.Status, before.Status
 	return b.state() != before.state() || b.Problem != before.Problem || now.Note != last.Note || now.Reason != last.Reason ||
 		now.PID != last.PID || now.Generation != last.Generation || now.Restarts != last.Restarts
+}
+
+// StatusWatch shows the status of background plugins again and again: on a terminal as
+// a table that it redraws, elsewhere as a line for each change. Make one with
+// [Streams.WatchStatuses]. One goroutine uses it.
+type StatusWatch struct {
+	s     *Streams
+	name  string // of the only plugin; empty: all are shown
+	json  bool
+	drawn int                   // lines of the table on the terminal
+	last  map[string]Background // by name, as it was printed; nil before the first
+}
+
+// WatchStatuses returns a StatusWatch of the named plugin, or of all.
+func (s *Streams) WatchStatuses(name string, asJSON bool) *StatusWatch {
+	return &StatusWatch{s: s, name: name, json: asJSON}
+}
+
+// Show shows the plugins as they are now. Without a terminal it prints a line for each
+// plugin whose state, process or count of restarts has changed, and for each that is
+// gone: "TIME NAME STATE" and a note, or an object {"schema", "plugins"} with those
+// alone.
+func (w *StatusWatch) Show(plugins []Background) error {
+	if w.s.OutTTY && !w.json {
+		return w.draw(plugins)
+	}
+	var changed []Background
+	now := map[string]Background{}
+	for _, b := range plugins {
+		before, known := w.last[b.Name]
+		now[b.Name] = b
+		if !known || b.changed(before) {
+			changed = append(changed, b)
+		}
+	}
+	for name, b := range w.last {
+		if _, still := now[name]; !still {
+			changed = append(changed, Background{Name: name, Plugin: b.Plugin, Socket: b.Socket, Log: b.Log, Gone: true})
+		}
+	}
+	w.last = now
+	if len(changed) == 0 {
+		return nil
+	}
+	if w.json {
+		return w.s.writeStatuses(changed)
+	}
+	return w.s.Print(w.lines(changed))
+}
+
+func (w *StatusWatch) lines(changed []Background) string {
+	var b strings.Builder
+	now := w.s.Now().Format("15:04:05")
+	for _, p := range changed {
+		line := fmt.Sprintf("%s  %s  %s", now, p.Name, p.state())
+		if p.Status.PID != 0 {
+			line += fmt.Sprintf("  pid %d", p.Status.PID)
+		}
+		if note := p.note(); note != "" {
+			line += "  " + note
+		}
+		b.WriteString(oneLine(line) + "\n")
+	}
+	return b.String()
+}
+
+// draw draws the table over the last one.
+func (w *StatusWatch) draw(plugins []Background) error {
+	var lines []string
+	switch {
+	case len(plugins) > 0:
+		lines = w.s.statusTable(plugins)
+	case w.name != "":
+		lines = []string{runewidth.Truncate(visible(oneLine(w.name)+" is not running"), columns(w.s.Out)-1, "…")}
+	default:
+		lines = []string{"no background plugins are running"}
+	}
+	text := strings.Join(lines, "\x1b[K\n") + "\x1b[K\n\x1b[J"
+	if w.drawn > 0 {
+		text = fmt.Sprintf("\r\x1b[%dA", w.drawn) + text
+	}
+	w.drawn = len(lines)
+	return w.s.writeOut([]byte(text))
+}
+
+// Healthy prints that a probe found a plugin healthy: a line, or {"schema", "healthy",
+// "took_ms", "pid", "python"}.
+func (s *Streams) Healthy(took time.Duration, info hook.Info, asJSON bool) error {
+	if !asJSON {
+		return s.Print(Paint(Green, "healthy") + "\n")
+	}
+	return s.writeJSON(struct {
+		Healthy bool              `json:"healthy"`
+		TookMS  hook.Milliseconds `json:"took_ms"`
+		PID     int               `json:"pid,omitempty"`
+		Python  string            `json:"python,omitempty"`
+	}{true, hook.Milliseconds(took), info.PID, info.Python})
+}
+
+// Health prints what a watch sees: a plugin's health status, or the error of a probe. A
+// status is a gRPC name, such as "SERVING"; a plugin without one is healthy if there is
+// no error.
+//
+// A line is the word "healthy" or "unhealthy", then the status and the reason; an object
+// is {"schema", "time", "healthy", "status", "reason"}.
+func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
+	healthy := probe == nil && (status == "" || status == "SERVING")
+	reason := ""
+	if probe != nil {
+		reason = probe.Error()
+	}
+	if asJSON {
+		return s.writeJSON(struct {
+			Time    string `json:"time"`
+			Healthy bool   `json:"healthy"`
+			Status  string `json:"status,omitempty"`
+			Reason  string `json:"reason,omitempty"`
+		}{s.Now().Format(timeFormat), healthy, status, reason})
+	}
+	line := Paint(Green, "healthy") + "    "
+	if !healthy {
+		line = Paint(Red, "unhealthy") + "  "
+	}
+	line += status
+	if status != "" && reason != "" {
+		line += ": "
+	}
+	return s.Print(strings.TrimRight(oneLine(line+reason), " ") + "\n")
+}
+
+// EventJSON is an event of the plugin with that name as a line of JSON: {"schema",
+// "time", "name"} and the other fields of the event.
+func EventJSON(name string, e hook.Event) []byte {
+	_, fields, _ := bytes.Cut(compactJSON(e), []byte(",")) // the first is the time, to the nanosecond
+	line := withSchema(struct {
+		Time string `json:"time"`
+		Name string `json:"name"`
+	}{e.Time.Format(timeFormat), name}, json.RawMessage("{"+string(fields)))
+	return append(line, '\n')
+}
+
+// Line prints a line on standard output: the name of a background plugin, or the JSON
+// that says how to attach to it.
+func (s *Streams) Line(line string) error { return s.writeOut(visibleJSON([]byte(line + "\n"))) }
+
+// Stopped prints which plugins were stopped: {"schema", "stopped"}.
+func (s *Streams) Stopped(names []string) error {
+	return s.writeJSON(struct {
+		Stopped []string `json:"stopped"`
+	}{append([]string{}, names...)})
 }

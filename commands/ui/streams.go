@@ -3,6 +3,7 @@ package ui
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // Streams are the standard streams of one run. Make one with [System] or [Test]. Its
@@ -170,4 +173,42 @@ func IsClosedPipe(err error) bool {
 	}
 	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // as Windows has them
 	return runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
+}
+
+// timeFormat is RFC 3339 with milliseconds.
+const timeFormat = "2006-01-02T15:04:05.000Z07:00"
+
+// writeJSON prints the fields of our shapes as a line on standard output, with
+// "schema": 1 before them.
+func (s *Streams) writeJSON(shapes ...any) error {
+	return s.writeOut(withSchema(shapes...), []byte("\n"))
+}
+
+// withSchema joins our shapes, with "schema": 1 before them.
+func withSchema(shapes ...any) []byte {
+	schema := struct {
+		Schema int `json:"schema"`
+	}{1}
+	return joinJSON(append([]any{schema}, shapes...)...)
+}
+
+// joinJSON writes the fields of several objects, none of them empty, as one object.
+func joinJSON(objects ...any) json.RawMessage {
+	joined := []byte{'{'}
+	for _, object := range objects {
+		fields := compactJSON(object)
+		joined = append(append(joined, fields[1:len(fields)-1]...), ',')
+	}
+	joined[len(joined)-1] = '}'
+	return joined
+}
+
+// compactJSON writes one of our shapes, which cannot fail, on one line, harmless for
+// terminals and CI systems. It leaves <, > and & as they are.
+func compactJSON(shape any) json.RawMessage {
+	text, err := hook.Marshal(shape)
+	if err != nil {
+		panic("a shape of ours is not JSON: " + err.Error())
+	}
+	return visibleJSON(text)
 }

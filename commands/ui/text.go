@@ -1,10 +1,173 @@
 package ui
 
 import (
+	"bytes"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fatih/color"
 )
+
+// What CI systems take for commands: anywhere in a line, GitHub's and Azure's "##[…]" and
+// "##vso[…]", TeamCity's "##teamcity[…]"; at the start of a line, behind any white space,
+// GitHub's "::…".
+var (
+	ciCommand     = regexp.MustCompile(`##([A-Za-z]*\[)`)
+	githubCommand = regexp.MustCompile(`(?m)^([\t\p{Zs}]*)::`)
+)
+
+// acts reports whether a character is not shown, but changes how others are: a control
+// character other than tab and newline, a bidirectional control, or a separator of lines.
+// Escape sequences can rewrite the screen, set the clipboard, or hide what was printed.
+func acts(r rune) bool {
+	return r != '\t' && r != '\n' && unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}
+
+// visible makes lines harmless for terminals, logs and files. What acts becomes visible,
+// and so does every byte that is not UTF-8. A backslash breaks what a CI system would take
+// for a command.
+func visible(text string) string {
+	if !isPrintable(text) {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+		var b strings.Builder
+		for i, r := range text {
+			switch {
+			case acts(r) && r < utf8.RuneSelf, r == utf8.RuneError && !strings.HasPrefix(text[i:], string(r)):
+				fmt.Fprintf(&b, `\x%02x`, text[i])
+			case acts(r):
+				fmt.Fprintf(&b, `\u%04x`, r) // a byte is \x80, a character \u0080
+			default:
+				b.WriteRune(r)
+			}
+		}
+		text = b.String()
+	}
+	if strings.Contains(text, "##") {
+		text = ciCommand.ReplaceAllString(text, `#\#$1`)
+	}
+	if strings.Contains(text, "::") {
+		text = githubCommand.ReplaceAllString(text, `$1:\:`)
+	}
+	return text
+}
+
+// isPrintable reports whether a text is ASCII in which nothing acts. Most is, and a plugin
+// may print gigabytes.
+func isPrintable[Text string | []byte](text Text) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' && c != '\t' && c != '\n' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// visibleJSON makes JSON harmless without changing what it says. What acts, or is not
+// UTF-8, occurs only inside strings; JSON itself escapes everything below the blank.
+func visibleJSON(value []byte) []byte {
+	if !isPrintable(value) {
+		b := make([]byte, 0, len(value))
+		for _, r := range string(value) {
+			if r > ' ' && acts(r) || r == utf8.RuneError || firstMark <= r && r <= endMark {
+				b = fmt.Appendf(b, `\u%04x`, r)
+			} else {
+				b = utf8.AppendRune(b, r)
+			}
+		}
+		value = b
+	}
+	if bytes.Contains(value, []byte("##")) {
+		value = ciCommand.ReplaceAll(value, []byte(`\u0023#$1`))
+	}
+	return value
+}
+
+// oneLine is a text on one line: newlines and tabs become blanks.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
+}
+
+// pathLine is a text with paths on one line: newlines and tabs become visible.
+func pathLine(text string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text)
+}
+
+// paragraph is a text of several lines. All but the first are indented.
+func paragraph(text, indent string) string {
+	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
+	for i, line := range lines[1:] {
+		lines[i+1] = strings.TrimRight(indent+line, " \r")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Color is the colour of a text; 0 is none.
+type Color int
+
+// The colours that pyplug uses, and for what.
+const (
+	Bold   Color = iota + 1 // titles
+	Red                     // error, failure
+	Green                   // ok
+	Yellow                  // warning
+	Cyan                    // hint, note
+	Dim                     // aside
+)
+
+var attributes = [...]color.Attribute{Bold: color.Bold, Red: color.FgRed, Green: color.FgGreen, Yellow: color.FgYellow, Cyan: color.FgCyan, Dim: color.Faint}
+
+// SetColor sets colour by mode: "always", "never", or "auto", where the first
+// of these decides: FORCE_COLOR or CLICOLOR_FORCE set and not "0", NO_COLOR set,
+// TERM=dumb, each stream being a terminal.
+func (s *Streams) SetColor(mode string) {
+	set := func(name string) bool { v := s.Getenv(name); return v != "" && v != "0" }
+	s.outColor, s.screen.color = s.OutTTY, s.ErrTTY
+	switch {
+	case mode == "always", mode == "auto" && (set("FORCE_COLOR") || set("CLICOLOR_FORCE")):
+		s.outColor, s.screen.color = true, true
+	case mode == "never", mode == "auto" && (s.Getenv("NO_COLOR") != "" || s.Getenv("TERM") == "dumb"):
+		s.outColor, s.screen.color = false, false
+	}
+}
+
+// A painted text stands between the mark of its colour and endMark. Marks are
+// noncharacters, which Unicode reserves for use inside a program. All that text from
+// elsewhere can do with them is to be coloured.
+const (
+	firstMark = '\uFDD0'
+	endMark   = '\uFDEF'
+)
+
+var painted = regexp.MustCompile(`([\x{FDD1}-\x{FDD6}])([^\x{FDD0}-\x{FDEF}]*)\x{FDEF}`)
+
+// Paint gives a text on one line a colour, if the stream that it is printed on has colours.
+func Paint(c Color, text string) string {
+	if c == 0 {
+		return text
+	}
+	return string(firstMark+rune(c)) + text + string(endMark)
+}
+
+// shown is a text as it is printed for people: visible, and coloured if colored is set.
+func shown(colored bool, text string) string {
+	switch {
+	case !strings.ContainsRune(text, endMark): // as fast as it can be
+		return visible(text)
+	case !colored:
+		return visible(painted.ReplaceAllString(text, "$2"))
+	}
+	return painted.ReplaceAllStringFunc(visible(text), func(text string) string {
+		parts := painted.FindStringSubmatch(text)
+		c := color.New(attributes[[]rune(parts[1])[0]-firstMark])
+		c.EnableColor() // by itself, it looks at standard output alone
+		return c.Sprint(parts[2])
+	})
+}
 
 // table lays rows out in columns, the titles first, and returns a line for each. A
 // column that is empty but for its title is left out.

@@ -2,12 +2,17 @@ package grpcplugin
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
+	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -15,7 +20,13 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	_ "google.golang.org/grpc/encoding/gzip" // servers may compress their answers
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -137,4 +148,220 @@ func (n *launch) notConnected(e *hook.Error) *hook.Error {
 		e.Hints = []string{"print the handshake when the server listens, with the port that it listens on"}
 	}
 	return e
+}
+
+// target is where a server should listen, and how to connect to it: make a gRPC client
+// with the options, then wait until it is ready.
+type target struct {
+	network, address string
+	tls              *tls.Config // nil: no TLS
+	metadata         []string    // pairs of name and value, sent with every RPC
+	// limit bounds ready. It is only for messages: its context ends then.
+	limit time.Duration
+	// retry is how long to retry while nobody listens, or connections end at once.
+	retry time.Duration
+	// leader is the plugin's process, which must own the other end of each connection,
+	// or a descendant of it; 0 is any server.
+	leader int
+
+	once     sync.Once // protects notReady
+	notReady *hook.Error
+
+	accepted        atomic.Bool           // a connection was made
+	dialErr         atomic.Pointer[error] // why the last attempt to make one failed
+	wantCertificate atomic.Bool           // the server asks for a client certificate, and we have none
+}
+
+const (
+	firstDelay = 10 * time.Millisecond // between attempts to connect
+	maxDelay   = 100 * time.Millisecond
+)
+
+// options are those of a gRPC client of the target.
+func (t *target) options() []grpc.DialOption {
+	return []grpc.DialOption{
+		grpc.WithContextDialer(t.dial),
+		grpc.WithTransportCredentials(t.credentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: firstDelay, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxDelay},
+			MinConnectTimeout: t.limit,
+		}),
+		grpc.WithStatsHandler(rpcHandler{t.metadata}),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithNoProxy(),
+	}
+}
+
+func (t *target) credentials() credentials.TransportCredentials {
+	if t.tls == nil {
+		return insecure.NewCredentials()
+	}
+	cfg := t.tls.Clone()
+	if len(cfg.Certificates) == 0 {
+		// A server that rejects us says so, but the connection may be gone before
+		// gRPC reads that.
+		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			t.wantCertificate.Store(true)
+			return new(tls.Certificate), nil
+		}
+	}
+	return credentials.NewTLS(cfg)
+}
+
+// dial makes a connection for gRPC, which reports the reason of a failure only as text.
+func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
+	conn, err := t.dialOnce(ctx)
+	if err == nil {
+		t.accepted.Store(true)
+		if t.leader != 0 {
+			err = CheckPeer(ctx, conn, t.leader)
+		}
+		if err != nil {
+			conn.Close()
+		}
+	}
+	if timeout := (net.Error)(nil); ctx.Err() == nil && !(errors.As(err, &timeout) && timeout.Timeout()) {
+		t.dialErr.Store(&err)
+	}
+	return conn, err
+}
+
+// dialOnce makes one attempt. A path that is no socket would refuse the connection,
+// as if nobody listened.
+func (t *target) dialOnce(ctx context.Context) (net.Conn, error) {
+	if t.network == "unix" {
+		// Not every system reports a socket as one.
+		if info, err := os.Stat(t.address); err == nil && (info.Mode().IsRegular() || info.IsDir()) {
+			kind := "file"
+			if info.IsDir() {
+				kind = "directory"
+			}
+			return nil, t.fail(ReasonNoConnection, "cannot connect to %s: it is a %s, want a socket", t, kind)
+		}
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, t.network, t.address)
+}
+
+// ready waits once until TLS and HTTP/2 work over the connection of a client.
+func (t *target) ready(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
+	t.once.Do(func() { t.notReady = t.await(ctx, cc) })
+	return t.notReady
+}
+
+func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
+	for began := time.Now(); ctx.Err() == nil; {
+		state := cc.GetState()
+		switch state {
+		case connectivity.Ready:
+			return nil
+		case connectivity.Idle:
+			cc.Connect()
+		case connectivity.TransientFailure:
+			if herr := t.failure(ctx, cc, time.Since(began) < t.retry); herr != nil {
+				return herr
+			}
+		}
+		// Not for long: after a failure gRPC reports only a success.
+		wait, cancel := context.WithTimeout(ctx, maxDelay)
+		cc.WaitForStateChange(wait, state)
+		cancel()
+	}
+	switch {
+	case !t.accepted.Load():
+		return t.fail(ReasonNoConnection, "cannot connect to %s: no answer within %s", t, t.limit)
+	case t.tls != nil:
+		return t.fail(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want TLS", t, t.limit)
+	}
+	return t.fail(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want HTTP/2", t, t.limit)
+}
+
+// failure is the error for the last failed attempt, nil if another one may succeed.
+func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *hook.Error {
+	var err error
+	if last := t.dialErr.Load(); last != nil {
+		err = *last
+	}
+	switch own := asError(err); {
+	case own != nil:
+		return own
+	case err != nil && retry:
+		return nil
+	case err != nil:
+		return t.fail(ReasonNoConnection, "cannot connect to %s: %w", t, cause(err))
+	}
+	text := failureText(ctx, cc)
+	inner, handshake := strings.CutPrefix(text, "transport: authentication handshake failed: ")
+	switch at := strings.Index(text, "remote error: tls: "); {
+	case text == "", retry && endedConnection(text):
+		return nil
+	case t.wantCertificate.Load():
+		e := t.fail(ReasonTLS, "TLS with %s failed: the server requires a client certificate", t)
+		e.Hints = []string{"pass a certificate with --cert and --key"}
+		return e
+	case handshake:
+		return t.fail(ReasonTLS, "no TLS with %s: %s", t, inner)
+	case at >= 0:
+		return t.fail(ReasonTLS, "no TLS with %s: %s", t, text[at:])
+	}
+	return t.fail(ReasonNotGRPC, "%s does not speak HTTP/2, want gRPC: %s", t, text)
+}
+
+// failureText is gRPC's text for a failed connection, which it returns only from a
+// call; empty if all it knows is that the attempt took too long, or that none was made,
+// which dial knows better.
+func failureText(ctx context.Context, cc *grpc.ClientConn) string {
+	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	_, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	s, ok := status.FromError(err)
+	if !ok || s.Code() != codes.Unavailable {
+		return ""
+	}
+	text := s.Message()
+	if inner, found := strings.CutPrefix(text, `connection error: desc = "`); found {
+		text = strings.TrimSuffix(inner, `"`)
+	}
+	// gRPC closes a connection that takes too long, and reports that.
+	for _, other := range []string{"rror while dialing", net.ErrClosed.Error(), context.DeadlineExceeded.Error()} {
+		if strings.Contains(text, other) {
+			return ""
+		}
+	}
+	return text
+}
+
+// endedConnection reports whether gRPC's text says that the server ended a connection
+// without a word. It may be about to exit.
+func endedConnection(text string) bool {
+	for _, end := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE} {
+		if strings.HasSuffix(text, end.Error()) {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *target) fail(reason, format string, args ...any) *hook.Error {
+	permanent := reason == ReasonTLS || reason == ReasonNotGRPC // what it serves does not change
+	return &hook.Error{Kind: hook.Handshake, Reason: reason, Permanent: permanent, Err: fmt.Errorf(format, args...)}
+}
+
+// String is the address as a user writes it.
+func (t *target) String() string {
+	if t.network == "unix" {
+		return "unix:" + t.address
+	}
+	return t.address
+}
+
+// cause drops from an error what the message around it says already.
+func cause(err error) error {
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		err = op.Err
+	}
+	if call := (*os.SyscallError)(nil); errors.As(err, &call) {
+		err = call.Err
+	}
+	return err
 }

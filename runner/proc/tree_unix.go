@@ -3,11 +3,13 @@
 package proc
 
 import (
+	"context"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -180,4 +182,47 @@ func signalName(s syscall.Signal) string {
 		return name
 	}
 	return "signal " + strconv.Itoa(int(s))
+}
+
+// Descends reports whether a process is the leader, is in its group, or was started by such
+// a process, directly or through others.
+func Descends(pid, leader int) bool {
+	for steps := 0; pid > 1 && steps < 1000; steps++ { // numbers may be reused meanwhile
+		if pid == leader {
+			return true
+		}
+		parent, group := kin(pid)
+		if group == leader {
+			return true
+		}
+		pid = parent
+	}
+	return false
+}
+
+// maxLeftovers is how many of the processes that were left behind Exit names.
+const maxLeftovers = 10
+
+func leftover(name string, pid int) string { return name + " (pid " + strconv.Itoa(pid) + ")" }
+
+// leftovers names what a dead leader left behind, before it is killed. What exits by
+// itself within leaveTime was not left behind. It returns at once if there is
+// nothing, as usual, and stops waiting once forced ends.
+func (t *tree) leftovers(forced context.Context) []string {
+	forced, cancel := context.WithTimeout(forced, leaveTime)
+	defer cancel()
+	for pause := time.Millisecond; ; pause *= 2 {
+		last := forced.Err() != nil
+		left, certain := t.survivors()
+		if len(left) == 0 && !certain {
+			left, _ = t.survivors()
+		}
+		if len(left) == 0 || last {
+			return left
+		}
+		select {
+		case <-time.After(pause):
+		case <-forced.Done():
+		}
+	}
 }

@@ -190,3 +190,12 @@ func (*guardProcess) end()                  {}
 
 // exiting reports that the process may have begun to exit.
 func (*tree) exiting() bool { return true }
+
+func (o *outputPipe) readMarked(b []byte) (int, error) {
+	n, err := o.File.Read(b)
+	o.undelivered.Store(true)
+	return n, err
+}
+
+// hasInput is false: the system does not tell.
+func hasInput([]*outputPipe) bool { return false }

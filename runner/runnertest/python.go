@@ -1,13 +1,19 @@
 package runnertest
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
 // Python returns the absolute path of a real Python, never of a shim: that of
@@ -120,3 +126,179 @@ func Pythons(t testing.TB) []string {
 
 // minor is the version without its last number.
 func (p python) minor() string { return p.version[:max(0, strings.LastIndexByte(p.version, '.'))] }
+
+// requirements lists the packages that the tests' gRPC plugins import. They have no
+// versions: no release supports both the oldest and the newest Python.
+var requirements = []string{"grpcio", "grpcio-health-checking", "grpcio-reflection", "protobuf"}
+
+// GRPCIO returns a Python that has grpcio with health and reflection. It is that of
+// a venv in testdata, which the first test creates from PyPI, or else one of the
+// system. Without either, the test skips, or fails if PYPLUG_TEST_REQUIRE lists
+// "grpcio".
+func GRPCIO(t T) string {
+	t.Helper()
+	path, why := findGRPCIO()
+	if path == "" {
+		skipWithout(t, "grpcio", why)
+	}
+	return path
+}
+
+var findGRPCIO = sync.OnceValues(func() (path, why string) {
+	python, why := findPython()
+	if python.path == "" {
+		return "", why
+	}
+	own, err := venvOf(python, "grpcio", requirements, imports)
+	if err == nil {
+		return own, ""
+	}
+	for _, system := range []string{python.path, "/usr/bin/python3"} {
+		if imports(system) == nil {
+			return system, ""
+		}
+	}
+	return "", fmt.Sprintf("no Python here has it, and a venv cannot be created: %v", err)
+})
+
+func imports(python string) error {
+	return tool(python, "-c", "import grpc, grpc_health.v1.health, grpc_reflection.v1alpha.reflection")
+}
+
+// together are packages that share a venv, since each venv takes seconds to create.
+var together = [][]string{
+	{"numpy==2.4.6", "pydantic==2.10.6", "attrs==25.1.0", "msgspec==0.19.0", "packaging==26.0", "virtualenv==20.29.3", "uv==0.13.9"},
+	{
+		"uv==0.13.9", "virtualenv==21.15.8", "poetry==2.5.1", "pipenv==2026.10.3", "hatch==1.18.2",
+		"pdm==2.29.3", "hishel==1.2.1", "httpx==0.28.1", "unearth==0.18.2", // with newer ones pdm fails
+	},
+	{"python-plugin==0.1.0", "hc-go-plugin-server==0.1.1", "funppy==0.5.2", "betterproto==2.0.0b7"},
+}
+
+// Packages returns a Python that has packages from PyPI, such as "tf==1.2.0": that of a
+// venv in testdata, which the first test creates. Where they cannot be had, the test
+// skips, or fails if PYPLUG_TEST_REQUIRE lists "pypi".
+func Packages(t T, packages ...string) string {
+	t.Helper()
+	for _, set := range together {
+		if !slices.ContainsFunc(packages, func(p string) bool { return !slices.Contains(set, p) }) {
+			packages = set
+			break
+		}
+	}
+	python, why := findPython()
+	if python.path != "" {
+		own, err := venvOf(python, strings.Join(packages, "+"), packages, func(string) error { return nil })
+		if err == nil {
+			return own
+		}
+		why = err.Error()
+	}
+	skipWithout(t, "pypi", why)
+	return ""
+}
+
+// venvOf returns the Python of a venv that has packages, which check accepts when it is
+// created. Concurrent test processes wait for the one that creates it.
+func venvOf(p python, name string, packages []string, check func(python string) error) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	home := filepath.Join(root, "testdata", ".venv")
+	venv := filepath.Join(home, name+"-py"+p.version)
+	own := pythonIn(venv)
+	if complete(venv, packages) {
+		return own, nil
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return "", err
+	}
+	unlock, err := lockedfile.MutexAt(venv + ".lock").Lock()
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if complete(venv, packages) {
+		return own, nil
+	}
+	if err = createVenv(p.path, venv, packages); err == nil {
+		err = check(own)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(venv, contents), []byte(strings.Join(packages, "\n")), 0o644)
+	}
+	if err != nil {
+		os.RemoveAll(venv)
+		return "", err
+	}
+	return own, nil
+}
+
+// contents is the file that says that a venv is complete.
+const contents = "pyplug-contents"
+
+func complete(venv string, packages []string) bool {
+	text, err := os.ReadFile(filepath.Join(venv, contents))
+	return err == nil && string(text) == strings.Join(packages, "\n")
+}
+
+func createVenv(python, venv string, packages []string) error {
+	own := pythonIn(venv)
+	install := []string{"-m", "pip", "--python", own, "install", "--quiet", "--retries=2", "--disable-pip-version-check"}
+	bare := []string{python, "-m", "venv", "--without-pip", venv} // which saves seconds
+	ways := [][][]string{
+		{bare, slices.Concat([]string{python}, install, packages)},
+		{{python, "-m", "venv", venv}, slices.Concat([]string{own}, install, packages)},
+	}
+	if i := slices.IndexFunc(packages, isUV); i >= 0 { // which installs many in a tenth of pip's time
+		uv := []string{filepath.Join(filepath.Dir(own), "uv"), "pip", "install", "--quiet", "--python", own}
+		ways = slices.Insert(ways, 0, [][]string{bare, slices.Concat([]string{python}, install, packages[i:i+1]), append(uv, packages...)})
+	}
+	var err error
+	for _, way := range ways {
+		err = os.RemoveAll(venv) // perhaps incomplete
+		for _, command := range way {
+			if err == nil {
+				err = tool(command[0], command[1:]...)
+			}
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func isUV(name string) bool { return strings.HasPrefix(name, "uv==") }
+
+// pythonIn returns the path of a venv's Python.
+func pythonIn(venv string) string {
+	if runtime.GOOS == "windows" {
+		return filepath.Join(venv, "Scripts", "python.exe")
+	}
+	return filepath.Join(venv, "bin", "python3")
+}
+
+// tool runs a program. Its error has the output of the program in one line, without
+// the warnings of pip.
+func tool(path string, args ...string) error {
+	_, err := output("", path, args...)
+	return err
+}
+
+// output runs a program in a directory and returns what it prints on standard output. It
+// does not use proc, which would take what other tests leave running for its orphans.
+func output(dir, path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	var out, errs strings.Builder
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, &out, &errs, time.Minute
+	if err := cmd.Run(); err != nil {
+		lines := strings.Split(out.String()+errs.String(), "\n")
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "WARNING:") })
+		return "", fmt.Errorf("%s: %w: %.300s", strings.Join(args[:min(3, len(args))], " "), err, strings.Join(lines, " "))
+	}
+	return strings.TrimSpace(out.String()), nil
+}

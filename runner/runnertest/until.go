@@ -2,11 +2,19 @@ package runnertest
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/proc"
 )
 
 // WaitTimeout limits every wait in a test. It is long because a test machine may be
@@ -82,4 +90,61 @@ func WithEnv(entry string) []int {
 		}
 	}
 	return pids
+}
+
+// NothingLeft checks at the end of a test that the test left no goroutine and no
+// descriptor open. Call it first, so that its check runs last, and only in tests
+// that do not run in parallel.
+func NothingLeft(t testing.TB) {
+	t.Helper()
+	proc.Close()                   // closes what proc keeps open between tests
+	_, _ = os.ReadFile(os.DevNull) // makes the runtime open its poller, whose descriptors stay open
+	descriptors, goroutines := openDescriptors(), moduleStacks()
+	t.Cleanup(func() {
+		proc.Close()
+		var open, left []string
+		if !Soon(func() bool {
+			open, left = openDescriptors(), moduleStacks()
+			return len(open) <= len(descriptors) && len(left) <= len(goroutines)
+		}) {
+			t.Errorf("still open: %d descriptors, before %q, now %q; %d goroutines:\n%s", len(open)-len(descriptors), descriptors, open,
+				len(left)-len(goroutines), strings.Join(left, "\n\n"))
+		}
+	})
+}
+
+// openDescriptors returns the open descriptors with their targets, or nothing if
+// the system has no /proc.
+func openDescriptors() (all []string) {
+	entries, _ := filepath.Glob("/proc/self/fd/*") // the pattern is right
+	for _, entry := range entries {
+		if to, err := os.Readlink(entry); err == nil { // the descriptor of the listing is closed
+			all = append(all, fmt.Sprint(filepath.Base(entry), " ", to))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// moduleStacks returns the stacks of the goroutines that run this module's code.
+func moduleStacks() []string {
+	buf := make([]byte, 1<<20)
+	buf = buf[:runtime.Stack(buf, true)]
+	var stacks []string
+	for _, stack := range strings.Split(string(buf), "\n\n") {
+		if strings.Contains(stack, "pyplug/runner/") && !strings.Contains(stack, "testing.tRunner") {
+			stacks = append(stacks, stack)
+		}
+	}
+	return stacks
+}
+
+// RestoreSignals is for a TestMain. Tests that a script starts in the background, or
+// with nohup, ignore signals, and their children would inherit that.
+func RestoreSignals() {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s) // children do not inherit a handler
+		}
+	}
 }

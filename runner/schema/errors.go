@@ -2,7 +2,11 @@ package schema
 
 import (
 	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // ArgumentError reports a word or an argument that cannot be read, or that does
@@ -104,4 +108,106 @@ func OneOf(names []string) string {
 		return "one of " + strings.Join(names[:most], ", ") + ", …"
 	}
 	return "one of " + strings.Join(names, ", ")
+}
+
+// Suggest returns the one of known that the user probably meant, or "": the
+// nearest by edit distance, the first of several equally near. It begins with the same
+// letter or with the first two swapped, and at most a third of the longer word's
+// letters differ, but no more than three. Two swapped letters count as one difference,
+// and case does not count.
+func Suggest(word string, known []string) string {
+	const longest = 100 // bounds the work
+	if len(word) > longest {
+		return ""
+	}
+	typed := []rune(strings.ToLower(word))
+	best, nearest := "", 0
+	for _, candidate := range known {
+		if candidate == word || len(candidate) > longest {
+			continue
+		}
+		wanted := []rune(strings.ToLower(candidate))
+		d := distance(typed, wanted)
+		if d > min(3, max(len(typed), len(wanted))/3) || !sameStart(typed, wanted) {
+			continue
+		}
+		if best == "" || d < nearest {
+			best, nearest = candidate, d
+		}
+	}
+	return best
+}
+
+func sameStart(a, b []rune) bool {
+	return a[0] == b[0] || len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0]
+}
+
+// distance counts insertions, deletions, changes and swaps of neighbours. It
+// keeps three rows of the usual table.
+func distance(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := last[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+// Relative is a path as seen from the first of several directories that it is in; unchanged
+// if it is in none.
+func Relative(path string, dirs ...string) string {
+	for _, dir := range dirs {
+		if inside, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(inside) {
+			return inside
+		}
+	}
+	return path
+}
+
+// Plural is a count and a noun, such as "184 lines".
+func Plural[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Span is a duration for people, with three significant digits, whole seconds at
+// most: "212ms", "2.13s", "3m20s".
+func Span(d time.Duration) string {
+	digits := math.Floor(math.Log10(math.Max(float64(d), 1))) + 1
+	return d.Round(min(time.Duration(math.Pow10(int(max(digits-3, 0)))), time.Second)).String()
+}
+
+// MaxDuration is a hundred years, far below the limit of time.Duration.
+const MaxDuration = 100 * 365 * 24 * time.Hour
+
+// ParseDuration parses a duration as flags, manifests and requests have it: "30s", "1m30s"
+// or a number of seconds. It is not ok if it is negative or above a hundred years. Only a
+// zero becomes 0, which often means no limit: less than a nanosecond becomes one.
+func ParseDuration(text string) (d time.Duration, ok bool) {
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
+		d = time.Duration(seconds * float64(time.Second))
+		ok = seconds >= 0 && seconds <= MaxDuration.Seconds() // false for NaN, too
+	} else {
+		d, err = time.ParseDuration(text)
+		ok = err == nil && d >= 0 && d <= MaxDuration
+	}
+	if number, _, _ := strings.Cut(strings.ToLower(text), "e"); ok && d == 0 && strings.ContainsAny(number, "123456789") {
+		d = 1
+	}
+	return d, ok
 }

@@ -1,6 +1,12 @@
 package schema
 
-import "encoding/json"
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
 // Schema lists the hooks of a plugin, in the order of its source.
 type Schema struct {
@@ -67,3 +73,219 @@ type Param struct {
 
 // isVariadic reports whether the parameter is *args or **kwargs.
 func (p Param) isVariadic() bool { return p.Kind == VarPositions || p.Kind == VarNames }
+
+// Signature writes the hook as Python would, such as
+// "greet(name: str, *, loud: bool = False) -> str". A long default is cut. The
+// method of a service, whose name has a slash, is written in the terms of its
+// source, such as "KV/Put(key: string, value: bytes) -> proto.Empty".
+func (h Hook) Signature() string {
+	if strings.Contains(h.Name, "/") {
+		return h.method()
+	}
+	signature := h.Name + "(" + strings.Join(h.parameters(), ", ") + ")"
+	if h.Returns != "" {
+		signature += " -> " + h.Returns
+	}
+	return signature
+}
+
+// ShortSignature is the signature for a message, cut if it is long.
+func (h Hook) ShortSignature() string {
+	const most = 200
+	return cut(h.Signature(), most)
+}
+
+// method is the signature of a method.
+func (h Hook) method() string {
+	fields := make([]string, len(h.Params))
+	for i, p := range h.Params {
+		fields[i] = p.Name + ": " + p.Type
+		if p.Kind == VarNames {
+			fields[i] = "**" + fields[i]
+		}
+	}
+	takes, returns := strings.Join(fields, ", "), strings.TrimSuffix(h.Returns, "{}")
+	if h.Streams == "in" || h.Streams == "both" {
+		takes = "stream {" + takes + "}"
+	}
+	if h.Streams == "out" || h.Streams == "both" {
+		returns = "stream " + returns
+	}
+	return withoutKinds.Replace(h.Name + "(" + takes + ") -> " + returns)
+}
+
+// withoutKinds removes the word that says what a type's name stands for. Nothing
+// else ends so before a blank: a field's name has a colon.
+var withoutKinds = strings.NewReplacer("message ", "", "enum ", "")
+
+// parameters lists them with the markers "/" and "*" where Python wants them.
+func (h Hook) parameters() []string {
+	var list []string
+	starred, open := false, false // a "*" was written; a "/" must follow
+	for _, p := range h.Params {
+		if open && p.Kind != PositionOnly {
+			list, open = append(list, "/"), false
+		}
+		switch p.Kind {
+		case PositionOnly:
+			open = true
+		case VarPositions:
+			starred = true
+		case NameOnly:
+			if !starred {
+				list, starred = append(list, "*"), true
+			}
+		}
+		list = append(list, p.String())
+	}
+	if open {
+		list = append(list, "/")
+	}
+	return list
+}
+
+// String is the parameter as a signature has it, such as "loud: bool = False".
+func (p Param) String() string {
+	s := p.Name
+	switch p.Kind {
+	case VarPositions:
+		s = "*" + s
+	case VarNames:
+		s = "**" + s
+	}
+	equals := "="
+	if p.Type != "" {
+		s += ": " + p.Type
+		equals = " = "
+	}
+	if p.Required || p.isVariadic() {
+		return s
+	}
+	const most = 60
+	return s + equals + cut(cmp.Or(p.Default, "..."), most)
+}
+
+// Explain sets the Words of each parameter.
+func (h *Hook) Explain() {
+	values := h.values()
+	h.Params = slices.Clone(h.Params)
+	for i, p := range h.Params {
+		h.Params[i].Words = p.words(i < len(values) && isContainer(values[i]))
+	}
+}
+
+// words lists the words that give a parameter, such as "VALUE" and "name=VALUE".
+func (p Param) words(container bool) []string {
+	form, kind := p.Name+"=VALUE", strings.TrimPrefix(p.Type, "repeated ")
+	isMessage := strings.HasPrefix(kind, "message ")
+	switch {
+	case p.Kind == VarPositions:
+		return []string{"VALUE…"}
+	case p.Kind == VarNames:
+		return []string{"NAME=VALUE…"}
+	case p.Kind == PositionOnly && container:
+		return []string{":=JSON"}
+	case p.Kind == PositionOnly:
+		return []string{"VALUE"}
+	case strings.HasPrefix(p.Type, "map<"):
+		return []string{p.Name + ".KEY=VALUE…", p.Name + ":=JSON"}
+	case isMessage && kind == p.Type:
+		return []string{p.Name + ".FIELD=VALUE…", p.Name + ":=JSON"}
+	case !isMessage && kind != p.Type:
+		return []string{form + "…", p.Name + ":=JSON"}
+	case isMessage, container && p.Kind == NameOnly:
+		return []string{p.Name + ":=JSON"}
+	case container:
+		return []string{":=JSON", p.Name + ":=JSON"}
+	}
+	words := []string{form}
+	if p.Kind != NameOnly {
+		words = []string{"VALUE", form}
+	}
+	if kind == "bytes" {
+		words = append(words, p.Name+"@=FILE")
+	}
+	return words
+}
+
+func isContainer(value json.RawMessage) bool {
+	return len(value) > 0 && (value[0] == '{' || value[0] == '[')
+}
+
+// values are those that the template has for the parameters, nil for the others.
+func (h Hook) values() []json.RawMessage {
+	var values []json.RawMessage
+	if json.Unmarshal(h.Template, &values) == nil {
+		return values
+	}
+	var names map[string]json.RawMessage
+	if json.Unmarshal(h.Template, &names) != nil {
+		return nil
+	}
+	for _, p := range h.Params {
+		values = append(values, names[p.Name])
+	}
+	return values
+}
+
+// Example returns words that call the hook: they give what is required, and of a method
+// all fields. The values are those of the template, and samples for empty fields.
+func (h Hook) Example() []string {
+	var words []string
+	isMethod := strings.Contains(h.Name, "/")
+	values := h.values()
+	for i, p := range h.Params[:min(len(h.Params), len(values))] {
+		value := values[i]
+		switch {
+		case value == nil, p.isVariadic(), !p.Required && !isMethod:
+			continue
+		case isMethod && string(value) == "null": // no message, or another field of a oneof
+			continue
+		case isMethod, p.Type == "bytes":
+			value = sample(value, p)
+		}
+		name := p.Name
+		if p.Kind != NameOnly {
+			name = ""
+		}
+		words = append(words, word(name, value))
+	}
+	return words
+}
+
+// sample replaces the empty value of a field, and base64: as a word, bytes are text.
+func sample(value json.RawMessage, p Param) json.RawMessage {
+	switch {
+	case len(p.Choices) > 0 && value[0] == '"':
+		return p.Choices[len(p.Choices)-1]
+	case p.Type == "bytes", string(value) == `""`:
+		return json.RawMessage(`"text"`)
+	case string(value) == "0", string(value) == `"0"`:
+		return json.RawMessage("1")
+	case string(value) == "false":
+		return json.RawMessage("true")
+	case string(value) == "[]" && p.Type == "repeated string":
+		return json.RawMessage(`["text"]`)
+	}
+	return value
+}
+
+// word writes an argument, by position if name is empty. Text and numbers are written as
+// they are, if they are read as the same again.
+func word(name string, value json.RawMessage) string {
+	text, typed := string(value), ""
+	if value[0] == '"' {
+		text = string(Unquote(value))
+	}
+	if typed = text; name != "" {
+		typed = name + "=" + text
+	}
+	parsed, err := ParseWords([]string{typed}, nil)
+	same := err == nil && parsed[0].Form == Plain && parsed[0].Name == name && bytes.Equal(Value(text), value)
+	if same && !isContainer(value) && text != "" && typed[0] != '-' {
+		return typed
+	}
+	var compact bytes.Buffer
+	_ = json.Compact(&compact, value) // it was decoded
+	return name + ":=" + compact.String()
+}

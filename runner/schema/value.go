@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -142,4 +144,73 @@ func escapeInvalid(dst []byte, text string) []byte {
 		}
 	}
 	return dst
+}
+
+// Path is the path of a file. Its JSON is that of [Quote], so bytes that are not UTF-8
+// survive.
+type Path string
+
+func (p Path) MarshalJSON() ([]byte, error) { return Quote(string(p)), nil }
+
+func (p *Path) UnmarshalJSON(value []byte) error {
+	if value[0] != '"' {
+		return json.Unmarshal(value, (*string)(p))
+	}
+	*p = Path(Unquote(value))
+	return nil
+}
+
+// jsonEscape is a character that JSON escapes, two surrogates together.
+var jsonEscape = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`)
+
+// Unquote returns the text of a JSON string. It is the reverse of [Quote]: a lone
+// surrogate from \udc80 to \udcff becomes a byte. Any other lone surrogate becomes U+FFFD.
+func Unquote(value []byte) []byte {
+	var whole string
+	if !bytes.Contains(value, []byte(`\ud`)) && json.Unmarshal(value, &whole) == nil {
+		return []byte(whole)
+	}
+	inner := bytes.TrimSuffix(value[1:], []byte{'"'}) // the text itself may end in a quote
+	return jsonEscape.ReplaceAllFunc(inner, func(escape []byte) []byte {
+		if unit, err := strconv.ParseUint(string(escape[2:]), 16, 16); err == nil && unit >= 0xdc80 && unit <= 0xdcff {
+			return []byte{byte(unit)}
+		}
+		var text string
+		if json.Unmarshal(fmt.Appendf(nil, `"%s"`, escape), &text) != nil {
+			return escape
+		}
+		return []byte(text)
+	})
+}
+
+// AppendWords appends words to dst as a JSON array, for a program that decides by
+// their parameters what they are. Each is an object: "name", if it has one; "text",
+// and "value" if the rule of [Value] makes of it anything else than that text;
+// "verbatim" if it is text whatever it looks like. JSON has a "value" alone. Bytes
+// that are not UTF-8 are written as [Quote] does.
+func AppendWords(dst []byte, words []Word) []byte {
+	dst = append(dst, '[')
+	for i, w := range words {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '{')
+		if w.Name != "" {
+			dst = append(AppendQuote(append(dst, `"name":`...), w.Name), ',')
+		}
+		if w.Form == JSON {
+			dst = append(escapeInvalid(append(dst, `"value":`...), w.Value), '}')
+			continue
+		}
+		text := Quote(w.Value)
+		dst = append(append(dst, `"text":`...), text...)
+		if value := Value(w.Value); string(value) != string(text) {
+			dst = append(append(dst, `,"value":`...), value...)
+		}
+		if w.Form != Plain {
+			dst = append(dst, `,"verbatim":true`...)
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, ']')
 }

@@ -1,6 +1,7 @@
 package protoschema
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -233,4 +234,92 @@ func wantedMessage(message protoreflect.MessageDescriptor) string {
 		return wanted(message.Fields().Get(0))
 	}
 	return "message " + typeName(message.FullName()) + ownJSON[message.FullName()]
+}
+
+// Details describes the method as [Method.Hook] does, with all of its documentation, the
+// values of its enums, the messages that its request and its answer contain, and a template.
+func (m Method) Details() schema.Hook {
+	h := m.Hook()
+	h.Documentation, h.Template = m.set.docs[m.FullName()], m.Template()
+	setChoices(h.Params, m.desc.Input())
+	const most = 100
+	seen := map[protoreflect.FullName]bool{m.desc.Input().FullName(): true}
+	var visit func(protoreflect.MessageDescriptor)
+	visit = func(message protoreflect.MessageDescriptor) {
+		for i := range message.Fields().Len() {
+			inner := message.Fields().Get(i).Message()
+			if inner == nil || hasOwnJSON(inner) || inner.IsPlaceholder() || seen[inner.FullName()] || len(seen) > most {
+				continue
+			}
+			seen[inner.FullName()] = true
+			if !inner.IsMapEntry() {
+				fields := params(inner)
+				setChoices(fields, inner)
+				h.Messages = append(h.Messages, schema.Message{Name: string(inner.FullName()), Fields: fields})
+			}
+			visit(inner)
+		}
+	}
+	visit(m.desc.Input())
+	visit(m.desc.Output())
+	return h
+}
+
+// setChoices names the values of the fields that are enums.
+func setChoices(params []schema.Param, message protoreflect.MessageDescriptor) {
+	for i := range params {
+		enum := message.Fields().ByTextName(params[i].Name)
+		if enum == nil || enum.Enum() == nil || enum.Enum().IsPlaceholder() {
+			continue
+		}
+		for n := range enum.Enum().Values().Len() {
+			params[i].Choices = append(params[i].Choices, schema.Quote(string(enum.Enum().Values().Get(n).Name())))
+		}
+	}
+}
+
+// Template is an empty request as indented JSON, to be filled in: every field with
+// its default, the first field of a oneof, and null where a message would contain
+// itself or the template would grow too large. [DecodeMessage] reads it.
+func (m Method) Template() []byte {
+	request := dynamicpb.NewMessage(m.desc.Input())
+	t := templater{open: map[protoreflect.FullName]bool{}}
+	t.fill(request)
+	text, err := protojson.MarshalOptions{AllowPartial: true, UseProtoNames: true, EmitUnpopulated: true}.Marshal(request)
+	if err != nil {
+		return []byte("null") // a Value
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", "  "); err != nil {
+		return text
+	}
+	return indented.Bytes()
+}
+
+// templater sets the fields that protojson leaves out of an empty message.
+type templater struct {
+	open  map[protoreflect.FullName]bool // the messages around
+	count int
+}
+
+func (t *templater) fill(message protoreflect.Message) {
+	const mostMessages, deepest = 500, 16
+	name, fields := message.Descriptor().FullName(), message.Descriptor().Fields()
+	if t.count++; hasOwnJSON(message.Descriptor()) {
+		return
+	}
+	t.open[name] = true
+	defer delete(t.open, name)
+	for i := range fields.Len() {
+		field, inner := fields.Get(i), fields.Get(i).Message()
+		oneof := field.ContainingOneof()
+		switch {
+		case !field.HasPresence() || oneof != nil && oneof.Fields().Get(0) != field:
+		case inner == nil:
+			message.Set(field, field.Default())
+		case inner.FullName() == "google.protobuf.Value", inner.IsPlaceholder(), t.open[inner.FullName()]:
+		case t.count < mostMessages && len(t.open) < deepest:
+			t.fill(message.Mutable(field).Message())
+		}
+	}
 }
