@@ -98,10 +98,10 @@ func Parse(line string) (Line, error) {
 	line = strings.TrimSuffix(line, "\n")
 	line, carriageReturn := strings.CutSuffix(line, "\r")
 	if carriageReturn {
-		l.note(0, "the line ends with a carriage return")
+		l.addNote(0, "the line ends with a carriage return")
 	}
 	if line != l.text {
-		l.note(0, "there are blanks around the line")
+		l.addNote(0, "there are blanks around the line")
 	}
 	fields := strings.Split(l.text, "|")
 	switch n := len(fields); {
@@ -112,7 +112,7 @@ func Parse(line string) (Line, error) {
 	case n < 4:
 		return l, l.lineError(fmt.Sprintf("has %d fields", n), shape)
 	case n > len(fieldNames):
-		l.note(0, fmt.Sprintf("the line has %d fields; hosts ignore those after the seventh", n))
+		l.addNote(0, fmt.Sprintf("the line has %d fields; hosts ignore those after the seventh", n))
 	}
 	return l, l.setFields(append(fields, "", "", ""))
 }
@@ -129,7 +129,7 @@ func (l *Line) setFields(fields []string) error {
 	l.Network, l.Address, l.Protocol = fields[fieldNetwork-1], fields[fieldAddress-1], fields[fieldProtocol-1]
 	mux := fields[fieldMux-1]
 	if _, err := strconv.ParseBool(mux); err != nil && mux != "" {
-		l.note(fieldMux, "multiplexing is neither true nor false")
+		l.addNote(fieldMux, "multiplexing is neither true nor false")
 	}
 	return l.setCert(fields[fieldCert-1])
 }
@@ -137,7 +137,7 @@ func (l *Line) setFields(fields []string) error {
 func (l *Line) setCert(text string) error {
 	if len(text) < minCert {
 		if text != "" {
-			l.note(fieldCert, fmt.Sprintf("the certificate is too short to be one (%d characters)", len(text)))
+			l.addNote(fieldCert, fmt.Sprintf("the certificate is too short to be one (%d characters)", len(text)))
 		}
 		return nil
 	}
@@ -156,7 +156,7 @@ func (l *Line) setCert(text string) error {
 	return nil
 }
 
-func (l *Line) note(field int, text string) {
+func (l *Line) addNote(field int, text string) {
 	l.Notes = append(l.Notes, Note{Field: field, Text: text})
 }
 

@@ -55,8 +55,8 @@ type junitProblem struct {
 type seconds time.Duration
 
 // MarshalText writes them to the millisecond.
-func (d seconds) MarshalText() ([]byte, error) {
-	return strconv.AppendFloat(nil, time.Duration(d).Seconds(), 'f', 3, 64), nil
+func (s seconds) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, time.Duration(s).Seconds(), 'f', 3, 64), nil
 }
 
 // WriteJUnit writes checks as JUnit XML: a suite for each plugin, a case for each stage
@@ -93,15 +93,15 @@ func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 	return err
 }
 
-func (n *junitCounts) add(c junitCase) {
-	n.Tests++
+func (c *junitCounts) add(one junitCase) {
+	c.Tests++
 	switch {
-	case c.Error != nil:
-		n.Errors++
-	case c.Failure != nil:
-		n.Failures++
-	case c.Skipped != nil:
-		n.Skipped++
+	case one.Error != nil:
+		c.Errors++
+	case one.Failure != nil:
+		c.Failures++
+	case one.Skipped != nil:
+		c.Skipped++
 	}
 }
 

@@ -126,7 +126,7 @@ func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 		l.add(0, line)
 	}
 	if e.Status != nil {
-		l.status(e.Status, headline)
+		l.rpcStatus(e.Status, headline)
 	}
 	if e.Python != nil {
 		if !strings.Contains(headline, e.Python.Headline()) {
@@ -145,9 +145,9 @@ func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 	}
 }
 
-// status adds a gRPC status: its code if the headline lacks it, and a line for each of
+// rpcStatus adds a gRPC status: its code if the headline lacks it, and a line for each of
 // its details.
-func (l *errorLines) status(status *hook.RPCStatus, headline string) {
+func (l *errorLines) rpcStatus(status *hook.RPCStatus, headline string) {
 	if !strings.Contains(headline, status.Code) {
 		text := "status: " + status.Code
 		if status.Message != "" {

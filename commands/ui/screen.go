@@ -53,13 +53,13 @@ type screen struct {
 }
 
 // add queues whole lines.
-func (c *screen) add(w io.Writer, lines string) { c.addCommands(w, shown(c.color, lines)) }
+func (s *screen) add(w io.Writer, lines string) { s.addCommands(w, shown(s.color, lines)) }
 
 // addCommands queues whole lines that are harmless, and are commands for a CI system.
-func (c *screen) addCommands(w io.Writer, lines string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.queue(w, lines)
+func (s *screen) addCommands(w io.Writer, lines string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue(w, lines)
 }
 
 // offer queues whole lines if there is room.
@@ -74,126 +74,126 @@ func (c *screen) offer(w io.Writer, lines string) {
 
 // addWaiting queues whole lines once there is room. It drops them and returns false if
 // the reader reads nothing for long, and from then on at once, until it reads again.
-func (c *screen) addWaiting(w io.Writer, lines string) bool {
-	lines = shown(c.color, lines)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.pending >= roomSize {
-		if c.stuck || !c.wait(writeTimeout) {
+func (s *screen) addWaiting(w io.Writer, lines string) bool {
+	lines = shown(s.color, lines)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.pending >= roomSize {
+		if s.stuck || !s.wait(writeTimeout) {
 			return false
 		}
 	}
-	c.queue(w, lines)
+	s.queue(w, lines)
 	return true
 }
 
 // queue appends to the buffer and starts the writer. Held: mu.
-func (c *screen) queue(w io.Writer, text string) {
-	if c.broken {
+func (s *screen) queue(w io.Writer, text string) {
+	if s.broken {
 		return
 	}
-	if c.shown {
-		text, c.shown = eraseLine+text, false
+	if s.shown {
+		text, s.shown = eraseLine+text, false
 	}
-	c.buf = append(c.buf, text...)
-	c.pending += len(text)
-	if !c.writing && len(c.buf) > 0 {
-		c.writing = true
-		go c.write(w) // ends when all is written
+	s.buf = append(s.buf, text...)
+	s.pending += len(text)
+	if !s.writing && len(s.buf) > 0 {
+		s.writing = true
+		go s.write(w) // ends when all is written
 	}
 }
 
 // write writes until nothing is left.
-func (c *screen) write(w io.Writer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for len(c.buf) > 0 {
-		rest := c.buf
-		for c.buf = nil; len(rest) > 0 && !c.broken; {
+func (s *screen) write(w io.Writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.buf) > 0 {
+		rest := s.buf
+		for s.buf = nil; len(rest) > 0 && !s.broken; {
 			n := min(len(rest), chunkSize)
-			c.mu.Unlock()
+			s.mu.Unlock()
 			_, err := w.Write(rest[:n])
-			c.mu.Lock()
+			s.mu.Lock()
 			rest = rest[n:]
-			c.pending -= n
-			c.written += int64(n)
-			c.stuck = false
+			s.pending -= n
+			s.written += int64(n)
+			s.stuck = false
 			if IsClosedPipe(err) { // other errors, such as a full disk, may pass
-				c.broken, c.buf, c.pending = true, nil, 0
+				s.broken, s.buf, s.pending = true, nil, 0
 			}
-			c.wake()
+			s.wake()
 		}
 	}
-	c.writing = false
-	c.wake()
+	s.writing = false
+	s.wake()
 }
 
 // wait waits until something changed. It returns false if that takes longer than
 // limit. Held: mu, except while it waits.
-func (c *screen) wait(limit time.Duration) bool {
-	if c.short {
+func (s *screen) wait(limit time.Duration) bool {
+	if s.short {
 		limit = min(limit, shortTimeout)
 	}
-	if c.changed == nil {
-		c.changed = make(chan struct{})
+	if s.changed == nil {
+		s.changed = make(chan struct{})
 	}
-	changed := c.changed
-	c.mu.Unlock()
+	changed := s.changed
+	s.mu.Unlock()
 	timer := time.NewTimer(limit)
 	select {
 	case <-changed:
 	case <-timer.C:
 	}
 	timer.Stop()
-	c.mu.Lock()
-	if c.changed == changed {
-		c.stuck = true
+	s.mu.Lock()
+	if s.changed == changed {
+		s.stuck = true
 		return false
 	}
 	return true
 }
 
 // wake makes every waiter look again. Held: mu.
-func (c *screen) wake() {
-	if c.changed != nil {
-		close(c.changed)
-		c.changed = nil
+func (s *screen) wake() {
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
 	}
 }
 
 // flush waits until all that was added before is written, or until the reader reads
 // nothing for limit. It waits for a slow reader at most drainTimeout, and for one that
 // is known to read nothing only if limit is long.
-func (c *screen) flush(limit time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	began, mark := time.Now(), c.written+int64(c.pending)
-	for c.writing && c.written < mark && time.Since(began) < drainTimeout {
-		if c.stuck && limit <= writeTimeout || !c.wait(limit) {
+func (s *screen) flush(limit time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	began, mark := time.Now(), s.written+int64(s.pending)
+	for s.writing && s.written < mark && time.Since(began) < drainTimeout {
+		if s.stuck && limit <= writeTimeout || !s.wait(limit) {
 			return
 		}
 	}
 }
 
 // shorten shortens every wait, those in progress too.
-func (c *screen) shorten() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.short = true
-	c.wake()
+func (s *screen) shorten() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.short = true
+	s.wake()
 }
 
-// status shows text below all lines, in place of the status line before; empty text
+// setStatusLine shows text below all lines, in place of the status line before; empty text
 // erases that. It shows nothing while lines wait to be written.
-func (c *screen) status(w io.Writer, text string) {
-	text = shown(c.color, text)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if text != "" && c.pending > 0 {
+func (s *screen) setStatusLine(w io.Writer, text string) {
+	text = shown(s.color, text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text != "" && s.pending > 0 {
 		return
 	}
-	c.queue(w, text)
-	c.shown = text != "" && !c.broken
+	s.queue(w, text)
+	s.shown = text != "" && !s.broken
 }
 
 const (
@@ -287,7 +287,7 @@ func (s *Streams) wait(delay time.Duration, text func() string) (stop func()) {
 				s.waits.change(func(open []*wait) []*wait {
 					return slices.DeleteFunc(open, func(other *wait) bool { return other == w })
 				})
-				s.screen.status(s.Err, "")
+				s.screen.setStatusLine(s.Err, "")
 				return
 			case <-ticker.C:
 			}
@@ -300,10 +300,10 @@ func (s *Streams) wait(delay time.Duration, text func() string) (stop func()) {
 	})
 }
 
-func (l *waits) change(do func([]*wait) []*wait) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open = do(l.open)
+func (w *waits) change(do func([]*wait) []*wait) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open = do(w.open)
 }
 
 // drawWait draws the line of w if that is the last wait. If a value is being written to
@@ -327,6 +327,6 @@ func (s *Streams) drawWait(w *wait) {
 	// A line that wraps cannot be erased, and some terminals wrap at the last column.
 	room := columns(s.Err) - len("| ") - len(tail) - 1
 	if room > 0 {
-		s.screen.status(s.Err, Paint(Cyan, spinner)+" "+runewidth.Truncate(visible(oneLine(w.text())), room, "…")+tail)
+		s.screen.setStatusLine(s.Err, Paint(Cyan, spinner)+" "+runewidth.Truncate(visible(oneLine(w.text())), room, "…")+tail)
 	}
 }

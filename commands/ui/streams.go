@@ -144,7 +144,7 @@ func (s *Streams) writeOut(parts ...[]byte) error {
 	s.outMu.Lock()
 	defer s.outMu.Unlock()
 	if s.OutTTY && s.ErrTTY { // one terminal, which may show a wait
-		s.screen.status(s.Err, "")
+		s.screen.setStatusLine(s.Err, "")
 		s.screen.flush(writeTimeout)
 	}
 	w := bufio.NewWriter(s.Out)

@@ -78,7 +78,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 		request, err = k.single(request)
 	}
 	if err != nil {
-		return hook.Result{}, k.rejected(err)
+		return hook.Result{}, k.inputError(err)
 	}
 	if k.ctx.Err() != nil {
 		return hook.Result{}, hook.Ended(k.ctx, k.c.Hook, "", false)
@@ -88,7 +88,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 	stream, err := k.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: in, ServerStreams: out},
 		"/"+k.method.FullName(), k.options()...)
 	if err != nil {
-		return hook.Result{}, k.failure(err)
+		return hook.Result{}, k.rpcError(err)
 	}
 	if !in {
 		if stream.SendMsg(request) == nil { // else receive returns the reason
@@ -101,7 +101,7 @@ func (k *call) run() (hook.Result, *hook.Error) {
 		defer close(sent)
 		if err := k.send(ctx, stream, request); err != nil {
 			k.mu.Lock()
-			k.fault = k.rejected(err)
+			k.fault = k.inputError(err)
 			k.mu.Unlock()
 			cancel()
 		}
@@ -215,18 +215,18 @@ func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.E
 			break
 		}
 		if err != nil {
-			return hook.Result{}, k.failure(err)
+			return hook.Result{}, k.rpcError(err)
 		}
 		item, err := k.item(answer)
 		if err != nil {
-			return hook.Result{}, k.failed(hook.NewError(hook.Failed, err))
+			return hook.Result{}, k.begunError(hook.NewError(hook.Failed, err))
 		}
 		if !out {
 			return hook.Result{Item: item}, nil
 		}
 		if err := emit(item); err != nil {
 			k.cancelled = true
-			return hook.Result{}, k.failed(cmp.Or(asError(err), &hook.Error{Kind: hook.Canceled, Err: err}))
+			return hook.Result{}, k.begunError(cmp.Or(asError(err), &hook.Error{Kind: hook.Canceled, Err: err}))
 		}
 	}
 	r := hook.Result{Streamed: true}
@@ -252,8 +252,8 @@ func (k *call) item(content []byte) (hook.Item, error) {
 	return item, err
 }
 
-// rejected is the error for arguments or input that cannot be sent.
-func (k *call) rejected(err error) *hook.Error {
+// inputError is the error for arguments or input that cannot be sent.
+func (k *call) inputError(err error) *hook.Error {
 	e := *cmp.Or(asError(err), hook.NewError(hook.Request, err))
 	if e.Hook = k.c.Hook; e.Kind == hook.Request {
 		e.Err = err // with the number of the message
@@ -261,15 +261,15 @@ func (k *call) rejected(err error) *hook.Error {
 	return &e
 }
 
-// failed completes the error of a call that began.
-func (k *call) failed(err *hook.Error) *hook.Error {
+// begunError completes the error of a call that began.
+func (k *call) begunError(err *hook.Error) *hook.Error {
 	e := *err
 	e.Hook, e.Begun = k.c.Hook, true
 	return &e
 }
 
-// failure is the error for one of gRPC.
-func (k *call) failure(err error) *hook.Error {
+// rpcError is the error for one of gRPC.
+func (k *call) rpcError(err error) *hook.Error {
 	k.mu.Lock()
 	fault := k.fault
 	k.mu.Unlock()
@@ -283,13 +283,13 @@ func (k *call) failure(err error) *hook.Error {
 		return hook.Ended(k.ctx, k.c.Hook, "", true)
 	}
 	if large := answerTooLarge(s, k.cfg.MaxMessage); large != nil {
-		return k.failed(large)
+		return k.begunError(large)
 	}
 	unimplemented := isUnimplemented(err) && missed == nil // else it may be the host's, passed on
 	if !answered && !unimplemented {
 		return k.lost(s)
 	}
-	e := k.failed(&hook.Error{Kind: hook.Failed, Hints: missed})
+	e := k.begunError(&hook.Error{Kind: hook.Failed, Hints: missed})
 	if unimplemented {
 		e.Kind = hook.Request
 		e.Err = &schema.NoHookError{Hook: k.c.Hook, Why: "the plugin does not implement " + k.method.Name()}
@@ -302,14 +302,14 @@ func (k *call) failure(err error) *hook.Error {
 func (k *call) lost(s *status.Status) *hook.Error {
 	switch {
 	case k.isStopping():
-		return k.failed(&hook.Error{Kind: hook.Canceled, Err: errors.New("the plugin was stopped during the call")})
+		return k.begunError(&hook.Error{Kind: hook.Canceled, Err: errors.New("the plugin was stopped during the call")})
 	case k.exits():
 		return k.exitError(k.c.Hook)
 	case k.responds(probeLimit):
-		return k.failed(setStatus(&hook.Error{Kind: hook.Failed}, s, nil))
+		return k.begunError(setStatus(&hook.Error{Kind: hook.Failed}, s, nil))
 	}
 	k.giveUp()
-	return k.failed(&hook.Error{Kind: hook.Crash,
+	return k.begunError(&hook.Error{Kind: hook.Crash,
 		Err: errors.New("the connection to the plugin broke: " + strings.TrimPrefix(s.Message(), "grpc: "))})
 }
 

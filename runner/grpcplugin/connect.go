@@ -43,50 +43,50 @@ const (
 )
 
 // connect makes go-plugin's client, which connects to the address in the handshake.
-func (n *launch) connect() *hook.Error {
+func (l *launch) connect() *hook.Error {
 	began := time.Now()
-	defer func() { n.evidence.Connect = time.Since(began) }()
-	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.ConnectTimeout)
+	defer func() { l.evidence.Connect = time.Since(began) }()
+	ctx, cancel := context.WithTimeout(l.ctx, l.cfg.ConnectTimeout)
 	defer cancel()
 	go func() { // ends with ctx
 		select {
-		case <-n.proc.Done():
+		case <-l.proc.Done():
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
-	line := n.evidence.Line
-	if n.tls != nil {
+	line := l.evidence.Line
+	if l.tls != nil {
 		certificate, err := x509.ParseCertificate(line.Cert)
 		if err != nil { // handshake.Parse has read it
 			return &hook.Error{Kind: hook.Internal, Err: err}
 		}
-		n.tls.RootCAs.AddCert(certificate)
+		l.tls.RootCAs.AddCert(certificate)
 	}
 	t := &target{
-		network: line.Network, address: line.Address, tls: n.tls, metadata: n.cfg.Metadata, limit: n.cfg.ConnectTimeout, retry: retryLimit,
-		leader: n.proc.PID(),
+		network: line.Network, address: line.Address, tls: l.tls, metadata: l.cfg.Metadata, limit: l.cfg.ConnectTimeout, retry: retryLimit,
+		leader: l.proc.PID(),
 	}
 	// The plugin runs already, and its line was verified: for go-plugin that is a
 	// plugin to reattach to.
 	client := plugin.NewClient(&plugin.ClientConfig{
 		Reattach: &plugin.ReattachConfig{
 			Protocol: plugin.ProtocolGRPC, ProtocolVersion: line.App, Addr: &net.UnixAddr{Name: line.Address}, Test: true,
-			ReattachFunc: func() (runner.AttachedRunner, error) { return attached{done: n.proc.Done()}, nil },
+			ReattachFunc: func() (runner.AttachedRunner, error) { return attached{done: l.proc.Done()}, nil },
 		},
-		GRPCDialOptions: append(t.options(), grpc.WithStreamInterceptor(n.streamInterceptor(ctx, t)),
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(n.cfg.maxReflection()))),
+		GRPCDialOptions: append(t.options(), grpc.WithStreamInterceptor(l.streamInterceptor(ctx, t)),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(l.cfg.maxReflection()))),
 		Logger:     hclog.NewNullLogger(),
-		SyncStdout: n.out.writer(proc.Stdout),
-		SyncStderr: n.out.writer(proc.Stderr),
+		SyncStdout: l.out.writer(proc.Stdout),
+		SyncStderr: l.out.writer(proc.Stderr),
 	})
 	protocol, err := client.Client()
 	if err != nil {
-		return n.notConnected(&hook.Error{Kind: hook.Handshake, Err: fmt.Errorf("go-plugin: %w", err)})
+		return l.notConnected(&hook.Error{Kind: hook.Handshake, Err: fmt.Errorf("go-plugin: %w", err)})
 	}
-	n.protocol, n.conn = protocol, protocol.(*plugin.GRPCClient).Conn
-	if herr := t.ready(ctx, n.conn); herr != nil {
-		return n.notConnected(herr)
+	l.protocol, l.conn = protocol, protocol.(*plugin.GRPCClient).Conn
+	if herr := t.ready(ctx, l.conn); herr != nil {
+		return l.notConnected(herr)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (a attached) Wait(context.Context) error {
 // Python plugin are refused: with one thread, each would keep it from all else. On
 // others the first one waits until the connection is ready, so that go-plugin does
 // not wait longer than connecting lasts.
-func (n *launch) streamInterceptor(connecting context.Context, t *target) grpc.StreamClientInterceptor {
+func (l *launch) streamInterceptor(connecting context.Context, t *target) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
 		streamer grpc.Streamer, opts ...grpc.CallOption,
 	) (grpc.ClientStream, error) {
@@ -115,7 +115,7 @@ func (n *launch) streamInterceptor(connecting context.Context, t *target) grpc.S
 		switch {
 		case ctx.Value(ownKey{}) != nil:
 			return streamer(ctx, desc, cc, method, opts...)
-		case n.cfg.Python && (stdio || strings.HasPrefix(method, brokerService)):
+		case l.cfg.Python && (stdio || strings.HasPrefix(method, brokerService)):
 			return nil, status.Error(codes.Unimplemented, "not opened on a python plugin")
 		case stdio:
 			if herr := t.ready(connecting, cc); herr != nil {
@@ -133,16 +133,16 @@ func (n *launch) streamInterceptor(connecting context.Context, t *target) grpc.S
 
 // notConnected is the error for a missing connection: that of the process if it has
 // exited.
-func (n *launch) notConnected(e *hook.Error) *hook.Error {
-	if n.ctx.Err() != nil {
-		return hook.Ended(n.ctx, "", "no connection", false)
+func (l *launch) notConnected(e *hook.Error) *hook.Error {
+	if l.ctx.Err() != nil {
+		return hook.Ended(l.ctx, "", "no connection", false)
 	}
 	// What the process does not serve any more may look like another fault.
-	if n.proc.Exited() || n.proc.Exiting() && n.exits() {
-		return n.exitedEarly(nil)
+	if l.proc.Exited() || l.proc.Exiting() && l.exits() {
+		return l.exitedEarly(nil)
 	}
 	switch {
-	case e.Reason == ReasonTLS, e.Reason == ReasonNoAnswer && n.tls != nil:
+	case e.Reason == ReasonTLS, e.Reason == ReasonNoAnswer && l.tls != nil:
 		e.Hints = []string{"serve with the certificate that the handshake names, and trust the one in PLUGIN_CLIENT_CERT"}
 	case errors.Is(e, syscall.ECONNREFUSED), errors.Is(e, fs.ErrNotExist):
 		e.Hints = []string{"print the handshake when the server listens, with the port that it listens on"}
@@ -236,7 +236,7 @@ func (t *target) dialOnce(ctx context.Context) (net.Conn, error) {
 			if info.IsDir() {
 				kind = "directory"
 			}
-			return nil, t.fail(ReasonNoConnection, "cannot connect to %s: it is a %s, want a socket", t, kind)
+			return nil, t.errorf(ReasonNoConnection, "cannot connect to %s: it is a %s, want a socket", t, kind)
 		}
 	}
 	var d net.Dialer
@@ -258,7 +258,7 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 		case connectivity.Idle:
 			cc.Connect()
 		case connectivity.TransientFailure:
-			if herr := t.failure(ctx, cc, time.Since(began) < t.retry); herr != nil {
+			if herr := t.attemptError(ctx, cc, time.Since(began) < t.retry); herr != nil {
 				return herr
 			}
 		}
@@ -269,15 +269,15 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 	}
 	switch {
 	case !t.accepted.Load():
-		return t.fail(ReasonNoConnection, "cannot connect to %s: no answer within %s", t, t.limit)
+		return t.errorf(ReasonNoConnection, "cannot connect to %s: no answer within %s", t, t.limit)
 	case t.tls != nil:
-		return t.fail(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want TLS", t, t.limit)
+		return t.errorf(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want TLS", t, t.limit)
 	}
-	return t.fail(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want HTTP/2", t, t.limit)
+	return t.errorf(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want HTTP/2", t, t.limit)
 }
 
-// failure is the error for the last failed attempt, nil if another one may succeed.
-func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *hook.Error {
+// attemptError is the error for the last failed attempt, nil if another one may succeed.
+func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bool) *hook.Error {
 	var err error
 	if last := t.dialErr.Load(); last != nil {
 		err = *last
@@ -288,7 +288,7 @@ func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *
 	case err != nil && retry:
 		return nil
 	case err != nil:
-		return t.fail(ReasonNoConnection, "cannot connect to %s: %w", t, cause(err))
+		return t.errorf(ReasonNoConnection, "cannot connect to %s: %w", t, cause(err))
 	}
 	text := failureText(ctx, cc)
 	inner, handshake := strings.CutPrefix(text, "transport: authentication handshake failed: ")
@@ -296,15 +296,15 @@ func (t *target) failure(ctx context.Context, cc *grpc.ClientConn, retry bool) *
 	case text == "", retry && endedConnection(text):
 		return nil
 	case t.wantCertificate.Load():
-		e := t.fail(ReasonTLS, "TLS with %s failed: the server requires a client certificate", t)
+		e := t.errorf(ReasonTLS, "TLS with %s failed: the server requires a client certificate", t)
 		e.Hints = []string{"pass a certificate with --cert and --key"}
 		return e
 	case handshake:
-		return t.fail(ReasonTLS, "no TLS with %s: %s", t, inner)
+		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, inner)
 	case at >= 0:
-		return t.fail(ReasonTLS, "no TLS with %s: %s", t, text[at:])
+		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, text[at:])
 	}
-	return t.fail(ReasonNotGRPC, "%s does not speak HTTP/2, want gRPC: %s", t, text)
+	return t.errorf(ReasonNotGRPC, "%s does not speak HTTP/2, want gRPC: %s", t, text)
 }
 
 // failureText is gRPC's text for a failed connection, which it returns only from a
@@ -342,7 +342,7 @@ func endedConnection(text string) bool {
 	return false
 }
 
-func (t *target) fail(reason, format string, args ...any) *hook.Error {
+func (t *target) errorf(reason, format string, args ...any) *hook.Error {
 	permanent := reason == ReasonTLS || reason == ReasonNotGRPC // what it serves does not change
 	return &hook.Error{Kind: hook.Handshake, Reason: reason, Permanent: permanent, Err: fmt.Errorf(format, args...)}
 }

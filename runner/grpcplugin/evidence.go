@@ -225,9 +225,9 @@ func claimOf(line proc.Line, first bool) (claim, bool) {
 
 // ownAddress returns an error if the plugin has claimed a port, serves gRPC there, and
 // has not printed a handshake since.
-func (n *launch) ownAddress() *hook.Error {
-	for _, c := range n.scanner.dueClaims() {
-		if !n.servesAt(c.port) {
+func (l *launch) ownAddress() *hook.Error {
+	for _, c := range l.scanner.dueClaims() {
+		if !l.servesAt(c.port) {
 			continue
 		}
 		return &hook.Error{Kind: hook.Handshake, Reason: ReasonNoHandshake, Hints: ownAddressHints,
@@ -237,10 +237,10 @@ func (n *launch) ownAddress() *hook.Error {
 }
 
 // servesAt reports whether the plugin's process serves gRPC at a port of this machine.
-func (n *launch) servesAt(port string) bool {
-	ctx, cancel := context.WithTimeout(n.ctx, ownAddressGrace)
+func (l *launch) servesAt(port string) bool {
+	ctx, cancel := context.WithTimeout(l.ctx, ownAddressGrace)
 	defer cancel()
-	t := &target{network: "tcp", address: net.JoinHostPort("localhost", port), limit: ownAddressGrace, leader: n.proc.PID()}
+	t := &target{network: "tcp", address: net.JoinHostPort("localhost", port), limit: ownAddressGrace, leader: l.proc.PID()}
 	cc, err := grpc.NewClient("passthrough:///"+t.address, t.options()...)
 	if err != nil {
 		return false

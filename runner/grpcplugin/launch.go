@@ -57,64 +57,64 @@ func (l *Launcher) Launch(ctx context.Context) (hook.Instance, error) {
 }
 
 // run takes the launch from nothing to a healthy instance.
-func (n *launch) run() *hook.Error {
-	if err := n.prepare(); err != nil {
+func (l *launch) run() *hook.Error {
+	if err := l.prepare(); err != nil {
 		return &hook.Error{Kind: hook.Internal, Err: err}
 	}
 	began := time.Now()
-	if herr := n.start(); herr != nil {
+	if herr := l.start(); herr != nil {
 		return herr
 	}
-	if herr := n.connect(); herr != nil {
+	if herr := l.connect(); herr != nil {
 		return herr
 	}
-	if herr := n.checkHealth(); herr != nil {
+	if herr := l.checkHealth(); herr != nil {
 		return herr
 	}
-	n.info = hook.Info{PID: n.proc.PID(), Started: n.proc.Started(), Ready: time.Since(began), MayCollide: true}
-	n.cfg.Debug("grpc", fmt.Sprintf("ready after %s", n.info.Ready))
+	l.info = hook.Info{PID: l.proc.PID(), Started: l.proc.Started(), Ready: time.Since(began), MayCollide: true}
+	l.cfg.Debug("grpc", fmt.Sprintf("ready after %s", l.info.Ready))
 	return nil
 }
 
 // prepare says how to start the process, and what its handshake has to say.
-func (n *launch) prepare() error {
+func (l *launch) prepare() error {
 	// The path of a socket may have about a hundred bytes: below the parent it needs
 	// 12 for the directory, and 41 for the slash and the name that the plugin chooses.
 	parent, err := proc.ShortTempDir(handshake.MaxSocket() - 12 - 41)
 	if err == nil {
-		n.dir, err = os.MkdirTemp(parent, "s")
+		l.dir, err = os.MkdirTemp(parent, "s")
 	}
 	if err != nil {
 		return fmt.Errorf("directory for sockets: %w", err)
 	}
 	var certificate []byte
-	if n.cfg.MTLS {
-		if n.tls, certificate, err = newCertificate(n.cfg.Curve); err != nil {
+	if l.cfg.MTLS {
+		if l.tls, certificate, err = newCertificate(l.cfg.Curve); err != nil {
 			return err
 		}
 	}
-	env := n.environment(certificate)
-	n.scanner = newScanner(n.out)
-	n.spec = proc.Spec{
-		Path: n.cfg.Path, Args: n.cfg.Args, Env: env, Dir: n.cfg.Dir, Grace: n.cfg.StopTimeout,
-		MaxMemory: n.cfg.MaxMemory, OnLine: n.scanner.scan,
+	env := l.environment(certificate)
+	l.scanner = newScanner(l.out)
+	l.spec = proc.Spec{
+		Path: l.cfg.Path, Args: l.cfg.Args, Env: env, Dir: l.cfg.Dir, Grace: l.cfg.StopTimeout,
+		MaxMemory: l.cfg.MaxMemory, OnLine: l.scanner.scan,
 	}
-	n.want = handshake.Want{Versions: n.cfg.Versions, NetRPC: !n.cfg.Python, TLS: n.cfg.MTLS, Dirs: []string{n.dir, tempDir(env)}}
+	l.want = handshake.Want{Versions: l.cfg.Versions, NetRPC: !l.cfg.Python, TLS: l.cfg.MTLS, Dirs: []string{l.dir, tempDir(env)}}
 	return nil
 }
 
 // environment is the plugin's, with what a host sets, and without what another host
 // has set for pyplug itself.
-func (n *launch) environment(certificate []byte) []string {
-	base := slices.DeleteFunc(slices.Clone(n.cfg.Env), func(entry string) bool {
+func (l *launch) environment(certificate []byte) []string {
+	base := slices.DeleteFunc(slices.Clone(l.cfg.Env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		return slices.Contains(handshake.Variables, name)
 	})
 	set := handshake.Env(handshake.Host{
-		CookieKey: n.cfg.CookieKey, CookieValue: n.cfg.CookieValue,
-		Versions: n.cfg.Versions, SocketDir: n.dir, ClientCert: string(certificate),
+		CookieKey: l.cfg.CookieKey, CookieValue: l.cfg.CookieValue,
+		Versions: l.cfg.Versions, SocketDir: l.dir, ClientCert: string(certificate),
 	})
-	if n.cfg.Python {
+	if l.cfg.Python {
 		set = append(set, "PYTHONUNBUFFERED=1", "PYTHONFAULTHANDLER=1")
 	}
 	return proc.Environ(base, false, set)
@@ -132,121 +132,121 @@ func tempDir(env []string) string {
 }
 
 // start starts the process and waits for its handshake.
-func (n *launch) start() *hook.Error {
-	started, err := proc.Start(n.spec)
+func (l *launch) start() *hook.Error {
+	started, err := proc.Start(l.spec)
 	if err != nil {
 		kind := hook.Start
-		if n.cfg.Python {
+		if l.cfg.Python {
 			kind = hook.Interpreter
 		}
 		e := hook.NewError(kind, err)
-		e.Permanent = n.cfg.Python
+		e.Permanent = l.cfg.Python
 		return e
 	}
-	n.proc = started
-	n.cfg.Debug("proc", fmt.Sprintf("started %s, pid %d", n.cfg.Path, started.PID()))
-	if n.cfg.Sources != nil {
-		n.sources = sync.OnceValues(n.cfg.Sources)
-		go n.sources() // ends when the files are read
+	l.proc = started
+	l.cfg.Debug("proc", fmt.Sprintf("started %s, pid %d", l.cfg.Path, started.PID()))
+	if l.cfg.Sources != nil {
+		l.sources = sync.OnceValues(l.cfg.Sources)
+		go l.sources() // ends when the files are read
 	}
-	defer func() { n.evidence.Noise, n.evidence.NoiseLines = n.scanner.before() }()
-	limit := time.NewTimer(n.cfg.StartTimeout)
+	defer func() { l.evidence.Noise, l.evidence.NoiseLines = l.scanner.before() }()
+	limit := time.NewTimer(l.cfg.StartTimeout)
 	defer limit.Stop()
 	look := time.NewTicker(ownAddressEvery)
 	defer look.Stop()
 	for waiting := true; waiting; {
 		select {
-		case text := <-n.scanner.found:
-			return n.verify(text)
+		case text := <-l.scanner.found:
+			return l.verify(text)
 		case <-started.Done():
 			waiting = false
 		case <-look.C:
-			if e := n.ownAddress(); e != nil && len(n.scanner.found) == 0 {
+			if e := l.ownAddress(); e != nil && len(l.scanner.found) == 0 {
 				return e
 			}
 		case <-limit.C:
 			exit := started.Kill()
-			e := n.scanner.missing(n.cfg, n.cfg.StartTimeout)
+			e := l.scanner.missing(l.cfg, l.cfg.StartTimeout)
 			e.Kind, e.At = hook.Handshake, hook.StackFrames(exit.Stacks)
 			return e
-		case <-n.ctx.Done():
+		case <-l.ctx.Done():
 			exit := started.Kill()
-			e := hook.Ended(n.ctx, "", "no handshake on standard output", false)
+			e := hook.Ended(l.ctx, "", "no handshake on standard output", false)
 			e.At = hook.StackFrames(exit.Stacks)
 			return e
 		}
 	}
 	select {
-	case text := <-n.scanner.found:
-		if e := n.verify(text); e != nil {
+	case text := <-l.scanner.found:
+		if e := l.verify(text); e != nil {
 			return e
 		}
-		return n.exitedEarly(nil)
+		return l.exitedEarly(nil)
 	default:
-		return n.exitedEarly(n.scanner.missing(n.cfg, 0))
+		return l.exitedEarly(l.scanner.missing(l.cfg, 0))
 	}
 }
 
 // verify parses the handshake and checks that it allows a connection.
-func (n *launch) verify(text string) *hook.Error {
-	n.evidence.Text, n.evidence.Handshake = text, time.Since(n.proc.Started())
+func (l *launch) verify(text string) *hook.Error {
+	l.evidence.Text, l.evidence.Handshake = text, time.Since(l.proc.Started())
 	line, err := handshake.Parse(text)
 	if err == nil {
-		err = line.Verify(n.want)
+		err = line.Verify(l.want)
 	}
 	if err != nil {
 		e := hook.NewError(hook.Handshake, err)
 		e.Reason, e.Permanent = ReasonBadHandshake, true
 		return e
 	}
-	n.evidence.Line = line
-	n.cfg.Debug("grpc", "handshake "+text)
+	l.evidence.Line = line
+	l.cfg.Debug("grpc", "handshake "+text)
 	return nil
 }
 
 // exitedEarly is the error of a process that exited before it was ready, by e or else
 // after its handshake. A traceback on its standard error says more than either.
-func (n *launch) exitedEarly(e *hook.Error) *hook.Error {
+func (l *launch) exitedEarly(e *hook.Error) *hook.Error {
 	if e == nil {
 		e = &hook.Error{Err: errors.New("the plugin exited before it was ready")}
 	}
-	exit := hook.Exit(n.proc.Exit())
+	exit := hook.Exit(l.proc.Exit())
 	e.Kind, e.Exit, e.At = hook.Start, &exit, hook.StackFrames(exit.Stderr)
 	e.Python = lastTraceback(exit.Stderr)
 	e.Permanent = e.Python.Permanent()
 	module := missingModule(e.Python, exit.Stderr)
 	if module != nil || e.Python != nil {
-		e.Reason, e.Hints, e.Err = "", e.Python.Hints(n.cfg.Dir), module
+		e.Reason, e.Hints, e.Err = "", e.Python.Hints(l.cfg.Dir), module
 	}
 	return e
 }
 
 // checkHealth asks the health service once.
-func (n *launch) checkHealth() *hook.Error {
+func (l *launch) checkHealth() *hook.Error {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.HealthTimeout)
+	ctx, cancel := context.WithTimeout(l.ctx, l.cfg.HealthTimeout)
 	defer cancel()
-	name, err := healthStatus(ctx, n.conn, n.cfg.Service)
-	n.evidence.Health = time.Since(began)
+	name, err := healthStatus(ctx, l.conn, l.cfg.Service)
+	l.evidence.Health = time.Since(began)
 	if err == nil {
-		err = notServing(n.cfg.Service, name)
+		err = notServing(l.cfg.Service, name)
 	}
 	if err == nil {
 		return nil
 	}
-	herr := healthFailed(n.ctx, err)
+	herr := healthFailed(l.ctx, err)
 	switch {
-	case n.ctx.Err() == nil && ctx.Err() != nil:
+	case l.ctx.Err() == nil && ctx.Err() != nil:
 		herr = &hook.Error{Kind: hook.Unhealthy, Reason: ReasonSilent,
-			Err: &hook.LimitError{What: "no answer from the health service", Limit: n.cfg.HealthTimeout}}
-	case herr.Status != nil && n.exits():
-		return n.exitedEarly(nil)
+			Err: &hook.LimitError{What: "no answer from the health service", Limit: l.cfg.HealthTimeout}}
+	case herr.Status != nil && l.exits():
+		return l.exitedEarly(nil)
 	}
 	if herr.Reason == ReasonNoHealth {
-		herr.Hints = []string{fmt.Sprintf("in Python, serve it with grpcio-health-checking, and set the service %q to SERVING", n.cfg.Service)}
+		herr.Hints = []string{fmt.Sprintf("in Python, serve it with grpcio-health-checking, and set the service %q to SERVING", l.cfg.Service)}
 	}
-	if herr.Kind == hook.Unhealthy && (n.cfg.AnyHealth || LacksHealth(herr, n.cfg.Service)) {
-		n.evidence.Unhealthy = herr
+	if herr.Kind == hook.Unhealthy && (l.cfg.AnyHealth || LacksHealth(herr, l.cfg.Service)) {
+		l.evidence.Unhealthy = herr
 		return nil
 	}
 	return herr

@@ -94,13 +94,13 @@ func retry(f func() error) error {
 func (p *Process) request(text string, descriptors ...int) (word, rest string, err error) {
 	word, rest, err = p.control.request(text, descriptors...)
 	if err != nil {
-		return "", "", p.failFork()
+		return "", "", p.killForking()
 	}
 	return word, rest, nil
 }
 
-// failFork kills a process that violates the protocol.
-func (p *Process) failFork() error {
+// killForking kills a process that violates the protocol.
+func (p *Process) killForking() error {
 	p.control.close()
 	p.tree.kill()
 	return ErrNoFork
@@ -128,7 +128,7 @@ func (p *Process) forkTree(child []*os.File) (*tree, error) {
 	if t.forked.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		life.close()
 		if err == unix.ESRCH {
-			return nil, p.failFork()
+			return nil, p.killForking()
 		}
 		t.kill()
 		t.reap()
@@ -153,7 +153,7 @@ func (p *Process) requestFork(n uint32, descriptors []int) (pid int, err error) 
 	case bad == nil && word == "pid" && number > 1:
 		return number, nil
 	}
-	return 0, p.failFork()
+	return 0, p.killForking()
 }
 
 // forked describes a leader that another process of ours forked. When that one is

@@ -42,26 +42,26 @@ func newOutputPipe(f *os.File) (*outputPipe, error) {
 
 // Read returns [io.EOF] at the end of the pipe, or when nothing more is to be
 // expected.
-func (o *outputPipe) Read(b []byte) (int, error) {
-	return o.bounded(func() (int, error) { return o.File.Read(b) })
+func (p *outputPipe) Read(b []byte) (int, error) {
+	return p.bounded(func() (int, error) { return p.File.Read(b) })
 }
 
 // take reads like Read and sets undelivered before the bytes leave the pipe.
-func (o *outputPipe) take(b []byte) (int, error) {
-	return o.bounded(func() (int, error) { return o.readMarked(b) })
+func (p *outputPipe) take(b []byte) (int, error) {
+	return p.bounded(func() (int, error) { return p.readMarked(b) })
 }
 
-func (o *outputPipe) bounded(read func() (int, error)) (int, error) {
-	gone := o.gone.Load()
+func (p *outputPipe) bounded(read func() (int, error)) (int, error) {
+	gone := p.gone.Load()
 	if gone {
-		if o.late > maxLate {
+		if p.late > maxLate {
 			return 0, io.EOF
 		}
-		o.File.SetReadDeadline(time.Now().Add(quiet))
+		p.File.SetReadDeadline(time.Now().Add(quiet))
 	}
 	n, err := read()
 	if gone {
-		o.late += n
+		p.late += n
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = io.EOF
@@ -71,9 +71,9 @@ func (o *outputPipe) bounded(read func() (int, error)) (int, error) {
 
 // processGone reports that the process is gone. A read that waits gets the quiet time
 // from now.
-func (o *outputPipe) processGone() {
-	o.gone.Store(true)
-	o.File.SetReadDeadline(time.Now().Add(quiet))
+func (p *outputPipe) processGone() {
+	p.gone.Store(true)
+	p.File.SetReadDeadline(time.Now().Add(quiet))
 }
 
 // settled reports whether nothing is in the pipes or being delivered. The order

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (o *outputPipe) readMarked(b []byte) (n int, err error) {
-	waitErr := o.raw.Read(func(fd uintptr) bool {
-		o.undelivered.Store(true)
+func (p *outputPipe) readMarked(b []byte) (n int, err error) {
+	waitErr := p.raw.Read(func(fd uintptr) bool {
+		p.undelivered.Store(true)
 		n, err = unix.Read(int(fd), b)
 		for err == unix.EINTR {
 			n, err = unix.Read(int(fd), b)
 		}
 		if err == unix.EAGAIN {
-			o.undelivered.Store(false)
+			p.undelivered.Store(false)
 			return false // waits
 		}
 		return true

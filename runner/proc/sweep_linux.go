@@ -58,7 +58,7 @@ func (t *tree) eachOrphan(do func(pid int)) (found bool) {
 		case running.find(pid) != nil: // a leader
 		case reapOrphan(pid):
 			found = true
-		case t.owns(pid):
+		case t.includes(pid):
 			found = true
 			do(pid)
 		}
@@ -66,11 +66,11 @@ func (t *tree) eachOrphan(do func(pid int)) (found bool) {
 	return found
 }
 
-// owns reports whether our child pid, which is no leader, belongs to the tree: by
+// includes reports whether our child pid, which is no leader, belongs to the tree: by
 // its group, whose number is nobody else's until the leader is reaped; by its tag; or
 // because it is an orphan that is dying, has the tag of a tree that is gone, or has none
 // and no other living leader could have started it.
-func (t *tree) owns(pid int) bool {
+func (t *tree) includes(pid int) bool {
 	if group, err := syscall.Getpgid(pid); err == nil && group == t.pid {
 		return true
 	}

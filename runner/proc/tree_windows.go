@@ -191,9 +191,9 @@ func (*guardProcess) end()                  {}
 // exiting reports that the process may have begun to exit.
 func (*tree) exiting() bool { return true }
 
-func (o *outputPipe) readMarked(b []byte) (int, error) {
-	n, err := o.File.Read(b)
-	o.undelivered.Store(true)
+func (p *outputPipe) readMarked(b []byte) (int, error) {
+	n, err := p.File.Read(b)
+	p.undelivered.Store(true)
 	return n, err
 }
 

@@ -208,7 +208,7 @@ func venvOf(p python, name string, packages []string, check func(python string) 
 	home := filepath.Join(root, "testdata", ".venv")
 	venv := filepath.Join(home, name+"-py"+p.version)
 	own := pythonIn(venv)
-	if complete(venv, packages) {
+	if isComplete(venv, packages) {
 		return own, nil
 	}
 	if err := os.MkdirAll(home, 0o755); err != nil {
@@ -219,7 +219,7 @@ func venvOf(p python, name string, packages []string, check func(python string) 
 		return "", err
 	}
 	defer unlock()
-	if complete(venv, packages) {
+	if isComplete(venv, packages) {
 		return own, nil
 	}
 	if err = createVenv(p.path, venv, packages); err == nil {
@@ -238,7 +238,7 @@ func venvOf(p python, name string, packages []string, check func(python string) 
 // contents is the file that says that a venv is complete.
 const contents = "pyplug-contents"
 
-func complete(venv string, packages []string) bool {
+func isComplete(venv string, packages []string) bool {
 	text, err := os.ReadFile(filepath.Join(venv, contents))
 	return err == nil && string(text) == strings.Join(packages, "\n")
 }

@@ -121,65 +121,65 @@ type recorder struct {
 }
 
 // line reads one line of the host.
-func (w *recorder) line(line proc.Line) {
+func (r *recorder) line(line proc.Line) {
 	if line.Stream == proc.Stderr {
-		w.stderrLine(line.Text)
+		r.stderrLine(line.Text)
 		return
 	}
-	var r record
-	if json.Unmarshal([]byte(line.Text), &r) != nil {
+	var printed record
+	if json.Unmarshal([]byte(line.Text), &printed) != nil {
 		return // not the host's, which prints whole lines only
 	}
 	switch {
-	case r.Begins != "":
-		w.step, w.inStep = r.Begins, true
-	case r.Address != "":
-		w.outcome.Address = r.Address
-	case r.Ended != nil:
-		w.outcome.Steps, w.inStep = append(w.outcome.Steps, *r.Ended), false
-	case r.Hangs != "":
-		w.outcome.Hung = r.Hangs
-	case r.Log != "":
-		if len(w.outcome.Log) == maxLog {
-			w.outcome.Log = slices.Delete(w.outcome.Log, 0, 1)
+	case printed.Begins != "":
+		r.step, r.inStep = printed.Begins, true
+	case printed.Address != "":
+		r.outcome.Address = printed.Address
+	case printed.Ended != nil:
+		r.outcome.Steps, r.inStep = append(r.outcome.Steps, *printed.Ended), false
+	case printed.Hangs != "":
+		r.outcome.Hung = printed.Hangs
+	case printed.Log != "":
+		if len(r.outcome.Log) == maxLog {
+			r.outcome.Log = slices.Delete(r.outcome.Log, 0, 1)
 		}
-		w.outcome.Log = append(w.outcome.Log, r.Log)
+		r.outcome.Log = append(r.outcome.Log, printed.Log)
 	}
 }
 
 // stderrLine keeps the first lines of the host's own standard error, from where a
 // crash begins. The plugin's standard error is in the log.
-func (w *recorder) stderrLine(line string) {
-	if !w.crashed && (strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")) {
-		w.crashed, w.stderr = true, nil
+func (r *recorder) stderrLine(line string) {
+	if !r.crashed && (strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")) {
+		r.crashed, r.stderr = true, nil
 	}
-	if len(w.stderr) < maxCrash {
-		w.stderr = append(w.stderr, line)
+	if len(r.stderr) < maxCrash {
+		r.stderr = append(r.stderr, line)
 	}
 }
 
 // result completes the outcome by how the host ended.
-func (w *recorder) result(host string, exit proc.Exit) (Outcome, error) {
-	w.outcome.Left = exit.Left
+func (r *recorder) result(host string, exit proc.Exit) (Outcome, error) {
+	r.outcome.Left = exit.Left
 	end := fmt.Sprintf("exit code %d", exit.Code)
 	if exit.Signal != "" {
 		end = exit.Signal
 	}
 	switch {
-	case w.step == "":
-		return w.outcome, fmt.Errorf("%s: exited with %s before its first step, want all steps: %.300s",
-			host, end, strings.Join(w.stderr, " "))
-	case w.outcome.Hung != "":
-	case w.inStep || exit.Code != exitDone || exit.Signal != "":
+	case r.step == "":
+		return r.outcome, fmt.Errorf("%s: exited with %s before its first step, want all steps: %.300s",
+			host, end, strings.Join(r.stderr, " "))
+	case r.outcome.Hung != "":
+	case r.inStep || exit.Code != exitDone || exit.Signal != "":
 		// The stacks follow a blank line.
-		blank := slices.IndexFunc(w.stderr, func(line string) bool { return strings.TrimSpace(line) == "" })
+		blank := slices.IndexFunc(r.stderr, func(line string) bool { return strings.TrimSpace(line) == "" })
 		if blank >= 0 {
-			w.stderr = w.stderr[:blank]
+			r.stderr = r.stderr[:blank]
 		}
-		if len(w.stderr) > 0 {
-			end = strings.Join(w.stderr, "\n")
+		if len(r.stderr) > 0 {
+			end = strings.Join(r.stderr, "\n")
 		}
-		w.outcome.Crashed = w.step + ": " + end
+		r.outcome.Crashed = r.step + ": " + end
 	}
-	return w.outcome, nil
+	return r.outcome, nil
 }

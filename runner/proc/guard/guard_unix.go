@@ -48,13 +48,13 @@ func (c *cleanup) listen() {
 				message = append(message, b)
 				continue
 			}
-			c.note(string(message))
+			c.receive(string(message))
 			message = message[:0]
 		}
 	}
 }
 
-func (c *cleanup) note(message string) {
+func (c *cleanup) receive(message string) {
 	if dir, ok := cutPrefix(message, Temp); ok {
 		c.temps = append(c.temps, dir)
 	}
