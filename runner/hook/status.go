@@ -2,8 +2,51 @@ package hook
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 )
+
+// State is the state of a plugin that is kept alive, by its name in messages and JSON.
+// The zero State is that before its first start.
+type State string
+
+// The states, from the worst to the best. The reason for a state is in the [Event],
+// never in the state itself.
+const (
+	StateStopped  State = "stopped"  // does not run, without an error
+	StateFailed   State = "failed"   // does not run, and does not restart by itself
+	StateStopping State = "stopping" // stops
+	StateBackoff  State = "backoff"  // exited, and restarts after a delay
+	StateStarting State = "starting" // the process starts and runs its bootstrap calls
+	StateDegraded State = "degraded" // accepts calls, but reports that it is not healthy
+	StateReady    State = "ready"    // accepts calls
+)
+
+// Takes reports whether a plugin in this state accepts calls.
+func (s State) Takes() bool { return s == StateReady || s == StateDegraded }
+
+// Event is one state change of a plugin that is kept alive.
+//
+// While one instance replaces another, the events of both generations
+// interleave. Those of the replacement begin with the zero From.
+type Event struct {
+	Time time.Time `json:"time"`
+	// Worker is the number of the worker, from 1; 0 if there is only one.
+	Worker int `json:"worker,omitempty"`
+	// Generation is the number of the worker's start, from 1.
+	Generation int `json:"generation"`
+	// PID is the worker's process; 0 before it is ready.
+	PID  int   `json:"pid,omitempty"`
+	From State `json:"from,omitempty"`
+	To   State `json:"to"`
+	// Reason explains the change in one line, such as "the plugin exited during a call".
+	Reason string `json:"reason,omitempty"`
+	// Exit describes how the process ended, nil if none ended. On a change to
+	// starting it is the exit of the previous generation.
+	Exit *Exit `json:"exit,omitempty"`
+	// Delay is the time until the next start, on a change to backoff.
+	Delay Milliseconds `json:"delay_ms,omitempty"`
+}
 
 // Status is the state of a plugin that is kept alive, with its counts. The zero
 // Status is that of a plugin that has never started.
@@ -52,4 +95,33 @@ type Status struct {
 	// NextStart is the time until the next start, 0 unless State is
 	// [StateBackoff].
 	NextStart Milliseconds `json:"next_restart_ms,omitempty"`
+}
+
+// MarshalJSON returns the status with the names of `status --json`.
+func (s Status) MarshalJSON() ([]byte, error) {
+	type plain Status // without this method
+	s.Reason, s.Note = validText(s.Reason), validText(s.Note)
+	return Marshal(plain(s))
+}
+
+// MarshalJSON returns the event with the names of `--events`.
+func (e Event) MarshalJSON() ([]byte, error) {
+	type plain Event // without this method
+	e.Reason = validText(e.Reason)
+	return Marshal(plain(e))
+}
+
+// Milliseconds is a duration that JSON has as milliseconds, to 100 ns.
+type Milliseconds time.Duration
+
+// MarshalJSON writes the number.
+func (m Milliseconds) MarshalJSON() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(m/100)/1e4, 'f', -1, 64), nil
+}
+
+// UnmarshalJSON reads the number.
+func (m *Milliseconds) UnmarshalJSON(text []byte) error {
+	n, err := strconv.ParseFloat(string(text), 64)
+	*m = Milliseconds(n * float64(time.Millisecond))
+	return err
 }
