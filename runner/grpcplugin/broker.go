@@ -18,24 +18,24 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// broker is the side of a host in go-plugin's broker: a request has a number, at which the
-// host serves something for the plugin to call. Here every number leads to one server
-// without services, so that the plugin learns at once what it misses.
+// broker is the host's side of go-plugin's broker. A number in a request stands for a
+// connection to a service of the host, which the plugin calls back. Here every number leads
+// to one server without services, so the plugin learns at once that the service is missing.
 type broker struct {
 	mu        sync.Mutex // protects following
 	server    *grpc.Server
 	address   net.Addr
-	announced chan []byte // what is to be sent
-	closed    bool        // there is no server, or the plugin ended the stream
-	missed    string      // the method that the plugin called last, and when
-	at        time.Time
+	announced chan []byte // messages to send
+	closed    bool        // the server failed to start, or the plugin ended the stream
+	missed    string      // the method that the plugin called last
+	at        time.Time   // when it called that
 }
 
-// mostAnnounced is how many announcements wait for a plugin that does not read them.
+// mostAnnounced bounds the announcements that wait for a plugin to read them.
 const mostAnnounced = 16
 
-// offer announces the numbers in a request. A plugin without a broker rejects that, and
-// nothing else happens.
+// offer announces the numbers in a request. A plugin without a broker rejects the stream;
+// the call goes on.
 func (i *Instance) offer(request protoreflect.Message) {
 	numbers := numbersIn(request)
 	if len(numbers) == 0 {
@@ -65,7 +65,7 @@ func (i *Instance) offer(request protoreflect.Message) {
 	}
 }
 
-// numbersIn lists the values of the fields that may be such numbers, absent ones too.
+// numbersIn lists the values of all fields that may be such numbers. An absent field is 0.
 func numbersIn(message protoreflect.Message) (numbers []uint32) {
 	for n := range message.Descriptor().Fields().Len() {
 		field := message.Descriptor().Fields().Get(n)
@@ -81,8 +81,8 @@ func numbersIn(message protoreflect.Message) (numbers []uint32) {
 	return slices.Compact(numbers)
 }
 
-// openBroker opens the stream, and serves what it leads to until the instance is released.
-// i.broker.mu is held.
+// openBroker opens the stream, and starts the server, which stops when the instance is
+// released. i.broker.mu is held.
 func (i *Instance) openBroker() error {
 	b := &i.broker
 	network, address := "unix", filepath.Join(i.dir, "host")
@@ -127,7 +127,7 @@ func (i *Instance) openBroker() error {
 	return nil
 }
 
-// reject answers a call to the host.
+// reject rejects the plugin's call to its host, and records the method.
 func (b *broker) reject(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
 	method = strings.TrimPrefix(method, "/")
@@ -138,7 +138,8 @@ func (b *broker) reject(_ any, stream grpc.ServerStream) error {
 	return status.Error(codes.Unimplemented, unknownService+service+" of the host")
 }
 
-// hint says what the plugin asked of its host since a call began; nil for nothing.
+// hint names the method that the plugin called of its host since a call began. It returns
+// nil if there was none.
 func (b *broker) hint(began time.Time) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -148,7 +149,7 @@ func (b *broker) hint(began time.Time) []string {
 	return []string{"the plugin called " + b.missed + ", a method of its host; a shell serves none of those"}
 }
 
-// close ends the server, if there is one.
+// close stops the server if it runs.
 func (b *broker) close() {
 	b.mu.Lock()
 	b.closed = true

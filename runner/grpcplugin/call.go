@@ -25,8 +25,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// readLimit is how long a call that is over waits for its input to return the message
-// that it was reading.
+// readLimit bounds how long a call that is over waits for its input, which may be reading
+// a message.
 const readLimit = 100 * time.Millisecond
 
 // call is a call in progress.
@@ -38,16 +38,16 @@ type call struct {
 	began     time.Time
 	ctx       context.Context // the caller's
 	answered  answered
-	cancelled bool // gRPC told the plugin to stop working on the call
+	cancelled bool // gRPC has asked the plugin to stop working on the call
 
 	mu    sync.Mutex
-	fault *hook.Error // why sending ended the call
+	fault *hook.Error // the reason why sending ended the call
 }
 
-// Call calls one method. See [hook.Caller] for the promises. A method with a client
-// stream receives the message of Args, if there is one, and then those of Input;
-// another one at most one message from either. An Input that does not end with the
-// call's context may be read once more after Call has returned; that message is
+// Call calls one method. See [hook.Caller] for the promises. A method with a client stream
+// receives the message of Args, if any, and then the messages of Input. Any other method
+// receives at most one message, from Args or from Input. If Input does not end with the
+// call's context, it may be read once more after Call has returned; that message is
 // dropped. If the call is cancelled, Call checks that the plugin still responds.
 func (i *Instance) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	k := &call{Instance: i, c: c, began: time.Now(), ctx: ctx}
@@ -152,7 +152,7 @@ func (k *call) single(message []byte) ([]byte, error) {
 	return message, nil
 }
 
-// encode serializes a message unless there is an error, or it is too large.
+// encode serializes a message. It passes on err, and rejects a message that is too large.
 func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
@@ -165,8 +165,8 @@ func (k *call) encode(message proto.Message, err error) ([]byte, error) {
 	return content, err
 }
 
-// send sends a client stream. Its errors are the caller's: receive returns those of
-// the plugin.
+// send sends a client stream. It returns errors of the input only; receive returns the
+// plugin's errors.
 func (k *call) send(ctx context.Context, stream grpc.ClientStream, first []byte) error {
 	if first != nil && stream.SendMsg(first) != nil {
 		return nil
@@ -194,8 +194,8 @@ func (k *call) send(ctx context.Context, stream grpc.ClientStream, first []byte)
 	return nil
 }
 
-// receive passes the items on until the plugin ends the call. It reads none while it
-// passes one on: gRPC's window is the backpressure.
+// receive emits the items until the plugin ends the call. It reads the next item only when
+// emit has returned: gRPC's window is the backpressure.
 func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.Error) {
 	all := []byte{'['}
 	emit := k.c.Emit
@@ -236,7 +236,7 @@ func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.E
 	return r, nil
 }
 
-// item is an answer as a value.
+// item decodes an answer.
 func (k *call) item(content []byte) (hook.Item, error) {
 	answer := k.method.NewResponse()
 	if err := k.set.Unmarshal(content, answer); err != nil {
@@ -252,7 +252,7 @@ func (k *call) item(content []byte) (hook.Item, error) {
 	return item, err
 }
 
-// inputError is the error for arguments or input that cannot be sent.
+// inputError returns the error for arguments or input that cannot be sent.
 func (k *call) inputError(err error) *hook.Error {
 	e := *cmp.Or(asError(err), hook.NewError(hook.Request, err))
 	if e.Hook = k.c.Hook; e.Kind == hook.Request {
@@ -261,14 +261,14 @@ func (k *call) inputError(err error) *hook.Error {
 	return &e
 }
 
-// begunError completes the error of a call that began.
+// begunError returns err as the error of a call that began.
 func (k *call) begunError(err *hook.Error) *hook.Error {
 	e := *err
 	e.Hook, e.Begun = k.c.Hook, true
 	return &e
 }
 
-// rpcError is the error for one of gRPC.
+// rpcError returns the error of a call for gRPC's error.
 func (k *call) rpcError(err error) *hook.Error {
 	k.mu.Lock()
 	fault := k.fault
@@ -297,8 +297,8 @@ func (k *call) rpcError(err error) *hook.Error {
 	return setStatus(e, s, k.set)
 }
 
-// lost is the error for a broken connection. It is a crash only if the process
-// exits; if the plugin still responds, this call alone has failed.
+// lost returns the error for a broken connection: a crash if the process exits. If the
+// plugin still responds, only this call has failed.
 func (k *call) lost(s *status.Status) *hook.Error {
 	switch {
 	case k.isStopping():
@@ -313,8 +313,8 @@ func (k *call) lost(s *status.Status) *hook.Error {
 		Err: errors.New("the connection to the plugin broke: " + strings.TrimPrefix(s.Message(), "grpc: "))})
 }
 
-// codec passes the bytes of messages on: protoschema reads them, since it makes an error
-// of malformed ones, where proto.Unmarshal may panic.
+// codec leaves messages as bytes. protoschema reads them, because proto.Unmarshal may panic
+// on malformed bytes, and protoschema returns an error.
 type codec struct{}
 
 // Name is the name that servers expect.
@@ -331,18 +331,18 @@ func (codec) Unmarshal(data mem.BufferSlice, into any) error {
 	return nil
 }
 
-// options are those of a call of a hook. Only such calls are bounded by
-// [Config.MaxMessage].
+// options returns the options of a hook's call. [Config.MaxMessage] bounds only hooks'
+// calls.
 func (i *Instance) options() []grpc.CallOption {
 	return []grpc.CallOption{grpc.ForceCodecV2(codec{}), grpc.MaxCallRecvMsgSize(i.cfg.MaxMessage)}
 }
 
-// maxReflection bounds the answers of server reflection: a small MaxMessage is not
-// meant for them.
+// maxReflection bounds the answers of server reflection. A MaxMessage below the default
+// is meant for hooks, so it does not count here.
 func (c *Config) maxReflection() int { return max(c.MaxMessage, defaultMessage) }
 
-// encodeDetail returns a detail of a status as JSON, or its name and bytes if its
-// type is unknown.
+// encodeDetail returns a status's detail as JSON. If its type is unknown, the JSON holds
+// the type's name and the bytes.
 func encodeDetail(d *protoschema.Descriptors, detail *anypb.Any) json.RawMessage {
 	text, err := d.EncodeMessage(detail, false)
 	if err != nil {
@@ -351,15 +351,15 @@ func encodeDetail(d *protoschema.Descriptors, detail *anypb.Any) json.RawMessage
 	return text
 }
 
-// tooLarge is the error for a message over [Config.MaxMessage].
+// tooLarge returns the error for a message larger than [Config.MaxMessage].
 func tooLarge(kind hook.Kind, format string, sizes ...any) *hook.Error {
 	return &hook.Error{Kind: kind, Err: fmt.Errorf(format, sizes...), Hints: []string{"raise --max-message to allow larger messages"}}
 }
 
-// answerTooLarge is the error for a status by which gRPC on our side refused to read
-// an answer over our limit, nil for others. A plugin in Go says the same of a
-// request over its own limit, but not with our numbers: a request over our limit is
-// not sent.
+// answerTooLarge returns an error if the status says that gRPC on our side rejected an
+// answer larger than our limit, else nil. A plugin in Go reports a request larger than its
+// own limit in the same words, but never with our limit: pyplug does not send such a
+// request.
 func answerTooLarge(s *status.Status, limit int) *hook.Error {
 	var size, most int
 	_, err := fmt.Sscanf(s.Message(), "grpc: received message larger than max (%d vs. %d)", &size, &most)

@@ -38,13 +38,12 @@ type Config struct {
 	// working directory; empty is pyplug's.
 	Env []string
 	Dir string
-	// Python says that the program is a Python. It then writes without
-	// buffering and shows where it crashes, and the streams that go-plugin
-	// opens for itself are refused, since each would occupy a thread.
+	// Python reports whether the program is a Python. If so, it writes without
+	// buffering and prints its stack when it crashes, and pyplug rejects the streams
+	// that go-plugin opens for itself, because each would occupy a thread.
 	Python bool
 
-	// CookieKey and CookieValue are the magic cookie. Without a key there is
-	// none.
+	// CookieKey and CookieValue are the magic cookie. An empty key means no cookie.
 	CookieKey, CookieValue string
 	// Versions are the application's protocol versions to offer; empty means 1
 	// alone.
@@ -56,8 +55,8 @@ type Config struct {
 	MTLS  bool
 	Curve elliptic.Curve
 
-	// TLS and UserAgent are for [Connect] alone: nil is no TLS, see [TLSFiles]; empty is
-	// gRPC's own.
+	// TLS and UserAgent are for [Connect] only. Nil means no TLS, see [TLSFiles]; an
+	// empty UserAgent means gRPC's own.
 	TLS       *tls.Config
 	UserAgent string
 
@@ -69,16 +68,16 @@ type Config struct {
 	// StopTimeout runs from the first signal of the stop ladder to the kill;
 	// 0 means 5 s.
 	StopTimeout time.Duration
-	// MaxMemory limits what the process tree may use; 0: no limit.
+	// MaxMemory is the memory limit of the process tree in bytes; 0 means none.
 	MaxMemory int64
 
 	// Service is the name to ask the health service for; empty means "plugin".
 	Service string
-	// AnyHealth accepts a plugin whatever its health service answers, or if it
-	// does not answer. [Evidence] has the error.
+	// AnyHealth accepts a plugin whatever its health service answers, even nothing.
+	// [Evidence] records the error.
 	AnyHealth bool
-	// Observe receives what was seen of a plugin while it started, also if the
-	// start failed, before Launch returns. It may be nil.
+	// Observe receives the evidence of a start, failed or not, before Launch returns.
+	// It may be nil.
 	Observe func(Evidence)
 	// Metadata is sent with every RPC, as pairs of name and value.
 	// Values of a name that ends in "-bin" are sent unchanged.
@@ -89,12 +88,12 @@ type Config struct {
 	// EmitDefaults includes fields without a value in results.
 	EmitDefaults bool
 	// Sources returns the descriptors for a plugin without server reflection, see
-	// [protoschema.ReadFiles]. It is called once per launch, while the plugin
-	// starts, since that costs no time; its error counts only if they are
-	// needed. It may be nil.
+	// [protoschema.ReadFiles]. It is called once per launch, while the plugin starts,
+	// so that it costs no time. Its error counts only if the descriptors are needed. It
+	// may be nil.
 	Sources func() ([]protoschema.Source, error)
-	// Extra are descriptors that the user named. They are merged with those of
-	// reflection or Sources; a contradiction is an error.
+	// Extra are the descriptors that the user named. They are merged with the
+	// descriptors from reflection or Sources; a contradiction is an error.
 	Extra []protoschema.Source
 
 	// Output receives what the plugin prints, line by line, from one goroutine
@@ -144,9 +143,9 @@ func (l *Launcher) Close(context.Context) error { return nil }
 // certificateName is the name in go-plugin's certificates.
 const certificateName = "localhost"
 
-// newCertificate makes the certificate of one launch: the TLS configuration that
-// presents it, and its PEM text for the plugin. go-plugin adds the plugin's own
-// certificate to the configuration after the handshake.
+// newCertificate makes the certificate of one launch. It returns the TLS configuration
+// that presents it, and its PEM text for the plugin. The plugin's own certificate is added
+// to the configuration after the handshake.
 func newCertificate(curve elliptic.Curve) (*tls.Config, []byte, error) {
 	key, err := ecdsa.GenerateKey(curve, rand.Reader)
 	if err != nil {
@@ -176,8 +175,8 @@ func newCertificate(curve elliptic.Curve) (*tls.Config, []byte, error) {
 	return cfg, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }
 
-// TLSFiles names the PEM files for TLS with a server at an address. The zero value
-// is the system's authorities and no client certificate.
+// TLSFiles names the PEM files for TLS with a server at an address. The zero value means
+// the system's authorities and no client certificate.
 type TLSFiles struct {
 	// CA holds the authorities that may have signed the server's certificate.
 	CA string

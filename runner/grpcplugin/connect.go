@@ -91,8 +91,8 @@ func (l *launch) connect() *hook.Error {
 	return nil
 }
 
-// attached is the process as go-plugin knows it. Of a plugin to reattach to for a
-// test, which is not go-plugin's to kill, it only waits for the end.
+// attached is the process as go-plugin knows it. go-plugin only waits for its end: it
+// never kills a plugin that it reattached to for a test.
 type attached struct {
 	runner.AttachedRunner
 	done <-chan struct{}
@@ -103,10 +103,10 @@ func (a attached) Wait(context.Context) error {
 	return nil
 }
 
-// streamInterceptor handles the streams that go-plugin opens for itself. Those on a
-// Python plugin are refused: with one thread, each would keep it from all else. On
-// others the first one waits until the connection is ready, so that go-plugin does
-// not wait longer than connecting lasts.
+// streamInterceptor handles the streams that go-plugin opens for itself. It rejects them
+// for a Python plugin, because each would occupy a thread, perhaps the only one. For other
+// plugins the first stream waits until the connection is ready, so go-plugin waits no
+// longer than connecting takes.
 func (l *launch) streamInterceptor(connecting context.Context, t *target) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
 		streamer grpc.Streamer, opts ...grpc.CallOption,
@@ -131,13 +131,13 @@ func (l *launch) streamInterceptor(connecting context.Context, t *target) grpc.S
 	}
 }
 
-// notConnected is the error for a missing connection: that of the process if it has
-// exited.
+// notConnected returns the error for a missing connection. If the process has exited, that
+// is the error.
 func (l *launch) notConnected(e *hook.Error) *hook.Error {
 	if l.ctx.Err() != nil {
 		return hook.Ended(l.ctx, "", "no connection", false)
 	}
-	// What the process does not serve any more may look like another fault.
+	// A process that is exiting no longer serves, which may look like another fault.
 	if l.proc.Exited() || l.proc.Exiting() && l.exits() {
 		return l.exitedEarly(nil)
 	}
@@ -150,26 +150,26 @@ func (l *launch) notConnected(e *hook.Error) *hook.Error {
 	return e
 }
 
-// target is where a server should listen, and how to connect to it: make a gRPC client
-// with the options, then wait until it is ready.
+// target is the address of a server and how to connect to it. A caller makes a gRPC client
+// with the options and waits until the target is ready.
 type target struct {
 	network, address string
 	tls              *tls.Config // nil: no TLS
 	metadata         []string    // pairs of name and value, sent with every RPC
-	// limit bounds ready. It is only for messages: its context ends then.
+	// limit is the timeout of ready's context, for messages.
 	limit time.Duration
-	// retry is how long to retry while nobody listens, or connections end at once.
+	// retry is how long to retry while the server refuses or ends connections.
 	retry time.Duration
-	// leader is the plugin's process, which must own the other end of each connection,
-	// or a descendant of it; 0 is any server.
+	// leader is the plugin's process. It or a descendant must own the other end of each
+	// connection; 0 accepts any server.
 	leader int
 
 	once     sync.Once // protects notReady
 	notReady *hook.Error
 
-	accepted        atomic.Bool           // a connection was made
-	dialErr         atomic.Pointer[error] // why the last attempt to make one failed
-	wantCertificate atomic.Bool           // the server asks for a client certificate, and we have none
+	accepted        atomic.Bool           // the server accepted a connection
+	dialErr         atomic.Pointer[error] // the error of the last attempt
+	wantCertificate atomic.Bool           // the server wants a client certificate, and we have none
 }
 
 const (
@@ -177,7 +177,7 @@ const (
 	maxDelay   = 100 * time.Millisecond
 )
 
-// options are those of a gRPC client of the target.
+// options returns the options of a gRPC client of the target.
 func (t *target) options() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithContextDialer(t.dial),
@@ -198,8 +198,8 @@ func (t *target) credentials() credentials.TransportCredentials {
 	}
 	cfg := t.tls.Clone()
 	if len(cfg.Certificates) == 0 {
-		// A server that rejects us says so, but the connection may be gone before
-		// gRPC reads that.
+		// A server that rejects us sends the reason, but the connection may break
+		// before gRPC reads it.
 		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			t.wantCertificate.Store(true)
 			return new(tls.Certificate), nil
@@ -208,7 +208,7 @@ func (t *target) credentials() credentials.TransportCredentials {
 	return credentials.NewTLS(cfg)
 }
 
-// dial makes a connection for gRPC, which reports the reason of a failure only as text.
+// dial makes a connection for gRPC, and keeps its error: gRPC reports it only as text.
 func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
 	conn, err := t.dialOnce(ctx)
 	if err == nil {
@@ -226,8 +226,8 @@ func (t *target) dial(ctx context.Context, _ string) (net.Conn, error) {
 	return conn, err
 }
 
-// dialOnce makes one attempt. A path that is no socket would refuse the connection,
-// as if nobody listened.
+// dialOnce makes one attempt. It reports a path that is not a socket; the system would
+// refuse the connection, as if there were no server.
 func (t *target) dialOnce(ctx context.Context) (net.Conn, error) {
 	if t.network == "unix" {
 		// Not every system reports a socket as one.
@@ -243,7 +243,8 @@ func (t *target) dialOnce(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, t.network, t.address)
 }
 
-// ready waits once until TLS and HTTP/2 work over the connection of a client.
+// ready waits until TLS and HTTP/2 work over the connection of a client. Later calls
+// return the first result.
 func (t *target) ready(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 	t.once.Do(func() { t.notReady = t.await(ctx, cc) })
 	return t.notReady
@@ -276,7 +277,8 @@ func (t *target) await(ctx context.Context, cc *grpc.ClientConn) *hook.Error {
 	return t.errorf(ReasonNoAnswer, "%s accepts connections but does not answer within %s, want HTTP/2", t, t.limit)
 }
 
-// attemptError is the error for the last failed attempt, nil if another one may succeed.
+// attemptError returns the error for the last failed attempt, or nil if another attempt may
+// succeed.
 func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bool) *hook.Error {
 	var err error
 	if last := t.dialErr.Load(); last != nil {
@@ -307,9 +309,9 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 	return t.errorf(ReasonNotGRPC, "%s does not speak HTTP/2, want gRPC: %s", t, text)
 }
 
-// failureText is gRPC's text for a failed connection, which it returns only from a
-// call; empty if all it knows is that the attempt took too long, or that none was made,
-// which dial knows better.
+// failureText returns gRPC's text for a failed connection, which gRPC returns only from a
+// call. It is empty if the text says only that the attempt timed out or was not made: dial
+// knows more.
 func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
@@ -331,8 +333,8 @@ func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 	return text
 }
 
-// endedConnection reports whether gRPC's text says that the server ended a connection
-// without a word. It may be about to exit.
+// endedConnection reports whether gRPC's text says that the server closed the connection
+// without an answer. Such a server may be about to exit.
 func endedConnection(text string) bool {
 	for _, end := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if strings.HasSuffix(text, end.Error()) {
@@ -355,7 +357,7 @@ func (t *target) String() string {
 	return t.address
 }
 
-// cause drops from an error what the message around it says already.
+// cause strips from an error what the message around it already says.
 func cause(err error) error {
 	if op := (*net.OpError)(nil); errors.As(err, &op) {
 		err = op.Err

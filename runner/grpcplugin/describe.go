@@ -19,7 +19,7 @@ import (
 // what is served.
 const reflectLimit = 5 * time.Second
 
-// descriptors returns the plugin's methods and messages, and finds them out once.
+// descriptors returns the plugin's methods and messages. It discovers them once.
 func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *hook.Error) {
 	began := time.Now()
 	select {
@@ -42,8 +42,8 @@ func (i *Instance) descriptors(ctx context.Context) (*protoschema.Descriptors, *
 	return i.methods, nil
 }
 
-// discover asks server reflection, else the plugin's files, and adds what the user
-// named.
+// discover asks server reflection, else reads the plugin's files, and adds the descriptors
+// that the user named.
 func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, error) {
 	within, cancel := context.WithTimeout(ctx, reflectLimit)
 	defer cancel()
@@ -57,8 +57,7 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 		err = &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer from " + reflectionName, Limit: reflectLimit}}
 	}
 	if len(sources) == 0 && i.sources != nil {
-		// If there are files, or what the user named, a reflection service that fails does
-		// not matter.
+		// Reflection may fail if there are files or descriptors that the user named.
 		files, filesErr := hook.Interruptible(ctx, i.sources)
 		if err == nil || len(files) > 0 {
 			sources, err = files, filesErr
@@ -70,7 +69,7 @@ func (i *Instance) discover(ctx context.Context) (*protoschema.Descriptors, erro
 	return protoschema.MergeDescriptors(append(slices.Clip(sources), i.cfg.Extra...)...)
 }
 
-// notDescribed is the error for a failed discover.
+// notDescribed returns the error for a failed discover.
 func (i *Instance) notDescribed(err error) *hook.Error {
 	s, isStatus := status.FromError(err)
 	switch own := asError(err); {
@@ -92,8 +91,8 @@ func (i *Instance) notDescribed(err error) *hook.Error {
 	return e
 }
 
-// method finds the method that a hook names. What the plugin serves is asked for only if
-// the name alone does not tell.
+// method finds the method with a hook's name. It asks which services the plugin serves only
+// if the descriptors alone do not decide.
 func (i *Instance) method(ctx context.Context, name string) (protoschema.Method, *protoschema.Descriptors, *hook.Error) {
 	set, herr := i.descriptors(ctx)
 	if herr != nil {
@@ -107,8 +106,7 @@ func (i *Instance) method(ctx context.Context, name string) (protoschema.Method,
 	return m, set, herr
 }
 
-// hook finds the method that a hook names among those of the services that the plugin
-// serves.
+// hook finds the method with a hook's name among the services that the plugin serves.
 func (i *Instance) hook(ctx context.Context, name string) (none protoschema.Method, _ *hook.Error) {
 	set, herr := i.hooks(ctx)
 	if herr != nil {
@@ -137,8 +135,8 @@ func (i *Instance) describeHook(ctx context.Context, name string) (schema.Schema
 	return schema.Schema{Hooks: []schema.Hook{m.Details()}}, nil
 }
 
-// Services returns the full names of the plugin's services, without those for hosts
-// and tools, in the order of their methods. Errors are those of Describe.
+// Services returns the full names of the plugin's services in the order of their methods.
+// It leaves out the services for hosts and tools. It returns the errors of Describe.
 func (i *Instance) Services(ctx context.Context) ([]string, error) {
 	set, herr := i.hooks(ctx)
 	if herr != nil {
@@ -153,8 +151,8 @@ func (i *Instance) Services(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// hooks returns descriptors without the services that the plugin does not serve: those
-// that it calls, or that only a library describes.
+// hooks returns the descriptors of the services that the plugin serves. The other ones are
+// services that it calls, or that a library happens to describe.
 func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.Error) {
 	set, herr := i.descriptors(ctx)
 	if herr != nil {
@@ -183,10 +181,10 @@ func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.E
 	return found, nil
 }
 
-// unserved asks which of the services that are described the plugin does not serve. Of each
-// it asks for the first method that takes one message, and for the others only if there is
-// none: an interceptor may do more than look at it. Reflection has said what is served, but
-// not of all.
+// unserved returns the described services that the plugin does not serve. It asks for the
+// first method of each service that takes one message. It asks for the other methods only
+// if the first is missing, because an interceptor may act on each. Services that reflection
+// lists are served.
 func (i *Instance) unserved(ctx context.Context, set *protoschema.Descriptors) ([]string, error) {
 	paths := map[string][]string{} // by service
 	for _, m := range set.Methods() {
@@ -218,8 +216,8 @@ func (i *Instance) unserved(ctx context.Context, set *protoschema.Descriptors) (
 	return slices.Collect(maps.Keys(paths)), nil
 }
 
-// Describe lists the plugin's methods, without those that every plugin has for its
-// host. With a name it describes that one in detail.
+// Describe lists the plugin's methods, without the methods that every plugin has for its
+// host. If name is not empty, it describes only that method, in detail.
 func (i *Instance) Describe(ctx context.Context, name string) (schema.Schema, error) {
 	if name != "" {
 		return i.describeHook(ctx, name)

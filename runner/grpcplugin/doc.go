@@ -8,24 +8,23 @@
 //     HTTP/2 work. Before anything is sent, [CheckPeer] asks the system whether the
 //     other end of the connection belongs to the plugin's own processes.
 //  4. The launch asks the health service for its status.
-//  5. Server reflection describes the methods, else the descriptors that the caller
-//     finds while the plugin starts. Descriptors that the user named are added. A
-//     call encodes its messages by them; on our side they are JSON. Of the services
-//     described, those are hooks that the server has.
-//  6. A number in a request may be that of a connection to the host: the broker
-//     announces each, and leads the plugin to a server without services.
-//  7. A status that the plugin answers is a failed hook. A broken connection is a
-//     crash if the process exits.
+//  5. Server reflection describes the methods. Without it, the caller finds descriptors
+//     while the plugin starts. The user may name more. A call converts JSON to messages by
+//     them. Methods of services that the plugin does not serve are no hooks.
+//  6. A number in a request may stand for a connection to the host. The broker announces
+//     each number, and leads the plugin to a server without services.
+//  7. A status that the plugin answers is a failed hook. A broken connection is a crash if
+//     the process exits.
 //  8. A call that runs out of time is cancelled. If the plugin does not answer a
 //     probe afterwards, it takes no more calls, and is killed when it has none.
 //  9. [Instance.Stop] walks the ladder: the Shutdown RPC, the end of the connection,
 //     then proc's signals. It never uses go-plugin's Kill.
 //
-// [Connect] calls any gRPC server that runs already, an instance without a process, and
-// asks it for its health. It starts nothing.
+// [Connect] connects to a gRPC server that runs already, to call it or to ask for its
+// health. It starts nothing.
 //
-// An error is a [*hook.Error], whose Reason is one of the constants here, with hints
-// that say what to do.
+// An error is a [*hook.Error] with hints. Its Reason is one of the constants here.
 //
-// It never knows Python sources, .proto files, restarts, or how anything is printed.
+// The package does not know Python sources, .proto files, restarts, or how anything is
+// printed.
 package grpcplugin

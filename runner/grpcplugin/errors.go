@@ -50,13 +50,12 @@ func asError(err error) *hook.Error {
 	return e
 }
 
-// slack is how much earlier than this process a server may see the deadline of a
-// call pass.
+// slack is how much earlier than this process a server may see a call's deadline pass.
 const slack = 100 * time.Millisecond
 
-// ranOut reports whether a call ended with this error because the deadline of ctx
-// passed, and returns only once it has. A server, which knows the deadline, may see
-// it pass a moment earlier; long before, DEADLINE_EXCEEDED is its own answer.
+// ranOut reports whether a call failed with err because the deadline of ctx passed. A
+// server may see the deadline pass a moment earlier; then ranOut waits for it. If the
+// deadline is further away, DEADLINE_EXCEEDED is the server's own answer.
 func ranOut(ctx context.Context, err error) bool {
 	deadline, ok := ctx.Deadline()
 	if status.Code(err) != codes.DeadlineExceeded || !ok || time.Until(deadline) > slack {
@@ -66,8 +65,8 @@ func ranOut(ctx context.Context, err error) bool {
 	return true
 }
 
-// lostConnection reports whether a call ended with gRPC's own status for a connection
-// that is broken, or that pyplug has closed.
+// lostConnection reports whether a call ended with gRPC's status for a broken connection,
+// or for one that pyplug has closed.
 func lostConnection(err error) bool {
 	code := status.Code(err)
 	return code == codes.Unavailable || code == codes.Canceled
@@ -82,8 +81,8 @@ func codeName(c codes.Code) string {
 	return c.String()
 }
 
-// setStatus records in e the status that the plugin answered. Details of types that
-// d does not know are kept as their name and bytes; d may be nil.
+// setStatus records in e the status that the plugin answered. If d does not know the type
+// of a detail, e has the type's name and the bytes. d may be nil.
 func setStatus(e *hook.Error, s *status.Status, d *protoschema.Descriptors) *hook.Error {
 	e.Status = &hook.RPCStatus{Code: codeName(s.Code()), Message: s.Message()}
 	for _, detail := range s.Proto().GetDetails() {
@@ -102,23 +101,23 @@ func statusError(s *status.Status) error {
 	return fmt.Errorf("%s: %s", codeName(s.Code()), s.Message())
 }
 
-// isUnimplemented reports whether a server rejects a method that it does not have. That of
-// grpclib answers without a content type, which gRPC takes for an unknown error.
+// isUnimplemented reports whether a server rejects a method because it does not have it.
+// grpclib's server then answers without a content type, which gRPC reports as UNKNOWN.
 func isUnimplemented(err error) bool {
 	s := status.Convert(err)
 	return s.Code() == codes.Unimplemented ||
 		s.Code() == codes.Unknown && strings.HasSuffix(s.Message(), "missing HTTP content-type")
 }
 
-// answered is set when the plugin itself ended a call with a status. Otherwise the
-// status is gRPC's own for a call that broke.
+// answered is set if the plugin itself ended a call with a status. If it is not set, the
+// status is gRPC's own, for a call that broke.
 type answered struct{ atomic.Bool }
 
 // answeredKey is the key of the answered in a call's context.
 type answeredKey struct{}
 
-// rpcHandler sees every RPC of a connection. It adds metadata, and sets answered when it
-// sees trailers, which only a server sends.
+// rpcHandler sees every RPC of a connection. It adds metadata, and sets answered when
+// trailers arrive, which only a server sends.
 type rpcHandler struct{ metadata []string }
 
 func (h rpcHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
@@ -139,27 +138,26 @@ func (rpcHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Con
 func (rpcHandler) HandleConn(context.Context, stats.ConnStats) {}
 
 var (
-	// frameLine is a frame of a traceback, raisedLine its last line.
+	// frameLine matches a frame of a traceback, raisedLine its last line.
 	frameLine  = lazyRegexp(`^  File "(.+)", line (\d+)(?:, in (.+))?$`)
 	raisedLine = lazyRegexp(`^([A-Za-z_][\w.]*)(?:: (.*))?$`)
-	// moduleLine is what Python prints about a missing module, in a traceback or, if
-	// it was started with -m, without one.
+	// moduleLine matches what Python prints about a missing module. If Python was
+	// started with -m, it prints no traceback.
 	moduleLine = lazyRegexp(`No module named '?([A-Za-z_][\w.]*)`)
 )
 
-// lazyRegexp compiles a regular expression on first use: these are needed only when
-// something goes wrong.
+// lazyRegexp compiles a regular expression on first use. Only failed starts use these.
 func lazyRegexp(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// lastTraceback parses the exception that a Python ended with from the last lines of
-// its standard error. It returns nil if they do not end in one.
+// lastTraceback parses the exception that ended a Python from the last lines of its
+// standard error. It returns nil if they do not end with a traceback.
 func lastTraceback(lines []string) *hook.Raised {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
 	}
-	// The message may have several lines, and indented ones; it follows the last frame.
+	// The message follows the last frame. It may have several lines, some indented.
 	last := len(lines)
 	for last > 0 && !frameLine().MatchString(lines[last-1]) {
 		last--

@@ -18,29 +18,29 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// Evidence is what was seen of a plugin while it started.
+// Evidence records what a plugin did while it started.
 type Evidence struct {
-	// Text is the handshake line as the plugin printed it, Line what it says; Line is
-	// empty if it was refused.
+	// Text is the handshake line as the plugin printed it. Line is the parsed line;
+	// it is empty if pyplug rejected it.
 	Text string
 	Line handshake.Line
-	// Noise is the first line before the handshake, quoted and perhaps shortened,
-	// NoiseLines the number of such lines. pyplug tolerates them; other hosts refuse
-	// the plugin.
+	// Noise is the first line before the handshake, quoted and perhaps shortened.
+	// NoiseLines is the number of lines before it. pyplug tolerates them; other hosts
+	// refuse the plugin.
 	Noise      string
 	NoiseLines int
-	// Service is the name that the health service was asked for.
+	// Service is the name in the request to the health service.
 	Service string
-	// Unhealthy is what the health service answered other than SERVING, if the
-	// start tolerated it: that there is none ([ReasonNoHealth]), or anything else
-	// by [Config.AnyHealth].
+	// Unhealthy is the error of the health check if the start tolerated it, because
+	// the plugin has no health service, or by [Config.AnyHealth]. It is nil if the
+	// plugin is healthy.
 	Unhealthy *hook.Error
-	// Handshake, Connect and Health are how long each took, 0 if the start did
-	// not come so far.
+	// Handshake, Connect and Health are the durations of the three steps; a step that
+	// was not reached is 0.
 	Handshake, Connect, Health time.Duration
 }
 
-// Oddities are what other hosts would refuse about the plugin.
+// Oddities lists the reasons for which other hosts would refuse the plugin.
 func (e Evidence) Oddities() []string {
 	var notes []string
 	switch {
@@ -58,19 +58,19 @@ func (e Evidence) Oddities() []string {
 	return notes
 }
 
-// scanner looks for the handshake in what a process prints. All other lines go to
-// the output.
+// scanner finds the handshake in what a process prints. It passes all other lines to the
+// output.
 type scanner struct {
 	out   *output
 	found chan string // has room for the handshake
 
 	mu          sync.Mutex // protects following
-	over        bool       // the handshake was found
+	over        bool       // the handshake is found
 	noise       string     // the first line before it, quoted
-	lines       int        // how many lines before it
-	onStderr    string     // a handshake on standard error, where no host looks for it
-	wantsCookie bool       // a line is about the magic cookie
-	claims      []claim    // in the order of the lines, the first few
+	lines       int        // the number of lines before it
+	onStderr    string     // a handshake on standard error, which no host reads
+	wantsCookie bool       // a line mentions the magic cookie
+	claims      []claim    // the first few, in the order of the lines
 }
 
 func newScanner(out *output) *scanner { return &scanner{out: out, found: make(chan string, 1)} }
@@ -82,8 +82,8 @@ func (s *scanner) scan(line proc.Line) {
 	}
 }
 
-// isHandshake reports whether the line is the handshake, and remembers what a line
-// before it says. A line that was cut is longer than any handshake.
+// isHandshake reports whether the line is the handshake. It records what earlier lines
+// say. A line that was cut is longer than any handshake.
 func (s *scanner) isHandshake(line proc.Line) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *scanner) isHandshake(line proc.Line) bool {
 	return false
 }
 
-// shortened quotes a line, or its beginning.
+// shortened quotes a line, or the beginning of a long one.
 func shortened(line proc.Line) string {
 	const most = 60
 	switch text := []rune(strings.ToValidUTF8(line.Text, "�")); {
@@ -132,8 +132,8 @@ func (s *scanner) before() (string, int) {
 	return s.noise, s.lines
 }
 
-// missing is the error of a process that printed no handshake, without its kind.
-// limit is 0 if the process exited, else the process was killed after it.
+// missing returns the error of a process that printed no handshake, without its kind. limit
+// is the timeout after which pyplug killed the process, or 0 if the process exited.
 func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +141,7 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	if limit == 0 {
 		err = errors.New("the plugin exited before it printed a handshake")
 	}
-	unended := "" // a handshake that ended when the process was killed
+	unended := "" // a handshake without a newline, complete when the process was killed
 	select {
 	case unended = <-s.found:
 	default:
@@ -180,12 +180,12 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	return &hook.Error{Reason: ReasonNoHandshake, Hints: hints, Err: err}
 }
 
-// Some programs are started like plugins, but print no handshake: they print their port
-// alone, or log an address that was chosen for them.
+// Programs for other hosts may be started like plugins, but print no handshake: they print
+// only their port, or log their address.
 const (
 	ownAddressEvery = 250 * time.Millisecond
-	// ownAddressGrace is how long after such a line a handshake may follow, and
-	// ownAddressLimit how long it may take until the port is open.
+	// ownAddressGrace is how long a handshake may follow after such a line.
+	// ownAddressLimit is how long the port may take to open.
 	ownAddressGrace = time.Second
 	ownAddressLimit = 5 * time.Second
 	mostClaims      = 8
@@ -196,21 +196,21 @@ var ownAddressHints = []string{
 	"start it yourself, and `pyplug call --address HOST:PORT HOOK` calls it",
 }
 
-// loggedAddress has the words of a line that logs an address, and the address.
+// loggedAddress matches the words and the port of a line that logs an address.
 var loggedAddress = sync.OnceValue(func() (x struct{ words, port *regexp.Regexp }) {
 	x.words = regexp.MustCompile(`(?i)\b(?:listen|serv|start|runn)`)
 	x.port = regexp.MustCompile(`(?:\blocalhost|\b\d+(?:\.\d+){3}|\[[0-9a-fA-F:]*\]|\s):([1-9]\d{1,4})\b`)
 	return x
 })
 
-// claim is a line in which the plugin may have named a port that it serves at.
+// claim is a line in which the plugin may have named its port.
 type claim struct {
 	text, port string // text is quoted
 	at         time.Time
 }
 
-// claimOf returns the claim in a line, and whether there is one. first: it is the first
-// of standard output.
+// claimOf returns the claim in a line, and whether there is one. first reports whether the
+// line is the first of standard output.
 func claimOf(line proc.Line, first bool) (claim, bool) {
 	c := claim{at: time.Now()}
 	if port, err := strconv.ParseUint(line.Text, 10, 16); first && err == nil && port > 0 {
@@ -223,8 +223,8 @@ func claimOf(line proc.Line, first bool) (claim, bool) {
 	return c, c.port != ""
 }
 
-// ownAddress returns an error if the plugin has claimed a port, serves gRPC there, and
-// has not printed a handshake since.
+// ownAddress returns an error if the plugin serves gRPC at a port that it has claimed, and
+// still has not printed a handshake.
 func (l *launch) ownAddress() *hook.Error {
 	for _, c := range l.scanner.dueClaims() {
 		if !l.servesAt(c.port) {
@@ -249,8 +249,8 @@ func (l *launch) servesAt(port string) bool {
 	return t.ready(ctx, cc) == nil
 }
 
-// dueClaims returns the claims that are older than the grace, and forgets those that are
-// older than the limit.
+// dueClaims returns the claims older than the grace period, and drops the claims older
+// than the limit.
 func (s *scanner) dueClaims() (due []claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

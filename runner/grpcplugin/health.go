@@ -22,9 +22,9 @@ const (
 	serviceUnknown = "SERVICE_UNKNOWN"
 )
 
-// healthStatus asks the health service once and returns the name of the status:
-// SERVICE_UNKNOWN if it does not know the service. The error is a [*hook.Error] of
-// reason no-health, the error of ctx, or a gRPC status.
+// healthStatus asks the health service once and returns the name of the status. The name is
+// SERVICE_UNKNOWN if the health service does not know the service. The error is a
+// [*hook.Error] with reason no-health, the error of ctx, or a gRPC status.
 func healthStatus(ctx context.Context, cc *grpc.ClientConn, service string) (string, error) {
 	answer, err := grpc_health_v1.NewHealthClient(cc).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: service})
 	switch code := status.Code(err); {
@@ -38,8 +38,8 @@ func healthStatus(ctx context.Context, cc *grpc.ClientConn, service string) (str
 	return "", noHealth(err)
 }
 
-// watch passes the name of each status to report until ctx ends, report returns an
-// error, or the stream breaks. Other errors are those of healthStatus.
+// watch passes the name of each status to report until ctx ends, report returns an error,
+// or the stream breaks. It also returns the errors of healthStatus.
 func (i *Instance) watch(ctx context.Context, report func(status string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -61,8 +61,8 @@ func (i *Instance) watch(ctx context.Context, report func(status string) error) 
 	return noHealth(err)
 }
 
-// noHealth is the error of a server without a health service if err says so, else
-// err.
+// noHealth returns an error with reason no-health if err says that the server has no health
+// service, else err.
 func noHealth(err error) error {
 	if !isUnimplemented(err) {
 		return err
@@ -70,7 +70,7 @@ func noHealth(err error) error {
 	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNoHealth, Err: errors.New("grpc.health.v1.Health is not served")}
 }
 
-// healthFailed is the error for one of healthStatus or watchHealth.
+// healthFailed returns the error for an error of healthStatus or watch.
 func healthFailed(ctx context.Context, err error) *hook.Error {
 	own := asError(err)
 	switch {
@@ -88,7 +88,7 @@ func healthFailed(ctx context.Context, err error) *hook.Error {
 	return setStatus(e, s, nil)
 }
 
-// notServing is the error for a status other than SERVING.
+// notServing returns the error for a status other than SERVING.
 func notServing(service, status string) error {
 	switch status {
 	case serving:
@@ -119,9 +119,9 @@ func (i *Instance) HealthOf(ctx context.Context, service string) (string, error)
 	return name, nil
 }
 
-// Health asks the plugin whether it is healthy. That a plugin without a health service
-// cannot say so is an error. One that does not answer while it works on a call counts
-// as healthy: a server with one thread answers after the call.
+// Health asks the plugin whether it is healthy. A plugin without a health service is an
+// error. A plugin that does not answer while a call is in progress counts as healthy: a
+// server with one thread answers after the call.
 func (i *Instance) Health(ctx context.Context) error {
 	busy := i.busy()
 	name, err := i.HealthOf(ctx, i.cfg.Service)
@@ -137,7 +137,7 @@ func (i *Instance) Health(ctx context.Context) error {
 	return err
 }
 
-// Probe is Health for a plugin that counts as healthy without a health service.
+// Probe is like Health, but a plugin without a health service counts as healthy.
 func (i *Instance) Probe(ctx context.Context) error {
 	err := i.Health(ctx)
 	if e := asError(err); e != nil && LacksHealth(e, i.cfg.Service) {
@@ -146,9 +146,9 @@ func (i *Instance) Probe(ctx context.Context) error {
 	return err
 }
 
-// LacksHealth reports whether e says that a plugin does not serve the health that hosts
-// ask for. That is no obstacle: go-plugin asks only when its host wants it. Another
-// service is one that the user named.
+// LacksHealth reports whether e says that a plugin does not serve the health that hosts ask
+// for. pyplug starts such a plugin: go-plugin asks only if its host wants it. If the user
+// named another service, its absence is an error.
 func LacksHealth(e *hook.Error, service string) bool {
 	return e.Reason == ReasonNoHealth || e.Reason == ReasonUnknownService && service == defaultService
 }
@@ -166,8 +166,8 @@ func (i *Instance) WatchHealth(ctx context.Context, report func(status string) e
 	return i.healthFailed(ctx, i.watch(ctx, report))
 }
 
-// responds reports whether the health service answers anything, if only that there is
-// none, within a limit.
+// responds reports whether the plugin answers a health check within a limit. Any answer
+// counts, even that there is no health service.
 func (i *Instance) responds(limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -175,8 +175,8 @@ func (i *Instance) responds(limit time.Duration) bool {
 	return err == nil || ctx.Err() == nil && !lostConnection(err)
 }
 
-// healthFailed is the error for one of healthStatus or watchHealth. A broken
-// connection is a crash if the process exits and was not stopped.
+// healthFailed returns the error for an error of healthStatus or watch. A broken connection
+// is a crash if the process exits and pyplug did not stop it.
 func (i *Instance) healthFailed(ctx context.Context, err error) *hook.Error {
 	if ctx.Err() == nil && lostConnection(err) && i.exits() {
 		return i.exitError("")

@@ -19,14 +19,12 @@ import (
 )
 
 const (
-	// exitLimit is how long a process may take to exit after its connection
-	// broke.
+	// exitLimit is how long a process may take to exit after its connection broke.
 	exitLimit = 2 * time.Second
-	// confirmLimit is how long the plugin may take to answer a probe after a call was
-	// cancelled.
+	// confirmLimit is the timeout of the probe after a cancelled call.
 	confirmLimit = 200 * time.Millisecond
-	// drainLimit is how long the other calls of a plugin that does not respond may
-	// take to end before it is killed.
+	// drainLimit is how long other calls may continue before an unresponsive plugin is
+	// killed.
 	drainLimit = 5 * time.Second
 
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
@@ -37,8 +35,8 @@ type Instance struct {
 	cfg      *Config
 	dir      string // for the plugin's sockets
 	out      *output
-	sources  func() ([]protoschema.Source, error) // those of Config.Sources, nil without them
-	proc     *proc.Process                        // nil of a server that runs already
+	sources  func() ([]protoschema.Source, error) // calls Config.Sources once; may be nil
+	proc     *proc.Process                        // nil for a server that runs already
 	tls      *tls.Config                          // nil: no TLS
 	conn     *grpc.ClientConn                     // nil until connected
 	protocol plugin.ClientProtocol
@@ -47,17 +45,17 @@ type Instance struct {
 	broker   broker
 	done     chan struct{} // closed when nothing of the plugin is left
 
-	describing chan struct{} // has room for the goroutine that sets methods
+	describing chan struct{} // held by the goroutine that sets methods
 	methods    *protoschema.Descriptors
 	reflected  []string // the services that reflection lists
 
 	mu           sync.Mutex               // protects following
-	served       *protoschema.Descriptors // methods without what the plugin does not serve
+	served       *protoschema.Descriptors // the methods that the plugin serves; nil if not asked yet
 	running      int                      // calls in progress
-	lastAnswer   time.Time                // when a call was answered
+	lastAnswer   time.Time                // the time of the last answer
 	stopping     bool
 	noController bool // Shutdown is not implemented
-	unresponsive bool // takes no more calls, and is killed when none is in progress
+	unresponsive bool // rejects new calls, and is killed when no call is in progress
 }
 
 var _ hook.Instance = (*Instance)(nil)
@@ -69,8 +67,8 @@ func newInstance(cfg *Config) *Instance {
 	}
 }
 
-// Concurrency is how many streams HTTP/2 servers accept by default. A server with
-// fewer threads queues the calls.
+// Concurrency returns the number of streams that HTTP/2 servers accept by default. A server
+// with fewer threads queues calls.
 func (i *Instance) Concurrency() int { return 100 }
 
 // Done is closed when the process and everything it started are gone.
@@ -93,9 +91,8 @@ func (i *Instance) Crash() error { return i.proc.Crash() }
 // CallSeries makes no calls: gRPC has no series.
 func (i *Instance) CallSeries(context.Context, *hook.Series) {}
 
-// Attach says how another host of go-plugin attaches to the plugin, in the JSON that
-// Terraform reads. It returns nil with mutual TLS, for which only this launch has the
-// key.
+// Attach returns the JSON by which another host of go-plugin attaches to the plugin, in
+// Terraform's form. It returns nil with mutual TLS, because only this launch has the key.
 func (i *Instance) Attach() json.RawMessage {
 	if i.cfg.MTLS {
 		return nil
@@ -167,8 +164,8 @@ func (i *Instance) isStopping() bool {
 	return i.stopping
 }
 
-// confirm checks that the plugin still responds after a call was cancelled. Other calls
-// in progress may be why a server with few threads does not respond at once.
+// confirm checks that the plugin still responds after a cancelled call. If other calls are
+// in progress, a server with few threads may need longer to respond.
 func (i *Instance) confirm(began time.Time) {
 	i.mu.Lock()
 	alone := i.running == 1
@@ -180,8 +177,8 @@ func (i *Instance) confirm(began time.Time) {
 	}
 }
 
-// confirmWithin gives the plugin up unless it answers a probe, or has answered a call
-// that began later.
+// confirmWithin gives up the plugin unless it answers a probe, or has answered a call since
+// the cancelled one began.
 func (i *Instance) confirmWithin(limit time.Duration, began time.Time) {
 	if i.responds(limit) {
 		return
@@ -194,8 +191,8 @@ func (i *Instance) confirmWithin(limit time.Duration, began time.Time) {
 	}
 }
 
-// giveUp rejects new calls, and kills the plugin when no call is in progress, at the
-// latest after [drainLimit].
+// giveUp rejects new calls from now on. It kills the plugin when no call is in progress, or
+// after [drainLimit].
 func (i *Instance) giveUp() {
 	i.cfg.Debug("grpc", "the plugin does not respond")
 	i.mu.Lock()
@@ -207,7 +204,7 @@ func (i *Instance) giveUp() {
 	i.killIdle()
 }
 
-// killIdle kills a plugin that was given up if it has no call. i.mu is held.
+// killIdle kills an unresponsive plugin if no call is in progress. i.mu is held.
 func (i *Instance) killIdle() {
 	if i.unresponsive && i.running == 0 && i.proc != nil {
 		go i.proc.Kill() // ends with the process
@@ -216,9 +213,9 @@ func (i *Instance) killIdle() {
 
 var errExited = errors.New("the plugin has exited")
 
-// exitError is the error for an exit that interrupted a call of a hook, or something
-// else if there is no name: a crash, or canceled if pyplug stopped the plugin. It
-// waits until the instance is done.
+// exitError returns the error for an exit of the process: a crash, or canceled if pyplug
+// stopped the plugin. hookName is empty if the exit interrupted no call. exitError waits
+// until the instance is done.
 func (i *Instance) exitError(hookName string) *hook.Error {
 	<-i.done
 	exit := i.Exit()
@@ -260,9 +257,9 @@ func (i *Instance) Stop(ctx context.Context) error {
 	return nil
 }
 
-// shutdown calls the Shutdown RPC and closes the connection, as hosts do: a server may
-// wait for that. It reports false if the plugin does not serve the RPC, else when ctx
-// ends.
+// shutdown calls the Shutdown RPC and closes the connection, for which a server may wait.
+// If the plugin does not serve the RPC, it returns false at once. Otherwise it returns true
+// when ctx ends.
 func (i *Instance) shutdown(ctx context.Context) bool {
 	// Both messages are empty, whatever their names.
 	err := i.conn.Invoke(ctx, shutdownMethod, new(emptypb.Empty), new(emptypb.Empty))
@@ -278,7 +275,7 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 	return true
 }
 
-// LacksController reports, once the plugin was stopped, whether it lacks the RPC for that.
+// LacksController reports whether the plugin lacks the Shutdown RPC. It is valid after Stop.
 func (i *Instance) LacksController() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// launch is the launch of an instance, in progress.
+// launch is a launch of an instance in progress.
 type launch struct {
 	*Instance
 	ctx     context.Context
@@ -76,7 +76,7 @@ func (l *launch) run() *hook.Error {
 	return nil
 }
 
-// prepare says how to start the process, and what its handshake has to say.
+// prepare sets how to start the process, and what its handshake must say.
 func (l *launch) prepare() error {
 	// The path of a socket may have about a hundred bytes: below the parent it needs
 	// 12 for the directory, and 41 for the slash and the name that the plugin chooses.
@@ -103,8 +103,8 @@ func (l *launch) prepare() error {
 	return nil
 }
 
-// environment is the plugin's, with what a host sets, and without what another host
-// has set for pyplug itself.
+// environment returns the plugin's environment with the variables that a host sets. It
+// drops the variables that another host has set for pyplug itself.
 func (l *launch) environment(certificate []byte) []string {
 	base := slices.DeleteFunc(slices.Clone(l.cfg.Env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -120,8 +120,8 @@ func (l *launch) environment(certificate []byte) []string {
 	return proc.Environ(base, false, set)
 }
 
-// tempDir is the plugin's directory for temporary files, where it may create its
-// socket, too.
+// tempDir returns the plugin's directory for temporary files. The plugin may create its
+// socket there, too.
 func tempDir(env []string) string {
 	for _, entry := range env {
 		if dir, ok := strings.CutPrefix(entry, "TMPDIR="); ok && filepath.IsAbs(dir) {
@@ -204,8 +204,9 @@ func (l *launch) verify(text string) *hook.Error {
 	return nil
 }
 
-// exitedEarly is the error of a process that exited before it was ready, by e or else
-// after its handshake. A traceback on its standard error says more than either.
+// exitedEarly returns the error of a process that exited before it was ready. e is the error
+// of its handshake; nil means that it exited after the handshake. A traceback on standard
+// error replaces both.
 func (l *launch) exitedEarly(e *hook.Error) *hook.Error {
 	if e == nil {
 		e = &hook.Error{Err: errors.New("the plugin exited before it was ready")}
@@ -256,8 +257,8 @@ func (l *launch) checkHealth() *hook.Error {
 // the launcher listens where this one would.
 const ReasonAddressInUse = "address-in-use"
 
-// register notes where an instance listens. Calls would reach either of two instances
-// that listen at the same address, which Python's gRPC allows: the newer one is stopped.
+// register records where an instance listens. Python's gRPC lets two processes listen at
+// one address, and a call would reach either, so register stops the newer instance.
 func (l *Launcher) register(ctx context.Context, i *Instance) *hook.Error {
 	at := i.evidence.Line.Address
 	l.mu.Lock()
@@ -273,8 +274,8 @@ func (l *Launcher) register(ctx context.Context, i *Instance) *hook.Error {
 	return inUse(hook.Error{Kind: hook.Start}, at)
 }
 
-// listening returns the live instance that listens at an address, or at any if that is
-// empty; nil if there is none. l.mu is held.
+// listening returns the live instance that listens at an address, or nil. If the address is
+// empty, any instance counts. l.mu is held.
 func (l *Launcher) listening(at string) *Instance {
 	for where, i := range l.living {
 		if i.proc.Exited() {
@@ -286,12 +287,11 @@ func (l *Launcher) listening(at string) *Instance {
 	return nil
 }
 
-// portTaken is what programs print when another one has their port: Python and Go, gRPC
-// in Python, and Windows.
+// portTaken is what Python and Go, gRPC in Python, and Windows print when another program
+// has the port.
 var portTaken = []string{"address already in use", "failed to bind to address", "only one usage of each socket address"}
 
-// explain makes a failed start one of [ReasonAddressInUse] if another instance has the
-// port.
+// explain sets [ReasonAddressInUse] if a start failed because another instance has the port.
 func (l *Launcher) explain(e *hook.Error) *hook.Error {
 	l.mu.Lock()
 	other := l.listening("")

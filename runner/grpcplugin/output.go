@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// What a gRPC server on asyncio prints when the interrupt has ended its loop, as
-	// it does in every plugin that is written like gRPC's own examples.
+	// A gRPC server on asyncio prints these when the interrupt has ended its loop, if it
+	// is written like gRPC's own examples.
 	ignoredLine      = "Exception ignored "
 	loopClosedLine   = "RuntimeError: Event loop is closed"
 	neverAwaitedLine = "RuntimeWarning: coroutine 'AioServer.shutdown' was never awaited"
 )
 
-// output passes on what a plugin prints, from all sources, line by line. From stop
-// on it drops the traceback of the KeyboardInterrupt that pyplug's signal causes.
+// output prints the lines of a plugin from all its streams. After stop, it drops the
+// traceback of the KeyboardInterrupt that pyplug's signal causes.
 type output struct {
 	mu    sync.Mutex // held while print runs
 	print func(stream, text string, cut int)
@@ -39,15 +39,15 @@ func (o *output) writer(stream proc.Stream) *proc.LineWriter {
 	return &proc.LineWriter{Emit: func(text string, cut int) { o.line(stream.String(), text, cut) }}
 }
 
-// stop says that pyplug stops the plugin from here on.
+// stop records that pyplug is stopping the plugin.
 func (o *output) stop() {
 	o.mu.Lock()
 	o.stopping = true
 	o.mu.Unlock()
 }
 
-// hold keeps the lines of a traceback, and of those that it is chained to, until its
-// last line says whose they are. It reports whether it took the line.
+// hold keeps the lines of a traceback and its causes until the last line, which names the
+// exception. It reports whether it kept the line.
 func (o *output) hold(text string) bool {
 	last := ""
 	if len(o.held) > 0 {
@@ -75,8 +75,8 @@ func (o *output) hold(text string) bool {
 	return true
 }
 
-// end passes on the held lines when no more will come. A traceback without its last
-// line was pyplug's: the process was killed while it printed.
+// end prints the held lines when the process is gone. It drops a traceback without a last
+// line: pyplug killed the process while it printed.
 func (o *output) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -51,8 +51,8 @@ func CheckPeer(ctx context.Context, conn net.Conn, leader int) error {
 	}
 }
 
-// strangers returns the sockets that neither the leader nor a descendant has open,
-// and the processes that have them open.
+// strangers returns the sockets that are open neither in the leader nor in a descendant,
+// and the processes in which they are open.
 func strangers(inodes []string, leader int) (foreign []string, pids []int) {
 	foreign = without(inodes, heldBy(leader))
 	if len(foreign) == 0 { // as nearly always
@@ -81,9 +81,9 @@ const (
 	listening   = "0A"
 )
 
-// findSockets returns the inodes of the sockets that receive connections to the
-// address of a TCP connection, and that of its other end once a process has accepted
-// it. It reports accepted, too, if that process has closed it.
+// findSockets returns the inodes of the sockets that listen at the remote address of a TCP
+// connection, and the inode of its other end. accepted reports whether a process has
+// accepted the connection, even if it has closed it since.
 func findSockets(conn net.Conn) (inodes []string, accepted bool) {
 	ours, theirs := addrPort(conn.LocalAddr()), addrPort(conn.RemoteAddr())
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {

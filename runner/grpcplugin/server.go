@@ -15,9 +15,9 @@ import (
 // Server is a gRPC server that runs already. It is safe for concurrent use.
 type Server struct{ instance *Instance }
 
-// Connect connects to the server at unix:PATH or HOST:PORT. Of cfg it uses what concerns the
-// connection, messages and health, where an empty Service is the server as a whole. It
-// returns a [*hook.Error] of kind
+// Connect connects to the server at unix:PATH or HOST:PORT. It uses the fields of cfg for the
+// connection, messages and health; an empty Service means the server as a whole. It returns
+// a [*hook.Error] of kind
 //
 //   - Usage if the address is malformed,
 //   - Handshake if there is no connection,
@@ -89,9 +89,8 @@ func IsLocal(address string) bool {
 	return err == nil && (network == "unix" || host == "localhost" || ip != nil && ip.IsLoopback())
 }
 
-// splitAddress parses unix:PATH, unix:///PATH and HOST:PORT. It accepts
-// dns:HOST:PORT and passthrough:HOST:PORT, with or without ///, for what gRPC does
-// anyway.
+// splitAddress parses unix:PATH, unix:///PATH and HOST:PORT. It also accepts dns:HOST:PORT
+// and passthrough:HOST:PORT, with or without ///, which mean the same.
 func splitAddress(address string) (network, where, authority string, err error) {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		path = strings.TrimPrefix(path, "//")

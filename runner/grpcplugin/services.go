@@ -16,29 +16,28 @@ import (
 )
 
 const (
-	// absentMethod is a method that no plugin has, absentInService one that no
+	// absentMethod is a method that no plugin has, absentInService a method that no
 	// service has.
 	absentMethod    = "/pyplug.Absent/Absent"
 	absentInService = "/PyplugAbsent"
 	// unknownService is how a server in Go rejects a method of a service that it
 	// does not have.
 	unknownService = "unknown service "
-	// refusals is how many absent methods have to be refused before a stream counts
-	// as open. In grpcio a call that comes while another is handed over may
-	// overtake those that wait, about once in a thousand times; the next one would
-	// have to do the same.
+	// refusals is how many calls of an absent method the server must reject before a
+	// stream counts as open. In grpcio, a call may overtake the calls that wait, about
+	// once in a thousand times.
 	refusals = 3
 )
 
-// ownKey is in the context of the streams that go-plugin opens for itself, too, and that
-// we open: those of Serves and the broker.
+// ownKey marks the context of streams that we open, in Serves and the broker: go-plugin
+// opens streams of the same methods for itself.
 type ownKey struct{}
 
-// Serves reports which of the methods the plugin serves, by their full names such as
-// "/plugin.GRPCController/Shutdown". It sends no message, so that none of them runs.
-// Before the first message grpcio enters the handler of a method with a client stream,
-// and grpclib every handler, which finds the stream cancelled. A server in Go is asked
-// for the services alone, whose methods it has as a whole.
+// Serves reports which of the methods the plugin serves. A method is a full name such as
+// "/plugin.GRPCController/Shutdown". Serves sends no message, so no method runs. But
+// grpcio enters the handler of a method with a client stream before the first message, and
+// grpclib enters every handler; the handler finds the stream cancelled. Serves asks a
+// server in Go only for the services, because it has all methods of each.
 //
 // A context without a deadline gets two seconds. The error is a [*hook.Error]: Timeout,
 // Canceled, Crash if the plugin has exited, or Failed if it does not answer as a
@@ -88,9 +87,10 @@ func withoutMethod(err error, method string) string {
 	return strings.ReplaceAll(status.Convert(err).Message(), strings.TrimPrefix(method, "/"), "")
 }
 
-// servedByGo asks each service for a method that it does not have: a server in Go
-// says whether it knows the service. It would enter a method with a stream at once,
-// and go-plugin's broker does not survive the end of its stream.
+// servedByGo asks each service for a method that it does not have: the rejection of a
+// server in Go says whether it knows the service. Opening real methods would do harm: the
+// server enters a method with a stream at once, and go-plugin's broker does not survive
+// the end of its stream.
 func servedByGo(ctx context.Context, cc *grpc.ClientConn, methods []string) (map[string]bool, error) {
 	served := make(map[string]bool, len(methods))
 	for _, method := range methods {
@@ -104,11 +104,10 @@ func servedByGo(ctx context.Context, cc *grpc.ClientConn, methods []string) (map
 	return served, nil
 }
 
-// servedInOrder opens a stream for each method and sends no message. A server
-// rejects at once what it does not have, and waits for the message otherwise. No
-// time has to pass to know that it waits: a server looks up the methods of a
-// connection in their order, so that the refusals of an absent method come after
-// those of the others.
+// servedInOrder opens a stream for each method and sends no message. A server rejects an
+// unknown method at once, and waits for the message of a known one. servedInOrder needs no
+// delay to see that: the server looks up the methods of a connection in order, so when it
+// has rejected an absent method, it has rejected all unknown ones before it.
 func servedInOrder(ctx context.Context, cc *grpc.ClientConn, methods []string, absent string) (map[string]bool, error) {
 	asking, cancel := context.WithCancel(context.WithValue(ctx, ownKey{}, true))
 	defer cancel()
@@ -160,7 +159,7 @@ func reflectFiles(ctx context.Context, cc *grpc.ClientConn) (protoschema.Source,
 	return r.found, r.services, err
 }
 
-// reflectionStream is a conversation with server reflection.
+// reflectionStream is a stream of requests and answers of server reflection.
 type reflectionStream interface {
 	Send(*reflectionv1.ServerReflectionRequest) error
 	Recv() (*reflectionv1.ServerReflectionResponse, error)
@@ -181,7 +180,7 @@ type reflector struct {
 	found    protoschema.Source
 	services []string
 	seen     map[string]bool // files received or asked for, by name
-	imports  []string        // to be asked for
+	imports  []string        // files to ask for
 }
 
 func reflectWith(open func() (reflectionStream, error)) (none reflector, err error) {
@@ -242,8 +241,8 @@ func (r *reflector) ask(request *reflectionv1.ServerReflectionRequest) (*reflect
 	return answer, nil
 }
 
-// add asks for files and keeps those in the answer. What the server does not have is
-// missed only if it is needed.
+// add asks for files and keeps the files in the answer. It ignores files that the server
+// does not have: they may not be needed.
 func (r *reflector) add(request *reflectionv1.ServerReflectionRequest) error {
 	answer, err := r.ask(request)
 	if status.Code(err) == codes.NotFound {
