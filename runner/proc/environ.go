@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// misleading are the variables that make a Python look like another one.
+// misleading lists the variables that make a Python look like another one.
 var misleading = []string{"PYTHONHOME", "PYTHONEXECUTABLE", "__PYVENV_LAUNCHER__"}
 
-// harmless is the allow-list of a clean environment; a trailing star stands for any
-// ending. It has those of Python's variables that say how text is encoded, when it is
-// written, where bytecode goes and how hashes are seeded. It lacks those that change
-// what is imported or run (PYTHONPATH, PYTHONSTARTUP, PYTHONNOUSERSITE), what code
-// means (PYTHONOPTIMIZE, PYTHONWARNINGS), or that are for debugging.
+// harmless is the allow-list of a clean environment. A trailing star matches any ending. It
+// has the Python variables about text encoding, buffering, bytecode and hash seeds. It
+// lacks variables that change what is imported or run (PYTHONPATH, PYTHONSTARTUP,
+// PYTHONNOUSERSITE) or what code means (PYTHONOPTIMIZE, PYTHONWARNINGS), and variables for
+// debugging.
 var harmless = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TZ", "TERM",
 	"TMPDIR", "TMP", "TEMP", "XDG_*", "SSL_CERT_*", "VIRTUAL_ENV",
@@ -22,7 +22,7 @@ var harmless = []string{
 	"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "PYTHONHASHSEED",
 }
 
-// harmlessWindows are the variables without which Windows programs fail.
+// harmlessWindows lists the variables that Windows programs need.
 var harmlessWindows = []string{
 	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "OS",
 	"USERNAME", "USERDOMAIN", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "COMPUTERNAME",
@@ -34,10 +34,9 @@ var harmlessWindows = []string{
 
 // Environ makes a process's environment from base, whose entries are "K=V". It drops
 // PYTHONHOME, PYTHONEXECUTABLE and __PYVENV_LAUNCHER__. With clean, it keeps only an
-// allow-list: what programs and Python need to run, and nothing that holds secrets or
-// leads Python to other code. Then it applies each entry of set: "K=V" sets K, "K"
-// alone keeps base's K, whatever K is. Of several entries for a name the last one
-// stays. The caller owns the result, which is sorted.
+// allow-list of variables that programs and Python need; none holds secrets or makes Python
+// run other code. Then it applies each entry of set: "K=V" sets K, and "K" keeps base's K.
+// The last entry for a name counts. The caller owns the result, which is sorted.
 func Environ(base []string, clean bool, set []string) []string {
 	return environ(base, clean, set, runtime.GOOS == "windows")
 }

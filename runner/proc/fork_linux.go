@@ -22,8 +22,7 @@ var CanFork = sync.OnceValue(func() bool {
 	return true
 })
 
-// answerTime is how long a process may take to answer a request. One that takes longer,
-// such as one that was stopped, is replaced.
+// answerTime is the timeout of a request. A process that takes longer is killed.
 const answerTime = 2 * time.Second
 
 // control is our end of the socket to a process that forks; nil for others. It is
@@ -57,8 +56,8 @@ func (c *control) close() {
 	}
 }
 
-// request sends a request, with descriptors, and returns the answer's first word and
-// the rest. After an error no answer will come any more.
+// request sends a request with descriptors. It returns the first word of the answer and the
+// rest. After an error the socket is no longer usable.
 func (c *control) request(text string, descriptors ...int) (word, rest string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,8 +121,8 @@ func (p *Process) forkTree(child []*os.File) (*tree, error) {
 		life.close()
 		return nil, err
 	}
-	// The worker is p's child, or ours if p is gone. It keeps its number until p or we
-	// reap it, unless p ignores SIGCHLD; then it may be gone already.
+	// The worker is p's child, or ours if p is gone. Its number stays its own until p or
+	// we reap it. If p ignores SIGCHLD, the worker may be gone already.
 	t.pid, t.forked = pid, &forked{by: p, pidfd: -1}
 	if t.forked.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
 		life.close()
@@ -173,8 +172,7 @@ func (f *forked) awaitDeath() {
 	}
 }
 
-// takeStatus takes the status of a dead leader and the most memory that it had, in
-// KiB, and frees its number.
+// takeStatus reaps a dead leader. It returns its status and its peak memory in KiB.
 func (t *tree) takeStatus() (status syscall.WaitStatus, maxRSS int64, err error) {
 	if t.forked == nil {
 		return waitFor(t.pid)
@@ -192,8 +190,8 @@ func (t *tree) takeStatus() (status syscall.WaitStatus, maxRSS int64, err error)
 	return status, maxRSS, nil
 }
 
-// waitFor takes the status once the forking process is dead, unless that one took it
-// before: then the number may belong to another process.
+// waitFor takes the status after the death of the forking process. It returns an error if
+// that process had already taken it: then the number may belong to another process.
 func (f *forked) waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err error) {
 	select {
 	case <-f.by.died:
@@ -209,8 +207,8 @@ func (f *forked) waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err 
 	return waitFor(pid)
 }
 
-// startMemory is where the figure of the leader's most memory begins. A forked one
-// has its own, which includes what it shares.
+// startMemory is the value at which the figure of the leader's peak memory begins. A forked
+// leader begins at 0, and its figure includes shared memory.
 func (t *tree) startMemory() int64 {
 	if t.forked != nil {
 		return 0

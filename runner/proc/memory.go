@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// CheckMaxMemory returns why a limit of memory cannot be enforced; 0 is none. An error that
-// is [errors.ErrUnsupported] is about this system, any other about the value.
+// CheckMaxMemory returns an error if a memory limit cannot be enforced; 0 means no limit. The
+// error is [errors.ErrUnsupported] if the system is the reason, and not the value.
 func CheckMaxMemory(limit int64) error {
 	switch {
 	case limit < 0:
@@ -22,9 +22,9 @@ func CheckMaxMemory(limit int64) error {
 // checkEvery is how often the memory of a limited process is measured.
 const checkEvery = 100 * time.Millisecond
 
-// limitMemory kills the tree once it uses more memory than it may. The exact
-// measurement is slow. It happens only if the fast one, which never reports too
-// little, is above the limit, and takes at most a twentieth of a core.
+// limitMemory kills the tree when it exceeds its memory limit. A fast measurement, which
+// never reports too little, comes first. Only if that is above the limit, limitMemory makes
+// the exact one, which is slow, with at most a twentieth of a core.
 func (p *Process) limitMemory() {
 	limit := p.spec.MaxMemory
 	for pause := checkEvery; limit > 0 && !p.exitsWithin(pause) && p.forced.Err() == nil; {
@@ -41,19 +41,19 @@ func (p *Process) limitMemory() {
 	}
 }
 
-// exceed kills the tree for a limit, unless it is dead or killed for another reason.
+// exceed kills the tree because of a limit, unless it is dead or being killed already.
 func (p *Process) exceed(limit string) {
 	if p.killed.Load() || p.Exited() {
 		return
 	}
 	p.exceeded.Store(&limit)
 	p.tree.kill()
-	p.forceStop(false) // wait for nothing that goes on allocating
+	p.forceStop(false) // at once: the tree may still allocate
 }
 
-// Memory returns the resident memory of a process that Start started and everything
-// below it, in bytes, shared memory counted by its share. ok is false if there is no
-// such process, or the system does not tell. It takes about 10 µs per MB.
+// Memory returns the resident memory of a started process and everything below it, in bytes.
+// Shared memory is divided among its users. ok is false if there is no such process, or if
+// the system does not report memory. Memory takes about 10 µs per MB.
 func Memory(pid int) (bytes int64, ok bool) {
 	p := running.find(pid)
 	if p == nil {

@@ -9,8 +9,8 @@ import (
 // canLimit reports that this system can measure memory.
 func canLimit() error { return nil }
 
-// members lists the living processes of the tree: the leader, its orphans, and what
-// is below them. What the leader forked for us is a tree of its own.
+// members lists the living processes of the tree: the leader, its orphans, and everything
+// below them. A worker that the leader forked for us is its own tree.
 func (t *tree) members() []int {
 	pids := []int{t.pid}
 	t.eachOrphan(func(pid int) { pids = append(pids, pid) })
@@ -25,7 +25,7 @@ func (t *tree) members() []int {
 	return pids
 }
 
-// memoryAtMost is the resident memory of the tree, shared memory counted each time.
+// memoryAtMost is the resident memory of the tree. It counts shared memory in each process.
 func (t *tree) memoryAtMost() (bytes int64) {
 	for _, pid := range t.members() {
 		resident, _ := pagesOf(pid)
@@ -34,7 +34,7 @@ func (t *tree) memoryAtMost() (bytes int64) {
 	return bytes
 }
 
-// memory is the resident memory of the tree, shared memory counted by its share.
+// memory is the resident memory of the tree. It divides shared memory among its users.
 func (t *tree) memory() (bytes int64) {
 	for _, pid := range t.members() {
 		bytes += memoryOf(pid)
@@ -42,8 +42,8 @@ func (t *tree) memory() (bytes int64) {
 	return bytes
 }
 
-// memoryOf is the memory of one process: its proportional share, which the system
-// does not report for processes of other users; then its unshared memory.
+// memoryOf is the memory of one process: its proportional share. For processes of other
+// users the system does not report that, so memoryOf returns the unshared memory.
 func memoryOf(pid int) int64 {
 	if pss := statusLine(procFile(pid, "smaps_rollup"), "Pss:"); pss != nil {
 		return kilobytes(pss)

@@ -12,17 +12,17 @@ const (
 	maxStacks = 1000 // lines
 )
 
-// output receives what both streams of a process bring.
+// output receives both streams of a process.
 type output struct {
 	onLine func(Line)
 	raw    func(Stream, []byte)
-	// both has the tail keep standard output, too: of a process that talks it is what
-	// people read.
+	// both keeps standard output in the tail, too: a process that talks prints for
+	// people there.
 	both bool
 
 	mu     sync.Mutex // held while onLine runs: never two lines at once
 	tail   [tailLines][]byte
-	lines  int // how many lines went through tail
+	lines  int // the number of lines that tail has received
 	stacks []string
 	dumped chan struct{} // receives for each line of stacks; nil unless they are expected
 }
@@ -109,8 +109,8 @@ func (o *output) last() []string {
 // maxLine is how much of a line is kept.
 const maxLine = 16 << 10
 
-// splitter splits a stream of bytes into lines in bounded memory. The zero value is
-// ready to use, by one goroutine.
+// splitter splits a stream of bytes into lines in bounded memory. The zero value is ready to
+// use. One goroutine may use it.
 type splitter struct {
 	kept []byte // of the line that has not ended
 	cut  int    // dropped bytes of it
@@ -163,8 +163,8 @@ func (s *splitter) flush(emit func(line []byte, cut int)) {
 	s.kept, s.cut = s.kept[:0], 0
 }
 
-// LineWriter emits each line written to it, as [Spec].OnLine gets it. It is for one
-// goroutine.
+// LineWriter emits each line written to it in the form of [Spec].OnLine. One goroutine may
+// use it.
 type LineWriter struct {
 	Emit  func(text string, cut int)
 	lines splitter

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// quiet is how long a pipe may stay silent after the process is gone: then whoever
-	// still holds its other end has escaped.
+	// quiet is how long a pipe may stay silent after the process is gone. Then only an
+	// escaped process can hold its other end.
 	quiet = 200 * time.Millisecond
-	// maxLate is more than a pipe can hold. What comes beyond it after the process is
-	// gone is not from the process.
+	// maxLate is more than a pipe can hold. Bytes beyond it after the process is gone
+	// come from another process.
 	maxLate = 2 << 20
 )
 
-// outputPipe is our read end of a pipe from the process. It reads like the file until
-// the process is gone. From then on silence is the end, so that everything that was
-// written before is read, however slow the reader is.
+// outputPipe is our read end of a pipe from the process. After the process is gone, a pause
+// counts as the end of the pipe. So everything written before is read, however slow the
+// reader is, even if an escaped process holds the other end.
 type outputPipe struct {
 	*os.File
 	raw         syscall.RawConn
-	number      int // of the descriptor, and of another one after Close
+	number      int // of the descriptor; after Close it may belong to another file
 	gone        atomic.Bool
-	late        int         // bytes read since the process is gone
-	undelivered atomic.Bool // something was read with take, and is not delivered yet
+	late        int         // bytes read since the process was gone
+	undelivered atomic.Bool // bytes from take are not delivered yet
 }
 
 func newOutputPipe(f *os.File) (*outputPipe, error) {
@@ -40,13 +40,12 @@ func newOutputPipe(f *os.File) (*outputPipe, error) {
 	return o, err
 }
 
-// Read returns [io.EOF] at the end of the pipe, or when nothing more is to be
-// expected.
+// Read returns [io.EOF] at the end of the pipe, or when no more output is expected.
 func (p *outputPipe) Read(b []byte) (int, error) {
 	return p.bounded(func() (int, error) { return p.File.Read(b) })
 }
 
-// take reads like Read and sets undelivered before the bytes leave the pipe.
+// take is like Read, and sets undelivered before the bytes leave the pipe.
 func (p *outputPipe) take(b []byte) (int, error) {
 	return p.bounded(func() (int, error) { return p.readMarked(b) })
 }
@@ -69,22 +68,22 @@ func (p *outputPipe) bounded(read func() (int, error)) (int, error) {
 	return n, err
 }
 
-// processGone reports that the process is gone. A read that waits gets the quiet time
+// processGone records that the process is gone. A read in progress waits for the quiet time
 // from now.
 func (p *outputPipe) processGone() {
 	p.gone.Store(true)
 	p.File.SetReadDeadline(time.Now().Add(quiet))
 }
 
-// settled reports whether nothing is in the pipes or being delivered. The order
-// matters: what left a pipe before is marked, or delivered.
+// settled reports whether the pipes are empty and everything is delivered. It looks at the
+// pipes first, because bytes that have left a pipe are marked until they are delivered.
 func settled(pipes []*outputPipe) bool {
 	return !hasInput(pipes) && !slices.ContainsFunc(pipes, func(o *outputPipe) bool { return o.undelivered.Load() })
 }
 
-// Settle waits at most limit until what the process has written so far has been
-// delivered to OnLine, so that what it printed can be shown before what it answered.
-// Windows does not tell what is in a pipe.
+// Settle waits at most limit until OnLine has received everything that the process has
+// written so far, so that its output appears before its answer. Windows does not report what
+// is in a pipe.
 func (p *Process) Settle(limit time.Duration) {
 	if settled(p.drained) {
 		return
@@ -95,9 +94,9 @@ func (p *Process) Settle(limit time.Duration) {
 	}
 }
 
-// Conn is the pair of pipes that a process started with Talk has as its standard input
-// and output. One goroutine may read while another writes; both may be slow. Whoever
-// started the process closes it, unless [Process.Stop] or [Process.Kill] does.
+// Conn is the pair of pipes that are the standard input and output of a process started
+// with Talk. One goroutine may read while another writes. The caller of [Start] closes it,
+// unless [Process.Stop] or [Process.Kill] does.
 type Conn struct {
 	in  *os.File    // the child's standard input
 	out *outputPipe // the child's standard output

@@ -242,29 +242,29 @@ type RefusedError struct{ Reason string }
 // Error returns the reason.
 func (e *RefusedError) Error() string { return e.Reason }
 
-// Fork makes a process that was started with Forks fork a worker: a [Process] like
-// one from [Start] with Talk, with its own group, lifeline, tag, pipes and Exit. It
-// uses OnLine, StackSignal, Grace and MaxMemory of s; the rest is as in the forking
-// process, which the worker may outlive.
+// Fork makes a process that was started with Forks fork a worker. The worker is a [Process]
+// like one from [Start] with Talk, with its own group, lifeline, tag, pipes and Exit. Fork
+// uses OnLine, StackSignal, Grace and MaxMemory of s; the other values are those of the
+// forking process. The worker may outlive the forking process.
 //
-// It returns within 2 seconds and is safe for concurrent use. The errors: a
-// [*RefusedError] if the process refused; [ErrNoFork] if it is gone, or did not answer
-// and was killed; the system's, such as EAGAIN; [errors.ErrUnsupported] if [CanFork]
-// is false. An error leaves nothing behind, [ErrNoFork] once the process is Done.
+// Fork returns within 2 seconds and is safe for concurrent use. It returns a [*RefusedError]
+// if the process refused; [ErrNoFork] if it is gone, or did not answer and was killed; an
+// error of the system, such as EAGAIN; [errors.ErrUnsupported] if [CanFork] is false. After
+// an error nothing is left behind; after [ErrNoFork], once the process is Done.
 //
-// The process speaks on descriptor 4, a socket of whole messages (SOCK_SEQPACKET). It
-// gets one request at a time, and answers each in one message:
+// Descriptor 4 of the process is a socket of whole messages (SOCK_SEQPACKET). The process
+// receives one request at a time, and answers each in one message:
 //
-//	fork PLACE TAG   comes with the worker's descriptors 0 to 3 and PLACE; the last
-//	                 may be absent. The worker needs a group of its own and TAG as the
-//	                 value of PYPLUG_RUN in its first environment, where all tags are
-//	                 of one length, and must run nothing of the user's until it can
-//	                 read something. The answer is "pid PID", "errno NUMBER" if the
-//	                 system refused, else "refused REASON".
-//	reap PID         of a dead worker. The answer is "status STATUS KIB", as wait4 has
-//	                 the status and the most memory, or "gone" if there is none.
+//	fork PLACE TAG   Fork a worker. The message carries the worker's descriptors 0 to 3
+//	                 and PLACE; the last may be absent. The worker needs its own group,
+//	                 and TAG as the value of PYPLUG_RUN in its first environment, where
+//	                 all tags have one length. It must not run the user's code until it
+//	                 can read something. The answer is "pid PID", "errno NUMBER" if the
+//	                 system refused, or "refused REASON".
+//	reap PID         Reap a dead worker. The answer is "status STATUS KIB", wait4's
+//	                 status and peak memory, or "gone" if there is no such worker.
 //
-// The end of the socket asks it to exit.
+// When the socket is closed, the process must exit.
 func (p *Process) Fork(s Spec) (*Process, error) {
 	if p.control == nil {
 		return nil, errors.ErrUnsupported

@@ -26,8 +26,8 @@ type registry struct {
 	run   guard.Run
 	count atomic.Uint32
 
-	// starting is held for reading while a process is started and not yet in live.
-	// Until then a sweep cannot tell it from an orphan.
+	// starting is held for reading from a process's start until it is in live: a sweep
+	// would take it for an orphan.
 	starting sync.RWMutex
 
 	mu     sync.Mutex // of the two below; guardMu is never taken while it is held
@@ -42,9 +42,8 @@ type registry struct {
 // next returns a number for a process.
 func (r *registry) next() uint32 { return r.count.Add(1) }
 
-// add registers a process that was just started, and starts the guard in the
-// background: a start should not wait for it, and a process needs longer to escape
-// the lifeline.
+// add registers a new process. It starts the guard in the background, because a start should
+// not wait for it, and a process needs longer to escape the lifeline.
 func (r *registry) add(p *Process) {
 	r.mu.Lock()
 	r.live[p] = struct{}{}
@@ -86,7 +85,7 @@ func (r *registry) remove(p *Process) {
 	}
 }
 
-// reap reaps dead orphans, which a process that lives long may leave in any number.
+// reap reaps dead orphans, of which a long-lived process may leave many.
 func (r *registry) reap() {
 	reapOrphans()
 	r.mu.Lock()
@@ -119,8 +118,7 @@ func (r *registry) find(pid int) *Process {
 	return nil
 }
 
-// ensureGuard starts a guard unless one is alive. If it cannot, pyplug goes on with
-// the lifeline alone.
+// ensureGuard starts a guard unless one is alive. If that fails, only the lifeline protects.
 func (r *registry) ensureGuard() {
 	if r.guard.alive() {
 		return
@@ -153,13 +151,13 @@ func Close() {
 	running.guard = nil
 }
 
-// TempDir returns a directory for this pyplug's temporary files, which nobody else
-// can read. It creates it on first use. [Close] removes it with its content, or, if
-// pyplug is killed, the guard does.
+// TempDir returns a private directory for this pyplug's temporary files. It creates the
+// directory on first use. [Close] removes it with its content; if pyplug is killed, the
+// guard does.
 func TempDir() (string, error) { return running.tempIn(os.TempDir()) }
 
-// ShortTempDir returns TempDir if its path has at most maxLen bytes, else such a
-// directory in /tmp: a long TMPDIR leaves no room for the name of a socket.
+// ShortTempDir returns TempDir if its path has at most maxLen bytes, else a directory like
+// it in /tmp: a long TMPDIR leaves no room for the name of a socket.
 func ShortTempDir(maxLen int) (string, error) {
 	dir, err := TempDir()
 	if err != nil || len(dir) <= maxLen || runtime.GOOS == "windows" {

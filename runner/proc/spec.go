@@ -43,8 +43,8 @@ const defaultGrace = 5 * time.Second
 
 // Spec says what to start and how.
 type Spec struct {
-	// Path is the program's absolute path, symbolic links included. It is also argv[0],
-	// by which a Python finds its environment.
+	// Path is the program's absolute path with symbolic links unresolved. It is also
+	// argv[0], by which a Python finds its environment.
 	Path string
 	// Args follow argv[0].
 	Args []string
@@ -54,17 +54,17 @@ type Spec struct {
 	// Dir is the working directory; "" is ours.
 	Dir string
 	// Talk makes descriptors 0 and 1 a pair of pipes for a protocol, see
-	// [Process.Conn]; what the process writes to descriptor [StdoutAt] is read as its
-	// standard output. Otherwise descriptor 0 is the null device, and standard output is
-	// read like standard error.
+	// [Process.Conn]. The process then writes its standard output to descriptor
+	// [StdoutAt]. Without Talk, descriptor 0 is the null device and descriptor 1 is
+	// standard output.
 	Talk bool
 	// Forks gives a process that talks a socket as descriptor 4 for requests to fork, see
 	// [Process.Fork]. Linux only.
 	Forks bool
-	// OnLine receives what the process prints: each stream in its order, never two
-	// lines at once, perhaps before Start has returned, not after Done is closed. The
-	// stream waits for it: it must return, and must not wait for the end of this
-	// process. Nil discards the lines.
+	// OnLine receives the lines that the process prints, each stream in order. It is
+	// never called twice at once. It may be called before Start has returned, but not
+	// after Done is closed. The stream waits for it, so it must return, and must not
+	// wait for the end of this process. Nil discards the lines.
 	OnLine func(Line)
 	// StackSignal is the signal on which the process prints its Python stacks
 	// (faulthandler.register); 0 is none.
@@ -73,10 +73,10 @@ type Spec struct {
 	// seconds.
 	Grace time.Duration
 	// MaxMemory limits the resident memory, in bytes, of the process and everything that
-	// it starts, shared memory counted by its share; 0 is no limit. What uses more is
-	// killed, and [Exit] says so. pyplug looks ten times a second: it does not see a
-	// shorter excess. If this system cannot enforce it, Start fails, see
-	// [CheckMaxMemory].
+	// it starts; 0 means no limit. Shared memory is divided among its users. pyplug
+	// measures ten times a second and misses a shorter excess. Above the limit it kills
+	// the tree, and [Exit] says so. If this system cannot enforce a limit, Start fails,
+	// see [CheckMaxMemory].
 	MaxMemory int64
 
 	// raw receives the bytes of both streams instead of lines, for Run.
@@ -127,11 +127,11 @@ type Exit struct {
 
 var errNotAbsolute = errors.New("the path is relative, want an absolute one")
 
-// startError says why a process could not be started.
+// startError returns the error of a process that could not be started.
 func startError(path string, err error) error { return fmt.Errorf("cannot start %s: %w", path, err) }
 
-// diagnose finds out why the system refused: the same errno stands for a program, its
-// working directory and its "#!" line.
+// diagnose finds out why the system could not start a process. One errno may mean the
+// program, its working directory, or its "#!" line.
 func diagnose(s Spec, err error) error {
 	if s.Dir != "" {
 		info, statErr := os.Stat(s.Dir)

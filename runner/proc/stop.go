@@ -7,22 +7,24 @@ import (
 )
 
 const (
-	// askTime is how long a process has to exit when it was asked by word.
+	// askTime is how long a process may take to exit after ask.
 	askTime = time.Second
-	// leaveTime is how long the processes below a dead one have to exit by
-	// themselves. Helpers that end with their parent, such as the resource tracker of
-	// Python's multiprocessing, were not left behind.
+	// leaveTime is how long the processes below a dead one may take to exit by
+	// themselves. It covers processes that end with their parent, such as the resource
+	// tracker of Python's multiprocessing.
 	leaveTime = 100 * time.Millisecond
 )
 
-// Stop walks the stop ladder and returns when the process and everything that it
-// started is gone. The ladder: ask, which may be nil, has a second, and the process
-// the rest of it to exit; the connection is closed; the group gets SIGTERM if the
-// process catches it, else SIGINT if it catches that, else SIGTERM; after the grace
-// period it prints its stacks, if it can, and gets SIGKILL. The ladder ends when the
-// process has exited. ask runs in a goroutine of its own and should return when its
-// context ends. It returns false if the process cannot be asked, so that the ladder
-// goes on at once.
+// Stop walks the stop ladder and returns when the process and everything that it started is
+// gone. The ladder ends when the process has exited. Its steps are:
+//
+//  1. ask, if it is not nil. The process has a second to exit.
+//  2. The connection is closed, and the group gets SIGTERM if the process catches it, else
+//     SIGINT if it catches that, else SIGTERM. The process has its grace period to exit.
+//  3. The process prints its stacks, if it can, and the group gets SIGKILL.
+//
+// ask runs in its own goroutine and should return when its context ends. If it returns
+// false, the process cannot be asked, and the ladder continues at once.
 //
 // Ending ctx skips to SIGKILL, without stacks. Concurrent calls share one ladder, the
 // first one's; later calls return the exit.
@@ -72,8 +74,8 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 	if ask != nil && p.forced.Err() == nil && p.askToExit(ask) {
 		return
 	}
-	// A process that is killed keeps its connection: else its stacks would show how it
-	// reacts to the end of that.
+	// Before a kill the connection stays open, so that the stacks show what the process
+	// was doing, and not how it reacts to the end of the connection.
 	if p.forced.Err() == nil {
 		if p.conn != nil {
 			p.step.Store("closed")
@@ -117,12 +119,12 @@ func (p *Process) Exited() bool {
 	}
 }
 
-// Exiting reports whether the process may have begun to exit, which it does before the
-// system closes its sockets.
+// Exiting reports whether the process may have begun to exit. That happens before the system
+// closes its sockets.
 func (p *Process) Exiting() bool { return p.tree.exiting() }
 
-// exitsWithin waits at most d for the process to exit, and not when it is to be
-// killed.
+// exitsWithin reports whether the process exits within d. It stops waiting when the ladder
+// is forced.
 func (p *Process) exitsWithin(d time.Duration) bool {
 	ctx, cancel := context.WithTimeout(p.forced, d)
 	defer cancel()
@@ -145,7 +147,7 @@ const (
 	stackQuiet = 30 * time.Millisecond
 )
 
-// stackStarts are the beginnings of the lines that Python's faulthandler writes.
+// stackStarts lists how the lines of Python's faulthandler begin.
 var stackStarts = [][]byte{
 	[]byte("Thread 0x"),
 	[]byte("Current thread 0x"),

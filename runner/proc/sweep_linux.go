@@ -15,10 +15,9 @@ import (
 // must not keep us for ever.
 const sweepTime = 5 * time.Second
 
-// sweep kills and reaps the orphans of the tree, which become our children when
-// their parents die. What dies hands over its own children, and what is dead is not
-// over until it is reaped. One pass may miss a process while another is reaped, hence
-// two in a row must find nothing.
+// sweep kills and reaps the orphans of the tree, which become our children when their
+// parents die. A process that dies hands over its own children, and one pass may miss a
+// process while another is reaped. So sweep ends when two passes in a row find nothing.
 func (t *tree) sweep() {
 	end, pause := time.Now().Add(sweepTime), 20*time.Microsecond
 	for empty := 0; empty < 2 && time.Now().Before(end); empty++ {
@@ -30,9 +29,8 @@ func (t *tree) sweep() {
 	}
 }
 
-// killOrphans kills the orphans of the tree and reports whether it found any, or dead
-// ones. It stops all of them before it kills one, so that none can react to the death
-// of another.
+// killOrphans kills the orphans of the tree. It reports whether it found any, dead or alive.
+// It stops all of them before it kills one, so that none can react to the death of another.
 func (t *tree) killOrphans() bool {
 	var stopped []int
 	found := t.eachOrphan(func(pid int) {
@@ -45,11 +43,11 @@ func (t *tree) killOrphans() bool {
 	return found
 }
 
-// eachOrphan calls do for the orphans of the tree, and reaps those that are dead, of
-// whichever tree. It reports whether there were any. The youngest comes first: of
-// processes that fork and exit, only that one is alive.
+// eachOrphan calls do for the living orphans of the tree, and reaps the dead orphans of all
+// trees. It reports whether it found any. It starts with the youngest: if processes fork and
+// exit in a chain, only the youngest is alive.
 //
-// Meanwhile no process is started, which would look like an orphan.
+// No process starts meanwhile, because a new one looks like an orphan.
 func (t *tree) eachOrphan(do func(pid int)) (found bool) {
 	running.starting.Lock()
 	defer running.starting.Unlock()
@@ -66,10 +64,10 @@ func (t *tree) eachOrphan(do func(pid int)) (found bool) {
 	return found
 }
 
-// includes reports whether our child pid, which is no leader, belongs to the tree: by
-// its group, whose number is nobody else's until the leader is reaped; by its tag; or
-// because it is an orphan that is dying, has the tag of a tree that is gone, or has none
-// and no other living leader could have started it.
+// includes reports whether our child pid, which is not a leader, belongs to the tree. It
+// does if it has the tree's group, whose number is unique until the leader is reaped, or the
+// tree's tag. An orphan also belongs to it if the orphan is dying, if it has the tag of a
+// tree that is gone, or if it has no tag and no other living leader could have started it.
 func (t *tree) includes(pid int) bool {
 	if group, err := syscall.Getpgid(pid); err == nil && group == t.pid {
 		return true
@@ -85,7 +83,7 @@ func (t *tree) includes(pid int) bool {
 		return true
 	}
 	tagged := bytes.Contains(environ, []byte(running.run.Prefix()))
-	// As the first process of a container we get everybody's orphans.
+	// The first process of a container gets the orphans of all others.
 	if !tagged && (os.Getpid() == 1 || bytes.Contains(environ, []byte(guard.Variable+"="))) {
 		return false
 	}
@@ -97,15 +95,14 @@ func (t *tree) includes(pid int) bool {
 	})
 }
 
-// isOrphan reports whether our child pid, which is no leader, was started by a process
-// of ours, and not by pyplug itself: what pyplug starts beside this package stays in
-// pyplug's group.
+// isOrphan reports whether a process of ours started our child pid, which is not a leader.
+// Processes that pyplug starts without this package stay in pyplug's group.
 func isOrphan(pid int) bool {
 	group, err := syscall.Getpgid(pid)
 	return err == nil && group != syscall.Getpgrp() && !slices.Contains(inherited, pid)
 }
 
-// reapOrphan reaps our child pid, which is no leader, if it is a dead orphan.
+// reapOrphan reaps our child pid, which is not a leader, if it is a dead orphan.
 func reapOrphan(pid int) bool {
 	if !isOrphan(pid) {
 		return false
@@ -163,10 +160,9 @@ func childrenByParent() []int {
 	return pids
 }
 
-// survivors names the living processes of a dead leader's tree. What the leader
-// started itself is our child since its death, and below such a child is what that
-// one started. certain means that nothing of the tree was there, dead or alive:
-// otherwise a process that died during the pass may have handed over children.
+// survivors names the living processes of a dead leader's tree. Since its death, its
+// children are ours. certain reports that there was no process of the tree, dead or alive. If
+// it is false, a process that died during the pass may have handed over children.
 func (t *tree) survivors() (left []string, certain bool) {
 	var queue []int
 	certain = !t.eachOrphan(func(pid int) { queue = append(queue, pid) })
@@ -182,10 +178,9 @@ func (t *tree) survivors() (left []string, certain bool) {
 	return left, certain
 }
 
-// aliveName returns the name of a process, and whether it lives. A process that is
-// about to die does not: it has a pending SIGKILL, which is what the system makes of
-// every signal that ends a process, or is exiting already. One whose first thread has
-// exited before the others lives.
+// aliveName returns the name of a process, and whether it is alive. A process that is about
+// to die is not alive: it is exiting, or has a pending SIGKILL, which the system sends itself
+// for every deadly signal. A process whose first thread has exited before others is alive.
 func aliveName(pid int) (name string, alive bool) {
 	status := procFile(pid, "status")
 	fields := statFields(pid) // after the status: a process does not come back

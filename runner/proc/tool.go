@@ -11,7 +11,7 @@ const (
 	defaultMaxOutput = 1 << 20
 )
 
-// Tool is a program that runs to its end by itself.
+// Tool is a program that runs to its end without input.
 type Tool struct {
 	// Path, Args, Env and Dir are as in [Spec].
 	Path      string
@@ -30,16 +30,15 @@ type Output struct {
 	Exit           Exit
 }
 
-// Run runs a tool with nothing on its standard input and returns when the tool and
-// everything that it started is gone. An exit code other than 0, or a signal, is not an
-// error: see Output.Exit. The errors, of which all but the first come with the output
-// so far:
+// Run runs a tool with an empty standard input, and returns when the tool and everything
+// that it started is gone. An exit code other than 0, or a signal, is not an error: see
+// Output.Exit. All errors but the first come with the output so far:
 //
-//   - why it cannot be started;
-//   - ctx's error if ctx ended, and the tool was killed;
-//   - [context.DeadlineExceeded] if it took longer than Limit;
-//   - one if it exited, but wrote more than MaxOutput to standard output. (More on
-//     standard error is dropped.)
+//   - the tool cannot be started;
+//   - ctx ended, and the tool was killed: the error of ctx;
+//   - the tool took longer than Limit: [context.DeadlineExceeded];
+//   - the tool wrote more than MaxOutput to standard output. More on standard error is only
+//     dropped.
 func Run(ctx context.Context, t Tool) (Output, error) {
 	if err := ctx.Err(); err != nil {
 		return Output{}, fmt.Errorf("%s: not started: %w", t.Path, err)

@@ -21,12 +21,12 @@ const (
 	guardNeedsGroups = false
 )
 
-// inherited are the children that we had before we started any: those of a shell that
-// became pyplug by exec.
+// inherited are the children that we had before we started any: a shell may have started
+// them before it became pyplug by exec.
 var inherited []int
 
-// prepare makes us the parent of orphans, so that we can find what a plugin leaves
-// behind, and keeps our inherited descriptors from being inherited further.
+// prepare makes us the parent of orphans, so that we find the processes that a plugin leaves
+// behind. It closes our inherited descriptors on exec.
 var prepare = sync.OnceFunc(func() {
 	inherited = children()
 	unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -127,8 +127,8 @@ func hasFlag(flags []byte, bits uint64) bool {
 	return number&bits != 0
 }
 
-// ownMemory is the most memory that we had resident, in bytes. A child's figure
-// begins there, since it shares our memory until it executes its program.
+// ownMemory is our peak resident memory in bytes. A child's figure begins there, because it
+// shares our memory until it executes its program.
 func ownMemory() int64 { return kilobytes(statusLine(procFile(os.Getpid(), "status"), "VmHWM:")) }
 
 // kilobytes converts a size such as "512 kB" to bytes.
@@ -138,16 +138,16 @@ func kilobytes(text []byte) int64 {
 	return n << 10
 }
 
-// lifelineFD is the child's descriptor of the lifeline: high, so that programs that
-// close the low ones, or rely on their numbers, leave it alone.
+// lifelineFD is the child's descriptor of the lifeline. It is high, because programs may
+// close low descriptors or rely on their numbers.
 const lifelineFD = 190
 
-// lifeline is a pipe by which the kernel kills a child's group when we are gone. The
-// child holds the read end and need not know it. When the last write end, ours, is
-// closed, the kernel sends the pipe's signal to the pipe's owner.
+// lifeline is a pipe by which the kernel kills a child's group when we are gone. The child
+// holds the read end and need not know about it. When the only write end, ours, is closed,
+// the kernel sends the pipe's signal to the pipe's owner.
 type lifeline struct{ r, w int }
 
-// newLifeline makes one; r is -1 if there are no descriptors for it.
+// newLifeline makes a lifeline. r is -1 if no descriptors are free.
 func newLifeline() lifeline {
 	r, w, err := rawPipe()
 	if err != nil {
@@ -178,9 +178,9 @@ func lifelinePlace() int {
 	return lifelineFD
 }
 
-// arm sets signal and owner, closes our copy of the read end, and returns the write
-// end, or -1. The settings belong to the pipe, so they hold for the child; the owner
-// is the group itself, not its number.
+// arm sets the signal and the owner, and closes our copy of the read end. It returns the
+// write end, or -1. The settings belong to the pipe, so they hold for the child. The owner is
+// the group itself, even if another group gets its number.
 func (l lifeline) arm(group int) int {
 	if l.r < 0 {
 		return -1

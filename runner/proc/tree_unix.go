@@ -58,8 +58,8 @@ func startTree(s Spec, child []*os.File) (*tree, error) {
 	return t, nil
 }
 
-// tag is the tag of the run's n-th process: that of a pyplug that runs us, and our
-// element.
+// tag returns the tag of the run's n-th process: our element, after the tag of an outer
+// pyplug that runs us.
 func tag(n uint32) string {
 	tag := running.run.Element(n)
 	if outer := os.Getenv(guard.Tag); outer != "" {
@@ -116,7 +116,8 @@ func (t *tree) interrupt() error     { return t.send(t.pid, syscall.SIGINT) }
 func (t *tree) crash() error         { return t.send(t.pid, syscall.SIGKILL) }
 func (t *tree) signal(sig int) error { return t.send(t.pid, syscall.Signal(sig)) }
 
-// terminationSignal returns the signal that the leader catches, and its name.
+// terminationSignal returns the signal that asks the leader to exit, and its name: SIGINT if
+// it catches only that, else SIGTERM.
 func (t *tree) terminationSignal() (syscall.Signal, string) {
 	s := syscall.SIGTERM
 	if !t.catches(int(syscall.SIGTERM)) && t.catches(int(syscall.SIGINT)) {
@@ -125,8 +126,8 @@ func (t *tree) terminationSignal() (syscall.Signal, string) {
 	return s, signalName(s)
 }
 
-// terminate sends a signal to the group, and wakes stopped processes, which could
-// not act on it.
+// terminate sends a signal to the group. It continues stopped processes, so that they act
+// on the signal.
 func (t *tree) terminate(s syscall.Signal) {
 	t.send(-t.pid, s)
 	t.send(-t.pid, syscall.SIGCONT)
@@ -200,14 +201,14 @@ func Descends(pid, leader int) bool {
 	return false
 }
 
-// maxLeftovers is how many of the processes that were left behind Exit names.
+// maxLeftovers bounds the processes that Exit names.
 const maxLeftovers = 10
 
 func leftover(name string, pid int) string { return name + " (pid " + strconv.Itoa(pid) + ")" }
 
-// leftovers names what a dead leader left behind, before it is killed. What exits by
-// itself within leaveTime was not left behind. It returns at once if there is
-// nothing, as usual, and stops waiting once forced ends.
+// leftovers names the processes that a dead leader left behind, before they are killed. A
+// process that exits by itself within leaveTime does not count. leftovers returns at once if
+// there are none, as usual, and stops waiting when forced ends.
 func (t *tree) leftovers(forced context.Context) []string {
 	forced, cancel := context.WithTimeout(forced, leaveTime)
 	defer cancel()

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// detach makes the guard survive signals for pyplug, and keeps it from holding a
-// directory. It ignores the signals by the bare system call, since os/signal would
-// have to be initialised first.
+// detach makes the guard ignore the signals that pyplug may get, and leave the working
+// directory. It uses the bare system call, because os/signal takes time to initialise.
 func detach() {
 	ignore := struct {
 		handler, flags, restorer uintptr
@@ -21,13 +20,13 @@ func detach() {
 	os.WriteFile("/proc/self/comm", []byte(Name), 0)
 }
 
-// killTagged kills all processes of the run, the youngest first: of those that fork and
-// exit, only that one is alive. It stops all before it kills one, so that none can react
-// to the death of another.
+// killTagged kills all processes of the run. It starts with the youngest: if processes fork
+// and exit in a chain, only the youngest is alive. It stops all before it kills one, so that
+// none can react to the death of another.
 //
-// It reports whether there were any, or may have been: a process that is dying has no
-// environment any more, and may have left a child that was not there yet. Those that
-// were seen before are no such processes.
+// It reports whether it found any, or may have missed one: a dying process has no
+// environment any more, and may just have forked a child. seen lists the processes that were
+// alive in an earlier pass, and do not count again.
 func killTagged(run Run, seen map[string]bool) (found bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
