@@ -16,9 +16,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// BindMessage assigns each word to a field of m's request. A field has its proto
-// name or its JSON name; dots lead into messages, and into maps by their keys,
-// which may contain dots if the values are not messages:
+// BindMessage assigns each word to a field of m's request. A word names the field by its
+// proto name or its JSON name. A dot leads to a field of a message or to the key of a map,
+// which may itself contain dots if the values are not messages:
 //
 //   - repeated fields by repeating the word, maps by labels.key=VALUE
 //   - bool, int and float as Python writes them, within the type's range; a bool also as yes, no, 1 or 0
@@ -33,14 +33,12 @@ import (
 //   - name:=JSON for any field, as [DecodeMessage] reads it; for a repeated
 //     field one element, or an array of several
 //
-// The names in a Struct are its keys, and so they are in a Value that is a
-// field: meta.fields.a=x gives meta a key "fields". That applies to a request
-// that is a Struct, too. A request that wraps a value is given by value=VALUE. One
-// of another well-known type takes no words.
+// Names in a Struct, or in a Value that is a field, are keys: meta.fields.a=x sets a key
+// "fields" of meta. The same applies to a request that is a Struct. The word value=VALUE sets
+// a request that wraps a value. Requests of other well-known types take no words.
 //
-// A name need not be a Python identifier: labels.my-key=VALUE.
-// Errors are [*schema.ArgumentError], whose Place is the path of the field, and
-// [*DescriptorError].
+// A name need not be a Python identifier: labels.my-key=VALUE. An error is a
+// [*schema.ArgumentError], whose Place is the path of the field, or a [*DescriptorError].
 func BindMessage(m Method, words []schema.Word) (proto.Message, error) {
 	b := messageBinder{method: m, given: map[string]given{}}
 	request := dynamicpb.NewMessage(m.desc.Input())
@@ -52,7 +50,7 @@ func BindMessage(m Method, words []schema.Word) (proto.Message, error) {
 	return request, initialized(request)
 }
 
-// messageBinder fills one request, a word at a time.
+// messageBinder fills one request word by word.
 type messageBinder struct {
 	method Method
 	word   schema.Word      // the current one
@@ -94,8 +92,8 @@ func (b *messageBinder) bind(request protoreflect.Message, w schema.Word) (err e
 	return b.field(request, path, "")
 }
 
-// isPath reports whether a name that is no identifier begins with a field, as the
-// path of a map's key does.
+// isPath reports whether a name that is not an identifier may be the path of a map's key:
+// it begins with a field.
 func (b *messageBinder) isPath(name string) bool {
 	first, _, _ := strings.Cut(name, ".")
 	return isStruct(b.method.desc.Input()) || findField(b.method.desc.Input(), first) != nil
@@ -214,7 +212,7 @@ func (b *messageBinder) mapEntry(entries protoreflect.Map, field protoreflect.Fi
 	return nil
 }
 
-// leaf puts the word into a field.
+// leaf sets a field to the word's value.
 func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.FieldDescriptor, at string) error {
 	if !field.IsList() {
 		if err := b.give(at); err != nil {
@@ -252,8 +250,7 @@ func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.Fi
 	return b.method.unfit(at, fieldType(field), why)
 }
 
-// fieldMask sets the paths of a FieldMask by their proto names, of which not all
-// have a form in JSON.
+// fieldMask sets the paths of a FieldMask by proto names. JSON cannot express all of them.
 func (b *messageBinder) fieldMask(mask protoreflect.Message, at string) error {
 	paths := mask.Mutable(mask.Descriptor().Fields().ByName("paths")).List()
 	for path := range strings.SplitSeq(strings.TrimSpace(b.word.Value), ",") {
@@ -265,8 +262,8 @@ func (b *messageBinder) fieldMask(mask protoreflect.Message, at string) error {
 	return nil
 }
 
-// textJSON writes a VALUE for one value of a field as the JSON that protojson
-// reads. It reports whether the text may fit: protojson checks the rest.
+// textJSON returns the JSON for a VALUE, and whether the text may fit the field. protojson
+// checks the rest.
 func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage, bool) {
 	switch field.Kind() {
 	case protoreflect.StringKind:
@@ -286,8 +283,8 @@ func textJSON(field protoreflect.FieldDescriptor, text string) (json.RawMessage,
 	}
 }
 
-// floatJSON reads a float, and the three that are not numbers by any of the names
-// that Python and JSON have for them.
+// floatJSON reads a float. It also takes NaN and the infinities by the names of Python and
+// JSON.
 func floatJSON(text string) (json.RawMessage, bool) {
 	switch sign, name := schema.CutSign(strings.ToLower(strings.TrimSpace(text))); name {
 	case "nan":
@@ -298,8 +295,8 @@ func floatJSON(text string) (json.RawMessage, bool) {
 	return schema.ParseFloat(text)
 }
 
-// enumJSON reads a value by name or number. A closed enum, as those of proto2 are,
-// takes only the numbers that it declares.
+// enumJSON reads a value by name or number. A closed enum, such as an enum of proto2, takes
+// only declared numbers.
 func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, bool) {
 	if enum.FullName() == "google.protobuf.NullValue" && text == "null" {
 		return json.RawMessage(text), true
@@ -313,7 +310,7 @@ func enumJSON(enum protoreflect.EnumDescriptor, text string) (json.RawMessage, b
 	return digits, err == nil && (known || !enum.IsClosed() || enum.IsPlaceholder())
 }
 
-// messageJSON reads a message, a wrapper as the value that it wraps.
+// messageJSON reads a message. The text for a wrapper is the value that it wraps.
 func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawMessage, bool) {
 	switch message.FullName() {
 	case "google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask":
@@ -325,8 +322,8 @@ func messageJSON(message protoreflect.MessageDescriptor, text string) (json.RawM
 	return schema.Value(text), true
 }
 
-// isArray reports whether the JSON for a repeated field is that of the whole field
-// and not of one element.
+// isArray reports whether the JSON for a repeated field is the whole field and not one
+// element.
 func isArray(field protoreflect.FieldDescriptor, content json.RawMessage) bool {
 	trimmed := strings.TrimSpace(string(content))
 	return strings.HasPrefix(trimmed, "[") || trimmed == "null" && !takesNull(field)

@@ -6,8 +6,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// giveBelow records that the word sets something below a path, and rejects it if
-// another word set the path as a whole.
+// giveBelow records that the word sets a part of a path. It rejects the word if another one
+// set the whole path.
 func (b *messageBinder) giveBelow(at string) error {
 	first, again := b.given[at]
 	if again && !first.below {
@@ -19,8 +19,8 @@ func (b *messageBinder) giveBelow(at string) error {
 	return nil
 }
 
-// give records that the word sets a path, and rejects a second word for it or
-// for something below it.
+// give records that the word sets a whole path. It rejects the word if another one set the
+// path or a part of it.
 func (b *messageBinder) give(at string) error {
 	if first, again := b.given[at]; again {
 		return b.givenTwice(at, first.word)
@@ -76,7 +76,7 @@ func (b *messageBinder) notNested(at, kind string) error {
 	return schema.ArgumentErrorf(at, "%s is %s, want no name below it as in %q", schema.Short(at), kind, schema.Short(b.word.Typed))
 }
 
-// noField reports a name that a message, which is at, does not have.
+// noField reports a name that a message does not have. at is the path of the message.
 func noField(message protoreflect.MessageDescriptor, at, name string) error {
 	names, path := fieldNames(message), join(at, name)
 	e := schema.ArgumentErrorf(path, "no field %q in %s, want %s", schema.Short(path), message.FullName(), schema.OneOf(names))

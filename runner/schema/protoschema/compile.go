@@ -22,11 +22,10 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// CompileProto compiles .proto sources. The names are relative to one of the
-// import paths, or files; the directory of a file outside the import paths is
-// added to them. An import that is not found is ignored if the file needs it for
-// its options only. Files are read by read; its error [fs.ErrNotExist] means look
-// elsewhere. Errors are [*DescriptorError].
+// CompileProto compiles .proto sources. A name is a file or relative to an import path.
+// CompileProto adds the directory of a file outside the import paths to them. It ignores a
+// missing import that is needed only for options. It reads files by read; if that returns
+// [fs.ErrNotExist], it looks elsewhere. An error is a [*DescriptorError].
 func CompileProto(paths, names []string, read func(name string) ([]byte, error)) (Source, error) {
 	if len(paths) == 0 {
 		paths = []string{"."}
@@ -98,9 +97,8 @@ var standard = protocompile.WithStandardImports(protocompile.ResolverFunc(func(s
 	return protocompile.SearchResult{}, fs.ErrNotExist
 }))
 
-// find finds a file for the compiler. A file that does not exist counts as empty:
-// the compiler reports its symbols where they are used. The compiler also reports
-// errors in the source.
+// find finds a file for the compiler, which reports the errors in it. A missing file counts
+// as empty: the compiler reports its symbols where they are used.
 func (f *protoFinder) find(name string) (protocompile.SearchResult, error) {
 	if file := f.compiled[name]; file != nil {
 		return protocompile.SearchResult{Desc: file}, nil
@@ -126,8 +124,8 @@ func (f *protoFinder) find(name string) (protocompile.SearchResult, error) {
 	return f.FindFileByPath(name)
 }
 
-// dropCustomOptions removes the options that extensions define from a descriptor
-// and everything in it: nobody asks for them, and what defines them is often not there.
+// dropCustomOptions removes options that extensions define from a descriptor and everything
+// in it. pyplug does not use them, and the files that define them are often missing.
 func dropCustomOptions(m protoreflect.Message) {
 	m.Range(func(field protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {

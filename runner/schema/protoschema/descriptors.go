@@ -14,8 +14,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Descriptors describe a plugin's services and messages. A nil one describes the
-// well-known types alone. It never changes and is safe for concurrent use.
+// Descriptors describe a plugin's services and messages. Nil describes only the well-known
+// types. Descriptors never change and are safe for concurrent use.
 type Descriptors struct {
 	files      *protoregistry.Files
 	types      *dynamicpb.Types
@@ -45,8 +45,8 @@ func (d *Descriptors) add(desc protoreflect.MethodDescriptor) {
 	}
 }
 
-// Without returns descriptors that leave out services, by their full names, as they do
-// those for hosts.
+// Without returns descriptors that hide services, given by their full names, like the
+// services for hosts.
 func (d *Descriptors) Without(services []string) *Descriptors {
 	c := *d
 	c.methods, c.short, c.without = nil, map[string]int{}, services
@@ -56,7 +56,7 @@ func (d *Descriptors) Without(services []string) *Descriptors {
 	return &c
 }
 
-// Methods lists the methods as they are declared, without those of the services
+// Methods lists the methods in the order of their declaration. It leaves out the services
 // that every gRPC plugin has for its host: health, reflection and go-plugin's.
 func (d *Descriptors) Methods() []Method {
 	if d == nil {
@@ -74,10 +74,9 @@ func (d *Descriptors) Schema() schema.Schema {
 	return s
 }
 
-// Find finds a method by "Method", "Service/Method" or "pkg.Service/Method".
-// Methods that Methods leaves out are found by their full name only. Errors are
-// [*schema.NoHookError], one about an ambiguous name, and a [*DescriptorError] if
-// no source describes the method's own messages.
+// Find finds a method by "Method", "Service/Method" or "pkg.Service/Method". It finds hidden
+// methods only by their full name. The error is a [*schema.NoHookError], says that the name
+// is ambiguous, or is a [*DescriptorError] if no source describes the method's own messages.
 func (d *Descriptors) Find(name string) (Method, error) {
 	service, method, qualified := strings.Cut(name, "/")
 	if !qualified {
@@ -104,8 +103,8 @@ func (d *Descriptors) Find(name string) (Method, error) {
 	return Method{}, fmt.Errorf("%d methods have this name, want %s", len(found), schema.OneOf(methodNames(found)))
 }
 
-// namesLike names the methods in the form of name, in which Find finds them, too:
-// a suggestion compares names of one form.
+// namesLike returns the methods' names in the form of name, so that a suggestion compares
+// names of one form.
 func (d *Descriptors) namesLike(name string) []string {
 	service, _, qualified := strings.Cut(name, "/")
 	methods := d.Methods()
@@ -133,8 +132,8 @@ func methodNames(methods []Method) []string {
 	return names
 }
 
-// missing reports a symbol that user, a field or a method, refers to and that no
-// source describes.
+// missing reports a symbol that no source describes. user is the field or method that refers
+// to it.
 func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.Descriptor) error {
 	file := user.ParentFile()
 	var imports []string
@@ -156,7 +155,7 @@ func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.De
 
 const missingAdvice = "name a file that declares what is missing with --proto, and the directory of its imports with --proto-path"
 
-// typeName is a full name without the mark of one that no source describes.
+// typeName strips the mark of an undescribed type from a full name.
 func typeName(name protoreflect.FullName) string { return strings.TrimPrefix(string(name), "*.") }
 
 // typeResolver finds message and extension types by name.
@@ -173,7 +172,7 @@ func (d *Descriptors) resolver() typeResolver {
 	return d.types
 }
 
-// Source is file descriptors from one place. The zero value has none.
+// Source holds file descriptors from one place. The zero value is empty.
 type Source struct {
 	// Name is the place, such as "server reflection" or a file's path, for
 	// errors.

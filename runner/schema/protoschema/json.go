@@ -19,9 +19,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// DecodeMessage reads the JSON of one request of m: an object whose names are proto
-// names or JSON names, or the form that JSON has for a well-known type, see
-// [Method.OwnJSON]. Errors are [*schema.ArgumentError].
+// DecodeMessage reads the JSON of one request of m: an object with proto names or JSON
+// names, or the JSON of a well-known type, see [Method.OwnJSON]. An error is a
+// [*schema.ArgumentError].
 func DecodeMessage(m Method, content []byte) (proto.Message, error) {
 	request, input := m.NewRequest(), m.desc.Input()
 	err := m.unmarshal(content, request)
@@ -39,7 +39,7 @@ func DecodeMessage(m Method, content []byte) (proto.Message, error) {
 	return nil, m.unfit("", wantedMessage(input), cleanProto(err))
 }
 
-// unmarshal reads JSON into a message, which may lack what is required.
+// unmarshal reads JSON into a message. Required fields may be missing.
 func (m Method) unmarshal(content []byte, into proto.Message) error {
 	return protojson.UnmarshalOptions{AllowPartial: true, Resolver: m.set.resolver()}.Unmarshal(content, into)
 }
@@ -75,11 +75,10 @@ func (m Method) unfit(at, want, why string) error {
 	return e
 }
 
-// Unmarshal reads bytes that a plugin sent into a message, such as
-// [Method.NewResponse]. It knows the plugin's own extensions; EncodeMessage drops
-// one that nobody declares. [proto.Unmarshal] panics on some bytes if a message has
-// no generated code: on a map entry that has its key twice, the second time as
-// another type. Here that is an error, too.
+// Unmarshal reads a plugin's bytes into a message, such as [Method.NewResponse]. It knows
+// the plugin's own extensions; EncodeMessage drops undeclared ones. [proto.Unmarshal] panics
+// on some bytes, such as a map entry whose key comes twice with different types. Unmarshal
+// returns an error instead.
 func (d *Descriptors) Unmarshal(content []byte, into proto.Message) error {
 	err := noPanic(func() error {
 		return proto.UnmarshalOptions{AllowPartial: true, Resolver: d.resolver()}.Unmarshal(content, into)
@@ -100,12 +99,12 @@ func noPanic(f func() error) (err error) {
 	return f()
 }
 
-// EncodeMessage writes a message as one line of JSON with proto names, the same
-// for the same message. An Any whose message is not known is {"@type": URL, "value":
-// its bytes in base64}; a Value that is not set is null. A value that has no form in
-// JSON, such as a Timestamp out of its range, is an error. The error is a
-// [*DescriptorError] if no source describes a message inside. The message is not
-// changed. With emitDefaults scalars, lists and maps that are not set are written, too.
+// EncodeMessage writes a message as one line of JSON with proto names. Equal messages have
+// equal lines. An Any of an unknown type is {"@type": URL, "value": its bytes in base64}; a
+// Value that is not set is null. A value without JSON, such as a Timestamp out of range, is
+// an error. The error is a [*DescriptorError] if no source describes a message inside.
+// EncodeMessage does not change the message. With emitDefaults it also writes scalars, lists
+// and maps that are not set.
 func (d *Descriptors) EncodeMessage(message proto.Message, emitDefaults bool) (json.RawMessage, error) {
 	options := protojson.MarshalOptions{
 		AllowPartial: true, UseProtoNames: true, EmitDefaultValues: emitDefaults, Resolver: d.resolver(),
@@ -139,8 +138,8 @@ func (d *Descriptors) EncodeMessage(message proto.Message, emitDefaults bool) (j
 	return line.Bytes(), nil
 }
 
-// opaqueResolver finds BytesValue for each message that nobody describes: JSON writes it
-// in an Any as it writes an opaque one.
+// opaqueResolver resolves each unknown message to BytesValue, whose JSON in an Any is the
+// type and the bytes.
 type opaqueResolver struct{ typeResolver }
 
 func (r opaqueResolver) FindMessageByURL(url string) (protoreflect.MessageType, error) {
@@ -150,8 +149,8 @@ func (r opaqueResolver) FindMessageByURL(url string) (protoreflect.MessageType, 
 	return (&wrapperspb.BytesValue{}).ProtoReflect().Type(), nil
 }
 
-// prepare changes what protojson does not write although JSON can: a Value that is
-// not set, and each Any whose message nobody describes, see [opaqueResolver].
+// prepare changes two things that protojson rejects: a Value that is not set, and an Any of
+// an unknown type, see [opaqueResolver].
 func (d *Descriptors) prepare(message protoreflect.Message, depth int) (err error) {
 	const deepest = 100 // each Any is read again with those around it
 	fields := message.Descriptor().Fields()
@@ -216,10 +215,10 @@ func (d *Descriptors) prepareAny(url string, content []byte, depth int) ([]byte,
 	return proto.MarshalOptions{AllowPartial: true}.Marshal(inner.Interface())
 }
 
-// SoleField names the one field of a message that is a string or bytes, or returns "="
-// if that is empty. isText reports whether it is a string. The name is empty if there is
-// no such field, if there are several, or if it is repeated; fields of other types, and
-// what is inside them, do not count.
+// SoleField returns the name of the only string or bytes field of a message, or "=" if that
+// field is empty. isText reports whether it is a string. The name is empty if there is no
+// such field, if there are several, or if it is repeated. Fields inside other messages do
+// not count.
 func SoleField(message proto.Message) (name string, isText bool) {
 	m := message.ProtoReflect()
 	fields := m.Descriptor().Fields()
@@ -243,8 +242,7 @@ func SoleField(message proto.Message) (name string, isText bool) {
 	return name, sole.Kind() == protoreflect.StringKind
 }
 
-// ownJSON are the messages that JSON writes in a form of their own, and what that
-// form looks like, for errors.
+// ownJSON lists the messages with a JSON of their own, and describes it for errors.
 var ownJSON = map[protoreflect.FullName]string{
 	"google.protobuf.Any":         ` as an object whose "@type" is described`,
 	"google.protobuf.Timestamp":   " such as 2006-01-02T15:04:05Z",
@@ -269,7 +267,7 @@ func hasOwnJSON(message protoreflect.MessageDescriptor) bool {
 	return own
 }
 
-// isStruct reports whether the names of a message are its keys.
+// isStruct reports whether words name the keys of a message, and not its fields.
 func isStruct(message protoreflect.MessageDescriptor) bool {
 	return message.FullName() == "google.protobuf.Struct"
 }

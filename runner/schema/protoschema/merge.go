@@ -13,12 +13,11 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// MergeDescriptors joins several sources. A symbol may come twice if its
-// descriptions agree but for comments, options and JSON names; the first one
-// counts. The files of package google.protobuf are built in, and those of the
-// sources are ignored. An import that no source has is an error only where it is
-// needed. Errors are [*DescriptorError]. The files are not changed, and must not
-// be changed afterwards.
+// MergeDescriptors joins several sources. Two sources may describe a symbol if they differ
+// only in comments, options and JSON names; the first description counts. The files of
+// package google.protobuf are built in, and the sources' copies are ignored. A missing import
+// is an error only where it is needed. An error is a [*DescriptorError]. MergeDescriptors
+// does not change the files; the caller must not change them afterwards.
 func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 	m := merger{
 		sources: map[string]string{}, declared: map[string]declaration{}, built: map[string]bool{},
@@ -50,7 +49,7 @@ func MergeDescriptors(sources ...Source) (*Descriptors, error) {
 
 // merger collects what several files declare, each symbol once.
 type merger struct {
-	files    []*descriptorpb.FileDescriptorProto // each without what an earlier file declares
+	files    []*descriptorpb.FileDescriptorProto // without symbols that earlier files declare
 	sources  map[string]string                   // the source of each file, by path
 	declared map[string]declaration              // by full name
 	err      error                               // the first disagreement
@@ -75,7 +74,7 @@ func place(path, source string) string {
 	return file + " in " + source
 }
 
-// add collects what a file declares and no earlier one did.
+// add collects the symbols of a file that no earlier file declares.
 func (m *merger) add(source string, file *descriptorpb.FileDescriptorProto) {
 	path := file.GetName()
 	if isBuiltin(path) {
@@ -98,7 +97,7 @@ func (m *merger) add(source string, file *descriptorpb.FileDescriptorProto) {
 	})
 }
 
-// undeclared filters the descriptors that no earlier file has.
+// undeclared returns the descriptors that no earlier file declares.
 func undeclared[D interface {
 	proto.Message
 	GetName() string
@@ -122,8 +121,8 @@ func undeclared[D interface {
 	return kept
 }
 
-// sameShape compares two descriptors, without what does not change the bytes of
-// a message: comments, options, JSON names and reserved names and numbers.
+// sameShape reports whether two descriptors describe the same bytes. It ignores comments,
+// options, JSON names, and reserved names and numbers.
 func sameShape(a, b proto.Message) bool {
 	if proto.Equal(a, b) {
 		return true
@@ -151,7 +150,7 @@ func keepShape(m protoreflect.Message) {
 	})
 }
 
-// readDocs keeps the comment above each method, which not all sources have.
+// readDocs keeps the comment above each method. Not all sources have comments.
 func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
 	const serviceField, methodField = 6, 2 // of a file and of a service
 	for _, location := range file.GetSourceCodeInfo().GetLocation() {
@@ -171,7 +170,7 @@ func (m *merger) readDocs(file *descriptorpb.FileDescriptorProto) {
 	}
 }
 
-// build makes descriptors of a file, after those that it needs.
+// build builds the descriptors of a file after the files that it needs.
 func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 	path := file.GetName()
 	fault := func(err error) error {
@@ -202,8 +201,8 @@ func (m *merger) build(file *descriptorpb.FileDescriptorProto) error {
 	return nil
 }
 
-// imports lists the files that declare what a file uses, whatever it imports
-// itself, and its imports that no source has.
+// imports returns the files that declare the symbols of a file, whatever the file itself
+// imports, and the imports that no source has.
 func (m *merger) imports(file *descriptorpb.FileDescriptorProto) []string {
 	var paths []string
 	for _, path := range file.GetDependency() {
@@ -252,8 +251,7 @@ func used(messages []*descriptorpb.DescriptorProto, fields []*descriptorpb.Field
 	}
 }
 
-// isBuiltin reports whether a proto file is one that protoc, and pyplug, bring
-// along: protocompile registers them.
+// isBuiltin reports whether a proto file comes with protoc. protocompile registers these.
 func isBuiltin(path string) bool {
 	if !strings.HasPrefix(path, "google/protobuf/") {
 		return false
@@ -262,8 +260,8 @@ func isBuiltin(path string) bool {
 	return err == nil
 }
 
-// registerOwn adds the files that this program is built with, such as the
-// details of errors in package google.rpc, unless they conflict with the plugin's.
+// registerOwn adds the files that are built into this program, such as the error details of
+// package google.rpc. It skips files that conflict with the plugin's.
 func registerOwn(files *protoregistry.Files, only func(path string) bool) {
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
 		if _, err := files.FindFileByPath(file.Path()); err != nil && only(file.Path()) {

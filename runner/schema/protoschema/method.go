@@ -32,8 +32,8 @@ func (m Method) described() error {
 	return nil
 }
 
-// IsHostService reports whether a service, by its full name, is one for hosts and tools,
-// whose methods are no hooks: health, reflection and go-plugin's own.
+// IsHostService reports whether a service is for hosts and tools: health, reflection and
+// go-plugin's own. Its methods are not hooks.
 func IsHostService(service string) bool {
 	switch service {
 	case "plugin.GRPCController", "plugin.GRPCBroker", "plugin.GRPCStdio", "grpc.health.v1.Health":
@@ -49,8 +49,8 @@ func (m Method) isHidden() bool {
 	return IsHostService(m.Service()) || slices.Contains(m.set.without, m.Service())
 }
 
-// Name is "Service/Method", with the package before it if another service has
-// the same; Find finds the method by it.
+// Name is "Service/Method", or the full name if another service has the same short name.
+// Find finds the method by it.
 func (m Method) Name() string {
 	if m.set.short[m.shortName()] > 1 || m.isHidden() {
 		return m.FullName()
@@ -62,8 +62,7 @@ func (m Method) shortName() string {
 	return string(m.desc.Parent().Name()) + "/" + string(m.desc.Name())
 }
 
-// FullName is "pkg.Service/Method". With a slash before it, it is the path that
-// gRPC calls.
+// FullName is "pkg.Service/Method". gRPC's path is the same with a leading slash.
 func (m Method) FullName() string {
 	return m.Service() + "/" + string(m.desc.Name())
 }
@@ -87,15 +86,14 @@ func (m Method) NewRequest() proto.Message { return dynamicpb.NewMessage(m.desc.
 // NewResponse returns an empty response, for [Descriptors.Unmarshal].
 func (m Method) NewResponse() proto.Message { return dynamicpb.NewMessage(m.desc.Output()) }
 
-// OwnJSON reports whether JSON writes the request in a form of its own, which may
+// OwnJSON reports whether the request is a well-known type with a JSON of its own, which may
 // not be an object: 3 for a Value, "1.5s" for a Duration. [DecodeMessage] reads it.
 func (m Method) OwnJSON() bool { return hasOwnJSON(m.desc.Input()) }
 
-// Hook describes the method as a hook, its fields as parameters by name. A type
-// is that of the proto source; a message is "message pkg.M" and an enum
-// "enum pkg.E (A, B)". A default is the JSON of the value that an absent field
-// has, and null for a field that can be absent. A request that is a Struct takes
-// any name.
+// Hook describes the method as a hook. The fields of its request are the parameters. A type
+// is written as in the proto source, a message as "message pkg.M", an enum as
+// "enum pkg.E (A, B)". A default is the JSON of an absent field, or null if the field has
+// presence. A request that is a Struct takes any name.
 func (m Method) Hook() schema.Hook {
 	doc, _, _ := strings.Cut(m.set.docs[m.FullName()], "\n")
 	return schema.Hook{
@@ -129,7 +127,7 @@ func params(message protoreflect.MessageDescriptor) []schema.Param {
 // signature is that of the method, cut if it is long.
 func (m Method) signature() string { return m.Hook().ShortSignature() }
 
-// defaults is the JSON of each field's value in an empty message.
+// defaults returns the JSON of each field in an empty message.
 func defaults(input protoreflect.MessageDescriptor) map[string]string {
 	empty := dynamicpb.NewMessage(input)
 	texts := map[string]string{}
@@ -217,7 +215,7 @@ var integerRanges = map[protoreflect.Kind]string{
 
 func isInteger(kind protoreflect.Kind) bool { return integerRanges[kind] != "" }
 
-// wanted says what one value of a field must be.
+// wanted describes the values that a field takes.
 func wanted(field protoreflect.FieldDescriptor) string {
 	switch {
 	case field.Message() != nil:
@@ -228,7 +226,7 @@ func wanted(field protoreflect.FieldDescriptor) string {
 	return kindName(field) + integerRanges[field.Kind()]
 }
 
-// wantedMessage says what the JSON, or the text, of a message must be.
+// wantedMessage describes the JSON or text that a message takes.
 func wantedMessage(message protoreflect.MessageDescriptor) string {
 	if isWrapper(message) {
 		return wanted(message.Fields().Get(0))
@@ -236,8 +234,8 @@ func wantedMessage(message protoreflect.MessageDescriptor) string {
 	return "message " + typeName(message.FullName()) + ownJSON[message.FullName()]
 }
 
-// Details describes the method as [Method.Hook] does, with all of its documentation, the
-// values of its enums, the messages that its request and its answer contain, and a template.
+// Details is like [Method.Hook], with the whole documentation, the values of enums, the
+// messages in the request and the answer, and a template.
 func (m Method) Details() schema.Hook {
 	h := m.Hook()
 	h.Documentation, h.Template = m.set.docs[m.FullName()], m.Template()
@@ -278,9 +276,9 @@ func setChoices(params []schema.Param, message protoreflect.MessageDescriptor) {
 	}
 }
 
-// Template is an empty request as indented JSON, to be filled in: every field with
-// its default, the first field of a oneof, and null where a message would contain
-// itself or the template would grow too large. [DecodeMessage] reads it.
+// Template returns an example request as indented JSON. It has every field with its default,
+// and the first field of each oneof. It has null for a message inside itself, and beyond a
+// limit of size. [DecodeMessage] reads it.
 func (m Method) Template() []byte {
 	request := dynamicpb.NewMessage(m.desc.Input())
 	t := templater{open: map[protoreflect.FullName]bool{}}
@@ -296,7 +294,7 @@ func (m Method) Template() []byte {
 	return indented.Bytes()
 }
 
-// templater sets the fields that protojson leaves out of an empty message.
+// templater sets the fields that protojson omits from an empty message.
 type templater struct {
 	open  map[protoreflect.FullName]bool // the messages around
 	count int
