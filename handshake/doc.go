@@ -8,15 +8,15 @@
 //
 //  1. [Env] returns the variables that a host adds to the plugin's environment.
 //     [Variables] lists those of an outer host that it must not pass on.
-//  2. [Looks] tells a handshake line from other output.
-//  3. [Parse] splits a line into a [Line]. It accepts what go-plugin accepts. What
-//     go-plugin rejects, but has only one meaning, it accepts with a [Note].
+//  2. [Looks] distinguishes a handshake line from other output.
+//  3. [Parse] splits a line into a [Line]. It accepts every line that go-plugin accepts. It
+//     also accepts unambiguous lines that go-plugin rejects, with a [Note].
 //  4. [Line.Verify] checks the line against the request and for safety: gRPC, core
 //     version 1, a loopback address or a Unix socket in an allowed directory.
 //
-// An [Error] knows the field, what the plugin printed and what was expected. It
-// draws the place and suggests a fix.
+// An [Error] names the field, what the plugin printed and what was expected. It draws the
+// place and suggests a fix.
 //
-// The package never knows processes, files or the network: whether a socket
-// exists, whether anything listens there, and who owns it.
+// The package does not know processes, files or the network, so it does not check whether a
+// socket exists, whether anything listens there, or who owns it.
 package handshake

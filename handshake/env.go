@@ -19,9 +19,9 @@ type Host struct {
 	ClientCert string
 }
 
-// Variables are the variables that only a host sets, except the magic cookie. A
-// host that is itself a plugin must not pass on those of its own host.
-// PLUGIN_TRANSPORTS is not go-plugin's: hosts in other languages set it.
+// Variables lists the variables that only a host sets, without the magic cookie. A host that
+// is itself a plugin must not pass on the variables of its own host. PLUGIN_TRANSPORTS is not
+// go-plugin's: hosts in other languages set it.
 var Variables = []string{
 	"PLUGIN_MIN_PORT", "PLUGIN_MAX_PORT", "PLUGIN_PROTOCOL_VERSIONS", "PLUGIN_MULTIPLEX_GRPC", "PLUGIN_CLIENT_CERT",
 	"PLUGIN_UNIX_SOCKET_GROUP", "PLUGIN_UNIX_SOCKET_DIR", "PLUGIN_TRANSPORTS",

@@ -22,7 +22,7 @@ type Error struct {
 	Start, End int
 
 	netRPC       bool // the plugin speaks net/rpc
-	otherVersion bool // and that at a version that was not offered
+	otherVersion bool // its app version was not offered
 }
 
 const (
@@ -53,7 +53,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Hints says how to fix the plugin, or which flag makes pyplug accept the line.
+// Hints returns how to fix the plugin, or the flag with which pyplug accepts the line.
 func (e *Error) Hints() []string {
 	hint := ""
 	switch e.Field {
@@ -94,9 +94,9 @@ func (e *Error) Hints() []string {
 	return []string{hint}
 }
 
-// Drawing returns the line and, below it, carets under the fault. It escapes what
-// does not print and shortens what is long, so that both lines are ASCII and
-// at most about 100 columns wide. It returns nil for an empty line.
+// Drawing returns the line, and a line with carets under the fault. It escapes characters
+// that do not print and shortens long texts, so that both lines are ASCII and about 100
+// columns wide at most. It returns nil for an empty line.
 func (e *Error) Drawing() []string {
 	if e.Line == "" {
 		return nil

@@ -59,9 +59,9 @@ type Note struct {
 	Refused bool
 }
 
-// Looks reports whether a printed line is meant as the handshake, so that [Parse]
-// and [Line.Verify] should say what is wrong with it. Every other line is noise.
-// Ignoring blanks around the fields, a line is meant as the handshake if
+// Looks reports whether a printed line is meant as the handshake, so that [Parse] and
+// [Line.Verify] can say what is wrong with it. Any other line is noise. Looks ignores blanks
+// around the fields. A line is meant as the handshake if
 //
 //   - it has at least 4 fields and the third is tcp or unix, or the fifth is grpc
 //     or netrpc, in any case. A colour around such a line, or "INFO " before it, is
@@ -90,9 +90,8 @@ func isNumber(s string) bool {
 	return s != "" && len(s) < 10 && strings.Trim(s, "0123456789") == ""
 }
 
-// Parse splits a line into its fields, with or without its line end. It returns an
-// [*Error] if a go-plugin host could not read the line. It does not check what the
-// fields say; [Line.Verify] does.
+// Parse splits a line into its fields. It accepts a line end. It returns an [*Error] if a
+// go-plugin host could not read the line. [Line.Verify] checks what the fields say.
 func Parse(line string) (Line, error) {
 	l := Line{text: strings.TrimSpace(line)}
 	line = strings.TrimSuffix(line, "\n")
@@ -160,7 +159,7 @@ func (l *Line) addNote(field int, text string) {
 	l.Notes = append(l.Notes, Note{Field: field, Text: text})
 }
 
-// String returns the line as go-plugin wants it, without what its notes are about.
+// String returns the line as go-plugin expects it, without the oddities in Notes.
 func (l Line) String() string {
 	fields := []string{strconv.Itoa(l.Core), strconv.Itoa(l.App), l.Network, l.Address}
 	if l.Protocol != "" || l.Cert != nil {
@@ -175,22 +174,22 @@ func (l Line) String() string {
 // wantNoCert is what Verify expects of the certificate without TLS.
 const wantNoCert = "none, because TLS was not requested"
 
-// Want is what a line has to say.
+// Want describes the line that the host expects.
 type Want struct {
 	// Versions are the app versions that the host offered; empty allows any.
 	Versions []int
-	// NetRPC reports that the plugin may be one of net/rpc, as one in Python cannot.
+	// NetRPC reports whether the plugin may speak net/rpc. A plugin in Python cannot.
 	NetRPC bool
 	// TLS reports that the connection will be encrypted, by [Host].ClientCert.
 	TLS bool
-	// Dirs are the directories for a Unix socket, at any depth; empty allows any.
-	// Verify compares paths as text, so a directory that has two paths must be
-	// listed by both.
+	// Dirs are the directories that may contain the Unix socket, at any depth; empty
+	// allows any. Verify compares paths as text, so a directory with two paths must be
+	// listed twice.
 	Dirs []string
 }
 
-// Verify checks that the line says what the host asked for, and that its address can
-// only be on this machine. It returns an [*Error] about the first wrong field.
+// Verify checks that the line fits the host's request, and that its address can only be on
+// this machine. It returns an [*Error] about the first wrong field.
 func (l Line) Verify(w Want) error {
 	switch {
 	case l.Core != 1:

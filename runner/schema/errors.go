@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// ArgumentError reports a word or an argument that cannot be read, or that does
-// not fit its hook.
+// ArgumentError reports an argument that cannot be read or does not fit its hook.
 type ArgumentError struct {
 	// Place is the parameter or the path of the field, such as "address.zip" or
 	// "items[3]"; empty if the error is not about one of them.
@@ -19,8 +18,7 @@ type ArgumentError struct {
 	Problem string
 	// Advice are the hints, one a line.
 	Advice []string
-	// Err is the cause, such as what reading a file returned; nil if there is
-	// none.
+	// Err is the cause, such as the error of reading a file, or nil.
 	Err error
 }
 
@@ -38,14 +36,14 @@ func ArgumentErrorf(place, format string, args ...any) *ArgumentError {
 	return &ArgumentError{Place: place, Problem: fmt.Sprintf(format, args...)}
 }
 
-// BadValue reports a value that the type of place does not take.
+// BadValue reports a value that does not fit the type of place.
 func BadValue(place, seen, want string, advice ...string) *ArgumentError {
 	e := ArgumentErrorf(place, "%s is %q, want %s", Short(place), Short(seen), want)
 	e.Advice = advice
 	return e
 }
 
-// DidYouMean is the hint that suggests a name, none for an empty one.
+// DidYouMean returns the hint that suggests a name, or nil if the name is empty.
 func DidYouMean(name string) []string {
 	if name == "" {
 		return nil
@@ -71,7 +69,7 @@ func (e *NoHookError) Error() string {
 	return "no such hook"
 }
 
-// Hints suggests the hook that was probably meant, else lists those there are.
+// Hints suggests the most similar hook, or lists the hooks if none is similar.
 func (e *NoHookError) Hints() []string {
 	const most = 10
 	if s := Suggest(e.Hook, e.Known); s != "" || len(e.Known) == 0 {
@@ -98,7 +96,7 @@ type MissingModuleError struct {
 // Error is Python's own message.
 func (e *MissingModuleError) Error() string { return e.Text }
 
-// OneOf lists the choices, the first of very many.
+// OneOf lists the choices, at most the first 20.
 func OneOf(names []string) string {
 	const most = 20
 	switch {
@@ -110,11 +108,11 @@ func OneOf(names []string) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-// Suggest returns the one of known that the user probably meant, or "": the
-// nearest by edit distance, the first of several equally near. It begins with the same
-// letter or with the first two swapped, and at most a third of the longer word's
-// letters differ, but no more than three. Two swapped letters count as one difference,
-// and case does not count.
+// Suggest returns the name in known that the user probably meant, or "". It returns the
+// nearest name by edit distance, and the first of several equally near. The name must begin
+// with the same letter, or with the first two letters swapped. At most three letters, and at
+// most a third of the longer word, may differ. Two swapped letters are one difference. Case
+// does not count.
 func Suggest(word string, known []string) string {
 	const longest = 100 // bounds the work
 	if len(word) > longest {
@@ -166,8 +164,8 @@ func distance(a, b []rune) int {
 	return last[len(b)]
 }
 
-// Relative is a path as seen from the first of several directories that it is in; unchanged
-// if it is in none.
+// Relative returns a path relative to the first of dirs that contains it. If none does, it
+// returns the path unchanged.
 func Relative(path string, dirs ...string) string {
 	for _, dir := range dirs {
 		if inside, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(inside) {
@@ -177,7 +175,7 @@ func Relative(path string, dirs ...string) string {
 	return path
 }
 
-// Plural is a count and a noun, such as "184 lines".
+// Plural returns a count and a noun, such as "184 lines".
 func Plural[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -185,8 +183,8 @@ func Plural[N int | int64](n N, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Span is a duration for people, with three significant digits, whole seconds at
-// most: "212ms", "2.13s", "3m20s".
+// Span formats a duration for people with three significant digits, or to the second if it
+// is long: "212ms", "2.13s", "3m20s".
 func Span(d time.Duration) string {
 	digits := math.Floor(math.Log10(math.Max(float64(d), 1))) + 1
 	return d.Round(min(time.Duration(math.Pow10(int(max(digits-3, 0)))), time.Second)).String()

@@ -114,8 +114,8 @@ func (h Hook) method() string {
 	return withoutKinds.Replace(h.Name + "(" + takes + ") -> " + returns)
 }
 
-// withoutKinds removes the word that says what a type's name stands for. Nothing
-// else ends so before a blank: a field's name has a colon.
+// withoutKinds removes the words "message" and "enum" before a type's name. A field with
+// such a name is safe, because a colon follows it.
 var withoutKinds = strings.NewReplacer("message ", "", "enum ", "")
 
 // parameters lists them with the markers "/" and "*" where Python wants them.
@@ -174,7 +174,7 @@ func (h *Hook) Explain() {
 	}
 }
 
-// words lists the words that give a parameter, such as "VALUE" and "name=VALUE".
+// words lists the forms of words for a parameter, such as "VALUE" and "name=VALUE".
 func (p Param) words(container bool) []string {
 	form, kind := p.Name+"=VALUE", strings.TrimPrefix(p.Type, "repeated ")
 	isMessage := strings.HasPrefix(kind, "message ")
@@ -212,7 +212,7 @@ func isContainer(value json.RawMessage) bool {
 	return len(value) > 0 && (value[0] == '{' || value[0] == '[')
 }
 
-// values are those that the template has for the parameters, nil for the others.
+// values returns the template's values of the parameters, nil for a missing one.
 func (h Hook) values() []json.RawMessage {
 	var values []json.RawMessage
 	if json.Unmarshal(h.Template, &values) == nil {
@@ -228,8 +228,8 @@ func (h Hook) values() []json.RawMessage {
 	return values
 }
 
-// Example returns words that call the hook: they give what is required, and of a method
-// all fields. The values are those of the template, and samples for empty fields.
+// Example returns words that call the hook. They set the required parameters of a function,
+// or all fields of a method. The values come from the template; empty fields get samples.
 func (h Hook) Example() []string {
 	var words []string
 	isMethod := strings.Contains(h.Name, "/")
@@ -253,7 +253,8 @@ func (h Hook) Example() []string {
 	return words
 }
 
-// sample replaces the empty value of a field, and base64: as a word, bytes are text.
+// sample replaces the empty value of a field. It also replaces base64, because a word gives
+// bytes as text.
 func sample(value json.RawMessage, p Param) json.RawMessage {
 	switch {
 	case len(p.Choices) > 0 && value[0] == '"':
@@ -270,8 +271,8 @@ func sample(value json.RawMessage, p Param) json.RawMessage {
 	return value
 }
 
-// word writes an argument, by position if name is empty. Text and numbers are written as
-// they are, if they are read as the same again.
+// word writes an argument, by position if name is empty. It writes a text or number as it
+// is if that is read as the same value again, else as JSON.
 func word(name string, value json.RawMessage) string {
 	text, typed := string(value), ""
 	if value[0] == '"' {

@@ -11,10 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Value writes the text of a VALUE whose parameter has no type that decides: an
-// object, array or quoted string that parses is JSON, and so are true, false and
-// null, and a number if Python writes it the same way again (2 and 0.5, but not
-// 1.10, 00123 and 1e3). Everything else is text. The result is always valid JSON.
+// Value returns the JSON of a VALUE whose parameter has no type. JSON that is an object, an
+// array or a quoted string is JSON. So are true, false and null, and a number that Python
+// writes the same way (2 and 0.5, but not 1.10, 00123 and 1e3). Any other text is a string.
 func Value(text string) json.RawMessage {
 	trimmed := strings.Trim(text, " \t\r\n")
 	switch {
@@ -65,8 +64,8 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// ParseInt takes the decimal digits that Python's int takes, however many, and
-// writes them as JSON does: without a plus sign and leading zeros.
+// ParseInt reads a decimal integer of any length, as Python's int does. It returns it as
+// JSON, without a plus sign and leading zeros.
 func ParseInt(text string) (json.RawMessage, bool) {
 	sign, digits := CutSign(strings.TrimSpace(text))
 	if !isDigits(digits) {
@@ -78,9 +77,9 @@ func ParseInt(text string) (json.RawMessage, bool) {
 	return json.RawMessage(sign + digits), true
 }
 
-// ParseFloat takes what Python's float takes, except nan and infinities, which
-// JSON cannot express. It always writes a point or an exponent: Python reads 2 as
-// an int.
+// ParseFloat reads a number as Python's float does, except nan and infinities, which JSON
+// cannot express. The result always has a point or an exponent, because Python reads 2 as an
+// int.
 func ParseFloat(text string) (json.RawMessage, bool) {
 	text = strings.TrimSpace(text)
 	f, err := strconv.ParseFloat(text, 64)
@@ -90,7 +89,8 @@ func ParseFloat(text string) (json.RawMessage, bool) {
 	return json.RawMessage(pythonFloat(f)), true
 }
 
-// CutSign cuts a sign off. It drops a plus sign, which JSON does not have.
+// CutSign splits a text into its sign and the rest. It drops a plus sign, which JSON does
+// not have.
 func CutSign(s string) (sign, rest string) {
 	if rest, ok := strings.CutPrefix(s, "-"); ok {
 		return "-", rest
@@ -109,9 +109,8 @@ func ParseBool(text string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// Quote writes text as a JSON string. Bytes that are not UTF-8 become \udc80 to
-// \udcff, as Python itself reads such arguments and file names
-// (surrogateescape), so nothing is lost.
+// Quote returns text as a JSON string. Bytes that are not UTF-8 become \udc80 to \udcff, as
+// Python reads such arguments and file names (surrogateescape), so nothing is lost.
 func Quote(text string) json.RawMessage {
 	return AppendQuote(make([]byte, 0, len(text)+2), text)
 }
@@ -130,8 +129,8 @@ var escapes = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// escapeInvalid appends JSON to dst, and escapes the bytes that are not UTF-8, as Quote
-// does: a byte above ASCII can only be inside a string, where an escape may stand.
+// escapeInvalid appends JSON to dst, and escapes bytes that are not UTF-8 as Quote does. In
+// JSON such bytes can only be inside a string.
 func escapeInvalid(dst []byte, text string) []byte {
 	if utf8.ValidString(text) {
 		return append(dst, text...)
@@ -160,7 +159,7 @@ func (p *Path) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// jsonEscape is a character that JSON escapes, two surrogates together.
+// jsonEscape matches an escaped character in JSON, or a pair of surrogates.
 var jsonEscape = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u....|.)`)
 
 // Unquote returns the text of a JSON string. It is the reverse of [Quote]: a lone
@@ -183,11 +182,10 @@ func Unquote(value []byte) []byte {
 	})
 }
 
-// AppendWords appends words to dst as a JSON array, for a program that decides by
-// their parameters what they are. Each is an object: "name", if it has one; "text",
-// and "value" if the rule of [Value] makes of it anything else than that text;
-// "verbatim" if it is text whatever it looks like. JSON has a "value" alone. Bytes
-// that are not UTF-8 are written as [Quote] does.
+// AppendWords appends words to dst as a JSON array, for a worker, which knows the parameters.
+// Each word is an object with "text", and "name" if it has one. It has a "value" if [Value]
+// of the text is not that text, and "verbatim" if the text must not become another type. A
+// word of JSON has only a "value". Bytes that are not UTF-8 are written as [Quote] does.
 func AppendWords(dst []byte, words []Word) []byte {
 	dst = append(dst, '[')
 	for i, w := range words {

@@ -31,26 +31,26 @@ type Word struct {
 	// Name is the parameter's name, empty for a positional argument.
 	Name string
 	Form Form
-	// Value is the text after the mark; for FileText and for :=@FILE the
-	// content of the file.
+	// Value is the text after the mark, or the content of the file for FileText and
+	// for :=@FILE.
 	Value string
 	// Typed is the whole word, for messages.
 	Typed string
-	// read reads the file of a word in which only Respell finds a name.
+	// read is for Respell, which may find the name of a file in a positional word.
 	read fileReader
 }
 
 // fileReader reads the file that a word names; nil reads none.
 type fileReader func(name string) ([]byte, error)
 
-// ParseWords reads the form of each word. The forms are VALUE, name=VALUE,
-// =TEXT, :=JSON, name:=JSON, @=FILE, name@=FILE, :=@FILE and name:=@FILE. A
-// name is a Python identifier or several joined by dots; a word with anything
-// else before its first "=" is a positional VALUE, such as http://x?a=b. A
-// caller that knows other names calls [Word.Respell], which may read a file.
+// ParseWords reads the form of each word. The forms are VALUE, name=VALUE, =TEXT, :=JSON,
+// name:=JSON, @=FILE, name@=FILE, :=@FILE and name:=@FILE. A name is a Python identifier or
+// several joined by dots. A word with any other text before its first "=" is a positional
+// VALUE, such as http://x?a=b. A caller that knows other names calls [Word.Respell], which
+// may read a file.
 //
-// Files are read by read, which also gets "-" if that was typed; if read is nil,
-// a word that names a file is an error. Errors are [*ArgumentError].
+// ParseWords reads files by read, also the file "-". If read is nil, a word that names a file
+// is an error. An error is an [*ArgumentError].
 func ParseWords(words []string, read func(name string) ([]byte, error)) ([]Word, error) {
 	parsed := make([]Word, 0, len(words))
 	for _, typed := range words {
@@ -63,9 +63,9 @@ func ParseWords(words []string, read func(name string) ([]byte, error)) ([]Word,
 	return parsed, nil
 }
 
-// Respell reads a VALUE again as a word whose name need not be a Python
-// identifier: named reports whether a text is a name. A word without a name comes
-// back as it is. Errors are those of [ParseWords].
+// Respell reads a positional VALUE again, with names that need not be Python identifiers:
+// named reports whether a text is a name. It returns any other word unchanged. Its errors are
+// the errors of [ParseWords].
 func (w Word) Respell(named func(name string) bool) (Word, error) {
 	if w.Name != "" || w.Form != Plain {
 		return w, nil
@@ -153,8 +153,8 @@ func isName(s string) bool {
 	return true
 }
 
-// CheckJSON returns nil if text is exactly one JSON value, else the byte offset
-// of the error and its reason.
+// CheckJSON returns nil if text is exactly one JSON value, else the byte offset of the error
+// and the error.
 func CheckJSON(text []byte) (offset int, err error) {
 	if json.Valid(text) {
 		return 0, nil
@@ -205,8 +205,8 @@ func cut(text string, most int) string {
 	return text
 }
 
-// QuoteLine writes words as a POSIX shell reads them; what is not UTF-8 as bash, zsh and ksh
-// read it.
+// QuoteLine joins words so that a POSIX shell reads them again. Only bash, zsh and ksh read
+// words that are not UTF-8.
 func QuoteLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
@@ -226,8 +226,8 @@ func needsQuote(r rune) bool {
 	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,", r) && r < 0x80
 }
 
-// SplitLine splits a line into words as a shell does: blanks separate, quotes of
-// both kinds and backslashes keep together. Nothing is expanded.
+// SplitLine splits a line into words as a shell does, with quotes of both kinds and
+// backslashes. It expands nothing.
 func SplitLine(text string) ([]string, error) {
 	var words []string
 	var word []rune

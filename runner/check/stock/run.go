@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// slack is what the host has beyond its steps, to begin and to end.
+	// slack is the time that the host has before and after its steps.
 	slack = 2 * time.Second
 	// maxLog and maxCrash are how many lines are kept of the log and of a crash.
 	maxLog   = 40
@@ -40,15 +40,15 @@ type Step struct {
 	Err string
 }
 
-// Outcome is what became of the host and its plugin. It belongs to the caller.
+// Outcome describes a run of the host with a plugin. It belongs to the caller.
 type Outcome struct {
-	// Steps are those that ended, in their order. After one that failed comes
-	// StepStop; after one that hung, or the host's end, nothing.
+	// Steps are the steps that ended, in order. Only StepStop follows a failed step.
+	// Nothing follows a step that hung or in which the host exited.
 	Steps []Step
 	// Hung is the step that did not end within its limit; empty if all did.
 	Hung string
-	// Crashed is how the host itself died: the step, a colon, and the first
-	// lines of the panic, or the exit; empty if it did not.
+	// Crashed describes a crash of the host itself: the step, a colon, and the first
+	// lines of the panic, or the exit. It is empty if the host did not crash.
 	Crashed string
 	// Address is the network, a colon, and the address that go-plugin read in
 	// the handshake; empty if it accepted none.
@@ -56,10 +56,9 @@ type Outcome struct {
 	// Log holds the last lines of the host's log: go-plugin's warnings and errors,
 	// and the plugin's standard error.
 	Log []string
-	// Left names the processes that were still there when the host was not, as
-	// [proc.Exit] has them. After a step that hung, other than [StepStop], or a
-	// crash, the plugin itself is one of them: nobody has stopped it yet. On
-	// Windows it is always empty.
+	// Left names the processes that outlived the host, in the form of [proc.Exit].
+	// After a crash, or if a step other than [StepStop] hung, it contains the plugin,
+	// because nothing has stopped it. On Windows it is always empty.
 	Left []string
 }
 
@@ -72,11 +71,10 @@ func (o Outcome) Step(name string) (Step, bool) {
 	return o.Steps[i], true
 }
 
-// Run runs the host and returns when it, the plugin, and everything they started are
-// gone. Whatever the plugin does to its host is no error. The errors: why
-// the host cannot be started; ctx's if ctx ended, with the
-// outcome so far; one if the program of Host did not get to Main's first step. It
-// is safe for concurrent use.
+// Run runs the host and returns when it, the plugin, and everything they started are gone.
+// It returns an error if the host cannot be started, or does not reach Main's first step. If
+// ctx ends, it returns ctx's error and the outcome so far. A plugin that breaks its host is
+// not an error. Run is safe for concurrent use.
 func Run(ctx context.Context, r Request) (Outcome, error) {
 	spec, err := json.Marshal(r.Spec)
 	if err != nil {
@@ -88,8 +86,8 @@ func Run(ctx context.Context, r Request) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	// The host bounds its steps itself. This is for one that cannot, for example
-	// because the plugin has suspended it.
+	// The host bounds its steps itself. This timeout is for a host that cannot, for
+	// example because the plugin has suspended it.
 	limit := slack
 	for _, step := range []string{StepStart, StepConnect, StepPing, StepStop} {
 		limit += r.Spec.limit(step)
@@ -110,14 +108,14 @@ func Run(ctx context.Context, r Request) (Outcome, error) {
 	return rec.result(r.Host[0], p.Exit())
 }
 
-// recorder records what the host prints. It is proc's until the process is done, and
-// then Run's.
+// recorder records what the host prints. Until the process is done, only proc uses it; then
+// only Run does.
 type recorder struct {
 	outcome Outcome
 	step    string   // the last one that began
 	inStep  bool     // it has not ended
 	crashed bool     // Go's runtime has begun to report a crash
-	stderr  []string // from there on, or from the beginning
+	stderr  []string // the first lines of the crash, or of all if there is none
 }
 
 // line reads one line of the host.
