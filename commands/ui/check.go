@@ -22,7 +22,7 @@ type CheckResult struct {
 	Err *hook.Error
 }
 
-// word is the result in one word.
+// word returns the result in one word, and its colour.
 func (c CheckResult) word() (string, Color) {
 	switch {
 	case c.Err != nil:
@@ -33,8 +33,8 @@ func (c CheckResult) word() (string, Color) {
 	return "passed", Green
 }
 
-// summary is what follows the result's word in one line, such as " with 2 warnings in
-// 412ms" or ": health (exit 7), 1 failure, in 2.1s".
+// summary returns the rest of the line after the result's word, such as " with 2 warnings
+// in 412ms" or ": health (exit 7), 1 failure, in 2.1s".
 func (c CheckResult) summary(strict bool) string {
 	var counts []string
 	for _, v := range []hook.Verdict{hook.Failure, hook.Warning, hook.Note} {
@@ -55,8 +55,7 @@ func (c CheckResult) summary(strict bool) string {
 	return fmt.Sprintf(": %s (exit %d), %s", c.where(), c.ExitCode, strings.Join(append(counts, took), ", "))
 }
 
-// where is the error of a check that did not pass, or else the first of its worst
-// stages.
+// where returns the error that ended the check early, or the name of its first worst stage.
 func (c CheckResult) where() string {
 	if c.Err != nil {
 		return oneLine(c.Err.Error())
@@ -74,12 +73,12 @@ func worstFirst(findings []hook.Finding) []hook.Finding {
 	return slices.SortedStableFunc(slices.Values(findings), func(a, b hook.Finding) int { return cmp.Compare(b.Verdict, a.Verdict) })
 }
 
-// CheckPrinter prints checks on standard output for people, one after another. Make
-// one with [Streams.Checks]. One goroutine at a time uses it. The errors of its methods
-// are those of the write, see [IsClosedPipe].
+// CheckPrinter prints checks on standard output for people, one after another. Make one
+// with [Streams.Checks]. One goroutine at a time uses it. Its methods return errors of the
+// write, see [IsClosedPipe].
 type CheckPrinter struct {
-	// Shown says that standard error has what a plugin prints: a finding does not
-	// repeat its last lines.
+	// Shown reports whether the plugin's output is on standard error. If so, findings do
+	// not repeat its last lines.
 	Shown bool
 
 	s       *Streams
@@ -104,8 +103,8 @@ func (p *CheckPrinter) Begin(plugin string) error {
 	return p.s.Print(text)
 }
 
-// Stage prints a stage that has ended, and what it found. The skipped ones become one
-// line at the end.
+// Stage prints a finished stage with its findings. Skipped stages become one line at the
+// end.
 func (p *CheckPrinter) Stage(st hook.Stage) error {
 	if st.Verdict == hook.Skipped {
 		p.skipped = append(p.skipped, st)
@@ -175,13 +174,13 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 	return entry(label, messageColumn, st.Message, tail) + details
 }
 
-// entry is a text behind a label of so many cells, which indents its further lines, and
-// the tail of its last line.
+// entry returns a text behind a label, with a tail after its last line. Further lines are
+// indented by the width of the label, in cells.
 func entry(label string, cells int, text, tail string) string {
 	return strings.TrimRight(label+paragraph(text, strings.Repeat(" ", cells))+tail, " ") + "\n"
 }
 
-// details is what a finding knows besides its message, then the fixes.
+// details returns the lines below a finding's message, and the fixes.
 func (p *CheckPrinter) details(f hook.Finding, column int) string {
 	const own = 2 // blanks of errorLines
 	details := &errorLines{cwd: p.s.cwd()}
@@ -194,7 +193,7 @@ func (p *CheckPrinter) details(f hook.Finding, column int) string {
 	return text
 }
 
-// End prints the result of a plugin's check. Of c.Err it prints the message alone:
+// End prints the result of a plugin's check. It prints only the message of c.Err;
 // [Streams.Fail] prints the rest.
 func (p *CheckPrinter) End(c CheckResult) error {
 	p.all = append(p.all, c)
@@ -202,8 +201,7 @@ func (p *CheckPrinter) End(c CheckResult) error {
 	return p.s.Print(p.flushSkipped() + Paint(color, word) + c.summary(p.strict) + "\n")
 }
 
-// Finish prints what comes after the last plugin: a table if there were several, and
-// where to read about a finding.
+// Finish prints a table if there were several plugins, and where to read about a finding.
 func (p *CheckPrinter) Finish() error {
 	text := ""
 	if len(p.all) > 1 {
@@ -251,8 +249,7 @@ func (p *CheckPrinter) table() string {
 
 // CheckJSON prints a check as one line on standard output: {"schema", "plugin",
 // "transport", "verdict", "exit_code", "took_ms", "stages", "error"}, with the JSON of
-// [hook.Stage]. The verdict of a check that ended early is "failure", and "error" says
-// why.
+// [hook.Stage]. If the check ended early, the verdict is "failure" and "error" is the reason.
 func (s *Streams) CheckJSON(c CheckResult) error {
 	verdict := c.Worst()
 	if c.Err != nil {

@@ -59,11 +59,10 @@ func (s seconds) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, time.Duration(s).Seconds(), 'f', 3, 64), nil
 }
 
-// WriteJUnit writes checks as JUnit XML: a suite for each plugin, a case for each stage
-// that applies to it.
-// Failures are failures, and with strict warnings, too. Other findings are the standard
-// output of their case. A check that ended early has one more case with an error. The
-// error is that of w.
+// WriteJUnit writes checks as JUnit XML: a suite for each plugin, a case for each stage that
+// applies to it. Failures are failures; with strict, so are warnings. Other findings are the
+// standard output of their case. A check that ended early has one more case with an error.
+// WriteJUnit returns the error of w.
 func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 	var doc junitSuites
 	for _, c := range all {
@@ -117,7 +116,7 @@ func junitCaseOf(class string, st hook.Stage, strict bool) junitCase {
 			c.SystemOut += text
 		case c.Failure == nil:
 			c.Failure = &junitProblem{f.ID, visible(paragraph(f.Message, "")), text}
-		default: // readers take one failure of a case, and some of them its text alone
+		default: // readers show one failure of a case, and some only its text
 			c.Failure.Text += text
 		}
 	}
@@ -130,7 +129,7 @@ func headedText(f hook.Finding) string {
 	return fmt.Sprintf("%s: %s [%s]\n%s", f.Verdict, visible(paragraph(f.Message, "")), f.ID, problemText(f))
 }
 
-// problemText is what a finding knows besides its message, and the fixes.
+// problemText returns the lines below a finding's message, and the fixes.
 func problemText(f hook.Finding) string {
 	l := &errorLines{}
 	l.finding(f, false)
@@ -142,10 +141,10 @@ func problemText(f hook.Finding) string {
 
 var annotationLevels = map[hook.Verdict]string{hook.Failure: "error", hook.Warning: "warning", hook.Note: "notice"}
 
-// Annotate prints the findings as annotations for GitHub Actions, on standard error: an
-// error for a failure or a check that ended early, a warning, or a notice for a note.
-// The caller knows whether GitHub reads them. With LogJSON nothing is printed, since its
-// reader wants JSON alone.
+// Annotate prints the findings as annotations for GitHub Actions on standard error: an error
+// for a failure or a check that ended early, a warning, or a notice for a note. The caller
+// decides whether GitHub reads them. With LogJSON it prints nothing, because standard error
+// is only JSON then.
 func (s *Streams) Annotate(all []CheckResult) {
 	if s.LogJSON {
 		return
@@ -165,7 +164,7 @@ func (s *Streams) Annotate(all []CheckResult) {
 	s.screen.flush(writeTimeout)
 }
 
-// annotation is the line that makes GitHub show a finding at its line of source, or at
+// annotation returns the line that makes GitHub show a finding at its line of source, or at
 // the plugin's file.
 func (s *Streams) annotation(c CheckResult, f hook.Finding) string {
 	place := "file=" + property(s.inWorkspace(cmp.Or(f.File, c.Entry, c.Plugin))) + ","
@@ -177,8 +176,8 @@ func (s *Streams) annotation(c CheckResult, f hook.Finding) string {
 		"::" + dataEscapes.Replace(visible(paragraph(message, ""))) + "\n"
 }
 
-// inWorkspace is a path as GitHub wants it: with slashes, and relative to the
-// repository if it is inside.
+// inWorkspace returns a path in GitHub's form: with slashes, and relative to the repository
+// if it is inside.
 func (s *Streams) inWorkspace(path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.cwd(), path)

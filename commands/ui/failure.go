@@ -19,8 +19,8 @@ import (
 type Failure struct {
 	// Err is what went wrong, with all hints. It must not be nil.
 	Err *hook.Error
-	// Shown says that standard error has what the plugin printed: the text does not
-	// repeat its last lines.
+	// Shown reports whether the plugin's output is on standard error. If so, the text
+	// does not repeat its last lines.
 	Shown bool
 	// JSON prints an object on standard output.
 	JSON bool
@@ -28,13 +28,13 @@ type Failure struct {
 	Line int
 }
 
-// OutputFailed is the reason of an error of standard output, which takes no error
-// either.
+// OutputFailed is the reason of an error of standard output. Such an error is printed on
+// standard error even as JSON.
 const OutputFailed = "output"
 
-// Fail prints a failure: as text on standard error; with f.JSON as an object on
-// standard output; with LogJSON as a line of the log. It gives up on a reader that
-// reads nothing for ten seconds, and on that of standard output when ctx ends.
+// Fail prints a failure as text on standard error, with f.JSON as an object on standard
+// output, or with LogJSON as a line of the log. It gives up if the reader reads nothing for
+// ten seconds, and on standard output also when ctx ends.
 func (s *Streams) Fail(ctx context.Context, f Failure) {
 	text := ""
 	switch {
@@ -59,8 +59,8 @@ func (s *Streams) Fail(ctx context.Context, f Failure) {
 // unconnected are the reasons of kind Handshake that concern the connection.
 var unconnected = []string{"no-connection", "no-answer", "not-grpc", "tls"}
 
-// headline is the error with its hook in front, or else with its kind, which of a failed
-// connection is "connect".
+// headline returns the error behind its hook, or behind its kind if there is no hook. The
+// label of a failed connection is "connect".
 func (f Failure) headline() string {
 	if f.Err.Reason == OutputFailed {
 		return f.Err.Error()
@@ -119,8 +119,8 @@ func (l *errorLines) text(indent string) string {
 	return text
 }
 
-// cause adds what an error knows and its headline does not say. shown says that
-// standard error has what the plugin printed.
+// cause adds the details of an error that its headline does not have. shown reports whether
+// the plugin's output is on standard error.
 func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 	for _, line := range e.Drawing {
 		l.add(0, line)
@@ -160,7 +160,7 @@ func (l *errorLines) rpcStatus(status *hook.RPCStatus, headline string) {
 	}
 }
 
-// detailText is a detail as its type's name and its fields, such as
+// detailText returns the name of a detail's type and its fields, such as
 // `ErrorInfo: {"reason":"QUOTA"}`.
 func detailText(detail json.RawMessage) string {
 	var b bytes.Buffer
@@ -175,8 +175,8 @@ func detailText(detail json.RawMessage) string {
 	return name[strings.LastIndexAny(name, "/.")+1:] + ": {" + strings.TrimPrefix(fields, ",")
 }
 
-// exit adds how a process ended, where it hung, and the last lines it printed, unless
-// they were shown.
+// exit adds how a process ended, where it hung, and its last lines of output unless they
+// were shown.
 func (l *errorLines) exit(e hook.Exit, shown bool) {
 	how := "ended with " + e.String()
 	if e.Signal != "" {
@@ -244,7 +244,7 @@ func (l *errorLines) frame(depth int, before string, f hook.Frame) {
 	}
 }
 
-// blanks are as wide as the first characters of a line, once that is visible.
+// blanks returns blanks as wide as the first characters of the visible line.
 func blanks(line string, characters int) string {
 	runes := []rune(line)
 	text := ""
@@ -268,8 +268,8 @@ func shorten(frames []hook.Frame) []hook.Frame {
 	return slices.Concat(frames[:first], []hook.Frame{{Text: "… frames left out"}}, frames[len(frames)-last:])
 }
 
-// finding adds what a finding knows and its message does not say: its place, and its
-// error as a failure shows it.
+// finding adds the place and the error of a finding, as far as its message does not have
+// them.
 func (l *errorLines) finding(f hook.Finding, shown bool) {
 	if f.File != "" && !inFrames(f) {
 		where := schema.Relative(f.File, l.cwd)

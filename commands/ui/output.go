@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Output shows what a plugin prints, on standard error. Make one with
-// [Streams.PluginOutput]; nil has nothing to flush or close. It is safe for concurrent use.
+// Output prints a plugin's output on standard error. Make one with [Streams.PluginOutput].
+// Flush and Close of nil do nothing. It is safe for concurrent use.
 type Output struct {
 	s          *Streams
 	label      string
@@ -21,9 +21,8 @@ type Output struct {
 	dropped    atomic.Int64 // lines, not yet reported
 }
 
-// PluginOutput returns an Output that names the plugin by its label before each line.
-// If quiet is set it shows nothing. Until [Output.SetGeneration] its JSON lines have no
-// generation.
+// PluginOutput returns an Output that prints the plugin's label before each line. If quiet
+// is set, it prints nothing. Until [Output.SetGeneration], its JSON lines have no generation.
 func (s *Streams) PluginOutput(label string, quiet bool) *Output {
 	return &Output{s: s, label: oneLine(label), quiet: quiet}
 }
@@ -31,10 +30,10 @@ func (s *Streams) PluginOutput(label string, quiet bool) *Output {
 // SetGeneration says which generation the lines come from now on.
 func (o *Output) SetGeneration(n int) { o.generation.Store(int64(n)) }
 
-// Line shows one line, without its newline, of the stream "stdout" or "stderr". cut is
-// how many of its bytes were left out. Line waits for a slow reader of standard error.
-// If that reads nothing for a second, lines are dropped at once until it reads
-// again; they are counted and reported later.
+// Line prints one line, without its newline, of the stream "stdout" or "stderr". cut is the
+// number of bytes left out at its end. Line waits for a slow reader of standard error. If the
+// reader reads nothing for a second, Line drops and counts lines until it reads again, and
+// reports the count later.
 //
 // A text line is "label | text"; a JSON line is {"time", "plugin", "generation",
 // "stream", "line", "cut"}.
@@ -49,8 +48,8 @@ func (o *Output) Line(stream, text string, cut int) {
 	}
 }
 
-// Flush waits a moment until the lines so far are written, so that they appear before
-// what is printed next on standard output. It does not wait for a slow reader.
+// Flush waits a moment until the lines so far are written, so that they appear before later
+// output on standard output. It does not wait for a slow reader.
 func (o *Output) Flush() {
 	if o != nil {
 		o.s.screen.flush(50 * time.Millisecond)
@@ -99,9 +98,9 @@ type outputLine struct {
 	Cut        int    `json:"cut,omitempty"` // bytes left out
 }
 
-// LogLine prints a line of a plugin's log on standard output: the time, the plugin's
-// name, or "pyplug" for pyplug's own lines, and the line; or the object that
-// [Output.Line] prints, with its "schema". A line without a stream is printed as it is.
+// LogLine prints a line of a plugin's log on standard output: the time, the plugin's name
+// ("pyplug" for pyplug's own lines), and the line. As JSON it prints the object of
+// [Output.Line] with "schema". It prints a line without a stream unchanged.
 func (s *Streams) LogLine(name string, at time.Time, generation int, stream, text string, asJSON bool) error {
 	at = at.Local()
 	switch {
@@ -119,9 +118,9 @@ func (s *Streams) LogLine(name string, at time.Time, generation int, stream, tex
 	return s.Print(at.Format("2006-01-02 15:04:05.000 ") + name + " | " + visible(text) + "\n")
 }
 
-// Log writes a line of pyplug's own log to standard error. It drops the level "info"
-// unless Verbose is set. Pairs of key and value follow the message. A value is a number,
-// bool, duration, error, JSON, or anything that fmt prints as text.
+// Log prints a line of pyplug's own log on standard error. It drops the level "info" unless
+// Verbose is set. Pairs of key and value follow the message. A value is a number, bool,
+// duration, error, JSON, or anything that fmt prints as text.
 //
 // A text line is "pyplug | 12:04:05.123 message key=value". A JSON line is {"time",
 // "level", "message", key: value…}; durations in it are milliseconds, and their keys end
@@ -156,7 +155,7 @@ func (s *Streams) logLine(level, message string, pairs ...any) string {
 	return label + paragraph(message, "  ") + "\n"
 }
 
-// logText is a value in a text line. It is quoted if its end could not be seen.
+// logText returns a value for a text line, quoted if its end would not be clear.
 func logText(value any) string {
 	text := fmt.Sprint(value)
 	if d, ok := value.(time.Duration); ok {

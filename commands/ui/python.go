@@ -180,7 +180,7 @@ func (s *Streams) Python(p Python, asJSON bool) error {
 	return s.printPath(p.Path)
 }
 
-// printPath prints a path with each of its bytes, but harmless on a terminal.
+// printPath prints a path byte for byte, but harmless on a terminal.
 func (s *Streams) printPath(path schema.Path) error {
 	if s.OutTTY {
 		return s.Print(string(path) + "\n")

@@ -17,16 +17,16 @@ type Format uint8
 const (
 	// Plain is the JSON value on one line.
 	Plain Format = iota
-	// Raw is a string as it is, bytes verbatim, nothing for null, the sole string or
-	// bytes field of a message, and the JSON value of anything else.
+	// Raw is a string without quotes, bytes verbatim, nothing for null, the only string
+	// or bytes field of a message, and the JSON of any other value.
 	Raw
 	// Envelope is one object with the hook, the duration and the process.
 	Envelope
 )
 
-// Result prints what a hook returned on standard output. A streamed result whose items
-// [Streams.Item] printed has no value: only its envelope is printed. The error is that
-// of the write, see [IsClosedPipe], or of a value that is not what r says.
+// Result prints a hook's result on standard output. A streamed result whose items
+// [Streams.Item] printed has no value, so Result prints only its envelope. It returns an
+// error of the write, see [IsClosedPipe], or of a value that is not what r says.
 //
 // An envelope is {"schema", "hook", "result", "binary", "took_ms", "pid",
 // "generation"}. "binary" is true for bytes, whose result is base64 text. A streamed
@@ -118,7 +118,7 @@ func (s *Streams) appendRaw(dst []byte, item hook.Item) (text []byte, newline bo
 	return append(dst, s.asShown(value)...), true, nil
 }
 
-// asShown is the JSON that a hook returned: as it came, or harmless on a terminal.
+// asShown returns a hook's JSON unchanged, or harmless if standard output is a terminal.
 func (s *Streams) asShown(value []byte) []byte {
 	if s.OutTTY {
 		return visibleJSON(value)
@@ -126,9 +126,8 @@ func (s *Streams) asShown(value []byte) []byte {
 	return value
 }
 
-// Lines is standard output for the answers of `run --lines`, while other things are
-// shown: lines of JSON, or with raw those of [Streams.RawLine]. The error is that of the
-// write, see [IsClosedPipe].
+// Lines returns standard output for the answers of `run --lines`: lines of JSON, or with raw
+// the lines of [Streams.RawLine]. Its error is that of the write, see [IsClosedPipe].
 func (s *Streams) Lines(raw bool) io.Writer { return linesOut{s, raw} }
 
 type linesOut struct {

@@ -21,20 +21,20 @@ const (
 	shortTimeout = 100 * time.Millisecond
 	// drainTimeout bounds any wait for a reader that is slow.
 	drainTimeout = 10 * time.Second
-	// roomSize is how many bytes may wait to be written before a plugin's output
-	// must wait. pyplug's own few lines never do.
+	// roomSize is the size of the buffer above which a plugin's output waits. pyplug's
+	// own few lines never wait.
 	roomSize = 1 << 20
-	// chunkSize is how much one Write gets at most: small enough that progress of a
-	// slow reader is seen, large enough for a gigabyte in seconds.
+	// chunkSize is the maximum size of one Write: small enough to notice the progress of
+	// a slow reader, large enough for a gigabyte in seconds.
 	chunkSize = 8 << 10
 )
 
 const eraseLine = "\r\x1b[K"
 
-// screen is standard error: whole lines, written in order by one goroutine that runs
-// while there is something to write, and a status line below them. Whatever is written
-// there goes through shown, apart from our commands for CI systems. The zero value is
-// ready. It is safe for concurrent use.
+// screen is standard error: whole lines, and a status line below them. One goroutine writes
+// the lines in order, and runs while there is something to write. Everything but our commands
+// for CI systems passes through shown. The zero value is ready to use. It is safe for
+// concurrent use.
 type screen struct {
 	color bool // set before the first use
 
@@ -63,17 +63,18 @@ func (s *screen) addCommands(w io.Writer, lines string) {
 }
 
 // offer queues whole lines if there is room.
-func (c *screen) offer(w io.Writer, lines string) {
-	lines = shown(c.color, lines)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if lines != "" && c.pending < roomSize {
-		c.queue(w, lines)
+func (s *screen) offer(w io.Writer, lines string) {
+	lines = shown(s.color, lines)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if lines != "" && s.pending < roomSize {
+		s.queue(w, lines)
 	}
 }
 
-// addWaiting queues whole lines once there is room. It drops them and returns false if
-// the reader reads nothing for long, and from then on at once, until it reads again.
+// addWaiting queues whole lines when there is room. If the reader reads nothing for
+// writeTimeout, it drops the lines and returns false, and does so at once until the reader
+// reads again.
 func (s *screen) addWaiting(w io.Writer, lines string) bool {
 	lines = shown(s.color, lines)
 	s.mu.Lock()
@@ -161,9 +162,9 @@ func (s *screen) wake() {
 	}
 }
 
-// flush waits until all that was added before is written, or until the reader reads
-// nothing for limit. It waits for a slow reader at most drainTimeout, and for one that
-// is known to read nothing only if limit is long.
+// flush waits until all earlier lines are written, or until the reader reads nothing for
+// limit. It waits at most drainTimeout for a slow reader. It does not wait for a reader that
+// is known to read nothing, unless limit is longer than writeTimeout.
 func (s *screen) flush(limit time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,23 +204,23 @@ const (
 	tick = 100 * time.Millisecond
 )
 
-// waits are the waits that are shown. The line of the last one stands below all other
-// lines of a terminal.
+// waits are the waits in progress. The terminal shows the line of the last one below all
+// other lines.
 type waits struct {
 	mu   sync.Mutex
 	open []*wait
 }
 
-// wait is something that has been going on since a time.
+// wait is a wait in progress.
 type wait struct {
 	text  func() string
 	began time.Time
 }
 
-// Waiting shows on a terminal's standard error what is waited for, once it has taken
-// a second. Lines printed meanwhile appear above it, and so do values printed on the
-// same terminal. The returned stop erases it and may be called more than once. Of
-// several waits the last one is shown; they may end in any order.
+// Waiting shows on a terminal's standard error what the program waits for, after a second.
+// Lines and values printed meanwhile appear above it. The returned stop erases it and may be
+// called more than once. If several waits are in progress, the last one is shown. They may
+// end in any order.
 func (s *Streams) Waiting(what string) (stop func()) {
 	return s.wait(quick, func() string { return what })
 }

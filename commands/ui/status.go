@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Background is a background plugin as [Streams.Statuses] shows it.
+// Background is a background plugin for [Streams.Statuses].
 type Background struct {
 	Name string
 	// Plugin is its absolute path; Python the path of its interpreter, empty if the
@@ -29,7 +29,7 @@ type Background struct {
 	Status hook.Status
 	// Problem says why its status is unknown; empty if it is known.
 	Problem string
-	// Gone says that it ended: nothing else is known of it.
+	// Gone reports that it ended; then only its name and paths are known.
 	Gone bool
 }
 
@@ -44,7 +44,7 @@ func (b Background) state() string {
 	return string(b.Status.State)
 }
 
-// note is what to say besides the numbers.
+// note returns the text of the column NOTE.
 func (b Background) note() string {
 	st := b.Status
 	note := cmp.Or(b.Problem, st.Note, st.Reason)
@@ -60,8 +60,7 @@ func (b Background) note() string {
 	return note
 }
 
-// shape is the public shape of a plugin of a status: the fields of its status between
-// what identifies it and where it is.
+// shape returns the JSON of a plugin: its name, the fields of its status, and where it is.
 func (b Background) shape() json.RawMessage {
 	type what struct {
 		Name   string      `json:"name"`
@@ -116,7 +115,7 @@ var (
 	narrowTitles = []string{"NAME", "STATE", "UPTIME", "CALLS", "NOTE"}
 )
 
-// statusRow are the texts below statusTitles. A dash stands for what is unknown.
+// statusRow returns the texts below statusTitles. A dash stands for an unknown value.
 func (s *Streams) statusRow(b Background) []string {
 	st := b.Status
 	row := []string{b.Name, b.state(), "", "-", "-", "-", "-", "-", "-", schema.Relative(string(b.Plugin), s.cwd()), b.note()}
@@ -170,8 +169,8 @@ func (b Background) changed(before Background) bool {
 		now.PID != last.PID || now.Generation != last.Generation || now.Restarts != last.Restarts
 }
 
-// StatusWatch shows the status of background plugins again and again: on a terminal as
-// a table that it redraws, elsewhere as a line for each change. Make one with
+// StatusWatch prints the status of background plugins repeatedly: on a terminal as a table
+// that it redraws, elsewhere as a line for each change. Make one with
 // [Streams.WatchStatuses]. One goroutine uses it.
 type StatusWatch struct {
 	s     *Streams
@@ -267,8 +266,8 @@ func (s *Streams) Healthy(took time.Duration, info hook.Info, asJSON bool) error
 	}{true, hook.Milliseconds(took), info.PID, info.Python})
 }
 
-// Health prints what a watch sees: a plugin's health status, or the error of a probe. A
-// status is a gRPC name, such as "SERVING"; a plugin without one is healthy if there is
+// Health prints a line of a watch: a plugin's health status, or the error of a probe. A
+// status is a gRPC name, such as "SERVING". Without a status, a plugin is healthy if there is
 // no error.
 //
 // A line is the word "healthy" or "unhealthy", then the status and the reason; an object

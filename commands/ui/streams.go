@@ -102,8 +102,8 @@ func (s *Streams) Warn(text string) { s.say(Yellow, "warning", text) }
 // Note prints a note on standard error.
 func (s *Streams) Note(text string) { s.say(Cyan, "note", text) }
 
-// Aside prints a dim line on standard error if that is a terminal: what a person may want to
-// know, and no program.
+// Aside prints a dim line on standard error if that is a terminal: information for people,
+// not for programs.
 func (s *Streams) Aside(text string) {
 	switch {
 	case s.Quiet, !s.ErrTTY:
@@ -184,7 +184,7 @@ func (s *Streams) writeJSON(shapes ...any) error {
 	return s.writeOut(withSchema(shapes...), []byte("\n"))
 }
 
-// withSchema joins our shapes, with "schema": 1 before them.
+// withSchema joins the fields of our shapes after "schema": 1.
 func withSchema(shapes ...any) []byte {
 	schema := struct {
 		Schema int `json:"schema"`
@@ -203,8 +203,8 @@ func joinJSON(objects ...any) json.RawMessage {
 	return joined
 }
 
-// compactJSON writes one of our shapes, which cannot fail, on one line, harmless for
-// terminals and CI systems. It leaves <, > and & as they are.
+// compactJSON returns one of our shapes as JSON on one line, harmless for terminals and CI
+// systems. It does not escape <, > and &. Our shapes never fail to encode.
 func compactJSON(shape any) json.RawMessage {
 	text, err := hook.Marshal(shape)
 	if err != nil {

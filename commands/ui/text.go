@@ -21,16 +21,15 @@ var (
 	githubCommand = regexp.MustCompile(`(?m)^([\t\p{Zs}]*)::`)
 )
 
-// acts reports whether a character is not shown, but changes how others are: a control
-// character other than tab and newline, a bidirectional control, or a separator of lines.
-// Escape sequences can rewrite the screen, set the clipboard, or hide what was printed.
+// acts reports whether a character changes how others are shown: a control character other
+// than tab and newline, a bidirectional control, or a line separator. Escape sequences can
+// rewrite the screen, set the clipboard, or hide text.
 func acts(r rune) bool {
 	return r != '\t' && r != '\n' && unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
 }
 
-// visible makes lines harmless for terminals, logs and files. What acts becomes visible,
-// and so does every byte that is not UTF-8. A backslash breaks what a CI system would take
-// for a command.
+// visible makes lines harmless for terminals, logs and files. It escapes characters that act
+// and bytes that are not UTF-8. It breaks commands for CI systems with a backslash.
 func visible(text string) string {
 	if !isPrintable(text) {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -56,8 +55,8 @@ func visible(text string) string {
 	return text
 }
 
-// isPrintable reports whether a text is ASCII in which nothing acts. Most is, and a plugin
-// may print gigabytes.
+// isPrintable reports whether a text is ASCII in which nothing acts. Most texts are, and a
+// plugin may print gigabytes.
 func isPrintable[Text string | []byte](text Text) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' && c != '\t' && c != '\n' || c >= 0x7f {
@@ -67,8 +66,9 @@ func isPrintable[Text string | []byte](text Text) bool {
 	return true
 }
 
-// visibleJSON makes JSON harmless without changing what it says. What acts, or is not
-// UTF-8, occurs only inside strings; JSON itself escapes everything below the blank.
+// visibleJSON makes JSON harmless without changing its value. Characters that act, and bytes
+// that are not UTF-8, occur only inside strings. JSON itself escapes everything below the
+// blank.
 func visibleJSON(value []byte) []byte {
 	if !isPrintable(value) {
 		b := make([]byte, 0, len(value))
@@ -135,9 +135,8 @@ func (s *Streams) SetColor(mode string) {
 	}
 }
 
-// A painted text stands between the mark of its colour and endMark. Marks are
-// noncharacters, which Unicode reserves for use inside a program. All that text from
-// elsewhere can do with them is to be coloured.
+// A painted text is between the mark of its colour and endMark. Marks are noncharacters,
+// which Unicode reserves for use inside a program. Marks in other texts can only colour them.
 const (
 	firstMark = '\uFDD0'
 	endMark   = '\uFDEF'
@@ -145,7 +144,7 @@ const (
 
 var painted = regexp.MustCompile(`([\x{FDD1}-\x{FDD6}])([^\x{FDD0}-\x{FDEF}]*)\x{FDEF}`)
 
-// Paint gives a text on one line a colour, if the stream that it is printed on has colours.
+// Paint colours a text of one line, if the stream on which it is printed has colours.
 func Paint(c Color, text string) string {
 	if c == 0 {
 		return text
@@ -153,7 +152,7 @@ func Paint(c Color, text string) string {
 	return string(firstMark+rune(c)) + text + string(endMark)
 }
 
-// shown is a text as it is printed for people: visible, and coloured if colored is set.
+// shown returns a text for people: visible, and coloured if colored is set.
 func shown(colored bool, text string) string {
 	switch {
 	case !strings.ContainsRune(text, endMark): // as fast as it can be
@@ -164,7 +163,7 @@ func shown(colored bool, text string) string {
 	return painted.ReplaceAllStringFunc(visible(text), func(text string) string {
 		parts := painted.FindStringSubmatch(text)
 		c := color.New(attributes[[]rune(parts[1])[0]-firstMark])
-		c.EnableColor() // by itself, it looks at standard output alone
+		c.EnableColor() // the default depends on standard output only
 		return c.Sprint(parts[2])
 	})
 }
