@@ -126,15 +126,6 @@ func (i *Instance) hook(ctx context.Context, name string) (none protoschema.Meth
 	return m, e
 }
 
-// describeHook describes one hook, by any of its names, in detail.
-func (i *Instance) describeHook(ctx context.Context, name string) (schema.Schema, error) {
-	m, herr := i.hook(ctx, name)
-	if herr != nil {
-		return schema.Schema{}, herr
-	}
-	return schema.Schema{Hooks: []schema.Hook{m.Details()}}, nil
-}
-
 // Services returns the full names of the plugin's services in the order of their methods.
 // It leaves out the services for hosts and tools. It returns the errors of Describe.
 func (i *Instance) Services(ctx context.Context) ([]string, error) {
@@ -220,7 +211,11 @@ func (i *Instance) unserved(ctx context.Context, set *protoschema.Descriptors) (
 // host. If name is not empty, it describes only that method, in detail.
 func (i *Instance) Describe(ctx context.Context, name string) (schema.Schema, error) {
 	if name != "" {
-		return i.describeHook(ctx, name)
+		m, herr := i.hook(ctx, name)
+		if herr != nil {
+			return schema.Schema{}, herr
+		}
+		return schema.Schema{Hooks: []schema.Hook{m.Details()}}, nil
 	}
 	set, herr := i.hooks(ctx)
 	if herr != nil {
