@@ -23,9 +23,12 @@ func (f *finder) activated() (all []Attempt) {
 	return all
 }
 
+// isCondaBase reports whether env is the base of conda. Other environments have their own name,
+// or are in a directory called envs, as those of pixi are.
 func (f *finder) isCondaBase(env string) bool {
 	name := f.vars["CONDA_DEFAULT_ENV"]
-	return env == f.vars["_CONDA_ROOT"] || name == "base" || name != "" && name != env && name != filepath.Base(env)
+	unnamed := name != "" && name != env && name != filepath.Base(env) && filepath.Base(filepath.Dir(env)) != "envs"
+	return env == f.vars["_CONDA_ROOT"] || name == "base" || unnamed
 }
 
 // activeFirst looks at an activated environment that comes before the plugin's own: with
@@ -40,19 +43,21 @@ func (f *finder) activeFirst(ctx context.Context) (Interpreter, error) {
 			continue
 		}
 		f.judged = append(f.judged, active.Source)
-		if _, err := os.Stat(active.Path); err != nil {
-			broken := statError(active.Path, err)
-			broken.Source = active.Source
-			return Interpreter{}, broken
-		}
-		python, broken := envPython(active.Path)
-		if broken != nil {
-			broken.Source = active.Source
-			return Interpreter{}, broken
-		}
-		return f.consider(ctx, python, active.Source)
+		return f.activeEnv(ctx, active)
 	}
 	return Interpreter{}, nil
+}
+
+// activeEnv examines the Python of an activated environment.
+func (f *finder) activeEnv(ctx context.Context, active Attempt) (Interpreter, error) {
+	if _, err := os.Stat(active.Path); err != nil {
+		return Interpreter{}, statError(active.Path, err).from(active.Source)
+	}
+	python, broken := envPython(active.Path)
+	if broken != nil {
+		return Interpreter{}, broken.from(active.Source)
+	}
+	return f.consider(ctx, python, active.Source)
 }
 
 // isBeside reports whether an activated environment is the one that is found without that.
@@ -65,14 +70,12 @@ func (f *finder) isBeside(env string) bool {
 	return false
 }
 
-// related reports whether an activated environment belongs to the plugin's project: it is
-// in the project, or says that it is made for it, or a file of the project names it, or a tool
-// keeps it for the project.
+// related reports whether an activated environment belongs to the plugin's project: it is in
+// the project, a file of the project names it, or a tool keeps it for the project.
 func (f *finder) related(env string) bool {
-	project, _ := bounded.Head(filepath.Join(env, ".project"), maxFile) // of virtualenvwrapper
 	for _, dir := range f.Dirs {
 		root := f.root(dir)
-		if within(root, env) || within(resolve(root), resolve(env)) || SamePath(strings.TrimSpace(project), root) {
+		if within(root, env) || within(resolve(root), resolve(env)) {
 			return true
 		}
 		list, _ := bounded.Head(filepath.Join(root, ".python-envs"), maxFile)
@@ -91,7 +94,7 @@ func (f *finder) related(env string) bool {
 	for dir := range f.levels {
 		versions, _ := versionsIn(filepath.Join(dir, ".python-version"))
 		for _, version := range versions { // pyenv-virtualenv's
-			if slices.ContainsFunc(managers, func(m manager) bool { return same(installed(f.installsOf(m), version)) }) {
+			if same(installed(f.installsOf(managers[0]), version)) {
 				return true
 			}
 		}
@@ -117,26 +120,11 @@ func (f *finder) active(ctx context.Context) (Interpreter, error) {
 		if slices.Contains(f.judged, active.Source) {
 			continue
 		}
-		env, source := active.Path, active.Source
-		if _, err := os.Stat(env); err != nil {
-			broken := statError(env, err)
-			broken.Source = source
-			if f.related(env) { // and the plugin has no other: its packages would be missing
-				return Interpreter{}, broken
-			}
-			_ = f.skipError(env, source, broken) // is about that Python
-			continue
+		found, err := f.activeEnv(ctx, active)
+		if err == nil || !exists(active.Path) && f.related(active.Path) { // its packages would be missing
+			return found, err
 		}
-		python, broken := envPython(env)
-		if broken != nil {
-			_ = f.skipError(env, source, broken)
-			continue
-		}
-		found, err := f.consider(ctx, python, source)
-		if err == nil {
-			return found, nil
-		}
-		if err := f.skipError(python, source, err); err != nil {
+		if err := f.skipError(err); err != nil {
 			return Interpreter{}, err
 		}
 	}

@@ -32,9 +32,7 @@ func aliasTarget(point []byte) (target string, ok bool) {
 func (f *finder) alias(ctx context.Context, path, target string, source Source) (Interpreter, error) {
 	dir, name := target[:strings.LastIndexByte(target, '\\')+1], target[strings.LastIndexByte(target, '\\')+1:]
 	if _, _, ok := pythonName(strings.ToLower(name)); !ok {
-		broken := problem(StoreStub, path, "is an alias that opens Microsoft's store")
-		broken.Source = source
-		return Interpreter{}, broken
+		return Interpreter{}, problem(StoreStub, path, "is an alias that opens Microsoft's store").from(source)
 	}
 	_, version, _ := strings.Cut(dir, `\PythonSoftwareFoundation.Python.`)
 	return f.judge(ctx, Interpreter{Path: path, Version: parseVersion(version), Implementation: "cpython", Source: source})

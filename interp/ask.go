@@ -7,29 +7,15 @@ import (
 	"strings"
 )
 
-// askScript prints its program, then implementation and version, between markers, because a
-// sitecustomize or a wrapper may print as well. It is valid on every Python, so
-// that one which is too old can say so.
+// askScript prints the implementation and the version between markers, because a sitecustomize
+// or a wrapper may print, too. Every Python can run it, so that an old one says its version.
 const askScript = `import sys; v = sys.version_info; i = getattr(sys, "implementation", None); ` +
-	`sys.stdout.write("\036program %s\036\n\036pyplug %s %d %d %d %s %d\036\n" % (sys.executable, getattr(i, "name", "cpython"), v[0], v[1], v[2], v[3], v[4]))`
-
-// programText is the program that a Python says it is, which is another one if a wrapper was
-// asked.
-var programText = expression("\x1eprogram ([^\x1e]*)\x1e")
+	`sys.stdout.write("\036pyplug %s %d %d %d %s %d\036\n" % (getattr(i, "name", "cpython"), v[0], v[1], v[2], v[3], v[4]))`
 
 var answer = expression("\x1epyplug (\\w+) (\\d+) (\\d+) (\\d+) (\\w+) (\\d+)\x1e")
 
-// ask learns the version of the Python at path by running it.
-func (f *finder) ask(ctx context.Context, path string) (Version, string, *Error) {
-	v, implementation, itself, broken := ask(ctx, f.Run, path)
-	if broken == nil && itself {
-		f.remember(path, v, implementation)
-	}
-	return v, implementation, broken
-}
-
-// ask runs the Python at path to learn its version. itself: that was the program which answered.
-func ask(ctx context.Context, run RunFunc, path string) (v Version, implementation string, itself bool, broken *Error) {
+// ask runs the Python at path to learn its version.
+func ask(ctx context.Context, run RunFunc, path string) (v Version, implementation string, broken *Error) {
 	out, said, err := run(ctx, path, []string{"-I", "-S", "-B", "-c", askScript})
 	if err != nil && strings.Contains(said, "nknown option") {
 		// Python 2 has no -I. Without it, it says its version.
@@ -41,9 +27,8 @@ func ask(ctx context.Context, run RunFunc, path string) (v Version, implementati
 		for _, i := range [...]int{2, 3, 4, 6} {
 			n[i], _ = strconv.Atoi(string(m[i]))
 		}
-		p := programText().FindSubmatch(out)
 		v := Version{Major: n[2], Minor: n[3], Patch: n[4], Pre: preTag(string(m[5]), n[6])}
-		return v, string(m[1]), p != nil && SamePath(string(p[1]), path), nil
+		return v, string(m[1]), nil
 	}
 	why := "it ended well, but wrote " + strconv.Quote(shorten(string(out)))
 	if err != nil {
@@ -54,7 +39,7 @@ func ask(ctx context.Context, run RunFunc, path string) (v Version, implementati
 	}
 	broken = problem(NotPython, path, "is not a Python: it does not say its version (%s)", why)
 	broken.Err = err
-	return Version{}, "", false, broken
+	return Version{}, "", broken
 }
 
 // preTag writes sys.version_info's level and serial as a version does.

@@ -32,6 +32,7 @@ const (
 	UnrelatedActive     Code = "unrelated-active"      // activated, but the plugin has its own
 	OutdatedEnv         Code = "outdated-env"          // pyplug made it, and its source has changed or it is gone
 	NeedsSync           Code = "needs-sync"            // the plugin asks another tool to make its environment
+	ToolRuns            Code = "tool-runs"             // another tool keeps the environment, and runs programs in it
 	NotEnvironment      Code = "not-an-environment"    // something else of that name
 	Shim                Code = "shim"                  // it was followed to the Python that it starts
 	ShimUnresolved      Code = "shim-unresolved"       // a shim of which no file says where it leads

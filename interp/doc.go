@@ -14,9 +14,9 @@
 //     another version is skipped, and Tried says why; Skipped lists that of VIRTUAL_ENV
 //     again, because its user wants to know.
 //  5. A candidate is examined by reading files: links, pyvenv.cfg, the names of
-//     directories, headers, build-details.json. The shims of pyenv, asdf and mise are
-//     followed by reading what they would read, and never run: running one takes a tenth
-//     of a second and may start another Python than the one asked for.
+//     directories, headers, build-details.json. The shims of pyenv are followed by reading
+//     what pyenv would read: running one takes a tenth of a second. Other shims do not say
+//     what they start.
 //  6. Only if no file says the version, the Python is asked, by [Request.Run]. If the request
 //     is [Request.Untrusted], one that files of the project chose is never asked.
 //  7. A version that an explicit source or a pin asks for is looked up on PATH, then among

@@ -57,27 +57,3 @@ print(":".join(p for p in sys.path if p.endswith("-packages")))`)
 		})
 	}
 }
-
-// The environment that uv keeps for a script is found.
-func TestUvScript(t *testing.T) {
-	python := runnertest.Packages(t, "virtualenv==20.29.3", "uv==0.13.9")
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	script := filepath.Join(dir, "My plug_in.v2.py")
-	if err := os.WriteFile(script, []byte("# /// script\n# dependencies = []\n# ///\nimport sys; print(sys.executable)\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	environ := []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "UV_CACHE_DIR=" + filepath.Join(dir, "cache")}
-	cmd := exec.Command(filepath.Join(filepath.Dir(python), "uv"), "run", "--offline", "--python", python, "--script", script)
-	cmd.Dir, cmd.Env = dir, environ
-	want, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := interp.Find(t.Context(), interp.Request{Entry: script, Dirs: []string{dir}, Cwd: dir, Environ: environ})
-	if err != nil || !strings.HasPrefix(strings.TrimSpace(string(want)), found.Path) {
-		t.Errorf("got %v, %v, uv takes %s", found, err, want)
-	}
-}

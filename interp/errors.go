@@ -69,6 +69,12 @@ func problem(code Code, path, format string, args ...any) *Error {
 	return &Error{Attempt: Attempt{Path: path, Code: code, Reason: fmt.Sprintf(format, args...)}}
 }
 
+// from sets where the Python came from.
+func (e *Error) from(source Source) *Error {
+	e.Source = source
+	return e
+}
+
 // notFound reports that no Python satisfies the requirements.
 func (f *finder) notFound() *Error {
 	e := problem(NoPython, "", "no python found")

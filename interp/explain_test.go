@@ -234,7 +234,7 @@ func TestAskFails(t *testing.T) {
 		{errors.New(path + ": wrote 2000000 bytes, want at most 1048576"), "", "wrote 2000000 bytes, want at most 1048576"},
 	} {
 		run := func(context.Context, string, []string) ([]byte, string, error) { return nil, c.said, c.err }
-		_, _, _, broken := ask(t.Context(), run, path)
+		_, _, broken := ask(t.Context(), run, path)
 		broken.Source = SourceFlag
 		if got, want := broken.Error(), start+c.want+")"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

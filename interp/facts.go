@@ -1,13 +1,10 @@
 package interp
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/pyplug/pyplug/interp/bounded"
 )
 
 // Facts is what files say of a Python beyond its version.
@@ -37,10 +34,14 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	facts.Base = prefixOf(facts.Real)
 	facts.Prefix = facts.Base
 	if cfg, env, ok := findConfig(i.Path); ok {
-		facts.Prefix, facts.SystemPackages, facts.Notes = env, cfg.system, oddities(cfg, env)
+		facts.Prefix, facts.SystemPackages = env, cfg.system
 		if home := resolve(cfg.home); cfg.home != "" && exists(home) {
 			facts.Base = prefixOf(filepath.Join(home, "python"))
+		} else if cfg.home != "" {
+			facts.Notes = []string{"the Python that it was made from is gone: there is no " + cfg.home}
 		}
+	} else if _, isShim := shimAt(i.Path, facts.Real); isShim {
+		facts.Notes = []string{"it is a shim: the Python that it starts is unknown until it runs"}
 	} else if python, env := linkedEnv(i.Path); env != "" {
 		facts.Notes = []string{"it is a link to the Python of " + env + ", and has none of its packages: name " + python}
 	} else if lost := prefixOf(i.Path); lost != facts.Base && i.Source.Named() && exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
@@ -56,7 +57,7 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	switch {
 	case i.Env != "":
 		facts.Kind = "venv"
-	case facts.Manager == "conda" || facts.Manager == "pixi":
+	case facts.Manager == "conda":
 		facts.Kind = "conda"
 	case facts.Manager == "system":
 		facts.Kind = "system"
@@ -66,37 +67,6 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		facts.Kind = "installed"
 	}
 	return facts
-}
-
-// oddities are what is odd about an environment whose Python works.
-func oddities(cfg config, env string) (notes []string) {
-	if made := madeAt(cfg, env); made != "" && !SamePath(made, env) {
-		notes = append(notes, "it was made at "+made+" and moved: its scripts still name that place, its Python works")
-	}
-	if cfg.home != "" && !exists(cfg.home) {
-		notes = append(notes, "the Python that it was made from is gone: there is no "+cfg.home)
-	}
-	return notes
-}
-
-// madeAt is the place for which an environment was made, as its script activate says, or else
-// the command that made it; empty if neither does.
-func madeAt(cfg config, env string) string {
-	text, _ := bounded.Head(filepath.Join(env, "bin", "activate"), maxFile) // may be none
-	for line := range strings.Lines(text) {
-		value, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(line), "export "), "VIRTUAL_ENV=")
-		if value = strings.Trim(value, `'"`); ok && filepath.IsAbs(value) && !strings.ContainsAny(value, `'"$\`) {
-			return value
-		}
-	}
-	words := strings.Fields(cfg.command)
-	if len(words) == 0 || strings.Contains(env, " ") { // of a path with spaces this is a part
-		return ""
-	}
-	if made := words[len(words)-1]; filepath.IsAbs(made) && filepath.Base(made) == filepath.Base(env) {
-		return made
-	}
-	return ""
 }
 
 // linkedEnv is the environment that a link from elsewhere leads through, with its Python,
@@ -169,10 +139,7 @@ var placesOf = []struct{ part, manager string }{
 // managerOf says who installed a Python.
 func (f *finder) managerOf(facts Facts) string {
 	real := filepath.ToSlash(facts.Real)
-	switch {
-	case strings.HasSuffix(filepath.ToSlash(facts.Base), "/.pixi/envs/"+filepath.Base(facts.Base)):
-		return "pixi"
-	case exists(filepath.Join(facts.Base, "conda-meta")):
+	if exists(filepath.Join(facts.Base, "conda-meta")) {
 		return "conda"
 	}
 	for _, m := range managers {
@@ -189,12 +156,6 @@ func (f *finder) managerOf(facts Facts) string {
 		return "system"
 	}
 	return ""
-}
-
-// installsOf is the directory in which a manager has its versions.
-func (f *finder) installsOf(m manager) string {
-	root := f.directory(m.variable, f.place(m.usual, ""))
-	return cmp.Or(f.installs[m.name], below(root, filepath.FromSlash(m.versions)))
 }
 
 // within reports whether path is dir or below it; both are clean.

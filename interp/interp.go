@@ -22,7 +22,6 @@ const (
 	SourceVenv     Source = "venv beside the plugin"
 	SourceActive   Source = "VIRTUAL_ENV"
 	SourceConda    Source = "CONDA_PREFIX"
-	SourceUvScript Source = "uv's environment of the script"
 	SourceShebang  Source = "the plugin's #! line"
 	SourcePath     Source = "PATH"
 	SourceSystem   Source = "system"
@@ -110,8 +109,6 @@ type Request struct {
 	// Untrusted: Run is called for no Python with OfProject, and an unknown version is
 	// accepted from all sources.
 	Untrusted bool
-	// Cache is the directory that keeps what Pythons said, absolute; empty: nowhere.
-	Cache string
 
 	// Of tests, as are the names below: nil and empty stand for the system's.
 	ownerOf    func(path string) (owner, bool)
@@ -143,8 +140,8 @@ type Interpreter struct {
 	// Tried is what was looked at and not chosen, in order.
 	Tried []Attempt
 	// Skipped is what of Tried its user would be surprised at: the environment
-	// that VIRTUAL_ENV names, when it is broken or of another version, and one that
-	// pyplug made, when it is out of date or of another version.
+	// that VIRTUAL_ENV names, when it is broken or of another version, one that pyplug
+	// made, when it is out of date or of another version, and one that only its tool finds.
 	Skipped []Attempt
 }
 
@@ -162,7 +159,7 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 	found.Tried = f.tried
 	for _, attempt := range f.tried {
 		activated := attempt.Source == SourceActive || attempt.Source == SourceConda
-		if activated && found.Source != attempt.Source || attempt.Source == SourceSync {
+		if activated && found.Source != attempt.Source || attempt.Source == SourceSync || attempt.Code == ToolRuns {
 			found.Skipped = append(found.Skipped, attempt)
 		}
 	}
@@ -173,19 +170,19 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 // Interpreter when the source has none, and an error only when it decides.
 type finder struct {
 	Request
-	vars     map[string]string
-	uid      int               // of this process
-	roots    map[string]string // see root
-	judged   []Source          // the activated environments that were looked at
-	dirs     []string          // those of PATH that are searched
-	bounds   []bound
-	lookup   bool        // a version is looked up for an explicit source
-	wanted   request     // what an explicit source or a pin asks for
-	spare    Interpreter // what is chosen only if there is nothing else
-	assume   bool        // a Python of unknown version is accepted
-	shimmed  bool        // a file of the working directory selects what the shim at hand starts
-	tried    []Attempt
-	installs map[string]string // where managers have their versions, as far as their shims say
+	vars      map[string]string
+	uid       int               // of this process
+	roots     map[string]string // see root
+	judged    []Source          // the activated environments that were looked at
+	dirs      []string          // those of PATH that are searched
+	bounds    []bound
+	lookup    bool        // a version is looked up for an explicit source
+	wanted    request     // what an explicit source or a pin asks for
+	spare     Interpreter // what is chosen only if there is nothing else
+	assume    bool        // a Python of unknown version is accepted
+	shimmed   bool        // a file of the working directory selects what the shim at hand starts
+	tried     []Attempt
+	pyenvRoot string // the root of pyenv, if a shim of it says so
 }
 
 func newFinder(r Request) *finder {
@@ -195,9 +192,7 @@ func newFinder(r Request) *finder {
 	if r.reparse == nil {
 		r.reparse = readReparse
 	}
-	return &finder{
-		Request: r, vars: variables(r.Environ), uid: os.Getuid(), assume: r.Untrusted, installs: map[string]string{}, roots: map[string]string{},
-	}
+	return &finder{Request: r, vars: variables(r.Environ), uid: os.Getuid(), assume: r.Untrusted, roots: map[string]string{}}
 }
 
 // look is a method of finder that looks at a source.
@@ -260,16 +255,13 @@ func (f *finder) skip(code Code, path string, source Source, reason string) *Att
 	return &f.tried[len(f.tried)-1]
 }
 
-// skipError records why a Python was not chosen, and returns the error when it
-// is not about that Python.
-func (f *finder) skipError(path string, source Source, err error) error {
+// skipError records why a Python was not chosen. It returns other errors.
+func (f *finder) skipError(err error) error {
 	e, ok := err.(*Error)
 	if !ok {
 		return err
 	}
-	attempt := e.Attempt
-	attempt.Path, attempt.Source = path, source
-	f.tried = append(f.tried, attempt)
+	f.tried = append(f.tried, e.Attempt)
 	return nil
 }
 

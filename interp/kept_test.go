@@ -14,23 +14,18 @@ import (
 // The environments that tools make for a project, elsewhere and in it, are found as the tools
 // themselves name their Python.
 func TestKeptEnvironments(t *testing.T) {
-	python := runnertest.Packages(t, "poetry==2.5.1", "pipenv==2026.10.3", "hatch==1.18.2", "pdm==2.29.3")
+	python := runnertest.Packages(t, "poetry==2.5.1", "pipenv==2026.10.3", "pdm==2.29.3")
 	const (
 		poetry = "[tool.poetry]\nname = \"My_Proj.x\"\npackage-mode = false\n"
-		hatch  = "[tool.hatch.envs.default]\nskip-install = true\n"
 		pdm    = "[project]\nname = \"x\"\nversion = \"1\"\nrequires-python = \">=3.8\"\n[tool.pdm]\ndistribution = false\n"
 	)
-	says := "import sys; print(sys.executable)"
 	for _, c := range []struct {
 		name, file, text, set string
 		make, ask             []string
 	}{
 		{"poetry", "pyproject.toml", poetry, "POETRY_VIRTUALENVS_IN_PROJECT=false", []string{"poetry", "env", "use", "--quiet", python}, []string{"poetry", "env", "info", "--executable"}},
 		{"poetry in the project", "pyproject.toml", "[project]\nname = \"p\"\nversion = \"1\"\n", "POETRY_VIRTUALENVS_IN_PROJECT=true", []string{"poetry", "env", "use", "--quiet", python}, []string{"poetry", "env", "info", "--executable"}},
-		{"pipenv", "Pipfile", "", "PIPENV_VENV_IN_PROJECT=0", []string{"pipenv", "--quiet", "--python", python}, []string{"pipenv", "--py"}},
 		{"pipenv in the project", "Pipfile", "", "PIPENV_VENV_IN_PROJECT=1", []string{"pipenv", "--quiet", "--python", python}, []string{"pipenv", "--py"}},
-		{"hatch", "pyproject.toml", hatch, "", nil, []string{"hatch", "--quiet", "run", "python", "-c", says}},
-		{"hatch in the project", "pyproject.toml", hatch + "path = \"envs/x\"\n", "", nil, []string{"hatch", "--quiet", "run", "python", "-c", says}},
 		{"pdm", "pyproject.toml", pdm, "PDM_VENV_IN_PROJECT=0", nil, []string{"pdm", "info", "--python"}},
 		{"pdm in the project", "pyproject.toml", pdm, "PDM_VENV_IN_PROJECT=1", nil, []string{"pdm", "info", "--python"}},
 	} {

@@ -21,6 +21,9 @@ func List(ctx context.Context, r Request) ([]Interpreter, error) {
 		if key == "" {
 			key = resolve(found.Path)
 		}
+		if _, isShim := shimAt(found.Path, key); isShim {
+			key = filepath.Dir(found.Path) // all names of a manager start one Python
+		}
 		if err == nil && found.Path != "" && !seen[key] {
 			seen[key] = true
 			all = append(all, found)

@@ -1,10 +1,8 @@
 package interp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,64 +12,42 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// manager is a version manager, which keeps a directory for each version that it has
-// installed. Its shims are small programs that start the version that is selected.
+// manager is a version manager, which keeps a directory for each version that it has installed.
 type manager struct {
 	name string
 	// install is the command line that installs a version.
 	install string
-	// variable names the root; usual is the root without it, where ~ is the home
-	// directory, ~data and ~config those of XDG.
+	// variable names the root. Without it the root is usual, below the home directory, or
+	// below that for data if it begins with ~data.
 	variable, usual string
 	// versions is the directory of the versions, below the root.
 	versions string
-	// selects is the variable that selects versions, files are those that do in the
-	// working directory and above, global is the user's own. uv and rye have none that
-	// select by them.
-	selects string
-	files   []string
-	global  string
 }
 
-// miseFiles are the files of a directory that mise reads.
-var miseFiles = []string{"mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml"}
-
-// managers lists the version managers, in the order in which their Pythons are
-// suggested.
+// managers lists the version managers, in the order in which their Pythons are suggested. The
+// files that pin versions for asdf and mise name what those have installed.
 var managers = []manager{
-	{
-		name: "pyenv", install: "pyenv install %s", variable: "PYENV_ROOT", usual: "~/.pyenv", versions: "versions",
-		selects: "PYENV_VERSION", files: []string{".python-version"}, global: "~root/version",
-	},
-	{name: "uv", install: "uv python install %s", variable: "UV_PYTHON_INSTALL_DIR", usual: "~data/uv/python"},
-	{
-		name: "asdf", install: "asdf install python %s", variable: "ASDF_DATA_DIR", usual: "~/.asdf", versions: "installs/python",
-		selects: "ASDF_PYTHON_VERSION", files: []string{".tool-versions"}, global: "~/.tool-versions",
-	},
-	{
-		name: "mise", install: "mise install python@%s", variable: "MISE_DATA_DIR", usual: "~data/mise", versions: "installs/python",
-		selects: "MISE_PYTHON_VERSION", global: "~config/mise/config.toml",
-		files: append(miseFiles[:len(miseFiles):len(miseFiles)], ".tool-versions"),
-	},
-	{name: "rye", install: "rye fetch %s", variable: "RYE_HOME", usual: "~/.rye", versions: "py"},
+	{"pyenv", "pyenv install %s", "PYENV_ROOT", ".pyenv", "versions"},
+	{"uv", "uv python install %s", "UV_PYTHON_INSTALL_DIR", "~data/uv/python", ""},
+	{"asdf", "asdf install python %s", "ASDF_DATA_DIR", ".asdf", "installs/python"},
+	{"mise", "mise install python@%s", "MISE_DATA_DIR", "~data/mise", "installs/python"},
 }
 
-// place replaces the first part of a path of the table. root is the manager's.
-func (f *finder) place(path, root string) string {
-	first, rest, _ := strings.Cut(path, "/")
+// installsOf returns the directory in which a manager keeps its versions.
+func (f *finder) installsOf(m manager) string {
 	dir := f.home()
-	switch first {
-	case "~root":
-		dir = root
-	case "~data":
+	usual, isData := strings.CutPrefix(m.usual, "~data/")
+	if isData {
 		dir = f.directory("XDG_DATA_HOME", below(dir, ".local", "share"))
 		if runtime.GOOS == "windows" {
 			dir = f.vars["APPDATA"]
 		}
-	case "~config":
-		dir = f.directory("XDG_CONFIG_HOME", below(dir, ".config"))
 	}
-	return below(dir, filepath.FromSlash(rest))
+	root := below(dir, filepath.FromSlash(usual))
+	if m.name == "pyenv" && f.pyenvRoot != "" {
+		root = f.pyenvRoot
+	}
+	return below(f.directory(m.variable, root), filepath.FromSlash(m.versions))
 }
 
 // directory is what a variable names, or else the usual one.
@@ -90,92 +66,107 @@ func below(dir string, names ...string) string {
 	return filepath.Join(append([]string{dir}, names...)...)
 }
 
-// shim is a program of a version manager that starts another Python.
-type shim struct {
-	manager
-	root string // the manager's, as far as the shim says
-}
-
-// String is the manager's name.
-func (s shim) String() string { return cmp.Or(s.name, "an unknown manager") }
-
-// shimAt reports whether the program at path, whose links lead to real, is a shim. One
-// of an unknown manager has no name.
-func shimAt(path, real string) (shim, bool) {
+// shimAt reports whether the program at path is a shim, which starts the version that a
+// manager selects. real is where its links lead. pyenv is the root of the pyenv that made the
+// shim; it is empty for other managers, whose shims do not say what they start.
+func shimAt(path, real string) (pyenv string, isShim bool) {
 	dir := filepath.Dir(path)
 	if filepath.Base(dir) != "shims" {
 		dir = filepath.Dir(real)
 	}
-	isMise := filepath.Base(real) == "mise" // its shims are links to itself
-	if filepath.Base(dir) != "shims" && !isMise {
-		return shim{}, false
+	if filepath.Base(dir) != "shims" {
+		return "", filepath.Base(real) == "mise" // whose shims are links to it
 	}
-	s := shim{root: filepath.Dir(dir)}
-	text, _ := bounded.Head(path, 2048)
-	for _, m := range managers {
-		script := strings.HasPrefix(text, "#!") && strings.Contains(text, m.name)
-		if m.selects != "" && (isMise && m.name == "mise" || !isMise && script) {
-			s.manager = m
-			break
-		}
+	if text, _ := bounded.Head(path, 2048); strings.HasPrefix(text, "#!") && strings.Contains(text, "pyenv") {
+		return filepath.Dir(dir), true
 	}
-	return s, true
+	return "", true
 }
 
-// follow finds the program that a shim at path would run, or why there is none.
-func (f *finder) follow(s shim, path string) (python string, broken *Error) {
-	nowhere := func(code Code, format string, args ...any) *Error {
-		e := problem(code, path, "is a shim that leads to no python: %s", fmt.Sprintf(format, args...))
-		if s.name != "" {
-			e.Fix = "select another version with " + s.name
+// shim examines the Python that a shim starts. A shim of pyenv is followed by reading what
+// pyenv would read. Only running another one tells its Python.
+func (f *finder) shim(ctx context.Context, path, pyenv string, source Source) (Interpreter, error) {
+	if _, env, ok := findConfig(path); ok {
+		// The shim would start a Python that knows nothing of the environment.
+		broken := problem(ShimUnresolved, path, "is a shim that leads to no python: the python of %s is a link to it", env)
+		broken.env = env
+		return Interpreter{}, broken.from(source)
+	}
+	if pyenv == "" {
+		unknown := problem(ShimUnresolved, path, "is a shim: the Python that it starts is unknown until it runs").from(source)
+		if f.Untrusted && !source.Named() { // files of the working directory may select what it starts
+			return Interpreter{}, unknown
 		}
+		if broken := program(path); broken != nil {
+			return Interpreter{}, broken.from(source)
+		}
+		found, err := f.judge(ctx, Interpreter{Path: path, Source: source})
+		if e, ok := err.(*Error); ok && e.Code == UnknownVersion {
+			return found, unknown
+		}
+		return found, err
+	}
+	f.pyenvRoot = pyenv
+	python, broken := f.follow(path)
+	defer func() { f.shimmed = false }()
+	if broken != nil {
+		return Interpreter{}, broken.from(source)
+	}
+	about := "is a shim of pyenv for " + python
+	found, err := f.inspect(ctx, python, resolve(python), source)
+	if e, ok := err.(*Error); ok {
+		e.Path, e.Reason = path, about+", which "+e.Reason
+	} else if err == nil {
+		f.skip(Shim, path, source, about)
+	}
+	return found, err
+}
+
+// follow finds the program that a shim of pyenv at path would run.
+func (f *finder) follow(path string) (python string, broken *Error) {
+	nowhere := func(code Code, format string, args ...any) *Error {
+		e := problem(code, path, "is a shim that leads to no python: pyenv %s", fmt.Sprintf(format, args...))
+		e.Fix = "select another version with pyenv"
 		return e
 	}
-	if s.name == "" {
-		return "", nowhere(ShimUnresolved, "where it leads cannot be known without running it")
-	}
-	root := f.directory(s.variable, s.root)
-	installs := filepath.Join(root, filepath.FromSlash(s.versions))
-	f.installs[s.name] = installs
-	versions, origin := f.selected(s.manager, root)
-	f.shimmed = origin != s.selects && origin != f.place(s.global, root)
+	versions, origin := f.selected()
 	if len(versions) == 0 {
-		return "", nowhere(ShimUnresolved, "%s selects no version", s.name)
+		return "", nowhere(ShimUnresolved, "selects no version")
 	}
 	name := filepath.Base(path)
 	for _, version := range versions {
 		if version == "system" {
-			return "", nowhere(ShimUnresolved, "%s selects the system's python (%s)", s.name, origin)
+			return "", nowhere(ShimUnresolved, "selects the system's python (%s)", origin)
 		}
-		dir := installed(installs, version)
+		dir := installed(f.installsOf(managers[0]), version)
 		if dir == "" {
-			broken = nowhere(PinNotInstalled, "%s has no %s, which %s asks for", s.name, version, origin)
+			broken = nowhere(PinNotInstalled, "has no %s, which %s asks for", version, origin)
 			if r, isVersion := parseRequest(version); isVersion {
 				broken.Fix, broken.wanted = "", r.name
 			}
 			return "", broken
 		}
 		python := filepath.Join(dir, "bin", name)
-		if _, err := os.Stat(python); err == nil {
+		if exists(python) {
 			return python, nil
 		}
 	}
-	return "", nowhere(ShimNoVersion, "%s selects %s (%s), which has no %s", s.name, strings.Join(versions, ", "), origin, name)
+	return "", nowhere(ShimNoVersion, "selects %s (%s), which has no %s", strings.Join(versions, ", "), origin, name)
 }
 
-// selected reads which versions a manager would use, and where it says so.
-func (f *finder) selected(m manager, root string) (versions []string, origin string) {
-	if value := f.vars[m.selects]; value != "" {
-		return strings.Fields(strings.ReplaceAll(value, ":", " ")), m.selects
+// selected reads which versions pyenv would use, and where it says so.
+func (f *finder) selected() (versions []string, origin string) {
+	const variable = "PYENV_VERSION"
+	if value := f.vars[variable]; value != "" {
+		return strings.Fields(strings.ReplaceAll(value, ":", " ")), variable
 	}
 	var files []string
 	for _, dir := range parents(f.Cwd) {
-		for _, name := range m.files {
-			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
-		}
+		files = append(files, filepath.Join(dir, ".python-version"))
 	}
-	for _, file := range append(files, f.place(m.global, root)) {
+	for _, file := range append(files, filepath.Join(filepath.Dir(f.installsOf(managers[0])), "version")) {
 		if versions, _ := versionsIn(file); len(versions) > 0 {
+			f.shimmed = filepath.Base(file) == ".python-version"
 			return versions, file
 		}
 	}
@@ -194,8 +185,7 @@ func versionsIn(path string) (versions []string, err error) {
 		return nil, nil
 	}
 	if filepath.Ext(path) == ".toml" {
-		versions, _, err := miseConfig(text)
-		return versions, err
+		return miseConfig(text)
 	}
 	for line := range strings.Lines(text) {
 		line, _, _ = strings.Cut(line, "#")
@@ -215,15 +205,13 @@ func versionsIn(path string) (versions []string, err error) {
 	return versions, nil
 }
 
-// miseConfig reads [tools] python, which is a text, a list, or a table with a version, and
-// [env] _.python.venv, which is a text or a table with a path.
-func miseConfig(text string) (versions []string, venv string, err error) {
+// miseConfig reads [tools] python, which is a text, a list, or a table with a version.
+func miseConfig(text string) (versions []string, err error) {
 	var file struct {
 		Tools map[string]any `toml:"tools"`
-		Env   any            `toml:"env"`
 	}
 	if err := bounded.TOML([]byte(text), &file); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	values, isList := file.Tools["python"].([]any)
 	if !isList {
@@ -237,26 +225,13 @@ func miseConfig(text string) (versions []string, venv string, err error) {
 			versions = append(versions, version)
 		}
 	}
-	made := file.Env
-	for _, key := range [...]string{"_", "python", "venv"} {
-		table, _ := made.(map[string]any)
-		made = table[key]
-	}
-	if table, ok := made.(map[string]any); ok {
-		made = table["path"]
-	}
-	venv, _ = made.(string)
-	return versions, venv, nil
+	return versions, nil
 }
 
 // installed is the directory of a version: the one of that name, or else the
 // newest release that begins with it, as pyenv and mise have it. A name that
 // would leave the directory is none.
 func installed(installs, version string) string {
-	if path, ok := strings.CutPrefix(version, "path:"); ok && filepath.IsAbs(path) {
-		return path
-	}
-	version = strings.Replace(version, "ref:", "ref-", 1)
 	if version == "" || version == "." || version == ".." || strings.ContainsAny(version, `/\`) {
 		return ""
 	}

@@ -1,13 +1,10 @@
 package interp
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // An activated environment comes before the plugin's own only if it belongs to the
@@ -38,7 +35,6 @@ func TestActiveOrOwn(t *testing.T) {
 		{name: "on PATH, --no-active", tree: unrelated, environ: []string{ofUnrelated, "PATH=$ROOT/e/bin:$ROOT/opt/bin"}, active: "no", want: chosenPath},
 		{name: "conda on PATH, --no-active", tree: unrelated, environ: []string{"CONDA_PREFIX=$ROOT/e", "PATH=$ROOT/e/bin:$ROOT/opt/bin"}, active: "no", want: chosenPath},
 
-		{name: "by virtualenvwrapper", tree: lines(unrelated, own, []string{"f e/.project $ROOT/plug\\n"}), environ: []string{ofUnrelated}, want: chosenUnrelated},
 		{name: "listed", tree: lines(unrelated, own, []string{"f plug/.python-envs ../e\\n.venv\\n"}), environ: []string{ofUnrelated}, want: chosenUnrelated},
 		{name: "kept by a tool", tree: lines(unrelated, own, []string{"f plug/uv.lock x"}), environ: []string{ofUnrelated, "UV_PROJECT_ENVIRONMENT=../e"}, want: chosenUnrelated},
 		{name: "of pyenv-virtualenv", tree: lines(opt, venv("v/versions/e", "opt", "3.12.4"), own, []string{"f plug/.python-version e\\n"}),
@@ -83,15 +79,13 @@ func TestOwned(t *testing.T) {
 		{name: "two of them", tree: lines(up("plug/py312"), venv("plug/b", "opt", "3.12")),
 			want: "error: python of environments beside the plugin: plug has 2 environments, none of them .venv: b, py312"},
 		{name: "a file that names it", tree: lines(up("e"), []string{"f plug/.venv ../e\\n"}), want: "e/bin/python 3.12.4 .venv beside the plugin"},
-		{name: "a file that names one of pipenv", tree: lines(up("home/.local/share/virtualenvs/e"), []string{"f plug/.venv e\\n"}),
-			want: "home/.local/share/virtualenvs/e/bin/python 3.12.4 .venv beside the plugin"},
+		{name: "a file that names one of pipenv", tree: lines(opt, []string{"f plug/.venv e\\n"}), want: fromPath,
+			tried: []string{"plug/.venv (.venv beside the plugin): names an environment that pipenv keeps"}},
 		{name: "a file that names none", tree: lines(opt, []string{"f plug/.venv ../gone\\n"}), want: "error: python of .venv beside the plugin: gone does not exist"},
 		{name: "an empty file", tree: lines(opt, []string{"f plug/.venv \\n"}), want: fromPath},
 		{name: ".python-envs", tree: lines(up("e"), venv("plug/.b", "opt", "3.12"), []string{"f plug/.python-envs .b\\n../e\\n\\n"}), want: "e/bin/python 3.12.4 .python-envs beside the plugin"},
 		{name: ".venv before .python-envs", tree: lines(up("e"), venv("plug/.venv", "opt", "3.12"), []string{"f plug/.python-envs ../e\\n"}),
 			want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"},
-		{name: "pixi", tree: []string{"d plug/.pixi/envs/default/conda-meta", "x plug/.pixi/envs/default/bin/python3.12", "l plug/.pixi/envs/default/bin/python python3.12"},
-			want: "plug/.pixi/envs/default/bin/python 3.12 .pixi/envs/default beside the plugin"},
 		{name: "conda", tree: []string{"d plug/.conda/conda-meta", "x plug/.conda/bin/python3.12", "l plug/.conda/bin/python python3.12"},
 			want: "plug/.conda/bin/python 3.12 .conda beside the plugin"},
 		{name: "conda without python", tree: lines(opt, []string{"d plug/.conda/conda-meta"}),
@@ -136,7 +130,6 @@ func TestPins(t *testing.T) {
 		{name: "specifiers that are excluded", tree: lines(opt, []string{"f plug/.python-version <3.12\\n"}), requires: []string{">=3.12 p.py"},
 			want: "opt/bin/python3 3.12.4 PATH", tried: []string{"<3.12 (.python-version): is pinned by plug/.python-version, and requires-python excludes it"}},
 		{name: "a path", tree: lines(opt, []string{"f plug/.python-version $ROOT/opt/bin/python\\n"}), want: "opt/bin/python 3.12.4 .python-version"},
-		{name: "a path of asdf", tree: lines(opt, venv("e", "opt", "3.12.4"), []string{"f plug/.tool-versions python path:$ROOT/e\\n"}), want: "e/bin/python 3.12.4 .tool-versions"},
 		{name: "a path to nothing", tree: lines(opt, []string{"f plug/.python-version $ROOT/gone\\n"}), want: "opt/bin/python3 3.12.4 PATH",
 			tried: []string{"gone (.python-version): does not exist"}},
 		{name: "a path, by the file of another", tree: lines(opt, venv("e", "opt", "3.12.4"), []string{"f plug/.python-version $ROOT/e\\n"}), want: "opt/bin/python3 3.12.4 PATH",
@@ -248,7 +241,7 @@ func TestDistrust(t *testing.T) {
 	opt := base("opt")
 	inside := lines(opt, venv("plug/.venv", "opt", "3.12.4"))
 	above := lines(opt, venv(".venv", "opt", "3.12.4"), []string{"f pyproject.toml x"})
-	pixi := lines(opt, []string{"d plug/.pixi/envs/default/conda-meta", "l plug/.pixi/envs/default/bin/python $ROOT/opt/bin/python3.12"})
+	below := lines(opt, venv("plug/a/envs/e", "opt", "3.12"), []string{"f plug/.python-envs a/envs/e"})
 	blocked := []string{".venv (.venv of the project): is not looked for in or above "}
 	const other = 1001
 	const fromPath, refused = "opt/bin/python3 3.12.4 PATH", "error: python of .venv beside the plugin: plug/.venv"
@@ -264,12 +257,12 @@ func TestDistrust(t *testing.T) {
 		{findCase: findCase{name: "its copied python", tree: []string{`f plug/.venv/pyvenv.cfg version = 3.12.4\n`, "x plug/.venv/bin/python"},
 			want: refused + "/bin/python belongs to another user, 1001…"}, uids: map[string]int{"plug/.venv/bin/python": other}},
 		{findCase: findCase{name: "made from another user's Python", tree: inside, want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin"}, uids: map[string]int{"opt": other}},
-		{findCase: findCase{name: "a directory on the way", tree: pixi,
-			want: "error: python of .pixi/envs/default beside the plugin: plug/.pixi/envs is writable for everybody, which the plugin is not"}, shared: "plug/.pixi/envs"},
-		{findCase: findCase{name: "a sticky directory on the way", tree: pixi, want: "plug/.pixi/envs/default/bin/python 3.12.4 .pixi/envs/default beside the plugin"}, shared: "plug/.pixi/envs", sticky: true},
-		{findCase: findCase{name: "another's in a sticky directory", tree: pixi,
-			want: "error: python of .pixi/envs/default beside the plugin: plug/.pixi/envs/default belongs to another user, 1001…"}, shared: "plug/.pixi/envs", sticky: true,
-			uids: map[string]int{"plug/.pixi/envs/default": other}},
+		{findCase: findCase{name: "a directory on the way", tree: below,
+			want: "error: python of .python-envs beside the plugin: plug/a/envs is writable for everybody, which the plugin is not"}, shared: "plug/a/envs"},
+		{findCase: findCase{name: "a sticky directory on the way", tree: below, want: "plug/a/envs/e/bin/python 3.12.4 .python-envs beside the plugin"}, shared: "plug/a/envs", sticky: true},
+		{findCase: findCase{name: "another's in a sticky directory", tree: below,
+			want: "error: python of .python-envs beside the plugin: plug/a/envs/e belongs to another user, 1001…"}, shared: "plug/a/envs", sticky: true,
+			uids: map[string]int{"plug/a/envs/e": other}},
 		{findCase: findCase{name: "on PATH, which the user set", tree: opt, want: fromPath}, uids: map[string]int{"opt": other}, shared: "opt/bin"},
 		{findCase: findCase{name: "elsewhere, in a directory like /tmp", tree: lines(opt, venv("e", "opt", "3.12"), []string{"f plug/.venv ../e"}),
 			want: "error: python of .venv beside the plugin: e belongs to another user, 1001…"}, uids: map[string]int{"e": other}},
@@ -295,49 +288,6 @@ func TestHintKeepsPlugin(t *testing.T) {
 	e, ok := err.(*Error)
 	if !ok || strings.Contains(strings.Join(e.Hints(), " "), "--clear") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// A Python is asked once, until it or its environment changes. What a wrapper's Python said
-// is not kept, nor does a cache that cannot be used matter.
-func TestAskedOnce(t *testing.T) {
-	root := tree(t, "x a/python3", "x b/other", "f file x")
-	path := filepath.Join(root, "a", "python3")
-	asked, program := 0, path
-	run := func(context.Context, string, []string) ([]byte, string, error) {
-		asked++
-		return []byte("\x1eprogram " + program + "\x1e\n\x1epyplug cpython 3 12 4 final 0\x1e\n"), "", nil
-	}
-	cache := filepath.Join(root, "cache")
-	for _, step := range []struct {
-		what  string
-		do    func() error
-		asked int
-	}{
-		{"first", func() error { return nil }, 1},
-		{"again", func() error { return nil }, 1},
-		{"changed", func() error { return os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)) }, 2},
-		{"again", func() error { return nil }, 2},
-		{"corrupt", func() error {
-			names, err := filepath.Glob(filepath.Join(cache, "*.json"))
-			for _, name := range names {
-				err = errors.Join(err, os.WriteFile(name, []byte("{"), 0o600))
-			}
-			return err
-		}, 3},
-		{"now an environment's", func() error { return os.WriteFile(filepath.Join(root, "a", "pyvenv.cfg"), nil, 0o600) }, 4},
-		{"a wrapper", func() error {
-			program = filepath.Join(root, "b", "other")
-			return os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755)
-		}, 5},
-		{"again", func() error { return nil }, 6},
-		{"no cache", func() error { cache = filepath.Join(root, "file"); return nil }, 7},
-	} {
-		check(t, step.do())
-		found, err := Find(t.Context(), Request{Environ: []string{"PATH=" + filepath.Dir(path)}, Cwd: root, Run: run, Cache: cache, systemRoot: root})
-		if err != nil || found.Version.String() != "3.12.4" || asked != step.asked {
-			t.Errorf("%s: %v, %v, asked %d times, want %d", step.what, found, err, asked, step.asked)
-		}
 	}
 }
 

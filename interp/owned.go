@@ -34,7 +34,7 @@ func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 			break
 		}
 	}
-	for _, look := range []look{f.kept, f.uvScript, f.wrapped, f.enclosing} {
+	for _, look := range []look{f.kept, f.enclosing} {
 		if found.Path == "" && err == nil {
 			found, err = look(ctx)
 		}
@@ -43,6 +43,9 @@ func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 		f.noteActive(found)
 	} else if err == nil {
 		f.noteAbove()
+		if len(f.activated()) == 0 {
+			f.noteTool()
+		}
 	}
 	return found, err
 }
@@ -75,33 +78,14 @@ func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpre
 			continue
 		}
 		for _, known := range [...]struct{ name, mark string }{
-			{"env", "pyvenv.cfg"}, {".pixi/envs/default", "conda-meta"}, {".conda", "conda-meta"}, {"env", "conda-meta"},
+			{"env", "pyvenv.cfg"}, {".conda", "conda-meta"}, {"env", "conda-meta"},
 		} {
 			if env := filepath.Join(dir, known.name); exists(filepath.Join(env, known.mark)) {
 				return f.environment(ctx, env, Source(known.name+where))
 			}
 		}
 	}
-	if env := f.miseEnv(dir); exists(env) {
-		return f.environment(ctx, env, Source("mise's environment"+where))
-	}
 	return f.only(ctx, dir, where)
-}
-
-// miseEnv is the environment that mise activates in dir, as far as its path is no template.
-func (f *finder) miseEnv(dir string) string {
-	for _, name := range miseFiles {
-		text, err := bounded.Head(filepath.Join(dir, filepath.FromSlash(name)), maxFile)
-		if err != nil {
-			continue
-		}
-		_, env, _ := miseConfig(text)
-		env = strings.NewReplacer("{{config_root}}", dir, "{{ config_root }}", dir).Replace(env)
-		if env != "" && !strings.Contains(env, "{{") {
-			return f.under(dir, filepath.FromSlash(env))
-		}
-	}
-	return ""
 }
 
 // environment examines the Python of an environment that was found without being named.
@@ -112,14 +96,13 @@ func (f *finder) environment(ctx context.Context, env string, source Source) (In
 		python, broken = envPython(env)
 	}
 	if broken != nil {
-		broken.Source = source
-		return Interpreter{}, broken
+		return Interpreter{}, broken.from(source)
 	}
 	return f.consider(ctx, python, source)
 }
 
-// named832 looks at .python-envs (PEP 832), whose last line names the environment, and at a
-// file .venv, whose line does as pipenv has it.
+// named832 looks at a file .python-envs (PEP 832) or .venv, whose last line names the
+// environment. In .venv, a name alone is one of pipenv's own unless it is in dir.
 func (f *finder) named832(ctx context.Context, dir, where string) (Interpreter, error) {
 	for _, name := range [...]string{".python-envs", ".venv"} {
 		path := filepath.Join(dir, name)
@@ -132,14 +115,14 @@ func (f *finder) named832(ctx context.Context, dir, where string) (Interpreter, 
 			continue
 		}
 		env := f.under(dir, filepath.FromSlash(last))
-		if name == ".venv" && !hasSlash(last) {
-			env = below(f.workonHome(), last)
-		}
 		source := Source(name + where)
-		if _, err := os.Stat(env); err != nil {
+		if _, err := os.Stat(env); err != nil && name == ".venv" && !hasSlash(last) {
+			f.skip(ToolRuns, path, source, "names an environment that pipenv keeps").Fix = "`pipenv run pyplug …` uses it"
+			continue
+		} else if err != nil {
 			broken := statError(env, err)
-			broken.Source, broken.Fix = source, "correct "+path+", which names it, or name a Python with --python"
-			return Interpreter{}, broken
+			broken.Fix = "correct " + path + ", which names it, or name a Python with --python"
+			return Interpreter{}, broken.from(source)
 		}
 		return f.environment(ctx, env, source)
 	}
@@ -175,8 +158,7 @@ func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, erro
 	}
 	slices.Sort(names)
 	broken := problem(AmbiguousEnvs, dir, "has %d environments, none of them .venv: %s", len(names), strings.Join(names, ", "))
-	broken.Source = Source("environments" + where)
-	return Interpreter{}, broken
+	return Interpreter{}, broken.from(Source("environments" + where))
 }
 
 // namesIn lists the directories in dir, and links, which may lead to one.
@@ -205,12 +187,4 @@ func (f *finder) enclosing(ctx context.Context) (Interpreter, error) {
 		}
 	}
 	return Interpreter{}, nil
-}
-
-// workonHome is where virtualenvwrapper and pipenv keep environments.
-func (f *finder) workonHome() string {
-	if dir := f.vars["WORKON_HOME"]; dir != "" {
-		return f.under(f.Cwd, dir)
-	}
-	return f.place("~data/virtualenvs", "")
 }

@@ -36,7 +36,7 @@ func (f *finder) search(ctx context.Context, names []string, source Source) (Int
 				f.skip(SecondChoice, path, source, why)
 				continue
 			}
-			if err := f.skipError(path, source, err); err != nil {
+			if err := f.skipError(err); err != nil {
 				return Interpreter{}, err
 			}
 		}

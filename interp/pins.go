@@ -10,7 +10,7 @@ import (
 
 // pinFiles are the files that pin a Python for a project, in the order in which one
 // directory's are read.
-var pinFiles = append([]string{".python-version", ".tool-versions"}, miseFiles...)
+var pinFiles = []string{".python-version", ".tool-versions", "mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml"}
 
 // pinned looks for the Python that a file of the project pins: it is chosen if it is
 // installed and satisfies the requirements. Another minor version never takes the place of
@@ -39,8 +39,8 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 		if version == "system" {
 			return Interpreter{}, nil
 		}
-		if broken := f.distrust(file); broken != nil && filepath.IsAbs(pinnedPath(version)) {
-			f.skip(broken.Code, pinnedPath(version), source, "is pinned by "+broken.Path+", which "+broken.Reason)
+		if broken := f.distrust(file); broken != nil && filepath.IsAbs(version) {
+			f.skip(broken.Code, version, source, "is pinned by "+broken.Path+", which "+broken.Reason)
 			continue
 		}
 		r, isVersion := f.parsePin(version, source)
@@ -74,17 +74,14 @@ func (f *finder) excludes(r request) bool {
 	return !satisfiable(append(f.clauses(), r.bound("").clauses...))
 }
 
-// pinnedPath is the path that takes the place of a version, if one does.
-func pinnedPath(version string) string { return strings.TrimPrefix(version, "path:") }
-
 // install finds an installed Python of a version: by its path, of a version manager by name, on PATH, or
 // of any patch of the same minor version. pyenv would want the very patch; but packages of one
 // patch work with the others, and files name the patch that somebody once had.
 func (f *finder) install(ctx context.Context, version string, r request, isVersion bool, source Source) (Interpreter, error) {
-	if path := pinnedPath(version); filepath.IsAbs(path) {
-		found, err := f.named(ctx, path, "", source)
+	if filepath.IsAbs(version) {
+		found, err := f.named(ctx, version, "", source)
 		if err != nil {
-			err = f.skipError(path, source, err)
+			err = f.skipError(err)
 		}
 		return found, err
 	}
@@ -99,7 +96,7 @@ func (f *finder) install(ctx context.Context, version string, r request, isVersi
 			if err == nil {
 				return found, nil
 			}
-			if err := f.skipError(python, source, err); err != nil {
+			if err := f.skipError(err); err != nil {
 				return Interpreter{}, err
 			}
 		}

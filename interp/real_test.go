@@ -37,7 +37,7 @@ func TestRealPythons(t *testing.T) {
 			t.Errorf("%s: %v", path, broken)
 			continue
 		}
-		says, _, _, broken := ask(t.Context(), run, path)
+		says, _, broken := ask(t.Context(), run, path)
 		if broken != nil {
 			// Python 2 has no -I, and exec keeps what it said out of the error.
 			t.Logf("%s: %v", path, broken)

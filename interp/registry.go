@@ -29,7 +29,7 @@ func (f *finder) fromRegistry(ctx context.Context) Interpreter {
 		found, err := f.consider(ctx, path, SourceRegistry)
 		switch {
 		case err != nil:
-			_ = f.skipError(path, SourceRegistry, err) // ctx is asked by who looks next
+			_ = f.skipError(err) // ctx is asked by who looks next
 		case f.secondChoice(found, "python") == "":
 			return found
 		}

@@ -44,8 +44,7 @@ func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
 		}
 	case inEnv && filepath.IsAbs(program) && !f.Base:
 		if broken := f.distrust(env); broken != nil {
-			broken.Source = SourceShebang
-			return Interpreter{}, broken
+			return Interpreter{}, broken.from(SourceShebang)
 		}
 		return f.consider(ctx, program, SourceShebang)
 	case isVersion && r.version.Major < 3:

@@ -65,8 +65,7 @@ func (f *finder) named(ctx context.Context, value, dir string, source Source) (I
 	if isDir {
 		python, broken := envPython(path)
 		if broken != nil {
-			broken.Source = source
-			return Interpreter{}, broken
+			return Interpreter{}, broken.from(source)
 		}
 		path = python
 	}
@@ -128,8 +127,8 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 	info, err := os.Stat(env)
 	if err != nil {
 		broken := statError(env, err)
-		broken.Source, broken.env = source, env
-		return false, broken
+		broken.env = env
+		return false, broken.from(source)
 	}
 	if !info.IsDir() {
 		if text, _ := bounded.Head(env, maxFile); filepath.Base(env) != ".venv" || lastLine(text) == "" {
@@ -141,9 +140,7 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 	if _, err := os.Stat(cfg); err == nil {
 		return true, nil
 	} else if errors.Is(err, fs.ErrPermission) { // it may be one
-		broken := statError(cfg, err)
-		broken.Source = source
-		return false, broken
+		return false, statError(cfg, err).from(source)
 	}
 	python, none := envPython(env)
 	switch {
@@ -156,8 +153,8 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 		return true, nil
 	}
 	broken := problem(NoConfig, env, "has a python but no pyvenv.cfg: its python is %s", python)
-	broken.Source, broken.env = source, env
-	return false, broken
+	broken.env = env
+	return false, broken.from(source)
 }
 
 // envPython is the program of an environment or installation. It need not work.
@@ -187,37 +184,16 @@ func envPython(env string) (string, *Error) {
 // consider examines one Python. The error is an *Error or ctx's.
 func (f *finder) consider(ctx context.Context, path string, source Source) (Interpreter, error) {
 	if isStub(runtime.GOOS, f.systemRoot, path) {
-		broken := problem(DeveloperStub, path, "is Apple's, which only offers to install the developer tools")
-		broken.Source = source
-		return Interpreter{}, broken
+		return Interpreter{}, problem(DeveloperStub, path, "is Apple's, which only offers to install the developer tools").from(source)
 	}
 	if target, ok := aliasTarget(f.reparse(path)); ok {
 		return f.alias(ctx, path, target, source)
 	}
 	real := resolve(path)
-	s, isShim := shimAt(path, real)
-	if !isShim {
-		return f.inspect(ctx, path, real, source)
+	if pyenv, isShim := shimAt(path, real); isShim {
+		return f.shim(ctx, path, pyenv, source)
 	}
-	python, broken := f.follow(s, path)
-	defer func() { f.shimmed = false }()
-	_, env, ok := findConfig(path)
-	if ok {
-		// The shim would start a Python that knows nothing of the environment.
-		broken = problem(ShimUnresolved, path, "is a shim that leads to no python: the python of %s is a link to a shim of %s", env, s)
-	}
-	if broken != nil {
-		broken.Source, broken.env = source, env
-		return Interpreter{}, broken
-	}
-	about := "is a shim of " + s.String() + " for " + python
-	found, err := f.inspect(ctx, python, resolve(python), source)
-	if e, ok := err.(*Error); ok {
-		e.Path, e.Reason = path, about+", which "+e.Reason
-	} else if err == nil {
-		f.skip(Shim, path, source, about)
-	}
-	return found, err
+	return f.inspect(ctx, path, real, source)
 }
 
 // isStub reports whether a program of macOS is no Python, because Apple's developer tools are
@@ -239,9 +215,8 @@ func resolve(path string) string {
 func (f *finder) inspect(ctx context.Context, path, real string, source Source) (Interpreter, error) {
 	found, broken := examine(path, real)
 	if broken != nil {
-		broken.Source = source
 		_, broken.env, _ = findConfig(path)
-		return Interpreter{}, broken
+		return Interpreter{}, broken.from(source)
 	}
 	found.Source = source
 	return f.judge(ctx, found)
@@ -253,23 +228,17 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 	found.OfProject = f.shimmed
 	found = found.by(found.Source)
 	refused, open := f.against(found.Version)
-	if refused == nil && open {
-		v, implementation, ok := f.remembered(found.Path)
-		if !ok && f.Run != nil && !(f.Untrusted && found.OfProject) {
-			var broken *Error
-			v, implementation, broken = f.ask(ctx, found.Path)
-			if err := ctx.Err(); err != nil {
-				return Interpreter{}, err
-			}
-			if broken != nil {
-				broken.Source, broken.env = found.Source, found.Env
-				return Interpreter{}, broken
-			}
+	if refused == nil && open && f.Run != nil && !(f.Untrusted && found.OfProject) {
+		v, implementation, broken := ask(ctx, f.Run, found.Path)
+		if err := ctx.Err(); err != nil {
+			return Interpreter{}, err
 		}
-		if v.Known() {
-			found.Version, found.Implementation = v, implementation
-			refused, open = f.against(v)
+		if broken != nil {
+			broken.env = found.Env
+			return Interpreter{}, broken.from(found.Source)
 		}
+		found.Version, found.Implementation = v, implementation
+		refused, open = f.against(v)
 	}
 	var broken *Error
 	switch {
@@ -286,8 +255,8 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 		broken = problem(UnknownVersion, found.Path, "is of an unknown version: no file says it, and it was not asked")
 	}
 	if broken != nil {
-		broken.Source, broken.env = found.Source, found.Env
-		return Interpreter{}, broken
+		broken.env = found.Env
+		return Interpreter{}, broken.from(found.Source)
 	}
 	return found, nil
 }

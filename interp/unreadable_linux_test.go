@@ -48,7 +48,6 @@ func TestUnreadable(t *testing.T) {
 		{row{findCase{name: "a directory of PATH", tree: lines(opt, base("a")), want: fromPath}, Unreadable, ""}, "a/bin", 0},
 		{row{findCase{name: "another's pyvenv.cfg on PATH", tree: lines(opt, venv("a", "opt", "3.12")), want: fromPath}, Unreadable, ""}, "a/pyvenv.cfg", 0},
 		{row{findCase{name: "an environment that is activated", tree: lines(opt, venv("e", "opt", "3.12")), environ: []string{"VIRTUAL_ENV=$ROOT/e"}, want: fromPath}, Unreadable, ""}, "e", 0},
-		{row{findCase{name: "the cache", tree: lines(opt, []string{"d cache"}), want: fromPath}, "", ""}, "cache", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := c.make(t)
@@ -59,7 +58,6 @@ func TestUnreadable(t *testing.T) {
 			check(t, os.Chmod(path, c.mode))
 			c.environ = append(c.environ, "PATH=$ROOT/a/bin:$ROOT/opt/bin")
 			request := c.request(root)
-			request.Cache = filepath.Join(root, "cache")
 			var found Interpreter
 			asNobody(t, func() { found, err = Find(context.Background(), request) })
 			check(t, os.Chmod(path, info.Mode()))

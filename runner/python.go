@@ -129,10 +129,7 @@ var pythonVariables = []struct{ name, effect string }{
 	{"CONDA_PREFIX", "is the activated environment of conda"},
 	{"UV_PROJECT_ENVIRONMENT", "names the environment of a project of uv"},
 	{"POETRY_VIRTUALENVS_PATH", "says where poetry keeps environments"},
-	{"WORKON_HOME", "says where virtualenvwrapper and pipenv keep environments"},
 	{"PYENV_VERSION", "selects what pyenv's shims start"},
-	{"ASDF_PYTHON_VERSION", "selects what asdf's shims start"},
-	{"MISE_PYTHON_VERSION", "selects what mise's shims start"},
 }
 
 // variables are those of the caller's environment that concern Python. env is the plugin's.
@@ -247,12 +244,8 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 		vars = environ(c, manifest.Manifest{})
 	}
 	var synced env.Record
-	var answers string // of Pythons, empty if there is no place to keep them
-	if cache, err := env.Cache(); err == nil {
-		answers = filepath.Join(cache, "interp-v1")
-		if p.Entry != "" {
-			synced = env.Lookup(cache, p.Entry)
-		}
+	if cache, err := env.Cache(); err == nil && p.Entry != "" {
+		synced = env.Lookup(cache, p.Entry)
 	}
 	return interp.Request{
 		Synced: synced.Dir, Outdated: synced.Stale, Sync: syncLine(p, synced.Dir, c.Python),
@@ -268,7 +261,6 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 		EnvNames:    m.EnvNames(),
 		Environ:     c.Environ,
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
-		Cache:       answers,
 		Untrusted:   c.Untrusted,
 		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
 			return ask(ctx, proc.Tool{Path: path, Args: args, Env: vars, Limit: askLimit})

@@ -77,7 +77,7 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	python := o.Interpreter()
 	named := python.Source == interp.SourceManifest && !python.AnyOf
-	fixed := python.Env != "" && python.Env != o.synced && python.Source != interp.SourceUvScript
+	fixed := python.Env != "" && python.Env != o.synced
 	if python.Path == "" || named {
 		return "", "", false
 	}
@@ -113,6 +113,9 @@ func (o *Opened) PythonNotes() (notes []string) {
 		note := skipped.String()
 		if skipped.Source == interp.SourceSync {
 			note = o.outdatedBy(skipped.Reason)
+		}
+		if skipped.Code == interp.ToolRuns {
+			note += "; " + skipped.Fix
 		}
 		if skipped.Path != o.python.Env {
 			note += "; using " + o.python.Path

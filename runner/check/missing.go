@@ -40,6 +40,9 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 		if skipped.Source == interp.SourceSync {
 			hints, outdated = append(hints, "the environment that pyplug made "+skipped.Reason+": "+l.sync("", true)), true
 		}
+		if skipped.Code == interp.ToolRuns {
+			hints = append(hints, skipped.Fix)
+		}
 	}
 	if remedy := l.remedy(append([]missing{m}, others...)); remedy != "" {
 		if !outdated || l.generate(m) != "" {

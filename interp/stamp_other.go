@@ -1,6 +1,0 @@
-//go:build !unix
-
-package interp
-
-// stamp is empty: nothing is cached here.
-func stamp(string) string { return "" }
