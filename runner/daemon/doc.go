@@ -21,9 +21,9 @@
 //
 // The files of a name are NAME.sock, NAME.json (the state file: an [Identity]),
 // NAME.log and NAME.log.1, in a directory that belongs to the user alone, see
-// [RunDirs]. If there is a second directory, the daemon acquires the name there, too:
-// with a state file, and a link to the socket. An older pyplug locks NAME.lock instead, and may speak another version of
-// the protocol: its daemon is listed, and [Stop] ends it by signals.
+// [RunDirs]. If there is a second directory, the daemon acquires the name there, too: with
+// a state file, and a link to the socket. The daemon of an older pyplug may speak another
+// version of the protocol: it is listed, and [Stop] ends it by signals.
 //
 // It never knows which transport answers, nor how anything is printed. On Windows
 // there are no background plugins, and every function returns an error that says so.

@@ -79,9 +79,6 @@ func (p place) socket() string            { return p.file(".sock") }
 func (p place) state() string             { return p.file(".json") }
 func (p place) log() string               { return p.file(".log") }
 
-// olderLock is the file that a pyplug of before locks in the place of the state file.
-func (p place) olderLock() string { return p.file(".lock") }
-
 // places are where the files of a name can be, the preferred place first.
 func places(name string) ([]place, error) {
 	if !supported {
@@ -159,10 +156,8 @@ func busy(err error) bool { return errors.Is(err, syscall.EAGAIN) }
 
 // locked reports whether a process holds the lock. A concurrent acquire fails while
 // it checks, and is repeated.
-func (p place) locked() bool { return locked(p.state()) || locked(p.olderLock()) }
-
-func locked(path string) bool {
-	f, err := os.Open(path)
+func (p place) locked() bool {
+	f, err := os.Open(p.state())
 	if err != nil {
 		return false
 	}
@@ -190,7 +185,7 @@ var errTaken = errors.New("another process has the name")
 // acquire acquires the name.
 func (p place) acquire() (*held, error) {
 	for {
-		if p.answers() || locked(p.olderLock()) {
+		if p.answers() {
 			return nil, errTaken
 		}
 		f, err := os.OpenFile(p.state(), os.O_RDWR|os.O_CREATE|noFollow, 0o600) // a link is never the file that owns sees
@@ -240,7 +235,7 @@ func (h *held) release(log bool) {
 		h.also.release(log)
 	}
 	if h.owns() { // otherwise the files are a successor's
-		files := []string{h.socket(), h.olderLock()}
+		files := []string{h.socket()}
 		if log {
 			files = append(files, h.log(), h.log()+older)
 		}

@@ -109,7 +109,7 @@ func TestStale(t *testing.T) {
 		}
 		l.SetUnlinkOnClose(false)
 		_ = l.Close()
-		for name, text := range map[string]string{"p.lock": "", "p.json": `{"name":"p","pid":1}`, "p.log": "x\n"} {
+		for name, text := range map[string]string{"p.json": `{"name":"p","pid":1}`, "p.log": "x\n"} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
