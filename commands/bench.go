@@ -14,6 +14,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/bench"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // benchOptions are what the command line of bench says.
@@ -89,25 +90,19 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 		return usage("nothing is measured: all other phases are skipped by --skip")
 	}
 	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
-	leftOut, err := f.measure(ctx, t, &measured)
-	switch {
-	case len(measured.Phases) > 0:
+	err = f.measure(ctx, t, &measured)
+	if len(measured.Phases) > 0 {
 		printed := f.write(f.signals.kill, func() error { return f.streams.Bench(measured, f.opts.json) })
 		err = cmp.Or(err, printed)
-	case err == nil:
-		return usage("nothing is measured: %s", leftOut)
-	}
-	if leftOut != "" {
-		f.streams.Note(leftOut)
 	}
 	return err
 }
 
-// measure measures the phases. It returns why one was left out.
-func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResult) (leftOut string, err error) {
+// measure measures the phases.
+func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResult) error {
 	stop := func() {}
 	m := t.o.measure
-	err = bench.Measure(ctx, t, m, bench.Listener{
+	err := bench.Measure(ctx, t, m, bench.Listener{
 		Began: func(name string) error {
 			if err := t.begin(ctx, name); err != nil {
 				return err
@@ -119,18 +114,13 @@ func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResul
 			stop()
 			to.Phases = append(to.Phases, benchPhase(p))
 			if p.Name == bench.Pipelined && p.Jobs < m.Concurrent() {
-				f.streams.Note(fmt.Sprintf("%s has %d calls at once: %d would wait for each other for more than a quarter of --limit (%v)",
-					p.Name, p.Jobs, m.Concurrent(), m.Limit))
+				f.streams.Note(fmt.Sprintf("%s has %s at once: %d would wait for each other for more than a quarter of --limit (%v)",
+					p.Name, schema.Plural(p.Jobs, "call"), m.Concurrent(), m.Limit))
 			}
-		},
-		LeftOut: func(name string, call time.Duration) {
-			stop()
-			leftOut = fmt.Sprintf("%s is left out: one call takes %v, and several at once are measured where that is an eighth of --limit (%v) at most",
-				name, max(call.Round(time.Millisecond), time.Millisecond), m.Limit)
 		},
 	})
 	stop()
-	return leftOut, t.kept.failed(err)
+	return t.kept.failed(err)
 }
 
 // benchPhase is a phase as it is printed.

@@ -49,9 +49,6 @@ type Listener struct {
 	Began func(name string) error
 	// Over gets what was measured.
 	Over func(Phase)
-	// LeftOut says that pipelined is left out, because one call takes more than an
-	// eighth of the limit.
-	LeftOut func(name string, call time.Duration)
 }
 
 // The names of the phases, in their order.
@@ -110,7 +107,7 @@ func (p Phase) PerSecond() float64 {
 // Measure runs the phases and reports each to l. The error is the first of a round, or
 // else the cause of ctx's end. Phases before it have been reported.
 func Measure(ctx context.Context, t Target, o Options, l Listener) error {
-	m := measurement{Options: o, target: t}
+	m := measurement{o, t}
 	few := max(1, m.Rounds/startCost)
 	for _, ph := range []struct {
 		name    string
@@ -128,15 +125,11 @@ func Measure(ctx context.Context, t Target, o Options, l Listener) error {
 			return err
 		}
 		p, err := ph.measure(ctx, limit{time.Now(), m.Limit})
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case len(p.Times) == 0:
-			l.LeftOut(ph.name, m.call)
-		default:
-			p.Name = ph.name
-			l.Over(p)
 		}
+		p.Name = ph.name
+		l.Over(p)
 	}
 	return nil
 }
@@ -145,7 +138,6 @@ func Measure(ctx context.Context, t Target, o Options, l Listener) error {
 type measurement struct {
 	Options
 	target Target
-	call   time.Duration // what one call takes by itself; 0: unknown
 }
 
 // limit is when the rounds of a phase are to end.
@@ -157,19 +149,17 @@ type limit struct {
 func (l limit) reached() bool { return time.Since(l.began) >= l.length }
 
 // warm makes one call after the other.
-func (m *measurement) warm(ctx context.Context, end limit) (Phase, error) {
+func (m measurement) warm(ctx context.Context, end limit) (Phase, error) {
 	end, err := m.warmUp(ctx, end)
 	if err != nil {
 		return Phase{}, err
 	}
-	p, err := repeat(ctx, m.Rounds, 1, end, m.target.Call)
-	m.call = p.Percentile(50)
-	return p, err
+	return repeat(ctx, m.Rounds, 1, end, m.target.Call)
 }
 
 // warmUp makes the calls that do not count, at least one. The limit begins after that
 // one, which may load what the others need.
-func (m *measurement) warmUp(ctx context.Context, end limit) (limit, error) {
+func (m measurement) warmUp(ctx context.Context, end limit) (limit, error) {
 	first, err := repeat(ctx, 1, 1, end, m.target.Call)
 	end.began = time.Now()
 	brief := limit{end.began, min(end.length, defaultLimit) / 10}
@@ -180,34 +170,23 @@ func (m *measurement) warmUp(ctx context.Context, end limit) (limit, error) {
 	return end, err
 }
 
-// pipelined makes several calls at once: as many as were asked for, unless they only
-// wait for each other, which it finds out by 2, 4 and so on of them. A phase without
-// rounds means that not even two were worth it.
-func (m *measurement) pipelined(ctx context.Context, end limit) (Phase, error) {
+// pipelined makes several calls at once. It tries 1, 2, 4 and so on, up to m.Jobs, and stops
+// when they only wait for each other, which takes a good part of the limit.
+func (m measurement) pipelined(ctx context.Context, end limit) (Phase, error) {
+	end, err := m.warmUp(ctx, end)
+	if err != nil {
+		return Phase{}, err
+	}
 	jobs, most := 1, m.Concurrent()
-	if m.call == 0 {
-		var err error
-		if end, err = m.warmUp(ctx, end); err != nil {
-			return Phase{}, err
-		}
-	}
-	if m.call == 0 && most > 1 {
-		one, err := repeat(ctx, 1, 1, end, m.target.Call)
-		if err != nil {
-			return Phase{}, err
-		}
-		m.call = one.Took
-	}
-	for took := m.call; jobs < most && 2*took <= end.length/crowdShare; {
-		jobs = min(2*jobs, most)
+	for jobs < most {
 		p, err := repeat(ctx, jobs, jobs, end, m.target.Call)
 		if err != nil {
 			return Phase{}, err
 		}
-		took = p.Took
-	}
-	if jobs == 1 && most > 1 {
-		return Phase{}, nil
+		if 2*p.Took > end.length/crowdShare {
+			break
+		}
+		jobs = min(2*jobs, most)
 	}
 	return repeat(ctx, m.Rounds, jobs, end, m.target.Call)
 }

@@ -10,8 +10,8 @@
 //
 // The first calls of a fresh process are slow, so the warm phases begin with rounds that
 // do not count. Calls that only wait for each other take long and measure nothing:
-// pipelined tries 2, 4 and so on at once first, and stops when they take a good part of
-// its time. If that is one call, the phase is left out.
+// pipelined tries 1, 2, 4 and so on at once first, and stops when they take a good part of
+// its time.
 //
 // It never knows how a plugin is started, called or printed: see [Target].
 package bench
