@@ -15,7 +15,6 @@ const (
 	pluginInvalid        = "plugin-invalid"
 	otherHost            = "other-host"
 	pythonMissing        = "python-missing"
-	pythonDiffers        = "python-differs"
 	pythonSkipped        = "python-skipped"
 	syntaxError          = "syntax-error"
 	importMissing        = "import-missing"

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 )
@@ -106,25 +105,5 @@ func (c *check) interpreter(ctx context.Context) hook.Stage {
 	for _, note := range c.s.PythonNotes() {
 		st.Findings = append(st.Findings, found(pythonSkipped, hook.Note, note))
 	}
-	st.Findings = append(st.Findings, c.hostPython(ctx)...)
 	return st
-}
-
-// hostPython compares the Python with the one that the plugin's own host would choose,
-// without --python, if that is known: a plugin.json belongs to one host.
-func (c *check) hostPython(ctx context.Context) []hook.Finding {
-	if c.s.Plugin().Manifest.Form != manifest.PluginJSON || c.o.Config.Python == "" {
-		return nil
-	}
-	cfg := c.o.Config
-	cfg.Python = ""
-	s, err := runner.Open(ctx, cfg)
-	if err != nil {
-		return []hook.Finding{found(pythonDiffers, hook.Note, "the plugin's host would find no Python: "+err.Error())}
-	}
-	theirs, ours := s.Interpreter(), c.s.Interpreter()
-	if theirs.Path == ours.Path || theirs.Env != "" && theirs.Env == ours.Env {
-		return nil
-	}
-	return []hook.Finding{found(pythonDiffers, hook.Note, "the plugin's host would choose "+theirs.String(), "omit --python to check with that Python")}
 }
