@@ -53,11 +53,7 @@ func (f *finder) activeEnv(ctx context.Context, active Attempt) (Interpreter, er
 	if _, err := os.Stat(active.Path); err != nil {
 		return Interpreter{}, statError(active.Path, err).from(active.Source)
 	}
-	python, broken := envPython(active.Path)
-	if broken != nil {
-		return Interpreter{}, broken.from(active.Source)
-	}
-	return f.consider(ctx, python, active.Source)
+	return f.inEnv(ctx, active.Path, active.Source)
 }
 
 // isBeside reports whether an activated environment is the one that is found without that.

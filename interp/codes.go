@@ -12,8 +12,6 @@ const (
 	IsDirectory         Code = "is-directory"          // a directory in place of a program
 	NotExecutable       Code = "not-executable"        // a file without permission to run
 	BadFormat           Code = "bad-format"            // no program by its content
-	WrongArch           Code = "wrong-arch"            // a program for another processor
-	ForeignProgram      Code = "foreign-exe"           // a program for another system
 	DeveloperStub       Code = "clt-stub"              // macOS's python3 without the developer tools
 	NotPython           Code = "not-python"            // it was asked for its version and did not say it
 	UnknownVersion      Code = "unknown-version"       // no file says the version, and it was not asked

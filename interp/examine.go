@@ -61,29 +61,12 @@ func program(path string) *Error {
 	return format(path)
 }
 
-// machines are the machines of ELF programs that a Linux of each architecture runs.
-var machines = map[string][]uint16{"amd64": {62, 3}, "arm64": {183, 40}, "386": {3}, "arm": {40}, "riscv64": {243}}
-
-// format returns why the content of a file is none of a program, nil if it may be: a shell would
-// run any text. What cannot be read may be a program all the same.
+// format returns an error if the file cannot be a program. A shell would run any text file, so
+// the check looks at the first bytes.
 func format(path string) *Error {
-	head, err := bounded.Head(path, 20)
-	if err != nil || runtime.GOOS == "windows" {
-		return nil
-	}
-	runs := machines[runtime.GOARCH]
-	switch {
-	case strings.HasPrefix(head, "#!"), runtime.GOOS != "linux":
-		return nil
-	case strings.HasPrefix(head, "MZ"):
-		return problem(ForeignProgram, path, "is a program for Windows")
-	case !strings.HasPrefix(head, "\x7fELF"):
-		return problem(BadFormat, path, "is not a program: its content is none")
-	case len(head) < 20 || runs == nil || head[5] != 1:
-		return nil
-	}
-	if machine := uint16(head[18]) | uint16(head[19])<<8; !slices.Contains(runs, machine) {
-		return problem(WrongArch, path, "is a program for another processor")
+	head, err := bounded.Head(path, 4)
+	if err == nil && runtime.GOOS == "linux" && !strings.HasPrefix(head, "#!") && head != "\x7fELF" {
+		return problem(BadFormat, path, "is not a program: it is neither ELF nor a script")
 	}
 	return nil
 }

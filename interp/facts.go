@@ -42,8 +42,6 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		}
 	} else if _, isShim := shimAt(i.Path, facts.Real); isShim {
 		facts.Notes = []string{"it is a shim: the Python that it starts is unknown until it runs"}
-	} else if python, env := linkedEnv(i.Path); env != "" {
-		facts.Notes = []string{"it is a link to the Python of " + env + ", and has none of its packages: name " + python}
 	} else if lost := prefixOf(i.Path); lost != facts.Base && i.Source.Named() && exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
 		facts.Notes = []string{"it has lost its pyvenv.cfg: Python starts as that of " + facts.Base + ", without the packages of " + lost}
 	}
@@ -67,25 +65,6 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		facts.Kind = "installed"
 	}
 	return facts
-}
-
-// linkedEnv is the environment that a link from elsewhere leads through, with its Python,
-// although a Python that is started by the link does not belong to it.
-func linkedEnv(path string) (python, env string) {
-	for range 10 {
-		target, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(path), target)
-		}
-		if _, env, ok := findConfig(target); ok {
-			return target, env
-		}
-		path = target
-	}
-	return "", ""
 }
 
 // prefixOf is the installation that a program, whose links were followed, belongs to.

@@ -90,15 +90,10 @@ func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpre
 
 // environment examines the Python of an environment that was found without being named.
 func (f *finder) environment(ctx context.Context, env string, source Source) (Interpreter, error) {
-	broken := f.distrust(env)
-	python := ""
-	if broken == nil {
-		python, broken = envPython(env)
-	}
-	if broken != nil {
+	if broken := f.distrust(env); broken != nil {
 		return Interpreter{}, broken.from(source)
 	}
-	return f.consider(ctx, python, source)
+	return f.inEnv(ctx, env, source)
 }
 
 // named832 looks at a file .python-envs (PEP 832) or .venv, whose last line names the

@@ -63,13 +63,18 @@ func (f *finder) named(ctx context.Context, value, dir string, source Source) (I
 		return f.which(ctx, value, path, source)
 	}
 	if isDir {
-		python, broken := envPython(path)
-		if broken != nil {
-			return Interpreter{}, broken.from(source)
-		}
-		path = python
+		return f.inEnv(ctx, path, source)
 	}
 	return f.consider(ctx, path, source)
+}
+
+// inEnv examines the Python of an environment or installation.
+func (f *finder) inEnv(ctx context.Context, env string, source Source) (Interpreter, error) {
+	python, broken := envPython(env)
+	if broken != nil {
+		return Interpreter{}, broken.from(source)
+	}
+	return f.consider(ctx, python, source)
 }
 
 // version finds a version that an explicit source asks for as value: in the environment of
