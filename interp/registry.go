@@ -1,6 +1,11 @@
 package interp
 
-import "context"
+import (
+	"context"
+	"encoding/binary"
+	"strings"
+	"unicode/utf16"
+)
 
 // registration is a Python that the registry of Windows lists (PEP 514).
 type registration struct {
@@ -35,4 +40,35 @@ func (f *finder) fromRegistry(ctx context.Context) Interpreter {
 		}
 	}
 	return Interpreter{}
+}
+
+// aliasTag marks the reparse points of Windows that are aliases of apps of the store.
+const aliasTag = 0x8000001b
+
+// aliasTarget reads the program that an alias starts from its reparse point: the tag, the
+// length and 0, a version, then texts that end with 0, the third of which is the program.
+func aliasTarget(point []byte) (target string, ok bool) {
+	if len(point) < 12 || binary.LittleEndian.Uint32(point) != aliasTag {
+		return "", false
+	}
+	units := make([]uint16, (len(point)-12)/2)
+	for i := range units {
+		units[i] = binary.LittleEndian.Uint16(point[12+2*i:])
+	}
+	texts := strings.Split(string(utf16.Decode(units)), "\x00")
+	if len(texts) < 3 {
+		return "", true
+	}
+	return texts[2], true
+}
+
+// alias judges the alias of an app of the store. Its target may not be looked at, and has the
+// version in the name of its directory. The alias that Windows comes with opens the store.
+func (f *finder) alias(ctx context.Context, path, target string, source Source) (Interpreter, error) {
+	dir, name := target[:strings.LastIndexByte(target, '\\')+1], target[strings.LastIndexByte(target, '\\')+1:]
+	if _, _, ok := pythonName(strings.ToLower(name)); !ok {
+		return Interpreter{}, problem(StoreStub, path, "is an alias that opens Microsoft's store").from(source)
+	}
+	_, version, _ := strings.Cut(dir, `\PythonSoftwareFoundation.Python.`)
+	return f.judge(ctx, Interpreter{Path: path, Version: parseVersion(version), Implementation: "cpython", Source: source})
 }

@@ -21,3 +21,9 @@ func ownerOf(path string) (owner, bool) {
 	writable := info.Mode().Perm()&0o002 != 0
 	return owner{uid: int(st.Uid), device: uint64(st.Dev), shared: writable, sticky: info.Mode()&fs.ModeSticky != 0}, true
 }
+
+// readRegistry lists nothing: other systems have no registry.
+func readRegistry() []registration { return nil }
+
+// readReparse reads nothing: other systems have no reparse points.
+func readReparse(string) []byte { return nil }
