@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// activated are the activated environments, by the variables that name them. An activated
-// base of conda is none: it is there in every shell.
+// activated returns the activated environments, without the base of conda, which is active in
+// every shell.
 func (f *finder) activated() (all []Attempt) {
 	if env := f.vars["VIRTUAL_ENV"]; env != "" {
 		all = append(all, Attempt{Path: f.under(f.Cwd, env), Source: SourceActive})
@@ -31,9 +31,8 @@ func (f *finder) isCondaBase(env string) bool {
 	return env == f.vars["_CONDA_ROOT"] || name == "base" || unnamed
 }
 
-// activeFirst looks at an activated environment that comes before the plugin's own: with
-// Active any, else one that belongs to the plugin's project. It decides, unless it is
-// gone.
+// activeFirst looks at activated environments that come before the plugin's own: all with Active,
+// else those of the plugin's project. Such an environment decides if it exists.
 func (f *finder) activeFirst(ctx context.Context) (Interpreter, error) {
 	if f.NoActive {
 		return Interpreter{}, nil
@@ -56,7 +55,7 @@ func (f *finder) activeEnv(ctx context.Context, active Attempt) (Interpreter, er
 	return f.inEnv(ctx, active.Path, active.Source)
 }
 
-// isBeside reports whether an activated environment is the one that is found without that.
+// isBeside reports whether an activated environment is .venv beside the plugin.
 func (f *finder) isBeside(env string) bool {
 	for _, dir := range f.Dirs {
 		if SamePath(env, filepath.Join(dir, ".venv")) {
@@ -105,9 +104,9 @@ func SamePath(a, b string) bool {
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// active looks at the activated environments that do not belong to the plugin's project. A
-// prefix that is no environment is fine as well, because container images set it so. One
-// that cannot be used is skipped, unless it was made for the project and is gone.
+// active looks at the other activated environments. A prefix of an installation will do, too:
+// container images set it. An environment that cannot be used is skipped, unless it is one of the
+// project and gone.
 func (f *finder) active(ctx context.Context) (Interpreter, error) {
 	if f.NoActive {
 		return Interpreter{}, nil
@@ -127,8 +126,7 @@ func (f *finder) active(ctx context.Context) (Interpreter, error) {
 	return Interpreter{}, nil
 }
 
-// noteActive records that an activated environment is not used because the plugin has its
-// own.
+// noteActive records activated environments that are not used because the plugin has its own.
 func (f *finder) noteActive(own Interpreter) {
 	if f.NoActive {
 		return

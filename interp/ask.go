@@ -14,7 +14,7 @@ const askScript = `import sys; v = sys.version_info; i = getattr(sys, "implement
 
 var answer = expression("\x1epyplug (\\w+) (\\d+) (\\d+) (\\d+) (\\w+) (\\d+)\x1e")
 
-// ask runs the Python at path to learn its version.
+// ask runs the Python at path and returns its version.
 func ask(ctx context.Context, run RunFunc, path string) (v Version, implementation string, broken *Error) {
 	out, said, err := run(ctx, path, []string{"-I", "-S", "-B", "-c", askScript})
 	if err != nil && strings.Contains(said, "nknown option") {
@@ -42,7 +42,7 @@ func ask(ctx context.Context, run RunFunc, path string) (v Version, implementati
 	return Version{}, "", broken
 }
 
-// preTag writes sys.version_info's level and serial as a version does.
+// preTag formats the level and the serial of sys.version_info as a version does.
 func preTag(level string, serial int) string {
 	if tag := preTags[level]; tag != "" {
 		return fmt.Sprintf("%s%d", tag, serial)

@@ -50,28 +50,29 @@ const (
 	Conflict            Code = "requirements-conflict" // no Python satisfies all of them
 )
 
-// Attempt is one Python, or one place, that was looked at and not chosen.
+// Attempt is a Python or a place that the search looked at and did not choose.
 type Attempt struct {
-	// Path is the file or directory, or what was asked for if there is none.
+	// Path is the file or directory. If there is none, it is what the source asks for.
 	Path string
-	// Source is where it came from.
+	// Source says where the Python came from.
 	Source Source
-	// Code is the reason as a stable word, Reason in words, such as "is a broken symbolic link".
+	// Code is the reason as a stable word. Reason says it in words, such as "is a broken symbolic
+	// link".
 	Code   Code
 	Reason string
-	// Fix says what to do about it, by a command if possible; [Explain] and an error have it.
+	// Fix says what to do, by a command if possible. [Explain] and errors set it.
 	Fix string
 
 	env    string // the environment that Path belongs to, empty if none is known
 	wanted string // the version that is not installed, if it is one
 }
 
-// String is the line for a message.
+// String returns the line for a message.
 func (a Attempt) String() string {
 	return fmt.Sprintf("%s (%s): %s", shown(a.Path), a.Source, a.Reason)
 }
 
-// shown is a path for a message: one that would break the line is quoted.
+// shown returns a path for a message. It quotes a path that would break the line.
 func shown(path string) string {
 	if strings.ContainsAny(path, "\n\t") {
 		return strconv.Quote(path)
@@ -79,21 +80,22 @@ func shown(path string) string {
 	return path
 }
 
-// Error says why no Python was chosen: none was found, the one that a deciding source
-// names cannot be used, or the requirements cannot be read or satisfied.
+// Error says why no Python was chosen. Either the search found none, or the Python of a deciding
+// source cannot be used, or the requirements cannot be read or satisfied.
 type Error struct {
-	// Attempt is what cannot be used. Path and Source are empty if no Python is concerned:
-	// then Reason is the whole message.
+	// Attempt is the Python that cannot be used. If the error is not about a Python, Path and
+	// Source are empty, and Reason is the whole message.
 	Attempt
-	// Tried is what was looked at when nothing was found, in order.
+	// Tried lists what the search looked at, in order, if it found nothing.
 	Tried []Attempt
-	// Advice are the hints, one a line.
+	// Advice lists the hints, each one line.
 	Advice []string
-	// Err is the error of the system, or of asking the Python; nil if a file said it.
+	// Err is the error of the system or of running the Python. It is nil if a file was the
+	// reason.
 	Err error
 }
 
-// Error names the path, the source, and what is wrong.
+// Error returns the path, the source and the reason.
 func (e *Error) Error() string {
 	if e.Path == "" {
 		return e.Reason
@@ -101,24 +103,24 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("python of %s: %s %s", e.Source, shown(e.Path), e.Reason)
 }
 
-// Unwrap returns the error below, if any.
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hints says what to do.
+// Hints returns Advice.
 func (e *Error) Hints() []string { return e.Advice }
 
-// problem reports what is wrong with the Python at path.
+// problem returns an error about the Python at path.
 func problem(code Code, path, format string, args ...any) *Error {
 	return &Error{Attempt: Attempt{Path: path, Code: code, Reason: fmt.Sprintf(format, args...)}}
 }
 
-// from sets where the Python came from.
+// from sets the source of the Python.
 func (e *Error) from(source Source) *Error {
 	e.Source = source
 	return e
 }
 
-// notFound reports that no Python satisfies the requirements.
+// notFound returns the error that no Python satisfies the requirements.
 func (f *finder) notFound() *Error {
 	e := problem(NoPython, "", "no python found")
 	e.Tried = f.tried
@@ -131,22 +133,23 @@ func (f *finder) notFound() *Error {
 	return e
 }
 
-// notInstalled reports that nothing is what source asks for, such as "nopython" or ">=3.12".
+// notInstalled returns the error that a source asks for something that is not there, such as
+// "nopython" or ">=3.12".
 func (f *finder) notInstalled(asked string, source Source, reason string) *Error {
 	e := problem(NoPython, asked, "%s", reason)
 	e.Source, e.Tried, e.wanted = source, f.tried, f.wanted.name
 	return e
 }
 
-// badSpec says that a clause of a requirement cannot be read.
+// badSpec returns the error that a clause of a requirement is not a version specifier.
 func badSpec(r Requirement, clause string) *Error {
 	e := problem(BadRequirement, "", "python version of %s: %q is not a version specifier, want one such as %q", r.From, clause, ">=3.11")
 	e.Fix = "correct the version that " + r.From + " asks for"
 	return e
 }
 
-// conflict returns an [*Error] if no Python can satisfy all requirements at once. It says which
-// clauses clash: each that excludes another one, or all if only more than two do together.
+// conflict returns an [*Error] if no Python can satisfy all requirements. It names the clauses
+// that exclude each other, or all clauses if no two of them do.
 func (f *finder) conflict() error {
 	clauses := f.clauses()
 	if len(f.bounds) == 1 || satisfiable(clauses) {
@@ -177,7 +180,7 @@ func (f *finder) conflict() error {
 	return e
 }
 
-// list writes requirements as ">=3.11 (plugin.py) and <3.10 (pyproject.toml)".
+// list formats requirements as ">=3.11 (plugin.py) and <3.10 (pyproject.toml)".
 func list(rs []Requirement) string {
 	words := make([]string, len(rs))
 	for i, r := range rs {
@@ -186,7 +189,7 @@ func list(rs []Requirement) string {
 	return strings.Join(words, " and ")
 }
 
-// String is the Python for a message: "/usr/bin/python3.12 (3.12.4, PATH)".
+// String returns the Python for a message: "/usr/bin/python3.12 (3.12.4, PATH)".
 func (i Interpreter) String() string {
 	return fmt.Sprintf("%s (%s, %s)", shown(i.Path), i.Version, i.Source)
 }

@@ -9,18 +9,19 @@ import (
 
 // Decision says how a Python was chosen.
 type Decision struct {
-	// Chosen is the zero Interpreter if Err is set. A Python whose version no file says
-	// is chosen as if it would do: only a start can ask it.
+	// Chosen is the zero Interpreter if Err is set. If no file says the version of a Python, it
+	// is chosen nevertheless: only a start can ask it.
 	Chosen Interpreter
 	Err    *Error
-	// Before was looked at and not chosen, After comes later in the order, both in order.
+	// Before lists the candidates before the chosen one, After those that come later in the
+	// order.
 	Before, After []Attempt
-	// Requires are the requirements that the decision had to satisfy.
+	// Requires lists the requirements that a Python must satisfy.
 	Requires []Requirement
 }
 
-// Explain decides as [Find] does, and looks at the sources after the decision, too. It
-// reads files only. The error is ctx's.
+// Explain decides as [Find] does, and also looks at the sources after the decision. It only reads
+// files. The error is ctx's.
 func Explain(ctx context.Context, r Request) (Decision, error) {
 	r.Run = nil
 	f := newFinder(r)
@@ -79,12 +80,12 @@ func (f *finder) requirements() (all []Requirement) {
 	return all
 }
 
-// lastSources is how many sources come after PATH.
+// lastSources is the number of sources after PATH.
 const lastSources = 2
 
 func (d Decision) decided() bool { return d.Err != nil || d.Chosen.Path != "" }
 
-// further records the other Pythons on PATH that would do.
+// further records the other Pythons on PATH that satisfy the requirements.
 func (f *finder) further(ctx context.Context, r Request) {
 	all, _ := List(ctx, r) // the error is ctx's
 	for i := range all {
@@ -94,7 +95,8 @@ func (f *finder) further(ctx context.Context, r Request) {
 	}
 }
 
-// once leaves out what is listed already, such as the chosen environment by another source.
+// once removes candidates that are listed already, such as the chosen environment by another
+// source.
 func (d *Decision) once() {
 	path, env := d.Chosen.Path, d.Chosen.Env
 	if d.Err != nil {
@@ -110,14 +112,14 @@ func (d *Decision) once() {
 	d.After = slices.DeleteFunc(d.After, listed)
 }
 
-// later is a Python that would do, but comes after the chosen one.
+// later returns the attempt for a Python that would do and comes after the chosen one.
 func later(i Interpreter) Attempt {
 	return Attempt{Path: i.Path, Source: i.Source, Code: LowerPriority, Reason: "is " + i.Version.String() + ", and comes later", env: i.Env}
 }
 
-// List lists the Pythons that files tell of, each once, in the order in which [Find] would
-// look at them: those of environments, PATH and version managers. It runs none: where no
-// file says a version, it is unknown. The error is ctx's.
+// List returns the Pythons of environments, PATH and version managers, each once, in the order in
+// which [Find] looks at them. It runs none. If no file says a version, it is unknown. The error
+// is ctx's.
 func List(ctx context.Context, r Request) ([]Interpreter, error) {
 	r.Run, r.Requires = nil, nil
 	f := newFinder(r)

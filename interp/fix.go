@@ -12,8 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// advise adds the hints to an error: its fix, and what would do on this machine instead, as far
-// as files say.
+// advise adds hints to an error: its fix, and another Python of this machine that would do.
 func (f *finder) advise(ctx context.Context, e *Error) {
 	e.Fix = f.fix(ctx, e.Attempt)
 	e.Advice = []string{e.Fix}
@@ -25,8 +24,8 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 	}
 }
 
-// fix says what to do about an attempt: what it says itself, else what its code calls for,
-// else what its source does. Only a shim that was followed needs nothing.
+// fix returns what to do about an attempt. Its own Fix comes first, then the fix for its code,
+// then that for its source. A shim that was followed needs none.
 func (f *finder) fix(ctx context.Context, a Attempt) string {
 	tool, _, ofTool := strings.Cut(string(a.Source), "'s environment")
 	switch {
@@ -69,7 +68,7 @@ func (f *finder) fix(ctx context.Context, a Attempt) string {
 	return f.installing(cmp.Or(a.wanted, f.wanted.name)) + ", or name one with --python"
 }
 
-// fixes are those that depend on the code alone.
+// fixes lists the fixes that depend only on the code.
 var fixes = map[Code]string{
 	UnrelatedActive: "--active prefers it",
 	AmbiguousEnvs:   "name one with --python, or call it .venv",
@@ -79,18 +78,18 @@ var fixes = map[Code]string{
 	StoreStub:       "install Python, or turn off this app execution alias in the settings of Windows",
 }
 
-// isProgram reports whether a file that may not be run is a Python by its name and content.
+// isProgram reports whether a file that is not executable is a Python by its name and content.
 func isProgram(path string) bool {
 	_, _, named := pythonName(filepath.Base(path))
 	return named && format(path) == nil
 }
 
-// wouldDo names a Python that the search did not choose.
+// wouldDo names another Python that satisfies the requirements.
 func (f *finder) wouldDo(found Interpreter) string {
 	return fmt.Sprintf("%s would do: %s", found, quoted("--python", found.Path))
 }
 
-// needs says in words which versions would do.
+// needs returns in words which versions would do.
 func (f *finder) needs() string {
 	if version := f.worthInstalling(); len(f.bounds) > 2 && version != "" {
 		return version
@@ -105,8 +104,8 @@ func (f *finder) needs() string {
 	return strings.Join(specs, " and ")
 }
 
-// installing says how to install a version, or one that would do if wanted is empty. It names
-// what is on PATH only.
+// installing returns how to install a version. If wanted is empty, any version that would do is
+// meant. It names only programs on PATH.
 func (f *finder) installing(wanted string) string {
 	version, which := wanted, "install it: "
 	if wanted == "" {
@@ -126,9 +125,9 @@ func (f *finder) installing(wanted string) string {
 	return "install " + wanted + " from your system's packages or its website"
 }
 
-// worthInstalling is a minor version of which every patch satisfies the requirements: the newest
-// if they exclude newer ones, else the oldest, which surely exists. It is empty if nothing is
-// required.
+// worthInstalling returns a minor version of which every patch satisfies the requirements: the
+// newest if they exclude newer ones, else the oldest, which certainly exists. It returns "" if
+// there are no requirements.
 func (f *finder) worthInstalling() (version string) {
 	for minor := newestMinor; minor >= 0 && len(f.bounds) > 1; minor-- {
 		v := Version{Major: 3, Minor: minor, Patch: -1}
@@ -143,13 +142,13 @@ func (f *finder) worthInstalling() (version string) {
 	return version
 }
 
-// LookPath finds a program on the PATH of an environment, which is shaped like os.Environ();
-// empty if it is not there.
+// LookPath returns the path of a program on the PATH of an environment, which is shaped like
+// os.Environ(), or "".
 func LookPath(environ []string, program string) string {
 	return newFinder(Request{Environ: environ}).program(program)
 }
 
-// program finds a program on PATH; empty if it is not there.
+// program returns the path of a program on PATH, or "".
 func (f *finder) program(name string) string {
 	files := *f // which skips entries of PATH
 	for _, dir := range files.pathDirs() {
@@ -162,7 +161,7 @@ func (f *finder) program(name string) string {
 	return ""
 }
 
-// remake says how to make an environment again by a Python that would do.
+// remake returns how to make an environment again with a Python that would do.
 func (f *finder) remake(ctx context.Context, env string) string {
 	found, ok := f.elsewhere(ctx)
 	if !ok || within(env, found.Path) {
@@ -171,8 +170,7 @@ func (f *finder) remake(ctx context.Context, env string) string {
 	return "make the environment again: " + quoted(found.Path, "-m", "venv", "--clear", env)
 }
 
-// elsewhere finds a Python that would do although the search did not choose it: on
-// PATH, or among what is installed. It starts none.
+// elsewhere looks for another Python that would do, on PATH or installed. It runs none.
 func (f *finder) elsewhere(ctx context.Context) (Interpreter, bool) {
 	files := *f
 	files.Run, files.tried, files.assume = nil, nil, false
@@ -183,8 +181,8 @@ func (f *finder) elsewhere(ctx context.Context) (Interpreter, bool) {
 	return found, found.Path != ""
 }
 
-// owns reports whether an environment is the plugin's by its place: nobody else's may be
-// emptied.
+// owns reports whether an environment belongs to the plugin because of where it is. No other
+// environment may be emptied.
 func (f *finder) owns(env string) bool {
 	for dir := range f.levels {
 		if env != "" && SamePath(dir, filepath.Dir(env)) {
@@ -194,9 +192,8 @@ func (f *finder) owns(env string) bool {
 	return false
 }
 
-// remakable reports whether python -m venv --clear, which empties a directory, may be
-// advised: env is an environment, no link to one, and no other directory that somebody
-// happened to name.
+// remakable reports whether a hint may suggest python -m venv --clear, which empties a directory.
+// env must be an environment, and neither a link nor another directory that somebody named.
 func remakable(env string) bool {
 	info, err := os.Lstat(env)
 	if env == "" || err != nil || !info.IsDir() {
@@ -209,8 +206,7 @@ func remakable(env string) bool {
 	return broken == nil
 }
 
-// quoted writes words on one line as a shell reads them; newlines and tabs as bash, zsh and ksh
-// read them.
+// quoted quotes words for a shell, on one line. bash, zsh and ksh read newlines and tabs in it.
 func quoted(words ...string) string {
 	return strings.NewReplacer("\n", `'$'\n''`, "\t", `'$'\t''`).Replace(schema.QuoteLine(words))
 }

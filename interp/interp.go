@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Source says where a Python was found, in the words of messages.
+// Source says where a Python was found, as messages name it.
 type Source string
 
-// The sources, in the order in which they are looked at.
+// The sources, in the order of the search.
 const (
 	SourceFlag     Source = "--python"
 	SourceVariable Source = "PYPLUG_PYTHON"
@@ -28,13 +28,14 @@ const (
 	SourceRegistry Source = "registry"
 )
 
-// Named reports whether somebody named the Python, so that no environment comes before it.
+// Named reports whether a user or a manifest named the Python. Then no environment comes before
+// it.
 func (s Source) Named() bool {
 	return s == SourceFlag || s == SourceVariable || s == SourceManifest
 }
 
-// Obvious reports whether users expect the Python of a source: they named it, it is in the
-// environment that sync made or that is beside the plugin, activated, or python3 on PATH.
+// Obvious reports whether users expect the Python of a source: a named one, the environment that
+// sync made, one beside the plugin, an activated one, or python3 on PATH.
 func (s Source) Obvious() bool {
 	switch s {
 	case SourceSync, SourceDotVenv, SourceVenv, SourceActive, SourceConda, SourcePath:
@@ -59,58 +60,56 @@ func (i Interpreter) by(source Source) Interpreter {
 	return i
 }
 
-// RunFunc runs the program at path with args, without a shell, in an environment
-// free of PYTHONHOME and its like, and returns what it wrote on standard output and
-// standard error. The error says what went wrong: that the program did not start, took
-// too long, or how it ended, such as "exit code 3".
+// RunFunc runs the program at path, without a shell and without PYTHONHOME and the like in its
+// environment. It returns standard output and standard error. The error says that the program did
+// not start, timed out, or failed, such as "exit code 3".
 type RunFunc func(ctx context.Context, path string, args []string) (stdout []byte, stderr string, err error)
 
-// Request is what a Python is wanted for. The zero value finds any Python that
-// pyplug can use, but in an empty environment there is none.
+// Request says which Python is wanted. The zero value finds any Python that pyplug can use. With
+// an empty environment it finds none.
 type Request struct {
-	// Flag is the value of --python, empty when it was not given.
+	// Flag is the value of --python, or "".
 	Flag string
-	// Manifest is the manifest's python key, empty when it has none.
+	// Manifest is the manifest's python key, or "".
 	Manifest string
-	// ManifestDir is the directory that a relative Manifest starts from, absolute.
+	// ManifestDir is the absolute directory from which a relative Manifest starts.
 	ManifestDir string
-	// Entry is the plugin's file, absolute, or its directory; empty if that is unknown.
+	// Entry is the absolute path of the plugin's file or directory, or "" if it is unknown.
 	Entry string
-	// Dirs are the directories beside the plugin in which an environment is
-	// looked for, absolute; for a plugin behind a link the unresolved one first.
+	// Dirs are the absolute directories beside the plugin that may hold an environment. For a
+	// plugin behind a link, the directory of the link comes first.
 	Dirs []string
-	// Project is what [FindProject] found for Dirs; the zero value: it is looked for.
+	// Project is what [FindProject] found for Dirs. If it is the zero value, Find looks for it.
 	Project Project
-	// EnvNames are the names of environments looked for in Dirs, in order; nil
-	// means .venv, then venv.
+	// EnvNames are the names of environments in Dirs, in order. nil means .venv, then venv.
 	EnvNames []string
-	// Active prefers an activated environment to the plugin's own, NoActive ignores it. If
-	// neither is set, one that belongs to the plugin's project is preferred.
+	// Active prefers an activated environment to the plugin's own. NoActive ignores activated
+	// environments. If neither is set, one that belongs to the plugin's project is preferred.
 	Active, NoActive bool
-	// Synced is the environment that pyplug made for the plugin, absolute; empty if it
-	// made none. Outdated says why it does not count any more.
+	// Synced is the absolute path of the environment that pyplug made for the plugin, or "". If
+	// it is out of date, Outdated says why.
 	Synced, Outdated string
-	// Sync is the command line that makes that environment, for messages; empty if no file
-	// says what it needs.
+	// Sync is the command line that makes that environment, for messages. It is empty if no file
+	// says what the plugin needs.
 	Sync string
-	// Base leaves out all environments that are found without being named.
+	// Base ignores all environments that nobody named.
 	Base bool
-	// Requires are the requires-python of all places; every one must hold.
+	// Requires are the requirements of all files. A Python must satisfy every one.
 	Requires []Requirement
-	// Environ is shaped like os.Environ(); of a name that occurs twice the last
-	// counts. The environment of this process is never read.
+	// Environ is shaped like os.Environ(). The last entry of a name counts. The environment of
+	// this process is never read.
 	Environ []string
-	// Cwd is the directory that relative paths of the flag and the environment
-	// start from, absolute.
+	// Cwd is the absolute directory from which relative paths of the flag and the environment
+	// start.
 	Cwd string
-	// Run asks a Python for its version if no file says it. When it is nil
-	// an unknown version is accepted from explicit sources only.
+	// Run asks a Python for its version if no file says it. If Run is nil, only explicit sources
+	// may name a Python of unknown version.
 	Run RunFunc
 	// Untrusted: Run is called for no Python with OfProject, and an unknown version is
 	// accepted from all sources.
 	Untrusted bool
 
-	// Of tests, as are the names below: nil and empty stand for the system's.
+	// Tests set these; nil and "" mean the system's.
 	ownerOf    func(path string) (owner, bool)
 	systemRoot string
 	registry   func() []registration
@@ -119,34 +118,34 @@ type Request struct {
 
 // Interpreter is the Python that was chosen. It belongs to the caller.
 type Interpreter struct {
-	// Path is absolute and unresolved; it must also be argv[0].
+	// Path is absolute and not resolved. It must also be argv[0].
 	Path string
-	// Version is unknown only when an explicit source named the Python, no file
-	// says it, and no Python could be asked. Its Patch may be unknown at any time.
+	// Version is unknown if an explicit source named the Python, no file says the version, and
+	// the Python was not asked. Its Patch may be unknown at any time.
 	Version Version
 	// Source is where it was found.
 	Source Source
-	// AnyOf: its source named a version, and not this Python.
+	// AnyOf reports that the source named a version rather than this Python.
 	AnyOf bool
 	// OfProject: files of the plugin's project chose it, and not the user or the system. To
 	// run it is to trust them.
 	OfProject bool
-	// Env is the directory of its virtual environment, empty when it is in none.
+	// Env is the directory of its virtual environment, or "".
 	Env string
-	// Variant has "t" for a free-threaded Python and "d" for one for debugging.
+	// Variant contains "t" for a free-threaded Python and "d" for a debug build.
 	Variant string
-	// Implementation is "cpython", "pypy" and so on; empty if no file says.
+	// Implementation is "cpython", "pypy" and so on, or "" if no file says it.
 	Implementation string
-	// Tried is what was looked at and not chosen, in order.
+	// Tried lists the candidates that were not chosen, in order.
 	Tried []Attempt
-	// Skipped is what of Tried its user would be surprised at: the environment
-	// that VIRTUAL_ENV names, when it is broken or of another version, one that pyplug
-	// made, when it is out of date or of another version, and one that only its tool finds.
+	// Skipped lists the entries of Tried that surprise users: a broken or unsuitable environment
+	// that VIRTUAL_ENV names, an outdated or unsuitable one that pyplug made, and one that only
+	// its tool finds.
 	Skipped []Attempt
 }
 
-// Find finds the Python for r. It is safe for concurrent use. The error is an
-// [*Error] or ctx's.
+// Find returns the Python for r. It is safe for concurrent use. The error is an [*Error] or
+// ctx's.
 func Find(ctx context.Context, r Request) (Interpreter, error) {
 	f := newFinder(r)
 	found, err := f.find(ctx)
@@ -166,8 +165,8 @@ func Find(ctx context.Context, r Request) (Interpreter, error) {
 	return found, nil
 }
 
-// finder is one search. A method that looks at a source returns the zero
-// Interpreter when the source has none, and an error only when it decides.
+// finder is one search. A method that looks at a source returns the zero Interpreter if the
+// source has none. It returns an error only if the source decides.
 type finder struct {
 	Request
 	vars      map[string]string
@@ -195,10 +194,10 @@ func newFinder(r Request) *finder {
 	return &finder{Request: r, vars: variables(r.Environ), uid: os.Getuid(), assume: r.Untrusted, roots: map[string]string{}}
 }
 
-// look is a method of finder that looks at a source.
+// look looks at one source.
 type look func(context.Context) (Interpreter, error)
 
-// sources are the sources in the order in which they are looked at.
+// sources returns the sources in the order of the search.
 func (f *finder) sources() []look {
 	explicit := []look{f.flag, f.variable, f.manifest}
 	installed := []look{f.pinned, f.hinted, f.path, f.installed, f.lastResort}
@@ -265,7 +264,7 @@ func (f *finder) skipError(err error) error {
 	return nil
 }
 
-// variables reads an environment. On Windows names have no case.
+// variables converts an environment to a map. On Windows it ignores the case of names.
 func variables(environ []string) map[string]string {
 	vars := make(map[string]string, len(environ))
 	for _, entry := range environ {
@@ -279,7 +278,7 @@ func variables(environ []string) map[string]string {
 	return vars
 }
 
-// home is the user's home directory, empty when the environment does not say.
+// home returns the user's home directory, or "" if the environment does not name it.
 func (f *finder) home() string {
 	if runtime.GOOS == "windows" {
 		return f.vars["USERPROFILE"]
@@ -287,8 +286,7 @@ func (f *finder) home() string {
 	return f.vars["HOME"]
 }
 
-// under makes path absolute from dir, after replacing a leading ~. filepath.Join
-// cleans, which removes nothing that Python looks at.
+// under makes path absolute from dir and replaces a leading ~.
 func (f *finder) under(dir, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && f.home() != "" && (rest == "" || isSlash(rest[0])) {
 		path = f.home() + rest

@@ -50,7 +50,7 @@ func (f *finder) installsOf(m manager) string {
 	return below(f.directory(m.variable, root), filepath.FromSlash(m.versions))
 }
 
-// directory is what a variable names, or else the usual one.
+// directory returns the directory that a variable names, or usual.
 func (f *finder) directory(variable, usual string) string {
 	if dir := f.vars[variable]; filepath.IsAbs(dir) {
 		return dir
@@ -58,7 +58,7 @@ func (f *finder) directory(variable, usual string) string {
 	return usual
 }
 
-// below joins names to a directory, and is empty where that is.
+// below joins names to a directory. It returns "" for the directory "".
 func below(dir string, names ...string) string {
 	if dir == "" {
 		return ""
@@ -176,8 +176,8 @@ func (f *finder) selected() (versions []string, origin string) {
 // mostVersions bounds how many versions of a file count.
 const mostVersions = 20
 
-// versionsIn reads the versions of Python that a manager's file selects. The error is that of a
-// file that does not parse.
+// versionsIn reads the versions of Python that a file pins. The error says that the file does not
+// parse.
 func versionsIn(path string) (versions []string, err error) {
 	defer func() { versions = versions[:min(len(versions), mostVersions)] }()
 	text, err := bounded.Head(path, maxFile)
@@ -205,7 +205,7 @@ func versionsIn(path string) (versions []string, err error) {
 	return versions, nil
 }
 
-// miseConfig reads [tools] python, which is a text, a list, or a table with a version.
+// miseConfig reads [tools] python: a text, a list, or a table with a version.
 func miseConfig(text string) (versions []string, err error) {
 	var file struct {
 		Tools map[string]any `toml:"tools"`
@@ -228,9 +228,8 @@ func miseConfig(text string) (versions []string, err error) {
 	return versions, nil
 }
 
-// installed is the directory of a version: the one of that name, or else the
-// newest release that begins with it, as pyenv and mise have it. A name that
-// would leave the directory is none.
+// installed returns the directory of a version: the one of that name, or the newest release that
+// begins with it. It rejects names that leave the directory.
 func installed(installs, version string) string {
 	if version == "" || version == "." || version == ".." || strings.ContainsAny(version, `/\`) {
 		return ""
@@ -253,8 +252,8 @@ func installed(installs, version string) string {
 // releaseRest matches what may follow a prefix: numbers, no "rc1", "-dev" or "t".
 var releaseRest = expression(`^[.\-]\d+([.\-]\d+)*$`)
 
-// managed finds the newest Python among what version managers have installed that
-// satisfies the requirements, whichever is selected. Those that do not are one attempt.
+// managed returns the newest Python of a version manager that satisfies the requirements,
+// whichever version is selected. It records all others of a manager as one attempt.
 func (f *finder) managed(ctx context.Context) Interpreter {
 	for _, m := range managers {
 		dir := f.installsOf(m)
@@ -279,7 +278,7 @@ func (f *finder) managed(ctx context.Context) Interpreter {
 	return Interpreter{}
 }
 
-// newestFirst lists the names in a directory, by the numbers in them.
+// newestFirst lists the names in a directory, those with the highest numbers first.
 func newestFirst(dir string) []string {
 	entries, _ := bounded.Dir(dir)
 	names := make([]string, len(entries))
@@ -290,7 +289,7 @@ func newestFirst(dir string) []string {
 	return names
 }
 
-// numbers are the numbers in a text.
+// numbers returns the numbers in a text.
 func numbers(text string) (list []int) {
 	for digits := range strings.FieldsFuncSeq(text, func(c rune) bool { return c < '0' || c > '9' }) {
 		n, _ := strconv.Atoi(digits)
@@ -299,7 +298,7 @@ func numbers(text string) (list []int) {
 	return list
 }
 
-// parents are dir and the directories above it.
+// parents returns dir and the directories above it.
 func parents(dir string) []string {
 	if !filepath.IsAbs(dir) {
 		return nil

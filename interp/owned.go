@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// EnvMarker is the file in an environment that says that pyplug made it, and from what.
+// EnvMarker is a file in an environment that pyplug made. It says from what.
 const EnvMarker = "pyplug-env.json"
 
 // synced looks at the environment that pyplug made for the plugin.
@@ -27,7 +27,7 @@ func (f *finder) synced(ctx context.Context) (Interpreter, error) {
 	return f.environment(ctx, f.Synced, SourceSync)
 }
 
-// owned looks for the plugin's own environment. Once there it decides.
+// owned looks for the plugin's own environment, which decides.
 func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 	for dir, beside := range f.levels {
 		if found, err = f.ownedIn(ctx, dir, beside); found.Path != "" || err != nil {
@@ -50,7 +50,7 @@ func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 	return found, err
 }
 
-// ownedIn looks for an environment in dir, in the order in which its names are known.
+// ownedIn looks for an environment in dir: by the known names, then any sole one.
 func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpreter, error) {
 	names := f.EnvNames
 	if names == nil {
@@ -88,7 +88,7 @@ func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpre
 	return f.only(ctx, dir, where)
 }
 
-// environment examines the Python of an environment that was found without being named.
+// environment examines the Python of an environment that nobody named.
 func (f *finder) environment(ctx context.Context, env string, source Source) (Interpreter, error) {
 	if broken := f.distrust(env); broken != nil {
 		return Interpreter{}, broken.from(source)
@@ -133,10 +133,10 @@ func lastLine(text string) (last string) {
 	return last
 }
 
-// notEnvs are directories whose environments are for tools.
+// notEnvs lists directories whose environments belong to tools.
 var notEnvs = []string{".tox", ".nox", "node_modules", "site-packages", "__pypackages__", ".git"}
 
-// only looks for an environment of another name, of which there may be one only.
+// only looks for an environment of any other name. More than one is an error.
 func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, error) {
 	names, err := namesIn(dir)
 	if errors.Is(err, fs.ErrPermission) {
@@ -156,7 +156,7 @@ func (f *finder) only(ctx context.Context, dir, where string) (Interpreter, erro
 	return Interpreter{}, broken.from(Source("environments" + where))
 }
 
-// namesIn lists the directories in dir, and links, which may lead to one.
+// namesIn lists the directories and links in dir.
 func namesIn(dir string) (names []string, err error) {
 	entries, err := bounded.Dir(dir)
 	for _, entry := range entries {
@@ -167,7 +167,7 @@ func namesIn(dir string) (names []string, err error) {
 	return names, err
 }
 
-// enclosing looks for the environment that the plugin is in, as an installed module is.
+// enclosing looks for the environment that contains the plugin, as it does an installed module.
 func (f *finder) enclosing(ctx context.Context) (Interpreter, error) {
 	for _, dir := range f.Dirs {
 		for _, level := range f.above(dir) {

@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// path searches PATH for any suitable Python.
+// path looks for a Python on PATH.
 func (f *finder) path(ctx context.Context) (Interpreter, error) {
 	return f.search(ctx, f.names(), SourcePath)
 }
 
-// search looks on PATH name by name, so that the first python3 is preferred to
-// a newer python3.13 elsewhere, as users who type python3 expect.
+// search looks on PATH for one name after the other. The first python3 comes before a newer
+// python3.13 elsewhere, as users who type python3 expect.
 func (f *finder) search(ctx context.Context, names []string, source Source) (Interpreter, error) {
 	dirs := f.pathDirs()
 	for _, name := range names {
@@ -44,8 +44,8 @@ func (f *finder) search(ctx context.Context, names []string, source Source) (Int
 	return Interpreter{}, nil
 }
 
-// secondChoice says why a Python that nobody named is taken only if there is no other;
-// empty if it is not so. A free-threaded 3.13, which is an experiment, is never taken.
+// secondChoice returns why a Python is chosen only if there is no other, or "". It never chooses
+// a free-threaded 3.13, which is experimental.
 func (f *finder) secondChoice(found Interpreter, name string) (why string) {
 	usual := name == "python3" || name == "python"
 	switch {
@@ -66,15 +66,15 @@ func (f *finder) secondChoice(found Interpreter, name string) (why string) {
 	return why + ", and is chosen only if there is no other"
 }
 
-// lastResort is a Python that is chosen because there is no other.
+// lastResort returns the second choice.
 func (f *finder) lastResort(context.Context) (Interpreter, error) { return f.spare, nil }
 
-// newestMinor is the highest python3.N that is looked for by name. Each costs
-// one look per directory of PATH, a few microseconds.
+// newestMinor is the highest N of python3.N. Each name costs one look per directory of PATH, a
+// few microseconds.
 const newestMinor = 29
 
-// names are the programs looked for: python3, python, then python3.N for each
-// minor that the requirements leave open, newest first.
+// names returns the names of programs to look for: python3, python, then python3.N for each minor
+// version that the requirements allow, newest first.
 func (f *finder) names() []string {
 	names := []string{"python3", "python"}
 	if runtime.GOOS == "windows" {
@@ -96,7 +96,7 @@ func (f *finder) names() []string {
 	return names
 }
 
-// minors are the versions 3.N that the requirements leave open, newest first.
+// minors returns the minor versions that the requirements allow, newest first.
 func (f *finder) minors() []int {
 	var minors []int
 	for minor := newestMinor; minor >= 0; minor-- {
@@ -107,9 +107,9 @@ func (f *finder) minors() []int {
 	return minors
 }
 
-// pathDirs are the directories of PATH that may be searched, each once. Empty
-// and relative entries are not: what they hold depends on where one stands. With NoActive
-// neither are those of activated environments.
+// pathDirs returns the directories of PATH, each once. It skips empty and relative entries, whose
+// meaning depends on the working directory. With NoActive it also skips those of activated
+// environments.
 func (f *finder) pathDirs() []string {
 	if f.dirs != nil {
 		return f.dirs
@@ -135,7 +135,7 @@ func (f *finder) pathDirs() []string {
 	return f.dirs
 }
 
-// exe is the file name of a program.
+// exe returns the file name of a program.
 func exe(name string) string {
 	if runtime.GOOS == "windows" && !strings.HasSuffix(strings.ToLower(name), ".exe") {
 		return name + ".exe"
@@ -143,8 +143,7 @@ func exe(name string) string {
 	return name
 }
 
-// which searches PATH for a program by name. A file of that name at here is not that
-// program, but Tried names it.
+// which looks for a program on PATH. A file of that name at here is only recorded.
 func (f *finder) which(ctx context.Context, name, here string, source Source) (Interpreter, error) {
 	found, err := f.search(ctx, []string{name}, source)
 	if err != nil || found.Path != "" {

@@ -8,13 +8,11 @@ import (
 	"strings"
 )
 
-// pinFiles are the files that pin a Python for a project, in the order in which one
-// directory's are read.
+// pinFiles lists the files that pin a Python, in the order in which a directory's are read.
 var pinFiles = []string{".python-version", ".tool-versions", "mise.local.toml", "mise.toml", ".mise.toml", ".config/mise/config.toml"}
 
-// pinned looks for the Python that a file of the project pins: it is chosen if it is
-// installed and satisfies the requirements. Another minor version never takes the place of
-// one that is not installed.
+// pinned looks for the Python that a file of the project pins. It must be installed and satisfy
+// the requirements. Another minor version never replaces a missing one.
 func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
 	for dir := range f.levels {
 		for _, name := range pinFiles {
@@ -31,8 +29,8 @@ func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
 	return Interpreter{}, nil
 }
 
-// pinnedTo finds the first of the versions that is installed. One that the requirements
-// exclude, or that names none, is skipped, and every one that comes before the system's Python.
+// pinnedTo returns the first of the versions that is installed. It skips versions that the
+// requirements exclude, names without a version, and missing versions before system.
 func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (Interpreter, error) {
 	source, wanted := Source(filepath.Base(file)), ""
 	for _, version := range versions {
@@ -69,14 +67,14 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 	return Interpreter{}, broken
 }
 
-// excludes reports whether no Python that satisfies the requirements is one of r.
+// excludes reports whether the requirements exclude every Python of r.
 func (f *finder) excludes(r request) bool {
 	return !satisfiable(append(f.clauses(), r.bound("").clauses...))
 }
 
-// install finds an installed Python of a version: by its path, of a version manager by name, on PATH, or
-// of any patch of the same minor version. pyenv would want the very patch; but packages of one
-// patch work with the others, and files name the patch that somebody once had.
+// install looks for a version: as a path, by its name among the versions of a manager, on PATH,
+// then any patch of the same minor version. Unlike pyenv it accepts another patch: packages work
+// with every patch, and files name the patch that somebody once had.
 func (f *finder) install(ctx context.Context, version string, r request, isVersion bool, source Source) (Interpreter, error) {
 	if filepath.IsAbs(version) {
 		found, err := f.named(ctx, version, "", source)
@@ -118,7 +116,7 @@ func (f *finder) install(ctx context.Context, version string, r request, isVersi
 	return found, err
 }
 
-// anywhere finds a Python as requested on PATH, or else among what is installed.
+// anywhere looks for r on PATH, then among the installed Pythons.
 func (f *finder) anywhere(ctx context.Context, r request, source Source) (Interpreter, error) {
 	f.pathDirs() // which skips entries of PATH
 	bounds, wanted, lookup, tried := f.bounds, f.wanted, f.lookup, f.tried
@@ -132,14 +130,14 @@ func (f *finder) anywhere(ctx context.Context, r request, source Source) (Interp
 	return found, err
 }
 
-// usualDirs are where systems have Pythons that need not be on PATH.
+// usualDirs lists the directories of Pythons that may be missing in PATH.
 var usualDirs = map[string][]string{
 	"linux":  {"/home/linuxbrew/.linuxbrew/bin", "/usr/local/bin", "/usr/bin"},
 	"darwin": {"/opt/homebrew/bin", "/usr/local/bin", "/Library/Frameworks/Python.framework/Versions/Current/bin", "/usr/bin"},
 }
 
-// systemDirs are directories that are not on PATH: of an activated base of conda, and where the
-// system has its Pythons.
+// systemDirs returns directories that are not on PATH: that of an activated base of conda, and
+// those of the system.
 func (f *finder) systemDirs() []string {
 	var dirs []string
 	if env := f.vars["CONDA_PREFIX"]; env != "" && f.isCondaBase(env) {
@@ -162,7 +160,7 @@ func (f *finder) system(ctx context.Context) Interpreter {
 	return found
 }
 
-// installed looks at what version managers have, then at the system's Pythons.
+// installed looks at the versions of managers, then at the system's Pythons.
 func (f *finder) installed(ctx context.Context) (Interpreter, error) {
 	for _, look := range []func(context.Context) Interpreter{f.managed, f.fromRegistry} {
 		if found := look(ctx); found.Path != "" {

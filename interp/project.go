@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// owner says who may change a file or what is in a directory.
+// owner says who may change a file, or the files in a directory.
 type owner struct {
 	uid            int
 	device         uint64
 	shared, sticky bool // everybody may write to it; in a sticky directory only to one's own files
 }
 
-// markers are files and directories that the root of a project has.
+// markers lists the files and directories that mark the root of a project.
 var markers = []string{
 	"pyproject.toml", ".git", "pyplug.toml", "requirements.txt", "uv.lock", "poetry.lock", "Pipfile", "pdm.lock", "pixi.toml",
 	"hatch.toml", "setup.cfg", "setup.py", "pylock.toml", ".python-envs", ".hg", ".jj",
 }
 
-// mostLevels bounds how far a project's root is searched upwards.
+// mostLevels bounds how many levels up the root of a project may be.
 const mostLevels = 32
 
-// above is dir and the directories above it in which something may be trusted as much as
-// in dir: not the home directory, another file system, nor what is another user's or
-// writable for everybody, as /tmp is.
+// above returns dir and the directories above it that are as trustworthy as dir. It ends at the
+// home directory, at another file system, and at a directory that belongs to another user or is
+// writable for everybody, such as /tmp.
 func (f *finder) above(dir string) []string {
 	dirs := parents(dir)
 	if len(dirs) == 0 {
@@ -44,13 +44,13 @@ func (f *finder) above(dir string) []string {
 	return dirs
 }
 
-// trusts reports whether uid is this user, root, or who owns what is run anyway.
+// trusts reports whether uid is this user, root, or the plugin's owner.
 func (f *finder) trusts(uid, own int) bool {
 	return uid == own || uid == 0 || uid == f.uid
 }
 
-// IsWorkspace reports whether dir is the root of a workspace of uv, whose projects have one
-// lock file and one environment.
+// IsWorkspace reports whether dir is the root of a workspace of uv. Its projects share a lock
+// file and an environment.
 func IsWorkspace(dir string) bool {
 	var p struct {
 		Tool struct{ UV struct{ Workspace any } }
@@ -59,7 +59,7 @@ func IsWorkspace(dir string) bool {
 	return p.Tool.UV.Workspace != nil
 }
 
-// isRoot reports whether dir has what the root of a project has.
+// isRoot reports whether dir contains a marker.
 func isRoot(dir string) bool {
 	return slices.ContainsFunc(markers, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -67,8 +67,8 @@ func isRoot(dir string) bool {
 	})
 }
 
-// noteAbove records the environments of a project that are not searched for, because others may
-// change a directory on the way to its root.
+// noteAbove records environments above a directory that others may change, in which the search
+// ends.
 func (f *finder) noteAbove() {
 	for _, dir := range f.Dirs {
 		levels := f.above(dir)
@@ -93,8 +93,7 @@ func (f *finder) noteAbove() {
 	}
 }
 
-// root is the root of the project, or of the workspace, that dir belongs to; dir if it
-// belongs to none.
+// root returns the root of the project or workspace of dir, or dir if it belongs to none.
 func (f *finder) root(dir string) string {
 	if root, ok := f.Project.roots[dir]; ok {
 		return root
@@ -112,8 +111,8 @@ func (f *finder) root(dir string) string {
 	return root
 }
 
-// levels are the directories in which the plugin's own environment is searched: those
-// beside the plugin, then those up to the root of its project.
+// levels yields the directories that may hold the plugin's own environment: those beside the
+// plugin, then those up to the root of its project.
 func (f *finder) levels(yield func(dir string, beside bool) bool) {
 	for _, dir := range f.Dirs {
 		if !yield(dir, true) {
@@ -146,7 +145,7 @@ func FindProject(beside, environ []string) Project {
 	return p
 }
 
-// upwards are the directories above those beside the plugin, up to the project's root.
+// upwards returns the directories above Dirs, up to the root of the project.
 func (f *finder) upwards() (dirs []string) {
 	for _, dir := range f.Dirs {
 		root := f.root(dir)
@@ -159,11 +158,11 @@ func (f *finder) upwards() (dirs []string) {
 	return dirs
 }
 
-// distrust returns why an environment that was found without being named may not be
-// used: who may change it is neither this user, root, nor who may change the plugin. It
-// looks at the environment, its programs, and the directories between it and the project.
-// Where links of the environment lead was decided by its owner: the Pythons of a
-// computing centre are another user's, those of a CI machine often writable for everybody.
+// distrust returns an error if others may change an environment that nobody named: users who are
+// neither this user nor root, and who may not change the plugin. It checks the environment, its
+// programs, and the directories between it and the project. It does not check where links of the
+// environment lead, since its owner chose that: the Pythons of a computing centre belong to
+// another user.
 func (f *finder) distrust(env string) *Error {
 	var own owner
 	if len(f.Dirs) > 0 {
@@ -195,8 +194,8 @@ func (f *finder) distrust(env string) *Error {
 	return nil
 }
 
-// between are the directories above env that are in the plugin's directory, or in its
-// project and not above the plugin: those that the search upwards did not look at.
+// between returns the directories above env that are in the project but not above the plugin. The
+// search upwards did not check these.
 func (f *finder) between(env string) (dirs []string) {
 	for _, level := range parents(env)[1:] {
 		if slices.ContainsFunc(f.Dirs, func(dir string) bool { return level != dir && within(f.root(dir), level) && !within(level, dir) }) {

@@ -7,13 +7,13 @@ import (
 	"unicode/utf16"
 )
 
-// registration is a Python that the registry of Windows lists (PEP 514).
+// registration is an entry of the registry of Windows (PEP 514).
 type registration struct {
 	company, tag string
 	path         string // of its program; empty if the entry does not say it
 }
 
-// registered are the Pythons of the registry. The launcher's own entry is none.
+// registered returns the Pythons of the registry. It skips the launcher's own entry.
 func (f *finder) registered() []string {
 	list := f.registry
 	if list == nil {
@@ -28,7 +28,7 @@ func (f *finder) registered() []string {
 	return paths
 }
 
-// fromRegistry is the first Python of the registry that would do.
+// fromRegistry returns the first Python of the registry that would do.
 func (f *finder) fromRegistry(ctx context.Context) Interpreter {
 	for _, path := range f.registered() {
 		found, err := f.consider(ctx, path, SourceRegistry)
@@ -42,11 +42,11 @@ func (f *finder) fromRegistry(ctx context.Context) Interpreter {
 	return Interpreter{}
 }
 
-// aliasTag marks the reparse points of Windows that are aliases of apps of the store.
+// aliasTag marks a reparse point that is an alias of an app from Microsoft's store.
 const aliasTag = 0x8000001b
 
-// aliasTarget reads the program that an alias starts from its reparse point: the tag, the
-// length and 0, a version, then texts that end with 0, the third of which is the program.
+// aliasTarget reads the program that an alias starts. A reparse point has the tag, the length, 0,
+// a version, then texts that end with 0. The third text is the program.
 func aliasTarget(point []byte) (target string, ok bool) {
 	if len(point) < 12 || binary.LittleEndian.Uint32(point) != aliasTag {
 		return "", false
@@ -62,8 +62,8 @@ func aliasTarget(point []byte) (target string, ok bool) {
 	return texts[2], true
 }
 
-// alias judges the alias of an app of the store. Its target may not be looked at, and has the
-// version in the name of its directory. The alias that Windows comes with opens the store.
+// alias examines an alias. Its target cannot be read, but its directory's name has the version.
+// The alias that comes with Windows opens the store.
 func (f *finder) alias(ctx context.Context, path, target string, source Source) (Interpreter, error) {
 	dir, name := target[:strings.LastIndexByte(target, '\\')+1], target[strings.LastIndexByte(target, '\\')+1:]
 	if _, _, ok := pythonName(strings.ToLower(name)); !ok {

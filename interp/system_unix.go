@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// ownerOf says who owns a file, links followed; false if it cannot be looked at.
+// ownerOf returns the owner of a file. It follows links. It returns false if the file cannot be
+// examined.
 func ownerOf(path string) (owner, bool) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -22,8 +23,8 @@ func ownerOf(path string) (owner, bool) {
 	return owner{uid: int(st.Uid), device: uint64(st.Dev), shared: writable, sticky: info.Mode()&fs.ModeSticky != 0}, true
 }
 
-// readRegistry lists nothing: other systems have no registry.
+// readRegistry returns nothing: only Windows has a registry.
 func readRegistry() []registration { return nil }
 
-// readReparse reads nothing: other systems have no reparse points.
+// readReparse returns nothing: only Windows has reparse points.
 func readReparse(string) []byte { return nil }

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/windows/registry"
 )
 
-// readRegistry lists what PEP 514 names: the user's Pythons, then the machine's of 64 and of 32 bits.
+// readRegistry returns the entries that PEP 514 defines: the user's, then the machine's of 64 and
+// of 32 bits.
 func readRegistry() (all []registration) {
 	const root = `Software\Python`
 	for _, place := range [...]struct {
@@ -38,8 +39,8 @@ func subkeys(key registry.Key, path string, view uint32) []string {
 	return names
 }
 
-// programOf is the program of an entry: ExecutablePath, or python.exe in the directory that is
-// the entry's own value.
+// programOf returns the program of an entry: ExecutablePath, or python.exe in the directory that
+// is the entry's default value.
 func programOf(key registry.Key, path string, view uint32) string {
 	k, err := registry.OpenKey(key, path, registry.QUERY_VALUE|view)
 	if err != nil {
@@ -56,7 +57,7 @@ func programOf(key registry.Key, path string, view uint32) string {
 	return filepath.Join(dir, "python.exe")
 }
 
-// readReparse reads the reparse point at path; nil if there is none.
+// readReparse returns the reparse point at path, or nil.
 func readReparse(path string) []byte {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -76,7 +77,7 @@ func readReparse(path string) []byte {
 	return point[:n]
 }
 
-// ownerOf knows no owner: access lists decide, which are not read.
+// ownerOf returns this user: access lists decide on Windows, and pyplug does not read them.
 func ownerOf(path string) (owner, bool) {
 	_, err := os.Stat(path)
 	return owner{uid: os.Getuid()}, err == nil

@@ -10,21 +10,21 @@ import (
 	"sync"
 )
 
-// Version is the version of a Python. The zero value is an unknown one.
+// Version is the version of a Python. The zero value means unknown.
 type Version struct {
 	// Major and Minor are the language version, such as 3 and 12.
 	Major, Minor int
-	// Patch is the third number, -1 when it is not known.
+	// Patch is the third number, or -1 if it is unknown.
 	Patch int
-	// Pre is the tag of a pre-release, such as "rc2"; empty for a release.
+	// Pre is the tag of a pre-release, such as "rc2". A release has none.
 	Pre string
 }
 
 // Known reports whether at least major and minor are known.
 func (v Version) Known() bool { return v.Major > 0 }
 
-// String is the version as people write it: "3.12.4", "3.12" when the patch is
-// not known, "unknown" for the zero value.
+// String returns the version as people write it: "3.12.4", "3.12" without a known patch,
+// "unknown" for the zero value.
 func (v Version) String() string {
 	switch {
 	case !v.Known():
@@ -35,16 +35,15 @@ func (v Version) String() string {
 	return fmt.Sprintf("%d.%d.%d%s", v.Major, v.Minor, v.Patch, v.Pre)
 }
 
-// minor is the version without its patch.
+// minor returns the version without its patch.
 func (v Version) minor() Version { return Version{Major: v.Major, Minor: v.Minor, Patch: -1} }
 
 func (v Version) sameMinor(w Version) bool { return v.Major == w.Major && v.Minor == w.Minor }
 
 var preTags = map[string]string{"a": "a", "alpha": "a", "b": "b", "beta": "b", "rc": "rc", "candidate": "rc"}
 
-// parseVersion reads a version at the start of text, as files hold it: "3.12.4",
-// "3.12", "3.14.0rc2", "3.12.1+", "3.14.4.final.0", "3.13.0-dev". It is the zero
-// value when there is none.
+// parseVersion reads the version that a text starts with: "3.12.4", "3.12", "3.14.0rc2",
+// "3.12.1+", "3.14.4.final.0", "3.13.0-dev". It returns the zero value if there is none.
 func parseVersion(text string) Version {
 	major, text, ok := leadingNumber(strings.TrimSpace(text))
 	text, dot := strings.CutPrefix(text, ".")
@@ -68,8 +67,7 @@ func parseVersion(text string) Version {
 	return v
 }
 
-// leadingNumber reads the number that text begins with; no part of a version has
-// more than four digits.
+// leadingNumber reads the number that a text starts with, of at most four digits.
 func leadingNumber(text string) (n int, rest string, ok bool) {
 	i := 0
 	for i < len(text) && i < 4 && isDigit(text[i]) {
@@ -85,13 +83,13 @@ func isNumber(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// expression compiles a regular expression when it is first needed. Most runs
-// need none, and all of them would take longer than the rest of a start.
+// expression compiles a regular expression at its first use. Most runs use none, and compiling
+// all takes longer than the rest of a start.
 func expression(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
-// request is a version that is asked for, as people write it: 3.12, 3.13t, pypy3.10.
+// request is a version that a source asks for: 3.12, 3.13t, pypy3.10.
 type request struct {
 	implementation string // empty: any
 	version        Version
@@ -100,9 +98,8 @@ type request struct {
 	spec           string // specifiers in place of a version; name is then one that satisfies them, if one follows
 }
 
-// parseRequest reads a version with or without the name of its implementation, as
-// "3.12", "312", "3.12.1", "python3.12", "cpython-3.13t", "pypy3.10", "pypy3.10-7.3.11" or
-// "cpython-3.12.1-linux-x86_64-gnu".
+// parseRequest reads a version, which may start with the name of its implementation: "3.12",
+// "312", "python3.12", "cpython-3.13t", "pypy3.10-7.3.11", "cpython-3.12.1-linux-x86_64-gnu".
 func parseRequest(text string) (request, bool) {
 	var r request
 	for _, implementation := range [...]string{"cpython", "python", "pypy"} {
@@ -142,7 +139,8 @@ func parseRequest(text string) (request, bool) {
 	return r, r.version.Known() && (!r.free || r.version.Minor >= 13)
 }
 
-// bound requires r.version. No specifier set says that it is free-threaded, or PyPy.
+// bound returns the requirement of r's version. A specifier set cannot express free-threaded or
+// PyPy.
 func (r request) bound(source Source) bound {
 	spec := "=="
 	switch v := r.version; {
@@ -163,7 +161,7 @@ func (r request) bound(source Source) bound {
 	return b
 }
 
-// parsePin reads what a file pins: a version, or specifiers, as uv writes them.
+// parsePin reads a pin: a version, or specifiers as uv writes them.
 func (f *finder) parsePin(text string, source Source) (request, bool) {
 	r, ok := parseRequest(strings.TrimSuffix(strings.TrimPrefix(text, "=="), ".*"))
 	if ok || !isSpec(text) || BadClause(text) != "" {
