@@ -14,8 +14,8 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// examine reads what files say about the program at path, whose links lead to
-// real. Neither the result nor the error has a Source yet.
+// examine reads what files say about the program at path. real is where its links lead. It sets
+// no Source.
 func examine(path, real string) (Interpreter, *Error) {
 	if broken := program(path); broken != nil {
 		return Interpreter{}, broken
@@ -41,8 +41,7 @@ func examine(path, real string) (Interpreter, *Error) {
 	return found, nil
 }
 
-// program returns why path cannot be started, nil if it may. It follows links. What is
-// no program at all does not say its version.
+// program returns an error if path cannot be started. It follows links.
 func program(path string) *Error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -71,7 +70,7 @@ func format(path string) *Error {
 	return nil
 }
 
-// statError reports a path that cannot be looked at.
+// statError returns the error for a path that cannot be examined.
 func statError(path string, err error) *Error {
 	_, lerr := os.Lstat(path)
 	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
@@ -93,7 +92,7 @@ func statError(path string, err error) *Error {
 	return broken
 }
 
-// chain writes the links from path on, as "python -> python3 -> /gone/python3".
+// chain formats the links from path on: "python -> python3 -> /gone/python3".
 func chain(path string) string {
 	hops := []string{filepath.Base(path)}
 	for len(hops) < 10 {
@@ -114,9 +113,8 @@ func chain(path string) string {
 	return strings.Join(hops, " -> ")
 }
 
-// pythonName reads the file name of a Python, or that of a directory below lib
-// that belongs to one: python3.12, python3.13t, pypy3.9.exe. There may be no
-// version, as in python3, which is then empty.
+// pythonName parses the name of a Python, or of its directory below lib: python3.12, python3.13t,
+// pypy3.9.exe. The version is empty in python3.
 func pythonName(name string) (implementation, version string, ok bool) {
 	name = strings.TrimSuffix(name, ".exe")
 	for _, implementation := range [...]string{"python", "pypy"} {
@@ -134,11 +132,11 @@ func pythonName(name string) (implementation, version string, ok bool) {
 	return "", "", false
 }
 
-// installDirs are the names of the directories in which version managers keep
-// one directory per version: pyenv, asdf and mise, uv and rye, Apple's frameworks.
-var installDirs = []string{"versions", "python", "py", "Versions"}
+// installDirs lists the names of directories with one directory per version: those of pyenv, of
+// asdf, mise and uv, and of Apple's frameworks.
+var installDirs = []string{"versions", "python", "Versions"}
 
-// installation is what the place of the resolved program says.
+// installation returns what the place of the resolved program says.
 func installation(real string) (version Version, implementation string) {
 	prefix := filepath.Dir(filepath.Dir(real))
 	if runtime.GOOS == "windows" {
@@ -195,8 +193,8 @@ func libVersions(prefix string, holds string) []Version {
 	return out
 }
 
-// landmark finds the version by the standard library, when there is one only:
-// a system's lib often has several.
+// landmark returns the version of the standard library if there is only one. The lib of a system
+// often has several.
 func landmark(prefix string) Version {
 	found := libVersions(prefix, "os.py")
 	if len(found) != 1 {
@@ -205,8 +203,8 @@ func landmark(prefix string) Version {
 	return found[0]
 }
 
-// mismatch returns an error if env was made for another minor version than the Python in
-// it has now. Python itself would run, without any packages.
+// mismatch returns an error if env was made for another minor version than its Python has now.
+// Python would run without any packages.
 func mismatch(env string, made, now Version) *Error {
 	if !now.Known() {
 		now = made

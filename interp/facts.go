@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// Facts is what files say of a Python beyond its version.
+// Facts contains what files say about a Python beside its version.
 type Facts struct {
 	// Real is the program that the links lead to.
 	Real string
 	// Kind is "venv", "conda", "managed" by a version manager, "system" or "installed".
 	Kind string
-	// Manager is who installed it, such as "pyenv" or "system"; empty if nobody known.
+	// Manager names what installed it, such as "pyenv" or "system", or is "".
 	Manager string
 	// Prefix is sys.prefix, Base is sys.base_prefix.
 	Prefix, Base string
-	// Packages are the directories of installed packages, in Python's order.
+	// Packages lists the directories of installed packages, in Python's order.
 	Packages []string
-	// SystemPackages: an environment also has the packages of its base.
+	// SystemPackages reports that an environment also has the packages of its base.
 	SystemPackages bool
-	// Notes say what is odd about an environment that works all the same.
+	// Notes say what is odd about a Python that works.
 	Notes []string
-	// ExternallyManaged: pip may not install into it (PEP 668).
+	// ExternallyManaged reports that pip may not install into it (PEP 668).
 	ExternallyManaged bool
 }
 
-// FactsOf reads what files say of i. environ is shaped like os.Environ().
+// FactsOf reads what files say about i. environ is shaped like os.Environ().
 func FactsOf(i Interpreter, environ []string) Facts {
 	f := newFinder(Request{Environ: environ})
 	facts := Facts{Real: resolve(i.Path)}
@@ -67,7 +67,7 @@ func FactsOf(i Interpreter, environ []string) Facts {
 	return facts
 }
 
-// prefixOf is the installation that a program, whose links were followed, belongs to.
+// prefixOf returns the installation of a program whose links were followed.
 func prefixOf(program string) string {
 	dir := filepath.Dir(program)
 	if name := filepath.Base(dir); runtime.GOOS == "windows" && !strings.EqualFold(name, "Scripts") && name != "bin" {
@@ -76,7 +76,7 @@ func prefixOf(program string) string {
 	return filepath.Dir(dir)
 }
 
-// libName is the name of the directory of the standard library.
+// libName returns the name of the directory of the standard library.
 func (i Interpreter) libName() string {
 	name := "python"
 	if i.Implementation == "pypy" {
@@ -94,8 +94,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// variant reads the letters behind the version in a program's name, or else looks at the
-// standard library.
+// variant returns the letters after the version in a program's name, or what the standard library
+// says.
 func variant(real string, v Version) string {
 	name := strings.TrimSuffix(filepath.Base(real), ".exe")
 	if letters := name[len(strings.TrimRight(name, "td")):]; letters != "" && len(letters) < 3 {
@@ -108,14 +108,14 @@ func variant(real string, v Version) string {
 	return ""
 }
 
-// placesOf are parts of paths that tell who installed a Python.
+// placesOf lists parts of paths that show what installed a Python.
 var placesOf = []struct{ part, manager string }{
 	{"/Cellar/python", "homebrew"}, {"/Cellar/pypy", "homebrew"}, {"/homebrew/opt/python", "homebrew"},
 	{"/Library/Frameworks/Python.framework/", "python.org"},
 	{"/Library/Developer/CommandLineTools/", "xcode"}, {"/Applications/Xcode", "xcode"},
 }
 
-// managerOf says who installed a Python.
+// managerOf returns what installed a Python, or "".
 func (f *finder) managerOf(facts Facts) string {
 	real := filepath.ToSlash(facts.Real)
 	if exists(filepath.Join(facts.Base, "conda-meta")) {
@@ -137,7 +137,7 @@ func (f *finder) managerOf(facts Facts) string {
 	return ""
 }
 
-// within reports whether path is dir or below it; both are clean.
+// within reports whether path is dir or below it. Both are clean.
 func within(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(rel)

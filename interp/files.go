@@ -11,22 +11,20 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// maxFile bounds what is read of a file that ought to be small.
+// maxFile bounds how much of a small file is read.
 const maxFile = 64 << 10
 
-// config is what is used of a pyvenv.cfg.
+// config contains the used keys of a pyvenv.cfg.
 type config struct {
 	version        Version
 	implementation string
 	home           string // the directory of the Python it was made from
-	command        string // that made it
-	prompt         string // the name that it shows
 	system         bool   // the packages of that Python are there, too
 	denied         error  // the file may not be read
 }
 
-// findConfig looks for pyvenv.cfg where Python does: beside the program as it
-// was named, links not followed, then one directory up (PEP 405).
+// findConfig looks for pyvenv.cfg as Python does: beside the program without following links,
+// then one directory up (PEP 405).
 func findConfig(path string) (cfg config, env string, ok bool) {
 	dir := filepath.Dir(path)
 	for _, env := range [...]string{dir, filepath.Dir(dir)} {
@@ -41,13 +39,12 @@ func findConfig(path string) (cfg config, env string, ok bool) {
 	return config{}, "", false
 }
 
-// systemPackages is the key of which Python's site module reads the last one.
+// systemPackages is a key. Python's site module reads its last occurrence.
 const systemPackages = "include-system-site-packages"
 
-// parseConfig reads pyvenv.cfg. Whatever is wrong in it Python forgives, and so
-// does this. The first of other keys counts, as for Python, because the value of "command"
-// may run over several lines that look like keys. The version is named by python-version
-// (PEP 838), by version (venv) or by version_info (virtualenv, uv).
+// parseConfig reads a pyvenv.cfg and ignores mistakes, as Python does. The first occurrence of
+// other keys counts, because the value of "command" may span lines that look like keys. Three
+// keys name the version: python-version (PEP 838), version (venv), version_info (virtualenv, uv).
 func parseConfig(text string) config {
 	keys := map[string]string{}
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
@@ -61,8 +58,6 @@ func parseConfig(text string) config {
 	cfg := config{
 		implementation: strings.ToLower(keys["implementation"]),
 		home:           keys["home"],
-		command:        keys["command"],
-		prompt:         keys["prompt"],
 		system:         !found || strings.EqualFold(system, "true"), // as site.py decides
 	}
 	for _, key := range [...]string{"python-version", "version", "version_info"} {
@@ -73,8 +68,8 @@ func parseConfig(text string) config {
 	return cfg
 }
 
-// patchLevel finds the full version of the installation at prefix whose minor
-// version is known, from build-details.json (PEP 739) or the C header.
+// patchLevel returns the full version of the installation at prefix, from build-details.json (PEP
+// 739) or the C header. minor is its known minor version.
 func patchLevel(prefix string, minor Version) (v Version, implementation string) {
 	name := minor.minor().String()
 	if runtime.GOOS == "windows" {

@@ -10,11 +10,10 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// SearchPath lists the directories in which i looks for modules after the script's
-// own, as far as files say: those of PYTHONPATH in environ, which is shaped like
-// os.Environ(), and those of installed packages with what their .pth files name. The
-// standard library is not among them, nor what editable installs map by code. Without
-// a Version only PYTHONPATH is known.
+// SearchPath lists the directories in which i looks for modules after the script's own: those of
+// PYTHONPATH in environ, which is shaped like os.Environ(), then those of installed packages with
+// the directories of their .pth files. It omits the standard library and what editable installs
+// map by code. Without a Version only PYTHONPATH is known.
 func (i Interpreter) SearchPath(environ []string) []string {
 	vars := variables(environ)
 	dirs := slices.DeleteFunc(filepath.SplitList(vars["PYTHONPATH"]), func(dir string) bool { return !filepath.IsAbs(dir) })
@@ -27,8 +26,7 @@ func (i Interpreter) SearchPath(environ []string) []string {
 	return dirs
 }
 
-// sites lists the directories of installed packages of i, in the order in which
-// Python's site module adds them to the search path.
+// sites lists the directories of installed packages in the order of Python's site module.
 func (i Interpreter) sites(vars map[string]string) []string {
 	real := resolve(i.Path)
 	var dirs []string
@@ -49,9 +47,8 @@ func (i Interpreter) sites(vars map[string]string) []string {
 	return append(dirs, i.packages(prefix)...)
 }
 
-// packages lists the directories of packages of an environment or installation.
-// Debian's own Python has dist-packages, Fedora's lib64, and a free-threaded one a t at
-// the end of its version.
+// packages lists the directories of packages of an environment or installation. Debian's Python
+// uses dist-packages, Fedora's lib64. A free-threaded one has a t after its version.
 func (i Interpreter) packages(prefix string) []string {
 	minor := i.Version.minor().String()
 	names := []string{"local/lib/python" + minor + "/dist-packages", "lib/python3/dist-packages"}
@@ -73,7 +70,7 @@ func (i Interpreter) packages(prefix string) []string {
 	return dirs
 }
 
-// userPackages lists the directories of what users installed for themselves alone.
+// userPackages lists the directories of the user's own packages.
 func (i Interpreter) userPackages(vars map[string]string) []string {
 	base, minor := vars["PYTHONUSERBASE"], i.Version.minor().String()
 	switch {
@@ -91,7 +88,7 @@ func (i Interpreter) userPackages(vars map[string]string) []string {
 	return i.packages(below(vars["HOME"], ".local"))
 }
 
-// existing filters the directories that exist, each once, whatever links lead there.
+// existing returns the directories that exist, each once even if several links lead there.
 func existing(dirs []string) []string {
 	found := []string{}
 	var seen []os.FileInfo
@@ -108,8 +105,8 @@ func existing(dirs []string) []string {
 // mostPathFiles bounds how many .pth files of a directory are read.
 const mostPathFiles = 300
 
-// pathFiles are the directories that the .pth files of dir name, one on each line.
-// Lines that Python would execute are skipped.
+// pathFiles returns the directories that the .pth files of dir name, one per line. It skips lines
+// that Python would execute.
 func pathFiles(dir string) []string {
 	entries, _ := bounded.Dir(dir) // sorted, and what was read before an error counts
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {

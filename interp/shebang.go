@@ -10,8 +10,7 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// Shebang returns the words of the first line of a script: the program, without env and its
-// options, and what follows it. There are none of any other file.
+// Shebang returns the words of the #! line of a script without env and its options, or nil.
 func Shebang(script string) []string {
 	text, _ := bounded.Head(script, 512) // systems read 256 bytes at most
 	line, _, _ := strings.Cut(text, "\n")
@@ -27,9 +26,9 @@ func Shebang(script string) []string {
 	return words
 }
 
-// hinted looks at the Python that the first line of the plugin's file names: one of an
-// environment decides, because the file was made for it; a version is chosen if it is
-// installed, as the line may be older than the plugin's requirements.
+// hinted looks at the Python that the plugin's #! line names. One in an environment decides,
+// because the file was made for it. A version is chosen only if it is installed, since the line
+// may be older than the plugin's requirements.
 func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
 	words := Shebang(f.Entry)
 	if len(words) == 0 {

@@ -27,19 +27,19 @@ func (f *finder) manifest(ctx context.Context) (Interpreter, error) {
 	return f.named(ctx, f.Manifest, f.ManifestDir, SourceManifest)
 }
 
-// isSpec reports whether a value is a specifier set by how it begins.
+// isSpec reports whether a value starts like a specifier set.
 func isSpec(value string) bool {
 	return strings.ContainsAny(value[:1], "<>=!") || strings.HasPrefix(value, "~=")
 }
 
-// isVersion reports whether a value is one to three numbers with dots between them.
+// isVersion reports whether a value consists of one to three numbers with dots between them.
 func isVersion(value string) bool {
 	numbers := strings.Split(value, ".")
 	return len(numbers) <= 3 && !slices.ContainsFunc(numbers, func(n string) bool { return !isNumber(n) })
 }
 
-// named finds what an explicit source asks for: a path, a directory, a version
-// or a name on PATH.
+// named resolves the value of an explicit source: a path, a directory, a version or a name on
+// PATH.
 func (f *finder) named(ctx context.Context, value, dir string, source Source) (Interpreter, error) {
 	switch {
 	case value == "":
@@ -77,8 +77,8 @@ func (f *finder) inEnv(ctx context.Context, env string, source Source) (Interpre
 	return f.consider(ctx, python, source)
 }
 
-// version finds a version that an explicit source asks for as value: in the environment of
-// sync, else among what is installed.
+// version resolves a version that an explicit source names: first in the environment of sync,
+// then among the installed Pythons.
 func (f *finder) version(ctx context.Context, value string, b bound, source Source) (Interpreter, error) {
 	f.bounds = append(f.bounds, b)
 	if err := f.conflict(); err != nil {
@@ -99,7 +99,7 @@ func (f *finder) version(ctx context.Context, value string, b bound, source Sour
 	return found, err
 }
 
-// ofVersion finds a version on PATH, else among what version managers have installed.
+// ofVersion looks for a version on PATH, then among the versions of managers.
 func (f *finder) ofVersion(ctx context.Context, value string, source Source) (Interpreter, error) {
 	f.lookup = true
 	found, err := f.search(ctx, f.names(), source)
@@ -120,10 +120,9 @@ func hasSlash(s string) bool {
 	return strings.ContainsRune(s, '/') || runtime.GOOS == "windows" && strings.ContainsAny(s, `\:`)
 }
 
-// isEnv reports whether env is an environment that decides: it has a pyvenv.cfg,
-// or is a link beside the plugin, or holds a whole Python. A directory which only happens to be
-// called venv is passed over; one with a python that has lost its pyvenv.cfg is
-// an error, because Python would run it without its packages.
+// isEnv reports whether env is an environment that decides. It has a pyvenv.cfg, is a link beside
+// the plugin, or holds a whole Python. A directory that only happens to be called venv is
+// skipped. A python without pyvenv.cfg is an error, because it would run without its packages.
 func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 	link, err := os.Lstat(env)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // what may not be looked at may be there
@@ -162,7 +161,7 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 	return false, broken.from(source)
 }
 
-// envPython is the program of an environment or installation. It need not work.
+// envPython returns the Python of an environment or installation, which need not work.
 func envPython(env string) (string, *Error) {
 	names := []string{"bin/python", "bin/python3"}
 	if runtime.GOOS == "windows" {
@@ -201,14 +200,14 @@ func (f *finder) consider(ctx context.Context, path string, source Source) (Inte
 	return f.inspect(ctx, path, real, source)
 }
 
-// isStub reports whether a program of macOS is no Python, because Apple's developer tools are
-// not installed: it would open a window. root is that of the system, empty for its own.
+// isStub reports whether a program is the python3 of macOS without Apple's developer tools. It
+// would open a window. root is the root of the system, empty for its own.
 func isStub(goos, root, path string) bool {
 	return goos == "darwin" && strings.TrimPrefix(path, root) == "/usr/bin/python3" &&
 		!exists(root+"/Library/Developer/CommandLineTools/usr/bin/python3") && !exists(root+"/Applications/Xcode.app")
 }
 
-// resolve follows the links of a path as far as there are files.
+// resolve follows the links of a path. It returns the path if that fails.
 func resolve(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
@@ -216,7 +215,7 @@ func resolve(path string) string {
 	return path
 }
 
-// inspect examines a Python that is no shim, whose links lead to real.
+// inspect examines a Python that is not a shim. real is where its links lead.
 func (f *finder) inspect(ctx context.Context, path, real string, source Source) (Interpreter, error) {
 	found, broken := examine(path, real)
 	if broken != nil {
@@ -227,8 +226,8 @@ func (f *finder) inspect(ctx context.Context, path, real string, source Source) 
 	return f.judge(ctx, found)
 }
 
-// judge holds a Python against the requirements, and asks it when files left
-// the answer open.
+// judge checks a Python against the requirements. It asks for the version if the files leave it
+// open.
 func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, error) {
 	found.OfProject = f.shimmed
 	found = found.by(found.Source)
@@ -266,13 +265,14 @@ func (f *finder) judge(ctx context.Context, found Interpreter) (Interpreter, err
 	return found, nil
 }
 
-// accepts reports whether source may name a Python of unknown version:
-// one that names a path may, one that asks for a version may not.
+// accepts reports whether a source may name a Python of unknown version: only with a path, not
+// with a version.
 func (f *finder) accepts(source Source) bool {
 	return f.assume || !f.lookup && (source == SourceFlag || source == SourceVariable || source == SourceManifest)
 }
 
-// against returns the first requirement that v fails, and whether one is open.
+// against returns the first requirement that v fails. open reports that the patch decides, which
+// is unknown.
 func (f *finder) against(v Version) (refused *Requirement, open bool) {
 	for _, b := range f.bounds {
 		switch b.allows(v) {

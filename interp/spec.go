@@ -6,30 +6,29 @@ import (
 	"strings"
 )
 
-// Requirement is one requires-python and where it was found.
+// Requirement is a requires-python and its place.
 type Requirement struct {
-	// Spec is a specifier set as PEP 440 has it, such as ">=3.11,<3.14". An
-	// empty one allows every version.
+	// Spec is a specifier set (PEP 440), such as ">=3.11,<3.14". "" allows every version.
 	Spec string
 	// From names the place for messages, such as "plugin.py".
 	From string
 }
 
-// minimum is what pyplug itself requires of every Python.
+// minimum is the requirement of pyplug itself.
 var minimum = Requirement{Spec: ">=3.8", From: "pyplug"}
 
-// minimumBound is what [readRequirement] returns for it, written out because it is always
-// needed and reading it takes time.
+// minimumBound is minimum as [readRequirement] returns it. Every start needs it, and parsing
+// takes time.
 var minimumBound = bound{minimum, []clause{{op: ">=", release: []int{3, 8}, written: ">=3.8"}}}
 
-// clause is one comparison of a specifier set, with what its version says.
+// clause is one comparison of a specifier set.
 type clause struct {
 	op       string
 	epoch    int
 	release  []int
 	wildcard bool
-	// rank says where the version stands beside the release of its numbers: before it (-1), as
-	// a pre-release does, at it, or behind it (1).
+	// rank compares the version with the release of the same numbers: -1 for a pre-release, 0 for
+	// the release, 1 for a post-release.
 	rank  int
 	pre   string // such as "rc2", normalised
 	local bool   // it has a local label, which no Python has
@@ -38,13 +37,13 @@ type clause struct {
 	written string // the whole clause
 }
 
-// bound is a requirement whose specifier set was read.
+// bound is a requirement with its parsed clauses.
 type bound struct {
 	Requirement
 	clauses []clause
 }
 
-// clauses are those of all requirements.
+// clauses returns the clauses of all requirements.
 func (f *finder) clauses() (all []clause) {
 	for i := range f.bounds {
 		all = append(all, f.bounds[i].clauses...)
@@ -52,8 +51,8 @@ func (f *finder) clauses() (all []clause) {
 	return all
 }
 
-// verdict says whether a version satisfies a requirement. It is unknown when
-// only the patch, which no file said, could decide.
+// verdict says whether a version satisfies a requirement. It is unknown if the patch decides and
+// no file says it.
 type verdict uint8
 
 const (
@@ -62,8 +61,8 @@ const (
 	yes
 )
 
-// clauseText is a clause of PEP 440, as the package "packaging" reads it; what each operator
-// allows is in parseClause.
+// clauseText matches a clause as the package "packaging" reads it. parseClause checks what each
+// operator allows.
 var clauseText = expression(`(?i)^(~=|===|==|!=|<=|>=|<|>)\s*` +
 	`v?(?:(\d+)!)?(\d+(?:\.\d+)*)` + // epoch and release
 	`(?:(\.\*)|` +
@@ -72,10 +71,10 @@ var clauseText = expression(`(?i)^(~=|===|==|!=|<=|>=|<|>)\s*` +
 	`([._-]?dev[._-]?\d*)?` +
 	`(\+[a-z0-9]+(?:[._-][a-z0-9]+)*)?)$`)
 
-// arbitraryText is what === takes: it compares texts.
+// arbitraryText matches a clause with ===, which compares texts.
 var arbitraryText = expression(`^===\s*([^\s;)]*)$`)
 
-// readRequirement reads a specifier set; the error is an [*Error].
+// readRequirement parses a specifier set. The error is an [*Error].
 func readRequirement(r Requirement) (bound, error) {
 	clauses, bad := parseClauses(r.Spec)
 	if bad != "" {
@@ -84,16 +83,16 @@ func readRequirement(r Requirement) (bound, error) {
 	return bound{r, clauses}, nil
 }
 
-// BadClause returns the first clause of a specifier set that is not valid, or "".
+// BadClause returns the first invalid clause of a specifier set, or "".
 func BadClause(spec string) string {
 	_, bad := parseClauses(spec)
 	return bad
 }
 
-// mostClauses bounds a specifier set: whether it can be satisfied takes time with their square.
+// mostClauses bounds a specifier set: the time of satisfiable grows with its square.
 const mostClauses = 100
 
-// parseClauses parses a specifier set. bad is the first clause that is not valid.
+// parseClauses parses a specifier set. bad is the first invalid clause.
 func parseClauses(spec string) (clauses []clause, bad string) {
 	for part := range strings.SplitSeq(spec, ",") {
 		part = strings.TrimSpace(part)
@@ -140,7 +139,7 @@ func parseClause(part string) (clause, bool) {
 
 var preNames = map[string]string{"alpha": "a", "a": "a", "beta": "b", "b": "b", "preview": "rc", "pre": "rc", "c": "rc", "rc": "rc"}
 
-// number reads digits; numbers beyond all versions are the same to every Python.
+// number parses digits. All numbers beyond every version count as one.
 func number(digits string) int {
 	if len(digits) > 9 && strings.Trim(digits[:len(digits)-9], "0") != "" {
 		return 1 << 30
@@ -149,8 +148,8 @@ func number(digits string) int {
 	return n
 }
 
-// satisfiable reports whether any Python 3 satisfies all clauses, also one of the future: a
-// release, or a version that one of them names, as a pre-release.
+// satisfiable reports whether some Python 3 satisfies all clauses: any release, also a future
+// one, or a version that a clause names.
 func satisfiable(clauses []clause) bool {
 	b, newest := bound{clauses: clauses}, newestMinor
 	for _, c := range clauses {
@@ -176,7 +175,7 @@ func satisfiable(clauses []clause) bool {
 	return false
 }
 
-// mostPatches is more than any minor version has.
+// mostPatches is greater than the number of patches of any minor version.
 const mostPatches = 100
 
 // allows reports whether v satisfies every clause.
@@ -188,8 +187,8 @@ func (b bound) allows(v Version) verdict {
 	return out
 }
 
-// allows judges the release numbers only, so that 3.14.0rc2 satisfies >=3.14 as
-// it does for pip: users of a pre-release expect it to be allowed.
+// allows compares only the release numbers, so that 3.14.0rc2 satisfies >=3.14 as it does for
+// pip.
 func (c clause) allows(v Version) verdict {
 	if !v.Known() {
 		return unknown
@@ -256,7 +255,7 @@ func (c clause) holds(v Version) bool {
 	return d <= 0
 }
 
-// compare compares the first n numbers; absent ones are 0.
+// compare compares the first n numbers. A missing number is 0.
 func compare(have [3]int, want []int, n int) int {
 	for i := range n {
 		a, b := 0, 0

@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// project is what pyproject.toml says of a project.
+// project contains what pyproject.toml says about a project.
 type project struct {
 	root    string
 	Project struct{ Name string }

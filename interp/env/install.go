@@ -4,24 +4,27 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// longest bounds a command of an installer.
+// longest is the timeout of an installer's command.
 const longest = time.Hour
 
-// shownLines is how many of the last lines of a failed installer an error has.
+// shownLines is the number of an installer's last lines in an error.
 const shownLines = 15
 
-// misleading are variables that make an installer look, or install, elsewhere, or colour what
-// it prints.
+// misleading lists variables that redirect an installer or color its output.
 var misleading = []string{
 	"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "PYTHONPATH", "PYTHONHOME", "PYTHONSAFEPATH", "PIP_PREFIX", "PIP_ROOT", "PIP_DRY_RUN",
 	"UV_PROJECT", "UV_PROJECT_ENVIRONMENT", "UV_SYSTEM_PYTHON", "UV_WORKING_DIR", "UV_WORKING_DIRECTORY", "PDM_PYTHON", "PDM_IGNORE_ACTIVE_VENV",
@@ -37,7 +40,7 @@ type command struct {
 	set  []string // variables
 }
 
-// commands are the steps that make the environment dir.
+// commands returns the steps that make the environment dir.
 func (p Plan) commands(dir string) []command {
 	r, python, where := p.request, python(dir), filepath.Dir(p.Source.Path)
 	venv := command{what: "creating the environment", name: "python -m venv", path: r.Python, args: []string{"-I", "-m", "venv", "--without-pip", dir}}
@@ -88,7 +91,7 @@ func (p Plan) commands(dir string) []command {
 	return []command{venv, read}
 }
 
-// pipInstallsElsewhere reports whether the pip among packages has --python, as of 22.3.
+// pipInstallsElsewhere reports whether the pip among packages has --python (22.3 or later).
 func pipInstallsElsewhere(packages []string) bool {
 	for _, dir := range packages {
 		entries, _ := bounded.Dir(dir) // none if it cannot be read
@@ -102,8 +105,8 @@ func pipInstallsElsewhere(packages []string) bool {
 	return false
 }
 
-// fill makes the environment in the empty directory dir. Whoever is killed leaves its
-// temporary files in temporary.
+// fill makes the environment in the empty directory dir. Temporary files of a killed command stay
+// in temporary.
 func (p Plan) fill(ctx context.Context, dir, temporary string) error {
 	for _, c := range p.commands(dir) {
 		c.set = append(c.set, "TMPDIR="+temporary, "TEMP="+temporary, "TMP="+temporary)
@@ -151,8 +154,8 @@ func (p Plan) run(ctx context.Context, c command) error {
 	return e
 }
 
-// lastLines are the last lines of an installer, of which uv and pip write errors to
-// standard error, and venv to standard output.
+// lastLines returns the last lines of an installer. uv and pip print errors to standard error,
+// venv to standard output.
 func lastLines(streams ...[]byte) (lines []string) {
 	for _, text := range streams {
 		for line := range strings.Lines(string(text)) {
@@ -163,3 +166,51 @@ func lastLines(streams ...[]byte) (lines []string) {
 	}
 	return lines[max(0, len(lines)-shownLines):]
 }
+
+// lacking returns a distribution that the source names without a condition and that is missing in
+// dir, or "". A setting may have redirected the installer.
+func (s Source) lacking(dir string) string {
+	var there []string
+	for _, pattern := range []string{"lib*/*/site-packages/*", "Lib/site-packages/*"} {
+		found, _ := fs.Glob(os.DirFS(dir), pattern)
+		for _, path := range found {
+			there = append(there, pysrc.Canonical(filepath.Base(path)))
+		}
+	}
+	for _, name := range s.names() {
+		if !slices.ContainsFunc(there, func(entry string) bool { return strings.HasPrefix(entry, pysrc.Canonical(name)+"-") }) {
+			return name // else entry is that of name-1.0.dist-info, or of another kind of metadata
+		}
+	}
+	return ""
+}
+
+// names returns the distributions that the source names without a condition.
+func (s Source) names() (all []string) {
+	lines := s.Requirements
+	switch s.Kind {
+	case "requirements.txt":
+		content, _, _ := bounded.Read(s.Path, maxSource) // the installer could read it
+		lines = strings.Split(strings.ReplaceAll(string(content), "\\\n", ""), "\n")
+	case "pylock.toml":
+		content, _, _ := bounded.Read(s.Path, maxSource)
+		var lock struct {
+			Packages []struct{ Name, Marker string }
+		}
+		_ = bounded.TOML(content, &lock)
+		for _, p := range lock.Packages {
+			if p.Marker == "" {
+				lines = append(lines, p.Name)
+			}
+		}
+	}
+	for _, line := range lines {
+		if found := unconditional().FindStringSubmatch(line); found != nil && !local().MatchString(line) {
+			all = append(all, found[1])
+		}
+	}
+	return all
+}
+
+// unconditional matches a requirement without a marker.
+var unconditional = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(\w[\w.-]*)\s*(?:[\[(<>=!~@][^;]*)?(?:\s#.*)?$`) })

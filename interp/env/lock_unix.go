@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file until it is closed; false if another process has it locked.
+// tryLock locks a file until it is closed. It returns false if another process holds the lock.
 func tryLock(f *os.File) (bool, error) {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == unix.EWOULDBLOCK {
@@ -17,8 +17,7 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// removeLocked removes a locked file, and then unlocks it: nobody else has locked it before it
-// is gone.
+// removeLocked removes a locked file, then unlocks it, so that no other process locks it before.
 func removeLocked(f *os.File) {
 	os.Remove(f.Name())
 	f.Close()

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock locks a file until it is closed; false if another process has it locked.
+// tryLock locks a file until it is closed. It returns false if another process holds the lock.
 func tryLock(f *os.File) (bool, error) {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
 	if err == windows.ERROR_LOCK_VIOLATION {
@@ -15,8 +15,7 @@ func tryLock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// removeLocked unlocks a file, and removes it unless another process has it open: Windows
-// removes no open file.
+// removeLocked unlocks a file and removes it. Windows keeps a file that another process has open.
 func removeLocked(f *os.File) {
 	f.Close()
 	os.Remove(f.Name())

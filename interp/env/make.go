@@ -14,9 +14,9 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// Make makes the environment, if it does not exist, and records it for the plugin. made is
-// false if it was there, or another process made it meanwhile: Make waits for one that makes
-// the same. On error, or if ctx ends, nothing of it is there. The error is an [*Error] or
+// Make makes the environment if it does not exist, and records it for the plugin. made is false
+// if it existed, or if another process made it meanwhile: Make waits for a process that makes the
+// same environment. On error, or if ctx ends, it leaves nothing. The error is an [*Error] or
 // ctx's cause.
 func (p Plan) Make(ctx context.Context) (made bool, err error) {
 	if !p.Exists || p.isLeft() {
@@ -36,7 +36,7 @@ func (p Plan) Make(ctx context.Context) (made bool, err error) {
 	return made, failed(err, nil)
 }
 
-// isLeft reports whether there is something of a sync that was killed, or that still runs.
+// isLeft reports whether a killed or running sync left files.
 func (p Plan) isLeft() bool {
 	for _, path := range []string{p.work(), p.lockFile()} {
 		if _, err := os.Lstat(path); err == nil {
@@ -46,12 +46,12 @@ func (p Plan) isLeft() bool {
 	return false
 }
 
-// work is the directory in which the environment is made.
+// work returns the directory in which the environment is made.
 func (p Plan) work() string { return p.Dir + ".pyplug" }
 
 func (p Plan) lockFile() string { return p.Dir + ".pyplug.lock" }
 
-// makeOnce makes the environment unless another process did while this one waited for it.
+// makeOnce makes the environment, unless another process made it while this one waited.
 func (p Plan) makeOnce(ctx context.Context) (made bool, err error) {
 	if !p.request.InPlace {
 		if err := os.MkdirAll(filepath.Dir(p.Dir), 0o700); err != nil {
@@ -76,10 +76,10 @@ func (p Plan) makeOnce(ctx context.Context) (made bool, err error) {
 	return err == nil, err
 }
 
-// busy is how long a lock is waited for between two looks.
+// busy is the delay between two attempts to lock.
 const busy = 50 * time.Millisecond
 
-// lock takes the lock of the environment, and waits for another process that has it. unlock
+// lock acquires the lock of the environment and waits while another process holds it. unlock
 // removes its file.
 func (p Plan) lock(ctx context.Context, path string) (unlock func(), err error) {
 	for waiting := false; ; waiting = true {
@@ -98,7 +98,7 @@ func (p Plan) lock(ctx context.Context, path string) (unlock func(), err error) 
 	}
 }
 
-// lockNow takes a lock; unlock is nil if another process has it.
+// lockNow tries to acquire a lock. unlock is nil if another process holds it.
 func lockNow(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -117,8 +117,7 @@ func lockNow(path string) (unlock func(), err error) {
 	return nil, errors.Join(err, f.Close())
 }
 
-// build makes the environment aside and puts it in its place at once. The caller has the
-// lock.
+// build makes the environment in another directory, then renames it. The caller holds the lock.
 func (p Plan) build(ctx context.Context) (err error) {
 	work := p.work()
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
@@ -158,9 +157,9 @@ func (p Plan) build(ctx context.Context) (err error) {
 // maxScript is the size of the largest script that [relocate] looks at.
 const maxScript = 1 << 20
 
-// relocate replaces the path from by to in the scripts of the environment in from: it was
-// built there, and is about to be moved. Each is written anew, since an installer may
-// share files between environments.
+// relocate replaces the path from with to in the scripts of the environment in from, which is
+// about to be moved. It writes new files, since an installer may share files between
+// environments.
 func relocate(from, to string) error {
 	scripts := filepath.Dir(python(from))
 	entries, err := bounded.Dir(scripts)

@@ -14,14 +14,14 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// Request says for which plugin an environment is wanted.
+// Request describes the environment and its plugin.
 type Request struct {
 	// Entry is the plugin's file or directory, absolute.
 	Entry string
-	// Dirs are the directories in which the source is looked for, the nearest first.
+	// Dirs are the directories that may contain the source, the nearest first.
 	Dirs []string
-	// Python is the base Python, Real its file behind all links, and Version its version
-	// with the implementation and variant. Packages are the directories of its packages.
+	// Python is the base Python. Real is its file behind all links. Version contains its
+	// implementation and variant, too. Packages are the directories of its packages.
 	Python, Real, Version string
 	Packages              []string
 	// InPlace makes .venv beside the source, instead of an environment in the cache.
@@ -32,7 +32,7 @@ type Request struct {
 	Cache string
 	// Environ is shaped like os.Environ().
 	Environ []string
-	// Step is called with what begins, such as "installing numpy". It may be nil.
+	// Step is called when a step begins, such as "installing numpy". It may be nil.
 	Step func(what string)
 }
 
@@ -42,7 +42,7 @@ type Plan struct {
 	Installer string // "uv", "pip", "poetry" or "pdm"
 	// Dir is the environment's directory, and Python its Python.
 	Dir, Python string
-	// Exists says that it is there, and Make does nothing.
+	// Exists reports that the environment exists. Make then does nothing.
 	Exists bool
 
 	request Request
@@ -50,14 +50,15 @@ type Plan struct {
 	key     string
 }
 
-// Error says why there is no plan, or why it failed.
+// Error says why there is no plan, or why a plan failed.
 type Error struct {
 	Err error
-	// Exit says how the installer ended, with the last lines of its output; nil if none did.
+	// Exit describes how the installer ended, with its last lines of output. It is nil if none
+	// ran.
 	Exit *proc.Exit
-	// Hint says what to do about it, and may be empty.
+	// Hint says what to do, or is "".
 	Hint string
-	// Refused: nothing was tried, since the request cannot be met.
+	// Refused reports that the request is impossible and nothing was tried.
 	Refused bool
 }
 
@@ -65,7 +66,7 @@ func (e *Error) Error() string { return e.Err.Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// failed is the error of an environment that cannot be made.
+// failed returns the error that the environment cannot be made.
 func failed(err error, exit *proc.Exit) *Error {
 	return &Error{Err: fmt.Errorf("cannot make the environment: %w", err), Exit: exit}
 }
@@ -120,7 +121,7 @@ func NewPlan(r Request) (Plan, error) {
 	return p, nil
 }
 
-// readMark reads the marker of an environment; false if it has none.
+// readMark reads the marker of an environment. It returns false if there is none.
 func readMark(dir string) (m mark, ok bool) {
 	content, _, err := bounded.Read(filepath.Join(dir, marker), maxRecord)
 	if err != nil {
@@ -129,7 +130,7 @@ func readMark(dir string) (m mark, ok bool) {
 	return m, json.Unmarshal(content, &m) == nil
 }
 
-// python is the Python of an environment.
+// python returns the Python of an environment.
 func python(dir string) string {
 	if runtime.GOOS == "windows" {
 		return filepath.Join(dir, "Scripts", "python.exe")
@@ -137,10 +138,10 @@ func python(dir string) string {
 	return filepath.Join(dir, "bin", "python")
 }
 
-// environments is the directory of the environments in a cache.
+// environments returns the directory of the environments in a cache.
 func environments(cache string) string { return filepath.Join(cache, "envs", "v1") }
 
-// Cache is pyplug's directory in the cache of the user.
+// Cache returns pyplug's directory in the user's cache.
 func Cache() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err == nil && !filepath.IsAbs(dir) {
@@ -152,6 +153,6 @@ func Cache() (string, error) {
 	return filepath.Join(dir, "pyplug"), nil
 }
 
-// CacheHint says what to do if there is no cache directory, or none that can be written to.
+// CacheHint says what to do without a writable cache directory.
 var CacheHint = "set " + cmp.Or(map[string]string{"darwin": "HOME", "windows": "LocalAppData"}[runtime.GOOS], "XDG_CACHE_HOME") +
 	" to the absolute path of a directory that you may write to, or make .venv with --in-place"

@@ -12,21 +12,22 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// Record is the environment that was made for a plugin, as [Lookup] found it.
+// Record is the environment that pyplug made for a plugin.
 type Record struct {
-	// Dir is the environment's directory, or the record's file if that is corrupt; empty if
-	// none was made.
+	// Dir is the environment's directory, or "" if there is none. If the record is corrupt, it is
+	// the record's file.
 	Dir string
-	// Stale says why it does not count any more; empty if it does.
+	// Stale says why the environment is out of date, or is "".
 	Stale string
 }
 
-// record is what is stored of it. A path need not be UTF-8.
+// record is the stored form. A path need not be UTF-8.
 type record struct {
 	Env    []byte `json:"env"`
 	Kind   string `json:"kind"`
 	Source []byte `json:"source"`
-	// Size, Time and Digest tell whether the source has changed; Includes: it includes others.
+	// Size, Time and Digest show whether the source has changed. Includes reports that it
+	// includes other files.
 	Size     int64     `json:"size"`
 	Time     time.Time `json:"time"`
 	Digest   string    `json:"digest"`
@@ -40,7 +41,7 @@ func recordPath(cache, entry string) string {
 	return filepath.Join(environments(cache), "plugins", digest(entry)+".json")
 }
 
-// record stores which environment the plugin has.
+// record stores the environment of the plugin.
 func (p Plan) record() error {
 	if p.request.Cache == "" {
 		return nil
@@ -73,9 +74,9 @@ func (p Plan) record() error {
 	return nil
 }
 
-// Lookup finds the environment that was made for the plugin at entry. It reads one file, for
-// .venv beside the source another one there, and the source if that was touched since or
-// includes other files.
+// Lookup returns the environment that pyplug made for the plugin at entry. It reads the record.
+// For .venv beside the source it also reads the marker. If the source was touched or includes
+// other files, it reads the source, too.
 func Lookup(cache, entry string) Record {
 	content, _, err := bounded.Read(recordPath(cache, entry), maxRecord)
 	if err != nil {

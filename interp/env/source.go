@@ -17,15 +17,15 @@ import (
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
-// Source is the file that says what the environment must hold.
+// Source is the file that says what the environment must contain.
 type Source struct {
-	// Kind is the file's name, or "PEP 723" for a block in the plugin's script, or
-	// "PEP 723 lock" for the lock file of that.
+	// Kind is the file's name, "PEP 723" for a block in the script, or "PEP 723 lock" for the
+	// lock file of a script.
 	Kind string
 	// Path is the file, absolute.
 	Path string
-	// Requirements are PEP 508 requirements. They are nil for a lock file and a
-	// requirements.txt, which the installer reads.
+	// Requirements are PEP 508 requirements. They are nil for files that the installer reads:
+	// lock files and requirements.txt.
 	Requirements []string
 
 	tool     string      // the one that must read it, such as the one that wrote a lock file
@@ -36,11 +36,10 @@ type Source struct {
 	info     fs.FileInfo // of the file, before it was read
 }
 
-// block is the kind of a source that is not a file of its own, and blockLock that of the
-// file in which uv locked it.
+// block is the kind of a script's block, blockLock that of a script's lock file.
 const block, blockLock = "PEP 723", "PEP 723 lock"
 
-// files are the files that may be a source, in order, with the tool that must read it.
+// files lists the files that may be a source, in order, with the tool that must read them.
 var files = []struct{ name, tool string }{
 	{"uv.lock", "uv"}, {"poetry.lock", "poetry"}, {"pdm.lock", "pdm"}, {"pylock.toml", "uv"}, {"pyproject.toml", ""}, {"requirements.txt", ""},
 }
@@ -51,13 +50,13 @@ const maxSource = 16 << 20
 // errNone reports that a file asks for nothing.
 var errNone = errors.New("no requirements")
 
-// SourceOf is the file that says what a plugin needs, see [NewPlan]; the zero one if none does.
+// SourceOf returns the file that says what a plugin needs, or the zero Source. See [NewPlan].
 func SourceOf(entry string, dirs []string) Source {
 	s, _ := findSource(entry, dirs) // a sync reports one that cannot be read
 	return s
 }
 
-// findSource finds the source of a plugin whose script is entry, if that is a file.
+// findSource returns the source of a plugin whose script is entry.
 func findSource(entry string, dirs []string) (Source, error) {
 	s, err := readSource(Source{Kind: block, Path: entry})
 	if err == nil {
@@ -84,7 +83,7 @@ func findSource(entry string, dirs []string) (Source, error) {
 	return Source{}, errNone
 }
 
-// locked is the uv.lock in dirs of the workspace that a project belongs to, or the project.
+// locked returns the uv.lock of the project's workspace in dirs, or the project.
 func (s Source) locked(dirs []string) Source {
 	for _, dir := range dirs {
 		if !interp.IsWorkspace(dir) {
@@ -143,8 +142,8 @@ func readSource(s Source) (Source, error) {
 	return s, nil
 }
 
-// list sets the requirements in a script's block or a pyproject.toml, sorted, and returns its
-// settings of uv.
+// list reads the requirements of a script's block or a pyproject.toml, and sorts them. It returns
+// the settings of uv.
 func (s *Source) list(content []byte) (uv map[string]any, err error) {
 	var file struct {
 		Dependencies any
@@ -188,17 +187,17 @@ func (s *Source) list(content []byte) (uv map[string]any, err error) {
 }
 
 var (
-	// opening is the first line of a script block.
+	// opening matches the first line of a script block.
 	opening = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^# /// script\s*$`) })
-	// requirement is a PEP 508 requirement, and not an option or a path, as far as it decides where packages come from.
+	// requirement matches a PEP 508 requirement, and neither an option nor a path.
 	requirement = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\w[\w.-]*\s*([\[(<>=!~;@].*)?$`) })
-	// local is a line of a requirements file that may name a file or directory relative to it.
+	// local matches a line of a requirements file that may name a relative path.
 	local = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)^([^#\n]*\s)?(\.|-e|-f|--editable|--find-links|file:|[^\s:#]+[/\\]|[^\s:#]+\.(whl|zip|gz|bz2|tgz)\b)`)
 	})
 )
 
-// digest is the hash of texts, as hexadecimal digits.
+// digest returns the hash of texts as hexadecimal digits.
 func digest(texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\x00")))
 	return hex.EncodeToString(sum[:8])

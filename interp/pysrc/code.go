@@ -2,12 +2,10 @@ package pysrc
 
 import "strings"
 
-// render writes the code of text, one logical line per line: without comments,
-// with a space in the place of a line end inside brackets, and with the result of
-// literal in the place of each string literal. raw is the literal with its prefix
-// and quotes, line where it begins. Code that Python rejects is rendered somehow.
-//
-// An f-string ends at the first quote of its own kind, also inside braces.
+// render returns the code of text, one logical line per line. It drops comments, replaces line
+// ends inside brackets with a space, and replaces each string literal with the result of literal.
+// raw is the literal with its prefix and quotes, line the line on which it starts. For invalid
+// code the result is undefined.
 func render(text string, literal func(raw string, line int) string) string {
 	var out strings.Builder
 	out.Grow(min(len(text), 64<<10))
@@ -54,8 +52,8 @@ func render(text string, literal func(raw string, line int) string) string {
 	return out.String()
 }
 
-// literalEnd returns where the literal ends whose opening quote is at i: after its
-// closing quote or, if it is not closed, at the end of the line or of the text.
+// literalEnd returns the end of the literal whose opening quote is at i: after its closing quote
+// or, if it is not closed, at the end of the line or of the text.
 func literalEnd(text string, i int) int {
 	mark := text[i : i+1]
 	if triple := mark + mark + mark; strings.HasPrefix(text[i:], triple) {
@@ -90,5 +88,5 @@ func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= 0x80
 }
 
-// isPrefix reports whether word can stand before the quote of a literal.
+// isPrefix reports whether word is a prefix of string literals.
 func isPrefix(word string) bool { return len(word) <= 2 && strings.Trim(word, "rRbBuUfFtT") == "" }

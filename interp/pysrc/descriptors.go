@@ -3,8 +3,10 @@ package pysrc
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // marker stands for a literal in rendered code.
@@ -16,9 +18,9 @@ var argument = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*[(=](?:[\s(]|\b_b\b)*` + marker + `(?:\s*` + marker + `)*`)
 })
 
-// Descriptors returns the serialized descriptors in a *_pb2.py: the bytes of a
-// google.protobuf.FileDescriptorProto each, in their order, without duplicates.
-// text comes from [Decode]. The forms of all protoc versions from 3.0 on are known:
+// Descriptors returns the serialized descriptors in a *_pb2.py: the bytes of each
+// google.protobuf.FileDescriptorProto, in order and without duplicates. text comes from [Decode].
+// It knows the forms of all protoc versions since 3.0:
 //
 //	DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'…')  # from 3.20
 //	DESCRIPTOR = _descriptor.FileDescriptor(…, serialized_pb=b'…')   # until 3.19
@@ -70,11 +72,50 @@ func Descriptors(text string) ([][]byte, error) {
 	}
 }
 
-// firstOf returns which of two words comes first in text, and where: -1 for neither.
+// firstOf returns the first of two words in text and its offset, or -1 if there is neither.
 func firstOf(text, a, b string) (at int, word string) {
 	i, j := strings.Index(text, a), strings.Index(text, b)
 	if i >= 0 && (j < 0 || i < j) {
 		return i, a
 	}
 	return j, b
+}
+
+// appendLiteral appends the bytes of a literal with its prefix and quotes. It encodes text as
+// Latin-1. ok is false for escapes that generated code does not use, and if raw is not a literal.
+func appendLiteral(data []byte, raw string) (_ []byte, ok bool) {
+	at := strings.IndexAny(raw, `'"`)
+	if at < 0 || strings.ContainsAny(raw[:at], "fFtT") {
+		return data, false
+	}
+	mark := raw[at : at+1]
+	if triple := strings.Repeat(mark, 3); strings.HasPrefix(raw[at:], triple) {
+		mark = triple
+	}
+	text, closed := strings.CutSuffix(raw[at+len(mark):], mark)
+	if !closed || len(raw) < at+2*len(mark) {
+		return data, false
+	}
+	escapes := !strings.ContainsAny(raw[:at], "rR")
+	for text != "" {
+		switch {
+		case !escapes || text[0] != '\\':
+			r, size := utf8.DecodeRuneInString(text)
+			if r > 0xff {
+				return data, false
+			}
+			data, text = append(data, byte(r)), text[size:]
+		case strings.HasPrefix(text, "\\\n"):
+			text = text[2:]
+		case strings.HasPrefix(text, `\'`), strings.HasPrefix(text, `\"`):
+			data, text = append(data, text[1]), text[2:]
+		default:
+			r, _, rest, err := strconv.UnquoteChar(text, 0)
+			if err != nil || r > 0xff {
+				return data, false
+			}
+			data, text = append(data, byte(r)), rest
+		}
+	}
+	return data, true
 }

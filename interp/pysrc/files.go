@@ -44,8 +44,7 @@ func Files(dir string) []string {
 	return found
 }
 
-// isForeign reports whether a directory below dir holds no source of its owner, or
-// is too deep.
+// isForeign reports whether a directory below dir holds no source of its owner or is too deep.
 func isForeign(dir, path string) bool {
 	name := filepath.Base(path)
 	if name[0] == '.' || slices.Contains([]string{"__pycache__", "node_modules", "site-packages", "dist-packages"}, name) {
@@ -59,8 +58,8 @@ func isForeign(dir, path string) bool {
 	return err == nil
 }
 
-// Read returns the text of a regular file of at most limit bytes, and of 4 MiB. It is not
-// ok if the file is larger or cannot be read.
+// Read returns the text of a regular file of at most limit bytes and at most 4 MiB. ok is false
+// if the file is larger or cannot be read.
 func Read(path string, limit int) (text string, ok bool) {
 	source, _, err := bounded.Read(path, int64(min(limit, LargestFile)))
 	return Decode(source), err == nil

@@ -7,24 +7,24 @@ import (
 	"sync"
 )
 
-// Import is what one import statement asks for; "import a, b" is two.
+// Import is one imported module. "import a, b" has two.
 type Import struct {
 	// Module is the dotted name as written, empty in "from . import x".
 	Module string
-	// Level is the number of dots before it: 0 is an absolute import.
+	// Level is the number of dots before it. 0 means an absolute import.
 	Level int
-	// Names are what a from-import takes out of the module, which may be modules
-	// too; "*" is everything. Nil for a plain import.
+	// Names are the names that a from-import imports, which may be modules. "*" means all. It is
+	// nil for a plain import.
 	Names []string
 }
 
-// statement matches an import statement in a line of rendered code, also behind "else:"
-// and its like.
+// statement matches an import statement in a line of rendered code, also after "else:" and the
+// like.
 var statement = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:^|[;:])\s*(?:lazy\s+)?(?:import\s+([^;:=]+)|from\s*(\.*)\s*([^\s;.][^\s;]*)?\s+import\b\s*([^;:=]+))`)
 })
 
-// importsOf finds the import statements in rendered code, in their order.
+// importsOf returns the imports of rendered code, in order.
 func importsOf(code string) []Import {
 	var all []Import
 	for line := range strings.Lines(code) {
@@ -43,7 +43,7 @@ func importsOf(code string) []Import {
 	return all
 }
 
-// imported reads "a.b as c, d" or "(a, b)".
+// imported parses "a.b as c, d" or "(a, b)".
 func imported(list string) []string {
 	var names []string
 	for part := range strings.SplitSeq(strings.Trim(list, "() \t\n"), ",") {
@@ -54,10 +54,10 @@ func imported(list string) []string {
 	return names
 }
 
-// paths are the source files that an import may load, with slashes: those of the
-// packages above the module, of the module, and of the names taken out of it. Those
-// of an absolute import are relative to a directory of the search path, those of a
-// relative one to the directory of the file it stands in.
+// paths returns the source files that an import may load, with slashes: those of the packages
+// above the module, of the module, and of its imported names. For an absolute import they are
+// relative to a directory of the search path, for a relative one to the directory of the
+// importing file.
 func (i Import) paths() []string {
 	var all []string
 	at := ""

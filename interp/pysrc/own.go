@@ -15,36 +15,35 @@ type File struct {
 	imports []Import
 }
 
-// Parse looks at the text of a file.
+// Parse parses the text of a file.
 func Parse(path, text string) File {
 	code := render(text, quoted)
 	return File{path, text, code, importsOf(code)}
 }
 
-// Serves looks for what serves in the file. Comments and docstrings do not count.
+// Serves returns what the file does to serve plugins. It ignores comments and docstrings.
 func (f File) Serves() Serves { return servesOf(f.code, f.imports) }
 
-// Limits bound what [Own] reads.
+// Limits bounds what [Own] reads.
 type Limits struct {
-	// Files and Bytes are the most files and the bytes of all of them, Imports is
-	// the number of imports that are followed.
+	// Files, Bytes and Imports are the limits of files, of their bytes in total, and of followed
+	// imports.
 	Files, Bytes, Imports int
 	// Generated includes the *_pb2.py files.
 	Generated bool
 }
 
-// Short takes 10 ms at most, Named half of it; Whole reads as much as a plugin may have.
+// Short takes at most 10 ms, Named half of that. Whole reads as much as a plugin may have.
 var (
 	Short = Limits{Files: 100, Bytes: 192 << 10, Imports: 500}
 	Named = Limits{Files: 50, Bytes: 96 << 10, Imports: 250}
 	Whole = Limits{Files: 1000, Bytes: 32 << 20, Imports: 10000, Generated: true}
 )
 
-// Own reads a script and the plugin's own files that it imports, directly or through
-// each other: those that are found from dirs, in which the plugin's own modules lie,
-// or beside the file that imports them, since generated code imports its neighbours.
-// Every import counts, wherever it stands. others are the absolute imports that were
-// not found there, each module once. The script is always the first file.
+// Own reads a script and the plugin's own files that it imports, directly or indirectly. It looks
+// for modules in dirs and beside the importing file, since generated code imports its neighbors.
+// All imports count, wherever they are. others lists the absolute imports that are not there,
+// each module once. The script is always the first file.
 func Own(script string, dirs []string, most Limits) (files []File, others []Import) {
 	asked := map[string]bool{}
 	files = walk([]string{filepath.Clean(script)}, most, func(path string, imp Import) []string {
@@ -58,8 +57,8 @@ func Own(script string, dirs []string, most Limits) (files []File, others []Impo
 	return files, others
 }
 
-// walk reads files, those first that are named, and then those that follow returns for
-// each of their imports, within limits. A first file that cannot be read is empty.
+// walk reads the named files, then those that follow returns for each of their imports, within
+// limits. If the first file cannot be read, its text is empty.
 func walk(queue []string, most Limits, follow func(path string, imp Import) []string) (files []File) {
 	seen := map[string]bool{}
 	for len(queue) > 0 && len(files) < most.Files {
@@ -113,4 +112,45 @@ func (i Import) find(dirs []string, dir string) []string {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// Libraries reads the files of installed packages that imports name, then those of the same
+// packages that these import. The former come first, so that the limits never drop them. It skips
+// gRPC's own packages.
+func Libraries(dirs []string, imports []Import, most Limits) []File {
+	var named []string
+	for _, imp := range imports {
+		if !imp.isGRPC() {
+			named = append(named, imp.find(dirs, "")...)
+		}
+	}
+	return walk(named, most, func(path string, imp Import) []string {
+		dir := filepath.Dir(path)
+		if top, _, _ := strings.Cut(imp.Module, "."); imp.Level > 0 || slices.Contains(strings.Split(dir, string(filepath.Separator)), top) {
+			return imp.find(dirs, dir)
+		}
+		return nil
+	})
+}
+
+// isGRPC reports whether the import is of gRPC's own packages.
+func (i Import) isGRPC() bool {
+	return strings.HasPrefix(i.Module, "grpc") || i.Module == "google" || strings.HasPrefix(i.Module, "google.protobuf")
+}
+
+// Locate returns the package directory or *.py file of a module in directories of a search path.
+// If the module is missing, it returns the innermost package above it that exists, or "".
+func Locate(dirs []string, module string) string {
+	for ; module != ""; module = module[:max(0, strings.LastIndexByte(module, '.'))] {
+		for _, dir := range dirs {
+			path := filepath.Join(dir, strings.ReplaceAll(module, ".", string(filepath.Separator)))
+			if info, err := os.Stat(path); err == nil && info.IsDir() {
+				return path
+			}
+			if info, err := os.Stat(path + ".py"); err == nil && info.Mode().IsRegular() {
+				return path + ".py"
+			}
+		}
+	}
+	return ""
 }

@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// Canonical is the name of a distribution as PEP 503 compares it.
+// Canonical returns the name of a distribution as PEP 503 compares it.
 func Canonical(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
 }
 
 // Include is a file that a requirements file includes.
 type Include struct {
-	// Path is the file, and Text its text, empty if it cannot be read.
+	// Path is the file. Text is its text, or "" if it cannot be read.
 	Path, Text string
-	// Constraint: it installs nothing, but limits versions.
+	// Constraint reports that the file only limits versions.
 	Constraint bool
 }
 
@@ -28,8 +28,8 @@ var include = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*(-r|-c|--requirement\b|--constraint\b)[ \t]*=?[ \t]*(\S+)`)
 })
 
-// Includes lists the files that a requirements file with this text includes by -r and -c, and
-// those that they include, each once. All texts have at most 4 MiB; what is beyond is empty.
+// Includes returns the files that a requirements file includes by -r and -c, and those that they
+// include, each once. All texts together have at most 4 MiB; the rest is empty.
 func Includes(path, text string) (all []Include) {
 	seen, left := map[string]bool{path: true}, LargestFile
 	var follow func(Include)

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decode returns the text of source, without byte order mark and with "\n" as line
-// ends. What is not UTF-8 is read as Latin-1: in each encoding that Python source may
-// have, all that is looked for here is ASCII.
+// Decode returns the text of source without byte order mark and with "\n" as line ends. It reads
+// what is not UTF-8 as Latin-1: pysrc looks only for ASCII, which all encodings of Python source
+// share.
 func Decode(source []byte) string {
 	text := strings.TrimPrefix(string(source), "\ufeff")
 	if !utf8.ValidString(text) {
@@ -25,22 +25,19 @@ func Decode(source []byte) string {
 
 // Block is a metadata block.
 type Block struct {
-	// Text is the TOML in it, without its comment signs, one line for each of
-	// the source.
+	// Text is its TOML without comment signs, with the same lines as the source.
 	Text string
-	// Line is the line of the source that the first line of Text is on, from 1;
-	// 0 when there is no block.
+	// Line is the line of the source on which Text starts, from 1. It is 0 if there is no block.
 	Line int
 }
 
-// block is the expression in PEP 723: an opening line and the comment lines after it, as
-// far as the last of them that is "# ///".
+// block is the expression of PEP 723: an opening line, then comment lines up to the last "# ///".
 var block = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^# /// ([a-zA-Z0-9-]+)$\n((?:^#(?:| .*)$\n)+)^# ///$`)
 })
 
-// Script finds the block "script" in text that Decode returned. The zero Block means
-// that there is none; one that is never closed is none.
+// Script returns the block "script" in text from Decode. The zero Block means that there is none,
+// or none that is closed.
 func Script(text string) (Block, error) {
 	if !strings.Contains(text, "# /// script") {
 		return Block{}, nil

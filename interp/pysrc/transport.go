@@ -8,21 +8,22 @@ import (
 	"sync"
 )
 
-// Serves is what a file does of what a gRPC plugin does. A plugin may spread it over
-// several of its files: see [Serves.With].
+// Serves records what a file does to serve gRPC. A plugin may spread it over several files: see
+// [Serves.With].
 type Serves struct {
-	// SDK is a library that the file imports, by which plugins serve their host.
+	// SDK is an imported library that serves plugins.
 	SDK string
-	// ImportsGRPC: the file imports grpc, grpclib or betterproto.
+	// ImportsGRPC reports that the file imports grpc, grpclib or betterproto.
 	ImportsGRPC bool
-	// PrintsHandshake: the file has a literal in the form of go-plugin's line, such as
-	// f"1|1|tcp|127.0.0.1:{port}|grpc", or joins fields by bars and has the literal "grpc".
+	// PrintsHandshake reports that the file has a literal like go-plugin's line, such as
+	// f"1|1|tcp|127.0.0.1:{port}|grpc", or that it joins fields with bars and has the literal
+	// "grpc".
 	PrintsHandshake bool
 
 	joins, protocol bool // the two parts of the latter
 }
 
-// sdks are the modules by which a plugin serves a host of go-plugin.
+// sdks lists the modules that serve plugins of go-plugin.
 var sdks = []string{
 	"funppy", "hc_go_plugin_server",
 	"pyplugin", // of the distribution python-plugin
@@ -30,7 +31,7 @@ var sdks = []string{
 	"tf.runner",
 }
 
-// With is what two files of one plugin do together.
+// With returns what two files of a plugin do together.
 func (s Serves) With(o Serves) Serves {
 	joins, protocol := s.joins || o.joins, s.protocol || o.protocol
 	return Serves{
@@ -42,15 +43,15 @@ func (s Serves) With(o Serves) Serves {
 	}
 }
 
-// Complete leaves out the parts of a line. They are in many libraries, and do not count there.
+// Complete drops the parts of a line. Many libraries contain them, so they do not count there.
 func (s Serves) Complete() Serves {
 	s.joins, s.protocol = false, false
 	return s
 }
 
-// expressions are compiled when they are first needed: most files need none. In rendered
-// code ‹ and › stand for the quotes of a literal, and % for what a format fills in. All
-// match inside one logical line.
+// expressions are compiled at first use: most files need none. In rendered code, ‹ and › replace
+// the quotes of a literal, and % replaces what a format fills in. Every expression matches inside
+// one logical line.
 var expressions = sync.OnceValue(func() (x struct{ adjacent, line, joins, protocol *regexp.Regexp }) {
 	x.adjacent = regexp.MustCompile(`›\s*‹`) // Python makes one literal of the two
 	x.line = regexp.MustCompile(`‹\s*(?:[1%]\|[^|\s›]*)?\|(?:tcp|unix)\|`)
@@ -62,7 +63,7 @@ var expressions = sync.OnceValue(func() (x struct{ adjacent, line, joins, protoc
 // quoted renders a literal for [servesOf].
 func quoted(raw string, _ int) string { return "‹" + fill(raw) + "›" }
 
-// servesOf looks at rendered code and its imports.
+// servesOf returns what rendered code with its imports does.
 func servesOf(code string, imports []Import) Serves {
 	var s Serves
 	for _, imp := range imports {
@@ -90,7 +91,7 @@ func servesOf(code string, imports []Import) Serves {
 	return s.With(Serves{})
 }
 
-// sdk returns which of sdks the import loads, "" if none.
+// sdk returns the SDK that the import loads, or "".
 func (i Import) sdk() string {
 	for _, sdk := range sdks {
 		if i.loads(sdk) {
@@ -106,12 +107,12 @@ func (i Import) loads(wanted string) bool {
 	return loads(i.Module) || slices.ContainsFunc(i.Names, func(name string) bool { return loads(i.Module + "." + name) })
 }
 
-// longest is how much is looked at of a literal: a handshake is shorter, a descriptor
-// is not.
+// longest is the number of bytes examined of a literal. A handshake is shorter, a descriptor
+// longer.
 const longest = 1000
 
-// fill returns the inside of a literal in one line, with % for what a format fills in:
-// {…}, %s and its like.
+// fill returns the inside of a literal in one line. % replaces what a format fills in: {…}, %s
+// and the like.
 func fill(raw string) string {
 	raw = raw[:min(len(raw), longest)]
 	_, text, _ := strings.Cut(strings.ReplaceAll(raw, `"`, `'`), `'`)
@@ -125,3 +126,25 @@ func fill(raw string) string {
 var format = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{(?:[^{}]|\{[^{}]*\})*\}|%\(\w*\)[sdirba]?|%[sdirba]`)
 })
+
+// OtherHost describes the host of programs that use an SDK.
+type OtherHost struct{ SDK, Starts string }
+
+// otherHosts lists the SDKs of hosts that do not use go-plugin.
+var otherHosts = []OtherHost{
+	{"cloudquery.sdk", "CloudQuery: `python FILE serve` serves at an address of its own, to which the command line of CloudQuery connects"},
+	{"dify_plugin", "Dify: its plugin daemon starts it, and speaks to it on standard input and output"},
+	{"pulumi.provider", "Pulumi: its engine starts it, and reads a port alone from standard output"},
+}
+
+// OtherHost returns the host whose SDK the file imports, or the zero value.
+func (f File) OtherHost() OtherHost {
+	for _, host := range otherHosts {
+		for _, imp := range f.imports {
+			if imp.Level == 0 && imp.loads(host.SDK) {
+				return host
+			}
+		}
+	}
+	return OtherHost{}
+}
