@@ -6,6 +6,8 @@ import "strings"
 // ends inside brackets with a space, and replaces each string literal with the result of literal.
 // raw is the literal with its prefix and quotes, line the line on which it starts. For invalid
 // code the result is undefined.
+//
+// An f-string ends at the first quote of its own kind, also inside braces.
 func render(text string, literal func(raw string, line int) string) string {
 	var out strings.Builder
 	out.Grow(min(len(text), 64<<10))

@@ -7,8 +7,11 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
@@ -33,8 +36,8 @@ func (p *problem) within(steps ...string) *problem {
 	return p
 }
 
-// decode sets v from a value that TOML decoded. The tags of its field say which values it
-// takes, see [Manifest].
+// decode sets v from a decoded TOML value. The tags of its field say which values are valid, see
+// [Manifest].
 func decode(v reflect.Value, tag reflect.StructTag, value any) *problem {
 	switch to := v.Addr().Interface().(type) {
 	case *time.Duration:
@@ -76,7 +79,7 @@ func decode(v reflect.Value, tag reflect.StructTag, value any) *problem {
 	return nil
 }
 
-// decodeTable rejects keys that no field has, and looks for the required ones.
+// decodeTable rejects unknown keys and missing required keys.
 func decodeTable(v reflect.Value, value any) *problem {
 	values, ok := value.(map[string]any)
 	if !ok {
@@ -206,8 +209,8 @@ func decodeDuration(to *time.Duration, tag reflect.StructTag, value any) *proble
 	return nil
 }
 
-// LeastMemory is the lowest memory limit, in bytes. Every Python uses more: a lower
-// number lacks its unit.
+// LeastMemory is the lowest memory limit, in bytes. Every Python uses more, so a lower number
+// lacks its unit.
 const LeastMemory = 1 << 20
 
 func decodeSize(to *int64, value any) *problem {
@@ -222,8 +225,7 @@ func decodeSize(to *int64, value any) *problem {
 	return nil
 }
 
-// checkSpecifiers returns what is wrong with a specifier set. An empty one allows
-// every version.
+// checkSpecifiers returns the mistake in a specifier set, or nil. "" allows every version.
 func checkSpecifiers(spec string) *problem {
 	clause := interp.BadClause(spec)
 	if clause == "" {
@@ -255,4 +257,23 @@ func show(value any) string {
 		return fmt.Sprint(v)
 	}
 	return "a date" // or a time
+}
+
+// size is compiled when it is first used: most runs need none.
+var size = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]?)(?:i?b)?$`)
+})
+
+// ParseSize parses a number of bytes: "512MB", "1.5G", or only digits. K, M, G and T
+// are powers of 1024, with or without B or iB.
+func ParseSize(text string) (bytes int64, ok bool) {
+	m := size().FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	n, _ := strconv.ParseFloat(m[1], 64) // cannot fail: digits
+	if m[2] != "" {
+		n *= math.Pow(1024, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
+	}
+	return int64(n), n < math.MaxInt64
 }

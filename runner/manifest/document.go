@@ -18,7 +18,7 @@ type document struct {
 	text string
 	// skipped is the number of lines of the file before text.
 	skipped int
-	// prefix is what stands in the file before each line of text.
+	// prefix precedes each line of text in the file.
 	prefix string
 	// table is the path of pyplug's table in the text, such as tool, pyplug.
 	table []string
@@ -26,8 +26,7 @@ type document struct {
 	locate func(text string, path []string, value bool) position
 }
 
-// position is a place in a document. line and column start at 1; a zero line means
-// that it is unknown.
+// position is a place in a document. line and column start at 1. Line 0 means unknown.
 type position struct{ line, column, width int }
 
 // fault reports a problem with a value in pyplug's table.
@@ -73,8 +72,8 @@ func (d document) decode() (map[string]any, error) {
 	return nil, e
 }
 
-// locateTOML finds a key, or the closest key or table that contains it, in TOML
-// that was decoded without error. Steps into arrays are written as [0].
+// locateTOML returns the place of a key, or of the closest key or table that contains it. The
+// TOML is valid. Steps into arrays are written as [0].
 func locateTOML(text string, path []string, value bool) position {
 	w := tomlWalk{keys: map[string]position{}, values: map[string]position{}, elements: map[string]int{}}
 	w.parser.Reset([]byte(text))

@@ -64,8 +64,8 @@ func environmentDirs(p Plugin) []string {
 	return unique
 }
 
-// name returns the default name: from the manifest's id, else from the file, else,
-// if that is called plugin or main, from the directory.
+// name returns the default name: the manifest's id, else the file's name. A file called plugin or
+// main has the name of its directory.
 func (r resolved) name(p Plugin) string {
 	stem := strings.TrimSuffix(filepath.Base(p.Entry), filepath.Ext(p.Entry))
 	if p.Kind == Package {
@@ -86,7 +86,7 @@ func slug(s string) string {
 	return strings.Join(words, "-")
 }
 
-// unfit says why a file cannot be a plugin; it returns "" if it can.
+// unfit returns why a file cannot be a plugin, or "".
 func unfit(path string, info fs.FileInfo) string {
 	switch {
 	case !info.Mode().IsRegular():
@@ -136,14 +136,13 @@ func hasInit(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// scriptPython returns the Python that the first line of a script names; "" for any other
-// file.
+// scriptPython returns the Python that the #! line of a script names, or "".
 func scriptPython(file string) string {
 	words := interp.Shebang(file)
 	if len(words) == 0 {
 		return ""
 	}
-	// The letter is t of a free-threaded Python, or d of one for debugging.
+	// The letter is t for a free-threaded Python or d for a debug build.
 	if name := strings.TrimRight(filepath.Base(words[0]), "0123456789.td"); name != "python" && name != "pypy" {
 		return ""
 	}

@@ -8,14 +8,15 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Error is the only error type of this package: a mistake in a manifest, or in the
-// path of a plugin.
+// Error is the only error type of this package: a mistake in a manifest or in the path of a
+// plugin.
 type Error struct {
-	// File is the file with the mistake, absolute; empty if it is the path itself.
+	// File is the absolute path of the file with the mistake. It is empty for a mistake in the
+	// path of a plugin.
 	File string
-	// Line and Column start at 1; 0 is unknown. Column counts bytes.
+	// Line and Column start at 1. 0 means unknown. Column counts bytes.
 	Line, Column int
-	// Message says what was found and what was expected.
+	// Message says what was seen and what was expected.
 	Message string
 	// Hint says what to do, or is empty.
 	Hint string
@@ -51,8 +52,8 @@ func (e *Error) Hints() []string {
 	return []string{e.Hint}
 }
 
-// Drawing returns the line of the file and carets under the mistake, or nil if the
-// place is unknown or too far to the right.
+// Drawing returns the line of the file and carets under the mistake. It is nil if the place is
+// unknown or too far to the right.
 func (e *Error) Drawing() []string { return e.drawing }
 
 // draw underlines width bytes of a line from a column on.

@@ -10,12 +10,11 @@ import (
 	"github.com/pyplug/pyplug/interp/bounded"
 )
 
-// errNoManifest marks the error of a directory that is no plugin.
+// errNoManifest marks the error of a directory that is not a plugin.
 var errNoManifest = errors.New("no manifest")
 
-// Expand lists the plugins that a path names, which may be a pattern of
-// [filepath.Match]: the path itself, or the plugins in a directory that is none. It
-// starts no process.
+// Expand lists the plugins that a path names. The path may be a pattern of [filepath.Match], or a
+// directory of plugins. Expand starts no process.
 func Expand(path string) ([]string, error) {
 	if _, isModule := ModuleOf(path); isModule {
 		return []string{path}, nil
@@ -57,9 +56,9 @@ func isPlugin(dir string) bool {
 	return !errors.Is(err, errNoManifest)
 }
 
-// inDirectory lists the plugins in a directory: itself if it is one, else its
-// directories that are and its Python files, except for hidden, private and generated
-// ones, tests and setup.py. It is itself if there are none.
+// inDirectory lists the plugins in a directory: the directory if it is a plugin, else its plugin
+// directories and Python files. It skips hidden, private and generated files, tests and setup.py.
+// If nothing is left, it returns the directory.
 func inDirectory(dir string) []string {
 	if isPlugin(dir) {
 		return []string{dir}
@@ -81,7 +80,7 @@ func inDirectory(dir string) []string {
 	return all
 }
 
-// isHelper reports whether a Python file has a name that plugins do not have.
+// isHelper reports whether plugins never have a file's name.
 func isHelper(name string) bool {
 	for _, pattern := range []string{"test_*", "*_test.py", "conftest.py", "setup.py", "*_pb2.py", "*_pb2_grpc.py"} {
 		if ok, _ := filepath.Match(pattern, name); ok {

@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
@@ -10,7 +12,7 @@ import (
 // Kind says what an entry is.
 type Kind uint8
 
-// The kinds of entry. The zero Kind is none of them.
+// The kinds of entry. The zero Kind is invalid.
 const (
 	_          Kind = iota
 	File            // a file that Python runs, or a link to one
@@ -24,7 +26,7 @@ func (k Kind) String() string { return [...]string{"none", "file", "package", "e
 // Form says where a manifest is written.
 type Form uint8
 
-// The forms, in the order in which they decide.
+// The forms, in order of precedence.
 const (
 	None       Form = iota // there is no manifest
 	TOML                   // pyplug.toml
@@ -42,28 +44,27 @@ func (f Form) String() string {
 type Plugin struct {
 	// Path is the path that was resolved, unchanged.
 	Path string
-	// Entry is the .py file, the package's directory or the executable. It is
-	// absolute; symbolic links stay as they are. It is empty for a module that is not
-	// in From: see [Plugin.Located].
+	// Entry is the absolute path of the .py file, the package's directory or the executable.
+	// Symbolic links stay as they are. It is empty for a module that is not in From: see
+	// [Plugin.Located].
 	Entry string
-	// Module is the dotted name of a plugin that was named by its module, else empty.
-	// From is the directory that Python searches for it first.
+	// Module is the dotted name of a plugin named by its module, else "". From is the directory
+	// in which Python looks for it first.
 	Module, From string
 	// Kind says which of them Entry is.
 	Kind Kind
-	// Shebang is the Python that the first line of an executable script names, such as
-	// "python3"; empty for everything else.
+	// Shebang is the Python that the #! line of an executable script names, such as "python3", or
+	// "".
 	Shebang string
-	// ID is the default name, [a-z0-9][a-z0-9_-]*, made from the manifest's id or
-	// the file's name.
+	// ID is the default name, [a-z0-9][a-z0-9_-]*. It comes from the manifest's id or the file's
+	// name.
 	ID string
-	// Dirs are the directories in which the plugin's environment may be: those of
-	// entry and manifest, then those behind links.
+	// Dirs are the directories that may contain the plugin's environment: those of entry and
+	// manifest, then those behind links.
 	Dirs []string
-	// Project is found from Dirs by the caller's environment; zero until then.
+	// Project is found from Dirs by the caller's environment. It is the zero value until then.
 	Project interp.Project
-	// Requires lists each requires-python that was found, with or without a
-	// manifest.
+	// Requires lists every requires-python, with or without a manifest.
 	Requires []interp.Requirement
 	// Manifest is the plugin's manifest, or the zero value.
 	Manifest Manifest
@@ -71,27 +72,25 @@ type Plugin struct {
 	document document // of the manifest
 }
 
-// OnlyGRPC is the error of a key that the manifest of a functions file has, and that would
-// not matter to it.
+// OnlyGRPC returns the error for a key that only applies to gRPC plugins.
 func (p Plugin) OnlyGRPC(key string) *Error {
 	return p.document.fault(&problem{path: []string{key}, is: "applies only to gRPC plugins, and this is a functions file",
 		hint: `to start it as a gRPC plugin, set transport = "grpc"`})
 }
 
-// Manifest is the content of a manifest. Tags name the keys and say which values they
-// take: one of several texts, the range of an integer (else from 0 to 2147483647),
-// whether a duration may be 0, what a required key is. Texts must not be empty.
-// An absent key leaves the zero value; a pointer marks a key whose zero value means
-// something else.
+// Manifest is the content of a manifest. Tags name the keys and their valid values: one of
+// several texts, the range of an integer (default 0 to 2147483647), whether a duration may be 0,
+// what a required key is. Texts must not be empty. A missing key leaves the zero value. A pointer
+// marks a key whose zero value means something else.
 type Manifest struct {
-	// File is the file of the manifest, absolute; empty if there is none.
+	// File is the absolute path of the manifest, or "".
 	File string
 	// Form says how it is written.
 	Form Form
 	// Dir is the directory of File. Relative paths in the manifest start there.
 	Dir string
 
-	// ID is the id as written; Plugin.ID is the name made from it.
+	// ID is the id as written. Plugin.ID is the name made from it.
 	ID string `key:"id"`
 	// Entry is the entry as written.
 	Entry string `key:"entry"`
@@ -104,7 +103,7 @@ type Manifest struct {
 	RequiresPython string `key:"requires-python"`
 	// Args are the arguments of a gRPC plugin.
 	Args []string `key:"args"`
-	// Host names one of [Hosts]. It says what the next four keys leave open.
+	// Host names one of [Hosts]. It sets the next four keys unless the manifest does.
 	Host string `key:"host"`
 	// CookieKey and CookieValue are go-plugin's magic cookie.
 	CookieKey   string `key:"cookie-key"`
@@ -115,7 +114,7 @@ type Manifest struct {
 	MTLS *bool `key:"mtls"`
 	// Env is added to the plugin's environment.
 	Env map[string]string `key:"env"`
-	// Cwd is the plugin's working directory, absolute; empty: the caller's.
+	// Cwd is the absolute working directory of the plugin. "" means the caller's.
 	Cwd string `key:"cwd"`
 
 	Timeouts Timeouts `key:"timeouts"`
@@ -127,7 +126,7 @@ type Manifest struct {
 	Limits      Limits `key:"limits"`
 	// Preload is auto if it is empty.
 	Preload string `key:"preload" one:"off,auto,force"`
-	// Convert is whether arguments become what annotations say; nil: they do.
+	// Convert says whether arguments become what annotations say. nil means true.
 	Convert *bool `key:"convert"`
 	// Probe is the hook that reports the plugin's health.
 	Probe string `key:"probe"`
@@ -138,8 +137,8 @@ type Manifest struct {
 	Shutdown  []HookCall `key:"shutdown"`
 }
 
-// EnvNames returns the directory names of environments beside the plugin, in the
-// order in which its host searches; nil: pyplug's own order.
+// EnvNames returns the directory names of environments beside the plugin, in the order of its
+// host. nil means pyplug's own order.
 func (m Manifest) EnvNames() []string {
 	if m.Form == PluginJSON {
 		return []string{"venv", ".venv"}
@@ -147,7 +146,7 @@ func (m Manifest) EnvNames() []string {
 	return nil
 }
 
-// Timeouts are the timeouts. Call may be 0: none.
+// Timeouts are the timeouts. Call 0 means no timeout.
 type Timeouts struct {
 	Start *time.Duration `key:"start" zero:"no"`
 	Call  *time.Duration `key:"call"`
@@ -158,7 +157,7 @@ type Timeouts struct {
 // Restart is the restart policy.
 type Restart struct {
 	Policy string `key:"policy" one:"no,on-failure,always"`
-	// Max is the number of failures in a row after which pyplug gives up; 0: never.
+	// Max is the number of failures in a row after which pyplug gives up. 0 means never.
 	Max *int `key:"max"`
 	// Backoff is the first delay and BackoffMax the longest. A worker that was ready
 	// for HealthyAfter resets the delay.
@@ -167,7 +166,7 @@ type Restart struct {
 	HealthyAfter *time.Duration `key:"healthy-after"`
 }
 
-// Limits are limits of each worker. 0 is no limit.
+// Limits are the limits of each worker. 0 means no limit.
 type Limits struct {
 	// Memory is in bytes, at least [LeastMemory].
 	Memory int64 `key:"memory"`
@@ -181,6 +180,44 @@ type Limits struct {
 type HookCall struct {
 	// Hook is the hook's name.
 	Hook string `key:"hook" required:"the name of a hook"`
-	// Args is a JSON object (names) or array (positions); nil: none.
+	// Args is a JSON object (names) or array (positions). nil means no arguments.
 	Args json.RawMessage `key:"args"`
+}
+
+// Host describes how a host of go-plugin starts plugins.
+type Host struct {
+	// CookieKey and CookieValue are its magic cookie. Versions are the app versions that it
+	// offers.
+	CookieKey, CookieValue string
+	Versions               []int
+	// MTLS reports that it encrypts the connection.
+	MTLS bool
+	// Pings reports that it calls the health service.
+	Pings bool
+}
+
+// Hosts lists the known hosts. The values are those of their own source. To add a host, add a
+// line.
+var Hosts = map[string]Host{
+	"mattermost": {"MATTERMOST_PLUGIN", "Securely message teams, anywhere.", []int{1}, false, true},
+	"nomad":      {"NOMAD_PLUGIN_MAGIC_COOKIE", "e4327c2e01eabfd75a8a67adb114fb34a757d57eee7728d857a8cec6e91a7255", []int{2}, false, false},
+	"terraform":  {"TF_PLUGIN_MAGIC_COOKIE", "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2", []int{5, 6}, true, false},
+	"vault":      {"VAULT_BACKEND_PLUGIN", "6669da05-b1c8-4f49-97d9-c8e5bed98e20", []int{3, 4, 5}, true, false},
+}
+
+// HostNames lists the names of [Hosts], sorted.
+func HostNames() []string { return slices.Sorted(maps.Keys(Hosts)) }
+
+// startFor sets the keys that the manifest leaves to its host.
+func (m *Manifest) startFor() {
+	h := Hosts[m.Host]
+	if m.CookieKey == "" {
+		m.CookieKey, m.CookieValue = h.CookieKey, h.CookieValue
+	}
+	if len(m.ProtocolVersions) == 0 {
+		m.ProtocolVersions = h.Versions
+	}
+	if m.MTLS == nil && h.MTLS {
+		m.MTLS = &h.MTLS
+	}
 }

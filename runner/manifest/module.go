@@ -9,17 +9,17 @@ import (
 	"unicode"
 )
 
-// modulePrefix begins the path of a plugin that is an importable module: "-m json".
+// modulePrefix starts the path of a plugin that is a module: "-m json".
 const modulePrefix = "-m "
 
-// ModulePath is the path of the plugin that is a module, for [Resolve].
+// ModulePath returns the path of a module for [Resolve].
 func ModulePath(module string) string { return modulePrefix + module }
 
-// ModuleOf returns the module that a path names; false if it names a file.
+// ModuleOf returns the module that a path names. It returns false for a file.
 func ModuleOf(path string) (module string, ok bool) { return strings.CutPrefix(path, modulePrefix) }
 
-// resolveModule finds a module in from, where Python looks first. Of one that is not there
-// only its Python knows the entry.
+// resolveModule looks for a module in from, where Python looks first. If it is not there, only
+// its Python knows the entry.
 func resolveModule(path, module, from string) (Plugin, error) {
 	parts := strings.Split(module, ".")
 	if slices.ContainsFunc(parts, func(part string) bool { return !isIdentifier(part) }) {
@@ -70,8 +70,8 @@ func isIdentifier(name string) bool {
 	return name != ""
 }
 
-// Located is a plugin whose module Python found at entry, which is a package's directory or
-// any other file.
+// Located returns the plugin with the entry that Python found: a package's directory or another
+// file.
 func (p Plugin) Located(entry string, isPackage bool) Plugin {
 	p.Entry, p.Kind = entry, File
 	if isPackage {
@@ -80,7 +80,7 @@ func (p Plugin) Located(entry string, isPackage bool) Plugin {
 	return p
 }
 
-// IsOwn reports whether the plugin is a module in the directory that Python searches first.
+// IsOwn reports whether the plugin is a module in the directory in which Python looks first.
 func (p Plugin) IsOwn() bool {
 	return p.Module != "" && strings.HasPrefix(p.Entry, strings.TrimSuffix(p.From, string(filepath.Separator))+string(filepath.Separator))
 }

@@ -28,8 +28,8 @@ type pluginJSON struct {
 	Props any `json:"props"`
 }
 
-// readPluginJSON finds no source in a plugin.json without server, which belongs to
-// another program.
+// readPluginJSON returns no source for a plugin.json without server, which belongs to another
+// program.
 func (d document) readPluginJSON() (found, error) {
 	d.locate = locateJSON
 	var p pluginJSON
@@ -59,7 +59,7 @@ func (d document) decodeError(err error) *Error {
 	return e
 }
 
-// source makes the file to run absolute and checks the version.
+// source returns the source with an absolute entry and a checked version.
 func (p pluginJSON) source(d document) (source, error) {
 	entry, key := p.entry()
 	if entry == "" {
@@ -106,7 +106,7 @@ func (p pluginJSON) entry() (entry string, key []string) {
 	return p.Server.Executable, []string{"server", "executable"}
 }
 
-// inside makes entry absolute. It rejects one that leaves dir by ".." or a link.
+// inside makes entry absolute. It rejects an entry that leaves dir by ".." or a link.
 func inside(dir, entry string) (string, bool) {
 	entry = filepath.FromSlash(entry)
 	if !filepath.IsLocal(entry) {
@@ -131,7 +131,7 @@ func positionOf(text string, offset int64) position {
 	return position{line: 1 + strings.Count(before, "\n"), column: len(before) - strings.LastIndexByte(before, '\n')}
 }
 
-// locateJSON finds the first key of the name that ends a path.
+// locateJSON returns the place of the first key with the last name of a path.
 func locateJSON(text string, path []string, _ bool) position {
 	key := strconv.Quote(path[len(path)-1])
 	i := strings.Index(text, key)

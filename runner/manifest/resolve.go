@@ -18,9 +18,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Resolve finds what runs when path is named as a plugin, and reads its manifest. A
-// relative path starts from the working directory; a module, see [ModulePath], is looked
-// for in from. It starts no process. The error is an [*Error].
+// Resolve returns the plugin at path with its manifest. A relative path starts from the working
+// directory. A module, see [ModulePath], starts from from. Resolve starts no process. The error
+// is an [*Error].
 func Resolve(path, from string) (Plugin, error) {
 	if module, ok := ModuleOf(path); ok {
 		return resolveModule(path, module, from)
@@ -48,7 +48,7 @@ func Resolve(path, from string) (Plugin, error) {
 	return found.plugin(path)
 }
 
-// resolved is what a path leads to.
+// resolved is the intermediate result for a path.
 type resolved struct {
 	entry    string
 	dir      string // the directory that was named, or that the manifest is in
@@ -69,8 +69,8 @@ func resolveFile(path string, info fs.FileInfo) (resolved, error) {
 	return resolved{entry: path}.beside(nil)
 }
 
-// beside finds the manifest of a file or a package: in it, beside it, or, for a link
-// without one beside it, beside its target. requires were found in the package.
+// beside looks for the manifest of a file or package: in it, beside it, or beside the target of a
+// link. requires are the requirements of the package.
 func (r resolved) beside(requires []interp.Requirement) (resolved, error) {
 	dirs := []string{filepath.Dir(r.entry)}
 	if real, err := filepath.EvalSymlinks(r.entry); err == nil && filepath.Dir(real) != dirs[0] {
@@ -96,9 +96,9 @@ func (r resolved) beside(requires []interp.Requirement) (resolved, error) {
 	return r.choose(f)
 }
 
-// about returns the sources that apply to the entry: those that name it, and for a file
-// TOML that names none. A source that names a missing file is an error, since it was
-// probably meant for this one.
+// about returns the sources that apply to the entry: those that name it, and for a file also TOML
+// that names none. A source that names a missing file is an error: it was probably meant for this
+// one.
 func (r resolved) about(all []source) ([]source, error) {
 	var about []source
 	for _, s := range all {
@@ -115,8 +115,8 @@ func (r resolved) about(all []source) ([]source, error) {
 	return about, nil
 }
 
-// choose picks the manifest: the first form among f and the metadata block of the
-// entry. The others must agree with it.
+// choose selects the manifest: the first form among f and the metadata block of the entry. The
+// others must agree with it.
 func (r resolved) choose(f found) (resolved, error) {
 	r.requires = f.requires
 	if leadsToPython(r.entry) {
@@ -141,9 +141,8 @@ func (r resolved) choose(f found) (resolved, error) {
 	return r, nil
 }
 
-// agree checks that first has every key of second with the same value. Of a
-// plugin.json it compares only the entry: it was written for another program, whose
-// names and versions may differ.
+// agree returns an error unless first has every key of second with the same value. Of a
+// plugin.json it compares only the entry, because another program defines the rest.
 func agree(first, second source) error {
 	for _, key := range slices.Sorted(maps.Keys(second.values)) {
 		a, b := first.values[key], second.values[key]
@@ -177,8 +176,8 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// resolveDir finds what a directory runs: the entry of its manifests, that of its
-// only script with a manifest in it, or the package that it is.
+// resolveDir returns what a directory runs: the entry of its manifests, its only script with a
+// manifest, or the package itself.
 func resolveDir(dir string) (resolved, error) {
 	f, err := readDirectory(dir)
 	if err != nil {
@@ -210,7 +209,7 @@ func resolveDir(dir string) (resolved, error) {
 	return resolved{}, noManifest(dir)
 }
 
-// obviousEntry returns the entry of a manifest that names none.
+// obviousEntry returns the default entry of a manifest.
 func obviousEntry(dir, manifest string) (string, error) {
 	if hasInit(dir) {
 		return dir, nil
@@ -252,7 +251,7 @@ func onlyScript(dir string) (string, error) {
 	return "", &Error{Message: fmt.Sprintf("directory %q has several scripts with [tool.pyplug]: %s, want one", short(dir), strings.Join(names, ", "))}
 }
 
-// noManifest reports a directory that says nothing of what it runs.
+// noManifest returns the error for a directory without a manifest.
 func noManifest(dir string) *Error {
 	e := &Error{Message: fmt.Sprintf("directory %q is not a plugin: it has no __init__.py, and no manifest "+
 		"(pyplug.toml, [tool.pyplug] in pyproject.toml or in a script, or a plugin.json with server)", short(dir)), Err: errNoManifest}
@@ -262,13 +261,13 @@ func noManifest(dir string) *Error {
 	return e
 }
 
-// notPlugin reports a file that cannot be a plugin.
+// notPlugin returns the error for a file that cannot be a plugin.
 func notPlugin(path, reason string) *Error {
 	return &Error{Message: fmt.Sprintf("%q is not a plugin: %s, want a .py file, an executable, a package or a directory with a manifest",
 		short(path), reason)}
 }
 
-// missing reports a path that does not exist, or that cannot be accessed.
+// missing returns the error for a path that does not exist or cannot be accessed.
 func missing(path string, err error) *Error {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return unreadable(path, err)
@@ -280,8 +279,8 @@ func missing(path string, err error) *Error {
 	return e
 }
 
-// closest returns the path that was probably meant by one that does not exist: with
-// .py at the end, or the most similar.
+// closest returns the likely path in place of one that does not exist: with .py at the end, or
+// the most similar name.
 func closest(path string) string {
 	if _, err := os.Lstat(path); err == nil {
 		return ""

@@ -18,29 +18,30 @@ import (
 type source struct {
 	Manifest
 	document
-	// values are the keys as written, to compare manifests. plugin.json has only entry.
+	// values are the keys as written, for the comparison of manifests. A plugin.json has only
+	// entry.
 	values map[string]any
-	// entry is the absolute path of the entry, empty if the manifest names none.
+	// entry is the absolute path of the entry, or "".
 	entry    string
 	entryKey []string
-	// python means that Python runs the entry, whatever its name.
+	// python reports that Python runs the entry, whatever its name.
 	python bool
 }
 
-// entryError reports an entry that does not exist, or is not what more says.
+// entryError returns the error for an entry. more says what is wrong with it.
 func (s source) entryError(more, wanted string) *Error {
 	p := (&problem{is: "is " + show(s.Entry) + more + ", want " + wanted, hint: didYouMean(closest(s.entry))})
 	return s.fault(p.within(s.entryKey...))
 }
 
-// missingEntry reports an entry that does not exist.
+// missingEntry returns the error for an entry that does not exist.
 func (s source) missingEntry(err error) *Error {
 	e := s.entryError("", "a file or package that exists")
 	e.Err = err
 	return e
 }
 
-// found is what files say about a plugin.
+// found contains what files say about a plugin.
 type found struct {
 	sources  []source
 	requires []interp.Requirement
@@ -72,8 +73,8 @@ func readDirectory(dir string) (found, error) {
 	return all, nil
 }
 
-// readDocument reads the file of a form in a directory. It returns the zero document if
-// there is none, which has no text.
+// readDocument reads the file of a form in a directory. It returns the zero document if there is
+// none.
 func readDocument(dir string, form Form) (document, error) {
 	file := filepath.Join(dir, form.String())
 	text, _, err := bounded.Read(file, pysrc.LargestManifest)
@@ -86,9 +87,9 @@ func readDocument(dir string, form Form) (document, error) {
 	return document{file: file, text: strings.TrimPrefix(string(text), "\ufeff")}, nil
 }
 
-// Requires returns what [project] in the pyproject.toml of each directory requires of
-// Python. One that cannot be read, or is wrong, requires nothing: the plugin is not in its
-// directory, and its tools report it.
+// Requires returns the requirements of the pyproject.toml in each directory. It ignores files
+// that are unreadable or invalid: the plugin is not in their directory, and other tools report
+// them.
 func Requires(dirs []string) (all []interp.Requirement) {
 	for _, dir := range dirs {
 		d, _ := readDocument(dir, Pyproject)
@@ -100,7 +101,7 @@ func Requires(dirs []string) (all []interp.Requirement) {
 	return all
 }
 
-// readTOML finds no source if the text has no table for pyplug.
+// readTOML returns no source if the text has no table for pyplug.
 func (d document) readTOML(form Form) (found, error) {
 	d.locate = locateTOML
 	root, err := d.decode()
@@ -128,8 +129,8 @@ func (d document) readTOML(form Form) (found, error) {
 	return f, err
 }
 
-// readRequirement reads requires-python where the standards have it: in [project],
-// or on the top level of a script block; and what poetry has in its place.
+// readRequirement reads requires-python in [project] or at the top of a script block, and the
+// Python of [tool.poetry].
 func (d document) readRequirement(form Form, root map[string]any) (all []interp.Requirement, err error) {
 	path := []string{"requires-python"}
 	if form == Pyproject {
