@@ -40,8 +40,8 @@ func FactsOf(i Interpreter, environ []string) Facts {
 		} else if cfg.home != "" {
 			facts.Notes = []string{"the Python that it was made from is gone: there is no " + cfg.home}
 		}
-	} else if _, isShim := shimAt(i.Path, facts.Real); isShim {
-		facts.Notes = []string{"it is a shim: the Python that it starts is unknown until it runs"}
+	} else if _, isShim := shimAt(i.Path, facts.Real); isShim { // whose place says nothing of that Python
+		return Facts{Real: facts.Real, Kind: "installed", Notes: []string{"it is a shim: the Python that it starts is unknown until it runs"}}
 	} else if lost := prefixOf(i.Path); lost != facts.Base && i.Source.Named() && exists(filepath.Join(lost, "lib", i.libName(), "site-packages")) {
 		facts.Notes = []string{"it has lost its pyvenv.cfg: Python starts as that of " + facts.Base + ", without the packages of " + lost}
 	}

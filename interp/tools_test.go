@@ -20,7 +20,6 @@ func TestPoetryName(t *testing.T) {
 // What a tool keeps elsewhere for the project is found if the project is the tool's.
 func TestKept(t *testing.T) {
 	opt := base("opt")
-	const fromPath = "opt/bin/python3 3.12.4 PATH"
 	for _, c := range []findCase{
 		{name: "uv", tree: lines(opt, venv("e", "opt", "3.12"), []string{"f plug/uv.lock x"}), environ: []string{"UV_PROJECT_ENVIRONMENT=../e"},
 			want: "e/bin/python 3.12.4 uv's environment of the project"},

@@ -18,8 +18,8 @@ type Python struct {
 	Kind              string        `json:"kind"`
 	Manager           string        `json:"manager,omitempty"`
 	Real              schema.Path   `json:"real"`
-	Prefix            schema.Path   `json:"prefix"`
-	Base              schema.Path   `json:"base"`
+	Prefix            schema.Path   `json:"prefix,omitempty"`
+	Base              schema.Path   `json:"base,omitempty"`
 	Packages          []schema.Path `json:"packages"`
 	SystemPackages    bool          `json:"system_packages,omitempty"`
 	Notes             []string      `json:"notes,omitempty"`
