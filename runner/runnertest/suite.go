@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +52,7 @@ func (s Suite) Run(t *testing.T) {
 		"stop during call": s.stopDuringCall,
 		"describe":         s.describe,
 		"probe":            s.probe,
+		"series":           s.series,
 		"stream":           s.stream,
 		"stream refused":   s.streamRefused,
 		"many callers":     s.manyCallers,
@@ -299,12 +301,37 @@ func (s Suite) probe(t *testing.T, inst hook.Instance) {
 	if err := inst.Probe(within(t)); err != nil {
 		t.Error(err)
 	}
+	if err := inst.Health(within(t)); err != nil {
+		t.Error(err)
+	}
+	canceled, cancel := context.WithCancel(within(t))
+	cancel()
+	if err := inst.WatchHealth(canceled, func(string) error { return nil }); err != nil {
+		wantKind(t, err, hook.Canceled)
+	}
 	if inst.Concurrency() < 1 {
 		t.Errorf("concurrency %d", inst.Concurrency())
 	}
 	if info := inst.Info(); info.PID <= 0 || info.Started.IsZero() || info.Ready <= 0 {
 		t.Errorf("info %+v", info)
 	}
+}
+
+// series wants the calls of a series to be answered in order, and the others to be left.
+func (s Suite) series(t *testing.T, inst hook.Instance) {
+	var got []string
+	calls := &hook.Series{Calls: []hook.Call{s.Echo("a"), s.Echo("b"), s.Echo("c")}}
+	calls.Answered = func(r hook.Result, err *hook.Error) {
+		if err != nil {
+			t.Error(err)
+		}
+		got = append(got, s.Text(r))
+	}
+	inst.CallSeries(within(t), calls)
+	if all := []string{"a", "b", "c"}; len(got)+len(calls.Calls) != 3 || !slices.Equal(got, all[:len(got)]) {
+		t.Errorf("got %q, and %d calls are left", got, len(calls.Calls))
+	}
+	s.works(t, inst)
 }
 
 func (s Suite) stream(t *testing.T, inst hook.Instance) {
