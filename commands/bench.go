@@ -91,6 +91,7 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	}
 	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
 	err = f.measure(ctx, t, &measured)
+	err = cmp.Or(t.kept, tried).failed(err)
 	if len(measured.Phases) > 0 {
 		printed := f.write(f.signals.kill, func() error { return f.streams.Bench(measured, f.opts.json) })
 		err = cmp.Or(err, printed)
@@ -120,7 +121,7 @@ func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResul
 		},
 	})
 	stop()
-	return t.kept.failed(err)
+	return err
 }
 
 // benchPhase is a phase as it is printed.
