@@ -49,8 +49,7 @@ func (a *attack) signaled() {
 	late := time.AfterFunc(rand.N(300*time.Millisecond), func() {
 		_ = cmd.Process.Signal(signal) // it waits for one
 		if mode == "twice" {
-			time.Sleep(rand.N(5 * time.Millisecond))
-			_ = cmd.Process.Signal(signal) // it may have ended
+			time.AfterFunc(rand.N(5*time.Millisecond), func() { _ = cmd.Process.Signal(signal) }) // it may have ended
 		}
 	})
 	defer late.Stop()

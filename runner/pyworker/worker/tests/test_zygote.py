@@ -138,8 +138,8 @@ class ZygoteTest(ZygoteCase):
         write(os.path.join(self.id(), "data"), "text")
         for line, why in (
             ("f = open(HERE + '/data', 'rb'); import fcntl; fcntl.flock(f, fcntl.LOCK_SH)", "data, locked (fd "),
-            ("f = open(HERE + '/one', 'a'); import fcntl; fcntl.lockf(f, fcntl.LOCK_EX)", "one, locked (fd "),
-            ("g = open(HERE + '/two', 'a'); f = open(HERE + '/two'); import fcntl; fcntl.lockf(g, fcntl.LOCK_EX)", "two, locked (fd "),
+            ("f = open(HERE + '/one', 'ab'); import fcntl; fcntl.lockf(f, fcntl.LOCK_EX)", "one, locked (fd "),
+            ("g = open(HERE + '/two', 'ab'); f = open(HERE + '/two', 'rb'); import fcntl; fcntl.lockf(g, fcntl.LOCK_EX)", "two, locked (fd "),
             ("import bz2; f = bz2.open(HERE + '/data.bz2', 'w')", "a BZ2File, open for writing, after the import"),
             ("import lzma; f = lzma.open(HERE + '/data.xz', 'w'); f.close()", None),
             ("os.mkfifo(HERE + '/way'); f = os.open(HERE + '/way', os.O_RDONLY | os.O_NONBLOCK)", "a pipe (fd "),
