@@ -148,7 +148,7 @@ func (f *program) earlyFlag(word string, args []string) error {
 		flags := append([]string{word}, args[:i]...)
 		_, _ = readLine(cmd, flags) // --json among them holds for this error
 		line := schema.QuoteLine(slices.Concat([]string{"pyplug", arg}, flags, args[i+1:]))
-		return hinted(usage("%s comes before the command", word), "flags come after it: "+line)
+		return hinted(usage("%s comes before the command", word), schema.Hintf("flags come after it: %s", line))
 	}
 	typed, _, _ := strings.Cut(word, "=")
 	return unknownFlag(typed, flagsOf(&cli.Command{Flags: earlyFlags()}))
@@ -165,9 +165,9 @@ func (f *program) commandNames() (names []string) {
 
 func (f *program) unknownCommand(name string) error {
 	quoted := schema.QuoteLine([]string{name})
-	hint := "`pyplug help` lists the commands"
+	hint := schema.Hintf("%s lists the commands", schema.Command{"help"})
 	if strings.ContainsAny(name, "./") {
-		hint = "`pyplug run " + quoted + " HOOK` calls one of its functions"
+		hint = schema.Hintf("%s calls one of its functions", schema.Command{"run", name, "HOOK"})
 	}
 	return suggested(usage("unknown command %s", quoted), "`pyplug %s`", name, f.commandNames(), hint)
 }

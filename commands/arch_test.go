@@ -194,6 +194,83 @@ func transportTests(file *ast.File) (found []string) {
 	return found
 }
 
+// TestHints holds that hints are data: hook.Word alone puts flags and commands into words, and
+// nobody reads those.
+func TestHints(t *testing.T) {
+	for _, f := range sources(t, ".go") {
+		if strings.HasSuffix(f.path, "_test.go") || f.path == "runner/hook/hint.go" {
+			continue
+		}
+		for _, found := range hintFaults(f.parse(t, 0)) {
+			t.Errorf("%s: %s", f.path, found)
+		}
+	}
+}
+
+// TestHintFaults holds what TestHints finds.
+func TestHintFaults(t *testing.T) {
+	for body, want := range map[string]int{
+		`schema.Hintf("raise --queue")`:                                           1,
+		"schema.Hints(\"run `pyplug stop x`\")":                                   1,
+		`schema.Hintf("raise %s", schema.Setting("queue"))`:                       0,
+		`schema.Hintf("%s calls it", schema.Command{"call", "--address", "H:1"})`: 0,
+		`schema.Hintf("write it after --")`:                                       0,
+		`format, _ := h.Parts()`:                                                  1,
+		`if strings.Contains(hook.Word(h), "--nan") {}`:                           1,
+		`if hook.Word(h) == "x" {}`:                                               1,
+		`switch hook.Words(e.Hints)[0] { case "x": }`:                             1,
+		`text := strings.Join(hook.Words(e.Hints), "; ") + hook.Word(h)`:          0,
+	} {
+		f := source{"x_test.go", []byte("package x; func f() {" + body + "}")}
+		if got := hintFaults(f.parse(t, 0)); len(got) != want {
+			t.Errorf("%s: found %q, want %d", body, got, want)
+		}
+	}
+}
+
+// spelled matches a flag or a command of pyplug as it is typed.
+var spelled = regexp.MustCompile("--[a-z]|`pyplug ")
+
+// hintFaults returns where a file spells a flag or a command in a hint, or reads a hint's words.
+func hintFaults(file *ast.File) (faults []string) {
+	spells := func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+			if text, _ := strconv.Unquote(l.Value); spelled.MatchString(text) {
+				faults = append(faults, "want a schema.Setting or schema.Command in the hint "+l.Value)
+			}
+		}
+		return true
+	}
+	reads := func(all ...ast.Expr) {
+		for _, e := range all {
+			if e != nil && strings.Contains(types.ExprString(e), "hook.Word") {
+				faults = append(faults, "reads a hint: "+types.ExprString(e))
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			switch name := strings.TrimPrefix(types.ExprString(n.Fun), "schema."); {
+			case name == "Hintf" || name == "Hints":
+				ast.Inspect(n.Args[0], spells) // what is no format may be the line of another program
+			case strings.HasSuffix(name, ".Parts"):
+				faults = append(faults, "reads a hint: "+name)
+			case strings.HasPrefix(name, "strings.") && name != "strings.Join":
+				reads(n.Args...)
+			}
+		case *ast.BinaryExpr:
+			if n.Op == token.EQL || n.Op == token.NEQ {
+				reads(n.X, n.Y)
+			}
+		case *ast.SwitchStmt:
+			reads(n.Tag)
+		}
+		return true
+	})
+	return faults
+}
+
 func TestPackages(t *testing.T) {
 	documented := map[string]bool{}
 	for _, f := range sources(t, ".go") {

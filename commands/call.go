@@ -62,7 +62,7 @@ func callCommand(f *program) command {
 // callAddress calls a hook of a gRPC server that runs already.
 func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runner.Config, o *callOptions, words []string) error {
 	if len(words) == 0 {
-		return hinted(usage("HOOK is missing"), "`pyplug hooks "+schema.QuoteLine([]string{"--address", at.address})+"` lists its hooks")
+		return hinted(usage("HOOK is missing"), schema.Hintf("%s lists its hooks", schema.Command{"hooks", "--address", at.address}))
 	}
 	if err := f.readHook(ctx, o, words[0], words[1:]); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // pluginCheck is the check of one plugin. Its methods run and print are called once
@@ -33,7 +34,7 @@ func newPluginCheck(f *program, o checkOptions, path string) *pluginCheck {
 	c.p.opened = new(runner.Opened)
 	c.o.Config.Plugin = path
 	c.p.follow(&c.o.Config)
-	c.o.Hints = func(err error) []string { return c.p.withHints(err).Hints }
+	c.o.Hints = func(err error) []schema.Hint { return c.p.withHints(err).Hints }
 	c.o.Prepared, c.o.Began = c.prepared, c.begin
 	// There is room for all stages, so that the check never waits for print.
 	c.stages = make(chan hook.Stage, len(check.Stages()))

@@ -154,7 +154,7 @@ func (r *lineReader) lateFlag(args []string) []string {
 	}
 	line := schema.QuoteLine(slices.Concat(r.typed, moved, typedWords(r.words), rest))
 	r.fail(hinted(usage("%s comes after HOOK, where every word is an argument of the hook", args[0]),
-		"as a flag of pyplug: "+line, "as an argument of the hook, write it after `--`"))
+		schema.Hintf("as a flag of pyplug: %s", line), schema.Hintf("as an argument of the hook, write it after `--`")))
 	r.set(f, value, hasValue) // --json holds for the error, too
 	return rest
 }
@@ -219,7 +219,7 @@ func unknownFlag(typed string, known map[string]*flag) error {
 }
 
 // hinted adds hints to an error of ours.
-func hinted(err error, hints ...string) error {
+func hinted(err error, hints ...schema.Hint) error {
 	e := *hook.AsError(err)
 	e.Hints = append(e.Hints, hints...)
 	return &e
@@ -227,7 +227,7 @@ func hinted(err error, hints ...string) error {
 
 // suggested hints at the one of known that was probably meant by a word, as it is typed,
 // else at something else.
-func suggested(err error, typed, word string, known []string, others ...string) error {
+func suggested(err error, typed, word string, known []string, others ...schema.Hint) error {
 	if s := schema.Suggest(word, known); s != "" {
 		others = schema.DidYouMean(fmt.Sprintf(typed, s))
 	}

@@ -78,7 +78,7 @@ func TestReadLine(t *testing.T) {
 			if err != nil {
 				text = err.Error()
 				if hints := hook.AsError(err).Hints; len(hints) > 0 {
-					text += ": " + hints[0]
+					text += ": " + hook.Word(hints[0])
 				}
 			}
 			if text != c.want {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // unproven are the pages without examples.
@@ -168,7 +169,7 @@ func TestErrorKeys(t *testing.T) {
 	}
 	full, err := json.Marshal(&hook.Error{
 		Kind: hook.Crash, Reason: "r", Hook: "h", Begun: true, Python: &hook.Raised{}, Status: &hook.RPCStatus{Code: "c", Message: "m", Details: []json.RawMessage{[]byte("{}")}},
-		At: []hook.Frame{{}}, Place: "p", Exit: &hook.Exit{}, Tried: []string{"t"}, Hints: []string{"h"}, Drawing: []string{"d"}, Plugin: "p", Err: io.EOF,
+		At: []hook.Frame{{}}, Place: "p", Exit: &hook.Exit{}, Tried: []string{"t"}, Hints: schema.Hints("h"), Drawing: []string{"d"}, Plugin: "p", Err: io.EOF,
 	})
 	if err != nil {
 		t.Fatal(err)

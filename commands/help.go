@@ -72,7 +72,7 @@ func topicNames() (names []string) {
 
 func (f *program) unknownTopic(name string) error {
 	return suggested(usage("unknown command or topic %s", schema.QuoteLine([]string{name})), "`pyplug help %s`",
-		name, append(f.commandNames(), topicNames()...), "`pyplug help` lists the commands and topics")
+		name, append(f.commandNames(), topicNames()...), schema.Hintf("%s lists the commands and topics", schema.Command{"help"}))
 }
 
 // helpText is the text on a command or a topic.
@@ -213,7 +213,7 @@ func findingHelp(f *program, ids []string) error {
 	page, ok := docs.Findings.Page(ids[0])
 	if !ok {
 		err := suggested(usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], docs.Findings.Names())
-		return hinted(err, "`pyplug help finding` lists them all")
+		return hinted(err, schema.Hintf("%s lists them all", schema.Command{"help", "finding"}))
 	}
 	return f.print(ui.Headings(page))
 }

@@ -3,7 +3,7 @@ package commands
 import (
 	"context"
 	"errors"
-	"slices"
+	"reflect"
 	"testing"
 	"time"
 
@@ -19,15 +19,15 @@ func TestTimeoutHint(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		err  error
-		want []string
+		want []schema.Hint
 	}{
-		{"a call", hook.Ended(ctx, "greet", "", true), []string{hook.TimeoutHint}},
-		{"a health service", unanswered(&hook.Error{Kind: hook.Unhealthy, Err: &hook.LimitError{What: "no answer"}}), []string{hook.TimeoutHint}},
+		{"a call", hook.Ended(ctx, "greet", "", true), []schema.Hint{hook.TimeoutHint}},
+		{"a health service", unanswered(&hook.Error{Kind: hook.Unhealthy, Err: &hook.LimitError{What: "no answer"}}), []schema.Hint{hook.TimeoutHint}},
 		{"reflection", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer", Limit: time.Second}}, nil},
 		{"a stop", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "the plugin did not exit"}}, nil},
 		{"a start", &hook.Error{Kind: hook.Start, Err: &hook.LimitError{What: "the import did not finish"}}, nil},
 	} {
-		if got := (&plugin{}).withHints(c.err).Hints; !slices.Equal(got, c.want) {
+		if got := (&plugin{}).withHints(c.err).Hints; !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -114,7 +114,7 @@ func (p *plugin) hooks(ctx context.Context, sch schema.Schema) error {
 	if len(sch.Hooks) == 0 {
 		why := []string{p.path + " has no hooks: " + p.transport().NoHooks}
 		if p.opened != nil {
-			why = append(why, p.opened.ProgramHint()...)
+			why = append(why, hook.Words(p.opened.ProgramHint())...)
 		}
 		f.streams.Warn(strings.Join(why, "; "))
 	}

@@ -142,7 +142,7 @@ func (p *plugin) fits(o *runner.Opened) error {
 		return nil
 	}
 	return hinted(usage("%s applies only to gRPC plugins, and %s is %s", flag, p.path, o.Transport().What),
-		"to start it as a gRPC plugin, pass --transport grpc")
+		schema.Hintf("to start it as a gRPC plugin, pass %s grpc", schema.Setting("transport")))
 }
 
 // noteReady reports what the user should know of a plugin that is ready.
@@ -333,15 +333,15 @@ func (p *plugin) withHints(err error) *hook.Error {
 }
 
 // hints are about limits of memory, the plugin as it was typed, and its Python.
-func (p *plugin) hints(e *hook.Error) (hints []string) {
+func (p *plugin) hints(e *hook.Error) (hints []schema.Hint) {
 	if e.Exit != nil && e.Exit.Limit != "" {
-		hints = append(hints, "raise the limit with --max-memory, or with limits.memory in the manifest")
+		hints = append(hints, schema.Hintf("raise the limit with %s, or with limits.memory in the manifest", schema.Setting("max-memory")))
 	}
 	if e.Exit != nil && e.Exit.OutOfMemory {
-		hints = append(hints, "the system ran out of memory: lower --workers or --concurrency, or add memory")
+		hints = append(hints, schema.Hintf("the system ran out of memory: lower %s or %s, or add memory", schema.Setting("workers"), schema.Setting("concurrency")))
 	}
 	if args := (*schema.ArgumentError)(nil); errors.As(e, &args) && args.Place == "" && args.Err == nil && len(args.Hints()) == 0 {
-		hints = append(hints, "`pyplug hooks "+schema.QuoteLine(typedWords([]string{p.path, e.Hook}))+"` shows its parameters")
+		hints = append(hints, schema.Hintf("%s shows its parameters", append(schema.Command{"hooks"}, typedWords([]string{p.path, e.Hook})...)))
 	}
 	if p.opened == nil {
 		return hints

@@ -9,6 +9,7 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -31,7 +32,7 @@ func pythonCommand(f *program) command {
 			switch {
 			case !slices.Contains(pythonVerbs, verb):
 				return suggested(usage("unknown command python %s", schema.QuoteLine([]string{verb})), "`pyplug python %s`",
-					verb, pythonVerbs, "`pyplug help python` lists what there is")
+					verb, pythonVerbs, schema.Hintf("%s lists what there is", schema.Command{"help", "python"}))
 			case len(words) > 1:
 				return atMost(words, 1)
 			case verb == "list" && len(words) > 0:
@@ -94,7 +95,7 @@ func candidate(a interp.Attempt) ui.Candidate {
 	case interp.Shim:
 		status = "followed"
 	}
-	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: a.Fix}
+	return ui.Candidate{Status: status, Source: string(a.Source), Path: schema.Path(a.Path), Code: string(a.Code), Reason: a.Reason, Fix: hook.Word(a.Fix)}
 }
 
 func (f *program) pythonFind(c *cli.Context, cfg runner.Config) error {

@@ -98,7 +98,7 @@ func wantHook(words []string, what string) error {
 	case 0:
 		return usage("%s and HOOK are missing", what)
 	case 1:
-		return hinted(usage("HOOK is missing"), "`pyplug hooks "+schema.QuoteLine(typedWords(words))+"` lists its hooks")
+		return hinted(usage("HOOK is missing"), schema.Hintf("%s lists its hooks", append(schema.Command{"hooks"}, typedWords(words)...)))
 	}
 	return nil
 }

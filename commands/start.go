@@ -15,6 +15,7 @@ import (
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
 )
 
@@ -101,7 +102,7 @@ func (f *program) start(ctx context.Context, o startOptions) error {
 	}
 	err = f.write(ctx, func() error { return f.streams.Line(line) })
 	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Reason == ui.OutputFailed {
-		return &hook.Error{Kind: e.Kind, Reason: e.Reason, Hints: []string{fmt.Sprintf("`pyplug stop %s` stops it", name)},
+		return &hook.Error{Kind: e.Kind, Reason: e.Reason, Hints: schema.Hints("%s stops it", schema.Command{"stop", name}),
 			Err: fmt.Errorf("%w; %s is running nevertheless", e.Err, name)}
 	}
 	return err

@@ -2,7 +2,6 @@ package handshake
 
 import (
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -21,8 +20,11 @@ type Error struct {
 	Line       string
 	Start, End int
 
-	netRPC       bool // the plugin speaks net/rpc
-	otherVersion bool // its app version was not offered
+	// NetRPC reports whether the plugin speaks net/rpc. OtherVersion reports whether the
+	// protocol is wrong and the app version was not offered either.
+	NetRPC, OtherVersion bool
+	// Unasked reports whether the fault is a certificate that was not requested.
+	Unasked bool
 }
 
 const (
@@ -47,51 +49,10 @@ func (e *Error) Error() string {
 		seen = strconv.Quote(strings.ToValidUTF8(e.Seen[:maxShown], "")) + "..."
 	}
 	text := fmt.Sprintf("field %d (%s) is %s, want %s", e.Field, e.Name, seen, e.Wanted)
-	if e.netRPC {
+	if e.NetRPC {
 		return "it is a net/rpc plugin: " + text
 	}
 	return text
-}
-
-// Hints returns how to fix the plugin, or the flag with which pyplug accepts the line.
-func (e *Error) Hints() []string {
-	hint := ""
-	switch e.Field {
-	case fieldCore:
-		hint = "the first field is the version of go-plugin's own protocol, always 1"
-	case fieldApp:
-		if _, err := strconv.Atoi(e.Seen); err == nil {
-			hint = "offer it, as this plugin's host does: --protocol-versions " + e.Seen
-		}
-	case fieldAddress:
-		hint = "listen on 127.0.0.1:0 and print the port that the system chose; pyplug connects to this machine only"
-		if filepath.IsAbs(e.Seen) {
-			hint = "create the socket in the directory that PLUGIN_UNIX_SOCKET_DIR names, or in the temporary directory if it is not set"
-		}
-	case fieldProtocol:
-		switch {
-		case e.otherVersion && e.netRPC:
-			return []string{"pyplug supports only gRPC; if the plugin serves it at another protocol version, offer that version with --protocol-versions"}
-		case e.netRPC:
-			return []string{`pyplug supports only gRPC; a gRPC plugin prints "grpc" as the fifth field`}
-		}
-		hint = `a Python plugin serves gRPC; print "grpc" as the fifth field`
-	case fieldCert:
-		switch {
-		case e.Seen == "":
-			hint = "omit --mtls, as most hosts do, or serve mutual TLS with PLUGIN_CLIENT_CERT"
-		case strings.HasSuffix(e.Seen, "="):
-			hint = `go-plugin wants base64 without padding: .rstrip("=")`
-		case e.Wanted == wantNoCert:
-			hint = "pass --mtls to request TLS"
-		}
-	default:
-		hint = "a complete line is 1|1|tcp|127.0.0.1:4410|grpc"
-	}
-	if hint == "" {
-		return nil
-	}
-	return []string{hint}
 }
 
 // Drawing returns the line, and a line with carets under the fault. It escapes characters

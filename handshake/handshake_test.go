@@ -12,7 +12,6 @@ import (
 	"net/netip"
 	"reflect"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -174,11 +173,6 @@ func TestVerify(t *testing.T) {
 		err = l.Verify(c.want)
 		if fail := text(t, err); fail != c.fail {
 			t.Errorf("%s: got %s; want %s", c.line, fail, c.fail)
-		}
-		// A version is advised only if it is gRPC's.
-		var e *Error
-		if errors.As(err, &e) && e.Field == fieldProtocol && strings.Contains(strings.Join(e.Hints(), ""), "--protocol-versions "+strconv.Itoa(l.App)) {
-			t.Errorf("%s: hints %q", c.line, e.Hints())
 		}
 	}
 }

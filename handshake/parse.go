@@ -171,9 +171,6 @@ func (l Line) String() string {
 	return strings.Join(fields, "|")
 }
 
-// wantNoCert is what Verify expects of the certificate without TLS.
-const wantNoCert = "none, because TLS was not requested"
-
 // Want describes the line that the host expects.
 type Want struct {
 	// Versions are the app versions that the host offered; empty allows any.
@@ -197,8 +194,8 @@ func (l Line) Verify(w Want) error {
 	case l.Protocol != "grpc":
 		// Before the version, which is not gRPC's.
 		e := l.fieldError(fieldProtocol, `"grpc"`)
-		e.netRPC = w.NetRPC && (l.Protocol == "netrpc" || l.Protocol == "")
-		e.otherVersion = len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App)
+		e.NetRPC = w.NetRPC && (l.Protocol == "netrpc" || l.Protocol == "")
+		e.OtherVersion = len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App)
 		return e
 	case len(w.Versions) > 0 && !slices.Contains(w.Versions, l.App):
 		return l.fieldError(fieldApp, strings.Join(decimals(w.Versions), " or "))
@@ -210,7 +207,9 @@ func (l Line) Verify(w Want) error {
 	case w.TLS && l.Cert == nil:
 		return l.fieldError(fieldCert, "a certificate, because TLS was requested")
 	case !w.TLS && l.Cert != nil:
-		return l.fieldError(fieldCert, wantNoCert)
+		e := l.fieldError(fieldCert, "none, because TLS was not requested")
+		e.Unasked = true
+		return e
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Code is the reason why a Python was not chosen, as a stable word for programs.
@@ -61,7 +63,7 @@ type Attempt struct {
 	Code   Code
 	Reason string
 	// Fix says what to do, by a command if possible. [Explain] and errors set it.
-	Fix string
+	Fix schema.Hint
 
 	env    string // the environment that Path belongs to, empty if none is known
 	wanted string // the version that is not installed, if it is one
@@ -88,8 +90,8 @@ type Error struct {
 	Attempt
 	// Tried lists what the search looked at, in order, if it found nothing.
 	Tried []Attempt
-	// Advice lists the hints, each one line.
-	Advice []string
+	// Advice lists the hints.
+	Advice []schema.Hint
 	// Err is the error of the system or of running the Python. It is nil if a file was the
 	// reason.
 	Err error
@@ -107,7 +109,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Hints returns Advice.
-func (e *Error) Hints() []string { return e.Advice }
+func (e *Error) Hints() []schema.Hint { return e.Advice }
 
 // problem returns an error about the Python at path.
 func problem(code Code, path, format string, args ...any) *Error {
@@ -144,7 +146,7 @@ func (f *finder) notInstalled(asked string, source Source, reason string) *Error
 // badSpec returns the error that a clause of a requirement is not a version specifier.
 func badSpec(r Requirement, clause string) *Error {
 	e := problem(BadRequirement, "", "python version of %s: %q is not a version specifier, want one such as %q", r.From, clause, ">=3.11")
-	e.Fix = "correct the version that " + r.From + " asks for"
+	e.Fix = schema.Hintf("correct the version that %s asks for", r.From)
 	return e
 }
 
@@ -176,7 +178,7 @@ func (f *finder) conflict() error {
 		}
 	}
 	e := problem(Conflict, "", "no Python can satisfy %s", list(all))
-	e.Fix = "change the version that " + strings.Join(sources, " or ") + " asks for"
+	e.Fix = schema.Hintf("change the version that %s asks for", strings.Join(sources, " or "))
 	return e
 }
 

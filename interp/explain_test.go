@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // pyenvTree is a pyenv that has selected 3.11 and has 3.12, a pre-release and an
@@ -39,7 +41,7 @@ func (c findCase) explained(t *testing.T, root string) []Attempt {
 	}
 	seen := map[string]bool{d.Chosen.Path: d.Err == nil}
 	for _, a := range all {
-		if a.Fix == "" && a.Code != Shim {
+		if a.Fix.IsZero() && a.Code != Shim {
 			t.Errorf("%s has no fix", a)
 		}
 		if seen[a.Path] {
@@ -160,7 +162,7 @@ func TestHints(t *testing.T) {
 			if !errors.As(err, &e) {
 				t.Fatalf("got %v, %v", found, err)
 			}
-			if got := strings.ReplaceAll(strings.Join(e.Hints(), "; "), root+"/", ""); got != c.want {
+			if got := strings.ReplaceAll(strings.Join(hook.Words(e.Hints()), "; "), root+"/", ""); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 
@@ -15,10 +16,10 @@ import (
 // advise adds hints to an error: its fix, and another Python of this machine that would do.
 func (f *finder) advise(ctx context.Context, e *Error) {
 	e.Fix = f.fix(ctx, e.Attempt)
-	e.Advice = []string{e.Fix}
+	e.Advice = []schema.Hint{e.Fix}
 	switch e.Code {
 	case OtherVersion, Python2, OtherImplementation, PinNotInstalled:
-		if found, ok := f.elsewhere(ctx); ok && e.Fix != f.wouldDo(found) {
+		if found, ok := f.elsewhere(ctx); ok && !reflect.DeepEqual(e.Fix, f.wouldDo(found)) {
 			e.Advice = append(e.Advice, f.wouldDo(found))
 		}
 	}
@@ -26,56 +27,56 @@ func (f *finder) advise(ctx context.Context, e *Error) {
 
 // fix returns what to do about an attempt. Its own Fix comes first, then the fix for its code,
 // then that for its source. A shim that was followed needs none.
-func (f *finder) fix(ctx context.Context, a Attempt) string {
+func (f *finder) fix(ctx context.Context, a Attempt) schema.Hint {
 	tool, _, ofTool := strings.Cut(string(a.Source), "'s environment")
 	switch {
-	case a.Fix != "" || a.Code == Shim:
+	case !a.Fix.IsZero() || a.Code == Shim:
 		return a.Fix
-	case fixes[a.Code] != "":
+	case !fixes[a.Code].IsZero():
 		return fixes[a.Code]
 	case f.Sync == "" && (a.Code == NeedsSync || a.Source == SourceSync):
-		return "list the packages that the plugin needs, if any, in a PEP 723 block"
+		return schema.Hintf("list the packages that the plugin needs, if any, in a PEP 723 block")
 	case a.Code == NeedsSync:
-		return "`" + f.Sync + "` makes it once"
+		return schema.Hintf("`%s` makes it once", schema.EnvLine(f.Sync))
 	case a.Code == LowerPriority || a.Code == SecondChoice || a.Code == UnknownVersion:
-		return quoted("--python", a.Path) + " chooses it"
+		return schema.Hintf("%s %s chooses it", schema.Setting("python"), quoted(a.Path))
 	case a.Code == UntrustedOwner || a.Code == WorldWritable:
-		return "if you trust it: " + quoted("--python", cmp.Or(a.env, a.Path))
+		return schema.Hintf("if you trust it: %s %s", schema.Setting("python"), quoted(cmp.Or(a.env, a.Path)))
 	case a.Code == PinNotInstalled:
-		return f.installing(a.wanted)
+		return schema.Hintf(f.installing(a.wanted))
 	case a.Code == NotExecutable && isProgram(a.Path):
-		return quoted("chmod", "+x", a.Path)
+		return schema.Hintf(quoted("chmod", "+x", a.Path))
 	case a.Code == CondaWithoutPython && f.program("conda") != "":
-		return quoted("conda", "install", "-p", a.Path, "python")
+		return schema.Hintf(quoted("conda", "install", "-p", a.Path, "python"))
 	case a.Code == CondaWithoutPython:
-		return "install python into it with conda"
+		return schema.Hintf("install python into it with conda")
 	case a.Source == SourceSync, f.Sync != "" && f.owns(a.env) && exists(filepath.Join(a.env, EnvMarker)):
-		return "`" + f.Sync + "` makes a new one"
+		return schema.Hintf("`%s` makes a new one", schema.EnvLine(f.Sync))
 	case f.owns(a.env) && remakable(a.env):
 		return f.remake(ctx, a.env)
 	case f.Active && (a.Source == SourceActive || a.Source == SourceConda):
-		return "make it again, or leave out --active"
+		return schema.Hintf("make it again, or leave out %s", schema.Setting("active"))
 	case a.Source == SourceActive || a.Source == SourceConda:
-		return "make it again or deactivate it; --no-active ignores it"
+		return schema.Hintf("make it again or deactivate it; %s ignores it", schema.Setting("no-active"))
 	case ofTool:
-		return "make it again with " + tool
+		return schema.Hintf("make it again with %s", tool)
 	case a.Source == SourcePath || a.Source == SourceSystem || a.Source == SourceRegistry:
-		return "put a Python " + f.needs() + " before it on PATH"
+		return schema.Hintf("put a Python %s before it on PATH", f.needs())
 	}
 	if found, ok := f.elsewhere(ctx); ok {
 		return f.wouldDo(found)
 	}
-	return f.installing(cmp.Or(a.wanted, f.wanted.name)) + ", or name one with --python"
+	return schema.Hintf("%s, or name one with %s", f.installing(cmp.Or(a.wanted, f.wanted.name)), schema.Setting("python"))
 }
 
 // fixes lists the fixes that depend only on the code.
-var fixes = map[Code]string{
-	UnrelatedActive: "--active prefers it",
-	AmbiguousEnvs:   "name one with --python, or call it .venv",
-	RelativeEntry:   "write an absolute path in PATH",
-	Unreadable:      "get permission to read it, or name another Python with --python",
-	DeveloperStub:   "install the developer tools: xcode-select --install",
-	StoreStub:       "install Python, or turn off this app execution alias in the settings of Windows",
+var fixes = map[Code]schema.Hint{
+	UnrelatedActive: schema.Hintf("%s prefers it", schema.Setting("active")),
+	AmbiguousEnvs:   schema.Hintf("name one with %s, or call it .venv", schema.Setting("python")),
+	RelativeEntry:   schema.Hintf("write an absolute path in PATH"),
+	Unreadable:      schema.Hintf("get permission to read it, or name another Python with %s", schema.Setting("python")),
+	DeveloperStub:   schema.Hintf("install the developer tools: %s", "xcode-select --install"),
+	StoreStub:       schema.Hintf("install Python, or turn off this app execution alias in the settings of Windows"),
 }
 
 // isProgram reports whether a file that is not executable is a Python by its name and content.
@@ -85,8 +86,8 @@ func isProgram(path string) bool {
 }
 
 // wouldDo names another Python that satisfies the requirements.
-func (f *finder) wouldDo(found Interpreter) string {
-	return fmt.Sprintf("%s would do: %s", found, quoted("--python", found.Path))
+func (f *finder) wouldDo(found Interpreter) schema.Hint {
+	return schema.Hintf("%s would do: %s %s", found.String(), schema.Setting("python"), quoted(found.Path))
 }
 
 // needs returns in words which versions would do.
@@ -162,12 +163,12 @@ func (f *finder) program(name string) string {
 }
 
 // remake returns how to make an environment again with a Python that would do.
-func (f *finder) remake(ctx context.Context, env string) string {
+func (f *finder) remake(ctx context.Context, env string) schema.Hint {
 	found, ok := f.elsewhere(ctx)
 	if !ok || within(env, found.Path) {
-		return f.installing("") + ", and make the environment again with it: PYTHON " + quoted("-m", "venv", "--clear", env)
+		return schema.Hintf("%s, and make the environment again with it: PYTHON %s", f.installing(""), schema.EnvLine(quoted("-m", "venv", "--clear", env)))
 	}
-	return "make the environment again: " + quoted(found.Path, "-m", "venv", "--clear", env)
+	return schema.Hintf("make the environment again: %s", schema.EnvLine(quoted(found.Path, "-m", "venv", "--clear", env)))
 }
 
 // elsewhere looks for another Python that would do, on PATH or installed. It runs none.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // manager is a version manager, which keeps a directory for each version that it has installed.
@@ -126,7 +127,7 @@ func (f *finder) shim(ctx context.Context, path, pyenv string, source Source) (I
 func (f *finder) follow(path string) (python string, broken *Error) {
 	nowhere := func(code Code, format string, args ...any) *Error {
 		e := problem(code, path, "is a shim that leads to no python: pyenv %s", fmt.Sprintf(format, args...))
-		e.Fix = "select another version with pyenv"
+		e.Fix = schema.Hintf("select another version with pyenv")
 		return e
 	}
 	versions, origin := f.selected()
@@ -142,7 +143,7 @@ func (f *finder) follow(path string) (python string, broken *Error) {
 		if dir == "" {
 			broken = nowhere(PinNotInstalled, "has no %s, which %s asks for", version, origin)
 			if r, isVersion := parseRequest(version); isVersion {
-				broken.Fix, broken.wanted = "", r.name
+				broken.Fix, broken.wanted = schema.Hint{}, r.name
 			}
 			return "", broken
 		}

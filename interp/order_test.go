@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // An activated environment comes before the plugin's own only if it belongs to the
@@ -286,7 +288,7 @@ func TestDistrust(t *testing.T) {
 func TestHintKeepsPlugin(t *testing.T) {
 	_, _, err := search(t, findCase{tree: lines(base("opt"), venv("plug", "opt", "3.9.1"))})
 	e, ok := err.(*Error)
-	if !ok || strings.Contains(strings.Join(e.Hints(), " "), "--clear") {
+	if !ok || strings.Contains(strings.Join(hook.Words(e.Hints()), " "), "--clear") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // EnvMarker is a file in an environment that pyplug made. It says from what.
@@ -112,11 +113,11 @@ func (f *finder) named832(ctx context.Context, dir, where string) (Interpreter, 
 		env := f.under(dir, filepath.FromSlash(last))
 		source := Source(name + where)
 		if _, err := os.Stat(env); err != nil && name == ".venv" && !hasSlash(last) {
-			f.skip(ToolRuns, path, source, "names an environment that pipenv keeps").Fix = "`pipenv run pyplug …` uses it"
+			f.skip(ToolRuns, path, source, "names an environment that pipenv keeps").Fix = schema.Hintf("`pipenv run pyplug …` uses it")
 			continue
 		} else if err != nil {
 			broken := statError(env, err)
-			broken.Fix = "correct " + path + ", which names it, or name a Python with --python"
+			broken.Fix = schema.Hintf("correct %s, which names it, or name a Python with %s", path, schema.Setting("python"))
 			return Interpreter{}, broken.from(source)
 		}
 		return f.environment(ctx, env, source)

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // path looks for a Python on PATH.
@@ -150,7 +152,7 @@ func (f *finder) which(ctx context.Context, name, here string, source Source) (I
 		return found, err
 	}
 	if _, err := os.Stat(here); err == nil {
-		f.skip(NotEnvironment, here, source, "is a file, but a name without a slash is looked up on PATH").Fix = "name it by a path: ./" + name
+		f.skip(NotEnvironment, here, source, "is a file, but a name without a slash is looked up on PATH").Fix = schema.Hintf("name it by a path: ./%s", name)
 	}
 	if r, ok := parseRequest(name); ok && r.version.Minor >= 0 {
 		f.wanted = r

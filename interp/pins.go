@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // pinFiles lists the files that pin a Python, in the order in which a directory's are read.
@@ -19,7 +21,7 @@ func (f *finder) pinned(ctx context.Context) (Interpreter, error) {
 			file := filepath.Join(dir, filepath.FromSlash(name))
 			versions, err := versionsIn(file)
 			if err != nil {
-				f.skip(BadRequirement, file, Source(filepath.Base(file)), "cannot be read: "+err.Error()).Fix = "correct " + file
+				f.skip(BadRequirement, file, Source(filepath.Base(file)), "cannot be read: "+err.Error()).Fix = schema.Hintf("correct %s", file)
 			}
 			if len(versions) > 0 && versions[0] != "system" {
 				return f.pinnedTo(ctx, versions, file)
@@ -43,7 +45,7 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 		}
 		r, isVersion := f.parsePin(version, source)
 		if isVersion && f.excludes(r) {
-			f.skip(OtherVersion, version, source, "is pinned by "+file+", and requires-python excludes it").Fix = "change " + file + " or requires-python"
+			f.skip(OtherVersion, version, source, "is pinned by "+file+", and requires-python excludes it").Fix = schema.Hintf("change %s or requires-python", file)
 			continue
 		}
 		found, err := f.install(ctx, version, r, isVersion, source)
@@ -52,7 +54,7 @@ func (f *finder) pinnedTo(ctx context.Context, versions []string, file string) (
 		}
 		switch {
 		case !isVersion:
-			f.skip(PinNotInstalled, version, source, "is pinned by "+file+", and no version manager has it").Fix = "make it with a version manager, or change " + file
+			f.skip(PinNotInstalled, version, source, "is pinned by "+file+", and no version manager has it").Fix = schema.Hintf("make it with a version manager, or change %s", file)
 		case slices.Contains(versions, "system"):
 			f.skip(PinNotInstalled, version, source, "is pinned by "+file+", and not installed: the system's takes its place").wanted = r.name
 		case wanted == "":

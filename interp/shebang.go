@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Shebang returns the words of the #! line of a script without env and its options, or nil.
@@ -47,15 +48,15 @@ func (f *finder) hinted(ctx context.Context) (Interpreter, error) {
 		}
 		return f.consider(ctx, program, SourceShebang)
 	case isVersion && r.version.Major < 3:
-		f.skip(Python2, words[0], SourceShebang, "is Python 2, which pyplug does not run").Fix = "change the #! line to python3"
+		f.skip(Python2, words[0], SourceShebang, "is Python 2, which pyplug does not run").Fix = schema.Hintf("change the #! line to python3")
 	case !isVersion || r.version.Minor < 0:
 		_, err := os.Stat(program)
 		if _, _, isPython := pythonName(name); isPython && filepath.IsAbs(program) && err != nil {
 			broken := statError(program, err)
-			f.skip(broken.Code, program, SourceShebang, broken.Reason).Fix = "change the #! line, or make what it names"
+			f.skip(broken.Code, program, SourceShebang, broken.Reason).Fix = schema.Hintf("change the #! line, or make what it names")
 		}
 	case f.excludes(r):
-		f.skip(OtherVersion, name, SourceShebang, "is named by the plugin, and requires-python excludes it").Fix = "change the #! line or requires-python"
+		f.skip(OtherVersion, name, SourceShebang, "is named by the plugin, and requires-python excludes it").Fix = schema.Hintf("change the #! line or requires-python")
 	default:
 		found, err := f.anywhere(ctx, r, SourceShebang)
 		if err == nil && found.Path == "" {

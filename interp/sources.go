@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The explicit sources: the first that is set decides.
@@ -136,7 +137,7 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 	}
 	if !info.IsDir() {
 		if text, _ := bounded.Head(env, maxFile); filepath.Base(env) != ".venv" || lastLine(text) == "" {
-			f.skip(NotEnvironment, env, source, "is a file, want a directory").Fix = "remove it, or make an environment in its place"
+			f.skip(NotEnvironment, env, source, "is a file, want a directory").Fix = schema.Hintf("remove it, or make an environment in its place")
 		}
 		return false, nil // see named832
 	}
@@ -151,7 +152,7 @@ func (f *finder) isEnv(env string, source Source, beside bool) (bool, error) {
 	case none != nil && beside && link.Mode().Type() == os.ModeSymlink:
 		return true, nil // envPython says what is missing
 	case none != nil:
-		f.skip(NotEnvironment, env, source, "has neither pyvenv.cfg nor python").Fix = "rename it, or make an environment in it"
+		f.skip(NotEnvironment, env, source, "has neither pyvenv.cfg nor python").Fix = schema.Hintf("rename it, or make an environment in it")
 		return false, nil
 	case landmark(env).Known() || runtime.GOOS == "windows":
 		return true, nil

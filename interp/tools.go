@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // project contains what pyproject.toml says about a project.
@@ -94,7 +95,7 @@ func (f *finder) noteTool() {
 			}
 			if mark := t.mark(f.root(dir)); mark != "" {
 				f.skip(ToolRuns, mark, Source(t.name), "no environment of the project is active, and pyplug does not look where "+t.name+" keeps it").Fix =
-					"`" + t.run + " pyplug …` uses the environment of " + t.name
+					schema.Hintf("`%s pyplug …` uses the environment of %s", t.run, t.name)
 				return
 			}
 		}

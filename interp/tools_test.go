@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // The name under which poetry keeps an environment is the one that poetry makes.
@@ -77,7 +79,7 @@ func TestToolRuns(t *testing.T) {
 			check(t, err)
 			tool, fix := "", ""
 			for _, a := range found.Skipped {
-				tool, fix = string(a.Source), a.Fix
+				tool, fix = string(a.Source), hook.Word(a.Fix)
 			}
 			if tool != c.tool || !strings.HasPrefix(fix, "`"+c.run) && c.run != "" {
 				t.Errorf("got %q, %q, want %q, %q", tool, fix, c.tool, c.run)

@@ -10,6 +10,7 @@ import (
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // functions is a functions file, which workers of ours import.
@@ -57,18 +58,18 @@ func (f *functions) takesSeries() bool { return f.keep.Concurrency == 1 && !f.ke
 
 // programHint is for a file that is a program: it may be a gRPC plugin, or one of another
 // host.
-func (f *functions) programHint() []string {
+func (f *functions) programHint() []schema.Hint {
 	if host := f.OtherHost(); host.SDK != "" {
-		return []string{"it is built on " + host.SDK + ", for " + host.Starts}
+		return schema.Hints("it is built on %s, for %s", host.SDK, host.Starts)
 	}
 	if part := f.programPart(); part != "" {
-		return []string{"if its " + part + " serves gRPC, pass --transport grpc"}
+		return schema.Hints("if its %s serves gRPC, pass %s grpc", part, schema.Setting("transport"))
 	}
 	return nil
 }
 
 // ProgramHint says what a plugin without hooks may be, if that is none of its transport.
-func (o *Opened) ProgramHint() []string { return o.transport.programHint() }
+func (o *Opened) ProgramHint() []schema.Hint { return o.transport.programHint() }
 
 // mainBlock is the statement that runs only in a program.
 var mainBlock = sync.OnceValue(func() *regexp.Regexp {

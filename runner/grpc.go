@@ -107,7 +107,7 @@ func (s *server) watched() (list func() []string, complete bool) {
 
 func (s *server) takesSeries() bool { return false }
 
-func (s *server) programHint() []string { return nil }
+func (s *server) programHint() []schema.Hint { return nil }
 
 // sourceHooks returns the methods that descriptors describe.
 func (s *server) sourceHooks(ctx context.Context) []schema.Hook {

@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // findModule is the program that says where a module is.
@@ -53,7 +54,7 @@ func (o *Opened) locateModule(ctx context.Context) error {
 		e := hook.NewError(hook.Usage, fmt.Errorf("no module %s: python %s finds no %s", p.Module, o.python.Version, where))
 		e.Tried = words[2:]
 		if file, isFile := strings.CutSuffix(p.Module, ".py"); isFile {
-			e.Hints = []string{"-m takes the name of a module, without .py: -m " + file}
+			e.Hints = schema.Hints("-m takes the name of a module, without .py: -m %s", file)
 		}
 		return e
 	}

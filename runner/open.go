@@ -12,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Opened is a plugin at rest with all that can be known without starting it: what its
@@ -105,7 +106,7 @@ func (o *Opened) resolvePython(ctx context.Context) (err error) {
 	case !o.Transport().Serves && (executable || zip):
 		e := hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, o.settings.Transport))
 		if o.plugin.Shebang != "" {
-			e.Hints = []string{"it is a Python script: give it a name, or a link, that ends in .py"}
+			e.Hints = schema.Hints("it is a Python script: give it a name, or a link, that ends in .py")
 		}
 		return e
 	case !executable:

@@ -36,7 +36,7 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note
 	}
 	if p.Entry == "" && !o.InPlace { // no start would find an environment in the cache
 		e := hook.NewError(hook.Usage, fmt.Errorf("module %s is not in this directory", p.Module))
-		e.Hints = []string{"--in-place makes .venv for the project here"}
+		e.Hints = schema.Hints("%s makes .venv for the project here", schema.Setting("in-place"))
 		return plan, note, e
 	}
 	r.Base = true
@@ -115,7 +115,7 @@ func (o *Opened) PythonNotes() (notes []string) {
 			note = o.outdatedBy(skipped.Reason)
 		}
 		if skipped.Code == interp.ToolRuns {
-			note += "; " + skipped.Fix
+			note += "; " + hook.Word(skipped.Fix)
 		}
 		if skipped.Path != o.python.Env {
 			note += "; using " + o.python.Path
@@ -162,8 +162,8 @@ func syncError(ctx context.Context, err error) error {
 			exit := hook.Exit(*failed.Exit)
 			e.Exit = &exit
 		}
-		if failed.Hint != "" {
-			e.Hints = []string{failed.Hint}
+		if !failed.Hint.IsZero() {
+			e.Hints = []schema.Hint{failed.Hint}
 		}
 	}
 	return e

@@ -45,7 +45,7 @@ type transport interface {
 	// takesSeries reports whether its instances make a [hook.Series].
 	takesSeries() bool
 	// programHint is for a plugin without hooks.
-	programHint() []string
+	programHint() []schema.Hint
 }
 
 // transports has every transport.

@@ -31,7 +31,7 @@ func FuzzShown(f *testing.F) {
 		for _, colored := range []bool{false, true} {
 			s, out, errs := Test("")
 			s.outColor, s.screen.color, s.Verbose = colored, colored, true
-			err := &hook.Error{Kind: hook.Failed, Hook: text, Plugin: text, Hints: []string{text}, Tried: []string{text}, Err: errors.New(text),
+			err := &hook.Error{Kind: hook.Failed, Hook: text, Plugin: text, Hints: schema.Hints(text), Tried: []string{text}, Err: errors.New(text),
 				At: []hook.Frame{{File: schema.Path(text), Function: text, Text: text, Line: 1}}, Exit: &hook.Exit{Signal: text, Stderr: []string{text}}}
 			s.Warn(text)
 			s.Log("info", text, text, text)

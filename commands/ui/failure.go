@@ -85,7 +85,7 @@ func (s *Streams) failureText(f Failure) string {
 		l.add(0, "plugin: "+f.Err.Plugin)
 	}
 	text := headed(Red, "error", headline) + l.text("")
-	for i, hint := range f.Err.Hints {
+	for i, hint := range hook.Words(f.Err.Hints) {
 		if i == 0 {
 			text += "\n"
 		}

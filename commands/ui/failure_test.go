@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 func failures() map[string]Failure {
@@ -29,7 +30,7 @@ func failures() map[string]Failure {
 			Err: &hook.Error{Kind: hook.Handshake, Err: errors.New("field 5 (protocol) is \"netrpc\", want \"grpc\""),
 				Drawing: []string{"1|1|tcp|127.0.0.1:4410|netrpc", "                       ^^^^^^"},
 				Plugin:  "plugins/resize.py (python 3.12.4, .venv)",
-				Hints:   []string{"a Python plugin serves gRPC; print \"grpc\" as the fifth field"}},
+				Hints:   schema.Hints("a Python plugin serves gRPC; print \"grpc\" as the fifth field")},
 		},
 		"python": {Err: &hook.Error{Kind: hook.Failed, Hook: "greet", Begun: true, Python: raised}},
 		"syntax": {Err: &hook.Error{Kind: hook.Start, Python: syntax, Err: errors.New("the file cannot be loaded")}},
@@ -40,7 +41,7 @@ func failures() map[string]Failure {
 			Exit: &hook.Exit{Code: -1, Signal: "SIGKILL", OutOfMemory: true, Uptime: 2130 * time.Millisecond,
 				Stderr: []string{"loading", "::error::gone ##[x]\r"}, Stacks: []string{"Thread 1:", "  File \"x.py\", line 3 in f"}}}},
 		"tried": {Err: &hook.Error{Kind: hook.Interpreter, Err: errors.New("no python found"), Tried: []string{"$PYPLUG_PYTHON (unset)", ".venv/bin/python (broken symlink)"},
-			Hints: []string{"recreate the environment", "or name one with --python"}}},
+			Hints: []schema.Hint{schema.Hintf("recreate the environment"), schema.Hintf("or name one with %s", schema.Setting("python"))}}},
 		"exit": {Err: &hook.Error{Kind: hook.Start, Err: errors.New("the plugin ended before it was ready"), Exit: &hook.Exit{Uptime: 212 * time.Millisecond}}},
 		"status": {Err: &hook.Error{Kind: hook.Failed, Hook: "KV/Put", Begun: true, Err: errors.New("INVALID_ARGUMENT: no key"),
 			Status: &hook.RPCStatus{Code: "INVALID_ARGUMENT", Message: "no key", Details: details()}}},
@@ -144,7 +145,7 @@ func TestFailText(t *testing.T) {
 func TestFailColor(t *testing.T) {
 	s, _, errs := Test("")
 	s.screen.color = true
-	s.Fail(t.Context(), Failure{Err: &hook.Error{Kind: hook.Usage, Err: errors.New("x"), Hints: []string{"y"}}})
+	s.Fail(t.Context(), Failure{Err: &hook.Error{Kind: hook.Usage, Err: errors.New("x"), Hints: schema.Hints("y")}})
 	s.Warn("w")
 	s.Note("two\nlines")
 	want := "\x1b[31merror:\x1b[0m usage: x\n\n\x1b[36mhint:\x1b[0m y\n\x1b[33mwarning:\x1b[0m w\n\x1b[36mnote:\x1b[0m two\n  lines\n"

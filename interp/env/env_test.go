@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // write makes files in a new directory, and returns it.
@@ -259,7 +261,7 @@ func TestLacksVenv(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := plan(t, r).Make(t.Context())
-		if failed := (*Error)(nil); !errors.As(err, &failed) || strings.Contains(failed.Hint, "install uv") != want {
+		if failed := (*Error)(nil); !errors.As(err, &failed) || strings.Contains(hook.Word(failed.Hint), "install uv") != want {
 			t.Errorf("%s: %v %+v", said, err, failed)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Options say what to check and how. The zero value checks nothing. They are copied
@@ -28,7 +29,7 @@ type Options struct {
 	// the stage "host" reports that it could not run.
 	Host []string
 	// Hints says what to do about an error; nil: nothing is known.
-	Hints func(error) []string
+	Hints func(error) []schema.Hint
 	// Prepared is called with the plugin before anything is started, and may reject
 	// it; nil accepts any.
 	Prepared func(*runner.Opened) error

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 func TestDistribution(t *testing.T) {
@@ -93,7 +95,7 @@ func TestGenerate(t *testing.T) {
 		{missing{Module: "proto"}, ""},
 		{missing{Module: "_pb2"}, ""},
 	} {
-		if got := l.remedy([]missing{c.missing}); got != c.want {
+		if got := hook.Word(l.remedy([]missing{c.missing})); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.Module, got, c.want)
 		}
 	}

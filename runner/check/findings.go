@@ -113,7 +113,7 @@ func (c *check) fail(id string, err error) hook.Finding {
 	// Of later starts the error alone shows what they print.
 	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
 	if c.o.Hints != nil && id != healthSilent { // no flag of check sets its limit
-		f.Fix = c.o.Hints(e)
+		f.Fix = hook.Words(c.o.Hints(e))
 	}
 	f.File, f.Line = c.place(e)
 	return f

@@ -34,7 +34,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	st := hook.Stage{Findings: unresolved(sch.Hooks), Message: counted(names), Details: map[string]any{"hooks": names}}
 	if len(names) == 0 {
 		delete(st.Details, "hooks")
-		f := found(noHooks, hook.Warning, "the plugin has no hooks", append([]string{"define a public function in the file"}, c.s.ProgramHint()...)...)
+		f := found(noHooks, hook.Warning, "the plugin has no hooks", append([]string{"define a public function in the file"}, hook.Words(c.s.ProgramHint())...)...)
 		if c.s.GRPC() != nil {
 			f.Message = "its methods are unknown: no server reflection describes them, and no *_pb2.py that it imports"
 			f.Fix = []string{"describe them with --proto FILE, or serve grpcio-reflection in the plugin"}

@@ -112,7 +112,7 @@ func (l *sourceLook) imports() []hook.Finding {
 func (l *sourceLook) missingFinding(m missing) hook.Finding {
 	by := fmt.Sprintf("(imported by %s:%d)", l.shown(m.File), m.Line)
 	f := hook.Finding{ID: importMissing, Verdict: hook.Failure, Kind: hook.Start, File: m.File, Line: m.Line}
-	remedy, beside, sibling := l.remedy([]missing{m}), besides(m), l.sibling(m)
+	remedy, beside, sibling := hook.Word(l.remedy([]missing{m})), besides(m), l.sibling(m)
 	switch {
 	case m.Dir != "":
 		f.Message = fmt.Sprintf("there is no module %s in %s %s", m.Missing, l.shown(m.Dir), by)
@@ -145,7 +145,7 @@ func (l *sourceLook) unsureFinding(all []missing) hook.Finding {
 	}
 	installed := slices.DeleteFunc(slices.Clone(all), func(m missing) bool { return standard(m.Missing) || besides(m) != "" })
 	if names := l.distributions(installed); len(names) > 0 {
-		f.Fix = []string{"if it needs them: " + l.install(names...)}
+		f.Fix = []string{"if it needs them: " + hook.Word(l.install(names...))}
 	}
 	return f
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // MissingHints say how to provide a module that a plugin lacks, by a command if possible.
 // If that kept the plugin from starting, they name what else it lacks.
-func MissingHints(o *runner.Opened, module string, start bool) []string {
+func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 	l := lookOf(o)
 	_, python, _ := o.Source()
 	l.readWays()
@@ -26,38 +27,38 @@ func MissingHints(o *runner.Opened, module string, start bool) []string {
 	})
 	m := missing{Module: module, Missing: module}
 	if meant := l.sibling(m); meant != "" {
-		return []string{meant}
+		return schema.Hints(meant)
 	}
-	var hints []string
+	var hints []schema.Hint
 	var others []missing
 	if start {
 		if others = l.alsoMissing(module); len(others) > 0 {
-			hints = append(hints, "also missing: "+strings.Join(l.places(others), ", "))
+			hints = append(hints, schema.Hintf("also missing: %s", strings.Join(l.places(others), ", ")))
 		}
 	}
 	var outdated bool
 	for _, skipped := range python.Skipped {
 		if skipped.Source == interp.SourceSync {
-			hints, outdated = append(hints, "the environment that pyplug made "+skipped.Reason+": "+l.sync("", true)), true
+			hints, outdated = append(hints, schema.Hintf("the environment that pyplug made %s: %s", skipped.Reason, l.sync("", true))), true
 		}
 		if skipped.Code == interp.ToolRuns {
 			hints = append(hints, skipped.Fix)
 		}
 	}
-	if remedy := l.remedy(append([]missing{m}, others...)); remedy != "" {
+	if remedy := l.remedy(append([]missing{m}, others...)); !remedy.IsZero() {
 		if !outdated || l.generate(m) != "" {
-			hints = append(hints, module+" is not installed for this Python: "+remedy)
+			hints = append(hints, schema.Hintf("%s is not installed for this Python: %s", module, remedy))
 		}
-		last := "or name the Python that has it with --python"
+		last := "or name the Python that has it with %s"
 		if l.distribution(m) == "" && l.generate(m) == "" {
 			last = "if it is your own module, put it beside the plugin; " + last
 		}
-		return append(hints, last)
+		return append(hints, schema.Hintf(last, schema.Setting("python")))
 	}
 	if strings.Contains(module, ".") { // Python found the package, and not this part of it
 		return hints
 	}
-	return append(hints, "name the Python that has "+module+" with --python")
+	return append(hints, schema.Hintf("name the Python that has %s with %s", module, schema.Setting("python")))
 }
 
 // places are modules with the places that import them.

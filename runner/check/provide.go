@@ -43,22 +43,22 @@ func (l *sourceLook) keeps(kind, lock string) bool {
 	return toolSync[kind] != "" && its && !l.python.Source.Named() && interp.LookPath(l.Env, tool) != ""
 }
 
-// remedy says how to provide missing modules, by a command if possible; empty if it is unknown
+// remedy says how to provide missing modules, by a command if possible; zero if it is unknown
 // for the first of them.
-func (l *sourceLook) remedy(all []missing) string {
+func (l *sourceLook) remedy(all []missing) schema.Hint {
 	m, generate := all[0], l.generate(all[0])
 	known := l.distribution(m) != ""
 	switch unknown := m.Dir == "" && m.Where == "" && !standard(m.Module) && !strings.Contains(m.Missing, "."); {
 	case known && l.source == "":
 		return l.install(l.distributions(all)...)
 	case !known && generate != "":
-		return generate
+		return schema.Hintf(generate)
 	case known || unknown && (l.canSync || l.source != ""):
 		return l.sync(l.wanted(all), known || l.source == "" || l.isSynced())
 	case unknown && l.python.Env != "":
-		return "install " + l.wanted(all) + " in " + l.python.Env
+		return schema.Hintf("install %s in %s", l.wanted(all), l.python.Env)
 	}
-	return ""
+	return schema.Hint{}
 }
 
 // isSynced reports whether the Python has what the source asks for, and nothing else.
@@ -93,21 +93,21 @@ func (l *sourceLook) unlisted(names []string) []string {
 
 // sync says how to make the plugin's environment with packages that its files must list. Unless
 // it is certain that they do not, the user is to check that.
-func (l *sourceLook) sync(packages string, certain bool) string {
-	line := l.opened.SyncLine()
+func (l *sourceLook) sync(packages string, certain bool) schema.Hint {
+	line := schema.Hintf("%s", schema.EnvLine(l.opened.SyncLine()))
 	if !l.canSync && l.source != "" {
-		line = toolSync[l.kind] + schema.QuoteLine([]string{filepath.Dir(l.source)})
+		line = schema.Hintf(toolSync[l.kind] + schema.QuoteLine([]string{filepath.Dir(l.source)}))
 	}
 	if packages == "" && l.isSynced() && l.opened.EnvChanged() == "" { // sync would find that one, which lacks something
-		line = schema.QuoteLine([]string{"rm", "-r", l.python.Env}) + " && " + line
+		line = schema.Hintf("%s && %s", schema.QuoteLine([]string{"rm", "-r", l.python.Env}), line)
 	}
 	unnamed := !l.python.Source.Named() || l.python.AnyOf // a start takes the environment
 	if packages == "" && unnamed {
 		return line
 	}
-	how := "run `" + line + "`"
+	how := schema.Hintf("run `%s`", line)
 	if !unnamed {
-		how += ", then start it without " + string(l.python.Source)
+		how = schema.Hintf("%s, then start it without %s", how, l.python.Source)
 	}
 	where, add := l.shown(l.source), ""
 	if tool, isLock := strings.CutSuffix(l.kind, ".lock"); isLock {
@@ -117,7 +117,7 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 	case "":
 		where = "requirements.txt beside the plugin"
 		if unnamed {
-			how += ", or use pip in a .venv there"
+			how = schema.Hintf("%s, or use pip in a .venv there", how)
 		}
 	case "PEP 723":
 		where = "the PEP 723 block of " + where
@@ -128,17 +128,17 @@ func (l *sourceLook) sync(packages string, certain bool) string {
 	case packages == "":
 		return how
 	case !certain:
-		return "check that " + where + " lists " + packages + " and " + how
+		return schema.Hintf("check that %s lists %s and %s", where, packages, how)
 	case add != "":
-		return "add " + packages + " to " + where + " with `" + add + "` and " + how
+		return schema.Hintf("add %s to %s with `%s` and %s", packages, where, add, how)
 	}
-	return "list " + packages + " in " + where + " and " + how
+	return schema.Hintf("list %s in %s and %s", packages, where, how)
 }
 
 // install says how to install distributions for the plugin: by sync if its files say what it
 // needs, in a .venv beside it if pip may not change what the system or others own, else by the
 // Python's own pip, by uv, or by the pip that Python brings.
-func (l *sourceLook) install(names ...string) string {
+func (l *sourceLook) install(names ...string) schema.Hint {
 	words := []string{l.Python, "-m", "pip", "install"}
 	switch {
 	case l.source != "":
@@ -151,11 +151,11 @@ func (l *sourceLook) install(names ...string) string {
 		}
 		env := filepath.Join(l.Dirs[0], ".venv")
 		words[0] = filepath.Join(env, "bin", "python")
-		return schema.QuoteLine([]string{l.Python, "-m", "venv", env}) + " && " + schema.QuoteLine(append(words, names...))
+		return schema.Hintf("%s && %s", schema.EnvLine(schema.QuoteLine([]string{l.Python, "-m", "venv", env})), schema.QuoteLine(append(words, names...)))
 	case !l.Pip && interp.LookPath(l.Env, "uv") != "":
 		words = []string{"uv", "pip", "install", "--python", l.Python}
 	case !l.Pip:
-		return schema.QuoteLine([]string{l.Python, "-m", "ensurepip"}) + " && " + schema.QuoteLine(append(words, names...))
+		return schema.Hintf("%s && %s", schema.QuoteLine([]string{l.Python, "-m", "ensurepip"}), schema.QuoteLine(append(words, names...)))
 	}
-	return schema.QuoteLine(append(words, names...))
+	return schema.Hintf(schema.QuoteLine(append(words, names...)))
 }

@@ -217,7 +217,7 @@ func (l *sourceLook) versions() []hook.Finding {
 		}
 		f := hook.Finding{ID: c.ID, Verdict: hook.Failure, Kind: hook.Start, File: c.File,
 			Message: fmt.Sprintf("%s generated for %s %s, but %s is installed: %s", what, c.Library, c.Wants, c.Has, c.Why),
-			Fix:     []string{l.install(c.Needs), "or regenerate it with the " + generator + " that is installed"}}
+			Fix:     []string{hook.Word(l.install(c.Needs)), "or regenerate it with the " + generator + " that is installed"}}
 		if !c.Hard || l.Altered { // another library may be found when it runs
 			f.Verdict = hook.Warning
 		}

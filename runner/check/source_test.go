@@ -284,7 +284,7 @@ func TestManaged(t *testing.T) {
 		t.Errorf("%v: %+v", err, l)
 	}
 	l := sourceLook{Python: "/usr/bin/python3", Dirs: []string{"/p"}, managed: true}
-	if got, want := filepath.ToSlash(l.install("PyYAML")), "/usr/bin/python3 -m venv /p/.venv && /p/.venv/bin/python -m pip install PyYAML"; got != want {
+	if got, want := filepath.ToSlash(hook.Word(l.install("PyYAML"))), "/usr/bin/python3 -m venv /p/.venv && /p/.venv/bin/python -m pip install PyYAML"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -241,14 +241,14 @@ func TestErrors(t *testing.T) {
 	f.hooks["panic"] = func(context.Context, hook.Call) (hook.Result, error) { panic("a bug") }
 	start(t, f, Options{Complete: func(err error) *hook.Error {
 		e := *hook.AsError(err)
-		e.Hints = append(e.Hints, "look at it")
+		e.Hints = append(e.Hints, schema.Hintf("look at it"))
 		return &e
 	}})
 	c := open(t)
 	_, err := c.Call(ctx0, hook.Call{Hook: "fail"})
 	e := (*hook.Error)(nil)
 	if !errors.As(err, &e) || e.Kind != hook.Crash || !e.Begun || e.Exit.Code != 3 || e.Exit.Stderr[0] != `caf\xe9` || len(e.At) != 1 ||
-		err.Error() != "it <ended>" || e.Hints[0] != "look at it" {
+		err.Error() != "it <ended>" || hook.Word(e.Hints[0]) != "look at it" {
 		t.Errorf("got %+v", e)
 	}
 	if _, err := c.Call(ctx0, hook.Call{Hook: "nope"}); kindOf(t, err) != hook.Request || !Is(err, "no-hook") {

@@ -38,10 +38,10 @@ func Is(err error, reason string) bool {
 func NotRunningError(word string) *hook.Error {
 	e := fail(hook.Unavailable, NotRunning, word+" is not running")
 	if strings.ContainsAny(word, `./\`) {
-		e.Hints = []string{"`pyplug start " + word + "` starts it"}
+		e.Hints = schema.Hints("%s starts it", schema.Command{"start", word})
 		return e
 	}
-	e.Hints = []string{"`pyplug status` lists the running plugins; `pyplug start PLUGIN` starts one"}
+	e.Hints = schema.Hints("%s lists the running plugins; %s starts one", schema.Command{"status"}, schema.Command{"start", "PLUGIN"})
 	if dirs := RunDirs(); len(dirs) > 0 && os.Getenv("PYPLUG_RUN_DIR") == "" {
 		e.Tried = []string{"searched " + strings.Join(dirs, " and ")}
 		if err := Skipped(); err != nil {
@@ -54,13 +54,13 @@ func NotRunningError(word string) *hook.Error {
 // takenError says that by has the name that the plugin wanted.
 func takenError(wanted, by Identity) *hook.Error {
 	e := fail(hook.Usage, Taken, "the name "+wanted.Name+" is taken by "+string(by.Entry),
-		fmt.Sprintf("choose another name with --name, or run `pyplug stop %s` first", wanted.Name))
+		schema.Hintf("choose another name with %s, or run %s first", schema.Setting("name"), schema.Command{"stop", wanted.Name}))
 	switch by.Entry {
 	case "":
 		e.Err = errors.New("the name " + wanted.Name + " is taken")
 	case wanted.Entry:
 		e.Reason = AlreadyRuns
-		e.Hints = []string{fmt.Sprintf("it is already running: run `pyplug stop %s` first, or start another one with --name", wanted.Name)}
+		e.Hints = schema.Hints("it is already running: run %s first, or start another one with %s", schema.Command{"stop", wanted.Name}, schema.Setting("name"))
 	}
 	return e
 }
@@ -77,7 +77,7 @@ func unresponsiveError(name string, by Identity) *hook.Error {
 		process = fmt.Sprintf("process %d", by.PID)
 	}
 	e := fail(hook.Unavailable, Unresponsive, "the name "+name+" is held by "+process+", which does not respond",
-		"run `pyplug stop "+name+"` to stop it")
+		schema.Hintf("run %s to stop it", schema.Command{"stop", name}))
 	e.Plugin = by.About
 	return e
 }
@@ -85,7 +85,7 @@ func unresponsiveError(name string, by Identity) *hook.Error {
 // versionError says that the daemon speaks another version of the protocol.
 func versionError(name string, by Identity) *hook.Error {
 	e := fail(hook.Unavailable, OtherVersion, name+" was started by another pyplug",
-		"`pyplug stop "+name+"`, then start it again: this pyplug cannot call it")
+		schema.Hintf("%s, then start it again: this pyplug cannot call it", schema.Command{"stop", name}))
 	if by.Version != "" {
 		e.Err = fmt.Errorf("%w, %s", e.Err, by.Version)
 	}
@@ -95,20 +95,20 @@ func versionError(name string, by Identity) *hook.Error {
 // lostError says that the daemon ended, or sent what is no answer, before it answered.
 func lostError(name string, by Identity) *hook.Error {
 	e := fail(hook.Unavailable, Lost, "the daemon of "+name+" exited during the call", logHint(by.Log)...)
-	e.Hints = append(e.Hints, "`pyplug status` lists the running plugins")
+	e.Hints = append(e.Hints, schema.Hintf("%s lists the running plugins", schema.Command{"status"}))
 	return e
 }
 
 // logHint points to a log, if there is one.
-func logHint(path schema.Path) []string {
+func logHint(path schema.Path) []schema.Hint {
 	if _, err := os.Stat(string(path)); path == "" || err != nil {
 		return nil
 	}
-	return []string{"its log may say why: " + string(path)}
+	return schema.Hints("its log may say why: %s", string(path))
 }
 
 // fail makes an error.
-func fail(kind hook.Kind, reason, message string, hints ...string) *hook.Error {
+func fail(kind hook.Kind, reason, message string, hints ...schema.Hint) *hook.Error {
 	return &hook.Error{Kind: kind, Reason: reason, Hints: hints, Err: errors.New(message)}
 }
 

@@ -109,7 +109,7 @@ func writeUnknown(w http.ResponseWriter, r *http.Request, allowed []string) {
 		w.Header().Set("Allow", strings.Join(allowed, ", "))
 	}
 	e := hook.NewError(hook.Request, errors.New(message))
-	e.Hints = []string{"docs/http.md lists the requests"}
+	e.Hints = schema.Hints("docs/http.md lists the requests")
 	writeJSON(w, status, errorBody{1, e})
 }
 

@@ -97,9 +97,9 @@ func places(name string) ([]place, error) {
 	if len(all) > 0 {
 		return all, nil
 	}
-	hint := "set PYPLUG_RUN_DIR to a shorter path"
+	hint := schema.Hintf("set PYPLUG_RUN_DIR to a shorter path")
 	if len(name) > len(p.dir) {
-		hint = "choose a shorter name with --name"
+		hint = schema.Hintf("choose a shorter name with %s", schema.Setting("name"))
 	}
 	return nil, fail(hook.Usage, "", fmt.Sprintf("%s is too long for the path of a socket: it has %d bytes, want at most %d",
 		p.socket(), len(p.socket()), maxSocket), hint)

@@ -125,5 +125,5 @@ func makeDir(dir string) error {
 
 // dirError says what is wrong with a run directory.
 func dirError(kind hook.Kind, dir string, problem error, hint string) *hook.Error {
-	return &hook.Error{Kind: kind, Hints: []string{hint}, Err: fmt.Errorf("run directory %s %w", dir, problem)}
+	return &hook.Error{Kind: kind, Hints: schema.Hints(hint), Err: fmt.Errorf("run directory %s %w", dir, problem)}
 }

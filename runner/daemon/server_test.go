@@ -16,6 +16,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The files are private, say who serves, and go with the daemon.
@@ -207,9 +208,9 @@ func TestStartFails(t *testing.T) {
 	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "echo"}); done <- err }()
 	go func() { _, err := c.Call(ctx0, hook.Call{Hook: "block"}); done <- err }()
 	awaitRequests(t, s, 2)
-	s.Fail(&hook.Error{Kind: hook.Start, Hints: []string{"install it"}, Python: &hook.Raised{Type: "ImportError", Message: "no numpy"}})
+	s.Fail(&hook.Error{Kind: hook.Start, Hints: schema.Hints("install it"), Python: &hook.Raised{Type: "ImportError", Message: "no numpy"}})
 	for range 2 {
-		if err := <-done; kindOf(t, err) != hook.Start || err.Error() != "ImportError: no numpy" || hook.AsError(err).Hints[0] != "install it" {
+		if err := <-done; kindOf(t, err) != hook.Start || err.Error() != "ImportError: no numpy" || hook.Word(hook.AsError(err).Hints[0]) != "install it" {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // TestMain is the daemon as well: it is what Spawn starts in these tests.
@@ -34,7 +35,7 @@ func asDaemon(mode string) int {
 	starter := OpenStarter()
 	complete := func(err error) *hook.Error {
 		e := *hook.AsError(err)
-		e.Hints = append(e.Hints, "look at it")
+		e.Hints = append(e.Hints, schema.Hintf("look at it"))
 		return &e
 	}
 	switch mode {
@@ -189,7 +190,7 @@ func TestSpawnFails(t *testing.T) {
 			if !errors.As(err, &e) || e.Kind != want.kind || err.Error() != want.text {
 				t.Errorf("got %v, want %s", err, want.text)
 			}
-			if mode != "dies" && !slices.Equal(e.Hints, []string{"look at it"}) {
+			if mode != "dies" && !slices.Equal(hook.Words(e.Hints), []string{"look at it"}) {
 				t.Errorf("hints %q", e.Hints)
 			}
 			if mode == "dies" && (e.Exit == nil || !strings.Contains(strings.Join(e.Exit.Stderr, "\n"), "what it said last")) {
@@ -215,7 +216,7 @@ func TestSpawnKilled(t *testing.T) {
 		}
 	})
 	e := hook.AsError(err)
-	if !strings.HasSuffix(strings.Join(e.Hints, ""), filepath.Join(dir, "p.log")) || e.Exit == nil || e.Exit.Signal != "SIGKILL" || e.Exit.Uptime <= 0 {
+	if !strings.HasSuffix(strings.Join(hook.Words(e.Hints), ""), filepath.Join(dir, "p.log")) || e.Exit == nil || e.Exit.Signal != "SIGKILL" || e.Exit.Uptime <= 0 {
 		t.Errorf("got %+v", e)
 	}
 	if ran, err := Stop(context.Background(), "p"); ran || err != nil { // which removes what is left

@@ -16,6 +16,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // broker is the host's side of go-plugin's broker. A number in a request stands for a
@@ -140,13 +142,13 @@ func (b *broker) reject(_ any, stream grpc.ServerStream) error {
 
 // hint names the method that the plugin called of its host since a call began. It returns
 // nil if there was none.
-func (b *broker) hint(began time.Time) []string {
+func (b *broker) hint(began time.Time) []schema.Hint {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.missed == "" || b.at.Before(began) {
 		return nil
 	}
-	return []string{"the plugin called " + b.missed + ", a method of its host; a shell serves none of those"}
+	return schema.Hints("the plugin called %s, a method of its host; a shell serves none of those", b.missed)
 }
 
 // close stops the server if it runs.

@@ -31,6 +31,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -143,9 +144,9 @@ func (l *launch) notConnected(e *hook.Error) *hook.Error {
 	}
 	switch {
 	case e.Reason == ReasonTLS, e.Reason == ReasonNoAnswer && l.tls != nil:
-		e.Hints = []string{"serve with the certificate that the handshake names, and trust the one in PLUGIN_CLIENT_CERT"}
+		e.Hints = schema.Hints("serve with the certificate that the handshake names, and trust the one in PLUGIN_CLIENT_CERT")
 	case errors.Is(e, syscall.ECONNREFUSED), errors.Is(e, fs.ErrNotExist):
-		e.Hints = []string{"print the handshake when the server listens, with the port that it listens on"}
+		e.Hints = schema.Hints("print the handshake when the server listens, with the port that it listens on")
 	}
 	return e
 }
@@ -299,7 +300,7 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 		return nil
 	case t.wantCertificate.Load():
 		e := t.errorf(ReasonTLS, "TLS with %s failed: the server requires a client certificate", t)
-		e.Hints = []string{"pass a certificate with --cert and --key"}
+		e.Hints = schema.Hints("pass a certificate with %s and %s", schema.Setting("cert"), schema.Setting("key"))
 		return e
 	case handshake:
 		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, inner)

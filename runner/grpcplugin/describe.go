@@ -86,7 +86,7 @@ func (i *Instance) notDescribed(err error) *hook.Error {
 	}
 	e := hook.NewError(hook.Request, err)
 	if e.Reason == protoschema.Disagree && len(i.cfg.Extra) > 0 {
-		e.Hints = append(e.Hints, "or leave out --proto or --protoset")
+		e.Hints = append(e.Hints, schema.Hintf("or leave out %s or %s", schema.Setting("proto"), schema.Setting("protoset")))
 	}
 	return e
 }
@@ -121,7 +121,7 @@ func (i *Instance) hook(ctx context.Context, name string) (none protoschema.Meth
 	e.Hook = name
 	if none := (*schema.NoHookError)(nil); errors.As(err, &none) && len(set.Methods()) == 0 {
 		none.Why = "no server reflection describes its methods, and nothing else does"
-		e.Hints = []string{"--proto FILE describes its methods, and so does grpcio-reflection in the plugin"}
+		e.Hints = schema.Hints("%s FILE describes its methods, and so does grpcio-reflection in the plugin", schema.Setting("proto"))
 	}
 	return m, e
 }

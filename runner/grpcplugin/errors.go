@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -20,6 +21,7 @@ import (
 	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 
+	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
@@ -202,6 +204,44 @@ func missingModule(raised *hook.Raised, lines []string) error {
 	}
 	if m := moduleLine().FindStringSubmatch(text); m != nil {
 		return &schema.MissingModuleError{Module: m[1], Text: text}
+	}
+	return nil
+}
+
+// lineHints say how to fix a fault in a handshake line, or with which setting pyplug accepts it.
+func lineHints(e *handshake.Error) []schema.Hint {
+	switch e.Name {
+	case "core version":
+		return schema.Hints("the first field is the version of go-plugin's own protocol, always 1")
+	case "app version":
+		if _, err := strconv.Atoi(e.Seen); err == nil {
+			return schema.Hints("offer it, as this plugin's host does: %s %s", schema.Setting("protocol-versions"), e.Seen)
+		}
+	case "address":
+		if filepath.IsAbs(e.Seen) {
+			return schema.Hints("create the socket in the directory that PLUGIN_UNIX_SOCKET_DIR names, or in the temporary directory if it is not set")
+		}
+		return schema.Hints("listen on 127.0.0.1:0 and print the port that the system chose; pyplug connects to this machine only")
+	case "protocol":
+		switch {
+		case e.OtherVersion && e.NetRPC:
+			return schema.Hints("pyplug supports only gRPC; if the plugin serves it at another protocol version, offer that version with %s",
+				schema.Setting("protocol-versions"))
+		case e.NetRPC:
+			return schema.Hints(`pyplug supports only gRPC; a gRPC plugin prints "grpc" as the fifth field`)
+		}
+		return schema.Hints(`a Python plugin serves gRPC; print "grpc" as the fifth field`)
+	case "certificate":
+		switch {
+		case e.Seen == "":
+			return schema.Hints("omit %s, as most hosts do, or serve mutual TLS with PLUGIN_CLIENT_CERT", schema.Setting("mtls"))
+		case strings.HasSuffix(e.Seen, "="):
+			return schema.Hints(`go-plugin wants base64 without padding: .rstrip("=")`)
+		case e.Unasked:
+			return schema.Hints("pass %s to request TLS", schema.Setting("mtls"))
+		}
+	default:
+		return schema.Hints("a complete line is 1|1|tcp|127.0.0.1:4410|grpc")
 	}
 	return nil
 }

@@ -1,9 +1,13 @@
 package grpcplugin
 
 import (
+	"errors"
 	"testing"
 
 	"google.golang.org/grpc/codes"
+
+	"github.com/pyplug/pyplug/handshake"
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // TestCodeName has the names of grpc's statuscodes.md.
@@ -15,6 +19,31 @@ func TestCodeName(t *testing.T) {
 	} {
 		if got := codeName(codes.Code(number)); got != want {
 			t.Errorf("%d: got %s, want %s", number, got, want)
+		}
+	}
+}
+
+// A version is advised only if it is gRPC's, and mutual TLS only to a plugin with a certificate.
+func TestLineHints(t *testing.T) {
+	const other = "if the plugin serves it at another protocol version, offer that version with --protocol-versions"
+	for line, want := range map[string]string{
+		"1|2|tcp|127.0.0.1:1|grpc":    "offer it, as this plugin's host does: --protocol-versions 2",
+		"1|2|tcp|127.0.0.1:1|netrpc":  "pyplug supports only gRPC; " + other,
+		"1|1|tcp|127.0.0.1:1|netrpc":  `pyplug supports only gRPC; a gRPC plugin prints "grpc" as the fifth field`,
+		"1|1|tcp|127.0.0.1:1|gRPC":    `a Python plugin serves gRPC; print "grpc" as the fifth field`,
+		"1|1|unix|/elsewhere/p|grpc":  "create the socket in the directory that PLUGIN_UNIX_SOCKET_DIR names, or in the temporary directory if it is not set",
+		"1|1|tcp|192.0.2.1:4410|grpc": "listen on 127.0.0.1:0 and print the port that the system chose; pyplug connects to this machine only",
+		"1|1":                         "a complete line is 1|1|tcp|127.0.0.1:4410|grpc",
+	} {
+		l, err := handshake.Parse(line)
+		if err == nil {
+			err = l.Verify(handshake.Want{Versions: []int{1}, NetRPC: true, Dirs: []string{"/tmp"}})
+		}
+		var fault *handshake.Error
+		if !errors.As(err, &fault) {
+			t.Errorf("%s: got %v", line, err)
+		} else if got := lineHints(fault); len(got) != 1 || hook.Word(got[0]) != want {
+			t.Errorf("%s: got %q, want %q", line, hook.Words(got), want)
 		}
 	}
 }

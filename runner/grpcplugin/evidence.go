@@ -16,6 +16,7 @@ import (
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Evidence records what a plugin did while it started.
@@ -146,14 +147,14 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	case unended = <-s.found:
 	default:
 	}
-	var hints []string
+	var hints []schema.Hint
 	switch {
 	case s.onStderr != "":
 		err = fmt.Errorf("%w, but standard error has %s", err, s.onStderr)
-		hints = []string{"print the handshake on standard output, and logs on standard error"}
+		hints = schema.Hints("print the handshake on standard output, and logs on standard error")
 	case unended != "":
 		err = fmt.Errorf("%w, only %q without a newline", err, unended)
-		hints = []string{"end the handshake with a newline"}
+		hints = schema.Hints("end the handshake with a newline")
 	case s.lines == 1:
 		err = fmt.Errorf("%w, only %s", err, s.noise)
 	case s.lines > 1:
@@ -161,20 +162,20 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 	}
 	switch {
 	case s.wantsCookie:
-		hints = []string{"the plugin wants the magic cookie that its host sets; pass --cookie KEY=VALUE"}
+		hints = schema.Hints("the plugin wants the magic cookie that its host sets; pass %s KEY=VALUE", schema.Setting("cookie"))
 	case len(hints) > 0:
 	case limit > 0:
-		hints = []string{
-			"print the handshake as soon as the server listens, and flush it: print(…, flush=True)",
-			"allow more time with --start-timeout",
+		hints = []schema.Hint{
+			schema.Hintf("print the handshake as soon as the server listens, and flush it: print(…, flush=True)"),
+			schema.Hintf("allow more time with %s", schema.Setting("start-timeout")),
 		}
 	case cfg.CookieKey == "":
-		hints = []string{"if the plugin wants the magic cookie of its host, pass --cookie KEY=VALUE"}
+		hints = schema.Hints("if the plugin wants the magic cookie of its host, pass %s KEY=VALUE", schema.Setting("cookie"))
 		switch isProgram := cfg.Python && len(cfg.Args) > 0; {
 		case isProgram && !strings.HasSuffix(cfg.Args[0], ".pyz"):
-			hints = append(hints, "if it is a file of functions, pass --transport pipe")
+			hints = append(hints, schema.Hintf("if it is a file of functions, pass %s pipe", schema.Setting("transport")))
 		case cfg.Python && !isProgram:
-			hints = append(hints, "if it is a file of functions, give it a name, or a link, that ends in .py")
+			hints = append(hints, schema.Hintf("if it is a file of functions, give it a name, or a link, that ends in .py"))
 		}
 	}
 	return &hook.Error{Reason: ReasonNoHandshake, Hints: hints, Err: err}
@@ -191,9 +192,9 @@ const (
 	mostClaims      = 8
 )
 
-var ownAddressHints = []string{
-	"it serves at an address of its own, as plugins of Pulumi and CloudQuery do: hosts of go-plugin cannot start it, and neither can pyplug",
-	"start it yourself, and `pyplug call --address HOST:PORT HOOK` calls it",
+var ownAddressHints = []schema.Hint{
+	schema.Hintf("it serves at an address of its own, as plugins of Pulumi and CloudQuery do: hosts of go-plugin cannot start it, and neither can pyplug"),
+	schema.Hintf("start it yourself, and %s calls it", schema.Command{"call", "--address", "HOST:PORT", "HOOK"}),
 }
 
 // loggedAddress matches the words and the port of a line that logs an address.

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -95,9 +96,8 @@ func notServing(service, status string) error {
 		return nil
 	case serviceUnknown:
 		return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonUnknownService,
-			Hints: []string{fmt.Sprintf(
-				"in Python, call health_servicer.set(%q, HealthCheckResponse.SERVING); or name another service with --service", service)},
-			Err: fmt.Errorf("health is served, but not for the service %q", service)}
+			Hints: schema.Hints("in Python, call health_servicer.set(%q, HealthCheckResponse.SERVING); or name another service with %s", service, schema.Setting("service")),
+			Err:   fmt.Errorf("health is served, but not for the service %q", service)}
 	}
 	return &hook.Error{Kind: hook.Unhealthy, Reason: ReasonNotServing,
 		Err: fmt.Errorf("the health of the service %q is %s, want SERVING", service, status)}

@@ -14,6 +14,7 @@ import (
 	"github.com/pyplug/pyplug/handshake"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // launch is a launch of an instance in progress.
@@ -197,6 +198,9 @@ func (l *launch) verify(text string) *hook.Error {
 	if err != nil {
 		e := hook.NewError(hook.Handshake, err)
 		e.Reason, e.Permanent = ReasonBadHandshake, true
+		if fault := (*handshake.Error)(nil); errors.As(err, &fault) {
+			e.Hints = lineHints(fault)
+		}
 		return e
 	}
 	l.evidence.Line = line
@@ -244,7 +248,7 @@ func (l *launch) checkHealth() *hook.Error {
 		return l.exitedEarly(nil)
 	}
 	if herr.Reason == ReasonNoHealth {
-		herr.Hints = []string{fmt.Sprintf("in Python, serve it with grpcio-health-checking, and set the service %q to SERVING", l.cfg.Service)}
+		herr.Hints = schema.Hints("in Python, serve it with grpcio-health-checking, and set the service %q to SERVING", l.cfg.Service)
 	}
 	if herr.Kind == hook.Unhealthy && (l.cfg.AnyHealth || LacksHealth(herr, l.cfg.Service)) {
 		l.evidence.Unhealthy = herr
@@ -317,6 +321,6 @@ func (l *Launcher) explain(e *hook.Error) *hook.Error {
 func inUse(e hook.Error, address string) *hook.Error {
 	e.Reason, e.Alone, e.Permanent = ReasonAddressInUse, true, false
 	e.Err = fmt.Errorf("the running plugin already listens at %s", address)
-	e.Hints = append(e.Hints, "listen on port 0 and print the address that the system chose, so that several workers can run")
+	e.Hints = append(e.Hints, schema.Hintf("listen on port 0 and print the address that the system chose, so that several workers can run"))
 	return &e
 }

@@ -53,9 +53,9 @@ func Connect(ctx context.Context, address string, cfg Config) (*Server, error) {
 		return nil, hook.Ended(ctx, "", "no connection", false)
 	case len(herr.Hints) > 0 || herr.Reason == ReasonNoConnection:
 	case cfg.TLS == nil:
-		herr.Hints = []string{"if the server wants TLS, pass --tls"}
+		herr.Hints = schema.Hints("if the server wants TLS, pass %s", schema.Setting("tls"))
 	default:
-		herr.Hints = []string{"pass --tls=false if the server has no TLS; name the authority of its certificate with --cacert"}
+		herr.Hints = schema.Hints("pass %s=false if the server has no TLS; name the authority of its certificate with %s", schema.Setting("tls"), schema.Setting("cacert"))
 	}
 	return nil, herr
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // TimeoutHint is for an error whose limit is the caller's.
-const TimeoutHint = "allow more time with --timeout; --timeout 0 waits forever"
+var TimeoutHint = schema.Hintf("allow more time with %s; %[1]s 0 waits forever", schema.Setting("timeout"))
 
 // WithLimit returns a context that ends after a limit; 0 means none. The error that
 // [Ended] makes of it names the limit, however late the wait began that it ended.
@@ -37,7 +39,7 @@ func Ended(ctx context.Context, hookName, what string, sent bool) *Error {
 		limit := &LimitError{}
 		errors.As(context.Cause(ctx), &limit)
 		e.Kind, e.Err = Timeout, &LimitError{What: what, Limit: limit.Limit}
-		e.Hints = []string{TimeoutHint}
+		e.Hints = []schema.Hint{TimeoutHint}
 	}
 	return e
 }

@@ -67,8 +67,9 @@ type Error struct {
 	Exit *Exit `json:"exit,omitempty"`
 	// Tried lists the attempts, one per line.
 	Tried []string `json:"tried,omitempty"`
-	// Hints say what to do, one per line. The code that knows the cause sets them.
-	Hints []string `json:"-"`
+	// Hints say what to do. The code that knows the cause sets them, and [Word] words
+	// them.
+	Hints []schema.Hint `json:"-"`
 	// Drawing holds lines that show the place, such as the handshake line with
 	// carets below the wrong field.
 	Drawing []string `json:"drawing,omitempty"`
@@ -87,11 +88,11 @@ type Error struct {
 
 // NewError returns an error of a kind with err as its cause. It copies hints,
 // drawing, place and reason from the chain: from an *Error, or from an error of another
-// package with the methods Hints() []string, Drawing() []string or Reason() string.
+// package with the methods Hints() []schema.Hint, Drawing() []string or Reason() string.
 func NewError(kind Kind, err error) *Error {
 	e := &Error{Kind: kind, Err: err}
 	var (
-		hinted interface{ Hints() []string }
+		hinted interface{ Hints() []schema.Hint }
 		drawn  interface{ Drawing() []string }
 		known  interface{ Reason() string }
 	)
@@ -177,13 +178,13 @@ var permanentExceptions = []string{"SyntaxError", "IndentationError", "TabError"
 func (r *Raised) Permanent() bool { return r != nil && slices.Contains(permanentExceptions, r.Type) }
 
 // Hints say what to do about an exception of a plugin whose working directory is dir.
-func (r *Raised) Hints(dir string) []string {
+func (r *Raised) Hints(dir string) []schema.Hint {
 	for ; r != nil; r = r.Cause {
 		switch r.Type {
 		case "EOFError":
-			return []string{"a plugin has no standard input; pass the text as an argument"}
+			return schema.Hints("a plugin has no standard input; pass the text as an argument")
 		case "FileNotFoundError":
-			return []string{"relative paths start at the plugin's working directory, " + dir + "; --cwd changes it"}
+			return schema.Hints("relative paths start at the plugin's working directory, %s; %s changes it", dir, schema.Setting("cwd"))
 		}
 	}
 	return nil
@@ -249,7 +250,7 @@ type errorJSON struct {
 // line. It replaces bytes that are not UTF-8 with \xNN.
 func (e *Error) MarshalJSON() ([]byte, error) {
 	shape := errorJSON{
-		Kind: e.Kind, Reason: e.Reason, Message: validText(e.Error()), Hint: validText(strings.Join(e.Hints, "\n")), plainError: plainError(*e),
+		Kind: e.Kind, Reason: e.Reason, Message: validText(e.Error()), Hint: validText(strings.Join(Words(e.Hints), "\n")), plainError: plainError(*e),
 	}
 	shape.Hook, shape.Plugin = validText(e.Hook), validText(e.Plugin)
 	shape.Tried, shape.Drawing = validTexts(e.Tried), validTexts(e.Drawing)
@@ -275,7 +276,9 @@ func (e *Error) UnmarshalJSON(text []byte) error {
 		e.Kind = Internal
 	}
 	if shape.Hint != "" {
-		e.Hints = strings.Split(shape.Hint, "\n")
+		for hint := range strings.SplitSeq(shape.Hint, "\n") {
+			e.Hints = append(e.Hints, schema.Hintf(hint))
+		}
 	}
 	if shape.Status != "" {
 		e.Status = &RPCStatus{Code: shape.Status, Message: shape.StatusMessage, Details: shape.Details}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // An error survives its JSON with everything that is printed.
@@ -13,7 +15,7 @@ func TestErrorJSON(t *testing.T) {
 	raised := &Raised{Type: "ValueError", Message: "no", Frames: []Frame{{File: "/a.py", Line: 3, Function: "f", Text: "x"}}, Cause: &Raised{Type: "KeyError", Message: "'a'"}}
 	for name, e := range map[string]*Error{
 		"plain":   {Kind: Usage, Err: errors.New("what <is> this")},
-		"raised":  {Kind: Failed, Hook: "h", Begun: true, Python: raised, Err: errors.New("ValueError: no"), Hints: []string{"one", "two"}},
+		"raised":  {Kind: Failed, Hook: "h", Begun: true, Python: raised, Err: errors.New("ValueError: no"), Hints: []schema.Hint{schema.Hintf("one"), schema.Hintf("two")}},
 		"request": {Kind: Request, Reason: "no-hook", Hook: "h", Place: "$.items[3]", Err: errors.New("no such hook"), Plugin: "greeter.py (python 3.12.4, .venv)"},
 		"crash": {Kind: Crash, Hook: "h", Begun: true, Err: errors.New("the plugin exited"), At: raised.Frames,
 			Exit: &Exit{Code: -1, Signal: "SIGKILL", OutOfMemory: true, Uptime: 1500 * time.Millisecond, Stderr: []string{"a", ""}, Stacks: []string{"  File"}}},
@@ -46,15 +48,15 @@ func TestErrorJSONBytes(t *testing.T) {
 
 type hinted struct{}
 
-func (hinted) Error() string     { return "wrong" }
-func (hinted) Hints() []string   { return []string{"do it right"} }
-func (hinted) Reason() string    { return "no-hook" }
-func (hinted) Drawing() []string { return []string{"^"} }
+func (hinted) Error() string        { return "wrong" }
+func (hinted) Hints() []schema.Hint { return schema.Hints("do it right") }
+func (hinted) Reason() string       { return "no-hook" }
+func (hinted) Drawing() []string    { return []string{"^"} }
 
 // NewError finds hints, reason and drawing anywhere in the chain.
 func TestNewError(t *testing.T) {
 	got := NewError(Request, errors.Join(errors.New("first"), hinted{}))
-	if got.Reason != "no-hook" || !reflect.DeepEqual(got.Hints, []string{"do it right"}) || !reflect.DeepEqual(got.Drawing, []string{"^"}) {
+	if got.Reason != "no-hook" || !reflect.DeepEqual(got.Hints, schema.Hints("do it right")) || !reflect.DeepEqual(got.Drawing, []string{"^"}) {
 		t.Errorf("got %+v", got)
 	}
 	if AsError(nil) != nil || AsError(got) != got || AsError(errors.New("x")).Kind != Internal {

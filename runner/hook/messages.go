@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -107,6 +109,9 @@ func (r *messageReader) line(offset int64) int {
 	return 1 + r.lines + bytes.Count(r.text[:offset-r.offset], []byte("\n"))
 }
 
+// MessageHint is for a message that is too large.
+var MessageHint = schema.Hintf("raise %s to allow larger messages", schema.Setting("max-message"))
+
 // longInputError says that a message takes so much JSON that it cannot be sent.
 type longInputError struct{ most, limit int }
 
@@ -114,7 +119,7 @@ func (e *longInputError) Error() string {
 	return fmt.Sprintf("it has more than %d bytes; --max-message is %d", e.most, e.limit)
 }
 
-// Hints names the flag.
-func (e *longInputError) Hints() []string {
-	return []string{"raise --max-message to allow larger messages"}
+// Hints names the setting.
+func (e *longInputError) Hints() []schema.Hint {
+	return []schema.Hint{MessageHint}
 }

@@ -53,7 +53,7 @@ func (p *parser) parse(line []byte) (request, *hook.Error) {
 	if !validJSON(value) {
 		err := notJSON(line)
 		if first {
-			err.Hints = []string{"to pass each line as text, use --items text"}
+			err.Hints = schema.Hints("to pass each line as text, use %s text", schema.Setting("items"))
 		}
 		return r, err
 	}

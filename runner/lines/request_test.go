@@ -61,7 +61,7 @@ func TestRequests(t *testing.T) {
 // TestSuggest suggests what an unknown key was probably meant to be.
 func TestSuggest(t *testing.T) {
 	for key, want := range map[string][]string{"arg": {"did you mean args?"}, "hok": {"did you mean hook?"}, "Id": {"did you mean id?"}, "parameters": nil} {
-		if _, err := (&parser{}).parse([]byte(`{"` + key + `": 1}`)); err == nil || !slices.Equal(err.Hints, want) {
+		if _, err := (&parser{}).parse([]byte(`{"` + key + `": 1}`)); err == nil || !slices.Equal(hook.Words(err.Hints), want) {
 			t.Errorf("%s: %#v, want the hints %q", key, err, want)
 		}
 	}

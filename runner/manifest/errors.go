@@ -45,11 +45,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Hints says what to do about the error.
-func (e *Error) Hints() []string {
+func (e *Error) Hints() []schema.Hint {
 	if e.Hint == "" {
 		return nil
 	}
-	return []string{e.Hint}
+	return schema.Hints(e.Hint)
 }
 
 // Drawing returns the line of the file and carets under the mistake. It is nil if the place is

@@ -3,10 +3,12 @@ package pool
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // The reasons of the errors that a pool itself makes.
@@ -24,6 +26,9 @@ func stoppingError(hookName string) *hook.Error {
 	return &hook.Error{Kind: hook.Unavailable, Reason: reasonStopping, Hook: hookName, Err: errors.New("the plugin is stopping")}
 }
 
+// moreAtOnce is for calls that wait for a worker.
+var moreAtOnce = schema.Hintf("raise %s or %s to run more calls at once", schema.Setting("workers"), schema.Setting("concurrency"))
+
 func fullError(hookName string, waiting int) *hook.Error {
 	calls := fmt.Sprintf("%d calls are", waiting)
 	if waiting == 1 {
@@ -32,7 +37,7 @@ func fullError(hookName string, waiting int) *hook.Error {
 	return &hook.Error{
 		Kind: hook.Unavailable, Reason: reasonFull, Hook: hookName,
 		Err:   fmt.Errorf("the queue is full: %s waiting", calls),
-		Hints: []string{"raise --queue to let more calls wait", "raise --workers or --concurrency to run more calls at once"},
+		Hints: []schema.Hint{schema.Hintf("raise %s to let more calls wait", schema.Setting("queue")), moreAtOnce},
 	}
 }
 
@@ -40,7 +45,7 @@ func queueTimeoutError(hookName string, limit time.Duration) *hook.Error {
 	return &hook.Error{
 		Kind: hook.Unavailable, Reason: reasonQueueTimeout, Hook: hookName,
 		Err:   &hook.LimitError{What: noWorker, Limit: limit},
-		Hints: []string{"raise --queue-timeout to let calls wait longer", "raise --workers or --concurrency to run more calls at once"},
+		Hints: []schema.Hint{schema.Hintf("raise %s to let calls wait longer", schema.Setting("queue-timeout")), moreAtOnce},
 	}
 }
 
@@ -83,7 +88,7 @@ func retriedError(e *hook.Error, when string) *hook.Error {
 	if own.Reason == "" {
 		own.Reason = reasonStartFailed
 	}
-	own.Hints = append(append([]string(nil), e.Hints...), when+", or at once if it is called after its files change")
+	own.Hints = append(slices.Clone(e.Hints), schema.Hintf("%s, or at once if it is called after its files change", when))
 	return &own
 }
 

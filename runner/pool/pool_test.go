@@ -140,7 +140,7 @@ func TestFailedStart(t *testing.T) {
 		synctest.Wait()
 		if d := took(func() {
 			err := w.fails("ok", hook.Start, "start-failed")
-			if len(err.Hints) != 1 || !strings.Contains(err.Hints[0], "restarts in 1s") {
+			if len(err.Hints) != 1 || !strings.Contains(hook.Word(err.Hints[0]), "restarts in 1s") {
 				t.Errorf("got %q", err.Hints)
 			}
 		}); d != 0 {

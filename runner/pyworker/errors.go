@@ -47,17 +47,17 @@ func (a answer) argumentError(hookName string) *hook.Error {
 	e := &schema.ArgumentError{Place: a.Place, Problem: a.Message}
 	e.Advice = schema.DidYouMean(schema.Suggest(cmp.Or(a.Unknown, a.Near), a.Choices))
 	if a.Typed != "" {
-		e.Advice = append(e.Advice, "to pass it as text, write "+schema.QuoteLine([]string{"=" + a.Typed}))
+		e.Advice = append(e.Advice, schema.Hintf("to pass it as text, write %s", schema.QuoteLine([]string{"=" + a.Typed})))
 	}
 	if a.Other != "" {
-		e.Advice = append(e.Advice, fmt.Sprintf("give %s by name: %s=VALUE", a.Other, a.Other))
+		e.Advice = append(e.Advice, schema.Hintf("give %s by name: %[1]s=VALUE", a.Other))
 	}
 	if a.Signature != nil {
 		a.Signature.Name = hookName
 		if a.Ends {
 			e.Problem += " " + a.Signature.ShortSignature()
 		} else {
-			e.Advice = append(e.Advice, "the hook is "+a.Signature.ShortSignature())
+			e.Advice = append(e.Advice, schema.Hintf("the hook is %s", a.Signature.ShortSignature()))
 		}
 	}
 	return requestError(hookName, e)
@@ -104,14 +104,14 @@ func (w *instance) answerError(hookName string, f frame) *hook.Error {
 	case "result":
 		e.Place, e.Err = a.Place, fmt.Errorf("the result cannot be represented: %s: %s", a.Place, a.Message)
 		if strings.Contains(a.Message, "NaN") || strings.Contains(a.Message, "Infinity") {
-			e.Hints = []string{"to allow such numbers, pass --nan null or --nan literal"}
+			e.Hints = schema.Hints("to allow such numbers, pass %s null or %[1]s literal", schema.Setting("nan"))
 		}
 	case "arguments":
 		e = a.argumentError(hookName)
 	case "hook":
 		e = requestError(hookName, &schema.NoHookError{Hook: hookName, Known: a.Hooks, Why: a.Why})
 		if len(a.Hooks) == 0 {
-			e.Hints = []string{"it has no hooks: define a public function in the file"}
+			e.Hints = schema.Hints("it has no hooks: define a public function in the file")
 		}
 	case "canceled": // not by its caller, who does not look at the answer then
 		e.Err = errors.New("interrupted by a signal that pyplug did not send")
@@ -167,11 +167,11 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 		e.Err = errors.New(a.Message)
 		return e
 	case strings.Contains(e.Python.Message, "Missing parentheses in call to"):
-		e.Hints = []string{"this is Python 2 code; Python 3.8 or later is needed"}
+		e.Hints = schema.Hints("this is Python 2 code; Python 3.8 or later is needed")
 	case e.Python.Type == "SystemExit":
-		e.Hints = []string{exitHint(e.Python)}
+		e.Hints = schema.Hints(exitHint(e.Python))
 	case strings.HasPrefix(e.Python.Message, "attempted relative import with no known parent"):
-		e.Hints = []string{"the plugin is a file outside a package: write `import helper` for a helper.py beside it, not `from . import helper`"}
+		e.Hints = schema.Hints("the plugin is a file outside a package: write `import helper` for a helper.py beside it, not `from . import helper`")
 	default:
 		e.Hints = e.Python.Hints(w.cfg.Dir)
 	}

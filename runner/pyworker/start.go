@@ -81,7 +81,7 @@ func (w *instance) awaitStartup(ctx context.Context, limit time.Duration, what s
 	case <-timer.C:
 		exit := hook.Exit(w.proc.Kill())
 		return frame{}, &hook.Error{Kind: hook.Start, At: stackFrames(exit.Stacks),
-			Err: &hook.LimitError{What: what, Limit: w.cfg.StartTimeout}, Hints: []string{"allow more time with --start-timeout"}}
+			Err: &hook.LimitError{What: what, Limit: w.cfg.StartTimeout}, Hints: schema.Hints("allow more time with %s", schema.Setting("start-timeout"))}
 	case <-ctx.Done():
 		e := &hook.Error{Kind: hook.Canceled, Err: context.Cause(ctx)}
 		if w.first {

@@ -16,8 +16,8 @@ type ArgumentError struct {
 	Place string
 	// Problem names what is wrong and what was expected.
 	Problem string
-	// Advice are the hints, one a line.
-	Advice []string
+	// Advice are the hints.
+	Advice []Hint
 	// Err is the cause, such as the error of reading a file, or nil.
 	Err error
 }
@@ -29,7 +29,7 @@ func (e *ArgumentError) Error() string { return e.Problem }
 func (e *ArgumentError) Unwrap() error { return e.Err }
 
 // Hints says what to do.
-func (e *ArgumentError) Hints() []string { return e.Advice }
+func (e *ArgumentError) Hints() []Hint { return e.Advice }
 
 // ArgumentErrorf reports a problem with place, without hints.
 func ArgumentErrorf(place, format string, args ...any) *ArgumentError {
@@ -37,18 +37,18 @@ func ArgumentErrorf(place, format string, args ...any) *ArgumentError {
 }
 
 // BadValue reports a value that does not fit the type of place.
-func BadValue(place, seen, want string, advice ...string) *ArgumentError {
+func BadValue(place, seen, want string, advice ...Hint) *ArgumentError {
 	e := ArgumentErrorf(place, "%s is %q, want %s", Short(place), Short(seen), want)
 	e.Advice = advice
 	return e
 }
 
 // DidYouMean returns the hint that suggests a name, or nil if the name is empty.
-func DidYouMean(name string) []string {
+func DidYouMean(name string) []Hint {
 	if name == "" {
 		return nil
 	}
-	return []string{"did you mean " + name + "?"}
+	return Hints("did you mean %s?", name)
 }
 
 // NoHookError reports that a plugin has no such hook.
@@ -70,7 +70,7 @@ func (e *NoHookError) Error() string {
 }
 
 // Hints suggests the most similar hook, or lists the hooks if none is similar.
-func (e *NoHookError) Hints() []string {
+func (e *NoHookError) Hints() []Hint {
 	const most = 10
 	if s := Suggest(e.Hook, e.Known); s != "" || len(e.Known) == 0 {
 		return DidYouMean(s)
@@ -79,7 +79,7 @@ func (e *NoHookError) Hints() []string {
 	if len(e.Known) > most {
 		list += ", …"
 	}
-	return []string{"its hooks are " + list}
+	return Hints("its hooks are %s", list)
 }
 
 // Reason is "no-hook".

@@ -193,14 +193,14 @@ var anything = Hook{Name: "any", Params: []Param{
 func TestNoHookHints(t *testing.T) {
 	for _, test := range []struct {
 		err  NoHookError
-		want string
+		want []Hint
 	}{
-		{NoHookError{Hook: "gret", Known: []string{"add", "greet"}}, "did you mean greet?"},
-		{NoHookError{Hook: "xyz", Known: []string{"add", "greet"}}, "its hooks are add, greet"},
-		{NoHookError{Hook: "xyz", Known: strings.Split("a1 b1 c1 d1 e1 f1 g1 h1 i1 j1 k1", " ")}, "its hooks are a1, b1, c1, d1, e1, f1, g1, h1, i1, j1, …"},
-		{NoHookError{Hook: "xyz"}, ""},
+		{NoHookError{Hook: "gret", Known: []string{"add", "greet"}}, Hints("did you mean %s?", "greet")},
+		{NoHookError{Hook: "xyz", Known: []string{"add", "greet"}}, Hints("its hooks are %s", "add, greet")},
+		{NoHookError{Hook: "xyz", Known: strings.Split("a1 b1 c1 d1 e1 f1 g1 h1 i1 j1 k1", " ")}, Hints("its hooks are %s", "a1, b1, c1, d1, e1, f1, g1, h1, i1, j1, …")},
+		{NoHookError{Hook: "xyz"}, nil},
 	} {
-		if got := strings.Join(test.err.Hints(), "; "); got != test.want {
+		if got := test.err.Hints(); !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%v: got %q, want %q", test.err, got, test.want)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // complete adds to an error what only this process knows: its hints, the plugin's name,
@@ -16,44 +16,53 @@ import (
 func (s *Service) complete(err error) *hook.Error {
 	e, name := s.host.Complete(err), s.name
 	if s.ready.Load() {
-		e.Hints = startedWith(name, e.Hints, s.host.StartFlags)
+		e.Hints = forCaller(name, e.Hints, s.host.StartFlags)
 	}
 	if e.Reason == "gave-up" {
-		e.Hints = append(e.Hints, fmt.Sprintf("run `pyplug restart %s`, or change its files and call it again", name))
+		e.Hints = append(e.Hints, schema.Hintf("run %s, or change its files and call it again", schema.Command{"restart", name}))
 	}
 	if e.Kind == hook.Request || e.Kind == hook.Failed || (e.Kind == hook.Start || e.Kind == hook.Interpreter) && s.opened.EnvChanged() != "" {
-		e.Hints = append(e.Hints, s.notes(0)...)
+		for _, note := range s.notes(0) {
+			e.Hints = append(e.Hints, schema.Hintf(note))
+		}
 	}
 	return e
 }
 
-// startedWith completes hints that name a flag of start for a caller of the running plugin.
-func startedWith(name string, hints, flags []string) []string {
-	completed := slices.Clone(hints)
-	for i, hint := range hints {
-		words := strings.FieldsFunc(hint, notInFlag)
-		if slices.ContainsFunc(flags, func(flag string) bool { return slices.Contains(words, "--"+flag) }) {
-			completed[i] = hint + ": " + startAgain(name) + " with that"
-		}
-		if strings.Contains(hint, "pyplug sync ") || strings.Contains(hint, " -m venv ") {
-			completed = append(completed, "to use the environment that this makes, run "+startAgain(name))
-		}
+// forCaller completes the hints on how the plugin name is started for its callers: they start
+// it again.
+func forCaller(name string, hints []schema.Hint, startFlags []string) (all []schema.Hint) {
+	isStartFlag := func(arg any) bool {
+		setting, ok := arg.(schema.Setting)
+		return ok && slices.Contains(startFlags, string(setting))
 	}
-	return completed
+	makesEnv := func(arg any) bool {
+		_, ok := arg.(schema.EnvLine)
+		return ok
+	}
+	newEnv := false
+	for _, hint := range hints {
+		newEnv = newEnv || hint.Has(makesEnv)
+		if hint.Has(isStartFlag) {
+			hint = schema.Hintf("%s: %s with that", hint, startAgain(name))
+		}
+		all = append(all, hint)
+	}
+	if newEnv {
+		all = append(all, schema.Hintf("to use the environment that this makes, run %s", startAgain(name)))
+	}
+	return all
 }
-
-// notInFlag reports whether a rune cannot be part of a flag's name.
-func notInFlag(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }
 
 // startAgain says how to load new flags, another Python or a new manifest.
 func startAgain(name string) string {
-	return fmt.Sprintf("`pyplug stop %s`, then start it again", name)
+	return hook.Word(schema.Hintf("%s, then start it again", schema.Command{"stop", name}))
 }
 
 // NoAttachError is the error of a plugin that no other host can attach to.
 func NoAttachError() error {
 	return &hook.Error{Kind: hook.Usage, Err: errors.New("with mtls, pyplug alone has the key of the connection: no other host can attach"),
-		Hints: []string{"remove --mtls, or set --mtls=false if the manifest has mtls"}}
+		Hints: schema.Hints("remove %s, or set %[1]s=false if the manifest has mtls", schema.Setting("mtls"))}
 }
 
 // About names a plugin and its Python as errors do. version is what the running Python

@@ -42,7 +42,7 @@ func Find(ctx context.Context, word string) (daemon.Identity, error) {
 	case own >= 0: // of several, the one with the plugin's own name
 		return running[own], nil
 	case len(running) > 1:
-		return none, &hook.Error{Kind: hook.Usage, Hints: []string{"name one of them"},
+		return none, &hook.Error{Kind: hook.Usage, Hints: schema.Hints("name one of them"),
 			Err: fmt.Errorf("%s runs under several names: %s", word, strings.Join(Names(running), ", "))}
 	case err != nil && hook.AsError(err).Kind == hook.Canceled, err == nil && listErr == nil:
 		return none, err

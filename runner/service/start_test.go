@@ -3,12 +3,14 @@ package service
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -80,16 +82,23 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// A hint with a flag of start tells a caller to start the plugin again.
-func TestStartedWith(t *testing.T) {
-	for hint, want := range map[string]string{
-		"--nan null lets such numbers pass": "--nan null lets such numbers pass: `pyplug stop n`, then start it again with that",
-		"--queue lets more calls wait":      "--queue lets more calls wait: `pyplug stop n`, then start it again with that",
-		"allow more time with --timeout":    "allow more time with --timeout",
-		"did you mean greet?":               "did you mean greet?",
+// A hint on how a plugin is started tells a caller to start it again.
+func TestForCaller(t *testing.T) {
+	nan, timeout := schema.Setting("nan"), schema.Setting("timeout")
+	env := schema.Hintf("run %s", schema.EnvLine("python -m venv e"))
+	for _, c := range []struct {
+		hint schema.Hint
+		want []string
+	}{
+		{schema.Hintf("pass %s null", nan), []string{"pass --nan null: `pyplug stop n`, then start it again with that"}},
+		{schema.Hintf("allow more time with %s", timeout), []string{"allow more time with --timeout"}},
+		{schema.Hintf("it said --nan"), []string{"it said --nan"}}, // in text
+		{schema.Hintf("nothing is installed: %s", env), []string{"nothing is installed: run python -m venv e",
+			"to use the environment that this makes, run `pyplug stop n`, then start it again"}},
 	} {
-		if got := startedWith("n", []string{"first", hint}, []string{"nan", "queue"}); got[0] != "first" || got[1] != want {
-			t.Errorf("got %q, want %q", got, want)
+		got := hook.Words(forCaller("n", []schema.Hint{schema.Hintf("first"), c.hint}, []string{"nan", "queue"}))
+		if got[0] != "first" || !slices.Equal(got[1:], c.want) {
+			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
 }

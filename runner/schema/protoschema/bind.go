@@ -189,7 +189,7 @@ func (b *messageBinder) mapEntry(entries protoreflect.Map, field protoreflect.Fi
 	entry := dynamicpb.NewMessage(field.Message())
 	key, ok := textJSON(field.MapKey(), text)
 	if !ok || b.method.merge(entry, field.MapKey(), key) != nil {
-		return schema.BadValue(at, text, wanted(field.MapKey())+" as key", b.signatureHint())
+		return schema.BadValue(at, text, wanted(field.MapKey())+" as key", b.method.hint())
 	}
 	mapKey := entry.Get(field.MapKey()).MapKey()
 	at = join(at, mapKey.String()) // however a number was typed

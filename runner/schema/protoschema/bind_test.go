@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -254,8 +255,8 @@ func TestBindMessageErrors(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", test.words, err, test.want)
 			continue
 		}
-		if !strings.HasPrefix(ae.Error(), test.want) || test.hint != "" && !slices.Contains(ae.Hints(), test.hint) {
-			t.Errorf("%s: got %v (%q)\n want %s (%q)", test.words, ae, ae.Hints(), test.want, test.hint)
+		if !strings.HasPrefix(ae.Error(), test.want) || test.hint != "" && !slices.Contains(hook.Words(ae.Hints()), test.hint) {
+			t.Errorf("%s: got %v (%q)\n want %s (%q)", test.words, ae, hook.Words(ae.Hints()), test.want, test.hint)
 		}
 	}
 	var we *schema.ArgumentError

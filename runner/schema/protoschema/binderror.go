@@ -46,15 +46,13 @@ func (b *messageBinder) oneof(message protoreflect.Message, field protoreflect.F
 
 func (b *messageBinder) givenTwice(at, first string) error {
 	e := schema.ArgumentErrorf(at, "%s is given twice, by %q and by %q", schema.Short(at), schema.Short(first), schema.Short(b.word.Typed))
-	e.Advice = []string{b.signatureHint()}
+	e.Advice = []schema.Hint{b.method.hint()}
 	return e
 }
 
 func (b *messageBinder) badValue(at, want string) error {
-	return schema.BadValue(at, b.word.Value, want, b.signatureHint())
+	return schema.BadValue(at, b.word.Value, want, b.method.hint())
 }
-
-func (b *messageBinder) signatureHint() string { return "the hook is " + b.method.signature() }
 
 // noName rejects a value without a name, since fields have no positions.
 func (b *messageBinder) noName() error {
@@ -68,7 +66,7 @@ func (b *messageBinder) noName() error {
 	if b.word.Form == schema.Plain {
 		value = "=" + value
 	}
-	e.Advice = []string{"fields have no positions: " + schema.QuoteLine([]string{names[0] + value})}
+	e.Advice = schema.Hints("fields have no positions: %s", schema.QuoteLine([]string{names[0] + value}))
 	return e
 }
 

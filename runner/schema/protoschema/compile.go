@@ -20,6 +20,8 @@ import (
 	"github.com/bufbuild/protocompile/reporter"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // CompileProto compiles .proto sources. A name is a file or relative to an import path.
@@ -178,6 +180,6 @@ func (f *protoFinder) fault(err error) error {
 	missing := slices.Sorted(maps.Keys(f.missing))
 	return &DescriptorError{
 		Err:    fmt.Errorf("%w; import not found: %s", err, strings.Join(missing, ", ")),
-		Advice: []string{"name the directory of the imports with --proto-path"},
+		Advice: schema.Hints("name the directory of the imports with %s", schema.Setting("proto-path")),
 	}
 }

@@ -149,11 +149,12 @@ func (d *Descriptors) missing(symbol protoreflect.FullName, user protoreflect.De
 	}
 	return &DescriptorError{
 		Code: MissingImport, Err: fmt.Errorf("%s is not described: %s %s", typeName(symbol), place(file.Path(), d.sources[file.Path()]), problem),
-		Advice: []string{missingAdvice},
+		Advice: []schema.Hint{missingAdvice},
 	}
 }
 
-const missingAdvice = "name a file that declares what is missing with --proto, and the directory of its imports with --proto-path"
+var missingAdvice = schema.Hintf("name a file that declares what is missing with %s, and the directory of its imports with %s",
+	schema.Setting("proto"), schema.Setting("proto-path"))
 
 // typeName strips the mark of an undescribed type from a full name.
 func typeName(name protoreflect.FullName) string { return strings.TrimPrefix(string(name), "*.") }
@@ -213,8 +214,8 @@ type DescriptorError struct {
 	Err    error
 	// Code is [Disagree], [MissingImport] or empty.
 	Code string
-	// Advice are the hints, one a line.
-	Advice []string
+	// Advice are the hints.
+	Advice []schema.Hint
 }
 
 // The codes of a DescriptorError that callers distinguish.
@@ -237,7 +238,7 @@ func (e *DescriptorError) Error() string {
 func (e *DescriptorError) Unwrap() error { return e.Err }
 
 // Hints says what to do.
-func (e *DescriptorError) Hints() []string { return e.Advice }
+func (e *DescriptorError) Hints() []schema.Hint { return e.Advice }
 
 // Reason is the code.
 func (e *DescriptorError) Reason() string { return e.Code }

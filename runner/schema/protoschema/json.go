@@ -68,7 +68,7 @@ func initialized(request proto.Message) error {
 // unfit reports JSON that protojson rejects; at is its field, or empty for the request.
 func (m Method) unfit(at, want, why string) error {
 	e := schema.ArgumentErrorf(at, "%s does not fit %s: %s", cmp.Or(schema.Short(at), "the request"), want, why)
-	e.Advice = []string{"the hook is " + m.signature()}
+	e.Advice = []schema.Hint{m.hint()}
 	if m.set.incomplete {
 		e.Advice = append(e.Advice, missingAdvice)
 	}

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // MergeDescriptors joins several sources. Two sources may describe a symbol if they differ
@@ -114,7 +116,7 @@ func undeclared[D interface {
 			m.err = &DescriptorError{
 				Code:   Disagree,
 				Err:    fmt.Errorf("descriptors disagree about %s: %s and %s", name, before, at),
-				Advice: []string{"one of them is out of date: regenerate the code from one set of .proto files"},
+				Advice: schema.Hints("one of them is out of date: regenerate the code from one set of .proto files"),
 			}
 		}
 	}

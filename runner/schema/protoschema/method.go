@@ -124,8 +124,8 @@ func params(message protoreflect.MessageDescriptor) []schema.Param {
 	return list
 }
 
-// signature is that of the method, cut if it is long.
-func (m Method) signature() string { return m.Hook().ShortSignature() }
+// hint names the signature of the method, cut if it is long.
+func (m Method) hint() schema.Hint { return schema.Hintf("the hook is %s", m.Hook().ShortSignature()) }
 
 // defaults returns the JSON of each field in an empty message.
 func defaults(input protoreflect.MessageDescriptor) map[string]string {
