@@ -12,7 +12,6 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // watchEvery is how often --watch probes a plugin that does not report changes.
@@ -97,7 +96,7 @@ func unanswered(err error) error {
 	e := asError(err)
 	if limit := (*hook.LimitError)(nil); e.Kind == hook.Unhealthy && errors.As(err, &limit) {
 		late := *e
-		late.Kind, late.Hints = hook.Timeout, []schema.Hint{hook.TimeoutHint}
+		late.Kind, late.Hints = hook.Timeout, hook.TimeoutHints
 		if p := pluginOf(err); p != nil {
 			return p.failed(&late)
 		}

@@ -21,8 +21,8 @@ func TestTimeoutHint(t *testing.T) {
 		err  error
 		want []schema.Hint
 	}{
-		{"a call", hook.Ended(ctx, "greet", "", true), []schema.Hint{hook.TimeoutHint}},
-		{"a health service", unanswered(&hook.Error{Kind: hook.Unhealthy, Err: &hook.LimitError{What: "no answer"}}), []schema.Hint{hook.TimeoutHint}},
+		{"a call", hook.Ended(ctx, "greet", "", true), hook.TimeoutHints},
+		{"a health service", unanswered(&hook.Error{Kind: hook.Unhealthy, Err: &hook.LimitError{What: "no answer"}}), hook.TimeoutHints},
 		{"reflection", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "no answer", Limit: time.Second}}, nil},
 		{"a stop", &hook.Error{Kind: hook.Timeout, Err: &hook.LimitError{What: "the plugin did not exit"}}, nil},
 		{"a start", &hook.Error{Kind: hook.Start, Err: &hook.LimitError{What: "the import did not finish"}}, nil},

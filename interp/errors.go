@@ -90,8 +90,7 @@ type Error struct {
 	Attempt
 	// Tried lists what the search looked at, in order, if it found nothing.
 	Tried []Attempt
-	// Advice lists the hints.
-	Advice []schema.Hint
+	schema.Advice
 	// Err is the error of the system or of running the Python. It is nil if a file was the
 	// reason.
 	Err error
@@ -107,9 +106,6 @@ func (e *Error) Error() string {
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
-
-// Hints returns Advice.
-func (e *Error) Hints() []schema.Hint { return e.Advice }
 
 // problem returns an error about the Python at path.
 func problem(code Code, path, format string, args ...any) *Error {

@@ -46,7 +46,7 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note
 	}
 	cache, err := env.Cache()
 	if err != nil && !o.InPlace {
-		return plan, note, syncError(ctx, &env.Error{Err: err, Hint: env.CacheHint})
+		return plan, note, syncError(ctx, &env.Error{Err: err, Advice: env.CacheHint})
 	}
 	facts := interp.FactsOf(base, c.Environ)
 	plan, err = env.NewPlan(env.Request{
@@ -161,9 +161,6 @@ func syncError(ctx context.Context, err error) error {
 		if failed.Exit != nil {
 			exit := hook.Exit(*failed.Exit)
 			e.Exit = &exit
-		}
-		if !failed.Hint.IsZero() {
-			e.Hints = []schema.Hint{failed.Hint}
 		}
 	}
 	return e

@@ -261,7 +261,7 @@ func TestLacksVenv(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := plan(t, r).Make(t.Context())
-		if failed := (*Error)(nil); !errors.As(err, &failed) || strings.Contains(hook.Word(failed.Hint), "install uv") != want {
+		if failed := (*Error)(nil); !errors.As(err, &failed) || strings.Contains(strings.Join(hook.Words(failed.Hints()), ""), "install uv") != want {
 			t.Errorf("%s: %v %+v", said, err, failed)
 		}
 	}

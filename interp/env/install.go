@@ -120,7 +120,7 @@ func (p Plan) fill(ctx context.Context, dir, temporary string) error {
 	}
 	if name := p.Source.lacking(dir); name != "" {
 		return &Error{Err: fmt.Errorf("%s ended without an error, but did not install %s in the environment", p.Installer, name),
-			Hint: schema.Hintf("remove target, prefix, root or dry-run from the settings of %s", p.Installer)}
+			Advice: schema.Hints("remove target, prefix, root or dry-run from the settings of %s", p.Installer)}
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (p Plan) run(ctx context.Context, c command) error {
 	out.Exit.Stderr = lastLines(out.Stdout, out.Stderr)
 	e, said := failed(err, &out.Exit), strings.Join(out.Exit.Stderr, "\n")
 	if p.Installer == "pip" && (strings.Contains(said, "ensurepip") || strings.Contains(said, ": No module named ")) {
-		e.Hint = schema.Hintf("install uv; or venv and pip for this Python, which on Debian are in python3-venv")
+		e.Advice = schema.Hints("install uv; or venv and pip for this Python, which on Debian are in python3-venv")
 	}
 	return e
 }

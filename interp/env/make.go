@@ -56,7 +56,7 @@ func (p Plan) makeOnce(ctx context.Context) (made bool, err error) {
 	if !p.request.InPlace {
 		if err := os.MkdirAll(filepath.Dir(p.Dir), 0o700); err != nil {
 			e := failed(err, nil)
-			e.Hint = CacheHint
+			e.Advice = CacheHint
 			return false, e
 		}
 	}

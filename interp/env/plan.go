@@ -57,8 +57,7 @@ type Error struct {
 	// Exit describes how the installer ended, with its last lines of output. It is nil if none
 	// ran.
 	Exit *proc.Exit
-	// Hint says what to do, or is zero.
-	Hint schema.Hint
+	schema.Advice
 	// Refused reports that the request is impossible and nothing was tried.
 	Refused bool
 }
@@ -88,7 +87,7 @@ func NewPlan(r Request) (Plan, error) {
 	switch {
 	case errors.Is(err, errNone):
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("no file says what %s needs", cmp.Or(r.Entry, "the project")),
-			Hint: schema.Hintf("list the packages in a requirements.txt beside it, or in a PEP 723 block at its top")}
+			Advice: schema.Hints("list the packages in a requirements.txt beside it, or in a PEP 723 block at its top")}
 	case err != nil:
 		return Plan{}, &Error{Refused: true, Err: err}
 	}
@@ -97,7 +96,7 @@ func NewPlan(r Request) (Plan, error) {
 	switch {
 	case source.tool != "" && p.tool == "":
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is read by %s, which is not on PATH", source.Path, source.tool),
-			Hint: schema.Hintf("install %s", source.tool)}
+			Advice: schema.Hints("install %s", source.tool)}
 	case r.Offline && (source.tool == "poetry" || source.tool == "pdm"):
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is read by %s, which cannot install offline", source.Path, source.tool)}
 	case source.tool == "":
@@ -115,7 +114,7 @@ func NewPlan(r Request) (Plan, error) {
 	found, ours := readMark(p.Dir)
 	if _, err := os.Lstat(p.Dir); err == nil && !ours && r.InPlace {
 		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("%s is there, and pyplug did not make it", p.Dir),
-			Hint: schema.Hintf("without %s the environment is made in the cache; or remove %s", schema.Setting("in-place"), p.Dir)}
+			Advice: schema.Hints("without %s the environment is made in the cache; or remove %s", schema.Setting("in-place"), p.Dir)}
 	}
 	_, err = os.Stat(p.Python)
 	p.Exists = ours && found.Key == p.key && err == nil
@@ -155,5 +154,5 @@ func Cache() (string, error) {
 }
 
 // CacheHint says what to do without a writable cache directory.
-var CacheHint = schema.Hintf("set %s to the absolute path of a directory that you may write to, or make .venv with %s",
+var CacheHint = schema.Hints("set %s to the absolute path of a directory that you may write to, or make .venv with %s",
 	cmp.Or(map[string]string{"darwin": "HOME", "windows": "LocalAppData"}[runtime.GOOS], "XDG_CACHE_HOME"), schema.Setting("in-place"))

@@ -353,7 +353,7 @@ func encodeDetail(d *protoschema.Descriptors, detail *anypb.Any) json.RawMessage
 
 // tooLarge returns the error for a message larger than [Config.MaxMessage].
 func tooLarge(kind hook.Kind, format string, sizes ...any) *hook.Error {
-	return &hook.Error{Kind: kind, Err: fmt.Errorf(format, sizes...), Hints: []schema.Hint{hook.MessageHint}}
+	return &hook.Error{Kind: kind, Err: fmt.Errorf(format, sizes...), Hints: hook.MessageHints}
 }
 
 // answerTooLarge returns an error if the status says that gRPC on our side rejected an

@@ -8,8 +8,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TimeoutHint is for an error whose limit is the caller's.
-var TimeoutHint = schema.Hintf("allow more time with %s; %[1]s 0 waits forever", schema.Setting("timeout"))
+// TimeoutHints are for an error whose limit is the caller's.
+var TimeoutHints = schema.Hints("allow more time with %s; %[1]s 0 waits forever", schema.Setting("timeout"))
 
 // WithLimit returns a context that ends after a limit; 0 means none. The error that
 // [Ended] makes of it names the limit, however late the wait began that it ended.
@@ -39,7 +39,7 @@ func Ended(ctx context.Context, hookName, what string, sent bool) *Error {
 		limit := &LimitError{}
 		errors.As(context.Cause(ctx), &limit)
 		e.Kind, e.Err = Timeout, &LimitError{What: what, Limit: limit.Limit}
-		e.Hints = []schema.Hint{TimeoutHint}
+		e.Hints = TimeoutHints
 	}
 	return e
 }

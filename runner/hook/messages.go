@@ -109,8 +109,8 @@ func (r *messageReader) line(offset int64) int {
 	return 1 + r.lines + bytes.Count(r.text[:offset-r.offset], []byte("\n"))
 }
 
-// MessageHint is for a message that is too large.
-var MessageHint = schema.Hintf("raise %s to allow larger messages", schema.Setting("max-message"))
+// MessageHints are for a message that is too large.
+var MessageHints = schema.Hints("raise %s to allow larger messages", schema.Setting("max-message"))
 
 // longInputError says that a message takes so much JSON that it cannot be sent.
 type longInputError struct{ most, limit int }
@@ -120,6 +120,4 @@ func (e *longInputError) Error() string {
 }
 
 // Hints names the setting.
-func (e *longInputError) Hints() []schema.Hint {
-	return []schema.Hint{MessageHint}
-}
+func (e *longInputError) Hints() []schema.Hint { return MessageHints }

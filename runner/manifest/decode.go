@@ -22,7 +22,7 @@ import (
 type problem struct {
 	path []string // the keys and indices that lead to the value
 	is   string   // follows the key in the message; empty: the key is unknown
-	hint string
+	hint []schema.Hint
 }
 
 // wrong is a problem with value.
@@ -109,7 +109,7 @@ func decodeTable(v reflect.Value, value any) *problem {
 }
 
 func unknownKey(key string, known []string) *problem {
-	return &problem{path: []string{key}, hint: didYouMean(schema.Suggest(key, known))}
+	return &problem{path: []string{key}, hint: schema.DidYouMean(schema.Suggest(key, known))}
 }
 
 func decodeArray(v reflect.Value, value any) *problem {
@@ -145,7 +145,7 @@ func text(value any, tag reflect.StructTag) (string, *problem) {
 		}
 		last := len(allowed) - 1
 		p := wrong(value, fmt.Sprintf(`"%s" or "%s"`, strings.Join(allowed[:last], `", "`), allowed[last]))
-		p.hint = didYouMean(schema.Suggest(s, allowed))
+		p.hint = schema.DidYouMean(schema.Suggest(s, allowed))
 		return "", p
 	}
 	switch {
@@ -233,7 +233,7 @@ func checkSpecifiers(spec string) *problem {
 	}
 	p := wrong(clause, `a version specifier such as ">=3.11"`)
 	if isVersion := !strings.ContainsFunc(clause, func(c rune) bool { return c != '.' && (c < '0' || c > '9') }); isVersion {
-		p.hint = didYouMean(">=" + clause)
+		p.hint = schema.DidYouMean(">=" + clause)
 	}
 	return p
 }

@@ -41,7 +41,7 @@ func (d document) fault(p *problem) *Error {
 	default:
 		e.Message = key + " " + p.is
 	}
-	e.Hint = p.hint
+	e.Advice = p.hint
 	return e
 }
 

@@ -18,8 +18,7 @@ type Error struct {
 	Line, Column int
 	// Message says what was seen and what was expected.
 	Message string
-	// Hint says what to do, or is empty.
-	Hint string
+	schema.Advice
 	// Err is the error of the system, or nil.
 	Err error
 
@@ -44,14 +43,6 @@ func (e *Error) Error() string {
 // Unwrap returns the error of the system, if any.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hints says what to do about the error.
-func (e *Error) Hints() []schema.Hint {
-	if e.Hint == "" {
-		return nil
-	}
-	return schema.Hints(e.Hint)
-}
-
 // Drawing returns the line of the file and carets under the mistake. It is nil if the place is
 // unknown or too far to the right.
 func (e *Error) Drawing() []string { return e.drawing }
@@ -67,14 +58,6 @@ func draw(line string, column, width int) []string {
 	}
 	width = max(1, min(width, len(line)-column+1))
 	return []string{line, strings.Repeat(" ", column-1) + strings.Repeat("^", width)}
-}
-
-// didYouMean returns the hint for a suggestion, which may be empty.
-func didYouMean(suggestion string) string {
-	if suggestion == "" {
-		return ""
-	}
-	return "did you mean " + suggestion + "?"
 }
 
 // unreadable reports a file that exists but cannot be read.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // readText reads a pyplug.toml of that text.
@@ -157,8 +159,8 @@ func TestManifestErrors(t *testing.T) {
 			t.Errorf("%q: got %v", c.text, err)
 			continue
 		}
-		if e.Error() != c.want || c.suggest != "*" && e.Hint != didYouMean(c.suggest) {
-			t.Errorf("%q:\ngot  %s (%s)\nwant %s (%s)", c.text, e, e.Hint, c.want, c.suggest)
+		if e.Error() != c.want || c.suggest != "*" && !reflect.DeepEqual(e.Hints(), schema.DidYouMean(c.suggest)) {
+			t.Errorf("%q:\ngot  %s (%s)\nwant %s (%s)", c.text, e, e.Hints(), c.want, c.suggest)
 		}
 	}
 }

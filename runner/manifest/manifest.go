@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Kind says what an entry is.
@@ -75,7 +76,7 @@ type Plugin struct {
 // OnlyGRPC returns the error for a key that only applies to gRPC plugins.
 func (p Plugin) OnlyGRPC(key string) *Error {
 	return p.document.fault(&problem{path: []string{key}, is: "applies only to gRPC plugins, and this is a functions file",
-		hint: `to start it as a gRPC plugin, set transport = "grpc"`})
+		hint: schema.Hints(`to start it as a gRPC plugin, set transport = "grpc"`)})
 }
 
 // Manifest is the content of a manifest. Tags name the keys and their valid values: one of

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // modulePrefix starts the path of a plugin that is a module: "-m json".
@@ -25,7 +27,7 @@ func resolveModule(path, module, from string) (Plugin, error) {
 	if slices.ContainsFunc(parts, func(part string) bool { return !isIdentifier(part) }) {
 		e := &Error{Message: fmt.Sprintf("%q is no name of a module, want names with dots between them", module)}
 		if _, err := os.Stat(filepath.Join(from, module)); err == nil {
-			e.Hint = didYouMean(module)
+			e.Advice = schema.DidYouMean(module)
 		}
 		return Plugin{}, e
 	}

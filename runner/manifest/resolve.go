@@ -62,7 +62,7 @@ func resolveFile(path string, info fs.FileInfo) (resolved, error) {
 		e := notPlugin(path, reason)
 		if slices.Contains([]string{TOML.String(), Pyproject.String(), PluginJSON.String()}, filepath.Base(path)) {
 			e = notPlugin(path, "it is a manifest")
-			e.Hint = didYouMean(short(filepath.Dir(path)))
+			e.Advice = schema.DidYouMean(short(filepath.Dir(path)))
 		}
 		return resolved{}, e
 	}
@@ -256,7 +256,7 @@ func noManifest(dir string) *Error {
 	e := &Error{Message: fmt.Sprintf("directory %q is not a plugin: it has no __init__.py, and no manifest "+
 		"(pyplug.toml, [tool.pyplug] in pyproject.toml or in a script, or a plugin.json with server)", short(dir)), Err: errNoManifest}
 	if files := pythonFiles(dir); len(files) > 0 {
-		e.Hint = "name one of its files: " + strings.Join(files[:min(len(files), 5)], ", ")
+		e.Advice = schema.Hints("name one of its files: %s", strings.Join(files[:min(len(files), 5)], ", "))
 	}
 	return e
 }
@@ -272,7 +272,7 @@ func missing(path string, err error) *Error {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return unreadable(path, err)
 	}
-	e := &Error{Message: fmt.Sprintf("plugin %q does not exist", short(path)), Hint: didYouMean(closest(path)), Err: err}
+	e := &Error{Message: fmt.Sprintf("plugin %q does not exist", short(path)), Advice: schema.DidYouMean(closest(path)), Err: err}
 	if target, err := os.Readlink(path); err == nil {
 		e.Message += ": it is a symbolic link to " + target + ", which does not exist"
 	}

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
 )
 
 // tree makes the files of an archive, in which each begins with "-- NAME --",
@@ -193,8 +195,8 @@ func TestResolveErrors(t *testing.T) {
 			if prefix, cut := strings.CutSuffix(c.want, "…"); got != c.want && !(cut && strings.HasPrefix(got, prefix)) {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
-			if e.Hint != didYouMean(c.suggest) && e.Hint != c.suggest {
-				t.Errorf("got hint %q; want %q", e.Hint, c.suggest)
+			if hint := strings.Join(hook.Words(e.Hints()), ""); hint != c.suggest && hint != "did you mean "+c.suggest+"?" {
+				t.Errorf("got hint %q; want %q", hint, c.suggest)
 			}
 		})
 	}

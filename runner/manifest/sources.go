@@ -12,6 +12,7 @@ import (
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // source is one manifest that was found.
@@ -30,7 +31,7 @@ type source struct {
 
 // entryError returns the error for an entry. more says what is wrong with it.
 func (s source) entryError(more, wanted string) *Error {
-	p := (&problem{is: "is " + show(s.Entry) + more + ", want " + wanted, hint: didYouMean(closest(s.entry))})
+	p := (&problem{is: "is " + show(s.Entry) + more + ", want " + wanted, hint: schema.DidYouMean(closest(s.entry))})
 	return s.fault(p.within(s.entryKey...))
 }
 

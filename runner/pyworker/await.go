@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // await emits the items of a call until it is answered, or its time is over. An error
@@ -48,7 +47,7 @@ func (w *instance) await(ctx context.Context, c *call, number uint32) (frame, *h
 // expired is the error of a call of a series that reached its limit.
 func (c *call) expired(begun bool, at []hook.Frame) *hook.Error {
 	return &hook.Error{Kind: hook.Timeout, Hook: c.hook, Begun: begun, At: at,
-		Err: &hook.LimitError{Limit: c.limit}, Hints: []schema.Hint{hook.TimeoutHint}}
+		Err: &hook.LimitError{Limit: c.limit}, Hints: hook.TimeoutHints}
 }
 
 // emitItems emits the items of a call that have come, and returns the answer if that has

@@ -16,10 +16,9 @@ type ArgumentError struct {
 	Place string
 	// Problem names what is wrong and what was expected.
 	Problem string
-	// Advice are the hints.
-	Advice []Hint
 	// Err is the cause, such as the error of reading a file, or nil.
 	Err error
+	Advice
 }
 
 // Error is the problem.
@@ -27,9 +26,6 @@ func (e *ArgumentError) Error() string { return e.Problem }
 
 // Unwrap returns the cause.
 func (e *ArgumentError) Unwrap() error { return e.Err }
-
-// Hints says what to do.
-func (e *ArgumentError) Hints() []Hint { return e.Advice }
 
 // ArgumentErrorf reports a problem with place, without hints.
 func ArgumentErrorf(place, format string, args ...any) *ArgumentError {

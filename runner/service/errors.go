@@ -32,18 +32,10 @@ func (s *Service) complete(err error) *hook.Error {
 // forCaller completes the hints on how the plugin name is started for its callers: they start
 // it again.
 func forCaller(name string, hints []schema.Hint, startFlags []string) (all []schema.Hint) {
-	isStartFlag := func(arg any) bool {
-		setting, ok := arg.(schema.Setting)
-		return ok && slices.Contains(startFlags, string(setting))
-	}
-	makesEnv := func(arg any) bool {
-		_, ok := arg.(schema.EnvLine)
-		return ok
-	}
 	newEnv := false
 	for _, hint := range hints {
-		newEnv = newEnv || hint.Has(makesEnv)
-		if hint.Has(isStartFlag) {
+		newEnv = newEnv || hint.Has(func(arg any) bool { _, ok := arg.(schema.EnvLine); return ok })
+		if hint.Has(func(arg any) bool { s, ok := arg.(schema.Setting); return ok && slices.Contains(startFlags, string(s)) }) {
 			hint = schema.Hintf("%s: %s with that", hint, startAgain(name))
 		}
 		all = append(all, hint)

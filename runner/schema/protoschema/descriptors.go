@@ -214,8 +214,7 @@ type DescriptorError struct {
 	Err    error
 	// Code is [Disagree], [MissingImport] or empty.
 	Code string
-	// Advice are the hints.
-	Advice []schema.Hint
+	schema.Advice
 }
 
 // The codes of a DescriptorError that callers distinguish.
@@ -236,9 +235,6 @@ func (e *DescriptorError) Error() string {
 
 // Unwrap returns the cause.
 func (e *DescriptorError) Unwrap() error { return e.Err }
-
-// Hints says what to do.
-func (e *DescriptorError) Hints() []schema.Hint { return e.Advice }
 
 // Reason is the code.
 func (e *DescriptorError) Reason() string { return e.Code }
