@@ -351,7 +351,7 @@ func (p *plugin) hints(e *hook.Error) (hints []string) {
 	}
 	python := p.opened.Interpreter().Path
 	if missing := (*schema.MissingModuleError)(nil); errors.As(e, &missing) && python != "" {
-		hints = append(hints, check.MissingHints(p.opened, missing.Module, e.Kind == hook.Start)...)
+		hints = append(hints, check.MissingHints(p.opened, missing.Module)...)
 	}
 	return hints
 }

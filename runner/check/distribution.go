@@ -1,8 +1,6 @@
 package check
 
 import (
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -61,32 +59,6 @@ func distribution(module string, declared []string) string {
 	return ""
 }
 
-// declaring are the files that name distributions, mostDeclaring how many are read of a
-// directory.
-var declaring = []string{"requirements*.txt", "pyproject.toml", "uv.lock", "poetry.lock", "pdm.lock", "pylock*.toml"}
-
-const mostDeclaring = 20
-
-// declared lists the distributions that a plugin's files name: those in dirs, and the
-// metadata in its scripts.
-func declared(dirs, scripts []string) []string {
-	var names []string
-	for _, dir := range dirs {
-		var files []string
-		for _, pattern := range declaring {
-			found, _ := fs.Glob(os.DirFS(dir), pattern) // cannot fail: the patterns are well-formed
-			files = append(files, found...)
-		}
-		for _, file := range files[:min(len(files), mostDeclaring)] {
-			names = append(names, declaredBy(filepath.Join(dir, file))...)
-		}
-	}
-	for _, script := range scripts {
-		names = append(names, declaredBy(script)...)
-	}
-	return names
-}
-
 // declaredBy lists the distributions that a file names.
 func declaredBy(file string) []string {
 	text, _ := pysrc.Read(file, pysrc.LargestFile) // empty if it cannot be read
@@ -130,14 +102,8 @@ func declaredIn(text string) []string {
 		Project      struct {
 			Name         string
 			Dependencies []string
-			Optional     map[string][]string `toml:"optional-dependencies"`
 		}
-		Groups map[string][]any `toml:"dependency-groups"`
-		Tool   struct {
-			Poetry struct {
-				Dependencies map[string]any
-				Group        map[string]struct{ Dependencies map[string]any }
-			}
+		Tool struct {
 			UV struct{ Sources map[string]any }
 		}
 		Package, Packages []locked
@@ -145,41 +111,16 @@ func declaredIn(text string) []string {
 	if bounded.TOML([]byte(text), &file) != nil {
 		return nil // where it matters, the manifest's reader reports it
 	}
-	lines := slices.Concat(file.Dependencies, file.Project.Dependencies)
-	for _, more := range file.Project.Optional {
-		lines = append(lines, more...)
-	}
-	for _, group := range file.Groups {
-		for _, line := range group {
-			text, _ := line.(string) // a table includes another group
-			lines = append(lines, text)
-		}
-	}
-	names := append(required(lines), versioned(file.Tool.Poetry.Dependencies)...)
-	for _, group := range file.Tool.Poetry.Group {
-		names = append(names, versioned(group.Dependencies)...)
-	}
+	names := required(slices.Concat(file.Dependencies, file.Project.Dependencies))
 	for _, p := range slices.Concat(file.Package, file.Packages) {
 		if p.inIndex() {
 			names = append(names, p.Name)
 		}
 	}
-	slices.Sort(names)
 	return slices.DeleteFunc(names, func(name string) bool {
 		_, elsewhere := file.Tool.UV.Sources[name]
 		return elsewhere || pysrc.Canonical(name) == pysrc.Canonical(file.Project.Name)
 	})
-}
-
-// versioned are the dependencies of Poetry that have a version, and no path or address.
-func versioned(dependencies map[string]any) (names []string) {
-	for name, wanted := range dependencies {
-		table, _ := wanted.(map[string]any)
-		if _, ok := wanted.(string); ok || table["version"] != nil {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // locked is a package of uv.lock or poetry.lock, which have a source, or of pylock.toml.

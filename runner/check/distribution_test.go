@@ -35,19 +35,15 @@ func TestDeclared(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"requirements.txt", "# some\r\na==1.0 --hash=sha256:0\r\n B_b[x, y] >= 2 ; python_version < '3.9'\nc.c\n-r more.txt\n" +
 			"./d\ne @ https://example.com/e.whl\ngit+https://example.com/f\n-e g\nhttps://example.com/h.whl\ni (>1)\n", "a B_b c.c i m"},
-		{"requirements-dev.txt", "a", "a"},
-		{"notes.txt", "a", ""},
-		{"pyproject.toml", "[project]\nname = 'own'\ndependencies = ['a>1', 'own[x]', 'local']\n[project.optional-dependencies]\nx = ['b']\n" +
-			"[dependency-groups]\ndev = ['c', {include-group = 'x'}]\n[tool.uv.sources]\nlocal = {workspace = true}\n", "a b c"},
-		{"pyproject.toml", "[tool.poetry.dependencies]\na = '^1'\nb = {version = '1', extras = ['x']}\nc = {path = '../c'}\n" +
-			"[tool.poetry.group.dev.dependencies]\nd = '*'\n", "a b d"},
+		{"pyproject.toml", "[project]\nname = 'own'\ndependencies = ['a>1', 'own[x]', 'local']\n" +
+			"[tool.uv.sources]\nlocal = {workspace = true}\n", "a"},
 		{"pyproject.toml", "[project\n", ""},
 		{"uv.lock", "version = 1\n[[package]]\nname = 'a'\nsource = { registry = 'https://pypi.org/simple' }\ndependencies = [{ name = 'x' }]\n" +
 			"[[package]]\nname = 'own'\nsource = { virtual = '.' }\n", "a"},
 		{"poetry.lock", "[[package]]\nname = 'a'\n[[package]]\nname = 'b'\n[package.source]\ntype = 'git'\nurl = 'x'\n", "a"},
 		{"pylock.dev.toml", "[[packages]]\nname = 'a'\n[[packages]]\nname = 'b'\n[packages.directory]\npath = 'b'\n", "a"},
 		{"plugin.py", "# /// script\n# dependencies = [\n#   'a<2',\n# ]\n# ///\nimport a\n", "a"},
-		{"other.py", "# /// script\n# dependencies = ['a']\n# ///\n", ""},
+		{"none.txt", "", ""},
 	} {
 		dir := t.TempDir()
 		for file, text := range map[string]string{c.file: c.text, "more.txt": "m>1\n-r requirements.txt\n-c=limits.txt\n", "limits.txt": "n<2"} {
@@ -55,7 +51,7 @@ func TestDeclared(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got := declared([]string{dir, filepath.Join(dir, "none")}, []string{filepath.Join(dir, "plugin.py")})
+		got := declaredBy(filepath.Join(dir, c.file))
 		if !slices.Equal(got, strings.Fields(c.want)) {
 			t.Errorf("%s: got %q, want %q in\n%s", c.file, got, c.want, c.text)
 		}
@@ -89,11 +85,11 @@ func TestGenerate(t *testing.T) {
 		{missing{Module: "c.c_pb2"}, command("", "c/c.proto")},
 		{missing{Module: "c_pb2", Dir: at("c")}, command("", "c/c.proto")},
 		{missing{Module: "none.b_pb2"}, "if protoc generates it, use `py -m grpc_tools.protoc` of grpcio-tools"},
-		{missing{Module: "d_pb2"}, "protoc generates it from its .proto file: use `py -m grpc_tools.protoc` of grpcio-tools"},
+		{missing{Module: "d_pb2"}, "if protoc generates it, use `py -m grpc_tools.protoc` of grpcio-tools"},
 		{missing{Module: "proto"}, ""},
 		{missing{Module: "_pb2"}, ""},
 	} {
-		if got := l.remedy([]missing{c.missing}); got != c.want {
+		if got := l.remedy(c.missing); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.Module, got, c.want)
 		}
 	}

@@ -1,89 +1,17 @@
 package check
 
 import (
-	"cmp"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/pyplug/pyplug/interp/bounded"
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The most findings of one sort, and the most modules in a note.
-const (
-	mostMissing = 20
-	mostUnsure  = 20
-)
-
-// sibling is a hint at a module in the plugin's directory whose name is nearly the missing
-// one; empty if there is none.
-func (l *sourceLook) sibling(m missing) string {
-	if l.Root == "" || m.Dir != "" || m.Where != "" {
-		return ""
-	}
-	entries, _ := bounded.Dir(l.Root) // none if it cannot be read
-	var names []string
-	for _, entry := range entries {
-		if name, isModule := strings.CutSuffix(entry.Name(), ".py"); isModule {
-			names = append(names, name)
-		}
-	}
-	meant := schema.Suggest(m.Module, names)
-	if meant == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s.py is beside the plugin; did you mean `import %s`?", meant, meant)
-}
-
-// distribution is the name by which a missing module is installed; empty if it is unknown.
-func (l *sourceLook) distribution(m missing) string {
-	if m.Dir != "" || m.Where != "" {
-		return ""
-	}
-	return distribution(m.Module, l.declared)
-}
-
-// generate says how protoc generates a missing module; empty if it is none of protoc's.
-func (l *sourceLook) generate(m missing) string {
-	parts := strings.Split(m.Module, ".")
-	at := slices.IndexFunc(parts, func(part string) bool { return generated(part) != "" })
-	if at < 0 || l.Root == "" {
-		return ""
-	}
-	// Generated modules import each other by the paths of their .proto files below the
-	// directory that -I names.
-	below, _ := filepath.Rel(l.Root, cmp.Or(m.Dir, l.Root)) // cannot fail: both are absolute
-	path := filepath.Join(below, filepath.Join(parts[:at]...), generated(parts[at])+".proto")
-	file := filepath.Join(l.Root, path)
-	if _, err := os.Stat(file); err != nil {
-		found, _ := fs.Glob(os.DirFS(l.Root), "*/"+filepath.ToSlash(path)) // none if the pattern is malformed
-		if len(found) == 0 {
-			how := "protoc generates it from its .proto file: use `"
-			if at > 0 && m.Dir == "" && m.Where == "" { // it may be in a package that is to be installed
-				how = "if protoc generates it, use `"
-			}
-			return how + schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc"}) + "` of grpcio-tools"
-		}
-		file = filepath.Join(l.Root, filepath.FromSlash(found[0]))
-	}
-	return schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc", "-I", filepath.Clean(strings.TrimSuffix(file, path)),
-		"--python_out=" + l.Root, "--grpc_python_out=" + l.Root, file})
-}
-
-// generated is the name of the .proto file, without its end, that a module is generated from;
-// empty if it is none of protoc's.
-func generated(module string) string {
-	stem, ok := strings.CutSuffix(strings.TrimSuffix(module, "_grpc"), "_pb2")
-	if !ok {
-		return ""
-	}
-	return stem
-}
+// mostMissing is how many modules are reported, as failures and in the note.
+const mostMissing = 20
 
 // imports are the modules that are not there: a failure each if the plugin cannot be
 // loaded without it, and one note about all others.
@@ -98,7 +26,7 @@ func (l *sourceLook) imports() []hook.Finding {
 			}
 		case !m.Hard && standard(m.Missing):
 			// a branch for another system, or another version of Python
-		case len(unsure) < mostUnsure:
+		case len(unsure) < mostMissing:
 			unsure = append(unsure, m)
 		}
 	}
@@ -112,7 +40,7 @@ func (l *sourceLook) imports() []hook.Finding {
 func (l *sourceLook) missingFinding(m missing) hook.Finding {
 	by := fmt.Sprintf("(imported by %s:%d)", l.shown(m.File), m.Line)
 	f := hook.Finding{ID: importMissing, Verdict: hook.Failure, Kind: hook.Start, File: m.File, Line: m.Line}
-	remedy, beside, sibling := l.remedy([]missing{m}), besides(m), l.sibling(m)
+	remedy, beside, sibling := l.remedy(m), besides(m), l.sibling(m)
 	switch {
 	case m.Dir != "":
 		f.Message = fmt.Sprintf("there is no module %s in %s %s", m.Missing, l.shown(m.Dir), by)
@@ -138,14 +66,24 @@ func (l *sourceLook) missingFinding(m missing) hook.Finding {
 
 // unsureFinding is one note about modules that the plugin may do without.
 func (l *sourceLook) unsureFinding(all []missing) hook.Finding {
+	var places, names []string
+	for _, m := range all {
+		name := m.Missing
+		if m.Dir != "" {
+			name = "." + name
+		}
+		places = append(places, fmt.Sprintf("%s (%s:%d)", name, l.shown(m.File), m.Line))
+		if name := l.distribution(m); name != "" && !standard(m.Missing) && besides(m) == "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	f := hook.Finding{ID: importUnsure, Verdict: hook.Note, File: all[0].File, Line: all[0].Line,
-		Message: "not found for this Python: " + strings.Join(l.places(all), ", ")}
+		Message: "not found for this Python: " + strings.Join(places, ", ")}
 	if l.Altered {
 		f.Message += "; the plugin changes where Python looks"
 	}
-	installed := slices.DeleteFunc(slices.Clone(all), func(m missing) bool { return standard(m.Missing) || besides(m) != "" })
-	if names := l.distributions(installed); len(names) > 0 {
-		f.Fix = []string{"if it needs them: " + l.install(names...)}
+	if how := l.install(names...); len(names) > 0 && how != "" {
+		f.Fix = []string{"if it needs them: " + how}
 	}
 	return f
 }

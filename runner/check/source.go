@@ -44,17 +44,19 @@ type sourceLook struct {
 	// __init__.py and __main__.py. Root is the directory of the plugin's own modules.
 	Scripts []string
 	Root    string
-	// Dirs are the directories whose files may declare what the plugin needs.
-	Dirs []string
+	// lacksSource says why there is nothing to look at; empty if there is.
+	lacksSource string
 	// Env and Dir are those in which the plugin is going to run.
 	Env []string
 	Dir string
 
 	sourceAnswer
-	ways
-	managed bool // pip may not install into its Python (PEP 668), or other programs may use that
-	python  interp.Interpreter
-	opened  *runner.Opened
+	python interp.Interpreter
+	// kind and source are the file that lists what the plugin needs, listed the
+	// distributions in it; empty if there is none. line is the command that installs
+	// them, empty if the user keeps the environment.
+	kind, source, line string
+	listed             []string
 }
 
 // sourceAnswer is what source.py says of a plugin.
@@ -64,8 +66,6 @@ type sourceAnswer struct {
 	Files, Imports, Found int
 	// Altered: the plugin changes where Python finds modules.
 	Altered bool
-	// Pip: the interpreter has pip.
-	Pip     bool
 	Syntax  []syntaxFault
 	Missing []missing
 	Clashes []clash
@@ -111,11 +111,19 @@ func (c *check) source(ctx context.Context) hook.Stage {
 
 func lookOf(o *runner.Opened) sourceLook {
 	scripts, python, dirs := o.Source()
-	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Dirs: o.Plugin().Dirs, Env: o.Environ(), Dir: o.Settings().Dir,
-		managed: interp.FactsOf(python, o.Environ()).ExternallyManaged || python.Env == "" && !python.Source.Named(), python: python, opened: o}
+	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Env: o.Environ(), Dir: o.Settings().Dir, python: python}
 	if len(dirs) > 0 {
 		l.Root = dirs[0]
 	}
+	switch {
+	case python.Path == "":
+		l.lacksSource = "not a Python program"
+	case len(scripts) == 0 && o.Plugin().Module != "":
+		l.lacksSource = "a module that is not written in Python"
+	case len(scripts) == 0:
+		l.lacksSource = "a zip application"
+	}
+	l.readWays(o)
 	return l
 }
 
@@ -123,13 +131,8 @@ func lookOf(o *runner.Opened) sourceLook {
 // they compile, whether what they import is there, and whether generated code and its
 // libraries go together. The plugin's own Python finds all of it.
 func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
-	switch {
-	case l.Python == "":
-		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "not a Python program"}
-	case len(l.Scripts) == 0 && l.opened.Plugin().Module != "":
-		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "a module that is not written in Python"}
-	case len(l.Scripts) == 0:
-		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: "a zip application"}
+	if why := l.lacksSource; why != "" {
+		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: why}
 	}
 	var err error
 	if l.sourceAnswer, err = askSource(ctx, l); err != nil {
@@ -138,7 +141,7 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	}
 	stage := hook.Stage{Details: map[string]any{"files": l.Files + len(l.Syntax), "imports": l.Imports}}
 	if len(l.Missing)+len(l.Clashes) > 0 {
-		l.readWays()
+		l.listed = declaredBy(l.source)
 	}
 	stage.Findings = append(append(l.syntax(), l.imports()...), l.versions()...)
 	compile := "s compile"
@@ -217,7 +220,10 @@ func (l *sourceLook) versions() []hook.Finding {
 		}
 		f := hook.Finding{ID: c.ID, Verdict: hook.Failure, Kind: hook.Start, File: c.File,
 			Message: fmt.Sprintf("%s generated for %s %s, but %s is installed: %s", what, c.Library, c.Wants, c.Has, c.Why),
-			Fix:     []string{l.install(c.Needs), "or regenerate it with the " + generator + " that is installed"}}
+			Fix:     []string{"regenerate it with the " + generator + " that is installed"}}
+		if how := l.install(c.Needs); how != "" {
+			f.Fix = []string{how, "or " + f.Fix[0]}
+		}
 		if !c.Hard || l.Altered { // another library may be found when it runs
 			f.Verdict = hook.Warning
 		}

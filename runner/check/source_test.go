@@ -48,7 +48,9 @@ func sourceOf(t testing.TB, python string, env []string, script string) sourceLo
 		t.Fatal(err)
 	}
 	dir := filepath.Dir(script)
-	return sourceLook{Python: found.Path, Version: found.Version, Scripts: []string{script}, Root: dir, Dirs: []string{dir}, Env: env, Dir: dir}
+	found.Env = dir // so that pip may install there
+	return sourceLook{Python: found.Path, Version: found.Version, Scripts: []string{script}, Root: dir, Env: env, Dir: dir,
+		python: found, source: filepath.Join(dir, "requirements.txt")}
 }
 
 // tell is a stage in lines: its verdict and message, then its findings.
@@ -101,7 +103,7 @@ func TestSource(t *testing.T) {
 		{"a warning is nothing", map[string]string{"plugin.py": "x = '\\d'\nassert (1, 'x')\n"}, []string{"ok: 1 file compiles"}, ""},
 
 		{"missing", map[string]string{"plugin.py": "import os\nimport yaml_zz\nfrom yaml_zz import x\n"},
-			[]string{"failure import-missing: yaml_zz is not installed for this Python (imported by plugin.py:2)\n  if it is your own module"}, "plugin.py:3"},
+			[]string{"failure import-missing: yaml_zz is not installed for this Python (imported by plugin.py:2)\n  install its package in ", "\n  if it is your own module"}, "plugin.py:3"},
 		{"missing and declared", map[string]string{"plugin.py": "import yaml_zz.a\n", "requirements.txt": "Yaml.ZZ==1\n"},
 			[]string{"failure import-missing: yaml_zz is not installed for this Python (imported by plugin.py:1)\n  ", "-m pip install Yaml.ZZ\n"}, ""},
 		{"missing two files away", map[string]string{"plugin.py": "import p.q\n", "p/__init__.py": "", "p/q.py": "\nimport zz_zz\n"},
@@ -231,7 +233,7 @@ func runtimeOf(version string) map[string]string {
 }
 
 func TestSourceSkipped(t *testing.T) {
-	if s := lookAtSource(t.Context(), sourceLook{}); s.Verdict != hook.Skipped || s.Message != "not a Python program" {
+	if s := lookAtSource(t.Context(), lookOf(new(runner.Opened))); s.Verdict != hook.Skipped || s.Message != "not a Python program" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -253,38 +255,32 @@ func TestSourceMany(t *testing.T) {
 	}
 }
 
-// TestManaged holds that no command is advised which the system forbids: pip installs
-// nothing into a Python that the package manager owns.
-func TestManaged(t *testing.T) {
-	root := t.TempDir()
-	python := interp.Interpreter{Path: filepath.Join(root, "bin", "python3"), Version: interp.Version{Major: 3, Minor: 12}}
-	for _, name := range []string{"bin/python3", "lib/python3.12/EXTERNALLY-MANAGED"} {
-		if interp.FactsOf(python, nil).ExternallyManaged {
-			t.Errorf("it is managed before there is %s", name)
-		}
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !interp.FactsOf(python, nil).ExternallyManaged {
-		t.Error("it is not managed")
-	}
-	// Nor into one that other programs may use, which is that of whoever names none.
+// TestInstall holds that no command is advised which the system forbids, or which changes what
+// other programs use: pip installs into an environment only.
+func TestInstall(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "plugin.py"), []byte("import PIL"), 0o600); err != nil {
+	plugin := filepath.Join(dir, "plugin.py")
+	if err := os.WriteFile(plugin, []byte("import PIL"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	path := "PATH=" + filepath.Dir(runnertest.Python(t))
-	o, err := runner.Open(t.Context(), runner.Config{Plugin: filepath.Join(dir, "plugin.py"), Cwd: dir, Environ: []string{path}})
-	if l := lookOf(o); err != nil || !l.managed {
-		t.Errorf("%v: %+v", err, l)
+	o, err := runner.Open(t.Context(), runner.Config{Plugin: plugin, Cwd: dir, Environ: []string{path}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	l := sourceLook{Python: "/usr/bin/python3", Dirs: []string{"/p"}, managed: true}
-	if got, want := filepath.ToSlash(l.install("PyYAML")), "/usr/bin/python3 -m venv /p/.venv && /p/.venv/bin/python -m pip install PyYAML"; got != want {
+	l := lookOf(o)
+	if got, want := l.install("Pillow"), "list Pillow in requirements.txt beside the plugin and run `pyplug sync "+plugin+"`"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, c := range []struct {
+		env, want string
+	}{
+		{"", ""},
+		{"/env", "uv pip install --python /env/bin/python Pillow"}, // it has no pip
+	} {
+		l := sourceLook{Python: "/env/bin/python", python: interp.Interpreter{Env: c.env}}
+		if got := l.install("Pillow"); got != c.want {
+			t.Errorf("in %q: got %s, want %s", c.env, got, c.want)
+		}
 	}
 }
