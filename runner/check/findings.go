@@ -39,7 +39,6 @@ const (
 	servicesUnknown      = "services-unknown"
 	noController         = "no-controller"
 	noStdio              = "no-stdio"
-	noBroker             = "no-broker"
 	noReflection         = "no-reflection"
 	noHooks              = "no-hooks"
 	hooksUnknown         = "hooks-unknown"

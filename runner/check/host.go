@@ -164,11 +164,7 @@ func (c *check) killed(out stock.Outcome) (f hook.Finding, killed bool) {
 	if !ok || stop.Took < grace || c.reported(func(f hook.Finding) bool { return f.ID == noController }) {
 		return f, false
 	}
-	seen := fmt.Sprintf("a stock host had to kill it %s after calling Shutdown", schema.Span(stop.Took))
-	if c.s.inst != nil && c.s.inst.Exit().Step == "asked" {
-		seen += "; this may be intermittent, because it exited at once for pyplug"
-	}
-	return found(hostKills, hook.Warning, seen,
+	return found(hostKills, hook.Warning, fmt.Sprintf("a stock host had to kill it %s after calling Shutdown", schema.Span(stop.Took)),
 		"exit within 2 s of that call",
 		"print no line of more than 64 KiB on standard output: a host stops reading there, and the next print blocks"), true
 }

@@ -16,7 +16,6 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	began := time.Now()
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth = true // health is a stage of its own
-	cfg.Output = c.watched(cfg.Output)
 	s, err := open(ctx, cfg)
 	c.s, c.searched = s, time.Since(began)-s.Resolved()
 	if c.o.Prepared != nil {

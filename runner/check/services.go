@@ -15,16 +15,13 @@ type hostService struct {
 }
 
 // hostServices are the services that hosts of go-plugin use besides the plugin's own. One
-// of the methods is enough. Whether there is a controller shows when it is used: to ask
-// for it runs what some plugins have around every method, and ends them.
+// of the methods is enough. The broker is not among them: some do not survive the question.
+// Nor is the controller: the stage stop shows it, and the question would end some plugins.
 var hostServices = []hostService{
 	{
 		"stdio", []string{"/plugin.GRPCStdio/StreamStdio"}, noStdio,
 		"no plugin.GRPCStdio service: the host's log has a warning of go-plugin instead of what the plugin prints after the handshake",
 		"serve its method StreamStdio, or log to standard error",
-	}, {
-		"broker", []string{"/plugin.GRPCBroker/StartStream"}, noBroker,
-		"no plugin.GRPCBroker service: a host cannot offer services to the plugin; few hosts do", "",
 	}, {
 		"reflection", []string{
 			"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
@@ -37,12 +34,8 @@ var hostServices = []hostService{
 
 // services reports which of the services that hosts use are served.
 func (c *check) services(ctx context.Context) hook.Stage {
-	asked := slices.Clone(hostServices)
-	if len(c.o.Calls) > 0 { // some brokers do not survive the question, and a call may need one
-		asked = slices.DeleteFunc(asked, func(s hostService) bool { return s.id == noBroker })
-	}
 	var names, methods []string
-	for _, s := range asked {
+	for _, s := range hostServices {
 		names, methods = append(names, s.name), append(methods, s.methods...)
 	}
 	switch {
@@ -64,17 +57,13 @@ func (c *check) services(ctx context.Context) hook.Stage {
 	}
 	st := hook.Stage{Details: map[string]any{}}
 	var there []string
-	for _, s := range asked {
+	for _, s := range hostServices {
 		has := slices.ContainsFunc(s.methods, func(m string) bool { return served[m] })
 		if st.Details[s.name] = has; has {
 			there = append(there, s.name)
 			continue
 		}
-		f := found(s.id, hook.Note, s.costs)
-		if s.fix != "" {
-			f.Fix = []string{s.fix}
-		}
-		st.Findings = append(st.Findings, f)
+		st.Findings = append(st.Findings, found(s.id, hook.Note, s.costs, s.fix))
 	}
 	st.Message = "none of " + joined(names) + " is served"
 	switch {
