@@ -53,7 +53,7 @@ func pythonCommand(f *program) command {
 }
 
 func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
-	d, variables, err := runner.Explain(c.Context, cfg)
+	d, err := runner.Explain(c.Context, cfg)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
 	for _, r := range d.Requires {
 		why.Requires = append(why.Requires, ui.Requirement(r))
 	}
-	for _, v := range variables {
+	for _, v := range d.Variables {
 		why.Environment = append(why.Environment, ui.Variable{Name: v.Name, Value: schema.Path(v.Value), Effect: v.Effect})
 	}
 	for _, a := range d.Before {

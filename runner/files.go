@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,22 +190,15 @@ func (s Snapshot) Changed() []string {
 	return changed
 }
 
-const (
-	// watchEvery is how often [Opened.Watch] looks at the files.
-	watchEvery = 500 * time.Millisecond
-	// watchSettle is how long nothing may change before a change counts: editors write
-	// in steps, and replace files.
-	watchSettle = 150 * time.Millisecond
-	// watchMost bounds the wait for that.
-	watchMost = 5 * time.Second
-)
+// watchEvery is how often [Opened.Watch] looks at the files.
+const watchEvery = 250 * time.Millisecond
 
 // Watch calls restart whenever the plugin's own files are not as they were in since,
-// then not as they were at the last change, until ctx ends. It looks every half second,
-// and waits until the files have not changed for 150 ms. It then calls report with what
-// changed and with restart's error. A change during a restart cancels that restart,
-// which is not reported, and begins another. Report is never called by two goroutines
-// at once.
+// then not as they were at the last change, until ctx ends. Editors write in steps, so a
+// change counts once the files are the same at two looks, a quarter of a second apart. It
+// then calls report with what changed and with restart's error. A change during a restart
+// cancels that restart, which is not reported, and begins another. Report is never called
+// by two goroutines at once.
 //
 // The manifest and the interpreter are not watched: they are read when the plugin is
 // opened.
@@ -218,20 +212,18 @@ func watch(ctx context.Context, f *files, known stamps, restart func(ctx context
 	defer func() { stop(); running.Wait() }()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	for {
+	for last := known; ; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
-		if _, changed := f.look(ownFile, known); len(changed) == 0 {
+		now, changed := f.look(ownFile, known)
+		settled := maps.Equal(now, last)
+		if last = now; !settled || len(changed) == 0 {
 			continue
 		}
-		settle(ctx, f)
-		var changed []string
-		if known, changed = f.look(ownFile, known); len(changed) == 0 || ctx.Err() != nil { // a file was replaced and put back
-			continue
-		}
+		known = now
 		stop()
 		running.Wait() // a canceled restart returns at once
 		one, cancel := context.WithCancel(ctx)
@@ -241,22 +233,6 @@ func watch(ctx context.Context, f *files, known stamps, restart func(ctx context
 				report(changed, err)
 			}
 		})
-	}
-}
-
-// settle waits until nothing changes, or ctx ends.
-func settle(ctx context.Context, f *files) {
-	now, _ := f.look(ownFile, nil)
-	for end := time.Now().Add(watchMost); time.Now().Before(end); {
-		select {
-		case <-time.After(watchSettle):
-		case <-ctx.Done():
-			return
-		}
-		var changed []string
-		if now, changed = f.look(ownFile, now); len(changed) == 0 {
-			return
-		}
 	}
 }
 

@@ -2,14 +2,19 @@ package runner
 
 import (
 	"cmp"
+	"context"
+	_ "embed"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/pyworker"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // functions is a functions file, which workers of ours import.
@@ -55,20 +60,20 @@ func (f *functions) watched() (func() []string, bool) { return f.workers.Files, 
 
 func (f *functions) takesSeries() bool { return f.keep.Concurrency == 1 && !f.keep.Threads }
 
-// programHint is for a file that is a program: it may be a gRPC plugin, or one of another
-// host.
-func (f *functions) programHint() []string {
-	if host := f.OtherHost(); host.SDK != "" {
+// ProgramHint says what a functions file without hooks may be: a gRPC plugin, or one of
+// another host.
+func (o *Opened) ProgramHint() []string {
+	if o.Transport().Serves {
+		return nil
+	}
+	if host := o.OtherHost(); host.SDK != "" {
 		return []string{"it is built on " + host.SDK + ", for " + host.Starts}
 	}
-	if part := f.programPart(); part != "" {
+	if part := o.programPart(); part != "" {
 		return []string{"if its " + part + " serves gRPC, pass --transport grpc"}
 	}
 	return nil
 }
-
-// ProgramHint says what a plugin without hooks may be, if that is none of its transport.
-func (o *Opened) ProgramHint() []string { return o.transport.programHint() }
 
 // mainBlock is the statement that runs only in a program.
 var mainBlock = sync.OnceValue(func() *regexp.Regexp {
@@ -104,3 +109,37 @@ func (o *Opened) programPart() string {
 
 // IsProgram reports whether the plugin's file does something only when Python runs it.
 func (o *Opened) IsProgram() bool { return o.programPart() != "" }
+
+//go:embed names.py
+var namesSource string
+
+// SourceHooks returns the names and the first line of documentation of a plugin's hooks,
+// as far as its files show them. It starts neither the plugin nor anything else that its files
+// choose, and knows none rather than return an error.
+func SourceHooks(ctx context.Context, c Config) []schema.Hook {
+	c.Untrusted = true
+	o, err := Open(ctx, c)
+	if err != nil {
+		return nil
+	}
+	return o.transport.sourceHooks(ctx)
+}
+
+// sourceHooks has a Python parse the file.
+func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
+	scripts, _, _ := f.Source()
+	python, vars, err := f.reader(ctx)
+	if len(scripts) == 0 || err != nil {
+		return nil
+	}
+	// Isolated and without site: the plugin's own directories and packages do not matter.
+	out, err := proc.Run(ctx, proc.Tool{Path: python, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: vars})
+	if err != nil || out.Exit.Code != 0 {
+		return nil
+	}
+	for line := range strings.Lines(string(out.Stdout)) {
+		name, doc, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		hooks = append(hooks, schema.Hook{Name: name, Doc: doc})
+	}
+	return hooks
+}

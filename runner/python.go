@@ -19,37 +19,30 @@ import (
 // Variable is a variable of the environment that concerns Python, and what it does.
 type Variable struct{ Name, Value, Effect string }
 
+// Decision says how the Python is chosen.
+type Decision struct {
+	interp.Decision
+	Variables []Variable
+}
+
 // Explain says how the Python is chosen for c.Plugin, or without one for c.Cwd. It starts
 // nothing, whatever the plugin is. The error is a [*hook.Error]; that no Python was chosen
 // is a part of the decision.
-func Explain(ctx context.Context, c Config) (d interp.Decision, vars []Variable, err error) {
-	return interruptible(ctx, func() (interp.Decision, []Variable, error) {
+func Explain(ctx context.Context, c Config) (Decision, error) {
+	return hook.Interruptible(ctx, func() (d Decision, err error) {
 		r, p, environ, err := pythonRequest(c)
 		if err != nil {
-			return d, nil, err
+			return d, err
 		}
 		if env.SourceOf(p.Entry, p.Project.Dirs).Kind == "" {
 			r.Sync = ""
 		}
-		d, err := interp.Explain(ctx, r)
-		if err != nil {
-			return d, nil, hook.NewError(hook.Canceled, context.Cause(ctx))
+		if d.Decision, err = interp.Explain(ctx, r); err != nil {
+			return d, hook.NewError(hook.Canceled, context.Cause(ctx))
 		}
-		return d, variables(c, environ, d.Chosen), nil
+		d.Variables = variables(c, environ, d.Chosen)
+		return d, nil
 	})
-}
-
-// interruptible calls do, which reads files, as [hook.Interruptible] does.
-func interruptible[A, B any](ctx context.Context, do func() (A, B, error)) (A, B, error) {
-	type both struct {
-		a A
-		b B
-	}
-	found, err := hook.Interruptible(ctx, func() (both, error) {
-		a, b, err := do()
-		return both{a, b}, err
-	})
-	return found.a, found.b, err
 }
 
 // FindPython is the Python that a start of c.Plugin would take, or without one a start in

@@ -19,37 +19,43 @@ type SyncOptions struct {
 	Step             func(what string)
 }
 
-// PlanSync says which environment c.Plugin needs. It starts nothing but, as a start does, a
-// Python whose version no file says. note says that starts take another Python; it may be
-// empty. The error is a [*hook.Error].
-func PlanSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note string, err error) {
-	return interruptible(ctx, func() (env.Plan, string, error) { return planSync(ctx, c, o) })
+// SyncPlan says which environment a plugin needs.
+type SyncPlan struct {
+	env.Plan
+	// Note says that starts take another Python; empty if they do not.
+	Note string
 }
 
-func planSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note string, err error) {
+// PlanSync says which environment c.Plugin needs. It starts nothing but, as a start does, a
+// Python whose version no file says. The error is a [*hook.Error].
+func PlanSync(ctx context.Context, c Config, o SyncOptions) (SyncPlan, error) {
+	return hook.Interruptible(ctx, func() (SyncPlan, error) { return planSync(ctx, c, o) })
+}
+
+func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err error) {
 	r, p, _, err := pythonRequest(c)
 	if err != nil {
-		return plan, note, err
+		return plan, err
 	}
 	if p.Kind == manifest.Executable {
-		return plan, note, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
+		return plan, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
 	}
 	if p.Entry == "" && !o.InPlace { // no start would find an environment in the cache
 		e := hook.NewError(hook.Usage, fmt.Errorf("module %s is not in this directory", p.Module))
 		e.Hints = []string{"--in-place makes .venv for the project here"}
-		return plan, note, e
+		return plan, e
 	}
 	r.Base = true
 	base, err := findBy(ctx, r)
 	if err != nil {
-		return plan, note, err
+		return plan, err
 	}
 	cache, err := env.Cache()
 	if err != nil && !o.InPlace {
-		return plan, note, syncError(ctx, &env.Error{Err: err, Hint: env.CacheHint})
+		return plan, syncError(ctx, &env.Error{Err: err, Hint: env.CacheHint})
 	}
 	facts := interp.FactsOf(base, c.Environ)
-	plan, err = env.NewPlan(env.Request{
+	plan.Plan, err = env.NewPlan(env.Request{
 		Entry: p.Entry, Dirs: p.Project.Dirs,
 		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
 		InPlace: o.InPlace, Offline: o.Offline, Cache: cache, Environ: c.Environ, Step: o.Step,
@@ -60,9 +66,9 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note
 		named, _ = interp.Find(ctx, r) // the zero one if a start will report an error, or finds what is made now
 	}
 	if named.Source.Named() && !named.AnyOf && !interp.SamePath(named.Env, plan.Dir) {
-		note = "starts do not use it, but the Python that is named: " + named.String()
+		plan.Note = "starts do not use it, but the Python that is named: " + named.String()
 	}
-	return plan, note, syncError(ctx, err)
+	return plan, syncError(ctx, err)
 }
 
 // Sync makes the environment of a plan, see [env.Plan.Make]. The error is a [*hook.Error].

@@ -44,8 +44,6 @@ type transport interface {
 	sourceHooks(ctx context.Context) []schema.Hook
 	// takesSeries reports whether its instances make a [hook.Series].
 	takesSeries() bool
-	// programHint is for a plugin without hooks.
-	programHint() []string
 }
 
 // transports has every transport.

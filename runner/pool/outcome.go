@@ -2,6 +2,9 @@ package pool
 
 import (
 	"errors"
+	"fmt"
+	"strings"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
@@ -47,4 +50,92 @@ func outcomeOf(err error) outcome {
 	o.failed = true
 	o.retry = o.retry && !e.Begun
 	return o
+}
+
+// The reasons of the errors that a pool itself makes.
+const (
+	reasonStopping     = "stopping"
+	reasonFull         = "queue-full"
+	reasonQueueTimeout = "queue-timeout"
+	reasonGaveUp       = "gave-up"
+	reasonStopped      = "stopped"
+	reasonBackoff      = "backoff"
+	reasonStartFailed  = "start-failed"
+)
+
+func stoppingError(hookName string) *hook.Error {
+	return &hook.Error{Kind: hook.Unavailable, Reason: reasonStopping, Hook: hookName, Err: errors.New("the plugin is stopping")}
+}
+
+func fullError(hookName string, waiting int) *hook.Error {
+	calls := fmt.Sprintf("%d calls are", waiting)
+	if waiting == 1 {
+		calls = "1 call is"
+	}
+	return &hook.Error{
+		Kind: hook.Unavailable, Reason: reasonFull, Hook: hookName,
+		Err:   fmt.Errorf("the queue is full: %s waiting", calls),
+		Hints: []string{"raise --queue to let more calls wait", "raise --workers or --concurrency to run more calls at once"},
+	}
+}
+
+func queueTimeoutError(hookName string, limit time.Duration) *hook.Error {
+	return &hook.Error{
+		Kind: hook.Unavailable, Reason: reasonQueueTimeout, Hook: hookName,
+		Err:   &hook.LimitError{What: noWorker, Limit: limit},
+		Hints: []string{"raise --queue-timeout to let calls wait longer", "raise --workers or --concurrency to run more calls at once"},
+	}
+}
+
+// gaveUpError is the answer to calls once the failure limit is reached. It carries all
+// that is known of the last failure.
+func gaveUpError(failures int, last *hook.Error) *hook.Error {
+	times := fmt.Sprintf("%d times in a row", failures)
+	if failures == 1 {
+		times = "once"
+	}
+	e := withCause(&hook.Error{Kind: hook.Unavailable, Reason: reasonGaveUp}, last)
+	e.Err = fmt.Errorf("the plugin failed %s; giving up: %w", times, last)
+	return e
+}
+
+// withCause returns a copy of e with what another error knows of a failure.
+func withCause(e, cause *hook.Error) *hook.Error {
+	own := *e
+	own.Python, own.At, own.Exit, own.Tried = cause.Python, cause.At, cause.Exit, cause.Tried
+	return &own
+}
+
+// forCall returns e as the error of a call that was not made.
+func forCall(hookName string, e *hook.Error) *hook.Error {
+	own := *e
+	own.Hook, own.Begun = hookName, false
+	return &own
+}
+
+// retriedError is a failed start, for calls that come while it is retried by itself. A
+// bootstrap call that failed is no error of the call that waits.
+func retriedError(e *hook.Error, when string) *hook.Error {
+	own := *e
+	if own.Err == nil {
+		own.Err = errors.New(e.Error())
+	}
+	if e.Hook != "" {
+		own.Kind, own.Err = hook.Start, fmt.Errorf("%s, called after each start: %w", e.Hook, own.Err)
+	}
+	if own.Reason == "" {
+		own.Reason = reasonStartFailed
+	}
+	own.Hints = append(append([]string(nil), e.Hints...), when+", or at once if it is called after its files change")
+	return &own
+}
+
+// reasonOf is an error as an event's reason: one line, after the hook that failed, if
+// one did.
+func reasonOf(e *hook.Error) string {
+	reason, _, _ := strings.Cut(e.Error(), "\n")
+	if e.Hook != "" {
+		reason = e.Hook + ": " + reason
+	}
+	return reason
 }

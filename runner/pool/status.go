@@ -2,10 +2,13 @@ package pool
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // ranks are the states from the worst to the best.
@@ -69,4 +72,119 @@ func (p *Pool) Status(context.Context) (hook.Status, error) {
 		}
 	}
 	return st, nil
+}
+
+// eventBuffer is how many events a consumer of [Pool.Events] may fall behind.
+const eventBuffer = 1024
+
+// enter changes the worker's state. p.mu is held.
+func (w *worker) enter(to hook.State, of *instance, reason string, exit *hook.Exit, delay time.Duration) {
+	from := w.state
+	w.state, w.reason, w.since, w.last = to, reason, time.Now(), of
+	w.pool.event(w, from, to, of, reason, exit, delay)
+}
+
+// event reports an event about an instance. p.mu is held, so all see one order.
+func (p *Pool) event(w *worker, from, to hook.State, of *instance, reason string, exit *hook.Exit, delay time.Duration) {
+	e := hook.Event{Time: time.Now(), Generation: of.generation, From: from, To: to, Reason: reason, Exit: exit, Delay: hook.Milliseconds(delay)}
+	if of.Instance != nil && to != hook.StateStarting {
+		e.PID = of.Info().PID
+	}
+	if p.opt.Workers > 1 {
+		e.Worker = w.number
+	}
+	if exit != nil {
+		p.lastExit = exit
+	}
+	p.opt.Events(e)
+	for subscriber := range p.subscribers {
+		select {
+		case subscriber <- e:
+		default: // it has fallen behind, and learns so
+			close(subscriber)
+			delete(p.subscribers, subscriber)
+		}
+	}
+}
+
+// Events yields every transition from now on, in order, until ctx ends or the pool is
+// closed. A consumer that falls behind gets an error, and no more events.
+func (p *Pool) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
+	events := make(chan hook.Event, eventBuffer)
+	p.mu.Lock()
+	if p.subscribers == nil {
+		close(events)
+	} else {
+		p.subscribers[events] = struct{}{}
+	}
+	p.mu.Unlock()
+	return func(yield func(hook.Event, error) bool) {
+		defer func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			delete(p.subscribers, events)
+		}()
+		for {
+			select {
+			case e, ok := <-events:
+				if !ok {
+					if !p.isClosed() {
+						yield(hook.Event{}, &hook.Error{Kind: hook.Unavailable, Reason: "events-lost",
+							Err: errors.New("events were lost: the consumer fell behind")})
+					}
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// description is what instances of one version said of their hooks: of one by its name, of
+// all by "".
+type description struct {
+	by    *instance // nil: nobody
+	hooks map[string]schema.Schema
+}
+
+// Hooks lists the hooks; with a name it describes that one in detail. It waits for a worker
+// as a call does, unless it is known what a worker would say: then it does not matter that
+// all are busy.
+func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
+	if sch, ok := p.described(name); ok {
+		return sch, nil
+	}
+	g, herr := p.acquire(ctx, name, false)
+	if herr != nil {
+		return schema.Schema{}, herr
+	}
+	defer p.finishUncounted(g)
+	sch, err := g.Describe(ctx, name)
+	if err != nil {
+		return sch, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d := p.description; d.by == nil || d.by.version != g.version {
+		p.description = description{by: g, hooks: map[string]schema.Schema{}}
+	}
+	p.description.hooks[name] = sch
+	return sch, nil
+}
+
+// described is what is known of a hook, or of all.
+func (p *Pool) described(name string) (sch schema.Schema, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.workers {
+		if d := p.description; d.by != nil && w.serving != nil && w.serving.version == d.by.version {
+			sch, ok = d.hooks[name]
+			return sch, ok
+		}
+	}
+	return sch, false
 }
