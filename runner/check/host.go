@@ -168,3 +168,37 @@ func (c *check) killed(out stock.Outcome) (f hook.Finding, killed bool) {
 		"exit within 2 s of that call",
 		"print no line of more than 64 KiB on standard output: a host stops reading there, and the next print blocks"), true
 }
+
+// cookie starts the plugin without the magic cookie, which it should reject.
+func (c *check) cookie(ctx context.Context) hook.Stage {
+	program := c.s.Program()
+	if program.CookieKey == "" {
+		return failed(found(cookieUnknown, hook.Note, "the plugin's magic cookie is unknown, so the check did not start it without one",
+			"set the cookie of its host: --cookie KEY=VALUE, or cookie-key and cookie-value in the manifest"))
+	}
+	cfg := c.o.Config
+	cfg.GRPC.AnyHealth, cfg.GRPC.NoCookie = true, true
+	cfg.Output = nil // its error has what it prints
+	cfg.Environ, cfg.Env = unset(cfg.Environ, program.CookieKey), unset(cfg.Env, program.CookieKey)
+	cfg.Timeouts.Start = min(c.hostLimit(), c.s.Settings().Timeouts.Start)
+	p, err := open(ctx, cfg)
+	if err == nil {
+		err = p.Start(ctx)
+	}
+	_, _ = p.Close(c.kill) // the stage stop has reported how it ends
+	e := hook.AsError(err)
+	seen := "it starts without the magic cookie " + program.CookieKey + ", as if a host had started it"
+	switch {
+	case err == nil:
+	case endsCheck(e):
+		return failed(c.fail(cookieUnchecked, e))
+	case e.Kind == hook.Start && e.Exit != nil:
+		return hook.Stage{Message: "it refuses to start without it: " + e.Exit.String()}
+	case e.Kind == hook.Start:
+		return hook.Stage{Message: "it refuses to start without it"}
+	default:
+		seen = "it does not exit without the magic cookie " + program.CookieKey + ": " + e.Error()
+	}
+	return failed(found(cookieUnchecked, hook.Warning, seen,
+		"check the variable "+program.CookieKey+" first; if its value differs, print that the plugin needs its host, and exit"))
+}
