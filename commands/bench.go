@@ -57,20 +57,16 @@ func (f *program) readBench(c *cli.Context, o *benchOptions) error {
 	if err := f.readRun(c, &o.runOptions); err != nil {
 		return err
 	}
-	if len(o.phases()) == 0 {
+	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {
 		return usage("--skip leaves no phase of %s", strings.Join(bench.Names(), ","))
 	}
 	jobs := o.measure.Concurrent()
+	o.cfg.Keep.Restart = "always" // the phase crash measures a restart
 	o.cfg.Keep.DefaultConcurrency = min(jobs, runner.MaxConcurrency)
 	if o.cfg.Keep.Queue == 0 {
 		o.cfg.Keep.Queue = max(jobs, runner.DefaultQueue)
 	}
 	return nil
-}
-
-// phases are the phases that are not skipped.
-func (o *benchOptions) phases() []string {
-	return slices.DeleteFunc(bench.Names(), func(name string) bool { return slices.Contains(o.measure.Skip, name) })
 }
 
 // bench measures a plugin and prints the phases, also those before an error.
@@ -80,14 +76,6 @@ func (f *program) bench(ctx context.Context, o benchOptions) error {
 	tried, err := t.try(ctx)
 	if err != nil {
 		return err
-	}
-	policy := cmp.Or(o.cfg.Keep.Restart, tried.opened.Plugin().Manifest.Restart.Policy)
-	if policy == "no" && slices.Contains(o.phases(), bench.Crash) {
-		t.o.measure.Skip = append(slices.Clone(o.measure.Skip), bench.Crash)
-		f.streams.Note(bench.Crash + " is skipped: with the restart policy no, the plugin does not restart")
-	}
-	if len(t.o.phases()) == 0 {
-		return usage("nothing is measured: all other phases are skipped by --skip")
 	}
 	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
 	err = f.measure(ctx, t, &measured)

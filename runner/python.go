@@ -251,7 +251,6 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 		Entry:       p.Entry,
 		Dirs:        p.Dirs,
 		Project:     p.Project,
-		EnvNames:    m.EnvNames(),
 		Environ:     c.Environ,
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
 		Untrusted:   c.Untrusted,

@@ -23,25 +23,24 @@ type Options struct {
 	Calls []hook.Call
 	// Crash runs the stage "again".
 	Crash bool
-	// Host is a program with its first words that leads to [stock.Main]. Without one
-	// the stage "host" reports that it could not run.
+	// Host is the command line of a program that calls [stock.Main]. Without one, the
+	// stage host reports that it could not run.
 	Host []string
-	// Hints says what to do about an error; nil: nothing is known.
+	// Hints returns what to do about an error. It may be nil.
 	Hints func(error) []string
-	// Prepared is called with the plugin before anything is started, and may reject
-	// it; nil accepts any.
+	// Prepared is called before anything is started. Its error rejects the plugin. It
+	// may be nil.
 	Prepared func(*runner.Opened) error
-	// Began is called with the name of each stage when it begins, Ended with the stage
-	// when it is over or was skipped. Both are called from the goroutine of Run, and
+	// Began is called with the name of each stage when it begins. Ended is called with
+	// each stage that ended or was skipped. Run calls both from its own goroutine. Both
 	// may be nil.
 	Began func(stage string)
 	Ended func(hook.Stage)
 }
 
-// Run checks a plugin. It returns when nothing of the plugin runs any more. What is
-// wrong with the plugin is in the report. The error is of kind Canceled if ctx ended, or
-// Internal, and comes with the report so far. Ending kill cuts short the plugin's own
-// end.
+// Run checks a plugin and returns when no process of it runs any more. The report has what
+// is wrong with the plugin. The error is of kind Canceled if ctx ended, else Internal; the
+// report then has the stages so far. When kill ends, Run kills the plugin.
 func Run(ctx, kill context.Context, o Options) (hook.Report, error) {
 	o.Config.Untrusted = slices.Contains(o.Skip, stageLaunch) // then nothing is started
 	c := &check{o: o, kill: kill, s: &process{Opened: new(runner.Opened)}, lacking: map[string]string{}}
@@ -75,10 +74,10 @@ type check struct {
 	kill   context.Context
 	report hook.Report
 	s      *process
-	// lacking says of a stage why those that need it cannot run.
+	// lacking maps a stage to the reason why the stages that need it cannot run.
 	lacking map[string]string
-	held    *hook.Stage // the stage source, if a start is to confirm its findings
-	ended   error       // why there are no more stages
+	held    *hook.Stage // the stage source, until a start confirms its findings
+	ended   error       // why the check ended early; nil: it did not
 
 	searched time.Duration // how long it took to find the Python
 	noPython *hook.Error   // why there is none
@@ -138,7 +137,7 @@ func Stages() []string {
 	return names
 }
 
-// Skippable lists the stages that may be skipped; all others rest on those that may not.
+// Skippable lists the stages that --skip accepts. The others are always needed.
 func Skippable() []string {
 	return slices.DeleteFunc(Stages(), func(name string) bool {
 		return name == stagePlugin || name == stageInterpreter || name == stageStop
@@ -181,8 +180,8 @@ func (c *check) do(ctx context.Context, st stage) hook.Stage {
 	return done
 }
 
-// notApplicable says why there is no such stage for this plugin and these options, empty
-// if there is.
+// notApplicable returns why this plugin, or these options, have no such stage. It returns ""
+// if they have.
 func (c *check) notApplicable(st stage) string {
 	switch way := c.s.Transport(); {
 	case st.server && way.Name != "" && !way.Serves:
@@ -193,8 +192,8 @@ func (c *check) notApplicable(st stage) string {
 	return ""
 }
 
-// skipped says why a stage does not run, empty if it does, and why those that need it do
-// not run either: the first cause.
+// skipped returns why a stage does not run, or "". lacking is the first cause, which is why
+// the stages that need it do not run either.
 func (c *check) skipped(st stage) (why, lacking string) {
 	lacking = c.lacking[st.needs]
 	switch {
@@ -202,7 +201,7 @@ func (c *check) skipped(st stage) (why, lacking string) {
 		return cmp.Or(c.lacking[stageLaunch], "nothing runs"), ""
 	case lacking != "":
 		return lacking, lacking
-	case slices.Contains(c.o.Skip, st.name) && st.name == stageSource: // the others do not need it
+	case slices.Contains(c.o.Skip, st.name) && st.name == stageSource: // the others run without it
 		return "skipped by --skip", ""
 	case slices.Contains(c.o.Skip, st.name):
 		return "skipped by --skip", st.name + " was skipped"

@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/interp/pysrc"
 )
 
-// wellKnown are the distributions of well-known modules: the usual one first, then others
+// wellKnown maps well-known modules to their distributions: the usual one first, then others
 // that a plugin may declare in its place. Every other name would be a guess, and anybody may
 // own it.
 var wellKnown = map[string]string{
@@ -31,18 +31,18 @@ var wellKnown = map[string]string{
 	"google.protobuf": "protobuf", "google.api": "googleapis-common-protos", "google.rpc": "googleapis-common-protos",
 	"google.type": "googleapis-common-protos", "google.auth": "google-auth", "google.oauth2": "google-auth",
 
-	// those that are called as they are imported
+	// distributions with the name of their module
 	"aiohttp": "aiohttp", "boto3": "boto3", "django": "django", "fastapi": "fastapi", "flask": "flask", "httpx": "httpx",
 	"matplotlib": "matplotlib", "numpy": "numpy", "pandas": "pandas", "pydantic": "pydantic", "requests": "requests",
 	"scipy": "scipy",
 
-	// what once was in the standard library
+	// former modules of the standard library
 	"audioop": "audioop-lts", "cgi": "legacy-cgi", "cgitb": "legacy-cgi", "distutils": "setuptools",
 	"imghdr": "standard-imghdr", "telnetlib": "standard-telnetlib",
 }
 
-// distribution is the name by which a module, given by its dotted name, is installed: one
-// that is declared, or that of a well-known module; empty if neither is known.
+// distribution returns the distribution of a module: a declared one, else that of a
+// well-known module, else "". The module is a dotted name.
 func distribution(module string, declared []string) string {
 	for name := module; name != ""; name = name[:max(0, strings.LastIndexByte(name, '.'))] {
 		known := strings.Fields(wellKnown[name])
@@ -59,7 +59,7 @@ func distribution(module string, declared []string) string {
 	return ""
 }
 
-// declaredBy lists the distributions that a file names.
+// declaredBy returns the distributions that a file lists.
 func declaredBy(file string) []string {
 	text, _ := pysrc.Read(file, pysrc.LargestFile) // empty if it cannot be read
 	switch filepath.Ext(file) {
@@ -78,13 +78,13 @@ func declaredBy(file string) []string {
 	return declaredIn(block.Text)
 }
 
-// requirement is a line that has a package index find a distribution: not one that names a
-// file, a directory or an address.
+// requirement matches a line with a distribution of a package index. It does not match files,
+// directories and addresses.
 var requirement = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\]\s*)?(?:$|[<>=!~;#(])`)
 })
 
-// required are the distributions of requirements.
+// required returns the distributions of requirements.
 func required(lines []string) (names []string) {
 	for _, line := range lines {
 		if m := requirement().FindStringSubmatch(line); m != nil {
@@ -94,8 +94,8 @@ func required(lines []string) (names []string) {
 	return names
 }
 
-// declaredIn lists the distributions that the text of a script's metadata, a pyproject.toml
-// or a lock names, but for the project itself and those that no package index has.
+// declaredIn returns the distributions in the text of a script's metadata, a pyproject.toml
+// or a lock. It leaves out the project itself, and what comes from elsewhere than an index.
 func declaredIn(text string) []string {
 	var file struct {
 		Dependencies []string
@@ -123,7 +123,7 @@ func declaredIn(text string) []string {
 	})
 }
 
-// locked is a package of uv.lock or poetry.lock, which have a source, or of pylock.toml.
+// locked is a package of a lock. uv.lock and poetry.lock have Source, pylock.toml the others.
 type locked struct {
 	Name                    string
 	Source                  map[string]any
@@ -135,9 +135,9 @@ func (p locked) inIndex() bool {
 		p.VCS == nil && p.Directory == nil && p.Archive == nil
 }
 
-// standardNames are modules that some Pythons have in their standard library and
-// others have not: by version, by system, or by what they were built with. A
-// distribution of such a name may be anybody's.
+// standardNames are modules that only some Pythons have in their standard library. It
+// depends on the version, the system and the build. Anybody may own a distribution with such
+// a name.
 const standardNames = " " +
 	// gone since 3.0, as Python 2 has them
 	"ConfigParser Cookie HTMLParser Queue SocketServer StringIO Tkinter __builtin__ cPickle cStringIO commands cookielib " +
@@ -156,8 +156,7 @@ const standardNames = " " +
 	// of some builds
 	"_bz2 _ctypes _curses _dbm _gdbm _hashlib _lzma _sqlite3 _ssl _tkinter _uuid dbm idlelib test tkinter turtle venv ensurepip "
 
-// standard reports whether a module is of a standard library, though maybe not of
-// the one at hand.
+// standard reports whether the standard library of some Python has a module.
 func standard(module string) bool {
 	top, _, _ := strings.Cut(module, ".")
 	return strings.Contains(standardNames, " "+top+" ")

@@ -70,7 +70,7 @@ func TestGenerate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := sourceLook{Python: "py", Root: root}
+	l := lookup{Python: "py", Root: root}
 	command := func(include, file string) string {
 		return "py -m grpc_tools.protoc -I " + at(include) + " --python_out=" + root + " --grpc_python_out=" + root + " " + at(file)
 	}

@@ -9,8 +9,7 @@ import (
 )
 
 // The findings in the order of the stages. Their names never change. Each has a page in
-// docs/findings, which says what it is, why hosts care and how to fix it; a test compares
-// the list and the pages.
+// docs/findings. A test compares the list and the pages.
 const (
 	pluginInvalid        = "plugin-invalid"
 	otherHost            = "other-host"
@@ -61,7 +60,7 @@ const (
 	againFailed          = "again-failed"
 )
 
-// fixes say what to do about a finding whose error has no hint.
+// fixes are the fixes of findings whose error has no hint.
 var fixes = map[string]string{
 	pluginInvalid:      "correct the path, flag or manifest entry named above",
 	pythonMissing:      "name a Python 3.8 or later, or its environment, with --python",
@@ -76,12 +75,12 @@ var fixes = map[string]string{
 	againFailed:        "make the start independent of what the last run left behind: sockets, locks, files",
 }
 
-// found makes a finding that is no error.
+// found returns a finding without an error.
 func found(id string, v hook.Verdict, message string, fix ...string) hook.Finding {
 	return hook.Finding{ID: id, Verdict: v, Message: message, Fix: fix}
 }
 
-// withVerdict is a stage with the verdict of its worst finding, and a fix for each.
+// withVerdict gives a stage the verdict of its worst finding, and each finding a fix.
 func withVerdict(st hook.Stage) hook.Stage {
 	for i, f := range st.Findings {
 		if fix, ok := fixes[f.ID]; ok && len(f.Fix) == 0 {
@@ -97,19 +96,19 @@ func withVerdict(st hook.Stage) hook.Stage {
 	return st
 }
 
-// failed is a stage with one finding.
-func failed(f hook.Finding) hook.Stage { return hook.Stage{Findings: []hook.Finding{f}} }
+// stageWith returns a stage with one finding.
+func stageWith(f hook.Finding) hook.Stage { return hook.Stage{Findings: []hook.Finding{f}} }
 
 // endsCheck reports whether an error is not about the plugin.
 func endsCheck(e *hook.Error) bool {
 	return e != nil && (e.Kind == hook.Canceled || e.Kind == hook.Internal)
 }
 
-// fail makes a finding of an error. The stage must return it even if the error is not
-// about the plugin, since such a finding ends the check.
-func (c *check) fail(id string, err error) hook.Finding {
+// finding returns the finding for an error. The stage must return it even if the error is
+// not about the plugin, because such a finding ends the check.
+func (c *check) finding(id string, err error) hook.Finding {
 	e := hook.AsError(err)
-	// Of later starts the error alone shows what they print.
+	// What a later start prints is in its error alone.
 	f := hook.Finding{ID: id, Verdict: hook.Failure, Kind: e.Kind, Message: e.Error(), Err: e, Printed: id != againFailed}
 	if c.o.Hints != nil && id != healthSilent { // no flag of check sets its limit
 		f.Fix = c.o.Hints(e)
@@ -118,14 +117,14 @@ func (c *check) fail(id string, err error) hook.Finding {
 	return f
 }
 
-// failAs is fail for a stage whose failures have one exit code, whatever the error.
-func (c *check) failAs(k hook.Kind, id string, err error) hook.Finding {
-	f := c.fail(id, err)
+// findingAs is finding for a stage whose failures all have the exit code of k.
+func (c *check) findingAs(k hook.Kind, id string, err error) hook.Finding {
+	f := c.finding(id, err)
 	f.Kind = k
 	return f
 }
 
-// place is where in the plugin's own files an error came about; empty if unknown.
+// place returns where in the plugin's own files an error occurred; "" if unknown.
 func (c *check) place(e *hook.Error) (file string, line int) {
 	frames := e.At
 	if e.Python != nil {
@@ -141,7 +140,7 @@ func (c *check) place(e *hook.Error) (file string, line int) {
 	return "", 0
 }
 
-// owns reports whether a file is in dir or below, and not among installed packages there.
+// owns reports whether a file is below dir, but not in a directory of installed packages.
 func owns(dir, file string) bool {
 	rel, err := filepath.Rel(dir, file)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -151,7 +150,7 @@ func owns(dir, file string) bool {
 	return !slices.Contains(names, "site-packages") && !slices.Contains(names, "dist-packages")
 }
 
-// reported reports whether a finding that fits is in the report.
+// reported reports whether the report has a finding for which fits is true.
 func (c *check) reported(fits func(hook.Finding) bool) bool {
 	return slices.ContainsFunc(c.report.Stages, func(st hook.Stage) bool { return slices.ContainsFunc(st.Findings, fits) })
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// endedInCall is why nothing is asked of a plugin that ended in a call of its manifest.
+// endedInCall is the message of stages that need a running plugin.
 const endedInCall = "the plugin exited during a call of its manifest"
 
 // health reports what the health service answered when the plugin started.
@@ -28,7 +28,7 @@ func (c *check) health(ctx context.Context) hook.Stage {
 		said = c.fault
 	}
 	if said != nil {
-		f := c.failAs(hook.Unhealthy, healthID(said), said)
+		f := c.findingAs(hook.Unhealthy, healthID(said), said)
 		if grpcplugin.LacksHealth(said, e.Service) {
 			f.Verdict = c.verdictOfNoHealth()
 		}
@@ -38,8 +38,8 @@ func (c *check) health(ctx context.Context) hook.Stage {
 	return hook.Stage{Message: fmt.Sprintf("%q is SERVING", e.Service), Took: e.Health}
 }
 
-// verdictOfNoHealth is a failure only if the plugin's host is known to ask: go-plugin does
-// not by itself.
+// verdictOfNoHealth returns a failure only if the plugin's host is known to ask for health.
+// go-plugin does not ask by itself.
 func (c *check) verdictOfNoHealth() hook.Verdict {
 	switch host, named := c.s.Host(); {
 	case !named:
@@ -75,7 +75,7 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	defer cancel()
 	sch, err := c.s.inst.Describe(within, "")
 	if err != nil {
-		return failed(c.unwell(err))
+		return stageWith(c.unwell(err))
 	}
 	c.healthy = true // unless the probe says otherwise
 	if !slices.ContainsFunc(sch.Hooks, func(h schema.Hook) bool { return h.Name == asked }) {
@@ -87,20 +87,20 @@ func (c *check) functionHealth(ctx context.Context) hook.Stage {
 	within, cancel = hook.WithLimit(ctx, c.s.Settings().Timeouts.Probe)
 	defer cancel()
 	if err := c.s.inst.Probe(within); err != nil {
-		return failed(c.unwell(err))
+		return stageWith(c.unwell(err))
 	}
 	return hook.Stage{Message: asked + "() reports that the plugin is healthy"}
 }
 
-// unwell is why a functions file is not healthy.
+// unwell returns the finding for a functions file that is not healthy.
 func (c *check) unwell(err error) hook.Finding {
 	switch hook.AsError(err).Kind {
 	case hook.Unavailable:
 		return c.gone()
 	case hook.Crash:
-		return c.fail(endedByItself, err)
+		return c.finding(endedByItself, err)
 	}
-	return c.failAs(hook.Unhealthy, healthID(err), err)
+	return c.findingAs(hook.Unhealthy, healthID(err), err)
 }
 
 // needsArgument reports whether a hook cannot be called without arguments.

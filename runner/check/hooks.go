@@ -11,22 +11,22 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// hooks lists the hooks, and makes the calls that were asked for.
+// hooks lists the hooks and makes the calls of --call.
 func (c *check) hooks(ctx context.Context) hook.Stage {
 	switch {
 	case c.faultAt == stageHooks:
-		return failed(c.bootstrapFailed())
+		return stageWith(c.bootstrapFailed())
 	case c.s.Running():
 	case c.crashed():
 		return hook.Stage{Verdict: hook.Skipped, Message: "the plugin has exited"}
 	default:
-		return failed(c.gone())
+		return stageWith(c.gone())
 	}
 	within, cancel := hook.WithLimit(ctx, c.s.Settings().Timeouts.Call)
 	defer cancel()
 	sch, err := c.s.inst.Describe(within, "")
 	if err != nil {
-		return failed(c.undescribed(err))
+		return stageWith(c.undescribed(err))
 	}
 	var names []string
 	for _, h := range sch.Hooks {
@@ -47,7 +47,7 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	return st
 }
 
-// unresolved notes the annotations that cannot be evaluated.
+// unresolved returns a note for each annotation that cannot be evaluated.
 func unresolved(hooks []schema.Hook) (notes []hook.Finding) {
 	for _, h := range hooks {
 		for _, p := range h.Params {
@@ -60,24 +60,24 @@ func unresolved(hooks []schema.Hook) (notes []hook.Finding) {
 	return notes
 }
 
-// undescribed reports why the hooks are unknown. Hosts of go-plugin ask for no description,
-// so that a missing one is no failure; one that contradicts itself makes calls by pyplug
-// impossible.
+// undescribed returns the finding for unknown hooks. A missing description is a warning,
+// because hosts of go-plugin do not ask for one. One that contradicts itself is a failure,
+// because pyplug cannot call the hooks.
 func (c *check) undescribed(err error) hook.Finding {
 	switch kind := hook.AsError(err).Kind; {
 	case kind == hook.Crash || kind == hook.Unavailable:
 		return c.gone()
 	case kind == hook.Request || c.s.GRPC() == nil:
-		return c.failAs(hook.Request, hooksUnknown, err)
+		return c.findingAs(hook.Request, hooksUnknown, err)
 	}
-	f := c.fail(hooksUnknown, err)
+	f := c.finding(hooksUnknown, err)
 	f.Verdict = hook.Warning
 	return f
 }
 
-// bootstrapFailed reports a failed call that the manifest makes after each start.
+// bootstrapFailed returns the finding for a failed bootstrap call of the manifest.
 func (c *check) bootstrapFailed() hook.Finding {
-	f := c.fail(callFailed, c.fault)
+	f := c.finding(callFailed, c.fault)
 	f.Message = strings.TrimRight("bootstrap "+c.fault.Hook, " ") + ": " + f.Message
 	if len(f.Fix) == 0 {
 		f.Fix = []string{"fix the hook or the bootstrap call in " + filepath.Base(c.s.Plugin().Manifest.File)}
@@ -85,7 +85,7 @@ func (c *check) bootstrapFailed() hook.Finding {
 	return f
 }
 
-// counted is the number of hooks and the first of them.
+// counted returns the number of hooks and the names of the first ones.
 func counted(hooks []string) string {
 	const most = 4
 	text := schema.Plural(len(hooks), "hook") + ": " + strings.Join(hooks[:min(most, len(hooks))], ", ")
@@ -95,13 +95,13 @@ func counted(hooks []string) string {
 	return text
 }
 
-// calls makes the calls that were asked for, each within the limit of one.
+// calls makes the calls of --call, each with its own timeout.
 func (c *check) calls(ctx context.Context, st *hook.Stage) {
 	var made []map[string]any
 	for _, call := range c.o.Calls {
 		result, err := c.s.Call(ctx, call)
 		if err != nil {
-			f := c.fail(callFailed, err)
+			f := c.finding(callFailed, err)
 			f.Message = call.Hook + ": " + f.Message
 			st.Findings = append(st.Findings, f)
 			if f.Kind == hook.Crash || endsCheck(f.Err) {
@@ -142,7 +142,7 @@ var hostServices = []hostService{
 	},
 }
 
-// services reports which of the services that hosts use are served.
+// services reports which of the hostServices the plugin serves.
 func (c *check) services(ctx context.Context) hook.Stage {
 	var names, methods []string
 	for _, s := range hostServices {
@@ -153,17 +153,17 @@ func (c *check) services(ctx context.Context) hook.Stage {
 	case c.faultAt == stageHooks:
 		return hook.Stage{Verdict: hook.Skipped, Message: endedInCall}
 	default:
-		return failed(c.gone())
+		return stageWith(c.gone())
 	}
 	served, err := c.s.GRPC().Serves(ctx, methods...)
 	switch e := hook.AsError(err); {
 	case err == nil:
 	case endsCheck(e):
-		return failed(c.fail(servicesUnknown, e))
+		return stageWith(c.finding(servicesUnknown, e))
 	case e.Kind == hook.Crash || e.Kind == hook.Unavailable:
-		return failed(c.gone())
+		return stageWith(c.gone())
 	default: // such as a server that takes every method
-		return failed(found(servicesUnknown, hook.Note, "cannot list the plugin's services: "+err.Error()))
+		return stageWith(found(servicesUnknown, hook.Note, "cannot list the plugin's services: "+err.Error()))
 	}
 	st := hook.Stage{Details: map[string]any{}}
 	var there []string

@@ -16,17 +16,17 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// host has an unmodified host of go-plugin start, ping and stop the plugin.
+// host starts, pings and stops the plugin with an unmodified host of go-plugin.
 func (c *check) host(ctx context.Context) hook.Stage {
 	if len(c.o.Host) == 0 {
-		return failed(found(hostUnchecked, hook.Note, "no stock host is available"))
+		return stageWith(found(hostUnchecked, hook.Note, "no stock host is available"))
 	}
 	out, err := c.runHost(ctx)
 	if ctx.Err() != nil {
 		return hook.Stage{} // do reports the interruption
 	}
 	if err != nil {
-		return failed(found(hostUnchecked, hook.Note, "cannot run the stock host: "+err.Error()))
+		return stageWith(found(hostUnchecked, hook.Note, "cannot run the stock host: "+err.Error()))
 	}
 	st := hook.Stage{Details: map[string]any{}}
 	var steps []string
@@ -55,21 +55,21 @@ func (c *check) host(ctx context.Context) hook.Stage {
 	return st
 }
 
-// firstFree reports whether a port is of those that hosts let a plugin choose from: one
-// that takes the first free one has the same at every start, if nothing else runs.
+// firstFree reports whether a port is in the range that hosts offer. A plugin that takes the
+// first free port of it has the same one at every start, which is no mistake.
 func firstFree(address string) bool {
 	_, port, _ := net.SplitHostPort(address) // a handshake's address
 	n, _ := strconv.Atoi(port)
 	return n >= handshake.MinPort && n <= handshake.MaxPort
 }
 
-// hostLimit is the limit of a start by the stock host, or without a cookie. It may take
-// longer than the one before; hosts wait for a minute.
+// hostLimit is the timeout of a start by the stock host, or without a cookie. It allows for
+// more than the first start took. Hosts wait for a minute.
 func (c *check) hostLimit() time.Duration {
 	return max(8*time.Second, 3*c.s.seen.Handshake+3*time.Second)
 }
 
-// runHost has the stock host start the plugin, with env added to its environment.
+// runHost runs the stock host with the plugin. env is added to its environment.
 func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, error) {
 	p, limit := c.s.Program(), c.hostLimit()
 	return stock.Run(ctx, stock.Request{
@@ -82,8 +82,8 @@ func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, erro
 	})
 }
 
-// hostPings reports whether the plugin's host asks for its health. One that is not named
-// might, so it does if there is health to ask for.
+// hostPings reports whether the stock host asks for the plugin's health: as the named host
+// does, else if the plugin has a health service.
 func (c *check) hostPings() bool {
 	if host, named := c.s.Host(); named {
 		return host.Pings
@@ -96,8 +96,8 @@ var stepWord = map[string]string{"start": "starts it", "connect": "connects", "p
 
 const unbuffered = "PYTHONUNBUFFERED"
 
-// hostEnviron is the environment of the host: the plugin's, without what another host
-// would not set. What --env sets stays.
+// hostEnviron returns the environment of the host: the plugin's, without the variables that
+// only pyplug sets. Those of --env stay.
 func (c *check) hostEnviron() []string {
 	env := c.s.Environ()
 	for _, name := range handshake.Variables {
@@ -109,8 +109,7 @@ func (c *check) hostEnviron() []string {
 	return env
 }
 
-// hostFailure is what a host's user would complain about first, and whether there is
-// something.
+// hostFailure returns the first failure that a user of the host would notice, if there is one.
 func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Finding, failed bool) {
 	at := slices.IndexFunc(out.Steps, func(s stock.Step) bool { return s.Err != "" })
 	switch {
@@ -145,8 +144,7 @@ func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Find
 	return f, true
 }
 
-// buffers reports whether the plugin, of which its host got no handshake, prints one when
-// Python does not buffer.
+// buffers reports whether the host receives the handshake when Python does not buffer.
 func (c *check) buffers(ctx context.Context) bool {
 	if !c.s.Program().Python {
 		return false
@@ -156,8 +154,8 @@ func (c *check) buffers(ctx context.Context) bool {
 	return err == nil && ok && start.Err == ""
 }
 
-// killed reports whether the host had to kill the plugin, unless the report says already
-// that it has no controller.
+// killed reports whether the host had to kill the plugin. It is false if the report already
+// says that the plugin has no controller.
 func (c *check) killed(out stock.Outcome) (f hook.Finding, killed bool) {
 	const grace = 2 * time.Second // go-plugin's
 	stop, ok := out.Step(stock.StepStop)
@@ -173,7 +171,7 @@ func (c *check) killed(out stock.Outcome) (f hook.Finding, killed bool) {
 func (c *check) cookie(ctx context.Context) hook.Stage {
 	program := c.s.Program()
 	if program.CookieKey == "" {
-		return failed(found(cookieUnknown, hook.Note, "the plugin's magic cookie is unknown, so the check did not start it without one",
+		return stageWith(found(cookieUnknown, hook.Note, "the plugin's magic cookie is unknown, so the check did not start it without one",
 			"set the cookie of its host: --cookie KEY=VALUE, or cookie-key and cookie-value in the manifest"))
 	}
 	cfg := c.o.Config
@@ -191,7 +189,7 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	switch {
 	case err == nil:
 	case endsCheck(e):
-		return failed(c.fail(cookieUnchecked, e))
+		return stageWith(c.finding(cookieUnchecked, e))
 	case e.Kind == hook.Start && e.Exit != nil:
 		return hook.Stage{Message: "it refuses to start without it: " + e.Exit.String()}
 	case e.Kind == hook.Start:
@@ -199,6 +197,6 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	default:
 		seen = "it does not exit without the magic cookie " + program.CookieKey + ": " + e.Error()
 	}
-	return failed(found(cookieUnchecked, hook.Warning, seen,
+	return stageWith(found(cookieUnchecked, hook.Warning, seen,
 		"check the variable "+program.CookieKey+" first; if its value differs, print that the plugin needs its host, and exit"))
 }

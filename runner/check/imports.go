@@ -19,9 +19,9 @@ import (
 // mostMissing is how many modules are reported, as failures and in the note.
 const mostMissing = 20
 
-// imports are the modules that are not there: a failure each if the plugin cannot be
-// loaded without it, and one note about all others.
-func (l *sourceLook) imports() []hook.Finding {
+// imports returns the findings for missing modules: a failure for each module that the
+// plugin needs, and one note for all others.
+func (l *lookup) imports() []hook.Finding {
 	var all []hook.Finding
 	var unsure []missing
 	for _, m := range l.Missing {
@@ -42,8 +42,8 @@ func (l *sourceLook) imports() []hook.Finding {
 	return all
 }
 
-// missingFinding says that a module is not there, and what provides it.
-func (l *sourceLook) missingFinding(m missing) hook.Finding {
+// missingFinding returns the failure for a missing module, with what provides it.
+func (l *lookup) missingFinding(m missing) hook.Finding {
 	by := fmt.Sprintf("(imported by %s:%d)", l.shown(m.File), m.Line)
 	f := hook.Finding{ID: importMissing, Verdict: hook.Failure, Kind: hook.Start, File: m.File, Line: m.Line}
 	remedy, beside, sibling := l.remedy(m), besides(m), l.sibling(m)
@@ -70,8 +70,8 @@ func (l *sourceLook) missingFinding(m missing) hook.Finding {
 	return f
 }
 
-// unsureFinding is one note about modules that the plugin may do without.
-func (l *sourceLook) unsureFinding(all []missing) hook.Finding {
+// unsureFinding returns the note for modules that the plugin may not need.
+func (l *lookup) unsureFinding(all []missing) hook.Finding {
 	var places, names []string
 	for _, m := range all {
 		name := m.Missing
@@ -94,8 +94,8 @@ func (l *sourceLook) unsureFinding(all []missing) hook.Finding {
 	return f
 }
 
-// besides is the directory of the importing file if it has the top-level module that is
-// missing, empty otherwise.
+// besides returns the directory of the importing file if it contains the missing top-level
+// module, else "".
 func besides(m missing) string {
 	top, _, _ := strings.Cut(m.Missing, ".")
 	dir := filepath.Dir(m.File)
@@ -107,9 +107,9 @@ func besides(m missing) string {
 	return ""
 }
 
-// MissingHints say how to provide a module that a plugin lacks, by a command if possible.
+// MissingHints returns hints at how to provide a module that a plugin lacks.
 func MissingHints(o *runner.Opened, module string) []string {
-	l := lookOf(o)
+	l := newLookup(o)
 	l.listed = declaredBy(l.source)
 	m := missing{Module: module, Missing: module}
 	if meant := l.sibling(m); meant != "" {
@@ -140,9 +140,8 @@ func MissingHints(o *runner.Opened, module string) []string {
 	return append(hints, "name the Python that has "+module+" with --python")
 }
 
-// remedy says how to provide a missing module, by a command if possible; empty if that is
-// unknown.
-func (l *sourceLook) remedy(m missing) string {
+// remedy returns how to provide a missing module, as a command if possible, or "".
+func (l *lookup) remedy(m missing) string {
 	name, generate := l.distribution(m), l.generate(m)
 	switch {
 	case name != "":
@@ -163,14 +162,14 @@ func (l *sourceLook) remedy(m missing) string {
 var toolSync = map[string]string{"uv.lock": "uv sync --project ", "poetry.lock": "poetry install --directory ", "pdm.lock": "pdm install --project "}
 
 // keeps reports whether the tool of a lock file keeps the environment of the plugin's Python.
-func (l *sourceLook) keeps(kind, lock string) bool {
+func (l *lookup) keeps(kind, lock string) bool {
 	tool, _, _ := strings.Cut(kind, ".")
 	its := l.python.Source == interp.Source(tool+"'s environment of the project") || interp.SamePath(l.python.Env, filepath.Join(filepath.Dir(lock), ".venv"))
 	return toolSync[kind] != "" && its && !l.python.Source.Named() && interp.LookPath(l.Env, tool) != ""
 }
 
 // readWays finds the file that lists what the plugin needs, and the command that installs it.
-func (l *sourceLook) readWays(o *runner.Opened) {
+func (l *lookup) readWays(o *runner.Opened) {
 	var ok bool
 	l.kind, l.source, ok = o.SyncSource()
 	switch {
@@ -181,10 +180,10 @@ func (l *sourceLook) readWays(o *runner.Opened) {
 	}
 }
 
-// install says how to install packages: by the command that installs what the plugin's files
-// list, else by pip or uv in the environment of its Python. It is empty if neither helps: a
-// Python outside of environments belongs to other programs, too.
-func (l *sourceLook) install(names ...string) string {
+// install returns how to install packages: by the command that installs what the plugin's
+// files list, else by pip or uv in the environment of its Python. It returns "" if neither
+// helps. A Python outside of environments belongs to other programs, too.
+func (l *lookup) install(names ...string) string {
 	unlisted := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(l.listed, name) })
 	hasPip := slices.ContainsFunc(l.python.SearchPath(l.Env), func(dir string) bool {
 		_, err := os.Stat(filepath.Join(dir, "pip"))
@@ -204,9 +203,8 @@ func (l *sourceLook) install(names ...string) string {
 	return schema.QuoteLine(append(words, names...))
 }
 
-// list says where to list packages that the plugin's files do not list yet, and which command
-// then installs them.
-func (l *sourceLook) list(packages ...string) string {
+// list returns where to list packages, and which command then installs them.
+func (l *lookup) list(packages ...string) string {
 	unnamed := !l.python.Source.Named() || l.python.AnyOf // a start takes the environment that the command makes
 	if len(packages) == 0 && unnamed {
 		return l.line
@@ -233,17 +231,16 @@ func (l *sourceLook) list(packages ...string) string {
 	return "list " + what + " in " + where + " and " + how
 }
 
-// distribution is the name by which a missing module is installed; empty if it is unknown.
-func (l *sourceLook) distribution(m missing) string {
+// distribution returns the name of the package that has a missing module, or "".
+func (l *lookup) distribution(m missing) string {
 	if m.Dir != "" || m.Where != "" {
 		return ""
 	}
 	return distribution(m.Module, l.listed)
 }
 
-// sibling is a hint at a module in the plugin's directory whose name is nearly the missing
-// one; empty if there is none.
-func (l *sourceLook) sibling(m missing) string {
+// sibling returns a hint at a module in the plugin's directory with a similar name, or "".
+func (l *lookup) sibling(m missing) string {
 	if l.Root == "" || m.Dir != "" || m.Where != "" {
 		return ""
 	}
@@ -261,8 +258,8 @@ func (l *sourceLook) sibling(m missing) string {
 	return meant + ".py is beside the plugin; did you mean `import " + meant + "`?"
 }
 
-// generate says how protoc generates a missing module; empty if it is none of protoc's.
-func (l *sourceLook) generate(m missing) string {
+// generate returns how protoc generates a missing module. It returns "" for other modules.
+func (l *lookup) generate(m missing) string {
 	parts := strings.Split(m.Module, ".")
 	at := slices.IndexFunc(parts, func(part string) bool { return generated(part) != "" })
 	if at < 0 || l.Root == "" {
@@ -284,8 +281,8 @@ func (l *sourceLook) generate(m missing) string {
 		"--python_out=" + l.Root, "--grpc_python_out=" + l.Root, file})
 }
 
-// generated is the name of the .proto file, without its extension, that a module is generated
-// from; empty if protoc does not generate it.
+// generated returns the name of the .proto file that a module is generated from, without its
+// extension. It returns "" if protoc does not generate the module.
 func generated(module string) string {
 	stem, ok := strings.CutSuffix(strings.TrimSuffix(module, "_grpc"), "_pb2")
 	if !ok {

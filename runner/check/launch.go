@@ -13,10 +13,9 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The stages of one start. The first of them makes it; the others report what was seen
-// of it.
+// The stages of one start. launch makes the start; the others report what was seen of it.
 
-// hostTimeout is how long common hosts wait for a handshake.
+// hostTimeout is the timeout of common hosts for a handshake.
 const hostTimeout = 3 * time.Second
 
 // launch starts the plugin.
@@ -27,7 +26,7 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	}
 	seen := c.s.seen
 	if c.faultAt == stageLaunch {
-		return failed(c.fail(startFailed, c.fault))
+		return stageWith(c.finding(startFailed, c.fault))
 	}
 	if !c.s.Transport().Serves {
 		return hook.Stage{Message: "started and loaded", Took: c.s.Info().Ready}
@@ -39,7 +38,7 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	return st
 }
 
-// noise is what was printed before the handshake.
+// noise returns the finding for output before the handshake.
 func noise(e grpcplugin.Evidence) hook.Finding {
 	what := e.Noise
 	if e.NoiseLines > 1 {
@@ -52,7 +51,7 @@ func noise(e grpcplugin.Evidence) hook.Finding {
 	}
 }
 
-// faultStage is the stage that reports an error of a start.
+// faultStage returns the stage that reports an error of a start.
 func faultStage(e *hook.Error, s *process) string {
 	switch {
 	case s.inst != nil: // it was ready, and a call of its manifest failed
@@ -67,7 +66,7 @@ func faultStage(e *hook.Error, s *process) string {
 	return stageConnect
 }
 
-// faultID names an error of the handshake.
+// faultID returns the ID of the finding for an error of the handshake.
 func faultID(e *hook.Error) string {
 	var line *handshake.Error
 	switch {
@@ -81,7 +80,7 @@ func faultID(e *hook.Error) string {
 	return handshakeMissing
 }
 
-// handshake reports what the plugin said of itself.
+// handshake reports the handshake of the plugin.
 func (c *check) handshake(context.Context) hook.Stage {
 	if !c.s.Transport().Serves {
 		python := c.s.Info().Python
@@ -96,7 +95,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 		}
 	}
 	if c.faultAt == stageHandshake {
-		st.Findings = append(st.Findings, c.fail(faultID(c.fault), c.fault))
+		st.Findings = append(st.Findings, c.finding(faultID(c.fault), c.fault))
 		return st
 	}
 	st.Message = e.Line.String()
@@ -115,7 +114,7 @@ func (c *check) handshake(context.Context) hook.Stage {
 	return st
 }
 
-// odd is what is odd about a line.
+// odd returns the finding for an unusual part of the handshake.
 func odd(n handshake.Note) hook.Finding {
 	if !n.Refused {
 		return found(handshakeOdd, hook.Note, n.Text)
@@ -132,7 +131,7 @@ func (c *check) connect(context.Context) hook.Stage {
 	e := c.s.seen
 	st := hook.Stage{Message: "connected to " + strings.TrimPrefix(e.Line.Network+":"+e.Line.Address, "tcp:"), Took: e.Connect}
 	if c.faultAt == stageConnect {
-		st.Findings = append(st.Findings, c.fail(connectFailed, c.fault))
+		st.Findings = append(st.Findings, c.finding(connectFailed, c.fault))
 	}
 	return st
 }

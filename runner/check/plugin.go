@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 )
 
-// plugin finds the plugin and decides its transport.
+// plugin finds the plugin and reports its transport.
 func (c *check) plugin(ctx context.Context) hook.Stage {
 	began := time.Now()
 	cfg := c.o.Config
@@ -37,7 +37,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 		err = nil
 	}
 	if err != nil {
-		st.Findings = append(st.Findings, c.fail(pluginInvalid, err))
+		st.Findings = append(st.Findings, c.finding(pluginInvalid, err))
 		return st
 	}
 	way := s.Transport()
@@ -64,8 +64,8 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	return withVerdict(st)
 }
 
-// otherHostFinding reports a plugin on the SDK of a host that is none of go-plugin. A file
-// of functions may import such an SDK, a program on it is for its host alone.
+// otherHostFinding returns the finding for a plugin that imports the SDK of another host than
+// go-plugin's. A functions file may do so. A program on such an SDK runs in its host only.
 func otherHostFinding(host pysrc.OtherHost, program bool) hook.Finding {
 	if !program {
 		return found(otherHost, hook.Warning, "it imports "+host.SDK+", the SDK of another host",
@@ -80,7 +80,7 @@ func otherHostFinding(host pysrc.OtherHost, program bool) hook.Finding {
 // interpreter reports which Python runs the plugin.
 func (c *check) interpreter(ctx context.Context) hook.Stage {
 	if c.noPython != nil {
-		return hook.Stage{Findings: []hook.Finding{c.fail(pythonMissing, c.noPython)}, Took: c.searched}
+		return hook.Stage{Findings: []hook.Finding{c.finding(pythonMissing, c.noPython)}, Took: c.searched}
 	}
 	py, p := c.s.Interpreter(), c.s.Plugin()
 	if p.Kind == manifest.Executable {

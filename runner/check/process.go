@@ -13,18 +13,18 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// process is one process of the plugin, started and looked at by hand: without
-// restarts, and with what was seen of a start that failed.
+// process is one process of the plugin. It is not restarted. It keeps what was seen of its
+// start, even if that failed.
 type process struct {
 	*runner.Opened
 	cfg      runner.Config
 	launcher hook.Launcher
 	inst     hook.Instance       // nil if it did not start
-	ready    bool                // the bootstrap calls were made, so shutdown calls are owed
+	ready    bool                // the bootstrap calls were made
 	seen     grpcplugin.Evidence // of the start of a gRPC plugin, also if it failed
 }
 
-// open resolves a plugin without starting it. What it returns is never nil.
+// open resolves a plugin without starting it. The result is never nil.
 func open(ctx context.Context, cfg runner.Config) (*process, error) {
 	p := &process{cfg: cfg}
 	cfg.Once = true
@@ -64,8 +64,7 @@ func (p *process) calls(ctx context.Context, calls []hook.Call) error {
 	return nil
 }
 
-// Call calls a hook, within the limit of a call. That the items of a stream arrive is
-// enough.
+// Call calls a hook with the timeout of a call. It discards the items of a stream.
 func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	ctx, cancel := hook.WithLimit(ctx, p.Settings().Timeouts.Call)
 	defer cancel()
@@ -73,13 +72,13 @@ func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	return runner.CallCarrying(ctx, p.inst, p.Settings().ErrorField, c)
 }
 
-// GRPC is the process of a gRPC plugin, nil for another one.
+// GRPC returns the process of a gRPC plugin, or nil.
 func (p *process) GRPC() *grpcplugin.Instance {
 	g, _ := p.inst.(*grpcplugin.Instance) // nil otherwise
 	return g
 }
 
-// Running reports whether the process was started and did not exit since.
+// Running reports whether the process was started and has not exited.
 func (p *process) Running() bool {
 	if p.inst == nil || p.GRPC() != nil && p.GRPC().Exited() {
 		return false
@@ -92,7 +91,7 @@ func (p *process) Running() bool {
 	}
 }
 
-// Info is which process it is; the zero Info if none was started.
+// Info describes the process. It is the zero Info if none was started.
 func (p *process) Info() hook.Info {
 	if p.inst == nil {
 		return hook.Info{}
@@ -100,8 +99,7 @@ func (p *process) Info() hook.Info {
 	return p.inst.Info()
 }
 
-// Crash kills the process as something outside of pyplug would, and waits until it is
-// gone.
+// Crash kills the process as something outside of pyplug would, and waits for its exit.
 func (p *process) Crash(ctx context.Context) error {
 	err := p.inst.Crash()
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -115,9 +113,9 @@ func (p *process) Crash(ctx context.Context) error {
 	}
 }
 
-// Close makes the shutdown calls if they are owed, stops the process and returns when
-// all of it is gone: the error of the calls, and of the stop. Ending ctx kills it. It may
-// be called more than once.
+// Close makes the shutdown calls if the bootstrap calls were made, stops the process and
+// returns when its whole tree is gone. farewell is the error of the calls, stop that of the
+// stop. When ctx ends, Close kills the process. It may be called more than once.
 func (p *process) Close(ctx context.Context) (farewell, stop error) {
 	if p.inst == nil {
 		return nil, nil
@@ -129,8 +127,8 @@ func (p *process) Close(ctx context.Context) (farewell, stop error) {
 	return farewell, errors.Join(p.inst.Stop(ctx), p.launcher.Close(ctx))
 }
 
-// fresh starts the plugin once more, as healthy as at its first start, and returns how
-// long that took. What it prints is in its error alone.
+// fresh starts the plugin again, and returns how long that took. If the first process was
+// healthy, this one must be, too. What it prints is in its error alone.
 func (c *check) fresh(ctx context.Context) (*process, time.Duration, error) {
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth, cfg.Output = !c.healthy, nil
@@ -142,7 +140,7 @@ func (c *check) fresh(ctx context.Context) (*process, time.Duration, error) {
 	return p, time.Since(began), err
 }
 
-// unset is an environment without a variable.
+// unset returns an environment without a variable.
 func unset(env []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(e string) bool { return e == name || strings.HasPrefix(e, name+"=") })
 }

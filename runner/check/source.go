@@ -19,7 +19,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// The program that looks at the source, in two files.
+// The Python program that inspects the source, in two files.
 var (
 	//go:embed source.py
 	sourcePython string
@@ -29,70 +29,70 @@ var (
 	sourceProgram = sourcePython + "\n" + syntaxPython + "\nmain(sys.argv[1], sys.argv[2:])\n"
 )
 
-// sourceMark begins the line of source.py's answer.
+// sourceMark begins the line with the answer of source.py.
 const sourceMark = "\x1epyplug-source "
 
-// sourceLimit bounds how long the interpreter may take.
+// sourceLimit is the timeout of source.py.
 const sourceLimit = 30 * time.Second
 
-// sourceLook is what the stage source looks at, and what its Python says of it.
-type sourceLook struct {
-	// Python is the interpreter's absolute path, empty when the plugin is no
-	// Python program; Version is its version.
+// lookup is the source of a plugin, and what its Python reports about it.
+type lookup struct {
+	// Python is the interpreter's absolute path, or "" if the plugin is no Python
+	// program. Version is its version.
 	Python  string
 	Version interp.Version
-	// Scripts are the files that Python runs, absolute: of a package its
+	// Scripts are the absolute paths of the files that Python runs. A package has
 	// __init__.py and __main__.py. Root is the directory of the plugin's own modules.
 	Scripts []string
 	Root    string
-	// lacksSource says why there is nothing to look at; empty if there is.
+	// lacksSource is why there is no source to inspect, or "".
 	lacksSource string
-	// Env and Dir are those in which the plugin is going to run.
+	// Env and Dir are the environment and the working directory of the plugin.
 	Env []string
 	Dir string
 
 	sourceAnswer
 	python interp.Interpreter
-	// kind and source are the file that lists what the plugin needs, listed the
-	// distributions in it; empty if there is none. line is the command that installs
-	// them, empty if the user keeps the environment.
+	// source is the file that lists what the plugin needs, kind its kind, and listed
+	// the distributions in it. They are empty if there is no such file. line is the
+	// command that installs them. It is "" if the user maintains the environment.
 	kind, source, line string
 	listed             []string
 }
 
-// sourceAnswer is what source.py says of a plugin.
+// sourceAnswer is the answer of source.py.
 type sourceAnswer struct {
-	// Files counts the files that compile, Imports what they import, Found what of
-	// that was found.
+	// Files is the number of files that compile, Imports the number of their imports,
+	// Found the number of imports that were found.
 	Files, Imports, Found int
-	// Altered: the plugin changes where Python finds modules.
+	// Altered reports that the plugin changes where Python finds modules.
 	Altered bool
 	Syntax  []syntaxFault
 	Missing []missing
 	Clashes []clash
 }
 
-// syntaxFault is a file that does not compile: the exception, and the line and column
-// if Python says them. Hard: the plugin cannot be loaded without the file.
+// syntaxFault is a file that does not compile, with the exception and its place. Line and
+// Column are 0 if Python does not report them. Hard means that the plugin needs the file.
 type syntaxFault struct {
 	File, Type, Message, Text string
 	Line, Column              int
 	Hard                      bool
 }
 
-// missing is a module that was not found. Module is the longest name that the import in File
-// has for it, relative to Dir if that is set, and Missing the part of it that is not there; Where is
-// the file of the plugin's own package that it would be in. Hard: loading the plugin
-// cannot succeed without it.
+// missing is a module that was not found. Module is its longest name in the import, relative
+// to Dir if that is set. Missing is the part of the name that does not exist. Where is the
+// file of the plugin's own package that should have it. File and Line are the place of the
+// import. Hard means that the plugin cannot be loaded without the module.
 type missing struct {
 	Module, Missing, Where, Dir, File string
 	Line                              int
 	Hard                              bool
 }
 
-// clash is a generated file, and how many more, that the installed version of a library
-// rejects: the finding's ID, the version it was generated for, the one there is, and the
-// requirement that it needs.
+// clash is a generated file that the installed version of a library rejects. More is the
+// number of further files like it. ID is that of the finding. Wants is the version that the
+// file was generated for, Has the installed one, Needs the requirement that would fit.
 type clash struct {
 	ID, Library, File, Wants, Has, Why, Needs string
 
@@ -100,19 +100,19 @@ type clash struct {
 	Hard bool
 }
 
-// source looks at the plugin's source without running it.
+// source inspects the plugin's source without running it.
 func (c *check) source(ctx context.Context) hook.Stage {
 	if err := c.s.MayRun(); err != nil {
 		return withVerdict(hook.Stage{Message: "not checked by the interpreter", Findings: []hook.Finding{
 			found(sourceUnchecked, hook.Note, fmt.Sprintf("without the stage launch, nothing runs that the plugin chooses: %v", err),
 				"if you trust it, name the Python with --python, or do not skip launch")}})
 	}
-	return lookAtSource(ctx, lookOf(c.s.Opened))
+	return inspect(ctx, newLookup(c.s.Opened))
 }
 
-func lookOf(o *runner.Opened) sourceLook {
+func newLookup(o *runner.Opened) lookup {
 	scripts, python, dirs := o.Source()
-	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Env: o.Environ(), Dir: o.Settings().Dir, python: python}
+	l := lookup{Python: python.Path, Version: python.Version, Scripts: scripts, Env: o.Environ(), Dir: o.Settings().Dir, python: python}
 	if len(dirs) > 0 {
 		l.Root = dirs[0]
 	}
@@ -128,15 +128,15 @@ func lookOf(o *runner.Opened) sourceLook {
 	return l
 }
 
-// lookAtSource reports what can be known of a plugin's own files without running them: whether
-// they compile, whether what they import is there, and whether generated code and its
-// libraries go together. The plugin's own Python finds all of it.
-func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
+// inspect checks a plugin's own files without running them: whether they compile, whether
+// their imports exist, and whether generated code fits its libraries. The plugin's own
+// Python does the work.
+func inspect(ctx context.Context, l lookup) hook.Stage {
 	if why := l.lacksSource; why != "" {
 		return hook.Stage{Verdict: hook.Skipped, NotApplicable: true, Message: why}
 	}
 	var err error
-	if l.sourceAnswer, err = askSource(ctx, l); err != nil {
+	if l.sourceAnswer, err = askPython(ctx, l); err != nil {
 		return withVerdict(hook.Stage{Message: "not checked by the interpreter", Findings: []hook.Finding{
 			found(sourceUnchecked, hook.Note, fmt.Sprintf("cannot run the interpreter: %v", err))}})
 	}
@@ -153,8 +153,8 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 	return withVerdict(stage)
 }
 
-// askSource has the interpreter look, started as the plugin's is.
-func askSource(ctx context.Context, r sourceLook) (sourceAnswer, error) {
+// askPython runs source.py in the environment of the plugin.
+func askPython(ctx context.Context, r lookup) (sourceAnswer, error) {
 	var a sourceAnswer
 	out, err := proc.Run(ctx, proc.Tool{
 		Path: r.Python, Args: append([]string{"-B", "-c", sourceProgram, r.Root}, r.Scripts...), Env: r.Env, Dir: r.Dir, Limit: sourceLimit,
@@ -172,7 +172,7 @@ func askSource(ctx context.Context, r sourceLook) (sourceAnswer, error) {
 	return a, errors.New(r.Python + " exited before it answered")
 }
 
-// lastLine is the last line that a program complained with, after a colon.
+// lastLine returns a colon and the last line of a text, or "".
 func lastLine(text []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
@@ -181,9 +181,9 @@ func lastLine(text []byte) string {
 	return ""
 }
 
-// syntax are the files that do not compile. One that is not always loaded breaks the
-// plugin only when it is.
-func (l *sourceLook) syntax() []hook.Finding {
+// syntax returns a finding for each file that does not compile. It is a warning if the
+// plugin may run without loading the file.
+func (l *lookup) syntax() []hook.Finding {
 	var all []hook.Finding
 	for _, s := range l.Syntax {
 		raised := &hook.Raised{Type: s.Type, Message: s.Message}
@@ -207,8 +207,8 @@ func (l *sourceLook) syntax() []hook.Finding {
 	return all
 }
 
-// versions are the generated files that an installed library rejects.
-func (l *sourceLook) versions() []hook.Finding {
+// versions returns a finding for the generated files that an installed library rejects.
+func (l *lookup) versions() []hook.Finding {
 	var all []hook.Finding
 	for _, c := range l.Clashes {
 		generator := "protoc of the protobuf"
@@ -233,8 +233,8 @@ func (l *sourceLook) versions() []hook.Finding {
 	return all
 }
 
-// shown is a path for messages: relative to the first script's directory if it is in there.
-func (l *sourceLook) shown(path string) string {
+// shown returns a path for messages: relative to the directory of the first script if possible.
+func (l *lookup) shown(path string) string {
 	if len(l.Scripts) > 0 {
 		if rel, err := filepath.Rel(filepath.Dir(l.Scripts[0]), path); err == nil && rel != "." && filepath.IsLocal(rel) {
 			return rel
@@ -243,15 +243,15 @@ func (l *sourceLook) shown(path string) string {
 	return path
 }
 
-// A program may make modules in ways that its source does not show. So what the stage
-// source says of imports is held back until the plugin was started: a start that fails by
-// an import confirms it, and any other makes it a note.
+// A program may create modules in ways that its source does not show. So the check holds the
+// stage source back until the plugin was started. A start that fails because of an import
+// confirms the findings about imports. Otherwise they become notes.
 
-// unconfirmed are the findings that a start confirms.
+// unconfirmed are the findings that need a start to confirm them.
 var unconfirmed = []string{importMissing, protobufTooOld, protobufTooNew, grpcioTooOld}
 
-// needsConfirmation reports whether a stage has such findings, and no syntax error, which
-// makes a start needless.
+// needsConfirmation reports whether a stage has such findings. With a syntax error the plugin
+// cannot start, so nothing needs confirmation.
 func needsConfirmation(st hook.Stage) bool {
 	some := false
 	for _, f := range st.Findings {
@@ -263,8 +263,8 @@ func needsConfirmation(st hook.Stage) bool {
 	return some
 }
 
-// confirm adds the held stage to the report, once the stage launch is over, and returns
-// what to report of that.
+// confirm adds the held stage to the report after the stage launch. It returns that stage as
+// the report shows it.
 func (c *check) confirm(launch hook.Stage) hook.Stage {
 	source := *c.held
 	c.held = nil
@@ -292,7 +292,7 @@ func (c *check) confirm(launch hook.Stage) hook.Stage {
 	return launch
 }
 
-// failedByImport reports whether the start failed by an import.
+// failedByImport reports whether an import made the start fail.
 func (c *check) failedByImport() bool {
 	missing := (*schema.MissingModuleError)(nil)
 	if c.fault == nil || c.faultAt != stageLaunch {

@@ -17,7 +17,7 @@ import (
 
 // sourceIn is a request about files, by their paths below a new directory, whose
 // script is plugin.py. What is below "site" is elsewhere, and on PYTHONPATH.
-func sourceIn(t testing.TB, python string, files map[string]string) sourceLook {
+func sourceIn(t testing.TB, python string, files map[string]string) lookup {
 	t.Helper()
 	dir, site := t.TempDir(), t.TempDir()
 	for name, text := range files {
@@ -37,7 +37,7 @@ func sourceIn(t testing.TB, python string, files map[string]string) sourceLook {
 }
 
 // sourceOf is a request about a script.
-func sourceOf(t testing.TB, python string, env []string, script string) sourceLook {
+func sourceOf(t testing.TB, python string, env []string, script string) lookup {
 	t.Helper()
 	found, err := interp.Find(context.Background(), interp.Request{Flag: python, Environ: os.Environ(), Cwd: t.TempDir(),
 		Run: func(ctx context.Context, path string, args []string) ([]byte, string, error) {
@@ -49,7 +49,7 @@ func sourceOf(t testing.TB, python string, env []string, script string) sourceLo
 	}
 	dir := filepath.Dir(script)
 	found.Env = dir // so that pip may install there
-	return sourceLook{Python: found.Path, Version: found.Version, Scripts: []string{script}, Root: dir, Env: env, Dir: dir,
+	return lookup{Python: found.Path, Version: found.Version, Scripts: []string{script}, Root: dir, Env: env, Dir: dir,
 		python: found, source: filepath.Join(dir, "requirements.txt")}
 }
 
@@ -165,7 +165,7 @@ func TestSource(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			runnertest.NothingLeft(t)
-			told := tell(lookAtSource(t.Context(), sourceIn(t, python, c.files)))
+			told := tell(inspect(t.Context(), sourceIn(t, python, c.files)))
 			rest := told
 			for _, part := range c.want {
 				_, after, ok := strings.Cut(rest, part)
@@ -184,7 +184,7 @@ func TestSource(t *testing.T) {
 // TestSyntaxFrame holds a syntax error against what the worker tells of one.
 func TestSyntaxFrame(t *testing.T) {
 	r := sourceIn(t, runnertest.Python(t), map[string]string{"plugin.py": "if True:\n    x = é = 1 1\n"})
-	s := lookAtSource(t.Context(), r)
+	s := inspect(t.Context(), r)
 	if len(s.Findings) != 1 {
 		t.Fatal(tell(s))
 	}
@@ -208,7 +208,7 @@ func TestSyntaxFrame(t *testing.T) {
 func TestSourceUnchecked(t *testing.T) {
 	r := sourceIn(t, runnertest.Python(t), map[string]string{"plugin.py": "import zz_zz\nx = ("})
 	r.Python = filepath.Join(t.TempDir(), "gone")
-	told := tell(lookAtSource(t.Context(), r))
+	told := tell(inspect(t.Context(), r))
 	if !strings.Contains(told, "note source-unchecked: cannot run the interpreter: ") || strings.Contains(told, "zz_zz") {
 		t.Error(told)
 	}
@@ -233,7 +233,7 @@ func runtimeOf(version string) map[string]string {
 }
 
 func TestSourceSkipped(t *testing.T) {
-	if s := lookAtSource(t.Context(), lookOf(new(runner.Opened))); s.Verdict != hook.Skipped || s.Message != "not a Python program" {
+	if s := inspect(t.Context(), newLookup(new(runner.Opened))); s.Verdict != hook.Skipped || s.Message != "not a Python program" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -249,7 +249,7 @@ func TestSourceMany(t *testing.T) {
 	}
 	files["plugin.py"] = script.String() + "import zz_last\n"
 	files["a_module_with_a_long_name_599.py"] = "x = (\n"
-	s := lookAtSource(t.Context(), sourceIn(t, runnertest.Python(t), files))
+	s := inspect(t.Context(), sourceIn(t, runnertest.Python(t), files))
 	if len(s.Findings) != 2 || s.Findings[0].ID != syntaxError || s.Findings[1].ID != importMissing || s.Details["files"] != 601 {
 		t.Errorf("%v %s", s.Details, tell(s))
 	}
@@ -268,7 +268,7 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := lookOf(o)
+	l := newLookup(o)
 	if got, want := l.install("Pillow"), "list Pillow in requirements.txt beside the plugin and run `pyplug sync "+plugin+"`"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -278,7 +278,7 @@ func TestInstall(t *testing.T) {
 		{"", ""},
 		{"/env", "uv pip install --python /env/bin/python Pillow"}, // it has no pip
 	} {
-		l := sourceLook{Python: "/env/bin/python", python: interp.Interpreter{Env: c.env}}
+		l := lookup{Python: "/env/bin/python", python: interp.Interpreter{Env: c.env}}
 		if got := l.install("Pillow"); got != c.want {
 			t.Errorf("in %q: got %s, want %s", c.env, got, c.want)
 		}

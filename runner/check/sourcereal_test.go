@@ -25,11 +25,11 @@ func TestSourcePythons(t *testing.T) {
 			if strings.Count(text, "\n") < 100 {
 				t.Fatalf("a standard library of\n%s", text)
 			}
-			s := lookAtSource(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": text}))
+			s := inspect(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": text}))
 			if s.Verdict != hook.OK {
 				t.Error(tell(s))
 			}
-			s = lookAtSource(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": "import a, zz_zz\n", "a.py": "x = 1\ny = (]\n"}))
+			s = inspect(t.Context(), sourceIn(t, python, map[string]string{"plugin.py": "import a, zz_zz\n", "a.py": "x = 1\ny = (]\n"}))
 			if len(s.Findings) != 2 || s.Findings[0].Line != 2 || s.Findings[1].ID != importMissing {
 				t.Error(tell(s))
 			}
@@ -52,7 +52,7 @@ func TestNoFalseAlarms(t *testing.T) {
 	python := runnertest.GRPCIO(t)
 	check := func(t *testing.T, script string) {
 		t.Helper()
-		for _, f := range lookAtSource(t.Context(), sourceOf(t, python, os.Environ(), script)).Findings {
+		for _, f := range inspect(t.Context(), sourceOf(t, python, os.Environ(), script)).Findings {
 			if f.Verdict == hook.Failure {
 				t.Errorf("%s: %s %s", script, f.ID, f.Message)
 			}
@@ -81,11 +81,11 @@ _M = _descriptor.Descriptor(
 	if err != nil || out.Exit.Code == 0 || !strings.Contains(string(out.Stderr), "Descriptors cannot be created directly") {
 		t.Fatalf("%v %s", err, out.Stderr)
 	}
-	if told := tell(lookAtSource(t.Context(), l)); !strings.Contains(told, "failure protobuf-too-new: a_pb2.py was generated for protobuf 3.18 or older, but ") {
+	if told := tell(inspect(t.Context(), l)); !strings.Contains(told, "failure protobuf-too-new: a_pb2.py was generated for protobuf 3.18 or older, but ") {
 		t.Error(told)
 	}
 	l.Env = append(l.Env, "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION=python")
-	if s := lookAtSource(t.Context(), l); s.Verdict != hook.OK {
+	if s := inspect(t.Context(), l); s.Verdict != hook.OK {
 		t.Error(tell(s))
 	}
 }
@@ -114,7 +114,7 @@ func BenchmarkSource(b *testing.B) {
 	r := sourceIn(b, runnertest.Python(b), map[string]string{"plugin.py": "import os, json, re\nimport a\n", "a.py": "def f(x): return x\n"})
 	b.Run("source", func(b *testing.B) {
 		for b.Loop() {
-			if s := lookAtSource(b.Context(), r); s.Verdict != hook.OK {
+			if s := inspect(b.Context(), r); s.Verdict != hook.OK {
 				b.Fatal(tell(s))
 			}
 		}

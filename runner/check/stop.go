@@ -26,7 +26,7 @@ func (c *check) stop(context.Context) hook.Stage {
 		}
 	}
 	if farewell != nil {
-		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, farewell))
+		st.Findings = append(st.Findings, c.findingAs(hook.Unhealthy, stopFailed, farewell))
 	}
 	switch {
 	case exit.Step == "":
@@ -38,7 +38,7 @@ func (c *check) stop(context.Context) hook.Stage {
 			st.Findings = append(st.Findings, c.killedAtStop())
 		}
 	case err != nil:
-		st.Findings = append(st.Findings, c.failAs(hook.Unhealthy, stopFailed, err))
+		st.Findings = append(st.Findings, c.findingAs(hook.Unhealthy, stopFailed, err))
 	case unclean(exit):
 		st.Findings = append(st.Findings, found(stopUnclean, hook.Warning,
 			"it exited with "+exit.String()+" when it was stopped, as if it had crashed",
@@ -51,7 +51,7 @@ func (c *check) stop(context.Context) hook.Stage {
 	return st
 }
 
-// killedAtStop reports a plugin that did not end in time.
+// killedAtStop returns the finding for a plugin that did not exit in time.
 func (c *check) killedAtStop() hook.Finding {
 	fix := "exit on SIGTERM, or when the host calls Shutdown"
 	if c.s.GRPC() == nil {
@@ -61,8 +61,8 @@ func (c *check) killedAtStop() hook.Finding {
 		fmt.Sprintf("it did not exit within %s and was killed", c.s.Settings().Timeouts.Stop), fix, "or allow more time with --stop-timeout")
 }
 
-// unclean reports whether a plugin ended in another way than it was asked to. After a
-// signal any exit code is fine.
+// unclean reports whether a plugin failed while it was stopped. After a signal, every exit
+// code is fine.
 func unclean(e hook.Exit) bool {
 	if e.Signal != "" {
 		return !slices.Contains([]string{"SIGTERM", "SIGINT", "SIGHUP", "SIGPIPE"}, e.Signal)
@@ -70,21 +70,21 @@ func unclean(e hook.Exit) bool {
 	return e.Step == "asked" && e.Code != 0
 }
 
-// left reports processes that remained.
+// left returns the finding for processes that remained.
 func left(what string, names []string) hook.Finding {
 	return found(leftBehind, hook.Warning, what+joined(names),
 		"stop these processes before the plugin exits: a host does not, and it hangs if they keep its pipes open")
 }
 
-// crashed reports whether the plugin's death is in the report.
+// crashed reports whether the report has a crash of the plugin.
 func (c *check) crashed() bool {
 	return c.reported(func(f hook.Finding) bool {
 		return f.Verdict == hook.Failure && f.Err != nil && f.Err.Kind == hook.Crash
 	})
 }
 
-// gone reports a plugin that ended though nobody stopped it. At least it is about to end,
-// and its end is waited for.
+// gone returns the finding for a plugin that exited although nobody stopped it. It waits for
+// the exit, because the connection may end first.
 func (c *check) gone() hook.Finding {
 	timeout := time.NewTimer(time.Second)
 	defer timeout.Stop()
@@ -95,10 +95,10 @@ func (c *check) gone() hook.Finding {
 		err.Exit = &exit
 	case <-timeout.C:
 	}
-	return c.fail(endedByItself, err)
+	return c.finding(endedByItself, err)
 }
 
-// ended says how a plugin ended.
+// ended describes how a plugin ended.
 func ended(e hook.Exit) string {
 	switch e.Step {
 	case "":
@@ -111,8 +111,8 @@ func ended(e hook.Exit) string {
 	return "stopped by " + e.Step
 }
 
-// again kills the plugin when it is idle and during a call, and starts it anew each
-// time. Each new process must be as healthy as the first.
+// again kills the plugin while it is idle, and during a call. After each kill it starts the
+// plugin again. Each new process must be as healthy as the first.
 func (c *check) again(ctx context.Context) hook.Stage {
 	st := hook.Stage{Details: map[string]any{}}
 	p, _, err := c.fresh(ctx)
@@ -135,7 +135,7 @@ func (c *check) again(ctx context.Context) hook.Stage {
 		st.Message += fmt.Sprintf(", and %s after %s", schema.Span(took), how)
 	}
 	if err != nil {
-		return failed(c.failAs(hook.Unhealthy, againFailed, err))
+		return stageWith(c.findingAs(hook.Unhealthy, againFailed, err))
 	}
 	if len(c.o.Calls) == 0 {
 		st.Message += "; use --call to kill it during a call"
@@ -143,16 +143,15 @@ func (c *check) again(ctx context.Context) hook.Stage {
 	return st
 }
 
-// callStart is how long a call may take to reach the plugin before that is killed.
+// callStart is the time that a call has to reach the plugin before the kill.
 const callStart = 50 * time.Millisecond
 
-// crashDuring kills the process during a call, and returns how it ended. A call that
-// answers before the kill is followed by one; a call that ends the process itself needs
-// none.
+// crashDuring kills the process during a call, or after it if the call answers first. how
+// describes which. A call that ends the process itself needs no kill.
 func (p *process) crashDuring(ctx context.Context, call hook.Call) (how string, err error) {
 	answered := make(chan error, 1)
 	go func() { // ends with the process
-		_, err := p.Call(ctx, call) // it is to be killed in
+		_, err := p.Call(ctx, call)
 		answered <- err
 	}()
 	reached := time.NewTimer(callStart)
