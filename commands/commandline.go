@@ -79,7 +79,7 @@ func (r *lineReader) isWord(word string) bool {
 // module reads the module that a PLUGIN is, and returns the words behind.
 func (r *lineReader) module(args []string) []string {
 	if len(args) == 0 {
-		r.fail(usage("-m needs a MODULE"))
+		r.reject(usage("-m needs a MODULE"))
 		return nil
 	}
 	r.words = append(r.words, manifest.ModulePath(args[0]))
@@ -108,13 +108,13 @@ func (r *lineReader) flag(args []string) []string {
 			return slices.Concat(letters, args[1:])
 		}
 		typed, _, _ := strings.Cut(word, "=")
-		r.fail(unknownFlag(typed, r.known))
+		r.reject(unknownFlag(typed, r.known))
 		return args[1:]
 	}
 	used := 1
 	if !f.isSwitch && !hasValue {
 		if len(args) == 1 {
-			r.fail(usage("%s needs a value", word))
+			r.reject(usage("%s needs a value", word))
 			return nil
 		}
 		value, used = args[1], 2
@@ -130,7 +130,7 @@ func (r *lineReader) set(f *flag, value string, hasValue bool) {
 		value = "true"
 	}
 	f.typed = true
-	r.fail(f.set("--"+f.Name, value))
+	r.reject(f.set("--"+f.Name, value))
 	switch {
 	case f.dataless && value != "false":
 		r.names = allWords
@@ -153,14 +153,14 @@ func (r *lineReader) lateFlag(args []string) []string {
 		value = moved[1]
 	}
 	line := schema.QuoteLine(slices.Concat(r.typed, moved, typedWords(r.words), rest))
-	r.fail(hinted(usage("%s comes after HOOK, where every word is an argument of the hook", args[0]),
+	r.reject(hinted(usage("%s comes after HOOK, where every word is an argument of the hook", args[0]),
 		"as a flag of pyplug: "+line, "as an argument of the hook, write it after `--`"))
 	r.set(f, value, hasValue) // --json holds for the error, too
 	return rest
 }
 
-// fail keeps the first error.
-func (r *lineReader) fail(err error) {
+// reject keeps the first error.
+func (r *lineReader) reject(err error) {
 	if r.err == nil {
 		r.err = err
 	}

@@ -125,7 +125,7 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 		case <-ctx.Done():
 			return hook.NewError(hook.Canceled, context.Cause(ctx))
 		case <-exited:
-			return &hook.Error{Kind: hook.Crash, Exit: status(p.pool).LastExit, Err: errors.New("the plugin exited")}
+			return &hook.Error{Kind: hook.Crash, Exit: poolStatus(p.pool).LastExit, Err: errors.New("the plugin exited")}
 		default:
 		}
 		if daemon.Is(found, daemon.Lost) || isNotRunning(found) {

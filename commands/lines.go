@@ -92,7 +92,7 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 			return nil
 		}
 	}
-	o.Jobs, o.Timeout = f.jobs(o.Jobs, status(k).Concurrency), p.opened.Settings().Timeouts.Call
+	o.Jobs, o.Timeout = f.jobs(o.Jobs, poolStatus(k).Concurrency), p.opened.Settings().Timeouts.Call
 	e := lines.New(k, o.Options)
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
@@ -101,7 +101,7 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	})()
 	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
 		c := e.Counts()
-		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: status(k).Restarts}
+		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: poolStatus(k).Restarts}
 	})
 	debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
 	err = e.Run(calls)
@@ -109,8 +109,8 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	return p.failed(f.linesEnd(ctx, k, e.Counts(), err, o.noFail))
 }
 
-// status is that of a plugin that runs here, which never fails.
-func status(p *runner.Pool) hook.Status {
+// poolStatus is that of a plugin that runs here, which never fails.
+func poolStatus(p *runner.Pool) hook.Status {
 	st, _ := p.Status(context.Background())
 	return st
 }

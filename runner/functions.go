@@ -23,7 +23,7 @@ type functions struct {
 	workers *pyworker.Launcher // of all pools; it knows which files were imported
 }
 
-// openFunctions is the opening of a functions file.
+// openFunctions opens a functions file.
 func openFunctions(o *Opened) (transport, error) {
 	if o.config.Transport == "" && len(o.plugin.Manifest.Args) > 0 {
 		return nil, o.plugin.OnlyGRPC("args")
@@ -75,13 +75,13 @@ func (o *Opened) ProgramHint() []string {
 	return nil
 }
 
-// mainBlock is the statement that runs only in a program.
+// mainBlock matches the statement that only a program runs.
 var mainBlock = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^if .*__name__.*__main__|^if .*__main__.*__name__`)
 })
 
-// OtherHost returns the host whose SDK the plugin's file imports, if that is none of
-// go-plugin; the zero value for any other plugin.
+// OtherHost returns the host whose SDK the plugin imports, unless it is a host of go-plugin.
+// Otherwise it returns the zero value.
 func (o *Opened) OtherHost() pysrc.OtherHost {
 	scripts, _, _ := o.Source()
 	for _, script := range scripts {
@@ -94,8 +94,8 @@ func (o *Opened) OtherHost() pysrc.OtherHost {
 	return pysrc.OtherHost{}
 }
 
-// programPart names what of the plugin's file Python executes only when it runs the file;
-// empty if there is nothing.
+// programPart names the part of the plugin that Python executes only if it runs the plugin as
+// a program, or "".
 func (o *Opened) programPart() string {
 	entry := o.plugin.Entry
 	if _, err := os.Stat(filepath.Join(entry, "__main__.py")); err == nil {
@@ -113,9 +113,9 @@ func (o *Opened) IsProgram() bool { return o.programPart() != "" }
 //go:embed names.py
 var namesSource string
 
-// SourceHooks returns the names and the first line of documentation of a plugin's hooks,
-// as far as its files show them. It starts neither the plugin nor anything else that its files
-// choose, and knows none rather than return an error.
+// SourceHooks returns the names of a plugin's hooks and the first line of their documentation,
+// as far as its files show them. It starts neither the plugin nor anything else that its
+// files choose. After an error it returns no hooks.
 func SourceHooks(ctx context.Context, c Config) []schema.Hook {
 	c.Untrusted = true
 	o, err := Open(ctx, c)
@@ -125,7 +125,7 @@ func SourceHooks(ctx context.Context, c Config) []schema.Hook {
 	return o.transport.sourceHooks(ctx)
 }
 
-// sourceHooks has a Python parse the file.
+// sourceHooks runs a Python that parses the file.
 func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
 	scripts, _, _ := f.Source()
 	python, vars, err := f.reader(ctx)

@@ -18,9 +18,8 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// Opened is a plugin at rest with all that can be known without starting it: what its
-// path resolves to, its interpreter, transport and settings. It never changes, and is
-// safe for concurrent use. The zero value knows nothing.
+// Opened is a plugin that is resolved but not started: its path, interpreter, transport and
+// settings. It never changes, and is safe for concurrent use. The zero value is empty.
 type Opened struct {
 	config   Config
 	plugin   manifest.Plugin
@@ -42,9 +41,9 @@ type Opened struct {
 }
 
 // Open resolves a plugin: its path, manifest, interpreter, transport and settings. It
-// starts nothing. What it returns is never nil, and knows what was resolved before an
-// error. The error is a [*hook.Error] of the kinds Usage, Interpreter and Canceled.
-// Ending ctx ends it, also while it reads a file that blocks.
+// starts nothing. The result is never nil. After an error it has what was resolved before.
+// The error is a [*hook.Error] of the kinds Usage, Interpreter and Canceled. Open returns
+// when ctx ends, even while it reads a file that blocks.
 func Open(ctx context.Context, c Config) (*Opened, error) {
 	o, err := hook.Interruptible(ctx, func() (*Opened, error) { return open(ctx, c) })
 	if o == nil {
@@ -130,11 +129,11 @@ func (o *Opened) Plugin() manifest.Plugin { return o.plugin }
 // Settings are the limits and choices in force.
 func (o *Opened) Settings() Settings { return o.settings }
 
-// KeepSettings say how the plugin is kept alive.
+// KeepSettings returns how the plugin is kept alive.
 func (o *Opened) KeepSettings() Keep { return o.keep }
 
-// TakesSeries reports whether workers make a [hook.Series]: they make one call at a time,
-// and no result needs a look.
+// TakesSeries reports whether workers make a [hook.Series]: they make one call at a time, and
+// results are not searched for errors.
 func (o *Opened) TakesSeries() bool {
 	return o.transport.takesSeries() && o.settings.ErrorField == ""
 }
@@ -150,7 +149,7 @@ func (o *Opened) Interpreter() interp.Interpreter {
 // Environ is the plugin's environment.
 func (o *Opened) Environ() []string { return o.environ }
 
-// Resolved is how long it took to find the plugin and to read its manifest.
+// Resolved returns how long the search for the plugin and its manifest took.
 func (o *Opened) Resolved() time.Duration { return o.resolved }
 
 // Source is the plugin's Python source: the files that Python runs, the Python that
@@ -223,16 +222,16 @@ func Shutdown() { proc.Close() }
 // Lacks says what cannot be had on this system, empty when nothing.
 func Lacks() string { return proc.Lacks() }
 
-// findModule is the program that says where a module is.
+// findModule is the Python program that finds a module.
 //
 //go:embed module.py
 var findModule string
 
-// moduleMark begins its answer: a .pth file may print something before.
+// moduleMark begins its answer, because a .pth file may print something before.
 const moduleMark = "\x1epyplug-module "
 
-// locateModule asks the plugin's Python where the plugin's module is. The module, the
-// packages above it included, is not imported.
+// locateModule asks the plugin's Python where the plugin's module is. Python imports neither
+// the module nor the packages above it.
 func (o *Opened) locateModule(ctx context.Context) error {
 	p := o.plugin
 	if err := o.MayRun(); err != nil {
@@ -270,14 +269,14 @@ func (o *Opened) locateModule(ctx context.Context) error {
 	return nil
 }
 
-// lacksSource reports whether the plugin is run by Python, but not from a file of source.
+// lacksSource reports whether Python runs the plugin from something else than source.
 func (o *Opened) lacksSource() bool {
 	p := o.plugin
 	return manifest.IsZip(o.script) || p.Module != "" && p.Kind == manifest.File && !strings.HasSuffix(p.Entry, ".py")
 }
 
-// ownDirs are the directories in which the plugin's own modules are: of an installed module
-// those of its package alone.
+// ownDirs returns the directories of the plugin's own modules. An installed module has only
+// that of its package.
 func (o *Opened) ownDirs() []string {
 	p := o.plugin
 	switch {

@@ -59,17 +59,16 @@ func (o *Opened) event(e hook.Event) {
 	}
 }
 
-// Launcher returns what starts the plugin's processes, for the one who looks at each:
-// bootstrap calls, restarts and limits on calls are theirs. With [Config].Once the
-// processes share nothing.
+// Launcher returns what starts the plugin's processes. The caller makes bootstrap calls and
+// restarts, and limits calls. With [Config].Once the processes share nothing.
 func (o *Opened) Launcher() hook.Launcher { return o.transport.launcher() }
 
-// Hold keeps what the plugin's pools share until release is called: of a functions file,
-// the process that workers are forked from. Otherwise that ends with the last pool.
+// Hold keeps what the plugin's pools share until release is called. For a functions file this
+// is the process that workers are forked from. Without Hold it ends with the last pool.
 func (o *Opened) Hold() (release func(context.Context) error) { return o.launcher.hold().Close }
 
-// launcher is what all pools of a plugin share. It keeps the plugin's files in step with
-// its starts. It is safe for concurrent use.
+// launcher is shared by all pools of a plugin. Each launch uses the current files of the
+// plugin. It is safe for concurrent use.
 type launcher struct {
 	hook.Launcher
 	opened  *Opened
@@ -102,7 +101,7 @@ func (l *launcher) hold() *held {
 	return &held{launcher: l}
 }
 
-// held is the launcher of one user, such as a pool.
+// held is the launcher as one user, such as a pool, holds it.
 type held struct {
 	*launcher
 	released atomic.Bool
@@ -119,9 +118,8 @@ func (h *held) Close(ctx context.Context) error {
 // Pool is a plugin that runs. See [pool.Pool].
 type Pool = pool.Pool
 
-// CallCarrying calls a hook whose result, and whose items, may carry an error at a
-// path: then the call failed. An empty path is none. An item that carries an error ends
-// the stream.
+// CallCarrying calls a hook. The call fails if the result, or an item, has an error at a path.
+// Such an item ends the stream. With an empty path nothing is searched.
 func CallCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Call) (hook.Result, error) {
 	if path == "" {
 		return inst.Call(ctx, c)
@@ -144,9 +142,8 @@ func CallCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Cal
 	return r, nil
 }
 
-// carriedError is the error that a result carries at a dotted path. It is nil if
-// nothing is there, or null, false or an empty text. The text of an object is its
-// "message".
+// carriedError returns the error at a dotted path of a result. It returns nil if there is
+// nothing, null, false or an empty text. The text of an object is its "message".
 func carriedError(path, hookName string, value json.RawMessage) *hook.Error {
 	for _, name := range strings.Split(path, ".") {
 		value = member(value, name)
@@ -158,8 +155,7 @@ func carriedError(path, hookName string, value json.RawMessage) *hook.Error {
 	return &hook.Error{Kind: hook.Failed, Hook: hookName, Begun: true, Err: errors.New(text)}
 }
 
-// member is a member of an object, or an element of an array by its number; nil
-// when there is none.
+// member returns a member of an object, or an element of an array by its number, or nil.
 func member(value json.RawMessage, name string) json.RawMessage {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(value, &object) == nil {
@@ -172,7 +168,7 @@ func member(value json.RawMessage, name string) json.RawMessage {
 	return nil
 }
 
-// errorText is an error's text; empty if there is none.
+// errorText returns the text of an error, or "".
 func errorText(value json.RawMessage) string {
 	var text string
 	var object struct{ Message string }

@@ -13,7 +13,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// SyncOptions say how the environment of a plugin is made. See [env.Request].
+// SyncOptions say how Sync makes an environment. See [env.Request].
 type SyncOptions struct {
 	InPlace, Offline bool
 	Step             func(what string)
@@ -77,9 +77,9 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 	return made, syncError(ctx, err)
 }
 
-// SyncSource is the file from which [Sync] makes the plugin's environment, and its kind, as in
-// [env.Source]; empty if no file says what the plugin needs. It is not ok if a start would
-// take another Python, even without --python and PYPLUG_PYTHON.
+// SyncSource returns the file that lists what the plugin needs, and its kind, as in
+// [env.Source]. They are "" if there is none. ok is false if a start would not use the
+// environment, even without --python and PYPLUG_PYTHON.
 func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	python := o.Interpreter()
 	named := python.Source == interp.SourceManifest && !python.AnyOf
@@ -91,11 +91,11 @@ func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	return s.Kind, s.Path, !fixed
 }
 
-// SyncLine is the command line that makes the environment for a start like this one, where the
-// last sync made it.
+// SyncLine returns the command line that makes the environment for a start like this one. The
+// environment is in the same place as the last one.
 func (o *Opened) SyncLine() string { return o.sync }
 
-// syncLine is the command line that makes an environment where the last one is.
+// syncLine returns the command line that makes an environment in the place of the last one.
 func syncLine(p manifest.Plugin, last, python string) string {
 	words := []string{"pyplug", "sync"}
 	if filepath.Base(last) == ".venv" {
@@ -112,7 +112,7 @@ func syncLine(p manifest.Plugin, last, python string) string {
 	return schema.QuoteLine(words)
 }
 
-// PythonNotes are what a user should know of the Pythons that a start does not take, see
+// PythonNotes returns notes about the Pythons that a start skips. See
 // [interp.Interpreter.Skipped].
 func (o *Opened) PythonNotes() (notes []string) {
 	for _, skipped := range o.python.Skipped {
@@ -135,8 +135,8 @@ func (o *Opened) outdatedBy(reason string) string {
 	return "the environment that pyplug made " + reason + "; `" + o.sync + "` makes a new one"
 }
 
-// EnvChanged says why the plugin does not run in the environment that sync made for it; empty
-// if it does, or if it did not when it was opened.
+// EnvChanged returns why the environment of sync that the plugin was opened with is no longer
+// the current one, or "".
 func (o *Opened) EnvChanged() string {
 	cache, err := env.Cache()
 	if err != nil || o.python.Source != interp.SourceSync {
@@ -151,7 +151,7 @@ func (o *Opened) EnvChanged() string {
 	return ""
 }
 
-// syncError is an error of env as one of ours.
+// syncError converts an error of env to a [*hook.Error].
 func syncError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

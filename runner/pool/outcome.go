@@ -9,15 +9,15 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// outcome is what follows from a call for its instance. The zero value is that of a
-// call that succeeded.
+// outcome is the effect of a call on its instance. The zero value is that of a call that
+// succeeded.
 type outcome struct {
 	lost   bool // the instance takes no further calls
 	retry  bool // the call never began and goes to another worker
 	failed bool
 }
 
-// outcomes say what follows from an error of an instance's Call, by its kind.
+// outcomes maps the kind of an error of an instance's Call to its outcome.
 var outcomes = map[hook.Kind]outcome{
 	hook.Failed:      {},
 	hook.Usage:       {},
@@ -33,11 +33,10 @@ var outcomes = map[hook.Kind]outcome{
 	hook.Canceled:    {},
 }
 
-// panicked is the outcome of a call that did not return, because a callback panicked:
-// it may go on for ever.
+// panicked is the outcome of a call whose callback panicked. The call itself may still run.
 var panicked = outcome{lost: true, failed: true}
 
-// outcomeOf returns what follows from a call that returned err.
+// outcomeOf returns the outcome of a call that returned err.
 func outcomeOf(err error) outcome {
 	if err == nil {
 		return outcome{}
@@ -52,7 +51,7 @@ func outcomeOf(err error) outcome {
 	return o
 }
 
-// The reasons of the errors that a pool itself makes.
+// The reasons of the errors that a pool creates.
 const (
 	reasonStopping     = "stopping"
 	reasonFull         = "queue-full"
@@ -87,8 +86,8 @@ func queueTimeoutError(hookName string, limit time.Duration) *hook.Error {
 	}
 }
 
-// gaveUpError is the answer to calls once the failure limit is reached. It carries all
-// that is known of the last failure.
+// gaveUpError is the error of calls after the failure limit is reached. It contains the last
+// failure.
 func gaveUpError(failures int, last *hook.Error) *hook.Error {
 	times := fmt.Sprintf("%d times in a row", failures)
 	if failures == 1 {
@@ -99,7 +98,7 @@ func gaveUpError(failures int, last *hook.Error) *hook.Error {
 	return e
 }
 
-// withCause returns a copy of e with what another error knows of a failure.
+// withCause returns a copy of e with the details of another error.
 func withCause(e, cause *hook.Error) *hook.Error {
 	own := *e
 	own.Python, own.At, own.Exit, own.Tried = cause.Python, cause.At, cause.Exit, cause.Tried
@@ -113,8 +112,8 @@ func forCall(hookName string, e *hook.Error) *hook.Error {
 	return &own
 }
 
-// retriedError is a failed start, for calls that come while it is retried by itself. A
-// bootstrap call that failed is no error of the call that waits.
+// retriedError is the error of calls while the pool waits to repeat a failed start. If a
+// bootstrap call failed, that is not an error of the call itself.
 func retriedError(e *hook.Error, when string) *hook.Error {
 	own := *e
 	if own.Err == nil {
@@ -130,8 +129,8 @@ func retriedError(e *hook.Error, when string) *hook.Error {
 	return &own
 }
 
-// reasonOf is an error as an event's reason: one line, after the hook that failed, if
-// one did.
+// reasonOf returns an error as the reason of an event: its first line, after the name of the
+// hook that failed.
 func reasonOf(e *hook.Error) string {
 	reason, _, _ := strings.Cut(e.Error(), "\n")
 	if e.Hook != "" {

@@ -27,7 +27,7 @@ func (p *Pool) best() *worker {
 	return best
 }
 
-// Status reports how the plugin is and what it did. It does not wait, and never fails.
+// Status returns the state of the plugin and its counters. It does not wait, and never fails.
 func (p *Pool) Status(context.Context) (hook.Status, error) {
 	p.mu.Lock()
 	best := p.best()
@@ -60,21 +60,21 @@ func (p *Pool) Status(context.Context) (hook.Status, error) {
 	if st.State == hook.StateBackoff {
 		st.NextStart = hook.Milliseconds(max(0, time.Until(best.nextStart)))
 	}
-	if g := best.serving; g != nil {
-		st.Generation, st.PID, st.Uptime = g.generation, g.Info().PID, hook.Milliseconds(time.Since(g.Info().Started))
+	if i := best.serving; i != nil {
+		st.Generation, st.PID, st.Uptime = i.generation, i.Info().PID, hook.Milliseconds(time.Since(i.Info().Started))
 	}
 	p.mu.Unlock()
-	for _, g := range ready {
-		bytes, _ := p.opt.Memory(g.Info().PID)
+	for _, i := range ready {
+		bytes, _ := p.opt.Memory(i.Info().PID)
 		st.Memory += bytes
 		if st.Attach == nil {
-			st.Attach = g.Attach()
+			st.Attach = i.Attach()
 		}
 	}
 	return st, nil
 }
 
-// eventBuffer is how many events a consumer of [Pool.Events] may fall behind.
+// eventBuffer is the number of events that a consumer of [Pool.Events] may fall behind.
 const eventBuffer = 1024
 
 // enter changes the worker's state. p.mu is held.
@@ -84,7 +84,7 @@ func (w *worker) enter(to hook.State, of *instance, reason string, exit *hook.Ex
 	w.pool.event(w, from, to, of, reason, exit, delay)
 }
 
-// event reports an event about an instance. p.mu is held, so all see one order.
+// event reports an event about an instance. p.mu is held, so that the order is the same for all.
 func (p *Pool) event(w *worker, from, to hook.State, of *instance, reason string, exit *hook.Exit, delay time.Duration) {
 	e := hook.Event{Time: time.Now(), Generation: of.generation, From: from, To: to, Reason: reason, Exit: exit, Delay: hook.Milliseconds(delay)}
 	if of.Instance != nil && to != hook.StateStarting {
@@ -144,39 +144,38 @@ func (p *Pool) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	}
 }
 
-// description is what instances of one version said of their hooks: of one by its name, of
-// all by "".
+// description has the schemas that instances of one version returned, by the name of the
+// hook. The schema of all hooks has the name "".
 type description struct {
 	by    *instance // nil: nobody
 	hooks map[string]schema.Schema
 }
 
-// Hooks lists the hooks; with a name it describes that one in detail. It waits for a worker
-// as a call does, unless it is known what a worker would say: then it does not matter that
-// all are busy.
+// Hooks lists the hooks; with a name it describes that one in detail. It returns a known
+// description at once. Otherwise it waits for a worker as a call does.
 func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
 	if sch, ok := p.described(name); ok {
 		return sch, nil
 	}
-	g, herr := p.acquire(ctx, name, false)
+	i, herr := p.acquire(ctx, name, false)
 	if herr != nil {
 		return schema.Schema{}, herr
 	}
-	defer p.finishUncounted(g)
-	sch, err := g.Describe(ctx, name)
+	defer p.finishUncounted(i)
+	sch, err := i.Describe(ctx, name)
 	if err != nil {
 		return sch, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if d := p.description; d.by == nil || d.by.version != g.version {
-		p.description = description{by: g, hooks: map[string]schema.Schema{}}
+	if d := p.description; d.by == nil || d.by.version != i.version {
+		p.description = description{by: i, hooks: map[string]schema.Schema{}}
 	}
 	p.description.hooks[name] = sch
 	return sch, nil
 }
 
-// described is what is known of a hook, or of all.
+// described returns the known description of a hook, or of all.
 func (p *Pool) described(name string) (sch schema.Schema, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
