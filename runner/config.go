@@ -3,7 +3,6 @@ package runner
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"runtime"
 	"time"
 
@@ -140,13 +139,8 @@ const DefaultQueue = pool.DefaultQueue
 // AutoWorkers is as many workers as there are cores.
 const AutoWorkers = -1
 
-const (
-	// manyWorkers is how many workers are started without a note.
-	manyWorkers = 8
-	// manyCalls is the default concurrency of a gRPC plugin, which has a queue of its
-	// own.
-	manyCalls = 100
-)
+// manyCalls is the default concurrency of a gRPC plugin, which has its own queue.
+const manyCalls = 100
 
 // Keep says how a plugin is kept alive. A field with its zero value takes the value of the
 // manifest, else the default. A negative limit means no limit, whatever the manifest says.
@@ -217,13 +211,4 @@ func (k Keep) once() Keep {
 	k.Workers, k.Restart, k.Preload = 1, pool.No, "off"
 	k.MaxCalls, k.MaxAge, k.IdleTime = 0, 0, 0
 	return k
-}
-
-// tooMany returns a note if more workers run than make sense, else "".
-func (k Keep) tooMany() string {
-	cores := runtime.GOMAXPROCS(0)
-	if k.Workers <= manyWorkers || k.Workers <= cores {
-		return ""
-	}
-	return fmt.Sprintf("%d workers on %d cores; more than %d workers rarely help", k.Workers, cores, max(manyWorkers, cores))
 }

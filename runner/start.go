@@ -24,12 +24,8 @@ const leastDrain = 2 * time.Minute
 //
 // Each call starts one more pool. All pools of a plugin share what makes a start cheap.
 func (o *Opened) Start(ctx context.Context) (*Pool, error) {
-	if o.keep.Note != nil {
-		for _, text := range []string{o.lacks, o.keep.tooMany()} {
-			if text != "" {
-				o.keep.Note(text)
-			}
-		}
+	if o.keep.Note != nil && o.lacks != "" {
+		o.keep.Note(o.lacks)
 	}
 	opt, t := o.keep.Options, o.settings.Timeouts
 	opt.Bootstrap, opt.Shutdown, opt.CallTimeout = o.Bootstrap(), o.Shutdown(), t.Call
