@@ -22,11 +22,11 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// hostWord is the hidden command by which pyplug runs the stock host, in a process of its
-// own since that may hang or crash.
+// hostWord is the hidden command that runs the stock host. It has its own process, because it
+// may hang or crash.
 const hostWord = "__host"
 
-// checkOptions are what the command line of check says.
+// checkOptions are the options of check.
 type checkOptions struct {
 	check.Options // of each plugin, but for its path
 	plugins       []string
@@ -36,7 +36,7 @@ type checkOptions struct {
 	jobs          int
 }
 
-// maxJobs is the most plugins or lines at a time.
+// maxJobs is the largest --jobs.
 const maxJobs = 65536
 
 func checkCommand(f *program) command {
@@ -68,7 +68,7 @@ func checkCommand(f *program) command {
 	}}
 }
 
-// readCheck completes what the flags say.
+// readCheck reads the command line of check.
 func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 	if err := o.readPlugins(c.Context, c.Args().Slice()); err != nil {
 		return err
@@ -98,8 +98,8 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 	return nil
 }
 
-// readPlugins expands directories and patterns. Without a word it is the plugin of the
-// current directory, and never all of its files: a check runs them.
+// readPlugins expands directories and patterns. Without words it returns the current directory
+// alone, and not the files in it, because a check runs them.
 func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 	if slices.Contains(words, "") {
 		return usage("PLUGIN is empty")
@@ -210,7 +210,7 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResul
 	return all, failed
 }
 
-// verdictCode is the exit code of a check.
+// verdictCode returns the exit code of a check.
 func verdictCode(r hook.Report, ended error, strict bool) int {
 	switch failure := r.FirstFailure(); {
 	case ended != nil:
@@ -285,8 +285,8 @@ func (c *pluginCheck) begin(stage string) {
 	c.stage = stage
 }
 
-// print shows the stages as they end, and the result, also if the check ended early.
-// The second signal ends the wait for a reader that does not read.
+// print prints the stages as they end, and the result, even if the check ended early. The
+// second signal ends the wait for a reader that does not read.
 func (c *pluginCheck) print(printer *ui.CheckPrinter) error {
 	f, ctx := c.p.f, c.p.f.signals.kill
 	if f.opts.json {
@@ -307,7 +307,7 @@ func (c *pluginCheck) print(printer *ui.CheckPrinter) error {
 	return f.write(ctx, func() error { return printer.End(c.result) })
 }
 
-// checkProgress is one line on what is in progress.
+// checkProgress returns the line that shows the progress.
 func checkProgress(checks []*pluginCheck) string {
 	text, ended := "", 0
 	for _, c := range checks {

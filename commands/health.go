@@ -79,8 +79,8 @@ func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugi
 	}))
 }
 
-// health probes once, and prints that the plugin, which info describes, is healthy. An
-// error says why it is not.
+// health probes once, and prints that the plugin is healthy. info describes the plugin. The
+// error is why it is not healthy.
 func (f *program) health(ctx context.Context, probe func() error, info func() hook.Info) error {
 	began := time.Now()
 	if err := probe(); err != nil {

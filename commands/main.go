@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// abandonTime is how long pyplug may take to end after a third signal.
+// abandonTime is the time that pyplug has to end after a third signal.
 const abandonTime = 2 * time.Second
 
 // Main runs the command line args, whose first word is the program's name, and

@@ -126,7 +126,7 @@ func (f *program) pythonList(c *cli.Context, cfg runner.Config) error {
 	return f.write(c.Context, func() error { return f.streams.Pythons(all, f.opts.json) })
 }
 
-// shownPython is a Python with what files say of it.
+// shownPython converts a Python, with what files say about it, for the output.
 func shownPython(i interp.Interpreter, environ []string) ui.Python {
 	facts := interp.FactsOf(i, environ)
 	p := ui.Python{

@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// syncOptions are what the command line of sync says.
+// syncOptions are the options of sync.
 type syncOptions struct {
 	cfg    runner.Config
 	sync   runner.SyncOptions
