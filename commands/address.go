@@ -16,8 +16,8 @@ import (
 
 const addressCategory = "Running gRPC servers"
 
-// addressOptions are for a server that pyplug does not start. The names of the flags are
-// those of grpc-health-probe, as far as it has them, and of grpcurl.
+// addressOptions are the flags for a server that pyplug does not start. Their names are those
+// of grpc-health-probe and grpcurl.
 type addressOptions struct {
 	address       string
 	tls, tlsGiven bool
@@ -41,8 +41,8 @@ func (o *addressOptions) flags(cfg *runner.GRPC) []cli.Flag {
 	)
 }
 
-// isGiven reports whether there is an address. If so it rejects the flags of a plugin that
-// is started, but for those that also concern a server; else it rejects its own.
+// isGiven reports whether --address is given. If it is, isGiven rejects the flags that start a
+// plugin, except those in concern. Otherwise it rejects the flags for a server.
 func (o *addressOptions) isGiven(own, ofPlugin []cli.Flag, concern ...string) (bool, error) {
 	if o.address == "" {
 		if name := firstTyped(own); name != "" {
@@ -57,11 +57,11 @@ func (o *addressOptions) isGiven(own, ofPlugin []cli.Flag, concern ...string) (b
 	return true, nil
 }
 
-// messageFlags are those of a gRPC plugin that also concern calls of a server.
+// messageFlags are the flags of a gRPC plugin that also apply to calls of a server.
 var messageFlags = []string{"emit-defaults", "header", "max-message", "proto", "proto-path", "protoset"}
 
-// connectAddress connects to the server at the address, which messages know as p. Without
-// a word on TLS it is used unless the server is on this machine.
+// connectAddress connects to the server at the address. p names it in messages. Without a flag
+// on TLS, the connection has TLS unless the server is on this machine.
 func (f *program) connectAddress(ctx context.Context, o *addressOptions, cfg runner.Config) (s *runner.Server, p *plugin, err error) {
 	p = &plugin{f: f, path: o.address}
 	p.follow(&cfg)
@@ -104,8 +104,7 @@ func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, cfg runner
 	}, func() hook.Info { return hook.Info{} })
 }
 
-// readTLS checks the flags about TLS, and reads their files. Without such a flag there is
-// TLS if secure is set.
+// readTLS checks the flags on TLS, and reads their files. Without such a flag, secure decides.
 func (o *addressOptions) readTLS(ctx context.Context, secure bool) (*tls.Config, error) {
 	files := o.files != (runner.TLSFiles{})
 	switch {
@@ -123,7 +122,7 @@ func (o *addressOptions) readTLS(ctx context.Context, secure bool) (*tls.Config,
 	return read, err
 }
 
-// probeCode is the exit code that grpc-health-probe has for an error.
+// probeCode returns the exit code of grpc-health-probe for an error.
 func probeCode(err error) int {
 	code := exitCode(err)
 	switch e := asError(err); {

@@ -11,8 +11,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// command is one of ours: what urfave/cli knows, and how many words stand before its
-// data, or one of the two below.
+// command is a command of pyplug. names is the number of words before its data, or one of the
+// two constants below.
 type command struct {
 	*cli.Command
 	names  int
@@ -43,8 +43,8 @@ func commandList(f *program) []command {
 	return list
 }
 
-// newApp hands the commands to urfave/cli v2, which calls their actions, and is fenced in
-// here: it reads no flags, prints nothing, and never exits.
+// newApp returns the application of urfave/cli v2. It only calls the actions of the commands:
+// it reads no flags, prints nothing, and never exits.
 func newApp(f *program) *cli.App {
 	app := &cli.App{
 		Name:           "pyplug",
@@ -62,7 +62,7 @@ func newApp(f *program) *cli.App {
 	return app
 }
 
-// earlyFlags are those of pyplug itself. Each stands for the command of its name.
+// earlyFlags are the flags before a command. Each runs the command with its name.
 func earlyFlags() []cli.Flag {
 	var ignored bool
 	return []cli.Flag{
@@ -114,8 +114,8 @@ func (f *program) readArgs(args []string) ([]string, error) {
 	return slices.Concat([]string{"pyplug", name, "--"}, words), nil
 }
 
-// hookHelp is the command line that explains the hook of another one, with those of its
-// flags that say how the plugin is started.
+// hookHelp returns the command line that explains the hook of another command line. It keeps
+// the flags that say how the plugin is started.
 func (f *program) hookHelp(cmd command, words []string) []string {
 	hooks, _ := f.commandNamed("hooks")
 	known := flagsOf(hooks.Command)
@@ -137,7 +137,7 @@ func (f *program) commandNamed(name string) (command, bool) {
 	return f.commands[i], true
 }
 
-// earlyFlag is the error for a flag before the command that is none of earlyFlags.
+// earlyFlag returns the error for an unknown flag before the command.
 func (f *program) earlyFlag(word string, args []string) error {
 	name, _, _ := cutFlag(word)
 	for i, arg := range args {

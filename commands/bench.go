@@ -17,7 +17,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// benchOptions are what the command line of bench says.
+// benchOptions are the options of bench.
 type benchOptions struct {
 	runOptions
 	measure bench.Options
@@ -52,15 +52,16 @@ func newBenchCommand(f *program) (command, *benchOptions) {
 	}}, o
 }
 
-// readBench completes what the flags say.
+// readBench reads the command line of bench.
 func (f *program) readBench(c *cli.Context, o *benchOptions) error {
 	if err := f.readRun(c, &o.runOptions); err != nil {
 		return err
 	}
-	if len(o.phases()) == 0 {
+	if !slices.ContainsFunc(bench.Names(), func(name string) bool { return !slices.Contains(o.measure.Skip, name) }) {
 		return usage("--skip leaves no phase of %s", strings.Join(bench.Names(), ","))
 	}
 	jobs := o.measure.Concurrent()
+	o.cfg.Keep.Restart = "always" // the phase crash measures a restart
 	o.cfg.Keep.DefaultConcurrency = min(jobs, runner.MaxConcurrency)
 	if o.cfg.Keep.Queue == 0 {
 		o.cfg.Keep.Queue = max(jobs, runner.DefaultQueue)
@@ -68,26 +69,13 @@ func (f *program) readBench(c *cli.Context, o *benchOptions) error {
 	return nil
 }
 
-// phases are the phases that are not skipped.
-func (o *benchOptions) phases() []string {
-	return slices.DeleteFunc(bench.Names(), func(name string) bool { return slices.Contains(o.measure.Skip, name) })
-}
-
-// bench measures a plugin and prints the phases, also those before an error.
+// bench measures a plugin and prints the phases. After an error it prints those before it.
 func (f *program) bench(ctx context.Context, o benchOptions) error {
 	t := &benchTarget{f: f, o: o}
 	defer t.close()
 	tried, err := t.try(ctx)
 	if err != nil {
 		return err
-	}
-	policy := cmp.Or(o.cfg.Keep.Restart, tried.opened.Plugin().Manifest.Restart.Policy)
-	if policy == "no" && slices.Contains(o.phases(), bench.Crash) {
-		t.o.measure.Skip = append(slices.Clone(o.measure.Skip), bench.Crash)
-		f.streams.Note(bench.Crash + " is skipped: with the restart policy no, the plugin does not restart")
-	}
-	if len(t.o.phases()) == 0 {
-		return usage("nothing is measured: all other phases are skipped by --skip")
 	}
 	measured := ui.BenchResult{Plugin: o.cfg.Plugin, Hook: o.call.Hook, Transport: t.settings.Transport, Python: tried.pythonVersion()}
 	err = f.measure(ctx, t, &measured)
@@ -124,7 +112,7 @@ func (f *program) measure(ctx context.Context, t *benchTarget, to *ui.BenchResul
 	return err
 }
 
-// benchPhase is a phase as it is printed.
+// benchPhase converts a phase for the output.
 func benchPhase(p bench.Phase) ui.BenchPhase {
 	time := func(percent float64) hook.Milliseconds { return hook.Milliseconds(p.Percentile(percent)) }
 	return ui.BenchPhase{
@@ -205,8 +193,8 @@ func (t *benchTarget) Cold(ctx context.Context) error {
 // Call makes one call of the plugin that is kept.
 func (t *benchTarget) Call(ctx context.Context) error { return t.within(ctx, t.kept.pool) }
 
-// within makes the call within its limit, and drops items of a stream. Calls made at once
-// may wait for each other, for a quarter of the phase's limit if none hangs.
+// within makes the call with its timeout, and drops the items of a stream. Concurrent calls
+// may wait for each other, so their timeout is longer by the limit of a phase.
 func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 	limit := t.settings.Timeouts.Call
 	if t.several {
@@ -227,5 +215,5 @@ func (t *benchTarget) Crash(ctx context.Context) error {
 	return t.kept.pool.Recover(ctx)
 }
 
-// limit is how long a start may take, and a little more.
+// limit returns the timeout of a start, and a little more.
 func (t *benchTarget) limit() time.Duration { return t.settings.Timeouts.Start + runner.DefaultStop }

@@ -79,10 +79,9 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 	return p.failed(err)
 }
 
-// call calls a hook of the background plugin that word means. If fastcall sent the call
-// and left it, it waits for that answer: the call must not be sent again. A call that has
-// not begun is made again if the plugin is being stopped, or is to be started and others
-// stop it meanwhile.
+// call calls a hook of the background plugin that word names. If fastcall has sent the call,
+// it waits for that answer, because a call must not be sent twice. It repeats a call that has
+// not begun if the plugin is stopping, or if --auto-start is set and somebody stops it.
 func (f *program) call(ctx context.Context, word string, start startOptions, o *callOptions, left *fastcall.Left) error {
 	for attempt := 1; ; attempt++ {
 		p, err := f.callee(ctx, word, start, left)
@@ -146,7 +145,7 @@ func answered(ctx context.Context, p hook.Plugin) (hook.Info, int) {
 	return hook.Info{PID: st.PID}, st.Generation
 }
 
-// callOptions are what a command line says of one call.
+// callOptions are the options of one call.
 type callOptions struct {
 	timeout    time.Duration // 0: the plugin's own
 	errorField string        // empty: the plugin's own
@@ -167,7 +166,7 @@ func inputFlag(to *string) *flag {
 	return fileFlag(to, "input", "read all arguments from `FILE`, - for standard input")
 }
 
-// readHook completes what the flags say by HOOK and its arguments.
+// readHook reads HOOK and its arguments.
 func (f *program) readHook(ctx context.Context, o *callOptions, hookName string, args []string) (err error) {
 	o.maxMessage = defaultMessage
 	switch {
@@ -188,8 +187,8 @@ func (f *program) readHook(ctx context.Context, o *callOptions, hookName string,
 	return err
 }
 
-// answer makes a call within a limit, 0 for none, and prints the result. After the call,
-// who returns the process that answered and its generation.
+// answer makes a call and prints the result. limit is the timeout; 0 means none. After the
+// call, who returns the process that answered and its generation.
 func (p *plugin) answer(ctx context.Context, limit time.Duration, caller hook.Caller, o callOptions, who func() (hook.Info, int)) error {
 	callCtx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()

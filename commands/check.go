@@ -1,27 +1,32 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// hostWord is the hidden command by which pyplug runs the stock host, in a process of its
-// own since that may hang or crash.
+// hostWord is the hidden command that runs the stock host. It has its own process, because it
+// may hang or crash.
 const hostWord = "__host"
 
-// checkOptions are what the command line of check says.
+// checkOptions are the options of check.
 type checkOptions struct {
 	check.Options // of each plugin, but for its path
 	plugins       []string
@@ -31,7 +36,7 @@ type checkOptions struct {
 	jobs          int
 }
 
-// maxJobs is the most plugins or lines at a time.
+// maxJobs is the largest --jobs.
 const maxJobs = 65536
 
 func checkCommand(f *program) command {
@@ -63,7 +68,7 @@ func checkCommand(f *program) command {
 	}}
 }
 
-// readCheck completes what the flags say.
+// readCheck reads the command line of check.
 func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 	if err := o.readPlugins(c.Context, c.Args().Slice()); err != nil {
 		return err
@@ -93,8 +98,8 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 	return nil
 }
 
-// readPlugins expands directories and patterns. Without a word it is the plugin of the
-// current directory, and never all of its files: a check runs them.
+// readPlugins expands directories and patterns. Without words it returns the current directory
+// alone, and not the files in it, because a check runs them.
 func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 	if slices.Contains(words, "") {
 		return usage("PLUGIN is empty")
@@ -205,7 +210,7 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResul
 	return all, failed
 }
 
-// verdictCode is the exit code of a check.
+// verdictCode returns the exit code of a check.
 func verdictCode(r hook.Report, ended error, strict bool) int {
 	switch failure := r.FirstFailure(); {
 	case ended != nil:
@@ -216,4 +221,132 @@ func verdictCode(r hook.Report, ended error, strict bool) int {
 		return exitCode(&hook.Error{Kind: hook.Unhealthy})
 	}
 	return 0
+}
+
+// pluginCheck is the check of one plugin. Its methods run and print are called once
+// each, and may be called at the same time.
+type pluginCheck struct {
+	p      *plugin
+	o      checkOptions
+	stages chan hook.Stage // each once it has ended
+	done   chan struct{}   // closed when result is set
+	result ui.CheckResult
+
+	mu    sync.Mutex // protects the field below
+	stage string     // in progress; empty: none
+}
+
+func newPluginCheck(f *program, o checkOptions, path string) *pluginCheck {
+	c := &pluginCheck{p: f.newPlugin(path, f.opts.quiet), o: o, done: make(chan struct{})}
+	c.p.opened = new(runner.Opened)
+	c.o.Config.Plugin = path
+	c.p.follow(&c.o.Config)
+	c.o.Hints = func(err error) []schema.Hint { return c.p.withHints(err).Hints }
+	c.o.Prepared, c.o.Began = c.prepared, c.begin
+	// There is room for all stages, so that the check never waits for print.
+	c.stages = make(chan hook.Stage, len(check.Stages()))
+	c.o.Ended = func(st hook.Stage) { c.stages <- st }
+	return c
+}
+
+// run checks the plugin.
+func (c *pluginCheck) run(ctx context.Context) {
+	var report hook.Report
+	var err error
+	defer func() {
+		if p := recover(); p != nil {
+			err = hook.NewError(hook.Internal, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+		c.begin("")
+		c.p.output.Close()
+		c.result = ui.CheckResult{Report: report, ExitCode: verdictCode(report, err, c.o.strict)}
+		if err != nil {
+			c.result.Err = asError(err)
+		}
+		close(c.stages)
+		close(c.done)
+	}()
+	report.Plugin = c.p.path
+	report, err = check.Run(ctx, c.p.f.signals.kill, c.o.Options)
+}
+
+// prepared keeps the resolved plugin, unless a flag does not fit it.
+func (c *pluginCheck) prepared(opened *runner.Opened) error {
+	c.p.opened = opened
+	if len(c.o.plugins) > 1 { // the flags for gRPC plugins are for those that are
+		return nil
+	}
+	return c.p.fits(opened)
+}
+
+func (c *pluginCheck) begin(stage string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stage = stage
+}
+
+// print prints the stages as they end, and the result, even if the check ended early. The
+// second signal ends the wait for a reader that does not read.
+func (c *pluginCheck) print(printer *ui.CheckPrinter) error {
+	f, ctx := c.p.f, c.p.f.signals.kill
+	if f.opts.json {
+		<-c.done
+		return f.write(ctx, func() error { return f.streams.CheckJSON(c.result) })
+	}
+	if err := f.write(ctx, func() error { return printer.Begin(c.p.path) }); err != nil {
+		return err
+	}
+	for st := range c.stages {
+		c.p.output.Flush()
+		printer.Shown = c.p.shown()
+		if err := f.write(ctx, func() error { return printer.Stage(st) }); err != nil {
+			return err
+		}
+	}
+	<-c.done
+	return f.write(ctx, func() error { return printer.End(c.result) })
+}
+
+// checkProgress returns the line that shows the progress.
+func checkProgress(checks []*pluginCheck) string {
+	text, ended := "", 0
+	for _, c := range checks {
+		select {
+		case <-c.done:
+			ended++
+			continue
+		default:
+		}
+		c.mu.Lock()
+		if text == "" && c.stage != "" {
+			text = c.p.path + ": " + c.stage
+		}
+		c.mu.Unlock()
+	}
+	if len(checks) > 1 {
+		text = fmt.Sprintf("%d of %d; %s", ended, len(checks), text)
+	}
+	return text
+}
+
+// reports writes the annotations of GitHub and the JUnit file, if there is one.
+func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *os.File) error {
+	if os.Getenv("GITHUB_ACTIONS") == "true" {
+		f.streams.Annotate(all)
+	}
+	if junit == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	err := ui.WriteJUnit(&text, all, o.strict)
+	if info, statErr := junit.Stat(); statErr == nil && info.Mode().IsRegular() {
+		err = errors.Join(err, junit.Truncate(0))
+	}
+	if err == nil {
+		_, err = junit.Write(text.Bytes())
+	}
+	if err = errors.Join(err, junit.Close()); err != nil {
+		return hook.NewError(hook.Failed, fmt.Errorf("--junit: %w", err))
+	}
+	return nil
 }

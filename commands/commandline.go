@@ -27,7 +27,7 @@ type lineReader struct {
 	modules int
 }
 
-// modulesOf is lineReader.modules of a command.
+// modulesOf returns how many words of a command may be "-m MODULE".
 func modulesOf(c *cli.Command) int {
 	switch {
 	case c.Name == "python": // a verb comes first
@@ -40,9 +40,9 @@ func modulesOf(c *cli.Command) int {
 	return 0
 }
 
-// readLine reads the words behind a command's name, sets its flags and returns the others.
-// After PLUGIN and HOOK, and after "--", everything is data. A word of the data that is one
-// of our flags is an error: it was almost surely meant as one, and can be given after "--".
+// readLine reads the words after a command's name. It sets the flags and returns the other
+// words. After PLUGIN and HOOK, and after "--", every word is data. A flag of pyplug among the
+// data is an error, because it was probably meant as a flag. After "--" it is data.
 func readLine(cmd command, args []string) (words []string, err error) {
 	r := &lineReader{typed: []string{"pyplug", cmd.Name}, known: flagsOf(cmd.Command), names: cmd.names, modules: modulesOf(cmd.Command)}
 	for len(args) > 0 {
@@ -67,7 +67,7 @@ func readLine(cmd command, args []string) (words []string, err error) {
 // inData reports whether PLUGIN and HOOK have been read.
 func (r *lineReader) inData() bool { return r.names >= 0 && len(r.words) >= r.names }
 
-// isWord reports whether a word is none of the flags; in the data such as -5 is.
+// isWord reports whether a word is not a flag. Among the data, -5 is a word.
 func (r *lineReader) isWord(word string) bool {
 	if len(word) < 2 || word[0] != '-' {
 		return true
@@ -76,17 +76,17 @@ func (r *lineReader) isWord(word string) bool {
 	return r.inData() && r.known[name] == nil
 }
 
-// module reads the module that a PLUGIN is, and returns the words behind.
+// module reads the MODULE of -m, and returns the words after it.
 func (r *lineReader) module(args []string) []string {
 	if len(args) == 0 {
-		r.fail(usage("-m needs a MODULE"))
+		r.reject(usage("-m needs a MODULE"))
 		return nil
 	}
 	r.words = append(r.words, manifest.ModulePath(args[0]))
 	return args[1:]
 }
 
-// typedWords returns words as a command line has them.
+// typedWords returns words as they were typed, with -m before a module.
 func typedWords(words []string) (typed []string) {
 	for _, word := range words {
 		if module, ok := manifest.ModuleOf(word); ok {
@@ -98,7 +98,7 @@ func typedWords(words []string) (typed []string) {
 	return typed
 }
 
-// flag reads a flag, or several of one letter, and returns the words behind.
+// flag reads a flag, or several of one letter, and returns the words after it.
 func (r *lineReader) flag(args []string) []string {
 	word := args[0]
 	name, value, hasValue := cutFlag(word)
@@ -108,13 +108,13 @@ func (r *lineReader) flag(args []string) []string {
 			return slices.Concat(letters, args[1:])
 		}
 		typed, _, _ := strings.Cut(word, "=")
-		r.fail(unknownFlag(typed, r.known))
+		r.reject(unknownFlag(typed, r.known))
 		return args[1:]
 	}
 	used := 1
 	if !f.isSwitch && !hasValue {
 		if len(args) == 1 {
-			r.fail(usage("%s needs a value", word))
+			r.reject(usage("%s needs a value", word))
 			return nil
 		}
 		value, used = args[1], 2
@@ -130,7 +130,7 @@ func (r *lineReader) set(f *flag, value string, hasValue bool) {
 		value = "true"
 	}
 	f.typed = true
-	r.fail(f.set("--"+f.Name, value))
+	r.reject(f.set("--"+f.Name, value))
 	switch {
 	case f.dataless && value != "false":
 		r.names = allWords
@@ -153,20 +153,20 @@ func (r *lineReader) lateFlag(args []string) []string {
 		value = moved[1]
 	}
 	line := schema.QuoteLine(slices.Concat(r.typed, moved, typedWords(r.words), rest))
-	r.fail(hinted(usage("%s comes after HOOK, where every word is an argument of the hook", args[0]),
+	r.reject(hinted(usage("%s comes after HOOK, where every word is an argument of the hook", args[0]),
 		schema.Hintf("as a flag of pyplug: %s", line), schema.Hintf("as an argument of the hook, write it after `--`")))
 	r.set(f, value, hasValue) // --json holds for the error, too
 	return rest
 }
 
-// fail keeps the first error.
-func (r *lineReader) fail(err error) {
+// reject records an error. The first one counts.
+func (r *lineReader) reject(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-// letters reads -vq as -v -q, and -j2 as -j 2; nil if it is something else.
+// letters splits -vq into -v -q, and -j2 into -j 2. It returns nil for anything else.
 func (r *lineReader) letters(word string) []string {
 	if strings.HasPrefix(word, "--") {
 		return nil
@@ -205,7 +205,7 @@ func flagsOf(c *cli.Command) map[string]*flag {
 	return known
 }
 
-// unknownFlag is the error for a flag that is none of the known ones.
+// unknownFlag returns the error for an unknown flag.
 func unknownFlag(typed string, known map[string]*flag) error {
 	var names []string
 	for n := range known {
@@ -218,7 +218,7 @@ func unknownFlag(typed string, known map[string]*flag) error {
 	return suggested(usage("unknown flag %s", typed), "--%s", name, names)
 }
 
-// hinted adds hints to an error of ours.
+// hinted adds hints to an error.
 func hinted(err error, hints ...schema.Hint) error {
 	e := *hook.AsError(err)
 	e.Hints = append(e.Hints, hints...)
@@ -234,7 +234,7 @@ func suggested(err error, typed, word string, known []string, others ...schema.H
 	return hinted(err, others...)
 }
 
-// atMost rejects words behind the first few.
+// atMost rejects words after the first few.
 func atMost(words []string, most int) error {
 	if len(words) <= most {
 		return nil
@@ -242,7 +242,7 @@ func atMost(words []string, most int) error {
 	return usage("unexpected argument: %s", schema.QuoteLine(words[most:most+1]))
 }
 
-// oneWord returns the only word of a command line, which messages call what.
+// oneWord returns the only word of a command line. what is its name in messages.
 func oneWord(c *cli.Context, what string) (string, error) {
 	words := c.Args().Slice()
 	switch {

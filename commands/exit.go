@@ -8,8 +8,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// exits is the public contract of exit codes. Help, README and the mapping are
-// made from it.
+// exits is the public contract of exit codes. The help, the README and exitCode follow it.
 var exits = []struct {
 	code    int
 	kind    hook.Kind // empty: no error has this code
@@ -32,7 +31,7 @@ var exits = []struct {
 
 const internalCode = 125
 
-// errQuiet ends a command silently: nobody reads its output any more.
+// errQuiet ends a command silently, because nobody reads its output any more.
 var errQuiet = errors.New("the reader of standard output is gone")
 
 // signalError says that a signal ended the command.
@@ -75,8 +74,8 @@ func exitCode(err error) int {
 	return internalCode
 }
 
-// asError makes any error a *hook.Error. A signal is of kind Canceled; another error that
-// has no kind is a bug.
+// asError converts any error to a *hook.Error. A signal is of kind Canceled. Any other error
+// without a kind is a bug.
 func asError(err error) *hook.Error {
 	e, signal := (*hook.Error)(nil), (*signalError)(nil)
 	if errors.As(err, &signal) && !errors.As(err, &e) {
@@ -85,7 +84,7 @@ func asError(err error) *hook.Error {
 	return hook.AsError(err)
 }
 
-// usage makes an error of kind Usage.
+// usage returns an error of kind Usage.
 func usage(format string, args ...any) error {
 	return hook.NewError(hook.Usage, fmt.Errorf(format, args...))
 }

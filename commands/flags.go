@@ -43,19 +43,19 @@ type flag struct {
 	files      string
 }
 
-// Names implements [cli.Flag], as do the methods below.
+// Names and the methods below implement [cli.Flag].
 func (f *flag) Names() []string { return append([]string{f.Name}, f.Aliases...) }
 
 // Apply does nothing: urfave/cli does not set it.
 func (f *flag) Apply(*stdflag.FlagSet) error { return nil }
 
-// IsSet reports whether it was given.
+// IsSet reports whether the flag has a value.
 func (f *flag) IsSet() bool { return len(f.texts) > 0 }
 
-// String is its name.
+// String returns the name of the flag.
 func (f *flag) String() string { return f.Name }
 
-// set checks and stores a value. Its error names what gave it.
+// set checks and stores a value. The error names from, the source of the value.
 func (f *flag) set(from, text string) error {
 	if !f.repeated {
 		f.texts = nil
@@ -82,7 +82,7 @@ func setFromEnvironment(flags []cli.Flag) error {
 	return nil
 }
 
-// valueOf is a flag of a command, which all are ours.
+// valueOf returns the flag behind the interface. All flags have this type.
 func valueOf(f cli.Flag) *flag { return f.(*flag) }
 
 // newFlag declares a flag.
@@ -112,7 +112,7 @@ func textFlag(to *string, name, usage string) *flag {
 	})
 }
 
-// nameFlag takes a text that is not empty, which a shell variable may be by mistake.
+// nameFlag takes a text. It rejects an empty one, such as an unset shell variable.
 func nameFlag(to *string, name, usage string) *flag {
 	return newFlag(name, usage, func(text string) error {
 		*to = text
@@ -144,7 +144,7 @@ func filesFlag(to *[]string, name, usage string) *flag {
 	return repeated(f)
 }
 
-// ofKind has shell completion offer only some files.
+// ofKind limits the files that shell completion offers.
 func ofKind(f *flag, files string) *flag {
 	f.files = files
 	return f
@@ -162,13 +162,13 @@ func alias(f *flag, name string) *flag {
 	return f
 }
 
-// fromEnv has a variable of the environment set a flag that is not typed.
+// fromEnv sets a flag from an environment variable unless it is typed.
 func fromEnv(f *flag, variable string) *flag {
 	f.env = variable
 	return f
 }
 
-// then calls do after each value that is accepted.
+// then calls do after each valid value.
 func then(f *flag, do func()) *flag {
 	parse := f.parse
 	f.parse = func(text string) error {
@@ -224,8 +224,8 @@ func countFlag(to *int, least, most int, name, usage string) *flag {
 	})
 }
 
-// sizeFlag takes a number of bytes such as 512MB, from least to most, which wanted
-// describes. 0 is stored as zero, and rejected if that is 0.
+// sizeFlag takes a number of bytes such as 512MB, from least to most. wanted describes the
+// valid values. 0 is stored as zero; if zero is 0, it is rejected.
 func sizeFlag[T int | int64](to *T, zero T, least, most int64, wanted, name, usage string) *flag {
 	return newFlag(name, usage, func(text string) error {
 		size, ok := manifest.ParseSize(text)
@@ -243,13 +243,13 @@ func sizeFlag[T int | int64](to *T, zero T, least, most int64, wanted, name, usa
 	})
 }
 
-// durationFlag takes 30s, 2m or a number of seconds; 0 means no limit, which is
+// durationFlag takes 30s, 2m or a number of seconds. 0 means no limit and is stored as
 // [runner.Forever].
 func durationFlag(to *time.Duration, name, usage string) *flag {
 	return delayFlag(to, runner.Forever, name, usage)
 }
 
-// delayFlag is a durationFlag where 0 becomes zero.
+// delayFlag is a durationFlag that stores zero when the flag is set to 0.
 func delayFlag(to *time.Duration, zero time.Duration, name, usage string) *flag {
 	return orZero(to, zero, newFlag(name, usage, func(text string) error {
 		d, ok := schema.ParseDuration(text)
@@ -261,10 +261,10 @@ func delayFlag(to *time.Duration, zero time.Duration, name, usage string) *flag 
 	}))
 }
 
-// none is a limit of 0 on the command line: no limit, whatever the manifest says.
+// none stands for a limit of 0 on the command line: no limit, whatever the manifest says.
 const none = -1
 
-// orZero has the value 0 of a flag stored as zero.
+// orZero stores zero when the flag is set to 0.
 func orZero[T int | int64 | time.Duration](to *T, zero T, f *flag) *flag {
 	return then(f, func() {
 		if *to == 0 {
@@ -281,8 +281,8 @@ func inCategory(category string, flags ...cli.Flag) []cli.Flag {
 	return flags
 }
 
-// flagWords are flags as another pyplug can be given them, whether they were typed or came
-// from the environment.
+// flagWords returns the words that set the same flags in another pyplug, whether they were
+// typed or came from the environment.
 func flagWords(flags []cli.Flag) []string {
 	var words []string
 	for _, f := range flags {
@@ -299,8 +299,8 @@ func isTyped(cmd command, name string) bool {
 	return f != nil && f.typed
 }
 
-// firstTyped is the first of flags that was typed, rather than set by the environment,
-// which may set it for other commands; empty if none was.
+// firstTyped returns the first flag that was typed, or "". Flags that the environment sets do
+// not count, because they may be meant for other commands.
 func firstTyped(flags []cli.Flag) string {
 	for _, f := range flags {
 		if valueOf(f).typed {

@@ -79,8 +79,8 @@ func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugi
 	}))
 }
 
-// health probes once, and prints that the plugin, which info describes, is healthy. An
-// error says why it is not.
+// health probes once, and prints that the plugin is healthy. info describes the plugin. The
+// error is why it is not healthy.
 func (f *program) health(ctx context.Context, probe func() error, info func() hook.Info) error {
 	began := time.Now()
 	if err := probe(); err != nil {
@@ -125,7 +125,7 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 		case <-ctx.Done():
 			return hook.NewError(hook.Canceled, context.Cause(ctx))
 		case <-exited:
-			return &hook.Error{Kind: hook.Crash, Exit: status(p.pool).LastExit, Err: errors.New("the plugin exited")}
+			return &hook.Error{Kind: hook.Crash, Exit: poolStatus(p.pool).LastExit, Err: errors.New("the plugin exited")}
 		default:
 		}
 		if daemon.Is(found, daemon.Lost) || isNotRunning(found) {

@@ -75,7 +75,7 @@ func (f *program) unknownTopic(name string) error {
 		name, append(f.commandNames(), topicNames()...), schema.Hintf("%s lists the commands and topics", schema.Command{"help"}))
 }
 
-// helpText is the text on a command or a topic.
+// helpText returns the text on a command or a topic.
 func helpText(name string) string {
 	if name == "exit-codes" {
 		return exitCodes()
@@ -99,7 +99,7 @@ func exitCodes() string {
 	return b.String()
 }
 
-// help is the help of pyplug itself.
+// help returns the help of pyplug itself.
 func (f *program) help() string {
 	var b strings.Builder
 	b.WriteString(helpText("pyplug"))
@@ -118,8 +118,8 @@ func (f *program) help() string {
 	return b.String()
 }
 
-// commandHelp is the help of a command: with all of its flags after --help-all, else with
-// the common ones.
+// commandHelp returns the help of a command: with all flags after --help-all, else with the
+// common ones.
 func (f *program) commandHelp(cmd command) string {
 	var b strings.Builder
 	for i, line := range strings.Split(cmd.ArgsUsage, "\n") {
@@ -174,7 +174,7 @@ func writeFlags(b *strings.Builder, category string, flags []*flag) {
 	}
 }
 
-// usage is how a flag is typed, such as "  -j, --jobs N".
+// usage returns how a flag is typed, such as "  -j, --jobs N".
 func (f *flag) usage() string {
 	text := "      --" + f.Name
 	for _, alias := range f.Aliases {
@@ -190,7 +190,7 @@ func (f *flag) usage() string {
 	return text + " " + strings.Split(f.Usage, "`")[1]
 }
 
-// explained says what a flag does.
+// explained returns what a flag does.
 func (f *flag) explained() string {
 	text := strings.ReplaceAll(f.Usage, "`", "")
 	if f.repeated {
@@ -202,7 +202,7 @@ func (f *flag) explained() string {
 	return text
 }
 
-// findingHelp shows the page of a finding; without an ID, what findings there are.
+// findingHelp prints the page of a finding, or without an ID the list of findings.
 func findingHelp(f *program, ids []string) error {
 	if len(ids) > 1 {
 		return usage("help finding takes one ID, not %d", len(ids))
@@ -226,7 +226,7 @@ func (f *program) print(text string) error {
 	return outputError(f.streams.Print(text))
 }
 
-// findingList is a line for each finding, its name and what it is.
+// findingList returns a line for each finding, with its name and title.
 func findingList() string {
 	ids := docs.Findings.Names()
 	widest := 0

@@ -79,8 +79,8 @@ type describer interface {
 	Hooks(ctx context.Context, name string) (schema.Schema, error)
 }
 
-// showHooks lists the hooks of a plugin, or explains the one with a name, or prints its template. The
-// example of a call begins with words, and repeats those of the flags that were typed.
+// showHooks lists the hooks of a plugin, explains the hook with a name, or prints its template.
+// The example call begins with words and has the flags that were typed.
 func (p *plugin) showHooks(ctx context.Context, from describer, name string, template bool, words []string, flags ...[]cli.Flag) error {
 	f := p.f
 	stop := f.streams.Waiting("waiting for " + p.path)
@@ -99,7 +99,7 @@ func (p *plugin) showHooks(ctx context.Context, from describer, name string, tem
 	return f.write(ctx, func() error { return f.streams.Hook(sch.Hooks[0], schema.QuoteLine(line), f.opts.json) })
 }
 
-// onePlugin completes cfg by the command line of a command that takes one PLUGIN.
+// onePlugin fills cfg from a command line with one PLUGIN.
 func onePlugin(c *cli.Context, cfg *runner.Config) error {
 	word, err := oneWord(c, "PLUGIN")
 	if err != nil {

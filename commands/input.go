@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// readFile reads a file, or standard input if its name is "-". Ending ctx ends the wait.
+// readFile reads a file, or standard input if its name is "-". The wait ends with ctx.
 func (f *program) readFile(ctx context.Context, name string) ([]byte, error) {
 	stop := f.streams.Waiting("reading " + inputName(name))
 	defer stop()
@@ -43,8 +43,8 @@ func (f *program) readWords(ctx context.Context, words []string) ([]schema.Word,
 	return parsed, nil
 }
 
-// readInput reads the arguments from the file of --input, if there is one: the whole of
-// it, or with streams a stream of messages that is read as it is sent.
+// readInput reads the arguments from the file of --input, if it is given. If streams is set, it
+// only opens the file, and the messages are read as they are sent.
 func (f *program) readInput(ctx context.Context, streams bool, o *callOptions) error {
 	switch {
 	case o.input == "":
@@ -98,8 +98,8 @@ func (l *lateFile) Read(b []byte) (n int, err error) {
 	return l.file.Read(b)
 }
 
-// checkInput wants one JSON object or array, and returns it without what is around
-// it. Its errors count from the beginning of the file.
+// checkInput returns the one JSON object or array in a text, without space around it. The
+// lines in its errors count from the beginning of the file.
 func checkInput(text []byte) ([]byte, error) {
 	if err := schema.CheckUTF8(text); err != nil {
 		return nil, fmt.Errorf("it is %w", err)

@@ -18,14 +18,14 @@ import (
 
 const linesCategory = "Many calls"
 
-// linesRestarts is after how many failures in a row a plugin is given up, unless
-// somebody said another number: what feeds it waits for answers.
+// linesRestarts is the default of --max-restarts for run --lines. It is not "never", because
+// a program that sends lines waits for answers.
 const linesRestarts = 5
 
-// linesSeries is how many calls a worker receives together at most.
+// linesSeries is the largest number of calls that a worker receives together.
 const linesSeries = 256
 
-// linesOptions are what the command line of run --lines says.
+// linesOptions are the options of run --lines.
 type linesOptions struct {
 	lines.Options
 	format string // of a line
@@ -92,7 +92,7 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 			return nil
 		}
 	}
-	o.Jobs, o.Timeout = f.jobs(o.Jobs, status(k).Concurrency), p.opened.Settings().Timeouts.Call
+	o.Jobs, o.Timeout = f.jobs(o.Jobs, poolStatus(k).Concurrency), p.opened.Settings().Timeouts.Call
 	e := lines.New(k, o.Options)
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
@@ -101,7 +101,7 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	})()
 	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
 		c := e.Counts()
-		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: status(k).Restarts}
+		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: poolStatus(k).Restarts}
 	})
 	debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
 	err = e.Run(calls)
@@ -109,15 +109,15 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	return p.failed(f.linesEnd(ctx, k, e.Counts(), err, o.noFail))
 }
 
-// status is that of a plugin that runs here, which never fails.
-func status(p *runner.Pool) hook.Status {
+// poolStatus returns the status of a plugin that runs in this process.
+func poolStatus(p *runner.Pool) hook.Status {
 	st, _ := p.Status(context.Background())
 	return st
 }
 
-// jobs is how many calls are made at once: not more than the workers take. A call
-// that waited for a worker could be overtaken by one of a later line, whose stream
-// then waited for it.
+// jobs returns how many calls to make at once: at most as many as the workers take. A call that
+// waits for a worker could be overtaken by the call of a later line, whose stream would then
+// wait for it.
 func (f *program) jobs(wanted, places int) int {
 	switch {
 	case wanted == 0:
@@ -158,7 +158,7 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, 
 	return nil
 }
 
-// uncalled says which lines were not called because the plugin gave up.
+// uncalled returns which lines were not called because the plugin gave up.
 func uncalled(last int64) string {
 	if last == 0 {
 		return "no line was called"

@@ -10,7 +10,7 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-// followLines is how many lines come first where more are waited for.
+// followLines is the default of --lines with --follow.
 const followLines = 10
 
 func logsCommand(f *program) command {

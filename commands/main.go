@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// abandonTime is how long pyplug may take to end after a third signal.
+// abandonTime is the time that pyplug has to end after a third signal.
 const abandonTime = 2 * time.Second
 
 // Main runs the command line args, whose first word is the program's name, and
@@ -84,12 +84,12 @@ type signals struct {
 
 // onHangup makes SIGHUP call do. If do is nil or returns false, SIGHUP is a signal like the
 // others.
-func (l *signals) onHangup(do func() bool) {
+func (s *signals) onHangup(do func() bool) {
 	if do == nil {
-		l.hangup.Store(nil)
+		s.hangup.Store(nil)
 		return
 	}
-	l.hangup.Store(&do)
+	s.hangup.Store(&do)
 }
 
 // watchSignals calls onSignal at each signal, to shorten waits.

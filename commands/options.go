@@ -16,7 +16,7 @@ import (
 	"github.com/pyplug/pyplug/runner/manifest"
 )
 
-// outputOptions are what every command that prints something takes.
+// outputOptions are the options of every command that prints something.
 type outputOptions struct {
 	json, quiet, verbose, logJSON bool
 	debug                         []string // areas
@@ -37,11 +37,11 @@ func (o *outputOptions) flags() []cli.Flag {
 	}
 }
 
-// The functions below declare flags, in groups, that say what to open and how. They write
-// into one [runner.Config], which openConfig completes.
+// The functions below declare groups of flags that say what to open and how. They write to one
+// [runner.Config]. openConfig adds the rest.
 
-// quickImport is the limit of an import if somebody waits for what comes after it, as for a
-// check or a probe.
+// quickImport is the timeout of an import in commands where somebody waits for the result, such
+// as check and health.
 const quickImport = 60 * time.Second
 
 // pluginFlags are those of every command that starts a plugin. startLimit is the default
@@ -60,7 +60,7 @@ func pluginFlags(cfg *runner.Config, startLimit string) []cli.Flag {
 	), grpcFlags(&cfg.GRPC)...)
 }
 
-// pythonFlags say which Python to take.
+// pythonFlags say which Python to use.
 func pythonFlags(cfg *runner.Config) []cli.Flag {
 	return []cli.Flag{
 		fileFlag(&cfg.Python, "python", "use this Python: a `PATH`, an environment, a name or a version (or PYPLUG_PYTHON)"),
@@ -80,7 +80,7 @@ func checkEnv(e string) error {
 	return nil
 }
 
-// resultFlags say how a plugin that is started makes its results.
+// resultFlags say how a plugin returns its results.
 func resultFlags(cfg *runner.Config) []cli.Flag {
 	cfg.NaN = "error"
 	return append([]cli.Flag{
@@ -114,8 +114,8 @@ func timeoutFlag(to *time.Duration) *flag {
 	return fromEnv(durationFlag(to, "timeout", "limit a call to `DURATION`, 0 for no limit (default: 2m)"), "PYPLUG_TIMEOUT")
 }
 
-// openConfig completes what the flags said by the plugin and by this process's directory
-// and environment, and rejects flags that contradict each other.
+// openConfig adds the plugin, and the directory and environment of this process, to the
+// configuration. It rejects flags that contradict each other.
 func openConfig(cfg *runner.Config, plugin string) error {
 	var err error
 	if cfg.Cwd, err = os.Getwd(); err != nil && !filepath.IsAbs(plugin) {
@@ -161,7 +161,7 @@ func keepFlags(k *runner.Keep) []cli.Flag {
 	)
 }
 
-// orAuto reads the word auto, too.
+// orAuto accepts the word auto, too.
 func orAuto(parse func(text string) error, to *int) func(text string) error {
 	return func(text string) error {
 		if text == "auto" {
@@ -217,7 +217,7 @@ func grpcFlags(g *runner.GRPC) []cli.Flag {
 	)
 }
 
-// checkGRPC rejects flags that contradict each other. To choose a curve is to want mTLS.
+// checkGRPC rejects flags that contradict each other. A curve implies mTLS.
 func checkGRPC(g *runner.GRPC) error {
 	switch {
 	case g.Curve != "" && g.MTLS != nil && !*g.MTLS:

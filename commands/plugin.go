@@ -22,8 +22,8 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-// plugin is the plugin of a command, with what the user sees of it: what it prints,
-// what becomes of it, and how messages name it.
+// plugin is the plugin of a command. It reports to the user what the plugin prints and how its
+// state changes, and names the plugin in messages.
 type plugin struct {
 	f      *program
 	path   string         // as typed
@@ -54,8 +54,8 @@ func (f *program) newPlugin(path string, quiet bool) *plugin {
 	return p
 }
 
-// launch opens a plugin and starts it: with cfg.Once for a call or two, else it is kept
-// alive. Before the plugin starts, accept may refuse it; nil accepts any plugin.
+// launch opens and starts a plugin. It is kept alive unless cfg.Once is set. Before the start,
+// an error of accept rejects the plugin. accept may be nil.
 func (f *program) launch(ctx context.Context, cfg runner.Config, accept func(*runner.Opened) error) (*plugin, error) {
 	p := f.newPlugin(cfg.Plugin, f.opts.quiet)
 	if err := p.start(ctx, cfg, accept); err != nil {
@@ -111,7 +111,7 @@ func (p *plugin) follow(cfg *runner.Config) {
 // followEvents makes a plugin that is kept alive report its transitions.
 func (p *plugin) followEvents(k *runner.Keep) { k.Events, k.Note = p.event, p.note }
 
-// note tells the user something about the plugin.
+// note prints a note about the plugin.
 func (p *plugin) note(text string) { p.f.streams.Note(p.path + ": " + text) }
 
 // event logs a transition. It does not wait for the reader.
@@ -163,7 +163,7 @@ func (p *plugin) noteReady() {
 	p.f.streams.Log("info", "ready", append(fields, "pid", info.PID, "after", info.Ready)...)
 }
 
-// notePython says which Python was chosen if that is not the obvious one, and which were not.
+// notePython prints which Python was chosen, unless it is the obvious one, and which were skipped.
 func (p *plugin) notePython() {
 	py := p.opened.Interpreter()
 	if py.Path != "" && !py.Source.Obvious() {
@@ -188,7 +188,7 @@ func (p *plugin) close() {
 	p.output.Close()
 }
 
-// warn reports an error that does not change the exit code, but not that a reader is gone.
+// warn reports an error that does not change the exit code. It ignores a reader that is gone.
 func (p *plugin) warn(err error) {
 	if errors.Is(err, errQuiet) || ui.IsClosedPipe(err) {
 		return
@@ -203,8 +203,8 @@ func (p *plugin) warn(err error) {
 	p.f.streams.Warn(text)
 }
 
-// line prints a line of the plugin. The debug log that a plugin in Go writes for its
-// host, some of it go-plugin's own, appears only with --verbose.
+// line prints a line of the plugin. A plugin in Go writes a debug log for its host. It appears
+// only with --verbose.
 func (p *plugin) line(stream, text string, cut int) {
 	if !p.f.opts.verbose && p.opened.Plugin().Kind == manifest.Executable && isHostDebug(text) {
 		p.heldBack.Store(true)
@@ -241,7 +241,7 @@ func (p *plugin) describe() string {
 	return service.About(p.opened, p.path, p.starts.newest().Python)
 }
 
-// transport is how the plugin is run. A server at an address speaks gRPC.
+// transport returns how the plugin is run. A server at an address speaks gRPC.
 func (p *plugin) transport() runner.Transport {
 	switch {
 	case p.client != nil:
@@ -252,7 +252,7 @@ func (p *plugin) transport() runner.Transport {
 	return p.opened.Transport()
 }
 
-// running is the plugin that runs, here or in a daemon.
+// running returns the plugin that runs, here or in a daemon.
 func (p *plugin) running() hook.Plugin {
 	if p.client != nil {
 		return p.client
@@ -260,12 +260,12 @@ func (p *plugin) running() hook.Plugin {
 	return p.pool
 }
 
-// pythonVersion is what the running plugin reported, else what files say.
+// pythonVersion returns the version that the plugin reported, else that of its files.
 func (p *plugin) pythonVersion() string {
 	return cmp.Or(p.starts.newest().Python, p.opened.Interpreter().Version.String())
 }
 
-// starts is what is known of the newest start of a plugin. It is safe for concurrent use.
+// starts records the newest start of a plugin. It is safe for concurrent use.
 type starts struct {
 	info     atomic.Pointer[hook.Info]       // nil: none was ready
 	evidence atomic.Pointer[runner.Evidence] // nil: none was seen
@@ -281,7 +281,7 @@ func (s *starts) newest() hook.Info {
 	return hook.Info{}
 }
 
-// oddities are what other hosts would reject about the plugin.
+// oddities returns what other hosts would reject about the plugin.
 func (s *starts) oddities() []string {
 	if e := s.evidence.Load(); e != nil {
 		return e.Oddities()

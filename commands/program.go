@@ -12,11 +12,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
-// program is one run of pyplug: what all commands need. It is set up while the command
-// line is read, and then only read.
+// program is one run of pyplug. It has what all commands need. Reading the command line sets
+// its fields; after that they do not change.
 type program struct {
 	streams  *ui.Streams
 	signals  *signals
@@ -46,7 +49,7 @@ func (f *program) fail(err error) {
 	f.streams.Fail(f.signals.kill, ui.Failure{Err: p.complete(err), Shown: p.shown(), JSON: f.opts.json})
 }
 
-// untilSignal is the end of a command that runs until a signal, which is then no failure.
+// untilSignal returns the error of a command that runs until a signal. The signal is no failure.
 func (f *program) untilSignal(err error) error {
 	if signal := (*signalError)(nil); !errors.As(err, &signal) {
 		return err
@@ -55,8 +58,8 @@ func (f *program) untilSignal(err error) error {
 	return &printedError{code: exitCode(err)}
 }
 
-// writeGrace is how long a write may still take once its context has ended: what has
-// been written must not be reported as interrupted.
+// writeGrace is the time that a write still has after its context ended. A write that succeeds
+// must not be reported as interrupted.
 const writeGrace = 100 * time.Millisecond
 
 // write does one write to standard output. A reader that has gone away ends
@@ -74,8 +77,8 @@ func (f *program) write(ctx context.Context, write func() error) error {
 	return outputError(err)
 }
 
-// openOutput opens a file to write to it that a flag names, and creates it if necessary.
-// Ending ctx ends the wait for the reader of a named pipe.
+// openOutput opens the file of a flag for writing, and creates it if necessary. The wait for
+// the reader of a named pipe ends with ctx.
 func openOutput(ctx context.Context, flag, name string, how int, mode fs.FileMode) (*os.File, error) {
 	return hook.Interruptible(ctx, func() (*os.File, error) {
 		file, err := os.OpenFile(name, how|os.O_WRONLY|os.O_CREATE, mode)
@@ -97,11 +100,62 @@ func outputError(err error) error {
 	}
 }
 
-// asCanceled is the error of a wait that ended before what it waited for; nil for
-// any other, and for none.
+// asCanceled returns err if it is of kind Canceled, else nil.
 func asCanceled(err error) *hook.Error {
 	if e := (*hook.Error)(nil); errors.As(err, &e) && e.Kind == hook.Canceled {
 		return e
 	}
 	return nil
 }
+
+// connect connects to the background plugin that word names.
+func (f *program) connect(ctx context.Context, word string) (*plugin, error) {
+	id, err := service.FindRunning(ctx, word)
+	if err != nil {
+		return nil, err
+	}
+	return f.connectTo(ctx, id.Name, word)
+}
+
+// connectTo connects to the background plugin name. word names it in messages.
+func (f *program) connectTo(ctx context.Context, name, word string) (*plugin, error) {
+	c, err := daemon.Open(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return &plugin{f: f, path: word, client: c, elsewhere: true}, nil
+}
+
+// connectNamed connects to the background plugin that a plain word names. It returns nil if
+// the word is a path, or if no such plugin runs.
+func (f *program) connectNamed(ctx context.Context, word string) (*plugin, error) {
+	if !service.Plain(word) {
+		return nil, nil
+	}
+	id, err := service.Find(ctx, word)
+	if err != nil || id.Name == "" {
+		return nil, err
+	}
+	return f.connectTo(ctx, id.Name, word)
+}
+
+// connectOrStart connects to the background plugin with the name cfg.Plugin, or starts the
+// plugin at that path for a call or two. With a name it rejects the flags ofPlugin, which
+// say how a plugin is started.
+func (f *program) connectOrStart(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag) (*plugin, error) {
+	p, err := f.connectNamed(ctx, cfg.Plugin)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		cfg.Once = true
+		return f.launch(ctx, cfg, nil)
+	}
+	if name := firstTyped(ofPlugin); name != "" {
+		return nil, p.failed(usage("%s does not apply to %s, which is already running", name, cfg.Plugin))
+	}
+	return p, nil
+}
+
+// isNotRunning reports whether an error says that nothing runs under a name.
+func isNotRunning(err error) bool { return daemon.Is(err, daemon.NotRunning) }

@@ -54,7 +54,7 @@ func pythonCommand(f *program) command {
 }
 
 func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
-	d, variables, err := runner.Explain(c.Context, cfg)
+	d, err := runner.Explain(c.Context, cfg)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (f *program) pythonWhy(c *cli.Context, cfg runner.Config) error {
 	for _, r := range d.Requires {
 		why.Requires = append(why.Requires, ui.Requirement(r))
 	}
-	for _, v := range variables {
+	for _, v := range d.Variables {
 		why.Environment = append(why.Environment, ui.Variable{Name: v.Name, Value: schema.Path(v.Value), Effect: v.Effect})
 	}
 	for _, a := range d.Before {
@@ -127,7 +127,7 @@ func (f *program) pythonList(c *cli.Context, cfg runner.Config) error {
 	return f.write(c.Context, func() error { return f.streams.Pythons(all, f.opts.json) })
 }
 
-// shownPython is a Python with what files say of it.
+// shownPython converts a Python, with what files say about it, for the output.
 func shownPython(i interp.Interpreter, environ []string) ui.Python {
 	facts := interp.FactsOf(i, environ)
 	p := ui.Python{

@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// runOptions are what the command line of run says of a single call.
+// runOptions are the options of run for a single call.
 type runOptions struct {
 	callOptions
 	cfg runner.Config // what they say of the plugin
@@ -75,8 +75,8 @@ func runCommand(f *program) command {
 	}}
 }
 
-// readRun completes what the flags say by PLUGIN, HOOK and its arguments. Whatever can
-// be wrong with them is reported before anything starts.
+// readRun reads PLUGIN, HOOK and its arguments. It reports every mistake in them before anything
+// starts.
 func (f *program) readRun(c *cli.Context, o *runOptions) error {
 	words := c.Args().Slice()
 	if err := wantHook(words, "PLUGIN"); err != nil {
@@ -92,7 +92,8 @@ func (f *program) readRun(c *cli.Context, o *runOptions) error {
 	return nil
 }
 
-// wantHook wants a plugin, which a message calls what, and a hook.
+// wantHook returns a usage error unless the arguments are a plugin and a hook. what is the word
+// for the plugin in the message.
 func wantHook(words []string, what string) error {
 	switch len(words) {
 	case 0:

@@ -21,7 +21,7 @@ import (
 
 const backgroundCategory = "Background plugins"
 
-// startOptions are what a command line says of a plugin that is kept alive under a name.
+// startOptions are the options of a plugin that is kept alive under a name.
 type startOptions struct {
 	service.Options
 	events string   // the file of --events
@@ -47,8 +47,7 @@ func (o *startOptions) flags() []cli.Flag {
 	return slices.Concat(o.nameFlags(), limitFlags(&o.Config.Timeouts.Call, &o.Config.ErrorField), launchFlags(&o.Config))
 }
 
-// readStart completes what the flags say by PLUGIN. The process in the background gets
-// the same flags.
+// readStart adds PLUGIN to the options, and the flags for the process in the background.
 func (f *program) readStart(o *startOptions, plugin string, flags []cli.Flag) error {
 	o.Version = versionText()
 	o.words = flagWords(flags)
@@ -133,7 +132,7 @@ func (f *program) startOrFind(ctx context.Context, o startOptions) (string, erro
 	return name, p.failed(err)
 }
 
-// daemonWord is how pyplug is executed for a plugin in the background.
+// daemonWord is the hidden command that runs a plugin in the background.
 const daemonWord = "__daemon"
 
 // daemonCommand is start in the process that stays.

@@ -15,7 +15,7 @@ import (
 	"github.com/pyplug/pyplug/runner/service"
 )
 
-// statusEvery is how often --watch looks.
+// statusEvery is the time between two requests of --watch.
 const statusEvery = 500 * time.Millisecond
 
 func statusCommand(f *program) command {
@@ -54,8 +54,8 @@ func (f *program) status(ctx context.Context, words []string) error {
 	return f.write(ctx, func() error { return f.streams.Statuses(all, f.opts.json) })
 }
 
-// statuses asks the plugin that words name, or all, for their status, at once. It leaves
-// out a daemon that ended meanwhile.
+// statuses requests the status of the plugin that words name, or of all at once. It leaves out
+// a daemon that ended meanwhile.
 func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background, error) {
 	var entries []daemon.Identity
 	var err error
@@ -96,7 +96,7 @@ func (f *program) list(ctx context.Context) ([]daemon.Identity, error) {
 	return entries, err
 }
 
-// statusOf asks one daemon for its status. It returns nil if the daemon has ended.
+// statusOf requests the status of one daemon. It returns nil if the daemon has ended.
 func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
 	b := &ui.Background{Name: id.Name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID}
 	c, err := daemon.Open(ctx, id.Name)

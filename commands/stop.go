@@ -72,8 +72,8 @@ func (f *program) stop(ctx context.Context, words []string) error {
 	return failures[0]
 }
 
-// toStop returns the names that words stand for, or all names, and what is wrong with the
-// words. A word without a running plugin is only noted.
+// toStop returns the names that words stand for, or all names, and the errors in the words. A
+// word without a running plugin is only a note.
 func (f *program) toStop(ctx context.Context, words []string) (names []string, failures []error) {
 	if len(words) == 0 {
 		entries, err := f.list(ctx)

@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// syncOptions are what the command line of sync says.
+// syncOptions are the options of sync.
 type syncOptions struct {
 	cfg    runner.Config
 	sync   runner.SyncOptions
@@ -47,7 +47,7 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		stop()
 		stop = f.streams.Waiting(what)
 	}
-	plan, note, err := runner.PlanSync(ctx, o.cfg, o.sync)
+	plan, err := runner.PlanSync(ctx, o.cfg, o.sync)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		f.streams.Note(plan.Installer + " installs what " + asks + " asks for")
 	}
 	if !o.dryRun {
-		made.Made, err = runner.Sync(ctx, plan)
+		made.Made, err = runner.Sync(ctx, plan.Plan)
 		stop()
 		if err != nil {
 			return err
@@ -74,8 +74,8 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 			f.streams.Note("another sync has made it")
 		}
 	}
-	if note != "" {
-		f.streams.Note(note)
+	if plan.Note != "" {
+		f.streams.Note(plan.Note)
 	}
 	return f.write(ctx, func() error { return f.streams.Synced(made, f.opts.json) })
 }

@@ -20,7 +20,6 @@ type findCase struct {
 	entry    string   // of the plugin, relative
 	requires []string // "SPEC FROM"
 	environ  []string // $ROOT is the tree
-	names    []string
 	dirs     []string // beside the plugin; nil means plug
 	owners   func(root, path string) (owner, bool)
 	synced   string // the environment that sync made, relative
@@ -40,7 +39,7 @@ func (c findCase) make(t *testing.T) (root string) {
 func (c findCase) request(root string) Request {
 	r := Request{
 		Flag: strings.ReplaceAll(c.flag, "$ROOT", root), Manifest: c.manifest, ManifestDir: filepath.Join(root, "plug"),
-		Dirs: []string{filepath.Join(root, "plug")}, EnvNames: c.names, Cwd: filepath.Join(root, "work"),
+		Dirs: []string{filepath.Join(root, "plug")}, Cwd: filepath.Join(root, "work"),
 		systemRoot: filepath.Join(root, "system"), Active: c.active == "yes", NoActive: c.active == "no", Sync: "pyplug sync p.py",
 	}
 	if c.dirs != nil {
@@ -163,11 +162,6 @@ func TestFindBeside(t *testing.T) {
 		{
 			name: ".venv before venv", tree: lines(opt, venv("plug/.venv", "opt", "3.12.1"), venv("plug/venv", "opt", "3.12.1")),
 			want: "plug/.venv/bin/python 3.12.4 .venv beside the plugin",
-		},
-		{
-			name: "names in another order", names: []string{"venv", ".venv"},
-			tree: lines(opt, venv("plug/.venv", "opt", "3.12.1"), venv("plug/venv", "opt", "3.12.1")),
-			want: "plug/venv/bin/python 3.12.4 venv beside the plugin",
 		},
 		{
 			name: "link", tree: lines(opt, venv("envs/a", "opt", "3.12.1"), []string{"l plug/.venv ../envs/a"}),

@@ -81,8 +81,6 @@ type Request struct {
 	Dirs []string
 	// Project is what [FindProject] found for Dirs. If it is the zero value, Find looks for it.
 	Project Project
-	// EnvNames are the names of environments in Dirs, in order. nil means .venv, then venv.
-	EnvNames []string
 	// Active prefers an activated environment to the plugin's own. NoActive ignores activated
 	// environments. If neither is set, one that belongs to the plugin's project is preferred.
 	Active, NoActive bool

@@ -53,11 +53,7 @@ func (f *finder) owned(ctx context.Context) (found Interpreter, err error) {
 
 // ownedIn looks for an environment in dir: by the known names, then any sole one.
 func (f *finder) ownedIn(ctx context.Context, dir string, beside bool) (Interpreter, error) {
-	names := f.EnvNames
-	if names == nil {
-		names = []string{".venv", "venv"}
-	}
-	where := " of the project"
+	names, where := []string{".venv", "venv"}, " of the project"
 	if beside {
 		where = " beside the plugin"
 	}

@@ -2,10 +2,14 @@ package runner
 
 import (
 	"cmp"
+	"errors"
+	"runtime"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
+	"github.com/pyplug/pyplug/runner/pool"
+	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -24,8 +28,8 @@ const Forever = schema.MaxDuration
 // AtOnce stands for a delay of 0, which means the default.
 const AtOnce = time.Nanosecond
 
-// Config says what to open and how. The zero value of a field leaves it to the
-// manifest, and then to the default. It is copied and never written to.
+// Config says what to open and how. A field with its zero value takes the value of the
+// manifest, else the default. Config is copied and never written to.
 type Config struct {
 	// Plugin is the path as typed.
 	Plugin string
@@ -33,24 +37,22 @@ type Config struct {
 	Python string
 	// Active prefers an activated environment to the plugin's own; NoActive ignores it.
 	Active, NoActive bool
-	// Untrusted: nothing is started that files of the plugin's project choose. It is for who
-	// reads a plugin and does not start it.
+	// Untrusted prevents the start of programs that files of the plugin's project choose.
+	// It is for callers that read a plugin and do not start it.
 	Untrusted bool
 	// Transport is "pipe" or "grpc".
 	Transport string
 	// Environ is the caller's environment, Cwd its working directory.
 	Environ []string
 	Cwd     string
-	// Env sets variables of the plugin ("K=V"), or names those that CleanEnv
-	// is to let pass ("K").
+	// Env sets variables of the plugin ("K=V"). With CleanEnv, "K" passes one on.
 	Env      []string
 	CleanEnv bool
 	// Dir is the plugin's working directory.
 	Dir string
 	// NaN is "error", "null" or "literal".
 	NaN string
-	// NoConvert leaves the arguments of a functions file as JSON says, whatever its
-	// annotations are.
+	// NoConvert disables the conversion of arguments by annotations.
 	NoConvert bool
 	Timeouts  Timeouts
 	// DefaultStart is the limit of an import that nobody set; 0 means
@@ -59,14 +61,14 @@ type Config struct {
 	// ErrorField is the path in a result where it carries an error.
 	ErrorField string
 	GRPC       GRPC
-	// Once starts one worker that is never restarted, whatever Keep and the manifest
-	// say: for a command that makes a call or two.
+	// Once starts one worker that is never restarted, whatever Keep and the manifest say.
+	// It is for commands that make a call or two.
 	Once bool
 	// Keep says how the plugin is kept alive.
 	Keep Keep
-	// Started receives what is known of each process that is ready, Observe what was
-	// seen of each start of a gRPC plugin, also of one that failed. Nil: nobody
-	// listens. They must not block.
+	// Started receives the facts about each process that is ready. Observe receives the
+	// evidence of each start of a gRPC plugin, even if it failed. Both may be nil, and
+	// must not block.
 	Started func(hook.Info)
 	Observe func(Evidence)
 	// Output receives what the plugin prints, a line at a time; nil discards
@@ -92,8 +94,7 @@ type Timeouts struct {
 
 // Settings are what [Open] resolved.
 type Settings struct {
-	// Transport is "pipe" or "grpc"; Why says what decided that, empty when
-	// nothing did.
+	// Transport is "pipe" or "grpc". Why is what decided that, or "" for the default.
 	Transport, Why string
 	Timeouts       Timeouts
 	ErrorField     string
@@ -118,7 +119,7 @@ func resolveSettings(c Config, p manifest.Plugin) Settings {
 	}
 }
 
-// given is a duration of the manifest, 0 if it is absent, and zero if it is 0.
+// given returns a duration of the manifest. It returns 0 if it is absent, and zero if it is 0.
 func given(d *time.Duration, zero time.Duration) time.Duration {
 	switch {
 	case d == nil:
@@ -127,4 +128,87 @@ func given(d *time.Duration, zero time.Duration) time.Duration {
 		return zero
 	}
 	return *d
+}
+
+// MaxConcurrency is the most calls at once that one worker can be given.
+const MaxConcurrency = 65536
+
+// DefaultQueue is how many calls may wait when nobody said.
+const DefaultQueue = pool.DefaultQueue
+
+// AutoWorkers is as many workers as there are cores.
+const AutoWorkers = -1
+
+// manyCalls is the default concurrency of a gRPC plugin, which has its own queue.
+const manyCalls = 100
+
+// Keep says how a plugin is kept alive. A field with its zero value takes the value of the
+// manifest, else the default. A negative limit means no limit, whatever the manifest says.
+//
+// Only the pool options that flags and manifests can set are read. The defaults are those of
+// [pool.Options] with two exceptions: Restart is [pool.Always], and Concurrency is 100 for a
+// gRPC plugin, whose server queues calls by itself. Workers may be [AutoWorkers]. A worker
+// that uses more than MaxMemory is killed; from four fifths of it on, it is replaced between
+// calls.
+type Keep struct {
+	pool.Options
+	// Threads runs the plain functions of one worker in threads, as many at once
+	// as Concurrency says. It is for functions files alone.
+	Threads bool
+	// Preload is "off", "auto" or "force"; by default "auto".
+	Preload string
+	// DefaultConcurrency and DefaultMaxFailures are the defaults of Concurrency, for
+	// functions files, and of MaxFailures.
+	DefaultConcurrency, DefaultMaxFailures int
+}
+
+// resolveKeep applies flag, manifest and default, in this order. It drops limits of the
+// manifest that this system cannot enforce, and returns them as lacks. serves is that of the
+// [Transport].
+func resolveKeep(k Keep, m manifest.Manifest, serves bool) (resolved Keep, lacks string, err error) {
+	asked := k.MaxMemory > 0
+	k.Workers = cmp.Or(k.Workers, m.Workers, 1)
+	if k.Workers == AutoWorkers {
+		k.Workers = runtime.GOMAXPROCS(0)
+	}
+	usual := max(1, k.DefaultConcurrency)
+	if serves {
+		usual = manyCalls
+	}
+	k.Concurrency = cmp.Or(k.Concurrency, m.Concurrency, usual)
+	k.Restart = cmp.Or(k.Restart, m.Restart.Policy, pool.Always)
+	if k.MaxFailures == 0 {
+		if k.MaxFailures = k.DefaultMaxFailures; m.Restart.Max != nil {
+			k.MaxFailures = *m.Restart.Max
+		}
+	}
+	k.Backoff = cmp.Or(k.Backoff, given(m.Restart.Backoff, AtOnce))
+	k.BackoffMax = cmp.Or(k.BackoffMax, given(m.Restart.BackoffMax, AtOnce))
+	k.HealthyAfter = cmp.Or(k.HealthyAfter, given(m.Restart.HealthyAfter, AtOnce))
+	k.MaxMemory = max(0, cmp.Or(k.MaxMemory, m.Limits.Memory))
+	k.MaxCalls = max(0, cmp.Or(k.MaxCalls, m.Limits.Calls))
+	k.MaxAge = max(0, cmp.Or(k.MaxAge, m.Limits.Age))
+	k.MaxFailures, k.IdleTime, k.QueueTimeout = max(0, k.MaxFailures), max(0, k.IdleTime), max(0, k.QueueTimeout)
+	k.Preload = cmp.Or(k.Preload, m.Preload, "auto")
+	switch {
+	case serves && k.Threads:
+		return k, "", errors.New("--threads applies only to functions files; the server of a gRPC plugin has its own threads")
+	case serves && k.Preload == "force":
+		return k, "", errors.New("preload applies only to functions files, and this is a gRPC plugin")
+	case serves:
+		k.Preload = "off"
+	}
+	err = proc.CheckMaxMemory(k.MaxMemory)
+	if errors.Is(err, errors.ErrUnsupported) && !asked {
+		k.MaxMemory = 0
+		return k, err.Error(), nil
+	}
+	return k, "", err
+}
+
+// once returns the settings of one worker that is never restarted.
+func (k Keep) once() Keep {
+	k.Workers, k.Restart, k.Preload = 1, pool.No, "off"
+	k.MaxCalls, k.MaxAge, k.IdleTime = 0, 0, 0
+	return k
 }

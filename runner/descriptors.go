@@ -11,7 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// describedBy reads the files that flags name; nil when they name none.
+// describedBy reads the files of --proto and --protoset.
 func describedBy(c Config) ([]protoschema.Source, error) {
 	read := func(name string) ([]byte, error) { return os.ReadFile(inDir(c.Cwd, name)) }
 	var sources []protoschema.Source
@@ -55,7 +55,7 @@ func describedBy(c Config) ([]protoschema.Source, error) {
 	return sources, nil
 }
 
-// inDir is a path as seen from a directory.
+// inDir returns a path relative to a directory, unless it is absolute.
 func inDir(dir, path string) string {
 	if filepath.IsAbs(path) || dir == "" {
 		return path
@@ -63,11 +63,11 @@ func inDir(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. If they
-// describe no service of its own, as where the script extends the search path before it
-// imports them, or if it uses an SDK, it reads those of the installed packages that it
-// imports, and then all below its directory. An error names the file, which Python could not
-// load either.
+// pb2Sources reads the descriptors in the *_pb2.py files that a plugin imports. They may
+// describe no service, for example because the script extends the search path before it
+// imports them. Then, or if the plugin uses an SDK, pb2Sources also reads the installed
+// packages that it imports, and at last all files below its directory. An error names a file
+// that Python could not load either.
 func (o *Opened) pb2Sources() ([]protoschema.Source, error) {
 	r := pb2Reader{shown: o.shown, seen: map[string]bool{}}
 	files, others := pysrc.Own(o.script, o.dirs, pysrc.Whole)
@@ -103,9 +103,8 @@ func (o *Opened) pb2Sources() ([]protoschema.Source, error) {
 	return agreeing(r.sources, imported), nil
 }
 
-// agreeing leaves out of all but the first certain sources those that disagree
-// with an earlier one, such as a stale copy: the nearer to the plugin, the
-// earlier.
+// agreeing drops sources that disagree with an earlier one, such as a stale copy. The first
+// certain sources stay. Of the others, those nearest to the plugin come first.
 func agreeing(sources []protoschema.Source, certain int) []protoschema.Source {
 	if _, err := protoschema.MergeDescriptors(sources...); err == nil {
 		return sources
@@ -122,7 +121,7 @@ func agreeing(sources []protoschema.Source, certain int) []protoschema.Source {
 	return kept
 }
 
-// readPB2 takes the descriptors out of generated code.
+// readPB2 reads the descriptors in generated code.
 func readPB2(name, text string) (protoschema.Source, error) {
 	serialized, err := pysrc.Descriptors(text)
 	if err != nil {
@@ -133,7 +132,7 @@ func readPB2(name, text string) (protoschema.Source, error) {
 
 func isPB2(path string) bool { return strings.HasSuffix(path, "_pb2.py") }
 
-// pb2Reader collects what *_pb2.py files hold.
+// pb2Reader collects the descriptors of *_pb2.py files.
 type pb2Reader struct {
 	shown    func(path string) string // for the names of sources
 	seen     map[string]bool          // paths
@@ -141,7 +140,7 @@ type pb2Reader struct {
 	services int
 }
 
-// read takes the descriptors out of one file.
+// read reads the descriptors of one file.
 func (r *pb2Reader) read(path, text string) error {
 	r.seen[path] = true
 	source, err := readPB2(r.shown(path), text)

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,7 @@ type fileStamp struct {
 	size     int64
 }
 
-// stampOf looks at a file, following links.
+// stampOf returns the stamp of a file. It follows links.
 func stampOf(path string) fileStamp {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -29,10 +30,11 @@ func stampOf(path string) fileStamp {
 	return fileStamp{info.ModTime().UnixNano(), info.Size()}
 }
 
-// stamps are what files were like at one time, by their absolute paths.
+// stamps are the stamps of files at one time, by their absolute paths.
 type stamps map[string]fileStamp
 
-// fileKind says for what a file counts: each kind for all that the kinds after it do.
+// fileKind says how much a change to a file affects. Each kind has the effects of the kinds
+// before it, too.
 type fileKind int
 
 const (
@@ -41,16 +43,16 @@ const (
 	ownFile                    // the plugin's own: --watch restarts
 )
 
-// files knows the files that a plugin is started from. It learns of those that the
-// plugin imports when Python has reported them. It is safe for concurrent use.
+// files tracks the files that a plugin is started from. It adds the files that the plugin
+// imports when Python reports them. It is safe for concurrent use.
 type files struct {
 	fixed func() map[string]fileKind // the files known before the plugin is started
 	// list returns the plugin's own files as far as they are known.
 	list func() []string
-	// complete reports that list finds files by itself: one that it did not list
-	// before is new. Otherwise it may have existed, and be imported only now.
-	complete bool
-	stat     func(path string) fileStamp
+	// scans reports that list finds files by itself, so that one that it did not list
+	// before is new. Otherwise such a file may be old and only imported now.
+	scans bool
+	stat  func(path string) fileStamp
 
 	mu     sync.Mutex // protects the following
 	kinds  map[string]fileKind
@@ -62,16 +64,16 @@ type files struct {
 	versions int        // that version has counted
 }
 
-// newFiles returns the files of a plugin. It does not look at them yet.
+// newFiles returns the files of a plugin. It does not read the file system yet.
 func newFiles(o *Opened) *files {
 	f := &files{fixed: o.fixedFiles, stat: stampOf}
-	f.list, f.complete = o.transport.watched()
+	f.list, f.scans = o.transport.watched()
 	return f
 }
 
-// fixedFiles are the files known before the plugin is started: what Python runs, the
-// manifest, the interpreter and the directories of installed packages. What is put into
-// a package that is there already is not seen.
+// fixedFiles returns the files known before the plugin is started: what Python runs, the
+// manifest, the interpreter and the directories of installed packages. It misses changes
+// inside an installed package.
 func (o *Opened) fixedFiles() map[string]fileKind {
 	fixed := map[string]fileKind{}
 	scripts, python, dirs := o.Source()
@@ -95,7 +97,7 @@ func (o *Opened) fixedFiles() map[string]fileKind {
 	return fixed
 }
 
-// learn adds the files that list has come to know. f.mu is held.
+// learn adds the new files of list. f.mu is held.
 func (f *files) learn() {
 	since := f.listed
 	f.listed = time.Now()
@@ -110,7 +112,7 @@ func (f *files) learn() {
 			continue
 		}
 		is := f.stat(path)
-		if !since.IsZero() && (f.complete || is.modified >= since.UnixNano()) {
+		if !since.IsZero() && (f.scans || is.modified >= since.UnixNano()) {
 			is = fileStamp{} // what was imported, if it was, is not known
 		}
 		f.kinds[path], f.first[path] = ownFile, is
@@ -153,14 +155,14 @@ func (f *files) version() int {
 	return f.versions
 }
 
-// Snapshot is what a plugin's files, its manifest and its interpreter were like at one
-// time. It never changes and is safe for concurrent use. The zero value knows no file.
+// Snapshot is the state of a plugin's files, its manifest and its interpreter at one time. It
+// never changes and is safe for concurrent use. The zero value has no files.
 type Snapshot struct {
 	files *files
 	seen  stamps
 }
 
-// Snapshot looks at the plugin's files. The error is of kind Canceled, if ctx ended.
+// Snapshot takes a snapshot of the plugin's files. If ctx ends, the error is of kind Canceled.
 func (o *Opened) Snapshot(ctx context.Context) (Snapshot, error) {
 	return hook.Interruptible(ctx, func() (Snapshot, error) {
 		seen, _ := o.files.look(startFile, nil)
@@ -168,14 +170,13 @@ func (o *Opened) Snapshot(ctx context.Context) (Snapshot, error) {
 	})
 }
 
-// Changed lists the files that are not as they were, absolute and sorted. It looks at
-// the files that it knows, in a microsecond each. The files that a functions file has
-// imported since count, too.
+// Changed lists the files that have changed since, absolute and sorted. It takes a
+// microsecond for each file. Files that a functions file has imported since count, too.
 func (s Snapshot) Changed() []string {
 	if s.files == nil {
 		return nil
 	}
-	if !s.files.complete {
+	if !s.files.scans {
 		_, changed := s.files.look(startFile, s.seen)
 		return changed
 	}
@@ -189,22 +190,15 @@ func (s Snapshot) Changed() []string {
 	return changed
 }
 
-const (
-	// watchEvery is how often [Opened.Watch] looks at the files.
-	watchEvery = 500 * time.Millisecond
-	// watchSettle is how long nothing may change before a change counts: editors write
-	// in steps, and replace files.
-	watchSettle = 150 * time.Millisecond
-	// watchMost bounds the wait for that.
-	watchMost = 5 * time.Second
-)
+// watchEvery is how often [Opened.Watch] looks at the files.
+const watchEvery = 250 * time.Millisecond
 
 // Watch calls restart whenever the plugin's own files are not as they were in since,
-// then not as they were at the last change, until ctx ends. It looks every half second,
-// and waits until the files have not changed for 150 ms. It then calls report with what
-// changed and with restart's error. A change during a restart cancels that restart,
-// which is not reported, and begins another. Report is never called by two goroutines
-// at once.
+// then not as they were at the last change, until ctx ends. Editors write in steps, so a
+// change counts once the files are the same at two looks, a quarter of a second apart. It
+// then calls report with what changed and with restart's error. A change during a restart
+// cancels that restart, which is not reported, and begins another. Report is never called
+// by two goroutines at once.
 //
 // The manifest and the interpreter are not watched: they are read when the plugin is
 // opened.
@@ -218,20 +212,18 @@ func watch(ctx context.Context, f *files, known stamps, restart func(ctx context
 	defer func() { stop(); running.Wait() }()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	for {
+	for last := known; ; {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
-		if _, changed := f.look(ownFile, known); len(changed) == 0 {
+		now, changed := f.look(ownFile, known)
+		settled := maps.Equal(now, last)
+		if last = now; !settled || len(changed) == 0 {
 			continue
 		}
-		settle(ctx, f)
-		var changed []string
-		if known, changed = f.look(ownFile, known); len(changed) == 0 || ctx.Err() != nil { // a file was replaced and put back
-			continue
-		}
+		known = now
 		stop()
 		running.Wait() // a canceled restart returns at once
 		one, cancel := context.WithCancel(ctx)
@@ -241,22 +233,6 @@ func watch(ctx context.Context, f *files, known stamps, restart func(ctx context
 				report(changed, err)
 			}
 		})
-	}
-}
-
-// settle waits until nothing changes, or ctx ends.
-func settle(ctx context.Context, f *files) {
-	now, _ := f.look(ownFile, nil)
-	for end := time.Now().Add(watchMost); time.Now().Before(end); {
-		select {
-		case <-time.After(watchSettle):
-		case <-ctx.Done():
-			return
-		}
-		var changed []string
-		if now, changed = f.look(ownFile, now); len(changed) == 0 {
-			return
-		}
 	}
 }
 

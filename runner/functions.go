@@ -2,13 +2,17 @@ package runner
 
 import (
 	"cmp"
+	"context"
+	_ "embed"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/pyworker"
 	"github.com/pyplug/pyplug/runner/schema"
 )
@@ -19,7 +23,7 @@ type functions struct {
 	workers *pyworker.Launcher // of all pools; it knows which files were imported
 }
 
-// openFunctions is the opening of a functions file.
+// openFunctions opens a functions file.
 func openFunctions(o *Opened) (transport, error) {
 	if o.config.Transport == "" && len(o.plugin.Manifest.Args) > 0 {
 		return nil, o.plugin.OnlyGRPC("args")
@@ -56,28 +60,28 @@ func (f *functions) watched() (func() []string, bool) { return f.workers.Files, 
 
 func (f *functions) takesSeries() bool { return f.keep.Concurrency == 1 && !f.keep.Threads }
 
-// programHint is for a file that is a program: it may be a gRPC plugin, or one of another
-// host.
-func (f *functions) programHint() []schema.Hint {
-	if host := f.OtherHost(); host.SDK != "" {
+// ProgramHint says what a functions file without hooks may be: a gRPC plugin, or one of
+// another host.
+func (o *Opened) ProgramHint() []schema.Hint {
+	if o.Transport().Serves {
+		return nil
+	}
+	if host := o.OtherHost(); host.SDK != "" {
 		return schema.Hints("it is built on %s, for %s", host.SDK, host.Starts)
 	}
-	if part := f.programPart(); part != "" {
+	if part := o.programPart(); part != "" {
 		return schema.Hints("if its %s serves gRPC, pass %s grpc", part, schema.Setting("transport"))
 	}
 	return nil
 }
 
-// ProgramHint says what a plugin without hooks may be, if that is none of its transport.
-func (o *Opened) ProgramHint() []schema.Hint { return o.transport.programHint() }
-
-// mainBlock is the statement that runs only in a program.
+// mainBlock matches the statement that only a program runs.
 var mainBlock = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^if .*__name__.*__main__|^if .*__main__.*__name__`)
 })
 
-// OtherHost returns the host whose SDK the plugin's file imports, if that is none of
-// go-plugin; the zero value for any other plugin.
+// OtherHost returns the host whose SDK the plugin imports, unless it is a host of go-plugin.
+// Otherwise it returns the zero value.
 func (o *Opened) OtherHost() pysrc.OtherHost {
 	scripts, _, _ := o.Source()
 	for _, script := range scripts {
@@ -90,8 +94,8 @@ func (o *Opened) OtherHost() pysrc.OtherHost {
 	return pysrc.OtherHost{}
 }
 
-// programPart names what of the plugin's file Python executes only when it runs the file;
-// empty if there is nothing.
+// programPart names the part of the plugin that Python executes only if it runs the plugin as
+// a program, or "".
 func (o *Opened) programPart() string {
 	entry := o.plugin.Entry
 	if _, err := os.Stat(filepath.Join(entry, "__main__.py")); err == nil {
@@ -105,3 +109,37 @@ func (o *Opened) programPart() string {
 
 // IsProgram reports whether the plugin's file does something only when Python runs it.
 func (o *Opened) IsProgram() bool { return o.programPart() != "" }
+
+//go:embed names.py
+var namesSource string
+
+// SourceHooks returns the names of a plugin's hooks and the first line of their documentation,
+// as far as its files show them. It starts neither the plugin nor anything else that its
+// files choose. After an error it returns no hooks.
+func SourceHooks(ctx context.Context, c Config) []schema.Hook {
+	c.Untrusted = true
+	o, err := Open(ctx, c)
+	if err != nil {
+		return nil
+	}
+	return o.transport.sourceHooks(ctx)
+}
+
+// sourceHooks runs a Python that parses the file.
+func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
+	scripts, _, _ := f.Source()
+	python, vars, err := f.reader(ctx)
+	if len(scripts) == 0 || err != nil {
+		return nil
+	}
+	// Isolated and without site: the plugin's own directories and packages do not matter.
+	out, err := proc.Run(ctx, proc.Tool{Path: python, Args: []string{"-I", "-S", "-c", namesSource, scripts[0]}, Env: vars})
+	if err != nil || out.Exit.Code != 0 {
+		return nil
+	}
+	for line := range strings.Lines(string(out.Stdout)) {
+		name, doc, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		hooks = append(hooks, schema.Hook{Name: name, Doc: doc})
+	}
+	return hooks
+}

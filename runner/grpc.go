@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/elliptic"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/grpcplugin"
@@ -18,39 +20,39 @@ import (
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
 )
 
-// GRPC is what concerns gRPC plugins alone. The zero value leaves it to the
-// manifest, and then to the default.
+// GRPC has the settings of gRPC plugins. A field with its zero value takes the value of the
+// manifest, else the default.
 type GRPC struct {
-	// Of these, [Open] sets what follows from the rest of the [Config].
+	// [Open] sets the fields that follow from the rest of [Config].
 	grpcplugin.Config
-	// Decides is a flag that was given and that has no use for a functions file: it
-	// decides on the transport. Empty: none was.
+	// Decides is a given flag that applies only to gRPC plugins, or "". It decides the
+	// transport.
 	Decides string
-	// Host names one of [manifest.Hosts], which the plugin is started for. What the
-	// fields of Config and MTLS do not say, it says, before the manifest does.
+	// Host names one of [manifest.Hosts]. The plugin is started as that host does. Config
+	// and MTLS take precedence over Host, and Host over the manifest.
 	Host string
 	// Arguments follow those of the manifest.
 	Arguments []string
 	// NoCookie sets no cookie, whatever the manifest says.
 	NoCookie bool
-	// MTLS secures the connection as go-plugin's AutoMTLS does; Curve is that
-	// of our certificate's key, one of [Curves]; empty means the first.
+	// MTLS secures the connection as go-plugin's AutoMTLS does. Curve is the curve of
+	// our certificate's key: one of [Curves], by default the first.
 	MTLS  *bool
 	Curve string
-	// Proto and Protoset are files that describe the plugin's methods, in
-	// source or generated code and as protoc -o writes them; ProtoPath are the
-	// directories that imports of source are looked for in.
+	// Proto and Protoset are files that describe the plugin's methods. Proto has source
+	// and generated code, Protoset what protoc -o writes. ProtoPath are the directories
+	// for the imports of source.
 	Proto, ProtoPath, Protoset []string
 }
 
 // Curves lists the values of [GRPC.Curve].
 func Curves() []string { return []string{"P-256", "P-384", "P-521"} }
 
-// Evidence is what was seen of a start of a gRPC plugin.
+// Evidence records what a gRPC plugin did while it started.
 type Evidence = grpcplugin.Evidence
 
-// The reasons of an error of kind Unhealthy about a server that answered with another status
-// than SERVING, and about one without a health service.
+// The reasons of two errors of kind Unhealthy: the status is not SERVING, or the server has no
+// health service.
 const (
 	ReasonNotServing = grpcplugin.ReasonNotServing
 	ReasonNoHealth   = grpcplugin.ReasonNoHealth
@@ -81,7 +83,7 @@ type server struct {
 	program grpcplugin.Config // without Output
 }
 
-// openServer is the opening of a gRPC plugin.
+// openServer opens a gRPC plugin.
 func openServer(o *Opened) (transport, error) {
 	start := &o.settings.Timeouts.Start
 	*start = cmp.Or(*start, DefaultHandshake)
@@ -96,7 +98,7 @@ func (s *server) launcher() hook.Launcher {
 	return grpcplugin.New(c)
 }
 
-func (s *server) watched() (list func() []string, complete bool) {
+func (s *server) watched() (list func() []string, scans bool) {
 	scripts, _, _ := s.Source()
 	if len(scripts) == 0 {
 		return func() []string { return nil }, false
@@ -106,8 +108,6 @@ func (s *server) watched() (list func() []string, complete bool) {
 }
 
 func (s *server) takesSeries() bool { return false }
-
-func (s *server) programHint() []schema.Hint { return nil }
 
 // sourceHooks returns the methods that descriptors describe.
 func (s *server) sourceHooks(ctx context.Context) []schema.Hook {
@@ -170,7 +170,7 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	return cfg, nil
 }
 
-// Program says how a gRPC plugin is started; the zero value for another plugin.
+// Program returns how a gRPC plugin is started. Other plugins have the zero value.
 func (o *Opened) Program() grpcplugin.Config {
 	if s, ok := o.transport.(*server); ok {
 		return s.program
@@ -182,16 +182,16 @@ var curves = map[string]elliptic.Curve{
 	"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521(),
 }
 
-// asPackage runs a package or a module as python -m does, wherever it is: -m would look
-// for it from the working directory. Until sys.path is changed Python looks for
-// modules there, too, but for sys, which is built in.
+// asPackage runs a package or a module as python -m does, but from any directory. It changes
+// sys.path before it imports anything from a file, because Python would search the working
+// directory.
 const asPackage = `import sys
 sys.path[0], name = sys.argv[1:3]
 del sys.argv[1:3]
 import runpy
 runpy.run_module(name, run_name="__main__", alter_sys=True)`
 
-// pythonArgs are the arguments with which Python runs a plugin as a program.
+// pythonArgs returns the arguments with which Python runs a plugin as a program.
 func pythonArgs(p manifest.Plugin) ([]string, error) {
 	if p.Module != "" {
 		return []string{"-c", asPackage, p.From, p.Module}, nil
@@ -204,4 +204,35 @@ func pythonArgs(p manifest.Plugin) ([]string, error) {
 	}
 	root, name := packageIn(p.Entry)
 	return []string{"-c", asPackage, root, name}, nil
+}
+
+// ParseHeader reads metadata of a gRPC request: NAME=VALUE or, as for HTTP, "NAME: VALUE".
+// Its error reads after the name of a flag.
+func ParseHeader(text string) (name, value string, err error) {
+	name, value, ok := strings.Cut(text, "=")
+	if before, after, colon := strings.Cut(text, ":"); colon && len(before) < len(name) {
+		name, value, ok = before, strings.TrimLeft(after, " \t"), true
+	}
+	name = strings.ToLower(name)
+	bad := strings.ContainsFunc(name, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_.", r)
+	})
+	switch {
+	case !ok || name == "" || bad:
+		return "", "", fmt.Errorf("is %q, want NAME=VALUE or \"NAME: VALUE\" with a name of letters, digits, and . - or _", text)
+	case strings.HasPrefix(name, "grpc-"), slices.Contains([]string{"te", "content-type", "user-agent"}, name):
+		return "", "", fmt.Errorf("has the name %s, which is gRPC's own", name) // which would drop it
+	case strings.HasSuffix(name, "-bin"):
+		content, err := base64.StdEncoding.DecodeString(value)
+		if err != nil {
+			content, err = base64.RawStdEncoding.DecodeString(value)
+		}
+		if err != nil {
+			return "", "", fmt.Errorf("has a value for %s that is not base64, which a name that ends in -bin needs", name)
+		}
+		value = string(content)
+	case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
+		return "", "", fmt.Errorf("has the value %q for %s, want printable ASCII; a name that ends in -bin takes base64 of anything", value, name)
+	}
+	return name, value, nil
 }

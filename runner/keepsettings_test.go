@@ -80,15 +80,3 @@ func TestResolveKeep(t *testing.T) {
 		}
 	}
 }
-
-func keepOf(workers int) (k Keep) { k.Workers = workers; return k }
-
-func TestTooMany(t *testing.T) {
-	most := max(runtime.GOMAXPROCS(0), manyWorkers)
-	if text := (keepOf(most)).tooMany(); text != "" {
-		t.Errorf("%d workers: %s", most, text)
-	}
-	if text := (keepOf(most + 1)).tooMany(); text == "" {
-		t.Errorf("%d workers are not too many", most+1)
-	}
-}

@@ -1,11 +1,15 @@
 package runner
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
@@ -15,9 +19,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Opened is a plugin at rest with all that can be known without starting it: what its
-// path resolves to, its interpreter, transport and settings. It never changes, and is
-// safe for concurrent use. The zero value knows nothing.
+// Opened is a plugin that is resolved but not started: its path, interpreter, transport and
+// settings. It never changes, and is safe for concurrent use. The zero value is empty.
 type Opened struct {
 	config   Config
 	plugin   manifest.Plugin
@@ -39,9 +42,9 @@ type Opened struct {
 }
 
 // Open resolves a plugin: its path, manifest, interpreter, transport and settings. It
-// starts nothing. What it returns is never nil, and knows what was resolved before an
-// error. The error is a [*hook.Error] of the kinds Usage, Interpreter and Canceled.
-// Ending ctx ends it, also while it reads a file that blocks.
+// starts nothing. The result is never nil. After an error it has what was resolved before.
+// The error is a [*hook.Error] of the kinds Usage, Interpreter and Canceled. Open returns
+// when ctx ends, even while it reads a file that blocks.
 func Open(ctx context.Context, c Config) (*Opened, error) {
 	o, err := hook.Interruptible(ctx, func() (*Opened, error) { return open(ctx, c) })
 	if o == nil {
@@ -127,11 +130,11 @@ func (o *Opened) Plugin() manifest.Plugin { return o.plugin }
 // Settings are the limits and choices in force.
 func (o *Opened) Settings() Settings { return o.settings }
 
-// KeepSettings say how the plugin is kept alive.
+// KeepSettings returns how the plugin is kept alive.
 func (o *Opened) KeepSettings() Keep { return o.keep }
 
-// TakesSeries reports whether workers make a [hook.Series]: they make one call at a time,
-// and no result needs a look.
+// TakesSeries reports whether workers make a [hook.Series]: they make one call at a time, and
+// results are not searched for errors.
 func (o *Opened) TakesSeries() bool {
 	return o.transport.takesSeries() && o.settings.ErrorField == ""
 }
@@ -147,7 +150,7 @@ func (o *Opened) Interpreter() interp.Interpreter {
 // Environ is the plugin's environment.
 func (o *Opened) Environ() []string { return o.environ }
 
-// Resolved is how long it took to find the plugin and to read its manifest.
+// Resolved returns how long the search for the plugin and its manifest took.
 func (o *Opened) Resolved() time.Duration { return o.resolved }
 
 // Source is the plugin's Python source: the files that Python runs, the Python that
@@ -219,3 +222,69 @@ func Shutdown() { proc.Close() }
 
 // Lacks says what cannot be had on this system, empty when nothing.
 func Lacks() string { return proc.Lacks() }
+
+// findModule is the Python program that finds a module.
+//
+//go:embed module.py
+var findModule string
+
+// moduleMark begins its answer, because a .pth file may print something before.
+const moduleMark = "\x1epyplug-module "
+
+// locateModule asks the plugin's Python where the plugin's module is. Python imports neither
+// the module nor the packages above it.
+func (o *Opened) locateModule(ctx context.Context) error {
+	p := o.plugin
+	if err := o.MayRun(); err != nil {
+		return hook.NewError(hook.Usage, fmt.Errorf("no file in %s is the module %s, and no Python is asked where it is: %w", p.From, p.Module, err))
+	}
+	out, err := proc.Run(ctx, proc.Tool{Path: o.python.Path, Args: []string{"-c", findModule, p.From, p.Module}, Env: o.environ, Dir: p.From})
+	if ctx.Err() != nil {
+		return hook.NewError(hook.Canceled, context.Cause(ctx))
+	}
+	_, answer, ok := bytes.Cut(out.Stdout, []byte(moduleMark))
+	if err == nil && !ok {
+		err = errors.New(hook.Exit(out.Exit).String())
+	}
+	if err != nil {
+		e := hook.NewError(hook.Interpreter, fmt.Errorf("%s cannot be asked where the module %s is: %w", o.python.Path, p.Module, err))
+		e.Tried = strings.Split(strings.TrimSpace(string(out.Stderr)), "\n")
+		return e
+	}
+	words := strings.Split(string(answer), "\x00")
+	switch kind, where := words[0], words[1]; kind {
+	case "package", "file":
+		o.plugin = p.Located(where, kind == "package")
+	case "built-in": // each has a path of its own
+		o.plugin = p.Located(o.python.Path+":"+p.Module, false)
+	case "namespace":
+		return hook.NewError(hook.Usage, fmt.Errorf("the module %s is a directory without __init__.py: want a module with code", p.Module))
+	default:
+		e := hook.NewError(hook.Usage, fmt.Errorf("no module %s: python %s finds no %s", p.Module, o.python.Version, where))
+		e.Tried = words[2:]
+		if file, isFile := strings.CutSuffix(p.Module, ".py"); isFile {
+			e.Hints = schema.Hints("-m takes the name of a module, without .py: -m %s", file)
+		}
+		return e
+	}
+	return nil
+}
+
+// lacksSource reports whether Python runs the plugin from something else than source.
+func (o *Opened) lacksSource() bool {
+	p := o.plugin
+	return manifest.IsZip(o.script) || p.Module != "" && p.Kind == manifest.File && !strings.HasSuffix(p.Entry, ".py")
+}
+
+// ownDirs returns the directories of the plugin's own modules. An installed module has only
+// that of its package.
+func (o *Opened) ownDirs() []string {
+	p := o.plugin
+	switch {
+	case p.Module == "":
+		return importDirs(p.Entry, o.script)
+	case p.IsOwn():
+		return append([]string{p.From}, importDirs(p.Entry, o.script)...)
+	}
+	return []string{p.Entry}
+}

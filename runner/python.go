@@ -16,44 +16,37 @@ import (
 	"github.com/pyplug/pyplug/runner/proc"
 )
 
-// Variable is a variable of the environment that concerns Python, and what it does.
+// Variable is an environment variable that concerns Python, and its effect.
 type Variable struct{ Name, Value, Effect string }
+
+// Decision says how the Python is chosen.
+type Decision struct {
+	interp.Decision
+	Variables []Variable
+}
 
 // Explain says how the Python is chosen for c.Plugin, or without one for c.Cwd. It starts
 // nothing, whatever the plugin is. The error is a [*hook.Error]; that no Python was chosen
 // is a part of the decision.
-func Explain(ctx context.Context, c Config) (d interp.Decision, vars []Variable, err error) {
-	return interruptible(ctx, func() (interp.Decision, []Variable, error) {
+func Explain(ctx context.Context, c Config) (Decision, error) {
+	return hook.Interruptible(ctx, func() (d Decision, err error) {
 		r, p, environ, err := pythonRequest(c)
 		if err != nil {
-			return d, nil, err
+			return d, err
 		}
 		if env.SourceOf(p.Entry, p.Project.Dirs).Kind == "" {
 			r.Sync = ""
 		}
-		d, err := interp.Explain(ctx, r)
-		if err != nil {
-			return d, nil, hook.NewError(hook.Canceled, context.Cause(ctx))
+		if d.Decision, err = interp.Explain(ctx, r); err != nil {
+			return d, hook.NewError(hook.Canceled, context.Cause(ctx))
 		}
-		return d, variables(c, environ, d.Chosen), nil
+		d.Variables = variables(c, environ, d.Chosen)
+		return d, nil
 	})
 }
 
-// interruptible calls do, which reads files, as [hook.Interruptible] does.
-func interruptible[A, B any](ctx context.Context, do func() (A, B, error)) (A, B, error) {
-	type both struct {
-		a A
-		b B
-	}
-	found, err := hook.Interruptible(ctx, func() (both, error) {
-		a, b, err := do()
-		return both{a, b}, err
-	})
-	return found.a, found.b, err
-}
-
-// FindPython is the Python that a start of c.Plugin would take, or without one a start in
-// c.Cwd. The error is a [*hook.Error].
+// FindPython returns the Python that a start of c.Plugin would use. If c.Plugin is empty, it
+// is that of c.Cwd. The error is a [*hook.Error].
 func FindPython(ctx context.Context, c Config) (interp.Interpreter, error) {
 	return hook.Interruptible(ctx, func() (interp.Interpreter, error) {
 		r, _, _, err := pythonRequest(c)
@@ -83,8 +76,8 @@ func Pythons(ctx context.Context, c Config) ([]interp.Interpreter, error) {
 	return all, nil
 }
 
-// pythonRequest is what is wanted of the Python of c.Plugin, which may be empty, and the
-// plugin itself with its environment.
+// pythonRequest returns the request for the Python of c.Plugin, which may be empty, with the
+// plugin and its environment.
 func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) {
 	p, err := manifest.Plugin{Dirs: []string{c.Cwd}}, error(nil)
 	if c.Plugin != "" {
@@ -107,7 +100,7 @@ func pythonRequest(c Config) (interp.Request, manifest.Plugin, []string, error) 
 	return r, p, env, nil
 }
 
-// findPlugin finds c.Plugin, and what its project requires of Python.
+// findPlugin finds c.Plugin and every requires-python of its project.
 func findPlugin(c Config) (manifest.Plugin, error) {
 	from, err := workDir(c, c.Dir)
 	if err != nil {
@@ -122,7 +115,7 @@ func findPlugin(c Config) (manifest.Plugin, error) {
 	return p, nil
 }
 
-// pythonVariables are the variables that [interp.Find] reads, and what they do.
+// pythonVariables are the variables that [interp.Find] reads, and their effects.
 var pythonVariables = []struct{ name, effect string }{
 	{"PYPLUG_PYTHON", "names the Python"},
 	{"VIRTUAL_ENV", "is the activated environment"},
@@ -132,7 +125,7 @@ var pythonVariables = []struct{ name, effect string }{
 	{"PYENV_VERSION", "selects what pyenv's shims start"},
 }
 
-// variables are those of the caller's environment that concern Python. env is the plugin's.
+// variables returns the variables of the caller that concern Python. env is the plugin's environment.
 func variables(c Config, env []string, chosen interp.Interpreter) []Variable {
 	var all []Variable
 	if value := valueIn(c.Environ, "PATH"); value == "" {
@@ -171,7 +164,7 @@ func variables(c Config, env []string, chosen interp.Interpreter) []Variable {
 	return all
 }
 
-// valueIn is the value of a variable in an environment, the last one; "" if it has none.
+// valueIn returns the last value of a variable in an environment, or "".
 func valueIn(environ []string, name string) (value string) {
 	for _, entry := range environ {
 		if text, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -190,8 +183,8 @@ func shebangRequest(c Config, p manifest.Plugin, env []string) (interp.Request, 
 	return r, p.Shebang != ""
 }
 
-// MayRun returns an error if the plugin was opened as [Config.Untrusted], and to start its Python
-// would start what files of its project choose.
+// MayRun returns an error if the plugin was opened with [Config.Untrusted] and files of its
+// project choose its Python.
 func (o *Opened) MayRun() error {
 	switch {
 	case !o.config.Untrusted:
@@ -203,8 +196,8 @@ func (o *Opened) MayRun() error {
 	return nil
 }
 
-// reader is a Python that may read a plugin's source, with its environment: the plugin's own if
-// it may run, else one of the user or the system.
+// reader returns a Python that may read the plugin's source, with its environment: the
+// plugin's own if MayRun allows it, else one of the user or the system.
 func (o *Opened) reader(ctx context.Context) (path string, vars []string, err error) {
 	if o.MayRun() == nil {
 		return o.python.Path, o.environ, nil
@@ -226,7 +219,7 @@ func findBy(ctx context.Context, r interp.Request) (interp.Interpreter, error) {
 	return found, PythonError(err)
 }
 
-// PythonError is an error of interp as one of ours.
+// PythonError converts an error of interp to a [*hook.Error].
 func PythonError(err error) *hook.Error {
 	e := hook.NewError(hook.Interpreter, err)
 	if none := (*interp.Error)(nil); errors.As(err, &none) {
@@ -237,7 +230,7 @@ func PythonError(err error) *hook.Error {
 	return e
 }
 
-// request is what is wanted of an interpreter.
+// request returns the request for an interpreter.
 func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 	m := p.Manifest
 	if c.Untrusted { // so are the variables of a manifest
@@ -258,7 +251,6 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 		Entry:       p.Entry,
 		Dirs:        p.Dirs,
 		Project:     p.Project,
-		EnvNames:    m.EnvNames(),
 		Environ:     c.Environ,
 		Cwd:         cmp.Or(c.Cwd, string(filepath.Separator)), // it may have been deleted
 		Untrusted:   c.Untrusted,
@@ -268,11 +260,11 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 	}
 }
 
-// askLimit is how long a Python may take to say its version. A healthy one takes
-// milliseconds, and a wrapper that hangs may be asked under several names.
+// askLimit is the timeout of a Python that prints its version. A healthy one takes
+// milliseconds. A wrapper that hangs may be tried under several names.
 const askLimit = 10 * time.Second
 
-// ask runs a Python that is to say its version, see [interp.RunFunc].
+// ask runs a Python that prints its version. See [interp.RunFunc].
 func ask(ctx context.Context, t proc.Tool) (stdout []byte, stderr string, err error) {
 	out, err := proc.Run(ctx, t)
 	if err == nil && out.Exit.Code != 0 {

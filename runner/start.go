@@ -2,6 +2,10 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -20,12 +24,8 @@ const leastDrain = 2 * time.Minute
 //
 // Each call starts one more pool. All pools of a plugin share what makes a start cheap.
 func (o *Opened) Start(ctx context.Context) (*Pool, error) {
-	if o.keep.Note != nil {
-		for _, text := range []string{o.lacks, o.keep.tooMany()} {
-			if text != "" {
-				o.keep.Note(text)
-			}
-		}
+	if o.keep.Note != nil && o.lacks != "" {
+		o.keep.Note(o.lacks)
 	}
 	opt, t := o.keep.Options, o.settings.Timeouts
 	opt.Bootstrap, opt.Shutdown, opt.CallTimeout = o.Bootstrap(), o.Shutdown(), t.Call
@@ -55,17 +55,16 @@ func (o *Opened) event(e hook.Event) {
 	}
 }
 
-// Launcher returns what starts the plugin's processes, for the one who looks at each:
-// bootstrap calls, restarts and limits on calls are theirs. With [Config].Once the
-// processes share nothing.
+// Launcher returns what starts the plugin's processes. The caller makes bootstrap calls and
+// restarts, and limits calls. With [Config].Once the processes share nothing.
 func (o *Opened) Launcher() hook.Launcher { return o.transport.launcher() }
 
-// Hold keeps what the plugin's pools share until release is called: of a functions file,
-// the process that workers are forked from. Otherwise that ends with the last pool.
+// Hold keeps what the plugin's pools share until release is called. For a functions file this
+// is the process that workers are forked from. Without Hold it ends with the last pool.
 func (o *Opened) Hold() (release func(context.Context) error) { return o.launcher.hold().Close }
 
-// launcher is what all pools of a plugin share. It keeps the plugin's files in step with
-// its starts. It is safe for concurrent use.
+// launcher is shared by all pools of a plugin. Each launch uses the current files of the
+// plugin. It is safe for concurrent use.
 type launcher struct {
 	hook.Launcher
 	opened  *Opened
@@ -98,7 +97,7 @@ func (l *launcher) hold() *held {
 	return &held{launcher: l}
 }
 
-// held is the launcher of one user, such as a pool.
+// held is the launcher as one user, such as a pool, holds it.
 type held struct {
 	*launcher
 	released atomic.Bool
@@ -114,3 +113,66 @@ func (h *held) Close(ctx context.Context) error {
 
 // Pool is a plugin that runs. See [pool.Pool].
 type Pool = pool.Pool
+
+// CallCarrying calls a hook. The call fails if the result, or an item, has an error at a path.
+// Such an item ends the stream. With an empty path nothing is searched.
+func CallCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Call) (hook.Result, error) {
+	if path == "" {
+		return inst.Call(ctx, c)
+	}
+	if emit := c.Emit; emit != nil {
+		c.Emit = func(item hook.Item) error {
+			if carried := carriedError(path, c.Hook, item.Value); carried != nil {
+				return carried
+			}
+			return emit(item)
+		}
+	}
+	r, err := inst.Call(ctx, c)
+	if err != nil {
+		return r, err
+	}
+	if carried := carriedError(path, c.Hook, r.Value); carried != nil {
+		return hook.Result{}, carried
+	}
+	return r, nil
+}
+
+// carriedError returns the error at a dotted path of a result. It returns nil if there is
+// nothing, null, false or an empty text. The text of an object is its "message".
+func carriedError(path, hookName string, value json.RawMessage) *hook.Error {
+	for _, name := range strings.Split(path, ".") {
+		value = member(value, name)
+	}
+	text := errorText(value)
+	if text == "" {
+		return nil
+	}
+	return &hook.Error{Kind: hook.Failed, Hook: hookName, Begun: true, Err: errors.New(text)}
+}
+
+// member returns a member of an object, or an element of an array by its number, or nil.
+func member(value json.RawMessage, name string) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(value, &object) == nil {
+		return object[name]
+	}
+	var array []json.RawMessage
+	if n, err := strconv.Atoi(name); err == nil && json.Unmarshal(value, &array) == nil && n >= 0 && n < len(array) {
+		return array[n]
+	}
+	return nil
+}
+
+// errorText returns the text of an error, or "".
+func errorText(value json.RawMessage) string {
+	var text string
+	var object struct{ Message string }
+	switch {
+	case string(value) == "false" || json.Unmarshal(value, &text) == nil:
+		return text
+	case json.Unmarshal(value, &object) == nil && object.Message != "":
+		return object.Message
+	}
+	return string(value)
+}

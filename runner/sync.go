@@ -13,43 +13,49 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// SyncOptions say how the environment of a plugin is made. See [env.Request].
+// SyncOptions say how Sync makes an environment. See [env.Request].
 type SyncOptions struct {
 	InPlace, Offline bool
 	Step             func(what string)
 }
 
-// PlanSync says which environment c.Plugin needs. It starts nothing but, as a start does, a
-// Python whose version no file says. note says that starts take another Python; it may be
-// empty. The error is a [*hook.Error].
-func PlanSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note string, err error) {
-	return interruptible(ctx, func() (env.Plan, string, error) { return planSync(ctx, c, o) })
+// SyncPlan says which environment a plugin needs.
+type SyncPlan struct {
+	env.Plan
+	// Note says that starts take another Python; empty if they do not.
+	Note string
 }
 
-func planSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note string, err error) {
+// PlanSync says which environment c.Plugin needs. It starts nothing but, as a start does, a
+// Python whose version no file says. The error is a [*hook.Error].
+func PlanSync(ctx context.Context, c Config, o SyncOptions) (SyncPlan, error) {
+	return hook.Interruptible(ctx, func() (SyncPlan, error) { return planSync(ctx, c, o) })
+}
+
+func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err error) {
 	r, p, _, err := pythonRequest(c)
 	if err != nil {
-		return plan, note, err
+		return plan, err
 	}
 	if p.Kind == manifest.Executable {
-		return plan, note, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
+		return plan, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
 	}
 	if p.Entry == "" && !o.InPlace { // no start would find an environment in the cache
 		e := hook.NewError(hook.Usage, fmt.Errorf("module %s is not in this directory", p.Module))
 		e.Hints = schema.Hints("%s makes .venv for the project here", schema.Setting("in-place"))
-		return plan, note, e
+		return plan, e
 	}
 	r.Base = true
 	base, err := findBy(ctx, r)
 	if err != nil {
-		return plan, note, err
+		return plan, err
 	}
 	cache, err := env.Cache()
 	if err != nil && !o.InPlace {
-		return plan, note, syncError(ctx, &env.Error{Err: err, Advice: env.CacheHint})
+		return plan, syncError(ctx, &env.Error{Err: err, Advice: env.CacheHint})
 	}
 	facts := interp.FactsOf(base, c.Environ)
-	plan, err = env.NewPlan(env.Request{
+	plan.Plan, err = env.NewPlan(env.Request{
 		Entry: p.Entry, Dirs: p.Project.Dirs,
 		Python: base.Path, Real: facts.Real, Version: base.Implementation + " " + base.Version.String() + base.Variant, Packages: facts.Packages,
 		InPlace: o.InPlace, Offline: o.Offline, Cache: cache, Environ: c.Environ, Step: o.Step,
@@ -60,9 +66,9 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan env.Plan, note
 		named, _ = interp.Find(ctx, r) // the zero one if a start will report an error, or finds what is made now
 	}
 	if named.Source.Named() && !named.AnyOf && !interp.SamePath(named.Env, plan.Dir) {
-		note = "starts do not use it, but the Python that is named: " + named.String()
+		plan.Note = "starts do not use it, but the Python that is named: " + named.String()
 	}
-	return plan, note, syncError(ctx, err)
+	return plan, syncError(ctx, err)
 }
 
 // Sync makes the environment of a plan, see [env.Plan.Make]. The error is a [*hook.Error].
@@ -71,9 +77,9 @@ func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 	return made, syncError(ctx, err)
 }
 
-// SyncSource is the file from which [Sync] makes the plugin's environment, and its kind, as in
-// [env.Source]; empty if no file says what the plugin needs. It is not ok if a start would
-// take another Python, even without --python and PYPLUG_PYTHON.
+// SyncSource returns the file that lists what the plugin needs, and its kind, as in
+// [env.Source]. They are "" if there is none. ok is false if a start would not use the
+// environment, even without --python and PYPLUG_PYTHON.
 func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	python := o.Interpreter()
 	named := python.Source == interp.SourceManifest && !python.AnyOf
@@ -85,11 +91,11 @@ func (o *Opened) SyncSource() (kind, path string, ok bool) {
 	return s.Kind, s.Path, !fixed
 }
 
-// SyncLine is the command line that makes the environment for a start like this one, where the
-// last sync made it.
+// SyncLine returns the command line that makes the environment for a start like this one. The
+// environment is in the same place as the last one.
 func (o *Opened) SyncLine() string { return o.sync }
 
-// syncLine is the command line that makes an environment where the last one is.
+// syncLine returns the command line that makes an environment in the place of the last one.
 func syncLine(p manifest.Plugin, last, python string) string {
 	words := []string{"pyplug", "sync"}
 	if filepath.Base(last) == ".venv" {
@@ -106,7 +112,7 @@ func syncLine(p manifest.Plugin, last, python string) string {
 	return schema.QuoteLine(words)
 }
 
-// PythonNotes are what a user should know of the Pythons that a start does not take, see
+// PythonNotes returns notes about the Pythons that a start skips. See
 // [interp.Interpreter.Skipped].
 func (o *Opened) PythonNotes() (notes []string) {
 	for _, skipped := range o.python.Skipped {
@@ -129,8 +135,8 @@ func (o *Opened) outdatedBy(reason string) string {
 	return "the environment that pyplug made " + reason + "; `" + o.sync + "` makes a new one"
 }
 
-// EnvChanged says why the plugin does not run in the environment that sync made for it; empty
-// if it does, or if it did not when it was opened.
+// EnvChanged returns why the environment of sync that the plugin was opened with is no longer
+// the current one, or "".
 func (o *Opened) EnvChanged() string {
 	cache, err := env.Cache()
 	if err != nil || o.python.Source != interp.SourceSync {
@@ -145,7 +151,7 @@ func (o *Opened) EnvChanged() string {
 	return ""
 }
 
-// syncError is an error of env as one of ours.
+// syncError converts an error of env to a [*hook.Error].
 func syncError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

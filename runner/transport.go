@@ -13,8 +13,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// Transport is a way to run a plugin and to speak with it, by what users notice of it.
-// The zero value is that of a plugin whose transport is unknown.
+// Transport is a way to run and call a plugin, as far as users notice it. The zero value is
+// an unknown transport.
 type Transport struct {
 	// Name is "pipe" or "grpc".
 	Name string
@@ -28,24 +28,21 @@ type Transport struct {
 	// NoHooks says why such a plugin may have no hooks.
 	NoHooks string
 
-	// open completes the settings of a plugin.
+	// open adds the settings that depend on the transport.
 	open func(o *Opened) (transport, error)
 }
 
-// transport is how one plugin is started, and what its files show. It is safe for
-// concurrent use.
+// transport starts one plugin and reads its files. It is safe for concurrent use.
 type transport interface {
 	// launcher returns what starts the plugin's processes.
 	launcher() hook.Launcher
 	// watched returns a function that lists the plugin's own files as far as they are
-	// known. It is complete if it finds files before the plugin imports them.
-	watched() (list func() []string, complete bool)
+	// known. It scans if it finds files before the plugin imports them.
+	watched() (list func() []string, scans bool)
 	// sourceHooks returns the hooks that the plugin's files show.
 	sourceHooks(ctx context.Context) []schema.Hook
 	// takesSeries reports whether its instances make a [hook.Series].
 	takesSeries() bool
-	// programHint is for a plugin without hooks.
-	programHint() []schema.Hint
 }
 
 // transports has every transport.
@@ -102,7 +99,7 @@ func (o *Opened) chooseTransport() (transport, why string) {
 	return "pipe", ""
 }
 
-// scriptOf is the file that Python runs for an entry; of a link, what it leads to.
+// scriptOf returns the file that Python runs for an entry. It follows links.
 func scriptOf(entry string) string {
 	if info, err := os.Stat(entry); err == nil && info.IsDir() {
 		return filepath.Join(entry, "__main__.py")
@@ -113,8 +110,8 @@ func scriptOf(entry string) string {
 	return filepath.Clean(entry)
 }
 
-// importDirs is the directory from which an entry and its script import their own, as the
-// first one of Python's search path.
+// importDirs returns the directory of the plugin's own modules: the first one of Python's
+// search path.
 func importDirs(entry, script string) []string {
 	if filepath.Dir(script) == entry { // a package
 		root, _ := packageIn(entry)
@@ -123,8 +120,8 @@ func importDirs(entry, script string) []string {
 	return []string{filepath.Dir(script)}
 }
 
-// packageIn returns how Python imports the package in a directory: from where, and by
-// which name, dotted if it is within other packages.
+// packageIn returns how Python imports the package in a directory: the directory to import
+// from, and the name. The name has dots if the package is within others.
 func packageIn(dir string) (root, name string) {
 	root, name = filepath.Dir(dir), filepath.Base(dir)
 	for {
@@ -136,12 +133,11 @@ func packageIn(dir string) (root, name string) {
 	}
 }
 
-// looksGRPC reports whether a plugin is one of gRPC, and why: it imports a library known
-// to serve go-plugin's hosts; or its script, or a file that it imports, prints a
-// handshake, and one of them imports gRPC. Its own files are read first, then those of
-// the packages that they import, if its Python has gRPC. A line in that form alone may be
-// anything that a function prints, and a server alone one that a test starts; what prints
-// its line in a way that [pysrc.File.Serves] cannot see needs --transport.
+// looksGRPC reports whether a plugin is a gRPC plugin, and why. Either it imports a library
+// that serves go-plugin's hosts. Or one of its files prints a handshake, and one imports gRPC.
+// Its own files are read first, then those of the packages that they import, if its Python
+// has gRPC. One sign alone is not enough: any function may print such a line, and a test may
+// start a server. If [pysrc.File.Serves] cannot detect the line, --transport is needed.
 func (o *Opened) looksGRPC() (yes bool, why string) {
 	printer := ""
 	var all pysrc.Serves
@@ -174,8 +170,8 @@ func (o *Opened) looksGRPC() (yes bool, why string) {
 	return true, o.shown(printer) + " prints a handshake"
 }
 
-// shown is a path for messages: as seen from where the entry is, or from where it
-// imports its own.
+// shown returns a path for messages: relative to the directory of the entry or of its own
+// modules if possible.
 func (o *Opened) shown(path string) string {
 	return schema.Relative(path, append([]string{filepath.Dir(o.plugin.Entry)}, o.dirs...)...)
 }

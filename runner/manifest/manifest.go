@@ -138,15 +138,6 @@ type Manifest struct {
 	Shutdown  []HookCall `key:"shutdown"`
 }
 
-// EnvNames returns the directory names of environments beside the plugin, in the order of its
-// host. nil means pyplug's own order.
-func (m Manifest) EnvNames() []string {
-	if m.Form == PluginJSON {
-		return []string{"venv", ".venv"}
-	}
-	return nil
-}
-
 // Timeouts are the timeouts. Call 0 means no timeout.
 type Timeouts struct {
 	Start *time.Duration `key:"start" zero:"no"`

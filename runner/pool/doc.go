@@ -6,7 +6,7 @@
 //  2. A worker is one goroutine: start, serve, and then wait for the next start or
 //     give up (worker.go). What follows an exit or a failed start, and after which
 //     delay, is decided by [Policy], a pure function. Others leave their requests in
-//     the worker and wake it (request.go).
+//     the worker and wake it (queue.go).
 //  3. A call takes a place in the worker with the fewest calls, or waits in the one
 //     queue, first come, first served. A call that ends hands its place to the call
 //     that waits longest, under the one lock, so nobody is overtaken.

@@ -6,12 +6,11 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// afterCall is how long after its last call a transport may still kill an instance
-// because of that call: it lets the other calls of the instance end first.
+// afterCall is the time after a call within which a transport may kill the instance because
+// of that call. The transport lets the other calls of the instance end first.
 const afterCall = 10 * time.Second
 
-// instance is one process of a worker: its launcher's instance and what the pool knows
-// of it.
+// instance is one process of a worker.
 type instance struct {
 	hook.Instance // nil until it has started
 	worker        *worker
@@ -33,14 +32,15 @@ type instance struct {
 	idle         chan struct{} // closed when no call runs; nil until that is awaited
 }
 
-// take takes a place in the worker with the fewest calls, of several in the first, so
-// that idle ones stay idle. It returns nil if no place is free. p.mu is held.
+// take takes a place in the worker with the fewest calls. If several have as few, it takes
+// the first one, so that idle workers stay idle. It returns nil if no place is free. p.mu is
+// held.
 func (p *Pool) take() *instance {
 	for {
 		var best *instance
 		for _, w := range p.workers {
-			if g := w.serving; g != nil && g.free() && (best == nil || g.running < best.running) {
-				best = g
+			if i := w.serving; i != nil && i.free() && (best == nil || i.running < best.running) {
+				best = i
 			}
 		}
 		if best == nil || best.enter() {
@@ -50,87 +50,86 @@ func (p *Pool) take() *instance {
 }
 
 // free reports whether the instance takes another call. p.mu is held.
-func (g *instance) free() bool { return !g.lost && g.running < g.places }
+func (i *instance) free() bool { return !i.lost && i.running < i.places }
 
 // enter takes a place. It fails if the process has exited. p.mu is held.
-func (g *instance) enter() bool {
-	if isClosed(g.Done()) {
-		g.lose()
+func (i *instance) enter() bool {
+	if isClosed(i.Done()) {
+		i.lose()
 		return false
 	}
-	g.running++
-	g.begun++
+	i.running++
+	i.begun++
 	return true
 }
 
 // lose makes the instance take no more calls. p.mu is held.
-func (g *instance) lose() {
-	g.lost = true
-	if g.worker.serving == g {
-		g.worker.want()
+func (i *instance) lose() {
+	i.lost = true
+	if i.worker.serving == i {
+		i.worker.want()
 	}
 }
 
 // finish ends a call in a place, and releases the place.
-func (p *Pool) finish(g *instance, o outcome, retry bool) {
+func (p *Pool) finish(i *instance, o outcome, retry bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !retry {
-		p.count(g, o)
+		p.count(i, o)
 		p.leave()
 	}
-	p.release(g, o)
+	p.release(i, o)
 }
 
-// finishUncounted releases a place that was not taken for a call.
-func (p *Pool) finishUncounted(g *instance) {
+// finishUncounted releases a place that was taken for something else than a call.
+func (p *Pool) finishUncounted(i *instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.leave()
-	p.release(g, outcome{})
+	p.release(i, outcome{})
 }
 
 // count counts a call that ended in an instance. p.mu is held.
-func (p *Pool) count(g *instance, o outcome) {
+func (p *Pool) count(i *instance, o outcome) {
 	p.calls++
-	g.calls++
+	i.calls++
 	if o.failed {
 		p.failures++
 	}
-	if g.limits.calls > 0 && g.calls >= g.limits.calls {
-		g.worker.signal()
+	if i.limits.calls > 0 && i.calls >= i.limits.calls {
+		i.worker.signal()
 	}
 }
 
-// leave lets a call go that was let in. p.mu is held.
+// leave removes a call from the active ones. p.mu is held.
 func (p *Pool) leave() {
 	p.active--
 	p.checkDrained()
 }
 
-// release releases a place, and hands it to the call that waits longest. p.mu is held.
-func (p *Pool) release(g *instance, o outcome) {
-	exited := isClosed(g.Done())
-	g.crashed = g.crashed || exited
-	if g.running--; g.running == 0 {
-		g.lastCall = time.Now()
-		if g.idle != nil {
-			closeOnce(g.idle)
+// release releases a place, and gives it to the call that waits longest. p.mu is held.
+func (p *Pool) release(i *instance, o outcome) {
+	exited := isClosed(i.Done())
+	i.crashed = i.crashed || exited
+	if i.running--; i.running == 0 {
+		i.lastCall = time.Now()
+		if i.idle != nil {
+			closeOnce(i.idle)
 		}
 	}
 	if o.lost || exited {
-		g.lose()
+		i.lose()
 	}
-	p.hand(g)
+	p.hand(i)
 }
 
-// diedInCall reports whether the instance exited because of a call. Not every call
-// sees the exit: when one timed out, the transport may kill the instance later, when
-// its other calls have ended; a probe that was missed may be the reason, too. p.mu is
-// held.
-func (g *instance) diedInCall(exit hook.Exit, probed bool) bool {
-	if g.running > 0 || g.crashed {
+// diedInCall reports whether the instance exited because of a call. Not every call sees the
+// exit: after a timeout, the transport may kill the instance later, when its other calls have
+// ended. If a probe was missed, that may be the reason instead. p.mu is held.
+func (i *instance) diedInCall(exit hook.Exit, probed bool) bool {
+	if i.running > 0 || i.crashed {
 		return true
 	}
-	return exit.Stopped && !probed && !g.lastCall.IsZero() && time.Since(g.lastCall) <= afterCall
+	return exit.Stopped && !probed && !i.lastCall.IsZero() && time.Since(i.lastCall) <= afterCall
 }

@@ -8,80 +8,80 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// launchNext launches the instance of a start in the background, with the replays that
-// it has not made. p.mu is held.
+// launchNext launches the instance of a start in the background, and makes the replays that
+// the instance lacks. p.mu is held.
 func (p *Pool) launchNext(s *start) {
 	before := p.replays[s.inst.replayed:]
 	s.inst.replayed = len(p.replays)
 	p.running.Go(func() { s.ended <- p.launch(s.ctx, s.inst, before) }) // ends with the start
 }
 
-// launch launches an instance, unless it was, and makes the calls that come before it
-// is ready. If one fails, nothing of the instance is left.
-func (p *Pool) launch(ctx context.Context, g *instance, before []hook.Call) (err error) {
-	if g.Instance == nil {
-		g.version = p.opt.Version()
-		if g.Instance, err = p.launcher.Launch(ctx); err != nil {
+// launch launches an instance, unless it runs already, and makes the calls before it is
+// ready. If one fails, launch stops the instance.
+func (p *Pool) launch(ctx context.Context, i *instance, before []hook.Call) (err error) {
+	if i.Instance == nil {
+		i.version = p.opt.Version()
+		if i.Instance, err = p.launcher.Launch(ctx); err != nil {
 			return err
 		}
 	}
 	for _, c := range before {
-		if err := p.callWithin(ctx, g, c); err != nil {
-			_ = g.Stop(p.kill) // the first error is the one to report
-			<-g.Done()
+		if err := p.callWithin(ctx, i, c); err != nil {
+			_ = i.Stop(p.kill) // the first error is the one to report
+			<-i.Done()
 			return err
 		}
 	}
 	return nil
 }
 
-// callWithin makes a bootstrap or shutdown call, or a replay.
-func (p *Pool) callWithin(ctx context.Context, g *instance, c hook.Call) error {
+// callWithin makes a bootstrap call, a shutdown call or a replay, with the timeout of a call.
+func (p *Pool) callWithin(ctx context.Context, i *instance, c hook.Call) error {
 	ctx, cancel := hook.WithLimit(ctx, p.opt.CallTimeout)
 	defer cancel()
-	_, err := p.opt.Call(ctx, g.Instance, c)
+	_, err := p.opt.Call(ctx, i.Instance, c)
 	return err
 }
 
-// stop makes the shutdown calls, stops an instance and returns when it is gone.
-func (p *Pool) stop(g *instance) hook.Exit {
+// stop makes the shutdown calls, stops an instance and returns after its exit.
+func (p *Pool) stop(i *instance) hook.Exit {
 	p.mu.Lock()
 	calls := p.opt.Shutdown
-	if g.running >= g.Concurrency() || g.unresponsive {
+	if i.running >= i.Concurrency() || i.unresponsive {
 		calls = nil
 	}
 	p.mu.Unlock()
 	var err error
 	for _, c := range calls {
-		if err != nil || p.kill.Err() != nil || isClosed(g.Done()) {
+		if err != nil || p.kill.Err() != nil || isClosed(i.Done()) {
 			break
 		}
-		err = p.callWithin(p.kill, g, c)
+		err = p.callWithin(p.kill, i, c)
 	}
-	err = errors.Join(err, g.Stop(p.kill))
-	<-g.Done() // it was stopped, or died
+	err = errors.Join(err, i.Stop(p.kill))
+	<-i.Done() // it was stopped, or died
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.isClosed() {
 		p.stopErr = errors.Join(p.stopErr, err)
 	}
-	return g.Exit()
+	return i.Exit()
 }
 
-// drain waits until no call runs in an instance.
-func (p *Pool) drain(g *instance) {
+// drain waits until no call runs in an instance, or the timeout is over.
+func (p *Pool) drain(i *instance) {
 	p.mu.Lock()
-	g.idle = make(chan struct{})
-	if g.running == 0 {
-		close(g.idle)
+	i.idle = make(chan struct{})
+	if i.running == 0 {
+		close(i.idle)
 	}
 	p.mu.Unlock()
 	limit := time.NewTimer(p.opt.Drain)
 	defer limit.Stop()
 	select {
-	case <-g.idle:
+	case <-i.idle:
 	case <-limit.C:
-	case <-g.Done():
+	case <-i.Done():
 	case <-p.ctx.Done():
 	}
 }
@@ -101,17 +101,17 @@ func (w *worker) retire(old *instance) {
 	})
 }
 
-// close stops all that the worker has started.
+// close stops all instances of the worker.
 func (w *worker) close() {
 	p := w.pool
 	w.cancelStart(stoppingError(""))
 	var exit *hook.Exit
-	if g := w.serving; g != nil {
+	if i := w.serving; i != nil {
 		p.mu.Lock()
 		w.serving = nil
-		w.enter(hook.StateStopping, g, stopRequested, nil, 0)
+		w.enter(hook.StateStopping, i, stopRequested, nil, 0)
 		p.mu.Unlock()
-		stopped := p.stop(g)
+		stopped := p.stop(i)
 		exit = &stopped
 	}
 	if s := w.starting; s != nil && <-s.ended == nil {
@@ -127,4 +127,65 @@ func (w *worker) close() {
 	if w.state != hook.StateStopped {
 		w.enter(hook.StateStopped, w.last, stopRequested, exit, 0)
 	}
+}
+
+// replay makes a call in every worker, now and after every start, in the order of the
+// replays. It returns the result of the first worker. If the call fails there, nothing is
+// replayed. If it fails in another worker, that one is replaced; the error says why the
+// replacement failed.
+func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
+	if c.Replay = false; c.Input != nil {
+		return hook.Result{}, &hook.Error{Kind: hook.Request, Hook: c.Hook,
+			Err: errors.New("a call with a stream of input cannot be replayed")}
+	}
+	select {
+	case p.replaying <- struct{}{}:
+		defer func() { <-p.replaying }()
+	case <-ctx.Done():
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.countFailed(c.Hook)
+		return hook.Result{}, hook.Ended(ctx, c.Hook, "another replayed call did not end", false)
+	}
+	i, herr := p.acquire(ctx, c.Hook, false)
+	if herr != nil {
+		return hook.Result{}, herr
+	}
+	r, _, err := p.callIn(ctx, i, c, false)
+	if err != nil {
+		return r, err
+	}
+	c.Emit = func(hook.Item) error { return nil }
+	p.mu.Lock()
+	p.replays = append(p.replays, c)
+	i.replayed = len(p.replays)
+	var others []*instance
+	for _, w := range p.workers {
+		if other := w.serving; other != nil && other.replayed < len(p.replays) {
+			other.replayed = len(p.replays)
+			other.running++ // it is busy, however many places it has
+			others = append(others, other)
+		}
+	}
+	p.mu.Unlock()
+	for _, other := range others {
+		if late := p.replayIn(context.WithoutCancel(ctx), other, c); err == nil {
+			err = late
+		}
+	}
+	return r, err
+}
+
+// replayIn makes a replay in an instance that was ready before, and replaces the
+// instance if it fails.
+func (p *Pool) replayIn(ctx context.Context, i *instance, c hook.Call) error {
+	err := p.callWithin(ctx, i, c)
+	p.mu.Lock()
+	p.release(i, outcome{})
+	current := i.worker.serving == i
+	p.mu.Unlock()
+	if err == nil || !current { // what replaces it makes the call
+		return nil
+	}
+	return i.worker.replace(ctx, "a replayed call failed")
 }

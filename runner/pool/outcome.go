@@ -2,19 +2,24 @@ package pool
 
 import (
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// outcome is what follows from a call for its instance. The zero value is that of a
-// call that succeeded.
+// outcome is the effect of a call on its instance. The zero value is that of a call that
+// succeeded.
 type outcome struct {
 	lost   bool // the instance takes no further calls
 	retry  bool // the call never began and goes to another worker
 	failed bool
 }
 
-// outcomes say what follows from an error of an instance's Call, by its kind.
+// outcomes maps the kind of an error of an instance's Call to its outcome.
 var outcomes = map[hook.Kind]outcome{
 	hook.Failed:      {},
 	hook.Usage:       {},
@@ -30,11 +35,10 @@ var outcomes = map[hook.Kind]outcome{
 	hook.Canceled:    {},
 }
 
-// panicked is the outcome of a call that did not return, because a callback panicked:
-// it may go on for ever.
+// panicked is the outcome of a call whose callback panicked. The call itself may still run.
 var panicked = outcome{lost: true, failed: true}
 
-// outcomeOf returns what follows from a call that returned err.
+// outcomeOf returns the outcome of a call that returned err.
 func outcomeOf(err error) outcome {
 	if err == nil {
 		return outcome{}
@@ -47,4 +51,95 @@ func outcomeOf(err error) outcome {
 	o.failed = true
 	o.retry = o.retry && !e.Begun
 	return o
+}
+
+// The reasons of the errors that a pool creates.
+const (
+	reasonStopping     = "stopping"
+	reasonFull         = "queue-full"
+	reasonQueueTimeout = "queue-timeout"
+	reasonGaveUp       = "gave-up"
+	reasonStopped      = "stopped"
+	reasonBackoff      = "backoff"
+	reasonStartFailed  = "start-failed"
+)
+
+func stoppingError(hookName string) *hook.Error {
+	return &hook.Error{Kind: hook.Unavailable, Reason: reasonStopping, Hook: hookName, Err: errors.New("the plugin is stopping")}
+}
+
+// moreAtOnce is for calls that wait for a worker.
+var moreAtOnce = schema.Hintf("raise %s or %s to run more calls at once", schema.Setting("workers"), schema.Setting("concurrency"))
+
+func fullError(hookName string, waiting int) *hook.Error {
+	calls := fmt.Sprintf("%d calls are", waiting)
+	if waiting == 1 {
+		calls = "1 call is"
+	}
+	return &hook.Error{
+		Kind: hook.Unavailable, Reason: reasonFull, Hook: hookName,
+		Err:   fmt.Errorf("the queue is full: %s waiting", calls),
+		Hints: []schema.Hint{schema.Hintf("raise %s to let more calls wait", schema.Setting("queue")), moreAtOnce},
+	}
+}
+
+func queueTimeoutError(hookName string, limit time.Duration) *hook.Error {
+	return &hook.Error{
+		Kind: hook.Unavailable, Reason: reasonQueueTimeout, Hook: hookName,
+		Err:   &hook.LimitError{What: noWorker, Limit: limit},
+		Hints: []schema.Hint{schema.Hintf("raise %s to let calls wait longer", schema.Setting("queue-timeout")), moreAtOnce},
+	}
+}
+
+// gaveUpError is the error of calls after the failure limit is reached. It contains the last
+// failure.
+func gaveUpError(failures int, last *hook.Error) *hook.Error {
+	times := fmt.Sprintf("%d times in a row", failures)
+	if failures == 1 {
+		times = "once"
+	}
+	e := withCause(&hook.Error{Kind: hook.Unavailable, Reason: reasonGaveUp}, last)
+	e.Err = fmt.Errorf("the plugin failed %s; giving up: %w", times, last)
+	return e
+}
+
+// withCause returns a copy of e with the details of another error.
+func withCause(e, cause *hook.Error) *hook.Error {
+	own := *e
+	own.Python, own.At, own.Exit, own.Tried = cause.Python, cause.At, cause.Exit, cause.Tried
+	return &own
+}
+
+// forCall returns e as the error of a call that was not made.
+func forCall(hookName string, e *hook.Error) *hook.Error {
+	own := *e
+	own.Hook, own.Begun = hookName, false
+	return &own
+}
+
+// retriedError is the error of calls while the pool waits to repeat a failed start. If a
+// bootstrap call failed, that is not an error of the call itself.
+func retriedError(e *hook.Error, when string) *hook.Error {
+	own := *e
+	if own.Err == nil {
+		own.Err = errors.New(e.Error())
+	}
+	if e.Hook != "" {
+		own.Kind, own.Err = hook.Start, fmt.Errorf("%s, called after each start: %w", e.Hook, own.Err)
+	}
+	if own.Reason == "" {
+		own.Reason = reasonStartFailed
+	}
+	own.Hints = append(slices.Clone(e.Hints), schema.Hintf("%s, or at once if it is called after its files change", when))
+	return &own
+}
+
+// reasonOf returns an error as the reason of an event: its first line, after the name of the
+// hook that failed.
+func reasonOf(e *hook.Error) string {
+	reason, _, _ := strings.Cut(e.Error(), "\n")
+	if e.Hook != "" {
+		reason = e.Hook + ": " + reason
+	}
+	return reason
 }

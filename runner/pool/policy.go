@@ -2,18 +2,19 @@ package pool
 
 import (
 	"cmp"
+	"fmt"
+	"math/rand/v2"
 	"time"
 )
 
-// The restart policies: after which exits a worker is restarted.
+// The restart policies. They say after which exits a worker is restarted.
 const (
 	No        = "no"         // never
 	OnFailure = "on-failure" // except after exit code 0 while no call was running
 	Always    = "always"     // after every exit that was not requested
 )
 
-// Policy says when a worker is restarted. In the zero value the fields have the
-// defaults that they name.
+// Policy says when a worker is restarted. A field with the value 0 has its default.
 type Policy struct {
 	// Restart is [No], [OnFailure] or [Always]; empty: [No].
 	Restart string
@@ -57,9 +58,10 @@ const (
 	stayStopped        // nothing is wrong, and nothing is started until somebody asks
 )
 
-// next decides what follows an ending after so many failures in a row, and returns
-// the new number of failures. An exit during a call restarts at once and does not
-// count: its caller paces it. The random number is from 0 up to 1.
+// next decides what follows an ending after a number of failures in a row. It returns the
+// action, its delay and the new number of failures. After an exit during a call the worker
+// restarts at once, and the exit does not count: the caller sets the pace. random is from 0
+// up to 1.
 func (p Policy) next(e ending, failures int, random float64) (action, time.Duration, int) {
 	if e.ready >= p.HealthyAfter {
 		failures = 0
@@ -77,7 +79,7 @@ func (p Policy) next(e ending, failures int, random float64) (action, time.Durat
 	return backOff, p.delay(failures, random), failures
 }
 
-// delay is the back-off after so many failures in a row.
+// delay returns the back-off after a number of failures in a row.
 func (p Policy) delay(failures int, random float64) time.Duration {
 	d := p.Backoff
 	for range failures - 1 {
@@ -88,4 +90,71 @@ func (p Policy) delay(failures int, random float64) time.Duration {
 		d *= 2
 	}
 	return min(d+time.Duration(random*float64(d)/4), p.BackoffMax)
+}
+
+const (
+	// lookEvery is the time between two checks of the limits of an instance.
+	lookEvery = time.Second
+	// recycleAgain is the delay before the next replacement if one did not start.
+	recycleAgain = time.Minute
+)
+
+// limits are the limits after which an instance is replaced. 0 means no limit. The pool's mu
+// protects them.
+type limits struct {
+	calls     uint64
+	age, idle time.Duration
+	weighed   uint64    // its calls when its memory was last looked at
+	notBefore time.Time // no replacement is started before
+}
+
+// recycles reports whether there are limits to check from time to time.
+func (o Options) recycles() bool { return o.MaxAge > 0 || o.IdleTime > 0 || o.MaxMemory > 0 }
+
+// jitter lowers a limit by up to a quarter, at random.
+func jitter(limit int64) int64 {
+	if limit <= 0 {
+		return 0
+	}
+	return limit - rand.Int64N(limit/4+1)
+}
+
+// newLimits returns the limits of a new instance.
+func (p *Pool) newLimits() limits {
+	return limits{
+		calls: uint64(jitter(int64(p.opt.MaxCalls))),
+		age:   time.Duration(jitter(int64(p.opt.MaxAge))), idle: time.Duration(jitter(int64(p.opt.IdleTime))),
+	}
+}
+
+// recyclingDue returns which limit an instance has reached, or "".
+func (p *Pool) recyclingDue(i *instance) string {
+	p.mu.Lock()
+	l, calls, idle := i.limits, i.calls, time.Duration(0)
+	if i.running == 0 && calls > 0 {
+		idle = time.Since(i.lastCall)
+	}
+	quiet := time.Now().Before(l.notBefore)
+	weigh := p.opt.MaxMemory > 0 && calls != l.weighed && !quiet
+	if weigh {
+		i.limits.weighed = calls
+	}
+	p.mu.Unlock()
+	var memory int64 // 0 if unknown
+	if weigh {
+		memory, _ = p.opt.Memory(i.Info().PID)
+	}
+	age := time.Since(i.ready)
+	switch {
+	case quiet:
+	case l.calls > 0 && calls >= l.calls:
+		return fmt.Sprintf("answered %d calls", calls)
+	case l.age > 0 && age >= l.age:
+		return fmt.Sprintf("%v old", age.Round(time.Second))
+	case l.idle > 0 && idle >= l.idle:
+		return fmt.Sprintf("idle for %v", idle.Round(time.Second))
+	case memory > p.opt.MaxMemory:
+		return fmt.Sprintf("uses %d MB of memory, the limit is %d MB", memory>>20, p.opt.MaxMemory>>20)
+	}
+	return ""
 }

@@ -113,13 +113,13 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 		return p.replay(ctx, c)
 	}
 	for retry, left := false, p.opt.Concurrency; ; left-- {
-		g, herr := p.acquire(ctx, c.Hook, retry)
+		i, herr := p.acquire(ctx, c.Hook, retry)
 		if herr != nil {
 			return hook.Result{}, herr
 		}
 		var r hook.Result
 		var err error
-		if r, retry, err = p.callIn(ctx, g, c, left > 0 && c.Input == nil); err == nil {
+		if r, retry, err = p.callIn(ctx, i, c, left > 0 && c.Input == nil); err == nil {
 			return r, nil
 		}
 		if !retry {
@@ -130,10 +130,10 @@ func (p *Pool) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 
 // callIn makes a call in an instance with a place taken, and releases the place. A
 // call that is retried does not leave the pool.
-func (p *Pool) callIn(ctx context.Context, g *instance, c hook.Call, mayRetry bool) (r hook.Result, retry bool, err error) {
+func (p *Pool) callIn(ctx context.Context, i *instance, c hook.Call, mayRetry bool) (r hook.Result, retry bool, err error) {
 	o := panicked
-	defer func() { p.finish(g, o, retry) }()
-	r, err = p.opt.Call(ctx, g.Instance, c)
+	defer func() { p.finish(i, o, retry) }()
+	r, err = p.opt.Call(ctx, i.Instance, c)
 	o = outcomeOf(err)
 	retry = o.retry && mayRetry
 	return r, retry, err
@@ -144,18 +144,18 @@ func (p *Pool) callIn(ctx context.Context, g *instance, c hook.Call, mayRetry bo
 // if the options have their own way to make a call.
 func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	p.mu.Lock()
-	var g *instance
+	var i *instance
 	if ctx.Err() == nil && !p.draining && p.queue.Len() == 0 && !p.opt.inspects {
-		g = p.take()
+		i = p.take()
 	}
-	if g == nil {
+	if i == nil {
 		p.mu.Unlock()
 		return
 	}
 	p.active++
 	calls := s.Calls
-	if most := g.limits.calls; most > 0 {
-		calls = calls[:min(len(calls), max(1, int(most)-int(g.calls)))]
+	if most := i.limits.calls; most > 0 {
+		calls = calls[:min(len(calls), max(1, int(most)-int(i.calls)))]
 	}
 	p.mu.Unlock()
 	o := panicked
@@ -163,16 +163,16 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.leave()
-		p.release(g, o)
+		p.release(i, o)
 	}()
 	last := outcome{}
-	g.Instance.CallSeries(ctx, &hook.Series{Calls: calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
+	i.Instance.CallSeries(ctx, &hook.Series{Calls: calls, Limit: s.Limit, Answered: func(r hook.Result, err *hook.Error) {
 		last = outcome{}
 		if err != nil {
 			last = outcomeOf(err)
 		}
 		p.mu.Lock()
-		p.count(g, last)
+		p.count(i, last)
 		p.mu.Unlock()
 		s.Answer(r, err)
 	}})

@@ -1,13 +1,15 @@
 package pool
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// maxMisses is after how many missed probes in a row an instance is stopped.
+// maxMisses is the number of missed probes in a row after which an instance is stopped.
 const maxMisses = 3
 
 // probe holds the probes of the instance that serves.
@@ -26,13 +28,13 @@ func (w *worker) resetProbe() {
 
 // startProbe probes the instance that serves, unless a call shows that it lives.
 func (w *worker) startProbe() {
-	p, g := w.pool, w.serving
-	if g == nil || p.opt.Probe < 0 {
+	p, i := w.pool, w.serving
+	if i == nil || p.opt.Probe < 0 {
 		return
 	}
 	p.mu.Lock()
-	busy := g.running > 0
-	w.probe.begun = g.begun
+	busy := i.running > 0
+	w.probe.begun = i.begun
 	p.mu.Unlock()
 	if busy {
 		w.resetProbe()
@@ -43,29 +45,29 @@ func (w *worker) startProbe() {
 	p.running.Go(func() { // ends within the limit, or with the pool
 		ctx, cancel := hook.WithLimit(p.ctx, p.opt.ProbeTimeout)
 		defer cancel()
-		ended <- g.Probe(ctx)
+		ended <- i.Probe(ctx)
 	})
 }
 
-// probeEnded notes the result of a probe, and stops an instance that has missed too
-// many. A result says nothing about an instance that took a call meanwhile.
+// probeEnded records the result of a probe. It stops an instance that missed too many. A
+// missed probe does not count if the instance took a call meanwhile.
 func (w *worker) probeEnded(err error) {
 	w.probe.ended = nil
-	p, g := w.pool, w.serving
-	if g == nil {
+	p, i := w.pool, w.serving
+	if i == nil {
 		return
 	}
 	e := hook.AsError(err)
 	p.mu.Lock()
-	busy := g.running > 0 || g.begun != w.probe.begun
+	busy := i.running > 0 || i.begun != w.probe.begun
 	switch {
 	case e == nil:
 		if w.probe.misses = 0; w.state == hook.StateDegraded {
-			w.enter(hook.StateReady, g, "healthy again", nil, 0)
+			w.enter(hook.StateReady, i, "healthy again", nil, 0)
 		}
 	case e.Kind == hook.Unhealthy:
 		if w.probe.misses = 0; w.state == hook.StateReady {
-			w.enter(hook.StateDegraded, g, reasonOf(e), nil, 0)
+			w.enter(hook.StateDegraded, i, reasonOf(e), nil, 0)
 		}
 	case busy, e.Kind == hook.Canceled:
 	default:
@@ -78,19 +80,99 @@ func (w *worker) probeEnded(err error) {
 	}
 }
 
-// stopUnresponsive stops an instance that misses its probes. What follows is what
-// follows an exit while no call was running.
+// stopUnresponsive stops an instance that misses its probes. The stop counts as an exit
+// while no call was running.
 func (w *worker) stopUnresponsive(err error) {
-	p, g := w.pool, w.serving
-	e := ending{ready: time.Since(g.ready)}
+	p, i := w.pool, w.serving
+	e := ending{ready: time.Since(i.ready)}
 	reason := fmt.Sprintf("missed %d probes in a row", maxMisses)
 	p.mu.Lock()
-	g.unresponsive = true
+	i.unresponsive = true
 	w.serving = nil
-	w.enter(hook.StateStopping, g, reason, nil, 0)
+	w.enter(hook.StateStopping, i, reason, nil, 0)
 	p.mu.Unlock()
-	exit := p.stop(g)
+	exit := p.stop(i)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w.ended(g, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: fmt.Errorf("the plugin %s: %w", reason, err)})
+	w.ended(i, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: fmt.Errorf("the plugin %s: %w", reason, err)})
+}
+
+// readyInstances returns the instances that are ready. Looking at one does not make it busy.
+func (p *Pool) readyInstances() []*instance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var ready []*instance
+	for _, w := range p.workers {
+		if w.serving != nil && !isClosed(w.serving.Done()) {
+			ready = append(ready, w.serving)
+		}
+	}
+	return ready
+}
+
+// Health probes every ready worker, and returns the first error. If no worker is ready, the
+// error is of kind Unavailable.
+func (p *Pool) Health(ctx context.Context) error {
+	ready := p.readyInstances()
+	for _, i := range ready {
+		if err := i.Health(ctx); err != nil {
+			return err
+		}
+	}
+	if len(ready) == 0 {
+		return p.unready()
+	}
+	return nil
+}
+
+// unready returns why no worker is ready.
+func (p *Pool) unready() *hook.Error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	state, w := p.best().state, p.absent()
+	e := &hook.Error{Kind: hook.Unavailable, Err: fmt.Errorf("the plugin is %s", state)}
+	if state == hook.StateBackoff {
+		e.Reason, e.Err = reasonBackoff, errors.New("the plugin is restarting, in back-off")
+	}
+	switch {
+	case w == nil:
+	case state == hook.StateBackoff || state == hook.StateStarting:
+		return p.explain(e)
+	case state == hook.StateFailed || state == hook.StateStopped:
+		return forCall("", w.cause)
+	}
+	return e
+}
+
+// WatchHealth reports each status of a plugin that sends its health by itself, until ctx ends,
+// report fails or the plugin exits. For other plugins it returns nil at once.
+func (p *Pool) WatchHealth(ctx context.Context, report func(status string) error) error {
+	for _, i := range p.readyInstances() {
+		return i.WatchHealth(ctx, report) // all of them run the same plugin
+	}
+	return nil
+}
+
+// Recover kills the process of a worker as something outside of pyplug would during a call.
+// It returns when a worker takes calls again.
+func (p *Pool) Recover(ctx context.Context) error {
+	i, herr := p.acquire(ctx, "", false)
+	if herr != nil {
+		return herr
+	}
+	defer func() { p.finishUncounted(i) }()
+	if err := i.Crash(); err != nil {
+		return hook.NewError(hook.Unavailable, err)
+	}
+	select {
+	case <-i.Done():
+	case <-ctx.Done():
+		return hook.Ended(ctx, "", "the plugin did not exit", false)
+	}
+	next, herr := p.acquire(ctx, "", false)
+	if herr != nil {
+		return herr
+	}
+	p.finishUncounted(next)
+	return nil
 }

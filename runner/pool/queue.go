@@ -8,11 +8,10 @@ import (
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
-// noWorker is what a wait that took too long waited for.
+// noWorker is the message of a wait that timed out.
 const noWorker = "no worker was free"
 
-// waiter is one call that waits for a place. It leaves the queue when it is granted
-// one, or fails.
+// waiter is one call in the queue. It leaves when it gets a place, or fails.
 type waiter struct {
 	hook  string
 	ended chan struct{} // closed once one of the following is set
@@ -20,8 +19,8 @@ type waiter struct {
 	err   *hook.Error
 }
 
-// acquire returns an instance with a place taken in it, at once or after waiting. A
-// call that is retried has entered already and waits in front.
+// acquire takes a place and returns its instance, at once or after waiting. A call that is
+// retried is active already, and waits at the front of the queue.
 func (p *Pool) acquire(ctx context.Context, hookName string, retry bool) (*instance, *hook.Error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -35,8 +34,8 @@ func (p *Pool) acquire(ctx context.Context, hookName string, retry bool) (*insta
 		return nil, p.reject(stoppingError(hookName))
 	}
 	if p.queue.Len() == 0 {
-		if g := p.take(); g != nil {
-			return g, nil
+		if i := p.take(); i != nil {
+			return i, nil
 		}
 	}
 	if p.queue.Len() >= p.opt.Queue && !retry {
@@ -67,8 +66,8 @@ func (p *Pool) acquire(ctx context.Context, hookName string, retry bool) (*insta
 	return nil, p.reject(p.explain(over))
 }
 
-// wait returns when the wait has ended. The error says that ctx or the limit on waiting
-// ended it.
+// wait waits until the waiter left the queue. It returns an error if ctx or the timeout
+// ended the wait.
 func (p *Pool) wait(ctx context.Context, w *waiter) *hook.Error {
 	var limit <-chan time.Time
 	if p.opt.QueueTimeout > 0 {
@@ -86,15 +85,15 @@ func (p *Pool) wait(ctx context.Context, w *waiter) *hook.Error {
 	return nil
 }
 
-// reject lets a call leave that found no place. p.mu is held.
+// reject removes a call that got no place. p.mu is held.
 func (p *Pool) reject(e *hook.Error) *hook.Error {
 	p.countFailed(e.Hook)
 	p.leave()
 	return e
 }
 
-// countFailed counts a call that no worker took; without a name it was none of a hook.
-// p.mu is held.
+// countFailed counts a call that no worker took. Requests without a hook do not count. p.mu
+// is held.
 func (p *Pool) countFailed(hookName string) {
 	if hookName != "" {
 		p.calls++
@@ -102,12 +101,12 @@ func (p *Pool) countFailed(hookName string) {
 	}
 }
 
-// hand hands the free places of an instance to calls that wait. No other instance has
-// a free place, or none would wait. p.mu is held.
-func (p *Pool) hand(g *instance) {
-	for p.queue.Len() > 0 && g.worker.serving == g && g.free() && g.enter() {
+// hand gives the free places of an instance to calls that wait. No other instance has a free
+// place, because then no call would wait. p.mu is held.
+func (p *Pool) hand(i *instance) {
+	for p.queue.Len() > 0 && i.worker.serving == i && i.free() && i.enter() {
 		w := p.pop()
-		w.inst = g
+		w.inst = i
 		close(w.ended)
 	}
 }
@@ -135,8 +134,7 @@ func (p *Pool) failWaiting(e *hook.Error) {
 	p.failQueue(e)
 }
 
-// explain adds to the error of a call that found no place why no worker is ready, if
-// that is why. p.mu is held.
+// explain adds to the error of a call that got no place why no worker is ready. p.mu is held.
 func (p *Pool) explain(e *hook.Error) *hook.Error {
 	w := p.absent()
 	if w == nil || e.Kind == hook.Canceled {
@@ -150,8 +148,8 @@ func (p *Pool) explain(e *hook.Error) *hook.Error {
 	return own
 }
 
-// absent returns the worker that restarts next if none takes calls and one has
-// failed; else nil. p.mu is held.
+// absent returns the failed worker that restarts next. It returns nil if a worker takes calls,
+// or none has failed. p.mu is held.
 func (p *Pool) absent() *worker {
 	var next *worker
 	for _, w := range p.workers {
@@ -163,4 +161,96 @@ func (p *Pool) absent() *worker {
 		}
 	}
 	return next
+}
+
+// Requests to a worker. Its goroutine answers them.
+
+// signal wakes the goroutine of the worker.
+func (w *worker) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// want requests a start for a call that waits, unless the worker takes calls soon. p.mu is
+// held.
+func (w *worker) want() {
+	if (w.serving == nil || w.serving.lost) && w.starting == nil && !w.wanted {
+		w.wanted = true
+		w.signal()
+	}
+}
+
+// replace requests a restart, and waits until the new instance is ready. A later request
+// supersedes an earlier one.
+func (w *worker) replace(ctx context.Context, reason string) error {
+	reply := make(chan error, 1)
+	p := w.pool
+	p.mu.Lock()
+	if p.isClosed() {
+		p.mu.Unlock()
+		return stoppingError("")
+	}
+	w.restart = reason
+	w.replies = append(w.replies, reply)
+	w.signal()
+	p.mu.Unlock()
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return hook.Ended(ctx, "", "the new worker was not ready", false)
+	}
+}
+
+// reply answers those who wait for a restart. p.mu is held.
+func (w *worker) reply(err error) {
+	for _, reply := range w.replies {
+		reply <- err
+	}
+	w.replies = nil
+}
+
+// hopeful reports whether the worker may take calls soon. p.mu is held.
+func (w *worker) hopeful() bool {
+	if w.wanted || w.restart != "" || w.starting != nil {
+		return true
+	}
+	switch w.state {
+	case hook.StateReady, hook.StateDegraded:
+		return w.serving != nil && !w.serving.lost
+	case hook.StateBackoff:
+		return !w.refusing
+	case hook.StateFailed, hook.StateStopped:
+		return false
+	}
+	return true
+}
+
+// answer returns the error of calls that do not wait for the next start. p.mu is held.
+func (w *worker) answer() *hook.Error {
+	if w.state == hook.StateBackoff {
+		return retriedError(w.cause, w.whenRestarted())
+	}
+	return w.cause
+}
+
+// whenRestarted returns when the next start is, as text. p.mu is held.
+func (w *worker) whenRestarted() string {
+	const unit = 100 * time.Millisecond
+	if w.state != hook.StateBackoff {
+		return "the plugin is restarting"
+	}
+	return fmt.Sprintf("the plugin restarts in %v", max(time.Until(w.nextStart).Round(unit), unit))
+}
+
+// allGivenUp reports whether no worker runs and none restarts by itself. p.mu is held.
+func (p *Pool) allGivenUp() bool {
+	for _, w := range p.workers {
+		if w.state != hook.StateFailed && w.state != hook.StateStopped {
+			return false
+		}
+	}
+	return true
 }

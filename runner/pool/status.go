@@ -2,10 +2,13 @@ package pool
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // ranks are the states from the worst to the best.
@@ -24,7 +27,7 @@ func (p *Pool) best() *worker {
 	return best
 }
 
-// Status reports how the plugin is and what it did. It does not wait, and never fails.
+// Status returns the state of the plugin and its counters. It does not wait, and never fails.
 func (p *Pool) Status(context.Context) (hook.Status, error) {
 	p.mu.Lock()
 	best := p.best()
@@ -57,16 +60,130 @@ func (p *Pool) Status(context.Context) (hook.Status, error) {
 	if st.State == hook.StateBackoff {
 		st.NextStart = hook.Milliseconds(max(0, time.Until(best.nextStart)))
 	}
-	if g := best.serving; g != nil {
-		st.Generation, st.PID, st.Uptime = g.generation, g.Info().PID, hook.Milliseconds(time.Since(g.Info().Started))
+	if i := best.serving; i != nil {
+		st.Generation, st.PID, st.Uptime = i.generation, i.Info().PID, hook.Milliseconds(time.Since(i.Info().Started))
 	}
 	p.mu.Unlock()
-	for _, g := range ready {
-		bytes, _ := p.opt.Memory(g.Info().PID)
+	for _, i := range ready {
+		bytes, _ := p.opt.Memory(i.Info().PID)
 		st.Memory += bytes
 		if st.Attach == nil {
-			st.Attach = g.Attach()
+			st.Attach = i.Attach()
 		}
 	}
 	return st, nil
+}
+
+// eventBuffer is the number of events that a consumer of [Pool.Events] may fall behind.
+const eventBuffer = 1024
+
+// enter changes the worker's state. p.mu is held.
+func (w *worker) enter(to hook.State, of *instance, reason string, exit *hook.Exit, delay time.Duration) {
+	from := w.state
+	w.state, w.reason, w.since, w.last = to, reason, time.Now(), of
+	w.pool.event(w, from, to, of, reason, exit, delay)
+}
+
+// event reports an event about an instance. p.mu is held, so that the order is the same for all.
+func (p *Pool) event(w *worker, from, to hook.State, of *instance, reason string, exit *hook.Exit, delay time.Duration) {
+	e := hook.Event{Time: time.Now(), Generation: of.generation, From: from, To: to, Reason: reason, Exit: exit, Delay: hook.Milliseconds(delay)}
+	if of.Instance != nil && to != hook.StateStarting {
+		e.PID = of.Info().PID
+	}
+	if p.opt.Workers > 1 {
+		e.Worker = w.number
+	}
+	if exit != nil {
+		p.lastExit = exit
+	}
+	p.opt.Events(e)
+	for subscriber := range p.subscribers {
+		select {
+		case subscriber <- e:
+		default: // it has fallen behind, and learns so
+			close(subscriber)
+			delete(p.subscribers, subscriber)
+		}
+	}
+}
+
+// Events yields every transition from now on, in order, until ctx ends or the pool is
+// closed. A consumer that falls behind gets an error, and no more events.
+func (p *Pool) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
+	events := make(chan hook.Event, eventBuffer)
+	p.mu.Lock()
+	if p.subscribers == nil {
+		close(events)
+	} else {
+		p.subscribers[events] = struct{}{}
+	}
+	p.mu.Unlock()
+	return func(yield func(hook.Event, error) bool) {
+		defer func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			delete(p.subscribers, events)
+		}()
+		for {
+			select {
+			case e, ok := <-events:
+				if !ok {
+					if !p.isClosed() {
+						yield(hook.Event{}, &hook.Error{Kind: hook.Unavailable, Reason: "events-lost",
+							Err: errors.New("events were lost: the consumer fell behind")})
+					}
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// description has the schemas that instances of one version returned, by the name of the
+// hook. The schema of all hooks has the name "".
+type description struct {
+	by    *instance // nil: nobody
+	hooks map[string]schema.Schema
+}
+
+// Hooks lists the hooks; with a name it describes that one in detail. It returns a known
+// description at once. Otherwise it waits for a worker as a call does.
+func (p *Pool) Hooks(ctx context.Context, name string) (schema.Schema, error) {
+	if sch, ok := p.described(name); ok {
+		return sch, nil
+	}
+	i, herr := p.acquire(ctx, name, false)
+	if herr != nil {
+		return schema.Schema{}, herr
+	}
+	defer p.finishUncounted(i)
+	sch, err := i.Describe(ctx, name)
+	if err != nil {
+		return sch, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d := p.description; d.by == nil || d.by.version != i.version {
+		p.description = description{by: i, hooks: map[string]schema.Schema{}}
+	}
+	p.description.hooks[name] = sch
+	return sch, nil
+}
+
+// described returns the known description of a hook, or of all.
+func (p *Pool) described(name string) (sch schema.Schema, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.workers {
+		if d := p.description; d.by != nil && w.serving != nil && w.serving.version == d.by.version {
+			sch, ok = d.hooks[name]
+			return sch, ok
+		}
+	}
+	return sch, false
 }

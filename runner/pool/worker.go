@@ -106,7 +106,7 @@ func (w *worker) run() {
 	w.close()
 }
 
-// act notes an exit, and begins what was requested or is due.
+// act records an exit, and begins what was requested or is due.
 func (w *worker) act() {
 	if w.serving != nil && isClosed(w.serving.Done()) {
 		w.exited()
@@ -162,34 +162,34 @@ func (w *worker) cancelStart(cause error) {
 	}
 }
 
-// startEnded notes how a start ended. It returns false if the worker leaves the pool,
+// startEnded records how a start ended. It returns false if the worker leaves the pool,
 // since its instance cannot live beside that of the first worker.
 func (w *worker) startEnded(err error) bool {
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g, alone, e := w.starting.inst, alone(err), hook.AsError(err)
-	if err == nil && g.replayed < len(p.replays) { // a call was made since that is replayed
+	i, alone, e := w.starting.inst, alone(err), hook.AsError(err)
+	if err == nil && i.replayed < len(p.replays) { // a call was made since that is replayed
 		p.launchNext(w.starting)
 		return true
 	}
 	w.starting.cancel(nil)
-	first := g.generation == 1
+	first := i.generation == 1
 	if w.starting = nil; first {
 		w.first <- err
 	}
 	switch {
 	case err == nil:
-		w.install(g)
+		w.install(i)
 	case w.restart != "":
-		p.event(w, hook.StateStarting, hook.StateStopped, g, "superseded: "+w.restart, e.Exit, 0)
+		p.event(w, hook.StateStarting, hook.StateStopped, i, "superseded: "+w.restart, e.Exit, 0)
 	case w.serving != nil:
-		w.keepServing(g, e, alone)
+		w.keepServing(i, e, alone)
 	case alone && first && w.number == 2:
 		p.workers, p.opt.Workers, p.oneAtATime = p.workers[:1], 1, true
 		return false
 	default:
-		w.cause, w.failed, w.startError = e, g.version, reasonOf(e)
+		w.cause, w.failed, w.startError = e, i.version, reasonOf(e)
 		w.rest(ending{startFailed: true, permanent: first && w.number == 1 || alone && w.number > 1 || permanent(e)})
 	}
 	return true
@@ -201,18 +201,18 @@ func permanent(e *hook.Error) bool { return e.Permanent || e.Kind == hook.Reques
 
 // install makes an instance the one that serves, and lets the one before it drain.
 // p.mu is held.
-func (w *worker) install(g *instance) {
+func (w *worker) install(i *instance) {
 	p, old, from, reason := w.pool, w.serving, w.state, "started"
-	g.ready, p.mayCollide = time.Now(), g.Info().MayCollide
-	g.places = max(1, min(g.Concurrency(), p.opt.Concurrency))
-	g.limits = p.newLimits()
-	w.serving, w.cause, w.startError, w.wanted, w.refusing = g, nil, "", false, false
+	i.ready, p.mayCollide = time.Now(), i.Info().MayCollide
+	i.places = max(1, min(i.Concurrency(), p.opt.Concurrency))
+	i.limits = p.newLimits()
+	w.serving, w.cause, w.startError, w.wanted, w.refusing = i, nil, "", false, false
 	if old != nil {
 		w.state, reason = hook.StateStarting, fmt.Sprintf("started, replaces generation %d", old.generation)
 	}
-	w.enter(hook.StateReady, g, reason, nil, 0)
+	w.enter(hook.StateReady, i, reason, nil, 0)
 	if old != nil {
-		p.event(w, from, hook.StateStopping, old, fmt.Sprintf("replaced by generation %d", g.generation), nil, 0)
+		p.event(w, from, hook.StateStopping, old, fmt.Sprintf("replaced by generation %d", i.generation), nil, 0)
 		w.retire(old)
 	}
 	if w.restart == "" {
@@ -220,15 +220,15 @@ func (w *worker) install(g *instance) {
 	}
 	w.probe.misses, w.probe.ended = 0, nil
 	w.resetProbe()
-	p.hand(g)
+	p.hand(i)
 }
 
-// keepServing notes a replacement that did not start, if alone because it cannot live
+// keepServing records a replacement that did not start. If alone is set, it cannot live
 // beside the instance that serves. p.mu is held.
-func (w *worker) keepServing(g *instance, e *hook.Error, alone bool) {
+func (w *worker) keepServing(i *instance, e *hook.Error, alone bool) {
 	p := w.pool
 	w.startError = reasonOf(e)
-	p.event(w, hook.StateStarting, hook.StateFailed, g, w.startError, e.Exit, 0)
+	p.event(w, hook.StateStarting, hook.StateFailed, i, w.startError, e.Exit, 0)
 	if alone && !p.oneAtATime {
 		p.oneAtATime, w.restart = true, "no second instance can run beside it"
 		return
@@ -274,32 +274,32 @@ func (w *worker) replaceIfDue() {
 	w.beginRestart(exit)
 }
 
-// exited notes an exit that nobody requested.
+// exited records an exit that nobody requested.
 func (w *worker) exited() {
-	p, g, exit := w.pool, w.serving, w.serving.Exit()
+	p, i, exit := w.pool, w.serving, w.serving.Exit()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := ending{
-		duringCall: g.diedInCall(exit, w.probe.ended != nil || w.probe.misses > 0),
-		clean:      exit.Code == 0 && exit.Signal == "", ready: time.Since(g.ready),
+		duringCall: i.diedInCall(exit, w.probe.ended != nil || w.probe.misses > 0),
+		clean:      exit.Code == 0 && exit.Signal == "", ready: time.Since(i.ready),
 	}
 	reason := exitedIdle
 	if e.duringCall {
 		reason = exitedInCall
 	}
-	w.ended(g, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: errors.New(reason)})
+	w.ended(i, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: errors.New(reason)})
 }
 
-// ended notes that the instance that served is gone. A replacement that is starting
-// takes its place. p.mu is held.
-func (w *worker) ended(g *instance, e ending, cause *hook.Error) {
-	w.serving, w.cause, w.failed, w.wanted = nil, cause, g.version, false
+// ended records that the instance that served is gone. A replacement that is starting takes
+// its place. p.mu is held.
+func (w *worker) ended(i *instance, e ending, cause *hook.Error) {
+	w.serving, w.cause, w.failed, w.wanted = nil, cause, i.version, false
 	if w.starting == nil {
 		w.rest(e)
 		return
 	}
 	_, _, w.failures = w.pool.opt.next(e, w.failures, 0)
-	w.enter(hook.StateStopped, g, reasonOf(cause), cause.Exit, 0)
+	w.enter(hook.StateStopped, i, reasonOf(cause), cause.Exit, 0)
 	w.state, w.last = hook.StateStarting, w.starting.inst
 }
 
