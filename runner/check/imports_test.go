@@ -29,7 +29,7 @@ func TestImports(t *testing.T) {
 		{"import os, json", ""},
 	} {
 		l := sourceIn(t, python, map[string]string{"plugin.py": c.text + "\n"})
-		answer, err := askPython(t.Context(), l)
+		answer, err := askSource(t.Context(), l)
 		if err != nil {
 			t.Fatal(err)
 		}
