@@ -243,11 +243,7 @@ func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.Fi
 	case !isJSON && (inner == nil || hasOwnJSON(inner)):
 		return b.badValue(at, wanted(field))
 	}
-	why := strings.TrimPrefix(cleanProto(err), "syntax error ")
-	if _, text, found := strings.Cut(why, "): "); found && strings.HasPrefix(why, "(line ") {
-		why = text // the place is in the object that merge makes
-	}
-	return b.method.unfit(at, fieldType(field), why)
+	return b.method.misfit(field, content, at)
 }
 
 // fieldMask sets the paths of a FieldMask by proto names. JSON cannot express all of them.

@@ -28,15 +28,87 @@ func DecodeMessage(m Method, content []byte) (proto.Message, error) {
 	if err == nil {
 		return request, initialized(request)
 	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(content, &fields) == nil && !m.OwnJSON() {
-		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			if findField(input, name) == nil && !strings.HasPrefix(name, "[") { // an extension
-				return nil, noField(input, "", name)
-			}
+	if !m.OwnJSON() {
+		if err := m.misfitIn(input, content, ""); err != nil {
+			return nil, err
 		}
 	}
 	return nil, m.unfit("", wantedMessage(input), cleanProto(err))
+}
+
+// misfitIn returns the error for the first field in a message's JSON that does not fit, or nil
+// if each field fits. at is the path of the message.
+func (m Method) misfitIn(message protoreflect.MessageDescriptor, content []byte, at string) error {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(content, &fields) // what is no object has no fields
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		field := findField(message, name)
+		if field == nil && strings.HasPrefix(name, "[") { // an extension
+			continue
+		}
+		if field == nil {
+			return noField(message, at, name)
+		}
+		if err := m.misfit(field, fields[name], join(at, field.TextName())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// misfit returns the error for the JSON of the field at a path, or for the part of it that does
+// not fit; nil if it fits.
+func (m Method) misfit(field protoreflect.FieldDescriptor, content json.RawMessage, at string) error {
+	fits := func(content []byte) error { return m.merge(dynamicpb.NewMessage(field.ContainingMessage()), field, content) }
+	err := fits(content)
+	var list []json.RawMessage
+	var entries map[string]json.RawMessage
+	switch {
+	case err == nil:
+		return nil
+	case field.IsList() && json.Unmarshal(content, &list) == nil:
+		for i, element := range list {
+			if err := fits(slices.Concat([]byte("["), element, []byte("]"))); err != nil {
+				return m.wrongValue(field, element, fmt.Sprintf("%s[%d]", at, i), err)
+			}
+		}
+	case field.IsMap() && json.Unmarshal(content, &entries) == nil:
+		for _, key := range slices.Sorted(maps.Keys(entries)) {
+			if err := m.misfit(field.MapValue(), entries[key], join(at, key)); err != nil {
+				return err
+			}
+		}
+	}
+	if field.IsList() || field.IsMap() {
+		return m.unfit(at, fieldType(field), reason(err))
+	}
+	return m.wrongValue(field, content, at, err)
+}
+
+// wrongValue returns the error for one value of a field, which protojson rejects with err.
+func (m Method) wrongValue(field protoreflect.FieldDescriptor, content json.RawMessage, at string, err error) error {
+	switch inner := field.Message(); {
+	case inner == nil:
+		e := schema.ArgumentErrorf(at, "%s is %s, want %s", schema.Short(at), schema.Short(string(content)), wanted(field))
+		e.Advice = []string{"the hook is " + m.signature()}
+		return e
+	case inner.IsPlaceholder():
+		return m.set.missing(inner.FullName(), field)
+	case !hasOwnJSON(inner):
+		if err := m.misfitIn(inner, content, at); err != nil {
+			return err
+		}
+	}
+	return m.unfit(at, wanted(field), reason(err))
+}
+
+// reason returns what protojson rejects, without the place in the object that merge makes.
+func reason(err error) string {
+	why := strings.TrimPrefix(cleanProto(err), "syntax error ")
+	if _, text, found := strings.Cut(why, "): "); found && strings.HasPrefix(why, "(line ") {
+		return text
+	}
+	return why
 }
 
 // unmarshal reads JSON into a message. Required fields may be missing.

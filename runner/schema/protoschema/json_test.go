@@ -23,9 +23,7 @@ func TestDecodeMessageErrors(t *testing.T) {
 		{"{", `unexpected EOF`},
 		{"[1]", `syntax error (line 1:1): unexpected token [`},
 		{"null", `syntax error (line 1:1): unexpected token null`},
-		{`{"addresses":[{},{"x":1}]}`, `(line 1:19): unknown field "x"`},
 		{`{"email":"a","phone":1}`, `(line 1:14): error parsing "phone", oneof all.All.contact is already set`},
-		{`{"address":{"zip":1e99}}`, `(line 1:19): invalid value for int32 field zip: 1e99`},
 		{`{"text":"a","text":"b"}`, `(line 1:13): duplicate field "text"`},
 	}
 	for _, test := range tests {
@@ -38,6 +36,19 @@ func TestDecodeMessageErrors(t *testing.T) {
 	_, err := DecodeMessage(m, []byte(`{"data":"","txet":1}`))
 	if want := `no field "txet" in all.All, want one of text, data`; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+	for in, want := range map[string]string{
+		`{"addresses":[{},{"x":1}]}`:      `addresses[1].x: no field "addresses[1].x" in all.Address, want one of city, zip, next, lines`,
+		`{"address":{"zip":1e99}}`:        `address.zip: address.zip is 1e99, want int32 from -2147483648 to 2147483647`,
+		`{"address":{"next":{"zip":{}}}}`: `address.next.zip: address.next.zip is {}, want int32 from -2147483648 to 2147483647`,
+		`{"places":{"a":[]}}`:             `places.a: places.a does not fit message all.Address: unexpected token [`,
+		`{"bits":{"x":true}}`:             `bits: bits does not fit map<int32, bool>: invalid value for int32 key: "x"`,
+	} {
+		_, err := DecodeMessage(m, []byte(in))
+		var ae *schema.ArgumentError
+		if !errors.As(err, &ae) || ae.Place+": "+ae.Error() != want {
+			t.Errorf("%s: got %+v, want %s", in, ae, want)
+		}
 	}
 	deep := strings.Repeat("[", 20000) + strings.Repeat("]", 20000)
 	if _, err := DecodeMessage(m, []byte(`{"any_json":`+deep+`}`)); err == nil {

@@ -87,7 +87,7 @@ func TestBindWellKnownErrors(t *testing.T) {
 	tests := []struct{ method, words, want string }{
 		{"Val", "number_value=1", `the request is a google.protobuf.Value, want its JSON by --input`},
 		{"Now", "seconds=1", `the request is a google.protobuf.Timestamp, want its JSON by --input`},
-		{"Raw", "value:=5", `value does not fit bytes: invalid value for bytes field value: 5`},
+		{"Raw", "value:=5", `value is 5, want bytes`},
 		{"Stru", "foo", `"foo" has no name, want name=VALUE`},
 		{"Stru", "=foo", `"=foo" has no name, want name=VALUE`},
 		{"Stru", "a=1 a.b=2", `a is given twice, by "a=1" and by "a.b=2"`},
