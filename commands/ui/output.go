@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -66,7 +67,7 @@ func (o *Output) Close() {
 
 func (o *Output) lineText(stream, text string, cut int) string {
 	if o.s.LogJSON {
-		shape := outputLine{o.s.Now().Format(timeFormat), o.label, int(o.generation.Load()), stream, text, cut}
+		shape := outputLine{o.s.Now().Format(wire.Time), o.label, int(o.generation.Load()), stream, text, cut}
 		return string(compactJSON(shape)) + "\n"
 	}
 	line := o.label + " | " + visible(text)
@@ -107,7 +108,7 @@ func (s *Streams) LogLine(name string, at time.Time, generation int, stream, tex
 	case asJSON:
 		shape := outputLine{Plugin: name, Generation: generation, Stream: stream, Line: text}
 		if !at.IsZero() {
-			shape.Time = at.Format(timeFormat)
+			shape.Time = at.Format(wire.Time)
 		}
 		return s.writeJSON(shape)
 	case stream == "":
@@ -169,7 +170,7 @@ func logText(value any) string {
 
 // logJSON is a line of the log as JSON.
 func (s *Streams) logJSON(level, message string, pairs ...any) string {
-	line := fmt.Sprintf(`{"time":%q,"level":%q,"message":%s`, s.Now().Format(timeFormat), level, compactJSON(message))
+	line := fmt.Sprintf(`{"time":%q,"level":%q,"message":%s`, s.Now().Format(wire.Time), level, compactJSON(message))
 	for i := 1; i < len(pairs); i += 2 {
 		key, value := fmt.Sprint(pairs[i-1]), pairs[i]
 		switch v := value.(type) {

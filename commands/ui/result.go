@@ -1,13 +1,10 @@
 package ui
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
-	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
 // Format says how a result is printed.
@@ -70,9 +67,9 @@ func (s *Streams) writeItem(f Format, hookName, key string, item hook.Item, rest
 	return s.writeOut(start[:len(start)-1], []byte(`,"`+key+`":`), value, []byte(rest+"}\n"))
 }
 
-// writeRaw prints what appendRaw appends.
+// writeRaw prints what --raw prints.
 func (s *Streams) writeRaw(item hook.Item) error {
-	text, newline, err := s.appendRaw(nil, item)
+	text, newline, err := wire.AppendRaw(nil, item, s.asShown)
 	switch {
 	case err != nil || len(text) == 0 && !newline:
 		return err
@@ -85,37 +82,8 @@ func (s *Streams) writeRaw(item hook.Item) error {
 // RawLine appends the line of `run --lines --raw` for a result or an item: what
 // --raw prints, with a newline even for bytes and null.
 func (s *Streams) RawLine(dst []byte, item hook.Item) []byte {
-	dst, _, _ = s.appendRaw(dst, item) // a worker's base64 is valid
+	dst, _, _ = wire.AppendRaw(dst, item, s.asShown) // a worker's base64 is valid
 	return append(dst, '\n')
-}
-
-// appendRaw appends a string's text, bytes, nothing for null, the sole text of a
-// message, or the JSON of any other value. Bytes and null end without a newline.
-func (s *Streams) appendRaw(dst []byte, item hook.Item) (text []byte, newline bool, err error) {
-	if field, binary := strings.CutSuffix(item.Sole, hook.SoleBytes); field != "" {
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(item.Value, &fields) == nil { // a well-known type may be no object
-			item.Value = fields[field]
-			if item.Value == nil {
-				item.Value = []byte(`""`)
-			}
-		}
-		item.Binary = binary
-	}
-	value := item.Value
-	switch {
-	case item.Binary:
-		var decoded []byte
-		if err := json.Unmarshal(value, &decoded); err != nil {
-			return dst, false, fmt.Errorf("bytes of the result: %w", err)
-		}
-		return append(dst, decoded...), false, nil
-	case string(value) == "null":
-		return dst, false, nil
-	case value[0] == '"':
-		return append(dst, schema.Unquote(value)...), true, nil
-	}
-	return append(dst, s.asShown(value)...), true, nil
 }
 
 // asShown returns a hook's JSON unchanged, or harmless if standard output is a terminal.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -284,7 +284,7 @@ func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
 			Healthy bool   `json:"healthy"`
 			Status  string `json:"status,omitempty"`
 			Reason  string `json:"reason,omitempty"`
-		}{s.Now().Format(timeFormat), healthy, status, reason})
+		}{s.Now().Format(wire.Time), healthy, status, reason})
 	}
 	line := Paint(Green, "healthy") + "    "
 	if !healthy {
@@ -300,12 +300,7 @@ func (s *Streams) Health(status string, probe *hook.Error, asJSON bool) error {
 // EventJSON is an event of the plugin with that name as a line of JSON: {"schema",
 // "time", "name"} and the other fields of the event.
 func EventJSON(name string, e hook.Event) []byte {
-	_, fields, _ := bytes.Cut(compactJSON(e), []byte(",")) // the first is the time, to the nanosecond
-	line := withSchema(struct {
-		Time string `json:"time"`
-		Name string `json:"name"`
-	}{e.Time.Format(timeFormat), name}, json.RawMessage("{"+string(fields)))
-	return append(line, '\n')
+	return append(visibleJSON(wire.Event(name, e)), '\n')
 }
 
 // Line prints a line on standard output: the name of a background plugin, or the JSON

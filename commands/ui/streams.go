@@ -175,9 +175,6 @@ func IsClosedPipe(err error) bool {
 	return runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
 }
 
-// timeFormat is RFC 3339 with milliseconds.
-const timeFormat = "2006-01-02T15:04:05.000Z07:00"
-
 // writeJSON prints the fields of our shapes as a line on standard output, with
 // "schema": 1 before them.
 func (s *Streams) writeJSON(shapes ...any) error {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
 func TestSetColor(t *testing.T) {
@@ -100,7 +102,7 @@ func TestLogLine(t *testing.T) {
 		{at, "stderr", "a\x1b[31mred", false, local + ` greeter | a\x1b[31mred` + "\n"},
 		{at, "pyplug", "ready: it started", false, local + " pyplug | ready: it started\n"},
 		{time.Time{}, "", "panic: no", false, "panic: no\n"},
-		{at, "stdout", "hello \"x\"", true, `{"schema":1,"time":"` + at.Local().Format(timeFormat) + `","plugin":"greeter","generation":2,"stream":"stdout","line":"hello \"x\""}` + "\n"},
+		{at, "stdout", "hello \"x\"", true, `{"schema":1,"time":"` + at.Local().Format(wire.Time) + `","plugin":"greeter","generation":2,"stream":"stdout","line":"hello \"x\""}` + "\n"},
 		{time.Time{}, "", "panic: no", true, `{"schema":1,"plugin":"greeter","generation":2,"line":"panic: no"}` + "\n"},
 	} {
 		s, out, _ := Test("")

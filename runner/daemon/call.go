@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
 const (
@@ -36,7 +37,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	out := newLineWriter(ctx, w)
 	defer out.close()
-	call.Emit = func(item hook.Item) error { return out.emit(itemLine(item)) }
+	call.Emit = func(item hook.Item) error { return out.emit(wire.AppendItem(nil, item)) }
 	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	var err error
 	if mediaType == streamType {
@@ -57,11 +58,11 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	out.endItems()
 	switch {
 	case err != nil && out.began:
-		_ = out.write(streamLine{Error: s.complete(err)})
+		_ = out.write(wire.Line{Error: s.complete(err)})
 	case err != nil:
 		return err
 	case result.Streamed: // its items went to Emit
-		_ = out.write(streamLine{Done: true, Notes: result.Notes})
+		_ = out.write(wire.Line{Done: true, Notes: result.Notes})
 	default:
 		writeResult(w, result)
 	}
@@ -83,7 +84,7 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 		return args, e
 	}
 	if err == nil {
-		args, err = decodeArgs(mediaType, body)
+		args, err = wire.DecodeArgs(body, mediaType == wordsType)
 	}
 	if err != nil {
 		err = &hook.Error{Kind: hook.Request, Hook: name, Err: err}

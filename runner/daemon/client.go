@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -97,12 +98,7 @@ func (c *Client) Call(ctx context.Context, call hook.Call) (hook.Result, error) 
 	case call.Input != nil:
 		mediaType, x.input = streamType, call.Input
 	case len(call.Args.Words) > 0:
-		var words wordsBody
-		for _, w := range call.Args.Words {
-			words.Words = append(words.Words, encodeWord(w))
-		}
-		mediaType = wordsType
-		body, _ = json.Marshal(words) // our own shape
+		mediaType, body = wordsType, wire.EncodeWords(call.Args.Words)
 	}
 	r, err := x.send(ctx, "POST", "/hooks/"+url.PathEscape(call.Hook), query, mediaType, body)
 	if err != nil {

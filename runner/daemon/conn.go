@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
 // peerListener accepts only connections of the same user.
@@ -68,7 +69,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	}
 	head, message, _ := strings.Cut(string(b), "\r\n\r\n")
 	status, _, _ := strings.Cut(strings.TrimPrefix(head, "HTTP/1.1 "), "\r\n")
-	text, err := hook.Marshal(errorBody{1, hook.NewError(hook.Request, errors.New(cmp.Or(message, status)))})
+	text, err := hook.Marshal(wire.Failed(hook.NewError(hook.Request, errors.New(cmp.Or(message, status)))))
 	if err != nil {
 		return 0, err
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -43,7 +44,7 @@ func receive(t *testing.T, from *bufio.Reader) (r *http.Response, body string) {
 	if err != nil || r.Header.Get("Pyplug-Api") != "1" || r.Header.Get("Content-Type") == "" {
 		t.Errorf("got %+v, %s, %v", r, text, err)
 	}
-	var answer errorBody
+	var answer wire.Failure
 	if r.StatusCode != 200 && (json.Unmarshal(text, &answer) != nil || answer.Error == nil || answer.Error.Kind == "") {
 		t.Errorf("got %s %s", r.Status, text)
 	}

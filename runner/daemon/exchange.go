@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
 const (
@@ -205,7 +206,7 @@ func (x *exchange) receive(from io.Reader, method string) (*http.Response, error
 	case r.StatusCode == http.StatusOK:
 		return r, nil
 	default:
-		var answer errorBody
+		var answer wire.Failure
 		if err = json.NewDecoder(r.Body).Decode(&answer); err == nil && answer.Error != nil {
 			err = answer.Error
 		}
@@ -274,7 +275,7 @@ func (x *exchange) stream(r *http.Response, emit func(hook.Item) error) (hook.Re
 		}
 	}
 	for lines := bufio.NewReader(r.Body); ; {
-		line, err := readStreamLine(lines)
+		line, err := wire.ReadLine(lines)
 		switch {
 		case err != nil:
 			return hook.Result{}, x.failure(err)

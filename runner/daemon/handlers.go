@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -110,7 +111,7 @@ func writeUnknown(w http.ResponseWriter, r *http.Request, allowed []string) {
 	}
 	e := hook.NewError(hook.Request, errors.New(message))
 	e.Hints = schema.Hints("docs/http.md lists the requests")
-	writeJSON(w, status, errorBody{1, e})
+	writeJSON(w, status, wire.Failed(e))
 }
 
 // statusOf is the status of an error's answer.
@@ -138,7 +139,7 @@ func statusOf(e *hook.Error) int {
 // writeError answers with an error.
 func (s *Server) writeError(w http.ResponseWriter, err error) {
 	e := s.complete(err)
-	writeJSON(w, statusOf(e), errorBody{1, e})
+	writeJSON(w, statusOf(e), wire.Failed(e))
 }
 
 // writeJSON answers with a value.
@@ -189,7 +190,7 @@ func (s *Server) serveHealth(ctx context.Context, p hook.Plugin, w http.Response
 		return nil
 	}
 	if err := p.Health(ctx); err != nil {
-		writeJSON(w, http.StatusServiceUnavailable, errorBody{1, s.complete(err)})
+		writeJSON(w, http.StatusServiceUnavailable, wire.Failed(s.complete(err)))
 		return nil
 	}
 	writeJSON(w, http.StatusOK, healthBody{Schema: 1, Healthy: true})
@@ -227,10 +228,9 @@ func (s *Server) serveEvents(ctx context.Context, p hook.Plugin, w http.Response
 	w.Header().Set("Content-Type", streamType)
 	_ = out.control.Flush() // the next write returns the error
 	for event, err := range events {
-		var line any = errorBody{1, hook.AsError(err)}
-		if err == nil {
-			text, _ := json.Marshal(event) // our own shape
-			line = json.RawMessage(`{"schema":1,"name":"` + s.id.Name + `",` + string(text[1:]))
+		var line any = json.RawMessage(wire.Event(s.id.Name, event))
+		if err != nil {
+			line = wire.Failed(hook.AsError(err))
 		}
 		if out.write(line) != nil {
 			break

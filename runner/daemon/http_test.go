@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
@@ -57,7 +58,7 @@ func TestStatusCodes(t *testing.T) {
 		}
 		body, _ := io.ReadAll(r.Body)
 		_ = r.Body.Close()
-		var answer errorBody
+		var answer wire.Failure
 		_ = json.Unmarshal(body, &answer)
 		if r.StatusCode != c.status || r.Header.Get("Pyplug-Api") != "1" || (answer.Error == nil) != (c.status == 200) || !json.Valid(body) {
 			t.Errorf("%s %s %s: %d, want %d: %s", c.method, c.path, c.body, r.StatusCode, c.status, body)

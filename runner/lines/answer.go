@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 )
 
 // work makes calls until there are no more. There are as many goroutines that do as
@@ -143,10 +144,5 @@ func (e *Engine) appendValue(dst []byte, t *task, key string, item hook.Item) []
 	if e.o.Raw != nil {
 		return e.o.Raw(dst, item)
 	}
-	dst = appendID(dst, t)
-	dst = append(append(append(append(dst, '"'), key...), `":`...), item.Value...)
-	if item.Binary {
-		dst = append(dst, `,"binary":true`...)
-	}
-	return append(dst, "}\n"...)
+	return append(wire.AppendValue(appendID(dst, t), key, item), "}\n"...)
 }

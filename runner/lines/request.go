@@ -51,7 +51,7 @@ func (p *parser) parse(line []byte) (request, *hook.Error) {
 	}
 	value := bytes.Trim(line, blanks)
 	if !validJSON(value) {
-		err := notJSON(line)
+		err := badLine("the line is %w", schema.CheckValue(line))
 		if first {
 			err.Hints = schema.Hints("to pass each line as text, use %s text", schema.Setting("items"))
 		}
@@ -63,15 +63,6 @@ func (p *parser) parse(line []byte) (request, *hook.Error) {
 	}
 	r.args = append(append(append(make([]byte, 0, len(value)+2), '['), value...), ']')
 	return r, nil
-}
-
-// notJSON says what is wrong with a line. Bytes are counted from its start, from 1.
-func notJSON(line []byte) *hook.Error {
-	if err := schema.CheckUTF8(line); err != nil {
-		return badLine("the line is %w", err)
-	}
-	offset, err := schema.CheckJSON(line)
-	return badLine("the line is not JSON: byte %d: %s", offset+1, err)
 }
 
 // keys are those of a line that names its hook.
@@ -87,7 +78,7 @@ func (p *parser) parseObject(line []byte) (request, *hook.Error) {
 	)
 	switch {
 	case !validJSON(value):
-		return r, notJSON(line)
+		return r, badLine("the line is %w", schema.CheckValue(line)) // bytes count from its start
 	case value[0] != '{':
 		return r, badLine(`the line is %s, want an object with "hook" and "args"`, jsonType(value))
 	}

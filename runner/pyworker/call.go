@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -146,7 +147,7 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 	switch {
 	case len(hc.Args.Words) > 0:
 		b = append(b, `,"words":`...)
-		b = schema.AppendWords(b, hc.Args.Words)
+		b = wire.AppendWords(b, hc.Args.Words)
 	case len(given) == 0:
 	case given[0] == '[':
 		b = append(append(b, `,"args":`...), given...)
@@ -165,11 +166,8 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 // checkArgs returns an error for text of the caller's that is not one JSON value.
 func checkArgs(given []byte, words []schema.Word) error {
 	if len(given) > 0 {
-		if err := schema.CheckUTF8(given); err != nil {
+		if err := schema.CheckValue(given); err != nil {
 			return fmt.Errorf("the arguments are %w", err)
-		}
-		if offset, err := schema.CheckJSON(given); err != nil {
-			return fmt.Errorf("the arguments are not JSON: byte %d: %w", offset+1, err)
 		}
 	}
 	for _, w := range words {

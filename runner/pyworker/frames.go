@@ -24,7 +24,7 @@ import (
 //	L load     worker/boot.py, the first frame; a forked worker, which has loaded it, waits for it, too
 //	S source   the source of the worker's parts: name NUL text NUL name NUL text ...
 //	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent; words
-//	           as {"hook": name, "words": [{"name", "text", "value", "verbatim"}]}, see schema.AppendWords
+//	           as {"hook": name, "words": [{"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
 //	A after    as C, sent together with the call before it: begins only if that took little time
 //	K cancel   no body; the call is answered nevertheless
 //	W window   4 bytes, little endian: how many more bytes of items the worker may send

@@ -4,8 +4,7 @@
 //  1. A plugin's description arrives as a [Schema]: hooks and their parameters.
 //  2. [ParseWords] reads each word's form: a value, a text, JSON or a file.
 //     It needs no description.
-//  3. [AppendWords] writes the words for a worker, which knows the parameters. Each word
-//     comes with its [Value], for a parameter without a type.
+//  3. [Value] is what a word is for a parameter without a type.
 //  4. [Hook.Explain] lists the words for each parameter. [Hook.Example] writes words that
 //     call the hook.
 //  5. [*NoHookError] and [*ArgumentError] report a hook that does not exist and

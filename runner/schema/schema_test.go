@@ -153,32 +153,6 @@ func TestValue(t *testing.T) {
 	}
 }
 
-func TestAppendWords(t *testing.T) {
-	tests := []struct{ in, want string }{
-		{"Bob", `{"text":"Bob"}`},
-		{"2", `{"text":"2","value":2}`},
-		{`{"a":[1.10]}`, `{"text":"{\"a\":[1.10]}","value":{"a":[1.10]}}`},
-		{"n=1.10", `{"name":"n","text":"1.10"}`},
-		{"n=null", `{"name":"n","text":"null","value":null}`},
-		{"=2", `{"text":"2","value":2,"verbatim":true}`},
-		{"n@=latin", `{"name":"n","text":"caf\udce9","verbatim":true}`},
-		{"größe:= [1, 2]", `{"name":"größe","value":[1, 2]}`},
-		{":=@json", `{"value":{"a": 1}}`},
-	}
-	for _, test := range tests {
-		words, err := ParseWords([]string{test.in, "x"}, readFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := string(AppendWords(nil, words)), "["+test.want+`,{"text":"x"}]`; got != want || !json.Valid([]byte(got)) {
-			t.Errorf("%s: got %s, want %s", test.in, got, want)
-		}
-	}
-	if got := string(AppendWords(nil, nil)); got != "[]" {
-		t.Errorf("got %s for no words", got)
-	}
-}
-
 var greet = Hook{Name: "greet", Returns: "str", Params: []Param{
 	{Name: "name", Type: "str", Required: true, Kind: Ordinary},
 	{Name: "times", Type: "int", Default: "1", Kind: Ordinary},
@@ -261,8 +235,8 @@ func FuzzWords(f *testing.F) {
 		if !json.Valid(Value(word)) {
 			t.Errorf("%q: %s is not JSON", word, Value(word))
 		}
-		if b := AppendWords(nil, words); !json.Valid(b) {
-			t.Errorf("%q: %s is not JSON", word, b)
+		if words[0].Form == JSON && !json.Valid(AppendJSON(nil, words[0].Value)) {
+			t.Errorf("%q: %s is not JSON", word, AppendJSON(nil, words[0].Value))
 		}
 		Suggest(word, []string{known})
 	})

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -20,7 +21,7 @@ func Value(text string) json.RawMessage {
 	case trimmed == "":
 	case strings.IndexByte(`{["`, trimmed[0]) >= 0:
 		if json.Valid([]byte(trimmed)) {
-			return escapeInvalid(nil, trimmed)
+			return AppendJSON(nil, trimmed)
 		}
 	case text == "true", text == "false", text == "null", isRewritable(text):
 		return json.RawMessage(text)
@@ -117,7 +118,7 @@ func Quote(text string) json.RawMessage {
 
 // AppendQuote appends what [Quote] returns to dst.
 func AppendQuote(dst []byte, text string) []byte {
-	return append(escapeInvalid(append(dst, '"'), escapes().Replace(text)), '"')
+	return append(AppendJSON(append(dst, '"'), escapes().Replace(text)), '"')
 }
 
 // escapes replaces the characters that a JSON string cannot contain.
@@ -129,9 +130,9 @@ var escapes = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// escapeInvalid appends JSON to dst, and escapes bytes that are not UTF-8 as Quote does. In
+// AppendJSON appends JSON to dst, and escapes bytes that are not UTF-8 as [Quote] does. In
 // JSON such bytes can only be inside a string.
-func escapeInvalid(dst []byte, text string) []byte {
+func AppendJSON(dst []byte, text string) []byte {
 	if utf8.ValidString(text) {
 		return append(dst, text...)
 	}
@@ -182,33 +183,16 @@ func Unquote(value []byte) []byte {
 	})
 }
 
-// AppendWords appends words to dst as a JSON array, for a worker, which knows the parameters.
-// Each word is an object with "text", and "name" if it has one. It has a "value" if [Value]
-// of the text is not that text, and "verbatim" if the text must not become another type. A
-// word of JSON has only a "value". Bytes that are not UTF-8 are written as [Quote] does.
-func AppendWords(dst []byte, words []Word) []byte {
-	dst = append(dst, '[')
-	for i, w := range words {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, '{')
-		if w.Name != "" {
-			dst = append(AppendQuote(append(dst, `"name":`...), w.Name), ',')
-		}
-		if w.Form == JSON {
-			dst = append(escapeInvalid(append(dst, `"value":`...), w.Value), '}')
-			continue
-		}
-		text := Quote(w.Value)
-		dst = append(append(dst, `"text":`...), text...)
-		if value := Value(w.Value); string(value) != string(text) {
-			dst = append(append(dst, `,"value":`...), value...)
-		}
-		if w.Form != Plain {
-			dst = append(dst, `,"verbatim":true`...)
-		}
-		dst = append(dst, '}')
+// LoneSurrogate returns the first escape in a valid JSON string that is half a character,
+// or "". encoding/json replaces it.
+func LoneSurrogate(quoted []byte) string {
+	if !bytes.Contains(quoted, []byte(`\ud`)) && !bytes.Contains(quoted, []byte(`\uD`)) { // nearly always
+		return ""
 	}
-	return append(dst, ']')
+	for _, escape := range jsonEscape.FindAll(quoted, -1) {
+		if unit, err := strconv.ParseUint(string(escape[2:]), 16, 16); err == nil && utf16.IsSurrogate(rune(unit)) {
+			return string(escape)
+		}
+	}
+	return ""
 }

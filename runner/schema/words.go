@@ -189,6 +189,18 @@ func CheckUTF8(text []byte) error {
 	return nil
 }
 
+// CheckValue returns nil if text is exactly one JSON value in UTF-8, else an error that follows
+// what the text is, such as "not JSON: byte 3: …".
+func CheckValue(text []byte) error {
+	if err := CheckUTF8(text); err != nil {
+		return err
+	}
+	if offset, err := CheckJSON(text); err != nil {
+		return fmt.Errorf("not JSON: byte %d: %w", offset+1, err)
+	}
+	return nil
+}
+
 // Short cuts a long word for a message.
 func Short(word string) string {
 	const most = 80

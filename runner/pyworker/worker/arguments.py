@@ -207,8 +207,8 @@ class Plan:
 
 
 class Word(dict):
-    """A word: its name if it has one; its text and, if that is not the same, the value that it is where no type
-    decides; or the value alone, which is JSON then.
+    """A word, with the keys of docs/http.md: "name" if it has one, and "text" or "json". A text has a "form" if it must
+    stay text, and a "value", which it is where no type decides, if that is not the text.
     """
 
 
@@ -218,7 +218,7 @@ def typed(name, item):
         return convert.shown(item)
     text = item.get("text")
     if text is None:
-        text = ":=" + convert.shown(item["value"])
+        text = ":=" + convert.shown(item["json"])
     elif name is not None:
         text = "=" + text
     return convert.shown((name or "") + text)
@@ -231,9 +231,9 @@ def from_json(take, value):
 def from_word(take, word):
     text = word.get("text")
     if text is None:
-        return take.json(word["value"])
+        return take.json(word["json"])
     value = word.get("value", text)
-    return take.verbatim(text, value) if "verbatim" in word else take.word(text, value)
+    return take.verbatim(text, value) if "form" in word else take.word(text, value)
 
 
 def misfit(name, error):

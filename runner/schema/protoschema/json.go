@@ -90,7 +90,7 @@ func (m Method) wrongValue(field protoreflect.FieldDescriptor, content json.RawM
 	switch inner := field.Message(); {
 	case inner == nil:
 		e := schema.ArgumentErrorf(at, "%s is %s, want %s", schema.Short(at), schema.Short(string(content)), wanted(field))
-		e.Advice = []string{"the hook is " + m.signature()}
+		e.Advice = []schema.Hint{m.hint()}
 		return e
 	case inner.IsPlaceholder():
 		return m.set.missing(inner.FullName(), field)

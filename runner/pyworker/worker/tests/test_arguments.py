@@ -159,7 +159,7 @@ def word(text, name=None, verbatim=False):
     except ValueError:
         pass
     if verbatim:
-        found["verbatim"] = True
+        found["form"] = "text"
     return found
 
 
@@ -260,7 +260,7 @@ class Arguments(Case):
         ):
             self.ok(self.words("take_" + name, word(text, verbatim=True)), got)
         self.refused(self.words("take_optional", word("null", verbatim=True)), "arguments")
-        self.ok(self.words("take_ints", {"value": [1]}), "[1]")
+        self.ok(self.words("take_ints", {"json": [1]}), "[1]")
 
     def test_decimal_literals(self):
         body = b'{"hook": "digits", "args": [1.10, {"x": [1.50, 1e400]}, 2.0]}'

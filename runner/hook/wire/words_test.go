@@ -1,6 +1,7 @@
-package daemon
+package wire_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/pyworker"
 	"github.com/pyplug/pyplug/runner/runnertest"
@@ -72,12 +74,12 @@ var goodWords = map[string]string{
 	`{"words":[]}`: `[]`,
 	" {\"words\" : [ { \"text\" : \"a\\ud83d\\ude00\\\\ud800\" , \"name\" : \"n\" } ] }\n": `[{"name":"n","text":"a😀\\ud800"}]`,
 	`{"words":[{"typed":""},{"text":""},{"base64":""}]}`:                                   `[{"text":""},{"text":""},{"text":""}]`,
-	`{"words":[{"typed":"n:={\"a\":1}"}]}`:                                                 `[{"name":"n","value":{"a":1}}]`,
-	`{"words":[{"json":null},{"json":1,"form":"json"},{"json":"\ud800","name":"n"}]}`:      `[{"value":null},{"value":1},{"name":"n","value":"\ud800"}]`,
-	`{"words":[{"text":"2"},{"text":"2","form":"text"},{"text":" [2] ","form":"json"}]}`:   `[{"text":"2","value":2},{"text":"2","value":2,"verbatim":true},{"value": [2] }]`,
-	`{"words":[{"base64":"/w=="},{"base64":"Iv8i","form":"json"}]}`:                        `[{"text":"\udcff"},{"value":"\udcff"}]`,
+	`{"words":[{"typed":"n:={\"a\":1}"}]}`:                                                 `[{"name":"n","json":{"a":1}}]`,
+	`{"words":[{"json":null},{"json":1,"form":"json"},{"json":"\ud800","name":"n"}]}`:      `[{"json":null},{"json":1},{"name":"n","json":"\ud800"}]`,
+	`{"words":[{"text":"2"},{"text":"2","form":"text"},{"text":" [2] ","form":"json"}]}`:   `[{"text":"2","value":2},{"text":"2","value":2,"form":"text"},{"json": [2] }]`,
+	`{"words":[{"base64":"/w=="},{"base64":"Iv8i","form":"json"}]}`:                        `[{"text":"\udcff"},{"json":"\udcff"}]`,
 	`{"words":[{"text":` + quote(smuggled) + `}]}`:                                         `[{"text":` + quote(smuggled) + `}]`,
-	`{"words":[{"typed":"n@=f","file":"YQ=="}]}`:                                           `[{"name":"n","text":"a","verbatim":true}]`,
+	`{"words":[{"typed":"n@=f","file":"YQ=="}]}`:                                           `[{"name":"n","text":"a","form":"file"}]`,
 }
 
 func quote(text string) string { return string(schema.Quote(text)) }
@@ -85,16 +87,47 @@ func quote(text string) string { return string(schema.Quote(text)) }
 // A body with words is what docs/http.md says, or an error that names the place.
 func TestDecodeWords(t *testing.T) {
 	for body, want := range badWords {
-		args, err := decodeArgs(wordsType, []byte(body))
+		args, err := wire.DecodeArgs([]byte(body), true)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 1000 {
 			t.Errorf("%.200s: %+v, %v, want %s", body, args, err, want)
 		}
 	}
 	for body, want := range goodWords {
-		args, err := decodeArgs(wordsType, []byte(body))
-		if got := string(schema.AppendWords(nil, args.Words)); err != nil || got != want {
+		args, err := wire.DecodeArgs([]byte(body), true)
+		if got := string(wire.AppendWords(nil, args.Words)); err != nil || got != want {
 			t.Errorf("%s: %s, %v, want %s", body, got, err, want)
 		}
+	}
+}
+
+// Words for a worker have the documented keys, and beside a text the value that it is where
+// no type decides.
+func TestAppendWords(t *testing.T) {
+	read := func(name string) ([]byte, error) {
+		return []byte(map[string]string{"latin": "caf\xe9", "json": `{"a": 1}`}[name]), nil
+	}
+	tests := []struct{ in, want string }{
+		{"Bob", `{"text":"Bob"}`},
+		{"2", `{"text":"2","value":2}`},
+		{`{"a":[1.10]}`, `{"text":"{\"a\":[1.10]}","value":{"a":[1.10]}}`},
+		{"n=1.10", `{"name":"n","text":"1.10"}`},
+		{"n=null", `{"name":"n","text":"null","value":null}`},
+		{"=2", `{"text":"2","value":2,"form":"text"}`},
+		{"n@=latin", `{"name":"n","text":"caf\udce9","form":"file"}`},
+		{"größe:= [1, 2]", `{"name":"größe","json":[1, 2]}`},
+		{":=@json", `{"json":{"a": 1}}`},
+	}
+	for _, test := range tests {
+		words, err := schema.ParseWords([]string{test.in, "x"}, read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := string(wire.AppendWords(nil, words)), "["+test.want+`,{"text":"x"}]`; got != want || !json.Valid([]byte(got)) {
+			t.Errorf("%s: got %s, want %s", test.in, got, want)
+		}
+	}
+	if got := string(wire.AppendWords(nil, nil)); got != "[]" {
+		t.Errorf("got %s for no words", got)
 	}
 }
 
@@ -121,15 +154,15 @@ func FuzzWords(f *testing.F) {
 		proc.Close()
 	})
 	f.Fuzz(func(t *testing.T, body string) {
-		for _, mediaType := range []string{wordsType, jsonType} {
-			args, err := decodeArgs(mediaType, []byte(body))
+		for _, words := range []bool{true, false} {
+			args, err := wire.DecodeArgs([]byte(body), words)
 			if err != nil {
 				continue
 			}
 			r, err := inst.Call(t.Context(), hook.Call{Hook: "take", Args: args})
 			e := (*hook.Error)(nil)
 			if refused := errors.As(err, &e) && e.Kind == hook.Request; !refused && (err != nil || string(r.Value) != `"take"`) {
-				t.Fatalf("%s %q: %s, %v", mediaType, body, r.Value, err)
+				t.Fatalf("%v %q: %s, %v", words, body, r.Value, err)
 			}
 		}
 	})

@@ -1,0 +1,111 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// AppendValue appends the members of an object for a result or an item: "KEY": its value, and
+// "binary": true if the value is bytes.
+func AppendValue(dst []byte, key string, item hook.Item) []byte {
+	dst = append(append(append(append(dst, '"'), key...), `":`...), item.Value...)
+	if item.Binary {
+		dst = append(dst, `,"binary":true`...)
+	}
+	return dst
+}
+
+// AppendRaw appends what --raw prints of a result or an item: the text of a string, bytes,
+// nothing for null, the only string or bytes field of a message, or the JSON of any other
+// value, which shown may change. The text of bytes and null ends without a newline.
+func AppendRaw(dst []byte, item hook.Item, shown func([]byte) []byte) (text []byte, newline bool, err error) {
+	if field, binary := strings.CutSuffix(item.Sole, hook.SoleBytes); field != "" {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(item.Value, &fields) == nil { // a well-known type may be no object
+			item.Value = fields[field]
+			if item.Value == nil {
+				item.Value = []byte(`""`)
+			}
+		}
+		item.Binary = binary
+	}
+	value := item.Value
+	switch {
+	case item.Binary:
+		var decoded []byte
+		if err := json.Unmarshal(value, &decoded); err != nil {
+			return dst, false, fmt.Errorf("bytes of the result: %w", err)
+		}
+		return append(dst, decoded...), false, nil
+	case string(value) == "null":
+		return dst, false, nil
+	case value[0] == '"':
+		return append(dst, schema.Unquote(value)...), true, nil
+	}
+	return append(dst, shown(value)...), true, nil
+}
+
+// Line is a line of a streamed result: an item, or after the last item Done or Error. A
+// stream without such an end is incomplete.
+type Line struct {
+	Item   json.RawMessage `json:"item,omitempty"`
+	Binary bool            `json:"binary,omitempty"`
+	Sole   string          `json:"sole,omitempty"`
+	Done   bool            `json:"done,omitempty"`
+	Notes  []string        `json:"notes,omitempty"`
+	Error  *hook.Error     `json:"error,omitempty"`
+}
+
+// AppendItem appends the [Line] of an item. With --nan literal an item may be, or hold, NaN,
+// which is not JSON.
+func AppendItem(dst []byte, item hook.Item) []byte {
+	dst = AppendValue(append(dst, '{'), "item", item)
+	if item.Sole != "" {
+		dst = schema.AppendQuote(append(dst, `,"sole":`...), item.Sole)
+	}
+	return append(dst, "}\n"...)
+}
+
+// ReadLine reads one line.
+func ReadLine(from *bufio.Reader) (line Line, err error) {
+	text, err := from.ReadBytes('\n')
+	if err != nil { // without its end it may be only a part of a line
+		return line, err
+	}
+	if err = json.Unmarshal(text, &line); err == nil {
+		return line, nil
+	}
+	value, ok := bytes.CutPrefix(text, []byte(`{"item":`))
+	value, ended := bytes.CutSuffix(value, []byte("}\n"))
+	if ok && ended { // it holds NaN
+		return Line{Item: value}, nil
+	}
+	return line, err
+}
+
+// Failure is the envelope of an error, as --json prints it.
+type Failure struct {
+	Schema int         `json:"schema"`
+	Error  *hook.Error `json:"error"`
+}
+
+// Failed returns the envelope of an error.
+func Failed(e *hook.Error) Failure { return Failure{1, e} }
+
+// Time is the format of a time in JSON: RFC 3339 with milliseconds.
+const Time = "2006-01-02T15:04:05.000Z07:00"
+
+// Event returns the JSON of an event of the plugin with that name: {"schema", "time", "name"}
+// and the other fields of the event.
+func Event(name string, e hook.Event) []byte {
+	fields, _ := e.MarshalJSON()                 // our own shape
+	_, rest, _ := bytes.Cut(fields, []byte(",")) // the first is the time, to the nanosecond
+	start := schema.AppendQuote([]byte(`{"schema":1,"time":"`+e.Time.Format(Time)+`","name":`), name)
+	return append(append(start, ','), rest...)
+}

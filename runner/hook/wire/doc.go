@@ -1,0 +1,12 @@
+// Package wire is the JSON of calls and answers: of words and arguments, of values, items
+// and errors, of events. Whatever serves a [hook.Plugin] uses it.
+//
+//  1. [DecodeArgs] reads the arguments of a call as docs/http.md documents them.
+//     [EncodeWords] writes words for it.
+//  2. [AppendWords] writes words for a worker, with the same keys.
+//  3. [AppendValue] writes a result or an item, and [AppendRaw] what --raw prints of it.
+//  4. A [Line] is a line of a streamed result.
+//  5. [Failure] is an error's envelope, and [AppendEvent] writes an event.
+//
+// It knows no transport, no connection and no terminal. It appends values unread.
+package wire
