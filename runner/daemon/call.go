@@ -76,7 +76,7 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	ctx, cancel := hook.WithLimit(ctx, bodyLimit)
 	defer cancel()
 	stop := endReads(ctx, w)
-	body, err := readBody(w, r)
+	body, err := readBody(w, r, maxBody)
 	stop()
 	if err != nil && ctx.Err() != nil {
 		e := hook.Ended(ctx, name, "the request did not end", false)
@@ -92,15 +92,33 @@ func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, media
 	return args, err
 }
 
-// readBody reads a body that is not larger than maxBody.
-func readBody(w http.ResponseWriter, r *http.Request) (body []byte, err error) {
-	if r.ContentLength <= maxBody {
-		body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+// readBody reads a body of at most limit bytes. It never holds more than that of a longer one,
+// and grows no buffer: that would hold a body twice.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, err error) {
+	if r.ContentLength > limit {
+		return nil, errTooLarge
 	}
-	if tooLarge := (*http.MaxBytesError)(nil); r.ContentLength > maxBody || errors.As(err, &tooLarge) {
+	if r.ContentLength >= 0 {
+		body = make([]byte, r.ContentLength)
+		_, err = io.ReadFull(r.Body, body)
+		return body, err
+	}
+	var read parts
+	if _, err = io.Copy(&read, http.MaxBytesReader(w, r.Body, limit)); err == nil {
+		return bytes.Join(read, nil), nil
+	}
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		err = errTooLarge
 	}
-	return body, err
+	return nil, err
+}
+
+// parts keeps what is written to it.
+type parts [][]byte
+
+func (p *parts) Write(b []byte) (int, error) {
+	*p = append(*p, bytes.Clone(b))
+	return len(b), nil
 }
 
 var errTooLarge = fmt.Errorf("the body is larger than %d MB", maxBody>>20)
