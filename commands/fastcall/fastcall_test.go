@@ -3,14 +3,20 @@
 package fastcall
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/pyplug/pyplug/runner/daemon"
+	"github.com/pyplug/pyplug/runner/hook/wire"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// TestRules holds that names and directories are those of package daemon.
+// TestRules holds that names and directories, and which of them are safe, are those of package
+// daemon.
 func TestRules(t *testing.T) {
 	for _, name := range []string{"p", "0", "a-b_c", "a-", "", "-a", "_a", "A", "a.py", "a/b", "ü", "a b", "a\x00"} {
 		if validName(name) != daemon.ValidName(name) {
@@ -23,6 +29,24 @@ func TestRules(t *testing.T) {
 		t.Setenv("XDG_RUNTIME_DIR", dirs[1])
 		if got, want := runDirs(), daemon.RunDirs(); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %q, want %q", dirs, got, want)
+		}
+	}
+	t.Chdir(base)
+	for name, make := range map[string]func(path string) error{
+		"private":  func(path string) error { return os.Mkdir(path, 0o700) },
+		"readable": func(path string) error { return os.Mkdir(path, 0o755) },
+		"file":     func(path string) error { return os.WriteFile(path, nil, 0o700) },
+		"link":     func(path string) error { return os.Symlink("private", path) },
+	} {
+		if err := make(name); err != nil {
+			t.Fatal(err)
+		}
+		for _, dir := range []string{filepath.Join(base, name), name, "./" + name} {
+			t.Setenv("PYPLUG_RUN_DIR", dir)
+			_, err := daemon.Open(t.Context(), "p")
+			if got, want := safeDir(dir), daemon.Is(err, daemon.NotRunning); got != want {
+				t.Errorf("%s: %v, want %v as of %v", dir, got, want, err)
+			}
 		}
 	}
 }
@@ -62,12 +86,20 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestRequest holds how words and hooks are written.
+// TestRequest holds how words and hooks are written, and that a daemon reads the same words.
 func TestRequest(t *testing.T) {
-	got := request("a/b.C", []string{"\"\\\n", "é"})
+	words := []string{"\"\\\n", "é"}
+	got := request("a/b.C", words)
 	head, body, _ := strings.Cut(got, "\r\n\r\n")
 	if !strings.HasPrefix(head, "POST /hooks/a%2Fb%2EC HTTP/1.1\r\n") || !strings.HasSuffix(head, "\r\nContent-Length: 57") ||
 		body != `{"words":[{"typed":"\u0022\u005C\u000A"},{"typed":"é"}]}` {
 		t.Errorf("got %q", got)
+	}
+	if api := "\r\nPyplug-Api: " + strconv.Itoa(daemon.API) + "\r\n"; !strings.Contains(head, api) {
+		t.Errorf("%q has no %q", head, api)
+	}
+	want, _ := schema.ParseWords(words, nil)
+	if args, err := wire.DecodeArgs([]byte(body), true); err != nil || !reflect.DeepEqual(args.Words, want) {
+		t.Errorf("the daemon reads %+v, %v, want %+v", args.Words, err, want)
 	}
 }
