@@ -1,8 +1,9 @@
 package service
 
 import (
-	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/daemon"
@@ -32,27 +33,72 @@ func (s *Service) Printed(stream, text string, cut int) {
 	s.log(daemon.Line{Generation: int(s.generation.Load()), Stream: stream, Text: text})
 }
 
+const (
+	// maxBacklog is how many transitions may wait to be reported. Further ones are dropped
+	// and counted.
+	maxBacklog = 4096
+	// backlogTimeout is how long the end of a service waits for those that read reports.
+	backlogTimeout = 2 * time.Second
+)
+
+// backlog reports transitions in a goroutine of its own, in order: the plugin must not wait
+// for a terminal or a disk. Make one with newBacklog. It is safe for concurrent use.
+type backlog struct {
+	events  chan hook.Event
+	done    chan struct{} // closed after the last report
+	dropped atomic.Int64
+	end     sync.Once
+}
+
+func newBacklog(report func(hook.Event)) *backlog {
+	b := &backlog{events: make(chan hook.Event, maxBacklog), done: make(chan struct{})}
+	go func() { // ends with close
+		defer close(b.done)
+		for e := range b.events {
+			report(e)
+		}
+	}()
+	return b
+}
+
+// add queues a transition. It does not block.
+func (b *backlog) add(e hook.Event) {
+	select {
+	case b.events <- e:
+	default:
+		b.dropped.Add(1)
+	}
+}
+
+// close waits until all is reported, at most backlogTimeout: the rest ends with the process.
+// Nothing may be added after it.
+func (b *backlog) close() {
+	b.end.Do(func() {
+		close(b.events)
+		select {
+		case <-b.done:
+		case <-time.After(backlogTimeout):
+		}
+	})
+}
+
 // event receives every transition. It does not block.
 func (s *Service) event(e hook.Event) {
 	if e.To == hook.StateStarting {
 		s.generation.Store(int64(e.Generation))
 	}
-	if s.host.Event != nil {
-		s.events.add(func() { s.writeEvent(e) })
-	}
-	s.reports.add(func() {
-		text := eventText(e)
-		s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
-		if s.host.Transition != nil && notable(e) {
-			s.host.Transition(text)
-		}
-	})
+	s.reports.add(e)
 }
 
-// writeEvent passes on an event. After an error it passes on no more: the reader is gone
-// or its disk is full, and half a line may be written.
-func (s *Service) writeEvent(e hook.Event) {
-	if s.eventsBroken {
+// report writes a transition into the log and passes it on. After an error of host.Event that
+// gets no more: its reader is gone or its disk is full, and half a line may be written.
+func (s *Service) report(e hook.Event) {
+	text := eventText(e)
+	s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
+	if s.host.Transition != nil && notable(e) {
+		s.host.Transition(text)
+	}
+	if s.host.Event == nil || s.eventsBroken {
 		return
 	}
 	if err := s.host.Event(s.name, e); err != nil {
@@ -61,13 +107,10 @@ func (s *Service) writeEvent(e hook.Event) {
 	}
 }
 
-// endEvents reports the rest of the transitions. The plugin must be gone.
-func (s *Service) endEvents() {
-	if lost := s.reports.close(); lost > 0 {
-		s.host.Warn(fmt.Errorf("%d events were not reported: the reader was too slow", lost))
-	}
-	if s.events.close() > 0 {
-		s.host.Warn(errors.New("--events: some events were dropped: writing them took too long"))
+// endReports reports the rest of the transitions. The plugin must be gone.
+func (s *Service) endReports() {
+	if s.reports.close(); s.reports.dropped.Load() > 0 {
+		s.host.Warn(fmt.Errorf("%d events were not reported: writing them took too long", s.reports.dropped.Swap(0)))
 	}
 }
 

@@ -20,10 +20,10 @@ func withEvents(write func(name string, e hook.Event) error) (s *Service, warnin
 		defer mu.Unlock()
 		*warnings = append(*warnings, err.Error())
 	}})
-	s.name, s.reports, s.events = "greeter", newBacklog(), newBacklog()
+	s.name, s.reports = "greeter", newBacklog(s.report)
 	return s, warnings, func() {
-		s.endEvents()
-		<-s.events.done
+		s.endReports()
+		<-s.reports.done
 	}
 }
 
@@ -61,7 +61,7 @@ func TestEventsNobodyReads(t *testing.T) {
 	if writes != 1 {
 		t.Errorf("written %d times after an error", writes)
 	}
-	for _, want := range []string{"no space left: no more events are written", "some events were dropped"} {
+	for _, want := range []string{"no space left: no more events are written", " events were not reported: writing them took too long"} {
 		if all := strings.Join(*warnings, "\n"); strings.Count(all, want) != 1 {
 			t.Errorf("said %q, want %q once", all, want)
 		}
