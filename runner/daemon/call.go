@@ -24,8 +24,8 @@ const (
 	maxBody = 512 << 20
 	// bodyLimit is how long a client may take to send it.
 	bodyLimit = time.Minute
-	// answerLimit is how long after the end of a call its answer may take to be read. To
-	// stop a plugin that does not respond may take some of it.
+	// answerLimit is how long a client may take to read the answer after its call has
+	// ended. Stopping an unresponsive plugin uses up a part of it.
 	answerLimit = 10 * time.Second
 )
 
@@ -69,8 +69,8 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readArgs reads the body of a unary call: all of it, since the end of the connection
-// is noticed only then.
+// readArgs reads the whole body of a unary call: only then does net/http notice the end of
+// the connection.
 func readArgs(ctx context.Context, w http.ResponseWriter, r *http.Request, mediaType string) (args hook.Args, err error) {
 	name := r.PathValue("hook")
 	ctx, cancel := hook.WithLimit(ctx, bodyLimit)
@@ -123,7 +123,7 @@ func (p *parts) Write(b []byte) (int, error) {
 
 var errTooLarge = fmt.Errorf("the body is larger than %d MB", maxBody>>20)
 
-// endReads ends the reading of a request's body when ctx does. stop ends that.
+// endReads makes reads of a request's body fail once ctx ends. stop takes that back.
 func endReads(ctx context.Context, w http.ResponseWriter) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { _ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) })
 }
@@ -202,8 +202,8 @@ func (o *lineWriter) close() {
 	o.stop()
 }
 
-// emit passes an item on to writeItems. It waits until that takes the item, at most until
-// ctx ends: a client that does not read must not keep the plugin any longer.
+// emit passes an item to writeItems. It waits until writeItems takes the item or ctx ends: a
+// client that does not read must not keep the plugin busy.
 func (o *lineWriter) emit(line []byte) error {
 	if !o.began {
 		o.began, o.items, o.over = true, make(chan []byte), make(chan struct{})

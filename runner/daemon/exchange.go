@@ -22,15 +22,16 @@ import (
 )
 
 const (
-	// clientGrace is how much longer than the daemon a client waits at a time limit,
-	// which the daemon enforces.
+	// clientGrace is how much longer than the limit of a call a client waits, because
+	// the daemon enforces the limit.
 	clientGrace = 2 * time.Second
-	// inputLimit is how long a call that is over waits for its input.
+	// inputLimit is how long a call that has ended waits for its input to return.
 	inputLimit = 100 * time.Millisecond
 )
 
-// checks say when a client checks that a daemon answers a status request: when another
-// request is unanswered for first, and then every next. It may take as long as limit.
+// checks are the times at which a client checks by a status request that a daemon does not
+// hang: first after the beginning of another request, then every next. The daemon must answer
+// within limit.
 type checks struct{ first, next, limit time.Duration }
 
 var defaultChecks = checks{100 * time.Millisecond, 5 * time.Second, 5 * time.Second} // tests check sooner
@@ -83,8 +84,8 @@ func (x *exchange) send(ctx context.Context, method, target string, query url.Va
 	return x.receive(conn, method)
 }
 
-// limitToSend is what is left of a limit, or if hardly any of it has passed the limit
-// itself, which errors name.
+// limitToSend returns what is left of a limit. If less than 100 ms of it has passed, it
+// returns the limit itself, so that errors name the limit that the user set.
 func limitToSend(left, limit time.Duration) time.Duration {
 	if limit > left && limit-left < 100*time.Millisecond {
 		return limit
@@ -92,8 +93,8 @@ func limitToSend(left, limit time.Duration) time.Duration {
 	return max(left.Round(time.Millisecond), time.Millisecond)
 }
 
-// connect connects to the daemon. It waits for one that has the name but is just starting
-// or ending, or whose queue of connections is full.
+// connect connects to the daemon. It waits while the daemon is starting or ending, or its
+// queue of connections is full.
 func (x *exchange) connect(ctx context.Context) (net.Conn, error) {
 	for c := x.client; ; {
 		conn, err := net.Dial("unix", c.place.socket())
@@ -119,8 +120,7 @@ func (x *exchange) connect(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// start bounds the exchange on a connection by ctx and, unless the daemon answers soon,
-// by whether the daemon hangs.
+// start makes the exchange end when ctx ends or, unless it is quick, when the daemon hangs.
 func (x *exchange) start(ctx context.Context, conn net.Conn) {
 	x.run, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(x.run, func() { _ = conn.Close() })
@@ -156,7 +156,7 @@ func (x *exchange) checkAlive(ctx context.Context, c checks) {
 	}
 }
 
-// hangs is the error of an exchange with a daemon that does not answer.
+// hangs returns the error of an exchange with a daemon that does not answer.
 func (x *exchange) hangs(ctx context.Context) *hook.Error {
 	e := unresponsiveError(x.client.place.name, x.client.id)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -227,8 +227,8 @@ func (x *exchange) close() {
 	}
 }
 
-// failure is the error of an exchange that failed: why it was ended here, else what the
-// daemon answered, else that the daemon ended.
+// failure returns the error of an exchange that failed: the reason if this side ended it,
+// otherwise the error that the daemon answered, otherwise that the daemon exited.
 func (x *exchange) failure(err error) *hook.Error {
 	e := (*hook.Error)(nil)
 	if !errors.As(context.Cause(x.run), &e) {

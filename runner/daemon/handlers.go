@@ -14,11 +14,42 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
 	"github.com/pyplug/pyplug/runner/schema"
 )
+
+// The headers of the protocol.
+const (
+	apiHeader   = "Pyplug-Api"   // the protocol's version
+	soleHeader  = "Pyplug-Sole"  // the field of a message that --raw prints, see [hook.Item]
+	notesHeader = "Pyplug-Notes" // a JSON array of texts, in ASCII
+)
+
+// The media types of the protocol.
+const (
+	jsonType   = "application/json"
+	streamType = "application/x-ndjson"
+	bytesType  = "application/octet-stream"
+	wordsType  = "application/vnd.pyplug.words+json" // of arguments
+)
+
+// healthBody is the answer to a probe, and a line of a watched health.
+type healthBody struct {
+	Schema  int         `json:"schema"`
+	Healthy bool        `json:"healthy"`
+	Error   *hook.Error `json:"error,omitempty"`
+}
+
+// statusBody is the answer to GET /status.
+type statusBody struct {
+	Schema   int         `json:"schema"`
+	Identity Identity    `json:"identity"`
+	Status   hook.Status `json:"status"`
+	Notes    []string    `json:"notes,omitempty"`
+}
 
 // healthEvery is how often a watched health is asked for.
 const healthEvery = time.Second
@@ -27,8 +58,8 @@ const healthEvery = time.Second
 // request's context ends with the connection, or when ?timeout is over.
 type answerer func(w http.ResponseWriter, r *http.Request) error
 
-// handler answers the requests that docs/http.md documents. It takes paths as they are:
-// an [http.ServeMux] redirects some to others.
+// handler answers the requests that docs/http.md documents. It uses no [http.ServeMux],
+// because that redirects some paths.
 func (s *Server) handler() http.Handler {
 	requests := map[string]map[string]answerer{
 		"/hooks":   {"GET": s.withPlugin(serveHooks), "POST": s.serveCall},
@@ -42,7 +73,7 @@ func (s *Server) handler() http.Handler {
 		defer s.recover(w)
 		handling(r)
 		w.Header().Set(apiHeader, strconv.Itoa(API))
-		// A request before on this connection may have ended with a deadline.
+		// An earlier request on this connection may have left a deadline.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 		path, method := r.URL.Path, r.Method
 		if name, ok := strings.CutPrefix(path, "/hooks/"); ok {
@@ -69,8 +100,9 @@ func (s *Server) handler() http.Handler {
 	})
 }
 
-// check rejects a request of another version, or whose query cannot be read. It returns
-// the limit of the request: ?timeout, else that of calls if it is one; 0 means none.
+// check rejects a request with another version of the protocol or a malformed query. It
+// returns the time limit of the request: ?timeout, otherwise the default limit if the request
+// is a call. 0 means none.
 func (s *Server) check(r *http.Request) (limit time.Duration, err error) {
 	if api := r.Header.Get(apiHeader); api != "" && api != strconv.Itoa(API) {
 		return 0, versionError(s.id.Name, s.id)
@@ -102,7 +134,8 @@ func (s *Server) recover(w http.ResponseWriter) {
 	}
 }
 
-// writeUnknown answers a request for what does not exist, or only with the allowed methods.
+// writeUnknown answers a request with an unknown path or, if methods are allowed for the
+// path, with another method.
 func writeUnknown(w http.ResponseWriter, r *http.Request, allowed []string) {
 	status, message := http.StatusNotFound, "no such request: "+r.Method+" "+r.URL.Path
 	if len(allowed) > 0 {
@@ -114,7 +147,7 @@ func writeUnknown(w http.ResponseWriter, r *http.Request, allowed []string) {
 	writeJSON(w, status, wire.Failed(e))
 }
 
-// statusOf is the status of an error's answer.
+// statusOf returns the HTTP status for an error.
 func statusOf(e *hook.Error) int {
 	switch e.Kind {
 	case hook.Failed:
@@ -279,4 +312,18 @@ func (s *Server) serveStop(w http.ResponseWriter, r *http.Request) error {
 	<-s.released
 	writeJSON(w, http.StatusOK, json.RawMessage(`{"schema":1,"stopped":["`+s.id.Name+`"]}`))
 	return nil
+}
+
+// ascii is a JSON array of texts that a header can carry.
+func ascii(texts []string) string {
+	line, _ := json.Marshal(texts)
+	var b strings.Builder
+	for _, c := range utf16.Encode([]rune(string(line))) {
+		if c < 0x80 {
+			b.WriteByte(byte(c))
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, c)
+		}
+	}
+	return b.String()
 }

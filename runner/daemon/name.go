@@ -132,8 +132,8 @@ func (p place) readState() (id Identity, err error) {
 	return id, err
 }
 
-// home is the place of the socket and the log of a live daemon, which may have the name
-// in two places.
+// home returns the place with the socket and the log of a live daemon, which may hold the
+// name in two places.
 func (p place) home() place {
 	if id, err := p.readState(); err == nil && id.Socket != "" {
 		p.dir = filepath.Dir(string(id.Socket))
@@ -154,8 +154,8 @@ func (p place) answers() bool {
 // accepted.
 func busy(err error) bool { return errors.Is(err, syscall.EAGAIN) }
 
-// locked reports whether a process holds the lock. A concurrent acquire fails while
-// it checks, and is repeated.
+// locked reports whether a process holds the lock. While it checks, a concurrent acquire
+// fails; its caller retries.
 func (p place) locked() bool {
 	f, err := os.Open(p.state())
 	if err != nil {
@@ -174,8 +174,8 @@ func (p place) taken() bool { return p.locked() || p.answers() }
 type held struct {
 	place
 	file *os.File
-	// also is the same name in another run directory, where the socket is a link; nil:
-	// there is no other.
+	// also is the same name in another run directory, where the socket is a link; nil if
+	// there is no other directory.
 	also *held
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// sharedTemp is a directory that every environment has; tests have one of their own.
+// sharedTemp is a directory that exists in every environment. Tests replace it.
 var sharedTemp = "/tmp"
 
 // RunDirs are the directories where the files of background plugins can be, the
@@ -39,13 +39,13 @@ func RunDirs() []string {
 	return []string{filepath.Join(base, "pyplug"), own}
 }
 
-// errNotOurs is wrapped by the error of a run directory that this user did not make: any
-// user can put something where the one in /tmp is expected.
+// errNotOurs is wrapped by the error of a run directory that this user did not make. Any user
+// can create the path in /tmp.
 var errNotOurs = errors.New("want a directory of this user")
 
-// existing returns those of the run directories that exist and can be used. The error is
-// that of one that cannot be; it comes with the others. One that is not ours has no
-// error if there is or can be another: it holds no plugin of ours. See [Skipped].
+// existing returns the run directories that exist and can be used, and the error of one that
+// cannot be used. A directory that is not ours is an error only if no other one exists or
+// could be created, because it holds none of our plugins. See [Skipped].
 func existing(dirs []string) (there []string, err error) {
 	var notOurs error
 	others := false
@@ -67,7 +67,8 @@ func existing(dirs []string) (there []string, err error) {
 	return there, err
 }
 
-// Skipped says why a run directory is not searched though others are; nil if all are.
+// Skipped returns the error of a run directory that is not searched although others are; nil
+// if all are searched.
 func Skipped() error {
 	if _, err := existing(RunDirs()); err != nil {
 		return nil // that error says it

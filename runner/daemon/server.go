@@ -100,7 +100,8 @@ func Listen(id Identity, o Options) (*Server, error) {
 	return s, nil
 }
 
-// makePlaces makes the directories of a name's places, and returns those that it could.
+// makePlaces makes the directories of a name, and returns the places whose directory can be
+// used. The error is not nil if there is none.
 func makePlaces(name string) (made []place, err error) {
 	all, err := places(name)
 	for _, p := range all {
@@ -116,8 +117,8 @@ func makePlaces(name string) (made []place, err error) {
 	return made, err
 }
 
-// awaitLocks acquires the name in each of its places. Of two starts at once one gets all:
-// the last place, which no environment changes, comes first.
+// awaitLocks acquires the name in all of its places. It begins with the last place, which is
+// the same in every environment, so that one of two concurrent starts gets all places.
 func awaitLocks(all []place, id Identity) (h *held, err error) {
 	for _, p := range slices.Backward(all) {
 		next, err := p.awaitLock(id)

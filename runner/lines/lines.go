@@ -65,7 +65,7 @@ type Options struct {
 	// before one that is answered are answered, too; those behind get no answer. From
 	// then on Run gives up on an Out that takes nothing for 10 s.
 	Stop <-chan struct{}
-	// GaveUp is closed when the caller makes no more calls; nil: it always does. It
+	// GaveUp is closed when the caller makes no more calls; nil if it never gives up. It
 	// ends the reading, too. A line whose call is then refused without being sent
 	// gets no answer.
 	GaveUp <-chan struct{}

@@ -101,9 +101,9 @@ func (o *outbox) take(n int) []*task {
 	return taken
 }
 
-// release gives back tasks that were taken, of which only so many were called. Others may
-// have been given back before that come later: the first one must be called first, since
-// the answers behind it are held until it is answered.
+// release ends the use of tasks that were taken, of which only the first so many were called.
+// The others wait again, in the order of their lines: the answers behind a task are held until
+// it is answered.
 func (o *outbox) release(taken []*task, called int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -118,8 +118,8 @@ func (o *outbox) release(taken []*task, called int) {
 	o.changed.Broadcast()
 }
 
-// dropWaiting leaves the tasks unanswered that wait to be called, if no more are called,
-// except those in front of one that is answered or may still be. Held: mu.
+// dropWaiting drops the waiting tasks if no more are called. It keeps the tasks in front of
+// one that is answered or still may be, so that the answers have no gaps. Held: mu.
 func (o *outbox) dropWaiting() {
 	if !o.dropped {
 		return
@@ -151,8 +151,8 @@ func (o *outbox) put(ctx context.Context, t *task, line func([]byte) []byte) err
 	return o.err
 }
 
-// finish writes the last line of an answer; nil drops the task unanswered. It waits
-// for room only if the line goes straight to the output, and not after ctx is done.
+// finish writes the last line of an answer. If line is nil, it drops the task unanswered. It
+// waits for room only if the line goes straight to the output, and only until ctx is done.
 func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -197,8 +197,8 @@ func (o *outbox) add(t *task, line func([]byte) []byte) {
 	}
 }
 
-// advance moves on to the first task that is not answered, and queues the lines of
-// those up to it, as long as there is room. Held: mu.
+// advance queues the lines of the tasks up to the first one that is not answered, while there
+// is room, and removes the answered tasks. Held: mu.
 func (o *outbox) advance() {
 	for len(o.queue) > 0 && len(o.buf) < roomSize {
 		t := o.queue[0]

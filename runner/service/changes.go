@@ -32,12 +32,12 @@ func (c *changes) load(files runner.Snapshot) {
 	c.loaded, c.broken, c.noted = files, "", time.Time{}
 }
 
-// noteAge is how old the note of a call's result may be: each look asks the system for
+// noteAge is the maximum age of the note in a call's result: a new one reads the state of
 // every file of the plugin.
 const noteAge = 100 * time.Millisecond
 
-// notes returns what a caller should know: whether the plugin's files have changed since
-// it started, as it was found maxAge ago at most.
+// notes returns what a caller should know: whether the plugin's files have changed since it
+// started. The answer is at most maxAge old.
 func (s *Service) notes(maxAge time.Duration) []string {
 	c := &s.changes
 	c.mu.Lock()

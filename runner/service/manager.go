@@ -68,8 +68,8 @@ func (s *Service) watchdog(ctx context.Context) {
 	}
 }
 
-// hangup restarts the workers on SIGHUP if a service manager or nobody's terminal
-// sent it, and reports whether it did.
+// hangup restarts the workers on SIGHUP, and reports whether it did. It does not if this
+// process has a terminal and no service manager: then SIGHUP means that the terminal closed.
 func (s *Service) hangup(ctx context.Context) bool {
 	if os.Getenv(notifyVariable) == "" && hasTerminal() {
 		return false

@@ -206,8 +206,8 @@ func (s *Service) givenUp() <-chan struct{} {
 	return s.Failed()
 }
 
-// gaveUpError is the error of a plugin that is not started again. It is nil if the plugin
-// exited with code 0 and the restart policy takes that for its end.
+// gaveUpError returns the error of a plugin that is not started again. It is nil if the
+// plugin exited with code 0 and the restart policy accepts that.
 func gaveUpError(st hook.Status) error {
 	if exit := st.LastExit; exit != nil && exit.Code == 0 && exit.Signal == "" && st.State == hook.StateStopped {
 		return nil
@@ -265,9 +265,9 @@ func (s *Service) Close(ctx context.Context) error {
 	return err
 }
 
-// attach says how to attach to a plugin with that status: to a gRPC plugin as Terraform
-// has it, a host's configuration under the plugin's id; to a functions file by its name
-// and socket. It is nil if nobody can just now.
+// attach returns the JSON that says how to attach to a plugin with that status: of a gRPC
+// plugin a host's configuration under the plugin's id, as Terraform has it; of a functions
+// file its name and socket. It is nil while nobody can attach.
 func (s *Service) attach(st hook.Status) json.RawMessage {
 	id := s.server.Identity()
 	var shape any = struct {
@@ -306,8 +306,9 @@ func (s *Service) describe(ctx context.Context) {
 	}
 }
 
-// followStarts reports every worker that becomes ready, until ctx ends. It notes the files
-// as they were when a single worker started; of several workers, others are older.
+// followStarts reports every worker that becomes ready, until ctx ends. With a single worker
+// it also records the files as they were when that started. With several, the others may have
+// loaded older files.
 func (s *Service) followStarts(ctx context.Context, events iter.Seq2[hook.Event, error]) {
 	silent := s.host.Attach == nil || !s.printAttach(ctx)
 	alone := s.opened.KeepSettings().Workers == 1

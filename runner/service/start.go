@@ -14,8 +14,8 @@ import (
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
-// StartAttempts is how often a plugin is started that other processes start, too, and
-// stop each time.
+// StartAttempts limits how often [Start] tries again while other processes start and stop the
+// same plugin.
 const StartAttempts = 5
 
 // Starter is how [Start] starts a plugin and what it reports.
