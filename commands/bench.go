@@ -202,9 +202,7 @@ func (t *benchTarget) within(ctx context.Context, caller hook.Caller) error {
 	}
 	ctx, cancel := hook.WithLimit(ctx, limit)
 	defer cancel()
-	c := t.o.call
-	c.Emit = func(hook.Item) error { return nil }
-	_, err := caller.Call(ctx, c)
+	_, err := caller.Call(ctx, t.o.call)
 	return err
 }
 

@@ -120,13 +120,15 @@ func CallCarrying(ctx context.Context, inst hook.Caller, path string, c hook.Cal
 	if path == "" {
 		return inst.Call(ctx, c)
 	}
-	if emit := c.Emit; emit != nil {
-		c.Emit = func(item hook.Item) error {
-			if carried := carriedError(path, c.Hook, item.Value); carried != nil {
-				return carried
-			}
-			return emit(item)
+	emit := c.Emit
+	c.Emit = func(item hook.Item) error {
+		if carried := carriedError(path, c.Hook, item.Value); carried != nil {
+			return carried
 		}
+		if emit == nil {
+			return nil
+		}
+		return emit(item)
 	}
 	r, err := inst.Call(ctx, c)
 	if err != nil {

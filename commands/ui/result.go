@@ -21,13 +21,13 @@ const (
 	Envelope
 )
 
-// Result prints a hook's result on standard output. A streamed result whose items
-// [Streams.Item] printed has no value, so Result prints only its envelope. It returns an
+// Result prints a hook's result on standard output. A streamed result, whose items
+// [Streams.Item] printed, has no value, so Result prints only its envelope. It returns an
 // error of the write, see [IsClosedPipe], or of a value that is not what r says.
 //
 // An envelope is {"schema", "hook", "result", "binary", "took_ms", "pid",
 // "generation"}. "binary" is true for bytes, whose result is base64 text. A streamed
-// result without a value has "done": true in its place.
+// result has "done": true in place of the value.
 func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Info, generation int) error {
 	more := compactJSON(struct {
 		Binary     bool              `json:"binary,omitempty"`
@@ -37,7 +37,7 @@ func (s *Streams) Result(f Format, hookName string, r hook.Result, info hook.Inf
 	}{r.Binary, hook.Milliseconds(r.Took), info.PID, generation})
 	rest := "," + string(more[1:len(more)-1])
 	switch {
-	case !r.Streamed || len(r.Value) > 0:
+	case !r.Streamed:
 		return s.writeItem(f, hookName, "result", r.Item, rest)
 	case f == Envelope:
 		return s.writeItem(f, hookName, "done", hook.Item{Value: []byte("true")}, rest)

@@ -32,7 +32,6 @@ func TestResult(t *testing.T) {
 		{"bytes", `"AP8="`, true, false, "\"AP8=\"\n", "\x00\xff", start + `"result":"AP8=","binary":true,` + end},
 		{"no bytes", `""`, true, false, "\"\"\n", "", start + `"result":"","binary":true,` + end},
 		{"streamed", "", false, true, "", "", start + `"done":true,` + end},
-		{"collected", "[1]", false, true, "[1]\n", "[1]\n", start + `"result":[1],` + end},
 	}
 	for _, test := range tests {
 		r := hook.Result{Item: hook.Item{Value: json.RawMessage(test.value), Binary: test.binary}, Streamed: test.streamed, Took: 1250 * time.Microsecond}

@@ -64,12 +64,10 @@ func (p *process) calls(ctx context.Context, calls []hook.Call) error {
 	return nil
 }
 
-// Call calls a hook, within the limit of a call. That the items of a stream arrive is
-// enough.
+// Call calls a hook, within the limit of a call.
 func (p *process) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	ctx, cancel := hook.WithLimit(ctx, p.Settings().Timeouts.Call)
 	defer cancel()
-	c.Emit = func(hook.Item) error { return nil }
 	return runner.CallCarrying(ctx, p.inst, p.Settings().ErrorField, c)
 }
 

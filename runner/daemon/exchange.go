@@ -264,16 +264,8 @@ func (x *exchange) result(r *http.Response, emit func(hook.Item) error) (hook.Re
 	return result, nil
 }
 
-// stream reads a streamed result. Without emit it collects the items into an array.
+// stream reads a streamed result.
 func (x *exchange) stream(r *http.Response, emit func(hook.Item) error) (hook.Result, error) {
-	result, collected := hook.Result{Streamed: true}, []json.RawMessage{}
-	collect := emit == nil
-	if collect {
-		emit = func(item hook.Item) error {
-			collected = append(collected, item.Value)
-			return nil
-		}
-	}
 	for lines := bufio.NewReader(r.Body); ; {
 		line, err := wire.ReadLine(lines)
 		switch {
@@ -282,11 +274,9 @@ func (x *exchange) stream(r *http.Response, emit func(hook.Item) error) (hook.Re
 		case line.Error != nil:
 			return hook.Result{}, x.failure(line.Error)
 		case line.Done:
-			result.Took, result.Notes = time.Since(x.began), line.Notes
-			if collect {
-				result.Value, _ = hook.Marshal(collected) // items that were read
-			}
-			return result, nil
+			return hook.Result{Streamed: true, Took: time.Since(x.began), Notes: line.Notes}, nil
+		case emit == nil:
+			continue
 		}
 		item := hook.Item{Value: line.Item, Binary: line.Binary, Sole: line.Sole}
 		if err := emit(item); err != nil {

@@ -195,24 +195,13 @@ func (k *call) send(ctx context.Context, stream grpc.ClientStream, first []byte)
 }
 
 // receive emits the items until the plugin ends the call. It reads the next item only when
-// emit has returned: gRPC's window is the backpressure.
+// Emit has returned: gRPC's window is the backpressure.
 func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.Error) {
-	all := []byte{'['}
-	emit := k.c.Emit
-	if emit == nil {
-		emit = func(item hook.Item) error {
-			if len(all) > 1 {
-				all = append(all, ',')
-			}
-			all = append(all, item.Value...)
-			return nil
-		}
-	}
 	for {
 		var answer []byte
 		err := stream.RecvMsg(&answer)
 		if errors.Is(err, io.EOF) {
-			break
+			return hook.Result{Streamed: true}, nil
 		}
 		if err != nil {
 			return hook.Result{}, k.rpcError(err)
@@ -224,16 +213,14 @@ func (k *call) receive(stream grpc.ClientStream, out bool) (hook.Result, *hook.E
 		if !out {
 			return hook.Result{Item: item}, nil
 		}
-		if err := emit(item); err != nil {
+		if k.c.Emit == nil {
+			continue
+		}
+		if err := k.c.Emit(item); err != nil {
 			k.cancelled = true
 			return hook.Result{}, k.begunError(cmp.Or(asError(err), &hook.Error{Kind: hook.Canceled, Err: err}))
 		}
 	}
-	r := hook.Result{Streamed: true}
-	if k.c.Emit == nil {
-		r.Value = append(all, ']')
-	}
-	return r, nil
 }
 
 // item decodes an answer.

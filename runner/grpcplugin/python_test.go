@@ -45,7 +45,12 @@ func TestPythonCalls(t *testing.T) {
 	cfg.MaxMessage = 1 << 20
 	inst := started(t, cfg)
 	call := func(c hook.Call) (string, error) {
+		items := []string{}
+		c.Emit = func(item hook.Item) error { items = append(items, string(item.Value)); return nil }
 		r, err := inst.Call(t.Context(), c)
+		if r.Streamed {
+			return "[" + strings.Join(items, ",") + "]", err
+		}
 		return string(r.Value), err
 	}
 	for _, test := range []struct {

@@ -53,7 +53,7 @@ type Call struct {
 	// Emit receives the items of a streamed result in order. One goroutine calls
 	// it, and never after Call has returned; Emit may keep the item. If Emit
 	// blocks, the plugin waits; if it fails, the call is canceled. If Emit is
-	// nil, the result is a JSON array of the items.
+	// nil, the items are dropped.
 	Emit func(Item) error
 	// Replay calls the hook in every worker, now and after every restart. It
 	// excludes Input.
@@ -115,8 +115,7 @@ type Item struct {
 // SoleBytes follows the name in [Item.Sole] of a field whose value is bytes, in base64.
 const SoleBytes = ";base64"
 
-// Result is the result of a hook. Value is nil if [Call.Emit] received the items
-// of a stream.
+// Result is the result of a hook. Value is nil if the result is a stream.
 type Result struct {
 	Item
 	// Streamed reports whether the result is a stream.

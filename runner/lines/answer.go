@@ -86,7 +86,7 @@ func (e *Engine) emit(ctx context.Context, t *task, item hook.Item) error {
 // succeeded answers a line with what its hook returned.
 func (e *Engine) succeeded(ctx context.Context, t *task, r hook.Result) {
 	e.out.finish(ctx, t, func(dst []byte) []byte {
-		if !r.Streamed || len(r.Value) > 0 {
+		if !r.Streamed {
 			return e.appendValue(dst, t, "result", r.Item)
 		}
 		if e.o.Raw != nil {

@@ -186,7 +186,6 @@ func TestAnswers(t *testing.T) {
 		{valued([]byte("[NaN, 1]")), `"result":[NaN, 1]`},
 		{hook.Result{Item: hook.Item{Value: []byte(`"aGk="`), Binary: true}}, `"result":"aGk=","binary":true`},
 		{hook.Result{Streamed: true}, `"done":true`},
-		{hook.Result{Streamed: true, Item: hook.Item{Value: []byte("[1]")}}, `"result":[1]`},
 	} {
 		caller := callerFunc(func(context.Context, hook.Call) (hook.Result, error) { return c.result, nil })
 		if got, _ := answers(t, caller, "1\n", func(o *Options) { o.Hook = "h" }); got != `{"id":1,`+c.want+"}\n" {

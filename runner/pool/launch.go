@@ -155,7 +155,7 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	c.Emit = func(hook.Item) error { return nil }
+	c.Emit = nil // only the first caller gets the items
 	p.mu.Lock()
 	p.replays = append(p.replays, c)
 	i.replayed = len(p.replays)

@@ -68,10 +68,10 @@ func (w *instance) emitItems(c *call, number uint32) (frame, error) {
 		case f.kind != frameItem:
 			return f, nil
 		default:
-			if c.emit == nil {
-				c.collected = append(c.collected, f.body)
-			} else if err := c.emit(hook.Item{Value: f.body}); err != nil {
-				return frame{}, err
+			if c.emit != nil {
+				if err := c.emit(hook.Item{Value: f.body}); err != nil {
+					return frame{}, err
+				}
 			}
 			size += len(f.body)
 		}

@@ -18,18 +18,17 @@ import (
 // call is one call that waits for its answer, or a series of calls. The reader adds
 // frames, the caller takes them.
 type call struct {
-	hook      string
-	began     time.Time
-	frame     []byte                // of a series: the frames of all its calls
-	emit      func(hook.Item) error // receives the items; if it is nil, they are collected
-	collected [][]byte
-	limit     time.Duration // of a call of a series, from its turn; 0 for none
-	timer     *time.Timer   // for limit; nil without one
-	taken     []frame       // taken from came and not looked at yet
-	stream    bool          // items may come
-	probe     bool          // the worker is not condemned for it
-	more      chan struct{} // has a token when frames have come
-	done      chan struct{} // closed when the last call was answered, refused or lost
+	hook   string
+	began  time.Time
+	frame  []byte                // of a series: the frames of all its calls
+	emit   func(hook.Item) error // receives the items; nil drops them
+	limit  time.Duration         // of a call of a series, from its turn; 0 for none
+	timer  *time.Timer           // for limit; nil without one
+	taken  []frame               // taken from came and not looked at yet
+	stream bool                  // items may come
+	probe  bool                  // the worker is not condemned for it
+	more   chan struct{}         // has a token when frames have come
+	done   chan struct{}         // closed when the last call was answered, refused or lost
 
 	// Protected by the instance's mu.
 	number, last uint32        // of the call that is to be answered next, and of the last one
@@ -117,14 +116,11 @@ func (w *instance) Call(ctx context.Context, hc hook.Call) (hook.Result, error) 
 
 // result makes a result of an answer.
 func (c *call) result(f frame) hook.Result {
-	r := hook.Result{Item: hook.Item{Value: f.body, Binary: f.kind == frameBytes}, Took: time.Since(c.began)}
+	took := time.Since(c.began)
 	if f.kind == frameEnd {
-		r.Streamed = true
-		if c.emit == nil {
-			r.Value = fmt.Appendf(nil, "[%s]", bytes.Join(c.collected, []byte(",")))
-		}
+		return hook.Result{Streamed: true, Took: took}
 	}
-	return r
+	return hook.Result{Item: hook.Item{Value: f.body, Binary: f.kind == frameBytes}, Took: took}
 }
 
 func requestError(hookName string, err error) *hook.Error {

@@ -38,7 +38,7 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 		defer c.timer.Stop()
 	}
 	for _, hc := range s.Calls[:n] {
-		c.hook, c.began, c.emit, c.collected = hc.Hook, time.Now(), hc.Emit, nil
+		c.hook, c.began, c.emit = hc.Hook, time.Now(), hc.Emit
 		f, failed := w.await(ctx, c, number)
 		switch {
 		case failed == nil:

@@ -59,7 +59,9 @@ func (m Method) misfitIn(message protoreflect.MessageDescriptor, content []byte,
 // misfit returns the error for the JSON of the field at a path, or for the part of it that does
 // not fit; nil if it fits.
 func (m Method) misfit(field protoreflect.FieldDescriptor, content json.RawMessage, at string) error {
-	fits := func(content []byte) error { return m.merge(dynamicpb.NewMessage(field.ContainingMessage()), field, content) }
+	fits := func(content []byte) error {
+		return m.merge(dynamicpb.NewMessage(field.ContainingMessage()), field, content)
+	}
 	err := fits(content)
 	var list []json.RawMessage
 	var entries map[string]json.RawMessage
