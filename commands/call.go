@@ -117,7 +117,7 @@ func (p *plugin) call(ctx context.Context, o *callOptions) (err error) {
 func (f *program) callee(ctx context.Context, word string, start startOptions, left *fastcall.Left) (*plugin, error) {
 	switch {
 	case left != nil:
-		client, err := daemon.Adopt(left.Name, left.Conn, left.Read)
+		client, err := daemon.Adopt(left.Dir, left.Name, left.Conn, left.Read)
 		if err != nil {
 			return nil, err
 		}

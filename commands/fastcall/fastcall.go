@@ -18,6 +18,7 @@ const (
 
 // Left is a call that was sent and not answered here. Who takes it continues it.
 type Left struct {
+	Dir  string // the run directory
 	Name string
 	Conn *os.File // the connection
 	Read []byte   // what was read from it
@@ -83,7 +84,7 @@ func plainOutput() bool {
 
 // call makes the call. It returns if the ordinary way is to make or continue it.
 func call(name, request string) {
-	fd, ok := connect(name)
+	fd, dir, ok := connect(name)
 	if !ok {
 		return
 	}
@@ -104,29 +105,29 @@ func call(name, request string) {
 		}
 		more = more && n > 0 && len(read) < maxAnswer
 	}
-	left = &Left{name, os.NewFile(uintptr(fd), name), read}
+	left = &Left{dir, name, os.NewFile(uintptr(fd), name), read}
 }
 
-// connect connects to the daemon of a name.
-func connect(name string) (fd int, ok bool) {
+// connect connects to the daemon of a name, in one of the run directories.
+func connect(name string) (fd int, dir string, ok bool) {
 	for _, dir := range runDirs() {
 		if !safeDir(dir) {
 			continue // if no directory has the name, the ordinary way says what is wrong
 		}
 		fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 		if err != nil {
-			return 0, false
+			return 0, "", false
 		}
 		syscall.CloseOnExec(fd)
 		timeout := syscall.NsecToTimeval(int64(answerTimeout))
 		_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &timeout)
 		_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &timeout)
 		if syscall.Connect(fd, &syscall.SockaddrUnix{Name: dir + "/" + name + ".sock"}) == nil {
-			return fd, true
+			return fd, dir, true
 		}
 		_ = syscall.Close(fd)
 	}
-	return 0, false
+	return 0, "", false
 }
 
 // safeDir is the rule by which package daemon uses a run directory.

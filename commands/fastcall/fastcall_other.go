@@ -6,6 +6,7 @@ import "os"
 
 // Left is a call that was sent and not answered here.
 type Left struct {
+	Dir  string
 	Name string
 	Conn *os.File
 	Read []byte

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -201,16 +200,11 @@ func (c *Client) Events(ctx context.Context) iter.Seq2[hook.Event, error] {
 	}
 }
 
-// Adopt returns a client whose first Call continues a call that was sent to a name's
-// daemon over a connection, from which read was read. It owns the connection.
-func Adopt(name string, conn *os.File, read []byte) (*Client, error) {
-	c := &Client{place: place{name: name}}
-	there, _ := search(name)
-	for _, p := range slices.Backward(there) { // the preferred one last
-		if id, err := p.readState(); err == nil || c.id.PID == 0 {
-			c.place, c.id = p, id
-		}
-	}
+// Adopt returns a client whose first Call continues a call that was sent to the daemon of a
+// name in a run directory over a connection, from which read was read. It owns the connection.
+func Adopt(dir, name string, conn *os.File, read []byte) (*Client, error) {
+	c := &Client{place: place{dir, name}}
+	c.id, _ = c.place.readState() // the zero Identity if the daemon has ended
 	sent, err := net.FileConn(conn)
 	_ = conn.Close()
 	switch {

@@ -170,7 +170,7 @@ func TestAdopt(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = conn.Close()
-		c, err := Adopt("p", file, read)
+		c, err := Adopt(filepath.Dir(string(d.Identity().Socket)), "p", file, read)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -134,11 +134,6 @@ func awaitLocks(all []place, id Identity) (h *held, err error) {
 	return h, nil
 }
 
-func (p place) takenBy(wanted Identity) error {
-	by, _ := p.readState() // the zero Identity if it has not written that yet
-	return takenError(wanted, by)
-}
-
 // awaitLock acquires the name unless a live process has it.
 func (p place) awaitLock(id Identity) (*held, error) {
 	for began := time.Now(); ; <-time.After(pollEvery) {
@@ -149,7 +144,8 @@ func (p place) awaitLock(id Identity) (*held, error) {
 		case !errors.Is(err, errTaken):
 			return nil, unavailable(err)
 		case p.answers(), time.Since(began) > takeLimit:
-			return nil, p.takenBy(id)
+			by, _ := p.readState() // the zero Identity if it has not written that yet
+			return nil, takenError(id, by)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (p *parser) parseObject(line []byte) (request, *hook.Error) {
 	case !validJSON(value):
 		return r, badLine("the line is %w", schema.CheckValue(line)) // bytes count from its start
 	case value[0] != '{':
-		return r, badLine(`the line is %s, want an object with "hook" and "args"`, jsonType(value))
+		return r, badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
 	}
 	fields := map[string]*[]byte{"id": &r.id, "hook": &name, "args": &r.args}
 	for key, v := range members(value) {
@@ -177,7 +177,7 @@ func (r *request) resolve(name []byte) *hook.Error {
 	case name == nil, string(name) == "null":
 		return badLine(`"hook" is missing`)
 	case name[0] != '"':
-		return badLine(`"hook" is %s, want text`, jsonType(name))
+		return badLine(`"hook" is %s, want text`, schema.Short(string(name)))
 	case len(name) == len(`""`):
 		return badLine(`"hook" is empty`)
 	}
@@ -186,7 +186,7 @@ func (r *request) resolve(name []byte) *hook.Error {
 		r.args = nil
 	}
 	if r.args != nil && r.args[0] != '[' && r.args[0] != '{' {
-		return badLine(`"args" is %s, want an object (names) or an array (positions)`, jsonType(r.args))
+		return badLine(`"args" is %s, want an object (names) or an array (positions)`, schema.Short(string(r.args)))
 	}
 	return nil
 }
@@ -195,21 +195,6 @@ func unknownKey(name string) *hook.Error {
 	e := badLine("unknown key %s, want id, hook and args", schema.Quote(schema.Short(name)))
 	e.Hints = schema.DidYouMean(schema.Suggest(name, keys))
 	return e
-}
-
-// jsonType names the type of a JSON value.
-func jsonType(value []byte) string {
-	switch value[0] {
-	case '"':
-		return "text"
-	case '[':
-		return "an array"
-	case '{':
-		return "an object"
-	case 't', 'f', 'n':
-		return string(value)
-	}
-	return "a number"
 }
 
 // blanks are JSON's, except the newline, which ends a line.
