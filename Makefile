@@ -1,4 +1,4 @@
-# Requires Go 1.26 and, for the tests of plugins, Python 3.8 or later. The tests
+# Requires Go 1.26 and, for the tests of plugins, Python 3.9 or later. The tests
 # of gRPC plugins create a venv with grpcio from PyPI once.
 
 GO          ?= go

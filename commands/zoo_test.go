@@ -16,7 +16,7 @@ import (
 var broken = []string{"python2.py", "syntax_error.py"}
 
 // parse prints, for each file named on standard input, what is wrong with it for
-// Python 3.8, the oldest that is supported, and whether it says what it does.
+// Python 3.9, the oldest that is supported, and whether it says what it does.
 const parse = `
 import ast, json, sys
 found = {}
@@ -24,7 +24,7 @@ for name in json.load(sys.stdin):
     with open(name, "rb") as file:
         text = file.read()
     try:
-        tree = ast.parse(text, name, feature_version=(3, 8))
+        tree = ast.parse(text, name, feature_version=(3, 9))
     except SyntaxError as error:
         found[name] = "syntax: " + str(error)
     else:

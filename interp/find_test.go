@@ -131,7 +131,7 @@ func TestFindOnPath(t *testing.T) {
 		},
 		{
 			name: "only 2.7", tree: []string{"x a/python2.7", "l a/python python2.7"}, environ: []string{"PATH=$ROOT/a"},
-			want: "error: no python found", tried: []string{"a/python (PATH): is 2.7, want >=3.8 (pyplug)"},
+			want: "error: no python found", tried: []string{"a/python (PATH): is 2.7, want >=3.9 (pyplug)"},
 		},
 		{
 			name: "no file tells", tree: []string{"x a/python3"}, environ: []string{"PATH=$ROOT/a"},
@@ -236,8 +236,8 @@ func TestFindExplicit(t *testing.T) {
 			tried: []string{"opt/bin/python3 (--python): is 3.12.4, want ==3.13.* (--python)"}},
 		{name: "against requires-python", tree: opt, flag: "../opt", requires: []string{"<3.12 plugin.py"},
 			want: "error: python of --python: opt/bin/python is 3.12.4, want <3.12 (plugin.py)"},
-		{name: "2.7", tree: []string{"x a/bin/python2.7"}, flag: "../a/bin/python2.7", want: "error: python of --python: a/bin/python2.7 is 2.7, want >=3.8 (pyplug)"},
-		{name: "too old by wish", flag: "2.7", want: "error: no Python can satisfy >=3.8 (pyplug) and ==2.7.* (--python)"},
+		{name: "2.7", tree: []string{"x a/bin/python2.7"}, flag: "../a/bin/python2.7", want: "error: python of --python: a/bin/python2.7 is 2.7, want >=3.9 (pyplug)"},
+		{name: "too old by wish", flag: "2.7", want: "error: no Python can satisfy >=3.9 (pyplug) and ==2.7.* (--python)"},
 		{name: "directory in place of python", tree: []string{"d a/bin/python"}, flag: "../a", want: "error: python of --python: a/bin/python is a directory, want a program"},
 		{name: "not executable", tree: []string{"n a/py"}, flag: "../a/py", want: "error: python of --python: a/py is not executable"},
 		{name: "another program of an installation", tree: lines(opt, []string{"x opt/bin/ls"}), flag: "../opt/bin/ls", want: "opt/bin/ls unknown --python"},
@@ -305,7 +305,7 @@ func TestFindAsks(t *testing.T) {
 	for _, c := range []struct{ name, out, fail, want string }{
 		{"noise around", "hello\n\x1epyplug cpython 3 12 4 final 0\x1e\n", "", "3.12.4"},
 		{"pre-release", "\x1epyplug cpython 3 14 0 candidate 2\x1e\n", "", "3.14.0rc2"},
-		{"too old", "\x1epyplug cpython 3 7 4 final 0\x1e\n", "", "is 3.7.4, want >=3.8 (pyplug)"},
+		{"too old", "\x1epyplug cpython 3 8 4 final 0\x1e\n", "", "is 3.8.4, want >=3.9 (pyplug)"},
 		{"noise only", "hello\n", "", `is not a Python: it does not say its version (it ended well, but wrote "hello\n")`},
 		{"fails", "", "exit status 127", "is not a Python: it does not say its version (exit status 127)"},
 	} {

@@ -100,7 +100,7 @@ func (f *finder) needs() string {
 		specs = append(specs, strings.TrimSpace(b.Spec))
 	}
 	if len(specs) == 0 {
-		return "3.8 or later"
+		return "3.9 or later"
 	}
 	return strings.Join(specs, " and ")
 }

@@ -15,11 +15,11 @@ type Requirement struct {
 }
 
 // minimum is the requirement of pyplug itself.
-var minimum = Requirement{Spec: ">=3.8", From: "pyplug"}
+var minimum = Requirement{Spec: ">=3.9", From: "pyplug"}
 
 // minimumBound is minimum as [readRequirement] returns it. Every start needs it, and parsing
 // takes time.
-var minimumBound = bound{minimum, []clause{{op: ">=", release: []int{3, 8}, written: ">=3.8"}}}
+var minimumBound = bound{minimum, []clause{{op: ">=", release: []int{3, 9}, written: ">=3.9"}}}
 
 // clause is one comparison of a specifier set.
 type clause struct {

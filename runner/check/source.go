@@ -192,7 +192,7 @@ func (l *sourceLook) syntax() []hook.Finding {
 			Message: fmt.Sprintf("%s: %s", where, raised.Headline()), File: s.File, Line: s.Line,
 			Err: &hook.Error{Kind: hook.Start, Python: raised}}
 		if strings.HasPrefix(s.Message, "Missing parentheses in call to") {
-			f.Fix = []string{"this is Python 2 code; Python 3.8 or later is needed"}
+			f.Fix = []string{"this is Python 2 code; Python 3.9 or later is needed"}
 		}
 		if !s.Hard {
 			f.Verdict = hook.Warning

@@ -158,7 +158,7 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 	}
 	if a.Reason == "old" {
 		return &hook.Error{Kind: hook.Interpreter, Permanent: true,
-			Err: fmt.Errorf("%s at %s is too old, want 3.8 or later", a.Message, w.cfg.Python)}
+			Err: fmt.Errorf("%s at %s is too old, want 3.9 or later", a.Message, w.cfg.Python)}
 	}
 	w.setFiles(a.Files)
 	e := &hook.Error{Kind: hook.Start, Python: a.Python, Permanent: a.Python.Permanent()}
@@ -167,7 +167,7 @@ func (w *instance) loadError(f frame, exit hook.Exit) *hook.Error {
 		e.Err = errors.New(a.Message)
 		return e
 	case strings.Contains(e.Python.Message, "Missing parentheses in call to"):
-		e.Hints = schema.Hints("this is Python 2 code; Python 3.8 or later is needed")
+		e.Hints = schema.Hints("this is Python 2 code; Python 3.9 or later is needed")
 	case e.Python.Type == "SystemExit":
 		e.Hints = schema.Hints(exitHint(e.Python))
 	case strings.HasPrefix(e.Python.Message, "attempted relative import with no known parent"):

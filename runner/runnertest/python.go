@@ -77,7 +77,7 @@ var findPython = sync.OnceValues(func() (found python, why string) {
 		if found = realPython(candidate); found.path != "" {
 			return found, ""
 		}
-		why = "not a working Python 3.8 or later: " + candidate
+		why = "not a working Python 3.9 or later: " + candidate
 	}
 	if why == "" {
 		why = "no " + name + " on PATH"
@@ -86,9 +86,9 @@ var findPython = sync.OnceValues(func() (found python, why string) {
 })
 
 // realPython runs a Python or a shim to find out its real path and version. The
-// result is empty if it is no Python or older than 3.8.
+// result is empty if it is no Python or older than 3.9.
 func realPython(path string) python {
-	out, err := output("", path, "-c", "import sys; v = sys.version_info; assert v >= (3, 8); print('%d.%d.%d' % v[:3], sys.executable)")
+	out, err := output("", path, "-c", "import sys; v = sys.version_info; assert v >= (3, 9); print('%d.%d.%d' % v[:3], sys.executable)")
 	if err != nil {
 		return python{}
 	}
@@ -96,7 +96,7 @@ func realPython(path string) python {
 	return python{path, version}
 }
 
-// Pythons returns a real Python of each version 3.8 or later, such as 3.12, that is on
+// Pythons returns a real Python of each version 3.9 or later, such as 3.12, that is on
 // PATH or in pyenv.
 func Pythons(t testing.TB) []string {
 	t.Helper()

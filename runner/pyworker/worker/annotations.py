@@ -13,7 +13,6 @@ import _pyplug_worker as core
 convert = core.part("convert")
 without_limit = core.part("start").without_limit
 Anything = convert.Anything
-ONLY_AST = 0x400
 LISTS = (abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Container, abc.Reversible)
 SETS = (abc.Set, abc.MutableSet)
 TABLES = (abc.Mapping, abc.MutableMapping)
@@ -45,18 +44,6 @@ class Unresolved(Exception):
     """An annotation that cannot be evaluated."""
 
 
-class Alias:
-    """A generic type, or a union, that this Python itself cannot make."""
-
-    def __init__(self, origin, args):
-        self.__origin__, self.__args__ = origin, args
-
-    def __repr__(self):
-        sign = " | " if self.__origin__ is Alias else ", "
-        text = sign.join(map(text_of, self.__args__))
-        return text if self.__origin__ is Alias else "%s[%s]" % (text_of(self.__origin__), text)
-
-
 def text_of(note):
     return core.part("describe").type_text(note)
 
@@ -70,28 +57,25 @@ def evaluated(text, names):
     except BaseException as error:
         if isinstance(error, TypeError) and sys.version_info < (3, 10):
             try:
-                return rebuilt(compile(text, "", "eval", ONLY_AST).body, names)
+                return piped(text, names)
             except Exception:
                 pass
         raise Unresolved(core.part("errors").summary(error)) from None
 
 
-def rebuilt(node, names):
-    """Evaluates X | Y and list[X] where Python itself cannot."""
-    kind = type(node).__name__
-    if kind == "BinOp" and type(node.op).__name__ == "BitOr":
-        return Alias(Alias, (rebuilt(node.left, names), rebuilt(node.right, names)))
-    if kind == "Subscript":
-        inner = getattr(node.slice, "value", node.slice) if type(node.slice).__name__ == "Index" else node.slice
-        inner = [rebuilt(one, names) for one in (inner.elts if type(inner).__name__ == "Tuple" else [inner])]
-        origin = rebuilt(node.value, names)
-        try:
-            return origin[tuple(inner) if len(inner) > 1 else inner[0]]
-        except TypeError:
-            return Alias(origin, tuple(inner))
+def piped(text, names):
+    """Evaluates an annotation for Python 3.9, which has no X | Y: that becomes Union[X, Y]."""
     import ast
+    from typing import Union
 
-    return eval(compile(ast.Expression(node), "", "eval"), names)
+    class Unions(ast.NodeTransformer):
+        def visit_BinOp(self, node):
+            self.generic_visit(node)
+            pair = ast.Tuple([node.left, node.right], ast.Load())
+            return ast.Subscript(ast.Name(".Union", ast.Load()), pair, ast.Load())
+
+    tree = Unions().visit(ast.parse(text, mode="eval"))
+    return eval(compile(ast.fix_missing_locations(tree), "", "eval"), names, {".Union": Union})
 
 
 def converter(note, names):
@@ -122,8 +106,6 @@ def converter(note, names):
 
 def special(origin):
     """The name of a form of typing, whichever module it is from."""
-    if origin is Alias:
-        return "Union"
     own = isinstance(origin, type) and origin.__module__ not in ("typing", "types")
     return None if own else getattr(origin, "_name", None) or getattr(origin, "__name__", None)
 

@@ -12,7 +12,7 @@ import marshal
 import os
 import sys
 
-if sys.version_info < (3, 8):
+if sys.version_info < (3, 9):
     old = '{"reason":"old","message":"python %d.%d.%d"}' % sys.version_info[:3]
     os.write(1, (chr(len(old)) + "\0\0\0E\0\0\0\0" + old).encode("ascii"))
     sys.exit(0)

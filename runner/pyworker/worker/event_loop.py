@@ -108,9 +108,7 @@ def close():
     for task in tasks:
         task.cancel()
     steps = [asyncio.gather(*tasks, return_exceptions=True)] if tasks else []
-    steps.append(loop.shutdown_asyncgens())
-    if hasattr(loop, "shutdown_default_executor"):
-        steps.append(loop.shutdown_default_executor())
+    steps += loop.shutdown_asyncgens(), loop.shutdown_default_executor()
     for step in steps:
         try:
             loop.run_until_complete(step)

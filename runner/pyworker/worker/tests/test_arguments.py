@@ -99,10 +99,10 @@ TYPES = {
     "ints": List[int], "floats": List[float], "lists": List[List[date]], "list": list, "bare": List, "pair": Tuple[int, date], "row": Tuple[int, ...], "nothing": Tuple[()],
     "set": Set[date], "frozen": FrozenSet[int], "dict": Dict[str, int], "int_keys": Dict[int, date], "env_keys": Dict[Env, Any], "list_keys": Dict[Any, list],
     "sequence": Sequence[int], "iterable": abc.Iterable, "mapping": Mapping[str, date], "abstract": AbstractSet[int],
-    "deque": Deque[int], "ordered": "collections.OrderedDict[str, date]" if hasattr(list, "__class_getitem__") else collections.OrderedDict,
+    "deque": Deque[int], "ordered": "collections.OrderedDict[str, date]",
     "point": Point, "points": List[Point], "node": Node, "strict": Strict, "own": Own, "box": Box[int], "named": Pair, "loose": Loose, "movie": Movie, "partial": Partial,
     "model": Model, "models": List[Model], "new": UserId, "unknown": Unknown, "callable": Callable[[int], str], "type": Type[int], "text": "List['date']",
-    "annotated": Annotated[int, {}] if "Annotated" in globals() else int, "auto": Union[Literal["auto"], int], "forward": List["Later"], "missing": "Nowhere", "raises": "later()", "missing_inside": List["Nowhere"],
+    "annotated": Annotated[int, {}], "auto": Union[Literal["auto"], int], "forward": List["Later"], "missing": "Nowhere", "raises": "later()", "missing_inside": List["Nowhere"],
     "decimals": Dict[str, Union[decimal.Decimal, float, Any]], "piped": "int | None", "piped_list": "list[int] | date",
 }
 class Later(enum.Enum): A = "a"

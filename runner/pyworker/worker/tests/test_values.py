@@ -317,11 +317,8 @@ bound = functools.partial(coroutine)
         wanted = ["int", "datetime.date", "List[int]", "None", "Own", "Optional[str]", "Own"]
         if sys.version_info >= (3, 14):
             wanted[5] = "str | None"
-        elif sys.version_info < (3, 9):
-            wanted[5] = "Union[str, NoneType]"
         self.assertEqual([param["type"] for param in params], wanted)
 
-    @unittest.skipIf(sys.version_info < (3, 9), "list[int] came with Python 3.9")
     def test_builtin_generics(self):
         worker = self.start("def hook(a: list[int], /, *, b: dict[str, int] = {}) -> tuple[int, ...]: pass")
         hook = worker.ask("D", "hook")[1]["hooks"][0]

@@ -17,8 +17,6 @@ TAG = "PYPLUG_RUN"
 TAGS = ["0123456789.%d" % n + ":" * (9 - len(str(n))) for n in range(100)]
 PLACE = 150
 ENVIRONMENT = {TAG: TAGS[0]}
-if sys.version_info < (3, 9):
-    ENVIRONMENT["PYTHONDEVMODE"] = ""  # Python 3.8 aborts in it when a forked process ends
 
 
 def read(path):
