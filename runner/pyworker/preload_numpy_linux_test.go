@@ -67,7 +67,7 @@ func TestPreloadNumpy(t *testing.T) {
 	}
 }
 
-// The note names the library whose threads are left.
+// The note says that threads of a library are left.
 func TestPreloadNumpyThreads(t *testing.T) {
 	if runtime.NumCPU() == 1 {
 		t.Skip("OpenBLAS starts no threads for one processor")
@@ -79,7 +79,7 @@ func TestPreloadNumpyThreads(t *testing.T) {
 	var note string
 	cfg.Note = func(text string) { note = text }
 	worker(t, pyworker.New(cfg))
-	if !strings.Contains(note, " threads after the import (numpy.libs/lib") || !strings.Contains(note, "openblas") {
+	if !strings.Contains(note, " threads after the import") {
 		t.Errorf("note: %s", note)
 	}
 }

@@ -154,7 +154,7 @@ def group(): return [os.getpgid(0) == os.getpid(), sorted(map(int, os.listdir("/
 // An import that is not safe to fork is told, once, and was not in vain.
 func TestPreloadUnsafe(t *testing.T) {
 	for name, test := range map[string]struct{ source, why string }{
-		"thread": {"import threading\ndef wait(): threading.Event().wait()\nthreading.Thread(target=wait, daemon=True).start()", "2 threads after the import (plug)"},
+		"thread": {"import threading\ndef wait(): threading.Event().wait()\nthreading.Thread(target=wait, daemon=True).start()", "2 threads after the import (Thread-1"},
 		"socket": {"import socket\ns = socket.socket()", "a socket (fd "},
 		"pipe":   {"p = os.pipe()", "a pipe (fd "},
 		"loop":   {"import select\np = select.epoll()", "eventpoll (fd "},

@@ -10,11 +10,8 @@ import os
 import sys
 from _io import BufferedRandom, BufferedWriter, FileIO, TextIOWrapper, _IOBase
 from _signal import ITIMER_PROF, ITIMER_REAL, ITIMER_VIRTUAL, SIG_DFL, SIGCHLD, getitimer, getsignal
-from _thread import get_ident
 from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISREG, S_ISSOCK
-from time import sleep
 
-import _pyplug_start as start
 import _pyplug_worker as core
 
 reseed = core.part("reseed")
@@ -22,10 +19,6 @@ reseed = core.part("reseed")
 EXITING = 4  # a flag in /proc/PID/stat
 # The names of threads that a fork may leave behind: jemalloc, which pyarrow has, does without in a child.
 DISPENSABLE = {b"jemalloc_bg_thd"}
-STACK = 1 << 16  # bytes that are looked at
-# Libraries that run threads for others.
-COMMON = ("ld-", "libc-", "libc.", "libgcc_s", "libpthread", "libpython", "libstdc++", "python")
-
 HARMLESS = {os.devnull, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 PATH = getattr(os, "O_PATH", 0o10000000)
 
@@ -56,7 +49,8 @@ def threads(fork_once):
         others = tasks()
     if not others:
         return ""
-    names = ", ".join(packages() or libraries(others))
+    python = getattr(sys.modules.get("threading"), "_active", {})
+    names = ", ".join(thread.name for thread in python.values() if thread.native_id in others)
     return "%d threads after the import" % (len(others) + 1) + (" (%s)" % names if names else "")
 
 
@@ -83,63 +77,6 @@ def tasks():
         if int(number) != os.getpid() and name not in DISPENSABLE and not int(fields.split()[6]) & EXITING:
             found.append(int(number))
     return found
-
-
-def python_threads():
-    return getattr(sys.modules.get("threading"), "_active", {})
-
-
-def packages():
-    """Names the packages whose code runs in threads, or else the threads."""
-    found = {}
-    for number, frame in sys._current_frames().items():
-        if number == get_ident():
-            continue
-        name = getattr(python_threads().get(number), "name", None)
-        while frame is not None:
-            if start.is_foreign(frame.f_code.co_filename):
-                name = str(frame.f_globals.get("__name__")).partition(".")[0]
-            frame = frame.f_back
-        found[name] = None
-    return [name for name in found if name]
-
-
-def libraries(tasks):
-    """Names the files of the native code that runs in threads, as far as it can be seen."""
-    known = {one.native_id for one in python_threads().values()}
-    code = []
-    with open("/proc/self/maps", encoding="utf-8", errors="backslashreplace") as file:
-        for row in file:
-            place, rights, *_, path = row.rstrip("\n").split(" ", 5)
-            directory, name = os.path.split(path.strip())
-            if "x" in rights and directory and not directory.endswith("lib-dynload") and not name.startswith(COMMON):
-                name = path.strip().rpartition("-packages/")[2] if "-packages/" in path else name
-                code.append((*(int(address, 16) for address in place.split("-")), name))
-    return list(dict.fromkeys(name for name in (library(task, code) for task in tasks if task not in known) if name))
-
-
-def library(task, code):
-    """The file of the innermost code that is on the stack of a thread; "" if it cannot be seen."""
-    try:
-        for _ in range(20):  # one that has just been started runs for a moment before it waits for work
-            with open("/proc/self/task/%d/syscall" % task, encoding="ascii") as file:
-                registers = file.read().split()
-            if len(registers) > 1:
-                break
-            sleep(0.005)
-        stack = int(registers[-2], 16)
-        memory = os.open("/proc/self/mem", os.O_RDONLY)
-        try:
-            words = os.pread(memory, STACK, stack)
-        finally:
-            os.close(memory)
-    except (OSError, ValueError, IndexError):  # it runs, or the system does not show it
-        return ""
-    for word in memoryview(words[: len(words) // 8 * 8]).cast("L"):
-        for first, end, name in code:
-            if first <= word < end:
-                return name
-    return ""
 
 
 def children():
