@@ -10,7 +10,7 @@ import asyncio
 import os
 import sys
 import threading
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from errno import EBADF
 
 import _pyplug_worker as core
@@ -22,17 +22,19 @@ PACKAGES = LIBRARY + "site-packages"
 
 values = core.part("values")
 errors = core.part("errors")
+# What is as in the plain way: they are not called while the loop runs.
+receive, loop_started, end = core.receive, core.loop_started, core.end
 get_running, set_running = asyncio._get_running_loop, asyncio._set_running_loop
 
 current = ContextVar("pyplug_call", default=0)  # the call on whose behalf code runs
-calls = {}  # number → task
+calls = core.tasks
 begun = set()  # calls whose task has made its first step
-windows = {}  # number → what lets a stream send more
 stood = {}  # number → the frames where a call waited when it was cancelled
 canceled = set()  # calls for which a cancel has come
 interrupted = set()  # calls that SIGINT has interrupted
 steps = []  # what is to run while the loop is idle: (future, function, its arguments)
 loop = None
+under = None  # the way below
 arrived = False  # frames are to be taken
 taking = False  # frames or steps are taken; a hook may run the loop meanwhile
 reading = False  # input is read, which an interrupt must not break
@@ -46,7 +48,7 @@ def serve(number, value, deliver):
 
     If there can be no loop, answers the call and returns False.
     """
-    global loop
+    global loop, under
     try:
         # A future made before belongs to a loop already.
         loop = value.get_loop() if isinstance(value, asyncio.Future) else new_loop()
@@ -55,13 +57,10 @@ def serve(number, value, deliver):
         errors.answer(number, error, canceled=False)
         return False
     loop.close = lambda: None  # other calls need it when a hook has used it
-    core.event_loop = sys.modules[__name__]
-    if core.pipeline is not None:
-        core.pipeline.overlap()
-    start(number, value, deliver)
+    under, core.way = core.way, sys.modules[__name__]
+    start_task(number, value, deliver)
     loop.call_soon(pause)
-    if core.threads is not None:
-        core.threads.use_loop()
+    under.loop_started()
     try:
         loop.add_reader(core.source, readable)
     except NotImplementedError:  # Windows: its loop waits for sockets only
@@ -116,7 +115,7 @@ def close():
             pass
     del loop.close
     loop.close()
-    core.event_loop = None
+    core.way = under
 
 
 # Frames
@@ -142,8 +141,8 @@ def take_input():
     try:
         more = core.fill()
     except OSError as error:
-        return end(error)
-    pause() if more else end(False)
+        return finish(error)
+    pause() if more else finish(False)
 
 
 def read_aside():
@@ -153,7 +152,7 @@ def read_aside():
     while over is None:
         more = core.fill()
         taken.clear()
-        loop.call_soon_threadsafe(pause if more else end, *([] if more else [False]))
+        loop.call_soon_threadsafe(pause if more else finish, *([] if more else [False]))
         taken.wait()
 
 
@@ -176,9 +175,9 @@ def take_frames():
             if found is None:
                 break
             if not core.handle(*found):
-                end(False)
+                finish(False)
     except BaseException as error:  # not a frame; what user code raises is answered before
-        end(error)
+        finish(error)
     arrived = taking = False
     if taken is not None:
         taken.set()
@@ -216,7 +215,7 @@ async def idle(function, *args):
     return result
 
 
-def end(reason):
+def finish(reason):
     """Lets serve return."""
     global over
     over = reason
@@ -243,12 +242,37 @@ def outside(function, *args):
 # Calls
 
 
+def write_frame(kind, number, body):
+    """Writes a frame."""
+    under.write_frame(kind, number, body)
+
+
+def invoke(number, body):
+    """Runs the hook of a call frame as the way below does. What it returns may come here."""
+    under.invoke(number, body)
+
+
+def after(number, body):
+    """Runs the hook of a frame behind another call, as the pipelined way does."""
+    global under
+    under = core.pipeline = core.part("pipeline")
+    under.after(number, body)
+
+
+def probe(number):
+    """Answers a probe."""
+    under.probe(number)
+
+
 def cancel(number):
-    """Cancels a call."""
-    if number in calls and number not in canceled:
+    """Cancels a call; False if it does not run here, nor below."""
+    if number not in calls:
+        return under.cancel(number)
+    if number not in canceled:
         canceled.add(number)
         if number in begun:  # else it could not answer
             cancel_task(number)
+    return True
 
 
 def cancel_task(number):
@@ -262,13 +286,7 @@ def cancel_task(number):
     task.cancel()
 
 
-def credit(number, size):
-    """Lets a stream send more."""
-    if number in windows:
-        windows[number].grant(size)
-
-
-def start(number, value, deliver):
+def start_task(number, value, deliver):
     """Makes a task of what a call returned."""
     before, seeming = current.set(number), get_running()
     set_running(loop)  # for a task factory of the user's
@@ -283,7 +301,7 @@ def start(number, value, deliver):
 
 def stream(number, generator):
     """Answers with the items of a generator."""
-    start(number, generator, None)
+    start_task(number, generator, None)
 
 
 async def run(number, value, deliver):
@@ -299,10 +317,10 @@ async def run(number, value, deliver):
             value = await value
         if hasattr(type(value), "__aiter__"):
             done = core.END
-            await core.part("loop_streams").send_async(number, value)
+            await core.part("streams").Stream(number, value).run_async(sys.modules[__name__])
         elif type(value) is values.GENERATOR:
             done = core.END
-            await core.part("loop_streams").send_items(number, value)
+            await core.part("streams").Stream(number, value).run_idle(sys.modules[__name__])
         else:
             deliver(number, value)
     except values.Unrepresentable as trouble:
@@ -328,10 +346,8 @@ def interrupt(where):
             return
         if reading:  # in a loop that a hook runs
             missed = True
-        elif core.pipeline is not None:
-            core.pipeline.interrupt(where)
         else:
-            core.interrupt_call()
+            under.interrupt(where)
     elif len(calls) == 1:
         (number,) = calls
         if number in interrupted or core.pipeline is not None and not has_cancel(number, where):

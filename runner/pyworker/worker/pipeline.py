@@ -14,6 +14,10 @@ try:
 except ImportError:  # Windows, which has no SIGINT for one process
     poll = None
 
+# What is as in the plain way.
+receive, write_frame, probe, start_task = core.receive, core.write_frame, core.probe, core.start_task
+stream, cancel, end = core.stream, core.cancel, core.end
+
 UNBEGUN, OVERLAP = b"NO"
 LONG = 0.001  # seconds; after a longer call, calls that wait may have been cancelled
 QUICK = 0.01  # seconds in which the calls of a series begin
@@ -39,7 +43,7 @@ def after(number, body):
     """Runs a hook, unless a call before it in the series takes long."""
     global until
     now = monotonic()
-    if now < until and not (core.event_loop and core.event_loop.calls):
+    if now < until and not core.tasks:
         run(number, body, now)
     else:
         until = 0.0  # nor does any call behind it run
@@ -56,8 +60,8 @@ def run(number, body, now):
         canceled = cancels()
 
 
-def overlap():
-    """Called before the event loop starts: from then on calls begin while others wait."""
+def loop_started():
+    """From now on calls begin while others wait."""
     global canceled
     core.send(OVERLAP, 0, b"")
     # Whoever cancelled a call before reading that frame sends no SIGINT.
@@ -68,7 +72,7 @@ def interrupt(where):
     """SIGINT: interrupts user code if its own call is cancelled."""
     # If core.call itself is interrupted, no user code runs yet, or no more.
     if core.running and where.f_code is not core.call.__code__ and has_cancel(current):
-        core.interrupt_call()
+        core.interrupt(where)
 
 
 def has_cancel(number):

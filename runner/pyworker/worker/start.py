@@ -39,7 +39,7 @@ def start():
     arguments, all of them words that ../launcher.go knows.
     """
     global stacks
-    _signal.signal(_signal.SIGINT, core.interrupt)  # it may have been inherited as ignored
+    _signal.signal(_signal.SIGINT, core.on_sigint)  # it may have been inherited as ignored
     plugin, module, stacks, stdout, core.nan, core.probe_name, calls, preload, annotations = sys.argv[3:]
     core.converts = annotations != "off"
     stacks = int(stacks)
@@ -59,15 +59,14 @@ def start():
         core.plugin, module = core.call(load, (plugin, module))
         core.namespace = namespace_of(module)
     except BaseException as error:
-        _signal.signal(_signal.SIGINT, core.interrupt)  # nothing of the user's disturbs what follows
+        _signal.signal(_signal.SIGINT, core.on_sigint)  # nothing of the user's disturbs what follows
         core.part("errors").unloadable(error)
         return False
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:  # else the user's own stays
-        _signal.signal(_signal.SIGINT, core.interrupt)
-    if calls == "pipeline":
-        core.pipeline = core.part("pipeline")
-    elif calls == "threads":
-        core.threads = core.part("threads")
+        _signal.signal(_signal.SIGINT, core.on_sigint)
+    if calls:
+        core.way = core.part(calls)
+        core.pipeline = core.way if calls == "pipeline" else None
     reported[:] = own_files()
     ready = {"module": core.plugin, "files": reported}
     if preload:

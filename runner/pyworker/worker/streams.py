@@ -1,8 +1,12 @@
-"""Streams of items from generators, while no event loop runs.
+"""Streams of items, from generators and async generators.
 
-Loaded with the first generator. A stream that has to wait until it may send more
-reads frames itself, and leaves those for others in core.backlog.
+Loaded with the first one. What may be under way is the same for every stream. What a
+stream does while it must wait depends on where it runs: in the main thread it reads the
+frames itself, in a thread it waits for a lock, and on the event loop it lets others run.
 """
+
+from _thread import allocate_lock
+from time import monotonic
 
 try:
     from select import poll, POLLIN
@@ -12,117 +16,201 @@ except (ImportError, OSError):  # Windows, or no descriptor is left: a cancel is
 import _pyplug_worker as core
 
 WINDOW = 262144  # bytes of items that may be under way
+BUSY = 0.002  # seconds that a stream may keep the event loop from other work
 
 values = core.part("values")
 errors = core.part("errors")
 
 
-class Stopped(Exception):
-    """The stream is cancelled, or the worker is to end."""
-
-
 class Stream:
-    """One generator whose items go out."""
+    """The items that answer one call."""
 
-    def __init__(self, number, generator):
-        self.number = number
-        self.generator = generator
-        self.credit = WINDOW
-        self.waiting = None
-        if poll is not None:
-            self.waiting = poll()
-            self.waiting.register(core.source, POLLIN)
+    def __init__(self, number, items):
+        self.number, self.items = number, items
+        self.granted, self.used = WINDOW, 0  # bytes; the main thread counts the first, the sender the second
+        self.wake = None  # called when more may be sent
+        core.streams[number] = self
+
+    def grant(self, size):
+        """Lets the stream send more."""
+        self.granted += size
+        if self.wake is not None:
+            self.wake()
+
+    def fits(self, body):
+        """Reports whether an item may be sent now. One item always may be under way."""
+        left = self.granted - self.used
+        return len(body) <= left or left >= WINDOW
+
+    def send(self, body):
+        self.used += len(body)
+        core.answer(core.ITEM, self.number, body)
+
+    def end(self, error, canceled, close):
+        """Closes the generator, and answers with what ended the stream."""
+        del core.streams[self.number]
+        stood = errors.standing(self.items)
+        try:
+            close()
+        except BaseException:
+            pass  # the caller gets the exception that ended the stream
+        if type(error) is StopIteration:
+            core.answer(core.END, self.number, b"")
+        elif isinstance(error, values.Unrepresentable):
+            values.refuse(self.number, error)
+        else:
+            errors.answer(self.number, error, canceled=canceled, stood=stood, done=core.END)
+
+    # In the main thread, without an event loop
 
     def run(self):
-        """Sends the items until they end. Raises what the generator or its items raise."""
-        while True:
-            self.read_ahead()
-            if core.asked:
-                raise Stopped
-            try:
-                item = core.call(next, (self.generator,))
-            except StopIteration:
-                return
-            body = values.encode(item)
-            while len(body) > self.credit < WINDOW:
-                self.wait()
-            self.credit -= len(body)
-            core.answer(core.ITEM, self.number, body)
+        """Answers with the items of a generator."""
+        waiting = None
+        if poll is not None:
+            waiting = poll()
+            waiting.register(core.source, POLLIN)
+        try:
+            self.take_frames()  # poll does not see what came with the call's own frame
+            while True:
+                while waiting is not None and waiting.poll(0):
+                    self.read()
+                if core.asked:
+                    raise GeneratorExit
+                body = values.encode(core.call(next, (self.items,)))
+                while not self.fits(body):
+                    self.wait(waiting)
+                self.send(body)
+        except BaseException as error:
+            self.end(error, core.asked or type(error) is GeneratorExit, self.close)
 
-    def read_ahead(self):
-        """Takes the frames that have come."""
-        while self.waiting is not None and self.waiting.poll(0):
-            if not core.fill():
-                self.end()
-            self.take()
-
-    def wait(self):
+    def wait(self, waiting):
         """Waits for frames."""
         if core.getpid() != core.PID:  # a child of the generator's
             core.leave(0)
-        if self.waiting is not None:
+        if waiting is not None:
             # SIGINT may end this, but not the reading: no byte is lost.
             try:
-                core.call(self.waiting.poll)
+                core.call(waiting.poll)
             except KeyboardInterrupt:
-                raise Stopped from None
-        if not core.fill():
-            self.end()
-        self.take()
+                raise GeneratorExit from None
+        self.read()
         if core.asked:
-            raise Stopped
+            raise GeneratorExit
 
-    def take(self):
-        """Does what the frames that were read say, as far as they are for the stream."""
+    def read(self):
+        if not core.fill():
+            self.quit()
+        self.take_frames()
+
+    def take_frames(self):
+        """Handles the frames that were read, as far as they are for the stream."""
         found = core.frame()
         while found is not None:
             kind, number, body = found
             if kind == core.CREDIT:
-                if number == self.number:
-                    self.credit += int.from_bytes(body, "little")
+                core.handle(*found)
             elif kind == core.QUIT:
-                self.end()
+                self.quit()
             elif kind != core.CANCEL:
                 core.backlog.append(found)
             elif number == self.number:
-                raise Stopped
+                raise GeneratorExit
             elif any(waiting[1] == number for waiting in core.backlog):
                 core.backlog[:] = [waiting for waiting in core.backlog if waiting[1] != number]
                 errors.refuse(number, "canceled", "it had not begun")
             found = core.frame()
 
-    def end(self):
+    def quit(self):
         """Stops the stream, and then the worker."""
         core.backlog[:] = [(core.QUIT, 0, b"")]
-        raise Stopped
+        raise GeneratorExit
 
+    def close(self):
+        """Lets the generator clean up, which SIGINT may interrupt once."""
+        before, core.asked = core.asked, False
+        try:
+            core.call(self.items.close)
+        finally:
+            core.asked = before
 
-def stream(number, generator):
-    """Answers a call with the items of a generator."""
-    where = Stream(number, generator)
-    # What came with the call's own frame is not seen by poll.
-    try:
-        where.take()
-        where.run()
-    except Stopped:
-        python = {"type": "GeneratorExit", "message": "", "frames": errors.standing(generator)}
-        close(generator)
-        errors.refuse(number, "canceled", "interrupted", python=python)
-    except values.Unrepresentable as trouble:
-        close(generator)
-        values.refuse(number, trouble)
-    except BaseException as error:
-        close(generator)
-        errors.answer(number, error, done=core.END)
-    else:
-        core.answer(core.END, number, b"")
+    # In a thread
 
+    def run_in(self, thread, canceled):
+        """Answers with the items of a generator, from a thread of its own; canceled has the cancelled calls."""
+        more = allocate_lock()
+        more.acquire()
+        self.wake = lambda: more.locked() and more.release()
+        trouble = None
+        try:
+            while True:
+                thread.run(self.number, next, (self.items,))
+                if thread.error is not None:
+                    break
+                body = values.encode(thread.value)
+                while not self.fits(body) and self.number not in canceled:
+                    more.acquire()
+                if self.number not in canceled:
+                    self.send(body)
+        except values.Unrepresentable as error:
+            trouble = error
+        error = trouble or thread.error
+        thread.value = thread.error = None
+        self.end(error, self.number in canceled, self.items.close)
 
-def close(generator):
-    """Lets a generator clean up, which SIGINT may interrupt once."""
-    before, core.asked = core.asked, False
-    try:
-        core.call(generator.close)
-    except BaseException:
-        pass  # the caller gets the exception that ended the stream
-    core.asked = before
+    # On the event loop. What they raise ends the call; event_loop.run answers.
+
+    async def run_async(self, event_loop):
+        """Answers with the items of an async generator."""
+        looked = monotonic()
+        try:
+            async for item in self.items:
+                body = values.encode(item)
+                await self.room(body, event_loop)
+                self.send(body)
+                if monotonic() - looked > BUSY:
+                    await event_loop.asyncio.sleep(0)
+                    looked = monotonic()
+        finally:
+            del core.streams[self.number]
+            if hasattr(self.items, "aclose"):
+                await self.items.aclose()
+        core.answer(core.END, self.number, b"")
+
+    async def run_idle(self, event_loop):
+        """Answers with the items of a generator, which runs while the loop is idle."""
+        context = event_loop.copy_context()
+        try:
+            while True:
+                body = await event_loop.idle(context.run, self.pull, event_loop)
+                if body is None:
+                    break
+                if body:
+                    await self.room(body, event_loop)
+                    self.send(body)
+        finally:
+            del core.streams[self.number]
+            await event_loop.idle(context.run, self.items.close)
+        core.answer(core.END, self.number, b"")
+
+    def pull(self, event_loop):
+        """Sends items for a while. Returns an item that must wait, b"" if there is none, None at the end."""
+        looked = monotonic()
+        while monotonic() - looked < BUSY:
+            if self.number in event_loop.interrupted:
+                event_loop.stood[self.number] = errors.standing(self.items)
+                raise KeyboardInterrupt
+            item = next(self.items, self)
+            if item is self:  # which no generator yields
+                return None
+            body = values.encode(item)
+            if not self.fits(body):
+                return body
+            self.send(body)
+        return b""
+
+    async def room(self, body, event_loop):
+        """Waits until an item may be sent."""
+        while not self.fits(body):
+            more = event_loop.loop.create_future()
+            self.wake = lambda: more.done() or more.set_result(None)
+            await more

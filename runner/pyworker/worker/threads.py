@@ -22,7 +22,6 @@ try:  # now, while there are descriptors left
 except (ImportError, OSError):  # calls cannot be interrupted then
     pythonapi = None
 
-WINDOW = 262144  # bytes of items that may be under way
 ASYNC = 0x80 | 0x200  # of the flags of a coroutine's code, and an async generator's
 TRACE = ord("T")
 GRACE = 0.1  # seconds after which the worker reports where an interrupted call is that continues
@@ -31,14 +30,17 @@ END = 200  # such looks at the worker's end
 
 # What threads need is loaded before there are any.
 values, errors, health = core.part("values"), core.part("errors"), core.part("probe")
+streams = core.part("streams")
 core.part("arguments"), core.part("shapes"), core.part("times")
+
+# What is as in the plain way.
+after, start_task, stream, interrupt = core.after, core.start_task, core.stream, core.interrupt
 
 made = []  # threads
 idle = []  # those without a call
 active = set()  # calls that are in a thread, or on their way from there to the loop
 running = {}  # number → thread that runs the user's code; who takes it out decides
 canceled = set()  # active calls for which a cancel has come
-windows = {}  # number → Window of a stream
 awaited = []  # what waits for the loop: (number, value, deliver)
 loop = None  # the event loop part, when it runs
 sending, starting = allocate_lock(), allocate_lock()  # held to write a frame, and to hand a value to the loop
@@ -61,7 +63,7 @@ def receive():
     found = core.frame()
     while found is None:
         if awaited:
-            core.await_value(*awaited.pop(0))
+            core.start_task(*awaited.pop(0))
             return core.CREDIT, 0, b""  # does nothing
         ready = [descriptor for descriptor, _ in waiting.poll()]
         if bell in ready:
@@ -70,6 +72,12 @@ def receive():
             return None
         found = core.frame()
     return found
+
+
+def write_frame(kind, number, body):
+    """Writes a frame."""
+    with sending:
+        core.write_frame(kind, number, body)
 
 
 def invoke(number, body):
@@ -81,7 +89,7 @@ def invoke(number, body):
     code = getattr(hook, "__code__", None)
     try:
         if code is not None and code.co_flags & ASYNC:
-            core.await_value(number, function(*args, **kwargs), core.finish)
+            core.way.start_task(number, function(*args, **kwargs), core.finish)
         else:
             in_thread(number, function, args, kwargs, core.finish)
     except BaseException as error:
@@ -117,25 +125,16 @@ def cancel(number):
     if number not in active:
         return False
     canceled.add(number)
-    window = windows.get(number)
-    if window is not None:
-        window.grant(0)
+    if number in core.streams:
+        core.streams[number].grant(0)
     thread = running.pop(number, None)
     if thread is not None:
-        interrupt(thread.ident, KeyboardInterrupt)
+        raise_in(thread.ident, KeyboardInterrupt)
         thread.interrupted = True
         try:
             start_new_thread(trace, (number, thread.ident))
         except RuntimeError:  # there can be no more of them
             pass
-    return True
-
-
-def credit(number, size):
-    """Lets a stream send more; False if no thread has it."""
-    if number not in windows:
-        return False
-    windows[number].grant(size)
     return True
 
 
@@ -151,7 +150,7 @@ def trace(number, ident):
         core.send(TRACE, number, core.encode({"frames": errors.shorten(found[::-1])}))
 
 
-def interrupt(ident, what):
+def raise_in(ident, what):
     """Raises an exception in a thread when it next runs Python code; None takes it back."""
     if pythonapi is not None:
         pythonapi.PyThreadState_SetAsyncExc(c_ulong(ident), py_object(what) if what else None)
@@ -165,11 +164,11 @@ def end():
         sleep(MOMENT)
 
 
-def use_loop():
-    """Called when the event loop starts."""
+def loop_started():
+    """Leaves to the loop what waits for it."""
     global loop
     with starting:
-        loop = core.event_loop
+        loop = core.part("event_loop")
         while awaited:
             to_loop(*awaited.pop(0))
     for number in active.intersection(loop.calls):
@@ -178,7 +177,7 @@ def use_loop():
 
 def to_loop(number, value, deliver):
     """Starts what a thread was returned and cannot await."""
-    loop.start(number, value, deliver)
+    loop.start_task(number, value, deliver)
     moved(number)
 
 
@@ -235,7 +234,7 @@ class Thread:
             return number in canceled
         while not self.interrupted:
             sleep(MOMENT)
-        interrupt(self.ident, None)
+        raise_in(self.ident, None)
         return True
 
 
@@ -262,7 +261,7 @@ def make(thread, number, function, args, kwargs, deliver):
     if error is not None:
         errors.answer(number, error, (function, args, kwargs), canceled=interrupted)
     elif type(value) is values.GENERATOR:
-        stream(thread, number, value)
+        streams.Stream(number, value).run_in(thread, canceled)
     else:
         deliver(number, value)
     forget(number)
@@ -272,7 +271,7 @@ def forget(number):
     """Forgets a call that is answered."""
     active.discard(number)
     canceled.discard(number)
-    windows.pop(number, None)
+    core.streams.pop(number, None)
 
 
 def on_loop(number, value, deliver):
@@ -286,55 +285,3 @@ def on_loop(number, value, deliver):
         else:
             active.discard(number)
             errors.refuse(number, "raised", "only an async function can be awaited while calls run in threads")
-
-
-class Window:
-    """How much more a stream may send."""
-
-    def __init__(self):
-        self.granted = WINDOW  # the main thread counts this,
-        self.used = 0  # and the stream's own this
-        self.more = allocate_lock()
-        self.more.acquire()
-
-    def grant(self, size):
-        self.granted += size
-        if self.more.locked():
-            self.more.release()
-
-    def take(self, number, size):
-        """Waits until size bytes may come; False when the call is cancelled."""
-        while size > self.granted - self.used < WINDOW and number not in canceled:
-            self.more.acquire()
-        self.used += size
-        return number not in canceled
-
-
-def stream(thread, number, generator):
-    """Answers with the items of a generator."""
-    window = windows[number] = Window()
-    trouble = None
-    try:
-        while True:
-            thread.run(number, next, (generator,))
-            if thread.error is not None:
-                break
-            body = values.encode(thread.value)
-            if window.take(number, len(body)):
-                core.answer(core.ITEM, number, body)
-    except values.Unrepresentable as error:
-        trouble = error
-    interrupted, error = number in canceled, thread.error
-    thread.value = thread.error = None
-    del windows[number]
-    stood = errors.standing(generator)
-    try:
-        generator.close()
-    except BaseException:
-        pass  # the caller gets the exception that ended the stream
-    if trouble is not None:
-        values.refuse(number, trouble)
-    elif type(error) is StopIteration:
-        core.answer(core.END, number, b"")
-    else:
-        errors.answer(number, error, canceled=interrupted, stood=stood, done=core.END)

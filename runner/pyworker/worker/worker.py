@@ -1,10 +1,44 @@
 """The core of pyplug's worker, which calls the functions of one Python file.
 
-boot.py loads it, as every start does. It reads frames, calls hooks and answers;
-../frames.go describes the protocol. It loads a part when it first needs it, and calls
-the part's functions by name; no part replaces anything of the core.
+boot.py loads it at every start. It reads frames, calls hooks and answers. ../frames.go
+describes the protocol. The core loads a part when it first needs it. Every start pays
+for the core, so it imports nothing slow.
 
-It imports nothing slow: every start pays for it.
+Calls run in one of four ways. A way is a module, and `way` is the one in use:
+
+    plain       worker      one call after the other, in the main thread
+    pipelined   pipeline    the same, with calls that wait in the worker
+    threads     threads     a thread for each plain function
+    event loop  event_loop  awaitables and streams on one loop, on top of a way above
+
+Each way has these functions. A way takes those of the plain way unless it has its own.
+
+    receive()                           waits for a frame; None at the end of the input
+    write_frame(kind, number, body)     writes a frame
+    invoke(number, body)                runs the hook of a call frame, and answers
+    after(number, body)                 the same for a frame sent together with the call before it
+    probe(number)                       answers a probe
+    start_task(number, value, deliver)  awaits a value, and calls deliver with the result
+    stream(number, generator)           answers with the items of a generator
+    cancel(number)                      cancels a call; False if the call does not run here
+    interrupt(where)                    handles SIGINT, which came at this frame
+    loop_started()                      is called when the event loop has its first task
+    end()                               is called before the worker ends
+
+The state is in module globals, since a warm call has 20 microseconds. These modules
+write to the globals of this one:
+
+    boot         part
+    start        source, sink, nan, probe_name, converts, encode, decode, plugin, namespace, way, pipeline
+    start,
+    modules      plugin_file, modules
+    zygote       PID, in a forked worker
+    hooks        known, expected, beside find
+    pipeline,
+    event_loop   way, pipeline
+    event_loop   tasks
+    streams      backlog, streams, asked
+    worker       all others
 """
 
 import os
@@ -29,6 +63,7 @@ from_bytes = int.from_bytes
 source = sink = 0  # the protocol's descriptors
 data, offset = b"", 0  # what was read, and how much of it was used
 backlog = []  # frames for others, which a stream read while it waited for its own
+streams = {}  # number → the Stream that answers the call
 nan, probe_name = "error", ""  # as load said
 plugin = plugin_file = None  # the name and the file of the user's module, when it is loaded
 namespace = {}  # the attributes of that module
@@ -39,10 +74,11 @@ converts = True  # arguments are converted as annotations say
 modules = 0  # the size of sys.modules when the plugin's files were last looked for
 running = False  # user code runs, and SIGINT may interrupt it
 asked = False  # SIGINT came during the present call
+tasks = {}  # number → the task of the event loop that answers the call
 awaited = None  # what the event loop is to start with: (number, value, deliver)
-part = None  # returns a part of the worker, loaded at its first use; boot.py sets it
-# The parts that change how calls run, or None while they are not in use.
-pipeline = threads = event_loop = None
+part = None  # returns a part of the worker, loaded at its first use
+way = sys.modules[__name__]  # the module that runs calls
+pipeline = None  # the pipelined way, if it is in use, perhaps below the event loop
 
 
 # Frames
@@ -91,11 +127,7 @@ def send(kind, number, body):
     """Writes a frame."""
     if getpid() != PID:  # a child, in which nobody releases a lock that another thread held
         leave(0)
-    if threads is None:
-        write_frame(kind, number, body)
-    else:
-        with threads.sending:
-            write_frame(kind, number, body)
+    way.write_frame(kind, number, body)
 
 
 def write_frame(kind, number, body):
@@ -142,17 +174,12 @@ def leave(code):
 # Calls
 
 
-def interrupt(signum, where):
-    """SIGINT: interrupts the call that it is for."""
-    if event_loop is not None:
-        event_loop.interrupt(where)
-    elif pipeline is not None:
-        pipeline.interrupt(where)
-    else:
-        interrupt_call()
+def on_sigint(signum, where):
+    """Handles SIGINT."""
+    way.interrupt(where)
 
 
-def interrupt_call():
+def interrupt(where):
     """Interrupts user code, once in a call, and nothing else."""
     global running, asked
     asked = True
@@ -164,7 +191,7 @@ def interrupt_call():
 def call(function, args=(), kwargs=NOTHING):
     """Runs user code that SIGINT may interrupt."""
     global running
-    # interrupt_call clears the flag before it raises: the exception that it raises
+    # interrupt clears the flag before it raises: the exception that it raises
     # within finally is the last, and the callers catch that too.
     try:
         running = True
@@ -285,18 +312,40 @@ def finish(number, value):
     part("values").finish(number, value)
 
 
+def after(number, body):
+    """Runs the hook of a frame behind another call: the pipelined way does, from now on."""
+    global way, pipeline
+    way = pipeline = part("pipeline")
+    way.after(number, body)
+
+
+def probe(number):
+    """Answers a probe."""
+    part("probe").probe(number)
+
+
+def start_task(number, value, deliver):
+    """Lets serve start the event loop, which awaits the value."""
+    global awaited
+    awaited = number, value, deliver
+
+
 def stream(number, generator):
     """Answers with the items of a generator."""
-    (event_loop or part("streams")).stream(number, generator)
+    part("streams").Stream(number, generator).run()
 
 
-def await_value(number, value, deliver):
-    """Has the event loop await a value, and hand what comes of it to deliver."""
-    global awaited
-    if event_loop is not None:
-        event_loop.start(number, value, deliver)
-    else:
-        awaited = number, value, deliver  # serve starts the loop
+def cancel(number):
+    """Ignores a cancel: SIGINT ends the call that runs, and any other is over."""
+    return False
+
+
+def loop_started():
+    """Does nothing."""
+
+
+def end():
+    """Does nothing."""
 
 
 # Serving
@@ -306,22 +355,18 @@ def handle(kind, number, body):
     """Does what a frame says; False when it says quit."""
     try:
         if kind == CALL:
-            if pipeline is not None:
-                pipeline.invoke(number, body)
-            elif threads is not None:
-                threads.invoke(number, body)
-            else:
-                invoke(number, body)
+            way.invoke(number, body)
         elif kind == AFTER:
-            after(number, body)
+            way.after(number, body)
         elif kind == CANCEL:
-            cancel(number)
+            way.cancel(number)
         elif kind == CREDIT:
-            credit(number, from_bytes(body, "little"))
+            if number in streams:  # else it is over by now
+                streams[number].grant(from_bytes(body, "little"))
         elif kind == DESCRIBE:
             part("describe").answer(number, body)
         elif kind == PROBE:
-            (threads or part("probe")).probe(number)
+            way.probe(number)
         elif kind != QUIT:
             sys.exit("pyplug: unknown frame type %d" % kind)
     except (ImportError, OSError) as error:  # of a module that a part imports
@@ -329,36 +374,12 @@ def handle(kind, number, body):
     return kind != QUIT
 
 
-def after(number, body):
-    """Runs the hook that a frame behind another call names."""
-    global pipeline
-    if pipeline is None:
-        pipeline = part("pipeline")
-    pipeline.after(number, body)
-
-
-def cancel(number):
-    """Cancels a call that runs in a thread or on the event loop; any other is over by now."""
-    if threads is not None and threads.cancel(number):
-        return
-    if event_loop is not None:
-        event_loop.cancel(number)
-
-
-def credit(number, size):
-    """Lets a stream of a thread or of the event loop send more; any other is over by now."""
-    if threads is not None and threads.credit(number, size):
-        return
-    if event_loop is not None:
-        event_loop.credit(number, size)
-
-
 def serve():
     """Answers frames until the input ends or says quit."""
     global awaited
     while True:
         while awaited is None:
-            found = backlog.pop(0) if backlog else threads.receive() if threads is not None else receive()
+            found = backlog.pop(0) if backlog else way.receive()
             if found is None or not handle(found[0], found[1], found[2]):
                 return
         begun, awaited = awaited, None
@@ -377,8 +398,7 @@ def main():
     try:
         if part("start").start():
             serve()
-            if threads is not None:
-                threads.end()
+            way.end()
     finally:
         let_go()
 

@@ -67,6 +67,20 @@ def fails(): raise ValueError("on purpose")
         own = "import asyncio, binascii, os, select\nos.setuid(65534)\n"
         self.use(self.start(own + self.TEXT))
 
+    def test_ways(self):
+        """Each way to run calls has the functions that the core's docstring lists."""
+        worker = self.start(
+            """
+            import re, sys
+            def missing():
+                core = sys.modules["_pyplug_worker"]
+                names = re.findall(r"(?m)^    (\\w+)\\(", core.__doc__)
+                ways = [core.part(way) for way in ("worker", "pipeline", "threads", "event_loop")]
+                return [len(names), [way.__name__ + "." + name for way in ways for name in names if not callable(getattr(way, name, None))]]
+            """
+        )
+        self.ok(worker.call("missing"), [11, []])
+
     def test_old_pythons(self):
         pythons = os.environ.get("PYPLUG_TEST_OLD_PYTHONS", "")
         if not pythons:
