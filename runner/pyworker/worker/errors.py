@@ -6,7 +6,6 @@ import than a whole worker.
 
 import os
 import sys
-from errno import EBADF
 
 import _pyplug_worker as core
 
@@ -248,32 +247,6 @@ def below_own(trace):
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(core.OWN):
         trace = trace.tb_next
     return trace
-
-
-def cut_off(error):
-    """Ends the worker when the protocol's descriptors are gone; raises any other error."""
-    closed = [str(descriptor) for descriptor in (core.source, core.sink) if not is_open(descriptor)]
-    if error.errno != EBADF or not closed:
-        raise error
-    core.flush()
-    say_closed("the worker's descriptor%s %s" % ("s" if len(closed) > 1 else "", " and ".join(closed)))
-
-
-def say_closed(what):
-    """Ends the worker with a line that says what user code has closed."""
-    try:
-        os.write(2, ("pyplug: the plugin closed %s (os.closerange?)\n" % what).encode())
-    except OSError:  # that one too
-        pass
-    os._exit(1)
-
-
-def is_open(descriptor):
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
 
 
 def exit_code(error):

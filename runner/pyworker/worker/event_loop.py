@@ -11,12 +11,10 @@ import os
 import sys
 import threading
 from contextvars import ContextVar, copy_context
-from errno import EBADF
 
 import _pyplug_worker as core
 
 GRACE = 0.02  # seconds that an interrupted call has to answer by itself
-DESCRIPTORS = 4  # that a loop needs, and one more
 LIBRARY = os.path.dirname(os.path.dirname(asyncio.__file__)) + os.sep
 PACKAGES = LIBRARY + "site-packages"
 
@@ -24,7 +22,6 @@ values = core.part("values")
 errors = core.part("errors")
 # What is as in the plain way: they are not called while the loop runs.
 receive, loop_started, end = core.receive, core.loop_started, core.end
-get_running, set_running = asyncio._get_running_loop, asyncio._set_running_loop
 
 current = ContextVar("pyplug_call", default=0)  # the call on whose behalf code runs
 calls = core.tasks
@@ -51,9 +48,8 @@ def serve(number, value, deliver):
     global loop, under
     try:
         # A future made before belongs to a loop already.
-        loop = value.get_loop() if isinstance(value, asyncio.Future) else new_loop()
+        loop = value.get_loop() if isinstance(value, asyncio.Future) else asyncio.new_event_loop()
     except OSError as error:
-        values.discard(value)
         errors.answer(number, error, canceled=False)
         return False
     loop.close = lambda: None  # other calls need it when a hook has used it
@@ -69,11 +65,6 @@ def serve(number, value, deliver):
     while over is None:
         try:
             loop.run_forever()
-        except OSError as error:
-            if error.errno != EBADF:
-                raise
-            core.flush()
-            errors.say_closed("the event loop's descriptors")
         except (KeyboardInterrupt, SystemExit):
             # One task's, and that task's affair. It may have come through a
             # callback instead, and then nobody has told the call.
@@ -87,18 +78,6 @@ def serve(number, value, deliver):
     if over:
         raise over
     return True
-
-
-def new_loop():
-    """Makes a loop, unless there are too few descriptors: one half made cannot even be deleted quietly."""
-    spare = []
-    try:
-        for _ in range(DESCRIPTORS):
-            spare.append(os.dup(core.source))
-    finally:
-        for descriptor in spare:
-            os.close(descriptor)
-    return asyncio.new_event_loop()
 
 
 def close():
@@ -204,7 +183,7 @@ def take_steps():
 async def idle(function, *args):
     """Runs a function while the loop is idle: it may run the loop itself."""
     if over is not None:  # nobody takes steps any more
-        return outside(function, *args)
+        return function(*args)
     done = loop.create_future()
     steps.append((done, function, args))
     if not taking:
@@ -222,21 +201,6 @@ def finish(reason):
     loop.remove_reader(core.source)
     if not taking:
         loop.stop()
-
-
-def outside(function, *args):
-    """Runs a function as if no loop ran: it may use asyncio.run itself."""
-    # From Python 3.14 on a thread runs one task, whatever the loop.
-    task = asyncio.current_task(loop) if sys.version_info >= (3, 14) else None
-    if task is not None:
-        asyncio.tasks._swap_current_task(loop, None)
-    set_running(None)
-    try:
-        return function(*args)
-    finally:
-        set_running(loop)
-        if task is not None:
-            asyncio.tasks._swap_current_task(loop, task)
 
 
 # Calls
@@ -288,13 +252,9 @@ def cancel_task(number):
 
 def start_task(number, value, deliver):
     """Makes a task of what a call returned."""
-    before, seeming = current.set(number), get_running()
-    set_running(loop)  # for a task factory of the user's
-    try:
-        task = loop.create_task(run(number, value, deliver))
-    finally:
-        set_running(seeming)
-        current.reset(before)
+    before = current.set(number)
+    task = loop.create_task(run(number, value, deliver))
+    current.reset(before)
     if not task.done():
         calls[number] = task
 

@@ -93,7 +93,6 @@ def encode_again(value):
     try:
         return without_limit(core.encode, copy(value))
     except BaseException as error:
-        discard(value)
         if isinstance(error, Unrepresentable):
             raise
         if isinstance(error, RecursionError):
@@ -103,23 +102,6 @@ def encode_again(value):
 
 def failure(error):
     return "reading it raised " + core.part("errors").summary(error)
-
-
-def discard(root):
-    """Closes the coroutines in a value that is refused: nobody will await them."""
-    work, seen = [root], set()
-    while work:
-        value = work.pop()
-        kind = type(value)
-        if hasattr(kind, "cr_frame"):
-            if value.cr_await is None and not value.cr_running:
-                value.close()
-        elif kind in (list, tuple, dict, set) and id(value) not in seen:
-            seen.add(id(value))
-            work.extend(value.values() if kind is dict else value)
-        elif hasattr(kind, "__dataclass_fields__") and id(value) not in seen:
-            seen.add(id(value))
-            work.extend(getattr(value, "__dict__", core.NOTHING).values())
 
 
 def convert(value):
@@ -156,7 +138,6 @@ def convert(value):
             return plain
     elif isinstance(value, Mapping):
         return dict(value)
-    discard(value)
     raise Unrepresentable("$", "%s object%s" % (core.part("errors").type_name(kind), advice(value)))
 
 

@@ -87,10 +87,7 @@ pipeline = None  # the pipelined way, if it is in use, perhaps below the event l
 def fill():
     """Reads what is there, or waits for some; False at the end of the input."""
     global data, offset
-    try:
-        chunk = read(source, 65536)
-    except OSError as error:
-        part("errors").cut_off(error)
+    chunk = read(source, 65536)
     if offset >= len(data):
         data, offset = chunk, 0
     else:
@@ -141,8 +138,11 @@ def write_frame(kind, number, body):
             written = write(sink, left)
     except BrokenPipeError:  # pyplug is gone; the end of the input will follow
         sink = os.open(os.devnull, os.O_WRONLY)
-    except OSError as error:
-        part("errors").cut_off(error)
+    except OSError as error:  # user code has closed it: a call that cannot be answered must not wait
+        try:
+            os.write(2, ("pyplug: the plugin closed the worker's output: %s\n" % error).encode())
+        finally:
+            os._exit(1)
 
 
 def answer(kind, number, body):
@@ -386,7 +386,6 @@ def serve():
         try:
             loop = part("event_loop")
         except (ImportError, OSError) as error:
-            part("values").discard(begun[1])
             bare(begun[0], error)
             continue
         if loop.serve(*begun):
