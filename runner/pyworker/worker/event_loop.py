@@ -1,9 +1,9 @@
 """Coroutines and async generators, many at once, on one event loop.
 
-Loaded with the first awaitable. From then on the loop runs until the worker ends,
-and waits for the protocol's input, too. The loop is never replaced, so objects that
-belong to it live from call to call. When frames have come, the loop stops until they are
-taken. So a function that is not async finds the loop idle, and may run it itself.
+Loaded with the first awaitable. From then on the loop runs until the worker ends, and
+waits for the protocol's input, too. The loop is never replaced, so objects that belong
+to it survive from call to call. When frames arrive, the loop stops until they are handled.
+So a plain function finds the loop idle, and may run it itself.
 """
 
 import asyncio
@@ -23,21 +23,21 @@ errors = core.part("errors")
 # What is as in the plain way: they are not called while the loop runs.
 receive, loop_started, end = core.receive, core.loop_started, core.end
 
-current = ContextVar("pyplug_call", default=0)  # the call on whose behalf code runs
+current = ContextVar("pyplug_call", default=0)  # the call that the running code belongs to
 calls = core.tasks
 begun = set()  # calls whose task has made its first step
 stood = {}  # number → the frames where a call waited when it was cancelled
 canceled = set()  # calls for which a cancel has come
 interrupted = set()  # calls that SIGINT has interrupted
-steps = []  # what is to run while the loop is idle: (future, function, its arguments)
+steps = []  # functions to run while the loop is idle, as (future, function, arguments)
 loop = None
 under = None  # the way below
-arrived = False  # frames are to be taken
-taking = False  # frames or steps are taken; a hook may run the loop meanwhile
+arrived = False  # there are frames to handle
+taking = False  # frames are handled or steps run; a hook may run the loop meanwhile
 reading = False  # input is read, which an interrupt must not break
 missed = False  # an interrupt came meanwhile
-taken = None  # tells read_aside that all frames that came are taken
-over = None  # why the worker ends; False for no reason but that it was asked to
+taken = None  # an Event, set when all frames are handled; read_aside waits for it
+over = None  # the error that ends the worker; False if it ends as asked, None while it runs
 
 
 def serve(number, value, deliver):
@@ -66,8 +66,8 @@ def serve(number, value, deliver):
         try:
             loop.run_forever()
         except (KeyboardInterrupt, SystemExit):
-            # One task's, and that task's affair. It may have come through a
-            # callback instead, and then nobody has told the call.
+            # A task raised it, and has it as its error. If a callback raised it, the
+            # interrupted call does not know, so it is cancelled.
             for one in interrupted:
                 loop.call_later(GRACE, cancel_task, one)
         while over is None and (steps or arrived):
@@ -114,7 +114,7 @@ def readable():
 
 
 def take_input():
-    """Reads what has come, and lets serve take the frames."""
+    """Reads what has come, and lets serve handle the frames."""
     if core.pipeline is not None and not core.pipeline.has_input():
         return  # an interrupt has read it to look for cancels
     try:
@@ -136,7 +136,7 @@ def read_aside():
 
 
 def pause():
-    """Stops the loop so that serve takes the frames, unless it takes some already."""
+    """Stops the loop so that serve handles the frames, unless it does so already."""
     global arrived
     arrived = True
     if over is None and not taking:
@@ -144,7 +144,7 @@ def pause():
 
 
 def take_frames():
-    """Does what the frames that were read say, while the loop is idle."""
+    """Handles the frames that were read, while the loop is idle."""
     global arrived, taking
     taking = True
     try:
@@ -195,7 +195,7 @@ async def idle(function, *args):
 
 
 def finish(reason):
-    """Lets serve return."""
+    """Makes serve return; reason is the error to raise, or False."""
     global over
     over = reason
     loop.remove_reader(core.source)
@@ -240,7 +240,7 @@ def cancel(number):
 
 
 def cancel_task(number):
-    """Cancels the task of a call, and records where it waits: the exception may not show that."""
+    """Cancels the task of a call, and records where it waits, since the exception may not show it."""
     task = calls.get(number)
     if task is None:
         return
@@ -251,7 +251,7 @@ def cancel_task(number):
 
 
 def start_task(number, value, deliver):
-    """Makes a task of what a call returned."""
+    """Starts a task that awaits a value and answers its call."""
     before = current.set(number)
     task = loop.create_task(run(number, value, deliver))
     current.reset(before)
@@ -265,7 +265,7 @@ def stream(number, generator):
 
 
 async def run(number, value, deliver):
-    """Answers one call with what becomes of an awaitable, or with the items of a stream."""
+    """Answers one call with the result of an awaitable, or with the items of a stream."""
     begun.add(number)
     done = core.RESULT
     try:
@@ -299,7 +299,7 @@ async def run(number, value, deliver):
 
 
 def interrupt(where):
-    """SIGINT: interrupts the only call there is, once. If there are several, nobody knows which one is meant."""
+    """Handles SIGINT: interrupts the only call, once. With several calls the signal has no clear target."""
     global missed
     if core.running:
         if calls:
@@ -319,7 +319,7 @@ def interrupt(where):
 
 
 def has_cancel(number, where):
-    """Reports whether a cancel has come that the loop cannot see, because user code runs."""
+    """Reports whether a cancel has come while user code keeps the loop from reading it."""
     if not in_user_code(where):
         return False
     loop.call_soon_threadsafe(pause)  # for the frames that are read here

@@ -1,8 +1,8 @@
-"""Calls that are sent ahead, and wait in the worker until the calls before them are answered.
+"""The pipelined way: calls wait in the worker until the calls before them are answered.
 
-Loaded when load asks for it, or with the first series of calls. From outside nobody can tell which call SIGINT would
-hit. So it interrupts only a call that a cancel has come for. Cancels are looked for
-in the frames that have come, and stay there.
+Loaded at the start if the launcher asks for it, or with the first series of calls. pyplug
+cannot know which call runs when SIGINT arrives. So SIGINT interrupts a call only if a
+cancel frame for it has come. The cancel frames stay among the frames to handle.
 """
 
 from time import monotonic
@@ -19,18 +19,18 @@ receive, write_frame, probe, start_task = core.receive, core.write_frame, core.p
 stream, cancel, end = core.stream, core.cancel, core.end
 
 UNBEGUN, OVERLAP = b"NO"
-LONG = 0.001  # seconds; after a longer call, calls that wait may have been cancelled
-QUICK = 0.01  # seconds in which the calls of a series begin
+LONG = 0.001  # seconds; after a call that took longer, cancels are looked for
+QUICK = 0.01  # seconds within which the calls of a series must begin
 
 current = 0  # the call that runs
 until = 0.0  # when the series ends
-canceled = frozenset()  # the calls for which a cancel had come when it was last looked for
+canceled = frozenset()  # the calls for which a cancel had come at the last look
 waiting = None  # polls the input
-looking = False  # an interrupt looks for cancels
+looking = False  # a signal handler is looking for cancels
 
 
 def invoke(number, body):
-    """Runs a hook, unless its call was cancelled while it waited."""
+    """Runs a hook, or answers that its call was cancelled while it waited."""
     global until
     if number in canceled:
         return core.part("errors").refuse(number, "canceled", "it had not begun")
@@ -40,13 +40,13 @@ def invoke(number, body):
 
 
 def after(number, body):
-    """Runs a hook, unless a call before it in the series takes long."""
+    """Runs a hook, or rejects the call if a call before it in the series took long."""
     global until
     now = monotonic()
     if now < until and not core.tasks:
         run(number, body, now)
     else:
-        until = 0.0  # nor does any call behind it run
+        until = 0.0  # no call behind it runs either
         core.send(UNBEGUN, number, b"")
 
 
@@ -64,13 +64,13 @@ def loop_started():
     """From now on calls begin while others wait."""
     global canceled
     core.send(OVERLAP, 0, b"")
-    # Whoever cancelled a call before reading that frame sends no SIGINT.
+    # A call that was cancelled before pyplug read that frame gets no SIGINT.
     canceled = cancels()
 
 
 def interrupt(where):
     """SIGINT: interrupts user code if its own call is cancelled."""
-    # If core.call itself is interrupted, no user code runs yet, or no more.
+    # While core.call itself runs, user code has not begun, or has ended.
     if core.running and where.f_code is not core.call.__code__ and has_cancel(current):
         core.interrupt(where)
 
@@ -87,7 +87,7 @@ def has_cancel(number):
 
 
 def has_input():
-    """Reports whether there is input, as far as that can be known without reading."""
+    """Reports whether there is input; True if poll is missing."""
     global waiting
     if poll is None:
         return True
@@ -98,7 +98,7 @@ def has_input():
 
 
 def cancels():
-    """The calls for which there is a cancel among the frames that have come."""
+    """Returns the calls for which a cancel frame has come."""
     while poll is not None and core.getpid() == core.PID and has_input():  # a child must not read them
         if not core.fill():
             break

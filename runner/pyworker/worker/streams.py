@@ -1,8 +1,8 @@
-"""Streams of items, from generators and async generators.
+"""Streams of items from generators and async generators.
 
-Loaded with the first one. What may be under way is the same for every stream. What a
-stream does while it must wait depends on where it runs: in the main thread it reads the
-frames itself, in a thread it waits for a lock, and on the event loop it lets others run.
+Loaded with the first one. Every stream has the same window. Where a stream runs decides
+how it waits for more: in the main thread it reads the frames itself, in a thread it waits
+for a lock, and on the event loop it awaits a future.
 """
 
 from _thread import allocate_lock
@@ -15,8 +15,8 @@ except (ImportError, OSError):  # Windows, or no descriptor is left: a cancel is
 
 import _pyplug_worker as core
 
-WINDOW = 262144  # bytes of items that may be under way
-BUSY = 0.002  # seconds that a stream may keep the event loop from other work
+WINDOW = 262144  # bytes of items that may be sent before pyplug grants more
+BUSY = 0.002  # seconds that a stream may run before the event loop does other work
 
 values = core.part("values")
 errors = core.part("errors")
@@ -38,7 +38,7 @@ class Stream:
             self.wake()
 
     def fits(self, body):
-        """Reports whether an item may be sent now. One item always may be under way."""
+        """Reports whether an item may be sent now. An item of any size may if all others were granted."""
         left = self.granted - self.used
         return len(body) <= left or left >= WINDOW
 
@@ -88,7 +88,7 @@ class Stream:
         if core.getpid() != core.PID:  # a child of the generator's
             core.leave(0)
         if waiting is not None:
-            # SIGINT may end this, but not the reading: no byte is lost.
+            # SIGINT may end the wait, but not the read, so no byte is lost.
             try:
                 core.call(waiting.poll)
             except KeyboardInterrupt:
@@ -103,7 +103,7 @@ class Stream:
         self.take_frames()
 
     def take_frames(self):
-        """Handles the frames that were read, as far as they are for the stream."""
+        """Handles the frames that concern the stream. The others wait in core.backlog."""
         found = core.frame()
         while found is not None:
             kind, number, body = found
@@ -126,7 +126,7 @@ class Stream:
         raise GeneratorExit
 
     def close(self):
-        """Lets the generator clean up, which SIGINT may interrupt once."""
+        """Closes the generator. SIGINT may interrupt that once."""
         before, core.asked = core.asked, False
         try:
             core.call(self.items.close)
@@ -157,7 +157,7 @@ class Stream:
         thread.value = thread.error = None
         self.end(error, self.number in canceled, self.items.close)
 
-    # On the event loop. What they raise ends the call; event_loop.run answers.
+    # On the event loop, where event_loop.run answers with what these raise
 
     async def run_async(self, event_loop):
         """Answers with the items of an async generator."""
@@ -193,7 +193,7 @@ class Stream:
         core.answer(core.END, self.number, b"")
 
     def pull(self, event_loop):
-        """Sends items for a while. Returns an item that must wait, b"" if there is none, None at the end."""
+        """Sends items for BUSY seconds. Returns the item that must wait, b"" if none must, or None at the end."""
         looked = monotonic()
         while monotonic() - looked < BUSY:
             if self.number in event_loop.interrupted:

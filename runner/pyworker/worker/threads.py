@@ -1,9 +1,9 @@
-"""Plain functions in threads, several at once.
+"""The way with threads: several plain functions at once.
 
-Loaded when load asks for it. The main thread reads the frames, and runs everything
-async on the one loop; every other call goes to an idle thread, or to a new one:
-pyplug sends no more calls than may run at once. A cancel raises KeyboardInterrupt
-in the thread of its call, when that next runs Python code.
+Loaded at the start if the launcher asks for it. The main thread reads the frames, and runs
+everything async on the event loop. Every other call runs in an idle thread, or in a new
+one: pyplug limits the number of calls. A cancel raises KeyboardInterrupt in the thread of
+its call as soon as that thread runs Python code.
 """
 
 import os
@@ -24,9 +24,9 @@ except (ImportError, OSError):  # calls cannot be interrupted then
 
 ASYNC = 0x80 | 0x200  # of the flags of a coroutine's code, and an async generator's
 TRACE = ord("T")
-GRACE = 0.1  # seconds after which the worker reports where an interrupted call is that continues
-MOMENT = 0.0005  # seconds between looks at whether another thread has done something
-END = 200  # such looks at the worker's end
+GRACE = 0.1  # seconds that an interrupted call has before the worker reports where it still runs
+MOMENT = 0.0005  # seconds between two looks at another thread's progress
+END = 200  # looks before the worker ends without waiting longer
 
 # What threads need is loaded before there are any.
 values, errors, health = core.part("values"), core.part("errors"), core.part("probe")
@@ -37,11 +37,11 @@ core.part("arguments"), core.part("shapes"), core.part("times")
 after, start_task, stream, interrupt = core.after, core.start_task, core.stream, core.interrupt
 
 made = []  # threads
-idle = []  # those without a call
+idle = []  # the threads without a call
 active = set()  # calls that are in a thread, or on their way from there to the loop
-running = {}  # number → thread that runs the user's code; who takes it out decides
+running = {}  # number → thread that runs user code; the thread that removes an entry decides the outcome
 canceled = set()  # active calls for which a cancel has come
-awaited = []  # what waits for the loop: (number, value, deliver)
+awaited = []  # values that wait for the event loop, as (number, value, deliver)
 loop = None  # the event loop part, when it runs
 sending, starting = allocate_lock(), allocate_lock()  # held to write a frame, and to hand a value to the loop
 bell = ring = waiting = None  # what wakes the main thread, and what it waits with
@@ -51,7 +51,7 @@ bell = ring = waiting = None  # what wakes the main thread, and what it waits wi
 
 
 def receive():
-    """Waits for a frame, or for a value to await that a thread was returned; None at the end of the input."""
+    """Waits for a frame, or for a value that a thread leaves to the event loop."""
     global bell, ring, waiting
     if poll is None:
         return core.receive()
@@ -104,7 +104,7 @@ def probe(number):
 
 
 def in_thread(number, function, *task):
-    """Hands a call to a thread; answers it when there can be no more of them."""
+    """Runs a call in a thread. If no thread can be started, it answers with the error."""
     task = (number, function) + task
     active.add(number)
     try:
@@ -121,7 +121,7 @@ def in_thread(number, function, *task):
 
 
 def cancel(number):
-    """Interrupts a call, now or when it next runs user code; False if no thread has it."""
+    """Interrupts a call, now or when it next runs user code."""
     if number not in active:
         return False
     canceled.add(number)
@@ -139,7 +139,7 @@ def cancel(number):
 
 
 def trace(number, ident):
-    """Reports where an interrupted call is that continues: in C code it may never notice."""
+    """Reports where an interrupted call still runs. C code may never see the interrupt."""
     sleep(GRACE)
     found = []
     frame = sys._current_frames().get(ident)
@@ -151,13 +151,13 @@ def trace(number, ident):
 
 
 def raise_in(ident, what):
-    """Raises an exception in a thread when it next runs Python code; None takes it back."""
+    """Raises an exception in a thread as soon as it runs Python code; None withdraws it."""
     if pythonapi is not None:
         pythonapi.PyThreadState_SetAsyncExc(c_ulong(ident), py_object(what) if what else None)
 
 
 def end():
-    """Waits until the threads that run no user code are idle: until then they hold what Python is to finalise."""
+    """Waits until all threads without user code are idle. A busy one holds objects that Python must finalize."""
     for _ in range(END):
         if len(idle) + len(running) >= len(made):
             break
@@ -182,7 +182,7 @@ def to_loop(number, value, deliver):
 
 
 def moved(number):
-    """Leaves a call to the loop, with the cancel that may have come before."""
+    """Leaves a call to the loop, with a cancel that came before."""
     active.discard(number)
     if number in canceled:
         canceled.discard(number)
@@ -193,7 +193,7 @@ def moved(number):
 
 
 class Thread:
-    """One thread, which makes one call after the other until the process ends."""
+    """A thread that runs one call after the other until the process ends."""
 
     def __init__(self):
         self.turn = allocate_lock()
@@ -212,7 +212,7 @@ class Thread:
             self.turn.acquire()
 
     def run(self, number, function, args=(), kwargs=core.NOTHING):
-        """Runs user code, whose value or error it keeps; True when it was interrupted."""
+        """Runs user code and keeps its value or error. Returns whether it was interrupted."""
         self.value, self.error, self.interrupted = None, None, False
         # An interruption may come anywhere below, but only one.
         try:
@@ -229,7 +229,7 @@ class Thread:
             return self.end_interruptible(number)
 
     def end_interruptible(self, number):
-        """Called after user code: from then on nothing is interrupted. True when it was."""
+        """Ends the time in which the call may be interrupted. Returns whether it was."""
         if running.pop(number, None) is not None:
             return number in canceled
         while not self.interrupted:
@@ -239,7 +239,7 @@ class Thread:
 
 
 def answer(thread, number, *task):
-    """Makes one call in a thread and answers it, whatever the worker meets while it does."""
+    """Runs one call in a thread and answers it, even if the worker itself fails."""
     try:
         make(thread, number, *task)
     except BaseException as error:
@@ -252,7 +252,7 @@ def answer(thread, number, *task):
 
 
 def make(thread, number, function, args, kwargs, deliver):
-    """Makes one call, and answers it unless that is left to the loop."""
+    """Runs one call, and answers it or leaves it to the loop."""
     interrupted = thread.run(number, function, args, kwargs)
     value, error = values.plain(thread.value), thread.error
     thread.value = thread.error = None

@@ -47,33 +47,33 @@ from os import getpid, read, write
 
 CALL, AFTER, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAKWDPQ"
 RESULT, BYTES, ITEM, END, ERROR = b"RBIZE"
-LARGEST = 512 << 20  # of a frame's body; what claims more is no frame
+LARGEST = 512 << 20  # bytes of a frame's body; a header that says more is garbage
 
-OWN = "<pyplug "  # what the names of the worker's own files begin with
+OWN = "<pyplug "  # prefix of the names of the worker's own files
 PID = getpid()
 FUNCTION = type(lambda: None)
-# The types whose JSON the encoder writes by itself, at the top at least.
+# The types that the encoder writes without convert; their members may need it.
 PLAIN = {str, int, float, bool, type(None), list, dict, tuple}
 NOTHING = {}
-# The annotations, and the types of defaults, that the core checks by itself.
+# The annotations, and types of defaults, that the core checks without converters.
 KINDS = {kind: kind for kind in (str, int, float, bool)}
 KINDS.update({kind.__name__: kind for kind in list(KINDS)})
 from_bytes = int.from_bytes
 
 source = sink = 0  # the protocol's descriptors
-data, offset = b"", 0  # what was read, and how much of it was used
+data, offset = b"", 0  # the bytes that were read, and how many of them were used
 backlog = []  # frames for others, which a stream read while it waited for its own
 streams = {}  # number → the Stream that answers the call
-nan, probe_name = "error", ""  # as load said
+nan, probe_name = "error", ""  # what NaN becomes; the name of the health function
 plugin = plugin_file = None  # the name and the file of the user's module, when it is loaded
-namespace = {}  # the attributes of that module
+namespace = {}  # name → attribute of that module
 encode = decode = None  # JSON; the start part makes them
-known = {}  # the hooks that were looked up before
+known = {}  # name → hook, for the hooks that were looked up before
 expected = {}  # hook → the types of its parameters, by name, if the core checks them by itself
 converts = True  # arguments are converted as annotations say
-modules = 0  # the size of sys.modules when the plugin's files were last looked for
+modules = 0  # the length of sys.modules when the plugin's files were last listed
 running = False  # user code runs, and SIGINT may interrupt it
-asked = False  # SIGINT came during the present call
+asked = False  # SIGINT came during the current call
 tasks = {}  # number → the task of the event loop that answers the call
 awaited = None  # what the event loop is to start with: (number, value, deliver)
 part = None  # returns a part of the worker, loaded at its first use
@@ -85,7 +85,7 @@ pipeline = None  # the pipelined way, if it is in use, perhaps below the event l
 
 
 def fill():
-    """Reads what is there, or waits for some; False at the end of the input."""
+    """Reads what has come, or waits for input. Returns False at the end of the input."""
     global data, offset
     chunk = read(source, 65536)
     if offset >= len(data):
@@ -98,7 +98,7 @@ def fill():
 
 
 def frame():
-    """Takes (type, call, body) from what was read; None if no whole frame is there."""
+    """Returns the next frame that was read, as (type, call, body); None if there is no whole frame."""
     global offset
     start = offset + 9
     head = from_bytes(data[offset:start], "little")
@@ -113,7 +113,7 @@ def frame():
 
 
 def receive():
-    """Waits for a frame; None at the end of the input."""
+    """Waits for a frame. Returns None at the end of the input."""
     found = frame() if offset < len(data) else None
     while found is None and fill():
         found = frame()
@@ -122,13 +122,13 @@ def receive():
 
 def send(kind, number, body):
     """Writes a frame."""
-    if getpid() != PID:  # a child, in which nobody releases a lock that another thread held
+    if getpid() != PID:  # a child: a lock that another thread held is never released in it
         leave(0)
     way.write_frame(kind, number, body)
 
 
 def write_frame(kind, number, body):
-    """Writes a frame. SIGINT cannot break it: no user code runs."""
+    """Writes a frame. SIGINT cannot interrupt it, because no user code runs."""
     global sink
     left = (len(body) | kind << 32 | number << 40).to_bytes(9, "little") + body
     try:
@@ -146,7 +146,7 @@ def write_frame(kind, number, body):
 
 
 def answer(kind, number, body):
-    """Answers a call, after what it has printed and the files that it has imported."""
+    """Answers a call. What the call printed and the files that it imported are sent first."""
     flush()
     if len(sys.modules) != modules:
         part("start").report_files()
@@ -154,7 +154,7 @@ def answer(kind, number, body):
 
 
 def flush():
-    """Shows what user code has printed without a newline."""
+    """Flushes what user code has printed."""
     try:
         sys.stdout.flush()
     except BaseException:  # closed, replaced or None: the user's business
@@ -166,7 +166,7 @@ def flush():
 
 
 def leave(code):
-    """Ends a child that user code forked and let return: it must not answer here."""
+    """Ends a child that user code forked. It must not answer the call."""
     flush()
     os._exit(code)
 
@@ -180,7 +180,7 @@ def on_sigint(signum, where):
 
 
 def interrupt(where):
-    """Interrupts user code, once in a call, and nothing else."""
+    """Interrupts user code, at most once in a call. Code of the worker is never interrupted."""
     global running, asked
     asked = True
     if running:
@@ -189,10 +189,10 @@ def interrupt(where):
 
 
 def call(function, args=(), kwargs=NOTHING):
-    """Runs user code that SIGINT may interrupt."""
+    """Calls user code. SIGINT may interrupt it."""
     global running
-    # interrupt clears the flag before it raises: the exception that it raises
-    # within finally is the last, and the callers catch that too.
+    # interrupt clears the flag before it raises, so it raises once. It may do so within
+    # finally: the callers catch that, too.
     try:
         running = True
         if asked:
@@ -203,7 +203,7 @@ def call(function, args=(), kwargs=NOTHING):
 
 
 def begin(number, body):
-    """Returns what to call for a call frame, as (hook, function, args, kwargs); None if that is answered."""
+    """Returns what a call frame calls, as (hook, function, args, kwargs); None if the call is answered already."""
     try:
         request = decode(body)
     except (ValueError, RecursionError) as error:  # too long a number, nested too deeply
@@ -220,7 +220,7 @@ def begin(number, body):
 
 
 def fits(kinds, args, kwargs):
-    """Reports whether arguments are what annotations say without being converted."""
+    """Reports whether arguments have the annotated types already."""
     if kinds is None:
         return not converts
     if args:
@@ -236,7 +236,7 @@ def fits(kinds, args, kwargs):
 
 
 def plain_kinds(function, skip=0):
-    """The types of a function's parameters by name, None for any; None if it needs more than to compare types."""
+    """Returns the type of each parameter by name, None for any type. Returns None if converters must decide."""
     if not converts or type(function) is not FUNCTION or not {"__wrapped__", "__signature__"}.isdisjoint(function.__dict__):
         return None
     code, defaults = function.__code__, function.__defaults__ or ()
@@ -259,7 +259,7 @@ def plain_kinds(function, skip=0):
             kinds[name] = KINDS.get(type(values[name]))
             if kinds[name] is None:
                 return None
-    return None if notes else kinds  # what is left is of *args or **kwargs
+    return None if notes else kinds  # any notes left are those of *args or **kwargs
 
 
 def invoke(number, body):
@@ -278,7 +278,7 @@ def invoke(number, body):
 
 
 def bare(number, error):
-    """Answers with an exception as far as the core can describe it."""
+    """Answers with the type and text of an exception. It needs no other part."""
     kind = type(error).__name__
     try:
         text = "%s" % error
@@ -290,7 +290,7 @@ def bare(number, error):
 
 
 def find(number, name):
-    """Returns the hook of a name; if there is none, answers so and returns None."""
+    """Returns the hook of a name. If there is none, it answers with an error and returns None."""
     function = namespace.get(name)
     if function is None or known.get(name) is not function:
         plain = type(function) is FUNCTION and function.__globals__ is namespace and name[:1] != "_"
@@ -352,7 +352,7 @@ def end():
 
 
 def handle(kind, number, body):
-    """Does what a frame says; False when it says quit."""
+    """Handles a frame. Returns False if it is quit."""
     try:
         if kind == CALL:
             way.invoke(number, body)
@@ -393,7 +393,7 @@ def serve():
 
 
 def main():
-    """Runs the worker; Python then ends as it always does, and SIGINT cannot disturb it."""
+    """Runs the worker. Afterwards Python ends as usual, and SIGINT has no effect."""
     try:
         if part("start").start():
             serve()
@@ -403,10 +403,10 @@ def main():
 
 
 def let_go():
-    """Gives up all that would keep something of the user's, or a call, waiting for the end of Python, which may hang."""
+    """Releases the user's objects, and the protocol's output: the end of Python may hang."""
     global namespace
-    # Python keeps signal handlers, and what runs after a fork, longer than modules. What they
-    # reach would not be finalized, and files that it has open would not be flushed.
+    # Python keeps signal handlers and fork hooks longer than modules. Objects that they reach
+    # would not be finalized, and their open files would not be flushed.
     namespace = NOTHING
     known.clear()
     try:
