@@ -319,3 +319,17 @@ def load(plugin, named=""):
     core.plugin_file = path
     watch(directory)
     return name, load_file(name, path)
+
+
+def let_go():
+    """Releases the user's objects, and the protocol's output: the end of Python may hang."""
+    # Python keeps signal handlers and fork hooks longer than modules. Objects that they reach
+    # would not be finalized, and their open files would not be flushed.
+    core.namespace = core.NOTHING
+    core.known.clear()
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, core.sink, False)  # pyplug sees that no answer will come
+        os.close(null)
+    except OSError:  # the user's code has closed it, or there is no room
+        pass

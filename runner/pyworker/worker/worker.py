@@ -29,14 +29,12 @@ The state is in module globals, since a warm call has 20 microseconds. These mod
 write to the globals of this one:
 
     boot         part
-    start        source, sink, nan, probe_name, converts, encode, decode, plugin, namespace, way, pipeline
+    start        source, sink, nan, probe_name, converts, encode, decode, plugin, namespace, way, pipeline, known
     start,
     modules      plugin_file, modules
     zygote       PID, in a forked worker
-    hooks        known, expected, beside find
-    pipeline,
-    event_loop   way, pipeline
-    event_loop   tasks
+    hooks        known, expected, as find does
+    event_loop   way, pipeline, tasks
     streams      backlog, streams, asked
     worker       all others
 """
@@ -62,7 +60,7 @@ from_bytes = int.from_bytes
 
 source = sink = 0  # the protocol's descriptors
 data, offset = b"", 0  # the bytes that were read, and how many of them were used
-backlog = []  # frames for others, which a stream read while it waited for its own
+backlog = []  # frames that a stream read for others
 streams = {}  # number → the Stream that answers the call
 nan, probe_name = "error", ""  # what NaN becomes; the name of the health function
 plugin = plugin_file = None  # the name and the file of the user's module, when it is loaded
@@ -341,11 +339,10 @@ def cancel(number):
 
 
 def loop_started():
-    """Does nothing."""
+    """Does nothing, as end does."""
 
 
-def end():
-    """Does nothing."""
+end = loop_started
 
 
 # Serving
@@ -399,19 +396,4 @@ def main():
             serve()
             way.end()
     finally:
-        let_go()
-
-
-def let_go():
-    """Releases the user's objects, and the protocol's output: the end of Python may hang."""
-    global namespace
-    # Python keeps signal handlers and fork hooks longer than modules. Objects that they reach
-    # would not be finalized, and their open files would not be flushed.
-    namespace = NOTHING
-    known.clear()
-    try:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sink, False)  # pyplug sees that no answer will come
-        os.close(null)
-    except OSError:  # the user's code has closed it, or there is no room
-        pass
+        part("start").let_go()
