@@ -1,16 +1,15 @@
-"""The descriptions of hooks: parameters, documentation, how they answer.
+"""The signatures of hooks.
 
-Loaded with the first description, and with the first arguments that are converted. The
-signature of a plain function is read without the inspect module, because a first call needs
-it and that import takes as long as the worker's own start.
+Loaded when they are asked for. Plain functions are read without the inspect
+module, whose import takes as long as the worker's own start.
 """
 
 import _pyplug_worker as core
 
 VARARGS, VARKEYWORDS = 0x04, 0x08
+GENERATOR, COROUTINE, ITERABLE_COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x100, 0x200
 FUNCTION = core.FUNCTION
 EMPTY = object()
-DEEPEST = 100  # decorators around a function
 DEFAULT, TYPE = 60, 200  # characters that are shown
 
 hooks = core.part("hooks")
@@ -35,44 +34,51 @@ def answer(number, body):
 
 def describe(name, function):
     """Describes one hook; what is not known is left out."""
-    import inspect
-
+    flags = flags_of(function)
     params, returns = parameters(function)
     for param, why in unresolved(function):
         params[param]["unresolved"] = why
     info = {"name": name, "params": params}
-    doc = documentation(function)
+    doc = first_line(function)
     if doc:
-        info["doc"] = doc.split("\n")[0]
-    code = [one if inspect.isroutine(one) else getattr(one, "__call__", None) for one in wrapped(function)]
-    if any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in code):
+        info["doc"] = doc
+    if flags & (COROUTINE | ITERABLE_COROUTINE | ASYNC_GENERATOR):
         info["async"] = True
-    if any(inspect.isgeneratorfunction(one) or inspect.isasyncgenfunction(one) for one in code):
+    if flags & (GENERATOR | ASYNC_GENERATOR) and not flags & ITERABLE_COROUTINE:
         info["streams"] = "out"
     if returns:
         info["returns"] = returns
     return info
 
 
-def wrapped(function):
-    """Lists a function and all that it wraps."""
-    found = []
-    while callable(function) and len(found) < DEEPEST:
-        found.append(function)
-        function = hooks.underlying(function)
-        function = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
-    return found
+def first_line(function):
+    return next((line.strip() for line in documentation(function).splitlines() if line.strip()), "")
 
 
 def documentation(function):
-    """The documentation of a function, or of what it wraps if it has none of its own."""
-    import inspect
+    doc = getattr(function, "__doc__", None)
+    if doc == getattr(type(function), "__doc__", None):
+        doc = None  # that of partial, say
+        inner = getattr(function, "func", None)
+        if inner is not None:
+            return documentation(inner)
+    return doc if isinstance(doc, str) else ""
 
-    for one in wrapped(function):
-        doc = inspect.getdoc(one)
-        if doc and doc != inspect.getdoc(type(one)):  # that of partial, say
-            return doc.strip()
-    return ""
+
+def flags_of(function):
+    """The code's flags of a function and of all that it wraps."""
+    flags = 0
+    for _ in range(100):
+        inner = getattr(function, "__func__", function)
+        code = getattr(inner, "__code__", None)
+        if code is None and type(inner) is not FUNCTION:
+            called = getattr(type(inner), "__call__", None)
+            code = getattr(called, "__code__", None)
+        flags |= getattr(code, "co_flags", 0)
+        function = getattr(inner, "__wrapped__", None) or getattr(inner, "func", None)
+        if not callable(function):
+            break
+    return flags
 
 
 def parameters(function):
@@ -85,8 +91,8 @@ def signature(function):
     """Returns a hook's parameters, each as (name, kind, default, annotation), and the annotation of its result."""
     plain = hooks.underlying(function)
     skip = plain is not function
-    odd = type(plain) is not FUNCTION or not {"__wrapped__", "__signature__"}.isdisjoint(plain.__dict__)
-    if odd or skip > plain.__code__.co_argcount:
+    plain = unwrapped(plain)
+    if type(plain) is not FUNCTION or "__signature__" in plain.__dict__ or skip > plain.__code__.co_argcount:
         return inspected(function)
     code, count = plain.__code__, plain.__code__.co_argcount
     notes = annotations(plain)
@@ -113,9 +119,23 @@ def signature(function):
 
 def names_of(function):
     """The names that a function's annotations may use: those of the function that it wraps in the end."""
-    function = hooks.underlying(wrapped(function)[-1])
+    function = hooks.underlying(function)
+    for _ in range(100):
+        inner = getattr(function, "__wrapped__", None) or getattr(function, "func", None)
+        if not callable(inner):
+            break
+        function = hooks.underlying(inner)
     called = getattr(type(function), "__call__", None)
     return getattr(function, "__globals__", None) or getattr(called, "__globals__", None) or {}
+
+
+def unwrapped(function):
+    """The function that decorators wrap, as far as it is the one to describe."""
+    for _ in range(100):
+        if type(function) is not FUNCTION or "__signature__" in function.__dict__ or "__wrapped__" not in function.__dict__:
+            break
+        function = function.__wrapped__
+    return function
 
 
 def needs_argument(function):
@@ -129,9 +149,8 @@ def inspected(function):
     """signature of what is no plain function, as far as Python knows it."""
     import inspect
 
-    unmade = type(function) is FUNCTION and hooks.underlying(function) is not function
     try:
-        found = inspect.signature(METHOD(function.__func__, function) if unmade else function)
+        found = inspect.signature(function)
     except (TypeError, ValueError):  # written in C, without one
         return [("args", "positions", EMPTY, EMPTY), ("kwargs", "names", EMPTY, EMPTY)], EMPTY
     kinds = dict(zip(inspect._ParameterKind, ("position", "ordinary", "positions", "name", "names")))

@@ -31,7 +31,7 @@ def explain(name, function):
     info = describe.describe(name, function)
     doc = describe.documentation(function)
     if doc:
-        info["documentation"] = doc
+        info["documentation"] = cleaned(doc)
     takes, defaults = {}, {}
     for param, (name, _, default, note) in zip(info["params"], describe.signature(function)[0]):
         takes[name] = converter(default, note, describe.names_of(function))
@@ -42,6 +42,13 @@ def explain(name, function):
             defaults[name] = default
     info["template"] = template(info["params"], takes, defaults)
     return info
+
+
+def cleaned(doc):
+    """The text as inspect.cleandoc has it; the import of that module takes longer than all else here."""
+    first, *others = doc.expandtabs().split("\n")
+    indent = min((len(line) - len(line.lstrip()) for line in others if line.strip()), default=0)
+    return "\n".join([first.lstrip()] + [line[indent:] for line in others]).strip("\n")
 
 
 def converter(*promise):
