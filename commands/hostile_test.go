@@ -19,25 +19,27 @@ import (
 // In place of a file's text: a FIFO that nobody writes to, and a sparse file.
 const pipe, sparse = "a pipe", "20 GiB"
 
-// hostile are projects whose files would make their reader wait, compute for minutes, or take
+// hostile returns projects whose files would make their reader wait, compute for minutes, or take
 // gigabytes.
-var hostile = map[string]map[string]string{
-	"a pipe beside a lock file":     {"uv.lock": "", "pyproject.toml": pipe},
-	"pipes as sources":              {"uv.lock": pipe, "requirements.txt": pipe, "p.py.lock": pipe, "plugin.json": pipe, "pyplug.toml": pipe},
-	"a pipe in .venv":               {".venv/pyplug-env.json": pipe, ".venv/pyvenv.cfg": "", "requirements.txt": "x"},
-	"pipes that pin":                {".python-version": pipe, "mise.toml": pipe, ".python-envs": pipe, ".venv/pyvenv.cfg": pipe},
-	"sparse files":                  {"uv.lock": sparse, "pyproject.toml": sparse},
-	"a sparse file beside a lock":   {"pylock.toml": "", "pyproject.toml": sparse},
-	"keys in pyproject.toml":        {"pyproject.toml": rows(300000, "k%d = 1")},
-	"keys in a small one":           {"pyproject.toml": rows(80000, "k%d=1")},
-	"keys in pyplug.toml":           {"pyplug.toml": "[env]\n" + rows(300000, "k%d = '1'")},
-	"keys in the script":            {"p.py": "# /// script\n" + rows(300000, "# k%d = 1") + "# ///\ndef f(): pass\n"},
-	"clauses of requires-python":    {"pyproject.toml": "[project]\nrequires-python = '" + strings.Repeat("!=3.1.1,", 100000) + ">=3.20,<3.0'"},
-	"clauses of poetry's python":    {"pyproject.toml": "[tool.poetry.dependencies]\npython = '" + strings.Repeat("!=3.1.1,", 100000) + ">=3.20,<3.0'"},
-	"versions in .python-version":   {".python-version": rows(100000, ">=3.%d,<3.0")},
-	"included files of 4 MiB":       included(40),
-	"lines that include":            {"requirements.txt": rows(300000, "-r %d.txt")},
-	"files that include each other": {"requirements.txt": "-r a.txt", "a.txt": strings.Repeat("-r requirements.txt\n", 200000)},
+func hostile() map[string]map[string]string {
+	return map[string]map[string]string{
+		"a pipe beside a lock file":     {"uv.lock": "", "pyproject.toml": pipe},
+		"pipes as sources":              {"uv.lock": pipe, "requirements.txt": pipe, "p.py.lock": pipe, "plugin.json": pipe, "pyplug.toml": pipe},
+		"a pipe in .venv":               {".venv/pyplug-env.json": pipe, ".venv/pyvenv.cfg": "", "requirements.txt": "x"},
+		"pipes that pin":                {".python-version": pipe, "mise.toml": pipe, ".python-envs": pipe, ".venv/pyvenv.cfg": pipe},
+		"sparse files":                  {"uv.lock": sparse, "pyproject.toml": sparse},
+		"a sparse file beside a lock":   {"pylock.toml": "", "pyproject.toml": sparse},
+		"keys in pyproject.toml":        {"pyproject.toml": rows(300000, "k%d = 1")},
+		"keys in a small one":           {"pyproject.toml": rows(80000, "k%d=1")},
+		"keys in pyplug.toml":           {"pyplug.toml": "[env]\n" + rows(300000, "k%d = '1'")},
+		"keys in the script":            {"p.py": "# /// script\n" + rows(300000, "# k%d = 1") + "# ///\ndef f(): pass\n"},
+		"clauses of requires-python":    {"pyproject.toml": "[project]\nrequires-python = '" + strings.Repeat("!=3.1.1,", 100000) + ">=3.20,<3.0'"},
+		"clauses of poetry's python":    {"pyproject.toml": "[tool.poetry.dependencies]\npython = '" + strings.Repeat("!=3.1.1,", 100000) + ">=3.20,<3.0'"},
+		"versions in .python-version":   {".python-version": rows(100000, ">=3.%d,<3.0")},
+		"included files of 4 MiB":       included(40),
+		"lines that include":            {"requirements.txt": rows(300000, "-r %d.txt")},
+		"files that include each other": {"requirements.txt": "-r a.txt", "a.txt": strings.Repeat("-r requirements.txt\n", 200000)},
+	}
 }
 
 // rows are n lines of a format that takes the number of the line.
@@ -67,7 +69,7 @@ func TestHostileFiles(t *testing.T) {
 	if err := os.Symlink(program(t), self); err != nil {
 		t.Fatal(err)
 	}
-	for name, files := range hostile {
+	for name, files := range hostile() {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			path := layOut(t, root, python, files)
