@@ -10,7 +10,7 @@
 //     start. "services", "hooks" and "stop" ask the running plugin.
 //  5. "cookie", "host" and "again" start it once more: without the magic cookie, by an
 //     unmodified host of go-plugin (package stock), and after a kill.
-//  6. A finding has a name that never changes, of [IDs]. A failure is what breaks a host or
+//  6. A finding has a name that never changes, see docs/findings. A failure is what breaks a host or
 //     a call; what a host survives is a warning at most.
 //
 // It never knows flags or how anything is printed. A function in [Options] says what to do
