@@ -88,7 +88,7 @@ func (f *program) healthOfAddress(c *cli.Context, at *addressOptions, cfg runner
 	}
 	stop := f.streams.Waiting("asking " + at.address)
 	defer stop()
-	return f.health(ctx, func() error {
+	return f.health(ctx, "", func() error {
 		defer stop()
 		server, err := runner.Connect(ctx, at.address, cfg)
 		if err != nil {

@@ -153,7 +153,7 @@ func (d *docRun) constant(output string) string {
 		{`in \d[\d.]*m?s`, "in Nms"},
 		{`python 3\.\d+\.\d+(, [^\s)]+)?( \(\w+\))?`, "python 3.N"},
 		{`("(?:\w+_ms|pid|daemon_pid|memory_bytes|per_second)":)[\d.]+`, "${1}N"},
-		{`"(time|python)":"[^"]*"`, `"$1":"…"`},
+		{`"(time|python|version)":"[^"]*"`, `"$1":"…"`},
 		{`\(pid \d+\)`, "(pid N)"},
 	} {
 		output = regexp.MustCompile(r.pattern).ReplaceAllString(output, r.by)

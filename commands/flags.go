@@ -157,8 +157,8 @@ func repeated(f *flag) *flag {
 }
 
 // alias adds another name of a flag, such as its letter.
-func alias(f *flag, name string) *flag {
-	f.Aliases = append(f.Aliases, name)
+func alias(f *flag, names ...string) *flag {
+	f.Aliases = append(f.Aliases, names...)
 	return f
 }
 

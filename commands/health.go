@@ -20,10 +20,11 @@ const watchEvery = time.Second
 func healthCommand(f *program) command {
 	var cfg runner.Config
 	var at addressOptions
-	var watch bool
+	var watch, all bool
 	flags := []cli.Flag{
 		alias(durationFlag(&cfg.Timeouts.Probe, "timeout", "wait for the answer for `DURATION`, 0 for no limit (default: 2s)"), "rpc-timeout"),
 		switchFlag(&watch, "watch", "print a line for each change, until Ctrl-C"),
+		switchFlag(&all, "all", "probe all background plugins"),
 		switchFlag(&f.probeCodes, "probe-codes", "exit with the codes of grpc-health-probe"),
 		alias(headerFlag(&cfg.GRPC.Metadata), "rpc-header"),
 	}
@@ -31,7 +32,7 @@ func healthCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "health",
 		Usage:     "probe the health of a plugin or a gRPC server",
-		ArgsUsage: "NAME|PLUGIN | --address ADDRESS",
+		ArgsUsage: "NAME|PLUGIN... | --all | --address ADDRESS",
 		Flags:     slices.Concat(flags, ofAddress, ofPlugin, f.opts.flags()),
 		Action: func(c *cli.Context) error {
 			given, err := at.isGiven(ofAddress, ofPlugin, "service")
@@ -39,9 +40,14 @@ func healthCommand(f *program) command {
 			case err != nil:
 			case given:
 				err = f.healthOfAddress(c, &at, cfg, watch)
-			default:
+			case watch:
 				if err = onePlugin(c, &cfg); err == nil {
-					err = f.healthOfPlugin(c.Context, cfg, ofPlugin, watch)
+					err = f.healthOfPlugin(c.Context, cfg, ofPlugin, false, true)
+				}
+			default:
+				var words []string
+				if words, err = readNames(c, all); err == nil {
+					err = f.healthOf(c.Context, words, cfg, ofPlugin)
 				}
 			}
 			if watch {
@@ -52,8 +58,24 @@ func healthCommand(f *program) command {
 	}}
 }
 
-// healthOfPlugin probes a plugin, which it starts unless it runs in the background.
-func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag, watch bool) error {
+// healthOf probes the plugins that words name, or all background plugins, at once.
+func (f *program) healthOf(ctx context.Context, words []string, cfg runner.Config, ofPlugin []cli.Flag) error {
+	words, err := f.orAll(ctx, words)
+	if err != nil {
+		return err
+	}
+	return f.firstOf(each(words, func(_ int, word string) error {
+		cfg := cfg
+		if err := openConfig(&cfg, word); err != nil {
+			return err
+		}
+		return f.healthOfPlugin(ctx, cfg, ofPlugin, len(words) > 1, false)
+	}))
+}
+
+// healthOfPlugin probes a plugin, which it starts unless it runs in the background. among says
+// that there are others.
+func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugin []cli.Flag, among, watch bool) error {
 	cfg.DefaultStart, cfg.GRPC.AnyHealth = quickImport, watch
 	p, err := f.connectOrStart(ctx, cfg, ofPlugin)
 	if err != nil {
@@ -72,22 +94,26 @@ func (f *program) healthOfPlugin(ctx context.Context, cfg runner.Config, ofPlugi
 	if watch {
 		return p.failed(p.watchHealth(ctx, probe))
 	}
-	return p.failed(f.health(ctx, probe, func() hook.Info {
+	name := ""
+	if among {
+		name = p.path
+	}
+	return p.failed(f.health(ctx, name, probe, func() hook.Info {
 		info, _ := answered(ctx, p.running())
 		info.Python = p.starts.newest().Python
 		return info
 	}))
 }
 
-// health probes once, and prints that the plugin is healthy. info describes the plugin. The
-// error is why it is not healthy.
-func (f *program) health(ctx context.Context, probe func() error, info func() hook.Info) error {
+// health probes once, and prints that the plugin is healthy, by its name if that is not empty.
+// info describes the plugin. The error is why it is not healthy.
+func (f *program) health(ctx context.Context, name string, probe func() error, info func() hook.Info) error {
 	began := time.Now()
 	if err := probe(); err != nil {
 		return err
 	}
 	took, by := time.Since(began), info()
-	return f.write(ctx, func() error { return f.streams.Healthy(took, by, f.opts.json) })
+	return f.write(ctx, func() error { return f.streams.Healthy(name, took, by, f.opts.json) })
 }
 
 // unanswered turns a start that failed because the health service did not answer into a

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,44 +15,67 @@ import (
 const followLines = 10
 
 func logsCommand(f *program) command {
-	var follow bool
-	last := -1 // all
-	followFlag := alias(switchFlag(&follow, "follow", "print new lines as they are added, until Ctrl-C"), "f")
-	linesFlag := alias(countFlag(&last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)"), "n")
+	want := daemon.Want{Last: -1}
+	var since time.Duration
+	var all bool
+	followFlag := alias(switchFlag(&want.Follow, "follow", "print new lines as they are added, until Ctrl-C"), "f")
+	linesFlag := alias(countFlag(&want.Last, 0, 1<<31-1, "lines", "begin with the last `N` lines (default: all; with --follow 10)"), "n", "tail")
+	sinceFlag := delayFlag(&since, 0, "since", "begin with the lines of the last `DURATION`")
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "logs",
-		Usage:     "print the log of a background plugin",
-		ArgsUsage: "NAME",
-		Flags:     append([]cli.Flag{followFlag, linesFlag}, f.opts.flags()...),
+		Usage:     "print the logs of background plugins",
+		ArgsUsage: "NAME... | --all",
+		Flags: append([]cli.Flag{followFlag, linesFlag, sinceFlag,
+			switchFlag(&all, "all", "print the logs of all running background plugins")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
-			word, err := oneWord(c, "NAME")
+			words, err := readNames(c, all)
 			if err != nil {
 				return err
 			}
-			if follow && !linesFlag.typed {
-				last = followLines
+			if since > 0 {
+				want.Since = time.Now().Add(-since)
+			} else if want.Follow && !linesFlag.typed {
+				want.Last = followLines
 			}
-			return f.untilSignal(f.logs(c.Context, word, last, follow))
+			return f.untilSignal(f.logs(c.Context, words, want))
 		},
 	}}
 }
 
-// logs prints the last lines of a log, and with follow those that are added.
-func (f *program) logs(ctx context.Context, word string, last int, follow bool) error {
+// logs prints the logs of the plugins that words name, or of all that run. It follows several
+// at once, and otherwise prints one after the other.
+func (f *program) logs(ctx context.Context, words []string, want daemon.Want) error {
+	words, err := f.orAll(ctx, words)
+	if err != nil {
+		return err
+	}
+	read := func(_ int, word string) error { return f.log(ctx, word, len(words) > 1, want) }
+	if want.Follow {
+		return f.firstOf(each(words, read))
+	}
+	var failures []error
+	for i := range words {
+		failures = append(failures, each(words[i:i+1], read)...)
+	}
+	return f.firstOf(failures)
+}
+
+// log prints the wanted lines of one log. among says that there are others.
+func (f *program) log(ctx context.Context, word string, among bool, want daemon.Want) error {
 	e, err := service.FindRunning(ctx, word)
 	name := e.Name
 	if isNotRunning(err) && daemon.ValidName(word) {
-		name, err = word, nil // the log of a killed daemon is kept
+		name, err = word, nil // a log outlives its daemon
 	}
 	if err != nil {
 		return err
 	}
-	err = daemon.ReadLog(ctx, name, last, follow, func(l daemon.Line) error {
+	err = daemon.ReadLog(ctx, name, want, func(l daemon.Line) error {
 		return f.write(ctx, func() error {
-			return f.streams.LogLine(name, l.Time, l.Generation, l.Stream, l.Text, f.opts.json || f.opts.logJSON)
+			return f.streams.LogLine(name, among, l.Time, l.Generation, l.Stream, l.Text, f.opts.json || f.opts.logJSON)
 		})
 	})
-	if err == nil && follow {
+	if err == nil && want.Follow {
 		return hook.NewError(hook.Canceled, context.Cause(ctx))
 	}
 	return err

@@ -75,16 +75,30 @@ func startCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "start",
 		Usage:     "start a plugin in the background",
-		ArgsUsage: "PLUGIN",
+		ArgsUsage: "PLUGIN...",
 		Flags:     slices.Concat(flags, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			if err := f.readKept(c, &o, flags); err != nil {
-				return err
-			}
-			if o.events == "-" {
+			words := c.Args().Slice()
+			switch {
+			case len(words) == 0:
+				return usage("PLUGIN is missing")
+			case slices.Contains(words, ""):
+				return usage("PLUGIN is empty")
+			case len(words) > 1 && o.Name != "":
+				return usage("--name names one plugin, but %d are given", len(words))
+			case o.events == "-":
 				return usage("--events is -, but a background plugin has no standard output: want a FILE")
 			}
-			return f.start(c.Context, o)
+			var failures []error
+			for _, word := range words {
+				if err := f.readStart(&o, word, flags); err != nil {
+					return err
+				}
+				if err := f.start(c.Context, o); err != nil {
+					failures = append(failures, err)
+				}
+			}
+			return f.firstOf(failures)
 		},
 	}}
 }

@@ -19,31 +19,35 @@ import (
 const statusEvery = 500 * time.Millisecond
 
 func statusCommand(f *program) command {
-	var watch bool
+	var watch, metrics bool
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "status",
-		Aliases:   []string{"ps"},
+		Aliases:   []string{"ps", "ls"},
 		Usage:     "show the background plugins and their state",
-		ArgsUsage: "[NAME]",
-		Flags:     append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C")}, f.opts.flags()...),
+		ArgsUsage: "[NAME...]",
+		Flags: append([]cli.Flag{switchFlag(&watch, "watch", "print every change, until Ctrl-C"),
+			switchFlag(&metrics, "metrics", "print metrics in the text format of Prometheus")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
 			words := c.Args().Slice()
-			if err := atMost(words, 1); err != nil {
-				return err
+			if metrics && (watch || f.opts.json) {
+				return usage("--metrics is a format of its own: remove --json and --watch")
 			}
 			if watch {
+				if err := atMost(words, 1); err != nil {
+					return err
+				}
 				return f.untilSignal(f.watchStatus(c.Context, words))
 			}
-			return f.status(c.Context, words)
+			return f.status(c.Context, words, metrics)
 		},
 	}}
 }
 
-// status prints the status of the plugin that words name, or of all.
-func (f *program) status(ctx context.Context, words []string) error {
-	all, err := f.statuses(ctx, words)
-	if err != nil {
-		return err
+// status prints the status of the plugins that words name, or of all, as a table, JSON or metrics.
+func (f *program) status(ctx context.Context, words []string, metrics bool) error {
+	all, failed := f.statuses(ctx, words)
+	if failed != nil && len(all) == 0 {
+		return failed
 	}
 	if err := daemon.Skipped(); err != nil {
 		f.streams.Note("skipped: " + err.Error())
@@ -51,22 +55,33 @@ func (f *program) status(ctx context.Context, words []string) error {
 	if len(all) == 0 {
 		f.streams.Note("no background plugins are running")
 	}
-	return f.write(ctx, func() error { return f.streams.Statuses(all, f.opts.json) })
+	err := f.write(ctx, func() error {
+		if metrics {
+			return f.streams.Metrics(all)
+		}
+		return f.streams.Statuses(all, f.opts.json)
+	})
+	if err != nil {
+		return err
+	}
+	return failed
 }
 
-// statuses requests the status of the plugin that words name, or of all at once. It leaves out
-// a daemon that ended meanwhile.
+// statuses requests the status of the plugins that words name, or of all, at once. It leaves
+// out a daemon that ended meanwhile. The error is that of a directory that cannot be read, and
+// comes with the plugins of the others.
 func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background, error) {
 	var entries []daemon.Identity
 	var err error
 	if len(words) == 0 {
-		entries, err = f.list(ctx)
-	} else {
-		entries = make([]daemon.Identity, 1)
-		entries[0], err = service.FindRunning(ctx, words[0])
+		entries, err = daemon.List(ctx)
 	}
-	if err != nil {
-		return nil, err
+	for _, word := range words {
+		e, err := service.FindRunning(ctx, word)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
 	}
 	limit, cancel := hook.WithLimit(ctx, daemon.StatusLimit)
 	defer cancel()
@@ -82,28 +97,22 @@ func (f *program) statuses(ctx context.Context, words []string) ([]ui.Background
 			all = append(all, *b)
 		}
 	}
-	return all, ctx.Err()
-}
-
-// list lists the background plugins. It warns about a directory that cannot be read, unless
-// that is the only one.
-func (f *program) list(ctx context.Context) ([]daemon.Identity, error) {
-	entries, err := daemon.List(ctx)
-	if err != nil && len(entries) > 0 {
-		f.streams.Warn(err.Error())
-		err = nil
+	if ctx.Err() != nil {
+		err = ctx.Err()
 	}
-	return entries, err
+	return all, err
 }
 
 // statusOf requests the status of one daemon. It returns nil if the daemon has ended.
 func statusOf(ctx context.Context, id daemon.Identity) *ui.Background {
-	b := &ui.Background{Name: id.Name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID}
+	b := &ui.Background{Name: id.Name, Plugin: id.Entry, Python: id.Python, Socket: id.Socket, Log: id.Log, Daemon: id.PID, Version: id.Version}
 	c, err := daemon.Open(ctx, id.Name)
 	if err == nil {
 		b.Status, err = c.Status(ctx)
 	}
 	switch {
+	case err == nil && id.Version != "" && id.Version != versionText() && b.Status.Note == "":
+		b.Status.Note = "runs in pyplug " + id.Version
 	case err == nil:
 	case isNotRunning(err):
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -22,39 +23,83 @@ func stopCommand(f *program) command {
 		ArgsUsage: "NAME... | --all",
 		Flags:     append([]cli.Flag{switchFlag(&all, "all", "stop all background plugins")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
-			words := c.Args().Slice()
-			switch {
-			case all && len(words) > 0:
-				return usage("--all takes no NAME, but %s is given", words[0])
-			case !all && len(words) == 0:
-				return usage("NAME is missing, or --all")
+			words, err := readNames(c, all)
+			if err != nil {
+				return err
 			}
 			return f.stop(c.Context, words)
 		},
 	}}
 }
 
-// stop stops the plugins that words name, or all, at once. It returns the first error, and
-// warns about the others.
+// readNames reads a command line of one NAME or more, or of --all alone. It returns no words
+// for --all.
+func readNames(c *cli.Context, all bool) ([]string, error) {
+	words := c.Args().Slice()
+	switch {
+	case all && len(words) > 0:
+		return nil, usage("--all takes no NAME, but %s is given", words[0])
+	case !all && len(words) == 0:
+		return nil, usage("NAME is missing, or --all")
+	case slices.Contains(words, ""):
+		return nil, usage("NAME is empty")
+	}
+	return words, nil
+}
+
+// orAll returns words, or without words the names of all background plugins.
+func (f *program) orAll(ctx context.Context, words []string) ([]string, error) {
+	if len(words) > 0 {
+		return words, nil
+	}
+	entries, err := daemon.List(ctx)
+	if err == nil && len(entries) == 0 {
+		f.streams.Note("no background plugins are running")
+	}
+	return service.Names(entries), err
+}
+
+// each calls do for each word at once. It returns the errors in the order of the words.
+func each(words []string, do func(i int, word string) error) []error {
+	errs := make([]error, len(words))
+	var work sync.WaitGroup
+	for i, word := range words {
+		work.Go(func() { errs[i] = do(i, word) })
+	}
+	work.Wait()
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+// firstOf returns the first error, and warns about the others.
+func (f *program) firstOf(errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	for _, err := range errs[1:] {
+		text := err.Error()
+		if p := pluginOf(err); p != nil {
+			text = p.path + ": " + text
+		}
+		f.streams.Warn(text)
+	}
+	return errs[0]
+}
+
+// stop stops the plugins that words name, or all, at once.
 func (f *program) stop(ctx context.Context, words []string) error {
 	names, failures := f.toStop(ctx, words)
 	waiting := f.streams.Waiting("stopping")
-	errs, ran := make([]error, len(names)), make([]bool, len(names))
-	var work sync.WaitGroup
-	for i, name := range names {
-		work.Go(func() {
-			f.streams.Log("info", "stopping", "name", name)
-			ran[i], errs[i] = daemon.Stop(ctx, name) // an interrupt kills the plugin, and is waited for
-		})
-	}
-	work.Wait()
+	ran := make([]bool, len(names))
+	failures = append(failures, each(names, func(i int, name string) error {
+		f.streams.Log("info", "stopping", "name", name)
+		was, err := daemon.Stop(ctx, name) // an interrupt kills the plugin, and is waited for
+		ran[i] = was && err == nil
+		return err
+	})...)
 	waiting()
 	var stopped []string
 	for i, name := range names {
-		switch {
-		case errs[i] != nil:
-			failures = append(failures, errs[i])
-		case ran[i]:
+		if ran[i] {
 			stopped = append(stopped, name)
 		}
 	}
@@ -63,20 +108,14 @@ func (f *program) stop(ctx context.Context, words []string) error {
 			failures = append(failures, err)
 		}
 	}
-	if len(failures) == 0 {
-		return nil
-	}
-	for _, err := range failures[1:] {
-		f.streams.Warn(err.Error())
-	}
-	return failures[0]
+	return f.firstOf(failures)
 }
 
 // toStop returns the names that words stand for, or all names, and the errors in the words. A
 // word without a running plugin is only a note.
 func (f *program) toStop(ctx context.Context, words []string) (names []string, failures []error) {
 	if len(words) == 0 {
-		entries, err := f.list(ctx)
+		entries, err := daemon.List(ctx)
 		if err != nil {
 			failures = append(failures, err)
 		}
@@ -90,9 +129,6 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 			failures = append(failures, usage("%s is not a name, want lower case letters, digits, - and _", schema.QuoteLine([]string{word})))
 		case isNotRunning(err), err == nil && e.Name == "", errors.As(err, &noPlugin):
 			f.streams.Note(word + " is not running")
-			if daemon.ValidName(word) {
-				_, _ = daemon.Stop(ctx, word) // removes the log of a killed daemon
-			}
 		case err != nil:
 			failures = append(failures, err)
 		case !slices.Contains(names, e.Name):
@@ -103,31 +139,44 @@ func (f *program) toStop(ctx context.Context, words []string) (names []string, f
 }
 
 func restartCommand(f *program) command {
+	var all bool
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "restart",
-		Usage:     "restart the workers of a background plugin",
-		ArgsUsage: "NAME",
-		Flags:     f.opts.flags(),
+		Usage:     "restart the workers of background plugins",
+		ArgsUsage: "NAME... | --all",
+		Flags:     append([]cli.Flag{switchFlag(&all, "all", "restart all background plugins")}, f.opts.flags()...),
 		Action: func(c *cli.Context) error {
-			name, err := oneWord(c, "NAME")
+			words, err := readNames(c, all)
 			if err != nil {
 				return err
 			}
-			return f.restart(c.Context, name)
+			return f.restart(c.Context, words)
 		},
 	}}
 }
 
-// restart replaces the workers of a plugin.
-func (f *program) restart(ctx context.Context, word string) error {
+// restart replaces the workers of the plugins that words name, or of all, at once.
+func (f *program) restart(ctx context.Context, words []string) error {
+	words, err := f.orAll(ctx, words)
+	if err != nil {
+		return err
+	}
+	stop := f.streams.Waiting("restarting " + strings.Join(words, ", "))
+	failures := each(words, func(_ int, word string) error { return f.restartOne(ctx, word) })
+	stop()
+	if f.opts.json && len(failures) == 0 {
+		return f.status(ctx, words, false)
+	}
+	return f.firstOf(failures)
+}
+
+// restartOne replaces the workers of one plugin.
+func (f *program) restartOne(ctx context.Context, word string) error {
 	p, err := f.connect(ctx, word)
 	if err != nil {
 		return err
 	}
-	stop := f.streams.Waiting("restarting " + word)
-	err = p.client.Restart(ctx, "restarted by pyplug restart")
-	stop()
-	if err != nil {
+	if err := p.client.Restart(ctx, "restarted by pyplug restart"); err != nil {
 		return p.failed(err)
 	}
 	if _, notes, err := p.client.Ready(ctx); err == nil {
@@ -135,8 +184,5 @@ func (f *program) restart(ctx context.Context, word string) error {
 			f.streams.Note(note)
 		}
 	}
-	if !f.opts.json {
-		return nil
-	}
-	return f.status(ctx, []string{p.client.Identity().Name})
+	return nil
 }

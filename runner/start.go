@@ -55,6 +55,10 @@ func (o *Opened) event(e hook.Event) {
 	}
 }
 
+// Memory returns the resident memory of the plugin's processes and everything below them, in
+// bytes; 0 if the system does not report it.
+func (o *Opened) Memory() int64 { return proc.TotalMemory() }
+
 // Launcher returns what starts the plugin's processes. The caller makes bootstrap calls and
 // restarts, and limits calls. With [Config].Once the processes share nothing.
 func (o *Opened) Launcher() hook.Launcher { return o.transport.launcher() }

@@ -40,7 +40,7 @@ func FuzzShown(f *testing.F) {
 			_ = s.Print(text + "\n")
 			_ = s.Print(Paint(Red, text) + "\n")
 			_ = s.Health(text, err, false)
-			_ = s.LogLine(text, clock(), 1, "stdout", text, false)
+			_ = s.LogLine(text, false, clock(), 1, "stdout", text, false)
 			for _, got := range []string{out.String(), errs.String()} {
 				harmless(t, "text", colors.ReplaceAllString(got, ""))
 				if command := github.FindString(got); command != "" {
@@ -48,7 +48,7 @@ func FuzzShown(f *testing.F) {
 				}
 			}
 			out.Reset()
-			_ = s.LogLine(text, clock(), 1, "stdout", text, true)
+			_ = s.LogLine(text, false, clock(), 1, "stdout", text, true)
 			harmless(t, "JSON", out.String())
 			var line struct{ Plugin, Line string }
 			if err := json.Unmarshal(out.Bytes(), &line); err != nil || line.Line != string([]rune(text)) || line.Plugin != line.Line {

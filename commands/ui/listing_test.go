@@ -38,7 +38,7 @@ func TestVerdicts(t *testing.T) {
 	s, out, _ := Test("")
 	info := hook.Info{PID: 7, Python: "3.12.4"}
 	for _, err := range []error{
-		s.Healthy(1250*time.Microsecond, info, false), s.Healthy(1250*time.Microsecond, info, true),
+		s.Healthy("", 1250*time.Microsecond, info, false), s.Healthy("", 1250*time.Microsecond, info, true),
 		s.Version("1.2", "go1.26", "linux/amd64", "", false), s.Version("1.2", "go1.26", "linux/amd64", "no guard", false),
 		s.Version("1.2", "go1.26", "linux/amd64", "no guard", true),
 	} {

@@ -100,9 +100,10 @@ type outputLine struct {
 }
 
 // LogLine prints a line of a plugin's log on standard output: the time, the plugin's name
-// ("pyplug" for pyplug's own lines), and the line. As JSON it prints the object of
+// ("pyplug" for pyplug's own lines, after the name if among says that there are several logs),
+// and the line. As JSON it prints the object of
 // [Output.Line] with "schema". It prints a line without a stream unchanged.
-func (s *Streams) LogLine(name string, at time.Time, generation int, stream, text string, asJSON bool) error {
+func (s *Streams) LogLine(name string, among bool, at time.Time, generation int, stream, text string, asJSON bool) error {
 	at = at.Local()
 	switch {
 	case asJSON:
@@ -113,6 +114,8 @@ func (s *Streams) LogLine(name string, at time.Time, generation int, stream, tex
 		return s.writeJSON(shape)
 	case stream == "":
 		return s.Print(text + "\n")
+	case stream == "pyplug" && among:
+		name += " " + stream
 	case stream == "pyplug":
 		name = stream
 	}

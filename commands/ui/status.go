@@ -24,9 +24,11 @@ type Background struct {
 	Plugin, Python schema.Path
 	// Socket is where it takes calls, Log the file with what it printed.
 	Socket, Log schema.Path
-	// Daemon is the pid of its daemon; 0 if that is unknown.
-	Daemon int
-	Status hook.Status
+	// Daemon is the pid of its daemon; 0 if that is unknown. Version is the pyplug of the
+	// daemon; empty if that is unknown.
+	Daemon  int
+	Version string
+	Status  hook.Status
 	// Problem says why its status is unknown; empty if it is known.
 	Problem string
 	// Gone reports that it ended; then only its name and paths are known.
@@ -54,10 +56,14 @@ func (b Background) note() string {
 			note = "exited: " + st.LastExit.String()
 		}
 		return "restarting in " + schema.Span(time.Duration(st.NextStart)) + "; " + cmp.Or(note, "failed to start") // which may be cut at its end
-	case note == "" && st.Queued > 0:
+	case note != "":
+		return note
+	case st.Queued > 0:
 		return fmt.Sprintf("%d running, %d waiting", st.Running, st.Queued)
+	case st.LastRestart != "":
+		return "last restart: " + st.LastRestart
 	}
-	return note
+	return ""
 }
 
 // shape returns the JSON of a plugin: its name, the fields of its status, and where it is.
@@ -74,6 +80,7 @@ func (b Background) shape() json.RawMessage {
 		Socket    schema.Path `json:"socket"`
 		Log       schema.Path `json:"log"`
 		DaemonPID int         `json:"daemon_pid,omitempty"`
+		Version   string      `json:"version,omitempty"`
 		Python    schema.Path `json:"python,omitempty"`
 	}
 	known := b.Status
@@ -82,12 +89,12 @@ func (b Background) shape() json.RawMessage {
 	if b.Problem != "" || b.Gone {
 		status = unknown{b.state(), b.Problem}
 	}
-	return joinJSON(what{b.Name, b.Plugin}, status, where{b.Socket, b.Log, b.Daemon, b.Python})
+	return joinJSON(what{b.Name, b.Plugin}, status, where{b.Socket, b.Log, b.Daemon, b.Version, b.Python})
 }
 
 // Statuses prints the status of background plugins on standard output: a table whose
-// first columns are NAME and STATE, with fewer columns on a narrow terminal; or
-// {"schema", "plugins"}.
+// first columns are NAME and STATE, or {"schema", "plugins"}. If a terminal is too narrow for
+// all columns, a note names those that are left out.
 func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	if asJSON {
 		return s.writeStatuses(plugins)
@@ -95,7 +102,12 @@ func (s *Streams) Statuses(plugins []Background, asJSON bool) error {
 	if len(plugins) == 0 {
 		return nil
 	}
-	return s.Print(strings.Join(s.statusTable(plugins), "\n") + "\n")
+	lines, hidden := s.statusTable(plugins)
+	err := s.Print(strings.Join(lines, "\n") + "\n")
+	if len(hidden) > 0 {
+		s.Note("the terminal is too narrow for " + strings.Join(hidden, ", ") + "; --json has everything")
+	}
+	return err
 }
 
 func (s *Streams) writeStatuses(plugins []Background) error {
@@ -108,11 +120,11 @@ func (s *Streams) writeStatuses(plugins []Background) error {
 	}{shapes})
 }
 
-// statusTitles are the titles of the status table. A narrow terminal has those of
-// narrowTitles alone.
+// statusTitles are the titles of the status table. A narrow terminal has no room for those of
+// wideTitles.
 var (
-	statusTitles = []string{"NAME", "STATE", "WORKERS", "PID", "UPTIME", "RESTARTS", "CALLS", "FAILED", "MEMORY", "PLUGIN", "NOTE"}
-	narrowTitles = []string{"NAME", "STATE", "UPTIME", "CALLS", "NOTE"}
+	statusTitles = []string{"NAME", "STATE", "WORKERS", "PID", "UPTIME", "CALLS", "FAILED", "RESTARTS", "MEMORY", "PLUGIN", "NOTE"}
+	wideTitles   = []string{"WORKERS", "PID", "PLUGIN"}
 )
 
 // statusRow returns the texts below statusTitles. A dash stands for an unknown value.
@@ -126,7 +138,7 @@ func (s *Streams) statusRow(b Background) []string {
 		row[3], row[4] = strconv.Itoa(st.PID), schema.Span(time.Duration(st.Uptime).Truncate(time.Second))
 	}
 	if b.Problem == "" {
-		row[5], row[6], row[7] = strconv.Itoa(st.Restarts), fmt.Sprint(st.Calls), fmt.Sprint(st.Failed)
+		row[5], row[6], row[7] = fmt.Sprint(st.Calls), fmt.Sprint(st.Failed), strconv.Itoa(st.Restarts)
 	}
 	if st.Memory != 0 {
 		row[8] = fmt.Sprintf("%d MB", (st.Memory+1<<19)>>20)
@@ -135,23 +147,24 @@ func (s *Streams) statusRow(b Background) []string {
 }
 
 // statusTable is a line for the titles and one for each plugin. On a terminal no line
-// is wider than that: a narrow one gets fewer columns, and the end of a line is cut.
-func (s *Streams) statusTable(plugins []Background) []string {
+// is wider than that: a narrow one lacks the columns hidden, and the end of a line is cut.
+func (s *Streams) statusTable(plugins []Background) (lines, hidden []string) {
 	rows := [][]string{statusTitles}
 	for _, b := range plugins {
 		rows = append(rows, s.statusRow(b))
 	}
-	lines := table(rows)
+	lines = table(rows)
 	if !s.OutTTY {
-		return lines
+		return lines, nil
 	}
 	room := columns(s.Out) - 1 // some terminals wrap at the last column
 	if slices.ContainsFunc(lines, func(line string) bool { return runewidth.StringWidth(line) > room }) {
-		for _, row := range rows[1:] {
-			for i, title := range statusTitles {
-				if !slices.Contains(narrowTitles, title) {
-					row[i] = "" // which leaves the column out
-				}
+		for _, title := range wideTitles {
+			if strings.Contains(lines[0], title) {
+				hidden = append(hidden, title)
+			}
+			for _, row := range rows[1:] {
+				row[slices.Index(statusTitles, title)] = "" // which leaves the column out
 			}
 		}
 		lines = table(rows)
@@ -159,7 +172,7 @@ func (s *Streams) statusTable(plugins []Background) []string {
 	for i, line := range lines {
 		lines[i] = runewidth.Truncate(line, room, "…")
 	}
-	return lines
+	return lines, hidden
 }
 
 // changed reports whether b is worth a line after before.
@@ -238,7 +251,7 @@ func (w *StatusWatch) draw(plugins []Background) error {
 	var lines []string
 	switch {
 	case len(plugins) > 0:
-		lines = w.s.statusTable(plugins)
+		lines, _ = w.s.statusTable(plugins)
 	case w.name != "":
 		lines = []string{runewidth.Truncate(visible(oneLine(w.name)+" is not running"), columns(w.s.Out)-1, "…")}
 	default:
@@ -252,18 +265,19 @@ func (w *StatusWatch) draw(plugins []Background) error {
 	return w.s.writeOut([]byte(text))
 }
 
-// Healthy prints that a probe found a plugin healthy: a line, or {"schema", "healthy",
-// "took_ms", "pid", "python"}.
-func (s *Streams) Healthy(took time.Duration, info hook.Info, asJSON bool) error {
+// Healthy prints that a probe found a plugin healthy: a line, or {"schema", "name", "healthy",
+// "took_ms", "pid", "python"}. The name is empty if there is only one plugin.
+func (s *Streams) Healthy(name string, took time.Duration, info hook.Info, asJSON bool) error {
 	if !asJSON {
-		return s.Print(Paint(Green, "healthy") + "\n")
+		return s.Print(strings.TrimRight(Paint(Green, "healthy")+"  "+name, " ") + "\n")
 	}
 	return s.writeJSON(struct {
+		Name    string            `json:"name,omitempty"`
 		Healthy bool              `json:"healthy"`
 		TookMS  hook.Milliseconds `json:"took_ms"`
 		PID     int               `json:"pid,omitempty"`
 		Python  string            `json:"python,omitempty"`
-	}{true, hook.Milliseconds(took), info.PID, info.Python})
+	}{name, true, hook.Milliseconds(took), info.PID, info.Python})
 }
 
 // Health prints a line of a watch: a plugin's health status, or the error of a probe. A

@@ -29,10 +29,10 @@ func backgrounds() []Background {
 
 func TestStatuses(t *testing.T) {
 	const whole = `
-NAME     STATE    PID   UPTIME  RESTARTS  CALLS  FAILED  MEMORY  PLUGIN                   NOTE
-greeter  ready    4711  3m20s   1         1200   3       12 MB   /srv/plugins/greeter.py
-resize   backoff  -     -       7         0      0       -       /srv/plugins/resize      restarting in 4s; exited: exit code 3
-stuck    unknown  -     -       -         -      -       -       /srv/plugins/stuck.py    did not respond within 2s
+NAME     STATE    PID   UPTIME  CALLS  FAILED  RESTARTS  MEMORY  PLUGIN                   NOTE
+greeter  ready    4711  3m20s   1200   3       1         12 MB   /srv/plugins/greeter.py
+resize   backoff  -     -       0      0       7         -       /srv/plugins/resize      restarting in 4s; exited: exit code 3
+stuck    unknown  -     -       -      -       -         -       /srv/plugins/stuck.py    did not respond within 2s
 `
 	s, out, _ := Test("")
 	if err := s.Statuses(backgrounds(), false); err != nil {

@@ -106,7 +106,7 @@ func TestLogLine(t *testing.T) {
 		{time.Time{}, "", "panic: no", true, `{"schema":1,"plugin":"greeter","generation":2,"line":"panic: no"}` + "\n"},
 	} {
 		s, out, _ := Test("")
-		if err := s.LogLine("greeter", c.at, 2, c.stream, c.text, c.json); err != nil || out.String() != c.want {
+		if err := s.LogLine("greeter", false, c.at, 2, c.stream, c.text, c.json); err != nil || out.String() != c.want {
 			t.Errorf("%q: got\n%s\n%v, want\n%s", c.text, out, err, c.want)
 		}
 	}

@@ -238,7 +238,7 @@ func Stop(ctx context.Context, name string) (ran bool, err error) {
 	case Is(err, NotRunning):
 		there, err := search(name)
 		for _, p := range there {
-			p.clean(true)
+			p.clean()
 		}
 		return false, err
 	case err != nil:
@@ -271,7 +271,7 @@ func (c *Client) kill() error {
 			return unavailable(fmt.Errorf("%s does not stop, and cannot be killed: %w", c.place.name, err))
 		}
 		if c.freed(context.Background(), stopLimit) {
-			c.place.clean(false)
+			c.place.clean()
 			return nil
 		}
 	}

@@ -148,7 +148,7 @@ func TestClientStreamEnds(t *testing.T) {
 			}
 		}
 	}
-	if err := ReadLog(ctx0, "p", -1, false, func(l Line) error {
+	if err := ReadLog(ctx0, "p", Want{Last: -1}, func(l Line) error {
 		if strings.Contains(l.Text, "panic") {
 			t.Errorf("the log has %s", l.Text)
 		}

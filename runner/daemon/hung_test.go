@@ -81,7 +81,7 @@ func TestCancelConnect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.release(true)
+	defer h.release()
 	ctx, cancel := context.WithCancelCause(ctx0)
 	cancel(errors.New("ctrl-c"))
 	if _, err := (&Client{place: p}).Call(ctx, hook.Call{Hook: "echo"}); kindOf(t, err) != hook.Canceled || err.Error() != "ctrl-c" || hook.AsError(err).Begun {

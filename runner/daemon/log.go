@@ -17,12 +17,13 @@ import (
 
 const (
 	// logLimit is the length at which a log turns over.
-	logLimit = 5 << 20
-	// older is the suffix of the previous log.
-	older = ".1"
+	logLimit = 10 << 20
 	// logTime is the format of a time in a log: RFC 3339 in UTC, of constant length.
 	logTime = "2006-01-02T15:04:05.000000Z"
 )
+
+// older are the suffixes of the previous logs, the newest first.
+var older = []string{".1", ".2"}
 
 // Own is the stream of what pyplug itself writes to a log.
 const Own = "pyplug"
@@ -37,9 +38,9 @@ type Line struct {
 	Stream, Text string
 }
 
-// Log is a daemon's log: NAME.log, which becomes NAME.log.1 when it exceeds 5 MB. It is
-// safe for concurrent use. A full disk loses lines; the next line that can be written
-// says how many.
+// Log is a daemon's log: NAME.log, which becomes NAME.log.1 when it exceeds 10 MB, and then
+// NAME.log.2. It outlives the daemon. It is safe for concurrent use. A full disk loses lines;
+// the next line that can be written says how many.
 type Log struct {
 	path     string
 	redirect bool // standard output and error go to the log, too
@@ -126,7 +127,8 @@ func (l *Log) Add(line Line) {
 
 // turn renames the file to the previous log. The next line opens a new file. Held: mu.
 func (l *Log) turn() {
-	if l.file != nil && os.Rename(l.path, l.path+older) == nil { // else it grows on; the next line tries again
+	_ = os.Rename(l.path+older[0], l.path+older[1])                 // there may be none
+	if l.file != nil && os.Rename(l.path, l.path+older[0]) == nil { // else it grows on; the next line tries again
 		_ = l.file.Close()
 		l.file = nil
 	}
@@ -156,25 +158,40 @@ func readLine(text []byte) Line {
 // followEvery is how often a followed log is read.
 const followEvery = 200 * time.Millisecond
 
-// ReadLog passes the last lines of a name's log to emit, the oldest first: at most last
-// of them, or all if last is negative. If follow is set, it continues with new lines,
-// also after the log turns over or a new daemon of that name starts, until ctx ends,
-// which is no error.
+// Want says which lines [ReadLog] reads.
+type Want struct {
+	// Last is the largest number of lines to begin with; all if it is negative.
+	Last int
+	// Since is the time of the oldest line; zero means all. A line without a time belongs to
+	// the line before it.
+	Since time.Time
+	// Follow continues with new lines, also after the log turns over or a new daemon of
+	// that name starts, until the context ends, which is no error.
+	Follow bool
+}
+
+// ReadLog passes the wanted lines of a name's log to emit, the oldest first.
 //
 // Errors are emit's, or [*hook.Error] of kind Unavailable: with reason [NotRunning] if
 // there is no log, or of what the system returned.
-func ReadLog(ctx context.Context, name string, last int, follow bool, emit func(Line) error) error {
+func ReadLog(ctx context.Context, name string, want Want, emit func(Line) error) error {
 	t, err := findLog(name)
 	if err != nil {
 		return err
 	}
 	defer t.close()
 	var lines []Line
-	if err := t.catchUp(func(l Line) error { lines = append(lines, l); return nil }); err != nil {
+	late := want.Since.IsZero()
+	if err := t.catchUp(func(l Line) error {
+		if late = late || !l.Time.Before(want.Since); late {
+			lines = append(lines, l)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
-	if last >= 0 && len(lines) > last {
-		lines = lines[len(lines)-last:]
+	if want.Last >= 0 && len(lines) > want.Last {
+		lines = lines[len(lines)-want.Last:]
 	}
 	for _, l := range lines {
 		if err := emit(l); err != nil {
@@ -183,7 +200,7 @@ func ReadLog(ctx context.Context, name string, last int, follow bool, emit func(
 	}
 	again := time.NewTicker(followEvery)
 	defer again.Stop()
-	for follow {
+	for want.Follow {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -198,18 +215,26 @@ func ReadLog(ctx context.Context, name string, last int, follow bool, emit func(
 
 // tailer reads a log, the older part first, and then what replaces it.
 type tailer struct {
-	place place
-	file  *os.File // the log that was read last; nil before the first
+	path string
+	file *os.File // the log that was read last; nil before the first
 }
 
-// findLog finds the log of a name.
+// findLog finds the log of a name: that of its daemon, or of its last one.
 func findLog(name string) (*tailer, error) {
 	there, err := search(name)
+	var paths []string
 	for _, p := range there {
-		p = p.home()
-		_, failed := os.Stat(p.log())
+		if id, err := p.readState(); err == nil && id.Log != "" {
+			paths = append(paths, string(id.Log))
+		}
+	}
+	for _, dir := range logDirs() {
+		paths = append(paths, place{dir, name}.log())
+	}
+	for _, path := range paths {
+		_, failed := os.Stat(path)
 		if failed == nil {
-			return &tailer{place: p}, nil
+			return &tailer{path: path}, nil
 		}
 		if !errors.Is(failed, fs.ErrNotExist) && err == nil {
 			err = unavailable(failed)
@@ -226,11 +251,11 @@ const missed = "the log was rotated faster than it was read; lines may be missin
 
 // catchUp emits the lines since the last call; first all.
 func (t *tailer) catchUp(emit func(Line) error) error {
-	newer, err := t.newer()
+	newer, gap, err := t.newer()
 	for i, next := range newer { // so nothing more is written to the file before
 		if t.file != nil && err == nil {
 			err = t.rest(emit, true)
-			if i == 0 && len(newer) > 1 && err == nil {
+			if i == 0 && gap && err == nil {
 				err = emit(Line{Time: time.Now(), Stream: Own, Text: missed})
 			}
 		}
@@ -243,25 +268,30 @@ func (t *tailer) catchUp(emit func(Line) error) error {
 	return t.rest(emit, false)
 }
 
-// newer opens the logs that replaced the last one that was read, the oldest first.
-func (t *tailer) newer() (logs []*os.File, err error) {
-	known := t.file
-	for _, path := range []string{t.place.log(), t.place.log() + older} {
-		f, err := os.Open(path)
+// newer opens the logs that replaced the last one that was read, the oldest first. gap reports
+// that one of them may be gone: none is the last one that was read.
+func (t *tailer) newer() (logs []*os.File, gap bool, err error) {
+	var known *os.File
+	for _, suffix := range append([]string{""}, older...) {
+		f, err := os.Open(t.path + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return logs, unavailable(err)
+			return logs, false, unavailable(err)
 		}
-		if sameFile(f, t.file) || sameFile(f, known) { // the latter if the log has just turned over
+		last := sameFile(f, t.file)
+		if last || sameFile(f, known) { // the latter if the log has just turned over
 			_ = f.Close()
-			break
+		} else {
+			known = f
+			logs = append([]*os.File{f}, logs...)
 		}
-		known = f
-		logs = append([]*os.File{f}, logs...)
+		if last {
+			return logs, false, nil
+		}
 	}
-	return logs, nil
+	return logs, t.file != nil && len(logs) > 0, nil
 }
 
 // sameFile reports whether two open files are the same file. It is false if one is nil.

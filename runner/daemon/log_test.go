@@ -36,7 +36,7 @@ func newLog(t *testing.T, max int64) *Log {
 func read(t *testing.T, last int) []Line {
 	t.Helper()
 	var lines []Line
-	if err := ReadLog(context.Background(), "p", last, false, func(l Line) error { lines = append(lines, l); return nil }); err != nil {
+	if err := ReadLog(context.Background(), "p", Want{Last: last}, func(l Line) error { lines = append(lines, l); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return lines
@@ -73,10 +73,10 @@ func TestLog(t *testing.T) {
 		t.Errorf("the last none are %+v", got)
 	}
 	full := errors.New("full")
-	if err := ReadLog(context.Background(), "p", -1, true, func(Line) error { return full }); !errors.Is(err, full) {
+	if err := ReadLog(context.Background(), "p", Want{Last: -1, Follow: true}, func(Line) error { return full }); !errors.Is(err, full) {
 		t.Errorf("got %v, want what emit said", err)
 	}
-	if err := ReadLog(context.Background(), "q", -1, true, nil); kindOf(t, err) != hook.Unavailable {
+	if err := ReadLog(context.Background(), "q", Want{Last: -1, Follow: true}, nil); kindOf(t, err) != hook.Unavailable {
 		t.Errorf("no log: %v", err)
 	}
 }
@@ -93,7 +93,7 @@ func TestLogTurns(t *testing.T) {
 	done := make(chan error, 1)
 	l.Add(Line{Stream: "stderr", Text: "0"})
 	go func() {
-		done <- ReadLog(ctx, "p", -1, true, func(line Line) error {
+		done <- ReadLog(ctx, "p", Want{Last: -1, Follow: true}, func(line Line) error {
 			got <- strings.TrimRight(line.Text, ".")
 			more <- struct{}{}
 			return nil
@@ -117,7 +117,7 @@ func TestLogTurns(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	for _, name := range []string{l.path, l.path + older} {
+	for _, name := range []string{l.path, l.path + older[0], l.path + older[1]} {
 		if info, err := os.Stat(name); err != nil || info.Size() > limit {
 			t.Errorf("%s: %v, %v", name, info.Size(), err)
 		}
@@ -164,7 +164,7 @@ func TestFollowTurns(t *testing.T) {
 	turn()
 	put("six")
 	next()
-	if want := []string{"one", "two", "three", missed, "five", "six"}; !reflect.DeepEqual(got, want) {
+	if want := []string{"one", "two", "three", missed, "four", "five", "six"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -179,7 +179,7 @@ func TestFollowRestart(t *testing.T) {
 	got := make(chan string, 10)
 	done := make(chan error, 1)
 	go func() {
-		done <- ReadLog(ctx, "p", -1, true, func(l Line) error { got <- l.Text; return nil })
+		done <- ReadLog(ctx, "p", Want{Last: -1, Follow: true}, func(l Line) error { got <- l.Text; return nil })
 	}()
 	if line := <-got; line != "first" {
 		t.Errorf("got %q", line)

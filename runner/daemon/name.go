@@ -132,15 +132,6 @@ func (p place) readState() (id Identity, err error) {
 	return id, err
 }
 
-// home returns the place with the socket and the log of a live daemon, which may hold the
-// name in two places.
-func (p place) home() place {
-	if id, err := p.readState(); err == nil && id.Socket != "" {
-		p.dir = filepath.Dir(string(id.Socket))
-	}
-	return p
-}
-
 // answers reports whether a process listens at the socket.
 func (p place) answers() bool {
 	c, err := net.Dial("unix", p.socket())
@@ -227,33 +218,28 @@ func (h *held) write(id Identity) error {
 	return err
 }
 
-// release removes the files of the name, of which the log only if that is wanted, and
-// releases the name. It removes the state file before it ends the lock; a process that
-// has opened the removed file notices that in acquire.
-func (h *held) release(log bool) {
+// release removes the files of the name, except its log, and releases the name. It removes
+// the state file before it ends the lock; a process that has opened the removed file notices
+// that in acquire.
+func (h *held) release() {
 	if h.also != nil {
-		h.also.release(log)
+		h.also.release()
 	}
 	if h.owns() { // otherwise the files are a successor's
-		files := []string{h.socket()}
-		if log {
-			files = append(files, h.log(), h.log()+older)
-		}
-		for _, file := range append(files, h.state()) {
-			_ = os.Remove(file)
-		}
+		_ = os.Remove(h.socket())
+		_ = os.Remove(h.state())
 	}
 	_ = h.file.Close()
 }
 
-// clean removes what a dead daemon left, of which the log only if that is wanted, and
-// reports whether the daemon was dead.
-func (p place) clean(log bool) bool {
+// clean removes what a dead daemon left, except its log, and reports whether the daemon was
+// dead.
+func (p place) clean() bool {
 	h, err := p.acquire()
 	if err != nil {
 		return false
 	}
-	h.release(log)
+	h.release()
 	return true
 }
 
@@ -275,7 +261,7 @@ func List(ctx context.Context) (live []Identity, err error) {
 				return live, hook.Ended(ctx, "", "no list", false)
 			}
 			p := place{dir, name}
-			if p.clean(false) {
+			if p.clean() {
 				continue
 			}
 			id, _ := p.readState()

@@ -24,6 +24,7 @@ func shells(t *testing.T) (with, without func()) {
 		t.Fatal(err)
 	}
 	t.Setenv("PYPLUG_RUN_DIR", "")
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	return func() { t.Setenv("XDG_RUNTIME_DIR", xdg) }, func() { t.Setenv("XDG_RUNTIME_DIR", "") }
 }
 
@@ -101,7 +102,7 @@ func TestOneOfTwo(t *testing.T) {
 					t.Error("two have the name")
 				}
 				got.Add(-1)
-				h.release(true)
+				h.release()
 			})
 		}
 		close(gate)

@@ -39,6 +39,40 @@ func RunDirs() []string {
 	return []string{filepath.Join(base, "pyplug"), own}
 }
 
+// logDirs are the directories where logs can be, the preferred one first: $PYPLUG_RUN_DIR
+// alone if it is set; otherwise $XDG_STATE_HOME/pyplug, by default ~/.local/state/pyplug,
+// which outlives a reboot, and the run directories, for a user without a home directory.
+func logDirs() []string {
+	dirs := RunDirs()
+	if !supported || os.Getenv("PYPLUG_RUN_DIR") != "" {
+		return dirs
+	}
+	state := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		state = filepath.Join(os.Getenv("HOME"), ".local", "state")
+	}
+	there := state
+	info, err := os.Stat(there)
+	for errors.Is(err, fs.ErrNotExist) && there != filepath.Dir(there) {
+		there = filepath.Dir(there)
+		info, err = os.Stat(there)
+	}
+	if !filepath.IsAbs(state) || err != nil || owner(info) != os.Geteuid() { // root with a user's HOME must not write there
+		return dirs
+	}
+	return append([]string{filepath.Join(state, "pyplug")}, dirs...)
+}
+
+// makeLogDir makes and returns the first directory for logs that can be used; the run
+// directory of the name, which exists, if there is no other.
+func makeLogDir(runDir string) string {
+	dir := logDirs()[0]
+	if dir == runDir || os.MkdirAll(filepath.Dir(dir), 0o700) != nil || makeDir(dir) != nil {
+		return runDir
+	}
+	return dir
+}
+
 // errNotOurs is wrapped by the error of a run directory that this user did not make. Any user
 // can create the path in /tmp.
 var errNotOurs = errors.New("want a directory of this user")

@@ -94,7 +94,7 @@ func Listen(id Identity, o Options) (*Server, error) {
 	}
 	s, err := h.listen(id, o)
 	if err != nil {
-		h.release(false)
+		h.release()
 		return nil, unavailable(err)
 	}
 	return s, nil
@@ -124,7 +124,7 @@ func awaitLocks(all []place, id Identity) (h *held, err error) {
 		next, err := p.awaitLock(id)
 		if err != nil {
 			if h != nil {
-				h.release(false)
+				h.release()
 			}
 			return nil, err
 		}
@@ -154,7 +154,8 @@ func (p place) awaitLock(id Identity) (*held, error) {
 func (h *held) listen(id Identity, o Options) (*Server, error) {
 	_ = os.Remove(h.socket()) // of a dead daemon
 	id.API, id.PID, id.Started = API, os.Getpid(), time.Now().Round(0)
-	id.Socket, id.Log = schema.Path(h.socket()), schema.Path(h.log())
+	log := place{makeLogDir(h.dir), h.name}.log()
+	id.Socket, id.Log = schema.Path(h.socket()), schema.Path(log)
 	if err := h.write(id); err != nil {
 		return nil, err
 	}
@@ -168,21 +169,21 @@ func (h *held) listen(id Identity, o Options) (*Server, error) {
 		return nil, err
 	}
 	listener.SetUnlinkOnClose(false) // release removes it
-	var log *Log
+	var open *Log
 	if err = os.Chmod(h.socket(), 0o600); err == nil && h.also != nil {
 		_ = os.Remove(h.also.socket()) // of a dead daemon
 		err = os.Symlink(h.socket(), h.also.socket())
 	}
 	if err == nil {
-		log, err = openLog(h.log(), o.Starter != nil)
+		open, err = openLog(log, o.Starter != nil)
 	}
 	if err != nil {
 		_ = listener.Close()
 		return nil, err
 	}
 	o.Starter.send(progress{Named: &id})
-	s := newServer(id, o, h, log)
-	go func() { _ = s.http.Serve(peerListener{listener, log}) }() // ends with release
+	s := newServer(id, o, h, open)
+	go func() { _ = s.http.Serve(peerListener{listener, open}) }() // ends with release
 	return s, nil
 }
 
@@ -273,7 +274,7 @@ func (s *Server) release() {
 		_ = os.Remove(s.held.socket())
 		<-time.After(lastAccepts)
 	}
-	s.held.release(true)
+	s.held.release()
 	close(s.released)
 	s.endRequests(stoppingError(s.id.Name))
 	s.kill()

@@ -71,21 +71,30 @@ type Status struct {
 	// Restarts counts the starts of all workers after a failed start or an
 	// unexpected exit.
 	Restarts int `json:"restarts"`
+	// RestartCauses counts them by cause: "crash" (the plugin exited during a call), "exit"
+	// (while none was running), "memory" or "timeout" (it was killed because of its memory
+	// limit, or because a call did not stop), "probe" (it missed its probes), "start" (it
+	// did not start).
+	RestartCauses map[string]int `json:"restart_causes,omitempty"`
+	// LastRestart is the reason of the last restart, as its event has it; empty if there was none.
+	LastRestart string `json:"last_restart,omitempty"`
 	// Calls counts the calls that finished in a worker, Failed the failed calls,
 	// including those that no worker accepted. Running and Queued are the numbers
 	// of calls that run and that wait.
-	Calls   uint64 `json:"calls"`
-	Failed  uint64 `json:"failed"`
-	Running int    `json:"running"`
-	Queued  int    `json:"queued"`
+	Calls  uint64 `json:"calls"`
+	Failed uint64 `json:"failed"`
+	// Failures counts the failed calls by kind.
+	Failures map[Kind]uint64 `json:"failures,omitempty"`
+	Running  int             `json:"running"`
+	Queued   int             `json:"queued"`
 	// Note is one line of other information, such as why the plugin does not
 	// start, or that its changed files do not start and the old workers remain;
 	// empty if there is none.
 	Note string `json:"note,omitempty"`
 	// LastExit describes the exit of the last process that ended, nil if none did.
 	LastExit *Exit `json:"last_exit,omitempty"`
-	// Memory is the resident memory of the workers in bytes, shared memory
-	// divided among them; 0 if the system does not report it.
+	// Memory is the resident memory of the plugin's processes and everything below them in
+	// bytes; 0 if it is not known.
 	Memory int64 `json:"memory_bytes,omitempty"`
 	// Attach is the JSON that another program needs to attach to the plugin, nil
 	// if that is impossible. See docs/json.md.
@@ -100,7 +109,7 @@ type Status struct {
 // MarshalJSON returns the status with the names of `status --json`.
 func (s Status) MarshalJSON() ([]byte, error) {
 	type plain Status // without this method
-	s.Reason, s.Note = validText(s.Reason), validText(s.Note)
+	s.Reason, s.Note, s.LastRestart = validText(s.Reason), validText(s.Note), validText(s.LastRestart)
 	return Marshal(plain(s))
 }
 

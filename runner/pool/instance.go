@@ -27,6 +27,7 @@ type instance struct {
 	calls        uint64 // calls that ended
 	lost         bool   // takes no more calls
 	crashed      bool   // a call saw its exit
+	overdue      string // the last call that was interrupted, and why
 	unresponsive bool   // is asked nothing any more
 	lastCall     time.Time
 	idle         chan struct{} // closed when no call runs; nil until that is awaited
@@ -94,8 +95,11 @@ func (p *Pool) finishUncounted(i *instance) {
 func (p *Pool) count(i *instance, o outcome) {
 	p.calls++
 	i.calls++
-	if o.failed {
-		p.failures++
+	if o.kind != "" {
+		p.failures[o.kind]++
+	}
+	if o.overdue != "" {
+		i.overdue = o.overdue
 	}
 	if i.limits.calls > 0 && i.calls >= i.limits.calls {
 		i.worker.signal()

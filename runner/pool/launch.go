@@ -68,20 +68,24 @@ func (p *Pool) stop(i *instance) hook.Exit {
 	return i.Exit()
 }
 
-// drain waits until no call runs in an instance, or the timeout is over.
-func (p *Pool) drain(i *instance) {
+// drain waits until no call runs in an instance, it exits, or the timeout is over.
+func (p *Pool) drain(i *instance) { p.awaitIdle(i, p.opt.Drain, i.Done()) }
+
+// awaitIdle waits until no call runs in an instance, at most until the limit is over, over is
+// closed or the pool is closed.
+func (p *Pool) awaitIdle(i *instance, most time.Duration, over <-chan struct{}) {
 	p.mu.Lock()
 	i.idle = make(chan struct{})
 	if i.running == 0 {
 		close(i.idle)
 	}
 	p.mu.Unlock()
-	limit := time.NewTimer(p.opt.Drain)
+	limit := time.NewTimer(most)
 	defer limit.Stop()
 	select {
 	case <-i.idle:
 	case <-limit.C:
-	case <-i.Done():
+	case <-over:
 	case <-p.ctx.Done():
 	}
 }
@@ -144,8 +148,9 @@ func (p *Pool) replay(ctx context.Context, c hook.Call) (hook.Result, error) {
 	case <-ctx.Done():
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.countFailed(c.Hook)
-		return hook.Result{}, hook.Ended(ctx, c.Hook, "another replayed call did not end", false)
+		e := hook.Ended(ctx, c.Hook, "another replayed call did not end", false)
+		p.countFailed(e)
+		return hook.Result{}, e
 	}
 	i, herr := p.acquire(ctx, c.Hook, false)
 	if herr != nil {

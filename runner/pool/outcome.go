@@ -14,9 +14,12 @@ import (
 // outcome is the effect of a call on its instance. The zero value is that of a call that
 // succeeded.
 type outcome struct {
-	lost   bool // the instance takes no further calls
-	retry  bool // the call never began and goes to another worker
-	failed bool
+	lost  bool      // the instance takes no further calls
+	retry bool      // the call never began and goes to another worker
+	kind  hook.Kind // of the call's error; empty if it succeeded
+	// overdue says why the call was interrupted, empty if it was not. If it does not stop,
+	// the instance is killed.
+	overdue string
 }
 
 // outcomes maps the kind of an error of an instance's Call to its outcome.
@@ -36,7 +39,7 @@ var outcomes = map[hook.Kind]outcome{
 }
 
 // panicked is the outcome of a call whose callback panicked. The call itself may still run.
-var panicked = outcome{lost: true, failed: true}
+var panicked = outcome{lost: true, kind: hook.Internal}
 
 // outcomeOf returns the outcome of a call that returned err.
 func outcomeOf(err error) outcome {
@@ -45,11 +48,14 @@ func outcomeOf(err error) outcome {
 	}
 	var e *hook.Error // after the check: it costs an allocation
 	if !errors.As(err, &e) {
-		return outcome{failed: true}
+		return outcome{kind: hook.Internal}
 	}
 	o := outcomes[e.Kind]
-	o.failed = true
+	o.kind = e.Kind
 	o.retry = o.retry && !e.Begun
+	if e.Kind == hook.Timeout || e.Kind == hook.Canceled {
+		o.overdue = reasonOf(e)
+	}
 	return o
 }
 

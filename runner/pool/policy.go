@@ -41,12 +41,23 @@ func (p Policy) withDefaults() Policy {
 
 // ending is how a start or a run of a worker ended.
 type ending struct {
+	cause       string // one of the causes
 	startFailed bool
 	permanent   bool          // the start fails again until the plugin changes
 	duringCall  bool          // a call was the cause
 	clean       bool          // exit code 0
 	ready       time.Duration // how long it was ready
 }
+
+// The causes of an ending, as the status counts restarts by them.
+const (
+	causeCrash   = "crash"   // the plugin exited during a call
+	causeExit    = "exit"    // the plugin exited while no call was running
+	causeMemory  = "memory"  // it was killed because of its memory limit
+	causeTimeout = "timeout" // it was killed because a call did not stop
+	causeProbe   = "probe"   // it was killed because it missed its probes
+	causeStart   = "start"   // it did not start
+)
 
 // action is what follows an ending.
 type action uint8

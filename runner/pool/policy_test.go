@@ -76,7 +76,7 @@ func TestOutcomes(t *testing.T) {
 		}
 		for _, begun := range []bool{false, true} {
 			o := outcomeOf(&hook.Error{Kind: k, Begun: begun})
-			if begun && o.retry || !o.failed {
+			if begun && o.retry || o.kind != k {
 				t.Errorf("%v, begun %v: got %+v", k, begun, o)
 			}
 		}

@@ -26,12 +26,14 @@ type Pool struct {
 
 	mu          sync.Mutex // protects what follows, and the fields of workers and instances that say so
 	workers     []*worker
-	queue       list.List // of [*waiter], the longest waiting first
-	active      int       // calls that were let in and have not left
-	calls       uint64    // that ended
-	failures    uint64    // calls that failed
-	mayCollide  bool      // two instances may be unable to live at once
-	oneAtATime  bool      // they are
+	queue       list.List            // of [*waiter], the longest waiting first
+	active      int                  // calls that were let in and have not left
+	calls       uint64               // that ended
+	failures    map[hook.Kind]uint64 // calls that failed
+	restarts    map[string]int       // by cause
+	lastRestart string               // the reason
+	mayCollide  bool                 // two instances may be unable to live at once
+	oneAtATime  bool                 // they are
 	draining    bool
 	drained     chan struct{} // closed when draining and no call is active
 	replays     []hook.Call
@@ -51,6 +53,7 @@ func Start(ctx context.Context, launcher hook.Launcher, opt Options) (*Pool, err
 	p := &Pool{
 		launcher: launcher, opt: opt.withDefaults(), failed: make(chan struct{}), drained: make(chan struct{}),
 		subscribers: map[chan hook.Event]struct{}{}, replaying: make(chan struct{}, 1),
+		failures: map[hook.Kind]uint64{}, restarts: map[string]int{},
 	}
 	p.replays = append(p.replays, opt.Bootstrap...)
 	p.ctx, p.cancel = context.WithCancel(context.Background())

@@ -59,6 +59,8 @@ func TestDeathDuringCall(t *testing.T) {
 		w.states("1:starting 1:ready 2:starting 2:ready 3:starting 3:ready 4:starting 4:ready")
 		if st := w.status(); st.Restarts != 3 || st.Calls != 6 || st.Failed != 3 || st.State != hook.StateReady || st.LastExit.Code != 3 {
 			t.Errorf("got %+v", st)
+		} else if st.Failures[hook.Crash] != 3 || st.RestartCauses["crash"] != 3 || st.LastRestart != exitedInCall {
+			t.Errorf("by kind and cause: got %+v", st)
 		}
 	})
 }

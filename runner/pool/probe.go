@@ -84,7 +84,7 @@ func (w *worker) probeEnded(err error) {
 // while no call was running.
 func (w *worker) stopUnresponsive(err error) {
 	p, i := w.pool, w.serving
-	e := ending{ready: time.Since(i.ready)}
+	e := ending{cause: causeProbe, ready: time.Since(i.ready)}
 	reason := fmt.Sprintf("missed %d probes in a row", maxMisses)
 	p.mu.Lock()
 	i.unresponsive = true

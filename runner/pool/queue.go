@@ -87,17 +87,17 @@ func (p *Pool) wait(ctx context.Context, w *waiter) *hook.Error {
 
 // reject removes a call that got no place. p.mu is held.
 func (p *Pool) reject(e *hook.Error) *hook.Error {
-	p.countFailed(e.Hook)
+	p.countFailed(e)
 	p.leave()
 	return e
 }
 
 // countFailed counts a call that no worker took. Requests without a hook do not count. p.mu
 // is held.
-func (p *Pool) countFailed(hookName string) {
-	if hookName != "" {
+func (p *Pool) countFailed(e *hook.Error) {
+	if e.Hook != "" {
 		p.calls++
-		p.failures++
+		p.failures[e.Kind]++
 	}
 }
 

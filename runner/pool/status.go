@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -34,12 +35,17 @@ func (p *Pool) Status(context.Context) (hook.Status, error) {
 	st := hook.Status{
 		State: best.state, Since: best.since, Generation: best.generation,
 		Workers: len(p.workers), Concurrency: len(p.workers) * p.opt.Concurrency,
-		Calls: p.calls, Failed: p.failures, Running: p.active - p.queue.Len(), Queued: p.queue.Len(),
-		LastExit: p.lastExit,
+		Calls: p.calls, Failures: maps.Clone(p.failures), Running: p.active - p.queue.Len(), Queued: p.queue.Len(),
+		LastExit: p.lastExit, LastRestart: p.lastRestart, RestartCauses: maps.Clone(p.restarts),
+	}
+	for _, n := range p.failures {
+		st.Failed += n
+	}
+	for _, n := range p.restarts {
+		st.Restarts += n
 	}
 	var ready []*instance
 	for _, w := range p.workers {
-		st.Restarts += w.restarts
 		switch {
 		case w.serving != nil:
 			ready = append(ready, w.serving)
@@ -65,8 +71,6 @@ func (p *Pool) Status(context.Context) (hook.Status, error) {
 	}
 	p.mu.Unlock()
 	for _, i := range ready {
-		bytes, _ := p.opt.Memory(i.Info().PID)
-		st.Memory += bytes
 		if st.Attach == nil {
 			st.Attach = i.Attach()
 		}

@@ -15,6 +15,9 @@ const (
 	exitedIdle    = "the plugin exited while no call was running"
 )
 
+// callsEnd is how long the calls of a process that is gone may take to return.
+const callsEnd = time.Second
+
 // worker is one place in the pool, kept filled by one goroutine, [worker.run].
 //
 // Either an instance serves, or one starts, or the worker rests: it waits for the end
@@ -37,7 +40,6 @@ type worker struct {
 	wanted     bool   // a call waits for a start
 	restart    string // why a restart was requested, "" if none was
 	replies    []chan error
-	restarts   int
 	cause      *hook.Error // what failed last; nil since it was ready
 	failed     int         // the version of the files of what failed last
 	startError string      // why the last start failed; "" since it was ready
@@ -46,6 +48,7 @@ type worker struct {
 
 	// Of the goroutine.
 	failures int              // in a row
+	next     restartReason    // of the start after the back-off
 	backoff  <-chan time.Time // nil unless it is in back-off
 	retiring <-chan struct{}  // closed when the instance that was replaced is gone; nil if it is
 	probe    probe
@@ -57,6 +60,15 @@ type start struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	ended  chan error // receives nil if the instance is ready
+}
+
+// restartReason says why a worker is started again after an exit or a failed start.
+type restartReason struct{ cause, reason string }
+
+// countRestart counts a restart. p.mu is held.
+func (p *Pool) countRestart(r restartReason) {
+	p.restarts[r.cause]++
+	p.lastRestart = r.reason
 }
 
 var errSuperseded = errors.New("the start was superseded")
@@ -94,7 +106,7 @@ func (w *worker) run() {
 			w.retiring = nil
 		case <-w.backoff:
 			p.mu.Lock()
-			w.restarts++
+			p.countRestart(w.next)
 			w.begin("back-off is over", nil)
 			p.mu.Unlock()
 		case <-w.probe.timer.C:
@@ -190,7 +202,7 @@ func (w *worker) startEnded(err error) bool {
 		return false
 	default:
 		w.cause, w.failed, w.startError = e, i.version, reasonOf(e)
-		w.rest(ending{startFailed: true, permanent: first && w.number == 1 || alone && w.number > 1 || permanent(e)})
+		w.rest(ending{cause: causeStart, startFailed: true, permanent: first && w.number == 1 || alone && w.number > 1 || permanent(e)})
 	}
 	return true
 }
@@ -277,15 +289,23 @@ func (w *worker) replaceIfDue() {
 // exited records an exit that nobody requested.
 func (w *worker) exited() {
 	p, i, exit := w.pool, w.serving, w.serving.Exit()
+	if exit.Stopped { // because of a call, which says so as it ends
+		p.awaitIdle(i, callsEnd, nil)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := ending{
-		duringCall: i.diedInCall(exit, w.probe.ended != nil || w.probe.misses > 0),
-		clean:      exit.Code == 0 && exit.Signal == "", ready: time.Since(i.ready),
+		cause: causeExit, duringCall: i.diedInCall(exit, w.probe.ended != nil || w.probe.misses > 0),
+		clean: exit.Code == 0 && exit.Signal == "", ready: time.Since(i.ready),
 	}
 	reason := exitedIdle
-	if e.duringCall {
-		reason = exitedInCall
+	switch {
+	case exit.Limit != "":
+		e.cause, reason = causeMemory, "killed because of its "+exit.Limit
+	case e.duringCall && exit.Stopped && i.overdue != "":
+		e.cause, reason = causeTimeout, "killed because a call did not stop: "+i.overdue
+	case e.duringCall:
+		e.cause, reason = causeCrash, exitedInCall
 	}
 	w.ended(i, e, &hook.Error{Kind: hook.Unavailable, Exit: &exit, Err: errors.New(reason)})
 }
@@ -321,11 +341,12 @@ func (w *worker) rest(e ending) {
 	state := hook.StateFailed
 	switch {
 	case do == restartNow:
-		w.restarts++
-		w.begin(exitedInCall, exit)
+		p.countRestart(restartReason{e.cause, reason})
+		w.begin(reason, exit)
 		return
 	case do == backOff:
 		state, w.backoff, w.nextStart = hook.StateBackoff, time.After(delay), time.Now().Add(delay)
+		w.next = restartReason{e.cause, reason}
 	case do == stayStopped:
 		state = hook.StateStopped
 		w.cause = &hook.Error{Kind: hook.Unavailable, Reason: reasonStopped, Exit: exit,

@@ -162,6 +162,7 @@ func clean(t testing.TB) {
 	t.Helper()
 	Close()
 	os.ReadFile(os.DevNull) // lets the runtime open its poller
+	reapOrphans()()         // starts the goroutine of os/signal, which never ends
 	files, routines := descriptors(), runtime.NumGoroutine()
 	t.Cleanup(func() {
 		Close()

@@ -63,6 +63,10 @@ func Memory(pid int) (bytes int64, ok bool) {
 	return bytes, bytes > 0
 }
 
+// TotalMemory returns the memory of all processes that this pyplug runs, as [Memory] measures
+// it; 0 if the system does not report memory.
+func TotalMemory() int64 { return running.memory() }
+
 // megabytes returns a number of bytes as text, in MB of 1024 KB as limits are given.
 func megabytes(n int64) string {
 	mb := float64(n) / (1 << 20)

@@ -7,13 +7,9 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/pyplug/pyplug/runner/proc/guard"
 )
-
-// reapEvery is how often dead orphans of living processes are reaped.
-const reapEvery = 30 * time.Second
 
 // running is everything that this pyplug runs.
 var running = registry{
@@ -30,9 +26,9 @@ type registry struct {
 	// would take it for an orphan.
 	starting sync.RWMutex
 
-	mu     sync.Mutex // of the two below; guardMu is never taken while it is held
-	live   map[*Process]struct{}
-	reaper *time.Timer // runs while a process lives
+	mu          sync.Mutex // of the two below; guardMu is never taken while it is held
+	live        map[*Process]struct{}
+	stopReaping func() // ends the reaping of dead orphans, which goes on while a process lives; else nil
 
 	guardMu sync.Mutex        // of the two below; held while a guard is started
 	guard   *guardProcess     // nil without one
@@ -47,8 +43,8 @@ func (r *registry) next() uint32 { return r.count.Add(1) }
 func (r *registry) add(p *Process) {
 	r.mu.Lock()
 	r.live[p] = struct{}{}
-	if r.reaper == nil {
-		r.reaper = time.AfterFunc(reapEvery, r.reap)
+	if r.stopReaping == nil {
+		r.stopReaping = reapOrphans()
 	}
 	r.mu.Unlock()
 	if r.guardMu.TryLock() {
@@ -73,9 +69,9 @@ func (r *registry) add(p *Process) {
 func (r *registry) remove(p *Process) {
 	r.mu.Lock()
 	delete(r.live, p)
-	if len(r.live) == 0 && r.reaper != nil {
-		r.reaper.Stop()
-		r.reaper = nil
+	if len(r.live) == 0 && r.stopReaping != nil {
+		r.stopReaping()
+		r.stopReaping = nil
 	}
 	r.mu.Unlock()
 	if guardNeedsGroups {
@@ -85,14 +81,12 @@ func (r *registry) remove(p *Process) {
 	}
 }
 
-// reap reaps dead orphans, of which a long-lived process may leave many.
-func (r *registry) reap() {
-	reapOrphans()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.reaper != nil {
-		r.reaper.Reset(reapEvery)
+// memory is the memory of everything that this pyplug runs.
+func (r *registry) memory() (bytes int64) {
+	for _, p := range r.processes() {
+		bytes += p.tree.memory()
 	}
+	return bytes
 }
 
 // processes returns the processes that live.

@@ -3,6 +3,7 @@ package proc
 import (
 	"bytes"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"syscall"
@@ -111,8 +112,34 @@ func reapOrphan(pid int) bool {
 	return got == pid
 }
 
-// reapOrphans reaps all dead orphans.
-func reapOrphans() { new(tree).eachOrphan(func(int) {}) }
+// reapPause is the least time between two passes over dead orphans.
+const reapPause = time.Second
+
+// reapOrphans reaps orphans within about a second of their death, until stop is called: a
+// long-lived process may leave many.
+func reapOrphans() (stop func()) {
+	died, over := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(died, syscall.SIGCHLD)
+	go func() { // ends with stop
+		for {
+			select {
+			case <-died:
+			case <-over:
+				return
+			}
+			select {
+			case <-time.After(reapPause):
+			case <-over:
+				return
+			}
+			new(tree).eachOrphan(func(int) {})
+		}
+	}()
+	return func() {
+		signal.Stop(died)
+		close(over)
+	}
+}
 
 // children lists our children, also dead ones, the youngest orphans last.
 func children() []int {

@@ -192,11 +192,7 @@ func TestOrphanReaped(t *testing.T) {
 	p := start(t, s)
 	pid, _ := strconv.Atoi(l.find(t, "grandchild "))
 	syscall.Kill(pid, syscall.SIGKILL)
-	awaitChild(pid)
-	running.reap()
-	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
-		t.Errorf("the orphan: %v", err)
-	}
+	eventually(t, "the orphan is reaped", func() bool { return syscall.Kill(pid, 0) == syscall.ESRCH })
 	if err := p.Interrupt(); err != nil {
 		t.Errorf("the process: %v", err)
 	}

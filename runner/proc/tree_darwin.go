@@ -23,7 +23,7 @@ const (
 func prepare() {}
 
 // reapOrphans does nothing: orphans become the system's children.
-func reapOrphans() {}
+func reapOrphans() (stop func()) { return func() {} }
 
 // forked exists only on Linux.
 type forked struct{}

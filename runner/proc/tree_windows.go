@@ -106,7 +106,7 @@ func newPipe(childReads bool) (theirs, ours *os.File, err error) {
 
 func ownMemory() int64 { return 0 }
 
-func reapOrphans() {}
+func reapOrphans() (stop func()) { return func() {} }
 
 func (t *tree) interrupt() error { return errors.ErrUnsupported }
 func (t *tree) signal(int) error { return errors.ErrUnsupported }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,6 +32,54 @@ func (s *Service) Printed(stream, text string, cut int) {
 		text += fmt.Sprintf(" … (%d bytes left out)", cut)
 	}
 	s.log(daemon.Line{Generation: int(s.generation.Load()), Stream: stream, Text: text})
+}
+
+// maxFailures is how many failed calls a second the log names. It counts further ones.
+const maxFailures = 10
+
+// failures are the failed calls of the current second.
+type failures struct {
+	mu     sync.Mutex
+	since  time.Time
+	logged int
+	more   int // that were not logged
+}
+
+// callFailed writes a failed call into the log.
+func (s *Service) callFailed(name string, err error) {
+	f := &s.failures
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	if now.Sub(f.since) >= time.Second {
+		s.logMore()
+		f.since, f.logged = now, 0
+	}
+	if f.logged == maxFailures {
+		if f.more++; f.more == 1 {
+			time.AfterFunc(f.since.Add(time.Second).Sub(now), s.flushFailures)
+		}
+		return
+	}
+	f.logged++
+	e := hook.AsError(err)
+	text, _, _ := strings.Cut(e.Error(), "\n")
+	s.log(daemon.Line{Stream: daemon.Own, Text: fmt.Sprintf("call %s failed (%s): %s", name, e.Kind, text)})
+}
+
+// flushFailures writes the number of failed calls that the log does not name.
+func (s *Service) flushFailures() {
+	s.failures.mu.Lock()
+	defer s.failures.mu.Unlock()
+	s.logMore()
+}
+
+// logMore is flushFailures for a caller that holds the lock.
+func (s *Service) logMore() {
+	if f := &s.failures; f.more > 0 {
+		s.log(daemon.Line{Stream: daemon.Own, Text: schema.Plural(f.more, "more call") + " failed"})
+		f.more = 0
+	}
 }
 
 const (
@@ -95,6 +144,9 @@ func (s *Service) event(e hook.Event) {
 func (s *Service) report(e hook.Event) {
 	text := eventText(e)
 	s.log(daemon.Line{Time: e.Time, Generation: e.Generation, Stream: daemon.Own, Text: text})
+	if !s.o.Detached {
+		s.notify("STATUS=" + text)
+	}
 	if s.host.Transition != nil && notable(e) {
 		s.host.Transition(text)
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
+	"os"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -75,6 +77,7 @@ type Service struct {
 	reports      *backlog       // of transitions, for the log and the host
 	eventsBroken bool           // host.Event failed; used by the goroutine of reports
 	changes      changes
+	failures     failures     // for the log
 	generation   atomic.Int64 // the newest
 	ready        atomic.Bool  // the plugin was ready: errors are those of calls
 }
@@ -114,6 +117,11 @@ func (s *Service) Serve(ctx context.Context, opened *runner.Opened) error {
 	if err == nil {
 		s.Pool, err = opened.Start(starting)
 	}
+	if err == nil {
+		if err = s.awaitHealthy(starting); err != nil {
+			_ = s.Pool.Close(s.host.Kill) // the first error is the one to report
+		}
+	}
 	if err != nil {
 		if s.server != nil {
 			s.server.Fail(err) // it reports to everybody who waits for the start
@@ -149,9 +157,44 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	if err != nil {
 		return err
 	}
+	s.log(daemon.Line{Stream: daemon.Own, Text: fmt.Sprintf("pyplug %s (pid %d) starts %s", s.o.Version, os.Getpid(), s.opened.Plugin().Entry)})
 	stopping := s.server.Stopping()
 	context.AfterFunc(stopping, func() { cancel(context.Cause(stopping)) })
 	return nil
+}
+
+const (
+	// healthyLimit is how long a plugin that has started may take to be healthy.
+	healthyLimit = 10 * time.Second
+	// healthyAgain is the time between two probes of it.
+	healthyAgain = time.Second
+)
+
+// awaitHealthy waits until the plugin is healthy. A plugin that is not within 10 s, or within
+// the timeout of its start, has failed to start.
+func (s *Service) awaitHealthy(ctx context.Context) error {
+	if s.opened.KeepSettings().Probe < 0 {
+		return nil
+	}
+	t := s.opened.Settings().Timeouts
+	limit, cancel := context.WithTimeout(ctx, min(healthyLimit, t.Start))
+	defer cancel()
+	for {
+		probe, cancel := hook.WithLimit(limit, t.Probe)
+		err := s.Health(probe)
+		cancel()
+		if err == nil || hook.AsError(err).Reason == runner.ReasonNoHealth {
+			return nil
+		}
+		select {
+		case <-time.After(healthyAgain):
+		case <-limit.Done():
+			if ctx.Err() != nil {
+				return hook.Ended(ctx, "", "the plugin was not healthy", false)
+			}
+			return hook.NewError(hook.Unhealthy, fmt.Errorf("not healthy within %s: %w", schema.Span(min(healthyLimit, t.Start)), err))
+		}
+	}
 }
 
 // run serves the plugin, which is ready, until it ends.
@@ -218,16 +261,18 @@ func gaveUpError(st hook.Status) error {
 // Call calls one hook. The result comes with what a caller should know.
 func (s *Service) Call(ctx context.Context, c hook.Call) (hook.Result, error) {
 	r, err := s.Pool.Call(ctx, c)
-	if err == nil {
-		r.Notes = append(r.Notes, s.notes(noteAge)...)
+	if err != nil {
+		s.callFailed(c.Hook, err)
+		return r, err
 	}
-	return r, err
+	r.Notes = append(r.Notes, s.notes(noteAge)...)
+	return r, nil
 }
 
 // Status reports how the plugin is, and how to attach to it.
 func (s *Service) Status(ctx context.Context) (hook.Status, error) {
 	st, err := s.Pool.Status(ctx)
-	st.Attach = s.attach(st)
+	st.Attach, st.Memory = s.attach(st), s.opened.Memory()
 	if st.Note == "" && st.Reason == "" {
 		st.Note = strings.Join(s.notes(noteAge), "")
 	}
@@ -258,7 +303,8 @@ func (s *Service) Restart(ctx context.Context, reason string) error {
 // if the plugin was killed.
 func (s *Service) Close(ctx context.Context) error {
 	err := s.Pool.Close(ctx)
-	s.endReports() // before the log is closed
+	s.flushFailures() // before the log is closed
+	s.endReports()
 	if err == nil {
 		err = ctx.Err()
 	}
