@@ -49,7 +49,7 @@ func checkCommand(f *program) command {
 		switchFlag(&o.Crash, "crash", "kill the plugin while idle and during the first --call, and check that it recovers"),
 		switchFlag(&o.strict, "strict", "fail on warnings, too"),
 		listFlag(&o.Skip, "skip", "skip these `STAGES` of "+strings.Join(check.Skippable(), ", "), check.Skippable()),
-		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`"),
+		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
 		alias(countFlag(&o.jobs, 1, maxJobs, "jobs", "check `N` plugins at a time (default: 1)"), "j"),
 		timeoutFlag(&o.Config.Timeouts.Call),
 		headerFlag(&o.Config.GRPC.Metadata),
@@ -98,11 +98,13 @@ func (f *program) readCheck(c *cli.Context, o *checkOptions) error {
 	return nil
 }
 
-// readPlugins expands directories and patterns. Without words it returns the current directory
-// alone, and not the files in it, because a check runs them.
+// readPlugins expands directories and patterns. Without words it expands the current directory.
 func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 	if slices.Contains(words, "") {
 		return usage("PLUGIN is empty")
+	}
+	if len(words) == 0 {
+		words = []string{"."}
 	}
 	for _, word := range words {
 		found, err := hook.Interruptible(ctx, func() ([]string, error) { return manifest.Expand(word) })
@@ -112,9 +114,6 @@ func (o *checkOptions) readPlugins(ctx context.Context, words []string) error {
 			return usage("%w", err)
 		}
 		o.plugins = append(o.plugins, found...)
-	}
-	if len(o.plugins) == 0 {
-		o.plugins = []string{"."}
 	}
 	return nil
 }
@@ -137,7 +136,10 @@ func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) 
 // check that could not be completed, else of the first failure, which has been printed.
 func (f *program) check(ctx context.Context, o checkOptions) error {
 	var junit *os.File
-	if o.junit != "" {
+	if o.junit == "-" && f.opts.json {
+		return usage("--junit - and --json both print on standard output")
+	}
+	if o.junit != "" && o.junit != "-" {
 		var err error
 		if junit, err = openOutput(ctx, "--junit", o.junit, 0, 0o666); err != nil { // before anything is checked
 			return err
@@ -189,7 +191,7 @@ func (f *program) checkAll(ctx context.Context, o checkOptions) ([]ui.CheckResul
 	}()
 	stop := f.streams.Progress(func() string { return checkProgress(checks) })
 	defer stop()
-	printer := f.streams.Checks(o.strict)
+	printer := f.streams.Checks(o.strict, o.junit == "-")
 	var all []ui.CheckResult
 	var failed error
 	for _, c := range checks {
@@ -334,11 +336,14 @@ func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *os.File) 
 	if os.Getenv("GITHUB_ACTIONS") == "true" {
 		f.streams.Annotate(all)
 	}
-	if junit == nil {
+	if o.junit == "" {
 		return nil
 	}
 	var text bytes.Buffer
 	err := ui.WriteJUnit(&text, all, o.strict)
+	if junit == nil && err == nil {
+		return f.write(f.signals.kill, func() error { return f.streams.Print(text.String()) })
+	}
 	if info, statErr := junit.Stat(); statErr == nil && info.Mode().IsRegular() {
 		err = errors.Join(err, junit.Truncate(0))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/schema"
+	"github.com/pyplug/pyplug/runner/service"
 )
 
 // pythonVerbs are the first words of the command python.
@@ -30,6 +31,8 @@ func pythonCommand(f *program) command {
 			}
 			verb, words := words[0], words[1:]
 			switch {
+			case !slices.Contains(pythonVerbs, verb) && !service.Plain(verb):
+				return hinted(usage("python takes one of why, find and list first"), schema.Hintf("did you mean %s?", schema.Command{"python", "why", verb}))
 			case !slices.Contains(pythonVerbs, verb):
 				return suggested(usage("unknown command python %s", schema.QuoteLine([]string{verb})), "`pyplug python %s`",
 					verb, pythonVerbs, schema.Hintf("%s lists what there is", schema.Command{"help", "python"}))

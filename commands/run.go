@@ -8,6 +8,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -99,6 +100,9 @@ func wantHook(words []string, what string) error {
 	case 0:
 		return usage("%s and HOOK are missing", what)
 	case 1:
+		if two := manifest.TwoWords(words[0]); two != nil {
+			return hinted(usage("HOOK is missing"), two...)
+		}
 		return hinted(usage("HOOK is missing"), schema.Hintf("%s lists its hooks", append(schema.Command{"hooks"}, typedWords(words)...)))
 	}
 	return nil

@@ -2,6 +2,8 @@ package commands
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -29,15 +31,35 @@ func syncCommand(f *program) command {
 	return command{names: allWords, Command: &cli.Command{
 		Name:      "sync",
 		Usage:     "make the environment of a plugin",
-		ArgsUsage: "PLUGIN",
+		ArgsUsage: "[PLUGIN]",
 		Flags:     slices.Concat(flags, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			if err := onePlugin(c, &o.cfg); err != nil {
+			if err := o.read(c); err != nil {
 				return err
 			}
 			return f.sync(c.Context, o)
 		},
 	}}
+}
+
+// read reads PLUGIN. Without one, or if it is a directory that is no plugin, the environment is
+// that of the project in the directory.
+func (o *syncOptions) read(c *cli.Context) error {
+	if c.Args().Len() > 0 {
+		if err := onePlugin(c, &o.cfg); err != nil {
+			return err
+		}
+	} else if err := openConfig(&o.cfg, "."); err != nil {
+		return err
+	}
+	dir := o.cfg.Plugin
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(o.cfg.Cwd, dir)
+	}
+	if info, err := os.Stat(dir); err == nil && info.IsDir() && !runner.IsPlugin(c.Context, o.cfg) {
+		o.cfg.Plugin, o.cfg.Cwd = "", dir
+	}
+	return nil
 }
 
 // sync makes the environment of a plugin, unless it exists, and prints it.

@@ -26,7 +26,8 @@ type SyncPlan struct {
 	Note string
 }
 
-// PlanSync says which environment c.Plugin needs. It starts nothing but, as a start does, a
+// PlanSync says which environment c.Plugin needs, or without it the project of c.Cwd, whose
+// environment is .venv. It starts nothing but, as a start does, a
 // Python whose version no file says. The error is a [*hook.Error].
 func PlanSync(ctx context.Context, c Config, o SyncOptions) (SyncPlan, error) {
 	return hook.Interruptible(ctx, func() (SyncPlan, error) { return planSync(ctx, c, o) })
@@ -37,6 +38,7 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err 
 	if err != nil {
 		return plan, err
 	}
+	o.InPlace = o.InPlace || c.Plugin == "" // where every plugin of the project finds it
 	if p.Kind == manifest.Executable {
 		return plan, hook.NewError(hook.Usage, fmt.Errorf("%s is an executable, which chooses its Python itself", c.Plugin))
 	}

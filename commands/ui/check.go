@@ -83,34 +83,52 @@ type CheckPrinter struct {
 
 	s       *Streams
 	strict  bool
+	mute    bool   // print nothing
+	head    string // of the plugin in progress, until it is printed
 	began   time.Time
 	skipped []hook.Stage // of the plugin in progress
 	all     []CheckResult
 }
 
 // Checks returns a printer for the checks of one run. With strict, warnings count as
-// failures.
-func (s *Streams) Checks(strict bool) *CheckPrinter {
-	return &CheckPrinter{s: s, strict: strict, began: s.Now()}
+// failures. With mute it prints nothing. If the streams are quiet, it prints failures alone.
+func (s *Streams) Checks(strict, mute bool) *CheckPrinter {
+	return &CheckPrinter{s: s, strict: strict, mute: mute, began: s.Now()}
+}
+
+// print prints text below the line of the plugin in progress.
+func (p *CheckPrinter) print(text string) error {
+	if p.mute {
+		return nil
+	}
+	head := p.head
+	p.head = ""
+	return p.s.Print(head + text)
 }
 
 // Begin prints the line above the stages of a plugin.
 func (p *CheckPrinter) Begin(plugin string) error {
-	text := Paint(Bold, oneLine(plugin)) + "\n"
-	if len(p.all) > 0 {
-		text = "\n" + text
+	p.head = Paint(Bold, oneLine(plugin)) + "\n"
+	if len(p.all) > 0 && !p.s.Quiet {
+		p.head = "\n" + p.head
 	}
-	return p.s.Print(text)
+	if p.s.Quiet {
+		return nil
+	}
+	return p.print("")
 }
 
 // Stage prints a finished stage with its findings. Skipped stages become one line at the
 // end.
 func (p *CheckPrinter) Stage(st hook.Stage) error {
-	if st.Verdict == hook.Skipped {
+	switch {
+	case p.s.Quiet && st.Verdict != hook.Failure && (!p.strict || st.Verdict != hook.Warning):
+		return nil
+	case st.Verdict == hook.Skipped:
 		p.skipped = append(p.skipped, st)
 		return nil
 	}
-	return p.s.Print(p.stage(st))
+	return p.print(p.stage(st))
 }
 
 // flushSkipped returns the line of the skipped stages, grouped by the reason, or "" if
@@ -197,12 +215,18 @@ func (p *CheckPrinter) details(f hook.Finding, column int) string {
 // [Streams.Fail] prints the rest.
 func (p *CheckPrinter) End(c CheckResult) error {
 	p.all = append(p.all, c)
+	if p.s.Quiet && c.ExitCode == 0 {
+		return nil
+	}
 	word, color := c.word()
-	return p.s.Print(p.flushSkipped() + Paint(color, word) + c.summary(p.strict) + "\n")
+	return p.print(p.flushSkipped() + Paint(color, word) + c.summary(p.strict) + "\n")
 }
 
 // Finish prints a table if there were several plugins, and where to read about a finding.
 func (p *CheckPrinter) Finish() error {
+	if p.s.Quiet {
+		return nil
+	}
 	text := ""
 	if len(p.all) > 1 {
 		text = "\n" + p.table()
@@ -210,7 +234,7 @@ func (p *CheckPrinter) Finish() error {
 	if hint := findingHint(p.all); hint != "" {
 		text += "\n" + Paint(Cyan, "hint:") + " " + hint + "\n"
 	}
-	return p.s.Print(text)
+	return p.print(text)
 }
 
 // findingHint names the page of one of the worst findings.

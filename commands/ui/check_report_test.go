@@ -177,11 +177,11 @@ func FuzzCheck(f *testing.F) {
 		s, _, _ := Test("")
 		terminal, errs := &sized{width: 80}, &sized{width: 80}
 		s.Out, s.Err, s.OutTTY, s.ErrTTY = terminal, errs, true, true
-		printChecks(t, s.Checks(true), all)
+		printChecks(t, s.Checks(true, false), all)
 		harmless(t, "a terminal", terminal.take())
 
 		inCI, log, _ := Test("")
-		printChecks(t, inCI.Checks(true), all)
+		printChecks(t, inCI.Checks(true, false), all)
 		for line := range strings.Lines(log.String()) {
 			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "\r") || strings.Contains(line, "##[c]") {
 				t.Errorf("got the line %q in a log", line)

@@ -117,7 +117,7 @@ func TestCheckPlain(t *testing.T) {
 	for i, c := range checks() {
 		s, out, errs := Test("")
 		inWork(s)
-		printChecks(t, s.Checks(false), []CheckResult{c})
+		printChecks(t, s.Checks(false, false), []CheckResult{c})
 		if want := checkTexts[i] + ends[i]; out.String() != want || errs.Len() > 0 {
 			t.Errorf("got\n%s\nwant\n%s", out, want)
 		}
@@ -126,7 +126,7 @@ func TestCheckPlain(t *testing.T) {
 	inWork(s)
 	began := time.Now()
 	s.Now = func() time.Time { return began }
-	printer := s.Checks(false)
+	printer := s.Checks(false, false)
 	s.Now = func() time.Time { return began.Add(92 * time.Second) } // two went on at a time
 	printChecks(t, printer, checks())
 	want := strings.Join(checkTexts, "\n") + `
@@ -151,7 +151,7 @@ func TestCheckTerminal(t *testing.T) {
 	c.Stages = c.Stages[1:]
 	c.Stages[1].Findings[1].Err = &hook.Error{Err: errors.New("x"), Exit: &hook.Exit{Stderr: []string{"gone"}}}
 	c.Stages[1].Findings[1].Printed = true
-	p := s.Checks(false)
+	p := s.Checks(false, false)
 	p.Shown = true
 	printChecks(t, p, []CheckResult{c})
 	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
@@ -184,12 +184,12 @@ func TestCheckVerdict(t *testing.T) {
 		"ended early: a bug of #\\#[x] of two lines (exit 125), 1 warning, in 1ms\n": {CheckResult{Report: warned, ExitCode: 125, Err: &hook.Error{Err: errors.New("a bug of ##[x]\nof two lines")}}, true},
 	} {
 		s, out, _ := Test("")
-		if err := s.Checks(test.strict).End(test.c); err != nil || out.String() != want {
+		if err := s.Checks(test.strict, false).End(test.c); err != nil || out.String() != want {
 			t.Errorf("got %q, %v, want %q", out, err, want)
 		}
 	}
 	s, out, _ := Test("")
-	p := s.Checks(false)
+	p := s.Checks(false, false)
 	p.all = []CheckResult{{Report: warned}}
 	if err := p.Finish(); err != nil || out.String() != "\nhint: `pyplug help finding a` explains this finding\n" {
 		t.Errorf("got %q, %v for one finding", out, err)

@@ -273,10 +273,22 @@ func missing(path string, err error) *Error {
 		return unreadable(path, err)
 	}
 	e := &Error{Message: fmt.Sprintf("plugin %q does not exist", short(path)), Advice: schema.DidYouMean(closest(path)), Err: err}
+	if two := TwoWords(short(path)); two != nil {
+		e.Advice = two
+	}
 	if target, err := os.Readlink(path); err == nil {
 		e.Message += ": it is a symbolic link to " + target + ", which does not exist"
 	}
 	return e
+}
+
+// TwoWords returns a hint if a path is FILE.py:HOOK, as other tools name a function.
+func TwoWords(path string) []schema.Hint {
+	file, name, found := strings.Cut(path, ".py:")
+	if _, err := os.Stat(file + ".py"); !found || err != nil {
+		return nil
+	}
+	return schema.Hints("PLUGIN and HOOK are two words: %s", schema.QuoteLine([]string{file + ".py", name}))
 }
 
 // closest returns the likely path in place of one that does not exist: with .py at the end, or
