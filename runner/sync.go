@@ -73,6 +73,9 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err 
 	return plan, syncError(ctx, err)
 }
 
+// Cache returns the directory in the user's cache where environments are made.
+func Cache() (string, error) { return env.Cache() }
+
 // Sync makes the environment of a plan, see [env.Plan.Make]. The error is a [*hook.Error].
 func Sync(ctx context.Context, p env.Plan) (made bool, err error) {
 	made, err = p.Make(ctx)

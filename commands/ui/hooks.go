@@ -142,20 +142,47 @@ func withoutNulls(hooks []schema.Hook) []schema.Hook {
 	return hooks
 }
 
-// Version prints pyplug's version, the Go that built it, its platform, and what this
-// system lacks, if anything: text, or {"schema", "version", "go", "platform", "lacks"}.
-func (s *Streams) Version(version, goVersion, platform, lacks string, asJSON bool) error {
+// Version describes this pyplug. The fields from Verbose on are for a bug report.
+type Version struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Lacks    string `json:"lacks,omitempty"` // of what pyplug uses, on this system
+
+	Verbose    bool     `json:"-"`
+	Revision   string   `json:"revision,omitempty"`
+	Executable string   `json:"executable,omitempty"`
+	First      string   `json:"first_on_path,omitempty"` // another pyplug that a shell finds
+	System     string   `json:"system,omitempty"`
+	RunDirs    []string `json:"run_directories,omitempty"`
+	LogDir     string   `json:"log_directory,omitempty"`
+	Cache      string   `json:"cache,omitempty"`
+	Python     string   `json:"python,omitempty"` // that would run a plugin here, or why there is none
+	Variables  []string `json:"variables,omitempty"`
+	Plugins    []string `json:"plugins,omitempty"` // in the background
+}
+
+// Version prints a version as text or JSON.
+func (s *Streams) Version(v Version, asJSON bool) error {
 	if asJSON {
-		return s.writeJSON(struct {
-			Version  string `json:"version"`
-			Go       string `json:"go"`
-			Platform string `json:"platform"`
-			Lacks    string `json:"lacks,omitempty"`
-		}{version, goVersion, platform, lacks})
+		return s.writeJSON(v)
 	}
-	text := fmt.Sprintf("pyplug %s (%s, %s)\n", version, goVersion, platform)
-	if lacks != "" {
-		text += lacks + "\n"
+	text := fmt.Sprintf("pyplug %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	if v.Lacks != "" {
+		text += v.Lacks + "\n"
 	}
-	return s.Print(text)
+	if !v.Verbose {
+		return s.Print(text)
+	}
+	rows := [][]string{{"", ""}}
+	for _, row := range [][]string{
+		{"revision", v.Revision}, {"executable", v.Executable}, {"first on PATH", v.First}, {"system", v.System},
+		{"run directory", strings.Join(v.RunDirs, ", ")}, {"log directory", v.LogDir}, {"cache", v.Cache}, {"python here", v.Python},
+		{"variables set", strings.Join(v.Variables, ", ")}, {"plugins", strings.Join(v.Plugins, ", ")},
+	} {
+		if row[1] != "" {
+			rows = append(rows, row)
+		}
+	}
+	return s.Print(text + strings.Join(table(rows)[1:], "\n") + "\n")
 }

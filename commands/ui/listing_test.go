@@ -39,8 +39,9 @@ func TestVerdicts(t *testing.T) {
 	info := hook.Info{PID: 7, Python: "3.12.4"}
 	for _, err := range []error{
 		s.Healthy("", 1250*time.Microsecond, info, false), s.Healthy("", 1250*time.Microsecond, info, true),
-		s.Version("1.2", "go1.26", "linux/amd64", "", false), s.Version("1.2", "go1.26", "linux/amd64", "no guard", false),
-		s.Version("1.2", "go1.26", "linux/amd64", "no guard", true),
+		s.Version(Version{Version: "1.2", Go: "go1.26", Platform: "linux/amd64"}, false),
+		s.Version(Version{Version: "1.2", Go: "go1.26", Platform: "linux/amd64", Lacks: "no guard"}, false),
+		s.Version(Version{Version: "1.2", Go: "go1.26", Platform: "linux/amd64", Lacks: "no guard"}, true),
 	} {
 		if err != nil {
 			t.Fatal(err)

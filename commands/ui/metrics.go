@@ -56,7 +56,7 @@ func (s *Streams) Metrics(plugins []Background) error {
 		for _, p := range plugins {
 			st := p.Status
 			if p.Problem != "" {
-				if st = (hook.Status{State: hook.State(p.state())}); m.label != "state" {
+				if st = (hook.Status{State: hook.State(p.State())}); m.label != "state" {
 					continue
 				}
 			}

@@ -35,8 +35,8 @@ type Background struct {
 	Gone bool
 }
 
-// state is the state in one word.
-func (b Background) state() string {
+// State is the state in one word.
+func (b Background) State() string {
 	switch {
 	case b.Gone:
 		return string(hook.StateStopped)
@@ -87,7 +87,7 @@ func (b Background) shape() json.RawMessage {
 	known.Concurrency, known.Since, known.Attach = 0, time.Time{}, nil // for programs that ask the socket
 	var status any = known
 	if b.Problem != "" || b.Gone {
-		status = unknown{b.state(), b.Problem}
+		status = unknown{b.State(), b.Problem}
 	}
 	return joinJSON(what{b.Name, b.Plugin}, status, where{b.Socket, b.Log, b.Daemon, b.Version, b.Python})
 }
@@ -130,7 +130,7 @@ var (
 // statusRow returns the texts below statusTitles. A dash stands for an unknown value.
 func (s *Streams) statusRow(b Background) []string {
 	st := b.Status
-	row := []string{b.Name, b.state(), "", "-", "-", "-", "-", "-", "-", schema.Relative(string(b.Plugin), s.cwd()), b.note()}
+	row := []string{b.Name, b.State(), "", "-", "-", "-", "-", "-", "-", schema.Relative(string(b.Plugin), s.cwd()), b.note()}
 	if st.Workers > 1 {
 		row[2] = fmt.Sprintf("%d/%d", st.Ready, st.Workers)
 	}
@@ -178,7 +178,7 @@ func (s *Streams) statusTable(plugins []Background) (lines, hidden []string) {
 // changed reports whether b is worth a line after before.
 func (b Background) changed(before Background) bool {
 	now, last := b.Status, before.Status
-	return b.state() != before.state() || b.Problem != before.Problem || now.Note != last.Note || now.Reason != last.Reason ||
+	return b.State() != before.State() || b.Problem != before.Problem || now.Note != last.Note || now.Reason != last.Reason ||
 		now.PID != last.PID || now.Generation != last.Generation || now.Restarts != last.Restarts
 }
 
@@ -234,7 +234,7 @@ func (w *StatusWatch) lines(changed []Background) string {
 	var b strings.Builder
 	now := w.s.Now().Format("15:04:05")
 	for _, p := range changed {
-		line := fmt.Sprintf("%s  %s  %s", now, p.Name, p.state())
+		line := fmt.Sprintf("%s  %s  %s", now, p.Name, p.State())
 		if p.Status.PID != 0 {
 			line += fmt.Sprintf("  pid %d", p.Status.PID)
 		}

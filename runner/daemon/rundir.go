@@ -63,6 +63,9 @@ func logDirs() []string {
 	return append([]string{filepath.Join(state, "pyplug")}, dirs...)
 }
 
+// LogDir is the preferred directory of logs; empty on Windows.
+func LogDir() string { return append(logDirs(), "")[0] }
+
 // makeLogDir makes and returns the first directory for logs that can be used; the run
 // directory of the name, which exists, if there is no other.
 func makeLogDir(runDir string) string {
