@@ -20,7 +20,7 @@ import (
 )
 
 // unproven are the pages without examples.
-var unproven = []string{"ARCHITECTURE.md", "compatibility.md"}
+var unproven = []string{"ARCHITECTURE.md", "compatibility.md", "install.md"}
 
 // TestDocs runs the examples of the README and of every page in docs, as in a
 // terminal: in each console block a line that begins with "$ " is a command, with more
@@ -223,4 +223,20 @@ func anchors(page string) []string {
 		all = append(all, strings.ReplaceAll(kept, " ", "-"))
 	}
 	return all
+}
+
+// The file that the README shows lies in docs, for the first command of a new user.
+func TestExampleFile(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("docs/invoice.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(string(example), "\n")
+	if !strings.Contains(string(readme), "```python\n# invoice.py\n"+code+"```\n") {
+		t.Error("docs/invoice.py is not the file that the README shows")
+	}
 }

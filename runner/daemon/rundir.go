@@ -47,20 +47,19 @@ func logDirs() []string {
 	if !supported || os.Getenv("PYPLUG_RUN_DIR") != "" {
 		return dirs
 	}
-	state := os.Getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = filepath.Join(os.Getenv("HOME"), ".local", "state")
+	state, base := os.Getenv("XDG_STATE_HOME"), os.Getenv("HOME")
+	if filepath.IsAbs(state) {
+		base = filepath.Dir(state)
+	} else {
+		state = filepath.Join(base, ".local", "state")
 	}
-	there := state
-	info, err := os.Stat(there)
-	for errors.Is(err, fs.ErrNotExist) && there != filepath.Dir(there) {
-		there = filepath.Dir(there)
-		info, err = os.Stat(there)
+	for _, dir := range []string{state, base} {
+		// Root with a user's HOME must not write there, and HOME may be /nonexistent.
+		if info, err := os.Stat(dir); err == nil && filepath.IsAbs(dir) && owner(info) == os.Geteuid() {
+			return append([]string{filepath.Join(state, "pyplug")}, dirs...)
+		}
 	}
-	if !filepath.IsAbs(state) || err != nil || owner(info) != os.Geteuid() { // root with a user's HOME must not write there
-		return dirs
-	}
-	return append([]string{filepath.Join(state, "pyplug")}, dirs...)
+	return dirs
 }
 
 // LogDir is the preferred directory of logs; empty on Windows.
