@@ -14,7 +14,7 @@ BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) $(SMALL) -ldfla
 # The race detector needs a C compiler; without one, Go disables cgo.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
-.PHONY: help build machine test lint cross bench fuzz attack clean
+.PHONY: help build machine test test-all lint cross bench fuzz attack clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ test: machine ## run every test, with the race detector if there is a C compiler
 	@test -n "$(RACE)" || echo "no C compiler found: the tests run without the race detector"
 	$(GO) build -tags $(TAGS) -o bin/test/pyplug .
 	GORACE=atexit_sleep_ms=0 TEST_PROGRAM=$(CURDIR)/bin/test/pyplug $(GO) test $(RACE) -p 3 -timeout 30m -tags $(TAGS) ./...
+
+test-all: test ## run every test, and those that take minutes
+	$(GO) test $(RACE) -count=1 -tags $(TAGS) -run '^TestCheckDies$$' ./commands -moments 60
 
 lint: ## check formatting, go.mod, vet and staticcheck
 	@files=$$(gofmt -l .) && test -z "$$files" || { echo "not formatted by gofmt:" $$files; exit 1; }

@@ -4,11 +4,14 @@ package commands_test
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/check"
@@ -96,6 +99,33 @@ func TestCheckEndedByItself(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+var moments = flag.Int("moments", 4, "how many moments TestCheckDies has plugins die at")
+
+// A plugin that dies soon after its handshake does not pass, at whichever moment. Most of them
+// outlive every question of pyplug and of its host.
+func TestCheckDies(t *testing.T) {
+	t.Parallel()
+	const last, atOnce = 600 * time.Millisecond, 4
+	runnertest.NothingLeft(t)
+	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "PYTHONDONTWRITEBYTECODE=1"}
+	sessions := make([]*session, *moments)
+	for i := range sessions {
+		for ahead := i; ahead < min(i+atOnce, *moments); ahead++ {
+			if sessions[ahead] == nil {
+				moment := last * time.Duration(ahead+1) / time.Duration(*moments)
+				quirk := fmt.Sprintf("QUIRK=dies after %.3f", moment.Seconds())
+				sessions[ahead] = startCheck(t, append(env, quirk), "--cookie", "ZOO_COOKIE=monkey", "testdata/plugins/grpc/quirks.py")
+			}
+		}
+		c := sessions[i].checked(t)
+		failures := c.told("failure")
+		if c.ExitCode != 8 && c.ExitCode != 5 || len(failures) == 0 ||
+			!strings.HasSuffix(failures[0], " ended-by-itself") && failures[0] != "launch failure start-failed" {
+			t.Errorf("%d of %d: exit code %d with %q, want one that says that it exited", i+1, *moments, c.ExitCode, failures)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package check
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -41,9 +43,9 @@ func (c *check) host(ctx context.Context) hook.Stage {
 		if len(out.Log) > 0 {
 			st.Details["log"] = out.Log
 		}
-		f.Verdict, f.Kind = hook.Failure, hook.Unhealthy
+		f.Verdict, f.Kind = hook.Failure, cmp.Or(f.Kind, hook.Unhealthy)
 		st.Findings = []hook.Finding{f}
-	} else if f, slow := c.killed(out); slow {
+	} else if f, badly := c.endedUnderHost(out); badly {
 		st.Findings = []hook.Finding{f}
 	} else if len(out.Left) > 0 { // after a hang the plugin itself is among them
 		st.Findings = []hook.Finding{left("after a stock host stopped the plugin, processes were left behind: ", out.Left)}
@@ -69,6 +71,9 @@ func (c *check) hostLimit() time.Duration {
 	return max(8*time.Second, 3*c.s.seen.Handshake+3*time.Second)
 }
 
+// watchTime is how long the plugin must keep running when the stock host asks nothing any more.
+const watchTime = time.Second
+
 // runHost has the stock host start the plugin, with env added to its environment.
 func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, error) {
 	p, limit := c.s.Program(), c.hostLimit()
@@ -76,7 +81,7 @@ func (c *check) runHost(ctx context.Context, env ...string) (stock.Outcome, erro
 		Host: c.o.Host, Env: append(c.hostEnviron(), env...),
 		Spec: stock.Spec{
 			Command: append([]string{p.Path}, p.Args...), Dir: p.Dir, CookieKey: p.CookieKey, CookieValue: p.CookieValue,
-			Versions: p.Versions, MTLS: c.s.Settings().MTLS, Ping: c.hostPings(), StartTimeout: limit,
+			Versions: p.Versions, MTLS: c.s.Settings().MTLS, Ping: c.hostPings(), Watch: watchTime, StartTimeout: limit,
 			Limit: limit + 3*time.Second, // go-plugin waits 2 s before it kills
 		},
 	})
@@ -92,7 +97,7 @@ func (c *check) hostPings() bool {
 	return e.Unhealthy == nil || !grpcplugin.LacksHealth(e.Unhealthy, e.Service)
 }
 
-var stepWord = map[string]string{"start": "starts it", "connect": "connects", "ping": "pings it", "stop": "stops it"}
+var stepWord = map[string]string{"start": "starts it", "connect": "connects", "ping": "pings it", "watch": "watches it", "stop": "stops it"}
 
 const unbuffered = "PYTHONUNBUFFERED"
 
@@ -124,6 +129,11 @@ func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Find
 	case out.Hung != "":
 		return found(hostHangs, hook.Failure, fmt.Sprintf("a stock host hangs in step %q", out.Hung),
 			"answer grpc.health.v1.Health/Check at once"), true
+	case out.Exit != nil && out.Exit.ByItself:
+		exit := hook.Exit{Code: out.Exit.Code, Signal: out.Exit.Signal, Uptime: out.Exit.Uptime}
+		f = c.fail(endedByItself, &hook.Error{Kind: hook.Crash, Exit: &exit,
+			Err: errors.New("the plugin exited when a stock host had started it, although nothing stopped it")})
+		return withLog(f, out), true
 	case at < 0:
 		return hook.Finding{}, false
 	}
@@ -138,11 +148,16 @@ func (c *check) hostFailure(ctx context.Context, out stock.Outcome) (f hook.Find
 	if step.Name == stock.StepPing {
 		f.Fix = []string{"serve grpc.health.v1.Health, and set the service \"plugin\" to SERVING"}
 	}
-	const most = 8 // lines of its log
+	return withLog(f, out), true
+}
+
+// withLog is a finding with the last lines of the host's log.
+func withLog(f hook.Finding, out stock.Outcome) hook.Finding {
+	const most = 8
 	for _, line := range out.Log[max(0, len(out.Log)-most):] {
 		f.Message += "\nlog: " + line
 	}
-	return f, true
+	return f
 }
 
 // buffers reports whether the plugin, of which its host got no handshake, prints one when
@@ -156,12 +171,20 @@ func (c *check) buffers(ctx context.Context) bool {
 	return err == nil && ok && start.Err == ""
 }
 
-// killed reports whether the host had to kill the plugin, unless the report says already
-// that it has no controller.
-func (c *check) killed(out stock.Outcome) (f hook.Finding, killed bool) {
-	const grace = 2 * time.Second // go-plugin's
+// endedUnderHost reports a plugin that the host had to kill, or that exited badly when the host
+// stopped it, unless the report has the cause already: that it has no controller, or that it
+// exits badly for pyplug, too.
+func (c *check) endedUnderHost(out stock.Outcome) (f hook.Finding, badly bool) {
+	says := func(id string) bool { return c.reported(func(f hook.Finding) bool { return f.ID == id }) }
 	stop, ok := out.Step(stock.StepStop)
-	if !ok || stop.Took < grace || c.reported(func(f hook.Finding) bool { return f.ID == noController }) {
+	switch {
+	case !ok || out.Exit == nil:
+		return f, false
+	case !out.Exit.Killed:
+		exit := hook.Exit{Code: out.Exit.Code, Signal: out.Exit.Signal, Step: "asked"}
+		return found(stopUnclean, hook.Warning, "it exited with "+exit.String()+" when a stock host stopped it, as if it had crashed",
+			"fix what fails during the exit; the last lines of its output show it"), unclean(exit) && !says(stopUnclean)
+	case says(noController):
 		return f, false
 	}
 	seen := fmt.Sprintf("a stock host had to kill it %s after calling Shutdown", schema.Span(stop.Took))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -158,12 +159,16 @@ func (i *Instance) hooks(ctx context.Context) (*protoschema.Descriptors, *hook.E
 	within, cancel := hook.WithLimit(ctx, reflectLimit)
 	defer cancel()
 	unserved, err := i.unserved(within, set)
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, asError(err)
-	case err != nil: // such as a server that takes every method, or does not answer
+	switch herr := asError(err); {
+	case err == nil && i.Exited():
+		return nil, i.exitError("") // its files still describe it
+	case err == nil:
+	case herr.Kind == hook.Failed && (herr.Status == nil || herr.Status.Code != codeName(codes.Unavailable)):
+		// It answers, but not as other servers do: it takes every method, or wants a password.
 		i.cfg.Debug("grpc", "its services are unknown: "+err.Error())
 		return set, nil
+	default:
+		return nil, herr
 	}
 	found = set.Without(unserved)
 	i.mu.Lock()

@@ -82,7 +82,7 @@ func (i *Instance) Exit() hook.Exit { return hook.Exit(i.proc.Exit()) }
 
 // Exited reports whether the process has exited. Done is closed later, once what it
 // started is gone, too.
-func (i *Instance) Exited() bool { return i.proc.Exited() }
+func (i *Instance) Exited() bool { return i.proc != nil && i.proc.Exited() }
 
 // Crash ends the process as something outside of pyplug would. It returns
 // [os.ErrProcessDone] if the process has exited.

@@ -202,6 +202,19 @@ func TestServesFails(t *testing.T) {
 	}
 }
 
+// TestDescribeDying has a plugin exit while it is asked what it serves. It is not described by
+// the files alone, which have services that it may not serve.
+func TestDescribeDying(t *testing.T) {
+	runnertest.NothingLeft(t)
+	cfg := fake(t, "odd", "leave")
+	cfg.Python = true // go-plugin opens no streams on it
+	cfg.Sources = zoo(t).Sources
+	s, err := started(t, cfg).Describe(t.Context(), "")
+	if e := want(t, err, hook.Crash, ""); e.Exit == nil || e.Exit.Code != 3 {
+		t.Errorf("exit %+v of %v, described %+v", e.Exit, e, s)
+	}
+}
+
 // BenchmarkServes is the question for four methods.
 func BenchmarkServes(b *testing.B) {
 	for name, cfg := range map[string]func() grpcplugin.Config{

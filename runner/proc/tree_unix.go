@@ -156,13 +156,24 @@ func (t *tree) reap() ending {
 	if t.lifeline >= 0 {
 		syscall.Close(t.lifeline)
 	}
-	switch {
-	case err != nil: // somebody else took the status
+	if err != nil { // somebody else took the status
 		return ending{code: -1}
-	case status.Signaled():
-		return ending{code: -1, signal: signalName(status.Signal()), maxRSS: maxRSS * rssUnit}
 	}
-	return ending{code: status.ExitStatus(), maxRSS: maxRSS * rssUnit}
+	code, signal := statusOf(status)
+	return ending{code: code, signal: signal, maxRSS: maxRSS * rssUnit}
+}
+
+// StatusOf returns the exit code of a process that another package waited for, and the name
+// of the signal that ended it. See [Exit].
+func StatusOf(state *os.ProcessState) (code int, signal string) {
+	return statusOf(state.Sys().(syscall.WaitStatus)) // always, on Unix
+}
+
+func statusOf(status syscall.WaitStatus) (code int, signal string) {
+	if status.Signaled() {
+		return -1, signalName(status.Signal())
+	}
+	return status.ExitStatus(), ""
 }
 
 // waitFor takes the status of a child of ours.

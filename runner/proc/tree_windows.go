@@ -191,6 +191,10 @@ func (*guardProcess) end()                  {}
 // exiting reports that the process may have begun to exit.
 func (*tree) exiting() bool { return true }
 
+// StatusOf returns the exit code of a process that another package waited for. No signal ends
+// a process on Windows.
+func StatusOf(state *os.ProcessState) (code int, signal string) { return state.ExitCode(), "" }
+
 func (p *outputPipe) readMarked(b []byte) (int, error) {
 	n, err := p.File.Read(b)
 	p.undelivered.Store(true)

@@ -10,8 +10,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -38,6 +40,9 @@ type Spec struct {
 	Ping bool
 	// StartTimeout is go-plugin's limit for the handshake.
 	StartTimeout time.Duration
+	// Watch is how long the plugin must keep running when nothing is asked any more; 0
+	// leaves the step out.
+	Watch time.Duration
 	// Limit bounds each step. The start has StartTimeout and this, since go-plugin is
 	// to report its own timeout.
 	Limit time.Duration
@@ -45,8 +50,11 @@ type Spec struct {
 
 // limit bounds a step.
 func (s Spec) limit(step string) time.Duration {
-	if step == StepStart {
+	switch step {
+	case StepStart:
 		return s.StartTimeout + s.Limit
+	case StepWatch:
+		return s.Watch + s.Limit
 	}
 	return s.Limit
 }
@@ -56,7 +64,15 @@ const (
 	StepStart   = "start"   // the process runs and go-plugin accepts its handshake
 	StepConnect = "connect" // client and dispensed plugin, as go-plugin makes them
 	StepPing    = "ping"
-	StepStop    = "stop" // go-plugin's Kill
+	StepWatch   = "watch" // nothing is asked
+	StepStop    = "stop"  // go-plugin's Kill
+)
+
+const (
+	// lookEvery is how often the host looks whether the plugin has exited.
+	lookEvery = 10 * time.Millisecond
+	// exitTime is how long go-plugin may take to notice an exit after the connection broke.
+	exitTime = 500 * time.Millisecond
 )
 
 // The host's exit codes; Go's runtime has 2 for a panic.
@@ -71,6 +87,7 @@ type record struct {
 	Begins  string `json:",omitempty"`
 	Address string `json:",omitempty"`
 	Ended   *Step  `json:",omitempty"`
+	Exit    *Exit  `json:",omitempty"`
 	Hangs   string `json:",omitempty"`
 	Log     string `json:",omitempty"`
 }
@@ -93,7 +110,9 @@ type host struct {
 	spec    Spec
 	cmd     *exec.Cmd // the plugin
 	address net.Addr  // where it listens
+	started time.Time // the start of its process
 	hung    bool
+	gaveUp  atomic.Bool // go-plugin waited in vain for the plugin's exit
 
 	mu  sync.Mutex // protects out
 	out *json.Encoder
@@ -115,16 +134,49 @@ func (h *host) run() int {
 		}
 		return err
 	}
-	if h.step(StepStart, start) && h.step(StepConnect, connect) && h.spec.Ping {
-		h.step(StepPing, func() error { return conn.Ping() })
+	watch := func() error {
+		if h.exits(client, h.spec.Watch) {
+			return errors.New("the plugin exited")
+		}
+		return nil
 	}
+	exited := false
+	h.started = time.Now()
+	if h.step(StepStart, start) {
+		ping := func() error { return conn.Ping() }
+		works := h.step(StepConnect, connect) && (!h.spec.Ping || h.step(StepPing, ping)) && (h.spec.Watch == 0 || h.step(StepWatch, watch))
+		exited = !works && !h.hung && h.exits(client, exitTime)
+	}
+	uptime := time.Since(h.started)
 	if !h.hung {
 		h.step(StepStop, func() error { client.Kill(); return nil })
 	}
 	if h.hung {
 		return exitHung
 	}
+	if state := h.cmd.ProcessState; state != nil { // Kill has waited for it
+		e := Exit{ByItself: exited, Uptime: uptime}
+		e.Code, e.Signal = proc.StatusOf(state)
+		e.Killed = !exited && h.gaveUp.Load() && (e.Signal == "SIGKILL" || runtime.GOOS == "windows")
+		h.print(record{Exit: &e})
+	}
 	return exitDone
+}
+
+// exits reports whether the plugin exits within a time. go-plugin notices an exit when the
+// last process that has the plugin's pipes has closed them.
+func (h *host) exits(client *plugin.Client, within time.Duration) bool {
+	end, look := time.NewTimer(within), time.NewTicker(lookEvery)
+	defer end.Stop()
+	defer look.Stop()
+	for !client.Exited() {
+		select {
+		case <-look.C:
+		case <-end.C:
+			return client.Exited()
+		}
+	}
+	return true
 }
 
 // step does one step within its limit and reports whether it succeeded. The
@@ -201,7 +253,7 @@ func (h *host) dial(ctx context.Context, _ string) (net.Conn, error) {
 // logs under the program's name, is printed without its decoration.
 func (h *host) logger(program string) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "plugin", Level: hclog.Warn, DisableTime: true, Output: &proc.LineWriter{Emit: h.log},
+		Name: "plugin", Level: hclog.Warn, DisableTime: true, Output: &proc.LineWriter{Emit: h.logOwn},
 		SubloggerHook: func(sub hclog.Logger) hclog.Logger {
 			if sub.Name() == "plugin."+program {
 				return hclog.NewNullLogger()
@@ -209,6 +261,14 @@ func (h *host) logger(program string) hclog.Logger {
 			return sub
 		},
 	})
+}
+
+// logOwn prints a line of go-plugin's own log, the only place where it says that it kills.
+func (h *host) logOwn(line string, cut int) {
+	if strings.HasSuffix(line, "plugin failed to exit gracefully") {
+		h.gaveUp.Store(true)
+	}
+	h.log(line, cut)
 }
 
 func (h *host) log(line string, _ int) {

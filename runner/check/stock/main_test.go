@@ -115,6 +115,10 @@ var behaviours = map[string]func(){
 		fmt.Fprint(os.Stderr, "\nno licence\r\n[ERROR] none at all")
 		os.Exit(3)
 	},
+	"exits after the handshake": func() {
+		fmt.Println("1|1|tcp|127.0.0.1:1|grpc")
+		os.Exit(3)
+	},
 	"certificate": func() {
 		fmt.Printf("1|1|tcp|127.0.0.1:1|grpc|%s\n", certificate())
 		hang()

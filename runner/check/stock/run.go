@@ -40,6 +40,18 @@ type Step struct {
 	Err string
 }
 
+// Exit describes how the plugin's own process ended.
+type Exit struct {
+	// Code and Signal are those of [proc.Exit].
+	Code   int
+	Signal string
+	// ByItself reports that it exited before the host stopped it, Killed that go-plugin
+	// killed it.
+	ByItself, Killed bool
+	// Uptime is the time from the start until it exited by itself, or was stopped.
+	Uptime time.Duration
+}
+
 // Outcome describes a run of the host with a plugin. It belongs to the caller.
 type Outcome struct {
 	// Steps are the steps that ended, in order. Only StepStop follows a failed step.
@@ -50,6 +62,9 @@ type Outcome struct {
 	// Crashed describes a crash of the host itself: the step, a colon, and the first
 	// lines of the panic, or the exit. It is empty if the host did not crash.
 	Crashed string
+	// Exit describes the exit of the plugin's process; nil if no process was started, and
+	// if the host did not see it exit.
+	Exit *Exit
 	// Address is the network, a colon, and the address that go-plugin read in
 	// the handshake; empty if it accepted none.
 	Address string
@@ -89,7 +104,7 @@ func Run(ctx context.Context, r Request) (Outcome, error) {
 	// The host bounds its steps itself. This timeout is for a host that cannot, for
 	// example because the plugin has suspended it.
 	limit := slack
-	for _, step := range []string{StepStart, StepConnect, StepPing, StepStop} {
+	for _, step := range []string{StepStart, StepConnect, StepPing, StepWatch, StepStop} {
 		limit += r.Spec.limit(step)
 	}
 	timer := time.NewTimer(limit)
@@ -135,6 +150,8 @@ func (r *recorder) line(line proc.Line) {
 		r.outcome.Address = printed.Address
 	case printed.Ended != nil:
 		r.outcome.Steps, r.inStep = append(r.outcome.Steps, *printed.Ended), false
+	case printed.Exit != nil:
+		r.outcome.Exit = printed.Exit
 	case printed.Hangs != "":
 		r.outcome.Hung = printed.Hangs
 	case printed.Log != "":

@@ -76,6 +76,9 @@ func TestPython(t *testing.T) {
 			if s, _ := o.Step(stock.StepStop); (s.Took >= 2*time.Second) != test.slow {
 				t.Errorf("the stop took %v", s.Took)
 			}
+			if o.Exit == nil || o.Exit.Killed != test.slow || o.Exit.ByItself || o.Exit.Code != 0 && !test.slow {
+				t.Errorf("exit %+v", o.Exit)
+			}
 			if logged(o, "plugin failed to exit gracefully") != test.slow {
 				t.Errorf("log %q", o.Log)
 			}
@@ -158,6 +161,22 @@ func TestGo(t *testing.T) {
 		if o.Hung != "" || o.Crashed != "" || len(o.Left) > 0 || !strings.HasPrefix(o.Address, "unix:") {
 			t.Errorf("got %+v", o)
 		}
+	}
+}
+
+// TestExits has the exit of a plugin that nothing stopped, whichever step sees it.
+func TestExits(t *testing.T) {
+	runnertest.NothingLeft(t)
+	o := run(t, fake(t, "exits after the handshake"))
+	if e := o.Exit; e == nil || !e.ByItself || e.Killed || e.Code != 3 || e.Uptime <= 0 {
+		t.Errorf("exit %+v, want one with code 3 by itself", e)
+	}
+	r := zoo(t, "--controller")
+	r.Spec.Watch = time.Millisecond
+	o = run(t, r)
+	holds(t, o, []string{stock.StepStart, stock.StepConnect, stock.StepPing, stock.StepWatch, stock.StepStop}, "")
+	if e := o.Exit; e == nil || e.ByItself || e.Killed || e.Code != 0 {
+		t.Errorf("exit %+v, want one by Shutdown", e)
 	}
 }
 

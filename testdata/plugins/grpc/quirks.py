@@ -150,6 +150,8 @@ def main():
         print(line(port), flush=QUIRK != "unflushed")
     if QUIRK == "long line after":
         print("y" * 300000, flush=True)
+    if QUIRK.startswith("dies after "):
+        threading.Timer(float(QUIRK.split()[-1]), os._exit, [1]).start()
     LEAVE.wait()
     server.stop(grace=1)
 
