@@ -3,6 +3,7 @@
 package commands_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,11 +56,25 @@ var quirks = []struct {
 	{"shutdown hangs", "quirks.py", "QUIRK=shutdown hangs", []string{"--stop-timeout", "0.3"}, 7, []string{"stop warning stop-killed", "host failure host-hangs"}, hangs, "hang"},
 	{"shutdown segfaults", "quirks.py", "QUIRK=shutdown segfaults", []string{"--skip", "host"}, 7, []string{"stop warning stop-unclean"}, works, ""},
 	{"shutdown exits", "quirks.py", "QUIRK=shutdown exits", []string{"--skip", "host"}, 7, []string{"stop warning stop-unclean"}, works, ""},
+	{"shutdown takes 2 s", "quirks.py", "QUIRK=shutdown takes 2 s", nil, 0, nil, works, "wait"},
+	{"shutdown returns None", "quirks.py", "QUIRK=shutdown returns None", nil, 0, nil, works, "wait"},
+	{"dies", "quirks.py", "QUIRK=dies after 0.3", nil, 8, []string{"host failure ended-by-itself"}, "", ""},
 	{"child", "quirks.py", "QUIRK=child", nil, 7, []string{"stop warning left-behind", "host failure host-hangs"}, hangs, "hang"},
 	{"quiet child", "quirks.py", "QUIRK=quiet child", nil, 7, []string{"stop warning left-behind", "host warning left-behind"}, leaves, ""},
 	{"long line after", "quirks.py", "QUIRK=long line after", nil, 7, []string{"host warning host-kills"}, works, "wait"},
 	{"any cookie", "quirks.py", "QUIRK=any cookie", nil, 7, []string{"cookie warning cookie-unchecked"}, works, ""},
 	{"fixed port", "quirks.py", "QUIRK=fixed port", nil, 7, []string{"host warning address-fixed"}, "", ""},
+}
+
+// A Shutdown that answers with an error is noted, and the plugin still has its time to exit.
+func TestCheckShutdownError(t *testing.T) {
+	t.Parallel()
+	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "QUIRK=shutdown returns None"}
+	c := checkPlugin(t, env, "--cookie", "ZOO_COOKIE=monkey", "--skip", "host", "testdata/plugins/grpc/quirks.py")
+	c.holds(t, 0)
+	if got := c.told("note"); !slices.Contains(got, "stop note shutdown-error") || c.stage("stop").Details["step"] != "asked" {
+		t.Errorf("notes %q, %+v", got, c.stage("stop"))
+	}
 }
 
 // A plugin that ends since it was not given its cookie is told of --cookie.

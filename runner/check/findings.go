@@ -46,6 +46,7 @@ const (
 	annotationUnresolved = "annotation-unresolved"
 	callFailed           = "call-failed"
 	endedByItself        = "ended-by-itself"
+	shutdownError        = "shutdown-error"
 	stopUnclean          = "stop-unclean"
 	stopKilled           = "stop-killed"
 	stopFailed           = "stop-failed"

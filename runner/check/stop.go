@@ -22,6 +22,10 @@ func (c *check) stop(context.Context) hook.Stage {
 			st.Findings = append(st.Findings, found(noController, hook.Warning,
 				"no plugin.GRPCController service: a host that stops the plugin waits 2 s and kills it; finally and atexit do not run",
 				"serve its method Shutdown, and exit there"))
+		} else if err := g.ShutdownError(); err != nil {
+			st.Findings = append(st.Findings, found(shutdownError, hook.Note,
+				"plugin.GRPCController/Shutdown answers "+err.Error()+"; a host ignores it and waits 2 s for the exit",
+				"return the empty message, as every method must: in Python grpc_controller_pb2.Empty(), not None"))
 		}
 	}
 	if farewell != nil {

@@ -24,6 +24,7 @@ import (
 const (
 	defaultStart   = 30 * time.Second
 	defaultConnect = 5 * time.Second
+	defaultStop    = 5 * time.Second
 	defaultMessage = 64 << 20
 	defaultService = "plugin"
 )
@@ -65,8 +66,8 @@ type Config struct {
 	// ConnectTimeout bounds the connection, HealthTimeout the first answer of the
 	// health service; 0 means 5 s.
 	ConnectTimeout, HealthTimeout time.Duration
-	// StopTimeout runs from the first signal of the stop ladder to the kill;
-	// 0 means 5 s.
+	// StopTimeout bounds the Shutdown RPC, and runs from the first signal of the stop ladder
+	// to the kill. Together they take a second longer at most. 0 means 5 s.
 	StopTimeout time.Duration
 	// MaxMemory is the memory limit of the process tree in bytes; 0 means none.
 	MaxMemory int64
@@ -123,6 +124,7 @@ func New(cfg Config) *Launcher {
 	cfg.StartTimeout = cmp.Or(cfg.StartTimeout, defaultStart)
 	cfg.ConnectTimeout = cmp.Or(cfg.ConnectTimeout, defaultConnect)
 	cfg.HealthTimeout = cmp.Or(cfg.HealthTimeout, defaultConnect)
+	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, defaultStop)
 	cfg.Service = cmp.Or(cfg.Service, defaultService)
 	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, defaultMessage)
 	if cfg.Output == nil {

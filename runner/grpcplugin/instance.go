@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -21,6 +22,9 @@ import (
 const (
 	// exitLimit is how long a process may take to exit after its connection broke.
 	exitLimit = 2 * time.Second
+	// shutdownLimit is how long a process may take to exit after the answer to Shutdown, as
+	// go-plugin has it. go-plugin ignores what the answer is.
+	shutdownLimit = 2 * time.Second
 	// confirmLimit is the timeout of the probe after a cancelled call.
 	confirmLimit = 200 * time.Millisecond
 	// drainLimit is how long other calls may continue before an unresponsive plugin is
@@ -54,8 +58,8 @@ type Instance struct {
 	running      int                      // calls in progress
 	lastAnswer   time.Time                // the time of the last answer
 	stopping     bool
-	noController bool // Shutdown is not implemented
-	unresponsive bool // rejects new calls, and is killed when no call is in progress
+	shutdownErr  error // what Shutdown answered
+	unresponsive bool  // rejects new calls, and is killed when no call is in progress
 }
 
 var _ hook.Instance = (*Instance)(nil)
@@ -257,9 +261,9 @@ func (i *Instance) Stop(ctx context.Context) error {
 	return nil
 }
 
-// shutdown calls the Shutdown RPC and closes the connection, for which a server may wait.
-// If the plugin does not serve the RPC, it returns false at once. Otherwise it returns true
-// when ctx ends.
+// shutdown calls the Shutdown RPC, closes the connection, for which a server may wait, and
+// waits for the exit. It returns false when it is time for a signal: at once if the plugin does
+// not serve the RPC.
 func (i *Instance) shutdown(ctx context.Context) bool {
 	// Both messages are empty, whatever their names.
 	err := i.conn.Invoke(ctx, shutdownMethod, new(emptypb.Empty), new(emptypb.Empty))
@@ -267,17 +271,35 @@ func (i *Instance) shutdown(ctx context.Context) bool {
 	if err != nil && ctx.Err() == nil && !lostConnection(err) { // which a fast exit causes
 		i.cfg.Debug("grpc", "shutdown: "+err.Error())
 		i.mu.Lock()
-		defer i.mu.Unlock()
-		i.noController = isUnimplemented(err)
-		return false
+		i.shutdownErr = err
+		i.mu.Unlock()
+		if isUnimplemented(err) {
+			return false
+		}
 	}
-	<-ctx.Done()
-	return true
+	limit := time.NewTimer(shutdownLimit)
+	defer limit.Stop()
+	select {
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // LacksController reports whether the plugin lacks the Shutdown RPC. It is valid after Stop.
 func (i *Instance) LacksController() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.noController
+	return isUnimplemented(i.shutdownErr)
+}
+
+// ShutdownError returns the error that the Shutdown RPC answered, or nil. It is valid after
+// Stop.
+func (i *Instance) ShutdownError() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.shutdownErr == nil {
+		return nil
+	}
+	return statusError(status.Convert(i.shutdownErr))
 }

@@ -97,7 +97,7 @@ func (l *launch) prepare() error {
 	env := l.environment(certificate)
 	l.scanner = newScanner(l.out)
 	l.spec = proc.Spec{
-		Path: l.cfg.Path, Args: l.cfg.Args, Env: env, Dir: l.cfg.Dir, Grace: l.cfg.StopTimeout,
+		Path: l.cfg.Path, Args: l.cfg.Args, Env: env, Dir: l.cfg.Dir, Grace: l.cfg.StopTimeout, AskTime: l.cfg.StopTimeout,
 		MaxMemory: l.cfg.MaxMemory, OnLine: l.scanner.scan,
 	}
 	l.want = handshake.Want{Versions: l.cfg.Versions, NetRPC: !l.cfg.Python, TLS: l.cfg.MTLS, Dirs: []string{l.dir, tempDir(env)}}

@@ -164,6 +164,7 @@ var behaviours = map[string]func(arg string){
 		serveOn(l, func(net.Listener) {})
 	},
 	"early deadline":     serveEarlyDeadline,
+	"slow":               serveSlowly,
 	"graceful":           func(string) { serveGracefully() },
 	"padded":             func(string) { servePadded() },
 	"reflection v1 only": func(string) { serveOn(listen(), printLine("\n"), reflection.RegisterV1) },

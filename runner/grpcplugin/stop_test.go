@@ -57,6 +57,28 @@ func TestPythonEnds(t *testing.T) {
 	})
 }
 
+// TestStopPatient sends no signal while Shutdown runs, and none soon after it answered with an
+// error, as a host of go-plugin does.
+func TestStopPatient(t *testing.T) {
+	for arg, says := range map[string]string{"runs long": "", "fails": "INTERNAL: Failed to serialize response!"} {
+		t.Run(arg, func(t *testing.T) {
+			t.Parallel()
+			inst := started(t, fake(t, "slow", arg))
+			inst.Stop(t.Context())
+			if exit := inst.Exit(); exit.Step != "asked" || exit.Code != 0 {
+				t.Errorf("exit %+v, want one by Shutdown", exit)
+			}
+			got := ""
+			if err := inst.ShutdownError(); err != nil {
+				got = err.Error()
+			}
+			if got != says || inst.LacksController() {
+				t.Errorf("Shutdown answered %q, want %q", got, says)
+			}
+		})
+	}
+}
+
 // TestStopGraceful stops a server that waits for the end of its streams.
 func TestStopGraceful(t *testing.T) {
 	runnertest.NothingLeft(t)

@@ -9,9 +9,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -81,6 +84,33 @@ func serveGracefully() {
 		},
 	}}}, new(any))
 	serveBy(s, listen(), printLine("\n"))
+	<-ended
+}
+
+// serveSlowly serves until Shutdown is called, and a little longer. Shutdown answers with an
+// error at once, or takes longer than a signal would. A signal changes the exit code.
+func serveSlowly(arg string) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() { // ends with the process
+		<-signals
+		os.Exit(9)
+	}()
+	s := grpc.NewServer()
+	ended := make(chan struct{})
+	s.RegisterService(&grpc.ServiceDesc{ServiceName: "plugin.GRPCController", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
+		MethodName: "Shutdown",
+		Handler: func(any, context.Context, func(any) error, grpc.UnaryServerInterceptor) (any, error) {
+			if arg == "runs long" {
+				<-time.After(1300 * time.Millisecond)
+				close(ended)
+				return new(emptypb.Empty), nil
+			}
+			time.AfterFunc(200*time.Millisecond, func() { close(ended) })
+			return nil, status.Error(codes.Internal, "Failed to serialize response!")
+		},
+	}}}, new(any))
+	go serveBy(s, listen(), printLine("\n"))
 	<-ended
 }
 

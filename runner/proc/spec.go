@@ -72,6 +72,10 @@ type Spec struct {
 	// Grace is the time from the stop ladder's first signal to SIGKILL; 0 means 5
 	// seconds.
 	Grace time.Duration
+	// AskTime is how long the process may take to exit when it is asked to; less than a
+	// second means a second. What it takes beyond a second shortens Grace, to a second at
+	// least.
+	AskTime time.Duration
 	// MaxMemory limits the resident memory, in bytes, of the process and everything that
 	// it starts; 0 means no limit. Shared memory is divided among its users. pyplug
 	// measures ten times a second and misses a shorter excess. Above the limit it kills

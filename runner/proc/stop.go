@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// askTime is how long a process may take to exit after ask.
+	// askTime is how long a process may take to exit after ask, at least.
 	askTime = time.Second
 	// leaveTime is how long the processes below a dead one may take to exit by
 	// themselves. It covers processes that end with their parent, such as the resource
@@ -18,7 +18,7 @@ const (
 // Stop walks the stop ladder and returns when the process and everything that it started is
 // gone. The ladder ends when the process has exited. Its steps are:
 //
-//  1. ask, if it is not nil. The process has a second to exit.
+//  1. ask, if it is not nil. The process has its AskTime to exit.
 //  2. The connection is closed, and the group gets SIGTERM if the process catches it, else
 //     SIGINT if it catches that, else SIGTERM. The process has its grace period to exit.
 //  3. The process prints its stacks, if it can, and the group gets SIGKILL.
@@ -71,6 +71,7 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 		return
 	}
 	p.stopped.Store(true)
+	began := time.Now()
 	if ask != nil && p.forced.Err() == nil && p.askToExit(ask) {
 		return
 	}
@@ -84,7 +85,8 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 		signal, name := p.tree.terminationSignal()
 		p.step.Store(name) // before the signal, after which the process may be dead
 		p.tree.terminate(signal)
-		if p.exitsWithin(p.spec.Grace) {
+		left := max(p.spec.Grace-max(0, time.Since(began)-askTime), askTime)
+		if p.exitsWithin(min(left, p.spec.Grace)) {
 			return
 		}
 	}
@@ -97,7 +99,7 @@ func (p *Process) ladder(ask func(context.Context) bool) {
 
 // askToExit asks the process to exit, and reports whether it did.
 func (p *Process) askToExit(ask func(context.Context) bool) bool {
-	ctx, cancel := context.WithTimeout(p.forced, askTime)
+	ctx, cancel := context.WithTimeout(p.forced, max(p.spec.AskTime, askTime))
 	defer cancel()
 	p.step.Store("asked")
 	go func() { // ends when ask returns

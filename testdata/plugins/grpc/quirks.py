@@ -35,8 +35,10 @@ def shutdown(request, context):
         os.kill(os.getpid(), signal.SIGSEGV)
     elif QUIRK == "shutdown exits":
         os._exit(3)
+    elif QUIRK == "shutdown takes 2 s":
+        time.sleep(2.1)
     LEAVE.set()
-    return b""
+    return None if QUIRK == "shutdown returns None" else b""
 
 
 def broken(request, context):
@@ -151,7 +153,9 @@ def main():
     if QUIRK == "long line after":
         print("y" * 300000, flush=True)
     if QUIRK.startswith("dies after "):
-        threading.Timer(float(QUIRK.split()[-1]), os._exit, [1]).start()
+        timer = threading.Timer(float(QUIRK.split()[-1]), os._exit, [1])
+        timer.daemon = True
+        timer.start()
     LEAVE.wait()
     server.stop(grace=1)
 
