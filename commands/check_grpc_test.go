@@ -181,7 +181,7 @@ var fakes = []struct {
 
 	{"169.254.169.254", "print(\"1|1|tcp|169.254.169.254:80|grpc\")\nhang()", "", 6, []string{"handshake failure address-refused"}},
 	{"0.0.0.0", "print(\"1|1|tcp|0.0.0.0:4410|grpc\")\nhang()", "", 6, []string{"handshake failure address-refused"}},
-	{"host name", "print(\"1|1|tcp|localhost:4410|grpc\")\nhang()", "", 6, []string{"handshake failure address-refused"}},
+	{"host name", "print(\"1|1|tcp|plugin.test:4410|grpc\")\nhang()", "", 6, []string{"handshake failure address-refused"}},
 	{"port 0", "print(\"1|1|tcp|127.0.0.1:0|grpc\")\nhang()", "", 6, []string{"handshake failure address-refused"}},
 	{"socket with a long name", "write(\"1|1|unix|$TMPDIR/\")\nwrite(\"x\" * 200)\nprint(\"|grpc\")\nhang()", "", 6,
 		[]string{"handshake failure address-refused"}},

@@ -11,7 +11,8 @@
 //  2. [Looks] distinguishes a handshake line from other output.
 //  3. [Parse] splits a line into a [Line]. It accepts every line that go-plugin accepts. It
 //     also accepts unambiguous lines that go-plugin rejects, with a [Note].
-//  4. [Line.Verify] checks the line against the request and for safety: gRPC, core
+//  4. [Line.Resolve] replaces the name localhost.
+//  5. [Line.Verify] checks the line against the request and for safety: gRPC, core
 //     version 1, a loopback address or a Unix socket in an allowed directory.
 //
 // An [Error] names the field, what the plugin printed and what was expected. It draws the

@@ -177,6 +177,38 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestResolve has localhost be what a host of go-plugin makes of it, and no other name.
+func TestResolve(t *testing.T) {
+	for _, c := range []struct{ address, found, want string }{
+		{"localhost:4410", "::1 127.0.0.1", "127.0.0.1:4410"},
+		{"LocalHost:4410", "127.0.0.2 127.0.0.1", "127.0.0.2:4410"},
+		{"localhost:4410", "::1", "[::1]:4410"},
+		{"localhost:4410", "::ffff:127.0.0.1", "127.0.0.1:4410"},
+		{"localhost:4410", "::1 10.0.0.1", `field 4 (address) is "localhost:4410", want a name of a loopback address; it is one of 10.0.0.1`},
+		{"localhost:4410", "", `field 4 (address) is "localhost:4410", want an IP address, or a name that can be resolved`},
+		{"localhost", "127.0.0.1", "localhost"},
+		{"example.com:4410", "127.0.0.1", "example.com:4410"},
+	} {
+		l, err := Parse("1|1|tcp|" + c.address + "|grpc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = l.Resolve(func(string) (found []netip.Addr, err error) {
+			for _, ip := range strings.Fields(c.found) {
+				found = append(found, netip.MustParseAddr(ip))
+			}
+			return found, nil
+		})
+		got := l.Address
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s, found %q: got %s, want %s", c.address, c.found, got, c.want)
+		}
+	}
+}
+
 func TestVerifyCertificateUnasked(t *testing.T) {
 	l, err := Parse(good + "|" + base64.RawStdEncoding.EncodeToString(certificate(t)))
 	if err != nil {

@@ -224,6 +224,27 @@ func (l Line) verifyAddress(dirs []string) error {
 	return l.fieldError(fieldNetwork, `"tcp" or "unix"`)
 }
 
+// Resolve replaces the name localhost in the address by an IP address that lookup returns, as
+// go-plugin's hosts do: the first IPv4 address, else the first. Other addresses stay as they
+// are. Resolve is called before [Line.Verify], so that what was checked is what is used.
+func (l *Line) Resolve(lookup func(host string) ([]netip.Addr, error)) error {
+	host, port, err := net.SplitHostPort(l.Address)
+	if l.Network != "tcp" || err != nil || !strings.EqualFold(host, "localhost") {
+		return nil
+	}
+	found, err := lookup(host)
+	if err != nil || len(found) == 0 {
+		return l.fieldError(fieldAddress, "an IP address, or a name that can be resolved")
+	}
+	chosen := found[max(0, slices.IndexFunc(found, func(ip netip.Addr) bool { return ip.Unmap().Is4() }))].Unmap()
+	if !chosen.IsLoopback() {
+		return l.fieldError(fieldAddress, "a name of a loopback address; it is one of "+chosen.String())
+	}
+	l.addNote(fieldAddress, "the address is the name "+host+", which a host resolves to "+chosen.String())
+	l.Address = net.JoinHostPort(chosen.String(), port)
+	return nil
+}
+
 // verifyTCP never looks up a name: its address can change between the check and the
 // connection.
 func (l Line) verifyTCP() error {

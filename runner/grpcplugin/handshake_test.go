@@ -65,7 +65,7 @@ func TestHandshakeRefused(t *testing.T) {
 		"app 9":         {"1|9|tcp|127.0.0.1:4410|grpc\n", 2, "is 9, want 1"},
 		"remote":        {"1|1|tcp|169.254.169.254:80|grpc\n", 4, "loopback"},
 		"any":           {"1|1|tcp|0.0.0.0:4410|grpc\n", 4, "loopback"},
-		"name":          {"1|1|tcp|localhost:4410|grpc\n", 4, "not a name"},
+		"name":          {"1|1|tcp|plugin.test:4410|grpc\n", 4, "not a name"},
 		"unix outside":  {"1|1|unix|/etc/passwd|grpc\n", 4, "a path in"},
 		"unix too long": {"1|1|unix|/" + strings.Repeat("a", 200) + "|grpc\n", 4, "bytes"},
 		"certificate":   {"1|1|tcp|127.0.0.1:4410|grpc|" + certificate(t) + "\n", 6, "TLS was not requested"},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,6 +195,9 @@ func (l *launch) verify(text string) *hook.Error {
 	l.evidence.Text, l.evidence.Handshake = text, time.Since(l.proc.Started())
 	line, err := handshake.Parse(text)
 	if err == nil {
+		err = line.Resolve(l.lookup)
+	}
+	if err == nil {
 		err = line.Verify(l.want)
 	}
 	if err != nil {
@@ -206,6 +211,13 @@ func (l *launch) verify(text string) *hook.Error {
 	l.evidence.Line = line
 	l.cfg.Debug("grpc", "handshake "+text)
 	return nil
+}
+
+// lookup resolves a name in the handshake.
+func (l *launch) lookup(host string) ([]netip.Addr, error) {
+	ctx, cancel := context.WithTimeout(l.ctx, l.cfg.ConnectTimeout)
+	defer cancel()
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 }
 
 // exitedEarly returns the error of a process that exited before it was ready. e is the error
