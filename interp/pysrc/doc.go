@@ -5,7 +5,8 @@
 //  2. [Script] finds the metadata block in a script's comments (PEP 723) and returns its
 //     TOML text with the line it starts on, so that a mistake in it has a place.
 //     [Includes] reads the files that a requirements file includes.
-//  3. [Own] reads a script and the plugin's own files that it imports, [Libraries] the files
+//  3. [Own] reads a script and the plugin's own files that it imports, also from directories
+//     that they add to the search path ([File.SearchPath]), [Libraries] the files
 //     of installed packages that these import; [Files] lists the *.py files below a
 //     directory. All are bounded.
 //  4. [File.Serves] looks for what a gRPC plugin does: expressions over the code with its

@@ -41,13 +41,18 @@ var (
 )
 
 // Own reads a script and the plugin's own files that it imports, directly or indirectly. It looks
-// for modules in dirs and beside the importing file, since generated code imports its neighbors.
+// for modules in dirs, in what the files read so far add to the search path, and beside the
+// importing file, since generated code imports its neighbors.
 // All imports count, wherever they are. others lists the absolute imports that are not there,
 // each module once. The script is always the first file.
 func Own(script string, dirs []string, most Limits) (files []File, others []Import) {
 	asked := map[string]bool{}
-	files = walk([]string{filepath.Clean(script)}, most, func(path string, imp Import) []string {
-		loaded := imp.find(dirs, filepath.Dir(path))
+	added := ""
+	files = walk([]string{filepath.Clean(script)}, most, func(file File, imp Import) []string {
+		if file.Path != added {
+			added, dirs = file.Path, append(slices.Clip(dirs), file.SearchPath()...)
+		}
+		loaded := imp.find(dirs, filepath.Dir(file.Path))
 		if len(loaded) == 0 && imp.Level == 0 && !asked[imp.Module] {
 			asked[imp.Module] = true
 			others = append(others, imp)
@@ -59,7 +64,7 @@ func Own(script string, dirs []string, most Limits) (files []File, others []Impo
 
 // walk reads the named files, then those that follow returns for each of their imports, within
 // limits. If the first file cannot be read, its text is empty.
-func walk(queue []string, most Limits, follow func(path string, imp Import) []string) (files []File) {
+func walk(queue []string, most Limits, follow func(file File, imp Import) []string) (files []File) {
 	seen := map[string]bool{}
 	for len(queue) > 0 && len(files) < most.Files {
 		path := queue[0]
@@ -78,7 +83,7 @@ func walk(queue []string, most Limits, follow func(path string, imp Import) []st
 		imports := file.imports[:min(len(file.imports), most.Imports)]
 		most.Imports -= len(imports)
 		for _, imp := range imports {
-			queue = append(queue, follow(path, imp)...)
+			queue = append(queue, follow(file, imp)...)
 		}
 	}
 	return files
@@ -124,8 +129,8 @@ func Libraries(dirs []string, imports []Import, most Limits) []File {
 			named = append(named, imp.find(dirs, "")...)
 		}
 	}
-	return walk(named, most, func(path string, imp Import) []string {
-		dir := filepath.Dir(path)
+	return walk(named, most, func(file File, imp Import) []string {
+		dir := filepath.Dir(file.Path)
 		if top, _, _ := strings.Cut(imp.Module, "."); imp.Level > 0 || slices.Contains(strings.Split(dir, string(filepath.Separator)), top) {
 			return imp.find(dirs, dir)
 		}
