@@ -45,6 +45,7 @@ var zoo = []struct {
 	{"import_error.py", "", 5, []string{"source failure import-missing"}},
 	{"import_error.py", "--skip source", 5, []string{"launch failure start-failed"}},
 	{"import_exit.py", "", 5, []string{"launch failure start-failed"}},
+	{"import_serves.py", "HANG=1 --start-timeout 0.5", 5, []string{"launch failure start-failed", "launch warning handshake-imported"}},
 	{"import_noise.py", "", 0, nil}, // a functions file may print what it likes
 	{"import_raises.py", "", 5, []string{"launch failure start-failed"}},
 	{"import_segfault.py", "", 5, []string{"launch failure start-failed"}},
@@ -80,6 +81,16 @@ var zoo = []struct {
 	{"unhealthy.py", "UNHEALTHY=exit", 8, []string{"health failure ended-by-itself"}},
 	{"unhealthy.py", "UNHEALTHY=dict_ok", 0, nil},
 	{"values.py", "", 0, nil},
+}
+
+// TestCheckHandshakeImported names a gRPC plugin that was imported, once. The stage depends on when
+// its output is read.
+func TestCheckHandshakeImported(t *testing.T) {
+	t.Parallel()
+	c := checkPlugin(t, []string{"PYTHONDONTWRITEBYTECODE=1"}, "testdata/plugins/import_serves.py")
+	if got := c.serious(); len(got) != 1 || got[0] != "launch warning handshake-imported" && got[0] != "stop warning handshake-imported" {
+		t.Errorf("found %q", got)
+	}
 }
 
 // TestCheckZoo checks them.

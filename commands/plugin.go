@@ -210,8 +210,7 @@ func (p *plugin) line(stream, text string, cut int) {
 		p.heldBack.Store(true)
 		return
 	}
-	serves := stream == "stdout" && handshake.Looks(text) && strings.Contains(text, "|grpc")
-	if serves && !p.transport().Serves && p.handshook.CompareAndSwap(false, true) {
+	if stream == "stdout" && handshake.LooksGRPC(text) && !p.transport().Serves && p.handshook.CompareAndSwap(false, true) {
 		p.f.streams.Note(p.path + " prints the handshake of a gRPC plugin; to start it as one, pass --transport grpc")
 	}
 	p.output.Line(stream, text, cut)

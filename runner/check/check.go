@@ -86,6 +86,7 @@ type check struct {
 	noPython    *hook.Error   // why there is none
 	began       time.Time     // when the start began
 	firstOutput atomic.Int64  // nanoseconds from there until it first printed something; 0: it did not
+	handshook   atomic.Bool   // it printed a handshake
 	fault       *hook.Error   // why the plugin is not ready
 	faultAt     string        // the stage that reports fault
 	healthy     bool          // the plugin is healthy

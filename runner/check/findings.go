@@ -24,6 +24,7 @@ const (
 	grpcioTooOld         = "grpcio-too-old"
 	sourceUnchecked      = "source-unchecked"
 	startFailed          = "start-failed"
+	handshakeImported    = "handshake-imported"
 	stdoutNoise          = "stdout-noise"
 	handshakeMissing     = "handshake-missing"
 	handshakeMalformed   = "handshake-malformed"

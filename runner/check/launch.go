@@ -19,11 +19,14 @@ import (
 // hostTimeout is how long common hosts wait for a handshake.
 const hostTimeout = 3 * time.Second
 
-// watched notes when the plugin first prints something, and calls output, which may be
-// nil.
+// watched notes when the plugin first prints something, and whether that is a handshake, and
+// calls output, which may be nil.
 func (c *check) watched(output func(stream, text string, cut int)) func(stream, text string, cut int) {
 	return func(stream, text string, cut int) {
 		c.firstOutput.CompareAndSwap(0, int64(time.Since(c.began)))
+		if stream == "stdout" && handshake.LooksGRPC(text) {
+			c.handshook.Store(true)
+		}
 		if output != nil {
 			output(stream, text, cut)
 		}
@@ -48,10 +51,10 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 	}
 	took, seen := time.Since(c.began), c.s.seen
 	if c.faultAt == stageLaunch {
-		return hook.Stage{Findings: []hook.Finding{c.fail(startFailed, c.fault)}, Took: took}
+		return hook.Stage{Findings: append([]hook.Finding{c.fail(startFailed, c.fault)}, c.program()...), Took: took}
 	}
 	if !c.s.Transport().Serves {
-		return hook.Stage{Message: "started and loaded", Took: c.s.Info().Ready}
+		return hook.Stage{Message: "started and loaded", Took: c.s.Info().Ready, Findings: c.program()}
 	}
 	st := hook.Stage{Message: "started", Took: took}
 	if first := c.first(seen.Handshake); first > 0 {
@@ -62,6 +65,18 @@ func (c *check) launch(ctx context.Context) hook.Stage {
 		st.Findings = append(st.Findings, noise(seen))
 	}
 	return st
+}
+
+// program reports a functions file that is a gRPC plugin: its import printed a handshake. What
+// it prints may be read later than its answer, so the stage stop looks again.
+func (c *check) program() []hook.Finding {
+	reported := c.reported(func(f hook.Finding) bool { return f.ID == handshakeImported })
+	if c.s.Transport().Serves || reported || !c.handshook.Load() {
+		return nil
+	}
+	return []hook.Finding{found(handshakeImported, hook.Warning,
+		"it was imported as a functions file, and printed the handshake of a gRPC plugin",
+		"start it as one: --transport grpc, or transport = \"grpc\" in the manifest")}
 }
 
 // noise is what was printed before the handshake.

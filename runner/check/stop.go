@@ -16,7 +16,7 @@ func (c *check) stop(context.Context) hook.Stage {
 	farewell, err := c.s.Close(c.kill)
 	took := time.Since(began)
 	exit := c.s.inst.Exit()
-	st := hook.Stage{Took: took, Message: ended(exit), Details: map[string]any{"code": exit.Code, "step": exit.Step, "signal": exit.Signal}}
+	st := hook.Stage{Findings: c.program(), Took: took, Message: ended(exit), Details: map[string]any{"code": exit.Code, "step": exit.Step, "signal": exit.Signal}}
 	if g := c.s.GRPC(); g != nil && c.lacking[stageServices] == "" {
 		if st.Details["controller"] = !g.LacksController(); g.LacksController() {
 			st.Findings = append(st.Findings, found(noController, hook.Warning,
