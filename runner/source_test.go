@@ -172,7 +172,7 @@ func TestPB2Sources(t *testing.T) {
 			"plug/main.py": "import protos.shapes_pb2\n", fakeSite + "protos/shapes_pb2.py": shapes,
 		}, want: "$ROOT/" + fakeSite + "protos/shapes_pb2.py"},
 		{name: "what is in a directory that the plugin adds to the search path", files: map[string]string{
-			"plug/main.py": "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), '..', 'gen'))\nimport shapes_pb2\n",
+			"plug/main.py":      "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), '..', 'gen'))\nimport shapes_pb2\n",
 			"gen/shapes_pb2.py": shapes, "gen/common_pb2.py": common,
 		}, want: "$ROOT/gen/common_pb2.py $ROOT/gen/shapes_pb2.py"},
 		{name: "what an SDK imports, too", files: map[string]string{

@@ -144,7 +144,10 @@ func (l *launch) notConnected(e *hook.Error) *hook.Error {
 	}
 	switch {
 	case e.Reason == ReasonTLS, e.Reason == ReasonNoAnswer && l.tls != nil:
-		e.Hints = schema.Hints("serve with the certificate that the handshake names, and trust the one in PLUGIN_CLIENT_CERT")
+		e.Hints = []schema.Hint{tlsHint(e.Error())}
+	case e.Reason == ReasonNotGRPC && endedConnection(e.Error()):
+		e.Hints = schema.Hints("serve without TLS unless PLUGIN_CLIENT_CERT is set; if it is, print the certificate as the sixth field, and pass %s",
+			schema.Setting("mtls"))
 	case errors.Is(e, syscall.ECONNREFUSED), errors.Is(e, fs.ErrNotExist):
 		e.Hints = schema.Hints("print the handshake when the server listens, with the port that it listens on")
 	}
@@ -306,6 +309,8 @@ func (t *target) attemptError(ctx context.Context, cc *grpc.ClientConn, retry bo
 		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, inner)
 	case at >= 0:
 		return t.errorf(ReasonTLS, "no TLS with %s: %s", t, text[at:])
+	case t.tls != nil && endedConnection(text): // with TLS 1.3, our side of its handshake is over
+		return t.errorf(ReasonTLS, "no TLS with %s: %s our certificate", t, endsAfter)
 	}
 	return t.errorf(ReasonNotGRPC, "%s does not speak HTTP/2, want gRPC: %s", t, text)
 }
@@ -333,6 +338,9 @@ func failureText(ctx context.Context, cc *grpc.ClientConn) string {
 	}
 	return text
 }
+
+// endsAfter is what a server does that does not trust us.
+const endsAfter = "the server closes the connection after it got"
 
 // endedConnection reports whether gRPC's text says that the server closed the connection
 // without an answer. Such a server may be about to exit.

@@ -245,3 +245,16 @@ func lineHints(e *handshake.Error) []schema.Hint {
 	}
 	return nil
 }
+
+// tlsHint says what to do about a plugin to which there is no TLS, by the error's text: gRPC
+// returns no more.
+func tlsHint(text string) schema.Hint {
+	switch {
+	case strings.Contains(text, "certificate is valid for"), strings.Contains(text, "certificate is not valid for"):
+		return schema.Hintf("make the certificate for the name localhost, by which hosts verify it: subjectAltName DNS:localhost")
+	case strings.Contains(text, endsAfter), strings.Contains(text, "remote error: tls: "):
+		return schema.Hintf("trust the certificate in PLUGIN_CLIENT_CERT, which is new at each start, and not a CA of the plugin's own: " +
+			"root_certificates=os.environ[\"PLUGIN_CLIENT_CERT\"].encode()")
+	}
+	return schema.Hintf("serve with the certificate that the handshake names, and trust the one in PLUGIN_CLIENT_CERT")
+}

@@ -208,6 +208,32 @@ func TestConnect(t *testing.T) {
 	})
 }
 
+// TestOwnCA has a plugin trust a CA of its own. The fix names what it must trust.
+func TestOwnCA(t *testing.T) {
+	for arg, hint := range map[string]string{
+		"refuses clients": "trust the certificate in PLUGIN_CLIENT_CERT",
+		"leaves":          "trust the certificate in PLUGIN_CLIENT_CERT",
+		"another name":    "subjectAltName DNS:localhost",
+	} {
+		t.Run(arg, func(t *testing.T) {
+			runnertest.NothingLeft(t)
+			cfg := fake(t, "own ca", arg)
+			cfg.MTLS = true
+			e := fails(t, cfg, hook.Handshake, "no TLS with ")
+			if e.Reason != grpcplugin.ReasonTLS || len(e.Hints) != 1 || !strings.Contains(hook.Word(e.Hints[0]), hint) {
+				t.Errorf("%v, hints %q", e, hook.Words(e.Hints))
+			}
+		})
+	}
+	t.Run("without mtls", func(t *testing.T) {
+		runnertest.NothingLeft(t)
+		e := fails(t, fake(t, "own ca", "plain"), hook.Handshake, "want gRPC")
+		if len(e.Hints) != 1 || !strings.Contains(hook.Word(e.Hints[0]), "--mtls") {
+			t.Errorf("%v, hints %q", e, hook.Words(e.Hints))
+		}
+	})
+}
+
 // TestForeignAddress names the process that has the address.
 func TestForeignAddress(t *testing.T) {
 	runnertest.NothingLeft(t)

@@ -164,6 +164,7 @@ var behaviours = map[string]func(arg string){
 		serveOn(l, func(net.Listener) {})
 	},
 	"early deadline":     serveEarlyDeadline,
+	"own ca":             serveOwnCA,
 	"slow":               serveSlowly,
 	"graceful":           func(string) { serveGracefully() },
 	"padded":             func(string) { servePadded() },

@@ -24,14 +24,17 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// newCertificate makes a certificate for localhost that vouches for itself.
-func newCertificate() (der, key []byte, err error) {
+// newCertificate makes a certificate that vouches for itself, for names or localhost.
+func newCertificate(names ...string) (der, key []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
+	if len(names) == 0 {
+		names = []string{"localhost"}
+	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},

@@ -141,6 +141,45 @@ func servePadded() {
 	})
 }
 
+// serveOwnCA serves TLS with a certificate of its own, and trusts no client but those of its CA.
+// By arg it refuses others, or leaves them without an alert, as grpcio does; its certificate is
+// for another name; or it prints no certificate.
+func serveOwnCA(arg string) {
+	names := []string{"localhost"}
+	if arg == "another name" {
+		names[0] = "plugin.internal"
+	}
+	der, pkcs8, err := newCertificate(names...)
+	if err != nil {
+		panic(err)
+	}
+	key, err := x509.ParsePKCS8PrivateKey(pkcs8)
+	if err != nil {
+		panic(err)
+	}
+	cfg := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: x509.NewCertPool(), NextProtos: []string{"h2"}}
+	line := "1|1|tcp|%s|grpc|" + base64.RawStdEncoding.EncodeToString(der) + "\n"
+	l := listen()
+	switch arg {
+	case "leaves":
+		cfg.ClientAuth = tls.RequireAnyClientCert
+	case "plain":
+		line = "1|1|tcp|%s|grpc\n"
+	}
+	fmt.Printf(line, l.Addr())
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		if arg != "plain" {
+			_ = tls.Server(conn, cfg).Handshake() // the client gets its error
+		}
+		conn.Close() // without an alert
+	}
+}
+
 type zooPlugin struct{ plugin.NetRPCUnsupportedPlugin }
 
 func (*zooPlugin) GRPCServer(_ *plugin.GRPCBroker, s *grpc.Server) error {
