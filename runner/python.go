@@ -238,7 +238,7 @@ func request(c Config, p manifest.Plugin, vars []string) interp.Request {
 	}
 	var synced env.Record
 	if cache, err := env.Cache(); err == nil && p.Entry != "" {
-		synced = env.Lookup(cache, p.Entry)
+		synced = env.Lookup(cache, p.Entry, p.Project.Dirs)
 	}
 	return interp.Request{
 		Synced: synced.Dir, Outdated: synced.Stale, Sync: syncLine(p, synced.Dir, c.Python),

@@ -147,7 +147,7 @@ func (o *Opened) EnvChanged() string {
 	if err != nil || o.python.Source != interp.SourceSync {
 		return ""
 	}
-	switch now := env.Lookup(cache, o.plugin.Entry); {
+	switch now := env.Lookup(cache, o.plugin.Entry, o.plugin.Project.Dirs); {
 	case now.Stale != "":
 		return o.outdatedBy(now.Stale)
 	case now.Dir != "" && now.Dir != o.python.Env:

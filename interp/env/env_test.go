@@ -92,20 +92,22 @@ func installs(t *testing.T, r Request) int {
 
 func TestMake(t *testing.T) {
 	r := request(t)
-	if found := Lookup(r.Cache, r.Entry); found != (Record{}) {
+	if found := Lookup(r.Cache, r.Entry, r.Dirs); found != (Record{}) {
 		t.Errorf("found %v before anything was made", found)
 	}
 	p := synced(t, r)
-	if found := Lookup(r.Cache, r.Entry); found != (Record{Dir: p.Dir}) {
+	if found := Lookup(r.Cache, r.Entry, r.Dirs); found != (Record{Dir: p.Dir}) {
 		t.Errorf("found %v, want %s", found, p.Dir)
 	}
 	if tool, err := os.ReadFile(filepath.Join(p.Dir, "bin/tool")); err != nil || string(tool) != "#!"+p.Python+"\n" {
 		t.Errorf("a script in it begins with %q (%v)", tool, err)
 	}
-	if err := os.WriteFile(recordPath(r.Cache, r.Entry), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, of := range []string{r.Entry, r.Dirs[0]} {
+		if err := os.WriteFile(recordPath(r.Cache, of), []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if found := Lookup(r.Cache, r.Entry); !strings.Contains(found.Stale, "corrupt") {
+	if found := Lookup(r.Cache, r.Entry, r.Dirs); !strings.Contains(found.Stale, "corrupt") {
 		t.Errorf("found %v by a corrupt record", found)
 	}
 	synced(t, r)
@@ -117,38 +119,72 @@ func TestMake(t *testing.T) {
 	other := r
 	other.Entry, other.Dirs = filepath.Join(write(t, map[string]string{"requirements.txt": "six\n"}), "other\xff.py"), nil
 	other.Dirs = []string{filepath.Dir(other.Entry)}
-	if shared := synced(t, other); shared.Dir != p.Dir || installs(t, r) != 1 || Lookup(r.Cache, other.Entry) != (Record{Dir: p.Dir}) {
+	if shared := synced(t, other); shared.Dir != p.Dir || installs(t, r) != 1 || Lookup(r.Cache, other.Entry, other.Dirs) != (Record{Dir: p.Dir}) {
 		t.Errorf("an equal plugin has %s, want %s", shared.Dir, p.Dir)
 	}
 	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("six>1\n-r more.txt\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if found := Lookup(r.Cache, r.Entry); !strings.Contains(found.Stale, "change") {
+	if found := Lookup(r.Cache, r.Entry, r.Dirs); !strings.Contains(found.Stale, "change") {
 		t.Errorf("found %v after the source changed", found)
 	}
-	if changed := synced(t, r); changed.Dir == p.Dir || Lookup(r.Cache, r.Entry) != (Record{Dir: changed.Dir}) {
+	if changed := synced(t, r); changed.Dir == p.Dir || Lookup(r.Cache, r.Entry, r.Dirs) != (Record{Dir: changed.Dir}) {
 		t.Errorf("after a change %s, before it %s", changed.Dir, p.Dir)
 	}
 	if err := os.WriteFile(filepath.Join(r.Dirs[0], "more.txt"), []byte("idna\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if found := Lookup(r.Cache, r.Entry); !strings.Contains(found.Stale, "a file that it includes") {
+	if found := Lookup(r.Cache, r.Entry, r.Dirs); !strings.Contains(found.Stale, "a file that it includes") {
 		t.Errorf("found %v after an included file changed", found)
 	}
 	if err := os.Remove(p.Python); err != nil {
 		t.Fatal(err)
 	}
-	if found := Lookup(r.Cache, other.Entry); found.Stale != "is gone" {
+	if found := Lookup(r.Cache, other.Entry, other.Dirs); found.Stale != "is gone" {
 		t.Errorf("found %v without its Python", found)
 	}
-	if synced(t, other); Lookup(r.Cache, other.Entry).Stale != "" {
+	if synced(t, other); Lookup(r.Cache, other.Entry, other.Dirs).Stale != "" {
 		t.Error("what lost its Python is not made again")
 	}
 	if err := os.Remove(filepath.Join(p.Dir, marker)); err != nil {
 		t.Fatal(err)
 	}
-	if synced(t, other); Lookup(r.Cache, other.Entry) != (Record{Dir: p.Dir}) {
+	if synced(t, other); Lookup(r.Cache, other.Entry, other.Dirs) != (Record{Dir: p.Dir}) {
 		t.Error("what lost its marker is not made again")
+	}
+}
+
+// TestShared has one sync count for every plugin that asks for the same by the same file.
+func TestSharedFile(t *testing.T) {
+	r := request(t)
+	p := synced(t, r)
+	beside := func(name, text string) Record {
+		entry := filepath.Join(r.Dirs[0], name)
+		if err := os.WriteFile(entry, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return Lookup(r.Cache, entry, r.Dirs)
+	}
+	if found := beside("b.py", "import six\n"); found != (Record{Dir: p.Dir}) {
+		t.Errorf("found %v, want %s", found, p.Dir)
+	}
+	if found := beside("c.py", "# /// script\n# dependencies = [\"six\"]\n# ///\n"); found != (Record{}) {
+		t.Errorf("found %v for one that has a block of its own", found)
+	}
+	nearer := write(t, map[string]string{"requirements.txt": "seven\n"})
+	if found := Lookup(r.Cache, filepath.Join(nearer, "d.py"), append([]string{nearer}, r.Dirs...)); found != (Record{}) {
+		t.Errorf("found %v for one with a nearer file", found)
+	}
+	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("seven\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if found := beside("b.py", ""); !strings.Contains(found.Stale, "change") {
+		t.Errorf("found %v after the source changed", found)
+	}
+	other := r
+	other.Entry = filepath.Join(r.Dirs[0], "b.py")
+	if p = synced(t, other); Lookup(r.Cache, r.Entry, r.Dirs) != (Record{Dir: p.Dir}) {
+		t.Errorf("found %v, want %s that the other plugin has now", Lookup(r.Cache, r.Entry, r.Dirs), p.Dir)
 	}
 }
 
@@ -173,8 +209,8 @@ func TestInPlace(t *testing.T) {
 	r := request(t)
 	r.InPlace = true
 	env := filepath.Join(r.Dirs[0], ".venv")
-	if p := synced(t, r); p.Dir != env || !plan(t, r).Exists || Lookup(r.Cache, r.Entry) != (Record{Dir: env}) {
-		t.Errorf("made %s, want %s, found %v", p.Dir, env, Lookup(r.Cache, r.Entry))
+	if p := synced(t, r); p.Dir != env || !plan(t, r).Exists || Lookup(r.Cache, r.Entry, r.Dirs) != (Record{Dir: env}) {
+		t.Errorf("made %s, want %s, found %v", p.Dir, env, Lookup(r.Cache, r.Entry, r.Dirs))
 	}
 	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("seven\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -188,14 +224,14 @@ func TestInPlace(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.Dirs[0], "requirements.txt"), []byte("six\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if found := Lookup(r.Cache, r.Entry); !strings.Contains(found.Stale, "was replaced by") {
+	if found := Lookup(r.Cache, r.Entry, r.Dirs); !strings.Contains(found.Stale, "was replaced by") {
 		t.Errorf("found %v, which another plugin replaced", found)
 	}
 	synced(t, r)
 	if err := os.Remove(filepath.Join(env, marker)); err != nil {
 		t.Fatal(err)
 	}
-	if found := Lookup(r.Cache, r.Entry); found != (Record{}) {
+	if found := Lookup(r.Cache, r.Entry, r.Dirs); found != (Record{}) {
 		t.Errorf("found %v, which is not ours", found)
 	}
 	if _, err := NewPlan(r); err == nil || !strings.Contains(err.Error(), "pyplug did not make it") {

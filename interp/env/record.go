@@ -41,11 +41,22 @@ func recordPath(cache, entry string) string {
 	return filepath.Join(environments(cache), "plugins", digest(entry)+".json")
 }
 
-// record stores the environment of the plugin.
+// record stores the environment of the plugin, and of every other one that asks for the same by
+// the same file.
 func (p Plan) record() error {
 	if p.request.Cache == "" {
 		return nil
 	}
+	if shared := p.Source.shared(); shared != "" {
+		if err := p.recordAs(shared); err != nil {
+			return err
+		}
+	}
+	return p.recordAs(p.request.Entry)
+}
+
+// recordAs stores the environment of a plugin, or of the plugins below a directory.
+func (p Plan) recordAs(entry string) error {
 	content, err := json.Marshal(record{
 		Env: []byte(p.Dir), Kind: p.Source.Kind, Source: []byte(p.Source.Path),
 		Size: p.Source.info.Size(), Time: p.Source.info.ModTime(), Digest: p.Source.digest, Includes: p.Source.includes,
@@ -53,7 +64,7 @@ func (p Plan) record() error {
 	if err != nil {
 		return err
 	}
-	path := recordPath(p.request.Cache, p.request.Entry)
+	path := recordPath(p.request.Cache, entry)
 	if old, _, err := bounded.Read(path, maxRecord); err == nil && bytes.Equal(old, content) {
 		return nil // also in a cache that only somebody else may change
 	}
@@ -74,10 +85,32 @@ func (p Plan) record() error {
 	return nil
 }
 
-// Lookup returns the environment that pyplug made for the plugin at entry. It reads the record.
-// For .venv beside the source it also reads the marker. If the source was touched or includes
-// other files, it reads the source, too.
-func Lookup(cache, entry string) Record {
+// Lookup returns the environment that pyplug made for the plugin at entry. If it made none, or one
+// that is out of date, that is the environment of another plugin with the same source in dirs.
+func Lookup(cache, entry string, dirs []string) Record {
+	own := lookUp(cache, entry)
+	if own.Dir != "" && own.Stale == "" {
+		return own
+	}
+	for _, dir := range dirs {
+		if _, err := os.Stat(recordPath(cache, dir)); err != nil {
+			continue
+		}
+		if SourceOf(entry, dirs).shared() != dir {
+			break // it asks by another file
+		}
+		if found := lookUp(cache, dir); own.Dir == "" || found.Dir != "" && found.Stale == "" {
+			return found
+		}
+		break
+	}
+	return own
+}
+
+// lookUp reads the record of a plugin, or of those below a directory. For .venv beside the source
+// it also reads the marker. If the source was touched or includes other files, it reads the
+// source, too.
+func lookUp(cache, entry string) Record {
 	content, _, err := bounded.Read(recordPath(cache, entry), maxRecord)
 	if err != nil {
 		return Record{}

@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -81,6 +82,14 @@ func findSource(entry string, dirs []string) (Source, error) {
 		}
 	}
 	return Source{}, errNone
+}
+
+// shared returns the directory below which plugins share the source, or "" if it is of one script.
+func (s Source) shared() string {
+	if s.Path == "" || s.Kind == block || s.Kind == blockLock {
+		return ""
+	}
+	return cmp.Or(s.member, filepath.Dir(s.Path))
 }
 
 // locked returns the uv.lock of the project's workspace in dirs, or the project.
