@@ -59,6 +59,8 @@ func (p Plan) commands(dir string) []command {
 		}
 		read.set = active
 		return []command{read}
+	case p.Source.noMain:
+		return []command{venv}
 	case kind == "poetry.lock":
 		read.args = []string{"install", "--no-root", "--only", "main", "--no-interaction", "--directory", where}
 		read.set = append(active, "POETRY_VIRTUALENVS_PATH="+dir) // or else it prefers one that `poetry env use` chose

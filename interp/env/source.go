@@ -32,6 +32,7 @@ type Source struct {
 	tool     string      // the one that must read it, such as the one that wrote a lock file
 	digest   string      // of what it asks for
 	place    string      // what else decides what that means; empty if it means the same everywhere
+	noMain   bool        // poetry.lock of a project whose dependencies are all in other groups
 	includes bool        // files, whose content counts
 	member   string      // the project of a workspace, if uv.lock is that of the workspace
 	info     fs.FileInfo // of the file, before it was read
@@ -145,10 +146,24 @@ func readSource(s Source) (Source, error) {
 		}
 	default: // its tool compares a lock file with the project
 		project, _, _ := bounded.Read(filepath.Join(filepath.Dir(s.Path), "pyproject.toml"), pysrc.LargestFile) // which the tool reports
-		s.place = digest(filepath.Dir(s.Path), string(project))
+		s.place, s.noMain = digest(filepath.Dir(s.Path), string(project)), s.Kind == "poetry.lock" && !hasMain(project)
 	}
 	s.digest = digest(s.Kind, string(content))
 	return s, nil
+}
+
+// hasMain reports whether a project of poetry has the main group. Without dependencies it has none,
+// and poetry refuses to install it.
+func hasMain(project []byte) bool {
+	var file struct {
+		Project struct {
+			Dependencies any
+			Optional     map[string]any `toml:"optional-dependencies"`
+		}
+		Tool struct{ Poetry struct{ Dependencies any } }
+	}
+	err := bounded.TOML(project, &file) // which poetry reports
+	return err != nil || file.Project.Dependencies != nil || len(file.Project.Optional) > 0 || file.Tool.Poetry.Dependencies != nil
 }
 
 // list reads the requirements of a script's block or a pyproject.toml, and sorts them. It returns
