@@ -3,7 +3,7 @@
 //
 //  1. [NewPlan] looks for the [Source]: a PEP 723 block in the script, or its lock file
 //     p.py.lock; else, in the nearest directory that has one, uv.lock, poetry.lock, pdm.lock,
-//     pylock.toml, the dependencies of pyproject.toml, requirements.txt. It chooses the
+//     pylock.toml, the dependencies of pyproject.toml, those of setup.cfg, requirements.txt. It chooses the
 //     installer: a lock file needs the tool that wrote it, and settings of uv that say where
 //     packages come from need uv; the rest is for uv if it is on PATH, else for pip.
 //  2. The key is the hash of what the source asks for, the base Python and the installer, and

@@ -43,7 +43,8 @@ const block, blockLock = "PEP 723", "PEP 723 lock"
 
 // files lists the files that may be a source, in order, with the tool that must read them.
 var files = []struct{ name, tool string }{
-	{"uv.lock", "uv"}, {"poetry.lock", "poetry"}, {"pdm.lock", "pdm"}, {"pylock.toml", "uv"}, {"pyproject.toml", ""}, {"requirements.txt", ""},
+	{"uv.lock", "uv"}, {"poetry.lock", "poetry"}, {"pdm.lock", "pdm"}, {"pylock.toml", "uv"}, {"pyproject.toml", ""},
+	{"setup.cfg", ""}, {"requirements.txt", ""},
 }
 
 // maxSource bounds the size of a source. A lock file may be larger than source code.
@@ -135,6 +136,15 @@ func readSource(s Source) (Source, error) {
 		if uv["sources"] != nil || uv["index"] != nil || uv != nil && s.Kind == block { // another tool would find other packages
 			s.tool, s.place, content = "uv", filepath.Dir(s.Path), fmt.Append(content, uv)
 		}
+	case "setup.cfg":
+		list := pysrc.InstallRequires(string(content))
+		if list == nil {
+			return Source{}, errNone
+		}
+		if err := require(&s, "install_requires", list); err != nil {
+			return Source{}, err
+		}
+		content = []byte(strings.Join(s.Requirements, "\n"))
 	case "requirements.txt":
 		included := pysrc.Includes(s.Path, string(content))
 		for _, file := range included {
@@ -196,18 +206,23 @@ func (s *Source) list(content []byte) (uv map[string]any, err error) {
 		return nil, errNone
 	}
 	list, ok := value.([]any)
-	all := make([]string, len(list))
-	for i := range list {
-		if all[i], _ = list[i].(string); !requirement().MatchString(all[i]) {
-			return nil, fmt.Errorf("%s: dependencies[%d] is %#v, want a requirement such as \"numpy>=2\"", s.Path, i, list[i])
-		}
-	}
 	if !ok {
 		return nil, fmt.Errorf("%s: dependencies is %#v, want a list such as [\"numpy>=2\"]", s.Path, value)
 	}
-	slices.Sort(all)
-	s.Requirements = slices.Compact(all)
-	return file.Tool.UV, nil
+	return file.Tool.UV, require(s, "dependencies", list)
+}
+
+// require sets the requirements, sorted, that the file lists by a name.
+func require[T any](s *Source, name string, list []T) error {
+	s.Requirements = make([]string, len(list))
+	for i, item := range list {
+		if s.Requirements[i], _ = any(item).(string); !requirement().MatchString(s.Requirements[i]) {
+			return fmt.Errorf("%s: %s[%d] is %#v, want a requirement such as \"numpy>=2\"", s.Path, name, i, item)
+		}
+	}
+	slices.Sort(s.Requirements)
+	s.Requirements = slices.Compact(s.Requirements)
+	return nil
 }
 
 var (

@@ -12,6 +12,40 @@ func Canonical(name string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) }), "-")
 }
 
+var section, option = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[([^\]]*)\]`) }),
+	sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([\w.-]+)\s*[=:]\s*(.*)$`) })
+
+// InstallRequires returns the requirements in the text of a setup.cfg: option install_requires of
+// section options, as setuptools reads it. It is nil without the option, and if that names a file.
+func InstallRequires(text string) (all []string) {
+	within, reads := false, false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		bare := strings.TrimLeft(line, " \t")
+		switch named, set := section().FindStringSubmatch(line), option().FindStringSubmatch(line); {
+		case bare == "", bare[0] == '#', bare[0] == ';':
+		case named != nil:
+			within, reads = named[1] == "options", false
+		case set != nil:
+			reads = within && strings.ReplaceAll(strings.ToLower(set[1]), "-", "_") == "install_requires"
+			switch {
+			case reads && strings.HasPrefix(set[2], "file:"):
+				return nil
+			case reads:
+				all = []string{}
+				for requirement := range strings.SplitSeq(set[2], ";") { // a marker needs a line of its own
+					if requirement = strings.TrimSpace(requirement); requirement != "" {
+						all = append(all, requirement)
+					}
+				}
+			}
+		case reads && bare != line:
+			all = append(all, bare)
+		}
+	}
+	return all
+}
+
 // Include is a file that a requirements file includes.
 type Include struct {
 	// Path is the file. Text is its text, or "" if it cannot be read.

@@ -63,7 +63,7 @@ func distribution(module string, declared []string) string {
 
 // declaring are the files that name distributions, mostDeclaring how many are read of a
 // directory.
-var declaring = []string{"requirements*.txt", "pyproject.toml", "uv.lock", "poetry.lock", "pdm.lock", "pylock*.toml"}
+var declaring = []string{"requirements*.txt", "pyproject.toml", "setup.cfg", "uv.lock", "poetry.lock", "pdm.lock", "pylock*.toml"}
 
 const mostDeclaring = 20
 
@@ -99,6 +99,8 @@ func declaredBy(file string) []string {
 			}
 		}
 		return names
+	case ".cfg":
+		return required(pysrc.InstallRequires(text))
 	case ".toml", ".lock":
 		return declaredIn(text)
 	}
