@@ -158,7 +158,11 @@ func hookNames(cmd command, plugin string) (lines []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), sourceLimit)
 	defer cancel()
 	var found schema.Schema
-	if c, err := daemon.Open(ctx, plugin); err == nil && service.Plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
+	id := daemon.Identity{}
+	if service.Plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
+		id, _ = service.Find(ctx, plugin) // else it is a path
+	}
+	if c, err := daemon.Open(ctx, id.Name); err == nil {
 		found, _ = c.Hooks(ctx, "")
 	} else {
 		cfg := *cmd.config

@@ -51,6 +51,33 @@ func TestFastcallSame(t *testing.T) {
 	}
 }
 
+// A typed name reaches the plugin whose name has - for _, by fastcall and by the ordinary way. The
+// name itself comes first.
+func TestTypedNames(t *testing.T) {
+	t.Parallel()
+	d := newDaemons(t)
+	d.stopped("my-tool", "my_tool")
+	tool := filepath.Join(written(t, map[string]string{"my_tool.py": "def which():\n    return 'dashed'\n"}), "my_tool.py")
+	d.wants("my-tool", "start", tool)
+	d.wants(`"dashed"`, "call", "my_tool", "which")
+	d.wants(`"dashed"`, "call", "--log-format", "text", "my_tool", "which")
+	d.wants("which()", "hooks", "my_tool")
+	other := filepath.Join(written(t, map[string]string{"other.py": "def which():\n    return 'underscored'\n"}), "other.py")
+	d.wants("my_tool", "start", "--name", "my_tool", other)
+	d.wants(`"underscored"`, "call", "my_tool", "which")
+	d.wants(`"dashed"`, "call", "my-tool", "which")
+	d.wants("", "stop", "my-tool")
+	d.wants(`"underscored"`, "call", "my-tool", "which")
+	d.wants("", "stop", "my-tool")
+	d.stopped("other-tool") // at the end of the test it does not run
+	third := filepath.Join(written(t, map[string]string{"other_tool.py": "print('imported')\n"}), "other_tool.py")
+	d.wants("other-tool", "start", third)
+	d.wants("", "stop", "other_tool")
+	if out, errs, _ := d.pyplug("logs", "other_tool"); !strings.Contains(out, "imported") {
+		t.Errorf("the log is %q, %s", out, errs)
+	}
+}
+
 // A call that takes longer than fastcall waits is made once.
 func TestFastcallOnce(t *testing.T) {
 	t.Parallel()

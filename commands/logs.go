@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -70,11 +71,19 @@ func (f *program) log(ctx context.Context, word string, among bool, want daemon.
 	if err != nil {
 		return err
 	}
-	err = daemon.ReadLog(ctx, name, want, func(l daemon.Line) error {
-		return f.write(ctx, func() error {
-			return f.streams.LogLine(name, among, l.Time, l.Generation, l.Stream, l.Text, f.opts.json || f.opts.logJSON)
+	read := func(name string) error {
+		return daemon.ReadLog(ctx, name, want, func(l daemon.Line) error {
+			return f.write(ctx, func() error {
+				return f.streams.LogLine(name, among, l.Time, l.Generation, l.Stream, l.Text, f.opts.json || f.opts.logJSON)
+			})
 		})
-	})
+	}
+	err = read(name)
+	if dashed := strings.ReplaceAll(name, "_", "-"); isNotRunning(err) && dashed != name {
+		if other := read(dashed); !isNotRunning(other) { // a plugin of my_tool.py has the name my-tool
+			err = other
+		}
+	}
 	if err == nil && want.Follow {
 		return hook.NewError(hook.Canceled, context.Cause(ctx))
 	}

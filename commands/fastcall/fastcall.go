@@ -85,6 +85,10 @@ func plainOutput() bool {
 // call makes the call. It returns if the ordinary way is to make or continue it.
 func call(name, request string) {
 	fd, dir, ok := connect(name)
+	if !ok { // a plugin of my_tool.py has the name my-tool
+		name = strings.ReplaceAll(name, "_", "-")
+		fd, dir, ok = connect(name)
+	}
 	if !ok {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // Find returns the background plugin that word means, where NAME or PLUGIN may stand: the
-// one with that name, else the one that runs from that path. It returns the zero Identity for
+// one with that name, else one whose name has _ for - or the reverse, else the one that runs from that path. It returns the zero Identity for
 // a plugin that does not run. The error is of kind Unavailable for a plain word that is
 // neither a name nor a plugin, and that of the path otherwise.
 func Find(ctx context.Context, word string) (daemon.Identity, error) {
@@ -26,7 +26,7 @@ func Find(ctx context.Context, word string) (daemon.Identity, error) {
 		return none, hook.NewError(hook.Usage, errors.New("NAME is empty"))
 	}
 	running, listErr := daemon.List(ctx)
-	if i := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == word }); i >= 0 {
+	if i := indexOf(running, word); i >= 0 {
 		return running[i], nil
 	}
 	p, err := hook.Interruptible(ctx, func() (manifest.Plugin, error) { return resolve(ctx, word) })
@@ -52,6 +52,17 @@ func Find(ctx context.Context, word string) (daemon.Identity, error) {
 		return none, daemon.NotRunningError(word)
 	}
 	return none, hook.NewError(hook.Usage, err)
+}
+
+// indexOf returns the index of the plugin that a typed name means, or -1. Package
+// commands/fastcall has a part of the rule.
+func indexOf(running []daemon.Identity, word string) int {
+	exact := slices.IndexFunc(running, func(e daemon.Identity) bool { return e.Name == word })
+	if exact >= 0 {
+		return exact
+	}
+	dashed := func(name string) string { return strings.ReplaceAll(name, "_", "-") }
+	return slices.IndexFunc(running, func(e daemon.Identity) bool { return dashed(e.Name) == dashed(word) })
 }
 
 // FindRunning is [Find] for a plugin that must run.
