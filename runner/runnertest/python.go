@@ -172,7 +172,7 @@ var together = [][]string{
 		"uv==0.13.9", "virtualenv==21.15.8", "poetry==2.5.1", "pipenv==2026.10.3",
 		"pdm==2.29.3", "hishel==1.2.1", "httpx==0.28.1", "unearth==0.18.2", // with newer ones pdm fails
 	},
-	{"python-plugin==0.1.0", "hc-go-plugin-server==0.1.1", "funppy==0.5.2", "betterproto==2.0.0b7"},
+	{"python-plugin==0.1.0", "hc-go-plugin-server==0.1.1", "funppy==0.5.2", "betterproto==2.0.0b7", "saturn-bot==0.7.0"},
 }
 
 // Packages returns a Python that has packages from PyPI, such as "tf==1.2.0": that of a
