@@ -5,8 +5,10 @@ GO          ?= go
 T           ?= 5s
 TAGS        := urfave_cli_no_docs,grpcnotrace,nethttpomithttp2
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION)
+# A commit without a tag has a version that is older than every release.
+VERSION     ?= $(shell v=$$(git describe --tags --always --dirty 2>/dev/null || echo unknown); \
+	case $$v in (v*-g*|*-dirty|[!v]*) echo 0.0.0-dev+$$v;; (*) echo $$v;; esac)
+LDFLAGS     := -s -w -X github.com/pyplug/pyplug/commands.Version=$(VERSION:v%=%)
 # Without inlining, gRPC, TOML, the command line and the search for a Python take 0.6 MiB less, and a call no longer.
 SMALL       := $(foreach from,google.golang.org github.com/bufbuild github.com/pelletier github.com/hashicorp github.com/urfave github.com/pyplug/pyplug/interp,-gcflags=$(from)/...=-l)
 BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) $(SMALL) -ldflags "$(LDFLAGS)"
@@ -14,10 +16,13 @@ BUILD       := CGO_ENABLED=0 $(GO) build -trimpath -tags $(TAGS) $(SMALL) -ldfla
 # The race detector needs a C compiler; without one, Go disables cgo.
 RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
-.PHONY: help build machine test test-all lint cross bench fuzz attack clean
+HOST         = $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
+PACKAGE_TEST = $(GO) test -count=1 -timeout 20m ./packaging -dist $(CURDIR)/dist
+
+.PHONY: help build machine test test-all lint cross packages wheel package-test package-smoke bench fuzz attack clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/pyplug
 	$(BUILD) -o bin/pyplug .
@@ -35,7 +40,7 @@ test: machine ## run every test, with the race detector if there is a C compiler
 	$(GO) build -tags $(TAGS) -o bin/test/pyplug .
 	GORACE=atexit_sleep_ms=0 TEST_PROGRAM=$(CURDIR)/bin/test/pyplug $(GO) test $(RACE) -p 3 -timeout 30m -tags $(TAGS) ./...
 
-test-all: test ## run every test, and those that take minutes
+test-all: test package-test ## run every test, and those that take minutes
 	$(GO) test $(RACE) -count=1 -tags $(TAGS) -run '^TestCheckDies$$' ./commands -moments 60
 
 lint: ## check formatting, go.mod, vet and staticcheck
@@ -46,13 +51,48 @@ lint: ## check formatting, go.mod, vet and staticcheck
 
 # vet also compiles the tests. With the flags of the build, both share the cache.
 cross: ## build for macOS and Windows, and compile the tests for them
-	@set -e; for target in darwin/amd64 darwin/arm64 windows/amd64; do \
+	@set -e; for target in darwin/arm64 windows/amd64; do \
 		export GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0; \
 		exe=; test $$GOOS != windows || exe=.exe; \
 		echo "$$target"; \
 		$(BUILD) -o bin/pyplug-$$GOOS-$$GOARCH$$exe .; \
-		test $$target = darwin/amd64 || $(GO) vet -trimpath -tags $(TAGS) $(SMALL) ./...; \
+		$(GO) vet -trimpath -tags $(TAGS) $(SMALL) ./...; \
 	done
+
+# The same commit gives the same bytes: every file in a package has the time of the commit.
+packages: FORMATS ?= wheel archive deb rpm apk
+packages: TARGETS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+packages: ## build dist/: wheels, archives, deb, rpm, apk (VERSION=0.1.0)
+	$(package)
+
+wheel: FORMATS = wheel
+wheel: TARGETS = $(HOST)
+wheel: ## build dist/: the wheel for this machine
+	$(package)
+
+# make packages has checked the wheels of all targets. packaging/prepare installs what the tests
+# use; they skip what the machine lacks. As root, they install the deb, and remove it again.
+package-test: ## build all packages twice; install, use and remove those of this machine
+	$(MAKE) packages
+	mv dist/checksums.txt bin/package/first.txt
+	$(MAKE) packages
+	cmp dist/checksums.txt bin/package/first.txt
+	$(PACKAGE_TEST)
+
+package-smoke: ## the same for the wheel and the deb alone
+	$(MAKE) packages FORMATS="wheel deb" TARGETS=$(HOST)
+	$(PACKAGE_TEST) -short -run '^TestPackages$$/^(pip|deb)$$'
+
+define package
+	@$(GO) run ./packaging version "$(VERSION)"
+	@set -e; for target in $(TARGETS); do \
+		os=$${target%/*} arch=$${target#*/} exe=; test $$os != windows || exe=.exe; \
+		echo "$$target"; \
+		GOOS=$$os GOARCH=$$arch $(BUILD) -o bin/package/$$os-$$arch/pyplug$$exe .; \
+	done
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 1767225600)} \
+		$(GO) run ./packaging build "$(VERSION)" $(FORMATS) $(TARGETS)
+endef
 
 bench: ## run every benchmark
 	$(GO) test -run '^$$' -bench . -benchmem -tags $(TAGS) ./...

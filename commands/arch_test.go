@@ -52,7 +52,7 @@ var reserved = map[string][]string{
 	"github.com/urfave/cli":          {"commands"},
 	"github.com/hashicorp/go-plugin": {"runner/grpcplugin", "runner/check/stock"},
 	"google.golang.org/grpc":         {"runner/grpcplugin", "runner/check/stock"},
-	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest", "runner/check/stock"},
+	"os/exec":                        {"runner/proc", "runner/daemon", "runner/runnertest", "runner/check/stock", "packaging"},
 }
 
 // light rooms initialise before anything else in the program, so of others they

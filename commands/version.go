@@ -101,13 +101,13 @@ func systemName() string {
 	return strings.Join(append(names, schema.Plural(runtime.NumCPU(), "CPU")), ", ")
 }
 
-// versionText is the release's version, else the module's.
+// versionText returns the release's version, else that of the module, as go install records it.
 func versionText() string {
 	if Version != "" {
 		return Version
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
+		return strings.TrimPrefix(info.Main.Version, "v")
 	}
 	return "devel"
 }

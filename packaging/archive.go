@@ -1,0 +1,66 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"strings"
+)
+
+func (r *release) archiveFile(t target) string {
+	ending := ".tar.gz"
+	if t.os == "windows" {
+		ending = ".zip"
+	}
+	return fmt.Sprintf("pyplug_%s_%s_%s%s", r.version.semver, t.os, t.arch, ending)
+}
+
+// archive returns the content of an archive: everything in one directory.
+func (r *release) archive(t target, binary []byte) []byte {
+	top := strings.TrimSuffix(strings.TrimSuffix(r.archiveFile(t), ".zip"), ".tar.gz") + "/"
+	files := []file{
+		{top + t.program(), 0o755, binary},
+		{top + "LICENSE", 0o644, r.license},
+		{top + "NOTICES", 0o644, r.notices},
+		{top + "README.md", 0o644, r.readme},
+	}
+	for _, f := range append(r.completions, r.pages...) {
+		f.name = top + f.name
+		files = append(files, f)
+	}
+	if t.os == "windows" {
+		return r.zip(files)
+	}
+	return r.tarGz(files)
+}
+
+func (r *release) tarGz(files []file) []byte {
+	var b bytes.Buffer
+	t := tar.NewWriter(&b)
+	for _, f := range files {
+		// Without names of users, so that it is the same on every machine.
+		must(0, t.WriteHeader(&tar.Header{Name: f.name, Mode: int64(f.mode), Size: int64(len(f.content)),
+			ModTime: r.time, Format: tar.FormatUSTAR})) // writing to memory does not fail
+		must(t.Write(f.content))
+	}
+	must(0, t.Close())
+	return compress(b.Bytes())
+}
+
+// compress returns what gzip -9n writes.
+func compress(content []byte) []byte {
+	var b bytes.Buffer
+	z := must(gzip.NewWriterLevel(&b, gzip.BestCompression))
+	must(z.Write(content))
+	must(0, z.Close())
+	return b.Bytes()
+}
+
+// must returns a value. err is an error that cannot happen.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"crypto/sha256"
+	"debug/buildinfo"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	home    = "https://github.com/pyplug/pyplug"
+	summary = "call Python plugins from a shell, from CI and from any program"
+	work    = "bin/package" // binaries, and what nfpm puts into packages
+	dist    = "dist"        // the output
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "packaging:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) < 2 {
+		return fmt.Errorf("usage: packaging version|notes|build VERSION [FORMAT...] [OS/ARCH...]")
+	}
+	v, err := parseVersion(args[1])
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "version":
+		fmt.Println(v.semver)
+		return nil
+	case "notes":
+		text, err := notes(v)
+		fmt.Print(text)
+		return err
+	case "build":
+		r, err := newRelease(v, args[2:])
+		if err != nil {
+			return err
+		}
+		return r.build()
+	}
+	return fmt.Errorf("unknown word %q", args[0])
+}
+
+var formats = []string{"wheel", "archive", "deb", "rpm", "apk"}
+
+// release is what all packages of a version share.
+type release struct {
+	version         version
+	formats         []string
+	targets         []target
+	time            time.Time // of every file
+	goVersion       string
+	modules         []module
+	license, readme []byte
+	notices         []byte
+	pages           []file // manual pages
+	completions     []file
+	sums            map[string]string // SHA-256 of what was written, by file name
+}
+
+func newRelease(v version, words []string) (*release, error) {
+	epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
+	}
+	r := &release{version: v, time: time.Unix(epoch, 0).UTC(), sums: map[string]string{}}
+	var infos []*buildinfo.BuildInfo
+	for _, word := range words {
+		if slices.Contains(formats, word) {
+			r.formats = append(r.formats, word)
+			continue
+		}
+		t, err := parseTarget(word)
+		if err != nil {
+			return nil, err
+		}
+		_, info, err := t.read()
+		if err != nil {
+			return nil, err
+		}
+		r.targets = append(r.targets, t)
+		infos = append(infos, info)
+		r.goVersion = info.GoVersion
+	}
+	if r.license, err = os.ReadFile("LICENSE"); err != nil {
+		return nil, err
+	}
+	if r.readme, err = os.ReadFile("README.md"); err != nil {
+		return nil, err
+	}
+	if r.modules, err = modules(infos); err != nil {
+		return nil, err
+	}
+	r.notices = writeNotices(r.modules)
+	return r, nil
+}
+
+// build fills the output directory.
+func (r *release) build() error {
+	if err := os.RemoveAll(dist); err != nil {
+		return err
+	}
+	if !slices.Equal(r.formats, formats[:1]) {
+		if err := r.stage(); err != nil {
+			return err
+		}
+	}
+	for _, t := range r.targets {
+		if err := r.buildTarget(t); err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+	}
+	if err := r.write("pyplug_"+r.version.semver+".cdx.json", r.sbom()); err != nil {
+		return err
+	}
+	var sums strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(r.sums)) {
+		fmt.Fprintf(&sums, "%s  %s\n", r.sums[name], name)
+	}
+	if err := r.write("checksums.txt", []byte(sums.String())); err != nil {
+		return err
+	}
+	return r.formula()
+}
+
+func (r *release) buildTarget(t target) error {
+	binary, _, err := t.read()
+	if err != nil {
+		return err
+	}
+	for _, format := range r.formats {
+		name, content := "", []byte(nil)
+		switch {
+		case format == "wheel":
+			name, content = r.wheelFile(t), r.wheel(t, binary)
+			err = checkWheel(name, content)
+		case format == "archive":
+			name, content = r.archiveFile(t), r.archive(t, binary)
+		case t.os != "linux":
+			continue
+		default:
+			name = fmt.Sprintf("pyplug_%s_%s_%s.%s", r.version.semver, t.os, t.arch, format)
+			content, err = r.nfpm(t, format)
+			if err == nil && format == "deb" {
+				content, err = recompress(content)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.write(name, content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a file of the output and notes its checksum.
+func (r *release) write(name string, content []byte) error {
+	path := filepath.Join(dist, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	r.sums[name] = fmt.Sprintf("%x", sha256.Sum256(content))
+	fmt.Printf("%10d  %s\n", len(content), path)
+	return os.WriteFile(path, content, 0o644)
+}
+
+// notes returns what the changelog says of a version.
+func notes(v version) (string, error) {
+	text, err := os.ReadFile("CHANGELOG.md")
+	if err != nil {
+		return "", err
+	}
+	_, section, ok := strings.Cut(string(text), "\n## "+v.semver+"\n")
+	if !ok {
+		return "", fmt.Errorf("CHANGELOG.md has no section %q", "## "+v.semver)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	return strings.TrimSpace(section) + "\n", nil
+}

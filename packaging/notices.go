@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"debug/buildinfo"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// module is a Go module in the binary.
+type module struct {
+	path, version string
+	spdx          string   // the name of its licence
+	texts         []string // its licence and its notices
+}
+
+// identify returns the SPDX name of a licence, if it is one of those that pyplug may carry.
+func identify(text string) (spdx string, ok bool) {
+	text = strings.Join(strings.Fields(text), " ")
+	for _, known := range []struct{ spdx, phrase string }{
+		{"Apache-2.0", "Apache License Version 2.0"},
+		{"MPL-2.0", "Mozilla Public License, version 2.0"},
+		{"MPL-2.0", "Mozilla Public License Version 2.0"},
+		{"MIT", "Permission is hereby granted, free of charge"},
+		{"BSD-3-Clause", "Neither the name of"},
+		{"BSD-2-Clause", "Redistribution and use in source and binary forms"},
+	} {
+		if strings.Contains(text, known.phrase) {
+			return known.spdx, true
+		}
+	}
+	return "", false
+}
+
+// modules returns the modules in any of the binaries, sorted by path.
+func modules(binaries []*buildinfo.BuildInfo) ([]module, error) {
+	versions := map[string]string{}
+	for _, info := range binaries {
+		for _, dep := range info.Deps {
+			versions[dep.Path] = dep.Version
+		}
+	}
+	names := make([]string, 0, len(versions))
+	for _, path := range slices.Sorted(maps.Keys(versions)) {
+		names = append(names, path+"@"+versions[path])
+	}
+	return download(names)
+}
+
+// download returns modules that are named PATH@VERSION, from the module cache if they are there.
+func download(names []string) ([]module, error) {
+	output, err := exec.Command("go", append([]string{"mod", "download", "-json"}, names...)...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("go mod download: %w\n%s", err, output)
+	}
+	var all []module
+	for decoder := json.NewDecoder(bytes.NewReader(output)); decoder.More(); {
+		var found struct{ Path, Version, Dir string }
+		if err := decoder.Decode(&found); err != nil {
+			return nil, err
+		}
+		m := module{path: found.Path, version: found.Version}
+		if err := m.read(found.Dir); err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b module) int { return strings.Compare(a.path, b.path) })
+	return all, nil
+}
+
+// legal matches the names of files with a licence or notices.
+var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice)`)
+
+// read reads the licence of a module in dir.
+func (m *module) read(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries { // LICENSE before NOTICE
+		if !legal.MatchString(entry.Name()) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return err
+		}
+		m.texts = append(m.texts, strings.TrimSpace(string(text)))
+	}
+	if len(m.texts) == 0 {
+		return fmt.Errorf("%s: no licence in %s", m.path, dir)
+	}
+	var known bool
+	if m.spdx, known = identify(m.texts[0]); !known {
+		return fmt.Errorf("%s: unknown licence in %s", m.path, dir)
+	}
+	return nil
+}
+
+// writeNotices returns the licences of all modules, each text once.
+func writeNotices(modules []module) []byte {
+	owners := map[string][]string{}
+	var texts []string
+	for _, m := range modules {
+		for _, text := range m.texts {
+			if owners[text] == nil {
+				texts = append(texts, text)
+			}
+			owners[text] = append(owners[text], fmt.Sprintf("%s %s (%s)", m.path, m.version, m.spdx))
+		}
+	}
+	var b strings.Builder
+	b.WriteString("pyplug contains these Go modules, and Go's runtime and standard library, whose licence\n" +
+		"is that of golang.org/x/sys. The source of each is at https://PATH, where PATH is its name,\n" +
+		"and at https://proxy.golang.org.\n")
+	rule := strings.Repeat("-", 80)
+	for _, text := range texts {
+		fmt.Fprintf(&b, "\n%s\n%s\n%s\n\n%s\n", rule, strings.Join(owners[text], "\n"), rule, text)
+	}
+	return []byte(b.String())
+}
+
+// licenses returns the SPDX expression for pyplug and all in it.
+func (r *release) licenses() string {
+	names := []string{"Apache-2.0"} // pyplug's own
+	for _, m := range r.modules {
+		names = append(names, m.spdx)
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), " AND ")
+}

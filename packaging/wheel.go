@@ -1,0 +1,100 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+)
+
+// A wheel holds the binary as a script and no Python code, so that starting it costs no Python.
+// The name on PyPI differs because pyplug there is another project.
+const wheelName = "pyplug_cli"
+
+func (r *release) wheelFile(t target) string {
+	return fmt.Sprintf("%s-%s-py3-none-%s.whl", wheelName, r.version.pep440, t.platform)
+}
+
+// wheel returns the content of a wheel.
+func (r *release) wheel(t target, binary []byte) []byte {
+	base := wheelName + "-" + r.version.pep440
+	info := base + ".dist-info/"
+	files := []file{
+		{base + ".data/scripts/" + t.program(), 0o755, binary},
+		{info + "licenses/LICENSE", 0o644, r.license},
+		{info + "licenses/NOTICES", 0o644, r.notices},
+		{info + "METADATA", 0o644, r.metadata()},
+		{info + "WHEEL", 0o644, wheelMetadata(t)},
+	}
+	var record strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&record, "%s,%s,%d\n", f.name, digest(f.content), len(f.content))
+	}
+	fmt.Fprintf(&record, "%sRECORD,,\n", info)
+	return r.zip(append(files, file{info + "RECORD", 0o644, []byte(record.String())}))
+}
+
+// digest returns a hash as RECORD has it.
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+func wheelMetadata(t target) []byte {
+	var b strings.Builder
+	b.WriteString("Wheel-Version: 1.0\nGenerator: pyplug packaging\nRoot-Is-Purelib: false\n")
+	for _, platform := range strings.Split(t.platform, ".") {
+		fmt.Fprintf(&b, "Tag: py3-none-%s\n", platform)
+	}
+	return []byte(b.String())
+}
+
+func (r *release) metadata() []byte {
+	// On PyPI, links to files of the repository need the whole address.
+	readme := strings.ReplaceAll(string(r.readme), "](docs/", "]("+home+"/blob/v"+r.version.semver+"/docs/")
+	return fmt.Appendf(nil, `Metadata-Version: 2.4
+Name: pyplug-cli
+Version: %s
+Summary: %s
+Project-URL: Source, %s
+Project-URL: Changelog, %[3]s/blob/main/CHANGELOG.md
+License-Expression: %s
+License-File: LICENSE
+License-File: NOTICES
+Keywords: plugin,cli,grpc,go-plugin
+Classifier: Environment :: Console
+Classifier: Intended Audience :: Developers
+Classifier: Programming Language :: Go
+Classifier: Programming Language :: Python :: 3
+Requires-Python: >=3.9
+Description-Content-Type: text/markdown
+
+%s`, r.version.pep440, summary, home, r.licenses(), readme)
+}
+
+// file is a file of an archive.
+type file struct {
+	name    string
+	mode    fs.FileMode // permissions
+	content []byte
+}
+
+// zip returns a zip archive of files.
+func (r *release) zip(files []file) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	for _, f := range files {
+		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: r.time}
+		h.SetMode(f.mode)
+		w := must(z.CreateHeader(h)) // writing to memory does not fail
+		must(w.Write(f.content))
+	}
+	must(0, z.Close())
+	return b.Bytes()
+}
