@@ -5,6 +5,7 @@ GO          ?= go
 T           ?= 5s
 TAGS        := urfave_cli_no_docs,grpcnotrace,nethttpomithttp2
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 # A commit without a tag has a version that is older than every release.
 VERSION     ?= $(shell v=$$(git describe --tags --always --dirty 2>/dev/null || echo unknown); \
 	case $$v in (v*-g*|*-dirty|[!v]*) echo 0.0.0-dev+$$v;; (*) echo $$v;; esac)
@@ -43,11 +44,12 @@ test: machine ## run every test, with the race detector if there is a C compiler
 test-all: test package-test ## run every test, and those that take minutes
 	$(GO) test $(RACE) -count=1 -tags $(TAGS) -run '^TestCheckDies$$' ./commands -moments 60
 
-lint: ## check formatting, go.mod, vet and staticcheck
+lint: ## check formatting, go.mod, vet, staticcheck and the workflows
 	@files=$$(gofmt -l .) && test -z "$$files" || { echo "not formatted by gofmt:" $$files; exit 1; }
 	$(GO) mod tidy -diff
 	$(GO) vet -tags $(TAGS) ./...
 	$(GO) run $(STATICCHECK) -tags $(TAGS) ./...
+	$(GO) run $(ACTIONLINT)
 
 # vet also compiles the tests. With the flags of the build, both share the cache.
 cross: ## build for macOS and Windows, and compile the tests for them
