@@ -145,6 +145,21 @@ func FindProject(beside, environ []string) Project {
 	return p
 }
 
+// Src returns the directory src of the project, or "". Projects keep their packages there, and an
+// installed project is imported from there.
+func (p Project) Src() string {
+	for _, dir := range p.Dirs {
+		if _, err := os.Stat(filepath.Join(dir, "pyproject.toml")); err == nil {
+			src := filepath.Join(dir, "src")
+			if info, err := os.Stat(src); err != nil || !info.IsDir() {
+				return ""
+			}
+			return src
+		}
+	}
+	return ""
+}
+
 // upwards returns the directories above Dirs, up to the root of the project.
 func (f *finder) upwards() (dirs []string) {
 	for _, dir := range f.Dirs {

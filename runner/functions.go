@@ -34,8 +34,7 @@ func openFunctions(o *Opened) (transport, error) {
 	return &functions{o, pyworker.New(pyworker.Config{
 		Python:       o.python.Path,
 		Plugin:       o.plugin.Entry,
-		Module:       o.plugin.Module,
-		From:         o.plugin.From,
+		Place:        o.imported,
 		Env:          o.environ,
 		Dir:          o.settings.Dir,
 		NaN:          o.config.NaN,
@@ -53,6 +52,8 @@ func openFunctions(o *Opened) (transport, error) {
 		DebugWire:    o.config.DebugWire,
 	})}, nil
 }
+
+func (f *functions) place() pysrc.Place { return f.imported() }
 
 func (f *functions) launcher() hook.Launcher { return f.workers }
 

@@ -92,6 +92,21 @@ func openServer(o *Opened) (transport, error) {
 	return &server{o, program}, err
 }
 
+func (s *server) place() pysrc.Place { return s.programPlace() }
+
+// programPlace returns the place of a plugin that Python runs as a program. Hosts run a script as
+// python FILE, and a package as python -m. What can be run by its full name alone is run by that.
+func (o *Opened) programPlace() pysrc.Place {
+	place := o.imported()
+	switch {
+	case place.Name == "":
+		return pysrc.ScriptPlace(o.script)
+	case o.plugin.Kind == manifest.Package:
+		place.Last = ""
+	}
+	return place
+}
+
 func (s *server) launcher() hook.Launcher {
 	c := s.program
 	c.Output = s.config.Output
@@ -162,7 +177,7 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 	}
 	if cfg.Python = o.plugin.Shebang != ""; o.plugin.Kind != manifest.Executable {
 		cfg.Python, cfg.Path = true, o.python.Path
-		if cfg.Args, err = pythonArgs(o.plugin); err != nil {
+		if cfg.Args, err = o.pythonArgs(); err != nil {
 			return cfg, err
 		}
 	}
@@ -186,24 +201,23 @@ var curves = map[string]elliptic.Curve{
 // sys.path before it imports anything from a file, because Python would search the working
 // directory.
 const asPackage = `import sys
-sys.path[0], name = sys.argv[1:3]
-del sys.argv[1:3]
+sys.path[0], last, name = sys.argv[1:4]
+if last:
+    sys.path.append(last)
+del sys.argv[1:4]
 import runpy
 runpy.run_module(name, run_name="__main__", alter_sys=True)`
 
-// pythonArgs returns the arguments with which Python runs a plugin as a program.
-func pythonArgs(p manifest.Plugin) ([]string, error) {
-	if p.Module != "" {
-		return []string{"-c", asPackage, p.From, p.Module}, nil
-	}
-	if p.Kind != manifest.Package {
+// pythonArgs returns the arguments with which Python runs the plugin as a program.
+func (o *Opened) pythonArgs() ([]string, error) {
+	p, place := o.plugin, o.programPlace()
+	if place.Name == "" {
 		return []string{p.Entry}, nil
 	}
-	if _, err := os.Stat(filepath.Join(p.Entry, "__main__.py")); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(p.Entry, "__main__.py")); p.Module == "" && p.Kind == manifest.Package && errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s has no __main__.py, want one in a package that is a gRPC plugin", p.Path)
 	}
-	root, name := packageIn(p.Entry)
-	return []string{"-c", asPackage, root, name}, nil
+	return []string{"-c", asPackage, place.First, place.Last, place.Name}, nil
 }
 
 // ParseHeader reads metadata of a gRPC request: NAME=VALUE or, as for HTTP, "NAME: VALUE".

@@ -231,14 +231,16 @@ var findModule string
 // moduleMark begins its answer, because a .pth file may print something before.
 const moduleMark = "\x1epyplug-module "
 
-// locateModule asks the plugin's Python where the plugin's module is. Python imports neither
-// the module nor the packages above it.
+// locateModule asks the plugin's Python where the plugin's module is. Python imports neither the
+// module nor the packages above it, unless an installed one makes it as it is imported. As for uv run, the project is as good as
+// installed: its src is searched last.
 func (o *Opened) locateModule(ctx context.Context) error {
 	p := o.plugin
 	if err := o.MayRun(); err != nil {
 		return hook.NewError(hook.Usage, fmt.Errorf("no file in %s is the module %s, and no Python is asked where it is: %w", p.From, p.Module, err))
 	}
-	out, err := proc.Run(ctx, proc.Tool{Path: o.python.Path, Args: []string{"-c", findModule, p.From, p.Module}, Env: o.environ, Dir: p.From})
+	p.Src = p.Project.Src()
+	out, err := proc.Run(ctx, proc.Tool{Path: o.python.Path, Args: []string{"-c", findModule, p.From, p.Src, p.Module}, Env: o.environ, Dir: p.From})
 	if ctx.Err() != nil {
 		return hook.NewError(hook.Canceled, context.Cause(ctx))
 	}
@@ -280,11 +282,8 @@ func (o *Opened) lacksSource() bool {
 // that of its package.
 func (o *Opened) ownDirs() []string {
 	p := o.plugin
-	switch {
-	case p.Module == "":
-		return importDirs(p.Entry, o.script)
-	case p.IsOwn():
-		return append([]string{p.From}, importDirs(p.Entry, o.script)...)
+	if p.Module != "" && p.Root() == "" {
+		return []string{p.Entry}
 	}
-	return []string{p.Entry}
+	return o.Place().Dirs()
 }

@@ -2,14 +2,11 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/proc"
 	"github.com/pyplug/pyplug/runner/runnertest"
@@ -18,7 +15,7 @@ import (
 // ran is what a Python prints that runs the package in a directory, started in cwd.
 func ran(t *testing.T, python, cwd, dir string) string {
 	t.Helper()
-	args, err := pythonArgs(manifest.Plugin{Kind: manifest.Package, Path: dir, Entry: dir})
+	args, err := (&Opened{plugin: manifest.Plugin{Kind: manifest.Package, Path: dir, Entry: dir}}).pythonArgs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,53 +59,6 @@ func TestPackage(t *testing.T) {
 			if got := ran(t, python, cwd, filepath.Join(root, filepath.FromSlash(dir))); got != want {
 				t.Errorf("%s: %s: got %q, want %q", python, dir, got, want)
 			}
-		}
-	}
-}
-
-// TestPackageRoot holds packageIn and the worker to one table: where a package and those
-// that it is in are imported from, and by which name. The worker imports by another name
-// what cannot be imported by its own, or would take the place of a module of Python.
-func TestPackageRoot(t *testing.T) {
-	runnertest.NothingLeft(t)
-	base, python := t.TempDir(), runnertest.Python(t)
-	const where = "import sys\ndef where(): return [__name__, *sys.path[:2]]\n"
-	write(t, base, map[string]string{
-		"plain/__init__.py": where,
-		"outer/__init__.py": "", "outer/inner/__init__.py": "", "outer/inner/most/__init__.py": where,
-		"space/inner/__init__.py": where,
-		"v1.2/__init__.py":        "", "v1.2/plain/__init__.py": where,
-		"json/__init__.py": where,
-	})
-	for dir, want := range map[string]struct{ root, name, worker string }{
-		"plain":            {"", "plain", "plain"},
-		"outer/inner/most": {"", "outer.inner.most", "outer.inner.most"},
-		"space/inner":      {"space", "inner", "inner"},
-		"v1.2/plain":       {"v1.2", "plain", "_plugin_v1_2.plain"},
-		"json":             {"", "json", "_plugin_json"},
-	} {
-		path, wantRoot := filepath.Join(base, filepath.FromSlash(dir)), filepath.Join(base, want.root)
-		if root, name := packageIn(path); root != wantRoot || name != want.name {
-			t.Errorf("%s: got %s from %s, want %s from %s", dir, name, root, want.name, wantRoot)
-		}
-		o, err := Open(t.Context(), Config{Plugin: path, Python: python, Environ: os.Environ(), Cwd: base, Once: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := o.Start(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		r, err := p.Call(t.Context(), hook.Call{Hook: "where"})
-		if err == nil {
-			err = json.Unmarshal(r.Value, &got)
-		}
-		if err != nil || got[0] != want.worker || !slices.Contains(got[1:], wantRoot) {
-			t.Errorf("%s: the worker imports it as %q, %v, want %s from %s", dir, got, err, want.worker, wantRoot)
-		}
-		if err := p.Close(context.Background()); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/manifest"
 	"github.com/pyplug/pyplug/runner/runnertest"
 	"github.com/pyplug/pyplug/runner/schema/protoschema"
@@ -206,8 +207,7 @@ func TestPB2Sources(t *testing.T) {
 
 // openedAt is a plugin that is no module, as far as its source needs it.
 func openedAt(python interp.Interpreter, entry string) *Opened {
-	script := scriptOf(entry)
-	return &Opened{plugin: manifest.Plugin{Entry: entry}, python: python, script: script, dirs: importDirs(entry, script)}
+	return &Opened{plugin: manifest.Plugin{Entry: entry}, python: python, script: scriptOf(entry), dirs: pysrc.PlaceOf(entry, nil).Dirs()}
 }
 
 func TestPB2SourcesBroken(t *testing.T) {

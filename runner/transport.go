@@ -34,6 +34,8 @@ type Transport struct {
 
 // transport starts one plugin and reads its files. It is safe for concurrent use.
 type transport interface {
+	// place says how Python imports the plugin.
+	place() pysrc.Place
 	// launcher returns what starts the plugin's processes.
 	launcher() hook.Launcher
 	// watched returns a function that lists the plugin's own files as far as they are
@@ -110,27 +112,39 @@ func scriptOf(entry string) string {
 	return filepath.Clean(entry)
 }
 
-// importDirs returns the directory of the plugin's own modules: the first one of Python's
-// search path.
-func importDirs(entry, script string) []string {
-	if filepath.Dir(script) == entry { // a package
-		root, _ := packageIn(entry)
-		return []string{root}
+// Place says how Python imports the plugin. It reads the file: an edit may change it.
+func (o *Opened) Place() pysrc.Place {
+	if o.transport == nil { // it is not known yet
+		return o.imported()
 	}
-	return []string{filepath.Dir(script)}
+	return o.transport.place()
 }
 
-// packageIn returns how Python imports the package in a directory: the directory to import
-// from, and the name. The name has dots if the package is within others.
-func packageIn(dir string) (root, name string) {
-	root, name = filepath.Dir(dir), filepath.Base(dir)
-	for {
-		above, outer := filepath.Dir(root), filepath.Base(root)
-		if _, err := os.Stat(filepath.Join(root, "__init__.py")); err != nil || above == root || strings.Contains(outer, ".") {
-			return root, name // a name with a dot cannot be imported
-		}
-		root, name = above, outer+"."+name
+// imported returns the place of a plugin that is imported.
+func (o *Opened) imported() pysrc.Place {
+	switch p := o.plugin; {
+	case p.Module != "":
+		return modulePlace(p)
+	case p.Kind == manifest.Executable || manifest.IsZip(o.script):
+		return pysrc.ScriptPlace(o.script)
+	default:
+		return pysrc.PlaceOf(p.Entry, func() []string { return o.python.SearchPath(o.environ) })
 	}
+}
+
+// modulePlace returns the place of what -m names, which is where Python finds it.
+func modulePlace(p manifest.Plugin) pysrc.Place {
+	place := pysrc.Place{Name: p.Module, First: p.From, Last: p.Src}
+	switch {
+	case p.Kind == manifest.Package:
+		place.File = filepath.Join(p.Entry, "__init__.py")
+	case strings.HasSuffix(p.Entry, ".py"):
+		place.File = p.Entry
+	}
+	if place.File != "" {
+		place.Root = p.Root()
+	}
+	return place
 }
 
 // looksGRPC reports whether a plugin is a gRPC plugin, and why. Either it imports a library

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 )
 
@@ -76,7 +77,7 @@ func TestGenerate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := sourceLook{Python: "py", Root: root}
+	l := sourceLook{Python: "py", Place: pysrc.Place{Root: root, First: root}}
 	command := func(include, file string) string {
 		return "py -m grpc_tools.protoc -I " + at(include) + " --python_out=" + root + " --grpc_python_out=" + root + " " + at(file)
 	}

@@ -23,10 +23,10 @@ const (
 // sibling is a hint at a module in the plugin's directory whose name is nearly the missing
 // one; empty if there is none.
 func (l *sourceLook) sibling(m missing) string {
-	if l.Root == "" || m.Dir != "" || m.Where != "" {
+	if l.beside() == "" || m.Dir != "" || m.Where != "" {
 		return ""
 	}
-	entries, _ := bounded.Dir(l.Root) // none if it cannot be read
+	entries, _ := bounded.Dir(l.beside()) // none if it cannot be read
 	var names []string
 	for _, entry := range entries {
 		if name, isModule := strings.CutSuffix(entry.Name(), ".py"); isModule {
@@ -40,28 +40,36 @@ func (l *sourceLook) sibling(m missing) string {
 	return fmt.Sprintf("%s.py is beside the plugin; did you mean `import %s`?", meant, meant)
 }
 
+// beside is the directory in which a module of a bare name is the plugin's own; empty for none.
+func (l *sourceLook) beside() string { return cmp.Or(l.Place.Behind, l.Place.First) }
+
 // distribution is the name by which a missing module is installed; empty if it is unknown.
 func (l *sourceLook) distribution(m missing) string {
 	if m.Dir != "" || m.Where != "" {
 		return ""
 	}
-	return distribution(m.Module, l.declared)
+	name := distribution(m.Module, l.declared)
+	if !slices.Contains(l.declared, name) && l.isOwn(m) { // somebody else's of that name would be installed
+		return ""
+	}
+	return name
 }
 
 // generate says how protoc generates a missing module; empty if it is none of protoc's.
 func (l *sourceLook) generate(m missing) string {
 	parts := strings.Split(m.Module, ".")
 	at := slices.IndexFunc(parts, func(part string) bool { return generated(part) != "" })
-	if at < 0 || l.Root == "" {
+	root := l.beside()
+	if at < 0 || root == "" {
 		return ""
 	}
 	// Generated modules import each other by the paths of their .proto files below the
 	// directory that -I names.
-	below, _ := filepath.Rel(l.Root, cmp.Or(m.Dir, l.Root)) // cannot fail: both are absolute
+	below, _ := filepath.Rel(root, cmp.Or(m.Dir, root)) // cannot fail: both are absolute
 	path := filepath.Join(below, filepath.Join(parts[:at]...), generated(parts[at])+".proto")
-	file := filepath.Join(l.Root, path)
+	file := filepath.Join(root, path)
 	if _, err := os.Stat(file); err != nil {
-		found, _ := fs.Glob(os.DirFS(l.Root), "*/"+filepath.ToSlash(path)) // none if the pattern is malformed
+		found, _ := fs.Glob(os.DirFS(root), "*/"+filepath.ToSlash(path)) // none if the pattern is malformed
 		if len(found) == 0 {
 			how := "protoc generates it from its .proto file: use `"
 			if at > 0 && m.Dir == "" && m.Where == "" { // it may be in a package that is to be installed
@@ -69,10 +77,10 @@ func (l *sourceLook) generate(m missing) string {
 			}
 			return how + schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc"}) + "` of grpcio-tools"
 		}
-		file = filepath.Join(l.Root, filepath.FromSlash(found[0]))
+		file = filepath.Join(root, filepath.FromSlash(found[0]))
 	}
 	return schema.QuoteLine([]string{l.Python, "-m", "grpc_tools.protoc", "-I", filepath.Clean(strings.TrimSuffix(file, path)),
-		"--python_out=" + l.Root, "--grpc_python_out=" + l.Root, file})
+		"--python_out=" + root, "--grpc_python_out=" + root, file})
 }
 
 // generated is the name of the .proto file, without its end, that a module is generated from;
@@ -112,7 +120,7 @@ func (l *sourceLook) imports() []hook.Finding {
 func (l *sourceLook) missingFinding(m missing) hook.Finding {
 	by := fmt.Sprintf("(imported by %s:%d)", l.shown(m.File), m.Line)
 	f := hook.Finding{ID: importMissing, Verdict: hook.Failure, Kind: hook.Start, File: m.File, Line: m.Line}
-	remedy, beside, sibling := hook.Word(l.remedy([]missing{m})), besides(m), l.sibling(m)
+	remedy, beside, sibling := hook.Word(l.remedy([]missing{m})), l.besides(m), l.sibling(m)
 	switch {
 	case m.Dir != "":
 		f.Message = fmt.Sprintf("there is no module %s in %s %s", m.Missing, l.shown(m.Dir), by)
@@ -122,10 +130,12 @@ func (l *sourceLook) missingFinding(m missing) hook.Finding {
 		f.Message = fmt.Sprintf("%s is not in the standard library of this Python, %s %s", m.Missing, l.Version, by)
 	case beside != "":
 		f.Message = fmt.Sprintf("%s is not where Python looks for it %s", m.Missing, by)
-		remedy = "it is in " + beside + ": put that directory on PYTHONPATH, or on sys.path before the import"
+		remedy = isIn(beside)
 	case sibling != "":
 		f.Message = fmt.Sprintf("there is no module %s %s", m.Missing, by)
 		remedy = sibling
+	case l.distribution(m) == "" && l.isOwn(m):
+		f.Message = fmt.Sprintf("there is no module %s in the plugin's project %s", m.Missing, by)
 	default:
 		f.Message = fmt.Sprintf("%s is not installed for this Python %s", m.Missing, by)
 		f.Fix = []string{"if it is your own module, put it beside the plugin"}
@@ -143,22 +153,9 @@ func (l *sourceLook) unsureFinding(all []missing) hook.Finding {
 	if l.Altered {
 		f.Message += "; the plugin changes where Python looks"
 	}
-	installed := slices.DeleteFunc(slices.Clone(all), func(m missing) bool { return standard(m.Missing) || besides(m) != "" })
+	installed := slices.DeleteFunc(slices.Clone(all), func(m missing) bool { return standard(m.Missing) || l.isOwn(m) })
 	if names := l.distributions(installed); len(names) > 0 {
 		f.Fix = []string{"if it needs them: " + hook.Word(l.install(names...))}
 	}
 	return f
-}
-
-// besides is the directory of the importing file if it has the top-level module that is
-// missing, empty otherwise.
-func besides(m missing) string {
-	top, _, _ := strings.Cut(m.Missing, ".")
-	dir := filepath.Dir(m.File)
-	for _, name := range []string{top + ".py", filepath.Join(top, "__init__.py")} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil && m.Dir == "" {
-			return dir
-		}
-	}
-	return ""
 }

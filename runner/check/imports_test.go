@@ -33,7 +33,7 @@ func TestImports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, others := pysrc.Own(l.Scripts[0], []string{l.Root}, pysrc.Short)
+		_, others := pysrc.Own(l.Scripts[0], l.Place.Dirs(), pysrc.Short)
 		var bySource, byPysrc []string
 		add := func(names []string, module string) []string {
 			top, _, _ := strings.Cut(module, ".")

@@ -26,8 +26,13 @@ func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 		return err == nil
 	})
 	m := missing{Module: module, Missing: module}
-	if meant := l.sibling(m); meant != "" {
+	switch meant, beside := l.sibling(m), l.besides(m); {
+	case beside != "":
+		return schema.Hints("%s", isIn(beside))
+	case meant != "":
 		return schema.Hints(meant)
+	case !strings.Contains(module, ".") && l.distribution(m) == "" && l.isOwn(m):
+		return schema.Hints("%s is the name of the plugin's own package or project, which has no such module where Python looks", module)
 	}
 	var hints []schema.Hint
 	var others []missing
@@ -87,7 +92,7 @@ func (l *sourceLook) distributions(all []missing) (names []string) {
 // library's.
 func (l *sourceLook) foreign() (all []pysrc.Import) {
 	for _, script := range l.Scripts {
-		_, others := pysrc.Own(script, []string{l.Root}, pysrc.Short)
+		_, others := pysrc.Own(script, l.Place.Dirs(), pysrc.Short)
 		all = append(all, slices.DeleteFunc(others, func(i pysrc.Import) bool { return standard(i.Module) })...)
 	}
 	return all
@@ -116,7 +121,7 @@ func (l *sourceLook) alsoMissing(module string) (all []missing) {
 	seen := []string{top}
 	for _, m := range answer.Missing {
 		other, _, _ := strings.Cut(m.Missing, ".")
-		if m.Hard && m.Dir == "" && m.Where == "" && !slices.Contains(seen, other) && !standard(other) && besides(m) == "" && len(all) < mostMissing {
+		if m.Hard && m.Dir == "" && m.Where == "" && !slices.Contains(seen, other) && !standard(other) && !l.isOwn(m) && len(all) < mostMissing {
 			seen, all = append(seen, other), append(all, m)
 		}
 	}

@@ -56,6 +56,9 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	default:
 		st.Message += ": " + set.Why
 	}
+	if p.Src != "" && p.Root() == p.Src {
+		st.Message += ", from " + p.Src + ", which an installed project would be imported from"
+	}
 	if file := p.Manifest.File; file != "" && set.Why != file {
 		st.Message += "; its manifest is " + filepath.Base(file)
 	}

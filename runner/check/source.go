@@ -8,13 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
+	"github.com/pyplug/pyplug/runner/pyworker"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -25,7 +28,7 @@ var (
 	//go:embed syntax.py
 	syntaxPython string
 
-	sourceProgram = sourcePython + "\n" + syntaxPython + "\nmain(sys.argv[1], sys.argv[2:])\n"
+	sourceProgram = strings.Join([]string{sourcePython, syntaxPython, pyworker.SearchPath, "main(sys.argv[1:7], sys.argv[7:])\n"}, "\n")
 )
 
 // sourceMark begins the line of source.py's answer.
@@ -41,9 +44,9 @@ type sourceLook struct {
 	Python  string
 	Version interp.Version
 	// Scripts are the files that Python runs, absolute: of a package its
-	// __init__.py and __main__.py. Root is the directory of the plugin's own modules.
+	// __init__.py and __main__.py. Place says how Python imports them.
 	Scripts []string
-	Root    string
+	Place   pysrc.Place
 	// Dirs are the directories whose files may declare what the plugin needs.
 	Dirs []string
 	// Env and Dir are those in which the plugin is going to run.
@@ -111,10 +114,10 @@ func (c *check) source(ctx context.Context) hook.Stage {
 
 func lookOf(o *runner.Opened) sourceLook {
 	scripts, python, dirs := o.Source()
-	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Dirs: o.Plugin().Dirs, Env: o.Environ(), Dir: o.Settings().Dir,
+	l := sourceLook{Python: python.Path, Version: python.Version, Scripts: scripts, Place: o.Place(), Dirs: o.Plugin().Dirs, Env: o.Environ(), Dir: o.Settings().Dir,
 		managed: interp.FactsOf(python, o.Environ()).ExternallyManaged || python.Env == "" && !python.Source.Named(), python: python, opened: o}
-	if len(dirs) > 0 {
-		l.Root = dirs[0]
+	if l.Place.Root == "" && len(dirs) > 0 { // an installed module
+		l.Place.Root = dirs[0]
 	}
 	return l
 }
@@ -153,7 +156,7 @@ func lookAtSource(ctx context.Context, l sourceLook) hook.Stage {
 func askSource(ctx context.Context, r sourceLook) (sourceAnswer, error) {
 	var a sourceAnswer
 	out, err := proc.Run(ctx, proc.Tool{
-		Path: r.Python, Args: append([]string{"-B", "-c", sourceProgram, r.Root}, r.Scripts...), Env: r.Env, Dir: r.Dir, Limit: sourceLimit,
+		Path: r.Python, Args: slices.Concat([]string{"-B", "-c", sourceProgram}, r.Place.Words(), r.Scripts), Env: r.Env, Dir: r.Dir, Limit: sourceLimit,
 	})
 	if err != nil {
 		return a, err

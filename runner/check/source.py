@@ -1,10 +1,10 @@
 """Looks at a plugin's own source and runs none of it.
 
-Arguments: the directory of the plugin's own modules, then the scripts that Python runs.
+Arguments: the words of the plugin's place, see Place in ../../interp/pysrc, then the scripts that Python runs.
 It compiles the scripts and the plugin's own files that they import, looks for what these
 import, and compares the versions that generated code needs with those that are installed.
 The answer is one line of JSON behind MARK, since what site runs may print, too. The program
-goes on in syntax.py, and a last line calls main.
+goes on in syntax.py and in the worker's paths.py, and a last line calls main.
 """
 
 import sys
@@ -34,9 +34,9 @@ LARGEST_GENERATED = 256 << 10  # of generated code that is compiled: nobody edit
 DEFINERS = ("*", "__getattr__", "globals", "locals", "vars", "exec", "setattr", "sys.modules")
 
 
-def main(root, scripts):
+def main(place, scripts):
     warnings.simplefilter("ignore")
-    look = Look(root, scripts)
+    look = Look(place, scripts)
     look.read_all()
     clashes = protobuf_clashes(look.generated) + grpc_clashes(look.generated)
     answer = {
@@ -64,8 +64,9 @@ class Found:
 
 
 class Look:
-    def __init__(self, root, scripts):
-        self.root = root
+    def __init__(self, place, scripts):
+        _, _, self.root, first, behind, last = place
+        self.path = search_path(sys.path, first, behind, last)
         self.scripts = scripts
         self.hard = list(scripts)  # files to read without which the plugin cannot be loaded
         self.soft = []  # and the others
@@ -194,7 +195,7 @@ class Look:
             file = getattr(module, "__file__", None)
             return Found(file, None if path is None else list(path), path is not None and not file)
         for finder in sys.meta_path:
-            path = [self.root] + sys.path if finder is PathFinder else None
+            path = self.path if finder is PathFinder else None
             spec = find_spec(finder, name, path)
             if spec is not None:
                 return found_of(spec)

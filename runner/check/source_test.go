@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pyplug/pyplug/interp"
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
@@ -48,7 +49,7 @@ func sourceOf(t testing.TB, python string, env []string, script string) sourceLo
 		t.Fatal(err)
 	}
 	dir := filepath.Dir(script)
-	return sourceLook{Python: found.Path, Version: found.Version, Scripts: []string{script}, Root: dir, Dirs: []string{dir}, Env: env, Dir: dir}
+	return sourceLook{Python: found.Path, Version: found.Version, Scripts: []string{script}, Place: pysrc.PlaceOf(script, nil), Dirs: []string{dir}, Env: env, Dir: dir}
 }
 
 // tell is a stage in lines: its verdict and message, then its findings.

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/pyplug/pyplug/runner/schema"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/bounded"
+	"github.com/pyplug/pyplug/interp/pysrc"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // plugin looks at the entry and returns the result of Resolve.
@@ -166,7 +166,7 @@ func ModuleOf(path string) (module string, ok bool) { return strings.CutPrefix(p
 // its Python knows the entry.
 func resolveModule(path, module, from string) (Plugin, error) {
 	parts := strings.Split(module, ".")
-	if slices.ContainsFunc(parts, func(part string) bool { return !isIdentifier(part) }) {
+	if slices.ContainsFunc(parts, func(part string) bool { return !pysrc.IsIdentifier(part) }) {
 		e := &Error{Message: fmt.Sprintf("%q is no name of a module, want names with dots between them", module)}
 		if _, err := os.Stat(filepath.Join(from, module)); err == nil {
 			e.Advice = schema.DidYouMean(module)
@@ -204,16 +204,6 @@ func resolveModule(path, module, from string) (Plugin, error) {
 	return at, nil
 }
 
-// isIdentifier reports whether Python can import a name.
-func isIdentifier(name string) bool {
-	for i, c := range name {
-		if c != '_' && !unicode.IsLetter(c) && (i == 0 || !unicode.IsDigit(c)) {
-			return false
-		}
-	}
-	return name != ""
-}
-
 // Located returns the plugin with the entry that Python found: a package's directory or another
 // file.
 func (p Plugin) Located(entry string, isPackage bool) Plugin {
@@ -224,7 +214,14 @@ func (p Plugin) Located(entry string, isPackage bool) Plugin {
 	return p
 }
 
-// IsOwn reports whether the plugin is a module in the directory in which Python looks first.
-func (p Plugin) IsOwn() bool {
-	return p.Module != "" && strings.HasPrefix(p.Entry, strings.TrimSuffix(p.From, string(filepath.Separator))+string(filepath.Separator))
+// Root returns the directory in which the plugin's module is: the first one in which Python looks,
+// or that of the project's sources. It is "" for an installed module.
+func (p Plugin) Root() string {
+	for _, dir := range []string{p.Src, p.From} { // the former may be in the latter
+		path := filepath.Join(dir, strings.ReplaceAll(p.Module, ".", string(filepath.Separator)))
+		if dir != "" && p.Module != "" && (p.Entry == path || p.Entry == path+".py") {
+			return dir
+		}
+	}
+	return ""
 }

@@ -50,8 +50,9 @@ type Plugin struct {
 	// [Plugin.Located].
 	Entry string
 	// Module is the dotted name of a plugin named by its module, else "". From is the directory
-	// in which Python looks for it first.
-	Module, From string
+	// in which Python looks for it first, Src the one of its project in which Python looks last,
+	// or "".
+	Module, From, Src string
 	// Kind says which of them Entry is.
 	Kind Kind
 	// Shebang is the Python that the #! line of an executable script names, such as "python3", or

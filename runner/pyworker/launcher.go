@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/proc"
 )
@@ -23,9 +23,9 @@ type Config struct {
 	Python string
 	// Plugin is the absolute path of the file or package directory.
 	Plugin string
-	// Module is the dotted name by which the plugin is imported, empty to load it by its
-	// path. From is the directory that is searched first.
-	Module, From string
+	// Place says how the plugin is imported. It is asked at every start, because the file may
+	// have changed. nil means [pysrc.PlaceOf] of Plugin.
+	Place func() pysrc.Place
 	// Env is the whole environment, Dir the working directory; empty means ours.
 	Env []string
 	Dir string
@@ -96,6 +96,9 @@ func New(cfg Config) *Launcher {
 	}
 	if cfg.Debug == nil {
 		cfg.Debug = func(string, string) {}
+	}
+	if cfg.Place == nil {
+		cfg.Place = func() pysrc.Place { return pysrc.PlaceOf(cfg.Plugin, nil) }
 	}
 	if cfg.Note == nil {
 		cfg.Note = func(string) {}
@@ -190,12 +193,8 @@ func (l *Launcher) args(preload string) []string {
 	case l.cfg.Concurrency > 1:
 		calls = "pipeline"
 	}
-	module := ""
-	if l.cfg.Module != "" {
-		module = filepath.Join(l.cfg.From, l.cfg.Module)
-	}
-	return []string{"-c", runBoot, cache, identity(),
-		l.cfg.Plugin, module, strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload, annotations}
+	return slices.Concat([]string{"-c", runBoot, cache, identity(), l.cfg.Plugin}, l.cfg.Place().Words(),
+		[]string{strconv.Itoa(stackSignal), strconv.Itoa(proc.StdoutAt), l.cfg.NaN, l.cfg.Probe, calls, preload, annotations})
 }
 
 // spec describes the process of a worker, but for its arguments.

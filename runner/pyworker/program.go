@@ -19,6 +19,12 @@ var files embed.FS
 //go:embed worker/boot.py
 var boot []byte
 
+// SearchPath is a Python program that defines search_path: where Python looks for modules,
+// by the words of a [pysrc.Place].
+//
+//go:embed worker/paths.py
+var SearchPath string
+
 // runBoot is the code that Python is started with. One read returns the whole frame,
 // which is shorter than what a pipe writes at once.
 const runBoot = `import os;exec(compile(os.read(0,4096)[9:],"<pyplug boot>","exec"),{})`

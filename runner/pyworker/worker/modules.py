@@ -7,6 +7,7 @@ library.
 
 import os
 import sys
+from _frozen_importlib import ModuleSpec, _load
 from _frozen_importlib_external import PathFinder
 
 import _pyplug_start as start
@@ -16,68 +17,43 @@ import _pyplug_worker as core
 PLAYFUL = ("antigravity", "this")
 
 
-def load(path):
-    """Imports a file, its packages first."""
-    if os.path.isdir(path):
-        path = os.path.join(path, "__init__.py")
-    directory, file = os.path.split(path)
-    stem = file[:-3] if file.endswith(".py") else file
-    names, files = chain(directory)
-    if stem == "__init__" and names:
-        directory = os.path.dirname(directory)
-    else:
-        names.append(stem)
-        files.append(path)
-    # The directory that the first name is found in.
-    root = os.path.dirname(files[0])
-    if os.path.basename(files[0]) == "__init__.py" and (len(files) > 1 or stem == "__init__"):
-        root = os.path.dirname(root)
-    import_namesakes(names[0], names[-1])
-    sys.path[:0] = [directory] if root == directory else [directory, root]
+def load(name, path, root, first, behind, last):
+    """Imports a file by its place, see Place in ../../../interp/pysrc."""
+    names, files = chain(path, name)
+    if root:
+        import_namesake(names[0])
+    sys.path[:] = core.part("paths").search_path(sys.path, first, behind, last)
     core.plugin_file = path
+    if not root:  # a module that Python finds
+        __import__(name)
+        return name, sys.modules[name]
     start.watch(root)
-    names[0] = free_name(names[0])
+    names[0] = free_name(names[0], files[0])
     return ".".join(names), load_chain(names, files)
 
 
-def load_named(path, root, name):
-    """Imports the module in a file by its name, as python -m does, which looks in root first."""
-    top, own = name.partition(".")[0], path.startswith(os.path.join(root, ""))
-    if own and (top in sys.modules or in_library(top)):
-        return load(path)  # which does not take the other's place
-    sys.path.insert(0, root)
-    if os.path.isdir(path):
-        path = os.path.join(path, "__init__.py")
-    core.plugin_file = path if path.endswith(".py") else ""
-    if own:
-        start.watch(root)
-    __import__(name)
-    return name, sys.modules[name]
+def chain(path, name):
+    """The names of the packages that a file is in and its own, and their files. A script is in none."""
+    above, file = os.path.split(path)
+    if not name:
+        return [file[:-3] if file.endswith(".py") else file], [path]
+    names = name.split(".")
+    files = [path]
+    if file == "__init__.py":
+        above = os.path.dirname(above)
+    while len(files) < len(names):
+        files.insert(0, os.path.join(above, "__init__.py"))
+        above = os.path.dirname(above)
+    return names, files
 
 
-def chain(directory):
-    """The packages that a directory is in: their names, and their files."""
-    names, files = [], []
-    while True:
-        above, name = os.path.split(directory)
-        file = os.path.join(directory, "__init__.py")
-        if not name or not os.path.isfile(file):
-            return names, files
-        names.insert(0, name)
-        files.insert(0, file)
-        directory = above
-        if "." in name:  # nothing can be above what has no name to be imported by
-            return names, files
-
-
-def import_namesakes(*names):
-    """Imports the standard library's modules of these names, while they are found there."""
-    for name in names:
-        if name not in PLAYFUL and in_library(name):
-            try:
-                __import__(name)
-            except Exception:  # not on this system: then nobody else gets it either
-                pass
+def import_namesake(name):
+    """Imports the standard library's module of a name, while it is found there."""
+    if name not in PLAYFUL and in_library(name):
+        try:
+            __import__(name)
+        except Exception:  # not on this system: then nobody else gets it either
+            pass
 
 
 def in_library(name):
@@ -92,9 +68,14 @@ def in_library(name):
     return spec is not None and spec.loader is not None and name != "test"
 
 
-def free_name(name):
+def free_name(name, file):
     """The name itself, or one that takes nobody's place and can be imported."""
-    if "." not in name and name not in sys.modules and not in_library(name):
+    taken = sys.modules.get(name)
+    if taken is not None:  # perhaps by this very file, or by another part of a namespace
+        place = getattr(taken, "__file__", None)
+        if place == file or place is None and hasattr(taken, "__path__") and not os.path.isfile(file):
+            return name
+    elif "." not in name and not in_library(name):
         return name
     return "_plugin_" + name.replace(".", "_").strip("_")
 
@@ -106,11 +87,23 @@ def load_chain(names, files):
         name = ".".join(names[:depth])
         module = sys.modules.get(name)
         if module is None:
-            module = start.load_file(name, file)
+            if depth == len(files) or os.path.isfile(file):
+                module = start.load_file(name, file)
+            else:
+                module = load_namespace(name, parent, os.path.dirname(file))
             if parent is not None:
                 setattr(parent, names[depth - 1], module)
         parent = module
     return parent
+
+
+def load_namespace(name, parent, directory):
+    """Imports a directory without __init__.py, with what else Python finds by its name."""
+    spec = PathFinder.find_spec(name, parent and list(parent.__path__))
+    if spec is None or spec.has_location:  # a module elsewhere, or a name that is not the directory's
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [directory]
+    return _load(spec)
 
 
 class Attributes:

@@ -31,16 +31,15 @@ reported = []  # the plugin's own files, as pyplug knows them
 def start():
     """Says hello, then loads the file; False if the worker is to end.
 
-    The arguments after those of boot.py are the absolute path of the user's file, empty
-    or the module to import it as in the directory that is searched first, the number of a
-    signal that shows all stacks, or 0, the descriptor for what the plugin
-    prints, 2 if there is none of its own, and then what NaN becomes, the health
+    The arguments after those of boot.py are the absolute path of the user's file, the six words
+    of its place that modules.py loads it by, the number of a signal that shows all stacks,
+    or 0, the descriptor for what the plugin prints, 2 if there is none of its own, and then what NaN becomes, the health
     function's name, how calls run, whether to preload and whether annotations convert
     arguments, all of them words that ../launcher.go knows.
     """
     global stacks
     _signal.signal(_signal.SIGINT, core.on_sigint)  # it may have been inherited as ignored
-    plugin, module, stacks, stdout, core.nan, core.probe_name, calls, preload, annotations = sys.argv[3:]
+    plugin, *place, stacks, stdout, core.nan, core.probe_name, calls, preload, annotations = sys.argv[3:]
     core.converts = annotations != "off"
     stacks = int(stacks)
     core.probe_name = os.fsencode(core.probe_name).decode("utf-8", "replace")  # in any locale
@@ -56,7 +55,7 @@ def start():
         core.part("zygote").prepare()
 
     try:
-        core.plugin, module = core.call(load, (plugin, module))
+        core.plugin, module = core.call(load, place)
         core.namespace = namespace_of(module)
     except BaseException as error:
         _signal.signal(_signal.SIGINT, core.on_sigint)  # nothing of the user's disturbs what follows
@@ -296,25 +295,22 @@ def namespace_of(module):
     return names if "__builtins__" in names else core.part("modules").Attributes(module)
 
 
-def load(plugin, named=""):
-    """Imports the user's file under its own name, with its directory first on sys.path.
+def load(module, path, root, first, behind, last):
+    """Imports the user's file by its place: most are scripts, with their directory first on sys.path.
 
     Returns the name, and the object in sys.modules under that name.
     """
-    if named:
-        return core.part("modules").load_named(plugin, *os.path.split(named))
-    path = os.path.realpath(plugin)
     directory, file = os.path.split(path)
     name = file[:-3]
     if (
-        not file.endswith(".py")
+        module
+        or behind
+        or not file.endswith(".py")
         or "." in name
         or name in sys.modules
         or name in getattr(sys, "stdlib_module_names", (name,))
-        or os.path.exists(os.path.join(directory, "__init__.py"))
-        or os.path.isdir(path)
     ):
-        return core.part("modules").load(path)
+        return core.part("modules").load(module, path, root, first, behind, last)
     sys.path.insert(0, directory)
     core.plugin_file = path
     watch(directory)

@@ -45,9 +45,20 @@ SOURCE = "\0".join(text for name in PARTS for text in (name, read_text(name + ".
 os.mkdir(os.path.dirname(CACHE))
 
 
-def command(path, stacks, stdout, nan="error", probe="", calls="", preload="", convert="", cache=CACHE, code=RUN_BOOT):
-    """The arguments that a Python runs the worker with."""
-    return ["-c", code, cache, "identity", path, "", str(stacks), str(stdout), nan, probe, calls or "", preload, convert]
+def command(path, stacks, stdout, nan="error", probe="", calls="", preload="", convert="", cache=CACHE, code=RUN_BOOT, name=""):
+    """The arguments that a Python runs the worker with. With a name, the file is a module of a package."""
+    return ["-c", code, cache, "identity", path, *place(path, name), str(stacks), str(stdout), nan, probe, calls or "", preload, convert]
+
+
+def place(path, name):
+    """The words of a file's place: Place in ../../../../interp/pysrc."""
+    path = os.path.realpath(path)
+    if os.path.isdir(path):
+        path = os.path.join(path, "__init__.py")
+    root = own = os.path.dirname(path)
+    for _ in range(name.count(".") + path.endswith("__init__.py")):
+        root = os.path.dirname(root)
+    return [name, path, root, root, "", own if name else ""]
 
 
 def write(path, text):
@@ -63,10 +74,10 @@ def write(path, text):
 class Worker:
     """One worker with one plugin."""
 
-    def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None, convert="", cache=CACHE):
+    def __init__(self, path, nan="error", probe="", env=None, python=sys.executable, stacks=0, cwd=None, calls=None, convert="", cache=CACHE, name=""):
         self.errors = tempfile.TemporaryFile(dir=SCRATCH)
         self.marks, marker = os.pipe()
-        arguments = [python] + command(path, stacks, 2, nan, probe, calls, convert=convert, cache=cache)
+        arguments = [python] + command(path, stacks, 2, nan, probe, calls, convert=convert, cache=cache, name=name)
         environment = dict(os.environ, MARKER=str(marker), **(env or {}))
         self.process = subprocess.Popen(
             arguments,

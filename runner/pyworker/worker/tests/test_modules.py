@@ -13,7 +13,7 @@ class Thing: pass
 class Data:
     x: int = 1
 def name(): return __name__
-def paths(count): return sys.path[:count]
+def paths(): return [path for path in sys.path if path.startswith(%r)]
 def same():
     module = sys.modules[__name__]
     copy = pickle.loads(pickle.dumps(Thing()))
@@ -21,17 +21,17 @@ def same():
     return [type(copy) is Thing, again is module, module.__spec__.name == __name__, module.__file__ == __spec__.origin, bool(__cached__)]
 if __name__ == "__main__":
     raise SystemExit("run as a script")
-"""
+""" % os.path.realpath(SCRATCH)
 
 
 class Identity(Case):
-    def at(self, path, text=SELF, **files):
+    def at(self, path, text=SELF, name=""):
         """Starts a worker on a file below this test's directory."""
         write(os.path.join(self.id(), path), text)
-        return self.started(path)
+        return self.started(path, name)
 
-    def started(self, path):
-        worker = Worker(os.path.join(SCRATCH, self.id(), path))
+    def started(self, path, name=""):
+        worker = Worker(os.path.join(SCRATCH, self.id(), path), name=name)
         self.addCleanup(worker.errors.close)
         self.addCleanup(worker.stop)
         self.assertEqual(worker.ready[0], "Y", worker.ready)
@@ -44,7 +44,7 @@ class Identity(Case):
         self.assertEqual(worker.ready[2], {"module": name})
         self.ok(worker.call("name"), name)
         self.ok(worker.call("same"), [True] * 5)
-        self.ok(worker.call("paths", len(path)), list(path))
+        self.ok(worker.call("paths"), list(path))
 
     def test_plain_names(self):
         for stem in ("plug", "with-dash", "ünï", "test", "setup", "plugin2"):
@@ -74,8 +74,8 @@ class Identity(Case):
             + SELF
             + "def both(): return [value, loaded]\n"
         )
-        worker = self.at("pkg/sub/mod.py", text)
-        self.check(worker, "pkg.sub.mod", self.directory("pkg", "sub"), self.directory())
+        worker = self.at("pkg/sub/mod.py", text, "pkg.sub.mod")
+        self.check(worker, "pkg.sub.mod", self.directory(), self.directory("pkg", "sub"))
         self.ok(worker.call("both"), [5, "pkg.sub"])
 
     def test_package_that_imports_its_member(self):
@@ -84,8 +84,9 @@ class Identity(Case):
             "pkg/mod.py",
             SELF
             + "import builtins\nbuiltins.loads = getattr(builtins, 'loads', 0) + 1\ndef loads(): return builtins.loads\n",
+            "pkg.mod",
         )
-        self.check(worker, "pkg.mod", self.directory("pkg"), self.directory())
+        self.check(worker, "pkg.mod", self.directory(), self.directory("pkg"))
         self.ok(worker.call("loads"), 1)
 
     def test_package(self):
@@ -93,10 +94,10 @@ class Identity(Case):
         text = SELF + "from .part import value\ndef part(): return value\n"
         for path in ("pkg/__init__.py", "pkg"):
             if path == "pkg":
-                worker = self.started(path)
+                worker = self.started(path, "pkg")
             else:
-                worker = self.at(path, text)
-            self.check(worker, "pkg", self.directory())
+                worker = self.at(path, text, "pkg")
+            self.check(worker, "pkg", self.directory(), self.directory("pkg"))
             self.ok(worker.call("part"), 6)
 
     def test_package_of_submodules(self):
@@ -114,6 +115,7 @@ class Identity(Case):
             "pkg/__init__.py",
             "from os import getcwd\nfrom helper import helped\nfrom pkgs import near\nfrom .part import *\nfrom .part import _private\n"
             "from . import part\nfrom .sub import deep as renamed\nfrom .part import f as g\ndef own(): return 5\n",
+            "pkg",
         )
         for name, args, value in (("f", [1], 1), ("cached", [], 2), ("service.get", [], 3), ("renamed", [], 4), ("g", [6], 6), ("own", [], 5)):
             self.ok(worker.call(name, *args), value)
@@ -124,8 +126,8 @@ class Identity(Case):
 
     def test_package_named_like_the_library_s(self):
         write(os.path.join(self.id(), "email/__init__.py"), "mine = 1\n")
-        worker = self.at("email/mod.py", "from . import mine\nimport email.message\n" + SELF)
-        self.check(worker, "_plugin_email.mod", self.directory("email"), self.directory())
+        worker = self.at("email/mod.py", "from . import mine\nimport email.message\n" + SELF, "email.mod")
+        self.check(worker, "_plugin_email.mod", self.directory(), self.directory("email"))
 
     def test_symlink(self):
         write(os.path.join(self.id(), "real/plug.py"), SELF)
@@ -139,7 +141,7 @@ class Identity(Case):
         )
         self.addCleanup(worker.errors.close)
         self.addCleanup(worker.stop)
-        self.check(worker, "plug", self.directory(), "/nowhere")
+        self.check(worker, "plug", self.directory())
 
     def test_edit_within_a_second(self):
         path = os.path.join(SCRATCH, self.id(), "plug.py")
@@ -164,7 +166,8 @@ class Identity(Case):
                 for helper in ("helper.py", "pkg/helper.py", "pkg/part.py"):
                     path = write(os.path.join(self.id(), helper), "value = %d\n" % value)
                     os.utime(path, (second, second))
-                self.ok(self.started(name).call("both"), [value, value])
+                module = "pkg.plug" if "/" in name else ""
+                self.ok(self.started(name, module).call("both"), [value, value])
 
     def test_byte_code_of_old_files_is_kept(self):
         self.at("plug.py")

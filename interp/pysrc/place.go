@@ -1,0 +1,249 @@
+package pysrc
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// Place says how Python imports a plugin's file. Everything that imports it, or looks for what it
+// imports, goes by its place:
+//
+//   - A module of its package imports relatively, names __package__, imports by the name of a
+//     directory above it something that is there, or imports a library of its own name. Python imports it by its full name, as
+//     python -m does: Root is searched first, and the file's own directory last, for those that
+//     import a sibling by its bare name.
+//   - Any other file in a package is a script. Its own directory is searched directly behind the
+//     standard library, so that it hides none of Python's modules, and Root last.
+//   - A file in no package is a script, too. Its own directory is searched first, as by python FILE.
+type Place struct {
+	// Name is the full name by which Python imports a module of a package, or what -m names. It
+	// is empty for a script.
+	Name string
+	// File is the file that is imported, without links; empty for a module that is no file.
+	File string
+	// Root is the directory below which the plugin's own modules are. It is empty for an installed
+	// module.
+	Root string
+	// First, Behind and Last are the directories that Python searches first, directly behind the
+	// standard library, and last; empty for none.
+	First, Behind, Last string
+}
+
+// Dirs returns the directories of the plugin's own modules, each once: Root, then those that are
+// searched.
+func (p Place) Dirs() (dirs []string) {
+	for _, dir := range []string{p.Root, p.First, p.Behind, p.Last} {
+		if dir != "" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// Words returns the place for programs in Python: the name, the file, the root, and the directories
+// that are searched first, behind the standard library, and last.
+func (p Place) Words() []string { return []string{p.Name, p.File, p.Root, p.First, p.Behind, p.Last} }
+
+// ScriptPlace returns the place of a file that Python runs as python FILE. It follows links.
+func ScriptPlace(file string) Place {
+	file = followed(file)
+	return Place{File: file, Root: filepath.Dir(file), First: filepath.Dir(file)}
+}
+
+// PlaceOf returns the place of a file or of the directory of a package. It reads the file. As
+// Python, it goes by what a link leads to. path returns the directories of installed packages: one
+// of the name of a directory without __init__.py is what Python imports. It may be nil.
+func PlaceOf(entry string, path func() []string) Place {
+	file := followed(entry)
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = filepath.Join(file, "__init__.py")
+	}
+	dir, name := filepath.Dir(file), strings.TrimSuffix(filepath.Base(file), ".py")
+	packages, top := packagesOf(dir), ""
+	switch {
+	case name != "__init__":
+		top = topOf(file, packages, path)
+	case len(packages) > 0:
+		top = packages[0]
+	}
+	switch {
+	case top == "" && len(packages) == 0:
+		return ScriptPlace(file)
+	case top == "":
+		return Place{File: file, Root: filepath.Dir(packages[0]), Behind: dir, Last: filepath.Dir(packages[0])}
+	}
+	root := filepath.Dir(top)
+	parts := strings.Split(strings.TrimPrefix(dir[len(root):], string(filepath.Separator)), string(filepath.Separator))
+	if name != "__init__" {
+		parts = append(parts, name)
+	}
+	for i, part := range parts { // a name with a dot cannot be imported
+		parts[i] = strings.ReplaceAll(part, ".", "_")
+	}
+	return Place{Name: strings.Join(parts, "."), File: file, Root: root, First: root, Last: dir}
+}
+
+// followed returns what a path leads to, or the path itself if that cannot be read.
+func followed(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// packagesOf lists the packages that a directory is in, by their __init__.py: the outermost first,
+// the directory itself last. None is above one whose name has a dot, which nobody can import.
+func packagesOf(dir string) (packages []string) {
+	for exists(filepath.Join(dir, "__init__.py")) {
+		packages = append([]string{dir}, packages...)
+		above := filepath.Dir(dir)
+		if strings.Contains(filepath.Base(above), ".") || above == dir {
+			break
+		}
+		dir = above
+	}
+	return packages
+}
+
+// mostAbove bounds how many directories above a file may be packages without __init__.py.
+const mostAbove = 8
+
+// topOf returns the directory of the outermost package that a file is a module of, or "" if the
+// file is a script. packages are those that the file is in.
+func topOf(file string, packages []string, path func() []string) string {
+	dir := filepath.Dir(file)
+	candidates := slices.Clone(packages[:min(1, len(packages))])
+	at := dir
+	for n := 0; n < mostAbove && IsIdentifier(filepath.Base(at)); n, at = n+1, filepath.Dir(at) {
+		if !slices.Contains(packages, at) { // the outermost package alone has the name that it is imported by
+			candidates = append(candidates, at)
+		}
+	}
+	text, _ := Read(file, LargestFile)
+	name := strings.TrimSuffix(filepath.Base(file), ".py")
+	named := func(path string) bool { return strings.Contains(text, filepath.Base(path)) }
+	if !slices.ContainsFunc(append([]string{"from .", "__package__", name}, candidates...), named) {
+		return "" // as most files, which need not be parsed
+	}
+	f := Parse(file, text)
+	reach := f.reach(dir)
+	for _, top := range candidates {
+		if isIn(reach, top) && f.importsFrom(top) && (slices.Contains(packages, top) || f.isNamespace(top, path)) {
+			return top
+		}
+	}
+	relative := slices.ContainsFunc(f.imports, func(i Import) bool { return i.Level > 0 })
+	switch {
+	case len(packages) > 0 && isIn(reach, packages[0]) && (relative || f.importsName(name) || strings.Contains(f.code, "__package__")):
+		return packages[0]
+	case !f.findsRelative(reach):
+		return ""
+	}
+	return append(packagesOf(filepath.Dir(reach)), reach)[0]
+}
+
+// isNamespace reports whether a directory without __init__.py is what a file below it gets by the
+// directory's name: nothing of that name is beside the file, and no package with an __init__.py installed.
+func (f File) isNamespace(dir string, path func() []string) bool {
+	name, installed := filepath.Base(dir), ""
+	if path != nil {
+		installed = Locate(path(), name)
+	}
+	return !provides(filepath.Dir(f.Path), name) && !strings.HasSuffix(installed, ".py") && (installed == "" || !exists(filepath.Join(installed, "__init__.py")))
+}
+
+// importsName reports whether a file imports a top-level module. One of its own name is not itself.
+func (f File) importsName(name string) bool {
+	return slices.ContainsFunc(f.imports, func(i Import) bool {
+		top, _, _ := strings.Cut(i.Module, ".")
+		return i.Level == 0 && top == name
+	})
+}
+
+// reach returns the outermost directory that the relative imports of a file in dir lead to.
+func (f File) reach(dir string) string {
+	levels := 1
+	for _, imp := range f.imports {
+		levels = max(levels, imp.Level)
+	}
+	return filepath.Join(dir, strings.Repeat("../", levels-1))
+}
+
+// findsRelative reports whether a file in no package can be a module of one: reach and all directories
+// between have names to import them by, and something that it imports relatively is there.
+func (f File) findsRelative(reach string) bool {
+	for dir := filepath.Dir(f.Path); isIn(dir, reach); dir = filepath.Dir(dir) {
+		if !IsIdentifier(filepath.Base(dir)) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(f.imports, func(i Import) bool { return i.Level > 0 && i.find(nil, filepath.Dir(f.Path)) != nil })
+}
+
+// attribute matches the use of a module's attribute.
+var attribute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(\w+)\.(\w+)`) })
+
+// importsFrom reports whether a file imports, by the name of a directory, something that is in it.
+func (f File) importsFrom(dir string) bool {
+	name, used := filepath.Base(dir), false
+	for _, imp := range f.imports {
+		top, rest, isDeep := strings.Cut(imp.Module, ".")
+		switch {
+		case imp.Level > 0 || top != name:
+			continue
+		case isDeep:
+			next, _, _ := strings.Cut(rest, ".")
+			imp.Names = []string{next}
+		case imp.Names == nil:
+			used = true
+		}
+		if slices.ContainsFunc(imp.Names, func(name string) bool {
+			return f.Path != filepath.Join(dir, name+".py") && provides(dir, name) || !isDeep && binds(dir, name)
+		}) {
+			return true
+		}
+	}
+	return used && slices.ContainsFunc(attribute().FindAllStringSubmatch(f.code, -1), func(m []string) bool {
+		return m[1] == name && (provides(dir, m[2]) || binds(dir, m[2]))
+	})
+}
+
+// provides reports whether a directory has a module of a name, or a directory that may be one.
+func provides(dir, name string) bool {
+	path := filepath.Join(dir, name)
+	if name == "" || name == "*" {
+		return false
+	}
+	compiled, _ := filepath.Glob(path + ".*.so") // no module if the directory's name makes it malformed
+	return exists(path+".py") || exists(path+".so") || exists(path) || len(compiled) > 0
+}
+
+// binds reports whether the __init__.py in a directory has a name.
+func binds(dir, name string) bool {
+	text, _ := Read(filepath.Join(dir, "__init__.py"), LargestFile) // empty if there is none
+	code := render(text, func(string, int) string { return " " })
+	return slices.Contains(strings.FieldsFunc(code, func(c rune) bool { return c < 0x80 && !isWord(byte(c)) }), name)
+}
+
+// isIn reports whether a path is a directory, or in it.
+func isIn(path, dir string) bool { return strings.HasPrefix(below(path), below(dir)) }
+
+// below returns what the paths in a directory begin with, and its own.
+func below(dir string) string {
+	return strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)
+}
+
+// IsIdentifier reports whether Python can import a name.
+func IsIdentifier(name string) bool {
+	for i, c := range name {
+		if c != '_' && !unicode.IsLetter(c) && (i == 0 || !unicode.IsDigit(c)) {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,12 @@
+"""Where Python looks for the modules of a plugin's file. Loaded for a file in a package, and by check, which runs no plugin."""
+
+import os
+
+
+def search_path(path, first, behind, last):
+    """Returns a search path with a directory first, one directly behind the standard library, and one last; "" is none."""
+    library = os.path.dirname(os.__file__)
+    parts = (library, os.path.join(library, "lib-dynload"))
+    after = max((at for at, part in enumerate(path, 1) if part in parts), default=0)
+    found = [first, *path[:after], behind, *path[after:], last]
+    return list(dict.fromkeys(part for part in found if part))
