@@ -41,7 +41,8 @@ test: machine ## run every test, with the race detector if there is a C compiler
 	$(GO) build -tags $(TAGS) -o bin/test/pyplug .
 	GORACE=atexit_sleep_ms=0 TEST_PROGRAM=$(CURDIR)/bin/test/pyplug $(GO) test $(RACE) -p 3 -timeout 30m -tags $(TAGS) ./...
 
-test-all: test package-test ## run every test, and those that take minutes
+test-all: package-test ## run every test, and those that take minutes
+	PYPLUG_TEST_LONG=1 $(MAKE) test
 	$(GO) test $(RACE) -count=1 -tags $(TAGS) -run '^TestCheckDies$$' ./commands -moments 60
 
 lint: ## check formatting, go.mod, vet, staticcheck and the workflows

@@ -12,10 +12,14 @@ import (
 	"github.com/pyplug/pyplug/runner/runnertest"
 )
 
-// ran is what a Python prints that runs the package in a directory, started in cwd.
-func ran(t *testing.T, python, cwd, dir string) string {
+// ran is what a Python prints that runs a file or the package in a directory, started in cwd.
+func ran(t *testing.T, python, cwd, path string) string {
 	t.Helper()
-	args, err := (&Opened{plugin: manifest.Plugin{Kind: manifest.Package, Path: dir, Entry: dir}}).pythonArgs()
+	p := manifest.Plugin{Kind: manifest.Package, Path: path, Entry: path}
+	if strings.HasSuffix(path, ".py") {
+		p.Kind = manifest.File
+	}
+	args, err := (&Opened{plugin: p, script: scriptOf(path)}).pythonArgs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +44,8 @@ func write(t *testing.T, root string, files map[string]string) {
 	}
 }
 
-// TestPackage holds that a package runs as python -m would run it, whatever lies
-// where pyplug was started, and wherever it is.
+// TestPackage holds that a package, and a file that is a module of one, runs as python -m would run
+// it, whatever lies where pyplug was started, and wherever it is. Another file runs as a script.
 func TestPackage(t *testing.T) {
 	runnertest.NothingLeft(t)
 	cwd, root := t.TempDir(), t.TempDir()
@@ -51,10 +55,13 @@ func TestPackage(t *testing.T) {
 		"outer/__init__.py": "", "outer/common.py": "X = 'common'\n",
 		"outer/inner/__init__.py": "", "outer/inner/__main__.py": "from ..common import X\nimport beside\nprint(__package__, X)\n",
 		"beside.py": "", "v1.2/__init__.py": "", "v1.2/plain/__init__.py": "", "v1.2/plain/__main__.py": "print(__package__)\n",
+		"outer/inner/part.py": "", "outer/inner/serve.py": "from ..common import X\nimport part\nprint(__package__, X)\n",
+		"outer/inner/script.py": "import sys, part\nprint(__spec__, sys.path[0] == sys.argv[0][:-10])\n",
 	})
 	for _, python := range runnertest.Pythons(t) {
 		for dir, want := range map[string]string{
 			"plain": "plain []", "outer/inner": "outer.inner common", "v1.2/plain": "plain",
+			"outer/inner/serve.py": "outer.inner common", "outer/inner/script.py": "None True",
 		} {
 			if got := ran(t, python, cwd, filepath.Join(root, filepath.FromSlash(dir))); got != want {
 				t.Errorf("%s: %s: got %q, want %q", python, dir, got, want)

@@ -113,6 +113,8 @@ func TestSource(t *testing.T) {
 			[]string{"note import-unsure: not found for this Python: zz_a (plugin.py:2), zz_b (plugin.py:2)\n  if it needs them: ", "install zz-b\n"}, "failure"},
 		{"guarded", map[string]string{"plugin.py": "try:\n  import zz_a\nexcept ImportError:\n  pass\nif TYPE_CHECKING:\n  import zz_b\n"},
 			[]string{"ok: 1 file compiles, 0 imports found"}, "zz"},
+		{"for another version", map[string]string{"plugin.py": "import sys\nif sys.version_info >= (3, 8):\n  import json\nelse:\n  import zz_a\nif not sys.version_info < (3,):\n  import zz_b\n"},
+			[]string{"failure import-missing: zz_b is not installed"}, "zz_a"},
 		{"the path is altered", map[string]string{"plugin.py": "import sys\nsys.path.insert(0, 'x')\nimport zz_a\n"},
 			[]string{"note import-unsure: not found for this Python: zz_a (plugin.py:3); the plugin changes where Python looks"}, "failure"},
 		{"altered by what it imports", map[string]string{"plugin.py": "import a\nimport zz_a\n", "a.py": "import site\nsite.addsitedir('x')"},

@@ -69,9 +69,9 @@ def blocks(node):
     elif isinstance(node, (ast.With, ast.AsyncWith)):
         yield node.body, True, suppresses(node), 0, 0
     elif isinstance(node, ast.If):
-        asked = asks_for_types(node.test)
-        yield node.body, asked is not None, asked is True, 0, 0
-        yield node.orelse, asked is not None, asked is False, 0, 0
+        skipped = skips_body(node.test)
+        yield node.body, skipped is not None, skipped is True, 0, 0
+        yield node.orelse, skipped is not None, skipped is False, 0, 0
     elif isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
         yield node.body + node.orelse, False, False, 0, 0
     elif hasattr(node, "cases"):
@@ -104,10 +104,20 @@ def last_name(node):
     return getattr(node, "id", getattr(node, "attr", ""))
 
 
-def asks_for_types(test):
-    """True for a condition that is TYPE_CHECKING, False for its negation, None for any other."""
+def skips_body(test):
+    """True for a condition that is false here, False for one that is true, None for one that is unknown.
+
+    TYPE_CHECKING is false, and the version of this Python is known.
+    """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return False if last_name(test.operand) == "TYPE_CHECKING" else None
+        skipped = skips_body(test.operand)
+        return skipped if skipped is None else not skipped
+    if isinstance(test, ast.Compare) and last_name(test.left) == "version_info" and len(test.ops) == 1:
+        wanted = tuple(getattr(item, "value", None) for item in getattr(test.comparators[0], "elts", ()))
+        if wanted and all(type(number) is int for number in wanted):
+            has, order = sys.version_info, type(test.ops[0])
+            known = {ast.GtE: has >= wanted, ast.Gt: has > wanted, ast.Lt: has < wanted, ast.LtE: has <= wanted}
+            return not known[order] if order in known else None
     return True if last_name(test) == "TYPE_CHECKING" else None
 
 
