@@ -275,6 +275,8 @@ async def run(number, value, deliver):
             raise asyncio.CancelledError
         while values.is_awaitable(value):
             value = await value
+        if not hasattr(type(value), "__aiter__"):
+            value = values.plain(value)
         if hasattr(type(value), "__aiter__"):
             done = core.END
             await core.part("streams").Stream(number, value).run_async(sys.modules[__name__])

@@ -6,7 +6,8 @@ of a type exists only after its module.
 """
 
 import sys
-from _collections_abc import Mapping
+from _collections_abc import MappingView, Sequence, Set
+from os import PathLike, fspath
 
 import _pyplug_worker as core
 
@@ -14,8 +15,21 @@ GENERATOR = type(_ for _ in ())
 ITERABLE_COROUTINE = 0x100  # a generator that types.coroutine made awaitable
 without_limit = core.part("start").without_limit
 PLACE = 200  # characters of a place that are shown
-ITERABLES = ("array", "builtins", "collections", "itertools")  # modules whose iterables make good lists
 LONGEST = 100  # conversions of one value, each into the next
+MOST = 1000000  # items of an iterator that is part of a value: it may have no end
+# The types whose text says what they are.
+TEXTS = (
+    ("decimal", "Decimal"),
+    ("fractions", "Fraction"),
+    ("uuid", "UUID"),
+    ("ipaddress", "_IPAddressBase"),
+    ("zoneinfo", "ZoneInfo"),
+    ("collections", "UserString"),
+    ("pandas", "Period", "Interval"),
+    ("django.utils.functional", "Promise"),
+)
+# The methods by which objects of libraries make plain values of themselves.
+METHODS = ("to_dicts", "to_pylist", "as_py", "tolist", "to_list", "_asdict")
 
 
 class Unrepresentable(Exception):
@@ -56,11 +70,16 @@ def is_awaitable(value):
     return hasattr(type(value), "__await__")
 
 
+def is_iterator(value):
+    """Reports whether a value gives its items one by one, and only once."""
+    return hasattr(type(value), "__next__") and hasattr(type(value), "__iter__") and not is_awaitable(value)
+
+
 def plain(value):
-    """Returns a generator of the items of what can also be iterated asynchronously; else the value itself."""
+    """Returns a generator of the items of an iterator, and of what can also be iterated asynchronously; else the value."""
     kind = type(value)
     both = hasattr(kind, "__aiter__") and hasattr(kind, "__iter__") and not is_awaitable(value)
-    return items_of(value) if both else value
+    return items_of(value) if both or kind is not GENERATOR and is_iterator(value) else value
 
 
 def items_of(value):
@@ -105,40 +124,66 @@ def failure(error):
 
 
 def convert(value):
-    """Makes of a value something that is nearer to JSON; Unrepresentable when there is nothing."""
+    """Makes of a value something that is nearer to JSON; Unrepresentable when there is nothing.
+
+    It does not read an iterator: the encoder may fail later, and the value is then converted again.
+    """
     kind = type(value)
+    if hasattr(kind, "__json__"):
+        return value.__json__()
     if is_a(value, "enum", "Enum"):
         return value.value
     fields = fields_of(value, kind)
     if fields is not None:
         return fields
-    if kind.__module__.partition(".")[0] == "pandas":
-        if kind.__name__ in ("NaTType", "NAType"):
-            return None
-        if kind.__name__ in ("DataFrame", "Series"):
-            return table(value)
-    if is_a(value, "datetime", "date", "time"):  # a datetime is a date
-        return value.isoformat()
-    if is_a(value, "datetime", "timedelta"):
-        return core.part("times").duration_text(value)
-    if is_a(value, "decimal", "Decimal") or is_a(value, "uuid", "UUID") or is_a(value, "pathlib", "PurePath"):
-        return str(value)
+    if kind.__name__ in ("NaTType", "NAType") and kind.__module__.partition(".")[0] == "pandas":
+        return None
+    text = text_of(value, kind)
+    if text is not None:
+        return text
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64(value)
+    if is_a(value, "pandas", "DataFrame", "Series", "Index"):
+        return core.part("tables").of_pandas(value)
+    if is_a(value, "numpy", "generic", "ndarray"):
+        return core.part("tables").of_numpy(value)
+    for name in METHODS:
+        if callable(getattr(kind, name, None)):
+            return whole(getattr(value, name)(), value, getattr(value, "_fields", None) or getattr(value, "column_names", ()))
+    if callable(getattr(kind, "keys", None)) and hasattr(kind, "__getitem__"):
+        names = list(value.keys())
+        return whole({name: value[name] for name in names}, value, names)
     if isinstance(value, (set, frozenset)):
         try:
             return sorted(value)
         except TypeError:
             return list(value)
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return base64(value)
-    if type(value) is range or is_a(value, "collections", "deque"):
+    if isinstance(value, (Sequence, Set, MappingView)):
         return list(value)
-    if kind.__module__.partition(".")[0] == "numpy" and hasattr(kind, "tolist"):
-        plain = value.tolist()
-        if type(plain) is not kind:
-            return plain
-    elif isinstance(value, Mapping):
-        return dict(value)
+    if is_a(value, "numbers", "Real"):
+        return int(value) if is_a(value, "numbers", "Integral") else float(value)
     raise Unrepresentable("$", "%s object%s" % (core.part("errors").type_name(kind), advice(value)))
+
+
+def text_of(value, kind):
+    """The text that says what a value is; None if there is none."""
+    if is_a(value, "datetime", "timedelta"):
+        return core.part("times").duration_text(value)
+    if hasattr(kind, "isoformat"):
+        return value.isoformat()
+    if isinstance(value, PathLike):
+        return fspath(value)
+    if is_a(value, "re", "Pattern"):
+        return value.pattern
+    return str(value) if any(is_a(value, *one) for one in TEXTS) else None
+
+
+def whole(made, value, names):
+    """Returns what was made of a row or of rows, unless they have fewer values than there are names of columns."""
+    row = made[0] if isinstance(made, list) and made else made
+    if isinstance(row, dict) and len(row) < len(names):
+        raise Unrepresentable("$", "%s with two columns of one name" % type(value).__name__)
+    return made
 
 
 def fields_of(value, kind):
@@ -154,21 +199,18 @@ def fields_of(value, kind):
     return None
 
 
-def table(value):
-    """The rows of a DataFrame, or the values of a Series, with None for NaN and NaT."""
-    if type(value).__name__ == "Series":
-        return [without_nan(item) for item in value.tolist()]
-    if not value.columns.is_unique:
-        raise Unrepresentable("$", "DataFrame with two columns of one name")
-    return [{key: without_nan(item) for key, item in row.items()} for row in value.to_dict(orient="records")]
-
-
-def without_nan(value):
-    return None if isinstance(value, float) and value != value else value
+def listed(value):
+    """Reads an iterator that is part of a value."""
+    found = []
+    for item in value:
+        if len(found) == MOST:
+            raise Unrepresentable("$", "%s object of more than %d items" % (core.part("errors").type_name(type(value)), MOST))
+        found.append(item)
+    return found
 
 
 def advice(value):
-    """What to return instead of a value, in brackets, if there is a simple answer."""
+    """What to return instead of a value, in brackets."""
     kind = type(value)
     if is_awaitable(value):
         return " (await it)"
@@ -176,10 +218,11 @@ def advice(value):
         return " (return its real and imag parts)"
     if kind is core.FUNCTION:
         return " (call it)"
-    known = kind.__module__.partition(".")[0] in ITERABLES and hasattr(kind, "__iter__")
-    if known or hasattr(kind, "__next__"):
-        return " (return a list of it)"
-    return " (return a dict, or make %s a dataclass)" % kind.__qualname__ if kind.__module__ == core.plugin else ""
+    if isinstance(value, type):
+        return " (return an object of it, or its name)"
+    if kind.__module__ == core.plugin:
+        return " (return a dict, or make %s a dataclass)" % kind.__qualname__
+    return " (return a list of it)" if hasattr(kind, "__iter__") else " (make a dict or a list of it)"
 
 
 def is_a(value, module, *names):
@@ -269,7 +312,7 @@ def check_open(value, open_ids, place):
 def converted(value, place):
     """convert, with its place in what it raises."""
     try:
-        return convert(value)
+        return listed(value) if is_iterator(value) else convert(value)
     except Unrepresentable as trouble:
         raise Unrepresentable(shown(place), str(trouble)) from None
     except BaseException as error:
@@ -285,16 +328,17 @@ def key_text(key, place):
         return {None: "null", True: "true", False: "false"}[key]
     if isinstance(key, int):
         return without_limit(int.__repr__, key)
-    if is_a(key, "enum", "Enum") or is_a(key, "datetime", "date", "time", "timedelta"):
-        return key_text(converted(key, place), place)
-    if is_a(key, "decimal", "Decimal") or is_a(key, "uuid", "UUID") or is_a(key, "pathlib", "PurePath"):
-        return str(key)
-    if hasattr(type(key), "tolist") and type(key).__module__ == "numpy" and not hasattr(type(key), "__len__"):
-        return key_text(key.tolist(), place)
     if isinstance(key, float):
         if (key != key or key - key != 0) and core.nan == "error":
             raise Unrepresentable(shown(place), "the key %s" % float.__repr__(key))
         return float.__repr__(key)
+    if not isinstance(key, (bytes, tuple)):
+        try:
+            found = convert(key)
+        except BaseException:
+            found = key
+        if found is not key and not isinstance(found, (bytes, list, tuple, dict)):
+            return key_text(found, place)
     try:
         text = repr(key)
     except BaseException:

@@ -6,7 +6,7 @@ import unittest
 from client import Case
 
 PLUGIN = """
-import base64, collections, dataclasses, sys, datetime, decimal, enum, pathlib, types, uuid, array
+import base64, collections, dataclasses, sys, datetime, decimal, enum, fractions, ipaddress, pathlib, re, types, uuid, array
 
 class Colour(enum.Enum):
     RED = "red"
@@ -43,12 +43,23 @@ class Model:
 NA = type("NAType", (), {"__module__": "pandas._libs.missing"})
 class Columns:
     is_unique = True
-class DataFrame:
-    __module__, columns = "pandas.core.frame", Columns
-    def to_dict(self, orient): return [{Integer(): 1, "b": float("nan")}, {Integer(): 2, "b": NaT}] if orient == "records" else None
-class Series:
-    __module__ = "pandas.core.series"
-    def tolist(self): return [1.5, float("nan"), datetime.date(2024, 2, 29)]
+class Rows(collections.abc.Sequence):
+    def __getitem__(self, at): return [1, {2}][at]
+    def __len__(self): return 2
+class Row:
+    def __init__(self, *names): self.names = names
+    def keys(self): return list(self.names)
+    def __getitem__(self, name): return name.upper()
+    def __iter__(self): return iter("XY")
+class Fields:
+    _fields = ("a", "a")
+    def _asdict(self): return {"a": 1}
+class Arrow:
+    column_names = ("a", "a")
+    def to_pylist(self): return [{"a": 1}]
+def does(name, value): return type("Library", (), {name: lambda self: value})()
+def endless():
+    while True: yield 1
 
 circle = []
 circle.append({"in": circle})
@@ -74,9 +85,15 @@ VALUES = {
     "tuple_key": {"a": {(1, 2): 3}}, "enum_key": {Colour.RED: 1}, "bytes_key": [{b"a": 1}], "complex": 1j, "same_keys": {Colour.RED: 1, "red": 2},
     "other_keys": {datetime.date(2024, 2, 29): 1, datetime.timedelta(hours=1): 2, decimal.Decimal("1.10"): 3, pathlib.PurePosixPath("/a"): 4, Integer(): {5}, Level2.TWO: 6},
     "deltas": [datetime.timedelta(1), datetime.timedelta(), datetime.timedelta(seconds=-0.5), datetime.timedelta(1, 7384, 5), -datetime.timedelta(1)],
-    "attrs": Attrs(), "model": Model(), "na": [NA()], "frame": DataFrame(), "series": Series(), "range": range(3),
-    "raises": [Raises()], "generator": [(x for x in [])], "function": deep, "array": array.array("d"),
-    "views": [{}.keys()], "map": map(str, [1]), "zip": [zip()], "deque": {"a": collections.deque([1, {"b": collections.deque([2])}])}, "evil": [Evil([1])],
+    "attrs": Attrs(), "model": Model(), "na": [NA()], "range": range(3),
+    "raises": [Raises()], "function": deep, "module": sys, "endless": {"a": endless()},
+    "same_columns": [Row("a", "a")], "same_fields": [Fields()], "same_names": [Arrow()],
+    "array": array.array("d", [1]), "views": [{2: 1}.keys(), {2: 1}.values(), {2: {1}}.items()], "rows": Rows(), "row": [Row("a", "b")],
+    "user": [collections.UserString("ab"), collections.UserList("ab"), collections.UserDict(a=1), collections.ChainMap({"a": 1})],
+    "texts": [fractions.Fraction(1, 3), ipaddress.ip_address("::1"), ipaddress.ip_network("10.0.0.0/8"), re.compile("a+")],
+    "more_keys": {fractions.Fraction(1, 3): 1, ipaddress.ip_address("::1"): 2},
+    "says": [does("__json__", {1}), does("to_dicts", [{"a": 1}]), does("to_pylist", [1]), does("as_py", 1), does("tolist", [1]), does("to_list", [1]), does("_asdict", {"a": 1}), does("isoformat", "2024")],
+    "deque": {"a": collections.deque([1, {"b": collections.deque([2])}])}, "evil": [Evil([1])],
     "evil_later": [1, object(), Evil([1])], "at_top_bytes": b"\\x00\\xff", "at_top_array": bytearray(b"a"), "at_top_view": memoryview(b"b"),
 }
 def get(name): return VALUES[name]
@@ -135,8 +152,14 @@ class Values(Case):
             "attrs": {"a": 1, "_b": [2]},
             "model": {"dumped": "json"},
             "na": [None],
-            "frame": [{"1": 1, "b": None}, {"1": 2, "b": None}],
-            "series": [1.5, None, "2024-02-29"],
+            "array": [1.0],
+            "views": [[2], [1], [[2, [1]]]],
+            "rows": [1, [2]],
+            "row": [{"a": "A", "b": "B"}],
+            "user": ["ab", ["a", "b"], {"a": 1}, {"a": 1}],
+            "texts": ["1/3", "::1", "10.0.0.0/8", "a+"],
+            "more_keys": {"1/3": 1, "::1": 2},
+            "says": [[1], [{"a": 1}], [1], 1, [1], [1], {"a": 1}, "2024"],
             "nat": None,
             "nats": [None, {"a": [None, {"1": {"x": None, "y": None}}]}, ["2024-01-01", [1]]],
         }.items():
@@ -164,15 +187,15 @@ class Values(Case):
             ("same_keys", "$", "two keys with the text .red"),
             ("bytes_key", "$[0]", "a key of type bytes: b'a'"),
             ("complex", "$", "complex object (return its real and imag parts)"),
-            ("views", "$[0]", "dict_keys object (return a list of it)"),
-            ("map", "$", "map object (return a list of it)"),
-            ("zip", "$[0]", "zip object (return a list of it)"),
             ("evil", "$[0]", "reading it raised SystemExit: evil"),
             ("evil_later", "$[1]", "object object"),
             ("raises", "$[0]", "Raises object: reading it raised RuntimeError: not now"),
-            ("generator", "$[0]", "generator object (return a list of it)"),
             ("function", "$", "function object (call it)"),
-            ("array", "$", "array.array object"),
+            ("module", "$", "module object (make a dict or a list of it)"),
+            ("endless", "$.a", "generator object of more than 1000000 items"),
+            ("same_columns", "$[0]", "Row with two columns of one name"),
+            ("same_fields", "$[0]", "Fields with two columns of one name"),
+            ("same_names", "$[0]", "Arrow with two columns of one name"),
             ("deep", None, "nested too deeply"),
         ):
             answers = [self.worker.call("get", name)]
