@@ -16,6 +16,7 @@ ITERABLE_COROUTINE = 0x100  # a generator that types.coroutine made awaitable
 without_limit = core.part("start").without_limit
 PLACE = 200  # characters of a place that are shown
 LONGEST = 100  # conversions of one value, each into the next
+CLASSES = 1000  # whose way to convert is remembered
 MOST = 1000000  # items of an iterator that is part of a value: it may have no end
 # The types whose text says what they are.
 TEXTS = (
@@ -30,6 +31,8 @@ TEXTS = (
 )
 # The methods by which objects of libraries make plain values of themselves.
 METHODS = ("to_dicts", "to_pylist", "as_py", "tolist", "to_list", "_asdict")
+
+ways = {}  # class → the function that converts its values
 
 
 class Unrepresentable(Exception):
@@ -129,74 +132,97 @@ def convert(value):
     It does not read an iterator: the encoder may fail later, and the value is then converted again.
     """
     kind = type(value)
+    way = ways.get(kind)
+    if way is None:
+        way = way_of(kind)
+        if way is None:
+            raise Unrepresentable("$", "%s object%s" % (core.part("errors").type_name(kind), advice(value)))
+        if len(ways) > CLASSES:
+            ways.clear()
+        ways[kind] = way
+    return way(value)
+
+
+def way_of(kind):
+    """Returns the function that converts the values of a class; None if there is none."""
     if hasattr(kind, "__json__"):
-        return value.__json__()
-    if is_a(value, "enum", "Enum"):
-        return value.value
-    fields = fields_of(value, kind)
+        return kind.__json__
+    if is_one(kind, "enum", "Enum"):
+        return lambda value: value.value
+    fields = fields_of(kind)
     if fields is not None:
         return fields
     if kind.__name__ in ("NaTType", "NAType") and kind.__module__.partition(".")[0] == "pandas":
-        return None
-    text = text_of(value, kind)
-    if text is not None:
-        return text
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return base64(value)
-    if is_a(value, "pandas", "DataFrame", "Series", "Index"):
-        return core.part("tables").of_pandas(value)
-    if is_a(value, "numpy", "generic", "ndarray"):
-        return core.part("tables").of_numpy(value)
+        return lambda value: None
+    if is_one(kind, "datetime", "timedelta"):
+        return core.part("times").duration_text
+    if hasattr(kind, "isoformat"):
+        return lambda value: value.isoformat()
+    if issubclass(kind, PathLike):
+        return fspath
+    if is_one(kind, "re", "Pattern"):
+        return lambda value: value.pattern
+    if any(is_one(kind, *one) for one in TEXTS):
+        return str
+    if issubclass(kind, (bytes, bytearray, memoryview)):
+        return base64
+    if is_one(kind, "pandas", "DataFrame", "Series", "Index"):
+        return core.part("tables").of_pandas
+    if is_one(kind, "numpy", "generic", "ndarray"):
+        return core.part("tables").of_numpy
     for name in METHODS:
         if callable(getattr(kind, name, None)):
-            return whole(getattr(value, name)(), value, getattr(value, "_fields", None) or getattr(value, "column_names", ()))
+            return lambda value: whole(getattr(value, name)(), value)
     if callable(getattr(kind, "keys", None)) and hasattr(kind, "__getitem__"):
-        names = list(value.keys())
-        return whole({name: value[name] for name in names}, value, names)
-    if isinstance(value, (set, frozenset)):
-        try:
-            return sorted(value)
-        except TypeError:
-            return list(value)
-    if isinstance(value, (Sequence, Set, MappingView)):
-        return list(value)
-    if is_a(value, "numbers", "Real"):
-        return int(value) if is_a(value, "numbers", "Integral") else float(value)
-    raise Unrepresentable("$", "%s object%s" % (core.part("errors").type_name(kind), advice(value)))
+        return mapping
+    if issubclass(kind, (set, frozenset)):
+        return in_order
+    if issubclass(kind, (Sequence, Set, MappingView)):
+        return list
+    if is_one(kind, "numbers", "Real"):
+        return int if is_one(kind, "numbers", "Integral") else float
+    return None
 
 
-def text_of(value, kind):
-    """The text that says what a value is; None if there is none."""
-    if is_a(value, "datetime", "timedelta"):
-        return core.part("times").duration_text(value)
-    if hasattr(kind, "isoformat"):
-        return value.isoformat()
-    if isinstance(value, PathLike):
-        return fspath(value)
-    if is_a(value, "re", "Pattern"):
-        return value.pattern
-    return str(value) if any(is_a(value, *one) for one in TEXTS) else None
+def fields_of(kind):
+    """Returns the function for a class whose objects list their fields; None if they do not."""
+    if hasattr(kind, "__dataclass_fields__"):
+        names = [field.name for field in sys.modules["dataclasses"].fields(kind)]
+    elif hasattr(kind, "__attrs_attrs__"):
+        names = [field.name for field in kind.__attrs_attrs__]
+    elif callable(getattr(kind, "model_dump", None)):  # pydantic
+        return lambda value: value.model_dump(mode="json")
+    elif hasattr(kind, "__struct_fields__"):
+        return lambda value: sys.modules["msgspec"].to_builtins(value, str_keys=True)
+    else:
+        return None
+    return lambda value: {name: getattr(value, name) for name in names}
 
 
-def whole(made, value, names):
+def whole(made, value):
     """Returns what was made of a row or of rows, unless they have fewer values than there are names of columns."""
+    names = getattr(value, "_fields", None) or getattr(value, "column_names", ())
     row = made[0] if isinstance(made, list) and made else made
     if isinstance(row, dict) and len(row) < len(names):
         raise Unrepresentable("$", "%s with two columns of one name" % type(value).__name__)
     return made
 
 
-def fields_of(value, kind):
-    """The fields of an object that lists them, as a dictionary; None if it does not."""
-    if hasattr(kind, "__dataclass_fields__"):
-        return {field.name: getattr(value, field.name) for field in sys.modules["dataclasses"].fields(value)}
-    if hasattr(kind, "__attrs_attrs__"):
-        return {field.name: getattr(value, field.name) for field in kind.__attrs_attrs__}
-    if callable(getattr(kind, "model_dump", None)):  # pydantic
-        return value.model_dump(mode="json")
-    if hasattr(kind, "__struct_fields__"):
-        return sys.modules["msgspec"].to_builtins(value, str_keys=True)
-    return None
+def mapping(value):
+    """The items of a mapping, or of a row that has names."""
+    names = list(value.keys())
+    made = {name: value[name] for name in names}
+    if len(made) < len(names):
+        raise Unrepresentable("$", "%s with two columns of one name" % type(value).__name__)
+    return made
+
+
+def in_order(value):
+    """The members of a set."""
+    try:
+        return sorted(value)
+    except TypeError:
+        return list(value)
 
 
 def listed(value):
@@ -225,10 +251,10 @@ def advice(value):
     return " (return a list of it)" if hasattr(kind, "__iter__") else " (make a dict or a list of it)"
 
 
-def is_a(value, module, *names):
-    """isinstance, for types of a module that need not have been imported."""
+def is_one(kind, module, *names):
+    """issubclass, for classes of a module that need not have been imported."""
     found = sys.modules.get(module)
-    return found is not None and isinstance(value, tuple(getattr(found, name, ()) for name in names))
+    return found is not None and issubclass(kind, tuple(getattr(found, name, ()) for name in names))
 
 
 def base64(value):
