@@ -46,12 +46,12 @@ func (c *check) hooks(ctx context.Context) hook.Stage {
 	return st
 }
 
-// unresolved notes the annotations that cannot be evaluated.
+// unresolved notes the parameters whose arguments are not converted.
 func unresolved(hooks []schema.Hook) (notes []hook.Finding) {
 	for _, h := range hooks {
 		for _, p := range h.Params {
 			if p.Unresolved != "" {
-				text := fmt.Sprintf("%s: arguments for %s are not converted: its annotation raises %s", h.Name, p.Name, p.Unresolved)
+				text := fmt.Sprintf("%s: arguments for %s are not converted: %s", h.Name, p.Name, p.Unresolved)
 				notes = append(notes, found(annotationUnresolved, hook.Note, text))
 			}
 		}

@@ -66,8 +66,7 @@ type Param struct {
 	Choices []json.RawMessage `json:"choices,omitempty"`
 	// Words are the words that give it, such as name=VALUE; see [Hook.Explain].
 	Words []string `json:"words,omitempty"`
-	// Unresolved is why the annotation cannot be evaluated, or empty. Arguments
-	// for such a parameter are not converted.
+	// Unresolved says why arguments are not converted to the annotation; empty if they are.
 	Unresolved string `json:"unresolved,omitempty"`
 }
 

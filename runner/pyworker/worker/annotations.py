@@ -17,9 +17,12 @@ LISTS = (abc.Sequence, abc.MutableSequence, abc.Iterable, abc.Collection, abc.Co
 SETS = (abc.Set, abc.MutableSet)
 TABLES = (abc.Mapping, abc.MutableMapping)
 INNER = ("Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly")
+LIMITS = {"annotated_types", "pydantic", "pydantic_core"}  # packages whose limits pydantic checks
 DATE = "a date such as 2024-12-31"
 MOMENT = "a date and time such as 2024-12-31T12:30:00"
 TIME = "a time such as 12:30:00"
+FRACTION = "a fraction such as 1/3, or a number"
+ZONE = "a time zone such as Europe/Oslo"
 DURATION = "a duration such as PT1H30M, or seconds"
 
 ANYTHING = Anything()
@@ -38,6 +41,7 @@ SIMPLE = {
 made = {}  # class → its converter
 literals = set()  # the classes with a field that needs the literals of numbers
 literal = False  # the same of the annotation that is looked at
+unknown = ""  # a class in that annotation which nothing converts to
 
 
 class Unresolved(Exception):
@@ -46,6 +50,14 @@ class Unresolved(Exception):
 
 def text_of(note):
     return core.part("describe").type_text(note)
+
+
+def unconverted(note, names):
+    """The text of a class in an annotation which nothing converts to; "" if there is none."""
+    global unknown
+    unknown = ""
+    converter(note, names)
+    return unknown
 
 
 def evaluated(text, names):
@@ -114,7 +126,7 @@ def generic(note, origin, args, names):
     """Makes the converter of what has parameters in brackets."""
     name = special(origin)
     if hasattr(note, "__metadata__"):  # Annotated has the type itself for its origin
-        return converter(origin, names)
+        return limited(origin, note.__metadata__, names)
     if name in INNER:
         return converter(args[0], names)
     if name == "Union":
@@ -132,6 +144,15 @@ def generic(note, origin, args, names):
         return convert.Row([], text_of(note))
     inner = [converter(one, names) for one in args if one is not Ellipsis]
     return of_class(origin, inner, note)
+
+
+def limited(note, rules, names):
+    """Makes the converter of an annotation with limits, such as Field(gt=0) or annotated_types.Gt(0)."""
+    if not LIMITS.isdisjoint(kind.__module__.partition(".")[0] for one in rules for kind in type(one).__mro__):
+        found = core.part("limits").converter(note, rules, names)
+        if found is not None:
+            return found
+    return converter(note, names)
 
 
 def union(args, names):
@@ -157,7 +178,15 @@ def of_class(kind, inner, note):
         return convert.Items(kind, item, text_of(note))
     if is_one(kind, "collections", "OrderedDict"):
         return convert.Table(kind, item, inner[1] if len(inner) > 1 else ANYTHING, text_of(note))
-    return standard(kind) or own(kind) or ANYTHING
+    return standard(kind) or own(kind) or anything(kind)
+
+
+def anything(kind):
+    """The converter of a class which nothing converts to."""
+    global unknown
+    if kind.__module__ != "typing":
+        unknown = text_of(kind)
+    return ANYTHING
 
 
 def is_one(kind, module, name):
@@ -178,40 +207,47 @@ def standard(kind):
         if is_one(kind, "datetime", "timedelta"):
             return convert.Numeric(times.duration, DURATION, lambda value: kind(seconds=value))
     if is_one(kind, "decimal", "Decimal"):
-        return decimal(kind)
+        return exact(kind, "a decimal number")
+    if is_one(kind, "fractions", "Fraction"):
+        return exact(kind, FRACTION)
     if is_one(kind, "uuid", "UUID"):
         return convert.Parsed(kind, "a UUID")
+    if is_one(kind, "re", "Pattern"):
+        return convert.Parsed(sys.modules["re"].compile, "a regular expression")
+    if is_one(kind, "zoneinfo", "ZoneInfo"):
+        return convert.Parsed(kind, ZONE)
+    if kind.__module__ == "ipaddress" and kind.__name__[:2] == "IP":
+        return convert.Parsed(kind, "an " + kind.__name__)
     if "pathlib" in sys.modules and issubclass(kind, sys.modules["pathlib"].PurePath):
         return convert.Parsed(kind, "a path", True)
     return None
 
 
-def decimal(kind):
-    """The converter of Decimal, which keeps the digits of a literal."""
+def exact(kind, text):
+    """The converter of Decimal or Fraction, which keeps the digits of a literal."""
     global literal
     literal = True
 
     def parse(text):
+        if set(text) & set("nN_"):  # NaN and Infinity
+            raise ValueError
         try:
-            found = kind(text.strip())
+            return kind(text.strip())
         except ArithmeticError:
             raise ValueError from None
-        if "_" in text or not found.is_finite():
-            raise ValueError
-        return found
 
-    return convert.Numeric(parse, "a decimal number", lambda value: parse(getattr(value, "literal", None) or without_limit(repr, value)))
+    return convert.Numeric(parse, text, lambda value: parse(getattr(value, "literal", None) or without_limit(repr, value)))
 
 
 def own(kind):
     """The converter of a class of the user's, made once; None if there is none for it."""
-    global literal
+    global literal, unknown
     if kind not in made:
-        before, literal = literal, False
+        before, literal = (literal, unknown), False
         make(kind)
         if literal:
             literals.add(kind)
-        literal = before
+        literal, unknown = before
     literal = literal or kind in literals
     return made.get(kind)
 
@@ -222,7 +258,7 @@ def make(kind):
     if "enum" in sys.modules and issubclass(kind, sys.modules["enum"].Enum):
         made[kind] = core.part("shapes").Member(kind, text) if kind.__members__ else ANYTHING
     elif callable(getattr(kind, "model_validate", None)):
-        made[kind] = core.part("shapes").Model(kind, text)
+        made[kind] = core.part("shapes").Model(kind, text, kind.model_validate)
     elif hasattr(kind, "__dataclass_fields__"):
         found = made[kind] = core.part("shapes").Fields(kind, text)
         fill(found, kind, dataclass_fields(kind))
@@ -234,6 +270,10 @@ def make(kind):
     elif issubclass(kind, dict) and hasattr(kind, "__total__"):
         found = made[kind] = core.part("shapes").Table(kind, text)
         fill(found, kind, typed_fields(kind))
+    elif hasattr(kind, "__get_pydantic_core_schema__"):
+        found = core.part("limits").converter(kind, (), core.NOTHING)
+        if found is not None:
+            made[kind] = found
 
 
 def fill(found, kind, fields):

@@ -90,23 +90,23 @@ class Parameter:
 
     def __init__(self, name, kind, default, note, names):
         self.name, self.kind = name, kind
-        self.required = default is EMPTY and kind not in ("positions", "names")
+        self.described = describe.given(default) is not default  # so that the function must get what it has
+        self.required = describe.given(default) is EMPTY and kind not in ("positions", "names")
         self.raw = default, note
-        self.unresolved = ""
         try:
             self.take = converter(default, note, names) if core.converts else annotations.ANYTHING
-        except annotations.Unresolved as error:
-            self.take, self.unresolved = annotations.ANYTHING, str(error)
-        except Exception as error:  # a type that does something of its own when it is looked at
-            self.take, self.unresolved = annotations.ANYTHING, core.part("errors").summary(error)
+        except Exception:  # it is Unresolved, or a type that does something of its own when it is looked at
+            self.take = annotations.ANYTHING
 
 
 def converter(default, note, names):
     """Makes the converter of what a parameter promises, by its annotation, else by its default."""
+    limits = getattr(default, "metadata", None)
+    default = describe.given(default)
     if note is EMPTY:
         decides = default is not EMPTY and default is not None
         return annotations.converter(type(default), names) if decides else annotations.ANYTHING
-    found = annotations.converter(note, names)
+    found = annotations.limited(note, limits, names) if limits else annotations.converter(note, names)
     if default is None and found is not annotations.ANYTHING:
         found = convert.Union([*getattr(found, "members", [found]), annotations.NULL])
     return found
@@ -125,6 +125,7 @@ class Plan:
         self.rest, self.names = kinds.get("positions"), kinds.get("names")
         self.by_position = [one for one in self.params if one.kind in ("position", "ordinary")]
         self.named = {one.name: one for one in self.params if one.kind not in ("positions", "names")}
+        self.filled = [one for one in self.params if one.described]
 
     def described(self):
         """The signature, as pyplug writes it."""
@@ -155,6 +156,11 @@ class Plan:
                 args.append(value)
             else:
                 kwargs[name] = value
+        for one in self.filled:
+            if one.kind == "position" and self.by_position[len(args) : len(args) + 1] == [one]:
+                args.append(describe.given(one.raw[0]))
+            elif one.kind != "position" and one.name not in kwargs and one not in self.by_position[: len(args)]:
+                kwargs[one.name] = describe.given(one.raw[0])
         return args, kwargs
 
     def bind(self, given):

@@ -205,7 +205,7 @@ class Parsed:
     def word(self, text, value):
         try:
             return self.parse(text)
-        except (ValueError, ArithmeticError) as error:
+        except Exception as error:  # re and zoneinfo have their own
             raise Refused(text, self.text, str(error)) from None
 
     def verbatim(self, text, value):

@@ -11,6 +11,7 @@ GENERATOR, COROUTINE, ITERABLE_COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x100, 0
 FUNCTION = core.FUNCTION
 EMPTY = object()
 DEFAULT, TYPE = 60, 200  # characters that are shown
+MISSING = ("ellipsis", "PydanticUndefinedType", "UndefinedType", "_MISSING_TYPE")  # types that stand for no default
 
 hooks = core.part("hooks")
 METHOD = hooks.METHOD
@@ -138,6 +139,28 @@ def unwrapped(function):
     return function
 
 
+def given(default):
+    """Returns the value that a parameter has by its default; EMPTY if it must be given.
+
+    A default may describe the parameter, as pydantic's Field(5), FastAPI's Query(...) and Depends(make), or
+    typer.Option(False) do: then that has a default, or a function that makes one.
+    """
+    if type(default) in core.PLAIN or isinstance(default, type):
+        return default
+    try:
+        if hasattr(default, "dependency"):
+            return EMPTY
+        make, found = default.default_factory, default.default
+    except Exception:  # it describes nothing
+        return default
+    if callable(make):
+        try:
+            return make()
+        except Exception:  # pydantic's may need the other fields
+            return EMPTY
+    return EMPTY if type(found).__name__ in MISSING else found
+
+
 def needs_argument(function):
     """Reports whether a function, or making an object of a class, needs an argument."""
     if isinstance(function, type) and type(function.__init__) is FUNCTION:
@@ -165,6 +188,7 @@ def inspected(function):
 
 
 def param(name, kind, default, note):
+    default = given(default)
     info = {"name": name, "required": default is EMPTY and kind not in ("positions", "names"), "kind": kind}
     text = "" if note is EMPTY else type_text(note)
     if not text and type(default) in (str, int, float, bool):
@@ -177,13 +201,15 @@ def param(name, kind, default, note):
 
 
 def unresolved(function):
-    """Yields the parameters whose annotations cannot be evaluated, as (index, why)."""
+    """Yields the parameters whose arguments are not converted, as (index, why)."""
     for index, (_, _, _, note) in enumerate(signature(function)[0]):
         try:
-            if note is not EMPTY and type(note) is not type and note not in core.KINDS:
-                core.part("annotations").converter(note, names_of(function))
+            plain = note is EMPTY or type(note) is type and note in core.PLAIN or type(note) is str and note in core.KINDS
+            found = "" if plain else core.part("annotations").unconverted(note, names_of(function))
+            if found:
+                yield index, bounded("nothing converts to " + found, TYPE)
         except Exception as error:
-            yield index, bounded(str(error), TYPE)
+            yield index, bounded("its annotation raises %s" % error, TYPE)
 
 
 def annotations(function):

@@ -22,6 +22,14 @@ SAMPLES = {
     annotations.DURATION: "PT1H",
     "a decimal number": "1.50",
     "a UUID": "123e4567-e89b-12d3-a456-426614174000",
+    annotations.FRACTION: "1/3",
+    annotations.ZONE: "UTC",
+    "an IPv4Address": "192.0.2.1",
+    "an IPv6Address": "2001:db8::1",
+    "an IPv4Network": "192.0.2.0/24",
+    "an IPv6Network": "2001:db8::/32",
+    "an IPv4Interface": "192.0.2.1/24",
+    "an IPv6Interface": "2001:db8::1/32",
 }
 TEXT = "text"  # the sample of a str, and of what is not known
 
@@ -35,6 +43,7 @@ def explain(name, function):
     takes, defaults = {}, {}
     for param, (name, _, default, note) in zip(info["params"], describe.signature(function)[0]):
         takes[name] = converter(default, note, describe.names_of(function))
+        default = describe.given(default)
         found = choices(takes[name])
         if found:
             param["choices"] = found
@@ -108,6 +117,8 @@ def example(take, depth=0):
 
     if isinstance(take, convert.Union):
         return inner(members(take)[0]) if members(take) else None
+    if getattr(take, "inner", None) is not None:
+        return inner(take.inner)
     if isinstance(take, convert.Items):
         return [] if take.item is annotations.ANYTHING else [inner(take.item)]
     if isinstance(take, convert.Row):

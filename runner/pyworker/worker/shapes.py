@@ -150,15 +150,35 @@ class Table(Fields):
 
 
 class Model(Container):
-    """What validates itself, by model_validate."""
+    """What a function validates, such as model_validate of a class: the value that another converter has made."""
 
-    def __init__(self, kind, text):
-        self.kind, self.text = kind, text
+    def __init__(self, kind, text, validate, inner=None):
+        self.kind, self.text, self.validate, self.inner = kind, text, validate, inner
+        if inner is not None:
+            self.choices, self.takes_text, self.exact = inner.choices, inner.takes_text, inner.exact
 
     def json(self, value):
-        value = Anything.json(self, value)
+        return self.valid((self.inner or Anything()).json(value))
+
+    def word(self, text, value):
+        if self.inner is not None:
+            return self.valid(self.inner.word(text, value))
+        if value is text:
+            return self.valid(text)
         try:
-            return self.kind.model_validate(value)
+            return self.json(value)
+        except Refused as error:  # a word that could be JSON may be text
+            try:
+                return self.valid(text)
+            except Refused:
+                raise error from None
+
+    def verbatim(self, text, value):
+        return self.valid(text if self.inner is None else self.inner.verbatim(text, value))
+
+    def valid(self, value):
+        try:
+            return self.validate(value)
         except Exception as error:
             raise refusal(value, self.text, error) from None
 

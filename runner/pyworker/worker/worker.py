@@ -248,6 +248,8 @@ def plain_kinds(function, skip=0):
     values.update(function.__kwdefaults__ or NOTHING)
     kinds = dict.fromkeys(named)
     for name in named:
+        if type(values.get(name)) not in PLAIN:  # it may describe the parameter
+            return None
         if name in notes:
             note = notes.pop(name)
             kinds[name] = KINDS.get(note) if type(note) in (str, type) and note not in function.__globals__ else None
