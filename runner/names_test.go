@@ -28,6 +28,9 @@ func TestHookNames(t *testing.T) {
 		"all":           {"__all__ = ['b', '_c']\ndef a(): pass\ndef b(): pass\ndef _c(): pass\n", "b _c"},
 		"all imported":  {"from os.path import join\n__all__ = ['join']\ndef a(): pass\n", "join"},
 		"nothing":       {"x = 1\n", ""},
+		// cached_property keeps a function and cannot be called, as a tool of LangChain.
+		"tool":           {"import functools\n@functools.cached_property\ndef a(x): pass\n", "a"},
+		"library object": {"import unittest.mock\napp = unittest.mock.Mock()\ndef a(): pass\n", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := file(t, test.text)

@@ -167,7 +167,7 @@ func imports(python string) error {
 
 // together are packages that share a venv, since each venv takes seconds to create.
 var together = [][]string{
-	{"numpy==2.4.6", "pandas==3.1.1", "sqlalchemy==2.1.9", "pydantic==2.10.6", "attrs==25.1.0", "msgspec==0.19.0", "packaging==26.0", "virtualenv==20.29.3", "uv==0.13.9"},
+	{"numpy==2.4.6", "pandas==3.1.1", "sqlalchemy==2.1.9", "pydantic==2.10.6", "attrs==25.1.0", "msgspec==0.19.0", "click==8.5.1", "typer==0.29.2", "fastapi==0.165.0", "packaging==26.0", "virtualenv==20.29.3", "uv==0.13.9"},
 	{
 		"uv==0.13.9", "virtualenv==21.15.8", "poetry==2.5.1", "pipenv==2026.10.3",
 		"pdm==2.29.3", "hishel==1.2.1", "httpx==0.28.1", "unearth==0.18.2", // with newer ones pdm fails

@@ -14,6 +14,7 @@ FUNCTION = core.FUNCTION
 METHOD = type(type("", (), {"m": lambda self: None})().m)
 MODULE = type(core)
 BUILTIN = type(len)
+STANDARD = ("builtins", "functools", "operator", "types")  # modules whose objects that can be called are as good as functions
 
 made = {}  # class → the object that its methods are called on
 making = allocate_lock()
@@ -95,7 +96,7 @@ def look_up(name):
     first, *rest = name.split(".")
     if first not in core.namespace:
         return None, "`%s` is in `__all__` but not defined" % first if first in (listed() or ()) else ""
-    value = core.namespace[first]
+    value = core.namespace[first] if rest else stands_for(first, core.namespace[first])
     why = not_public(first) or (not_own_object(first, value) if rest else not_a_hook(first, value))
     path = first
     for step in rest:
@@ -139,7 +140,23 @@ def not_a_hook(name, value):
         return not_callable(name, value)
     if type(value) is FUNCTION and value.__globals__ is core.namespace:
         return None
-    return imported(name, value) or not_callable(name, value)
+    return imported(name, value) or not_callable(name, value) or only_looks_callable(name, value)
+
+
+def stands_for(name, value):
+    """Returns the function behind an object that a decorator made, such as a command of click; else the value."""
+    if isinstance(value, (FUNCTION, BUILTIN, METHOD, MODULE, type)):
+        return value
+    chosen = listed() is not None or type(core.namespace) is not dict
+    return core.part("objects").function(value) if chosen or root(name) == "def" else value
+
+
+def only_looks_callable(name, value):
+    """Why an object of somebody's class is no hook, such as FastAPI(): a server calls it, not a person. None if it is one."""
+    kind = type(value)
+    if root(name) != "value" or kind.__module__ in STANDARD or in_file(kind):
+        return None
+    return "`%s` is an object of %s: call one of its methods, as `%s.METHOD`" % (name, core.part("errors").type_name(kind), name)
 
 
 def not_own_object(name, value):
@@ -151,14 +168,19 @@ def not_own_object(name, value):
 
 def imported(name, value):
     """Why what a name stands for is not the file's own; None when it is."""
-    how, root = binding(name)
-    for _ in range(100):  # a name for somebody's function does not make it ours
-        if how != "alias":
-            break
-        how, root = binding(root)
-    if how in ("def", "class", "value") or in_file(value):
+    if root(name) in ("def", "class", "value") or in_file(value):
         return None
     return "`%s` is imported, not defined here" % name
+
+
+def root(name):
+    """How the file binds a name, or what it is an alias for: a name for somebody's function does not make it ours."""
+    how, other = binding(name)
+    for _ in range(100):
+        if how != "alias":
+            break
+        how, other = binding(other)
+    return how
 
 
 def in_file(value):
