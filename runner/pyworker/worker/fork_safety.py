@@ -19,6 +19,8 @@ reseed = core.part("reseed")
 EXITING = 4  # a flag in /proc/PID/stat
 # The names of threads that a fork may leave behind: jemalloc, which pyarrow has, does without in a child.
 DISPENSABLE = {b"jemalloc_bg_thd"}
+# Finalizers that each worker may run: torch forgets its own operators.
+OWN_FINALIZERS = {("torch.library", "_del_library")}
 HARMLESS = {os.devnull, "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"}
 PATH = getattr(os, "O_PATH", 0o10000000)
 
@@ -151,7 +153,7 @@ def finalizers():
     try:
         registry = sys.modules["weakref"].finalize._registry
         for one in list(registry.values()):
-            if one.atexit:
+            if one.atexit and (getattr(one.func, "__module__", ""), getattr(one.func, "__name__", "")) not in OWN_FINALIZERS:
                 name = getattr(one.func, "__qualname__", None) or type(one.func).__name__
                 return "a finalizer (%s) after the import" % name
     except (AttributeError, KeyError):  # it is not loaded, or not the standard library's

@@ -108,10 +108,12 @@ def reseed():
         one.seed()
     if state is not None:  # Python has seeded it anew since
         module._inst.setstate(state)
-    numpy = sys.modules.get("numpy.random")
-    if numpy is None or getattr(common(numpy), "_seed_seq", 0) is None:  # it was seeded
-        return
     try:
-        numpy.seed()
+        numpy = sys.modules.get("numpy.random")
+        if numpy is not None and getattr(common(numpy), "_seed_seq", 0) is not None:  # it was not seeded
+            numpy.seed()
+        torch = getattr(sys.modules.get("torch"), "default_generator", None)
+        if torch is not None and torch.initial_seed() >> 32:  # a seed of the system's has 53 bits
+            torch.seed()
     except Exception:  # the user's own generator is in its place
         pass

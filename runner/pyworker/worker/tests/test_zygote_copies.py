@@ -40,6 +40,27 @@ class CopiesTest(ZygoteCase):
                 (_, one), (_, two) = (self.worker(zygote, number)[1].call("number") for number in (1, 2))
                 self.assertEqual((one == two, one == random.Random(42).random()), (same, same))
 
+    def test_torch(self):
+        """Its finalizers are harmless, and its generator differs unless it was seeded."""
+        fake = """
+            import random
+            class Generator:
+                def __init__(self): self.at, self.drawn = 1 << 52, 0.5
+                def initial_seed(self): return self.at
+                def manual_seed(self, seed): self.at = self.drawn = seed
+                def seed(self): self.drawn = random.random()
+            default_generator = Generator()
+            from . import library
+            """
+        library = "import os, weakref\ndef _del_library(): pass\nweakref.finalize(os, _del_library)\n"
+        write(os.path.join(self.id(), "torch", "__init__.py"), fake)
+        write(os.path.join(self.id(), "torch", "library.py"), library)
+        for line, same in (("", False), ("torch.default_generator.manual_seed(42)", True)):
+            with self.subTest(line):
+                zygote = self.zygote("import torch\n%s\ndef drawn(): return torch.default_generator.drawn\n" % line)
+                one, two = (self.worker(zygote, number)[1].call("drawn") for number in (1, 2))
+                self.assertEqual(one == two, same)
+
     def test_numpy(self):
         """Its global generator differs unless it was seeded; of others it depends on their seeds."""
         fake = """
