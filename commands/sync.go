@@ -2,14 +2,17 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/daemon"
 	"github.com/pyplug/pyplug/runner/schema"
 )
 
@@ -18,6 +21,7 @@ type syncOptions struct {
 	cfg    runner.Config
 	sync   runner.SyncOptions
 	dryRun bool
+	clean  bool
 }
 
 func syncCommand(f *program) command {
@@ -25,7 +29,8 @@ func syncCommand(f *program) command {
 	flags := []cli.Flag{
 		switchFlag(&o.sync.InPlace, "in-place", "make .venv beside the file that asks, instead of one in the cache"),
 		switchFlag(&o.sync.Offline, "offline", "install without the network: from uv's cache, or pip's --find-links"),
-		switchFlag(&o.dryRun, "dry-run", "say what would be made, and make nothing"),
+		switchFlag(&o.dryRun, "dry-run", "say what would be made or removed, and change nothing"),
+		switchFlag(&o.clean, "clean", "remove the environments in the cache that no plugin asks for any more"),
 		fileFlag(&o.cfg.Python, "python", "make it for this Python: a `PATH`, a name or a version (or PYPLUG_PYTHON)"),
 	}
 	return command{names: allWords, Command: &cli.Command{
@@ -34,6 +39,12 @@ func syncCommand(f *program) command {
 		ArgsUsage: "[PLUGIN]",
 		Flags:     slices.Concat(flags, f.opts.flags()),
 		Action: func(c *cli.Context) error {
+			if o.clean {
+				if c.Args().Len() > 0 {
+					return usage("--clean takes no PLUGIN")
+				}
+				return f.cleanEnvironments(c.Context, o.dryRun)
+			}
 			if err := o.read(c); err != nil {
 				return err
 			}
@@ -100,4 +111,29 @@ func (f *program) sync(ctx context.Context, o syncOptions) error {
 		f.streams.Note(plan.Note)
 	}
 	return f.write(ctx, func() error { return f.streams.Synced(made, f.opts.json) })
+}
+
+// cleanEnvironments removes the environments that no plugin asks for, and prints their
+// directories. It leaves those of background plugins.
+func (f *program) cleanEnvironments(ctx context.Context, dryRun bool) error {
+	running, err := daemon.List(ctx)
+	if err != nil && len(daemon.RunDirs()) > 0 { // Windows has none
+		return err
+	}
+	inUse := func(dir string) bool {
+		return slices.ContainsFunc(running, func(id daemon.Identity) bool {
+			return strings.HasPrefix(string(id.Python), dir+string(filepath.Separator))
+		})
+	}
+	removed, bytes, err := runner.Clean(inUse, dryRun)
+	what := schema.Plural(len(removed), "environment") + fmt.Sprintf(", %.1f MB", float64(bytes)/(1<<20))
+	if dryRun {
+		f.streams.Note("would remove " + what)
+	} else {
+		f.streams.Note("removed " + what)
+	}
+	if failed := f.write(ctx, func() error { return f.streams.Cleaned(removed, bytes, f.opts.json) }); failed != nil {
+		return failed
+	}
+	return err
 }

@@ -73,6 +73,18 @@ func planSync(ctx context.Context, c Config, o SyncOptions) (plan SyncPlan, err 
 	return plan, syncError(ctx, err)
 }
 
+// Clean removes environments that no plugin asks for, see [env.Clean].
+func Clean(inUse func(dir string) bool, dryRun bool) (removed []string, bytes int64, err error) {
+	cache, err := env.Cache()
+	if err != nil {
+		return nil, 0, hook.NewError(hook.Interpreter, err)
+	}
+	if removed, bytes, err = env.Clean(cache, inUse, dryRun); err != nil {
+		err = hook.NewError(hook.Interpreter, fmt.Errorf("cannot remove all: %w", err))
+	}
+	return removed, bytes, err
+}
+
 // Cache returns the directory in the user's cache where environments are made.
 func Cache() (string, error) { return env.Cache() }
 

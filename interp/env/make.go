@@ -46,10 +46,13 @@ func (p Plan) isLeft() bool {
 	return false
 }
 
-// work returns the directory in which the environment is made.
-func (p Plan) work() string { return p.Dir + ".pyplug" }
+// workSuffix is behind the name of an environment in that of its work directory.
+const workSuffix = ".pyplug"
 
-func (p Plan) lockFile() string { return p.Dir + ".pyplug.lock" }
+// work returns the directory in which the environment is made.
+func (p Plan) work() string { return p.Dir + workSuffix }
+
+func (p Plan) lockFile() string { return p.work() + ".lock" }
 
 // makeOnce makes the environment, unless another process made it while this one waited.
 func (p Plan) makeOnce(ctx context.Context) (made bool, err error) {

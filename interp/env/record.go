@@ -107,9 +107,7 @@ func Lookup(cache, entry string, dirs []string) Record {
 	return own
 }
 
-// lookUp reads the record of a plugin, or of those below a directory. For .venv beside the source
-// it also reads the marker. If the source was touched or includes other files, it reads the
-// source, too.
+// lookUp reads the record of a plugin, or of those below a directory.
 func lookUp(cache, entry string) Record {
 	content, _, err := bounded.Read(recordPath(cache, entry), maxRecord)
 	if err != nil {
@@ -119,6 +117,13 @@ func lookUp(cache, entry string) Record {
 	if json.Unmarshal(content, &r) != nil || len(r.Env) == 0 {
 		return Record{Dir: recordPath(cache, entry), Stale: "is unknown: its record is corrupt"} // the next sync writes it anew
 	}
+	return r.look(cache)
+}
+
+// look returns the environment of a record, and whether it is out of date. For .venv beside the
+// source it also reads the marker. If the source was touched or includes other files, it reads
+// the source, too.
+func (r record) look(cache string) Record {
 	found, source := Record{Dir: string(r.Env)}, string(r.Source)
 	if filepath.Dir(found.Dir) != environments(cache) {
 		now, ours := readMark(found.Dir)

@@ -1,0 +1,89 @@
+package env
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/pyplug/pyplug/interp/bounded"
+)
+
+// Clean removes the environments in a cache that no plugin asks for any more: their source is
+// gone, or has changed since. It leaves those that inUse names, and those that another process
+// makes. It returns their directories and their size in bytes. With dryRun it removes nothing.
+func Clean(cache string, inUse func(dir string) bool, dryRun bool) (removed []string, bytes int64, err error) {
+	records := filepath.Join(environments(cache), "plugins")
+	files, err := os.ReadDir(records)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, err
+	}
+	wanted := map[string]bool{}
+	for _, f := range files {
+		path := filepath.Join(records, f.Name())
+		content, _, err := bounded.Read(path, maxRecord)
+		r := record{}
+		if err == nil && json.Unmarshal(content, &r) == nil {
+			if found := r.look(cache); found.Stale == "" {
+				wanted[found.Dir] = true
+			}
+		}
+		if _, err := os.Stat(string(r.Source)); errors.Is(err, fs.ErrNotExist) && !dryRun {
+			_ = os.Remove(path) // else the next start says that the environment is gone
+		}
+	}
+	entries, err := os.ReadDir(environments(cache))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	for _, e := range entries {
+		dir := filepath.Join(environments(cache), e.Name())
+		if !e.IsDir() || dir == records || strings.HasSuffix(dir, workSuffix) || wanted[dir] || inUse(dir) {
+			continue
+		}
+		size := sizeOf(dir)
+		if !dryRun {
+			ok, failed := remove(dir)
+			if err = errors.Join(err, failed); !ok {
+				continue
+			}
+		}
+		removed, bytes = append(removed, dir), bytes+size
+	}
+	return removed, bytes, err
+}
+
+// remove removes an environment. It returns false if another process makes it. The environment
+// moves away first, so that half of it never looks like a whole one.
+func remove(dir string) (ok bool, err error) {
+	unlock, err := lockNow(dir + workSuffix + ".lock")
+	if unlock == nil || err != nil {
+		return false, err
+	}
+	defer unlock()
+	work := dir + workSuffix
+	if err = os.RemoveAll(work); err == nil {
+		err = os.Mkdir(work, 0o700)
+	}
+	if err == nil {
+		err = os.Rename(dir, filepath.Join(work, "old"))
+	}
+	err = errors.Join(err, os.RemoveAll(work))
+	return err == nil, err
+}
+
+// sizeOf returns the size of the files below a directory.
+func sizeOf(dir string) (bytes int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			bytes += info.Size()
+		}
+		return nil
+	})
+	return bytes
+}
