@@ -100,10 +100,13 @@ func serveSlowly(arg string) {
 	ended := make(chan struct{})
 	s.RegisterService(&grpc.ServiceDesc{ServiceName: "plugin.GRPCController", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
 		MethodName: "Shutdown",
-		Handler: func(any, context.Context, func(any) error, grpc.UnaryServerInterceptor) (any, error) {
+		Handler: func(_ any, ctx context.Context, _ func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 			if arg == "runs long" {
-				<-time.After(1300 * time.Millisecond)
-				close(ended)
+				select {
+				case <-time.After(1300 * time.Millisecond):
+					close(ended)
+				case <-ctx.Done(): // and it waits for the signal
+				}
 				return new(emptypb.Empty), nil
 			}
 			time.AfterFunc(200*time.Millisecond, func() { close(ended) })
