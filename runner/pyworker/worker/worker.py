@@ -50,8 +50,7 @@ LARGEST = 512 << 20  # bytes of a frame's body; a header that says more is garba
 OWN = "<pyplug "  # prefix of the names of the worker's own files
 PID = getpid()
 FUNCTION = type(lambda: None)
-# The types that the encoder writes without convert; their members may need it.
-PLAIN = {str, int, float, bool, type(None), list, dict, tuple}
+PLAIN = {str, int, float, bool, type(None), list, dict, tuple}  # the encoder writes them without convert
 NOTHING = {}
 # The annotations, and types of defaults, that the core checks without converters.
 KINDS = {kind: kind for kind in (str, int, float, bool)}
