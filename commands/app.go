@@ -33,11 +33,10 @@ func commandList(f *program) []command {
 	}
 	for _, c := range list {
 		help := alias(switchFlag(&f.showHelp, "help", "show help; after PLUGIN HOOK, the help of that hook"), "h")
-		if help.dataless = true; c.names != 2 {
+		if c.names != 2 {
 			help.Usage = "show help"
 		}
 		all := then(switchFlag(&f.helpAll, "help-all", "show help with every flag"), func() { f.showHelp = f.helpAll })
-		all.dataless = true
 		c.Flags = append(c.Flags, help, all)
 	}
 	return list
@@ -93,17 +92,14 @@ func (f *program) readArgs(args []string) ([]string, error) {
 	case cmd.names == asTyped:
 		return slices.Concat([]string{"pyplug", name}, args), nil
 	}
-	words, err := readLine(cmd, args)
-	names := 2 // PLUGIN HOOK
-	if isTyped(cmd, "address") {
-		names = 1
-	}
+	line, err := readLine(cmd, args)
+	f.line = line
 	switch {
 	case err != nil:
 		return nil, err
-	case f.showHelp && !f.helpAll && cmd.names == 2 && len(words) >= names:
+	case line.inData() && (f.showHelp && !f.helpAll || slices.Contains([]string{"--help", "-h"}, strings.Join(line.words[line.names:], " "))):
 		f.showHelp = false
-		return f.readArgs(f.hookHelp(cmd, words[:names]))
+		return f.readArgs(f.hookHelp(cmd, line.words[:line.names]))
 	case f.showHelp:
 		return []string{"pyplug", "help", "--", cmd.Name}, nil
 	}
@@ -111,7 +107,7 @@ func (f *program) readArgs(args []string) ([]string, error) {
 		return nil, err
 	}
 	f.begin(cmd.Flags)
-	return slices.Concat([]string{"pyplug", name, "--"}, words), nil
+	return slices.Concat([]string{"pyplug", name, "--"}, line.words), nil
 }
 
 // hookHelp returns the command line that explains the hook of another command line. It keeps

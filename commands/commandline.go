@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,12 +16,12 @@ import (
 
 // lineReader reads the command line of one command.
 type lineReader struct {
-	words []string // that are no flags
+	words []string // that are no flags; those after the names are data
 	err   error    // the first thing that is wrong; the rest is read all the same
 	typed []string // the command and its flags as typed, for hints
 	known map[string]*flag
-	// names is how many words come before the data, where no flag may stand;
-	// negative if there is no data.
+	// names is how many words come before the data, where every word is data; negative if
+	// there is none.
 	names int
 	// modules says how many words may be "-m MODULE", which names a PLUGIN: none, the
 	// first, or all.
@@ -40,41 +41,31 @@ func modulesOf(c *cli.Command) int {
 	return 0
 }
 
-// readLine reads the words after a command's name. It sets the flags and returns the other
-// words. After PLUGIN and HOOK, and after "--", every word is data. A flag of pyplug among the
-// data is an error, because it was probably meant as a flag. After "--" it is data.
-func readLine(cmd command, args []string) (words []string, err error) {
+// readLine reads the words after a command's name and sets the flags. Behind PLUGIN and HOOK
+// every word is data. Behind a "--" before them no word is a flag.
+func readLine(cmd command, args []string) (*lineReader, error) {
 	r := &lineReader{typed: []string{"pyplug", cmd.Name}, known: flagsOf(cmd.Command), names: cmd.names, modules: modulesOf(cmd.Command)}
-	for len(args) > 0 {
+	for flags := true; len(args) > 0 && !r.inData(); {
 		word := args[0]
 		switch {
-		case word == "--":
-			return append(r.words, args[1:]...), r.err
-		case word == "-m" && len(r.words) < r.modules:
-			args = r.module(args[1:])
-		case r.isWord(word):
+		case !flags || len(word) < 2 || word[0] != '-':
 			r.words = append(r.words, word)
 			args = args[1:]
-		case r.inData():
-			args = r.lateFlag(args)
+		case word == "--":
+			flags = false
+			args = args[1:]
+		case word == "-m" && len(r.words) < r.modules:
+			args = r.module(args[1:])
 		default:
 			args = r.flag(args)
 		}
 	}
-	return r.words, r.err
+	r.words = append(r.words, args...)
+	return r, r.err
 }
 
 // inData reports whether PLUGIN and HOOK have been read.
 func (r *lineReader) inData() bool { return r.names >= 0 && len(r.words) >= r.names }
-
-// isWord reports whether a word is not a flag. Among the data, -5 is a word.
-func (r *lineReader) isWord(word string) bool {
-	if len(word) < 2 || word[0] != '-' {
-		return true
-	}
-	name, _, _ := cutFlag(word)
-	return r.inData() && r.known[name] == nil
-}
 
 // module reads the MODULE of -m, and returns the words after it.
 func (r *lineReader) module(args []string) []string {
@@ -131,32 +122,34 @@ func (r *lineReader) set(f *flag, value string, hasValue bool) {
 	}
 	f.typed = true
 	r.reject(f.set("--"+f.Name, value))
-	switch {
-	case f.dataless && value != "false":
-		r.names = allWords
-	case f.isPlugin && r.names > 1:
+	if f.isPlugin && r.names > 1 {
 		r.names = 1
 	}
 }
 
-// lateFlag reads a flag in the data, which is an error unless the flag is dataless.
-func (r *lineReader) lateFlag(args []string) []string {
-	name, value, hasValue := cutFlag(args[0])
-	f := r.known[name]
-	if f.dataless {
-		r.set(f, value, hasValue)
-		return args[1:]
+// misplaced returns the error for a flag of pyplug among the data, if it is the argument that the
+// hook does not know by err; else err.
+func (r *lineReader) misplaced(err error) error {
+	e := (*hook.Error)(nil)
+	if r == nil || !r.inData() || !errors.As(err, &e) || e.Kind != hook.Request || e.Unknown == "" {
+		return err
 	}
-	moved, rest := args[:1], args[1:]
-	if !f.isSwitch && !hasValue && len(rest) > 0 {
-		moved, rest = args[:2], args[2:]
-		value = moved[1]
+	names, data := r.words[:r.names], r.words[r.names:]
+	for i, word := range data {
+		name, _, hasValue := cutFlag(word)
+		f := r.known[name]
+		if f == nil || !strings.HasPrefix(word, "--") || strings.ReplaceAll(name, "-", "_") != strings.ReplaceAll(e.Unknown, "-", "_") {
+			continue
+		}
+		end := i + 1
+		if !f.isSwitch && !hasValue {
+			end = min(i+2, len(data))
+		}
+		line := schema.QuoteLine(slices.Concat(r.typed, data[i:end], typedWords(names), data[:i], data[end:]))
+		return hinted(usage("%s comes after HOOK, where every word is an argument of the hook", word),
+			schema.Hintf("as a flag of pyplug: %s", line), schema.Hintf("as text for the hook: %s", schema.QuoteLine([]string{"=" + word})))
 	}
-	line := schema.QuoteLine(slices.Concat(r.typed, moved, typedWords(r.words), rest))
-	r.reject(hinted(usage("%s comes after HOOK, where every word is an argument of the hook", args[0]),
-		schema.Hintf("as a flag of pyplug: %s", line), schema.Hintf("as an argument of the hook, write it after `--`")))
-	r.set(f, value, hasValue) // --json holds for the error, too
-	return rest
+	return err
 }
 
 // reject records an error. The first one counts.

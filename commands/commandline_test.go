@@ -20,8 +20,6 @@ func TestReadLine(t *testing.T) {
 	}{
 		{"a module", "-m json dumps 1", 2, "-- -m json dumps 1"},
 		{"a module among flags", "--json -m json --timeout 5 dumps -m", 2, "--json=true --timeout=5 -- -m json dumps -m"},
-		{"late flag with a module", "-m json dumps --json", 2,
-			"--json comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json -m json dumps"},
 		{"a module behind a plugin", "p.py -m json", 2, "unknown flag -m"},
 		{"no module", "--json -m", 2, "-m needs a MODULE"},
 		{"words alone", "p.py greet World", 2, "-- p.py greet World"},
@@ -34,20 +32,14 @@ func TestReadLine(t *testing.T) {
 		{"unknown flag after HOOK is data", "p.py greet --loud", 2, "-- p.py greet --loud"},
 		{"lone dash is a word", "p.py greet -", 2, "-- p.py greet -"},
 		{"double dash before HOOK", "p.py -- greet --json", 2, "-- p.py greet --json"},
-		{"double dash after HOOK", "p.py greet -- --json -q", 2, "-- p.py greet --json -q"},
-		{"double dash among data", "p.py greet a -- --json --", 2, "-- p.py greet a --json --"},
+		{"double dash after HOOK", "p.py greet -- --json -q", 2, "-- p.py greet -- --json -q"},
+		{"double dash before PLUGIN", "-- p.py greet -- x", 2, "-- p.py greet -- x"},
+		{"double dash among data", "p.py greet a -- --json --", 2, "-- p.py greet a -- --json --"},
+		{"a flag after HOOK is data", "--raw=x -m json dumps -q --json --keep", 2, "unknown flag --raw"},
+		{"flags after HOOK are data", "-m json dumps -q --json --timeout 5 --keep -h", 2, "-- -m json dumps -q --json --timeout 5 --keep -h"},
 		{"value that looks like a flag", "--python --json p.py greet", 2, "--python=--json -- p.py greet"},
 		{"all words", "p.py --json", allWords, "--json=true -- p.py"},
 		{"nothing", "", 2, "--"},
-		{"late flag", "p.py greet World --json", 2,
-			"--json comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json p.py greet World"},
-		{"late flag with value", "p.py greet a --timeout 5 b", 2,
-			"--timeout comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --timeout 5 p.py greet a b"},
-		{"late short flag", "--json p.py greet -q", 2,
-			"-q comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json -q p.py greet"},
-		{"late switch with which there is no data", "p.py greet --keep --json", 2, "--json=true --keep=true -- p.py greet"},
-		{"late switch that is off", "p.py greet --keep=false --json", 2,
-			"--json comes after HOOK, where every word is an argument of the hook: as a flag of pyplug: pyplug run --json p.py greet"},
 		{"short flags together", "-qv p.py greet", 2, "--quiet=true --verbose=true -- p.py greet"},
 		{"short flag with its value", "-j2 p.py greet", 2, "--jobs=2 -- p.py greet"},
 		{"short flags with a value", "-qj2 p.py greet", 2, "--quiet=true --jobs=2 -- p.py greet"},
@@ -63,18 +55,16 @@ func TestReadLine(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var (
-				python     string
-				keep       bool
-				output     outputOptions
-				jobs       int
-				timeout    time.Duration
-				keepSwitch = switchFlag(&keep, "keep", "")
+				python  string
+				keep    bool
+				output  outputOptions
+				jobs    int
+				timeout time.Duration
 			)
-			keepSwitch.dataless = true
 			flags := append(output.flags(), textFlag(&python, "python", ""), durationFlag(&timeout, "timeout", ""),
-				alias(countFlag(&jobs, 1, 9, "jobs", ""), "j"), keepSwitch)
-			words, err := readLine(command{names: c.names, Command: &cli.Command{Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}}, strings.Fields(c.in))
-			text := strings.Join(slices.Concat(flagWords(flags), []string{"--"}, words), " ")
+				alias(countFlag(&jobs, 1, 9, "jobs", ""), "j"), switchFlag(&keep, "keep", ""))
+			line, err := readLine(command{names: c.names, Command: &cli.Command{Name: "run", ArgsUsage: "PLUGIN HOOK", Flags: flags}}, strings.Fields(c.in))
+			text := strings.Join(slices.Concat(flagWords(flags), []string{"--"}, line.words), " ")
 			if err != nil {
 				text = err.Error()
 				if hints := hook.AsError(err).Hints; len(hints) > 0 {
@@ -89,11 +79,26 @@ func TestReadLine(t *testing.T) {
 }
 
 func TestReadLineKeepsWordsAsTheyAre(t *testing.T) {
-	words := []string{"p.py", "greet", "", "a b", "x=1,2", "\xff", "=--json"}
+	words := []string{"p.py", "greet", "", "a b", "x=1,2", "\xff", "=--json", "--json", "--", "-h", "--lines"}
 	got, err := readLine(runCommand(&program{}), slices.Clone(words))
-	if err != nil || !slices.Equal(got, words) {
-		t.Errorf("got %q, %v", got, err)
+	if err != nil || !slices.Equal(got.words, words) {
+		t.Errorf("got %q, %v", got.words, err)
 	}
+}
+
+// No word behind HOOK changes what pyplug itself does.
+func FuzzData(f *testing.F) {
+	f.Add("--json --keep -q --timeout 5 -- --lines -m x --help-all")
+	f.Add("-h --help")
+	f.Fuzz(func(t *testing.T, line string) {
+		data := strings.Split(line, " ")
+		for _, cmd := range []command{runCommand(&program{}), callCommand(&program{}), benchCommand(&program{})} {
+			got, err := readLine(cmd, append([]string{"p.py", "greet"}, data...))
+			if err != nil || !slices.Equal(got.words[got.names:], data) || len(flagWords(cmd.Flags)) > 0 {
+				t.Errorf("%s %q: got %q, %q, %v", cmd.Name, data, got.words, flagWords(cmd.Flags), err)
+			}
+		}
+	})
 }
 
 // What completes never panics, whatever the words.
@@ -147,7 +152,10 @@ func TestComplete(t *testing.T) {
 		{"run --log-format ", "text json"},
 		{"run --log-format j", "json"},
 		{"run p.py --ra", "--raw"},
-		{"run p.py greet --ra", ":files"},
+		{"run p.py greet --ra", ""},
+		{"run p.py greet ", ":files"},
+		{"run p.py greet -- --ra", ":files"},
+		{"run p.py greet --name ", ":files"},
 		{"run -- ", ":files"},
 		{"run --python ", ":files"},
 		{"completion b", "bash"},

@@ -6,15 +6,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/pyplug/pyplug/completions"
 	"github.com/pyplug/pyplug/docs"
-	"github.com/pyplug/pyplug/runner"
 	"github.com/pyplug/pyplug/runner/daemon"
-	"github.com/pyplug/pyplug/runner/schema"
 	"github.com/pyplug/pyplug/runner/service"
 )
 
@@ -70,14 +67,17 @@ func commandLines(commands []command, prefix string) []string {
 
 // completeIn completes last behind a command and the words before it.
 func completeIn(commands []command, cmd command, before []string, last string) []string {
-	given, _ := readLine(cmd, before) // what is wrong with them does not matter here
+	line, _ := readLine(cmd, before) // what is wrong with them does not matter here
+	given := line.words
 	previous := append([]string{""}, before...)[len(before)]
 	name, _, hasValue := cutFlag(previous)
 	awaits := flagsOf(cmd.Command)[name]
 	name, value, inValue := cutFlag(last)
 	own := flagsOf(cmd.Command)[name]
 	switch {
-	case cmd.names >= 0 && len(given) >= cmd.names:
+	case line.inData() && line.names == 2:
+		return completeArgument(hookOf(cmd, given[0], given[1]), given[2:], last)
+	case line.inData():
 		return []string{anyFile}
 	case slices.Contains(before, "--"): // then flags are none
 	case strings.HasPrefix(previous, "-") && awaits != nil && !awaits.isSwitch && !hasValue:
@@ -150,35 +150,6 @@ func runningNames() []string {
 	defer cancel()
 	entries, _ := daemon.List(ctx) // those that can be seen are offered
 	return service.Names(entries)
-}
-
-// hookNames lists the hooks of a plugin, with their documentation: those of a background
-// plugin if one has the name, else those that its source shows.
-func hookNames(cmd command, plugin string) (lines []string) {
-	ctx, cancel := context.WithTimeout(context.Background(), sourceLimit)
-	defer cancel()
-	var found schema.Schema
-	id := daemon.Identity{}
-	if service.Plain(plugin) && strings.Contains(cmd.ArgsUsage, "NAME") {
-		id, _ = service.Find(ctx, plugin) // else it is a path
-	}
-	if c, err := daemon.Open(ctx, id.Name); err == nil {
-		found, _ = c.Hooks(ctx, "")
-	} else {
-		cfg := *cmd.config
-		_ = openConfig(&cfg, plugin) // what is wrong with the flags does not matter here
-		found.Hooks = runner.SourceHooks(ctx, cfg)
-	}
-	for _, h := range found.Hooks {
-		doc := strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, h.Doc)
-		lines = append(lines, strings.TrimSuffix(h.Name+"\t"+strings.Join(strings.Fields(doc), " "), "\t"))
-	}
-	return lines
 }
 
 func flagNames(c *cli.Command, prefix string) []string {

@@ -35,9 +35,6 @@ type flag struct {
 	repeated bool // it may be given more than once
 	// isPlugin is a flag that names what is called, in place of the word before HOOK.
 	isPlugin bool
-	// dataless is a switch with which the command has no data, so that flags may stand
-	// anywhere, this one included.
-	dataless bool
 	// candidates are offered by shell completion, or files, such as [anyFile].
 	candidates []string
 	files      string

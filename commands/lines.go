@@ -37,6 +37,7 @@ type linesOptions struct {
 func (o *linesOptions) flags() []cli.Flag {
 	return inCategory(linesCategory,
 		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
+		alias(switchFlag(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them"), "0"),
 		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)"), "j"),
 		switchFlag(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
 		switchFlag(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
@@ -51,12 +52,14 @@ func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 		return usage("--json and --raw cannot be combined")
 	case len(words) == 0:
 		return usage("PLUGIN is missing")
-	case len(words) > 2:
-		return usage("unexpected argument: %s; with --lines the arguments come from standard input", schema.QuoteLine(words[2:3]))
-	case len(words) == 2 && words[1] == "":
+	case len(words) >= 2 && words[1] == "":
 		return usage("HOOK is empty")
-	case len(words) == 2:
+	case len(words) >= 2:
 		o.Hook = words[1]
+		var err error
+		if o.Words, err = f.readNamed(c.Context, words[2:]); err != nil {
+			return err
+		}
 	case o.format != "":
 		return usage("--items applies only with HOOK, and HOOK is missing")
 	}
@@ -66,6 +69,17 @@ func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 	}
 	o.cfg.Keep.DefaultMaxFailures, o.cfg.Keep.Patient = linesRestarts, true
 	return f.lines(c.Context, *o)
+}
+
+// readNamed reads the words that are named arguments of every call.
+func (f *program) readNamed(ctx context.Context, words []string) ([]schema.Word, error) {
+	parsed, err := f.readWords(ctx, words)
+	for i, w := range parsed {
+		if w.Name == "" && (i == 0 || parsed[i-1].Form != schema.Option) {
+			return nil, usage("unexpected argument: %s; with --lines the words after HOOK have names, such as --name VALUE", schema.QuoteLine(words[i:i+1]))
+		}
+	}
+	return parsed, err
 }
 
 // lines keeps a plugin alive and answers the lines of standard input.
@@ -84,13 +98,18 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 		o.Series = linesSeries
 	}
 	o.In, o.Out, o.Stop, o.GaveUp = f.streams.In, f.streams.Lines(o.raw), ctx.Done(), k.Failed()
-	o.Error = func(_ int, e *hook.Error) json.RawMessage { return ui.ErrorJSON(p.withHints(e)) }
 	if o.raw {
 		o.Raw = f.streams.RawLine
-		o.Error = func(line int, e *hook.Error) json.RawMessage {
-			f.streams.Fail(ctx, ui.Failure{Err: p.withHints(e), Shown: p.shown(), Line: line})
-			return nil
+	}
+	o.Error = func(line int, e *hook.Error) json.RawMessage {
+		if err := f.line.misplaced(e); err != error(e) {
+			cancel(err) // no call can have it
 		}
+		if !o.raw {
+			return ui.ErrorJSON(p.withHints(e))
+		}
+		f.streams.Fail(ctx, ui.Failure{Err: p.withHints(e), Shown: p.shown(), Line: line})
+		return nil
 	}
 	o.Jobs, o.Timeout = f.jobs(o.Jobs, poolStatus(k).Concurrency), p.opened.Settings().Timeouts.Call
 	e := lines.New(k, o.Options)
@@ -106,6 +125,9 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
 	err = e.Run(calls)
 	stopProgress()
+	if misplaced := (*hook.Error)(nil); errors.As(context.Cause(calls), &misplaced) && misplaced.Kind == hook.Usage {
+		return p.failed(misplaced)
+	}
 	return p.failed(f.linesEnd(ctx, k, e.Counts(), err, o.noFail))
 }
 

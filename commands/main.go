@@ -61,7 +61,7 @@ func run(signals *signals, args []string, s *ui.Streams) (code int) {
 	if err == nil {
 		err = newApp(f).RunContext(signals.ctx, words)
 	}
-	if err != nil {
+	if err = f.line.misplaced(err); err != nil {
 		f.fail(err)
 	}
 	if f.probeCodes {

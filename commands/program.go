@@ -26,6 +26,7 @@ type program struct {
 	commands []command
 
 	opts       outputOptions // of the command; set once its flags are read
+	line       *lineReader   // of the command; nil until it is read
 	grpcFlag   string        // one that was typed and that only gRPC plugins know; empty: none
 	showHelp   bool          // --help was given
 	helpAll    bool          // --help-all was given

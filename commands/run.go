@@ -28,7 +28,6 @@ func runCommand(f *program) command {
 	ofLines, ofKeep := lines.flags(), start.nameFlags()
 	linesFlag := switchFlag(&inLines, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
 	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
-	linesFlag.dataless, keepFlag.dataless = true, true
 	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.cfg.Keep)
 	flags := slices.Concat(limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField), ofCall, ofResults,
 		inCategory(linesCategory, linesFlag), ofLines, inCategory(backgroundCategory, keepFlag), ofKeep,
@@ -36,7 +35,7 @@ func runCommand(f *program) command {
 	return command{names: 2, config: &o.cfg, Command: &cli.Command{
 		Name:      "run",
 		Usage:     "start a plugin, call one hook, print the result, stop",
-		ArgsUsage: "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK]\n--keep PLUGIN",
+		ArgsUsage: "PLUGIN HOOK [ARG...]\n--lines PLUGIN [HOOK [ARG...]]\n--keep PLUGIN",
 		Flags:     flags,
 		Action: func(c *cli.Context) error {
 			if keep && inLines {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -114,8 +115,8 @@ func (o *Opened) IsProgram() bool { return o.programPart() != "" }
 //go:embed names.py
 var namesSource string
 
-// SourceHooks returns the names of a plugin's hooks and the first line of their documentation,
-// as far as its files show them. It starts neither the plugin nor anything else that its
+// SourceHooks returns a plugin's hooks with the first line of their documentation, and their
+// parameters with their choices, as far as its files show them. It starts neither the plugin nor anything else that its
 // files choose. After an error it returns no hooks.
 func SourceHooks(ctx context.Context, c Config) []schema.Hook {
 	c.Untrusted = true
@@ -139,8 +140,10 @@ func (f *functions) sourceHooks(ctx context.Context) (hooks []schema.Hook) {
 		return nil
 	}
 	for line := range strings.Lines(string(out.Stdout)) {
-		name, doc, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		hooks = append(hooks, schema.Hook{Name: name, Doc: doc})
+		var h schema.Hook
+		if json.Unmarshal([]byte(line), &h) == nil {
+			hooks = append(hooks, h)
+		}
 	}
 	return hooks
 }

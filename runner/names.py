@@ -1,9 +1,10 @@
-"""Prints the hooks of a file, as far as its source shows them: a name, a tab and its first line of documentation.
+"""Prints the hooks of a file as far as its source shows them, each as a line of JSON: name, documentation, parameters.
 
 It does not run the file.
 """
 
 import ast
+import json
 import sys
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -44,10 +45,10 @@ def hooks(tree, package):
     listed = None
     for node in statements(tree.body):
         if isinstance(node, DEFINITIONS):
-            found[node.name] = ast.get_docstring(node)
+            found[node.name] = node, 0
         elif isinstance(node, ast.ClassDef):
             for method in methods(node, made_without_arguments(node)):
-                found[node.name + "." + method.name] = ast.get_docstring(method)
+                found[node.name + "." + method.name] = method, bound(method)
         elif isinstance(node, ast.ImportFrom) and node.level and package:
             found.update((alias.asname or alias.name, None) for alias in node.names if alias.name.islower())
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -61,15 +62,86 @@ def hooks(tree, package):
                 found[name] = None
             elif isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in classes:
                 for method in methods(classes[value.func.id], True):
-                    found[name + "." + method.name] = ast.get_docstring(method)
+                    found[name + "." + method.name] = method, bound(method)
     if listed is not None:
         roots = [name for name in found if name.partition(".")[0] in listed]
         # What is imported under the name of a class is one.
-        return {name: found.get(name) for name in listed + roots if name in found or not (name in classes or name[:1].isupper())}
-    return {name: doc for name, doc in found.items() if not name.startswith("_")}
+        names = [name for name in listed + roots if name in found or not (name in classes or name[:1].isupper())]
+    else:
+        names = [name for name in found if not name.startswith("_")]
+    return [described(name, found.get(name), classes) for name in dict.fromkeys(names)]
+
+
+def bound(method):
+    """The number of parameters of a method that its caller does not give."""
+    return 0 if any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in method.decorator_list) else 1
+
+
+def described(name, found, classes):
+    """Describes a hook. What is imported, or a lambda, has no parameters here."""
+    if found is None:
+        return {"name": name}
+    node, skip = found
+    takes = node.args
+    kinds = [(one, "position") for one in takes.posonlyargs] + [(one, "ordinary") for one in takes.args]
+    kinds = kinds[skip:] + [(one, "name") for one in takes.kwonlyargs]
+    params = []
+    for one, kind in kinds:
+        params.append({"name": one.arg, "kind": kind, "type": ast.unparse(one.annotation) if one.annotation else ""})
+        if one.annotation:
+            params[-1]["choices"] = choices(one.annotation, classes)
+    defaults = dict(zip([one.arg for one in reversed(takes.posonlyargs + takes.args)], reversed(takes.defaults)))
+    defaults.update(zip([one.arg for one in takes.kwonlyargs], takes.kw_defaults))
+    for param in params:
+        default = defaults.get(param["name"])
+        if not param["type"] and isinstance(default, ast.Constant) and isinstance(default.value, bool):
+            param["type"] = "bool"
+    return {"name": name, "doc": (ast.get_docstring(node) or "").partition("\n")[0].strip(), "params": params}
+
+
+def choices(note, classes):
+    """The values that an annotation names one by one, as far as the source shows; else an empty list."""
+    if isinstance(note, ast.Constant) and isinstance(note.value, str):
+        try:
+            return choices(ast.parse(note.value, mode="eval").body, classes)
+        except SyntaxError:
+            return []
+    if isinstance(note, ast.BinOp):  # X | None
+        return members([note.left, note.right], classes)
+    if isinstance(note, ast.Name) and note.id in classes:
+        return enumerated(classes[note.id])
+    if not isinstance(note, ast.Subscript):
+        return []
+    inner = getattr(note.slice, "value", note.slice) if type(note.slice).__name__ == "Index" else note.slice
+    inner = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+    name = getattr(note.value, "id", getattr(note.value, "attr", ""))
+    if name == "Literal":
+        return [one.value for one in inner if isinstance(one, ast.Constant) and plain(one.value)]
+    return members(inner, classes) if name in ("Optional", "Union") else []
+
+
+def members(notes, classes):
+    found = [choices(one, classes) for one in notes if getattr(one, "value", one) is not None]
+    return sum(found, []) if all(found) else []
+
+
+def enumerated(kind):
+    """The values of an enum, or their names."""
+    if not any(getattr(base, "id", getattr(base, "attr", "")).endswith("Enum") for base in kind.bases):
+        return []
+    found = []
+    for node in kind.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and not node.targets[0].id.startswith("_"):
+            value = getattr(node.value, "value", None)
+            found.append(value if isinstance(node.value, ast.Constant) and plain(value) else node.targets[0].id)
+    return found
+
+
+def plain(value):
+    return isinstance(value, (str, int, float))
 
 
 with open(sys.argv[1], "rb") as file:
     source = ast.parse(file.read())
-for name, doc in hooks(source, sys.argv[1].endswith("__init__.py")).items():
-    sys.stdout.buffer.write(("%s\t%s\n" % (name, (doc or "").partition("\n")[0].strip())).encode("utf-8", "replace"))
+for hook in hooks(source, sys.argv[1].endswith("__init__.py")):
+    sys.stdout.write(json.dumps(hook) + "\n")

@@ -31,13 +31,13 @@ func explanation(h schema.Hook, example string) string {
 	if text := strings.TrimSpace(h.Documentation); text != "" {
 		b.WriteString("\n" + visible(text) + "\n")
 	}
-	title, isMethod := "Parameters", strings.Contains(h.Name, "/")
+	title, inner, isMethod := "Parameters", "Fields of ", strings.Contains(h.Name, "/")
 	if isMethod {
-		title = "Fields"
+		title, inner = "Fields", "Message "
 	}
 	writeParams(&b, title, h.Params, isMethod)
 	for _, message := range h.Messages {
-		writeParams(&b, "Message "+visible(message.Name), message.Fields, true)
+		writeParams(&b, inner+visible(message.Name), message.Fields, true)
 	}
 	var template bytes.Buffer
 	if isMethod && json.Indent(&template, h.Template, "  ", "  ") == nil {

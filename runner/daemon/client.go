@@ -99,7 +99,7 @@ func (c *Client) Call(ctx context.Context, call hook.Call) (hook.Result, error) 
 	case call.Input != nil:
 		mediaType, x.input = streamType, call.Input
 	case len(call.Args.Words) > 0:
-		mediaType, body = wordsType, wire.EncodeWords(call.Args.Words)
+		mediaType, body = wordsType, wire.EncodeWords(call.Args)
 	}
 	r, err := x.send(ctx, "POST", "/hooks/"+url.PathEscape(call.Hook), query, mediaType, body)
 	if err != nil {

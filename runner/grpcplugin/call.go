@@ -119,8 +119,8 @@ func (k *call) run() (hook.Result, *hook.Error) {
 func (k *call) arguments() ([]byte, error) {
 	args := bytes.TrimSpace(k.c.Args.JSON)
 	switch {
-	case len(k.c.Args.Words) > 0:
-		return k.encode(protoschema.BindMessage(k.method, k.c.Args.Words))
+	case len(k.c.Args.Words) > 0 && (len(args) == 0 || args[0] == '{'):
+		return k.encode(protoschema.BindMessage(k.method, k.c.Args.Words, args))
 	case len(args) == 0, bytes.Equal(args, []byte("[]")) && !k.method.OwnJSON():
 		return nil, nil
 	case args[0] == '{', k.method.OwnJSON():
@@ -147,7 +147,7 @@ func (k *call) single(message []byte) ([]byte, error) {
 		}
 	}
 	if message == nil { // empty, unless it has required fields
-		return k.encode(protoschema.BindMessage(k.method, nil))
+		return k.encode(protoschema.BindMessage(k.method, nil, nil))
 	}
 	return message, nil
 }

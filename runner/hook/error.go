@@ -63,6 +63,8 @@ type Error struct {
 	// Place is the path of the wrong value in an argument or a result, such as
 	// "$.items[3]"; empty if no value is wrong.
 	Place string `json:"place,omitempty"`
+	// Unknown is the name of an argument that the hook does not have, or empty.
+	Unknown string `json:"unknown,omitempty"`
 	// Exit describes how the process ended, nil if it still runs.
 	Exit *Exit `json:"exit,omitempty"`
 	// Tried lists the attempts, one per line.
@@ -100,7 +102,7 @@ func NewError(kind Kind, err error) *Error {
 		e.Hints, e.Drawing, e.Reason = inner.Hints, inner.Drawing, inner.Reason
 	}
 	if bad := (*schema.ArgumentError)(nil); errors.As(err, &bad) {
-		e.Place = bad.Place
+		e.Place, e.Unknown = bad.Place, bad.Unknown
 	}
 	if errors.As(err, &hinted) {
 		e.Hints = hinted.Hints()

@@ -88,7 +88,7 @@ type SeriesCaller interface {
 
 // Args are the arguments of a call: words as the user typed them, which get their
 // types where the parameters are known, or JSON, which is passed on unread. The
-// zero value means no arguments. Words and JSON cannot be combined.
+// zero value means no arguments. With both, the words have names, and those in JSON come first.
 type Args struct {
 	Words []schema.Word
 	// JSON is an object (names), an array (positions) or nil.

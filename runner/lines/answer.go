@@ -7,6 +7,7 @@ import (
 
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/hook/wire"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // work makes calls until there are no more. There are as many goroutines that do as
@@ -41,12 +42,21 @@ func (e *Engine) call(ctx context.Context, t *task) {
 	callCtx, cancel := hook.WithLimit(ctx, e.o.Timeout)
 	defer cancel()
 	emit := func(item hook.Item) error { return e.emit(callCtx, t, item) }
-	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args, Valid: true}, Emit: emit})
+	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.hook, Args: e.args(t), Emit: emit})
 	if err != nil {
 		e.failed(ctx, t, hook.AsError(err))
 		return
 	}
 	e.succeeded(ctx, t, r)
+}
+
+// args returns the arguments of a line's call.
+func (e *Engine) args(t *task) hook.Args {
+	words := e.o.Words
+	if t.verbatim != nil { // in front, for the last word may want a value
+		words = append([]schema.Word{{Form: schema.Text, Value: string(t.verbatim), Typed: "=" + string(t.verbatim)}}, words...)
+	}
+	return hook.Args{Words: words, JSON: t.args, Valid: true}
 }
 
 // callSeries makes calls one after the other and answers their lines. It returns how
@@ -63,7 +73,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
 			defer cancel()
 			return e.emit(callCtx, t, item)
 		}
-		calls[i] = hook.Call{Hook: t.hook, Args: hook.Args{JSON: t.args, Valid: true}, Emit: emit}
+		calls[i] = hook.Call{Hook: t.hook, Args: e.args(t), Emit: emit}
 	}
 	e.caller.CallSeries(ctx, &hook.Series{Calls: calls, Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
 		t := tasks[made]

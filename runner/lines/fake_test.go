@@ -24,7 +24,10 @@ func (f callerFunc) CallSeries(context.Context, *hook.Series) {}
 // echoed answers with the call itself.
 func echoed(_ context.Context, c hook.Call) (hook.Result, error) {
 	value := append(schema.AppendQuote([]byte("["), c.Hook), ',')
-	if c.Args.JSON == nil {
+	switch {
+	case len(c.Args.Words) > 0: // of a line that is text
+		value = append(schema.AppendQuote(append(value, '['), c.Args.Words[0].Value), ']')
+	case c.Args.JSON == nil:
 		value = append(value, `"none"`...)
 	}
 	return valued(append(append(value, c.Args.JSON...), ']')), nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 // Items says how a line is read when the hook is known.
@@ -23,7 +24,7 @@ const (
 	ByShape Items = iota
 	// Value takes any JSON for the one argument.
 	Value
-	// Text takes the line itself for the one argument.
+	// Text takes the line itself for the one argument, verbatim if that may be text.
 	Text
 )
 
@@ -50,6 +51,10 @@ type Options struct {
 	// Items says. If it is empty each line names its own.
 	Hook  string
 	Items Items
+	// Words are named arguments of every call. The names in a line come first.
+	Words []schema.Word
+	// Null means that a line ends with a NUL and not with a newline.
+	Null bool
 	// Jobs is how many calls are made at once, at least 1.
 	Jobs int
 	// Series is how many calls are passed on together at most, while they are fast; they
@@ -101,6 +106,9 @@ type task struct {
 	text []byte // lines of the answer, held until its turn
 	done bool   // all of the answer is there
 }
+
+// size returns the number of bytes of a line's arguments.
+func (t *task) size() int { return len(t.args) + len(t.verbatim) }
 
 // New makes an engine that calls caller.
 func New(caller hook.SeriesCaller, o Options) *Engine {
@@ -174,7 +182,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // read makes tasks of lines.
 func (e *Engine) read() {
-	in := newLineReader(e.o.In, e.o.MaxLine)
+	in := newLineReader(e.o.In, e.o.MaxLine, e.o.Null)
 	p := parser{hook: e.o.Hook, items: e.o.Items}
 	for number := 1; ; number++ {
 		line, err := in.next()

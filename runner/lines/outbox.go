@@ -70,7 +70,7 @@ func (o *outbox) admit(t *task) bool {
 		o.queue = append(o.queue, t)
 	}
 	o.waiting = append(o.waiting, t)
-	o.waitingSize += len(t.args)
+	o.waitingSize += t.size()
 	o.changed.Broadcast()
 	return true
 }
@@ -93,7 +93,7 @@ func (o *outbox) take(n int) []*task {
 	taken := slices.Clone(o.waiting[:n])
 	o.waiting = slices.Delete(o.waiting, 0, n)
 	for _, t := range taken {
-		o.waitingSize -= len(t.args)
+		o.waitingSize -= t.size()
 	}
 	o.taken = append(o.taken, taken)
 	o.counts.Running++
@@ -112,7 +112,7 @@ func (o *outbox) release(taken []*task, called int) {
 	for _, t := range taken[called:] {
 		i, _ := slices.BinarySearchFunc(o.waiting, t.line, func(w *task, line int) int { return w.line - line })
 		o.waiting = slices.Insert(o.waiting, i, t)
-		o.waitingSize += len(t.args)
+		o.waitingSize += t.size()
 	}
 	o.dropWaiting()
 	o.changed.Broadcast()
@@ -134,7 +134,7 @@ func (o *outbox) dropWaiting() {
 		}
 		t.done, o.unanswered = true, true
 		o.open--
-		o.waitingSize -= len(t.args)
+		o.waitingSize -= t.size()
 		return true
 	})
 }

@@ -25,13 +25,18 @@ const (
 // lineReader splits an input into lines.
 type lineReader struct {
 	from  *bufio.Reader
-	limit int // bytes of a line
+	limit int  // bytes of a line
+	end   byte // of a line
 	begun bool
 	last  int // size of the last line: the next one is often as long
 }
 
-func newLineReader(from io.Reader, limit int) *lineReader {
-	return &lineReader{from: bufio.NewReaderSize(from, readSize), limit: limit}
+func newLineReader(from io.Reader, limit int, null bool) *lineReader {
+	r := &lineReader{from: bufio.NewReaderSize(from, readSize), limit: limit, end: '\n'}
+	if null {
+		r.end = 0
+	}
+	return r
 }
 
 // next returns one line without its end, which the last line need not have. The
@@ -46,7 +51,9 @@ func (r *lineReader) next() ([]byte, error) {
 		line = bytes.TrimPrefix(line, []byte(byteOrderMark))
 	}
 	r.begun = true
-	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	if line = bytes.TrimSuffix(line, []byte{r.end}); r.end == '\n' {
+		line = bytes.TrimSuffix(line, []byte("\r"))
+	}
 	if len(line) > r.limit {
 		return nil, badLine("the line has more than %d bytes", r.limit)
 	}
@@ -58,7 +65,7 @@ func (r *lineReader) whole() ([]byte, error) {
 	var line []byte
 	ends := len(byteOrderMark) + len("\r\n")
 	for {
-		part, err := r.from.ReadSlice('\n')
+		part, err := r.from.ReadSlice(r.end)
 		if err != nil && line == nil {
 			line = slices.Grow(line, min(r.last, r.limit)+len(part))
 		}
@@ -85,9 +92,10 @@ func badLine(format string, args ...any) *hook.Error {
 
 // request is what a line asks for.
 type request struct {
-	id   []byte // as it stands in the line; nil: none
-	hook string
-	args []byte // an array or an object; nil: none
+	id       []byte // as it stands in the line; nil: none
+	hook     string
+	args     []byte // an array or an object; nil: none
+	verbatim []byte // the line itself, as text; nil: none
 }
 
 // parser makes requests of lines.
@@ -115,7 +123,7 @@ func (p *parser) parse(line []byte) (request, *hook.Error) {
 		return p.parseObject(line)
 	}
 	if p.items == Text {
-		r.args = append(schema.AppendQuote(append(make([]byte, 0, len(line)+4), '['), string(line)), ']')
+		r.verbatim = line
 		return r, nil
 	}
 	value := bytes.Trim(line, blanks)
@@ -165,10 +173,20 @@ func (p *parser) parseObject(line []byte) (request, *hook.Error) {
 		}
 	}
 	err := r.resolve(name)
+	if bytes.IndexByte(r.id, '\n') >= 0 {
+		r.id = compact(r.id) // an answer is one line
+	}
 	if first != nil {
 		err = first
 	}
 	return r, err
+}
+
+// compact returns JSON on one line.
+func compact(value []byte) []byte {
+	var b bytes.Buffer
+	_ = json.Compact(&b, value) // it was checked
+	return b.Bytes()
 }
 
 // resolve sets the hook and checks the arguments.
@@ -197,8 +215,8 @@ func unknownKey(name string) *hook.Error {
 	return e
 }
 
-// blanks are JSON's, except the newline, which ends a line.
-const blanks = " \t\r"
+// blanks are JSON's.
+const blanks = " \t\r\n"
 
 // longText is the size from which withoutPlain shortens a text before encoding/json checks
 // it. encoding/json takes five times as long for each character.

@@ -146,7 +146,7 @@ func TestLongLines(t *testing.T) {
 		most + 2: true, 9 * readSize: true,
 	} {
 		for _, end := range []string{"\n", "\r\n"} {
-			in := newLineReader(strings.NewReader(strings.Repeat("x", size)+end+"next"), most)
+			in := newLineReader(strings.NewReader(strings.Repeat("x", size)+end+"next"), most, false)
 			line, err := in.next()
 			if bad := (*hook.Error)(nil); long != errors.As(err, &bad) || !long && (err != nil || len(line) != size) {
 				t.Errorf("%d bytes and %q: got %d and %v", size, end, len(line), err)

@@ -140,10 +140,11 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 			return nil, requestError(hc.Hook, err)
 		}
 	}
-	switch {
-	case len(hc.Args.Words) > 0:
+	if len(hc.Args.Words) > 0 {
 		b = append(b, `,"words":`...)
 		b = wire.AppendWords(b, hc.Args.Words)
+	}
+	switch {
 	case len(given) == 0:
 	case given[0] == '[':
 		b = append(append(b, `,"args":`...), given...)
@@ -167,7 +168,7 @@ func checkArgs(given []byte, words []schema.Word) error {
 		}
 	}
 	for _, w := range words {
-		if w.Form == schema.JSON && !json.Valid([]byte(w.Value)) {
+		if w.Form == schema.JSON && w.Fault == nil && !json.Valid([]byte(w.Value)) {
 			return fmt.Errorf("argument %q: not JSON", schema.Short(w.Typed))
 		}
 	}

@@ -36,7 +36,9 @@ type misfit struct {
 	Signature *schema.Hook `json:"signature"` // of the hook, but for its name
 	Ends      bool         `json:"ends"`      // the signature ends the message
 	Unknown   string       `json:"unknown"`   // a name that no parameter has
-	Typed     string       `json:"typed"`     // the word with that name
+	Dashed    bool         `json:"dashed"`    // it was typed as --name
+	Typed     string       `json:"typed"`     // the word with that name, if it may have been meant as text
+	AsJSON    string       `json:"as_json"`   // a word that gives the parameter as JSON
 	Near      string       `json:"near"`      // a text that is none of the choices
 	Choices   []string     `json:"choices"`
 	Other     string       `json:"other"` // a parameter that is given by name alone
@@ -44,13 +46,20 @@ type misfit struct {
 
 // argumentError reports arguments that do not fit the hook.
 func (a answer) argumentError(hookName string) *hook.Error {
-	e := &schema.ArgumentError{Place: a.Place, Problem: a.Message}
-	e.Advice = schema.DidYouMean(schema.Suggest(cmp.Or(a.Unknown, a.Near), a.Choices))
+	e := &schema.ArgumentError{Place: a.Place, Problem: a.Message, Unknown: a.Unknown}
+	meant := schema.Suggest(cmp.Or(a.Unknown, a.Near), a.Choices)
+	if a.Dashed {
+		meant = schema.OptionOf(meant)
+	}
+	e.Advice = schema.DidYouMean(meant)
 	if a.Typed != "" {
 		e.Advice = append(e.Advice, schema.Hintf("to pass it as text, write %s", schema.QuoteLine([]string{"=" + a.Typed})))
 	}
+	if a.AsJSON != "" {
+		e.Advice = append(e.Advice, schema.Hintf("as JSON: %s", schema.QuoteLine([]string{a.AsJSON})))
+	}
 	if a.Other != "" {
-		e.Advice = append(e.Advice, schema.Hintf("give %s by name: %[1]s=VALUE", a.Other))
+		e.Advice = append(e.Advice, schema.Hintf("give %s by name: %s VALUE", a.Other, schema.OptionOf(a.Other)))
 	}
 	if a.Signature != nil {
 		a.Signature.Name = hookName

@@ -16,6 +16,8 @@ type ArgumentError struct {
 	Place string
 	// Problem names what is wrong and what was expected.
 	Problem string
+	// Unknown is the name that no parameter or field has, or empty.
+	Unknown string
 	// Err is the cause, such as the error of reading a file, or nil.
 	Err error
 	Advice

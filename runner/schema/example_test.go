@@ -14,17 +14,17 @@ func TestExample(t *testing.T) {
 		{
 			"f", `[{"name":"a","type":"str","required":true,"kind":"ordinary"},{"name":"b","default":"1","kind":"ordinary"},
 			{"name":"c","type":"int","required":true,"kind":"name"}]`,
-			`{"a":"text","b":1,"c":1}`, "text c=1", "VALUE|a=VALUE VALUE|b=VALUE c=VALUE",
+			`{"a":"text","b":1,"c":1}`, "--a text --c 1", "--a VALUE|VALUE --b VALUE|VALUE --c VALUE",
 		},
 		{
 			"f", `[{"name":"a","required":true,"kind":"position"},{"name":"b","required":true,"kind":"ordinary"},
 			{"name":"r","kind":"positions"},{"name":"n","kind":"names"}]`,
-			`["x=1",[1, 2]]`, `':="x=1"' ':=[1,2]'`, "VALUE :=JSON|b:=JSON VALUE… NAME=VALUE…",
+			`["x=1",[1, 2]]`, `':="x=1"' 'b:=[1,2]'`, "VALUE --b VALUE…|b:=JSON VALUE… --NAME VALUE…",
 		},
 		{
 			"f", `[{"name":"a","type":"Literal['1']","required":true,"kind":"ordinary"},{"name":"b","required":true,"kind":"name"},
 			{"name":"c","type":"bytes","required":true,"kind":"ordinary"},{"name":"d","required":true,"kind":"name"}]`,
-			`{"a":"1","b":{"x": 1},"c":"dGV4dA==","d":null}`, `':="1"' 'b:={"x":1}' text d=null`, "VALUE|a=VALUE b:=JSON VALUE|c=VALUE|c@=FILE d=VALUE",
+			`{"a":"1","b":{"x": 1},"c":"dGV4dA==","d":null}`, `'a:="1"' 'b:={"x":1}' --c text --d null`, "--a VALUE|VALUE b:=JSON --c VALUE|VALUE|c@=FILE --d VALUE",
 		},
 		{
 			"KV/Put", `[{"name":"key","type":"string","kind":"name"},{"name":"n","type":"int64","kind":"name"},{"name":"on","type":"bool","kind":"name"},
@@ -32,9 +32,9 @@ func TestExample(t *testing.T) {
 			{"name":"tags","type":"repeated string","kind":"name"},{"name":"m","type":"map<string, int32>","kind":"name"},
 			{"name":"all","type":"repeated message kv.At","kind":"name"},{"name":"e","type":"enum kv.E (A, B)","kind":"name","choices":["A","B"]}]`,
 			`{"key":"","n":"0","on":false,"value":"","at":{"x": ""},"other":null,"tags":[],"m":{},"all":[],"e":"A"}`,
-			`key=text n=1 on=true value=text 'at:={"x":""}' 'tags:=["text"]' 'm:={}' 'all:=[]' e=B`,
-			"key=VALUE n=VALUE on=VALUE value=VALUE|value@=FILE at.FIELD=VALUE…|at:=JSON other.FIELD=VALUE…|other:=JSON " +
-				"tags=VALUE…|tags:=JSON m.KEY=VALUE…|m:=JSON all:=JSON e=VALUE",
+			`--key text --n 1 --on --value text 'at:={"x":""}' --tags text 'm:={}' 'all:=[]' --e B`,
+			"--key VALUE --n VALUE --on|--no-on --value VALUE|value@=FILE --at.FIELD VALUE…|at:=JSON --other.FIELD VALUE…|other:=JSON " +
+				"--tags VALUE…|tags:=JSON --m.KEY VALUE…|m:=JSON all:=JSON --e VALUE",
 		},
 	} {
 		h := Hook{Name: c.name, Template: json.RawMessage(c.template)}

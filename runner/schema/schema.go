@@ -27,14 +27,14 @@ type Hook struct {
 	Params  []Param `json:"params"`
 	// Returns is the type of the result as the source has it.
 	Returns string `json:"returns,omitempty"`
-	// Messages are the messages that its parameters and its result contain, each once;
-	// nil in a list of hooks and for functions.
+	// Messages are the messages that its parameters and its result contain, each once; of a
+	// function the classes with fields in its annotations. It is nil in a list of hooks.
 	Messages []Message `json:"messages,omitempty"`
 	// Template is an example of its arguments as JSON; nil in a list of hooks.
 	Template json.RawMessage `json:"template,omitempty"`
 }
 
-// Message describes a protobuf message.
+// Message describes a protobuf message, or a class with fields.
 type Message struct {
 	Name   string  `json:"name"`
 	Fields []Param `json:"fields"`
@@ -169,42 +169,58 @@ func (h *Hook) Explain() {
 	values := h.values()
 	h.Params = slices.Clone(h.Params)
 	for i, p := range h.Params {
-		h.Params[i].Words = p.words(i < len(values) && isContainer(values[i]))
+		var example json.RawMessage
+		if i < len(values) {
+			example = values[i]
+		}
+		h.Params[i].Words = p.words(example)
 	}
 }
 
-// words lists the forms of words for a parameter, such as "VALUE" and "name=VALUE".
-func (p Param) words(container bool) []string {
-	form, kind := p.Name+"=VALUE", strings.TrimPrefix(p.Type, "repeated ")
+// words lists the forms of words for a parameter, such as "--name VALUE" and "VALUE". example is
+// its value in the template.
+func (p Param) words(example json.RawMessage) []string {
+	option, asJSON, kind := OptionOf(p.Name), p.Name+":=JSON", strings.TrimPrefix(p.Type, "repeated ")
 	isMessage := strings.HasPrefix(kind, "message ")
 	switch {
 	case p.Kind == VarPositions:
 		return []string{"VALUE…"}
 	case p.Kind == VarNames:
-		return []string{"NAME=VALUE…"}
-	case p.Kind == PositionOnly && container:
+		return []string{"--NAME VALUE…"}
+	case p.Kind == PositionOnly && isContainer(example):
 		return []string{":=JSON"}
 	case p.Kind == PositionOnly:
 		return []string{"VALUE"}
 	case strings.HasPrefix(p.Type, "map<"):
-		return []string{p.Name + ".KEY=VALUE…", p.Name + ":=JSON"}
+		return []string{option + ".KEY VALUE…", asJSON}
 	case isMessage && kind == p.Type:
-		return []string{p.Name + ".FIELD=VALUE…", p.Name + ":=JSON"}
-	case !isMessage && kind != p.Type:
-		return []string{form + "…", p.Name + ":=JSON"}
-	case isMessage, container && p.Kind == NameOnly:
-		return []string{p.Name + ":=JSON"}
-	case container:
-		return []string{":=JSON", p.Name + ":=JSON"}
+		return []string{option + ".FIELD VALUE…", asJSON}
+	case !isMessage && (kind != p.Type || isScalars(example)):
+		return []string{option + " VALUE…", asJSON}
+	case isMessage, isContainer(example):
+		return []string{asJSON}
+	case p.IsFlag():
+		return []string{option, "--no-" + option[len("--"):]}
 	}
-	words := []string{form}
+	words := []string{option + " VALUE"}
 	if p.Kind != NameOnly {
-		words = []string{"VALUE", form}
+		words = append(words, "VALUE")
 	}
 	if kind == "bytes" {
 		words = append(words, p.Name+"@=FILE")
 	}
 	return words
+}
+
+// IsFlag reports whether the parameter is a bool, whose option takes no value.
+func (p Param) IsFlag() bool {
+	return slices.Contains([]string{"bool", "Optional[bool]", "bool | None", "message google.protobuf.BoolValue"}, p.Type)
+}
+
+// isScalars reports whether a value is an array without objects and arrays in it.
+func isScalars(value json.RawMessage) bool {
+	var elements []json.RawMessage
+	return isContainer(value) && json.Unmarshal(value, &elements) == nil && !slices.ContainsFunc(elements, isContainer)
 }
 
 func isContainer(value json.RawMessage) bool {
@@ -243,13 +259,40 @@ func (h Hook) Example() []string {
 		case isMethod, p.Type == "bytes":
 			value = sample(value, p)
 		}
-		name := p.Name
-		if p.Kind != NameOnly {
-			name = ""
-		}
-		words = append(words, word(name, value))
+		words = append(words, p.example(value)...)
 	}
 	return words
+}
+
+// example returns the words that give a parameter a value: --name VALUE if that is read as the
+// same value again, else its JSON.
+func (p Param) example(value json.RawMessage) []string {
+	var elements []json.RawMessage
+	if json.Unmarshal(value, &elements) == nil && len(elements) == 1 && isScalars(value) && p.Kind != PositionOnly {
+		value = elements[0]
+	}
+	text, option, name := string(value), OptionOf(p.Name), p.Name+":="
+	if value[0] == '"' {
+		text = string(Unquote(value))
+	}
+	if p.Kind == PositionOnly {
+		option, name = "", ":="
+	}
+	parsed, err := ParseWords([]string{text}, nil)
+	same := option != "" || err == nil && parsed[0].Form == Plain && parsed[0].Name == ""
+	switch {
+	case !same || !bytes.Equal(Value(text), value) || isContainer(value) || text == "":
+		var compact bytes.Buffer
+		_ = json.Compact(&compact, value) // it was decoded
+		return []string{name + compact.String()}
+	case option == "":
+		return []string{text}
+	case p.IsFlag() && text == "true":
+		return []string{option}
+	case text == "true", text == "false":
+		return []string{option + "=" + text}
+	}
+	return []string{option, text}
 }
 
 // sample replaces the empty value of a field. It also replaces base64, because a word gives
@@ -268,24 +311,4 @@ func sample(value json.RawMessage, p Param) json.RawMessage {
 		return json.RawMessage(`["text"]`)
 	}
 	return value
-}
-
-// word writes an argument, by position if name is empty. It writes a text or number as it
-// is if that is read as the same value again, else as JSON.
-func word(name string, value json.RawMessage) string {
-	text, typed := string(value), ""
-	if value[0] == '"' {
-		text = string(Unquote(value))
-	}
-	if typed = text; name != "" {
-		typed = name + "=" + text
-	}
-	parsed, err := ParseWords([]string{typed}, nil)
-	same := err == nil && parsed[0].Form == Plain && parsed[0].Name == name && bytes.Equal(Value(text), value)
-	if same && !isContainer(value) && text != "" && typed[0] != '-' {
-		return typed
-	}
-	var compact bytes.Buffer
-	_ = json.Compact(&compact, value) // it was decoded
-	return name + ":=" + compact.String()
 }

@@ -39,6 +39,9 @@ func TestParseWords(t *testing.T) {
 		{"a..b=2", Word{Value: "a..b=2"}},
 		{"1a=2", Word{Value: "1a=2"}},
 		{"a-b=2", Word{Value: "a-b=2"}},
+		{"--a-b=2", Word{Name: "a-b", Value: "2"}},
+		{"--a-b", Word{Name: "a-b", Form: Option}},
+		{"--", Word{Form: Rest}},
 		{"http://x?a=b", Word{Value: "http://x?a=b"}},
 		{"http://x:=5", Word{Value: "http://x:=5"}},
 		{"me@example.org@=x", Word{Value: "me@example.org@=x"}},
@@ -59,6 +62,58 @@ func TestParseWords(t *testing.T) {
 		got, err := ParseWords([]string{test.in}, readFile)
 		if err != nil || len(got) != 1 || !sameWord(got[0], test.want) {
 			t.Errorf("%q: got %+v, %v, want %+v", test.in, got, err, test.want)
+		}
+	}
+}
+
+// What a word behind --name or "--" is, the parameters decide.
+func TestDecide(t *testing.T) {
+	flags := map[string]bool{"plan": false, "dry-run": true, "color": true, "no-color": false, "seat": false}
+	for line, want := range map[string]string{
+		"":                           "",
+		"a b=c =d :=1":               "a|b=c|=d|:=1",
+		"--plan pro x":               "plan=pro|x",
+		"--plan=pro=x --plan=":       "plan=pro=x|plan=",
+		"--plan --dry-run --dry-run": "plan=--dry-run|dry-run=true",
+		"--dry-run x --no-dry-run":   "dry-run=true|x|dry-run=false",
+		"--no_dry-run":               "dry-run=false",
+		"--no-color x --no-plan y":   "no-color=x|no-plan=y",
+		"--dry-run=no":               "dry-run=no",
+		"-- --plan x=1 -- :=[":       "=--plan|=x=1|=--|=:=[",
+		"--plan -- x=1 -- y=1":       "plan=--|x=1|=y=1",
+		"--dry-run -- x=1 :=[":       "dry-run=true|=x=1|=:=[",
+		"--plan :=[ --plan a@=gone":  "plan=:=[|plan=a@=gone",
+		"--plan x@=text":             "plan=x@=text",
+		"--dry-run :=1 -5 -x":        "dry-run=true|:=1|-5|-x",
+		"--else --plan":              "else=--plan",
+		"--else":                     "else=true",
+		"--=x ---":                   "--=x|-=true",
+
+		"--plan":             "--plan needs a value",
+		"--dry-run :=[":      `argument ":=[": not JSON at byte 2: unexpected end of JSON input`,
+		"--dry-run t@=text":  `argument "t@=text": a file behind --dry-run is not read, because it may be a value: put the word before --dry-run`,
+		"--plan -- t:=@json": `argument "t:=@json": a file behind --plan is not read, because it may be a value: put the word before --plan`,
+	} {
+		words, err := ParseWords(strings.Fields(line), readFile)
+		if err == nil {
+			words, err = Decide(words, func(name string) (known, is bool) {
+				is, known = flags[name]
+				return known, is
+			})
+		}
+		var got []string
+		for _, w := range words {
+			got = append(got, w.Name+[]string{Plain: "=", Text: "=", JSON: ":="}[w.Form]+w.Value)
+			if w.Name == "" && w.Form == Plain {
+				got[len(got)-1] = w.Value
+			}
+		}
+		text := strings.Join(got, "|")
+		if err != nil {
+			text = err.Error()
+		}
+		if text != want {
+			t.Errorf("%q: got %s, want %s", line, text, want)
 		}
 	}
 }

@@ -2,10 +2,10 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,14 +16,18 @@ type Form uint8
 
 // The forms of a word.
 const (
-	// Plain is VALUE or name=VALUE: the parameter decides the type.
+	// Plain is VALUE, name=VALUE or --name=VALUE: the parameter decides the type.
 	Plain Form = iota
-	// Text is =TEXT: verbatim.
+	// Text is =TEXT, and each word behind the first "--": verbatim.
 	Text
 	// JSON is :=JSON or name:=JSON.
 	JSON
 	// FileText is name@=FILE: the file's text, or bytes for a bytes field.
 	FileText
+	// Option is --name: the next word is its value, unless the parameter is a bool.
+	Option
+	// Rest is the first "--". It may be the value of the [Option] before it.
+	Rest
 )
 
 // Word is one argument as it was typed, with its form but without a type.
@@ -34,34 +38,137 @@ type Word struct {
 	// Value is the text after the mark, or the content of the file for FileText and
 	// for :=@FILE.
 	Value string
-	// Typed is the whole word, for messages.
+	// Typed is the whole word.
 	Typed string
+	// Fault is why the word cannot be read, unless it turns out to be a value or a text.
+	Fault error
 	// read is for Respell, which may find the name of a file in a positional word.
-	read fileReader
+	read FileReader
 }
 
-// fileReader reads the file that a word names; nil reads none.
-type fileReader func(name string) ([]byte, error)
+// FileReader reads the file that a word names; nil reads none.
+type FileReader func(name string) ([]byte, error)
 
 // ParseWords reads the form of each word. The forms are VALUE, name=VALUE, =TEXT, :=JSON,
-// name:=JSON, @=FILE, name@=FILE, :=@FILE and name:=@FILE. A name is a Python identifier or
-// several joined by dots. A word with any other text before its first "=" is a positional
-// VALUE, such as http://x?a=b. A caller that knows other names calls [Word.Respell], which
-// may read a file.
+// name:=JSON, @=FILE, name@=FILE, :=@FILE, name:=@FILE, --name=VALUE, --name and "--". A name is
+// a Python identifier or several joined by dots; after the dashes it is any text. A word with
+// any other text before its first "=" is a positional VALUE, such as http://x?a=b. A caller that
+// knows other names calls [Word.Respell], which may read a file. A caller that knows the
+// parameters calls [Decide].
 //
 // ParseWords reads files by read, also the file "-". If read is nil, a word that names a file
 // is an error. An error is an [*ArgumentError].
-func ParseWords(words []string, read func(name string) ([]byte, error)) ([]Word, error) {
-	parsed := make([]Word, 0, len(words))
-	for _, typed := range words {
-		w, err := parse(typed, read, isName)
-		if err != nil {
+func ParseWords(words []string, read FileReader) ([]Word, error) {
+	parsed := make([]Word, len(words))
+	var l Lexer
+	for i, typed := range words {
+		var err error
+		if parsed[i], err = l.Next(typed, read); err != nil {
 			return nil, err
 		}
-		parsed = append(parsed, w)
 	}
 	return parsed, nil
 }
+
+// Lexer reads the forms of words in their order. The zero value is ready.
+type Lexer struct {
+	option string // the word before, if it is an Option
+	open   string // the Option whose value may be the first "--"
+	texts  bool   // a "--" that is no value has come
+}
+
+// Next reads the form of the next word. A word that may be the value of the [Option] before it
+// names no file for now, and what is wrong with it is its Fault.
+func (l *Lexer) Next(typed string, read FileReader) (Word, error) {
+	if l.texts {
+		return Word{Form: Text, Value: typed, Typed: typed}, nil
+	}
+	before := cmp.Or(l.option, l.open)
+	name, _, hasValue := strings.Cut(strings.TrimPrefix(typed, "--"), "=")
+	dashed := strings.HasPrefix(typed, "--") && typed[2:] != "" && name != ""
+	l.option = ""
+	switch {
+	case typed == "--":
+		l.open, l.texts = before, before == ""
+		return Word{Form: Rest, Typed: typed}, nil
+	case dashed && hasValue:
+		return Word{Name: name, Value: typed[len("--")+len(name)+len("="):], Typed: typed}, nil
+	case dashed:
+		l.option = typed
+		return Word{Name: name, Form: Option, Typed: typed}, nil
+	case before == "":
+		return parse(typed, read, isName)
+	}
+	w, err := parse(typed, unread(before), isName)
+	w.Typed, w.Fault = typed, err
+	return w, nil
+}
+
+// Skip notes a word that is not as typed.
+func (l *Lexer) Skip() { l.option = "" }
+
+// unread refuses to read a file.
+func unread(option string) FileReader {
+	return func(string) ([]byte, error) {
+		return nil, fmt.Errorf("a file behind %s is not read, because it may be a value: put the word before %[1]s", option)
+	}
+}
+
+// Decide decides which words are the values of the words of form [Option] before them, and
+// which are texts behind a "--". It returns words of the other forms. An option without a value
+// is true; --no-NAME is false if NAME is a flag. flag reports whether a name is known, and
+// whether it takes no value.
+func Decide(words []Word, flag func(name string) (known, is bool)) ([]Word, error) {
+	var decided []Word
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		switch {
+		case w.Form == Rest:
+			for _, text := range words[i+1:] {
+				decided = append(decided, Word{Form: Text, Value: text.Typed, Typed: text.Typed})
+			}
+			return decided, nil
+		case w.Form == Option:
+			known, is := flag(w.Name)
+			w.Form, w.Value = Plain, "true"
+			if name, negated := cutNo(w.Name); negated && !known {
+				if _, is = flag(name); is {
+					w.Name, w.Value = name, "false"
+				}
+			}
+			switch {
+			case is:
+			case i+1 < len(words):
+				i++
+				w.Value = words[i].Typed
+				w.Typed += " " + w.Value
+			case known:
+				return nil, ArgumentErrorf(w.Name, "%s needs a value", Short(w.Typed))
+			}
+		case w.Fault != nil:
+			return nil, w.Fault
+		}
+		decided = append(decided, w)
+	}
+	return decided, nil
+}
+
+// cutNo splits no-NAME.
+func cutNo(name string) (rest string, ok bool) {
+	return name[min(len(name), len("no-")):], strings.HasPrefix(name, "no-") || strings.HasPrefix(name, "no_")
+}
+
+// OptionOf returns a name as --name. The empty name stays empty.
+func OptionOf(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "--" + strings.ReplaceAll(name, "_", "-")
+}
+
+// IsDashed reports whether the word's name was typed as --name, where dashes may stand for
+// underscores.
+func (w Word) IsDashed() bool { return w.Name != "" && strings.HasPrefix(w.Typed, "--") }
 
 // Respell reads a positional VALUE again, with names that need not be Python identifiers:
 // named reports whether a text is a name. It returns any other word unchanged. Its errors are
@@ -74,7 +181,7 @@ func (w Word) Respell(named func(name string) bool) (Word, error) {
 }
 
 // parse reads one word, and its file.
-func parse(typed string, read fileReader, named func(string) bool) (Word, error) {
+func parse(typed string, read FileReader, named func(string) bool) (Word, error) {
 	w, file := split(typed, named)
 	if w.Name == "" && w.Form == Plain {
 		w.read = read
@@ -215,65 +322,4 @@ func cut(text string, most int) string {
 		}
 	}
 	return text
-}
-
-// QuoteLine joins words so that a POSIX shell reads them again. Only bash, zsh and ksh read
-// words that are not UTF-8.
-func QuoteLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		switch {
-		case !utf8.ValidString(w):
-			q := strconv.Quote(w)
-			w = "$'" + strings.ReplaceAll(q[1:len(q)-1], "'", `\'`) + "'"
-		case w == "" || strings.ContainsFunc(w, needsQuote):
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		quoted[i] = w
-	}
-	return strings.Join(quoted, " ")
-}
-
-func needsQuote(r rune) bool {
-	return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,", r) && r < 0x80
-}
-
-// SplitLine splits a line into words as a shell does, with quotes of both kinds and
-// backslashes. It expands nothing.
-func SplitLine(text string) ([]string, error) {
-	var words []string
-	var word []rune
-	var quote rune
-	in, escaped := false, false
-	for _, r := range text {
-		switch {
-		case escaped:
-			if quote == '"' && !strings.ContainsRune("\"\\$`", r) {
-				word = append(word, '\\') // it is one only before these
-			}
-			word, escaped = append(word, r), false
-		case r == '\\' && quote != '\'':
-			in, escaped = true, true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '\'' || r == '"'):
-			in, quote = true, r
-		case quote == 0 && (r == ' ' || r == '\t' || r == '\n'):
-			if in {
-				words = append(words, string(word))
-			}
-			word, in = nil, false
-		default:
-			word, in = append(word, r), true
-		}
-	}
-	switch {
-	case quote != 0:
-		return nil, fmt.Errorf("a %c is not closed", quote)
-	case escaped:
-		return nil, errors.New("nothing follows the last backslash")
-	case in:
-		words = append(words, string(word))
-	}
-	return words, nil
 }

@@ -26,8 +26,13 @@ var (
 // Each word has the keys that docs/http.md documents: "name" if it has one, and "text" or
 // "json". A text has a "value" if [schema.Value] of it is not that text, and a "form" if it
 // must not become another type. Bytes that are not UTF-8 are written as [schema.Quote] does.
+//
+// The worker decides what the forms "option" (--name) and "rest" ("--") are: a word behind one
+// of them has "typed" if that differs from its text, since it may be a value or a text, and
+// "fault" if it can be nothing else. A name with dashes has "typed", too.
 func AppendWords(dst []byte, words []schema.Word) []byte {
 	dst = append(dst, '[')
+	option, rest := false, false // has come: just now, or at all
 	for i, w := range words {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -36,49 +41,68 @@ func AppendWords(dst []byte, words []schema.Word) []byte {
 		if w.Name != "" {
 			dst = append(schema.AppendQuote(append(dst, `"name":`...), w.Name), ',')
 		}
-		if w.Form == schema.JSON {
-			dst = append(schema.AppendJSON(append(dst, `"json":`...), w.Value), '}')
-			continue
+		if w.IsDashed() || (option || rest) && w.Typed != w.Value {
+			dst = append(schema.AppendQuote(append(dst, `"typed":`...), w.Typed), ',')
 		}
-		text := schema.Quote(w.Value)
-		dst = append(append(dst, `"text":`...), text...)
-		if value := schema.Value(w.Value); string(value) != string(text) {
-			dst = append(append(dst, `,"value":`...), value...)
-		}
-		if w.Form != schema.Plain {
-			dst = append(append(append(dst, `,"form":"`...), forms[w.Form]...), '"')
-		}
-		dst = append(dst, '}')
+		dst = append(appendForm(dst, w), '}')
+		option, rest = w.Form == schema.Option, rest || w.Form == schema.Rest
 	}
 	return append(dst, ']')
 }
 
+// appendForm appends the form of a word and its value.
+func appendForm(dst []byte, w schema.Word) []byte {
+	switch {
+	case w.Fault != nil:
+		return schema.AppendQuote(append(dst, `"fault":`...), w.Fault.Error())
+	case w.Form == schema.Option:
+		return append(dst, `"form":"option"`...)
+	case w.Form == schema.Rest:
+		return append(dst, `"form":"rest"`...)
+	case w.Form == schema.JSON:
+		return schema.AppendJSON(append(dst, `"json":`...), w.Value)
+	}
+	text := schema.Quote(w.Value)
+	dst = append(append(dst, `"text":`...), text...)
+	if value := schema.Value(w.Value); string(value) != string(text) {
+		dst = append(append(dst, `,"value":`...), value...)
+	}
+	if w.Form != schema.Plain {
+		dst = append(append(append(dst, `,"form":"`...), forms[w.Form]...), '"')
+	}
+	return dst
+}
+
+// typedForm is the form of a word whose text is all of it, as typed on a command line. A key
+// "typed" is short for it.
+const typedForm = "typed"
+
 // wireWord is one argument as [EncodeWords] writes it. Others may write more, see
 // [decodeWord].
 type wireWord struct {
-	// Typed is the word as typed on a command line. File is the content of the file
-	// that it names: a server reads none.
-	Typed *string `json:"typed,omitempty"`
-	File  *[]byte `json:"file,omitempty"`
-	// A word that is not UTF-8 has these instead.
-	Name   string  `json:"name,omitempty"`
+	// Typed is the word as typed on a command line. One that is not UTF-8 has Base64 and the
+	// form typed instead.
+	Typed  *string `json:"typed,omitempty"`
 	Form   string  `json:"form,omitempty"`
 	Base64 *[]byte `json:"base64,omitempty"`
+	// File is the content of the file that the word names: a server reads none.
+	File *[]byte `json:"file,omitempty"`
 }
 
-// EncodeWords returns {"words": [WORD, …]} for [DecodeArgs], with words as they were typed:
-// only a plugin knows all names.
-func EncodeWords(words []schema.Word) []byte {
-	var body struct {
-		Words []wireWord `json:"words"`
-	}
-	for _, w := range words {
-		if utf8.ValidString(w.Typed) {
-			body.Words = append(body.Words, wireWord{Typed: &w.Typed, File: fileOf(w)})
-			continue
+// EncodeWords returns {"words": [WORD, …]}, with "args" if there is JSON, too, for
+// [DecodeArgs]. The words are as they were typed: only a plugin knows all names.
+func EncodeWords(args hook.Args) []byte {
+	body := struct {
+		Words []wireWord      `json:"words"`
+		Args  json.RawMessage `json:"args,omitempty"`
+	}{Args: args.JSON}
+	for _, w := range args.Words {
+		word := wireWord{Typed: &w.Typed, File: fileOf(w)}
+		if !utf8.ValidString(w.Typed) {
+			typed := []byte(w.Typed)
+			word.Typed, word.Form, word.Base64 = nil, typedForm, &typed
 		}
-		value := []byte(w.Value)
-		body.Words = append(body.Words, wireWord{Name: w.Name, Form: forms[w.Form], Base64: &value})
+		body.Words = append(body.Words, word)
 	}
 	text, _ := json.Marshal(body) // our own shape
 	return text
@@ -118,7 +142,7 @@ func DecodeArgs(body []byte, words bool) (args hook.Args, err error) {
 	args.Valid = true
 	switch {
 	case words:
-		args.Words, err = decodeWords(body)
+		args.Words, args.JSON, err = decodeWords(body)
 	case body[0] == '{' || body[0] == '[':
 		args.JSON = body
 	default:
@@ -127,16 +151,25 @@ func DecodeArgs(body []byte, words bool) (args hook.Args, err error) {
 	return args, err
 }
 
-// decodeWords reads {"words": [WORD, …]}. Its errors begin with the place.
-func decodeWords(body []byte) ([]schema.Word, error) {
+// decodeWords reads {"words": [WORD, …]}, with or without "args". Its errors begin with the place.
+func decodeWords(body []byte) (words []schema.Word, args json.RawMessage, err error) {
 	given, err := members(body)
 	if err != nil {
-		return nil, fmt.Errorf("the body%w", err)
+		return nil, nil, fmt.Errorf("the body%w", err)
 	}
-	list, ok := given["words"]
-	if !ok || len(given) > 1 {
-		return nil, fmt.Errorf(`the body has %s, want only "words"`, keysOf(given))
+	list, args := given["words"], given["args"]
+	if list == nil || len(given) > 1 && args == nil || len(given) > 2 {
+		return nil, nil, fmt.Errorf(`the body has %s, want only "words" and "args"`, keysOf(given))
 	}
+	if args != nil && args[0] != '{' && args[0] != '[' {
+		return nil, nil, fmt.Errorf("args%w", unwanted(args, "an object or an array"))
+	}
+	words, err = wordList(list)
+	return words, args, err
+}
+
+// wordList reads an array of words.
+func wordList(list []byte) ([]schema.Word, error) {
 	if list[0] != '[' {
 		return nil, fmt.Errorf("words%w", unwanted(list, "an array"))
 	}
@@ -145,8 +178,10 @@ func decodeWords(body []byte) ([]schema.Word, error) {
 		return nil, err
 	}
 	words := make([]schema.Word, len(elements))
+	var l schema.Lexer
 	for i, element := range elements {
-		if words[i], err = decodeWord(element); err != nil {
+		var err error
+		if words[i], err = decodeWord(element, &l); err != nil {
 			return nil, fmt.Errorf("words[%d]%w", i, err)
 		}
 	}
@@ -157,12 +192,12 @@ func decodeWords(body []byte) ([]schema.Word, error) {
 var wordKeys = map[string][]string{
 	"typed":  {"typed", "file"},
 	"text":   {"text", "name", "form"},
-	"base64": {"base64", "name", "form"},
+	"base64": {"base64", "name", "form", "file"},
 	"json":   {"json", "name", "form"},
 }
 
 // decodeWord reads one word. Its errors follow the place of the word.
-func decodeWord(element []byte) (w schema.Word, err error) {
+func decodeWord(element []byte, l *schema.Lexer) (w schema.Word, err error) {
 	given, err := members(element)
 	if err != nil {
 		return w, err
@@ -187,23 +222,26 @@ func decodeWord(element []byte) (w schema.Word, err error) {
 			return w, fmt.Errorf(".%s%w", key, err)
 		}
 	}
-	if source == "typed" {
-		return typedWord(texts)
+	if isTyped := source == typedForm || texts["form"] == typedForm && given["name"] == nil && source != "json"; isTyped {
+		return typedWord(l, source, texts)
 	}
+	if given["file"] != nil {
+		return w, errors.New(` has "file", want it beside a word as typed alone`)
+	}
+	l.Skip()
 	return wordOf(source, texts)
 }
 
-// typedWord returns a word as it was typed.
-func typedWord(texts map[string]string) (w schema.Word, err error) {
-	var read func(string) ([]byte, error)
+// typedWord returns a word as it was typed. source is the key with its text.
+func typedWord(l *schema.Lexer, source string, texts map[string]string) (w schema.Word, err error) {
+	var read schema.FileReader
 	if content, ok := texts["file"]; ok {
 		read = func(string) ([]byte, error) { return []byte(content), nil }
 	}
-	words, err := schema.ParseWords([]string{texts["typed"]}, read)
-	if err != nil {
-		return w, fmt.Errorf(".typed: %w", err)
+	if w, err = l.Next(texts[source], read); err != nil {
+		return w, fmt.Errorf(".%s: %w", source, err)
 	}
-	return words[0], nil
+	return w, nil
 }
 
 // wordOf returns a word of its parts. source is the key with its value.
@@ -221,7 +259,7 @@ func wordOf(source string, texts map[string]string) (w schema.Word, err error) {
 	case named && name == "":
 		return w, errors.New(".name is empty")
 	case i < 0:
-		return w, fmt.Errorf(".form is %q, want one of %s", schema.Short(form), strings.Join(forms[:], ", "))
+		return w, fmt.Errorf(".form is %q, want one of %s", schema.Short(form), strings.Join(append(forms[:], typedForm), ", "))
 	case source == "json" && w.Form != schema.JSON:
 		return w, fmt.Errorf(`.form is %q, want json beside "json"`, form)
 	case w.Form == schema.JSON:

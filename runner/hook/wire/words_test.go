@@ -25,10 +25,11 @@ var badWords = map[string]string{
 	`{"words":[`:                        "the body is not JSON: byte 11: ",
 	"{\"words\":[{\"text\":\"\xff\"}]}": "the body is not UTF-8: byte 20 is 0xff",
 	`[]`:                                "the body is [], want an object",
-	`{}`:                                `the body has no key, want only "words"`,
-	`{"wordz":[]}`:                      `the body has ["wordz"], want only "words"`,
-	`{"Words":[]}`:                      `the body has ["Words"], want only "words"`,
-	`{"words":[],"hook":"other"}`:       `the body has ["hook" "words"], want only "words"`,
+	`{}`:                                `the body has no key, want only "words" and "args"`,
+	`{"wordz":[]}`:                      `the body has ["wordz"], want only "words" and "args"`,
+	`{"Words":[]}`:                      `the body has ["Words"], want only "words" and "args"`,
+	`{"words":[],"hook":"other"}`:       `the body has ["hook" "words"], want only "words" and "args"`,
+	`{"words":[],"args":1}`:             "args is 1, want an object or an array",
 	`{"words":null}`:                    "words is null, want an array",
 	`{"words":[{"text":"a"},null]}`:     "words[1] is null, want an object",
 	`{"words":["a"]}`:                   `words[0] is "a", want an object`,
@@ -79,6 +80,7 @@ var goodWords = map[string]string{
 	`{"words":[{"text":"2"},{"text":"2","form":"text"},{"text":" [2] ","form":"json"}]}`:   `[{"text":"2","value":2},{"text":"2","value":2,"form":"text"},{"json": [2] }]`,
 	`{"words":[{"base64":"/w=="},{"base64":"Iv8i","form":"json"}]}`:                        `[{"text":"\udcff"},{"json":"\udcff"}]`,
 	`{"words":[{"text":` + quote(smuggled) + `}]}`:                                         `[{"text":` + quote(smuggled) + `}]`,
+	`{"words":[{"text":"--a","form":"typed"},{"base64":"Yj3/","form":"typed"}]}`:           `[{"name":"a","typed":"--a","form":"option"},{"name":"b","typed":"b=\udcff","text":"\udcff"}]`,
 	`{"words":[{"typed":"n@=f","file":"YQ=="}]}`:                                           `[{"name":"n","text":"a","form":"file"}]`,
 }
 
@@ -131,19 +133,70 @@ func TestAppendWords(t *testing.T) {
 	}
 }
 
-// FuzzWords calls a hook of a live worker with any words: the worker survives, and never
-// calls another hook.
-func FuzzWords(f *testing.F) {
+// Words whose form the parameters decide have all that they may be.
+func TestAppendOpenWords(t *testing.T) {
+	for line, want := range map[string]string{
+		"--a 5 b=2":    `{"name":"a","typed":"--a","form":"option"},{"text":"5","value":5},{"name":"b","text":"2","value":2}`,
+		"--a b=2":      `{"name":"a","typed":"--a","form":"option"},{"name":"b","typed":"b=2","text":"2","value":2}`,
+		"--a b@=f":     `{"name":"a","typed":"--a","form":"option"},{"name":"b","typed":"b@=f","fault":"argument \"b@=f\": a file behind --a is not read, because it may be a value: put the word before --a"}`,
+		"--a -- :=[":   `{"name":"a","typed":"--a","form":"option"},{"typed":"--","form":"rest"},{"typed":":=[","fault":"argument \":=[\": not JSON at byte 2: unexpected end of JSON input"}`,
+		"-- :=[ --a":   `{"form":"rest"},{"text":":=[","form":"text"},{"text":"--a","form":"text"}`,
+		"--a-b=c --a ": `{"name":"a-b","typed":"--a-b=c","text":"c"},{"name":"a","typed":"--a","form":"option"}`,
+	} {
+		words, err := schema.ParseWords(strings.Fields(line), os.ReadFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(wire.AppendWords(nil, words)); got != "["+want+"]" || !json.Valid([]byte(got)) {
+			t.Errorf("%s: got %s, want %s", line, got, want)
+		}
+		args, err := wire.DecodeArgs(wire.EncodeWords(hook.Args{Words: words, JSON: []byte(`{"x":1}`)}), true)
+		if again := string(wire.AppendWords(nil, args.Words)); err != nil || again != "["+want+"]" || string(args.JSON) != `{"x":1}` {
+			t.Errorf("%s: over the socket %s, %v", line, again, err)
+		}
+	}
+}
+
+// FuzzTexts passes any text that a shell can pass to a hook of a live worker, by -- "$v" and by
+// "=$v", over the socket and not. It arrives as it was.
+func FuzzTexts(f *testing.F) {
+	for _, v := range []string{"", "--", "--json", "-q", "a=b", "=odd", ":=[", "@=f", "a@=-", ":=@f", "null", "[1]", "2", "\xff", "a=\xff", "é\n", "--help", "--take=1"} {
+		f.Add(v)
+	}
+	inst := live(f, "def take(v: str):\n    return v\n\n\ndef untyped(v):\n    return v\n")
+	f.Fuzz(func(t *testing.T, v string) {
+		if strings.ContainsRune(v, 0) {
+			return
+		}
+		for _, typed := range [][]string{{"--", v}, {"=" + v}, {"--v", v}} {
+			words, err := schema.ParseWords(typed, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args, err := wire.DecodeArgs(wire.EncodeWords(hook.Args{Words: words}), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range []hook.Args{{Words: words}, args} {
+				for _, name := range []string{"take", "untyped"} {
+					r, err := inst.Call(t.Context(), hook.Call{Hook: name, Args: args})
+					if typed[0] == "--v" && name == "untyped" { // JSON may be JSON
+						continue
+					}
+					if err != nil || string(schema.Unquote(r.Value)) != v {
+						t.Fatalf("%s %q: %s, %v", name, typed, r.Value, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+// live starts a worker of a file.
+func live(f *testing.F, source string) hook.Instance {
 	plugin := filepath.Join(f.TempDir(), "plugin.py")
-	source := "def take(*args, **kwargs):\n    return 'take'\n\n\ndef other(*args, **kwargs):\n    return 'other'\n"
 	if err := os.WriteFile(plugin, []byte(source), 0o600); err != nil {
 		f.Fatal(err)
-	}
-	for body := range badWords {
-		f.Add(body)
-	}
-	for body := range goodWords {
-		f.Add(body)
 	}
 	inst, err := pyworker.New(pyworker.Config{Python: runnertest.Python(f), Plugin: plugin, Env: proc.Environ(os.Environ(), false, nil)}).Launch(f.Context())
 	if err != nil {
@@ -153,6 +206,23 @@ func FuzzWords(f *testing.F) {
 		_ = inst.Stop(f.Context())
 		proc.Close()
 	})
+	return inst
+}
+
+// FuzzWords calls a hook of a live worker with any words: the worker survives, and never
+// calls another hook.
+func FuzzWords(f *testing.F) {
+	for body := range badWords {
+		f.Add(body)
+	}
+	for body := range goodWords {
+		f.Add(body)
+	}
+	for _, body := range []string{`{"words":[{"typed":"--a"},{"json":1},{"typed":"--"},{"typed":"x=1"},{"base64":"/w=="}],"args":{"a":1}}`,
+		`{"words":[{"typed":"--a"},{"form":"typed","base64":"LS0="},{"typed":"b@=f","file":"YQ=="}],"args":[1]}`} {
+		f.Add(body)
+	}
+	inst := live(f, "def take(*args, flag=False, **kwargs):\n    return 'take'\n\n\ndef other(*args, **kwargs):\n    return 'other'\n")
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, words := range []bool{true, false} {
 			args, err := wire.DecodeArgs([]byte(body), words)

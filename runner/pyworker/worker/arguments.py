@@ -94,9 +94,55 @@ class Parameter:
         self.required = describe.given(default) is EMPTY and kind not in ("positions", "names")
         self.raw = default, note
         try:
-            self.take = converter(default, note, names) if core.converts else annotations.ANYTHING
+            promise = converter(default, note, names)
         except Exception:  # it is Unresolved, or a type that does something of its own when it is looked at
-            self.take = annotations.ANYTHING
+            promise = annotations.ANYTHING
+        self.take = promise if core.converts else annotations.ANYTHING
+        members = [one for one in getattr(promise, "members", [promise]) if type(one) is not convert.Null]
+        self.flag = [type(bare(one)) for one in members] == [convert.Bool]
+        self.list = next((one for one in members if isinstance(bare(one), (convert.Items, convert.Row))), None)
+
+    def by_name(self, words):
+        """Converts the words that give the parameter by its name: of a list each is an element, or one is all of it."""
+        if len(words) == 1:
+            try:
+                return from_word(self.take, words[0])
+            except convert.Refused:
+                if self.list is None or "json" in words[0] or type(words[0].get("value")) is list:
+                    raise
+        if self.take is annotations.ANYTHING:
+            return [from_word(self.take, word) for word in words]
+        return collected(self.list, words)
+
+    def as_json(self):
+        """A word that gives the parameter as JSON, if it wants an object or a list; else an empty text."""
+        example = core.part("explain").example(self.take)
+        name = "" if self.kind in ("position", "positions") else self.name
+        return name + ":=" + convert.shown(example) if type(example) in (list, dict) else ""
+
+
+def bare(take):
+    """The converter whose value another one validates, or the converter itself."""
+    return getattr(take, "inner", None) or take
+
+
+def collected(whole, words):
+    """Makes a list, or what can be made of one, of a word for each element."""
+    take = bare(whole)
+    takes = take.items if isinstance(take, convert.Row) else [take.item] * len(words)
+    if len(takes) != len(words):
+        raise convert.Refused([word.get("text") for word in words], take.text)
+    made = []
+    try:
+        for one, word in zip(takes, words):
+            made.append(from_word(one, word))
+    except convert.Refused as error:
+        raise error.below("[%d]" % len(made))
+    try:
+        made = tuple(made) if isinstance(take, convert.Row) else take.make(made)
+        return made if whole is take else whole.valid(made)
+    except TypeError as error:
+        raise convert.Refused(made, take.text, str(error)) from None
 
 
 def converter(default, note, names):
@@ -120,7 +166,7 @@ class Plan:
         names = describe.names_of(function)
         annotations.literal = False
         self.params = [Parameter(*one, names) for one in params]
-        self.literal = annotations.literal
+        self.literal = annotations.literal and core.converts
         kinds = {one.kind: one for one in self.params}
         self.rest, self.names = kinds.get("positions"), kinds.get("names")
         self.by_position = [one for one in self.params if one.kind in ("position", "ordinary")]
@@ -135,23 +181,28 @@ class Plan:
         return info
 
     def arguments(self, request):
-        """Returns the arguments of a call, converted."""
-        words = request.get("words")
-        if words is None:
-            given = [(None, one) for one in request.get("args", ())]
-            given += request.get("kwargs", core.NOTHING).items()
-            take = from_json
-        else:
-            given = [(word.get("name"), Word(word)) for word in words]
-            take = from_word
+        """Returns the arguments of a call, converted. Names of its JSON come before those of words."""
+        named = request.get("kwargs", core.NOTHING)
+        given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
+        given += [(None, one) for one in request.get("args", ())]
+        given += named.items()
         args, kwargs = [], {}
-        for name, parameter, item in self.bind(given):
+        for name, parameter, items in self.bind(given):
+            item = items[0]
             try:
-                value = take(parameter.take, item)
+                if not isinstance(item, Word):
+                    value = parameter.take.json(item)
+                elif name is None:
+                    value = from_word(parameter.take, item)
+                else:
+                    value = parameter.by_name(items)
             except convert.Refused as error:
                 if parameter is self.rest:
                     error.below("[%d]" % (len(args) - len(self.by_position)))
-                raise misfit(name or parameter.name, error) from None
+                refused = misfit(name or parameter.name, error)
+                if isinstance(item, Word) and not error.path:
+                    refused.more["as_json"] = parameter.as_json()
+                raise refused from None
             if name is None:
                 args.append(value)
             else:
@@ -163,8 +214,49 @@ class Plan:
                 kwargs[one.name] = describe.given(one.raw[0])
         return args, kwargs
 
+    def decided(self, words):
+        """Yields each word as (name or None, word): which one is the value of the one before it, the parameters decide."""
+        words = iter(words)
+        for word in words:
+            form = word.get("form")
+            if form == "option":
+                yield self.option(word, words)
+            elif form == "rest":
+                for text in words:
+                    yield None, whole(text, form="text")
+            elif "fault" in word:
+                raise Misfit(word["fault"], word.get("name", ""))
+            else:
+                yield self.spelled(word), Word(word)
+
+    def option(self, word, words):
+        """Returns the argument that --name begins: the word behind it is its value, unless it is a flag."""
+        name = self.spelled(word)
+        known = name in self.named or self.names is not None
+        if self.is_flag(name):
+            return name, Word(word, json=True)
+        other = self.spelled({"name": word["name"][3:], "typed": "--"})
+        if name not in self.named and word["name"][:3] in ("no-", "no_") and self.is_flag(other):
+            return other, Word(word, json=False)
+        value = next(words, None)
+        if value is None and known:
+            raise Misfit("%s needs a value" % word["typed"], name)
+        value = whole(value or core.NOTHING)
+        value.update(option=word["typed"], typed=word["typed"] + " " + value["text"])
+        return name, value
+
+    def is_flag(self, name):
+        return name in self.named and self.named[name].flag and self.named[name].kind != "position"
+
+    def spelled(self, word):
+        """The name that a word gives: of --a-b it is a_b, unless a parameter has the very name."""
+        name = word.get("name")
+        if name is None or name in self.named or word.get("typed", "")[:2] != "--":
+            return name
+        return name.replace("-", "_")
+
     def bind(self, given):
-        """Returns the parameter of each argument, as (name or None, parameter, argument)."""
+        """Returns the parameter of each argument, as (name or None, parameter, [argument]); several if it is a list."""
         bound, seen, count = [], {}, 0
         for name, item in given:
             if name is None:
@@ -172,13 +264,17 @@ class Plan:
                 key = parameter.name if count < len(self.by_position) else None
                 count += 1
             else:
-                parameter, key = self.named_by(name, item)
-            if key in seen:
-                twice = '%s is given twice, by %s and by %s'
-                raise Misfit(twice % (name or key, typed(*seen[key]), typed(name, item)), name or key)
+                parameter, key = self.named_by(name, item, seen)
+            entry = seen.get(key)
+            if entry is None:
+                entry = name, parameter, []
+                bound.append(entry)
+            elif parameter.list is None or None in (name, entry[0]) or not isinstance(item, Word):
+                twice = "%s is given twice, by %s and by %s"
+                raise Misfit(twice % (name or key, typed(entry[0], entry[2][0]), typed(name, item)), name or key)
+            entry[2].append(item)
             if key is not None:
-                seen[key] = name, item
-            bound.append((name, parameter, item))
+                seen[key] = entry
         missing = [one.name for one in self.params if one.required and one.name not in seen]
         if missing:
             text = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
@@ -197,7 +293,7 @@ class Plan:
         other = next((one.name for one in self.params if one.kind == "name" and one.name not in seen), "")
         raise Misfit(text, ends=True, other=other)
 
-    def named_by(self, name, item):
+    def named_by(self, name, item, seen):
         """The parameter that a name gives, and what to remember it by: **kwargs may repeat a name."""
         found = self.named.get(name)
         if found is not None and found.kind != "position":
@@ -207,15 +303,34 @@ class Plan:
         if found is not None:
             raise Misfit("%s is given by name, want it by position:" % name, name, ends=True)
         known = [one.name for one in self.named.values() if one.kind != "position"]
-        text = 'no parameter %s, want' % convert.shown(name)
-        word = "%s=%s" % (name, item["text"]) if isinstance(item, Word) and "text" in item else ""
-        raise Misfit(text, name, ends=True, unknown=name, choices=known, typed=word)
+        more = {"unknown": name, "choices": known}
+        if isinstance(item, Word):
+            left = [one for one in self.params if one.name not in seen]
+            owner = next((one for one in left if name in fields(one.take)), None)
+            more["dashed"] = item.get("typed", "")[:2] == "--"
+            if owner is not None:
+                more["as_json"] = owner.as_json()
+            elif "text" in item and any(one.take.takes_text and one.kind != "name" for one in left):
+                more["typed"] = item.get("option") or item.get("typed", "%s=%s" % (name, item["text"]))
+        raise Misfit("no parameter %s, want" % convert.shown(name), name, ends=True, **more)
+
+
+def fields(take):
+    """The names of the fields of an object that a converter takes."""
+    found = [getattr(one, "fields", None) or getattr(getattr(one, "kind", None), "model_fields", ()) for one in getattr(take, "members", [take])]
+    return [name for some in found for name in some]
 
 
 class Word(dict):
     """A word, with the keys of docs/http.md: "name" if it has one, and "text" or "json". A text has a "form" if it must
     stay text, and a "value", which it is where no type decides, if that is not the text.
     """
+
+
+def whole(word, **more):
+    """A word that turned out to be a value or a text: all of it is."""
+    text = word.get("typed", word.get("text", ""))
+    return Word(more, text=text, value=text if "typed" in word else word.get("value", text))
 
 
 def typed(name, item):
@@ -227,11 +342,7 @@ def typed(name, item):
         text = ":=" + convert.shown(item["json"])
     elif name is not None:
         text = "=" + text
-    return convert.shown((name or "") + text)
-
-
-def from_json(take, value):
-    return take.json(value)
+    return convert.shown(item.get("typed", (name or "") + text))
 
 
 def from_word(take, word):

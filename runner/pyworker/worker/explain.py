@@ -10,6 +10,7 @@ import _pyplug_worker as core
 describe, annotations, arguments = core.part("describe"), core.part("annotations"), core.part("arguments")
 convert = core.part("convert")
 DEEPEST = 8  # levels of nested examples
+MOST = 100  # objects with fields that are described
 SAMPLES = {
     "bool": True,
     "int": 1,
@@ -50,7 +51,60 @@ def explain(name, function):
         if default is not describe.EMPTY:
             defaults[name] = default
     info["template"] = template(info["params"], takes, defaults)
+    seen = {}
+    for take in takes.values():
+        collect(take, seen)
+    if seen:
+        info["messages"] = list(seen.values())
     return info
+
+
+def collect(take, seen):
+    """Adds to seen the objects with fields that a converter takes, and those in them: converter → description."""
+    for inner in inside(take):
+        collect(inner, seen)
+    found = fields(take)
+    if not found or take in seen or len(seen) > MOST:
+        return
+    seen[take] = {"name": take.text, "fields": [field(name, *one) for name, one in found.items()]}
+    for _, one, _ in found.values():
+        collect(one, seen)
+
+
+def inside(take):
+    """The converters of what a union, a list or a dictionary has in it."""
+    if isinstance(take, convert.Table):
+        return [take.key, take.item]
+    item = getattr(take, "item", None) or getattr(take, "inner", None)
+    return getattr(take, "members", None) or getattr(take, "items", None) or ([item] if item is not None else [])
+
+
+def field(name, text, take, required):
+    """Describes a field as a parameter."""
+    info = {"name": name, "required": required, "kind": "name"}
+    if text:
+        info["type"] = text
+    if choices(take):
+        info["choices"] = choices(take)
+    return info
+
+
+def fields(take):
+    """The fields of an object that a converter takes: name → (type, converter, whether it is required)."""
+    if hasattr(take, "fields"):
+        return {name: (shown(one), one, required) for name, (one, required) in take.fields.items()}
+    found = {}
+    if hasattr(getattr(take, "kind", None), "model_fields"):  # pydantic
+        names = vars(sys.modules[take.kind.__module__])
+        for name, one in take.kind.model_fields.items():
+            note = one.annotation
+            found[name] = describe.type_text(note), converter(describe.EMPTY, note, names), one.is_required()
+    return found
+
+
+def shown(take):
+    """The type that a converter takes, as a signature has it."""
+    return " or ".join(one.text for one in getattr(take, "members", [take]))
 
 
 def cleaned(doc):
@@ -125,10 +179,6 @@ def example(take, depth=0):
         return [inner(one) for one in take.items]
     if isinstance(take, convert.Table):
         return {} if take.key is annotations.ANYTHING else {str(inner(take.key)): inner(take.item)}
-    if hasattr(take, "fields"):
-        return {name: inner(one) for name, (one, required) in take.fields.items() if required}
-    if hasattr(getattr(take, "kind", None), "model_fields"):  # pydantic
-        names = vars(sys.modules[take.kind.__module__])
-        found = take.kind.model_fields.items()
-        return {name: inner(converter(describe.EMPTY, one.annotation, names)) for name, one in found if one.is_required()}
+    if hasattr(take, "fields") or fields(take):
+        return {name: inner(one) for name, (_, one, required) in fields(take).items() if required}
     return None if take is annotations.NULL else SAMPLES.get(take.text, TEXT)

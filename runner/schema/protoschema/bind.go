@@ -20,7 +20,8 @@ import (
 // proto name or its JSON name. A dot leads to a field of a message or to the key of a map,
 // which may itself contain dots if the values are not messages:
 //
-//   - repeated fields by repeating the word, maps by labels.key=VALUE
+//   - repeated fields by repeating the word, or as a JSON array by the only word; maps by
+//     labels.key=VALUE
 //   - bool, int and float as Python writes them, within the type's range; a bool also as yes, no, 1 or 0
 //   - string, bytes: verbatim
 //   - an enum by the name or the number of its value
@@ -37,17 +38,33 @@ import (
 // "fields" of meta. The same applies to a request that is a Struct. The word value=VALUE sets
 // a request that wraps a value. Requests of other well-known types take no words.
 //
-// A name need not be a Python identifier: labels.my-key=VALUE. An error is a
-// [*schema.ArgumentError], whose Place is the path of the field, or a [*DescriptorError].
-func BindMessage(m Method, words []schema.Word) (proto.Message, error) {
+// A name need not be a Python identifier: labels.my-key=VALUE. A bool needs no value as --NAME
+// and --no-NAME. If content is not nil, it is the request as JSON, and the words give the fields
+// that it does not have. An error is a [*schema.ArgumentError], whose Place is the path of the
+// field, or a [*DescriptorError].
+func BindMessage(m Method, words []schema.Word, content json.RawMessage) (proto.Message, error) {
 	b := messageBinder{method: m, given: map[string]given{}}
-	request := dynamicpb.NewMessage(m.desc.Input())
-	for _, w := range words {
-		if err := b.bind(request, w); err != nil {
+	request := dynamicpb.NewMessage(m.desc.Input()).ProtoReflect()
+	if content != nil {
+		whole, err := DecodeMessage(m, content)
+		if err != nil {
 			return nil, err
 		}
+		if b.skip, err = b.own(content); err != nil {
+			return nil, err
+		}
+		request = whole.ProtoReflect()
 	}
-	return request, initialized(request)
+	words, err := schema.Decide(words, b.takesNoValue)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range words {
+		if err := b.bind(request, w); err != nil {
+			return nil, b.withJSON(err)
+		}
+	}
+	return request.Interface(), initialized(request.Interface())
 }
 
 // messageBinder fills one request word by word.
@@ -55,11 +72,12 @@ type messageBinder struct {
 	method Method
 	word   schema.Word      // the current one
 	given  map[string]given // by path
+	skip   map[protoreflect.FieldDescriptor]bool
 }
 
 // given is the first word that set a path, or something below it.
 type given struct {
-	word  string
+	word  schema.Word
 	below bool
 }
 
@@ -107,9 +125,12 @@ func findField(message protoreflect.MessageDescriptor, name string) protoreflect
 
 // field puts the word at path below message, whose own path is at.
 func (b *messageBinder) field(message protoreflect.Message, path []string, at string) error {
-	field := findField(message.Descriptor(), path[0])
-	if field == nil {
-		return noField(message.Descriptor(), at, path[0])
+	field := b.find(message.Descriptor(), path[0])
+	switch {
+	case field == nil:
+		return b.noField(message.Descriptor(), at, path[0])
+	case at == "" && b.skip[field]:
+		return nil
 	}
 	if err := b.oneof(message, field, at); err != nil {
 		return err
@@ -214,17 +235,24 @@ func (b *messageBinder) mapEntry(entries protoreflect.Map, field protoreflect.Fi
 
 // leaf sets a field to the word's value.
 func (b *messageBinder) leaf(message protoreflect.Message, field protoreflect.FieldDescriptor, at string) error {
-	if !field.IsList() {
-		if err := b.give(at); err != nil {
-			return err
-		}
+	if field.IsList() {
+		return b.element(message, field, at)
 	}
+	if err := b.give(at); err != nil {
+		return err
+	}
+	return b.set(message, field, at, false)
+}
+
+// set sets a field, or an element of it, to the word's value. isJSON says that this is JSON,
+// whatever the word's form.
+func (b *messageBinder) set(message protoreflect.Message, field protoreflect.FieldDescriptor, at string, isJSON bool) error {
 	inner := field.Message()
 	if inner != nil && inner.IsPlaceholder() {
 		return b.method.set.missing(inner.FullName(), field)
 	}
-	content, isJSON := json.RawMessage(b.word.Value), b.word.Form == schema.JSON
-	if !isJSON {
+	content := json.RawMessage(b.word.Value)
+	if isJSON = isJSON || b.word.Form == schema.JSON; !isJSON {
 		if inner != nil && inner.FullName() == "google.protobuf.FieldMask" && !field.IsList() && strings.Contains(b.word.Value, "_") {
 			return b.fieldMask(message.Mutable(field).Message(), at)
 		}

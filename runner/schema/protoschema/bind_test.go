@@ -82,7 +82,7 @@ func bindWords(m Method, typed ...string) (proto.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	return BindMessage(m, words)
+	return BindMessage(m, words, nil)
 }
 
 func TestBindMessage(t *testing.T) {
@@ -185,7 +185,7 @@ func TestBindMessageErrors(t *testing.T) {
 	m := allMethod(t)
 	city := "city, zip, next, lines"
 	tests := []struct{ words, want, hint string }{
-		{"hello", `"hello" has no name, want name=VALUE with one of text, data, `, "fields have no positions: text=hello"},
+		{"hello", `"hello" has no name, want --NAME VALUE with one of text, data, `, "fields have no positions: --text hello"},
 		{"=x", `"=x" has no name`, ""},
 		{":=1", `":=1" has no name`, ""},
 		{"nolabels.a-b=1", `"nolabels.a-b=1" has no name`, ""},
@@ -260,7 +260,7 @@ func TestBindMessageErrors(t *testing.T) {
 		}
 	}
 	var we *schema.ArgumentError
-	if _, err := BindMessage(m, []schema.Word{{Name: "small", Form: schema.JSON, Value: `1,"count":2`, Typed: "x"}}); !errors.As(err, &we) {
+	if _, err := BindMessage(m, []schema.Word{{Name: "small", Form: schema.JSON, Value: `1,"count":2`, Typed: "x"}}, nil); !errors.As(err, &we) {
 		t.Errorf("what is not one JSON value: got %v", err)
 	}
 }
@@ -315,7 +315,7 @@ func FuzzBindMessage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		message, err := BindMessage(m, words)
+		message, err := BindMessage(m, words, nil)
 		if err != nil {
 			if err.Error() == "" {
 				t.Errorf("%q %q: an error without a text", a, b)
@@ -344,7 +344,7 @@ func BenchmarkBindMessage(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := BindMessage(m, words); err != nil {
+		if _, err := BindMessage(m, words, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

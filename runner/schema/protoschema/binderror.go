@@ -1,6 +1,8 @@
 package protoschema
 
 import (
+	"strings"
+
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/pyplug/pyplug/runner/schema"
@@ -11,10 +13,10 @@ import (
 func (b *messageBinder) giveBelow(at string) error {
 	first, again := b.given[at]
 	if again && !first.below {
-		return b.givenTwice(at, first.word)
+		return b.givenTwice(at, first.word.Typed)
 	}
 	if !again {
-		b.given[at] = given{b.word.Typed, true}
+		b.given[at] = given{b.word, true}
 	}
 	return nil
 }
@@ -23,9 +25,9 @@ func (b *messageBinder) giveBelow(at string) error {
 // path or a part of it.
 func (b *messageBinder) give(at string) error {
 	if first, again := b.given[at]; again {
-		return b.givenTwice(at, first.word)
+		return b.givenTwice(at, first.word.Typed)
 	}
-	b.given[at] = given{word: b.word.Typed}
+	b.given[at] = given{word: b.word}
 	return nil
 }
 
@@ -39,7 +41,7 @@ func (b *messageBinder) oneof(message protoreflect.Message, field protoreflect.F
 	if set == nil || set.Number() == field.Number() {
 		return nil
 	}
-	first := b.given[join(at, set.TextName())].word
+	first := b.given[join(at, set.TextName())].word.Typed
 	return schema.ArgumentErrorf(join(at, field.TextName()), "%q and %q are both of oneof %s, want one",
 		schema.Short(first), schema.Short(b.word.Typed), oneof.Name())
 }
@@ -59,14 +61,14 @@ func (b *messageBinder) noName() error {
 	input, typed := b.method.desc.Input(), schema.Short(b.word.Typed)
 	names := fieldNames(input)
 	if isStruct(input) || len(names) == 0 {
-		return schema.ArgumentErrorf("", "%q has no name, want name=VALUE", typed)
+		return schema.ArgumentErrorf("", "%q has no name, want --NAME VALUE", typed)
 	}
-	e := schema.ArgumentErrorf("", "%q has no name, want name=VALUE with %s", typed, schema.OneOf(names))
-	value := b.word.Typed
-	if b.word.Form == schema.Plain {
-		value = "=" + value
+	e := schema.ArgumentErrorf("", "%q has no name, want --NAME VALUE with %s", typed, schema.OneOf(names))
+	words := []string{schema.OptionOf(names[0]), b.word.Typed}
+	if b.word.Form != schema.Plain {
+		words = []string{names[0] + b.word.Typed}
 	}
-	e.Advice = schema.Hints("fields have no positions: %s", schema.QuoteLine([]string{names[0] + value}))
+	e.Advice = schema.Hints("fields have no positions: %s", schema.QuoteLine(words))
 	return e
 }
 
@@ -74,8 +76,20 @@ func (b *messageBinder) notNested(at, kind string) error {
 	return schema.ArgumentErrorf(at, "%s is %s, want no name below it as in %q", schema.Short(at), kind, schema.Short(b.word.Typed))
 }
 
+// noField reports a name of the word that a message does not have.
+func (b *messageBinder) noField(message protoreflect.MessageDescriptor, at, name string) error {
+	e := noField(message, at, name)
+	e.Unknown = b.word.Name
+	if dashed := strings.ReplaceAll(name, "-", "_"); b.word.IsDashed() {
+		if e.Advice = nil; schema.Suggest(dashed, fieldNames(message)) != "" {
+			e.Advice = schema.DidYouMean(schema.OptionOf(join(at, schema.Suggest(dashed, fieldNames(message)))))
+		}
+	}
+	return e
+}
+
 // noField reports a name that a message does not have. at is the path of the message.
-func noField(message protoreflect.MessageDescriptor, at, name string) error {
+func noField(message protoreflect.MessageDescriptor, at, name string) *schema.ArgumentError {
 	names, path := fieldNames(message), join(at, name)
 	e := schema.ArgumentErrorf(path, "no field %q in %s, want %s", schema.Short(path), message.FullName(), schema.OneOf(names))
 	if meant := schema.Suggest(name, names); meant != "" {
