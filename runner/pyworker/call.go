@@ -141,8 +141,7 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 		}
 	}
 	if len(hc.Args.Words) > 0 {
-		b = append(b, `,"words":`...)
-		b = wire.AppendWords(b, hc.Args.Words)
+		b = appendWords(b, hc.Args.Words, len(given) == 0)
 	}
 	switch {
 	case len(given) == 0:
@@ -158,6 +157,15 @@ func appendArgs(b []byte, hc hook.Call) ([]byte, *hook.Error) {
 		return nil, requestError(hc.Hook, fmt.Errorf("the arguments are %d bytes long, at most %d can be sent", size, maxBody))
 	}
 	return b, nil
+}
+
+// appendWords appends the words of a call. If they are all of its arguments and positional texts,
+// a hook that takes text takes them as they are.
+func appendWords(b []byte, words []schema.Word, all bool) []byte {
+	if texts, ok := wire.AppendTexts(append(b, `,"verbatim":true,"args":`...), words); ok && all {
+		return texts
+	}
+	return wire.AppendWords(append(b, `,"words":`...), words)
 }
 
 // checkArgs returns an error for text of the caller's that is not one JSON value.

@@ -50,6 +50,25 @@ func AppendWords(dst []byte, words []schema.Word) []byte {
 	return append(dst, ']')
 }
 
+// AppendTexts appends words as a JSON array of texts. It returns false unless each is a positional
+// text whose [schema.Value] is that text.
+func AppendTexts(dst []byte, words []schema.Word) ([]byte, bool) {
+	dst = append(dst, '[')
+	for i, w := range words {
+		if w.Form != schema.Text || w.Name != "" {
+			return nil, false
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		at := len(dst)
+		if dst = schema.AppendQuote(dst, w.Value); string(schema.Value(w.Value)) != string(dst[at:]) {
+			return nil, false
+		}
+	}
+	return append(dst, ']'), true
+}
+
 // appendForm appends the form of a word and its value.
 func appendForm(dst []byte, w schema.Word) []byte {
 	switch {

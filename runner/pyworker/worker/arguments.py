@@ -184,7 +184,8 @@ class Plan:
         """Returns the arguments of a call, converted. Names of its JSON come before those of words."""
         named = request.get("kwargs", core.NOTHING)
         given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
-        given += [(None, one) for one in request.get("args", ())]
+        verbatim = "verbatim" in request
+        given += [(None, Word(text=one, form="text") if verbatim else one) for one in request.get("args", ())]
         given += named.items()
         args, kwargs = [], {}
         for name, parameter, items in self.bind(given):

@@ -90,6 +90,11 @@ func TestBindMessage(t *testing.T) {
 	tests := []struct{ words, want string }{
 		{"", `{}`},
 		{"text=", `{}`},
+		{"--text a=b --data --text --user-name=x", `{"text":"a=b","data":"LS10ZXh0","user_name":"x"}`},
+		{"--flag --labels.my-key -- --tags a --tags [b]", `{"flag":true,"tags":["a","[b]"],"labels":{"my-key":"--"}}`},
+		{`--tags ["a","b"] --numbers 1 --numbers 2`, `{"tags":["a","b"],"numbers":[1,2]}`},
+		{`--tags ["a"] --tags b`, `{"tags":["[\"a\"]","b"]}`},
+		{"--no-flag --text x", `{"text":"x"}`},
 		{"text=2", `{"text":"2"}`},
 		{`text="q"`, `{"text":"\"q\""}`},
 		{`text:="q\u00e9"`, `{"text":"qé"}`},
@@ -181,6 +186,28 @@ func TestBindMessage(t *testing.T) {
 	}
 }
 
+// The fields of JSON come before those of words.
+func TestBindMessageWithJSON(t *testing.T) {
+	m := allMethod(t)
+	for content, want := range map[string]string{
+		`{}`:                              `{"text":"word","count":2,"address":{"city":"Rome"}}`,
+		`{"text":"","address":{"zip":1}}`: `{"count":2,"address":{"zip":1}}`,
+		`{"count":0,"tags":["a"]}`:        `{"text":"word","address":{"city":"Rome"},"tags":["a"]}`,
+	} {
+		words, err := schema.ParseWords([]string{"--text", "word", "count=2", "address.city=Rome"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		message, err := BindMessage(m, words, json.RawMessage(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, err := m.set.EncodeMessage(message, false); err != nil || string(line) != want {
+			t.Errorf("%s: got %s, %v, want %s", content, line, err, want)
+		}
+	}
+}
+
 func TestBindMessageErrors(t *testing.T) {
 	m := allMethod(t)
 	city := "city, zip, next, lines"
@@ -189,6 +216,13 @@ func TestBindMessageErrors(t *testing.T) {
 		{"=x", `"=x" has no name`, ""},
 		{":=1", `":=1" has no name`, ""},
 		{"nolabels.a-b=1", `"nolabels.a-b=1" has no name`, ""},
+		{"--txet 1", `no field "txet" in all.All, want one of text, data, `, "did you mean --text?"},
+		{"--user-nmae 1", `no field "user-nmae" in all.All, want one of text, data, `, "did you mean --user-name?"},
+		{"--text", `--text needs a value`, ""},
+		{"--flag --no-flag", `flag is given twice, by "--flag" and by "--no-flag"`, ""},
+		{"--no-flag=1", `no field "no-flag" in all.All`, ""},
+		{"--flag text@=n", `argument "text@=n": a file behind --flag is not read, because it may be a value: put the word before --flag`, ""},
+		{"address=Rome", `address does not fit message all.Address: `, `as JSON: 'address:={"city":"","zip":0,"next":null,"lines":[]}'`},
 		{"txet=1", `no field "txet" in all.All, want one of text, data, `, "did you mean text?"},
 		{"address.ciyt=1", `no field "address.ciyt" in all.Address, want one of ` + city, "did you mean address.city?"},
 		{"address.next.q=1", `no field "address.next.q" in all.Address, want one of ` + city, ""},

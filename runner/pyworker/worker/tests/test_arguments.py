@@ -247,6 +247,32 @@ class Arguments(Case):
                 self.assertEqual({key: refusal.get(key) for key in more}, more)
         self.ok(self.words("positions", "1", word("5", "a")), [1, 2, {"a": 5}])
 
+    def test_lists_of_words(self):
+        many = [word(text, "value") for text in ("1", "2")]
+        for name, got in (
+            ("ints", "[1, 2]"), ("bare", "[1, 2]"), ("row", "(1, 2)"), ("frozen", "frozenset({1, 2})"), ("deque", "deque([1, 2])"),
+            ("sequence", "[1, 2]"), ("dates_or_ints", None), ("int", None), ("any", None), ("dict", None), ("pair", None),
+        ):
+            with self.subTest(name):
+                answer = self.words("take_" + name, *many)
+                self.ok(answer, got) if got else self.refused(answer, "arguments")
+        self.ok(self.words("take_ints", word("1", "value")), "[1]")
+        self.ok(self.words("take_ints", word("[1, 2]", "value")), "[1, 2]")
+        self.ok(self.words("take_lists", word("[]", "value"), word('["2024-01-01"]', "value")), "[[], [datetime.date(2024, 1, 1)]]")
+        self.ok(self.words("take_pair", word("1", "value"), word("2024-01-01", "value")), "(1, datetime.date(2024, 1, 1))")
+        self.ok(self.words("take_points", word('{"x": 1}', "value")), "[Point(x=1, y=0.5)]")
+        self.assertEqual(self.refused(self.words("take_ints", many[0], word("x", "value")), "arguments")["place"], "$.value[1]")
+        for name, text, hint in (("ints", "1", "value:=[1]"), ("point", "1", 'value:={"x":1}'), ("movie", "x", 'value:={"title":"text","released":"2026-01-31"}')):
+            self.assertEqual(self.refused(self.words("take_" + name, text), "arguments")["as_json"], hint)
+        refusal = self.refused(self.words("take_point", word("1", "x")), "arguments")
+        self.assertEqual((refusal["as_json"], "typed" in refusal), ('value:={"x":1}', False))
+
+    def test_json_before_words(self):
+        request = {"hook": "plain", "words": [word("9", "a"), word("x", "b")], "kwargs": {"a": 1}}
+        self.ok(self.worker.ask("C", request), [1, "x", 1.5, False, None])
+        self.ok(self.worker.ask("C", {"hook": "plain", "words": [word("x", "b")], "args": [1]}), [1, "x", 1.5, False, None])
+        self.refused(self.worker.ask("C", {"hook": "plain", "words": [word("9", "a")], "args": [1]}), "arguments")
+
     def test_verbatim(self):
         for name, text, got in (
             ("optional_text", "null", "'null'"),

@@ -49,6 +49,11 @@ SOURCE = '''
             """
             return "called"
     '''
+FIELDS = {
+    "nested": {"Point": ["x: int", "y: List[plug.Level]", "z: int"], "Pair": ["first: str", "second: bool"]},
+    "endless": {"Node": ["next: Node"]},
+    "plain": None,
+}
 TIMES = ["2026-01-31", "2026-01-31T12:00:00", "12:00:00", "PT1H"]
 TEMPLATES = {
     "plain": {"a": 1, "b": 1.5, "c": True, "d": "text", "e": "dGV4dA==", "f": "text"},
@@ -67,6 +72,14 @@ TEMPLATES = {
 
 
 class Explain(Case):
+    def test_fields(self):
+        """The classes with fields in the annotations of a hook, each once."""
+        worker = self.start(SOURCE)
+        for name, want in FIELDS.items():
+            found = self.explained(worker, name).get("messages")
+            got = found and {one["name"]: ["%(name)s: %(type)s" % field for field in one["fields"]] for one in found}
+            self.assertEqual(got, want, name)
+
     def test_templates(self):
         """Each template has a value of each parameter's type, and the hook takes it."""
         worker = self.start(SOURCE)
