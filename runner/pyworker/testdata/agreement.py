@@ -39,7 +39,7 @@ def result(way, *args):
     """What the import leads to: the public names of the module but for modules, or the type of an exception."""
     try:
         found = dict(vars(way(*args)))
-        return " ".join(sorted(name for name in found if name[0] != "_" and type(found[name]) is not type(sys)))
+        return " ".join(sorted(name for name in found if name[0] != "_" and not isinstance(found[name], type(sys))))
     except BaseException as error:
         return "raises " + type(error).__name__
 
