@@ -256,7 +256,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	shape := errorJSON{
 		Kind: e.Kind, Reason: e.Reason, Message: validText(e.Error()), Hint: validText(strings.Join(Words(e.Hints), "\n")), plainError: plainError(*e),
 	}
-	shape.Hook, shape.Plugin = validText(e.Hook), validText(e.Plugin)
+	shape.Hook, shape.Plugin, shape.Unknown = validText(e.Hook), validText(e.Plugin), validText(e.Unknown)
 	shape.Tried, shape.Drawing = validTexts(e.Tried), validTexts(e.Drawing)
 	if s := e.Status; s != nil {
 		shape.Status, shape.Details = s.Code, s.Details

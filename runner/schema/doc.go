@@ -3,7 +3,8 @@
 //
 //  1. A plugin's description arrives as a [Schema]: hooks and their parameters.
 //  2. [ParseWords] reads each word's form: a value, a text, JSON or a file.
-//     It needs no description.
+//     It needs no description. [Decide] decides by the parameters' names what a word behind
+//     --name is; the worker of functions files does the same.
 //  3. [Value] is what a word is for a parameter without a type.
 //  4. [Hook.Explain] lists the words for each parameter. [Hook.Example] writes words that
 //     call the hook.
