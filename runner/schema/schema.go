@@ -199,7 +199,7 @@ func (p Param) words(example json.RawMessage) []string {
 		return []string{option + " VALUE…", asJSON}
 	case isMessage, isContainer(example):
 		return []string{asJSON}
-	case p.IsFlag():
+	case p.IsFlag(), string(example) == "true", string(example) == "false":
 		return []string{option, "--no-" + option[len("--"):]}
 	}
 	words := []string{option + " VALUE"}

@@ -272,7 +272,10 @@ class Plan:
                 bound.append(entry)
             elif parameter.list is None or None in (name, entry[0]) or not isinstance(item, Word):
                 twice = "%s is given twice, by %s and by %s"
-                raise Misfit(twice % (name or key, typed(entry[0], entry[2][0]), typed(name, item)), name or key)
+                text = twice % (name or key, typed(entry[0], entry[2][0]), typed(name, item))
+                if parameter.flag and entry[2][0].get("form") == "option" and name is None:
+                    text += "; as a bool it takes a value only by ="
+                raise Misfit(text, name or key)
             entry[2].append(item)
             if key is not None:
                 seen[key] = entry
