@@ -31,7 +31,7 @@ func TestJSONBeforeFlagsAreRead(t *testing.T) {
 		{"health json", false, false},
 		{"health --timeout", false, false},
 		{"run --probe-codes --json p.py greet", true, false},
-		{"run p.py greet --json", true, false},
+		{"run p.py greet --json", false, false}, // data
 		{"run p.py greet -- --json", false, false},
 		{"--timeout 3 --json run p.py greet", true, false},
 		{"--timeout --json run p.py greet", false, false},

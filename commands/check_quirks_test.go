@@ -58,7 +58,6 @@ var quirks = []struct {
 	{"shutdown exits", "quirks.py", "QUIRK=shutdown exits", []string{"--skip", "host"}, 7, []string{"stop warning stop-unclean"}, works, ""},
 	{"shutdown takes 2 s", "quirks.py", "QUIRK=shutdown takes 2 s", nil, 0, nil, works, "wait"},
 	{"shutdown returns None", "quirks.py", "QUIRK=shutdown returns None", nil, 0, nil, works, "wait"},
-	{"dies", "quirks.py", "QUIRK=dies after 0.3", nil, 8, []string{"host failure ended-by-itself"}, "", ""},
 	{"child", "quirks.py", "QUIRK=child", nil, 7, []string{"stop warning left-behind", "host failure host-hangs"}, hangs, "hang"},
 	{"quiet child", "quirks.py", "QUIRK=quiet child", nil, 7, []string{"stop warning left-behind", "host warning left-behind"}, leaves, ""},
 	{"long line after", "quirks.py", "QUIRK=long line after", nil, 7, []string{"host warning host-kills"}, works, "wait"},

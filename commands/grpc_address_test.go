@@ -182,7 +182,7 @@ func TestCallAddress(t *testing.T) {
 		{"call --tls greeter greet", 2, "--tls applies only with --address"},
 		{"hooks --address " + plain + " --proto " + file, 0, `^Speech/Echo\(text: string\) -> Text`},
 		{"hooks --address " + plain + " --proto " + file + " --template Echo", 0, `"text": ""`},
-		{"call --address " + plain + " --proto " + file + " Echo text=x --help", 0, "(?m)^  pyplug call --proto=" + file + " --address " + plain + " Speech/Echo text=text$"},
+		{"call --address " + plain + " --proto " + file + " Echo --help", 0, "(?m)^  pyplug call --proto=" + file + " --address " + plain + " Speech/Echo --text text$"},
 		{"hooks --address " + plain + " a b", 2, "unexpected argument: b"},
 		{"hooks --cacert x p.py", 2, "--tls-ca-cert applies only with --address"},
 	} {

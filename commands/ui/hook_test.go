@@ -33,10 +33,10 @@ Deploy.
 
 Parameters:
   env: Env  (required)
-      VALUE or env=VALUE
+      --env VALUE or VALUE
       one of prod, 1
   tags: list = []  (not converted: no Tag)
-      tags:=JSON
+      --tags VALUE… or tags:=JSON
 
 Example:
   pyplug x
@@ -45,7 +45,7 @@ Example:
 
 Fields:
   kind: enum kv.E
-      kind=VALUE
+      --kind VALUE
       one of A, B
 
 Message kv.At:
@@ -60,7 +60,7 @@ Example:
   pyplug x
 `},
 		{method, true, `{"schema":1,"hooks":[{"name":"KV/Put","params":[{"name":"kind","type":"enum kv.E (A, B)","required":false,"default":"A",` +
-			`"kind":"name","choices":["A","B"],"words":["kind=VALUE"]}],"returns":"kv.Out{}","messages":[{"name":"kv.At","fields":[{"name":"n","type":"int32",` +
+			`"kind":"name","choices":["A","B"],"words":["--kind VALUE"]}],"returns":"kv.Out{}","messages":[{"name":"kv.At","fields":[{"name":"n","type":"int32",` +
 			`"required":false,"kind":"name"}]}],"template":{"kind":"A"}}],"example":"pyplug x"}` + "\n"},
 	} {
 		s, out, _ := Test("")

@@ -16,7 +16,7 @@ import (
 // makes. It returns their directories and their size in bytes. With dryRun it removes nothing.
 func Clean(cache string, inUse func(dir string) bool, dryRun bool) (removed []string, bytes int64, err error) {
 	records := filepath.Join(environments(cache), "plugins")
-	files, err := os.ReadDir(records)
+	files, err := bounded.Dir(records)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, err
 	}
@@ -34,7 +34,7 @@ func Clean(cache string, inUse func(dir string) bool, dryRun bool) (removed []st
 			_ = os.Remove(path) // else the next start says that the environment is gone
 		}
 	}
-	entries, err := os.ReadDir(environments(cache))
+	entries, err := bounded.Dir(environments(cache))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}

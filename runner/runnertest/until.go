@@ -93,10 +93,11 @@ func WithEnv(entry string) []int {
 }
 
 // NothingLeft checks at the end of a test that the test left no goroutine and no
-// descriptor open. Call it first, so that its check runs last, and only in tests
-// that do not run in parallel.
+// descriptor open. Call it first, so that its check runs last. It panics in tests that run in
+// parallel: others open descriptors meanwhile.
 func NothingLeft(t testing.TB) {
 	t.Helper()
+	t.Setenv("PYPLUG_TEST_ALONE", "1") // panics in a parallel test
 	proc.Close()                   // closes what proc keeps open between tests
 	_, _ = os.ReadFile(os.DevNull) // makes the runtime open its poller, whose descriptors stay open
 	descriptors, goroutines := openDescriptors(), moduleStacks()
