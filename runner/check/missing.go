@@ -16,7 +16,7 @@ import (
 )
 
 // MissingHints say how to provide a module that a plugin lacks, by a command if possible.
-// If that kept the plugin from starting, they name what else it lacks.
+// If that kept the plugin from starting, the same hint is about all others that it lacks.
 func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 	l := lookOf(o)
 	_, python, _ := o.Source()
@@ -37,9 +37,7 @@ func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 	var hints []schema.Hint
 	var others []missing
 	if start {
-		if others = l.alsoMissing(module); len(others) > 0 {
-			hints = append(hints, schema.Hintf("also missing: %s", strings.Join(l.places(others), ", ")))
-		}
+		others = l.alsoMissing(module)
 	}
 	var outdated bool
 	for _, skipped := range python.Skipped {
@@ -52,7 +50,7 @@ func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 	}
 	if remedy := l.remedy(append([]missing{m}, others...)); !remedy.IsZero() {
 		if !outdated || l.generate(m) != "" {
-			hints = append(hints, schema.Hintf("%s is not installed for this Python: %s", module, remedy))
+			hints = append(hints, schema.Hintf("%s: %s", l.notInstalled(m, others), remedy))
 		}
 		last := "or name the Python that has it with %s"
 		if l.distribution(m) == "" && l.generate(m) == "" {
@@ -60,10 +58,37 @@ func MissingHints(o *runner.Opened, module string, start bool) []schema.Hint {
 		}
 		return append(hints, schema.Hintf(last, schema.Setting("python")))
 	}
-	if strings.Contains(module, ".") { // Python found the package, and not this part of it
-		return hints
+	if !strings.Contains(module, ".") { // else Python found the package, and not this part of it
+		return append(hints, schema.Hintf("name the Python that has %s with %s", l.named(m, others), schema.Setting("python")))
 	}
-	return append(hints, schema.Hintf("name the Python that has %s with %s", module, schema.Setting("python")))
+	if len(others) > 0 {
+		hints = append(hints, schema.Hintf("also missing: %s", joined(l.places(others))))
+	}
+	return hints
+}
+
+// named lists the module of an error, whose place the error has, and others with their places.
+func (l *sourceLook) named(m missing, others []missing) string {
+	return joined(append([]string{m.Missing}, l.places(others)...))
+}
+
+// notInstalled says which modules are missing, and which of them the remedy provides if that is
+// not all of them.
+func (l *sourceLook) notInstalled(m missing, others []missing) string {
+	if len(others) == 0 {
+		return m.Missing + " is not installed for this Python"
+	}
+	text := l.named(m, others) + " are not installed for this Python"
+	provided := []string{m.Missing}
+	for _, other := range others {
+		if known := l.distribution(m) != ""; known && l.distribution(other) != "" || l.generate(m) == "" && (!known || l.source != "") {
+			provided = append(provided, other.Missing)
+		}
+	}
+	if len(provided) <= len(others) {
+		text += "; for " + joined(provided)
+	}
+	return text
 }
 
 // places are modules with the places that import them.
