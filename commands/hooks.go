@@ -118,6 +118,11 @@ func (p *plugin) hooks(ctx context.Context, sch schema.Schema) error {
 		}
 		f.streams.Warn(strings.Join(why, "; "))
 	}
+	if !f.opts.json {
+		for _, note := range sch.Notes {
+			f.streams.Note(note)
+		}
+	}
 	return f.write(ctx, func() error { return f.streams.Hooks(sch, f.opts.json) })
 }
 

@@ -107,7 +107,8 @@ func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
 	if asJSON {
 		return s.writeJSON(struct {
 			Hooks []schema.Hook `json:"hooks"`
-		}{withoutNulls(sch.Hooks)})
+			Notes []string      `json:"notes,omitempty"`
+		}{withoutNulls(sch.Hooks), sch.Notes})
 	}
 	return s.Print(listing(sch.Hooks))
 }

@@ -11,6 +11,8 @@ import (
 // Schema lists the hooks of a plugin, in the order of its source.
 type Schema struct {
 	Hooks []Hook `json:"hooks"`
+	// Notes say why something in the plugin that looks like hooks is none.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Hook describes one hook: its parameters and its result.

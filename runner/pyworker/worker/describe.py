@@ -21,13 +21,14 @@ def answer(number, body):
     """Answers with the description of all hooks, or of one in detail."""
     name = core.decode(body)
     if name is None:
-        how, names = describe, hooks.names()
+        how, names, notes = describe, hooks.names(), hooks.notes()
     elif core.find(number, name) is None:
         return
     else:
-        how, names = core.part("explain").explain, [name]
+        how, names, notes = core.part("explain").explain, [name], []
     try:
-        body = core.encode({"hooks": [how(name, hooks.look_up(name)[0]) for name in names]})
+        found = [how(name, hooks.look_up(name)[0]) for name in names]
+        body = core.encode({"hooks": found, **({"notes": notes} if notes else {})})
     except BaseException as error:  # an annotation or a __signature__ that does something
         return core.part("errors").answer(number, error, canceled=False, done=None)
     core.send(core.RESULT, number, body)
@@ -161,11 +162,11 @@ def given(default):
     return EMPTY if type(found).__name__ in MISSING else found
 
 
-def needs_argument(function):
-    """Reports whether a function, or making an object of a class, needs an argument."""
+def needed(function):
+    """The names of the parameters that a function, or making an object of a class, needs."""
     if isinstance(function, type) and type(function.__init__) is FUNCTION:
         function = METHOD(function.__init__, function)
-    return any(param["required"] for param in parameters(function)[0])
+    return [param["name"] for param in parameters(function)[0] if param["required"]]
 
 
 def inspected(function):

@@ -49,11 +49,30 @@ def ready(function):
 
 def names():
     """The names of all hooks, in the order of the source."""
+    return [name for name in candidates() if look_up(name)[1] is None]
+
+
+def notes():
+    """Which classes have methods that would be hooks if an object could be made; none of those that the file makes one of."""
+    found = {}
+    objects = [core.namespace.get(name) for name in candidates() if "." not in name and not_public(name) is None]
+    present = [kind for value in objects for kind in type(value).__mro__]
+    for name in candidates():
+        kind = core.namespace.get(name.partition(".")[0])
+        why = look_up(name)[1] if isinstance(kind, type) and "." in name and kind not in present else None
+        missing = why and lacks(kind)
+        if missing and why.endswith(missing):
+            own = kind.__name__, missing, kind.__name__.lower(), kind.__name__
+            found[kind] = "`%s` %s: its methods are no hooks; those of an object are, as with `%s = %s(…)`" % own
+    return list(found.values())
+
+
+def candidates():
+    """The names that may be those of hooks."""
     chosen = listed()
-    candidates = [name for name in (core.namespace if chosen is None else chosen) if isinstance(name, str)]
-    candidates = [name for name in dict.fromkeys(candidates) if "." not in name]
-    candidates = [dotted for name in candidates for dotted in (name, *methods(name))]
-    return [name for name in candidates if look_up(name)[1] is None]
+    public = [name for name in (core.namespace if chosen is None else chosen) if isinstance(name, str)]
+    public = [name for name in dict.fromkeys(public) if "." not in name]
+    return [dotted for name in public for dotted in (name, *methods(name))]
 
 
 def methods(name):
@@ -111,7 +130,8 @@ def look_up(name):
             return None, "`%s` has no attribute `%s`" % (path, step)
         path += "." + step
         if isinstance(value, type) and is_unbound(value, step, member):
-            why = not_made(value, step)
+            why = not_made(value)
+            why = why and "`%s` is a method, and `%s` %s" % (step, value.__name__, why)
             member = METHOD(member, Unmade(value))
         elif isinstance(member, MODULE):
             why = "`%s` is a module" % path
@@ -200,14 +220,19 @@ def is_unbound(kind, name, member):
     return raw is member and callable(raw) and hasattr(type(raw), "__get__")
 
 
-def not_made(kind, name):
+def not_made(kind):
     """Why no object of a class can be made without arguments; None when one can."""
     if kind in made:
         return None
-    abstract = getattr(kind, "__abstractmethods__", None) or getattr(kind, "_is_protocol", False)
-    if abstract or hasattr(kind, "__members__") or core.part("describe").needs_argument(kind):
-        return "`%s` is a method, and `%s` cannot be created without arguments" % (name, kind.__name__)
-    return None
+    if getattr(kind, "__abstractmethods__", None) or getattr(kind, "_is_protocol", False):
+        return "is abstract"
+    return "is an enum" if hasattr(kind, "__members__") else lacks(kind)
+
+
+def lacks(kind):
+    """Says without which arguments no object of a class can be made; None if it needs none."""
+    needed = ["`%s`" % name for name in core.part("describe").needed(kind)]
+    return "cannot be created without " + " and ".join(needed) if needed else None
 
 
 def binding(name):

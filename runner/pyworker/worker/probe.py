@@ -32,7 +32,7 @@ def find(number):
     if why is not None and core.probe_name:
         hooks.find(number, name)  # it was named: its absence is an error
         return None
-    if why is not None or not core.probe_name and core.part("describe").needs_argument(function):
+    if why is not None or not core.probe_name and core.part("describe").needed(function):
         judge(number, None)
         return None
     return hooks.ready(function)

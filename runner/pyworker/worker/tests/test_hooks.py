@@ -51,13 +51,20 @@ class Hooks(Case):
             class Colour(enum.Enum):
                 RED = 1
                 def get(self): return 1
+            class Two:
+                def __init__(self, a, *rest, b, c=0): self.sum = a + b
+                def get(self): return self.sum
+            two = Two(1, b=2)
             def made(): return count
             """
         methods = ["%s.%s" % (one, two) for one in ("Plain", "plain") for two in "inherited add later items cached static kind".split()]
-        listed = [*methods, "Base.inherited", "Fails.get", "Needy.make", "made"]
+        listed = [*methods, "Base.inherited", "Fails.get", "Needy.make", "two.get", "made"]
         for calls in (None, "threads"):
             worker = self.start(source, calls=calls)
-            hooks = worker.ask("D", None)[1]["hooks"]
+            answer = worker.ask("D", None)[1]
+            hooks = answer["hooks"]
+            needy = "`Needy` cannot be created without `x`: its methods are no hooks; those of an object are, as with `needy = Needy(…)`"
+            self.assertEqual(answer["notes"], [needy])
             self.assertEqual(sorted(hook["name"] for hook in hooks), sorted(listed))
             for hook in hooks:
                 if hook["name"] in ("Plain.add", "plain.add"):
@@ -86,8 +93,14 @@ class Hooks(Case):
             self.refused(worker.call("Plain.add", 1, 2), "arguments")
             frames = self.refused(worker.call("Fails.get"), "raised")["python"]["frames"]
             self.assertEqual([frame["function"] for frame in frames], ["__init__"])
-            for name in ("Needy.get", "Abstract.get", "Colour.get"):
-                self.assertIn("without arguments", self.refused(worker.call(name), "hook")["why"])
+            for name, why in (
+                ("Needy.get", "`Needy` cannot be created without `x`"),
+                ("Abstract.get", "`Abstract` is abstract"),
+                ("Colour.get", "`Colour` is an enum"),
+                ("Two.get", "`Two` cannot be created without `a` and `b`"),
+            ):
+                self.assertEqual(self.refused(worker.call(name), "hook")["why"], "`get` is a method, and " + why)
+            self.ok(worker.call("two.get"), 3)
             self.assertIn("not callable", self.refused(worker.call("Plain.size"), "hook")["why"])
 
     def test_probe(self):

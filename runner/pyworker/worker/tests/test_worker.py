@@ -218,7 +218,7 @@ class Calls(Case):
             ("COUNT", "`COUNT` is not callable"),
             ("greeter.name", "`greeter.name` is not callable"),
             ("greeter.nope", "`greeter` has no attribute `nope`"),
-            ("Greeter.greet", "`greet` is a method, and `Greeter` cannot be created without arguments"),
+            ("Greeter.greet", "`greet` is a method, and `Greeter` cannot be created without `name`"),
             ("nope", None),
             ("", None),
             ("a..b", None),
