@@ -38,7 +38,7 @@ func (o *linesOptions) flags() []cli.Flag {
 	return inCategory(linesCategory,
 		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
 		alias(switchFlag(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them"), "0"),
-		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once (default: as many as the workers take)"), "j"),
+		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once, by --workers unless that is set (default: as many as the workers take)"), "j"),
 		switchFlag(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
 		switchFlag(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
 	)
@@ -67,7 +67,7 @@ func (f *program) runLines(c *cli.Context, o *linesOptions) error {
 	if err := openConfig(&o.cfg, words[0]); err != nil {
 		return err
 	}
-	o.cfg.Keep.DefaultMaxFailures, o.cfg.Keep.Patient = linesRestarts, true
+	o.cfg.Keep.DefaultMaxFailures, o.cfg.Keep.Patient, o.cfg.Keep.Jobs = linesRestarts, true, o.Jobs
 	return f.lines(c.Context, *o)
 }
 

@@ -139,7 +139,7 @@ const keepCategory = "Kept alive"
 // restarted often depend on where pyplug runs.
 func keepFlags(k *runner.Keep) []cli.Flag {
 	const unlimited = time.Duration(none)
-	workers := countFlag(&k.Workers, 1, 1024, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
+	workers := countFlag(&k.Workers, 1, runner.MaxWorkers, "workers", "run `N` worker processes, or auto: one for each core (default: 1)")
 	workers.parse, workers.candidates = orAuto(workers.parse, &k.Workers), []string{"auto"}
 	memory := sizeFlag(&k.MaxMemory, none, manifest.LeastMemory, 1<<62, "512MB or 2GB", "max-memory", "replace or kill workers that use more than `SIZE`, such as 512MB")
 	return inCategory(keepCategory,

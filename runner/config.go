@@ -133,6 +133,9 @@ func given(d *time.Duration, zero time.Duration) time.Duration {
 // MaxConcurrency is the most calls at once that one worker can be given.
 const MaxConcurrency = 65536
 
+// MaxWorkers is the most workers that a plugin can have.
+const MaxWorkers = 1024
+
 // DefaultQueue is how many calls may wait when nobody said.
 const DefaultQueue = pool.DefaultQueue
 
@@ -160,6 +163,9 @@ type Keep struct {
 	// DefaultConcurrency and DefaultMaxFailures are the defaults of Concurrency, for
 	// functions files, and of MaxFailures.
 	DefaultConcurrency, DefaultMaxFailures int
+	// Jobs is how many calls are made at once, or 0. Where Workers is not set, a functions
+	// file has as many as that takes; with Threads, one that takes all of them.
+	Jobs int
 }
 
 // resolveKeep applies flag, manifest and default, in this order. It drops limits of the
@@ -167,15 +173,22 @@ type Keep struct {
 // [Transport].
 func resolveKeep(k Keep, m manifest.Manifest, serves bool) (resolved Keep, lacks string, err error) {
 	asked := k.MaxMemory > 0
-	k.Workers = cmp.Or(k.Workers, m.Workers, 1)
+	usual := max(1, k.DefaultConcurrency)
+	switch {
+	case serves:
+		usual = manyCalls
+	case k.Threads:
+		usual = max(usual, k.Jobs)
+	}
+	k.Concurrency = cmp.Or(k.Concurrency, m.Concurrency, usual)
+	processes := 1
+	if !serves && k.Jobs > 0 {
+		processes = min((k.Jobs+k.Concurrency-1)/k.Concurrency, MaxWorkers)
+	}
+	k.Workers = cmp.Or(k.Workers, m.Workers, processes)
 	if k.Workers == AutoWorkers {
 		k.Workers = runtime.GOMAXPROCS(0)
 	}
-	usual := max(1, k.DefaultConcurrency)
-	if serves {
-		usual = manyCalls
-	}
-	k.Concurrency = cmp.Or(k.Concurrency, m.Concurrency, usual)
 	k.Restart = cmp.Or(k.Restart, m.Restart.Policy, pool.Always)
 	if k.MaxFailures == 0 {
 		if k.MaxFailures = k.DefaultMaxFailures; m.Restart.Max != nil {

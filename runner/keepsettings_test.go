@@ -25,6 +25,11 @@ func TestResolveKeep(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		said.Limits.Memory = 0 // cannot be held
 	}
+	ofManifest := func(k *Keep) {
+		k.Workers, k.Concurrency, k.Preload = 3, 4, "off"
+		k.Policy = pool.Policy{Restart: "on-failure", MaxFailures: 5, Backoff: AtOnce, BackoffMax: second, HealthyAfter: second}
+		k.MaxMemory, k.MaxCalls, k.MaxAge = said.Limits.Memory, 7, time.Hour
+	}
 	for name, c := range map[string]struct {
 		given    change
 		manifest manifest.Manifest
@@ -39,11 +44,7 @@ func TestResolveKeep(t *testing.T) {
 		},
 		"the manifest": {
 			manifest: said, given: func(k *Keep) { k.DefaultMaxFailures, k.DefaultConcurrency = 9, 8 },
-			want: func(k *Keep) {
-				k.Workers, k.Concurrency, k.Preload = 3, 4, "off"
-				k.Policy = pool.Policy{Restart: "on-failure", MaxFailures: 5, Backoff: AtOnce, BackoffMax: second, HealthyAfter: second}
-				k.MaxMemory, k.MaxCalls, k.MaxAge = said.Limits.Memory, 7, time.Hour
-			},
+			want: ofManifest,
 		},
 		"flags": {
 			manifest: said,
@@ -57,6 +58,13 @@ func TestResolveKeep(t *testing.T) {
 				k.Policy = pool.Policy{Restart: "no", Backoff: 2 * second, BackoffMax: 3 * second, HealthyAfter: 4 * second}
 			},
 		},
+		"jobs":              {given: func(k *Keep) { k.Jobs = 8 }, want: func(k *Keep) { k.Workers = 8 }},
+		"jobs, grpc":        {given: func(k *Keep) { k.Jobs = 8 }, grpc: true, want: grpc},
+		"jobs, manifest":    {manifest: said, given: func(k *Keep) { k.Jobs = 8 }, want: ofManifest},
+		"jobs, workers":     {given: func(k *Keep) { k.Jobs, k.Workers = 8, 2 }, want: func(k *Keep) { k.Workers = 2 }},
+		"jobs, concurrency": {given: func(k *Keep) { k.Jobs, k.Concurrency = 9, 4 }, want: func(k *Keep) { k.Workers, k.Concurrency = 3, 4 }},
+		"jobs, threads":     {given: func(k *Keep) { k.Jobs, k.Threads = 8, true }, want: func(k *Keep) { k.Concurrency, k.Threads = 8, true }},
+		"many jobs":         {given: func(k *Keep) { k.Jobs = MaxConcurrency }, want: func(k *Keep) { k.Workers = MaxWorkers }},
 		"auto": {
 			given: func(k *Keep) { k.Workers = AutoWorkers },
 			want:  func(k *Keep) { k.Workers = runtime.GOMAXPROCS(0) },
@@ -64,7 +72,7 @@ func TestResolveKeep(t *testing.T) {
 	} {
 		var given Keep
 		c.given(&given)
-		want := Keep{Preload: "auto", DefaultMaxFailures: given.DefaultMaxFailures, DefaultConcurrency: given.DefaultConcurrency}
+		want := Keep{Preload: "auto", DefaultMaxFailures: given.DefaultMaxFailures, DefaultConcurrency: given.DefaultConcurrency, Jobs: given.Jobs}
 		want.Workers, want.Concurrency, want.Restart = 1, 1, "always"
 		c.want(&want)
 		if got, _, err := resolveKeep(given, c.manifest, c.grpc); err != nil || !reflect.DeepEqual(got, want) {
