@@ -161,7 +161,7 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, 
 	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
 		return outputError(err)
 	case ctx.Err() != nil:
-		return f.untilSignal(context.Cause(ctx)) // what ran is answered: there is nothing more to say
+		return f.interrupted(context.Cause(ctx), c, err)
 	case errors.Is(err, lines.ErrGaveUp):
 		f.streams.Note(uncalled(c.Last))
 		_, err := k.Hooks(ctx, "") // which it does not do any more, and says why
@@ -178,6 +178,24 @@ func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, 
 		return &printedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
 	}
 	return nil
+}
+
+// interrupted says how far a signal let the lines come, and returns its exit code. No answered
+// line has one in front of it without an answer, in any order, unless the plugin gave up.
+func (f *program) interrupted(signal error, c lines.Counts, err error) error {
+	f.streams.EndLine()
+	switch {
+	case errors.Is(err, lines.ErrNotRead): // nobody knows what was read
+	case errors.Is(err, lines.ErrGaveUp):
+		f.streams.Note(uncalled(c.Last))
+	case c.Last == 0:
+		f.streams.Note(signal.Error() + "; no line is answered")
+	case c.Last == 1:
+		f.streams.Note(signal.Error() + "; line 1 is answered")
+	default:
+		f.streams.Note(fmt.Sprintf("%v; lines 1 to %d are answered", signal, c.Last))
+	}
+	return &printedError{code: exitCode(signal)}
 }
 
 // uncalled returns which lines were not called because the plugin gave up.

@@ -47,6 +47,9 @@ func TestLinesNoGaps(t *testing.T) {
 				}
 			}
 			l.ends(t, code)
+			if want := fmt.Sprintf("; lines 1 to %d are answered\n", n); !strings.HasSuffix(l.errs.String(), want) {
+				t.Errorf("standard error is %q, want %q at its end", &l.errs, want)
+			}
 		})
 	}
 }

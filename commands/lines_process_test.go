@@ -85,7 +85,11 @@ func TestLinesSignals(t *testing.T) {
 	for name, c := range map[string]struct {
 		signal syscall.Signal
 		code   int
-	}{"interrupt": {syscall.SIGINT, 130}, "terminate": {syscall.SIGTERM, 143}} {
+		note   string
+	}{
+		"interrupt": {syscall.SIGINT, 130, "note: interrupted; line 1 is answered\n"},
+		"terminate": {syscall.SIGTERM, 143, "note: terminated; line 1 is answered\n"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -100,8 +104,8 @@ func TestLinesSignals(t *testing.T) {
 			l.hears(t, `{"id":1,"result":null}`)
 			l.silent(t)
 			l.ends(t, c.code)
-			if strings.Contains(l.errs.String(), "error") {
-				t.Errorf("standard error is %q", &l.errs)
+			if l.errs.String() != c.note {
+				t.Errorf("standard error is %q, want %q", &l.errs, c.note)
 			}
 		})
 	}

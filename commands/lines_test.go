@@ -1,0 +1,33 @@
+package commands
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner/lines"
+)
+
+// TestInterrupted holds that a signal says what is answered, and only what is certain.
+func TestInterrupted(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		last   int64
+		err    error
+		want   string
+		code   int
+	}{
+		{syscall.SIGINT, 0, nil, "note: interrupted; no line is answered\n", 130},
+		{syscall.SIGINT, 1, nil, "note: interrupted; line 1 is answered\n", 130},
+		{syscall.SIGTERM, 1200, nil, "note: terminated; lines 1 to 1200 are answered\n", 143},
+		{syscall.SIGINT, 7, lines.ErrNotRead, "", 130},
+		{syscall.SIGINT, 7, lines.ErrGaveUp, "note: the last answered line is 7; lines without an answer were not called\n", 130},
+	} {
+		s, _, errs := ui.Test("")
+		f := &program{streams: s}
+		err := f.interrupted(&signalError{c.signal}, lines.Counts{Last: c.last}, c.err)
+		if errs.String() != c.want || exitCode(err) != c.code {
+			t.Errorf("%+v: got %q, exit code %d", c, errs, exitCode(err))
+		}
+	}
+}
