@@ -20,39 +20,56 @@ import (
 
 func callCommand(f *program) command {
 	var (
-		o     callOptions
-		start startOptions
-		at    addressOptions
+		o       callOptions
+		lines   linesOptions
+		start   startOptions
+		at      addressOptions
+		inLines bool
 	)
+	ofLines := lines.flags("")
+	linesFlag := inCategory(linesCategory, switchFlag(&inLines, "lines", "answer each line of standard input, a call, with a line"))
+	ofCall := []cli.Flag{inputFlag(&o.input)}
 	ofStart, ofAddress := launchFlags(&start.Config), at.flags(&start.Config.GRPC)
+	replay := switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin")
 	background := inCategory(backgroundCategory,
-		switchFlag(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"),
-		switchFlag(&o.call.Replay, "replay", "repeat the call after every restart of the plugin"),
-	)
+		switchFlag(&start.AutoStarted, "auto-start", "start PLUGIN if it is not running; it stops after 15 minutes without a call"), replay)
 	return command{names: 2, config: &start.Config, Command: &cli.Command{
 		Name:      "call",
 		Usage:     "call a hook of a background plugin",
-		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]\n--address ADDRESS HOOK [ARG...]",
-		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), []cli.Flag{inputFlag(&o.input), o.rawFlag()}, background, ofAddress, ofStart, f.opts.flags()),
+		ArgsUsage: "NAME|PLUGIN HOOK [ARG...]\n--lines NAME|PLUGIN [HOOK [ARG...]]\n--address ADDRESS HOOK [ARG...]",
+		Flags:     slices.Concat(limitFlags(&o.timeout, &o.errorField), ofCall, []cli.Flag{o.rawFlag()}, linesFlag, ofLines, background, ofAddress, ofStart, f.opts.flags()),
 		Action: func(c *cli.Context) error {
-			left := fastcall.Take()
-			words := c.Args().Slice()
-			if given, err := at.isGiven(ofAddress, slices.Concat(ofStart, background), messageFlags...); err != nil {
-				return err
-			} else if given {
-				return f.callAddress(c.Context, &at, start.Config, &o, words)
+			left, words := fastcall.Take(), c.Args().Slice()
+			if name := firstTyped(append(ofCall, replay)); inLines && name != "" {
+				return usage("%s applies only to a single call", name)
+			} else if name = firstTyped(ofLines); !inLines && name != "" {
+				return usage("%s applies only to call --lines", name)
 			}
-			err := wantHook(words, "NAME")
+			given, err := at.isGiven(ofAddress, slices.Concat(ofStart, background, linesFlag), messageFlags...)
+			switch {
+			case err != nil:
+				return err
+			case given:
+				return f.callAddress(c.Context, &at, start.Config, &o, words)
+			case inLines:
+				lines.raw, lines.Timeout = o.raw, o.timeout
+				err = f.readLines(c.Context, &lines, words, "NAME")
+			default:
+				err = wantHook(words, "NAME")
+			}
 			if err == nil && start.AutoStarted {
 				err = f.readStart(&start, words[0], ofStart)
 			} else if name := firstTyped(ofStart); err == nil && name != "" {
 				err = usage("%s applies only with --auto-start", name)
 			}
-			if err == nil {
+			if err == nil && !inLines {
 				err = f.readHook(c.Context, &o, words[1], words[2:])
 			}
 			if err != nil {
 				return err
+			}
+			if inLines {
+				return f.callLines(c.Context, words[0], start, &lines, o.errorField)
 			}
 			return f.call(c.Context, words[0], start, &o, left)
 		},
@@ -81,15 +98,26 @@ func (f *program) callAddress(ctx context.Context, at *addressOptions, cfg runne
 
 // call calls a hook of the background plugin that word names. If fastcall has sent the call,
 // it waits for that answer, because a call must not be sent twice. It repeats a call that has
-// not begun if the plugin is stopping, or if --auto-start is set and somebody stops it.
+// not begun, unless its stream may have been read from.
 func (f *program) call(ctx context.Context, word string, start startOptions, o *callOptions, left *fastcall.Left) error {
+	return f.withCallee(ctx, word, start, left, func(p *plugin) (bool, error) {
+		err := p.call(ctx, o)
+		return o.stream == nil, err
+	})
+}
+
+// withCallee connects to the background plugin that word names, and does something with it. It
+// does it again, if that may be, when the plugin was stopping, or when --auto-start is set and
+// somebody has stopped it.
+func (f *program) withCallee(ctx context.Context, word string, start startOptions, left *fastcall.Left, do func(*plugin) (mayRepeat bool, err error)) error {
 	for attempt := 1; ; attempt++ {
+		mayRepeat := true
 		p, err := f.callee(ctx, word, start, left)
 		if err == nil {
-			err = p.call(ctx, o)
+			mayRepeat, err = do(p)
 		}
 		again := p != nil && daemon.Is(err, daemon.Stopping) || start.AutoStarted && isNotRunning(err)
-		if !again || o.stream != nil || attempt == service.StartAttempts { // the stream may have been read from
+		if !again || !mayRepeat || attempt == service.StartAttempts {
 			return err
 		}
 		left = nil // it was rejected

@@ -175,3 +175,9 @@ func (p *plugin) watchHealth(ctx context.Context, probe func() error) error {
 func (f *program) printHealth(ctx context.Context, status string, found error) error {
 	return f.write(ctx, func() error { return f.streams.Health(status, hook.AsError(found), f.opts.json) })
 }
+
+// poolStatus returns the status of a plugin that runs in this process.
+func poolStatus(p *runner.Pool) hook.Status {
+	st, _ := p.Status(context.Background())
+	return st
+}

@@ -25,50 +25,65 @@ const linesRestarts = 5
 // linesSeries is the largest number of calls that a worker receives together.
 const linesSeries = 256
 
-// linesOptions are the options of run --lines.
+// linesOptions are the options of run --lines and call --lines.
 type linesOptions struct {
 	lines.Options
 	format string // of a line
 	raw    bool
 	noFail bool
-	cfg    runner.Config
 }
 
-func (o *linesOptions) flags() []cli.Flag {
+// flags are those of both. by is how a command has more calls at once, for the help.
+func (o *linesOptions) flags(by string) []cli.Flag {
 	return inCategory(linesCategory,
 		choiceFlag(&o.format, "items", "read a line as `WHAT` for HOOK: args (the default), value or text", "args", "value", "text"),
 		alias(switchFlag(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them"), "0"),
-		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once, by --workers unless that is set (default: as many as the workers take)"), "j"),
+		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once"+by+" (default: as many as the workers take)"), "j"),
 		switchFlag(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
 		switchFlag(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
 	)
 }
 
-// runLines reads the words of run --lines and answers the lines.
-func (f *program) runLines(c *cli.Context, o *linesOptions) error {
+// runLines starts a plugin, keeps it alive and answers the lines of standard input.
+func (f *program) runLines(c *cli.Context, o *linesOptions, cfg runner.Config) error {
 	words := c.Args().Slice()
+	if err := f.readLines(c.Context, o, words, "PLUGIN"); err != nil {
+		return err
+	}
+	if err := openConfig(&cfg, words[0]); err != nil {
+		return err
+	}
+	cfg.Keep.DefaultMaxFailures, cfg.Keep.Patient, cfg.Keep.Jobs = linesRestarts, true, o.Jobs
+	p, err := f.launch(c.Context, cfg, nil)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if p.opened.TakesSeries() {
+		o.Series = linesSeries
+	}
+	o.GaveUp, o.Timeout = p.pool.Failed(), p.opened.Settings().Timeouts.Call
+	return p.failed(p.lines(c.Context, p.pool, o))
+}
+
+// readLines reads the words of a command with --lines. what is the word for the plugin in
+// messages.
+func (f *program) readLines(ctx context.Context, o *linesOptions, words []string, what string) (err error) {
 	switch {
 	case f.opts.json && o.raw:
 		return usage("--json and --raw cannot be combined")
 	case len(words) == 0:
-		return usage("PLUGIN is missing")
+		return usage("%s is missing", what)
 	case len(words) >= 2 && words[1] == "":
 		return usage("HOOK is empty")
 	case len(words) >= 2:
 		o.Hook = words[1]
-		var err error
-		if o.Words, err = f.readNamed(c.Context, words[2:]); err != nil {
-			return err
-		}
+		o.Words, err = f.readNamed(ctx, words[2:])
 	case o.format != "":
 		return usage("--items applies only with HOOK, and HOOK is missing")
 	}
 	o.Items = map[string]lines.Items{"value": lines.Value, "text": lines.Text}[o.format]
-	if err := openConfig(&o.cfg, words[0]); err != nil {
-		return err
-	}
-	o.cfg.Keep.DefaultMaxFailures, o.cfg.Keep.Patient, o.cfg.Keep.Jobs = linesRestarts, true, o.Jobs
-	return f.lines(c.Context, *o)
+	return err
 }
 
 // readNamed reads the words that are named arguments of every call.
@@ -82,22 +97,19 @@ func (f *program) readNamed(ctx context.Context, words []string) ([]schema.Word,
 	return parsed, err
 }
 
-// lines keeps a plugin alive and answers the lines of standard input.
-func (f *program) lines(ctx context.Context, o linesOptions) error {
-	p, err := f.launch(ctx, o.cfg, nil)
+// lines answers the lines of standard input with calls of the plugin, which runs here or in a
+// daemon.
+func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) error {
+	f := p.f
+	began, err := k.Status(ctx)
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	k := p.pool
 	calls, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	// Of the signals the first ends the reading, and the second the calls.
 	defer context.AfterFunc(f.signals.kill, func() { cancel(context.Cause(ctx)) })()
-	if p.opened.TakesSeries() {
-		o.Series = linesSeries
-	}
-	o.In, o.Out, o.Stop, o.GaveUp = f.streams.In, f.streams.Lines(o.raw), ctx.Done(), k.Failed()
+	o.In, o.Out, o.Stop = f.streams.In, f.streams.Lines(o.raw), ctx.Done()
 	if o.raw {
 		o.Raw = f.streams.RawLine
 	}
@@ -105,13 +117,15 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 		if err := f.line.misplaced(e); err != error(e) {
 			cancel(err) // no call can have it
 		}
+		e = p.withHints(e)
+		e.Plugin = "" // a daemon adds it, and it is the same for every line
 		if !o.raw {
-			return ui.ErrorJSON(p.withHints(e))
+			return ui.ErrorJSON(e)
 		}
-		f.streams.Fail(ctx, ui.Failure{Err: p.withHints(e), Shown: p.shown(), Line: line})
+		f.streams.Fail(ctx, ui.Failure{Err: e, Shown: p.shown(), Line: line})
 		return nil
 	}
-	o.Jobs, o.Timeout = f.jobs(o.Jobs, poolStatus(k).Concurrency), p.opened.Settings().Timeouts.Call
+	o.Jobs = p.jobs(o.Jobs, began.Concurrency)
 	e := lines.New(k, o.Options)
 	defer context.AfterFunc(ctx, func() {
 		if n := e.Counts().Running; n > 0 && f.streams.ErrTTY {
@@ -120,33 +134,31 @@ func (f *program) lines(ctx context.Context, o linesOptions) error {
 	})()
 	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
 		c := e.Counts()
-		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: poolStatus(k).Restarts}
+		now, _ := k.Status(context.Background()) // without it, no restart is shown
+		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: max(0, now.Restarts-began.Restarts)}
 	})
 	debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
 	err = e.Run(calls)
 	stopProgress()
 	if misplaced := (*hook.Error)(nil); errors.As(context.Cause(calls), &misplaced) && misplaced.Kind == hook.Usage {
-		return p.failed(misplaced)
+		return misplaced
 	}
-	return p.failed(f.linesEnd(ctx, k, e.Counts(), err, o.noFail))
-}
-
-// poolStatus returns the status of a plugin that runs in this process.
-func poolStatus(p *runner.Pool) hook.Status {
-	st, _ := p.Status(context.Background())
-	return st
+	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
 }
 
 // jobs returns how many calls to make at once: at most as many as the workers take. A call that
 // waits for a worker could be overtaken by the call of a later line, whose stream would then
 // wait for it.
-func (f *program) jobs(wanted, places int) int {
+func (p *plugin) jobs(wanted, places int) int {
 	switch {
 	case wanted == 0:
 		return places
 	case wanted > places:
-		f.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; raise --workers or --concurrency",
-			wanted, schema.Plural(places, "call")))
+		more := "raise --workers or --concurrency"
+		if p.client != nil {
+			more = "start it with more --workers or --concurrency"
+		}
+		p.f.streams.Note(fmt.Sprintf("--jobs is %d, but the workers take only %s at once; %s", wanted, schema.Plural(places, "call"), more))
 		return places
 	}
 	return wanted
@@ -154,7 +166,7 @@ func (f *program) jobs(wanted, places int) int {
 
 // linesEnd returns the error of the command: that of the output, a signal, the plugin or
 // the input, else that calls failed.
-func (f *program) linesEnd(ctx context.Context, k *runner.Pool, c lines.Counts, err error, noFail bool) error {
+func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, err error, noFail bool) error {
 	f.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
 	unread := (*hook.Error)(nil)
 	switch {

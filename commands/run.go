@@ -25,7 +25,7 @@ func runCommand(f *program) command {
 		start         startOptions
 		inLines, keep bool
 	)
-	ofLines, ofKeep := lines.flags(), start.nameFlags()
+	ofLines, ofKeep := lines.flags(", by --workers unless that is set"), start.nameFlags()
 	linesFlag := switchFlag(&inLines, "lines", "keep the plugin alive and answer each line of standard input, a call, with a line")
 	keepFlag := switchFlag(&keep, "keep", "keep the plugin alive in the foreground, and take calls under a name")
 	ofCall, ofResults, ofWorkers := []cli.Flag{inputFlag(&o.input)}, []cli.Flag{o.rawFlag()}, keepFlags(&o.cfg.Keep)
@@ -64,8 +64,8 @@ func runCommand(f *program) command {
 				}
 				return f.untilSignal(f.serve(c.Context, start, nil))
 			case inLines:
-				lines.cfg, lines.raw = o.cfg, o.raw
-				return f.runLines(c, &lines)
+				lines.raw = o.raw
+				return f.runLines(c, &lines, o.cfg)
 			}
 			if err := f.readRun(c, &o); err != nil {
 				return err

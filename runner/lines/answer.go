@@ -75,7 +75,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
 		}
 		calls[i] = hook.Call{Hook: t.hook, Args: e.args(t), Emit: emit}
 	}
-	e.caller.CallSeries(ctx, &hook.Series{Calls: calls, Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
+	e.series.CallSeries(ctx, &hook.Series{Calls: calls, Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
 		t := tasks[made]
 		made++
 		if err != nil {

@@ -18,9 +18,6 @@ type callerFunc func(ctx context.Context, c hook.Call) (hook.Result, error)
 
 func (f callerFunc) Call(ctx context.Context, c hook.Call) (hook.Result, error) { return f(ctx, c) }
 
-// CallSeries makes none.
-func (f callerFunc) CallSeries(context.Context, *hook.Series) {}
-
 // echoed answers with the call itself.
 func echoed(_ context.Context, c hook.Call) (hook.Result, error) {
 	value := append(schema.AppendQuote([]byte("["), c.Hook), ',')
@@ -46,7 +43,7 @@ func options(in io.Reader, out io.Writer) Options {
 }
 
 // answers runs an engine over a text, and returns what it wrote.
-func answers(t *testing.T, caller hook.SeriesCaller, in string, change func(*Options)) (string, Counts) {
+func answers(t *testing.T, caller hook.Caller, in string, change func(*Options)) (string, Counts) {
 	t.Helper()
 	var out bytes.Buffer
 	o := options(strings.NewReader(in), &out)

@@ -90,7 +90,8 @@ var ErrNotRead = errors.New("it is not being read")
 
 // Engine answers the lines of one input. Make it with [New].
 type Engine struct {
-	caller hook.SeriesCaller
+	caller hook.Caller
+	series hook.SeriesCaller // the same; nil if it makes no series
 	o      Options
 	out    *outbox
 }
@@ -110,11 +111,15 @@ type task struct {
 // size returns the number of bytes of a line's arguments.
 func (t *task) size() int { return len(t.args) + len(t.verbatim) }
 
-// New makes an engine that calls caller.
-func New(caller hook.SeriesCaller, o Options) *Engine {
+// New makes an engine that calls caller. Series needs a [hook.SeriesCaller].
+func New(caller hook.Caller, o Options) *Engine {
+	series, _ := caller.(hook.SeriesCaller)
+	if series == nil {
+		o.Series = 1
+	}
 	o.Jobs, o.Series = max(o.Jobs, 1), max(o.Series, 1)
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
-	return &Engine{caller: caller, o: o, out: newOutbox(!o.Unordered, o.Series)}
+	return &Engine{caller: caller, series: series, o: o, out: newOutbox(!o.Unordered, o.Series)}
 }
 
 // Counts reports how far the engine is. It may be called at any time.

@@ -42,7 +42,7 @@ type running struct {
 }
 
 // start runs an engine in a bubble; its input is ended with the test.
-func start(t *testing.T, caller hook.SeriesCaller, change func(*Options)) *running {
+func start(t *testing.T, caller hook.Caller, change func(*Options)) *running {
 	t.Helper()
 	ctx, kill := context.WithCancelCause(t.Context())
 	r, w := io.Pipe()
@@ -145,7 +145,7 @@ func TestTimeout(t *testing.T) {
 }
 
 // slowFirst answers all calls at once but one with the argument 1, which waits for open.
-func slowFirst(open <-chan struct{}, begun *atomic.Int64, answer []byte) hook.SeriesCaller {
+func slowFirst(open <-chan struct{}, begun *atomic.Int64, answer []byte) hook.Caller {
 	return callerFunc(func(_ context.Context, c hook.Call) (hook.Result, error) {
 		begun.Add(1)
 		if string(c.Args.JSON) == "[1]" {

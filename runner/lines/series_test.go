@@ -85,3 +85,12 @@ func TestReleaseInOrder(t *testing.T) {
 		t.Errorf("called are %v, want %v", got, want)
 	}
 }
+
+// TestNoSeries holds that a caller which makes no series gets its calls one by one.
+func TestNoSeries(t *testing.T) {
+	in := strings.Repeat("1\n", 100)
+	_, counts := answers(t, callerFunc(echoed), in, func(o *Options) { o.Hook, o.Series = "h", 8 })
+	if counts != (Counts{Answered: 100, Last: 100}) {
+		t.Errorf("counts are %+v", counts)
+	}
+}
