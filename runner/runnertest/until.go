@@ -98,8 +98,8 @@ func WithEnv(entry string) []int {
 func NothingLeft(t testing.TB) {
 	t.Helper()
 	t.Setenv("PYPLUG_TEST_ALONE", "1") // panics in a parallel test
-	proc.Close()                   // closes what proc keeps open between tests
-	_, _ = os.ReadFile(os.DevNull) // makes the runtime open its poller, whose descriptors stay open
+	proc.Close()                       // closes what proc keeps open between tests
+	_, _ = os.ReadFile(os.DevNull)     // makes the runtime open its poller, whose descriptors stay open
 	descriptors, goroutines := openDescriptors(), moduleStacks()
 	t.Cleanup(func() {
 		proc.Close()
