@@ -5,6 +5,7 @@ GO          ?= go
 T           ?= 5s
 TAGS        := urfave_cli_no_docs,grpcnotrace,nethttpomithttp2
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 ACTIONLINT  := github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 # A commit without a tag has a version that is older than every release.
 VERSION     ?= $(shell v=$$(git describe --tags --always --dirty 2>/dev/null || echo unknown); \
@@ -20,7 +21,7 @@ RACE := $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 HOST         = $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
 PACKAGE_TEST = $(GO) test -count=1 -timeout 20m ./packaging -dist $(CURDIR)/dist
 
-.PHONY: help build machine test test-all lint cross packages wheel package-test package-smoke bench fuzz attack clean
+.PHONY: help build machine test test-all lint vuln cross packages wheel package-test package-smoke bench fuzz attack clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +52,9 @@ lint: ## check formatting, go.mod, vet, staticcheck and the workflows
 	$(GO) vet -tags $(TAGS) ./...
 	$(GO) run $(STATICCHECK) -tags $(TAGS) ./...
 	$(GO) run $(ACTIONLINT)
+
+vuln: ## look for known vulnerabilities, at vuln.go.dev
+	$(GO) run $(GOVULNCHECK) -tags $(TAGS) ./...
 
 # vet also compiles the tests. With the flags of the build, both share the cache.
 cross: ## build for macOS and Windows, and compile the tests for them
