@@ -107,11 +107,7 @@ func (o *Opened) resolvePython(ctx context.Context) (err error) {
 	}
 	switch {
 	case !o.Transport().Serves && (executable || zip):
-		e := hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, o.settings.Transport))
-		if o.plugin.Shebang != "" {
-			e.Hints = schema.Hints("it is a Python script: give it a name, or a link, that ends in .py")
-		}
-		return e
+		return hook.NewError(hook.Usage, fmt.Errorf("%s is %s, want the transport \"grpc\" for it and not %q", c.Plugin, kind, o.settings.Transport))
 	case !executable:
 		return nil
 	case c.Python != "":

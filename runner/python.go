@@ -112,6 +112,9 @@ func findPlugin(c Config) (manifest.Plugin, error) {
 	}
 	p.Project = interp.FindProject(p.Dirs, c.Environ)
 	p.Requires = append(p.Requires, manifest.Requires(p.Project.Dirs[len(p.Dirs):])...)
+	if isFunctions(c, p) {
+		p.Kind = manifest.File
+	}
 	return p, nil
 }
 

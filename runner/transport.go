@@ -1,12 +1,14 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/pyplug/pyplug/interp"
 	"github.com/pyplug/pyplug/interp/pysrc"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/manifest"
@@ -99,6 +101,31 @@ func (o *Opened) chooseTransport() (transport, why string) {
 		return "grpc", "its host is " + o.plugin.Manifest.Host
 	}
 	return "pipe", ""
+}
+
+// isFunctions reports whether an executable is a functions file: a Python script that defines
+// public functions, of which neither itself nor a file that it imports does what servers do. What
+// is beside its Python was installed as a program.
+func isFunctions(c Config, p manifest.Plugin) bool {
+	switch transport := cmp.Or(c.Transport, p.Manifest.Transport); {
+	case p.Kind != manifest.Executable || p.Shebang == "":
+		return false
+	case transport != "":
+		return transport == "pipe"
+	case c.GRPC.Decides != "" || p.Manifest.Host != "":
+		return false
+	}
+	script := scriptOf(p.Entry)
+	files, _ := pysrc.Own(script, pysrc.PlaceOf(p.Entry, nil).Dirs(), pysrc.Short)
+	installed := filepath.IsAbs(p.Shebang) && interp.SamePath(filepath.Dir(script), filepath.Dir(p.Shebang))
+	if installed || !files[0].DefinesFunctions() {
+		return false
+	}
+	var all pysrc.Serves
+	for _, f := range files {
+		all = all.With(f.Serves())
+	}
+	return !all.Any()
 }
 
 // scriptOf returns the file that Python runs for an entry. It follows links.

@@ -3,8 +3,10 @@ package pysrc
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // File is a source file of a plugin. Text is empty if it cannot be read.
@@ -23,6 +25,16 @@ func Parse(path, text string) File {
 
 // Serves returns what the file does to serve plugins. It ignores comments and docstrings.
 func (f File) Serves() Serves { return servesOf(f.code, f.imports) }
+
+// DefinesFunctions reports whether the file itself defines a public function. A file that is no
+// text defines none.
+func (f File) DefinesFunctions() bool {
+	return !strings.Contains(f.Text, "\x00") && publicFunction().MatchString(f.code)
+}
+
+var publicFunction = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:async\s+)?def\s+[^_\s]`)
+})
 
 // Limits bounds what [Own] reads.
 type Limits struct {

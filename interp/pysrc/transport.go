@@ -19,6 +19,9 @@ type Serves struct {
 	// f"1|1|tcp|127.0.0.1:{port}|grpc", or that it joins fields with bars and has the literal
 	// "grpc".
 	PrintsHandshake bool
+	// StartsServer reports that the file imports gRPC and calls something.server, as in grpc.server,
+	// or imports the server of grpc, grpc.aio or grpclib.
+	StartsServer bool
 
 	joins, protocol bool // the two parts of the latter
 }
@@ -38,10 +41,15 @@ func (s Serves) With(o Serves) Serves {
 		SDK:             cmp.Or(s.SDK, o.SDK),
 		ImportsGRPC:     s.ImportsGRPC || o.ImportsGRPC,
 		PrintsHandshake: s.PrintsHandshake || o.PrintsHandshake || joins && protocol,
+		StartsServer:    s.StartsServer || o.StartsServer,
 		joins:           joins,
 		protocol:        protocol,
 	}
 }
+
+// Any reports whether the file does any of it. An import of gRPC alone does not count: clients
+// import it, too.
+func (s Serves) Any() bool { return s.SDK != "" || s.PrintsHandshake || s.StartsServer }
 
 // Complete drops the parts of a line. Many libraries contain them, so they do not count there.
 func (s Serves) Complete() Serves {
@@ -73,7 +81,9 @@ func servesOf(code string, imports []Import) Serves {
 		top, _, _ := strings.Cut(imp.Module, ".")
 		s.ImportsGRPC = s.ImportsGRPC || slices.Contains([]string{"grpc", "grpclib", "betterproto"}, top)
 		s.SDK = cmp.Or(s.SDK, imp.sdk())
+		s.StartsServer = s.StartsServer || slices.ContainsFunc([]string{"grpc.server", "grpc.aio.server", "grpclib.server"}, imp.loads)
 	}
+	s.StartsServer = s.StartsServer || s.ImportsGRPC && strings.Contains(code, ".server(")
 	for line := range strings.Lines(code) {
 		// A line that begins with a literal is a docstring, or does nothing.
 		if !strings.Contains(line, "‹") || strings.HasPrefix(strings.TrimLeft(line, " \t"), "‹") ||

@@ -2,7 +2,7 @@ package pysrc
 
 import "testing"
 
-// show is what a file does, in a letter eacs.
+// show is what a file does, in a letter each.
 func (s Serves) show() string {
 	text := ""
 	if s.ImportsGRPC {
@@ -10,6 +10,9 @@ func (s Serves) show() string {
 	}
 	if s.PrintsHandshake {
 		text += "P"
+	}
+	if s.StartsServer {
+		text += "S"
 	}
 	if s.SDK != "" {
 		text += " " + s.SDK
@@ -21,7 +24,7 @@ func (s Serves) show() string {
 func TestServes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"nothing", "import os\ndef greet(name): return name\n", ""},
-		{"the usual", "import grpc\ns = grpc.server(pool)\nprint('1|1|tcp|127.0.0.1:1234|grpc', flush=True)", "GP"},
+		{"the usual", "import grpc\ns = grpc.server(pool)\nprint('1|1|tcp|127.0.0.1:1234|grpc', flush=True)", "GPS"},
 
 		{"an f-string", "print(f\"1|{v}|tcp|127.0.0.1:{port}|grpc\\n\")", "P"},
 		{"constants in an f-string", "P = 'grpc'\nprint(f'{CORE}|{APP}|{NETWORK}|{address}|{P}')", "P"},
@@ -61,7 +64,10 @@ func TestServes(t *testing.T) {
 		{"a client", "import grpc\nc = grpc.insecure_channel('x')", "G"},
 		{"from it", "from grpc import aio\n", "G"},
 		{"one of it", "import os, grpc.aio as g\n", "G"},
-		{"grpclib", "if x: from grpclib.server import Server\n", "G"},
+		{"grpclib", "if x: from grpclib.server import Server\n", "GS"},
+		{"a server by another name", "import grpc as g\ns = g.server(pool)\n", "GS"},
+		{"an asynchronous server", "from grpc.aio import server\n", "GS"},
+		{"a server of something else", "s = http.server(pool)\n# grpc.server(pool)\n", ""},
 		{"lazily", "def f():\n  lazy import grpc; pass", "G"},
 		{"after another", "import os; import grpc", "G"},
 		{"betterproto", "import betterproto.lib\n", "G"},

@@ -171,12 +171,6 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 		}
 	case cfg.CookieKey == "":
 		hints = schema.Hints("if the plugin wants the magic cookie of its host, pass %s KEY=VALUE", schema.Setting("cookie"))
-		switch isProgram := cfg.Python && len(cfg.Args) > 0; {
-		case isProgram && !strings.HasSuffix(cfg.Args[0], ".pyz"):
-			hints = append(hints, schema.Hintf("if it is a file of functions, pass %s pipe", schema.Setting("transport")))
-		case cfg.Python && !isProgram:
-			hints = append(hints, schema.Hintf("if it is a file of functions, give it a name, or a link, that ends in .py"))
-		}
 	}
 	return &hook.Error{Reason: ReasonNoHandshake, Hints: hints, Err: err}
 }

@@ -45,7 +45,7 @@ func (f Form) String() string {
 type Plugin struct {
 	// Path is the path that was resolved, unchanged.
 	Path string
-	// Entry is the absolute path of the .py file, the package's directory or the executable.
+	// Entry is the absolute path of the Python file, the package's directory or the executable.
 	// Symbolic links stay as they are. It is empty for a module that is not in From: see
 	// [Plugin.Located].
 	Entry string

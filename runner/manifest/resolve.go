@@ -119,7 +119,7 @@ func (r resolved) about(all []source) ([]source, error) {
 // others must agree with it.
 func (r resolved) choose(f found) (resolved, error) {
 	r.requires = f.requires
-	if leadsToPython(r.entry) {
+	if leadsToPython(r.entry) || scriptPython(r.entry) != "" {
 		block, err := readScript(r.entry)
 		if err != nil {
 			return resolved{}, err
