@@ -76,13 +76,13 @@ func TestCheckShutdownError(t *testing.T) {
 	}
 }
 
-// A plugin that ends since it was not given its cookie is told of --cookie.
+// A plugin that exits because it lacks its cookie gets the one that its source names.
 func TestCheckNoCookie(t *testing.T) {
 	t.Parallel()
 	env := []string{"PYPLUG_PYTHON=" + runnertest.GRPCIO(t), "QUIRK=none"}
 	c := checkPlugin(t, env, "testdata/plugins/grpc/quirks.py")
 	c.holds(t, 5, "launch failure start-failed")
-	if f := c.stage("launch").Findings; len(f) == 0 || !strings.Contains(f[0].Fix, "--cookie KEY=VALUE") {
+	if f := c.stage("launch").Findings; len(f) == 0 || !strings.Contains(f[0].Fix, "--cookie ZOO_COOKIE=monkey") {
 		t.Errorf("launch: %+v, want a fix with --cookie", f)
 	}
 }

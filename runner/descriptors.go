@@ -103,6 +103,12 @@ func (o *Opened) pb2Sources() ([]protoschema.Source, error) {
 	return agreeing(r.sources, imported), nil
 }
 
+// shownCookie returns the magic cookie that the plugin's own files show.
+func (o *Opened) shownCookie() (key, value string) {
+	files, _ := pysrc.Own(o.script, o.dirs, pysrc.Short)
+	return pysrc.Cookie(files)
+}
+
 // agreeing drops sources that disagree with an earlier one, such as a stale copy. The first
 // certain sources stay. Of the others, those nearest to the plugin come first.
 func agreeing(sources []protoschema.Source, certain int) []protoschema.Source {

@@ -173,7 +173,7 @@ func (o *Opened) grpcConfig() (grpcplugin.Config, error) {
 		cfg.MTLS = *mtls
 	}
 	if o.python.Path != "" {
-		cfg.Sources = o.pb2Sources
+		cfg.Sources, cfg.Cookie = o.pb2Sources, o.shownCookie
 	}
 	if cfg.Python = o.plugin.Shebang != ""; o.plugin.Kind != manifest.Executable {
 		cfg.Python, cfg.Path = true, o.python.Path

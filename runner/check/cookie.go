@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -11,7 +12,7 @@ func (c *check) cookie(ctx context.Context) hook.Stage {
 	program := c.s.Program()
 	if program.CookieKey == "" {
 		return failed(found(cookieUnknown, hook.Note, "the plugin's magic cookie is unknown, so the check did not start it without one",
-			"set the cookie of its host: --cookie KEY=VALUE, or cookie-key and cookie-value in the manifest"))
+			"set the cookie of its host: --cookie "+cmp.Or(program.ShownCookie(), "KEY=VALUE")+", or cookie-key and cookie-value in the manifest"))
 	}
 	cfg := c.o.Config
 	cfg.GRPC.AnyHealth, cfg.GRPC.NoCookie = true, true

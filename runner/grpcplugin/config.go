@@ -46,6 +46,9 @@ type Config struct {
 
 	// CookieKey and CookieValue are the magic cookie. An empty key means no cookie.
 	CookieKey, CookieValue string
+	// Cookie returns the magic cookie that the plugin's source shows, for a hint, or an
+	// empty key. It may be nil.
+	Cookie func() (key, value string)
 	// Versions are the application's protocol versions to offer; empty means 1
 	// alone.
 	Versions []int
@@ -103,6 +106,19 @@ type Config struct {
 	// Debug receives a developer's log, of the areas "proc" and "grpc"; nil
 	// discards it.
 	Debug func(area, text string)
+}
+
+// ShownCookie returns the magic cookie that the plugin's source shows as KEY=VALUE. It is
+// empty if the source shows none, or the one that the plugin was started with.
+func (c Config) ShownCookie() string {
+	if c.Cookie == nil {
+		return ""
+	}
+	key, value := c.Cookie()
+	if key == "" || key == c.CookieKey && value == c.CookieValue {
+		return ""
+	}
+	return key + "=" + value
 }
 
 // Launcher starts processes of one gRPC plugin.

@@ -136,6 +136,7 @@ func (s *scanner) before() (string, int) {
 // missing returns the error of a process that printed no handshake, without its kind. limit
 // is the timeout after which pyplug killed the process, or 0 if the process exited.
 func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
+	cookie := cfg.ShownCookie()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := error(&hook.LimitError{What: "no handshake on standard output", Limit: limit})
@@ -161,6 +162,8 @@ func (s *scanner) missing(cfg *Config, limit time.Duration) *hook.Error {
 		err = fmt.Errorf("%w, only %d other lines, the first %s", err, s.lines, s.noise)
 	}
 	switch {
+	case cookie != "" && (s.wantsCookie || len(hints) == 0 && limit == 0):
+		hints = schema.Hints("set the magic cookie that the plugin's source names: %s %s", schema.Setting("cookie"), schema.QuoteLine([]string{cookie}))
 	case s.wantsCookie:
 		hints = schema.Hints("the plugin wants the magic cookie that its host sets; pass %s KEY=VALUE", schema.Setting("cookie"))
 	case len(hints) > 0:
