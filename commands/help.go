@@ -52,7 +52,7 @@ func helpCommand(f *program) command {
 					return f.print(f.commandHelp(cmd))
 				}
 				if page, ok := docs.Manual.Page(name); ok {
-					return f.print(ui.Headings(page))
+					return f.print(ui.Page(page))
 				}
 				if !slices.Contains(topicNames(), name) {
 					return f.unknownTopic(name)
@@ -215,7 +215,7 @@ func findingHelp(f *program, ids []string) error {
 		err := suggested(usage("unknown finding %s", schema.QuoteLine(ids)), "`pyplug help finding %s`", ids[0], docs.Findings.Names())
 		return hinted(err, schema.Hintf("%s lists them all", schema.Command{"help", "finding"}))
 	}
-	return f.print(ui.Headings(page))
+	return f.print(ui.Page(page))
 }
 
 // print writes text to standard output.

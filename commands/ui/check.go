@@ -150,7 +150,7 @@ func (p *CheckPrinter) flushSkipped() string {
 	if len(reasons) == 0 {
 		return ""
 	}
-	return entry("  skipped  ", findingColumn, strings.Join(reasons, "; "), "")
+	return p.entry("  skipped  ", findingColumn, strings.Join(reasons, "; "), "")
 }
 
 // verdictColors are the colours of verdicts.
@@ -183,19 +183,20 @@ func (p *CheckPrinter) stage(st hook.Stage) string {
 			continue
 		}
 		word := Paint(verdictColors[f.Verdict], f.Verdict.String()+":")
-		details += entry(strings.Repeat(" ", findingColumn)+word+" ", findingColumn+len(f.Verdict.String()+": "), f.Message, id)
+		details += p.entry(strings.Repeat(" ", findingColumn)+word+" ", findingColumn+len(f.Verdict.String()+": "), f.Message, id)
 		details += p.details(f, findingColumn+2)
 	}
 	if st.Took >= time.Millisecond {
 		tail += "  " + schema.Span(st.Took)
 	}
-	return entry(label, messageColumn, st.Message, tail) + details
+	return p.entry(label, messageColumn, st.Message, tail) + details
 }
 
 // entry returns a text behind a label, with a tail after its last line. Further lines are
 // indented by the width of the label, in cells.
-func entry(label string, cells int, text, tail string) string {
-	return strings.TrimRight(label+paragraph(text, strings.Repeat(" ", cells))+tail, " ") + "\n"
+func (p *CheckPrinter) entry(label string, cells int, text, tail string) string {
+	text = strings.TrimRight(text, "\r\n") + tail
+	return strings.TrimRight(label+folded(text, strings.Repeat(" ", cells), cells, width(p.s.Out, p.s.OutTTY)), " ") + "\n"
 }
 
 // details returns the lines below a finding's message, and the fixes.
@@ -206,7 +207,7 @@ func (p *CheckPrinter) details(f hook.Finding, column int) string {
 	text := details.text(strings.Repeat(" ", column-own))
 	for _, fix := range f.Fix {
 		label := strings.Repeat(" ", column) + "fix: "
-		text += entry(label, len(label), fix, "")
+		text += p.entry(label, len(label), fix, "")
 	}
 	return text
 }
@@ -232,7 +233,7 @@ func (p *CheckPrinter) Finish() error {
 		text = "\n" + p.table()
 	}
 	if hint := findingHint(p.all); hint != "" {
-		text += "\n" + Paint(Cyan, "hint:") + " " + hint + "\n"
+		text += "\n" + p.entry(Paint(Cyan, "hint:")+" ", len("hint: "), hint, "")
 	}
 	return p.print(text)
 }

@@ -141,7 +141,7 @@ slow.py       ended early  130   0         0         1m30s
 	}
 }
 
-// A terminal gets colour, and no plugin's controls.
+// A terminal gets colour, lines that wrap at words, and no plugin's controls.
 func TestCheckTerminal(t *testing.T) {
 	s, _, _ := Test("")
 	terminal := &sized{width: 64}
@@ -155,18 +155,23 @@ func TestCheckTerminal(t *testing.T) {
 	p.Shown = true
 	printChecks(t, p, []CheckResult{c})
 	want := "\x1b[1ma\\x1b]0;x\\x07\x1b[22m\n" +
-		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)  12ms\n" +
-		"  \x1b[33mwarning\x1b[0m  services     no plugin.GRPCController is served, so a host waits 2 s and kills the plugin  [no-controller]  2ms\n" +
+		"  \x1b[32mok\x1b[0m       interpreter  python 3.11.7 (.venv beside the plugin)\n" +
+		"                        12ms\n" +
+		"  \x1b[33mwarning\x1b[0m  services     no plugin.GRPCController is served, so\n" +
+		"                        a host waits 2 s and kills the plugin\n" +
+		"                        [no-controller]  2ms\n" +
 		"           x\n" +
 		"           ended with exit code 0 after 0s\n" +
-		"           fix: serve plugin.GRPCController/Shutdown and end the program in it\n" +
+		"           fix: serve plugin.GRPCController/Shutdown and end\n" +
+		"                the program in it\n" +
 		"           \x1b[36mnote:\x1b[0m no reflection is served  [no-reflection]\n" +
 		"             fix: install grpcio-reflection\n" +
 		"             fix: and enable it\n" +
 		"  skipped  cookie: two\n" +
 		"           lines\n" +
 		"\x1b[32mpassed\x1b[0m with 1 warning and 1 note in 412ms\n" +
-		"\n\x1b[36mhint:\x1b[0m `pyplug help finding no-controller` explains this finding, and so for every name in brackets\n"
+		"\n\x1b[36mhint:\x1b[0m `pyplug help finding no-controller` explains this\n" +
+		"      finding, and so for every name in brackets\n"
 	if got := terminal.take(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

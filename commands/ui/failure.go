@@ -84,12 +84,12 @@ func (s *Streams) failureText(f Failure) string {
 	if f.Err.Plugin != "" {
 		l.add(0, "plugin: "+f.Err.Plugin)
 	}
-	text := headed(Red, "error", headline) + l.text("")
+	text := s.headed(Red, "error", headline) + l.text("")
 	for i, hint := range hook.Words(f.Err.Hints) {
 		if i == 0 {
 			text += "\n"
 		}
-		text += headed(Cyan, "hint", hint)
+		text += s.headed(Cyan, "hint", hint)
 	}
 	return text
 }

@@ -40,21 +40,3 @@ func Wrap(text string, width int) []string {
 	}
 	return append(lines, line)
 }
-
-// Headings sets off the headings of a page in Markdown. A comment in its examples is
-// none.
-func Headings(page string) string {
-	var b strings.Builder
-	fenced := false
-	for line := range strings.Lines(page) {
-		text := strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(text, "```"):
-			fenced = !fenced
-		case !fenced && strings.HasPrefix(text, "#"):
-			line = Paint(Bold, text) + "\n"
-		}
-		b.WriteString(line)
-	}
-	return b.String()
-}

@@ -110,13 +110,13 @@ func (s *Streams) Hooks(sch schema.Schema, asJSON bool) error {
 			Notes []string      `json:"notes,omitempty"`
 		}{withoutNulls(sch.Hooks), sch.Notes})
 	}
-	return s.Print(listing(sch.Hooks))
+	return s.Print(listing(sch.Hooks, width(s.Out, s.OutTTY)))
 }
 
 // listing is a line for each hook. Documentation starts in one column, but long
-// signatures do not move it.
-func listing(hooks []schema.Hook) string {
-	const widest = 48
+// signatures do not move it. If lines have a width, what does not fit follows below.
+func listing(hooks []schema.Hook, width int) string {
+	const widest, narrowest = 48, 24
 	column := 0
 	for _, h := range hooks {
 		if cells := runewidth.StringWidth(signature(h)); cells <= widest {
@@ -125,9 +125,17 @@ func listing(hooks []schema.Hook) string {
 	}
 	var b strings.Builder
 	for _, h := range hooks {
-		doc := oneLine(h.Doc)
-		line := runewidth.FillRight(signature(h), column) + "  " + doc
-		fmt.Fprintln(&b, strings.TrimRight(line, " "))
+		doc, indent := oneLine(h.Doc), strings.Repeat(" ", column+2)
+		line := strings.TrimRight(runewidth.FillRight(signature(h), column)+"  "+doc, " ")
+		switch cells := runewidth.StringWidth(signature(h)); {
+		case width == 0 || runewidth.StringWidth(line) <= width:
+		case cells <= column && width-column >= narrowest:
+			line = runewidth.FillRight(signature(h), column) + "  " + folded(doc, indent, len(indent), width)
+		default:
+			indent = "    "
+			line = strings.TrimRight(folded(signature(h), indent, 0, width)+"\n"+indent+folded(doc, indent, len(indent), width), " \n")
+		}
+		fmt.Fprintln(&b, line)
 	}
 	return b.String()
 }

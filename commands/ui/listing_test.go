@@ -34,6 +34,21 @@ func TestHooks(t *testing.T) {
 	}
 }
 
+// On a narrow terminal, documentation wraps in its column, or below a long signature.
+func TestHooksNarrow(t *testing.T) {
+	doc := "Says hello to a person by name"
+	sch := schema.Schema{Hooks: []schema.Hook{{Name: "greet", Doc: doc}, {Name: "greet_by_a_name_so_long_that_it_is_a_line", Doc: doc}}}
+	for width, want := range map[int]string{
+		0:  "greet()                                      " + doc + "\ngreet_by_a_name_so_long_that_it_is_a_line()  " + doc + "\n",
+		71: "greet()                                      Says hello to a person by\n" + strings.Repeat(" ", 45) + "name\ngreet_by_a_name_so_long_that_it_is_a_line()  Says hello to a person by\n" + strings.Repeat(" ", 45) + "name\n",
+		50: "greet()\n    " + doc + "\ngreet_by_a_name_so_long_that_it_is_a_line()\n    " + doc + "\n",
+	} {
+		if got := listing(sch.Hooks, width); got != want {
+			t.Errorf("width %d: got\n%swant\n%s", width, got, want)
+		}
+	}
+}
+
 func TestVerdicts(t *testing.T) {
 	s, out, _ := Test("")
 	info := hook.Info{PID: 7, Python: "3.12.4"}

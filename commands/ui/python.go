@@ -70,11 +70,11 @@ func (s *Streams) Why(w Why, asJSON bool) error {
 	if asJSON {
 		return s.writeJSON(w)
 	}
-	return s.Print(w.String())
+	return s.Print(w.text(width(s.Out, s.OutTTY)))
 }
 
-// String is the decision for people.
-func (w Why) String() string {
+// text is the decision for people, in lines of at most width cells; 0 is no limit.
+func (w Why) text(width int) string {
 	var b strings.Builder
 	head := string(cmp.Or(w.Plugin, "no plugin"))
 	if w.Python != nil {
@@ -88,7 +88,7 @@ func (w Why) String() string {
 		}
 		fmt.Fprintln(&b, fork+c.title())
 		for _, line := range w.about(c) {
-			fmt.Fprintln(&b, stem+"  "+pathLine(line))
+			fmt.Fprintln(&b, stem+"  "+folded(pathLine(line), stem+"  ", 5, width))
 		}
 	}
 	var wants []string

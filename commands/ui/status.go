@@ -146,33 +146,46 @@ func (s *Streams) statusRow(b Background) []string {
 	return row
 }
 
-// statusTable is a line for the titles and one for each plugin. On a terminal no line
-// is wider than that: a narrow one lacks the columns hidden, and the end of a line is cut.
+// statusTable is a line for the titles and one for each plugin. On a terminal no line is wider than
+// that: notes that do not fit are below their lines, and a narrow one lacks the columns hidden.
 func (s *Streams) statusTable(plugins []Background) (lines, hidden []string) {
 	rows := [][]string{statusTitles}
 	for _, b := range plugins {
 		rows = append(rows, s.statusRow(b))
 	}
-	lines = table(rows)
-	if !s.OutTTY {
+	room := width(s.Out, s.OutTTY)
+	fits := func() bool {
+		lines = table(rows)
+		return room == 0 || !slices.ContainsFunc(lines, func(line string) bool { return runewidth.StringWidth(line) > room })
+	}
+	empty := func(title string) { // which leaves the column out
+		for _, row := range rows[1:] {
+			row[slices.Index(statusTitles, title)] = ""
+		}
+	}
+	if fits() {
 		return lines, nil
 	}
-	room := columns(s.Out) - 1 // some terminals wrap at the last column
-	if slices.ContainsFunc(lines, func(line string) bool { return runewidth.StringWidth(line) > room }) {
+	empty("NOTE")
+	if !fits() {
+		hidden = slices.DeleteFunc(slices.Clone(wideTitles), func(title string) bool { return !strings.Contains(lines[0], title) })
 		for _, title := range wideTitles {
-			if strings.Contains(lines[0], title) {
-				hidden = append(hidden, title)
-			}
-			for _, row := range rows[1:] {
-				row[slices.Index(statusTitles, title)] = "" // which leaves the column out
-			}
+			empty(title)
 		}
-		lines = table(rows)
+		fits()
 	}
+	var below []string
 	for i, line := range lines {
-		lines[i] = runewidth.Truncate(line, room, "…")
+		below = append(below, runewidth.Truncate(line, room, "…"))
+		if i == 0 {
+			continue
+		}
+		if note := plugins[i-1].note(); note != "" {
+			note = "  " + folded(visible(oneLine(note)), "  ", 2, room)
+			below = append(below, strings.Split(note, "\n")...)
+		}
 	}
-	return lines, hidden
+	return below, hidden
 }
 
 // changed reports whether b is worth a line after before.

@@ -86,6 +86,15 @@ func columns(terminal io.Writer) int {
 	return 80
 }
 
+// width is how many cells a line of text may have on a stream; 0 is any number. Only a terminal has
+// a limit, since programs read whole lines.
+func width(stream io.Writer, isTerminal bool) int {
+	if !isTerminal {
+		return 0
+	}
+	return columns(stream) - 1 // some terminals wrap at the last column
+}
+
 // cwd is the working directory, empty if unknown.
 func (s *Streams) cwd() string {
 	dir, err := s.Getwd()
@@ -120,13 +129,13 @@ func (s *Streams) say(c Color, level, text string) {
 	case s.LogJSON:
 		s.print(s.logJSON(level, text))
 	default:
-		s.print(headed(c, level, text))
+		s.print(s.headed(c, level, text))
 	}
 }
 
-// headed is a text of several lines behind its level, such as "warning".
-func headed(c Color, level, text string) string {
-	return Paint(c, level+":") + " " + paragraph(text, "  ") + "\n"
+// headed is a text of several lines behind its level, such as "warning", for standard error.
+func (s *Streams) headed(c Color, level, text string) string {
+	return Paint(c, level+":") + " " + folded(text, "  ", len(level+": "), width(s.Err, s.ErrTTY)) + "\n"
 }
 
 // print writes whole lines to standard error, for people or as JSON.

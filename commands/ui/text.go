@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fatih/color"
+	"github.com/mattn/go-runewidth"
 )
 
 // What CI systems take for commands: anywhere in a line, GitHub's and Azure's "##[…]" and
@@ -98,12 +99,50 @@ func pathLine(text string) string {
 }
 
 // paragraph is a text of several lines. All but the first are indented.
-func paragraph(text, indent string) string {
+func paragraph(text, indent string) string { return folded(text, indent, 0, 0) }
+
+// folded is paragraph for lines of at most width cells, of which something before the text takes
+// the first; a width of 0 is no limit. Lines break between words.
+func folded(text, indent string, first, width int) string {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
-	for i, line := range lines[1:] {
-		lines[i+1] = strings.TrimRight(indent+line, " \r")
+	column := runewidth.StringWidth(indent)
+	var b strings.Builder
+	for i, line := range lines {
+		if i > 0 {
+			first = column
+		}
+		for _, part := range fold(strings.TrimRight(line, " \r"), first-column, width-column) {
+			if b.Len() > 0 || i > 0 {
+				part = strings.TrimRight("\n"+indent+part, " ")
+			}
+			b.WriteString(part)
+		}
 	}
-	return strings.Join(lines, "\n")
+	return b.String()
+}
+
+// fold breaks a line into lines of at most width cells, of which the first has fewer by used. It
+// breaks at blanks, but not in an indentation, which is a drawing's or source's, nor between
+// backticks, which are a command to be copied. A text without such a blank stays as long as it is.
+func fold(line string, used, width int) (lines []string) {
+	if width <= 0 || strings.HasPrefix(line, " ") || strings.Contains(line, "\t") {
+		return []string{line}
+	}
+	cells, last, start, quoted := used, -1, 0, false
+	for i, r := range line {
+		if r == '`' {
+			quoted = !quoted
+		}
+		if r == ' ' && !quoted {
+			last = i
+		}
+		if cells += runewidth.RuneWidth(r); r != ' ' && cells > width && last > start {
+			lines = append(lines, strings.TrimSpace(line[start:last]))
+			start = last + 1
+			cells = runewidth.StringWidth(line[start:i]) + runewidth.RuneWidth(r)
+		}
+	}
+	return append(lines, strings.TrimLeft(line[start:], " "))
 }
 
 // Color is the colour of a text; 0 is none.

@@ -1,0 +1,61 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/pyplug/pyplug/docs"
+)
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"short", "short"},
+		{"exactly 14 wide", "exactly 14/wide"},
+		{"fourteen cells", "fourteen cells"},
+		{"aunbreakablelongword and more", "aunbreakablelongword/and more"},
+		{"run `pyplug sync --in-place` now", "run/`pyplug sync --in-place`/now"},
+		{"two  [blanks]  1.2ms", "two  [blanks]/1.2ms"},
+		{"日本語 日本語 日本語", "日本語 日本語/日本語"},
+		{"    return an indented line", "    return an indented line"},
+	} {
+		if got := strings.Join(fold(c.text, 0, 14), "/"); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
+		}
+	}
+	if got := folded("one two three\nfour five six", "  ", 7, 14); got != "one two\n  three\n  four five\n  six" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestPage(t *testing.T) {
+	page := "# Title\n\n" + strings.Repeat("word ", 30) + "\nend\n\n- " + strings.Repeat("item ", 20) + "\n  more\n- two\n\n" +
+		"| id | meaning |\n|---|---|\n| `a\\|b` | " + strings.Repeat("cell ", 20) + "|\n| c | d |\n\n```sh\n" + strings.Repeat("code ", 20) + "\n- no item\n```\n"
+	repeat := func(word string, n int) string { return strings.TrimSpace(strings.Repeat(word+" ", n)) }
+	want := Paint(Bold, "# Title") + "\n\n" + repeat("word", 16) + "\n" + repeat("word", 14) + " end\n\n" +
+		"- " + repeat("item", 15) + "\n  " + repeat("item", 5) + " more\n- two\n\n" +
+		"id     meaning\n`a|b`  " + repeat("cell", 14) + "\n       " + repeat("cell", 6) + "\nc      d\n\n" +
+		"```sh\n" + strings.Repeat("code ", 20) + "\n- no item\n```\n"
+	if got := Page(page); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Every page of the documentation fits. Only headings, examples and code are as long as they are.
+func TestPagesFit(t *testing.T) {
+	for _, book := range []docs.Pages{docs.Manual, docs.Findings} {
+		for _, name := range book.Names() {
+			page, _ := book.Page(name)
+			fenced := false
+			for line := range strings.Lines(Page(page)) {
+				if strings.HasPrefix(strings.TrimSpace(line), "```") {
+					fenced = !fenced
+				}
+				if text := strings.TrimRight(line, "\n"); !fenced && !strings.Contains(text, "# ") && runewidth.StringWidth(text) > HelpWidth && !strings.Contains(text, "`") {
+					t.Errorf("%s: %q", name, text)
+				}
+			}
+		}
+	}
+}
