@@ -91,7 +91,6 @@ class Parameter:
     def __init__(self, name, kind, default, note, names):
         self.name, self.kind = name, kind
         self.described = describe.given(default) is not default  # so that the function must get what it has
-        self.required = describe.given(default) is EMPTY and kind not in ("positions", "names")
         self.raw = default, note
         try:
             promise = converter(default, note, names)
@@ -100,7 +99,18 @@ class Parameter:
         self.take = promise if core.converts else annotations.ANYTHING
         members = [one for one in getattr(promise, "members", [promise]) if type(one) is not convert.Null]
         self.flag = [type(bare(one)) for one in members] == [convert.Bool]
+        self.checked = next((one for one in members if hasattr(one, "info") and core.converts), None)  # as typer does
+        must = describe.given(default) is EMPTY and kind not in ("positions", "names")
+        self.required = must and (self.checked is None or self.checked.from_environment() is None)
         self.list = next((one for one in members if isinstance(bare(one), (convert.Items, convert.Row))), None)
+
+    def by_default(self):
+        """The value of a parameter that is not given."""
+        value = describe.given(self.raw[0])
+        try:
+            return value if self.checked is None else self.checked.by_default(value)
+        except convert.Refused as error:
+            raise misfit(self.name, error) from None
 
     def by_name(self, words):
         """Converts the words that give the parameter by its name: of a list each is an element, or one is all of it."""
@@ -147,7 +157,7 @@ def collected(whole, words):
 
 def converter(default, note, names):
     """Makes the converter of what a parameter promises, by its annotation, else by its default."""
-    limits = getattr(default, "metadata", None)
+    limits = (default,) if type(default).__module__ == "typer.models" else getattr(default, "metadata", None)
     default = describe.given(default)
     if note is EMPTY:
         decides = default is not EMPTY and default is not None
@@ -171,7 +181,10 @@ class Plan:
         self.rest, self.names = kinds.get("positions"), kinds.get("names")
         self.by_position = [one for one in self.params if one.kind in ("position", "ordinary")]
         self.named = {one.name: one for one in self.params if one.kind not in ("positions", "names")}
-        self.filled = [one for one in self.params if one.described]
+        self.also = dict(getattr(function, "also", core.NOTHING))  # other names, such as those of an option
+        for one in self.params:
+            self.also.update((option.lstrip("-"), one.name) for option in (one.checked and one.checked.info.param_decls or ()))
+        self.filled = [one for one in self.params if one.described or one.checked]
 
     def described(self):
         """The signature, as pyplug writes it."""
@@ -186,7 +199,7 @@ class Plan:
         given = [one for one in self.decided(request.get("words", ())) if one[0] not in named]
         verbatim = "verbatim" in request
         given += [(None, Word(text=one, form="text") if verbatim else one) for one in request.get("args", ())]
-        given += named.items()
+        given += [(self.also.get(name, name), one) for name, one in named.items()]
         args, kwargs = [], {}
         for name, parameter, items in self.bind(given):
             item = items[0]
@@ -210,9 +223,9 @@ class Plan:
                 kwargs[name] = value
         for one in self.filled:
             if one.kind == "position" and self.by_position[len(args) : len(args) + 1] == [one]:
-                args.append(describe.given(one.raw[0]))
+                args.append(one.by_default())
             elif one.kind != "position" and one.name not in kwargs and one not in self.by_position[: len(args)]:
-                kwargs[one.name] = describe.given(one.raw[0])
+                kwargs[one.name] = one.by_default()
         return args, kwargs
 
     def decided(self, words):
@@ -252,6 +265,7 @@ class Plan:
     def spelled(self, word):
         """The name that a word gives: of --a-b it is a_b, unless a parameter has the very name."""
         name = word.get("name")
+        name = self.also.get(name, name)
         if name is None or name in self.named or word.get("typed", "")[:2] != "--":
             return name
         return name.replace("-", "_")

@@ -149,7 +149,7 @@ def given(default):
     if type(default) in core.PLAIN or isinstance(default, type):
         return default
     try:
-        if hasattr(default, "dependency"):
+        if hasattr(default, "dependency") or getattr(default, "prompt", False):  # which is asked for at a terminal
             return EMPTY
         make, found = default.default_factory, default.default
     except Exception:  # it describes nothing
@@ -231,16 +231,32 @@ def type_text(note):
         text = "None"
     elif isinstance(note, type) and not hasattr(note, "__origin__"):
         text = core.part("errors").type_name(note)
+    elif hasattr(note, "__metadata__"):
+        text = annotated(note)
     else:
         text = safe_repr(note).replace("typing.", "")
     return bounded(text, TYPE)
 
 
+def annotated(note):
+    """An Annotated, without what has no text of its own but its address; the limits of typer's are known."""
+    inner = type_text(note.__origin__)
+    rules = [one for one in note.__metadata__ if type(one).__module__ != "typer.models"]
+    shown = [text for text, has_none in ((safe_repr(one), type(one).__repr__ is object.__repr__) for one in rules) if not has_none]
+    text = "Annotated[%s]" % ", ".join([inner, *shown]).replace("typing.", "") if shown else inner
+    return text + "".join(core.part("objects").limits(one) for one in note.__metadata__ if one not in rules)
+
+
 def safe_repr(value):
+    """The repr of a value without addresses, which differ with each start."""
     try:
-        return str.__str__(repr(value))
+        text = str.__str__(repr(value))
     except BaseException:
         return "…"
+    while " at 0x" in text:
+        before, _, after = text.partition(" at 0x")
+        text = before + after.lstrip("0123456789abcdefABCDEF")
+    return text
 
 
 def bounded(text, limit):

@@ -151,6 +151,8 @@ def not_public(name):
 def not_callable(name, value):
     if isinstance(value, type):
         return "`%s` is a class" % name
+    if hasattr(type(value), "list_commands"):  # of click, or typer
+        return "`%s` is a group of commands: call one of them" % name
     return None if callable(value) else "`%s` is not callable" % name
 
 

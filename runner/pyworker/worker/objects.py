@@ -3,12 +3,13 @@
 Loaded with the first hook that is such an object.
 """
 
+import os
 import sys
 
 import _pyplug_worker as core
 
 INNER = ("func", "coroutine", "fn", "function")  # attributes that have the function of an object that cannot be called
-TYPES = {"integer": int, "integer range": int, "float": float, "float range": float, "boolean": bool, "text": str, "uuid": str}
+TYPES = {"integer": int, "integer range": int, "float": float, "float range": float, "boolean": bool}  # others take text
 
 known = {}  # id → (the object, what to call for it)
 
@@ -23,7 +24,7 @@ def function(value):
 
 def look(value):
     if all(hasattr(type(value), name) for name in ("make_context", "make_parser")) and callable(value.callback):
-        return command(value)
+        return value if is_group(value) else command(value)
     if not callable(value):
         for name in INNER:
             inner = getattr(value, name, None)
@@ -32,39 +33,127 @@ def look(value):
     return value
 
 
+def is_group(value):
+    """Reports whether a person calls the commands of an object of click, and not the object itself."""
+    return hasattr(type(value), "list_commands") and not value.invoke_without_command
+
+
 def command(value):
     """Returns a function with the parameters of click's command: calling the command itself reads sys.argv."""
     from inspect import Parameter, Signature
     from typing import Literal
 
-    click = sys.modules["click"]
-    shown = [one for one in value.params if one.expose_value]
+    click = sys.modules[next(kind.__module__ for kind in type(value).__mro__ if "make_parser" in kind.__dict__)]  # or typer's copy
+    arguments, refused = core.part("arguments"), core.part("convert").Refused
+    shown = [one for one in value.params if one.expose_value or asks(one)]
+    positions = [one for one in shown if one.param_type_name == "argument"]
+    rest = positions.pop() if positions and positions[-1].nargs == -1 else None
+
+    def context():
+        return click.Context(value, info_name=value.name, **value.context_settings)
 
     def call(*args, **given):
-        given.update(zip(call.__signature__.parameters, args))
-        with click.Context(value) as context:
-            for one in shown:
-                if one.name in given:
-                    given[one.name] = one.type_cast_value(context, given[one.name])
+        given.update(zip([one.name for one in positions], args))
+        if len(args) > len(positions):
+            given[rest.name] = args[len(positions) :]
+        with context() as found:
             try:
-                return context.invoke(value, **given)
-            except click.exceptions.Exit as error:
+                for one in sorted(value.params, key=lambda one: not one.is_eager):
+                    try:
+                        one.handle_parse_result(found, given, [])
+                    except click.UsageError as error:
+                        problem = {} if one.name in given else {"problem": "has no value that fits"}
+                        error = refused(given.get(one.name), "", getattr(error, "message", "") or error.format_message(), **problem)
+                        raise arguments.misfit(one.name, error) from None
+                found.params.update({name: None for name, one in found.params.items() if is_unset(one)})
+                return value.invoke(found)
+            except click.Exit as error:
                 sys.exit(error.exit_code)
 
-    def parameter(one, context):
-        kind = TYPES.get(one.type.name, Parameter.empty)
+    def parameter(one, found):
+        kind = TYPES.get(getattr(one.type, "name", ""), str) if hasattr(one, "type") else Parameter.empty
+        choices = getattr(getattr(one, "type", None), "choices", (1,))
+        if all(isinstance(choice, str) for choice in choices):
+            kind = Literal[tuple(choices)]
+        if one is rest:
+            return Parameter(one.name, Parameter.VAR_POSITIONAL, annotation=kind)
         if one.nargs != 1 or getattr(one, "multiple", False):
-            kind = list
-        elif all(isinstance(choice, str) for choice in getattr(one.type, "choices", (1,))):
-            kind = Literal[tuple(one.type.choices)]
-        default = Parameter.empty if one.required else one.get_default(context)
-        if type(default).__name__ == "Sentinel":
+            kind = list if one.nargs > 1 or kind is Parameter.empty else list[kind]
+        default = Parameter.empty if one.required or asks(one) else one.get_default(found)
+        if is_unset(default) or default is Parameter.empty and one.value_from_envvar(found) is not None:
             default = None
-        place = Parameter.POSITIONAL_OR_KEYWORD if one.param_type_name == "argument" else Parameter.KEYWORD_ONLY
+        place = Parameter.POSITIONAL_OR_KEYWORD if one in positions else Parameter.KEYWORD_ONLY
         return Parameter(one.name, place, default=default, annotation=kind)
 
-    found = [parameter(one, click.Context(value)) for one in shown]
+    found = [parameter(one, context()) for one in shown]
     found.sort(key=lambda one: (one.kind, one.default is not Parameter.empty))
     call.__signature__ = Signature(found)
     call.__doc__ = value.help
+    call.also = {option.lstrip("-"): one.name for one in shown for option in one.opts}
     return call
+
+
+def asks(one):
+    """Reports whether a parameter of click or typer is asked for at a terminal, so that a call must give it."""
+    return getattr(one, "prompt", None) not in (None, False)
+
+
+def is_unset(value):
+    return type(value).__name__ == "Sentinel"
+
+
+def checked(info, note, names):
+    """Makes the converter of a parameter that typer describes: it has limits, and perhaps a callback."""
+    annotations, convert = core.part("annotations"), core.part("convert")
+    text = annotations.text_of(note) + limits(info)
+
+    class Checked(core.part("shapes").Model):
+        def valid(self, value):
+            for one in value if isinstance(value, (list, tuple)) else (value,):
+                low, high = info.min is not None and one < info.min, info.max is not None and one > info.max
+                if (low or high) and (one is not value or not info.clamp):
+                    raise convert.Refused(value, text)
+                value = info.min if low else info.max if high else value
+            try:
+                return called_back(info, value) if info.callback else value
+            except Exception as error:
+                if not hasattr(error, "message") and hasattr(error, "exit_code"):
+                    sys.exit(error.exit_code)
+                raise convert.Refused(value, text, getattr(error, "message", "") or core.part("errors").summary(error)) from None
+
+        def by_default(self, value):
+            given = self.from_environment()
+            if given is not None:
+                return self.word(given, given)
+            return value if value is None else self.valid(value)
+
+        def from_environment(self):
+            """The text of the first variable of the environment that gives the parameter; None if none is set."""
+            names = info.envvar or ()
+            found = map(os.environ.get, [names] if isinstance(names, str) else names)
+            return next(filter(None, found), None)
+
+    def one(inner):
+        found = Checked(note, text, None, None if inner is annotations.ANYTHING else inner)
+        found.info = info
+        return inner if inner is annotations.NULL else found
+
+    inner = annotations.converter(note, names)
+    return convert.Union([*map(one, inner.members)]) if isinstance(inner, convert.Union) else one(inner)
+
+
+def called_back(info, value):
+    """Returns what the callback of a parameter makes of a value."""
+    main = sys.modules["typer.main"]
+    app = main.Typer(add_completion=False)
+    app.command()(lambda: None)
+    with sys.modules["typer"].Context(main.get_command(app)) as context:
+        return main.get_param_callback(callback=info.callback)(context, None, value)
+
+
+def limits(info):
+    """The limits of a parameter that typer describes, as a signature has them."""
+    low, high = getattr(info, "min", None), getattr(info, "max", None)
+    if low is None or high is None:
+        return "" if low is high else " (at most %s)" % high if low is None else " (at least %s)" % low
+    return " (%s to %s)" % (low, high)

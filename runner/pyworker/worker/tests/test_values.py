@@ -341,6 +341,17 @@ bound = functools.partial(coroutine)
             wanted[5] = "str | None"
         self.assertEqual([param["type"] for param in params], wanted)
 
+    def test_no_addresses(self):
+        """A signature is the same at each start."""
+        worker = self.start(
+            "from typing import Annotated, List\nclass Own: pass\n"
+            "def hook(a: Annotated[int, Own()], b: Annotated[int, Own(), 'meters'], c: List[Annotated[int, Own()]] = Own(), d=print, e=lambda: 1): pass"
+        )
+        params = worker.ask("D", None)[1]["hooks"][0]["params"]
+        self.assertEqual([params[0]["type"], params[1]["type"]], ["int", "Annotated[int, 'meters']"])
+        self.assertEqual([param["default"] for param in params[2:]], ["<plug.Own object>", "<built-in function print>", "<function <lambda>>"])
+        self.assertNotIn(" at 0x", str(params))
+
     def test_builtin_generics(self):
         worker = self.start("def hook(a: list[int], /, *, b: dict[str, int] = {}) -> tuple[int, ...]: pass")
         hook = worker.ask("D", "hook")[1]["hooks"][0]
