@@ -46,15 +46,28 @@ def judge(number, value):
 
 def degraded(value):
     """Why a plugin is not healthy, "" when it is."""
-    if value is False:
-        return "health returned False"
+    if is_no(value):
+        return "health returned %s" % value
     if isinstance(value, str):
         return "" if value.lower() in HEALTHY else value
-    if isinstance(value, dict) and "status" in value:
-        status = core.part("errors").as_text(getattr(value["status"], "value", value["status"]))
-        if status.lower() not in HEALTHY:
-            for key in ("reason", "message", "detail", "error"):
-                if isinstance(value.get(key), str) and value[key]:
-                    return "status is %s: %s" % (status, value[key])
-            return "status is " + status
+    if isinstance(value, (list, tuple)):
+        if not value or value[0] is not False:
+            return ""
+        return next((text for text in value[1:] if isinstance(text, str) and text), "health returned %s" % (value,))
+    return degraded_keys(value) if isinstance(value, dict) else ""
+
+
+def degraded_keys(value):
+    for key in ("status", "ok", "healthy"):
+        found = value.get(key, True)
+        status = core.part("errors").as_text(getattr(found, "value", found))
+        if is_no(found) or key == "status" and found is not True and status.lower() not in HEALTHY:
+            reasons = [value.get(key) for key in ("reason", "message", "detail", "error")]
+            reason = next((": " + text for text in reasons if isinstance(text, str) and text), "")
+            return "%s is %s%s" % (key, status, reason)
     return ""
+
+
+def is_no(value):
+    """Reports whether a value is False, of numpy too, or 0."""
+    return type(value).__name__ in ("bool", "bool_", "int", "float") and not value
