@@ -233,7 +233,7 @@ func (p *plugin) answer(ctx context.Context, limit time.Duration, caller hook.Ca
 	stop()
 	p.output.Flush()
 	if err != nil {
-		return err
+		return f.hintInput(err, o)
 	}
 	for _, note := range r.Notes {
 		f.streams.Note(note)

@@ -67,6 +67,17 @@ func (f *program) readInput(ctx context.Context, streams bool, o *callOptions) e
 	return nil
 }
 
+// hintInput adds a hint to the error of a call that lacks arguments and has none, if standard
+// input may have them. Nothing is read from it.
+func (f *program) hintInput(err error, o callOptions) error {
+	e := hook.AsError(err)
+	none := len(o.call.Args.Words) == 0 && o.input == ""
+	if e.Kind != hook.Request || e.Place == "" || !none || !f.streams.Piped() {
+		return err
+	}
+	return hinted(err, schema.Hintf("to read the arguments from standard input, pass %s -", schema.Setting("input")))
+}
+
 // openInput returns a reader of a file, which stays open until pyplug ends.
 func (f *program) openInput(name string) (io.Reader, error) {
 	if name == "-" {

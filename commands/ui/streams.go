@@ -73,6 +73,16 @@ func isTerminal(f *os.File) bool {
 	return isatty.IsTerminal(f.Fd()) || isatty.IsCygwinTerminal(f.Fd())
 }
 
+// Piped reports whether somebody has given standard input something to read: a pipe or a file.
+func (s *Streams) Piped() bool {
+	in, ok := s.In.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := in.Stat()
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
+}
+
 // columns is how many cells a line of a terminal has now; 80 if it does not report that.
 func columns(terminal io.Writer) int {
 	switch w := terminal.(type) {
