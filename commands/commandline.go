@@ -127,29 +127,52 @@ func (r *lineReader) set(f *flag, value string, hasValue bool) {
 	}
 }
 
-// misplaced returns the error for a flag of pyplug among the data, if it is the argument that the
-// hook does not know by err; else err.
+// misplaced returns the error for a flag of pyplug among the data, if by err it is a word that the
+// hook has no parameter for; else err. With one dash it is data, which gets a hint.
 func (r *lineReader) misplaced(err error) error {
 	e := (*hook.Error)(nil)
-	if r == nil || !r.inData() || !errors.As(err, &e) || e.Kind != hook.Request || e.Unknown == "" {
+	if r == nil || !r.inData() || !errors.As(err, &e) || e.Kind != hook.Request || e.Word < 1 || e.Word > len(r.words)-r.names {
 		return err
 	}
-	names, data := r.words[:r.names], r.words[r.names:]
-	for i, word := range data {
-		name, _, hasValue := cutFlag(word)
-		f := r.known[name]
-		if f == nil || !strings.HasPrefix(word, "--") || strings.ReplaceAll(name, "-", "_") != strings.ReplaceAll(e.Unknown, "-", "_") {
-			continue
-		}
-		end := i + 1
-		if !f.isSwitch && !hasValue {
-			end = min(i+2, len(data))
-		}
-		line := schema.QuoteLine(slices.Concat(r.typed, data[i:end], typedWords(names), data[:i], data[end:]))
-		return hinted(usage("%s comes after HOOK, where every word is an argument of the hook", word),
-			schema.Hintf("as a flag of pyplug: %s", line), schema.Hintf("as text for the hook: %s", schema.QuoteLine([]string{"=" + word})))
+	word := r.words[r.names+e.Word-1]
+	hint, ok := r.reordered(e.Word - 1)
+	switch {
+	case !ok:
+		return err
+	case !strings.HasPrefix(word, "--"):
+		return pluginOf(err).failed(hinted(err, hint))
 	}
-	return err
+	return hinted(usage("%s comes after HOOK, where every word is an argument of the hook", word),
+		hint, schema.Hintf("as text for the hook: %s", schema.QuoteLine([]string{"=" + word})))
+}
+
+// reordered hints at the command line where a word of the data is a flag. It is not ok if there is
+// no such flag.
+func (r *lineReader) reordered(at int) (hint schema.Hint, ok bool) {
+	names, data := r.words[:r.names], r.words[r.names:]
+	name, _, hasValue := cutFlag(data[at])
+	f, typed := r.known[name], data[at:at+1]
+	switch {
+	case f == nil && r.letters(data[at]) == nil:
+		return schema.Hint{}, false
+	case f == nil:
+		f = &flag{isSwitch: true} // several, and their values
+	case f.Name == "help":
+		return schema.Hintf("for the help of the hook: %s", schema.QuoteLine(slices.Concat(r.typed, typedWords(names), []string{"--help"}))), true
+	case f.isPlugin:
+		names = names[1:]
+	}
+	rest := data[at+1:]
+	if !f.isSwitch && !hasValue {
+		value := []string{f.placeholder()}
+		if len(rest) > 0 {
+			value, rest = rest[:1], rest[1:]
+		}
+		typed = slices.Concat(typed, value)
+	} else if f.isSwitch && f.typed {
+		typed = nil // it is in front already
+	}
+	return schema.Hintf("as a flag of pyplug: %s", schema.QuoteLine(slices.Concat(r.typed, typed, typedWords(names), data[:at], rest))), true
 }
 
 // reject records an error. The first one counts.

@@ -66,16 +66,15 @@ func hookOf(cmd command, plugin, hookName string) schema.Hook {
 func completeArgument(h schema.Hook, before []string, last string) []string {
 	files := []string{anyFile}
 	named := func(name string) schema.Param {
-		name = strings.ReplaceAll(name, "-", "_")
-		return append(slices.DeleteFunc(slices.Clone(h.Params), func(p schema.Param) bool { return p.Name != name }), schema.Param{})[0]
+		p, _ := h.Param(name)
+		return p
 	}
 	parsed, err := schema.ParseWords(before, func(string) ([]byte, error) { return nil, nil })
 	if err != nil {
 		return files
 	}
-	flag := func(name string) (known, is bool) { return named(name).Name != "", named(name).IsFlag() }
 	if n := len(parsed); n > 0 && parsed[n-1].Form == schema.Option {
-		if _, is := flag(parsed[n-1].Name); !is {
+		if _, is := h.IsFlag(parsed[n-1].Name); !is {
 			return choicesOrFiles(named(parsed[n-1].Name), "", last)
 		}
 	}
@@ -89,7 +88,7 @@ func completeArgument(h schema.Hook, before []string, last string) []string {
 	if last == "" || strings.HasPrefix(last, "-") {
 		lines = options(h.Params, last)
 	}
-	if decided, err := schema.Decide(parsed, flag); err == nil && !strings.HasPrefix(last, "--") {
+	if decided, err := schema.Decide(parsed, h.IsFlag); err == nil && !strings.HasPrefix(last, "--") {
 		position := len(slices.DeleteFunc(decided, func(w schema.Word) bool { return w.Name != "" }))
 		if position < len(h.Params) && (h.Params[position].Kind == schema.Ordinary || h.Params[position].Kind == schema.PositionOnly) {
 			lines = append(lines, choices(h.Params[position], "", last)...)

@@ -169,7 +169,7 @@ func TestErrorKeys(t *testing.T) {
 	}
 	full, err := json.Marshal(&hook.Error{
 		Kind: hook.Crash, Reason: "r", Hook: "h", Begun: true, Python: &hook.Raised{}, Status: &hook.RPCStatus{Code: "c", Message: "m", Details: []json.RawMessage{[]byte("{}")}},
-		At: []hook.Frame{{}}, Place: "p", Unknown: "u", Exit: &hook.Exit{}, Tried: []string{"t"}, Hints: schema.Hints("h"), Drawing: []string{"d"}, Plugin: "p", Err: io.EOF,
+		At: []hook.Frame{{}}, Place: "p", Unknown: "u", Word: 1, Exit: &hook.Exit{}, Tried: []string{"t"}, Hints: schema.Hints("h"), Drawing: []string{"d"}, Plugin: "p", Err: io.EOF,
 	})
 	if err != nil {
 		t.Fatal(err)

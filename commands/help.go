@@ -187,8 +187,11 @@ func (f *flag) usage() string {
 	if f.isSwitch {
 		return text
 	}
-	return text + " " + strings.Split(f.Usage, "`")[1]
+	return text + " " + f.placeholder()
 }
+
+// placeholder returns the word for the value of a flag that is no switch.
+func (f *flag) placeholder() string { return strings.Split(f.Usage, "`")[1] }
 
 // explained returns what a flag does.
 func (f *flag) explained() string {

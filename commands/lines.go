@@ -97,12 +97,38 @@ func (f *program) readNamed(ctx context.Context, words []string) ([]schema.Word,
 	return parsed, err
 }
 
+// checkWords checks the names of the words for all calls, and what a line as text is, before a
+// line is read.
+func checkWords(ctx context.Context, k hook.Plugin, o *linesOptions) error {
+	isText := o.Items == lines.Text && o.Hook != ""
+	if len(o.Words) == 0 && !isText {
+		return nil
+	}
+	found, err := k.Hooks(ctx, o.Hook)
+	if err != nil {
+		return err
+	}
+	h := found.Hooks[0]
+	if err = h.CheckNames(o.Words); err == nil && isText {
+		o.Field, err = h.SoleField(o.Words)
+	}
+	if err != nil {
+		e := hook.NewError(hook.Request, err)
+		e.Hook = o.Hook
+		return e
+	}
+	return nil
+}
+
 // lines answers the lines of standard input with calls of the plugin, which runs here or in a
 // daemon.
 func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) error {
 	f := p.f
 	began, err := k.Status(ctx)
 	if err != nil {
+		return err
+	}
+	if err := checkWords(ctx, k, o); err != nil {
 		return err
 	}
 	calls, cancel := context.WithCancelCause(context.Background())
@@ -114,11 +140,9 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 		o.Raw = f.streams.RawLine
 	}
 	o.Error = func(line int, e *hook.Error) json.RawMessage {
-		if err := f.line.misplaced(e); err != error(e) {
-			cancel(err) // no call can have it
-		}
 		e = p.withHints(e)
 		e.Plugin = "" // a daemon adds it, and it is the same for every line
+		e.Word = 0    // of the words of all lines
 		if !o.raw {
 			return ui.ErrorJSON(e)
 		}
@@ -140,9 +164,6 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
 	err = e.Run(calls)
 	stopProgress()
-	if misplaced := (*hook.Error)(nil); errors.As(context.Cause(calls), &misplaced) && misplaced.Kind == hook.Usage {
-		return misplaced
-	}
 	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
 }
 

@@ -65,6 +65,9 @@ type Error struct {
 	Place string `json:"place,omitempty"`
 	// Unknown is the name of an argument that the hook does not have, or empty.
 	Unknown string `json:"unknown,omitempty"`
+	// Word is which word of the call, from 1, has that name or, without a name, is no value
+	// of the hook; 0 if none is.
+	Word int `json:"word,omitempty"`
 	// Exit describes how the process ended, nil if it still runs.
 	Exit *Exit `json:"exit,omitempty"`
 	// Tried lists the attempts, one per line.
@@ -102,7 +105,7 @@ func NewError(kind Kind, err error) *Error {
 		e.Hints, e.Drawing, e.Reason = inner.Hints, inner.Drawing, inner.Reason
 	}
 	if bad := (*schema.ArgumentError)(nil); errors.As(err, &bad) {
-		e.Place, e.Unknown = bad.Place, bad.Unknown
+		e.Place, e.Unknown, e.Word = bad.Place, bad.Unknown, bad.Word
 	}
 	if errors.As(err, &hinted) {
 		e.Hints = hinted.Hints()

@@ -54,7 +54,7 @@ func (e *Engine) call(ctx context.Context, t *task) {
 func (e *Engine) args(t *task) hook.Args {
 	words := e.o.Words
 	if t.verbatim != nil { // in front, for the last word may want a value
-		words = append([]schema.Word{{Form: schema.Text, Value: string(t.verbatim), Typed: "=" + string(t.verbatim)}}, words...)
+		words = append([]schema.Word{{Name: e.o.Field, Form: schema.Text, Value: string(t.verbatim), Typed: e.o.Field + "=" + string(t.verbatim)}}, words...)
 	}
 	return hook.Args{Words: words, JSON: t.args, Valid: true}
 }

@@ -51,6 +51,8 @@ type Options struct {
 	// Items says. If it is empty each line names its own.
 	Hook  string
 	Items Items
+	// Field is the name of the argument that a line is as Text; empty: it has a position.
+	Field string
 	// Words are named arguments of every call. The names in a line come first.
 	Words []schema.Word
 	// Null means that a line ends with a NUL and not with a newline.

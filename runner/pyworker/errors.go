@@ -37,6 +37,7 @@ type misfit struct {
 	Ends      bool         `json:"ends"`      // the signature ends the message
 	Unknown   string       `json:"unknown"`   // a name that no parameter has
 	Dashed    bool         `json:"dashed"`    // it was typed as --name
+	Word      int          `json:"word"`      // which word has that name, or has none and does not fit, from 1; 0: none
 	Typed     string       `json:"typed"`     // the word with that name, if it may have been meant as text
 	AsJSON    string       `json:"as_json"`   // a word that gives the parameter as JSON
 	Near      string       `json:"near"`      // a text that is none of the choices
@@ -46,7 +47,7 @@ type misfit struct {
 
 // argumentError reports arguments that do not fit the hook.
 func (a answer) argumentError(hookName string) *hook.Error {
-	e := &schema.ArgumentError{Place: a.Place, Problem: a.Message, Unknown: a.Unknown}
+	e := &schema.ArgumentError{Place: a.Place, Problem: a.Message, Unknown: a.Unknown, Word: a.Word}
 	meant := schema.Suggest(cmp.Or(a.Unknown, a.Near), a.Choices)
 	if a.Dashed {
 		meant = schema.OptionOf(meant)

@@ -18,6 +18,9 @@ type ArgumentError struct {
 	Problem string
 	// Unknown is the name that no parameter or field has, or empty.
 	Unknown string
+	// Word is the [Word.Number] of a word that has that name or, without a name, is no value
+	// of the hook; 0 if none is.
+	Word int
 	// Err is the cause, such as the error of reading a file, or nil.
 	Err error
 	Advice

@@ -58,7 +58,7 @@ func TestParseWords(t *testing.T) {
 		{"t@=-", Word{Name: "t", Form: FileText, Value: "input"}},
 	}
 	for _, test := range tests {
-		test.want.Typed = test.in
+		test.want.Typed, test.want.Number = test.in, 1
 		got, err := ParseWords([]string{test.in}, readFile)
 		if err != nil || len(got) != 1 || !sameWord(got[0], test.want) {
 			t.Errorf("%q: got %+v, %v, want %+v", test.in, got, err, test.want)
@@ -147,7 +147,7 @@ func TestRespell(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := words[0].Respell(func(name string) bool { return name[0] == 'x' })
-		test.want.Typed = test.in
+		test.want.Typed, test.want.Number = test.in, 1
 		if test.err != "" && (err == nil || err.Error() != test.err) || test.err == "" && (err != nil || !sameWord(got, test.want)) {
 			t.Errorf("%s: got %+v, %v, want %+v %s", test.in, got, err, test.want, test.err)
 		}

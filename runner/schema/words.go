@@ -40,6 +40,8 @@ type Word struct {
 	Value string
 	// Typed is the whole word.
 	Typed string
+	// Number is its place among the words as typed, from 1; 0 if it is unknown.
+	Number int
 	// Fault is why the word cannot be read, unless it turns out to be a value or a text.
 	Fault error
 	// read is for Respell, which may find the name of a file in a positional word.
@@ -66,6 +68,7 @@ func ParseWords(words []string, read FileReader) ([]Word, error) {
 		if parsed[i], err = l.Next(typed, read); err != nil {
 			return nil, err
 		}
+		parsed[i].Number = i + 1
 	}
 	return parsed, nil
 }
@@ -125,7 +128,7 @@ func Decide(words []Word, flag func(name string) (known, is bool)) ([]Word, erro
 		switch {
 		case w.Form == Rest:
 			for _, text := range words[i+1:] {
-				decided = append(decided, Word{Form: Text, Value: text.Typed, Typed: text.Typed})
+				decided = append(decided, Word{Form: Text, Value: text.Typed, Typed: text.Typed, Number: text.Number})
 			}
 			return decided, nil
 		case w.Form == Option:
@@ -177,7 +180,9 @@ func (w Word) Respell(named func(name string) bool) (Word, error) {
 	if w.Name != "" || w.Form != Plain {
 		return w, nil
 	}
-	return parse(w.Typed, w.read, named)
+	again, err := parse(w.Typed, w.read, named)
+	again.Number = w.Number
+	return again, err
 }
 
 // parse reads one word, and its file.

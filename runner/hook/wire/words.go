@@ -203,6 +203,7 @@ func wordList(list []byte) ([]schema.Word, error) {
 		if words[i], err = decodeWord(element, &l); err != nil {
 			return nil, fmt.Errorf("words[%d]%w", i, err)
 		}
+		words[i].Number = i + 1
 	}
 	return words, nil
 }

@@ -214,6 +214,7 @@ class Plan:
                 if parameter is self.rest:
                     error.below("[%d]" % (len(args) - len(self.by_position)))
                 refused = misfit(name or parameter.name, error)
+                refused.more["word"] = number_of(item) if name is None else 0
                 if isinstance(item, Word) and not error.path:
                     refused.more["as_json"] = parameter.as_json()
                 raise refused from None
@@ -230,18 +231,20 @@ class Plan:
 
     def decided(self, words):
         """Yields each word as (name or None, word): which one is the value of the one before it, the parameters decide."""
-        words = iter(words)
-        for word in words:
+        words = enumerate(words, 1)
+        for number, word in words:
             form = word.get("form")
             if form == "option":
-                yield self.option(word, words)
+                name, found = self.option(word, words)
+                found["number"] = number
+                yield name, found
             elif form == "rest":
-                for text in words:
-                    yield None, whole(text, form="text")
+                for number, text in words:
+                    yield None, whole(text, form="text", number=number)
             elif "fault" in word:
                 raise Misfit(word["fault"], word.get("name", ""))
             else:
-                yield self.spelled(word), Word(word)
+                yield self.spelled(word), Word(word, number=number)
 
     def option(self, word, words):
         """Returns the argument that --name begins: the word behind it is its value, unless it is a flag."""
@@ -252,7 +255,7 @@ class Plan:
         other = self.spelled({"name": word["name"][3:], "typed": "--"})
         if name not in self.named and word["name"][:3] in ("no-", "no_") and self.is_flag(other):
             return other, Word(word, json=False)
-        value = next(words, None)
+        _, value = next(words, (0, None))
         if value is None and known:
             raise Misfit("%s needs a value" % word["typed"], name)
         value = whole(value or core.NOTHING)
@@ -309,7 +312,7 @@ class Plan:
         most = "at most %d" % len(self.by_position) if self.by_position else "none"
         text = "unexpected value %s, want %s by position:" % (typed(None, item), most)
         other = next((one.name for one in self.params if one.kind == "name" and one.name not in seen), "")
-        raise Misfit(text, ends=True, other=other)
+        raise Misfit(text, ends=True, other=other, word=number_of(item))
 
     def named_by(self, name, item, seen):
         """The parameter that a name gives, and what to remember it by: **kwargs may repeat a name."""
@@ -321,7 +324,7 @@ class Plan:
         if found is not None:
             raise Misfit("%s is given by name, want it by position:" % name, name, ends=True)
         known = [one.name for one in self.named.values() if one.kind != "position"]
-        more = {"unknown": name, "choices": known}
+        more = {"unknown": name, "choices": known, "word": number_of(item)}
         if isinstance(item, Word):
             left = [one for one in self.params if one.name not in seen]
             owner = next((one for one in left if name in fields(one.take)), None)
@@ -341,7 +344,7 @@ def fields(take):
 
 class Word(dict):
     """A word, with the keys of docs/http.md: "name" if it has one, and "text" or "json". A text has a "form" if it must
-    stay text, and a "value", which it is where no type decides, if that is not the text.
+    stay text, and a "value", which it is where no type decides, if that is not the text. "number" is which word it is, from 1.
     """
 
 
@@ -349,6 +352,11 @@ def whole(word, **more):
     """A word that turned out to be a value or a text: all of it is."""
     text = word.get("typed", word.get("text", ""))
     return Word(more, text=text, value=text if "typed" in word else word.get("value", text))
+
+
+def number_of(item):
+    """Which word an argument is, from 1; 0 for JSON and for a word that must be text."""
+    return item.get("number", 0) if isinstance(item, Word) and "form" not in item else 0
 
 
 def typed(name, item):

@@ -65,7 +65,12 @@ func (b *messageBinder) noName() error {
 	}
 	e := schema.ArgumentErrorf("", "%q has no name, want --NAME VALUE with %s", typed, schema.OneOf(names))
 	words := []string{schema.OptionOf(names[0]), b.word.Typed}
-	if b.word.Form != schema.Plain {
+	switch b.word.Form {
+	case schema.Plain:
+		e.Word = b.word.Number
+	case schema.Text: // perhaps behind a "--", and typed without a mark
+		words = []string{names[0] + "=" + b.word.Value}
+	default:
 		words = []string{names[0] + b.word.Typed}
 	}
 	e.Advice = schema.Hints("fields have no positions: %s", schema.QuoteLine(words))
@@ -79,7 +84,7 @@ func (b *messageBinder) notNested(at, kind string) error {
 // noField reports a name of the word that a message does not have.
 func (b *messageBinder) noField(message protoreflect.MessageDescriptor, at, name string) error {
 	e := noField(message, at, name)
-	e.Unknown = b.word.Name
+	e.Unknown, e.Word = b.word.Name, b.word.Number
 	if dashed := strings.ReplaceAll(name, "-", "_"); b.word.IsDashed() {
 		if e.Advice = nil; schema.Suggest(dashed, fieldNames(message)) != "" {
 			e.Advice = schema.DidYouMean(schema.OptionOf(join(at, schema.Suggest(dashed, fieldNames(message)))))

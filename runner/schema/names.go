@@ -1,0 +1,105 @@
+package schema
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Param returns the parameter with a name, in which dashes may stand for underscores.
+func (h Hook) Param(name string) (Param, bool) {
+	at := slices.IndexFunc(h.Params, func(p Param) bool { return p.Name == name })
+	if at < 0 {
+		at = slices.IndexFunc(h.Params, func(p Param) bool { return p.Name == strings.ReplaceAll(name, "-", "_") })
+	}
+	if at < 0 || h.Params[at].isVariadic() {
+		return Param{}, false
+	}
+	return h.Params[at], true
+}
+
+// IsFlag reports, for [Decide], whether a parameter has a name, and whether it is a bool.
+func (h Hook) IsFlag(name string) (known, is bool) {
+	p, known := h.Param(name)
+	return known, p.IsFlag()
+}
+
+// CheckNames returns the error for the first name that no parameter of the hook has. It does not
+// look at values, nor at fields of messages.
+func (h Hook) CheckNames(words []Word) error {
+	decided, err := Decide(words, h.IsFlag)
+	if err != nil || slices.ContainsFunc(h.Params, func(p Param) bool { return p.Kind == VarNames }) {
+		return err
+	}
+	for _, w := range decided {
+		if err := h.checkName(w); w.Name != "" && err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h Hook) checkName(w Word) error {
+	name, kind, wanted := w.Name, "parameter", h.ShortSignature()
+	var known []string
+	for _, p := range h.Params {
+		if p.Kind == Ordinary || p.Kind == NameOnly {
+			known = append(known, p.Name)
+		}
+	}
+	if strings.Contains(h.Name, "/") {
+		kind, wanted = "field", OneOf(known)
+		name, _, _ = strings.Cut(name, ".")
+		if slices.ContainsFunc(known, func(k string) bool { return sameField(k, name) }) {
+			return nil
+		}
+	}
+	p, found := h.Param(name)
+	if !found && w.IsDashed() {
+		name = strings.ReplaceAll(name, "-", "_")
+	}
+	switch {
+	case found && p.Kind == PositionOnly:
+		return ArgumentErrorf(name, "%s is given by name, want it by position: %s", Short(name), wanted)
+	case found:
+		return nil
+	}
+	e := ArgumentErrorf(name, "no %s %s, want %s", kind, Quote(Short(name)), wanted)
+	e.Unknown, e.Word = name, w.Number
+	meant := Suggest(name, known)
+	if w.IsDashed() {
+		meant = OptionOf(meant)
+	}
+	e.Advice = DidYouMean(meant)
+	return e
+}
+
+// SoleField returns the only field of a method's request that the words do not give, or nothing for
+// a function, whose parameters have positions.
+func (h Hook) SoleField(words []Word) (string, error) {
+	var left []string
+	for _, p := range h.Params {
+		given := func(w Word) bool {
+			name, _, _ := strings.Cut(w.Name, ".")
+			return sameField(p.Name, name)
+		}
+		if !slices.ContainsFunc(words, given) {
+			left = append(left, p.Name)
+		}
+	}
+	switch {
+	case !strings.Contains(h.Name, "/"):
+		return "", nil
+	case len(left) == 1:
+		return left[0], nil
+	}
+	e := ArgumentErrorf("", "a line as text is the only field that no word gives, but %s has %s", h.Name, cmp.Or(strings.Join(left, ", "), "none"))
+	e.Advice = Hints("to pass each line as an object, omit %s", Setting("items"))
+	return "", e
+}
+
+// sameField reports whether a name may be the JSON name of a field, or has dashes for underscores.
+func sameField(field, name string) bool {
+	plain := strings.NewReplacer("_", "", "-", "")
+	return strings.EqualFold(plain.Replace(field), plain.Replace(name))
+}
