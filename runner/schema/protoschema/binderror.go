@@ -1,6 +1,7 @@
 package protoschema
 
 import (
+	"cmp"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -85,10 +86,13 @@ func (b *messageBinder) notNested(at, kind string) error {
 func (b *messageBinder) noField(message protoreflect.MessageDescriptor, at, name string) error {
 	e := noField(message, at, name)
 	e.Unknown, e.Word = b.word.Name, b.word.Number
-	if dashed := strings.ReplaceAll(name, "-", "_"); b.word.IsDashed() {
-		if e.Advice = nil; schema.Suggest(dashed, fieldNames(message)) != "" {
-			e.Advice = schema.DidYouMean(schema.OptionOf(join(at, schema.Suggest(dashed, fieldNames(message)))))
+	if b.word.IsDashed() {
+		names := fieldNames(message)
+		meant := schema.Suggest(strings.ReplaceAll(name, "-", "_"), names)
+		if meant != "" {
+			meant = schema.OptionOf(join(at, meant))
 		}
+		e.Advice = schema.DidYouMean(cmp.Or(b.word.Undashed(at, name, names), meant))
 	}
 	return e
 }
