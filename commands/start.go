@@ -167,10 +167,11 @@ func daemonCommand(f *program) command {
 				f.streams.Quiet = true // all of it goes into the log
 				err = f.serve(c.Context, o, starter)
 			}
-			if err != nil {
-				starter.Fail(pluginOf(err).complete(err)) // unless it has its answer
+			if err == nil {
+				return nil
 			}
-			return err
+			starter.Fail(pluginOf(err).complete(err)) // unless it has its answer
+			return &printedError{code: exitCode(err)} // the log has it, as the reason of the last state
 		},
 	}}
 }

@@ -63,7 +63,7 @@ type answerer func(w http.ResponseWriter, r *http.Request) error
 func (s *Server) handler() http.Handler {
 	requests := map[string]map[string]answerer{
 		"/hooks":   {"GET": s.withPlugin(serveHooks), "POST": s.serveCall},
-		"/health":  {"GET": s.withPlugin(s.serveHealth)},
+		"/health":  {"GET": s.serveHealth},
 		"/status":  {"GET": s.serveStatus},
 		"/events":  {"GET": s.withPlugin(s.serveEvents)},
 		"/restart": {"POST": s.withPlugin(s.serveRestart)},
@@ -217,8 +217,16 @@ func (s *Server) serveRestart(ctx context.Context, p hook.Plugin, w http.Respons
 }
 
 // serveHealth answers 200 or 503. With ?watch=1 it writes a line for each change.
-func (s *Server) serveHealth(ctx context.Context, p hook.Plugin, w http.ResponseWriter, r *http.Request) error {
-	if r.URL.Query().Get("watch") != "" {
+func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
+	ctx, watched := r.Context(), r.URL.Query().Get("watch") != ""
+	if err := s.notReady(""); err != nil && !watched {
+		return err
+	}
+	p, err := s.await(ctx, "")
+	if err != nil {
+		return err
+	}
+	if watched {
 		s.watchHealth(ctx, p, w)
 		return nil
 	}
@@ -285,6 +293,9 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	case <-s.ready:
 	default:
 		body.Status = hook.Status{State: hook.StateStarting, Since: s.id.Started}
+		if why := s.notReady(""); why != nil {
+			body.Status.Reason = why.Error()
+		}
 		writeJSON(w, http.StatusOK, body)
 		return nil
 	}

@@ -67,10 +67,11 @@ type Server struct {
 	endRequests context.CancelCauseFunc
 	released    chan struct{} // closed when the name is free
 
-	mu     sync.Mutex
-	calls  int         // running calls, which keep the daemon from being idle
-	ending bool        // accepts no calls any more
-	idle   *time.Timer // nil: stays when idle
+	mu        sync.Mutex
+	calls     int         // running calls, which keep the daemon from being idle
+	ending    bool        // accepts no calls any more
+	idle      *time.Timer // nil: stays when idle
+	unhealthy *hook.Error // why the plugin was not ready at the last probe; nil: unknown
 }
 
 // Listen acquires a name. From then on clients can ask for the status, and calls wait
@@ -242,6 +243,31 @@ func (s *Server) Serve(ctx context.Context, plugin hook.Plugin) error {
 	return err
 }
 
+// Unhealthy says why the plugin, which has started, is not ready yet. Whoever asks for its health
+// gets that error, and so does whoever waits for it until a timeout.
+func (s *Server) Unhealthy(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unhealthy = hook.AsError(err)
+}
+
+// notReady returns why the plugin is not ready yet, nil if it is or if that is not known.
+func (s *Server) notReady(hookName string) error {
+	select {
+	case <-s.ready:
+		return nil
+	default:
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unhealthy == nil {
+		return nil
+	}
+	e := *s.unhealthy
+	e.Hook = hookName
+	return &e
+}
+
 // Fail reports to everybody who waits that the start failed, and why. Then it removes
 // the files and releases the name. It is called in place of [Server.Serve].
 func (s *Server) Fail(err error) {
@@ -307,7 +333,11 @@ func (s *Server) await(ctx context.Context, hookName string) (hook.Plugin, error
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
-		return nil, hook.Ended(ctx, hookName, "the plugin was not ready", false)
+		err := hook.Ended(ctx, hookName, "the plugin was not ready", false)
+		if why := s.notReady(hookName); why != nil && err.Kind == hook.Timeout {
+			return nil, why
+		}
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

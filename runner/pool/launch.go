@@ -26,13 +26,18 @@ func (p *Pool) launch(ctx context.Context, i *instance, before []hook.Call) (err
 		}
 	}
 	for _, c := range before {
-		if err := p.callWithin(ctx, i, c); err != nil {
-			_ = i.Stop(p.kill) // the first error is the one to report
-			<-i.Done()
-			return err
+		if err == nil {
+			err = p.callWithin(ctx, i, c)
 		}
 	}
-	return nil
+	if err == nil && i.generation == 1 && i.worker.number == 1 && p.opt.Await != nil {
+		err = p.opt.Await(ctx, i.Instance)
+	}
+	if err != nil {
+		_ = i.Stop(p.kill) // the first error is the one to report
+		<-i.Done()
+	}
+	return err
 }
 
 // callWithin makes a bootstrap call, a shutdown call or a replay, with the timeout of a call.
@@ -128,8 +133,12 @@ func (w *worker) close() {
 	defer p.mu.Unlock()
 	w.starting, w.cause = nil, stoppingError("")
 	w.reply(w.cause)
+	reason := stopRequested
+	if w.generation == 1 && w.startError != "" {
+		reason = startFailed
+	}
 	if w.state != hook.StateStopped {
-		w.enter(hook.StateStopped, w.last, stopRequested, exit, 0)
+		w.enter(hook.StateStopped, w.last, reason, exit, 0)
 	}
 }
 

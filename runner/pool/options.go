@@ -48,6 +48,9 @@ type Options struct {
 	// Probe is the time between two probes, 0: 10 s, negative: no probes.
 	// ProbeTimeout bounds each; 0: 2 s.
 	Probe, ProbeTimeout time.Duration
+	// Await waits until the first instance, which has started, is fit for calls. Its error is
+	// that of the start. Nil: it is fit at once.
+	Await func(ctx context.Context, inst hook.Instance) error
 	// Drain bounds how long the calls of a replaced instance may go on; 0: 2 min.
 	Drain time.Duration
 

@@ -11,6 +11,7 @@ import (
 
 const (
 	stopRequested = "stop was requested"
+	startFailed   = "the start failed"
 	exitedInCall  = "the plugin exited during a call"
 	exitedIdle    = "the plugin exited while no call was running"
 )

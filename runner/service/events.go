@@ -34,6 +34,18 @@ func (s *Service) Printed(stream, text string, cut int) {
 	s.log(daemon.Line{Generation: int(s.generation.Load()), Stream: stream, Text: text})
 }
 
+// logFrames writes into the log where in the plugin's source a start failed. Its message is that of
+// the last state.
+func (s *Service) logFrames(err error) {
+	raised := hook.AsError(err).Python
+	if raised == nil {
+		return
+	}
+	for _, frame := range raised.Frames {
+		s.log(daemon.Line{Stream: daemon.Own, Text: fmt.Sprintf("  %s:%d in %s", frame.File, frame.Line, frame.Function)})
+	}
+}
+
 // maxFailures is how many failed calls a second the log names. It counts further ones.
 const maxFailures = 10
 

@@ -93,7 +93,7 @@ func (s *Service) Config() runner.Config {
 	c := s.o.Config
 	c.Environ = withoutManager(c.Environ)
 	events := c.Keep.Events
-	c.Keep.Note = s.note
+	c.Keep.Note, c.Keep.Await = s.note, s.awaitHealthy
 	c.Keep.Events = func(e hook.Event) {
 		events(e)
 		s.event(e)
@@ -117,13 +117,10 @@ func (s *Service) Serve(ctx context.Context, opened *runner.Opened) error {
 	if err == nil {
 		s.Pool, err = opened.Start(starting)
 	}
-	if err == nil {
-		if err = s.awaitHealthy(starting); err != nil {
-			_ = s.Pool.Close(s.host.Kill) // the first error is the one to report
-		}
-	}
 	if err != nil {
 		if s.server != nil {
+			s.endReports() // before the log is closed
+			s.logFrames(err)
 			s.server.Fail(err) // it reports to everybody who waits for the start
 		}
 		return err
@@ -161,40 +158,6 @@ func (s *Service) listen(ctx context.Context, cancel context.CancelCauseFunc) er
 	stopping := s.server.Stopping()
 	context.AfterFunc(stopping, func() { cancel(context.Cause(stopping)) })
 	return nil
-}
-
-const (
-	// healthyLimit is how long a plugin that has started may take to be healthy.
-	healthyLimit = 10 * time.Second
-	// healthyAgain is the time between two probes of it.
-	healthyAgain = time.Second
-)
-
-// awaitHealthy waits until the plugin is healthy. A plugin that is not within 10 s, or within
-// the timeout of its start, has failed to start.
-func (s *Service) awaitHealthy(ctx context.Context) error {
-	if s.opened.KeepSettings().Probe < 0 {
-		return nil
-	}
-	t := s.opened.Settings().Timeouts
-	limit, cancel := context.WithTimeout(ctx, min(healthyLimit, t.Start))
-	defer cancel()
-	for {
-		probe, cancel := hook.WithLimit(limit, t.Probe)
-		err := s.Health(probe)
-		cancel()
-		if err == nil || hook.AsError(err).Reason == runner.ReasonNoHealth {
-			return nil
-		}
-		select {
-		case <-time.After(healthyAgain):
-		case <-limit.Done():
-			if ctx.Err() != nil {
-				return hook.Ended(ctx, "", "the plugin was not healthy", false)
-			}
-			return hook.NewError(hook.Unhealthy, fmt.Errorf("not healthy within %s: %w", schema.Span(min(healthyLimit, t.Start)), err))
-		}
-	}
 }
 
 // run serves the plugin, which is ready, until it ends.

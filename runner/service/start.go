@@ -123,7 +123,7 @@ func identity(opened *runner.Opened, o Options, name string) daemon.Identity {
 // [difference].
 func digestOf(opened *runner.Opened, o Options) string {
 	settings, k, c := opened.Settings(), opened.KeepSettings(), o.Config
-	k.Events, k.Note, c.GRPC.MTLS = nil, nil, nil
+	k.Events, k.Note, k.Await, c.GRPC.MTLS = nil, nil, nil, nil
 	if c.Dir == "" {
 		settings.Dir = "" // where it happened to be started
 	}

@@ -1,0 +1,57 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const (
+	// healthyLimit is how long a plugin that has started may take to be healthy.
+	healthyLimit = 10 * time.Second
+	// healthyAgain is the time between two probes of it.
+	healthyAgain = time.Second
+)
+
+// awaitHealthy waits until the plugin's first process is healthy. If it is not within 10 s, or
+// within the timeout of its start, it has failed to start. Until then callers learn why it is not.
+func (s *Service) awaitHealthy(ctx context.Context, inst hook.Instance) error {
+	if s.opened.KeepSettings().Probe < 0 {
+		return nil
+	}
+	t := s.opened.Settings().Timeouts
+	limit, cancel := context.WithTimeout(ctx, min(healthyLimit, t.Start))
+	defer cancel()
+	for why := error(nil); ; {
+		probe, cancel := hook.WithLimit(limit, t.Probe)
+		err := inst.Health(probe)
+		cancel()
+		if err == nil || hook.AsError(err).Reason == runner.ReasonNoHealth {
+			return nil
+		}
+		if why == nil || limit.Err() == nil { // else the limit cut the probe short
+			why = err
+			s.server.Unhealthy(hook.NewError(hook.Unhealthy, fmt.Errorf("not healthy yet: %w", why)))
+		}
+		select {
+		case <-time.After(healthyAgain):
+		case <-inst.Done():
+			exit := inst.Exit()
+			return &hook.Error{Kind: hook.Start, Exit: &exit, Err: errors.New("the plugin exited before it was healthy")}
+		case <-limit.Done():
+			if ctx.Err() != nil {
+				return hook.Ended(ctx, "", "the plugin was not healthy", false)
+			}
+			e := hook.NewError(hook.Unhealthy, fmt.Errorf("not healthy within %s: %w", schema.Span(min(healthyLimit, t.Start)), why))
+			if hook.AsError(why).Kind == hook.Timeout {
+				e.Hints = nil // they are for calls
+			}
+			return e
+		}
+	}
+}
