@@ -86,8 +86,12 @@ func NewPlan(r Request) (Plan, error) {
 	source, err := findSource(r.Entry, r.Dirs)
 	switch {
 	case errors.Is(err, errNone):
-		return Plan{}, &Error{Refused: true, Err: fmt.Errorf("no file says what %s needs", cmp.Or(r.Entry, "the project")),
-			Advice: schema.Hints("list the packages in a requirements.txt beside it, or in a PEP 723 block at its top")}
+		e := &Error{Refused: true, Err: errors.New("no file says what the project needs"), Advice: schema.Hints("list the packages in a requirements.txt in the directory of the project")}
+		if r.Entry != "" {
+			e.Err = fmt.Errorf("no file says what %s needs", r.Entry)
+			e.Advice = schema.Hints("list the packages in a requirements.txt beside %[1]s, or in a PEP 723 block at the top of %[1]s", filepath.Base(r.Entry))
+		}
+		return Plan{}, e
 	case err != nil:
 		return Plan{}, &Error{Refused: true, Err: err}
 	}

@@ -94,15 +94,21 @@ func generated(module string) string {
 }
 
 // imports are the modules that are not there: a failure each if the plugin cannot be
-// loaded without it, and one note about all others.
+// loaded without it, and one note about all others. The last failure has the fix of all
+// that one command provides.
 func (l *sourceLook) imports() []hook.Finding {
 	var all []hook.Finding
-	var unsure []missing
+	var unsure, together []missing
+	for _, m := range l.Missing {
+		if m.Hard && !l.Altered && l.isInstalled(m) && len(together) < mostMissing && (len(together) == 0 || l.sameRemedy(together[0], m)) {
+			together = append(together, m)
+		}
+	}
 	for _, m := range l.Missing {
 		switch {
 		case m.Hard && !l.Altered:
 			if len(all) < mostMissing {
-				all = append(all, l.missingFinding(m))
+				all = append(all, l.missingFinding(m, together))
 			}
 		case !m.Hard && standard(m.Missing):
 			// a branch for another system, or another version of Python
@@ -116,8 +122,14 @@ func (l *sourceLook) imports() []hook.Finding {
 	return all
 }
 
-// missingFinding says that a module is not there, and what provides it.
-func (l *sourceLook) missingFinding(m missing) hook.Finding {
+// isInstalled reports whether a module is of a package that is to be installed.
+func (l *sourceLook) isInstalled(m missing) bool {
+	return m.Dir == "" && m.Where == "" && !standard(m.Missing) && l.besides(m) == "" && l.sibling(m) == "" && (l.distribution(m) != "" || !l.isOwn(m))
+}
+
+// missingFinding says that a module is not there, and what provides it. Of those that one
+// command provides together, the last says so.
+func (l *sourceLook) missingFinding(m missing, together []missing) hook.Finding {
 	by := fmt.Sprintf("(imported by %s:%d)", l.shown(m.File), m.Line)
 	f := hook.Finding{ID: importMissing, Verdict: hook.Failure, Kind: hook.Start, File: m.File, Line: m.Line}
 	remedy, beside, sibling := hook.Word(l.remedy([]missing{m})), l.besides(m), l.sibling(m)
@@ -139,6 +151,12 @@ func (l *sourceLook) missingFinding(m missing) hook.Finding {
 	default:
 		f.Message = fmt.Sprintf("%s is not installed for this Python %s", m.Missing, by)
 		f.Fix = []string{"if it is your own module, put it beside the plugin"}
+		if at := slices.Index(together, m); at >= 0 && len(together) > 1 {
+			if f.Fix = nil; at < len(together)-1 {
+				return f
+			}
+			remedy, f.Fix = hook.Word(l.remedy(together)), []string{"if one is your own module, put it beside the plugin"}
+		}
 	}
 	if remedy != "" {
 		f.Fix = append([]string{remedy}, f.Fix...)

@@ -81,7 +81,7 @@ func (l *sourceLook) notInstalled(m missing, others []missing) string {
 	text := l.named(m, others) + " are not installed for this Python"
 	provided := []string{m.Missing}
 	for _, other := range others {
-		if known := l.distribution(m) != ""; known && l.distribution(other) != "" || l.generate(m) == "" && (!known || l.source != "") {
+		if l.sameRemedy(m, other) {
 			provided = append(provided, other.Missing)
 		}
 	}
@@ -89,6 +89,12 @@ func (l *sourceLook) notInstalled(m missing, others []missing) string {
 		text += "; for " + joined(provided)
 	}
 	return text
+}
+
+// sameRemedy reports whether what provides a module provides another one, too.
+func (l *sourceLook) sameRemedy(m, other missing) bool {
+	known := l.distribution(m) != ""
+	return known && l.distribution(other) != "" || l.generate(m) == "" && (!known || l.source != "")
 }
 
 // places are modules with the places that import them.

@@ -253,10 +253,13 @@ func onlyScript(dir string) (string, error) {
 
 // noManifest returns the error for a directory without a manifest.
 func noManifest(dir string) *Error {
-	e := &Error{Message: fmt.Sprintf("directory %q is not a plugin: it has no __init__.py, and no manifest "+
-		"(pyplug.toml, [tool.pyplug] in pyproject.toml or in a script, or a plugin.json with server)", short(dir)), Err: errNoManifest}
+	const manifests = "(pyplug.toml, [tool.pyplug] in pyproject.toml or in a script, or a plugin.json with server)"
+	e := &Error{Message: fmt.Sprintf("directory %q is not a plugin: it has no __init__.py, and no manifest %s", short(dir), manifests), Err: errNoManifest}
 	if files := pythonFiles(dir); len(files) > 0 {
 		e.Advice = schema.Hints("name one of its files: %s", strings.Join(files[:min(len(files), 5)], ", "))
+	} else {
+		e.Message = fmt.Sprintf("directory %q has no plugin: no .py file, no __init__.py, and no manifest %s", short(dir), manifests)
+		e.Advice = schema.Hints("name a .py file, or the directory of a plugin")
 	}
 	return e
 }

@@ -323,6 +323,9 @@ class Plan:
             return self.names, "**" + name
         if found is not None:
             raise Misfit("%s is given by name, want it by position:" % name, name, ends=True)
+        if isinstance(item, Word) and name[:3] == "no_" and self.is_flag(name[3:]):
+            other = name[3:].replace("_", "-")
+            raise Misfit("--no-%s takes no value, want --no-%s alone or --%s=false" % (other, other, other), name[3:])
         known = [one.name for one in self.named.values() if one.kind != "position"]
         more = {"unknown": name, "choices": known, "word": number_of(item)}
         if name[-1:] in (":", "@") and name[:-1] in known and "text" in item:

@@ -26,7 +26,7 @@ def of_pandas(value):
         table = labels + table
     names = [name for name, _ in table]
     if len(set(names)) < len(names):
-        raise values.Unrepresentable("$", "%s with two columns of one name" % type(value).__name__)
+        raise values.doubled(value)
     return [dict(zip(names, row)) for row in zip(*[column(one) for _, one in table])]
 
 

@@ -206,7 +206,7 @@ def whole(made, value):
     names = getattr(value, "_fields", None) or getattr(value, "column_names", ())
     row = made[0] if isinstance(made, list) and made else made
     if isinstance(row, dict) and len(row) < len(names):
-        raise Unrepresentable("$", "%s with two columns of one name" % type(value).__name__)
+        raise doubled(value)
     return made
 
 
@@ -215,8 +215,12 @@ def mapping(value):
     names = list(value.keys())
     made = {name: value[name] for name in names}
     if len(made) < len(names):
-        raise Unrepresentable("$", "%s with two columns of one name" % type(value).__name__)
+        raise doubled(value)
     return made
+
+
+def doubled(value):
+    return Unrepresentable("$", "%s with two columns of one name (rename one of them)" % type(value).__name__)
 
 
 def in_order(value):
@@ -250,6 +254,9 @@ def advice(value):
         return " (return an object of it, or its name)"
     if kind.__module__ == core.plugin:
         return " (return a dict, or make %s a dataclass)" % kind.__qualname__
+    for name in ("collect", "compute"):  # of polars.LazyFrame, and of dask's
+        if callable(getattr(kind, name, None)):
+            return " (return what its %s() returns)" % name
     return " (return a list of it)" if hasattr(kind, "__iter__") else " (make a dict or a list of it)"
 
 
@@ -371,7 +378,8 @@ def key_text(key, place):
         text = repr(key)
     except BaseException:
         text = "?"
-    raise Unrepresentable(shown(place), "a key of type %s: %s" % (core.part("errors").type_name(type(key)), text[:60]))
+    name = core.part("errors").type_name(type(key))
+    raise Unrepresentable(shown(place), "a key of type %s: %s (make it a text, or return a list of pairs)" % (name, text[:60]))
 
 
 def step(key):

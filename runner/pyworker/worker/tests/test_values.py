@@ -1,4 +1,4 @@
-"""Tests of results beyond plain JSON, of descriptions and of probes."""
+"""Tests of results beyond plain JSON, and of descriptions."""
 
 import sys
 import unittest
@@ -86,7 +86,7 @@ VALUES = {
     "other_keys": {datetime.date(2024, 2, 29): 1, datetime.timedelta(hours=1): 2, decimal.Decimal("1.10"): 3, pathlib.PurePosixPath("/a"): 4, Integer(): {5}, Level2.TWO: 6},
     "deltas": [datetime.timedelta(1), datetime.timedelta(), datetime.timedelta(seconds=-0.5), datetime.timedelta(1, 7384, 5), -datetime.timedelta(1)],
     "attrs": Attrs(), "model": Model(), "na": [NA()], "range": range(3),
-    "raises": [Raises()], "function": deep, "module": sys, "endless": {"a": endless()},
+    "raises": [Raises()], "function": deep, "module": sys, "lazy": type("Lazy", (), {"collect": list, "__module__": "library"})(), "endless": {"a": endless()},
     "same_columns": [Row("a", "a")], "same_fields": [Fields()], "same_names": [Arrow()],
     "array": array.array("d", [1]), "views": [{2: 1}.keys(), {2: 1}.values(), {2: {1}}.items()], "rows": Rows(), "row": [Row("a", "b")],
     "user": [collections.UserString("ab"), collections.UserList("ab"), collections.UserDict(a=1), collections.ChainMap({"a": 1})],
@@ -183,17 +183,18 @@ class Values(Case):
             ("thing", "$.items[2]", "Thing object (return a dict, or make Thing a dataclass)"),
             ("odd", '$["odd key"].x.x', "type object"),
             ("set_of", None, "object"),
-            ("tuple_key", "$.a", "a key of type tuple: (1, 2)"),
+            ("tuple_key", "$.a", "a key of type tuple: (1, 2) (make it a text, or return a list of pairs)"),
             ("same_keys", "$", "two keys with the text .red"),
             ("bytes_key", "$[0]", "a key of type bytes: b'a'"),
             ("complex", "$", "complex object (return its real and imag parts)"),
             ("evil", "$[0]", "reading it raised SystemExit: evil"),
             ("evil_later", "$[1]", "object object"),
             ("raises", "$[0]", "Raises object: reading it raised RuntimeError: not now"),
+            ("lazy", "$", "library.Lazy object (return what its collect() returns)"),
             ("function", "$", "function object (call it)"),
             ("module", "$", "module object (make a dict or a list of it)"),
             ("endless", "$.a", "generator object of more than 1000000 items"),
-            ("same_columns", "$[0]", "Row with two columns of one name"),
+            ("same_columns", "$[0]", "Row with two columns of one name (rename one of them)"),
             ("same_fields", "$[0]", "Fields with two columns of one name"),
             ("same_names", "$[0]", "Arrow with two columns of one name"),
             ("deep", None, "nested too deeply"),
@@ -359,65 +360,6 @@ bound = functools.partial(coroutine)
             [(p["type"], p["kind"]) for p in hook["params"]], [("list[int]", "position"), ("dict[str, int]", "name")]
         )
         self.assertEqual(hook["returns"], "tuple[int, ...]")
-
-
-class Probe(Case):
-    def judged(self, text, **options):
-        return self.start(text, **options).ask("P")
-
-    def test_health(self):
-        text = "def health(): return answer\ndef set(value):\n    global answer\n    answer = eval(value)\n"
-        workers = self.start(text), self.start("async " + text)
-        for returned, reason in (
-            ("None", None),
-            ("True", None),
-            ("''", None),
-            ("{'status': 'Serving'}", None),
-            ("{}", None),
-            ("False", "health returned False"),
-            ("'OK'", None),
-            ("'ok'", None),
-            ("'Healthy'", None),
-            ("'not ok'", "not ok"),
-            ("'disk full'", "disk full"),
-            ("{'status': 'down'}", "status is down"),
-            ("{'status': 'x', 'reason': 'y'}", "status is x: y"),
-            ("{'status': False}", "status is False"),
-            ("{'status': True}", None),
-            ("0", "health returned 0"),
-            ("1", None),
-            ("(False, 'no database')", "no database"),
-            ("[False, 3, 'no database']", "no database"),
-            ("[False]", "health returned [False]"),
-            ("(True, 'warming up')", None),
-            ("[]", None),
-            ("['db', 'cache']", None),
-            ("[0, 12]", None),
-            ("{'ok': False}", "ok is False"),
-            ("{'ok': True, 'error': 'x'}", None),
-            ("{'healthy': False, 'message': 'no database'}", "healthy is False: no database"),
-            ("{'healthy': 0}", "healthy is 0"),
-            ("{'healthy': None}", None),
-            ("{'status': 'ok', 'healthy': False}", "healthy is False"),
-            ("{'queue': 0}", None),
-        ):
-            for worker in workers:
-                worker.call("set", returned)
-                self.ok(worker.ask("P"), {"degraded": reason} if reason else {})
-
-    def test_none(self):
-        self.ok(self.judged("def other(): return False"), {})
-        self.ok(self.judged("def health(x): return False"), {})
-        self.ok(self.judged("def health(x=1): return False"), {"degraded": "health returned False"})
-
-    def test_raising(self):
-        for prefix in ("", "async "):
-            answer = self.refused(self.judged(prefix + "def health(): 1/0"), "raised")
-            self.assertEqual(answer["python"]["type"], "ZeroDivisionError")
-
-    def test_named(self):
-        self.ok(self.judged("def health(): return False\ndef fine(): pass", probe="fine"), {})
-        self.refused(self.judged("def health(): pass", probe="nope"), "hook")
 
 
 if __name__ == "__main__":
