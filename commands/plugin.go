@@ -159,6 +159,10 @@ func (p *plugin) noteReady() {
 	if py.Path != "" {
 		fields = append(fields, "python", py.Path, "version", p.pythonVersion(), "source", string(py.Source))
 	}
+	if found := p.opened.Plugin(); found.IsInSrc() {
+		fields = append(fields, "file", found.Entry)
+		p.f.streams.Aside("using " + found.Entry + ", as if the project were installed")
+	}
 	info := p.starts.newest()
 	p.f.streams.Log("info", "ready", append(fields, "pid", info.PID, "after", info.Ready)...)
 }

@@ -56,7 +56,7 @@ func (c *check) plugin(ctx context.Context) hook.Stage {
 	default:
 		st.Message += ": " + set.Why
 	}
-	if p.Src != "" && p.Root() == p.Src {
+	if p.IsInSrc() {
 		st.Message += ", from " + p.Src + ", which an installed project would be imported from"
 	}
 	if file := p.Manifest.File; file != "" && set.Why != file {

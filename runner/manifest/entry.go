@@ -225,3 +225,7 @@ func (p Plugin) Root() string {
 	}
 	return ""
 }
+
+// IsInSrc reports whether the plugin's module was found in the sources of the project, which is not
+// where the working directory or an installed package would have it.
+func (p Plugin) IsInSrc() bool { return p.Src != "" && p.Root() == p.Src }
