@@ -97,7 +97,7 @@ func (f *program) readArgs(args []string) ([]string, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case line.inData() && (f.showHelp && !f.helpAll || slices.Contains([]string{"--help", "-h"}, strings.Join(line.words[line.names:], " "))):
+	case line.inData() && (f.showHelp && !f.helpAll || asksForHelp(line.words[line.names:])):
 		f.showHelp = false
 		return f.readArgs(f.hookHelp(cmd, line.words[:line.names]))
 	case f.showHelp:
@@ -108,6 +108,11 @@ func (f *program) readArgs(args []string) ([]string, error) {
 	}
 	f.begin(cmd.Flags)
 	return slices.Concat([]string{"pyplug", name, "--"}, line.words), nil
+}
+
+// asksForHelp reports whether the words after HOOK ask for its help.
+func asksForHelp(words []string) bool {
+	return len(words) == 1 && (words[0] == "--help" || words[0] == "-h")
 }
 
 // hookHelp returns the command line that explains the hook of another command line. It keeps

@@ -111,17 +111,20 @@ func (r *lineReader) flag(args []string) []string {
 		value, used = args[1], 2
 	}
 	r.typed = append(r.typed, args[:used]...)
-	r.set(f, value, hasValue)
+	r.set(f, name, value, hasValue)
 	return args[used:]
 }
 
-// set sets a flag. A switch without a value is true.
-func (r *lineReader) set(f *flag, value string, hasValue bool) {
+// set sets a flag, by the name that was typed. A switch without a value is true.
+func (r *lineReader) set(f *flag, name, value string, hasValue bool) {
 	if f.isSwitch && !hasValue {
 		value = "true"
 	}
 	f.typed = true
-	r.reject(f.set("--"+f.Name, value))
+	if len(name) == 1 {
+		name = f.Name
+	}
+	r.reject(f.set("--"+name, value))
 	if f.isPlugin && r.names > 1 {
 		r.names = 1
 	}

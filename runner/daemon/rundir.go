@@ -136,7 +136,7 @@ func checkDir(dir string) error {
 	case owner(info) != os.Geteuid():
 		err = fmt.Errorf("belongs to user %d, %w", owner(info), errNotOurs)
 	case info.Mode().Perm() != 0o700:
-		err = fmt.Errorf("has mode 0%o, not 0700", info.Mode().Perm())
+		err = fmt.Errorf("has mode %04o, not 0700", info.Mode().Perm())
 		hint = schema.QuoteLine([]string{"chmod", "700", dir}) + ", or set PYPLUG_RUN_DIR to another directory"
 	default:
 		return nil

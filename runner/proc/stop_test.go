@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -71,6 +72,20 @@ func TestStopConcurrently(t *testing.T) {
 	asked.Wait()
 	if err := p.Interrupt(); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("interrupt after the end: %v", err)
+	}
+}
+
+// A process that has begun to exit by itself was not stopped.
+func TestStopLate(t *testing.T) {
+	clean(t)
+	for range 20 {
+		p := start(t, shell("exit 3"))
+		for !p.Exiting() {
+			runtime.Gosched()
+		}
+		if e := p.Stop(t.Context(), func(context.Context) bool { return true }); e.Code != 3 || e.Stopped || e.Step != "" {
+			t.Fatalf("%+v", e)
+		}
 	}
 }
 

@@ -124,12 +124,6 @@ class Parameter:
             return [from_word(self.take, word) for word in words]
         return collected(self.list, words)
 
-    def as_json(self):
-        """A word that gives the parameter as JSON, if it wants an object or a list; else an empty text."""
-        example = core.part("explain").example(self.take)
-        name = "" if self.kind in ("position", "positions") else self.name
-        return name + ":=" + convert.shown(example) if type(example) in (list, dict) else ""
-
 
 def bare(take):
     """The converter whose value another one validates, or the converter itself."""
@@ -147,6 +141,8 @@ def collected(whole, words):
         for one, word in zip(takes, words):
             made.append(from_word(one, word))
     except convert.Refused as error:
+        if type(words[len(made)].get("value")) is list and not error.why:
+            error.why = "a list as JSON must be the only word for it"
         raise error.below("[%d]" % len(made))
     try:
         made = tuple(made) if isinstance(take, convert.Row) else take.make(made)
@@ -216,7 +212,7 @@ class Plan:
                 refused = misfit(name or parameter.name, error)
                 refused.more["word"] = number_of(item) if name is None else 0
                 if isinstance(item, Word) and not error.path:
-                    refused.more["as_json"] = parameter.as_json()
+                    refused.more["as_json"] = core.part("explain").json_word(parameter, *item.get("text", "").split("=", 1))
                 raise refused from None
             if name is None:
                 args.append(value)
@@ -292,6 +288,9 @@ class Plan:
                 text = twice % (name or key, typed(entry[0], entry[2][0]), typed(name, item))
                 if parameter.flag and entry[2][0].get("form") == "option" and name is None:
                     text += "; as a bool it takes a value only by ="
+                elif parameter.list is not None and entry[0] is not None and name is None and "option" in entry[2][-1]:
+                    last = entry[2][-1]
+                    text += "; its name comes before each element: %s %s %s" % (last["typed"], last["option"], item.get("text", ""))
                 raise Misfit(text, name or key)
             entry[2].append(item)
             if key is not None:
@@ -334,8 +333,10 @@ class Plan:
             left = [one for one in self.params if one.name not in seen]
             owner = next((one for one in left if name in fields(one.take)), None)
             more["dashed"] = item.get("typed", "")[:2] == "--"
+            head, _, key = name.partition(".")
+            owner = owner or next((one for one in left if one.name == head), None)
             if owner is not None:
-                more["as_json"] = owner.as_json()
+                more["as_json"] = core.part("explain").json_word(owner, key, item.get("text", ""))
             elif "text" in item and any(one.take.takes_text and one.kind != "name" for one in left):
                 more["typed"] = item.get("option") or item.get("typed", "%s=%s" % (name, item["text"]))
         raise Misfit("no parameter %s, want" % convert.shown(name), name, ends=True, **more)
