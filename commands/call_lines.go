@@ -27,6 +27,9 @@ func (f *program) callLines(ctx context.Context, word string, start startOptions
 	for _, note := range notes {
 		f.streams.Note(note)
 	}
+	if err := f.openRecord(o, p.client.Identity().Name); err != nil {
+		return err
+	}
 	gaveUp := make(chan struct{})
 	o.GaveUp = gaveUp
 	k := &backgroundLines{Client: p.client, errorField: errorField, giveUp: sync.OnceFunc(func() { close(gaveUp) })}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pyplug/pyplug/commands/ui"
 	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/cases"
 	"github.com/pyplug/pyplug/runner/hook"
 	"github.com/pyplug/pyplug/runner/lines"
 	"github.com/pyplug/pyplug/runner/schema"
@@ -31,6 +32,8 @@ type linesOptions struct {
 	format string // of a line
 	raw    bool
 	noFail bool
+	file   string        // of the record
+	record *cases.Record // nil: none
 }
 
 // flags are those of both. by is how a command has more calls at once, for the help.
@@ -40,6 +43,7 @@ func (o *linesOptions) flags(by string) []cli.Flag {
 		alias(switchFlag(&o.Null, "null", "read lines that end with NUL, as `find -print0` prints them"), "0"),
 		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "make `N` calls at once"+by+" (default: as many as the workers take)"), "j"),
 		switchFlag(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
+		fileFlag(&o.file, "record", "keep answers in `FILE`, and go on from those that it has"),
 		switchFlag(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
 	)
 }
@@ -54,7 +58,9 @@ func (f *program) runLines(c *cli.Context, o *linesOptions, cfg runner.Config) e
 		return err
 	}
 	cfg.Keep.DefaultMaxFailures, cfg.Keep.Patient, cfg.Keep.Jobs = linesRestarts, true, o.Jobs
-	p, err := f.launch(c.Context, cfg, nil)
+	p, err := f.launch(c.Context, cfg, func(opened *runner.Opened) error {
+		return f.openRecord(o, opened.Plugin().ID)
+	})
 	if err != nil {
 		return err
 	}
@@ -133,6 +139,9 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	}
 	calls, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
+	if err := p.beginRecord(ctx, o); err != nil {
+		return err
+	}
 	// Of the signals the first ends the reading, and the second the calls.
 	defer context.AfterFunc(f.signals.kill, func() { cancel(context.Cause(ctx)) })()
 	o.In, o.Out, o.Stop = f.streams.In, f.streams.Lines(o.raw), ctx.Done()
@@ -143,11 +152,13 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 		e = p.withHints(e)
 		e.Plugin = "" // a daemon adds it, and it is the same for every line
 		e.Word = 0    // of the words of all lines
-		if !o.raw {
-			return ui.ErrorJSON(e)
+		if o.raw {
+			f.streams.Fail(ctx, ui.Failure{Err: e, Shown: p.shown(), Line: line})
 		}
-		f.streams.Fail(ctx, ui.Failure{Err: e, Shown: p.shown(), Line: line})
-		return nil
+		if o.raw && o.record == nil {
+			return nil
+		}
+		return ui.ErrorJSON(e)
 	}
 	o.Jobs = p.jobs(o.Jobs, began.Concurrency)
 	e := lines.New(k, o.Options)
@@ -161,9 +172,12 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 		now, _ := k.Status(context.Background()) // without it, no restart is shown
 		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: max(0, now.Restarts-began.Restarts)}
 	})
-	debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
+	if o.record == nil { // its index is no garbage
+		debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time
+	}
 	err = e.Run(calls)
 	stopProgress()
+	f.endRecord(o)
 	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
 }
 
@@ -189,8 +203,10 @@ func (p *plugin) jobs(wanted, places int) int {
 // the input, else that calls failed.
 func (f *program) linesEnd(ctx context.Context, k hook.Plugin, c lines.Counts, err error, noFail bool) error {
 	f.streams.Log("info", "answered", "lines", c.Answered, "failed", c.Failed)
-	unread := (*hook.Error)(nil)
+	unread, unrecorded := (*hook.Error)(nil), (*lines.RecordError)(nil)
 	switch {
+	case errors.As(err, &unrecorded):
+		return recordError(err)
 	case err != nil && !errors.As(err, &unread) && !errors.Is(err, lines.ErrNotRead) && !errors.Is(err, lines.ErrGaveUp):
 		return outputError(err)
 	case ctx.Err() != nil:

@@ -2,6 +2,9 @@ package runner
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -153,6 +156,41 @@ func (f *files) version() int {
 		f.versions++
 	}
 	return f.versions
+}
+
+// Digest returns a digest of the plugin's own files, as far as they are known, and of its manifest.
+// If ctx ends, the error is of kind Canceled.
+func (o *Opened) Digest(ctx context.Context) (string, error) {
+	return hook.Interruptible(ctx, func() (string, error) {
+		paths := o.files.own()
+		if file := o.plugin.Manifest.File; file != "" {
+			paths = append(paths, file)
+		}
+		slices.Sort(paths)
+		sum := sha256.New()
+		for _, path := range slices.Compact(paths) {
+			name, err := filepath.Rel(filepath.Dir(o.plugin.Entry), path)
+			if err != nil {
+				name = path
+			}
+			content, _ := os.ReadFile(path) // one that cannot be read is like an empty one
+			fmt.Fprintf(sum, "%s %d\n%s", name, len(content), content)
+		}
+		return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
+	})
+}
+
+// own returns the plugin's own files.
+func (f *files) own() (paths []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.learn()
+	for path, kind := range f.kinds {
+		if kind == ownFile {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // Snapshot is the state of a plugin's files, its manifest and its interpreter at one time. It

@@ -35,14 +35,14 @@ func (e *Engine) work(ctx context.Context) {
 // call makes one call, if the line can be called, and answers the line.
 func (e *Engine) call(ctx context.Context, t *task) {
 	if t.bad != nil {
-		t.bad.Hook = t.hook
+		t.bad.Hook = t.Hook
 		e.fail(ctx, t, t.bad)
 		return
 	}
 	callCtx, cancel := hook.WithLimit(ctx, e.o.Timeout)
 	defer cancel()
 	emit := func(item hook.Item) error { return e.emit(callCtx, t, item) }
-	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.hook, Args: e.args(t), Emit: emit})
+	r, err := e.caller.Call(callCtx, hook.Call{Hook: t.Hook, Args: e.args(t), Emit: emit})
 	if err != nil {
 		e.failed(ctx, t, hook.AsError(err))
 		return
@@ -53,10 +53,10 @@ func (e *Engine) call(ctx context.Context, t *task) {
 // args returns the arguments of a line's call.
 func (e *Engine) args(t *task) hook.Args {
 	words := e.o.Words
-	if t.verbatim != nil { // in front, for the last word may want a value
-		words = append([]schema.Word{{Name: e.o.Field, Form: schema.Text, Value: string(t.verbatim), Typed: e.o.Field + "=" + string(t.verbatim)}}, words...)
+	if t.Text != nil { // in front, for the last word may want a value
+		words = append([]schema.Word{{Name: e.o.Field, Form: schema.Text, Value: string(t.Text), Typed: e.o.Field + "=" + string(t.Text)}}, words...)
 	}
-	return hook.Args{Words: words, JSON: t.args, Valid: true}
+	return hook.Args{Words: words, JSON: t.Args, Valid: true}
 }
 
 // callSeries makes calls one after the other and answers their lines. It returns how
@@ -73,7 +73,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
 			defer cancel()
 			return e.emit(callCtx, t, item)
 		}
-		calls[i] = hook.Call{Hook: t.hook, Args: e.args(t), Emit: emit}
+		calls[i] = hook.Call{Hook: t.Hook, Args: e.args(t), Emit: emit}
 	}
 	e.series.CallSeries(ctx, &hook.Series{Calls: calls, Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
 		t := tasks[made]
@@ -90,20 +90,25 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
 
 // emit writes an item of a stream.
 func (e *Engine) emit(ctx context.Context, t *task, item hook.Item) error {
+	e.keepItem(t, item)
 	return e.out.put(ctx, t, func(dst []byte) []byte { return e.appendValue(dst, t, "item", item) })
 }
 
 // succeeded answers a line with what its hook returned.
 func (e *Engine) succeeded(ctx context.Context, t *task, r hook.Result) {
-	e.out.finish(ctx, t, func(dst []byte) []byte {
-		if !r.Streamed {
-			return e.appendValue(dst, t, "result", r.Item)
-		}
-		if e.o.Raw != nil {
-			return dst
-		}
-		return append(appendID(dst, t), `"done":true}`+"\n"...)
-	})
+	a := &Answer{Item: r.Item, Streamed: r.Streamed}
+	e.finish(ctx, t, a, func(dst []byte) []byte { return e.appendResult(dst, t, a) })
+}
+
+// appendResult appends the last line of an answer without an error.
+func (e *Engine) appendResult(dst []byte, t *task, a *Answer) []byte {
+	switch {
+	case !a.Streamed:
+		return e.appendValue(dst, t, "result", a.Item)
+	case e.o.Raw != nil:
+		return dst
+	}
+	return append(appendID(dst, t), `"done":true}`+"\n"...)
 }
 
 // failed answers a line with the error of its call. If the caller makes no more calls
@@ -130,7 +135,11 @@ func (e *Engine) isGivenUp() bool {
 func (e *Engine) fail(ctx context.Context, t *task, err *hook.Error) {
 	t.failed = true
 	text := e.o.Error(t.line, err)
-	e.out.finish(ctx, t, func(dst []byte) []byte {
+	var a *Answer
+	if t.bad == nil {
+		a = &Answer{Error: text}
+	}
+	e.finish(ctx, t, a, func(dst []byte) []byte {
 		if e.o.Raw != nil {
 			return dst
 		}
@@ -141,8 +150,8 @@ func (e *Engine) fail(ctx context.Context, t *task, err *hook.Error) {
 // appendID begins an answer, with the line's number if the line has no id.
 func appendID(dst []byte, t *task) []byte {
 	dst = append(dst, `{"id":`...)
-	if t.id != nil {
-		dst = append(dst, t.id...)
+	if t.ID != nil {
+		dst = append(dst, t.ID...)
 	} else {
 		dst = strconv.AppendInt(dst, int64(t.line), 10)
 	}

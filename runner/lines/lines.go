@@ -41,8 +41,8 @@ type Options struct {
 	In  io.Reader
 	Out io.Writer
 	// Error returns the error of a line as JSON on one line. If Raw is set, it reports
-	// the error itself, and the result is not used. Several goroutines may call it at
-	// once.
+	// the error itself, and only the record has the result. Several goroutines may call it
+	// at once.
 	Error func(line int, err *hook.Error) json.RawMessage
 	// Raw, unless nil, appends what is written for a result or an item, in place of
 	// JSON.
@@ -68,6 +68,9 @@ type Options struct {
 	Timeout time.Duration
 	// MaxLine is how many bytes a line may have; 0: DefaultMaxLine.
 	MaxLine int
+	// Record keeps the answers, and answers what it has in place of a call; nil: none. An
+	// answer is written to it before the last line of the answer is written to Out.
+	Record Record
 	// Stop, when it is closed, ends the reading; nil: only the end of In does. The lines
 	// before one that is answered are answered, too; those behind get no answer. From
 	// then on Run gives up on an Out that takes nothing for 10 s.
@@ -79,9 +82,9 @@ type Options struct {
 }
 
 // Counts say how far an [Engine] is: how many lines are answered, how many of them
-// with an error, and how many calls are in progress. Last is the number of the last
-// line that is answered, 0 for none.
-type Counts struct{ Answered, Failed, Running, Last int64 }
+// with an error and how many from the record, and how many calls are in progress. Last is
+// the number of the last line that is answered, 0 for none.
+type Counts struct{ Answered, Failed, Kept, Running, Last int64 }
 
 // ErrGaveUp reports that [Options].GaveUp ended the reading before the end of the
 // input, or before a line was called.
@@ -100,10 +103,20 @@ type Engine struct {
 
 // task is one line and its answer.
 type task struct {
-	request
+	Call
 	line   int         // its number, from 1
 	bad    *hook.Error // why it cannot be called; nil: it can
 	failed bool
+
+	// For the record.
+	occurrence int
+	items      []hook.Item // of a stream that has not ended
+	itemsSize  int         // bytes of all its items
+	tooLong    bool        // it has too many items
+	record     []byte      // the lines that keep the answer
+
+	// kept appends the answer that the record has; nil: it has none.
+	kept func(dst []byte) []byte
 
 	// Protected by the outbox.
 	text []byte // lines of the answer, held until its turn
@@ -111,7 +124,7 @@ type task struct {
 }
 
 // size returns the number of bytes of a line's arguments.
-func (t *task) size() int { return len(t.args) + len(t.verbatim) }
+func (t *task) size() int { return len(t.Args) + len(t.Text) }
 
 // New makes an engine that calls caller. Series needs a [hook.SeriesCaller].
 func New(caller hook.Caller, o Options) *Engine {
@@ -145,7 +158,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	written := make(chan struct{})
 	go func() { // ends when all is answered and written, or cannot be
 		defer close(written)
-		if err := e.out.write(e.o.Out); err != nil {
+		if err := e.out.write(e.o.Out, e.o.Record); err != nil {
 			cancel(err)
 		}
 	}()
@@ -178,6 +191,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	calls.Wait()
 	e.out.mu.Lock()
 	defer e.out.mu.Unlock()
+	if failed := e.out.writeRecord(e.o.Record); err == nil {
+		err = failed // else an output that failed left something to record
+	}
 	switch {
 	case err != nil:
 		return err
@@ -205,7 +221,15 @@ func (e *Engine) read() {
 			continue
 		}
 		if t.bad == nil {
-			t.request, t.bad = p.parse(line)
+			t.Call, t.bad = p.parse(line)
+		}
+		kept, err := e.findKept(t)
+		if err != nil {
+			e.out.close(err, false)
+			return
+		}
+		if kept != nil {
+			t.kept = func(dst []byte) []byte { return e.appendKept(dst, t, kept) }
 		}
 		if !e.out.admit(t) {
 			return

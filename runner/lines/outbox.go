@@ -2,6 +2,7 @@ package lines
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -29,6 +30,7 @@ type outbox struct {
 	mu      sync.Mutex // protects what follows
 	changed sync.Cond  // what follows has changed
 	buf     []byte     // lines to be written
+	records []byte     // lines for the record, to be written before these
 	queue   []*task    // in order: the tasks that are not answered, and those behind them
 	held    int        // bytes of answers held by the tasks of queue
 	open    int        // tasks not answered
@@ -54,12 +56,12 @@ func newOutbox(ordered bool, ahead int) *outbox {
 }
 
 // admit gives a task its place in the order, once there is room for it, and lets it be
-// called. It returns false if no more tasks are accepted.
+// called, unless the record has its answer. It returns false if no more tasks are accepted.
 func (o *outbox) admit(t *task) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	full := func() bool { return len(o.waiting) >= o.ahead || o.waitingSize >= roomSize }
-	for !o.closed && (len(o.queue) >= window || o.held >= holdSize || full()) {
+	for !o.closed && (len(o.queue) >= window || o.held >= holdSize || full() || t.kept != nil && len(o.buf) >= roomSize) {
 		o.changed.Wait()
 	}
 	if o.closed {
@@ -68,6 +70,12 @@ func (o *outbox) admit(t *task) bool {
 	o.open++
 	if o.ordered {
 		o.queue = append(o.queue, t)
+	}
+	if t.kept != nil {
+		o.counts.Kept++
+		o.answer(t, t.kept)
+		t.kept = nil
+		return true
 	}
 	o.waiting = append(o.waiting, t)
 	o.waitingSize += t.size()
@@ -156,14 +164,24 @@ func (o *outbox) put(ctx context.Context, t *task, line func([]byte) []byte) err
 func (o *outbox) finish(ctx context.Context, t *task, line func([]byte) []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.unanswered = o.unanswered || line == nil; line != nil {
+	if line == nil {
+		o.unanswered = true
+	} else {
+		o.records, t.record = append(o.records, t.record...), nil
+		o.wait(ctx, func() bool { return o.err != nil || !o.turn(t) || o.room(t) })
+	}
+	o.answer(t, line)
+}
+
+// answer takes the last line of an answer, nil for none, and ends the task. Held: mu.
+func (o *outbox) answer(t *task, line func([]byte) []byte) {
+	if line != nil {
 		// Whoever has read an answer finds it counted.
 		o.counts.Answered++
 		o.counts.Last = max(o.counts.Last, int64(t.line))
 		if t.failed {
 			o.counts.Failed++
 		}
-		o.wait(ctx, func() bool { return o.err != nil || !o.turn(t) || o.room(t) })
 		o.add(t, line)
 	}
 	t.done = true
@@ -237,21 +255,22 @@ func (o *outbox) wait(ctx context.Context, ready func() bool) bool {
 }
 
 // write writes until the outbox is closed and all tasks are answered, or until the
-// output fails.
-func (o *outbox) write(w io.Writer) error {
+// output or the record fails.
+func (o *outbox) write(w io.Writer, record Record) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var spare []byte
 	for {
-		for o.advance(); len(o.buf) == 0 && o.err == nil && (!o.closed || o.open > 0); o.advance() {
+		for o.advance(); len(o.buf)+len(o.records) == 0 && o.err == nil && (!o.closed || o.open > 0); o.advance() {
 			o.changed.Wait()
 		}
-		if len(o.buf) == 0 || o.err != nil {
+		if len(o.buf)+len(o.records) == 0 || o.err != nil {
 			return o.err
 		}
 		batch := o.buf
 		o.buf, spare = spare[:0], nil
 		o.changed.Broadcast() // there is room
+		o.writeRecord(record) // has the answers of the batch
 		for rest := batch; len(rest) > 0 && o.err == nil; {
 			n := min(len(rest), chunkSize)
 			o.writing = true
@@ -269,6 +288,25 @@ func (o *outbox) write(w io.Writer) error {
 			spare = batch
 		}
 	}
+}
+
+// writeRecord writes what waits for the record, and fails the output if it cannot: no answer is
+// printed that is not recorded. After that it writes no more, since the last line may lack its
+// end. Held: mu, except while it writes.
+func (o *outbox) writeRecord(record Record) error {
+	lines, failed := o.records, (*RecordError)(nil)
+	if o.records = nil; len(lines) == 0 || errors.As(o.err, &failed) {
+		return nil
+	}
+	o.mu.Unlock()
+	_, err := record.Write(lines)
+	o.mu.Lock()
+	if err == nil {
+		return nil
+	}
+	err = &RecordError{err}
+	o.fail(err)
+	return err
 }
 
 // close accepts no more tasks; err is why. With drop those that wait to be called are

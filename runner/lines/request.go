@@ -90,41 +90,44 @@ func badLine(format string, args ...any) *hook.Error {
 	return &hook.Error{Kind: hook.Request, Err: fmt.Errorf(format, args...)}
 }
 
-// request is what a line asks for.
-type request struct {
-	id       []byte // as it stands in the line; nil: none
-	hook     string
-	args     []byte // an array or an object; nil: none
-	verbatim []byte // the line itself, as text; nil: none
+// Call is what a line asks for.
+type Call struct {
+	ID   []byte // as it stands in the line, on one line; nil: none
+	Hook string
+	Args []byte // an array or an object; nil: none
+	Text []byte // the only argument, verbatim; nil: none
 }
 
-// parser makes requests of lines.
+// parser makes calls of lines.
 type parser struct {
 	hook  string // of all lines; empty: each has its own
 	items Items
 	begun bool // a line was parsed
 }
 
-// blank reports whether a line is skipped. As text only an empty line is.
+// blank reports whether a line is skipped: also the head line of a record, if lines name their
+// hooks. As text only an empty line is.
 func (p *parser) blank(line []byte) bool {
 	if p.hook != "" && p.items == Text {
 		return len(line) == 0
 	}
-	return len(bytes.Trim(line, blanks)) == 0
+	line = bytes.Trim(line, blanks)
+	return len(line) == 0 || p.hook == "" && IsHead(line)
 }
 
-// parse makes a request of a line that is not blank. With an error the request has what
-// could be read.
-func (p *parser) parse(line []byte) (request, *hook.Error) {
+// parse makes a call of a line that is not blank. With an error the call has what could be
+// read.
+func (p *parser) parse(line []byte) (Call, *hook.Error) {
 	first := !p.begun
 	p.begun = true
-	r := request{hook: p.hook}
+	c := Call{Hook: p.hook}
 	if p.hook == "" {
-		return p.parseObject(line)
+		c, err := ParseCall(line, nil)
+		return c, err
 	}
 	if p.items == Text {
-		r.verbatim = line
-		return r, nil
+		c.Text = line
+		return c, nil
 	}
 	value := bytes.Trim(line, blanks)
 	if !validJSON(value) {
@@ -132,65 +135,85 @@ func (p *parser) parse(line []byte) (request, *hook.Error) {
 		if first {
 			err.Hints = schema.Hints("to pass each line as text, use %s text", schema.Setting("items"))
 		}
-		return r, err
+		return c, err
 	}
 	if p.items == ByShape && (value[0] == '[' || value[0] == '{') {
-		r.args = value
-		return r, nil
+		c.Args = value
+		return c, nil
 	}
-	r.args = append(append(append(make([]byte, 0, len(value)+2), '['), value...), ']')
-	return r, nil
+	c.Args = append(append(append(make([]byte, 0, len(value)+2), '['), value...), ']')
+	return c, nil
 }
 
-// keys are those of a line that names its hook.
-var keys = []string{"id", "hook", "args"}
+// The keys of a line that names its hook: those of the call, and those that only a record or a
+// file of cases has. Calls ignore the latter.
+var (
+	callKeys = []string{"id", "hook", "args", "text", "base64"}
+	keptKeys = []string{"result", "items", "binary", "sole", "error", "attempts", "occurrence",
+		"name", "match", "contains", "health", "under", "skip"}
+)
 
-// parseObject reads a line that names its hook.
-func (p *parser) parseObject(line []byte) (request, *hook.Error) {
+// HeadKey is the only key of the head line of a record.
+const HeadKey = "record"
+
+// IsHead reports whether a line is the head line of a record.
+func IsHead(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"`+HeadKey+`":`)) }
+
+// ParseCall reads a line that names its hook. It passes the keys that are not the call's, as JSON
+// strings, and their values to other, which may be nil. With an error the call has what could be read.
+func ParseCall(line []byte, other func(key string, value []byte)) (Call, *hook.Error) {
 	var (
-		r     request
-		name  []byte
+		c     Call
+		given [5][]byte   // by the order of callKeys
 		first *hook.Error // the first key that is wrong
 		value = bytes.Trim(line, blanks)
 	)
 	switch {
 	case !validJSON(value):
-		return r, badLine("the line is %w", schema.CheckValue(line)) // bytes count from its start
+		return c, badLine("the line is %w", schema.CheckValue(line)) // bytes count from its start
 	case value[0] != '{':
-		return r, badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
+		return c, badLine(`the line is %s, want an object with "hook" and "args"`, schema.Short(string(value)))
 	}
-	fields := map[string]*[]byte{"id": &r.id, "hook": &name, "args": &r.args}
-	for key, v := range members(value) {
-		field := fields[unquote(key)]
+	for quoted, v := range members(value) {
+		key := unquote(quoted)
+		i := slices.Index(callKeys, key)
 		switch {
-		case field != nil && *field == nil:
-			*field = v
+		case i >= 0 && given[i] == nil:
+			given[i] = v
+		case i < 0 && slices.Contains(keptKeys, key):
+			if other != nil {
+				other(key, v)
+			}
 		case first != nil:
-		case field != nil:
-			first = badLine("%s is given twice", key)
+		case i >= 0:
+			first = badLine("%s is given twice", quoted)
 		default:
-			first = unknownKey(unquote(key))
+			first = unknownKey(key)
 		}
 	}
-	err := r.resolve(name)
-	if bytes.IndexByte(r.id, '\n') >= 0 {
-		r.id = compact(r.id) // an answer is one line
-	}
+	err := c.resolve(given)
 	if first != nil {
 		err = first
 	}
-	return r, err
+	return c, err
 }
 
-// compact returns JSON on one line.
+// compact returns JSON without whitespace outside strings.
 func compact(value []byte) []byte {
+	if !bytes.ContainsAny(value, blanks) {
+		return value
+	}
 	var b bytes.Buffer
 	_ = json.Compact(&b, value) // it was checked
 	return b.Bytes()
 }
 
-// resolve sets the hook and checks the arguments.
-func (r *request) resolve(name []byte) *hook.Error {
+// resolve sets the call from the values of callKeys, and checks them.
+func (c *Call) resolve(given [5][]byte) *hook.Error {
+	id, name, args := given[0], given[1], given[2]
+	if c.ID = id; bytes.IndexByte(id, '\n') >= 0 {
+		c.ID = compact(id) // an answer is one line
+	}
 	switch {
 	case name == nil, string(name) == "null":
 		return badLine(`"hook" is missing`)
@@ -199,19 +222,36 @@ func (r *request) resolve(name []byte) *hook.Error {
 	case len(name) == len(`""`):
 		return badLine(`"hook" is empty`)
 	}
-	r.hook = unquote(name)
-	if string(r.args) == "null" {
-		r.args = nil
+	c.Hook = unquote(name)
+	if string(args) == "null" {
+		args = nil
 	}
-	if r.args != nil && r.args[0] != '[' && r.args[0] != '{' {
-		return badLine(`"args" is %s, want an object (names) or an array (positions)`, schema.Short(string(r.args)))
+	if c.Args = args; args != nil && args[0] != '[' && args[0] != '{' {
+		return badLine(`"args" is %s, want an object (names) or an array (positions)`, schema.Short(string(args)))
+	}
+	return c.resolveText(given[3], given[4])
+}
+
+// resolveText sets the text of a call, which is a JSON string or, with bytes that are not UTF-8, base64.
+func (c *Call) resolveText(text, encoded []byte) *hook.Error {
+	switch {
+	case text == nil && encoded == nil:
+		return nil
+	case c.Args != nil || text != nil && encoded != nil:
+		return badLine(`the line has more than one of "args", "text" and "base64"`)
+	case text != nil && text[0] != '"':
+		return badLine(`"text" is %s, want text`, schema.Short(string(text)))
+	case text != nil:
+		c.Text = []byte(unquote(text))
+	case json.Unmarshal(encoded, &c.Text) != nil || c.Text == nil:
+		return badLine(`"base64" is %s, want base64`, schema.Short(string(encoded)))
 	}
 	return nil
 }
 
 func unknownKey(name string) *hook.Error {
 	e := badLine("unknown key %s, want id, hook and args", schema.Quote(schema.Short(name)))
-	e.Hints = schema.DidYouMean(schema.Suggest(name, keys))
+	e.Hints = schema.DidYouMean(schema.Suggest(name, slices.Concat(callKeys, keptKeys)))
 	return e
 }
 

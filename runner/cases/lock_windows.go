@@ -1,0 +1,21 @@
+package cases
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// lock locks a file until it is closed. The locked byte is far behind its end, since nobody else
+// can read what is locked.
+func lock(f *os.File) error {
+	far := &windows.Overlapped{OffsetHigh: 1 << 30}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, far)
+	if err == windows.ERROR_LOCK_VIOLATION {
+		return hook.NewError(hook.Unavailable, fmt.Errorf("record: %s is in use by another process", f.Name()))
+	}
+	return os.NewSyscallError("LockFileEx", err)
+}

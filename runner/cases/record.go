@@ -1,0 +1,216 @@
+package cases
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
+	"github.com/pyplug/pyplug/runner/lines"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Head says which calls a record keeps. It is the head line of the record, under
+// [lines.HeadKey], and stands again where Files changes.
+type Head struct {
+	Plugin string   `json:"plugin"`          // its name
+	Hook   string   `json:"hook,omitempty"`  // of all lines; empty: each has its own
+	Words  []string `json:"words,omitempty"` // behind the hook, as typed
+	Items  string   `json:"items,omitempty"` // how a line is read
+	// Files is a digest of the plugin's files, empty if unknown.
+	Files   string `json:"files,omitempty"`
+	Version string `json:"version"` // of pyplug
+}
+
+// Record is a file that keeps the answers of calls, a [lines.Record]. It is locked while it is
+// open. Make it with [OpenRecord].
+type Record struct {
+	// Kept is how many answers came from the record, and Outdated how many of them other
+	// files of the plugin returned.
+	Kept, Outdated int
+
+	file  *os.File
+	head  Head
+	files []string      // the digests of all heads, in order
+	index map[key]entry // of the calls in the record, and those that Find has seen
+	page  page          // for Find
+}
+
+// OpenRecord opens a record and locks it. It creates the file if there is none, and drops a last
+// line without its end. The record must keep the calls of head, whose Files and Version [Record.Begin]
+// compares. An error has kind [hook.Usage], or [hook.Unavailable] if another process has the record.
+func OpenRecord(path string, head Head) (*Record, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, refused("%s is a %s, want a file", path, fileType(info.Mode()))
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, refused("%w", err)
+	}
+	r := &Record{file: file, head: head, index: map[key]entry{}, page: page{from: file}}
+	if err = lock(file); err == nil {
+		err = r.read()
+	}
+	if err != nil {
+		_ = file.Close() // nothing was written
+		return nil, err
+	}
+	return r, nil
+}
+
+// refused returns an error about a record that cannot be used.
+func refused(format string, args ...any) error {
+	return hook.NewError(hook.Usage, fmt.Errorf("record: "+format, args...))
+}
+
+// fileType names the type of a file that is not a regular one.
+func fileType(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	}
+	return "device"
+}
+
+// Begin sets the digest of the plugin's files. It writes a head line if the record does not end
+// with answers of the same files.
+func (r *Record) Begin(files string) error {
+	r.head.Files = files
+	if n := len(r.files); n > 0 && r.files[n-1] == files {
+		return nil
+	}
+	r.files = append(r.files, files)
+	text, err := json.Marshal(map[string]Head{lines.HeadKey: r.head})
+	if err == nil {
+		_, err = r.Write(append(text, '\n'))
+	}
+	if err != nil {
+		return &lines.RecordError{Err: err}
+	}
+	return nil
+}
+
+// Write appends whole lines.
+func (r *Record) Write(text []byte) (int, error) { return r.file.Write(text) }
+
+// Close unlocks and closes the file.
+func (r *Record) Close() error { return r.file.Close() }
+
+// Append appends the line of an answer, unless NaN is in it: that is not JSON.
+func (r *Record) Append(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byte {
+	before := len(dst)
+	if dst = appendLine(dst, c, occurrence, a); hasNaN(dst[before:]) {
+		return dst[:before]
+	}
+	return dst
+}
+
+// hasNaN reports whether a line is no JSON since NaN or Infinity is in it.
+func hasNaN(line []byte) bool {
+	return (bytes.Contains(line, []byte("NaN")) || bytes.Contains(line, []byte("Infinity"))) && !json.Valid(line)
+}
+
+func appendLine(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byte {
+	dst = schema.AppendQuote(append(dst, `{"hook":`...), c.Hook)
+	switch {
+	case c.Args != nil:
+		dst = append(append(dst, `,"args":`...), c.Args...)
+	case c.Text != nil && utf8.Valid(c.Text):
+		dst = schema.AppendQuote(append(dst, `,"text":`...), string(c.Text))
+	case c.Text != nil:
+		dst = append(base64.StdEncoding.AppendEncode(append(dst, `,"base64":"`...), c.Text), '"')
+	}
+	if c.ID != nil {
+		dst = append(append(dst, `,"id":`...), c.ID...)
+	}
+	if occurrence > 1 {
+		dst = strconv.AppendInt(append(dst, `,"occurrence":`...), int64(occurrence), 10)
+	}
+	sole := a.Sole
+	switch {
+	case a.Error != nil:
+		dst = append(append(dst, `,"error":`...), a.Error...)
+	case a.Streamed:
+		dst, sole = appendItems(dst, a.Items)
+	default:
+		dst = wire.AppendValue(append(dst, ','), "result", a.Item)
+	}
+	if sole != "" {
+		dst = schema.AppendQuote(append(dst, `,"sole":`...), sole)
+	}
+	return append(dst, "}\n"...)
+}
+
+// appendItems appends the items of a stream. It returns the [hook.Item.Sole] of all: they
+// are messages of one type. "binary" is true if all are bytes, and a list if only some are.
+func appendItems(dst []byte, items []hook.Item) (_ []byte, sole string) {
+	binary := 0
+	dst = append(dst, `,"items":[`...)
+	for i, item := range items {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if dst = append(dst, item.Value...); item.Binary {
+			binary++
+		}
+		if item.Sole != "" {
+			sole = item.Sole
+		}
+	}
+	dst = append(dst, ']')
+	switch {
+	case binary == 0:
+		return dst, sole
+	case binary == len(items):
+		return append(dst, `,"binary":true`...), sole
+	}
+	flags := make([]bool, len(items))
+	for i, item := range items {
+		flags[i] = item.Binary
+	}
+	text, _ := json.Marshal(flags) // cannot fail
+	return append(append(dst, `,"binary":`...), text...), sole
+}
+
+// check reads a head line, and compares the calls of the record with those of r.
+func (r *Record) check(line []byte) error {
+	var is map[string]Head
+	if err := json.Unmarshal(line, &is); err != nil || len(is) != 1 {
+		return errors.New("the head line is not that of a record")
+	}
+	got, want := is[lines.HeadKey], r.head
+	r.files = append(r.files, got.Files)
+	for _, c := range []struct{ what, got, want string }{
+		{"plugin is", got.Plugin, want.Plugin},
+		{"hook is", got.Hook, want.Hook},
+		{"--items is", got.Items, want.Items},
+		{"words after HOOK are", schema.QuoteLine(got.Words), schema.QuoteLine(want.Words)},
+	} {
+		if c.got != c.want {
+			return fmt.Errorf("it is a record of another command: its %s %s, not %s", c.what, shown(c.got), shown(c.want))
+		}
+	}
+	return nil
+}
+
+// shown returns a word of a head for a message.
+func shown(word string) string {
+	if word == "" {
+		return "not given"
+	}
+	return schema.Short(word)
+}
+
+// isTornHead reports whether text may be the start of a head line.
+func isTornHead(text []byte) bool {
+	return lines.IsHead(text) || bytes.HasPrefix([]byte(`{"`+lines.HeadKey+`":`), text)
+}

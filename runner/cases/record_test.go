@@ -1,0 +1,187 @@
+package cases
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
+)
+
+// caller answers with the hook and the arguments, as a stream for the hook "items".
+type caller struct{ calls int }
+
+func (c *caller) Call(_ context.Context, call hook.Call) (hook.Result, error) {
+	c.calls++
+	value, _ := json.Marshal([]any{call.Hook, string(call.Args.JSON), call.Args.Words})
+	switch call.Hook {
+	case "fail":
+		return hook.Result{}, &hook.Error{Kind: hook.Failed, Begun: true}
+	case "items":
+		for i := range 3 {
+			if err := call.Emit(hook.Item{Value: value, Binary: i == 1}); err != nil {
+				return hook.Result{}, hook.AsError(err)
+			}
+		}
+		return hook.Result{Streamed: true}, nil
+	case "sole":
+		return hook.Result{Item: hook.Item{Value: []byte(`{"a":"b"}`), Sole: "a"}}, nil
+	}
+	return hook.Result{Item: hook.Item{Value: value}}, nil
+}
+
+// run answers the lines of in with the record at path. It returns what it printed, and how many
+// calls it made.
+func run(t *testing.T, path, in string, change func(*lines.Options)) (string, int) {
+	t.Helper()
+	r, err := OpenRecord(path, Head{Plugin: "p", Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Begin("x"); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	c := &caller{}
+	o := lines.Options{In: strings.NewReader(in), Out: &out, Record: r, Error: func(_ int, err *hook.Error) json.RawMessage {
+		return json.RawMessage(`{"kind":"` + string(err.Kind) + `"}`)
+	}}
+	if change != nil {
+		change(&o)
+	}
+	if err := lines.New(c, o).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), c.calls
+}
+
+// some are calls of all kinds, two of which are equal.
+const some = `{"hook":"f","args":[1, "a b"]}
+{"hook":"f","args":[1,"a b"],"id":{"x": "y"}}
+{"hook":"items","args":{}}
+
+{"hook":"f","text":"text"}
+{"hook":"f","base64":"/w=="}
+{"hook":"f"}
+{"hook":"sole"}
+`
+
+// TestRecordCut holds that a record may be cut at every byte: whatever is left answers its lines, and the
+// others are called again.
+func TestRecordCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r")
+	want, calls := run(t, path, some, nil)
+	if calls != 7 {
+		t.Fatalf("%d calls, want 7", calls)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range len(whole) + 1 {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, calls := run(t, path, some, nil)
+		if kept := max(0, bytes.Count(whole[:n], []byte("\n"))-1); got != want || calls != 7-kept {
+			t.Fatalf("cut at byte %d: %d calls, want %d, and got\n%swant\n%s", n, calls, 7-kept, got, want)
+		}
+		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, whole) {
+			t.Fatalf("cut at byte %d: the record is now\n%swant\n%s", n, now, whole)
+		}
+	}
+}
+
+// TestRecordOccurrences holds that of equal lines each is called once, that failed ones are called
+// again, and that an occurrence's last answer counts.
+func TestRecordOccurrences(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r")
+	f, fail := `{"hook":"f"}`+"\n", `{"hook":"fail"}`+"\n"
+	for i, c := range []struct {
+		in    string
+		calls int
+	}{
+		{f + f, 2}, {f + f, 0}, {f, 0}, {f + f + f, 1}, {f + fail + f + fail, 2}, {fail + fail + f, 2},
+	} {
+		if _, calls := run(t, path, c.in, nil); calls != c.calls {
+			t.Errorf("run %d: %d calls, want %d", i, calls, c.calls)
+		}
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	fmt.Fprintln(file, `{"hook":"f","occurrence":2,"result":"later"}`)
+	fmt.Fprintln(file, `{"hook":"f","occurrence":3,"error":{"kind":"hook"}}`)
+	out, calls := run(t, path, f+f+f, func(o *lines.Options) {
+		o.Raw = func(dst []byte, item hook.Item) []byte { return append(append(dst, item.Value...), '\n') }
+	})
+	if calls != 1 || !strings.Contains(out, "\n\"later\"\n") {
+		t.Errorf("%d calls, want 1, and printed %s", calls, out)
+	}
+}
+
+// TestRecordNaN holds that an answer that is not JSON is not kept, so that the record can be read.
+func TestRecordNaN(t *testing.T) {
+	r := &Record{}
+	c := lines.Call{Hook: "f"}
+	for value, kept := range map[string]bool{`[NaN]`: false, `-Infinity`: false, `"NaN"`: true} {
+		if got := r.Append(nil, c, 1, &lines.Answer{Item: hook.Item{Value: []byte(value)}}); (len(got) > 0) != kept {
+			t.Errorf("%s is kept as %q", value, got)
+		}
+	}
+}
+
+// TestRecordFull holds that nothing is printed that cannot be recorded.
+func TestRecordFull(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no /dev/full")
+	}
+	full, err := os.OpenFile("/dev/full", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Record{file: full, index: map[key]entry{}}
+	defer r.Close()
+	var out bytes.Buffer
+	err = lines.New(&caller{}, lines.Options{In: strings.NewReader(some), Out: &out, Record: r}).Run(t.Context())
+	if err == nil || !strings.HasPrefix(err.Error(), "the record: write /dev/full: ") || out.Len() > 0 {
+		t.Errorf("got %v, and printed %q", err, &out)
+	}
+}
+
+// FuzzRecord holds that a record that can be opened can be gone on from.
+func FuzzRecord(f *testing.F) {
+	const head = `{"record":{"plugin":"p","version":"1"}}` + "\n"
+	for _, seed := range []string{"", head, head + `{"hook":"f","result":1}`, head + `{"hook":"f","items":[1,"a"],"binary":[false,true]}` + "\n",
+		head + `{"hook":"f","occurrence":2,"error":{}}` + "\n" + head, head + `{"hook":"f","result":1,"sole":5,"binary":1}` + "\n", "\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "r")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenRecord(path, Head{Plugin: "p", Version: "1"})
+		if err != nil {
+			if now, _ := os.ReadFile(path); !bytes.Equal(now, text) {
+				t.Error("a record that was refused is changed")
+			}
+			return
+		}
+		defer r.Close()
+		_, _, _ = r.Find(lines.Call{Hook: "f"}) // an answer of a wrong shape is an error
+		if err := r.Begin("x"); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package cases
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// key identifies an occurrence of a call, by the first bytes of a SHA-256. The index holds keys
+// and offsets, not answers: a record may be much larger than the memory.
+type key [16]byte
+
+// keyOf returns the key of the first occurrence of a call.
+func keyOf(c lines.Call) key {
+	text := binary.AppendUvarint(make([]byte, 0, 256), uint64(len(c.Hook)))
+	text = append(text, c.Hook...)
+	if c.Text != nil {
+		text = append(append(text, 't'), c.Text...)
+	} else {
+		text = append(append(text, 'a'), c.Args...)
+	}
+	sum := sha256.Sum256(text)
+	return key(sum[:])
+}
+
+// nth returns the key of another occurrence.
+func (k key) nth(n int) key {
+	if n <= 1 {
+		return k
+	}
+	sum := sha256.Sum256(binary.AppendUvarint(k[:], uint64(n)))
+	return key(sum[:])
+}
+
+// entry is what is known of an occurrence.
+type entry struct {
+	at   int64  // the offset of its answer, plus 1; 0: it has none, or failed
+	seen uint32 // of a first occurrence: how many of this call Find has seen
+	head uint32 // the index in Record.files of the files that returned it
+}
+
+// read reads the record into the index.
+func (r *Record) read() error {
+	in := bufio.NewReaderSize(r.file, 1<<20)
+	end := int64(0) // of the last whole line
+	for number := 1; ; number++ {
+		line, err := nextLine(in)
+		if errors.Is(err, io.EOF) {
+			if len(r.files) == 0 && !isTornHead(line) {
+				return r.notRecord(line)
+			}
+			if len(line) == 0 {
+				return nil
+			}
+			if err := r.file.Truncate(end); err != nil {
+				return refused("%w", err)
+			}
+			return nil
+		}
+		switch {
+		case err != nil:
+			return refused("%w", err)
+		case number == 1 && !lines.IsHead(line):
+			return r.notRecord(line)
+		case lines.IsHead(line):
+			err = r.check(line)
+		default:
+			err = r.learn(line, end)
+		}
+		if err != nil {
+			return refused("%s:%d: %w", r.file.Name(), number, err)
+		}
+		end += int64(len(line))
+	}
+}
+
+func (r *Record) notRecord(line []byte) error {
+	err := hook.AsError(refused(`%s is not a record: it begins with %s, want {"record": …}`, r.file.Name(), schema.Quote(schema.Short(string(bytes.TrimSpace(line))))))
+	err.Hints = schema.Hints("name a file that does not exist yet")
+	return err
+}
+
+// nextLine reads a line with its end. A line without one comes with [io.EOF]. The line is valid
+// until the next one is read.
+func nextLine(in *bufio.Reader) ([]byte, error) {
+	line, err := in.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	line = bytes.Clone(line)
+	rest, err := in.ReadBytes('\n')
+	return append(line, rest...), err
+}
+
+// learn adds an answer to the index. An occurrence's last answer counts.
+func (r *Record) learn(line []byte, at int64) error {
+	n, failed, answered := 1, false, false
+	c, bad := lines.ParseCall(line, func(key string, value []byte) {
+		switch key {
+		case "error":
+			failed = true
+		case "result", "items":
+			answered = true
+		case "occurrence":
+			n, _ = strconv.Atoi(string(value))
+		}
+	})
+	switch {
+	case bad != nil:
+		return bad.Err
+	case n < 1:
+		return errors.New(`"occurrence" is not a number from 1`)
+	case answered == failed:
+		return errors.New(`the line has neither or both of an answer and an "error"`)
+	}
+	k := keyOf(c).nth(n)
+	e := entry{at: at + 1, head: uint32(len(r.files) - 1)}
+	if failed {
+		e.at = 0
+	}
+	r.index[k] = e
+	return nil
+}
+
+// Find implements [lines.Record].
+func (r *Record) Find(c lines.Call) (occurrence int, kept *lines.Answer, err error) {
+	k := keyOf(c)
+	e := r.index[k]
+	e.seen++
+	r.index[k] = e
+	occurrence = int(e.seen)
+	if occurrence > 1 {
+		e = r.index[k.nth(occurrence)]
+	}
+	if e.at == 0 {
+		return occurrence, nil, nil
+	}
+	line, err := r.page.line(e.at - 1)
+	if err == nil {
+		kept, err = parseAnswer(line)
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("the answer at byte %d: %w", e.at-1, err)
+	}
+	r.Kept++
+	if was := r.files[e.head]; was != "" && r.head.Files != "" && was != r.head.Files {
+		r.Outdated++
+	}
+	return occurrence, kept, nil
+}
+
+// parseAnswer reads the answer of a line.
+func parseAnswer(line []byte) (*lines.Answer, error) {
+	var a lines.Answer
+	var items []json.RawMessage
+	var flags []bool
+	var failed error
+	_, bad := lines.ParseCall(line, func(key string, value []byte) {
+		var err error
+		switch key {
+		case "result":
+			a.Value = value
+		case "items":
+			a.Streamed = true
+			err = json.Unmarshal(value, &items)
+		case "sole":
+			err = json.Unmarshal(value, &a.Sole)
+		case "binary":
+			if a.Binary = string(value) == "true"; value[0] == '[' {
+				err = json.Unmarshal(value, &flags)
+			}
+		}
+		failed = errors.Join(failed, err)
+	})
+	if bad != nil {
+		return nil, bad.Err
+	}
+	for i, item := range items {
+		a.Items = append(a.Items, hook.Item{Value: item, Sole: a.Sole, Binary: a.Binary || i < len(flags) && flags[i]})
+	}
+	return &a, failed
+}
+
+// page reads lines of a file at any offset, fast if they follow each other.
+type page struct {
+	from io.ReaderAt
+	at   int64 // the offset of text
+	text []byte
+}
+
+const pageSize = 256 << 10
+
+// line returns the line at an offset. It is valid until the next one is read.
+func (p *page) line(at int64) ([]byte, error) {
+	if rest := at - p.at; rest >= 0 && rest < int64(len(p.text)) {
+		if line, _, ended := bytes.Cut(p.text[rest:], []byte{'\n'}); ended {
+			return line, nil
+		}
+	}
+	for size := pageSize; ; size *= 2 {
+		text := make([]byte, size)
+		n, err := p.from.ReadAt(text, at)
+		p.at, p.text = at, text[:n]
+		if line, _, ended := bytes.Cut(p.text, []byte{'\n'}); ended {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package lines
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// keptSize is how many bytes of items of a stream are held until the stream is recorded. A
+// longer stream is not recorded.
+const keptSize = 16 << 20
+
+// Record keeps the answers of calls, so that another run does not make these calls again. Its
+// methods may be called at once, each of them by one goroutine; Append by several.
+type Record interface {
+	// Find returns which occurrence of a call this is, from 1, and the answer of that
+	// occurrence, nil if it has none or failed.
+	Find(c Call) (occurrence int, kept *Answer, err error)
+	// Append appends the lines that keep an answer to dst.
+	Append(dst []byte, c Call, occurrence int, a *Answer) []byte
+	// Write writes such lines.
+	Write(lines []byte) (int, error)
+}
+
+// Answer is what a call returned.
+type Answer struct {
+	hook.Item
+	Streamed bool
+	Items    []hook.Item     // of a stream
+	Error    json.RawMessage // nil: the call succeeded
+}
+
+// RecordError is an error of reading or writing a [Record].
+type RecordError struct{ Err error }
+
+func (e *RecordError) Error() string { return "the record: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RecordError) Unwrap() error { return e.Err }
+
+// findKept looks for the answer of a line in the record. It returns false if the line must be
+// called, or no more lines are read.
+func (e *Engine) findKept(t *task) (*Answer, error) {
+	if e.o.Record == nil || t.bad != nil {
+		return nil, nil
+	}
+	var kept *Answer
+	var err error
+	t.Args = compact(t.Args)
+	if t.occurrence, kept, err = e.o.Record.Find(t.Call); err != nil {
+		return nil, &RecordError{err}
+	}
+	return kept, nil
+}
+
+// keepItem holds an item until the stream has ended. The stream may have had too many.
+func (e *Engine) keepItem(t *task, item hook.Item) {
+	if e.o.Record == nil || t.tooLong {
+		return
+	}
+	if t.itemsSize += len(item.Value); t.itemsSize > keptSize {
+		t.items, t.tooLong = nil, true
+		return
+	}
+	item.Value = slices.Clone(item.Value)
+	t.items = append(t.items, item)
+}
+
+// finish answers a line whose items are written. If a is nil, the line cannot be called, and is not
+// recorded.
+func (e *Engine) finish(ctx context.Context, t *task, a *Answer, last func(dst []byte) []byte) {
+	if a != nil && e.o.Record != nil && (!t.tooLong || a.Error != nil) {
+		a.Items = t.items
+		t.record = e.o.Record.Append(nil, t.Call, t.occurrence, a)
+	}
+	t.items = nil
+	e.out.finish(ctx, t, last)
+}
+
+// appendKept appends all lines of an answer that the record has.
+func (e *Engine) appendKept(dst []byte, t *task, a *Answer) []byte {
+	for _, item := range a.Items {
+		dst = e.appendValue(dst, t, "item", item)
+	}
+	return e.appendResult(dst, t, a)
+}
