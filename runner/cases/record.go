@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -38,8 +39,9 @@ type Record struct {
 
 	file  *os.File
 	head  Head
-	files []string      // the digests of all heads, in order
-	index map[key]entry // of the calls in the record, and those that Find has seen
+	heads []head        // in order
+	index map[key]entry // the first and further occurrences of the calls that are kept or were found
+	again map[key]int   // how often Find has seen a call, if more than once
 	page  page          // for Find
 }
 
@@ -54,7 +56,7 @@ func OpenRecord(path string, head Head) (*Record, error) {
 	if err != nil {
 		return nil, refused("%w", err)
 	}
-	r := &Record{file: file, head: head, index: map[key]entry{}, page: page{from: file}}
+	r := &Record{file: file, head: head, index: map[key]entry{}, again: map[key]int{}, page: page{from: file}}
 	if err = lock(file); err == nil {
 		err = r.read()
 	}
@@ -85,10 +87,9 @@ func fileType(mode fs.FileMode) string {
 // with answers of the same files.
 func (r *Record) Begin(files string) error {
 	r.head.Files = files
-	if n := len(r.files); n > 0 && r.files[n-1] == files {
+	if n := len(r.heads); n > 0 && r.heads[n-1].files == files {
 		return nil
 	}
-	r.files = append(r.files, files)
 	text, err := json.Marshal(map[string]Head{lines.HeadKey: r.head})
 	if err == nil {
 		_, err = r.Write(append(text, '\n'))
@@ -107,6 +108,7 @@ func (r *Record) Close() error { return r.file.Close() }
 
 // Append appends the line of an answer, unless NaN is in it: that is not JSON.
 func (r *Record) Append(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byte {
+	dst = slices.Grow(dst, 128+len(c.Args)+len(c.Text)+len(a.Value)+len(a.Error))
 	before := len(dst)
 	if dst = appendLine(dst, c, occurrence, a); hasNaN(dst[before:]) {
 		return dst[:before]
@@ -182,13 +184,13 @@ func appendItems(dst []byte, items []hook.Item) (_ []byte, sole string) {
 }
 
 // check reads a head line, and compares the calls of the record with those of r.
-func (r *Record) check(line []byte) error {
+func (r *Record) check(line []byte, at int64) error {
 	var is map[string]Head
 	if err := json.Unmarshal(line, &is); err != nil || len(is) != 1 {
 		return errors.New("the head line is not that of a record")
 	}
 	got, want := is[lines.HeadKey], r.head
-	r.files = append(r.files, got.Files)
+	r.heads = append(r.heads, head{at, got.Files})
 	for _, c := range []struct{ what, got, want string }{
 		{"plugin is", got.Plugin, want.Plugin},
 		{"hook is", got.Hook, want.Hook},

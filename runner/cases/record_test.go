@@ -150,7 +150,7 @@ func TestRecordFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Record{file: full, index: map[key]entry{}}
+	r := &Record{file: full, index: map[key]entry{}, again: map[key]int{}}
 	defer r.Close()
 	var out bytes.Buffer
 	err = lines.New(&caller{}, lines.Options{In: strings.NewReader(some), Out: &out, Record: r}).Run(t.Context())

@@ -3,12 +3,14 @@ package cases
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -42,11 +44,20 @@ func (k key) nth(n int) key {
 	return key(sum[:])
 }
 
-// entry is what is known of an occurrence.
-type entry struct {
-	at   int64  // the offset of its answer, plus 1; 0: it has none, or failed
-	seen uint32 // of a first occurrence: how many of this call Find has seen
-	head uint32 // the index in Record.files of the files that returned it
+// entry is what is known of an occurrence, in 8 bytes: there may be millions.
+type entry uint64
+
+// found is the bit of a first occurrence that Find has seen. The others are the offset of the
+// answer, which cannot be 0; 0 means that there is none, or an error.
+const found entry = 1 << 63
+
+// at returns the offset of the answer.
+func (e entry) at() int64 { return int64(e &^ found) }
+
+// head is a head line of the record.
+type head struct {
+	at    int64 // its offset
+	files string
 }
 
 // read reads the record into the index.
@@ -56,7 +67,7 @@ func (r *Record) read() error {
 	for number := 1; ; number++ {
 		line, err := nextLine(in)
 		if errors.Is(err, io.EOF) {
-			if len(r.files) == 0 && !isTornHead(line) {
+			if len(r.heads) == 0 && !isTornHead(line) {
 				return r.notRecord(line)
 			}
 			if len(line) == 0 {
@@ -73,7 +84,7 @@ func (r *Record) read() error {
 		case number == 1 && !lines.IsHead(line):
 			return r.notRecord(line)
 		case lines.IsHead(line):
-			err = r.check(line)
+			err = r.check(line, end)
 		default:
 			err = r.learn(line, end)
 		}
@@ -124,11 +135,10 @@ func (r *Record) learn(line []byte, at int64) error {
 		return errors.New(`the line has neither or both of an answer and an "error"`)
 	}
 	k := keyOf(c).nth(n)
-	e := entry{at: at + 1, head: uint32(len(r.files) - 1)}
 	if failed {
-		e.at = 0
+		at = 0
 	}
-	r.index[k] = e
+	r.index[k] = entry(at)
 	return nil
 }
 
@@ -136,27 +146,34 @@ func (r *Record) learn(line []byte, at int64) error {
 func (r *Record) Find(c lines.Call) (occurrence int, kept *lines.Answer, err error) {
 	k := keyOf(c)
 	e := r.index[k]
-	e.seen++
-	r.index[k] = e
-	occurrence = int(e.seen)
-	if occurrence > 1 {
+	if occurrence = 1; e&found == 0 {
+		r.index[k] = e | found
+	} else {
+		r.again[k] = max(r.again[k], 1) + 1
+		occurrence = r.again[k]
 		e = r.index[k.nth(occurrence)]
 	}
-	if e.at == 0 {
+	if e.at() == 0 {
 		return occurrence, nil, nil
 	}
-	line, err := r.page.line(e.at - 1)
+	line, err := r.page.line(e.at())
 	if err == nil {
 		kept, err = parseAnswer(line)
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("the answer at byte %d: %w", e.at-1, err)
+		return 0, nil, fmt.Errorf("the answer at byte %d: %w", e.at(), err)
 	}
 	r.Kept++
-	if was := r.files[e.head]; was != "" && r.head.Files != "" && was != r.head.Files {
+	if was := r.filesAt(e.at()); was != "" && r.head.Files != "" && was != r.head.Files {
 		r.Outdated++
 	}
 	return occurrence, kept, nil
+}
+
+// filesAt returns the digest of the files that returned the answer at an offset.
+func (r *Record) filesAt(at int64) string {
+	i, _ := slices.BinarySearchFunc(r.heads, at, func(h head, at int64) int { return cmp.Compare(h.at, at) })
+	return r.heads[i-1].files // a head line is in front of all answers
 }
 
 // parseAnswer reads the answer of a line.

@@ -301,6 +301,9 @@ func (o *outbox) writeRecord(record Record) error {
 	o.mu.Unlock()
 	_, err := record.Write(lines)
 	o.mu.Lock()
+	if o.records == nil && cap(lines) <= roomSize {
+		o.records = lines[:0]
+	}
 	if err == nil {
 		return nil
 	}
