@@ -1,0 +1,114 @@
+//go:build linux
+
+package commands_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/runnertest"
+)
+
+// recordSource only computes.
+const recordSource = `
+import time
+def call(n):
+    if n % 97 == 0: time.sleep(0.002)
+    return [n, "x" * (n % 300)]
+def items(n):
+    for i in range(n % 5): yield [n, i]
+`
+
+// TestRecordKilled kills pyplug, a worker or both at random moments, and goes on from the record: 6 times,
+// or 100 times with PYPLUG_TEST_LONG=1. Then the output is that of one uninterrupted run, and no
+// answer was printed before it was in the record.
+func TestRecordKilled(t *testing.T) {
+	moments, total := 6, 1200
+	if os.Getenv("PYPLUG_TEST_LONG") != "" {
+		moments, total = 100, 10_000
+	}
+	dir := t.TempDir()
+	plugin, record, input := filepath.Join(dir, "kill.py"), filepath.Join(dir, "record"), filepath.Join(dir, "in")
+	var in, want strings.Builder
+	for n := range total {
+		n, line := n%(total-total/10), n+1 // a tenth of the lines stands twice
+		if n%5 == 0 {
+			fmt.Fprintf(&in, `{"hook": "items", "args": [%d]}`+"\n", n)
+			for i := range n % 5 {
+				fmt.Fprintf(&want, `{"id":%d,"item":[%d,%d]}`+"\n", line, n, i)
+			}
+			fmt.Fprintf(&want, `{"id":%d,"done":true}`+"\n", line)
+			continue
+		}
+		fmt.Fprintf(&in, `{"hook": "call", "args": [%d]}`+"\n", n)
+		fmt.Fprintf(&want, `{"id":%d,"result":[%d,"%s"]}`+"\n", line, n, strings.Repeat("x", n%300))
+	}
+	for name, text := range map[string]string{plugin: recordSource, input: in.String()} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := func() (*session, *bufio.Reader) {
+		s := pyplug(t, nil, "run", "--lines", "--record", record, "--no-fail", "--workers", fmt.Sprint(1+rand.IntN(2)), plugin)
+		lines, err := os.Open(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = lines.Close() })
+		s.Stdin = lines
+		return s, bufio.NewReader(reading(t, s.Cmd))
+	}
+	answered := int64(0) // bytes of the output so far, at least
+	for i := range moments {
+		s, out := start()
+		var printed strings.Builder
+		n, _ := io.CopyN(&printed, out, answered+rand.Int64N(1+2*(int64(want.Len())-answered)/int64(moments-i)))
+		answered = max(answered, n-10_000) // if a worker is killed, an error is longer than the answer
+		victims := runnertest.WithEnv(s.tag)
+		if i%3 == 0 { // pyplug alone
+			victims = []int{s.Process.Pid}
+		}
+		for _, pid := range victims {
+			if i%3 == 1 && pid == s.Process.Pid { // what it started
+				continue
+			}
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+		_, _ = io.Copy(&printed, out)
+		_ = s.Wait()
+		text, err := os.ReadFile(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := strings.Count(printed.String(), `,"result":`) + strings.Count(printed.String(), `,"done":true}`)
+		kept := strings.Count(string(text), `,"result":`) + strings.Count(string(text), `,"items":`)
+		if seen > kept {
+			t.Fatalf("%d answers were printed, and the record has %d", seen, kept)
+		}
+	}
+	s, out := start()
+	got, err := io.ReadAll(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ends(t, 0)
+	if string(got) != want.String() {
+		t.Errorf("the last run printed %d bytes, want %d", len(got), want.Len())
+		a, b := strings.Split(string(got), "\n"), strings.Split(want.String(), "\n")
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				t.Fatalf("line %d is %s, want %s", i+1, a[i], b[i])
+			}
+		}
+	}
+	if !strings.Contains(s.errs.String(), " answers came from ") {
+		t.Errorf("nothing came from the record: %s", &s.errs)
+	}
+}
