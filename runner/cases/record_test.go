@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -16,10 +17,10 @@ import (
 )
 
 // caller answers with the hook and the arguments, as a stream for the hook "items".
-type caller struct{ calls int }
+type caller struct{ calls atomic.Int64 }
 
 func (c *caller) Call(_ context.Context, call hook.Call) (hook.Result, error) {
-	c.calls++
+	c.calls.Add(1)
 	value, _ := json.Marshal([]any{call.Hook, string(call.Args.JSON), call.Args.Words})
 	switch call.Hook {
 	case "fail":
@@ -51,16 +52,18 @@ func run(t *testing.T, path, in string, change func(*lines.Options)) (string, in
 	}
 	var out bytes.Buffer
 	c := &caller{}
-	o := lines.Options{In: strings.NewReader(in), Out: &out, Record: r, Error: func(_ int, err *hook.Error) json.RawMessage {
-		return json.RawMessage(`{"kind":"` + string(err.Kind) + `"}`)
-	}}
+	o := lines.Options{In: strings.NewReader(in), Out: &out, Record: r, Error: errorJSON}
 	if change != nil {
 		change(&o)
 	}
 	if err := lines.New(c, o).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return out.String(), c.calls
+	return out.String(), int(c.calls.Load())
+}
+
+func errorJSON(_ int, err *hook.Error) json.RawMessage {
+	return json.RawMessage(`{"kind":"` + string(err.Kind) + `"}`)
 }
 
 // some are calls of all kinds, two of which are equal.
@@ -130,6 +133,27 @@ func TestRecordOccurrences(t *testing.T) {
 	}
 }
 
+// TestRecordFirst holds that an answer is in the record before its last line is printed.
+func TestRecordFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r")
+	printed := 0
+	run(t, path, strings.Repeat(some, 300), func(o *lines.Options) {
+		o.Jobs, o.Series = 3, 1
+		o.Out = writerFunc(func(text []byte) (int, error) {
+			printed += bytes.Count(text, []byte(`,"result":`)) + bytes.Count(text, []byte(`,"done":`))
+			kept, err := os.ReadFile(path)
+			if n := bytes.Count(kept, []byte("\n")) - 1; n < printed {
+				t.Errorf("%d answers are printed, and the record has %d", printed, n)
+			}
+			return len(text), err
+		})
+	})
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
+
 // TestRecordNaN holds that an answer that is not JSON is not kept, so that the record can be read.
 func TestRecordNaN(t *testing.T) {
 	r := &Record{}
@@ -153,7 +177,7 @@ func TestRecordFull(t *testing.T) {
 	r := &Record{file: full, index: map[key]entry{}, again: map[key]int{}}
 	defer r.Close()
 	var out bytes.Buffer
-	err = lines.New(&caller{}, lines.Options{In: strings.NewReader(some), Out: &out, Record: r}).Run(t.Context())
+	err = lines.New(&caller{}, lines.Options{In: strings.NewReader(some), Out: &out, Record: r, Error: errorJSON}).Run(t.Context())
 	if err == nil || !strings.HasPrefix(err.Error(), "the record: write /dev/full: ") || out.Len() > 0 {
 		t.Errorf("got %v, and printed %q", err, &out)
 	}
