@@ -26,12 +26,16 @@ const linesRestarts = 5
 // linesSeries is the largest number of calls that a worker receives together.
 const linesSeries = 256
 
+// retryKinds are the errors after which a call may succeed when it is made again.
+var retryKinds = []string{string(hook.Failed), string(hook.Crash), string(hook.Timeout), string(hook.Unavailable)}
+
 // linesOptions are the options of run --lines and call --lines.
 type linesOptions struct {
 	lines.Options
 	format string // of a line
 	raw    bool
 	noFail bool
+	retry  []string      // the kinds of errors
 	file   string        // of the record
 	record *cases.Record // nil: none
 }
@@ -45,6 +49,9 @@ func (o *linesOptions) flags(by string) []cli.Flag {
 		switchFlag(&o.Unordered, "unordered", "print answers as they are ready, not in the order of the lines"),
 		fileFlag(&o.file, "record", "keep answers in `FILE`, and go on from those that it has"),
 		switchFlag(&o.noFail, "no-fail", "exit with 0 even if calls fail"),
+		countFlag(&o.Retries, 0, 100, "retries", "make a call again up to `N` times if it fails by --retry-on"),
+		listFlag(&o.retry, "retry-on", "the `KINDS` of errors for --retries (default: crash,timeout,unavailable)", retryKinds),
+		switchFlag(&o.FailFast, "fail-fast", "stop reading at the first failure"),
 	)
 }
 
@@ -87,6 +94,14 @@ func (f *program) readLines(ctx context.Context, o *linesOptions, words []string
 		o.Words, err = f.readNamed(ctx, words[2:])
 	case o.format != "":
 		return usage("--items applies only with HOOK, and HOOK is missing")
+	}
+	if len(o.retry) == 0 {
+		o.retry = []string{string(hook.Crash), string(hook.Timeout), string(hook.Unavailable)}
+	} else if o.Retries == 0 {
+		return usage("--retry-on applies only with --retries")
+	}
+	for _, kind := range o.retry {
+		o.RetryOn = append(o.RetryOn, hook.Kind(kind))
 	}
 	o.Items = map[string]lines.Items{"value": lines.Value, "text": lines.Text}[o.format]
 	return err
@@ -178,6 +193,9 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	err = e.Run(calls)
 	stopProgress()
 	f.endRecord(o)
+	if c := e.Counts(); o.FailFast && c.Failed > 0 && err == nil && ctx.Err() == nil {
+		f.streams.Note(answeredTo("stopped at the first failure", c.Last))
+	}
 	return f.linesEnd(ctx, k, e.Counts(), err, o.noFail)
 }
 
@@ -237,14 +255,21 @@ func (f *program) interrupted(signal error, c lines.Counts, err error) error {
 	case errors.Is(err, lines.ErrNotRead): // nobody knows what was read
 	case errors.Is(err, lines.ErrGaveUp):
 		f.streams.Note(uncalled(c.Last))
-	case c.Last == 0:
-		f.streams.Note(signal.Error() + "; no line is answered")
-	case c.Last == 1:
-		f.streams.Note(signal.Error() + "; line 1 is answered")
 	default:
-		f.streams.Note(fmt.Sprintf("%v; lines 1 to %d are answered", signal, c.Last))
+		f.streams.Note(answeredTo(signal.Error(), c.Last))
 	}
 	return &printedError{code: exitCode(signal)}
+}
+
+// answeredTo says why the lines ended, and how far they came.
+func answeredTo(why string, last int64) string {
+	switch last {
+	case 0:
+		return why + "; no line is answered"
+	case 1:
+		return why + "; line 1 is answered"
+	}
+	return fmt.Sprintf("%s; lines 1 to %d are answered", why, last)
 }
 
 // uncalled returns which lines were not called because the plugin gave up.

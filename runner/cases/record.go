@@ -146,6 +146,9 @@ func appendLine(dst []byte, c lines.Call, occurrence int, a *lines.Answer) []byt
 	default:
 		dst = wire.AppendValue(append(dst, ','), "result", a.Item)
 	}
+	if a.Attempts > 1 {
+		dst = strconv.AppendInt(append(dst, `,"attempts":`...), int64(a.Attempts), 10)
+	}
 	if sole != "" {
 		dst = schema.AppendQuote(append(dst, `,"sole":`...), sole)
 	}

@@ -190,6 +190,8 @@ func parseAnswer(line []byte) (*lines.Answer, error) {
 		case "items":
 			a.Streamed = true
 			err = json.Unmarshal(value, &items)
+		case "attempts":
+			err = json.Unmarshal(value, &a.Attempts)
 		case "sole":
 			err = json.Unmarshal(value, &a.Sole)
 		case "binary":

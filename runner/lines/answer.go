@@ -90,30 +90,53 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
 
 // emit writes an item of a stream.
 func (e *Engine) emit(ctx context.Context, t *task, item hook.Item) error {
+	t.begun = true
 	e.keepItem(t, item)
-	return e.out.put(ctx, t, func(dst []byte) []byte { return e.appendValue(dst, t, "item", item) })
+	return e.out.put(ctx, t, func(dst []byte) []byte { return e.appendItem(dst, t, item) })
 }
 
 // succeeded answers a line with what its hook returned.
 func (e *Engine) succeeded(ctx context.Context, t *task, r hook.Result) {
-	a := &Answer{Item: r.Item, Streamed: r.Streamed}
+	t.made++
+	a := &Answer{Item: r.Item, Streamed: r.Streamed, Attempts: t.made}
 	e.finish(ctx, t, a, func(dst []byte) []byte { return e.appendResult(dst, t, a) })
 }
 
 // appendResult appends the last line of an answer without an error.
 func (e *Engine) appendResult(dst []byte, t *task, a *Answer) []byte {
 	switch {
-	case !a.Streamed:
-		return e.appendValue(dst, t, "result", a.Item)
-	case e.o.Raw != nil:
+	case e.o.Raw != nil && a.Streamed:
 		return dst
+	case e.o.Raw != nil:
+		return e.o.Raw(dst, a.Item)
+	case a.Streamed:
+		dst = append(appendID(dst, t), `"done":true`...)
+	default:
+		dst = wire.AppendValue(appendID(dst, t), "result", a.Item)
 	}
-	return append(appendID(dst, t), `"done":true}`+"\n"...)
+	return appendEnd(dst, a)
 }
 
-// failed answers a line with the error of its call. If the caller makes no more calls
-// and did not make this one, it gets no answer.
+// appendEnd ends the last line of an answer, and says how often the call was made.
+func appendEnd(dst []byte, a *Answer) []byte {
+	if a.Attempts > 1 {
+		dst = strconv.AppendInt(append(dst, `,"attempts":`...), int64(a.Attempts), 10)
+	}
+	return append(dst, "}\n"...)
+}
+
+// failed answers a line with the error of its call, unless the call is made again.
 func (e *Engine) failed(ctx context.Context, t *task, err *hook.Error) {
+	if t.made++; e.shouldRetry(t, err) && e.out.delay(t) {
+		go e.retry(ctx, t, err) // ends with the delay, or when no more lines are called
+		return
+	}
+	e.failedLast(ctx, t, err)
+}
+
+// failedLast answers a line with the error of its call. If the caller makes no more calls and did
+// not make this one, it gets no answer.
+func (e *Engine) failedLast(ctx context.Context, t *task, err *hook.Error) {
 	if e.isGivenUp() && !err.Begun {
 		e.out.finish(ctx, t, nil)
 		return
@@ -135,16 +158,16 @@ func (e *Engine) isGivenUp() bool {
 func (e *Engine) fail(ctx context.Context, t *task, err *hook.Error) {
 	t.failed = true
 	text := e.o.Error(t.line, err)
-	var a *Answer
-	if t.bad == nil {
-		a = &Answer{Error: text}
-	}
+	a := &Answer{Error: text, Attempts: t.made}
 	e.finish(ctx, t, a, func(dst []byte) []byte {
 		if e.o.Raw != nil {
 			return dst
 		}
-		return append(append(append(appendID(dst, t), `"error":`...), text...), "}\n"...)
+		return appendEnd(append(append(appendID(dst, t), `"error":`...), text...), a)
 	})
+	if e.o.FailFast {
+		e.out.close(nil, true)
+	}
 }
 
 // appendID begins an answer, with the line's number if the line has no id.
@@ -158,10 +181,10 @@ func appendID(dst []byte, t *task) []byte {
 	return append(dst, ',')
 }
 
-// appendValue appends the line of a result or an item.
-func (e *Engine) appendValue(dst []byte, t *task, key string, item hook.Item) []byte {
+// appendItem appends the line of an item.
+func (e *Engine) appendItem(dst []byte, t *task, item hook.Item) []byte {
 	if e.o.Raw != nil {
 		return e.o.Raw(dst, item)
 	}
-	return append(wire.AppendValue(appendID(dst, t), key, item), "}\n"...)
+	return append(wire.AppendValue(appendID(dst, t), "item", item), "}\n"...)
 }

@@ -10,6 +10,8 @@
 //     the outbox. The lines of the first task that is not answered go straight to the
 //     output; the outbox holds those of the tasks behind it. Unordered, all go
 //     straight to the output.
+//     A call that fails may wait again, after a delay: [Options].Retries. A [Record] keeps
+//     the answers, and has those of an earlier run.
 //  4. One goroutine writes what is there as soon as there is anything, so that an
 //     answer never waits for more input.
 //  5. Memory is bounded. If the outbox holds too much, or the output is slow, a

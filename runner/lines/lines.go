@@ -68,6 +68,12 @@ type Options struct {
 	Timeout time.Duration
 	// MaxLine is how many bytes a line may have; 0: DefaultMaxLine.
 	MaxLine int
+	// Retries is how many more times a call is made whose error has a kind of RetryOn. A stream
+	// that has items is not made again.
+	Retries int
+	RetryOn []hook.Kind
+	// FailFast ends the reading at the first error, as Stop does.
+	FailFast bool
 	// Record keeps the answers, and answers what it has in place of a call; nil: none. An
 	// answer is written to it before the last line of the answer is written to Out.
 	Record Record
@@ -107,6 +113,8 @@ type task struct {
 	line   int         // its number, from 1
 	bad    *hook.Error // why it cannot be called; nil: it can
 	failed bool
+	made   int  // how often the call was made
+	begun  bool // an item was written
 
 	// For the record.
 	occurrence int

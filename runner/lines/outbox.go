@@ -41,16 +41,18 @@ type outbox struct {
 	err     error      // of the output
 	counts  Counts
 
-	ahead       int       // how many tasks may wait to be called
-	waiting     []*task   // to be called, in order
-	waitingSize int       // bytes of their arguments
-	taken       [][]*task // taken and not released
-	dropped     bool      // tasks that wait are called only if one behind them is
-	unanswered  bool      // a task got no answer
+	ahead       int           // how many tasks may wait to be called
+	waiting     []*task       // to be called, in order
+	waitingSize int           // bytes of their arguments
+	taken       [][]*task     // taken and not released
+	delayed     []*task       // to be called again later
+	dropping    chan struct{} // closed when dropped is set
+	dropped     bool          // tasks that wait are called only if one behind them is
+	unanswered  bool          // a task got no answer
 }
 
 func newOutbox(ordered bool, ahead int) *outbox {
-	o := &outbox{ordered: ordered, ahead: ahead}
+	o := &outbox{ordered: ordered, ahead: ahead, dropping: make(chan struct{})}
 	o.changed.L = &o.mu
 	return o
 }
@@ -60,7 +62,9 @@ func newOutbox(ordered bool, ahead int) *outbox {
 func (o *outbox) admit(t *task) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	full := func() bool { return len(o.waiting) >= o.ahead || o.waitingSize >= roomSize }
+	full := func() bool {
+		return len(o.waiting) >= o.ahead || o.waitingSize >= roomSize || len(o.delayed) >= window
+	}
 	for !o.closed && (len(o.queue) >= window || o.held >= holdSize || full() || t.kept != nil && len(o.buf) >= roomSize) {
 		o.changed.Wait()
 	}
@@ -89,7 +93,7 @@ func (o *outbox) take(n int) []*task {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.waiting) == 0 || o.held >= holdSize && o.waiting[0] != o.queue[0] {
-		if len(o.waiting) == 0 && o.closed && len(o.taken) == 0 {
+		if len(o.waiting)+len(o.delayed) == 0 && o.closed && len(o.taken) == 0 {
 			return nil
 		}
 		o.changed.Wait()
@@ -116,11 +120,9 @@ func (o *outbox) release(taken []*task, called int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.counts.Running--
-	o.taken = slices.DeleteFunc(o.taken, func(other []*task) bool { return other[0] == taken[0] })
+	o.taken = slices.DeleteFunc(o.taken, func(other []*task) bool { return &other[0] == &taken[0] })
 	for _, t := range taken[called:] {
-		i, _ := slices.BinarySearchFunc(o.waiting, t.line, func(w *task, line int) int { return w.line - line })
-		o.waiting = slices.Insert(o.waiting, i, t)
-		o.waitingSize += t.size()
+		o.enqueue(t)
 	}
 	o.dropWaiting()
 	o.changed.Broadcast()
@@ -135,6 +137,9 @@ func (o *outbox) dropWaiting() {
 	last := int(o.counts.Last)
 	for _, tasks := range o.taken {
 		last = max(last, tasks[len(tasks)-1].line)
+	}
+	for _, t := range o.delayed {
+		last = max(last, t.line)
 	}
 	o.waiting = slices.DeleteFunc(o.waiting, func(t *task) bool {
 		if t.line < last {
@@ -320,7 +325,10 @@ func (o *outbox) close(err error, drop bool) {
 	if !o.closed {
 		o.closed, o.endErr = true, err
 	}
-	o.dropped = o.dropped || drop
+	if drop && !o.dropped {
+		o.dropped = true
+		close(o.dropping)
+	}
 	o.dropWaiting()
 	o.changed.Broadcast()
 }

@@ -30,6 +30,7 @@ type Answer struct {
 	Streamed bool
 	Items    []hook.Item     // of a stream
 	Error    json.RawMessage // nil: the call succeeded
+	Attempts int             // how often the call was made
 }
 
 // RecordError is an error of reading or writing a [Record].
@@ -68,10 +69,9 @@ func (e *Engine) keepItem(t *task, item hook.Item) {
 	t.items = append(t.items, item)
 }
 
-// finish answers a line whose items are written. If a is nil, the line cannot be called, and is not
-// recorded.
+// finish answers a line whose items are written. A line that cannot be called is not recorded.
 func (e *Engine) finish(ctx context.Context, t *task, a *Answer, last func(dst []byte) []byte) {
-	if a != nil && e.o.Record != nil && (!t.tooLong || a.Error != nil) {
+	if e.o.Record != nil && t.bad == nil && (!t.tooLong || a.Error != nil) {
 		a.Items = t.items
 		t.record = e.o.Record.Append(nil, t.Call, t.occurrence, a)
 	}
@@ -82,7 +82,7 @@ func (e *Engine) finish(ctx context.Context, t *task, a *Answer, last func(dst [
 // appendKept appends all lines of an answer that the record has.
 func (e *Engine) appendKept(dst []byte, t *task, a *Answer) []byte {
 	for _, item := range a.Items {
-		dst = e.appendValue(dst, t, "item", item)
+		dst = e.appendItem(dst, t, item)
 	}
 	return e.appendResult(dst, t, a)
 }
