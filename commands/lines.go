@@ -185,7 +185,10 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	stopProgress := f.streams.LinesProgress(func() ui.LinesCounts {
 		c := e.Counts()
 		now, _ := k.Status(context.Background()) // without it, no restart is shown
-		return ui.LinesCounts{Answered: c.Answered, Failed: c.Failed, Running: c.Running, Restarts: max(0, now.Restarts-began.Restarts)}
+		return ui.LinesCounts{
+			Answered: c.Answered, Failed: c.Failed, Kept: c.Kept, Running: c.Running,
+			Read: c.Read, KeptRead: c.KeptRead, Restarts: max(0, now.Restarts-began.Restarts),
+		}
 	})
 	if o.record == nil { // its index is no garbage
 		debug.SetGCPercent(400) // a line is garbage once it is answered: 10 MB more, a tenth less time

@@ -3,14 +3,11 @@ package ui
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/mattn/go-runewidth"
-
-	"github.com/pyplug/pyplug/runner/schema"
 )
 
 const (
@@ -230,43 +227,14 @@ func (s *Streams) Waiting(what string) (stop func()) {
 // block.
 func (s *Streams) Progress(text func() string) (stop func()) { return s.wait(0, text) }
 
-// LinesCounts say how far `run --lines` is.
-type LinesCounts struct {
-	Answered, Failed, Running int64
-	Restarts                  int
-}
-
-// LinesProgress is Waiting for `run --lines`. If lines are typed at a terminal it
-// shows nothing.
-func (s *Streams) LinesProgress(counts func() LinesCounts) (stop func()) {
-	if in, ok := s.In.(*os.File); ok && isTerminal(in) {
-		return func() {}
-	}
-	began := time.Now()
-	return s.wait(quick, func() string { return counts().text(time.Since(began)) })
-}
-
-// text is one line about the counts after a time.
-func (c LinesCounts) text(after time.Duration) string {
-	text := fmt.Sprintf("%d answered", c.Answered)
-	if c.Running == 0 {
-		text = "waiting for standard input: " + text
-	}
-	if c.Failed > 0 {
-		text += fmt.Sprintf(", %d failed", c.Failed)
-	}
-	if rate := float64(c.Answered) / after.Seconds(); rate >= 1 {
-		text += fmt.Sprintf(", %.0f per second", rate)
-	}
-	if c.Restarts > 0 {
-		text += ", " + schema.Plural(c.Restarts, "restart")
-	}
-	return text
+// showsWaits reports whether there is a terminal that can show waits.
+func (s *Streams) showsWaits() bool {
+	return s.ErrTTY && !s.Quiet && !s.LogJSON && s.Getenv("TERM") != "dumb"
 }
 
 // wait shows a wait after delay and until stop, if there is a terminal to show it.
 func (s *Streams) wait(delay time.Duration, text func() string) (stop func()) {
-	if !s.ErrTTY || s.Quiet || s.LogJSON || s.Getenv("TERM") == "dumb" {
+	if !s.showsWaits() {
 		return func() {}
 	}
 	w := &wait{text, time.Now()}

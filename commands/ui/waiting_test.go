@@ -2,6 +2,8 @@ package ui
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -169,15 +171,57 @@ func TestWaitingWidth(t *testing.T) {
 func TestLinesCounts(t *testing.T) {
 	for _, c := range []struct {
 		counts LinesCounts
+		size   int64
 		want   string
 	}{
-		{LinesCounts{}, "waiting for standard input: 0 answered"},
-		{LinesCounts{Answered: 1, Running: 2}, "1 answered"},
-		{LinesCounts{Answered: 12345, Failed: 1000, Running: 1, Restarts: 1}, "12345 answered, 1000 failed, 1234 per second, 1 restart"},
-		{LinesCounts{Answered: 40, Restarts: 12}, "waiting for standard input: 40 answered, 4 per second, 12 restarts"},
+		{LinesCounts{}, 0, "waiting for standard input: 0 answered"},
+		{LinesCounts{Answered: 1, Running: 2}, 0, "1 answered"},
+		{LinesCounts{Answered: 12345, Failed: 1000, Running: 1, Restarts: 1}, 0, "12345 answered, 1000 failed, 1234 per second, 1 restart"},
+		{LinesCounts{Answered: 40, Restarts: 12}, 0, "waiting for standard input: 40 answered, 4 per second, 12 restarts"},
+		{LinesCounts{Answered: 50, Failed: 1, Read: 500, Restarts: 2}, 2000, "25 %: 50 answered, 1 failed, 5 per second, 30s left, 2 restarts"},
+		{LinesCounts{Answered: 70, Kept: 50, Read: 700, KeptRead: 500}, 2000, "35 %: 70 answered, 50 from the record, 2 per second, 1m5s left"},
+		{LinesCounts{Answered: 70, Kept: 70, Read: 2001, KeptRead: 2001}, 2000, "100 %: 70 answered, 70 from the record"},
 	} {
-		if got := c.counts.text(10 * time.Second); got != c.want {
+		if got := c.counts.text(10*time.Second, c.size); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+// TestLinesProgressLog holds that a log gets a line every ten seconds if the input is a file.
+func TestLinesProgressLog(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in")
+	if err := os.WriteFile(in, make([]byte, 200), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, json := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s, _, errs := Test("")
+			stop := s.LinesProgress(func() LinesCounts { return LinesCounts{} })
+			time.Sleep(time.Minute)
+			stop()
+			file, err := os.Open(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer file.Close()
+			s.In, s.LogJSON, s.Now = file, json, func() time.Time { return time.Now().UTC() }
+			stop = s.LinesProgress(func() LinesCounts { return LinesCounts{Answered: 20, Read: 50, Failed: 1} })
+			time.Sleep(25 * time.Second)
+			stop()
+			want := "note: 25 %: 20 answered, 1 failed, 2 per second, 30s left\nnote: 25 %: 20 answered, 1 failed, 1 per second, 1m0s left\n"
+			if json {
+				want = ""
+				for _, rest := range []string{
+					`10.000Z","level":"note","message":"25 %: 20 answered, 1 failed, 2 per second, 30s left","percent":25,"answered":20,"from_record":0,"failed":1,"per_second":2,"left_ms":30000,"restarts":0}`,
+					`20.000Z","level":"note","message":"25 %: 20 answered, 1 failed, 1 per second, 1m0s left","percent":25,"answered":20,"from_record":0,"failed":1,"per_second":1,"left_ms":60000,"restarts":0}`,
+				} {
+					want += `{"time":"2000-01-01T00:01:` + rest + "\n"
+				}
+			}
+			if got := errs.String(); got != want {
+				t.Errorf("got\n%swant\n%s", got, want)
+			}
+		})
 	}
 }

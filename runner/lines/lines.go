@@ -89,8 +89,12 @@ type Options struct {
 
 // Counts say how far an [Engine] is: how many lines are answered, how many of them
 // with an error and how many from the record, and how many calls are in progress. Last is
-// the number of the last line that is answered, 0 for none.
-type Counts struct{ Answered, Failed, Kept, Running, Last int64 }
+// the number of the last line that is answered, 0 for none. Read and KeptRead are the bytes of the
+// lines that are answered, and of those from the record.
+type Counts struct {
+	Answered, Failed, Kept, Running, Last int64
+	Read, KeptRead                        int64
+}
 
 // ErrGaveUp reports that [Options].GaveUp ended the reading before the end of the
 // input, or before a line was called.
@@ -111,6 +115,7 @@ type Engine struct {
 type task struct {
 	Call
 	line   int         // its number, from 1
+	read   int64       // its bytes, with those of blank lines before it
 	bad    *hook.Error // why it cannot be called; nil: it can
 	failed bool
 	made   int  // how often the call was made
@@ -214,7 +219,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // read makes tasks of lines.
 func (e *Engine) read() {
 	in := newLineReader(e.o.In, e.o.MaxLine, e.o.Null)
-	p := parser{hook: e.o.Hook, items: e.o.Items}
+	p, before := parser{hook: e.o.Hook, items: e.o.Items}, int64(0)
 	for number := 1; ; number++ {
 		line, err := in.next()
 		t := &task{line: number}
@@ -228,6 +233,7 @@ func (e *Engine) read() {
 		case err == nil && p.blank(line):
 			continue
 		}
+		t.read, before = in.read-before, in.read
 		if t.bad == nil {
 			t.Call, t.bad = p.parse(line)
 		}

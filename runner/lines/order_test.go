@@ -90,7 +90,7 @@ func TestOrder(t *testing.T) {
 		r.feed("3", "1", "2", "x", "0")
 		time.Sleep(2500 * time.Millisecond)
 		r.wants(t)
-		if got := r.Counts(); got != (Counts{Answered: 4, Failed: 1, Running: 1, Last: 5}) {
+		if got := r.Counts(); got != (Counts{Answered: 4, Failed: 1, Running: 1, Last: 5, Read: 8}) {
 			t.Errorf("counts are %+v", got)
 		}
 		time.Sleep(time.Second)

@@ -77,6 +77,7 @@ func (o *outbox) admit(t *task) bool {
 	}
 	if t.kept != nil {
 		o.counts.Kept++
+		o.counts.KeptRead += t.read
 		o.answer(t, t.kept)
 		t.kept = nil
 		return true
@@ -183,6 +184,7 @@ func (o *outbox) answer(t *task, line func([]byte) []byte) {
 	if line != nil {
 		// Whoever has read an answer finds it counted.
 		o.counts.Answered++
+		o.counts.Read += t.read
 		o.counts.Last = max(o.counts.Last, int64(t.line))
 		if t.failed {
 			o.counts.Failed++

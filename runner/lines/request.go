@@ -28,7 +28,8 @@ type lineReader struct {
 	limit int  // bytes of a line
 	end   byte // of a line
 	begun bool
-	last  int // size of the last line: the next one is often as long
+	last  int   // size of the last line: the next one is often as long
+	read  int64 // bytes of all lines so far
 }
 
 func newLineReader(from io.Reader, limit int, null bool) *lineReader {
@@ -66,6 +67,7 @@ func (r *lineReader) whole() ([]byte, error) {
 	ends := len(byteOrderMark) + len("\r\n")
 	for {
 		part, err := r.from.ReadSlice(r.end)
+		r.read += int64(len(part))
 		if err != nil && line == nil {
 			line = slices.Grow(line, min(r.last, r.limit)+len(part))
 		}

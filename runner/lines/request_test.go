@@ -96,7 +96,7 @@ func TestItems(t *testing.T) {
 	if want := `{"id":1,"error":"request: the line is not JSON: byte 1: invalid character 'x' looking for beginning of value"}` + "\n"; got != want {
 		t.Errorf("got %swant %s", got, want)
 	}
-	if counts != (Counts{Answered: 1, Failed: 1, Last: 1}) {
+	if counts != (Counts{Answered: 1, Failed: 1, Last: 1, Read: 2}) {
 		t.Errorf("counts are %+v", counts)
 	}
 }

@@ -90,7 +90,7 @@ func TestReleaseInOrder(t *testing.T) {
 func TestNoSeries(t *testing.T) {
 	in := strings.Repeat("1\n", 100)
 	_, counts := answers(t, callerFunc(echoed), in, func(o *Options) { o.Hook, o.Series = "h", 8 })
-	if counts != (Counts{Answered: 100, Last: 100}) {
+	if counts != (Counts{Answered: 100, Last: 100, Read: 200}) {
 		t.Errorf("counts are %+v", counts)
 	}
 }
