@@ -195,7 +195,7 @@ func (p *plugin) lines(ctx context.Context, k hook.Plugin, o *linesOptions) erro
 	}
 	err = e.Run(calls)
 	stopProgress()
-	f.endRecord(o)
+	f.endRecord(o, e.Counts().Kept)
 	if c := e.Counts(); o.FailFast && c.Failed > 0 && err == nil && ctx.Err() == nil {
 		f.streams.Note(answeredTo("stopped at the first failure", c.Last))
 	}

@@ -112,3 +112,42 @@ func TestRecordKilled(t *testing.T) {
 		t.Errorf("nothing came from the record: %s", &s.errs)
 	}
 }
+
+// TestRecordInUse holds that a record is used by one pyplug at a time.
+func TestRecordInUse(t *testing.T) {
+	t.Parallel()
+	record := filepath.Join(t.TempDir(), "record")
+	l := linesOf(t, "--record", record, "testdata/plugins/counter.py", "increment")
+	l.says(t, "[]")
+	l.hears(t, `{"id":1,"result":1}`)
+	other := pyplug(t, nil, "run", "--lines", "--record", record, "testdata/plugins/counter.py", "increment")
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	other.ends(t, 9)
+	if want := fmt.Sprintf("error: unavailable: record: %s is in use by process %d\n", record, l.Process.Pid); !strings.HasPrefix(other.errs.String(), want) {
+		t.Errorf("standard error is %q, want %q", &other.errs, want)
+	}
+	_ = l.in.Close()
+	l.silent(t)
+	l.ends(t, 0)
+}
+
+// TestRecordPipe holds that a record that is no file is refused, and not opened.
+func TestRecordPipe(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{pipe: pipe + " is a named pipe, want a file", "/dev/null": "/dev/null is a device, want a file"} {
+		s := pyplug(t, nil, "run", "--lines", "--record", file, "testdata/plugins/counter.py")
+		if err := s.Start(); err != nil {
+			t.Fatal(err)
+		}
+		s.ends(t, 2)
+		if !strings.Contains(s.errs.String(), "error: usage: record: "+want) {
+			t.Errorf("standard error is %q", &s.errs)
+		}
+	}
+}

@@ -25,14 +25,14 @@ func (f *program) openRecord(o *linesOptions, plugin string) (err error) {
 	}
 	for name, stream := range map[string]any{"input": f.streams.In, "output": f.streams.Out} {
 		if isFile(stream, o.file) {
-			return usage("--record: %s is also standard %s", o.file, name)
+			return usage("record: %s is also standard %s", o.file, name)
 		}
 	}
 	o.record, err = cases.OpenRecord(o.file, head)
 	return err
 }
 
-// isFile reports whether a stream is the file with that name.
+// isFile reports whether a stream is the regular file with that name.
 func isFile(stream any, name string) bool {
 	file, ok := stream.(*os.File)
 	if !ok {
@@ -40,7 +40,7 @@ func isFile(stream any, name string) bool {
 	}
 	is, err := file.Stat()
 	there, failed := os.Stat(name)
-	return err == nil && failed == nil && os.SameFile(is, there)
+	return err == nil && failed == nil && is.Mode().IsRegular() && os.SameFile(is, there)
 }
 
 // beginRecord makes lines use the record for a plugin that has started.
@@ -60,17 +60,17 @@ func (p *plugin) beginRecord(ctx context.Context, o *linesOptions) error {
 }
 
 // endRecord closes the record, and says how many answers came from it.
-func (f *program) endRecord(o *linesOptions) {
+func (f *program) endRecord(o *linesOptions, kept int64) {
 	if o.record == nil {
 		return
 	}
 	_ = o.record.Close() // what was written is written
-	if o.record.Kept == 0 {
+	if kept == 0 {
 		return
 	}
-	text := fmt.Sprintf("%s came from %s", schema.Plural(o.record.Kept, "answer"), o.file)
-	if o.record.Outdated > 0 {
-		text += fmt.Sprintf("; %d of them when the plugin had other files", o.record.Outdated)
+	text := fmt.Sprintf("%s came from %s", schema.Plural(kept, "answer"), o.file)
+	if n := o.record.Outdated(); n > 0 {
+		text += fmt.Sprintf("; %d of them when the plugin had other files", n)
 	}
 	f.streams.Note(text)
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -33,16 +34,13 @@ type Head struct {
 // Record is a file that keeps the answers of calls, a [lines.Record]. It is locked while it is
 // open. Make it with [OpenRecord].
 type Record struct {
-	// Kept is how many answers came from the record, and Outdated how many of them other
-	// files of the plugin returned.
-	Kept, Outdated int
-
-	file  *os.File
-	head  Head
-	heads []head        // in order
-	index map[key]entry // the first and further occurrences of the calls that are kept or were found
-	again map[key]int   // how often Find has seen a call, if more than once
-	page  page          // for Find
+	file     *os.File
+	head     Head
+	heads    []head        // in order
+	index    map[key]entry // the first and further occurrences of the calls that are kept or were found
+	again    map[key]int   // how often Find has seen a call, if more than once
+	outdated atomic.Int64
+	page     page // for Find
 }
 
 // OpenRecord opens a record and locks it. It creates the file if there is none, and drops a last
@@ -99,6 +97,9 @@ func (r *Record) Begin(files string) error {
 	}
 	return nil
 }
+
+// Outdated returns how many of the answers that Find returned are from other files of the plugin.
+func (r *Record) Outdated() int64 { return r.outdated.Load() }
 
 // Write appends whole lines.
 func (r *Record) Write(text []byte) (int, error) { return r.file.Write(text) }

@@ -163,9 +163,8 @@ func (r *Record) Find(c lines.Call) (occurrence int, kept *lines.Answer, err err
 	if err != nil {
 		return 0, nil, fmt.Errorf("the answer at byte %d: %w", e.at(), err)
 	}
-	r.Kept++
 	if was := r.filesAt(e.at()); was != "" && r.head.Files != "" && was != r.head.Files {
-		r.Outdated++
+		r.outdated.Add(1)
 	}
 	return occurrence, kept, nil
 }

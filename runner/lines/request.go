@@ -159,7 +159,10 @@ var (
 const HeadKey = "record"
 
 // IsHead reports whether a line is the head line of a record.
-func IsHead(line []byte) bool { return bytes.HasPrefix(line, []byte(`{"`+HeadKey+`":`)) }
+func IsHead(line []byte) bool {
+	rest, isObject := bytes.CutPrefix(bytes.TrimLeft(line, blanks), []byte("{"))
+	return isObject && bytes.HasPrefix(bytes.TrimLeft(rest, blanks), []byte(`"`+HeadKey+`"`))
+}
 
 // ParseCall reads a line that names its hook. It passes the keys that are not the call's, as JSON
 // strings, and their values to other, which may be nil. With an error the call has what could be read.
