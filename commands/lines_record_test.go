@@ -23,7 +23,7 @@ def call(n):
     if n % 97 == 0: time.sleep(0.002)
     return [n, "x" * (n % 300)]
 def items(n):
-    for i in range(n % 5): yield [n, i]
+    for i in range(n % 4): yield [n, i]
 `
 
 // TestRecordKilled kills pyplug, a worker or both at random moments, and goes on from the record: 6 times,
@@ -36,21 +36,8 @@ func TestRecordKilled(t *testing.T) {
 	}
 	dir := t.TempDir()
 	plugin, record, input := filepath.Join(dir, "kill.py"), filepath.Join(dir, "record"), filepath.Join(dir, "in")
-	var in, want strings.Builder
-	for n := range total {
-		n, line := n%(total-total/10), n+1 // a tenth of the lines stands twice
-		if n%5 == 0 {
-			fmt.Fprintf(&in, `{"hook": "items", "args": [%d]}`+"\n", n)
-			for i := range n % 5 {
-				fmt.Fprintf(&want, `{"id":%d,"item":[%d,%d]}`+"\n", line, n, i)
-			}
-			fmt.Fprintf(&want, `{"id":%d,"done":true}`+"\n", line)
-			continue
-		}
-		fmt.Fprintf(&in, `{"hook": "call", "args": [%d]}`+"\n", n)
-		fmt.Fprintf(&want, `{"id":%d,"result":[%d,"%s"]}`+"\n", line, n, strings.Repeat("x", n%300))
-	}
-	for name, text := range map[string]string{plugin: recordSource, input: in.String()} {
+	in, want := recordLines(total)
+	for name, text := range map[string]string{plugin: recordSource, input: in} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -69,18 +56,9 @@ func TestRecordKilled(t *testing.T) {
 	for i := range moments {
 		s, out := start()
 		var printed strings.Builder
-		n, _ := io.CopyN(&printed, out, answered+rand.Int64N(1+2*(int64(want.Len())-answered)/int64(moments-i)))
+		n, _ := io.CopyN(&printed, out, answered+rand.Int64N(1+2*(int64(len(want))-answered)/int64(moments-i)))
 		answered = max(answered, n-10_000) // if a worker is killed, an error is longer than the answer
-		victims := runnertest.WithEnv(s.tag)
-		if i%3 == 0 { // pyplug alone
-			victims = []int{s.Process.Pid}
-		}
-		for _, pid := range victims {
-			if i%3 == 1 && pid == s.Process.Pid { // what it started
-				continue
-			}
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
-		}
+		s.killSome(i%3 != 1, i%3 != 0)
 		_, _ = io.Copy(&printed, out)
 		_ = s.Wait()
 		text, err := os.ReadFile(record)
@@ -99,18 +77,53 @@ func TestRecordKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.ends(t, 0)
-	if string(got) != want.String() {
-		t.Errorf("the last run printed %d bytes, want %d", len(got), want.Len())
-		a, b := strings.Split(string(got), "\n"), strings.Split(want.String(), "\n")
-		for i := range min(len(a), len(b)) {
-			if a[i] != b[i] {
-				t.Fatalf("line %d is %s, want %s", i+1, a[i], b[i])
-			}
-		}
-	}
+	sameLines(t, string(got), want)
 	if !strings.Contains(s.errs.String(), " answers came from ") {
 		t.Errorf("nothing came from the record: %s", &s.errs)
 	}
+}
+
+// killSome kills pyplug, or what it started, or both.
+func (s *session) killSome(itself, others bool) {
+	for _, pid := range append(runnertest.WithEnv(s.tag), s.Process.Pid) {
+		if pid == s.Process.Pid && itself || pid != s.Process.Pid && others {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		}
+	}
+}
+
+// recordLines returns so many lines for recordSource, of which a tenth stands twice, and the answers.
+func recordLines(total int) (in, want string) {
+	var lines, answers strings.Builder
+	for i := range total {
+		n := i % (total - total/10)
+		if n%5 != 0 {
+			fmt.Fprintf(&lines, `{"hook": "call", "args": [%d]}`+"\n", n)
+			fmt.Fprintf(&answers, `{"id":%d,"result":[%d,"%s"]}`+"\n", i+1, n, strings.Repeat("x", n%300))
+			continue
+		}
+		fmt.Fprintf(&lines, `{"hook": "items", "args": [%d]}`+"\n", n)
+		for item := range n % 4 {
+			fmt.Fprintf(&answers, `{"id":%d,"item":[%d,%d]}`+"\n", i+1, n, item)
+		}
+		fmt.Fprintf(&answers, `{"id":%d,"done":true}`+"\n", i+1)
+	}
+	return lines.String(), answers.String()
+}
+
+// sameLines compares two texts by lines.
+func sameLines(t *testing.T, got, want string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			t.Fatalf("line %d is %s, want %s", i+1, a[i], b[i])
+		}
+	}
+	t.Errorf("got %d lines, want %d", len(a), len(b))
 }
 
 // TestRecordInUse holds that a record is used by one pyplug at a time.
