@@ -2,7 +2,6 @@ package lines
 
 import (
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -136,11 +135,10 @@ func (o *outbox) dropWaiting() {
 		return
 	}
 	last := int(o.counts.Last)
-	for _, tasks := range o.taken {
-		last = max(last, tasks[len(tasks)-1].line)
-	}
-	for _, t := range o.delayed {
-		last = max(last, t.line)
+	for _, tasks := range slices.Concat(o.taken, [][]*task{o.delayed}) {
+		for _, t := range tasks {
+			last = max(last, t.line)
+		}
 	}
 	o.waiting = slices.DeleteFunc(o.waiting, func(t *task) bool {
 		if t.line < last {
@@ -295,28 +293,6 @@ func (o *outbox) write(w io.Writer, record Record) error {
 			spare = batch
 		}
 	}
-}
-
-// writeRecord writes what waits for the record, and fails the output if it cannot: no answer is
-// printed that is not recorded. After that it writes no more, since the last line may lack its
-// end. Held: mu, except while it writes.
-func (o *outbox) writeRecord(record Record) error {
-	lines, failed := o.records, (*RecordError)(nil)
-	if o.records = nil; len(lines) == 0 || errors.As(o.err, &failed) {
-		return nil
-	}
-	o.mu.Unlock()
-	_, err := record.Write(lines)
-	o.mu.Lock()
-	if o.records == nil && cap(lines) <= roomSize {
-		o.records = lines[:0]
-	}
-	if err == nil {
-		return nil
-	}
-	err = &RecordError{err}
-	o.fail(err)
-	return err
 }
 
 // close accepts no more tasks; err is why. With drop those that wait to be called are

@@ -3,6 +3,7 @@ package lines
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/pyplug/pyplug/runner/hook"
@@ -85,4 +86,26 @@ func (e *Engine) appendKept(dst []byte, t *task, a *Answer) []byte {
 		dst = e.appendItem(dst, t, item)
 	}
 	return e.appendResult(dst, t, a)
+}
+
+// writeRecord writes what waits for the record, and fails the output if it cannot: no answer is
+// printed that is not recorded. After that it writes no more, since the last line may lack its
+// end. Held: mu, except while it writes.
+func (o *outbox) writeRecord(record Record) error {
+	lines, failed := o.records, (*RecordError)(nil)
+	if o.records = nil; len(lines) == 0 || errors.As(o.err, &failed) {
+		return nil
+	}
+	o.mu.Unlock()
+	_, err := record.Write(lines)
+	o.mu.Lock()
+	if o.records == nil && cap(lines) <= roomSize {
+		o.records = lines[:0]
+	}
+	if err == nil {
+		return nil
+	}
+	err = &RecordError{err}
+	o.fail(err)
+	return err
 }
