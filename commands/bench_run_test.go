@@ -4,10 +4,12 @@ package commands_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -156,4 +158,40 @@ func BenchmarkFigureWarmCall(b *testing.B) {
 		all = append(all, time.Since(began))
 	}
 	b.ReportMetric(float64(median(all).Nanoseconds())/1000, "µs-p50")
+}
+
+// BenchmarkFigureRecord answers 100 000 trivial lines without a record, with a new one, and from one
+// that has all answers.
+func BenchmarkFigureRecord(b *testing.B) {
+	python, pyplug, greeter, dir := runnertest.Python(b), binary(b), plugin(b, "greeter.py"), b.TempDir()
+	input, record := filepath.Join(dir, "in"), filepath.Join(dir, "record")
+	var in strings.Builder
+	for n := range 100_000 {
+		fmt.Fprintf(&in, "[%d, 1]\n", n)
+	}
+	if err := os.WriteFile(input, []byte(in.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	run := func(flags ...string) time.Duration {
+		lines, err := os.Open(input)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer lines.Close()
+		cmd := exec.Command(pyplug, slices.Concat([]string{"run", "--lines", "--python", python}, flags, []string{greeter, "add"})...)
+		cmd.Stdin = lines
+		began := time.Now()
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	var none, first, again []time.Duration
+	for b.Loop() {
+		_ = os.Remove(record) // there is none at first
+		none, first, again = append(none, run()), append(first, run("--record", record)), append(again, run("--record", record))
+	}
+	b.ReportMetric(float64(median(first))/float64(median(none)), "x-of-none")
+	b.ReportMetric(float64(median(again))/float64(median(first)), "x-of-first")
+	b.ReportMetric(0, "ns/op")
 }
