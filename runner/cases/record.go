@@ -202,7 +202,7 @@ func (r *Record) check(line []byte, at int64) error {
 		{"words after HOOK are", schema.QuoteLine(got.Words), schema.QuoteLine(want.Words)},
 	} {
 		if c.got != c.want {
-			return fmt.Errorf("it is a record of another command: its %s %s, not %s", c.what, shown(c.got), shown(c.want))
+			return fmt.Errorf("it is a record of another command: its %s %s, now %s", c.what, shown(c.got), shown(c.want))
 		}
 	}
 	return nil
