@@ -33,7 +33,7 @@ func (o *output) drain(stream Stream, from *outputPipe) {
 	buf := make([]byte, chunk)
 	emit := func(line []byte, cut int) { o.line(stream, line, cut) }
 	for {
-		n, err := from.take(buf)
+		n, err := from.Read(buf)
 		if n > 0 && o.raw != nil {
 			o.mu.Lock()
 			o.raw(stream, buf[:n])

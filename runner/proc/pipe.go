@@ -23,12 +23,13 @@ const (
 // counts as the end of the pipe. So everything written before is read, however slow the
 // reader is, even if an escaped process holds the other end.
 type outputPipe struct {
-	*os.File
+	*os.File    // on which reads wait
 	raw         syscall.RawConn
-	number      int // of the descriptor; after Close it may belong to another file
+	number      int    // of the pipe's descriptor; after Close it may belong to another file
+	closePipe   func() // nil if File is the pipe
 	gone        atomic.Bool
 	late        int         // bytes read since the process was gone
-	undelivered atomic.Bool // bytes from take are not delivered yet
+	undelivered atomic.Bool // bytes from Read are not delivered yet
 }
 
 func newOutputPipe(f *os.File) (*outputPipe, error) {
@@ -40,17 +41,18 @@ func newOutputPipe(f *os.File) (*outputPipe, error) {
 	return o, err
 }
 
-// Read returns [io.EOF] at the end of the pipe, or when no more output is expected.
+// Close ends a read that waits. Closing twice is harmless.
+func (p *outputPipe) Close() error {
+	err := p.File.Close() // returns when nobody uses it
+	if err == nil && p.closePipe != nil {
+		p.closePipe()
+	}
+	return err
+}
+
+// Read sets undelivered before the bytes leave the pipe. It returns [io.EOF] at the end of the
+// pipe, or when no more output is expected.
 func (p *outputPipe) Read(b []byte) (int, error) {
-	return p.bounded(func() (int, error) { return p.File.Read(b) })
-}
-
-// take is like Read, and sets undelivered before the bytes leave the pipe.
-func (p *outputPipe) take(b []byte) (int, error) {
-	return p.bounded(func() (int, error) { return p.readMarked(b) })
-}
-
-func (p *outputPipe) bounded(read func() (int, error)) (int, error) {
 	gone := p.gone.Load()
 	if gone {
 		if p.late > maxLate {
@@ -58,7 +60,7 @@ func (p *outputPipe) bounded(read func() (int, error)) (int, error) {
 		}
 		p.File.SetReadDeadline(time.Now().Add(quiet))
 	}
-	n, err := read()
+	n, err := p.readMarked(b)
 	if gone {
 		p.late += n
 	}

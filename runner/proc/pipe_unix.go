@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -11,11 +12,11 @@ import (
 )
 
 func (p *outputPipe) readMarked(b []byte) (n int, err error) {
-	waitErr := p.raw.Read(func(fd uintptr) bool {
+	waitErr := p.raw.Read(func(uintptr) bool {
 		p.undelivered.Store(true)
-		n, err = unix.Read(int(fd), b)
+		n, err = unix.Read(p.number, b)
 		for err == unix.EINTR {
-			n, err = unix.Read(int(fd), b)
+			n, err = unix.Read(p.number, b)
 		}
 		if err == unix.EAGAIN {
 			p.undelivered.Store(false)
@@ -24,8 +25,10 @@ func (p *outputPipe) readMarked(b []byte) (n int, err error) {
 		return true
 	})
 	switch {
-	case waitErr != nil:
+	case errors.Is(waitErr, os.ErrDeadlineExceeded):
 		return 0, waitErr
+	case waitErr != nil: // an internal error of the runtime's
+		return 0, os.ErrClosed
 	case err != nil:
 		return 0, os.NewSyscallError("read", err)
 	case n == 0:

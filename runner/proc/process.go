@@ -212,7 +212,10 @@ func openFiles(talk bool) (f files, err error) {
 			return f, err
 		}
 	}
-	return f, nil
+	if talk {
+		err = f.talk.pausable()
+	}
+	return f, err
 }
 
 func (f *files) closeChild() {
