@@ -69,6 +69,17 @@ type Series struct {
 	Limit time.Duration
 	// Answered receives the outcome of the first of Calls as soon as it is known.
 	Answered func(Result, *Error)
+	// More returns up to n further calls, as many as there are now; nil if there are never
+	// any. CallSeries calls it before the last of Calls is answered, so that the instance
+	// never waits for the next ones.
+	More func(n int) []Call
+}
+
+// Extend adds up to n calls that More returns.
+func (s *Series) Extend(n int) {
+	if s.More != nil {
+		s.Calls = append(s.Calls, s.More(n)...)
+	}
 }
 
 // Answer reports the outcome of the first call, and removes it.
@@ -80,9 +91,9 @@ func (s *Series) Answer(r Result, err *Error) {
 // SeriesCaller is a [Caller] that may make calls in a series.
 type SeriesCaller interface {
 	Caller
-	// CallSeries makes as many of the calls as it can at once: none if it makes no
-	// series or the plugin cannot take calls now, and not those behind one that takes
-	// long. What is left in s.Calls has not begun.
+	// CallSeries makes as many of the calls as it can at once, and of those that s.More
+	// returns: none if it makes no series or the plugin cannot take calls now, and not
+	// those behind one that takes long. What is left in s.Calls has not begun.
 	CallSeries(ctx context.Context, s *Series)
 }
 

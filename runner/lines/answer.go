@@ -23,7 +23,7 @@ func (e *Engine) work(ctx context.Context) {
 		case 1:
 			e.call(ctx, tasks[0])
 		default:
-			made = e.callSeries(ctx, tasks)
+			tasks, made = e.callSeries(ctx, tasks)
 		}
 		e.out.release(tasks, made)
 		if size = max(1, made); made == len(tasks) {
@@ -59,10 +59,37 @@ func (e *Engine) args(t *task) hook.Args {
 	return hook.Args{Words: words, JSON: t.Args, Valid: true}
 }
 
-// callSeries makes calls one after the other and answers their lines. It returns how
-// many were made.
-func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
+// callSeries makes calls one after the other and answers their lines. While all are made
+// at once it takes more. It returns the tasks that it had last, and how many of them were called.
+func (e *Engine) callSeries(ctx context.Context, tasks []*task) (last []*task, made int) {
 	turn := time.Now() // of the next call
+	s := &hook.Series{Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
+		t := tasks[made]
+		made++
+		if err != nil {
+			e.failed(ctx, t, err)
+		} else {
+			e.succeeded(ctx, t, r)
+		}
+		turn = time.Now()
+	}}
+	s.Calls = e.callsOf(ctx, tasks, &turn)
+	if len(tasks) == e.o.Series {
+		s.More = func(n int) []hook.Call {
+			more, left := e.out.takeMore(tasks, made, n), len(tasks)-made
+			if more == nil {
+				return nil
+			}
+			tasks, made = more, 0
+			return e.callsOf(ctx, tasks[left:], &turn)
+		}
+	}
+	e.series.CallSeries(ctx, s)
+	return tasks, made
+}
+
+// callsOf returns the calls of tasks. Each begins at its turn.
+func (e *Engine) callsOf(ctx context.Context, tasks []*task, turn *time.Time) []hook.Call {
 	calls := make([]hook.Call, len(tasks))
 	for i, t := range tasks {
 		emit := func(item hook.Item) error {
@@ -75,17 +102,7 @@ func (e *Engine) callSeries(ctx context.Context, tasks []*task) (made int) {
 		}
 		calls[i] = hook.Call{Hook: t.Hook, Args: e.args(t), Emit: emit}
 	}
-	e.series.CallSeries(ctx, &hook.Series{Calls: calls, Limit: e.o.Timeout, Answered: func(r hook.Result, err *hook.Error) {
-		t := tasks[made]
-		made++
-		if err != nil {
-			e.failed(ctx, t, err)
-		} else {
-			e.succeeded(ctx, t, r)
-		}
-		turn = time.Now()
-	}})
-	return made
+	return calls
 }
 
 // emit writes an item of a stream.

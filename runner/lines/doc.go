@@ -4,7 +4,8 @@
 //  1. One goroutine reads lines and makes a request of each.
 //  2. A request gets its place in the order of answers and waits for one of the
 //     goroutines that make calls. While calls are fast, a goroutine takes several and
-//     passes them on together, as a [hook.Series]. Those that are not made wait again.
+//     passes them on together, as a [hook.Series], to which it adds those that come, so
+//     that the worker is never idle. Those that are not made wait again.
 //     A line that cannot be read is answered with an error in place of a call.
 //  3. That goroutine puts its answer, and the items of a stream as they come, into
 //     the outbox. The lines of the first task that is not answered go straight to the

@@ -21,8 +21,10 @@ import (
 type mixedCaller struct {
 	takes []time.Duration
 
-	mu   sync.Mutex
-	last int // the last line that was passed on
+	mu    sync.Mutex
+	last  int         // the last line that was passed on
+	made  map[int]int // how often the call of a line was made
+	later int         // calls that a series got as it went on
 }
 
 func (m *mixedCaller) pass(calls ...hook.Call) {
@@ -42,6 +44,9 @@ func lineOf(c hook.Call) int {
 }
 
 func (m *mixedCaller) make(ctx context.Context, c hook.Call) (hook.Result, *hook.Error) {
+	m.mu.Lock()
+	m.made[lineOf(c)]++
+	m.mu.Unlock()
 	select {
 	case <-time.After(m.takes[lineOf(c)]):
 		return valued([]byte(fmt.Sprint(lineOf(c)))), nil
@@ -62,13 +67,21 @@ func (m *mixedCaller) Call(ctx context.Context, c hook.Call) (hook.Result, error
 func (m *mixedCaller) CallSeries(ctx context.Context, s *hook.Series) {
 	m.pass(s.Calls...)
 	for began := time.Now(); len(s.Calls) > 0 && time.Since(began) == 0; {
+		if len(s.Calls) <= 2 {
+			before := len(s.Calls)
+			s.Extend(4)
+			m.pass(s.Calls...)
+			m.mu.Lock()
+			m.later += len(s.Calls) - before
+			m.mu.Unlock()
+		}
 		s.Answer(m.make(ctx, s.Calls[0]))
 	}
 }
 
 // mixed are n lines of which some are slow, and some cannot be read.
 func mixed(r *rand.Rand, n int) (m *mixedCaller, lines []string) {
-	m = &mixedCaller{takes: make([]time.Duration, n+1)}
+	m = &mixedCaller{takes: make([]time.Duration, n+1), made: map[int]int{}}
 	for i := range n {
 		switch r.IntN(30) {
 		case 0:
@@ -105,7 +118,7 @@ func TestNoGaps(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			m, input := mixed(random, 400)
 			unordered := random.IntN(2) == 0
-			r := start(t, m, func(o *Options) { o.Jobs, o.Series, o.Unordered = 1+random.IntN(4), 32, unordered })
+			r := start(t, m, func(o *Options) { o.Jobs, o.Series, o.Unordered = 1+random.IntN(4), 2<<random.IntN(5), unordered })
 			r.feed(input...)
 			time.Sleep(time.Duration(random.IntN(20_000)) * time.Millisecond)
 			synctest.Wait()
@@ -133,8 +146,39 @@ func TestNoGaps(t *testing.T) {
 			if len(got) > most {
 				t.Errorf("seed %d: line %d was answered after the stop, want none behind %d", seed, len(got), most)
 			}
+			for line, n := range m.made {
+				if n != 1 {
+					t.Errorf("seed %d: the call of line %d was made %d times", seed, line, n)
+				}
+			}
 		})
 	}
+}
+
+// TestSlowInSeries holds that a series goes on while its calls are fast, and that behind a
+// slow call of it only a few lines wait, while another job calls the others.
+func TestSlowInSeries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := mixed(rand.New(rand.NewPCG(0, 0)), 0)
+		m.takes = make([]time.Duration, 201)
+		m.takes[100] = time.Minute
+		var input []string
+		for line := range 200 {
+			input = append(input, fmt.Sprint(line+1))
+		}
+		r := start(t, m, func(o *Options) { o.Jobs, o.Series, o.Unordered = 2, 8, true })
+		r.feed(input...)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if c := r.Counts(); c.Answered < 200-8-4 || c.Answered == 200 || c.Running != 1 || m.later == 0 {
+			t.Errorf("while a call is slow: %+v, %d calls came as a series went on", c, m.later)
+		}
+		r.in.Close()
+		<-r.done
+		if got := r.answered(t); len(got) != 200 || len(m.made) != 200 {
+			t.Errorf("%d lines are answered by %d calls", len(got), len(m.made))
+		}
+	})
 }
 
 // TestAllHelp holds that after the end of the input a job without lines waits for those

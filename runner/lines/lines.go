@@ -147,7 +147,7 @@ func New(caller hook.Caller, o Options) *Engine {
 	}
 	o.Jobs, o.Series = max(o.Jobs, 1), max(o.Series, 1)
 	o.MaxLine = cmp.Or(o.MaxLine, DefaultMaxLine)
-	return &Engine{caller: caller, series: series, o: o, out: newOutbox(!o.Unordered, o.Series)}
+	return &Engine{caller: caller, series: series, o: o, out: newOutbox(!o.Unordered, 2*o.Series)}
 }
 
 // Counts reports how far the engine is. It may be called at any time.

@@ -11,7 +11,7 @@ import (
 const (
 	// window is how many lines may be in progress behind the first one that is not
 	// answered, answered or not.
-	window = 1024
+	window = 4096
 	// holdSize is how many bytes of answers may be held behind it before no further
 	// call begins and streams wait.
 	holdSize = 16 << 20
@@ -99,16 +99,46 @@ func (o *outbox) take(n int) []*task {
 		o.changed.Wait()
 	}
 	n = min(n, len(o.waiting))
-	if bad := slices.IndexFunc(o.waiting[:n], func(t *task) bool { return t.bad != nil }); bad >= 0 {
+	if bad := o.firstBad(n); bad >= 0 {
 		n = max(bad, 1)
 	}
+	taken := o.takeFirst(n)
+	o.taken = append(o.taken, taken)
+	o.counts.Running++
+	return taken
+}
+
+// takeMore takes up to n tasks for one who has taken some, of which the first so many were
+// called. It returns the others and those that it took; nil if none wait.
+func (o *outbox) takeMore(taken []*task, called, n int) []*task {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n = min(n, len(o.waiting)); o.held >= holdSize {
+		n = 0
+	}
+	if bad := o.firstBad(n); bad >= 0 {
+		n = bad
+	}
+	if n == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(o.taken, func(other []*task) bool { return &other[0] == &taken[0] })
+	o.taken[i] = slices.Concat(taken[called:], o.takeFirst(n))
+	return o.taken[i]
+}
+
+// firstBad returns the first of the n waiting tasks that cannot be called, -1 if all can. Held: mu.
+func (o *outbox) firstBad(n int) int {
+	return slices.IndexFunc(o.waiting[:n], func(t *task) bool { return t.bad != nil })
+}
+
+// takeFirst removes the first n waiting tasks. Held: mu.
+func (o *outbox) takeFirst(n int) []*task {
 	taken := slices.Clone(o.waiting[:n])
 	o.waiting = slices.Delete(o.waiting, 0, n)
 	for _, t := range taken {
 		o.waitingSize -= t.size()
 	}
-	o.taken = append(o.taken, taken)
-	o.counts.Running++
 	o.changed.Broadcast()
 	return taken
 }
@@ -189,7 +219,7 @@ func (o *outbox) answer(t *task, line func([]byte) []byte) {
 		}
 		o.add(t, line)
 	}
-	t.done = true
+	t.Args, t.Text, t.done = nil, nil, true
 	o.open--
 	o.advance()
 	o.changed.Broadcast()

@@ -148,7 +148,7 @@ func (p *Pool) callIn(ctx context.Context, i *instance, c hook.Call, mayRetry bo
 func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 	p.mu.Lock()
 	var i *instance
-	if ctx.Err() == nil && !p.draining && p.queue.Len() == 0 && !p.opt.inspects {
+	if p.takesSeries(ctx) {
 		i = p.take()
 	}
 	if i == nil {
@@ -178,8 +178,28 @@ func (p *Pool) CallSeries(ctx context.Context, s *hook.Series) {
 		p.count(i, last)
 		p.mu.Unlock()
 		s.Answer(r, err)
-	}})
+	}, More: func(n int) []hook.Call { return p.extend(ctx, i, s, n) }})
 	o = last
+}
+
+// extend adds up to n calls to a series that an instance makes, and returns them.
+func (p *Pool) extend(ctx context.Context, i *instance, s *hook.Series, n int) []hook.Call {
+	before := len(s.Calls)
+	p.mu.Lock()
+	if most := i.limits.calls; most > 0 {
+		n = min(n, int(most)-int(i.calls)-before)
+	}
+	goesOn := n > 0 && p.takesSeries(ctx) && i.worker.serving == i && !i.lost
+	p.mu.Unlock()
+	if goesOn {
+		s.Extend(n)
+	}
+	return s.Calls[before:]
+}
+
+// takesSeries reports whether a series may begin, or go on: not while a call waits. p.mu is held.
+func (p *Pool) takesSeries(ctx context.Context) bool {
+	return ctx.Err() == nil && !p.draining && p.queue.Len() == 0 && !p.opt.inspects
 }
 
 // Restart reads the plugin's files again and replaces the workers, see [Pool.Replace].

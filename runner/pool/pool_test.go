@@ -329,6 +329,30 @@ func TestEventsOfClosed(t *testing.T) {
 	})
 }
 
+// TestSeriesGoesOn holds that a series gets more calls until a call waits for the worker, or
+// the worker is being replaced.
+func TestSeriesGoesOn(t *testing.T) {
+	bubble(t, Options{Policy: always}, nil, func(w *world) {
+		for name, end := range map[string]func(){
+			"a call that waits": func() { w.works() },
+			"a restart":         func() { _ = w.Restart(w.t.Context(), "test") },
+		} {
+			answered := 0
+			s := &hook.Series{Calls: make([]hook.Call, 2), More: func(n int) []hook.Call { return make([]hook.Call, n) }}
+			s.Answered = func(hook.Result, *hook.Error) {
+				if answered++; answered == 10 {
+					go end()
+					synctest.Wait()
+				}
+			}
+			if w.CallSeries(w.t.Context(), s); answered < 10 || answered > 13 || len(s.Calls) != 0 {
+				t.Errorf("%s: %d calls were made, %d are left", name, answered, len(s.Calls))
+			}
+			synctest.Wait()
+		}
+	})
+}
+
 // TestCallSeries holds that a series takes one place, if one is free, that each of its
 // calls counts, and that those behind a crash are left.
 func TestCallSeries(t *testing.T) {

@@ -32,7 +32,7 @@ type call struct {
 
 	// Protected by the instance's mu.
 	number, last uint32        // of the call that is to be answered next, and of the last one
-	sent         bool          // written to the worker, at least in part
+	sent         uint32        // of the last one that was written to the worker, at least in part; 0 for none
 	hasTurn      bool          // the worker runs the call, or will as soon as it has read it
 	turn         chan struct{} // closed when hasTurn is set; nil while nobody waits for it
 	abandoned    bool          // the caller is gone
@@ -223,19 +223,36 @@ func (w *instance) begin(c *call) (number uint32, err error) {
 		w.slots <- struct{}{}
 		return 0, err
 	}
-	if w.last > math.MaxUint32-maxSeries {
+	if w.last > math.MaxUint32-maxPart {
 		w.last = 0 // which is the worker itself
 	}
 	c.number = w.last + 1
-	for at := 0; at < len(c.frame); at += headerSize + int(binary.LittleEndian.Uint32(c.frame[at:])) {
-		w.last++
-		binary.LittleEndian.PutUint32(c.frame[at+5:], w.last)
-	}
-	c.last = w.last
 	w.calls = append(w.calls, c)
 	if len(w.calls) == 1 || !w.inOrder {
 		c.takeTurn()
 	}
-	w.enqueue(outgoing{c, c.frame})
+	w.enqueueCalls(c, c.frame)
 	return c.number, nil
+}
+
+// extend queues the frames of further calls of a series. It returns false if the series has
+// ended, or calls of it were refused.
+func (w *instance) extend(c *call, frames []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c.isOver() || w.condemned || c.last != w.last || w.last > math.MaxUint32-maxPart {
+		return false
+	}
+	w.enqueueCalls(c, frames)
+	return true
+}
+
+// enqueueCalls numbers calls and queues their frames. Requires mu.
+func (w *instance) enqueueCalls(c *call, frames []byte) {
+	for at := 0; at < len(frames); at += headerSize + int(binary.LittleEndian.Uint32(frames[at:])) {
+		w.last++
+		binary.LittleEndian.PutUint32(frames[at+5:], w.last)
+	}
+	c.last = w.last
+	w.enqueue(outgoing{c, c.last, frames})
 }

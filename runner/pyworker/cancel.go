@@ -30,7 +30,7 @@ func (w *instance) cancel(c *call, number uint32) (begun bool, at []hook.Frame) 
 	case !c.runs(number):
 		defer w.mu.Unlock()
 		return number <= c.last && (number != c.number || c.begun), nil
-	case !c.sent:
+	case c.sent < number:
 		w.queue = slices.DeleteFunc(w.queue, func(o outgoing) bool { return o.call == c })
 		w.refuse(c, number)
 		w.mu.Unlock()

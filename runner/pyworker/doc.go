@@ -17,9 +17,10 @@
 //     the worker, so that none waits for a round trip. Each has its turn when the
 //     calls before it are answered. With [Config].Threads plain functions run at once,
 //     too, and every call has its turn when it is sent.
-//     A worker that takes one call at a time can receive a series of calls. It begins
-//     them for a few milliseconds, one after the other, and refuses the rest, also
-//     those behind a coroutine.
+//     A worker that takes one call at a time can receive a series of calls, in parts: the
+//     next part is sent while the last one runs. It begins the calls of a part for a few
+//     milliseconds, one after the other, and refuses the rest, also those behind a
+//     coroutine. While it has enough to do, the reader pauses between answers.
 //  6. A call that runs out of time is interrupted. If the worker does not answer it
 //     within 200 ms, the worker is condemned and killed. A call that waits for its
 //     turn is abandoned at once, and keeps its slot until its turn has come.

@@ -26,6 +26,7 @@ import (
 //	C call     {"hook": name, "args": [...], "kwargs": {...}}, the last two may be absent; words
 //	           as {"hook": name, "words": [{"name", "text" or "json", "form", "value"}]}, see wire.AppendWords
 //	A after    as C, sent together with the call before it: begins only if that took little time
+//	M more     as A, the first call of a part that was sent later
 //	K cancel   no body; the call is answered nevertheless
 //	W window   4 bytes, little endian: how many more bytes of items the worker may send
 //	D describe the name of one hook, for its details, or null for all
@@ -44,7 +45,7 @@ import (
 //	Z end      no body; the stream is over
 //	E error    {"reason": word, "message": text, "python": {"type", "message", "frames", "cause", "group"}, ...}
 //	F files    [...]: the plugin's own files, sent before an answer when the call has imported more of them
-//	N not begun  no body; a call of type A, and those of type A behind it, have not begun and will not
+//	N not begun  no body; a call of type A or M, and those of type A or M behind it, have not begun and will not
 //	O overlap  no body; from now on a call may begin before the calls before it are answered
 //	T trace    {"frames": [...]}: where a cancelled call is that continues; it is no answer
 //
@@ -74,6 +75,7 @@ const (
 	frameSource   = 'S' // both ways
 	frameCall     = 'C'
 	frameAfter    = 'A'
+	frameMore     = 'M'
 	frameCancel   = 'K'
 	frameCredit   = 'W'
 	frameDescribe = 'D'

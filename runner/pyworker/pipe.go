@@ -25,11 +25,19 @@ const (
 	closeLimit = time.Second
 	// batchSize is how many bytes of small frames are written at once.
 	batchSize = 32 << 10
+	// restFor is how long the reader pauses after a small answer of a series if at least
+	// restAhead calls of it are not answered: the fastest worker needs longer for those, and
+	// as many small answers fit into the pipe. To be woken for each answer costs both sides:
+	// 400 000 trivial calls took 3.3 s of CPU time, and with pauses they take 2.0 s.
+	restFor   = 400 * time.Microsecond
+	restAhead = 160
+	restSize  = 256
 )
 
-// outgoing is a frame to write. If it begins a call, call is not nil.
+// outgoing is a frame to write, or those of a series. If it begins calls, call is not nil.
 type outgoing struct {
 	call  *call
+	last  uint32 // number of the last one
 	frame []byte
 }
 
@@ -77,7 +85,7 @@ func (w *instance) nextBatch(batch []byte) []byte {
 			break
 		}
 		if o.call != nil {
-			o.call.sent = true
+			o.call.sent = o.last
 		}
 		if n++; n == 1 && len(o.frame) > batchSize {
 			batch = o.frame // without a copy
@@ -121,7 +129,20 @@ func (w *instance) read() {
 			w.end(err)
 			return
 		}
+		if buffered.Buffered() == 0 && f.endsCall() && len(f.body) < restSize && w.unanswered() >= restAhead {
+			w.proc.Conn().Pause(restFor)
+		}
 	}
+}
+
+// unanswered returns how many calls of a series are sent and not answered.
+func (w *instance) unanswered() uint32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.calls) == 0 {
+		return 0
+	}
+	return w.calls[0].last + 1 - w.calls[0].number
 }
 
 // endsCall reports whether a frame is the answer of a call.
@@ -145,7 +166,7 @@ func (w *instance) end(reason error) {
 	w.over = true
 	w.queued.Signal()
 	for i, c := range w.calls {
-		c.begun = c.sent && (i == 0 || !w.inOrder)
+		c.begun = c.sent >= c.number && (i == 0 || !w.inOrder)
 		close(c.done)
 	}
 }
@@ -246,7 +267,7 @@ func (w *instance) deliverAnswer(f frame) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := w.find(f.call)
-	if c == nil || !c.sent || c.number != f.call {
+	if c == nil || c.sent < f.call || c.number != f.call {
 		return fmt.Errorf("an answer for call %d, which is not running", f.call)
 	}
 	if f.kind != frameItem {

@@ -8,20 +8,24 @@ import (
 )
 
 const (
-	// maxSeries is how many calls of a series are sent at once.
-	maxSeries = 256
-	// seriesSize is about how many bytes of a series are sent at once.
-	seriesSize = 32 << 10
+	// maxPart is how many calls of a series are sent at once, as a part of it.
+	maxPart = 256
+	// partSize is about how many bytes a part has. Two parts fit into a pipe, and so does
+	// the cancel behind them.
+	partSize = 16 << 10
 )
 
 // CallSeries makes calls that the worker receives together and runs one after the
 // other: none if the worker takes several calls at a time. See [hook.SeriesCaller].
 //
-// The worker begins them for some milliseconds and refuses the rest, so that no call
-// waits behind one that takes long.
+// Each part of the series is sent while the worker runs the part before it. The worker begins
+// the calls of a part for some milliseconds and refuses the rest, so that no call waits behind
+// one that takes long.
 func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
-	c, n := newSeries(s.Calls)
-	if n == 0 || w.cfg.Concurrency > 1 || w.cfg.Threads {
+	c := newCall("")
+	c.stream = true
+	var n int
+	if c.frame, n = seriesFrames(s.Calls, frameCall); n == 0 || w.cfg.Concurrency > 1 || w.cfg.Threads {
 		return
 	}
 	select {
@@ -37,7 +41,12 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 		c.timer = time.NewTimer(c.limit)
 		defer c.timer.Stop()
 	}
-	for _, hc := range s.Calls[:n] {
+	for part := n; n > 0; n-- {
+		if part > 0 && n <= part { // all before the last part are answered
+			part = w.sendPart(c, s, n)
+			n += part
+		}
+		hc := s.Calls[0]
 		c.hook, c.began, c.emit = hc.Hook, time.Now(), hc.Emit
 		f, failed := w.await(ctx, c, number)
 		switch {
@@ -52,20 +61,31 @@ func (w *instance) CallSeries(ctx context.Context, s *hook.Series) {
 	}
 }
 
-// newSeries makes one of the first n calls. The others are left out because they are too
-// many or too large, or cannot be sent.
-func newSeries(calls []hook.Call) (c *call, n int) {
-	c = newCall("")
-	c.stream, c.frame = true, c.frame[:0]
-	for kind := byte(frameCall); n < min(len(calls), maxSeries) && len(calls[n].Args.JSON) <= seriesSize; kind = frameAfter {
-		at := len(c.frame)
-		b, err := appendArgs(append(c.frame, make([]byte, headerSize)...), calls[n])
-		if err != nil || len(b) > seriesSize {
+// sendPart sends the calls behind the first ones of a series, which are sent and not
+// answered, and returns how many.
+func (w *instance) sendPart(c *call, s *hook.Series, sent int) int {
+	if len(s.Calls) == sent {
+		s.Extend(maxPart)
+	}
+	frames, n := seriesFrames(s.Calls[sent:], frameMore)
+	if n == 0 || !w.extend(c, frames) {
+		return 0
+	}
+	return n
+}
+
+// seriesFrames returns the frames of the first n calls. The others are left out because they
+// are too many or too large, or cannot be sent.
+func seriesFrames(calls []hook.Call, kind byte) (frames []byte, n int) {
+	for ; n < min(len(calls), maxPart) && len(calls[n].Args.JSON) <= partSize; kind = frameAfter {
+		at := len(frames)
+		b, err := appendArgs(append(frames, make([]byte, headerSize)...), calls[n])
+		if err != nil || len(b) > partSize {
 			break
 		}
 		seal(b[at:], kind, 0)
-		c.frame = b
+		frames = b
 		n++
 	}
-	return c, n
+	return frames, n
 }

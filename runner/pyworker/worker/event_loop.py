@@ -216,11 +216,11 @@ def invoke(number, body):
     under.invoke(number, body)
 
 
-def after(number, body):
+def after(number, body, more):
     """Runs the hook of a frame behind another call, as the pipelined way does."""
     global under
     under = core.pipeline = core.part("pipeline")
-    under.after(number, body)
+    under.after(number, body, more)
 
 
 def probe(number):

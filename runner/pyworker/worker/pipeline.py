@@ -39,11 +39,13 @@ def invoke(number, body):
     run(number, body, began)
 
 
-def after(number, body):
+def after(number, body, more):
     """Runs a hook, or rejects the call if a call before it in the series took long."""
     global until
     now = monotonic()
     if now < until and not core.tasks:
+        if more:
+            until = now + QUICK
         run(number, body, now)
     else:
         until = 0.0  # no call behind it runs either

@@ -16,7 +16,7 @@ Each way has these functions. A way takes those of the plain way unless it has i
     receive()                           waits for a frame; None at the end of the input
     write_frame(kind, number, body)     writes a frame
     invoke(number, body)                runs the hook of a call frame, and answers
-    after(number, body)                 the same for a frame sent together with the call before it
+    after(number, body, more)           the same for a call of a series; more: the first of a later part
     probe(number)                       answers a probe
     start_task(number, value, deliver)  awaits a value, and calls deliver with the result
     stream(number, generator)           answers with the items of a generator
@@ -43,7 +43,7 @@ import os
 import sys
 from os import getpid, read, write
 
-CALL, AFTER, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAKWDPQ"
+CALL, AFTER, MORE, CANCEL, CREDIT, DESCRIBE, PROBE, QUIT = b"CAMKWDPQ"
 RESULT, BYTES, ITEM, END, ERROR = b"RBIZE"
 LARGEST = 512 << 20  # bytes of a frame's body; a header that says more is garbage
 
@@ -311,11 +311,11 @@ def finish(number, value):
     part("values").finish(number, value)
 
 
-def after(number, body):
+def after(number, body, more):
     """Runs the hook of a frame behind another call: the pipelined way does, from now on."""
     global way, pipeline
     way = pipeline = part("pipeline")
-    way.after(number, body)
+    way.after(number, body, more)
 
 
 def probe(number):
@@ -354,8 +354,8 @@ def handle(kind, number, body):
     try:
         if kind == CALL:
             way.invoke(number, body)
-        elif kind == AFTER:
-            way.after(number, body)
+        elif kind == AFTER or kind == MORE:
+            way.after(number, body, kind == MORE)
         elif kind == CANCEL:
             way.cancel(number)
         elif kind == CREDIT:

@@ -61,6 +61,20 @@ class Pipeline(Case):
         _, ran = self.worker.call("has_run")
         self.assertNotIn("second", ran)
 
+    def test_series_behind_a_slow_call(self):
+        path = self.path()
+        first = self.worker.begin("wait_for", path)
+        self.worker.wait_mark()
+        behind = range(first + 1, first + 5)
+        for kind, number in zip("AMAM", behind):
+            self.worker.send(kind, number, {"hook": "echo", "args": ["behind"]})
+        self.worker.number = behind[-1]
+        self.release(path)
+        self.ok(self.worker.answer(first), "waited")
+        for number in behind:
+            self.assertEqual(self.worker.receive(), ("N", number, None))
+        self.assertNotIn("behind", self.worker.call("has_run")[1])
+
     def test_signal_without_a_cancel(self):
         path = self.path()
         first = self.worker.begin("wait_for", path)
