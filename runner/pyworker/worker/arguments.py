@@ -99,7 +99,7 @@ class Parameter:
         self.take = promise if core.converts else annotations.ANYTHING
         members = [one for one in getattr(promise, "members", [promise]) if type(one) is not convert.Null]
         self.flag = [type(bare(one)) for one in members] == [convert.Bool]
-        self.checked = next((one for one in members if hasattr(one, "info") and core.converts), None)  # as typer does
+        self.checked = next((one for one in members if hasattr(one, "options") and core.converts), None)  # as typer does
         must = describe.given(default) is EMPTY and kind not in ("positions", "names")
         self.required = must and (self.checked is None or self.checked.from_environment() is None)
         self.list = next((one for one in members if isinstance(bare(one), (convert.Items, convert.Row))), None)
@@ -177,9 +177,10 @@ class Plan:
         self.rest, self.names = kinds.get("positions"), kinds.get("names")
         self.by_position = [one for one in self.params if one.kind in ("position", "ordinary")]
         self.named = {one.name: one for one in self.params if one.kind not in ("positions", "names")}
-        self.also = dict(getattr(function, "also", core.NOTHING))  # other names, such as those of an option
+        also = dict(getattr(function, "also", core.NOTHING))  # the names of options, which need not be the parameters'
         for one in self.params:
-            self.also.update((option.lstrip("-"), one.name) for option in (one.checked and one.checked.info.param_decls or ()))
+            also.update((option.lstrip("-"), one.name) for option in getattr(one.checked, "options", ()))
+        self.also = {option: name for option, name in also.items() if option not in self.named}
         self.filled = [one for one in self.params if one.described or one.checked]
 
     def described(self):
@@ -323,8 +324,7 @@ class Plan:
         if found is not None:
             raise Misfit("%s is given by name, want it by position:" % name, name, ends=True)
         if isinstance(item, Word) and name[:3] == "no_" and self.is_flag(name[3:]):
-            other = name[3:].replace("_", "-")
-            raise Misfit("--no-%s takes no value, want --no-%s alone or --%s=false" % (other, other, other), name[3:])
+            raise Misfit("--no-{0} takes no value, want --no-{0} alone or --{0}=false".format(name[3:].replace("_", "-")), name[3:])
         known = [one.name for one in self.named.values() if one.kind != "position"]
         more = {"unknown": name, "choices": known, "word": number_of(item)}
         if name[-1:] in (":", "@") and name[:-1] in known and "text" in item:

@@ -135,7 +135,7 @@ def checked(info, note, names):
 
     def one(inner):
         found = Checked(note, text, None, None if inner is annotations.ANYTHING else inner)
-        found.info = info
+        found.options = info.param_decls or ()
         return inner if inner is annotations.NULL else found
 
     inner = annotations.converter(note, names)
