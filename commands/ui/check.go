@@ -202,7 +202,7 @@ func (p *CheckPrinter) entry(label string, cells int, text, tail string) string 
 // details returns the lines below a finding's message, and the fixes.
 func (p *CheckPrinter) details(f hook.Finding, column int) string {
 	const own = 2 // blanks of errorLines
-	details := &errorLines{cwd: p.s.cwd()}
+	details := &errorLines{cwd: p.s.cwd(), width: max(0, width(p.s.Out, p.s.OutTTY)-(column-own))}
 	details.finding(f, p.Shown && f.Printed)
 	text := details.text(strings.Repeat(" ", column-own))
 	for _, fix := range f.Fix {

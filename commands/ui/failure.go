@@ -79,7 +79,7 @@ func (f Failure) headline() string {
 // failureText is the whole text, for standard error.
 func (s *Streams) failureText(f Failure) string {
 	headline := f.headline()
-	l := &errorLines{cwd: s.cwd()}
+	l := &errorLines{cwd: s.cwd(), width: width(s.Err, s.ErrTTY)}
 	l.cause(f.Err, headline, f.Shown)
 	if f.Err.Plugin != "" {
 		l.add(0, "plugin: "+f.Err.Plugin)
@@ -101,6 +101,7 @@ func ErrorJSON(e *hook.Error) json.RawMessage { return compactJSON(e) }
 type errorLines struct {
 	lines []string
 	cwd   string // the directory to which paths are relative, if known
+	width int    // of a line, 0 is any
 }
 
 // add adds a text at a depth of indentation, of which 0 is two blanks.
@@ -141,7 +142,7 @@ func (l *errorLines) cause(e *hook.Error, headline string, shown bool) {
 		l.exit(*e.Exit, shown)
 	}
 	for _, tried := range e.Tried {
-		l.add(0, "tried: "+tried)
+		l.add(0, folded("tried: "+tried, "  ", 0, l.width-len("  ")))
 	}
 }
 

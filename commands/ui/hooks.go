@@ -22,12 +22,16 @@ func (s *Streams) Hook(h schema.Hook, example string, asJSON bool) error {
 			Example string        `json:"example"`
 		}{withoutNulls([]schema.Hook{h}), example})
 	}
-	return s.Print(explanation(h, example))
+	return s.Print(explanation(h, example, width(s.Out, s.OutTTY)))
 }
 
-func explanation(h schema.Hook, example string) string {
+// explanation is the help of a hook in lines of at most width cells, but for its documentation
+// and its example; 0 is no limit.
+func explanation(h schema.Hook, example string, width int) string {
 	var b strings.Builder
-	b.WriteString(Paint(Bold, signature(h)) + "\n")
+	for line := range strings.SplitSeq(folded(signature(h), "    ", 0, width), "\n") {
+		b.WriteString(Paint(Bold, line) + "\n")
+	}
 	if text := strings.TrimSpace(h.Documentation); text != "" {
 		b.WriteString("\n" + visible(text) + "\n")
 	}
@@ -35,9 +39,9 @@ func explanation(h schema.Hook, example string) string {
 	if isMethod {
 		title, inner = "Fields", "Message "
 	}
-	writeParams(&b, title, h.Params, isMethod)
+	writeParams(&b, title, h.Params, isMethod, width)
 	for _, message := range h.Messages {
-		writeParams(&b, inner+visible(message.Name), message.Fields, true)
+		writeParams(&b, inner+visible(message.Name), message.Fields, true, width)
 	}
 	var template bytes.Buffer
 	if isMethod && json.Indent(&template, h.Template, "  ", "  ") == nil {
@@ -49,7 +53,7 @@ func explanation(h schema.Hook, example string) string {
 
 // writeParams writes up to three lines for each parameter: what it is, the words that give
 // it, and its choices.
-func writeParams(b *strings.Builder, title string, params []schema.Param, isMethod bool) {
+func writeParams(b *strings.Builder, title string, params []schema.Param, isMethod bool, width int) {
 	if len(params) == 0 {
 		return
 	}
@@ -69,12 +73,13 @@ func writeParams(b *strings.Builder, title string, params []schema.Param, isMeth
 		if p.Unresolved != "" {
 			text += "  (not converted: " + p.Unresolved + ")"
 		}
-		fmt.Fprintf(b, "  %s\n", visible(oneLine(text)))
+		fmt.Fprintf(b, "  %s\n", folded(visible(oneLine(text)), "      ", 2, width))
+		below := func(text string) { fmt.Fprintf(b, "      %s\n", folded(visible(text), "      ", 6, width)) }
 		if len(p.Words) > 0 {
-			fmt.Fprintf(b, "      %s\n", visible(strings.Join(p.Words, " or ")))
+			below(strings.Join(p.Words, " or "))
 		}
 		if len(p.Choices) > 0 {
-			fmt.Fprintf(b, "      one of %s\n", visible(string(bytes.Join(rawTexts(p.Choices), []byte(", ")))))
+			below("one of " + string(bytes.Join(rawTexts(p.Choices), []byte(", "))))
 		}
 	}
 }

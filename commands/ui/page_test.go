@@ -1,12 +1,16 @@
 package ui
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/mattn/go-runewidth"
 
 	"github.com/pyplug/pyplug/docs"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
 )
 
 func TestFold(t *testing.T) {
@@ -56,6 +60,28 @@ func TestPagesFit(t *testing.T) {
 					t.Errorf("%s: %q", name, text)
 				}
 			}
+		}
+	}
+}
+
+// The help of a hook, an error with what was tried, and its hints fit a narrow terminal.
+func TestNarrow(t *testing.T) {
+	choices := []json.RawMessage{json.RawMessage(`"first"`), json.RawMessage(`"second"`), json.RawMessage(`"third"`), json.RawMessage(`"fourth"`)}
+	h := schema.Hook{Name: "paint", Params: []schema.Param{
+		{Name: "colour", Type: "Literal['first', 'second', 'third', 'fourth']", Required: true, Kind: schema.Ordinary, Choices: choices},
+	}}
+	s, _, _ := Test("")
+	terminal := &sized{width: 40}
+	s.Out, s.Err, s.OutTTY, s.ErrTTY = terminal, terminal, true, true
+	if err := s.Hook(h, "pyplug run x.py paint first", false); err != nil {
+		t.Fatal(err)
+	}
+	s.Fail(t.Context(), Failure{Err: &hook.Error{Kind: hook.Interpreter, Err: errors.New("no python is good enough for this plugin"),
+		Tried: []string{"/usr/bin/python3 (PATH): is 3.11.2, which the project excludes"}, Hints: schema.Hints("install one that is, or change what the project says it needs")}})
+	text := terminal.take()
+	for line := range strings.Lines(text) {
+		if runewidth.StringWidth(strings.TrimRight(line, "\n")) >= 40 {
+			t.Errorf("%q is too long, of\n%s", line, text)
 		}
 	}
 }
