@@ -356,7 +356,8 @@ func TestSeriesGoesOn(t *testing.T) {
 // TestCallSeries holds that a series takes one place, if one is free, that each of its
 // calls counts, and that those behind a crash are left.
 func TestCallSeries(t *testing.T) {
-	bubble(t, Options{Policy: always}, nil, func(w *world) {
+	slow := func(l *fakeLauncher) { l.start = time.Second } // so that no worker is ready after the crash
+	bubble(t, Options{Policy: always}, slow, func(w *world) {
 		answered := 0
 		made := func(names ...string) int {
 			s := &hook.Series{Answered: func(hook.Result, *hook.Error) { answered++ }}

@@ -75,12 +75,21 @@ func (b *messageBinder) element(message protoreflect.Message, field protoreflect
 		word := b.word
 		message.Clear(field)
 		b.word, b.given[at] = first.word, given{word: word}
-		err := b.set(message, field, at, false)
+		err := b.oneOfSeveral(message, field, at)
 		if b.word = word; err != nil {
 			return err
 		}
 	}
-	return b.set(message, field, at, false)
+	return b.oneOfSeveral(message, field, at)
+}
+
+// oneOfSeveral sets an element of a repeated field that other words give elements of.
+func (b *messageBinder) oneOfSeveral(message protoreflect.Message, field protoreflect.FieldDescriptor, at string) error {
+	err := b.set(message, field, at, false)
+	if bad := (*schema.ArgumentError)(nil); errors.As(err, &bad) && isWhole(b.word) {
+		bad.Problem += ": a list as JSON must be the only word for it"
+	}
+	return err
 }
 
 // own returns the fields that the request's JSON gives, which was decoded. Their words are not used.
@@ -111,6 +120,10 @@ func (b *messageBinder) withJSON(err error) error {
 	bad := (*schema.ArgumentError)(nil)
 	field := b.find(b.method.desc.Input(), b.word.Name)
 	if !errors.As(err, &bad) || b.word.Form != schema.Plain || field == nil || !field.IsList() && (field.Message() == nil || hasOwnJSON(field.Message())) {
+		return err
+	}
+	if key, text, ok := strings.Cut(b.word.Value, "="); ok && key != "" && field.IsMap() {
+		bad.Advice = append(bad.Advice, schema.Hintf("name the key: %s", schema.QuoteLine([]string{schema.OptionOf(field.TextName()) + "." + key, text})))
 		return err
 	}
 	var values map[string]json.RawMessage
