@@ -67,7 +67,7 @@ func (p *Process) startLadder(ask func(context.Context) bool) {
 }
 
 func (p *Process) ladder(ask func(context.Context) bool) {
-	if p.Exited() || p.Exiting() && p.exitsWithin(askTime) { // by itself
+	if p.Exited() || showsExiting && p.Exiting() && p.exitsWithin(askTime) { // by itself
 		return
 	}
 	p.stopped.Store(true)

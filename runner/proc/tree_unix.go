@@ -186,8 +186,12 @@ func waitFor(pid int) (status syscall.WaitStatus, maxRSS int64, err error) {
 	return status, int64(usage.Maxrss), err
 }
 
-// endsBySignal reports that an ending names the signal that caused it.
-const endsBySignal = true
+const (
+	// endsBySignal reports that an ending names the signal that caused it.
+	endsBySignal = true
+	// showsExiting reports that the system tells whether a process has begun to exit.
+	showsExiting = true
+)
 
 func signalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {

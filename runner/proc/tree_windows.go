@@ -22,6 +22,7 @@ func Lacks() string {
 const (
 	guardNeedsGroups = false
 	endsBySignal     = false
+	showsExiting     = false
 	sweepTime        = 5 * time.Second
 )
 
