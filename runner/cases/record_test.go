@@ -32,6 +32,15 @@ func (c *caller) Call(_ context.Context, call hook.Call) (hook.Result, error) {
 			}
 		}
 		return hook.Result{Streamed: true}, nil
+	case "long":
+		for range 17 {
+			if err := call.Emit(hook.Item{Value: []byte(`"` + strings.Repeat("x", 1<<20) + `"`)}); err != nil {
+				return hook.Result{}, hook.AsError(err)
+			}
+		}
+		return hook.Result{Streamed: true}, nil
+	case "bytes":
+		return hook.Result{Item: hook.Item{Value: []byte(`"aGk="`), Binary: true}}, nil
 	case "sole":
 		return hook.Result{Item: hook.Item{Value: []byte(`{"a":"b"}`), Sole: "a"}}, nil
 	}
@@ -75,6 +84,7 @@ const some = `{"hook":"f","args":[1, "a b"]}
 {"hook":"f","base64":"/w=="}
 {"hook":"f"}
 {"hook":"sole"}
+{"hook":"bytes"}
 `
 
 // TestRecordCut holds that a record may be cut at every byte: whatever is left answers its lines, and the
@@ -82,8 +92,8 @@ const some = `{"hook":"f","args":[1, "a b"]}
 func TestRecordCut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r")
 	want, calls := run(t, path, some, nil)
-	if calls != 7 {
-		t.Fatalf("%d calls, want 7", calls)
+	if calls != 8 {
+		t.Fatalf("%d calls, want 8", calls)
 	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -94,8 +104,8 @@ func TestRecordCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, calls := run(t, path, some, nil)
-		if kept := max(0, bytes.Count(whole[:n], []byte("\n"))-1); got != want || calls != 7-kept {
-			t.Fatalf("cut at byte %d: %d calls, want %d, and got\n%swant\n%s", n, calls, 7-kept, got, want)
+		if kept := max(0, bytes.Count(whole[:n], []byte("\n"))-1); got != want || calls != 8-kept {
+			t.Fatalf("cut at byte %d: %d calls, want %d, and got\n%swant\n%s", n, calls, 8-kept, got, want)
 		}
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, whole) {
 			t.Fatalf("cut at byte %d: the record is now\n%swant\n%s", n, now, whole)
@@ -153,6 +163,20 @@ func TestRecordFirst(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(text []byte) (int, error) { return f(text) }
+
+// TestRecordLong holds that a stream that is too long for the memory is printed, and not kept.
+func TestRecordLong(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "r")
+	for range 2 {
+		out, calls := run(t, path, `{"hook":"long"}`+"\n"+`{"hook":"items"}`+"\n", nil)
+		if items := strings.Count(out, `,"item":`); items != 17+3 || calls == 0 {
+			t.Errorf("%d items, %d calls", items, calls)
+		}
+	}
+	if kept, err := os.ReadFile(path); err != nil || bytes.Count(kept, []byte("\n")) != 2 {
+		t.Errorf("%v, the record has %d bytes", err, len(kept))
+	}
+}
 
 // TestRecordNaN holds that an answer that is not JSON is not kept, so that the record can be read.
 func TestRecordNaN(t *testing.T) {
