@@ -1,10 +1,10 @@
 package commands
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -138,15 +138,9 @@ func (f *program) readCall(ctx context.Context, text string) (hook.Call, error) 
 // check checks every plugin and prints the findings. The error is that of the first
 // check that could not be completed, else of the first failure, which has been printed.
 func (f *program) check(ctx context.Context, o checkOptions) error {
-	var junit *os.File
-	if o.junit == "-" && f.opts.json {
-		return usage("--junit - and --json both print on standard output")
-	}
-	if o.junit != "" && o.junit != "-" {
-		var err error
-		if junit, err = openOutput(ctx, "--junit", o.junit, 0, 0o666); err != nil { // before anything is checked
-			return err
-		}
+	junit, err := f.openJUnit(ctx, o.junit) // before anything is checked
+	if err != nil {
+		return err
 	}
 	all, printed := f.checkAll(ctx, o)
 	reported := f.reports(o, all, junit)
@@ -335,26 +329,9 @@ func checkProgress(checks []*pluginCheck) string {
 }
 
 // reports writes the annotations of GitHub and the JUnit file, if there is one.
-func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *os.File) error {
-	if os.Getenv("GITHUB_ACTIONS") == "true" {
+func (f *program) reports(o checkOptions, all []ui.CheckResult, junit *junitFile) error {
+	if onGitHub() {
 		f.streams.Annotate(all)
 	}
-	if o.junit == "" {
-		return nil
-	}
-	var text bytes.Buffer
-	err := ui.WriteJUnit(&text, all, o.strict)
-	if junit == nil && err == nil {
-		return f.write(f.signals.kill, func() error { return f.streams.Print(text.String()) })
-	}
-	if info, statErr := junit.Stat(); statErr == nil && info.Mode().IsRegular() {
-		err = errors.Join(err, junit.Truncate(0))
-	}
-	if err == nil {
-		_, err = junit.Write(text.Bytes())
-	}
-	if err = errors.Join(err, junit.Close()); err != nil {
-		return hook.NewError(hook.Failed, fmt.Errorf("--junit: %w", err))
-	}
-	return nil
+	return junit.write(f, func(w io.Writer) error { return ui.WriteJUnit(w, all, o.strict) })
 }

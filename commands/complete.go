@@ -123,6 +123,9 @@ func completeWord(commands []command, cmd command, given []string, last string) 
 	case cmd.config != nil && len(given) == 1:
 		return prefixed(hookNames(cmd, given[0]), last)
 	}
+	if len(given) > 0 && strings.HasSuffix(cmd.ArgsUsage, "FILE...") {
+		return []string{anyFile}
+	}
 	if len(given) > 0 && (cmd.names > 0 || !strings.Contains(cmd.ArgsUsage, "...")) {
 		return nil
 	}

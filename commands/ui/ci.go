@@ -77,14 +77,23 @@ func WriteJUnit(w io.Writer, all []CheckResult, strict bool) error {
 			problem := &junitProblem{string(c.Err.Kind), visible(paragraph(c.Err.Error(), "")), problemText(hook.Finding{Err: c.Err})}
 			suite.Cases = append(suite.Cases, junitCase{ClassName: suite.Name, Name: "check", Error: problem})
 		}
-		for _, n := range []*junitCounts{&suite.junitCounts, &doc.junitCounts} {
-			n.Time += seconds(c.Took)
-			for _, one := range suite.Cases {
-				n.add(one)
-			}
-		}
-		doc.Suites = append(doc.Suites, suite)
+		doc.add(suite, c.Took)
 	}
+	return doc.write(w)
+}
+
+// add adds a suite, which took a duration.
+func (doc *junitSuites) add(suite junitSuite, took time.Duration) {
+	for _, n := range []*junitCounts{&suite.junitCounts, &doc.junitCounts} {
+		n.Time += seconds(took)
+		for _, one := range suite.Cases {
+			n.add(one)
+		}
+	}
+	doc.Suites = append(doc.Suites, suite)
+}
+
+func (doc *junitSuites) write(w io.Writer) error {
 	text, err := xml.MarshalIndent(doc, "", "  ")
 	if err == nil {
 		_, err = io.WriteString(w, xml.Header+string(text)+"\n")
@@ -160,6 +169,10 @@ func (s *Streams) Annotate(all []CheckResult) {
 			text += s.annotation(c, hook.Finding{ID: "the check ended early", Verdict: hook.Failure, Message: c.Err.Error()})
 		}
 	}
+	s.annotate(text)
+}
+
+func (s *Streams) annotate(text string) {
 	s.screen.addCommands(s.Err, text)
 	s.screen.flush(writeTimeout)
 }
@@ -167,13 +180,17 @@ func (s *Streams) Annotate(all []CheckResult) {
 // annotation returns the line that makes GitHub show a finding at its line of source, or at
 // the plugin's file.
 func (s *Streams) annotation(c CheckResult, f hook.Finding) string {
-	place := "file=" + property(s.inWorkspace(cmp.Or(f.File, c.Entry, c.Plugin))) + ","
-	if f.Line > 0 {
-		place += "line=" + strconv.Itoa(f.Line) + ","
-	}
 	message := strings.Join(append([]string{f.Message}, f.Fix...), "\nfix: ")
-	return "::" + annotationLevels[f.Verdict] + " " + place + "title=" + property("pyplug: "+f.ID) +
-		"::" + dataEscapes.Replace(visible(paragraph(message, ""))) + "\n"
+	return s.annotationAt(annotationLevels[f.Verdict], cmp.Or(f.File, c.Entry, c.Plugin), f.Line, "pyplug: "+f.ID, message)
+}
+
+// annotationAt returns the line that makes GitHub show a message at a place; line 0 is unknown.
+func (s *Streams) annotationAt(level, file string, line int, title, message string) string {
+	place := "file=" + property(s.inWorkspace(file)) + ","
+	if line > 0 {
+		place += "line=" + strconv.Itoa(line) + ","
+	}
+	return "::" + level + " " + place + "title=" + property(title) + "::" + dataEscapes.Replace(visible(paragraph(message, ""))) + "\n"
 }
 
 // inWorkspace returns a path in GitHub's form: with slashes, and relative to the repository

@@ -1,0 +1,356 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/pyplug/pyplug/commands/ui"
+	"github.com/pyplug/pyplug/runner"
+	"github.com/pyplug/pyplug/runner/cases"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// testOptions are the options of test.
+type testOptions struct {
+	cases.Options
+	cfg           runner.Config
+	isolate       string
+	junit, filter string
+	shard, shards int // shards is 0 without --shard
+	list, update  bool
+	files         []string
+}
+
+func testCommand(f *program) command {
+	o := &testOptions{}
+	flags := []cli.Flag{
+		choiceFlag(&o.isolate, "isolate", "start a fresh process `WHEN`: for each file (the default), each case, lazy, or none", "file", "case", "lazy", "none"),
+		alias(countFlag(&o.Jobs, 1, maxJobs, "jobs", "run `N` files at a time (default: 1)"), "j"),
+		countFlag(&o.Retries, 0, 1000, "retries", "run a failed case again up to `N` times; it is flaky if it passes then"),
+		switchFlag(&o.FailFast, "fail-fast", "stop after the first failed case"),
+		textFlag(&o.filter, "filter", "run only cases with `TEXT` in their name, hook or file"),
+		newFlag("shard", "run only a part of the cases, chosen by name: `I/N` such as 2/5", o.setShard),
+		switchFlag(&o.list, "list", "print the cases, and run none"),
+		switchFlag(&o.update, "update", "replace the answers in the files that differ from those returned"),
+		fileFlag(&o.junit, "junit", "also write the report as JUnit XML to `FILE`; - prints that alone"),
+	}
+	flags = append(flags, limitFlags(&o.cfg.Timeouts.Call, &o.cfg.ErrorField)...)
+	ofPlugin := slices.Concat(resultFlags(&o.cfg), preloadFlag(&o.cfg), pluginFlags(&o.cfg, "10m"))
+	return command{names: allWords, Command: &cli.Command{
+		Name:      "test",
+		Usage:     "run files of calls, and compare the answers with those that are wanted",
+		ArgsUsage: "NAME|PLUGIN FILE...",
+		Flags:     slices.Concat(flags, ofPlugin, f.opts.flags()),
+		Action: func(c *cli.Context) error {
+			words := c.Args().Slice()
+			switch {
+			case len(words) == 0:
+				return usage("PLUGIN and FILE are missing")
+			case len(words) == 1:
+				return usage("FILE is missing")
+			}
+			o.cfg.Plugin, o.files = words[0], words[1:]
+			return f.test(c.Context, o, ofPlugin)
+		},
+	}}
+}
+
+// preloadFlag is --preload alone: the other flags of a plugin that is kept alive do not fit test.
+func preloadFlag(cfg *runner.Config) []cli.Flag {
+	return slices.DeleteFunc(keepFlags(&cfg.Keep), func(f cli.Flag) bool { return valueOf(f).Name != "preload" })
+}
+
+// setShard reads the value of --shard.
+func (o *testOptions) setShard(text string) (err error) {
+	first, second, _ := strings.Cut(text, "/")
+	var errs [2]error
+	o.shard, errs[0] = strconv.Atoi(first)
+	o.shards, errs[1] = strconv.Atoi(second)
+	if errors.Join(errs[:]...) != nil || o.shard < 1 || o.shard > o.shards {
+		return fmt.Errorf("is %q, want I/N with I from 1 to N", text)
+	}
+	return nil
+}
+
+// test runs the cases of the files.
+func (f *program) test(ctx context.Context, o *testOptions, ofPlugin []cli.Flag) error {
+	files, err := f.readCases(ctx, o)
+	if err != nil || o.list {
+		return err
+	}
+	junit, err := f.openJUnit(ctx, o.junit) // before anything runs
+	if err != nil {
+		return err
+	}
+	t := &testRun{program: f, o: o, files: files, printer: f.streams.Tests(f.opts.json, o.junit == "-")}
+	defer t.close()
+	err = t.run(ctx, ofPlugin)
+	if onGitHub() {
+		t.printer.Annotate()
+	}
+	if written := junit.write(f, t.printer.WriteJUnit); err == nil {
+		err = written
+	} else if written != nil {
+		f.streams.Warn(written.Error())
+	}
+	return err
+}
+
+// readCases reads all files, and leaves out the cases that are not wanted. With --list it prints the
+// others.
+func (f *program) readCases(ctx context.Context, o *testOptions) ([]*cases.File, error) {
+	var files []*cases.File
+	found := 0
+	for _, name := range o.files {
+		if o.update {
+			if err := cases.Updatable(name); err != nil {
+				return nil, err
+			}
+		}
+		text, err := f.readFile(ctx, name)
+		if asCanceled(err) != nil {
+			return nil, err
+		} else if err != nil {
+			return nil, usage("%w", err)
+		}
+		file, err := cases.Parse(inputName(name), text)
+		if err != nil {
+			return nil, err
+		}
+		all := len(file.Cases)
+		file.Cases = slices.DeleteFunc(file.Cases, func(c *cases.Case) bool { return !o.wants(c) })
+		if o.list && len(file.Cases) > 0 {
+			if err := f.write(ctx, func() error { return f.streams.TestList(file, f.opts.json) }); err != nil {
+				return nil, err
+			}
+		}
+		if found += len(file.Cases); len(file.Cases) > 0 || all == 0 {
+			files = append(files, file)
+		}
+	}
+	if found == 0 && o.filter != "" && o.shards == 0 {
+		return nil, usage("no case has %s in its name, hook or file", schema.Quote(o.filter))
+	}
+	return files, nil
+}
+
+// wants reports whether a case is to run.
+func (o *testOptions) wants(c *cases.Case) bool {
+	name := c.Label() + "\n" + c.Hook() + "\n" + c.File
+	if !strings.Contains(name, o.filter) {
+		return false
+	}
+	if o.shards == 0 {
+		return true
+	}
+	sum := fnv.New64a()
+	_, _ = io.WriteString(sum, name) // never fails
+	return int(sum.Sum64()%uint64(o.shards)) == o.shard-1
+}
+
+// testRun is a run of cases in progress.
+type testRun struct {
+	*program
+	o       *testOptions
+	files   []*cases.File
+	plugin  *plugin // nil until it is ready
+	printer *ui.TestPrinter
+	done    atomic.Int64 // cases
+	failed  atomic.Int64
+
+	mu    sync.Mutex // protects the fields below
+	ready hook.Plugin
+	more  []*runner.Pool
+}
+
+// run runs the cases and prints the report. The first signal ends the run after the cases that run,
+// and the second cancels these.
+func (t *testRun) run(ctx context.Context, ofPlugin []cli.Flag) error {
+	unready := t.start(ctx, ofPlugin)
+	calls, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	defer context.AfterFunc(t.signals.kill, func() { cancel(context.Cause(ctx)) })()
+	going, stop := context.WithCancel(ctx)
+	defer stop()
+	var unprinted, unwritten error
+	print := func(do func() error) {
+		if unprinted == nil {
+			if unprinted = t.write(t.signals.kill, do); unprinted != nil {
+				stop()
+			}
+		}
+	}
+	o := &t.o.Options
+	o.Stop = going.Done()
+	o.Start = func(ctx context.Context) (hook.Plugin, error) {
+		if unready != nil {
+			return nil, unready
+		}
+		return t.fresh(ctx)
+	}
+	o.Done = func(r *cases.Result) {
+		t.done.Add(1)
+		if r.Status == cases.Failed {
+			t.failed.Add(1)
+		}
+		print(func() error { return t.printer.Case(r, t.plugin.shown()) })
+	}
+	o.Ended = func(r *cases.FileResult) {
+		if t.o.update {
+			unwritten = cmp.Or(unwritten, r.Update())
+		}
+		print(func() error { return t.printer.File(r) })
+	}
+	stopProgress := t.streams.Progress(t.progress)
+	sum, err := cases.Run(calls, *o, t.files)
+	stopProgress()
+	if unready == nil {
+		print(func() error { return t.printer.Finish(sum) })
+	}
+	if n := t.printer.Count(cases.NotRun); n > 0 && err != nil {
+		t.streams.Note(schema.Plural(n, "case") + " not run")
+	}
+	switch {
+	case unprinted != nil:
+		return unprinted
+	case err != nil && t.plugin != nil:
+		return t.plugin.failed(err)
+	case err != nil:
+		return err
+	case ctx.Err() != nil:
+		t.streams.EndLine()
+		return &printedError{code: exitCode(context.Cause(ctx))}
+	case unwritten != nil:
+		return unwritten
+	case t.failed.Load() > 0:
+		return &printedError{code: exitCode(&hook.Error{Kind: hook.Failed})}
+	}
+	return nil
+}
+
+// progress is the line that shows the progress.
+func (t *testRun) progress() string {
+	all := 0
+	for _, file := range t.files {
+		all += len(file.Cases)
+	}
+	text := fmt.Sprintf("%d of %s", t.done.Load(), schema.Plural(all, "case"))
+	if n := t.failed.Load(); n > 0 {
+		text += fmt.Sprintf(", %d failed", n)
+	}
+	return text
+}
+
+// start starts the plugin, or connects to one that runs, and sees whether it is healthy and has all
+// hooks.
+func (t *testRun) start(ctx context.Context, ofPlugin []cli.Flag) error {
+	cfg := t.o.cfg
+	p, err := t.connectNamed(ctx, cfg.Plugin)
+	if err != nil {
+		return err
+	}
+	t.o.Isolate, t.o.Timeout, t.o.Probe = cases.Isolation(cmp.Or(t.o.isolate, "file")), cmp.Or(cfg.Timeouts.Call, runner.DefaultCall), runner.DefaultProbe
+	if p != nil {
+		if err := t.useRunning(p, ofPlugin); err != nil {
+			return p.failed(err)
+		}
+	} else {
+		if err := openConfig(&cfg, cfg.Plugin); err != nil {
+			return err
+		}
+		// Nothing but the isolation decides when a process is replaced.
+		k := &cfg.Keep
+		k.Workers, k.Restart, k.MaxCalls, k.MaxAge, k.IdleTime = 1, "no", none, none, none
+		if p, err = t.launch(ctx, cfg, nil); err != nil {
+			return err
+		}
+		limits := p.opened.Settings().Timeouts
+		t.ready, t.o.Timeout, t.o.Probe = p.pool, limits.Call, limits.Probe
+	}
+	t.plugin = p
+	return p.failed(t.preflight(ctx))
+}
+
+// useRunning makes the cases call a background plugin.
+func (t *testRun) useRunning(p *plugin, ofPlugin []cli.Flag) error {
+	if name := firstTyped(ofPlugin); name != "" {
+		return usage("%s does not apply to %s, which is already running", name, p.path)
+	}
+	if t.o.isolate != "" && t.o.Isolate != cases.None {
+		return usage("--isolate %s does not apply to %s, which is already running", t.o.isolate, p.path)
+	}
+	t.o.Isolate = cases.None
+	t.streams.Note(p.path + " is already running: the isolation is none")
+	t.ready = &backgroundLines{Client: p.client, errorField: t.o.cfg.ErrorField, giveUp: func() {}}
+	return nil
+}
+
+// preflight returns an error if the plugin is not healthy, or lacks a hook of the files.
+func (t *testRun) preflight(ctx context.Context) error {
+	defer t.streams.Waiting("looking at the hooks of " + t.plugin.path)()
+	probe, cancel := hook.WithLimit(ctx, t.o.Probe)
+	defer cancel()
+	if err := cases.Unhealthy(t.ready.Health(probe)); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, file := range t.files {
+		for _, c := range file.Cases {
+			if known[c.Hook()] {
+				continue
+			}
+			known[c.Hook()] = true
+			ctx, cancel := hook.WithLimit(ctx, t.o.Timeout)
+			_, err := t.ready.Hooks(ctx, c.Hook())
+			cancel()
+			if e := hook.AsError(err); e != nil {
+				at := *e
+				at.Err = fmt.Errorf("%s:%d: %w", c.File, c.Line, e)
+				return &at
+			}
+		}
+	}
+	return nil
+}
+
+// fresh returns a plugin in a fresh process: first the one of the preflight.
+func (t *testRun) fresh(ctx context.Context) (hook.Plugin, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p := t.ready; p != nil {
+		if t.plugin.client == nil {
+			t.ready = nil
+		}
+		return p, nil
+	}
+	pool, err := t.plugin.opened.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.more = append(t.more, pool)
+	return pool, nil
+}
+
+// close stops the plugin.
+func (t *testRun) close() {
+	var stops sync.WaitGroup
+	for _, pool := range t.more {
+		stops.Go(func() { _ = pool.Close(t.signals.kill) }) // the one of the preflight is reported
+	}
+	if t.plugin != nil {
+		t.plugin.close()
+	}
+	stops.Wait()
+}

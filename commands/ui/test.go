@@ -1,0 +1,313 @@
+package ui
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/cases"
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// slowCase is the duration from which the report names the slowest cases, at most so many.
+const (
+	slowCase  = 100 * time.Millisecond
+	slowCases = 3
+)
+
+// TestPrinter prints the report of `test`. Its methods are called one at a time.
+type TestPrinter struct {
+	s     *Streams
+	json  bool
+	mute  bool // print nothing
+	began time.Time
+	files []*cases.FileResult
+	all   map[cases.Status]int
+	slow  []*cases.Result
+	flaky []*cases.Result
+}
+
+// Tests returns a printer for a run of cases. With asJSON it prints a line for each case and one at
+// the end. With mute it prints nothing. If the streams are quiet, it prints failures alone.
+func (s *Streams) Tests(asJSON, mute bool) *TestPrinter {
+	return &TestPrinter{s: s, json: asJSON, mute: mute, began: s.Now(), all: map[cases.Status]int{}}
+}
+
+// Count returns how many cases have ended with a status.
+func (p *TestPrinter) Count(status cases.Status) int { return p.all[status] }
+
+func (p *TestPrinter) print(text string) error {
+	if p.mute || p.json || text == "" {
+		return nil
+	}
+	return p.s.Print(text)
+}
+
+// Case prints a case that failed. shown reports whether the plugin's output is on standard error.
+func (p *TestPrinter) Case(r *cases.Result, shown bool) error {
+	p.all[r.Status]++
+	if r.Took >= slowCase {
+		p.slow = append(p.slow, r)
+	}
+	if r.Flaky() {
+		p.flaky = append(p.flaky, r)
+	}
+	switch {
+	case p.json && !p.mute && r.Status != cases.NotRun:
+		return p.s.writeJSON(testCaseOf(r))
+	case r.Status != cases.Failed:
+		return nil
+	}
+	return p.print(Paint(Red, "failed:")+" "+place(r)+": "+oneLine(r.Label())+"\n" + p.s.testDetails(r, shown).text(""))
+}
+
+// place returns the place of a case, such as "a.jsonl:3".
+func place(r *cases.Result) string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
+
+// testDetails returns the lines below a failed case.
+func (s *Streams) testDetails(r *cases.Result, shown bool) *errorLines {
+	l := &errorLines{cwd: s.cwd()}
+	f := r.Failure
+	l.add(0, f.Message)
+	switch wanted, got := texts(f.Wanted, f.Got); {
+	case wanted != nil:
+		l.add(0, textDiff(wanted, got))
+	case f.Wanted != nil || f.Place != "":
+		l.add(0, "wanted: "+valueText(f.Wanted)+"\ngot:    "+valueText(f.Got))
+	case f.Got != nil:
+		l.add(0, "got: "+valueText(f.Got))
+	}
+	if f.Err != nil {
+		l.cause(f.Err, f.Message+"\n"+string(f.Got), shown)
+	}
+	if r.Attempts > 1 {
+		l.add(0, fmt.Sprintf("failed %d times", r.Attempts))
+	}
+	if r.After > 0 {
+		l.add(0, fmt.Sprintf("in a fresh process, because line %d ended the one before", r.After))
+	}
+	if r.Blame != "" {
+		l.add(0, r.Blame)
+	}
+	return l
+}
+
+// valueText is a JSON value for a message.
+func valueText(value json.RawMessage) string {
+	if value == nil {
+		return "nothing"
+	}
+	const most = 2000
+	text := string(value)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// texts returns the lines of two JSON strings of which one has several, nil for other values.
+func texts(wanted, got json.RawMessage) (a, b []string) {
+	var w, g string
+	if wanted == nil || got == nil || json.Unmarshal(wanted, &w) != nil || json.Unmarshal(got, &g) != nil || !strings.Contains(w+g, "\n") {
+		return nil, nil
+	}
+	return strings.Split(w, "\n"), strings.Split(g, "\n")
+}
+
+// textDiff shows where two texts differ: the lines between those that are equal at the beginning
+// and at the end, with two of these on each side.
+func textDiff(wanted, got []string) string {
+	const context, most = 2, 20
+	head := 0
+	for head < min(len(wanted), len(got)) && wanted[head] == got[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(wanted), len(got))-head && wanted[len(wanted)-1-tail] == got[len(got)-1-tail] {
+		tail++
+	}
+	text := fmt.Sprintf("line %d of the text:\n", head+1)
+	add := func(mark string, lines []string) {
+		for _, line := range lines[:min(len(lines), most)] {
+			text += mark + line + "\n"
+		}
+		if len(lines) > most {
+			text += fmt.Sprintf("%s… %d more lines\n", mark, len(lines)-most)
+		}
+	}
+	add("  ", wanted[max(0, head-context):head])
+	add("- ", wanted[head:len(wanted)-tail])
+	add("+ ", got[head:len(got)-tail])
+	add("  ", wanted[len(wanted)-tail:min(len(wanted), len(wanted)-tail+context)])
+	return text
+}
+
+// testCase is the public shape of a case.
+type testCase struct {
+	File     schema.Path       `json:"file"`
+	Line     int               `json:"line"`
+	Name     string            `json:"name,omitempty"`
+	Hook     string            `json:"hook"`
+	Status   cases.Status      `json:"status,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+	Place    string            `json:"place,omitempty"`
+	Wanted   json.RawMessage   `json:"wanted,omitempty"`
+	Got      json.RawMessage   `json:"got,omitempty"`
+	Error    *hook.Error       `json:"error,omitempty"`
+	Attempts int               `json:"attempts,omitempty"`
+	Flaky    bool              `json:"flaky,omitempty"`
+	After    int               `json:"fresh_after_line,omitempty"`
+	Blame    string            `json:"blame,omitempty"`
+	TookMS   hook.Milliseconds `json:"took_ms"`
+}
+
+func testCaseOf(r *cases.Result) testCase {
+	c := testCase{
+		File: schema.Path(r.File), Line: r.Line, Name: r.Name, Hook: r.Hook(), Status: r.Status, Reason: r.Skip,
+		Attempts: r.Attempts, Flaky: r.Flaky(), After: r.After, Blame: r.Blame, TookMS: hook.Milliseconds(r.Took),
+	}
+	if f := r.Failure; f != nil {
+		c.Reason, c.Place, c.Wanted, c.Got, c.Error = f.Message, f.Place, f.Wanted, f.Got, f.Err
+	}
+	return c
+}
+
+// File prints the result of a file, below its failures.
+func (p *TestPrinter) File(f *cases.FileResult) error {
+	p.files = append(p.files, f)
+	count := map[cases.Status]int{}
+	for _, r := range f.Results {
+		count[r.Status]++
+	}
+	text := ""
+	if f.Note != "" {
+		text = Paint(Cyan, "note:") + " " + f.Note + "\n"
+	}
+	if count[cases.NotRun] == len(f.Results) || p.s.Quiet && count[cases.Failed] == 0 {
+		return nil
+	}
+	return p.print(text + f.Path + ": " + statusCounts(count) + " in " + schema.Span(f.Took) + "\n")
+}
+
+// statusCounts lists how many cases have which status.
+func statusCounts(of map[cases.Status]int) string {
+	var parts []string
+	for _, status := range []cases.Status{cases.Passed, cases.Failed, cases.Skipped, cases.NotRun} {
+		if n := of[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, status))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Finish prints what concerns all files.
+func (p *TestPrinter) Finish(sum cases.Summary) error {
+	took := p.s.Now().Sub(p.began)
+	if p.json && !p.mute {
+		return p.s.writeJSON(struct {
+			Passed   int               `json:"passed"`
+			Failed   int               `json:"failed"`
+			Skipped  int               `json:"skipped"`
+			NotRun   int               `json:"not_run"`
+			Flaky    int               `json:"flaky"`
+			Replaced int               `json:"replaced"`
+			Cost     hook.Milliseconds `json:"replaced_ms"`
+			TookMS   hook.Milliseconds `json:"took_ms"`
+		}{
+			p.all[cases.Passed], p.all[cases.Failed], p.all[cases.Skipped], p.all[cases.NotRun], len(p.flaky),
+			sum.Replaced, hook.Milliseconds(sum.Cost), hook.Milliseconds(took),
+		})
+	}
+	text := ""
+	if len(p.flaky) > 0 {
+		text += "flaky: " + named(p.flaky, func(r *cases.Result) string { return fmt.Sprintf("passed after %d calls", r.Attempts) }) + "\n"
+	}
+	if len(p.slow) > 0 {
+		slices.SortStableFunc(p.slow, func(a, b *cases.Result) int { return int(b.Took - a.Took) })
+		text += "slowest: " + named(p.slow[:min(len(p.slow), slowCases)], func(r *cases.Result) string { return schema.Span(r.Took) }) + "\n"
+	}
+	if sum.Replaced > 0 {
+		text += fmt.Sprintf("isolation: %s in %s\n", schema.Plural(sum.Replaced, "fresh worker"), schema.Span(sum.Cost))
+	}
+	if p.s.Quiet {
+		text = ""
+	}
+	word, color := "passed: ", Green
+	if p.all[cases.Failed]+p.all[cases.NotRun] > 0 {
+		word, color = "failed: ", Red
+	} else if p.s.Quiet {
+		return nil
+	}
+	return p.print(text + Paint(color, word) + statusCounts(p.all) + " in " + schema.Span(took) + "\n")
+}
+
+// named lists cases by their places and names, and what there is to say of each.
+func named(results []*cases.Result, what func(*cases.Result) string) string {
+	var parts []string
+	for _, r := range results {
+		parts = append(parts, place(r)+" "+oneLine(r.Label())+" ("+what(r)+")")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// WriteJUnit writes the report as JUnit XML: a suite for each file, with its cases. A case that did
+// not run is an error. It returns the error of w.
+func (p *TestPrinter) WriteJUnit(w io.Writer) error {
+	var doc junitSuites
+	for _, f := range p.files {
+		suite := junitSuite{Name: visible(oneLine(f.Path))}
+		for _, r := range f.Results {
+			c := junitCase{ClassName: suite.Name, Name: visible(fmt.Sprintf("line %d: %s", r.Line, oneLine(r.Label()))), Time: seconds(r.Took)}
+			switch r.Status {
+			case cases.Skipped:
+				c.Skipped = &junitProblem{Message: visible(oneLine(r.Skip))}
+			case cases.NotRun:
+				c.Error = &junitProblem{Type: "not-run", Message: "not run"}
+			case cases.Failed:
+				c.Failure = &junitProblem{"failed", visible(paragraph(r.Failure.Message, "")), visible(p.s.testDetails(r, false).text(""))}
+			}
+			if r.Flaky() {
+				c.SystemOut = fmt.Sprintf("flaky: passed after %d calls\n", r.Attempts)
+			}
+			suite.Cases = append(suite.Cases, c)
+		}
+		doc.add(suite, f.Took)
+	}
+	return doc.write(w)
+}
+
+// Annotate prints the failed cases as annotations for GitHub Actions on standard error, at their
+// lines. With LogJSON it prints nothing.
+func (p *TestPrinter) Annotate() {
+	if p.s.LogJSON {
+		return
+	}
+	text := ""
+	for _, f := range p.files {
+		for _, r := range f.Results {
+			if r.Status == cases.Failed {
+				text += p.s.annotationAt("error", r.File, r.Line, "pyplug: "+r.Label(), strings.TrimSpace(p.s.testDetails(r, true).text("")))
+			}
+		}
+	}
+	p.s.annotate(text)
+}
+
+// TestList prints the cases of a file, one on a line.
+func (s *Streams) TestList(f *cases.File, asJSON bool) error {
+	text := ""
+	for _, c := range f.Cases {
+		if asJSON {
+			if err := s.writeJSON(testCase{File: schema.Path(c.File), Line: c.Line, Name: c.Name, Hook: c.Hook(), Reason: c.Skip}); err != nil {
+				return err
+			}
+			continue
+		}
+		text += fmt.Sprintf("%s:%d: %s\n", c.File, c.Line, oneLine(c.Label()))
+	}
+	return s.Print(text)
+}

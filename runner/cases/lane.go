@@ -1,0 +1,269 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// lane runs one file after the other.
+type lane struct {
+	*running
+	plugin hook.Plugin // nil before the first case
+	served int         // cases of the process, which may be those of several files
+	dirty  bool        // it died or hangs
+	end    string      // what a file left, such as "crashed at line 3 (pid 4711)"; empty: nothing
+	before string      // the file that left it
+}
+
+// file runs the cases of a file.
+func (l *lane) file(number int, file *File) {
+	began := time.Now()
+	f := &FileResult{File: file}
+	after := 0
+	f.Note = l.beginFile(file.Path)
+	for _, c := range file.Cases {
+		r := &Result{Case: c, Status: NotRun, After: after}
+		switch {
+		case l.isOver():
+		case c.Skip != "":
+			r.Status = Skipped
+		default:
+			if l.runCase(r) && l.Isolate != PerCase {
+				after = c.Line
+			}
+		}
+		f.Results = append(f.Results, r)
+		l.report(number, false, func() { l.Done(r) })
+	}
+	if l.plugin != nil && !l.isOver() && l.end == "" && l.Isolate != PerCase {
+		if err := Unhealthy(l.healthy()); err != nil {
+			l.end = "is not healthy: " + err.Error()
+		}
+	}
+	f.Took = time.Since(began)
+	l.report(number, true, func() { l.Ended(f) })
+}
+
+// Unhealthy returns the error of a probe, nil if it says that the plugin does not report its health:
+// such a plugin may start, too.
+func Unhealthy(err error) error {
+	e := hook.AsError(err)
+	if e == nil || e.Reason == "no-health" || e.Reason == "unknown-service" {
+		return nil
+	}
+	return e
+}
+
+// beginFile makes the next case begin in a fresh process if the file must. It returns what the file
+// does or does not meet of the file before it.
+func (l *lane) beginFile(path string) (note string) {
+	left, before := l.end, l.before
+	l.end, l.before = "", path
+	if l.Isolate == PerFile && l.served > 0 || l.Isolate == Lazy && left != "" {
+		l.dirty = true
+	}
+	_, replaceable := l.plugin.(replacer)
+	switch {
+	case left == "" || l.Isolate == PerCase:
+		return ""
+	case l.dirty && replaceable:
+		return fmt.Sprintf("%s: a fresh process; %s left one that %s", path, before, left)
+	}
+	return fmt.Sprintf("%s: shares its process with %s, which had one that %s", path, before, left)
+}
+
+// runCase runs a case until it passes or has no retries left. It reports whether the process has
+// ended because of the case.
+func (l *lane) runCase(r *Result) (died bool) {
+	served := 0
+	for r.Status = Failed; r.Status == Failed && r.Attempts <= l.Retries; {
+		if err := l.fresh(); err != nil {
+			l.abort(r, err)
+			return died
+		}
+		if r.Attempts++; r.Attempts == 1 {
+			served = l.served
+		}
+		if err := l.attempt(r); err != nil {
+			l.abort(r, err)
+			return died
+		}
+		if r.Failure == nil {
+			r.Status = Passed
+		}
+		died = died || l.dirty
+		if r.Attempts > 1 && l.isOver() {
+			break
+		}
+	}
+	if r.Status == Failed && died && served > 0 {
+		l.blame(r, served)
+	}
+	if r.Status == Failed && l.FailFast {
+		l.running.end(nil)
+	}
+	return died
+}
+
+// abort ends the run because the plugin cannot be called any more.
+func (l *lane) abort(r *Result, err error) {
+	r.Status, r.Failure = NotRun, nil
+	if l.ctx.Err() != nil { // the caller knows why
+		err = nil
+	}
+	l.running.end(err)
+}
+
+// replacer is a plugin that can get a fresh process.
+type replacer interface {
+	Replace(ctx context.Context, reason string) error
+}
+
+// fresh makes sure that the next call is served as the isolation says. The error is why the plugin
+// does not start.
+func (l *lane) fresh() error {
+	if l.plugin == nil {
+		var err error
+		l.plugin, err = l.Start(l.ctx)
+		return err
+	}
+	if !l.dirty && (l.Isolate != PerCase || l.served == 0) {
+		return nil
+	}
+	return l.replace()
+}
+
+// replace replaces the process, if the plugin can do that.
+func (l *lane) replace() error {
+	l.dirty, l.served = false, 0
+	p, ok := l.plugin.(replacer)
+	if !ok {
+		return nil
+	}
+	began := time.Now()
+	err := p.Replace(l.ctx, "the next case needs a fresh process")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.summary.Replaced++
+	l.summary.Cost += time.Since(began)
+	return err
+}
+
+// attempt calls the hook of a case once. The error is why the call was not made.
+func (l *lane) attempt(r *Result) error {
+	pid := l.pid()
+	began := time.Now()
+	got := l.call(r.Case)
+	r.Took = time.Since(began)
+	if e := got.err; e != nil && !e.Begun && notMade[e.Kind] {
+		// The process may have ended since its last answer. A fresh one says why, or is called.
+		if err := l.replace(); err != nil {
+			return err
+		}
+		pid, began = l.pid(), time.Now()
+		if got = l.call(r.Case); got.err != nil && !got.err.Begun && notMade[got.err.Kind] {
+			return got.err
+		}
+		r.Took = time.Since(began)
+	}
+	l.served++
+	if e := got.err; e != nil && e.Kind == hook.Canceled && l.ctx.Err() != nil {
+		return e
+	}
+	if how := ends[kindOf(got.err)]; how != "" {
+		l.dirty = true
+		l.end = fmt.Sprintf("%s at line %d (pid %d)", how, r.Line, pid)
+	}
+	r.Failure = r.check(got, r.Took)
+	if r.Failure == nil && r.health {
+		if err := l.healthy(); err != nil {
+			r.Failure = &Failure{Message: "not healthy after the call: " + err.Error(), Err: hook.AsError(err), got: got}
+		}
+	}
+	return nil
+}
+
+// ends says how a call of a kind ends its process, and notMade which kinds a call has that was never
+// sent.
+var (
+	ends    = map[hook.Kind]string{hook.Crash: "crashed", hook.Timeout: "timed out"}
+	notMade = map[hook.Kind]bool{
+		hook.Crash: true, hook.Unavailable: true, hook.Interpreter: true, hook.Start: true, hook.Handshake: true, hook.Unhealthy: true,
+	}
+)
+
+func kindOf(e *hook.Error) hook.Kind {
+	if e == nil {
+		return ""
+	}
+	return e.Kind
+}
+
+// call calls the hook of a case.
+func (l *lane) call(c *Case) (got answer) {
+	ctx, cancel := hook.WithLimit(l.ctx, l.Timeout)
+	defer cancel()
+	size := 0
+	emit := func(item hook.Item) error {
+		if size += len(item.Value); size > maxItems {
+			return fmt.Errorf("the stream has more than %d MiB", maxItems>>20)
+		}
+		got.items = append(got.items, item)
+		return nil
+	}
+	result, err := l.plugin.Call(ctx, hook.Call{Hook: c.Hook(), Args: c.args(), Emit: emit})
+	got.Item, got.streamed, got.err = result.Item, result.Streamed, hook.AsError(err)
+	return got
+}
+
+// healthy probes the plugin.
+func (l *lane) healthy() error {
+	ctx, cancel := hook.WithLimit(l.ctx, l.Probe)
+	defer cancel()
+	return l.plugin.Health(ctx)
+}
+
+// pid returns the process that serves the next call.
+func (l *lane) pid() int {
+	status, _ := l.plugin.Status(l.ctx) // without it, the process is 0
+	return status.PID
+}
+
+// blame finds out whether a case that ended its process, after that had served other cases, does so
+// alone, too. A retry has shown that already.
+func (l *lane) blame(r *Result, served int) {
+	if _, ok := l.plugin.(replacer); !ok || l.isOver() {
+		return
+	}
+	kind := kindOf(r.Failure.Err)
+	if r.Attempts == 1 {
+		if err := l.replace(); err != nil {
+			l.running.end(err)
+			return
+		}
+		end := l.end
+		again := &Result{Case: r.Case}
+		if err := l.attempt(again); err != nil && !errors.Is(err, context.Canceled) {
+			l.running.end(err)
+			return
+		}
+		kind, l.end = "", end
+		if again.Failure != nil {
+			kind = kindOf(again.Failure.Err)
+		}
+		l.dirty = true
+	}
+	switch kind {
+	case hook.Crash:
+		r.Blame = "dies alone, too"
+	case hook.Timeout:
+		r.Blame = "hangs alone, too"
+	default:
+		r.Blame = "dies only after the " + schema.Plural(served, "case") + " before it"
+	}
+}

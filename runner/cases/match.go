@@ -1,0 +1,350 @@
+package cases
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/hook/wire"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+// Failure says why a case failed.
+type Failure struct {
+	// Message is one line, such as "the result differs at $.total".
+	Message string
+	// Place is where Wanted and Got differ in a value, such as "$.total"; empty if they are no
+	// JSON values, or whole ones.
+	Place string
+	// Wanted and Got are JSON; nil for nothing.
+	Wanted, Got json.RawMessage
+	// Err is the error of the call, nil if it succeeded.
+	Err *hook.Error
+
+	got answer // of the call
+}
+
+// check compares what a call returned, and how long it took, with what it should return. It returns
+// nil if the case has passed.
+func (c *Case) check(got answer, took time.Duration) *Failure {
+	f := c.compare(got)
+	if f == nil && c.under > 0 && took >= c.under {
+		f = &Failure{Message: fmt.Sprintf("took %s, want less than %s", schema.Span(took), c.under)}
+	}
+	if f != nil {
+		f.Err, f.got = got.err, got
+	}
+	return f
+}
+
+func (c *Case) compare(got answer) *Failure {
+	switch {
+	case c.fails != nil:
+		return c.fails.check(got)
+	case got.err != nil:
+		return &Failure{Message: c.Hook() + ": " + got.err.Error()}
+	}
+	if c.hasAnswer {
+		if f := c.wants.compare(got); f != nil {
+			return f
+		}
+	}
+	if c.contains != nil {
+		if d := contains("$", decode(c.contains), decode(got.json())); d != nil {
+			return d.failure("the result does not contain what it should")
+		}
+	}
+	if c.match != nil {
+		if raw := got.raw(); !c.match.Match(raw) {
+			return &Failure{Message: fmt.Sprintf("the result does not match %q", c.match), Got: schema.Quote(string(raw))}
+		}
+	}
+	return nil
+}
+
+// json returns the result, or the items as an array.
+func (a answer) json() json.RawMessage {
+	if !a.streamed {
+		return a.Value
+	}
+	values := make([][]byte, len(a.items))
+	for i, item := range a.items {
+		values[i] = item.Value
+	}
+	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
+}
+
+// raw returns what --raw prints.
+func (a answer) raw() []byte {
+	var text []byte
+	items := a.items
+	if !a.streamed {
+		items = []hook.Item{a.Item}
+	}
+	for i, item := range items {
+		newline := false
+		text, newline, _ = wire.AppendRaw(text, item, func(value []byte) []byte { return value }) // a worker's base64 is valid
+		if newline && i < len(items)-1 {
+			text = append(text, '\n')
+		}
+	}
+	return text
+}
+
+// compare compares two answers without an error.
+func (a answer) compare(got answer) *Failure {
+	kind := func(a answer) string {
+		if a.streamed {
+			return "a stream"
+		}
+		return "a result"
+	}
+	if a.streamed != got.streamed {
+		return &Failure{Message: fmt.Sprintf("the call returned %s, want %s", kind(got), kind(a)), Wanted: a.json(), Got: got.json()}
+	}
+	if !bytes.Equal(a.json(), got.json()) {
+		if d := differ("$", decode(a.json()), decode(got.json())); d != nil {
+			return d.failure("the result differs")
+		}
+	}
+	if a.Binary != got.Binary || slices.ContainsFunc(a.items, isBinary) != slices.ContainsFunc(got.items, isBinary) {
+		return &Failure{Message: "the result is " + bytesOrText(got) + ", want " + bytesOrText(a), Wanted: a.json(), Got: got.json()}
+	}
+	return nil
+}
+
+func isBinary(item hook.Item) bool { return item.Binary }
+
+func bytesOrText(a answer) string {
+	if a.Binary || slices.ContainsFunc(a.items, isBinary) {
+		return "bytes"
+	}
+	return "text"
+}
+
+// check compares the error that a call should return with what it returned.
+func (w *wantedError) check(got answer) *Failure {
+	if got.err == nil {
+		return &Failure{Message: "the call succeeded, want an error", Got: got.json()}
+	}
+	for _, f := range []struct{ what, wanted, got string }{
+		{"kind", string(w.Kind), string(got.err.Kind)},
+		{"type", w.Type, typeOf(got.err)},
+		{"message", w.Message, got.err.Error()},
+	} {
+		if f.wanted != "" && f.wanted != f.got {
+			return &Failure{Message: "the error has another " + f.what, Wanted: schema.Quote(f.wanted), Got: schema.Quote(f.got)}
+		}
+	}
+	if text := messageOf(got.err); w.match != nil && !w.match.MatchString(text) {
+		return &Failure{Message: fmt.Sprintf("the error does not match %q", w.match), Got: schema.Quote(text)}
+	}
+	return nil
+}
+
+// messageOf returns the message that "match" is about: that of an exception without its type.
+func messageOf(e *hook.Error) string {
+	if e.Python != nil {
+		return e.Python.Message
+	}
+	return e.Error()
+}
+
+// typeOf returns the type of a Python exception, or the name of a gRPC status code.
+func typeOf(e *hook.Error) string {
+	switch {
+	case e.Python != nil:
+		return e.Python.Type
+	case e.Status != nil:
+		return e.Status.Code
+	}
+	return ""
+}
+
+// difference is the first place where two values differ. A nil value is a missing one.
+type difference struct {
+	place       string
+	wanted, got any
+}
+
+func (d *difference) failure(message string) *Failure {
+	f := &Failure{Message: message, Wanted: encode(d.wanted), Got: encode(d.got)}
+	if d.place != "$" {
+		f.Message, f.Place = message+" at "+d.place, d.place
+	}
+	return f
+}
+
+// missing stands for a value that is not there.
+type missing struct{}
+
+// encode returns the JSON of a decoded value, nil for a missing one.
+func encode(value any) json.RawMessage {
+	if _, ok := value.(missing); ok {
+		return nil
+	}
+	text, _ := hook.Marshal(value) // it was decoded
+	return text
+}
+
+// surrogates matches an escape in JSON: of a pair of surrogates, of a lone one, or another.
+var surrogates = regexp.MustCompile(`\\(u[dD][89abAB]..\\u[dD][c-fC-F]..|u[dD][89a-fA-F]..|.)`)
+
+// decode decodes a JSON value. It keeps numbers as text, and lone surrogates, which
+// encoding/json replaces. With --nan literal a result may be no JSON, and is text then.
+func decode(value json.RawMessage) any {
+	if bytes.Contains(value, []byte(`\ud`)) || bytes.Contains(value, []byte(`\uD`)) {
+		value = surrogates.ReplaceAllFunc(value, func(escape []byte) []byte {
+			if len(escape) == len(`\ud800`) {
+				return append([]byte(`\`), bytes.ToLower(escape)...)
+			}
+			return escape
+		})
+	}
+	var decoded any
+	d := json.NewDecoder(bytes.NewReader(value))
+	d.UseNumber()
+	if err := d.Decode(&decoded); err != nil && err != io.EOF {
+		return string(value)
+	}
+	return decoded
+}
+
+// differ returns the first difference of two decoded values, nil if they are equal.
+func differ(place string, wanted, got any) *difference {
+	switch w := wanted.(type) {
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			break
+		}
+		if d := members(place, w, g, differ); d != nil {
+			return d
+		}
+		for _, key := range slices.Sorted(maps.Keys(g)) {
+			if _, ok := w[key]; !ok {
+				return &difference{member(place, key), missing{}, g[key]}
+			}
+		}
+		return nil
+	case []any:
+		g, ok := got.([]any)
+		if !ok {
+			break
+		}
+		for i := range max(len(w), len(g)) {
+			at := fmt.Sprintf("%s[%d]", place, i)
+			switch {
+			case i >= len(g):
+				return &difference{at, w[i], missing{}}
+			case i >= len(w):
+				return &difference{at, missing{}, g[i]}
+			}
+			if d := differ(at, w[i], g[i]); d != nil {
+				return d
+			}
+		}
+		return nil
+	case json.Number:
+		if g, ok := got.(json.Number); ok && sameNumber(string(w), string(g)) {
+			return nil
+		}
+	default:
+		if isScalar(got) && wanted == got {
+			return nil
+		}
+	}
+	return &difference{place, wanted, got}
+}
+
+// members compares the members of an object that are wanted, in the order of their names.
+func members(place string, wanted, got map[string]any, compare func(string, any, any) *difference) *difference {
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		value, ok := got[key]
+		if !ok {
+			return &difference{member(place, key), wanted[key], missing{}}
+		}
+		if d := compare(member(place, key), wanted[key], value); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// contains is differ for values where objects and lists may have more than is wanted. A list
+// must have the wanted elements in their order.
+func contains(place string, wanted, got any) *difference {
+	switch w := wanted.(type) {
+	case map[string]any:
+		if g, ok := got.(map[string]any); ok {
+			return members(place, w, g, contains)
+		}
+	case []any:
+		g, ok := got.([]any)
+		if !ok {
+			break
+		}
+		next := 0
+		for i, value := range w {
+			for next < len(g) && contains("", value, g[next]) != nil {
+				next++
+			}
+			if next++; next > len(g) {
+				return &difference{fmt.Sprintf("%s[%d]", place, i), value, missing{}}
+			}
+		}
+		return nil
+	default:
+		return differ(place, wanted, got)
+	}
+	return &difference{place, wanted, got}
+}
+
+func isScalar(value any) bool {
+	switch value.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+var plainKey = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+
+// member returns the place of a member of an object.
+func member(place, key string) string {
+	if plainKey.MatchString(key) {
+		return place + "." + key
+	}
+	return place + "[" + string(schema.Quote(key)) + "]"
+}
+
+// How much two floats may differ, relative to the larger one, and absolutely.
+const (
+	relative = 1e-9
+	absolute = 1e-12
+)
+
+// sameNumber compares JSON numbers. Integers must be the same, whatever their size.
+func sameNumber(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	switch {
+	case errX != nil || errY != nil: // out of range
+		return false
+	case !strings.ContainsAny(a+b, ".eE"):
+		return x == 0 && y == 0 // 0 and -0
+	}
+	return math.Abs(x-y) <= max(absolute, relative*max(math.Abs(x), math.Abs(y)))
+}

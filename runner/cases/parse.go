@@ -1,0 +1,267 @@
+package cases
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pyplug/pyplug/runner/hook"
+	"github.com/pyplug/pyplug/runner/lines"
+	"github.com/pyplug/pyplug/runner/schema"
+)
+
+const blanks = " \t\r"
+
+// Parse reads a file of cases. It keeps text. An error has kind [hook.Usage] and names the line
+// and the column, in bytes from 1.
+func Parse(path string, text []byte) (*File, error) {
+	p := &parser{file: &File{Path: path, text: text}, last: map[key]int{}}
+	rest := bytes.TrimPrefix(text, []byte(hook.ByteOrderMark))
+	for p.number = 1; len(rest) > 0; p.number++ {
+		line, after, _ := bytes.Cut(rest, []byte("\n"))
+		start := len(text) - len(rest)
+		rest = after
+		if len(bytes.Trim(line, blanks)) == 0 {
+			continue
+		}
+		if err := p.line(line, start); err != nil {
+			return nil, err
+		}
+	}
+	p.file.Cases = slices.DeleteFunc(p.file.Cases, func(c *Case) bool { return c == nil })
+	if len(p.file.Cases) == 0 {
+		return nil, hook.NewError(hook.Usage, fmt.Errorf("%s has no cases", path))
+	}
+	return p.file, nil
+}
+
+// parser reads the lines of a file.
+type parser struct {
+	file   *File
+	number int
+	words  []schema.Word // of the last head line
+	record bool          // a head line was read
+	last   map[key]int   // of a record: the index of the newest answer of a call
+}
+
+// line reads one line, which is not blank.
+func (p *parser) line(line []byte, start int) error {
+	if lines.IsHead(line) {
+		return p.head(line)
+	}
+	c := &Case{File: p.file.Path, Line: p.number, words: p.words, start: start, end: start + len(line)}
+	fields := map[string]json.RawMessage{}
+	var wrong error
+	call, bad := lines.ParseCall(line, func(key string, value []byte) {
+		if fields[key] != nil && wrong == nil {
+			wrong = fmt.Errorf("%q is given twice", key)
+		}
+		fields[key] = value
+	})
+	switch {
+	case bad != nil:
+		return p.wrong(line, bad)
+	case wrong != nil:
+		return p.wrong(line, wrong)
+	}
+	c.call = call
+	if err := c.read(fields); err != nil {
+		return p.wrong(line, err)
+	}
+	p.add(c)
+	return nil
+}
+
+// add adds a case. In a record, the last answer of an occurrence of a call replaces those before.
+func (p *parser) add(c *Case) {
+	if p.record {
+		key := keyOf(c.call).nth(c.occurrence)
+		if before, ok := p.last[key]; ok {
+			p.file.Cases[before] = nil
+		}
+		p.last[key] = len(p.file.Cases)
+	}
+	p.file.Cases = append(p.file.Cases, c)
+}
+
+// head reads the head line of a record. Its words are arguments of every call below it.
+func (p *parser) head(line []byte) error {
+	var head map[string]Head
+	if err := json.Unmarshal(line, &head); err != nil || len(head) != 1 {
+		return p.wrong(line, errors.New("the head line is not that of a record"))
+	}
+	words, err := schema.ParseWords(head[lines.HeadKey].Words, func(name string) ([]byte, error) {
+		return nil, fmt.Errorf("the arguments of the record are in the file %s", name)
+	})
+	if err != nil {
+		return p.wrong(line, err)
+	}
+	p.words, p.record = words, true
+	return nil
+}
+
+// wrong returns an error about a line.
+func (p *parser) wrong(line []byte, err error) error {
+	e := *hook.NewError(hook.Usage, err)
+	e.Err = fmt.Errorf("%s:%d:%d: %w", p.file.Path, p.number, column(line, err.Error()), err)
+	return &e
+}
+
+// column returns the column of an error: of the byte that is not JSON, else of the first key
+// that the message names.
+func column(line []byte, message string) int {
+	if !utf8.Valid(line) {
+		for at, r := range string(line) {
+			if _, size := utf8.DecodeRune(line[at:]); r == utf8.RuneError && size == 1 {
+				return at + 1
+			}
+		}
+	}
+	if offset, err := schema.CheckJSON(line); err != nil {
+		return offset + 1
+	}
+	for m := range membersOf(line) {
+		if strings.Contains(message, string(schema.Quote(schema.Short(m.name)))) {
+			return m.at + 1
+		}
+	}
+	return 1 + len(line) - len(bytes.TrimLeft(line, blanks))
+}
+
+// read reads the fields of a case beside its call.
+func (c *Case) read(fields map[string]json.RawMessage) error {
+	var under, match string
+	for _, field := range []struct {
+		key  string
+		to   any
+		want string
+	}{
+		{"name", &c.Name, "text"}, {"skip", &c.Skip, "text with the reason"}, {"match", &match, "text with a regular expression"},
+		{"health", &c.health, "true"}, {"under", &under, `text such as "200ms"`}, {"occurrence", &c.occurrence, "a number"},
+	} {
+		if value := fields[field.key]; value != nil && (json.Unmarshal(value, field.to) != nil || string(value) == "null" || string(value) == `""`) {
+			return fmt.Errorf("%q is %s, want %s", field.key, schema.Short(string(value)), field.want)
+		}
+	}
+	if value := fields["health"]; value != nil && !c.health {
+		return errors.New(`"health" is false, want true`)
+	}
+	if under != "" {
+		var ok bool
+		if c.under, ok = schema.ParseDuration(under); !ok || c.under <= 0 {
+			return fmt.Errorf(`"under" is %q, want a duration such as "200ms"`, under)
+		}
+	}
+	c.contains = fields["contains"]
+	var err error
+	if c.match, err = compile(match); err != nil {
+		return err
+	}
+	return c.readAnswer(fields)
+}
+
+// compile compiles the value of "match", nil for none.
+func compile(pattern string) (*regexp.Regexp, error) {
+	if pattern == "" {
+		return nil, nil
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf(`"match" is no regular expression: %w`, err)
+	}
+	return re, nil
+}
+
+// readAnswer reads the answer that the call should get.
+func (c *Case) readAnswer(fields map[string]json.RawMessage) error {
+	given := 0
+	for _, key := range []string{"result", "items", "error"} {
+		if fields[key] != nil {
+			given++
+		}
+	}
+	if given > 1 {
+		return errors.New(`want only one of "result", "items" and "error"`)
+	}
+	if fields["error"] != nil {
+		if c.contains != nil || c.match != nil {
+			return errors.New(`"error" has a "match" of its own; "contains" and "match" are about a result`)
+		}
+		return c.readError(fields["error"])
+	}
+	c.hasAnswer = given > 0
+	c.wants.Value, c.wants.streamed = fields["result"], fields["items"] != nil
+	return c.readBinary(fields["items"], fields["binary"])
+}
+
+// readBinary reads the items of a stream, and which values are bytes.
+func (c *Case) readBinary(items, binary json.RawMessage) error {
+	var values []json.RawMessage
+	if c.wants.streamed && (json.Unmarshal(items, &values) != nil || values == nil) {
+		return fmt.Errorf(`"items" is %s, want an array`, schema.Short(string(items)))
+	}
+	all, each := false, make([]bool, len(values))
+	if binary != nil && json.Unmarshal(binary, &all) != nil && (json.Unmarshal(binary, &each) != nil || len(each) != len(values)) {
+		return fmt.Errorf(`"binary" is %s, want true`, schema.Short(string(binary)))
+	}
+	c.wants.Binary = all
+	for i, value := range values {
+		c.wants.items = append(c.wants.items, hook.Item{Value: value, Binary: all || each[i]})
+	}
+	return nil
+}
+
+// errorKeys are those of the error of a case, and errorShape those that a returned error may
+// have beside them.
+var (
+	errorKeys  = []string{"kind", "type", "match", "message"}
+	errorShape = []string{"reason", "hint", "hook", "sent", "python", "at", "place", "unknown", "exit", "tried", "drawing", "plugin", "status", "details", "status_message"}
+)
+
+// readError reads the error that the call should return.
+func (c *Case) readError(value json.RawMessage) error {
+	c.fails = &wantedError{}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(value, &fields) != nil || fields == nil {
+		return fmt.Errorf(`"error" is %s, want an object with "kind", "type" or "match"`, schema.Short(string(value)))
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(errorKeys, key) && !slices.Contains(errorShape, key) {
+			e := hook.NewError(hook.Usage, fmt.Errorf(`unknown key %q in "error", want kind, type and match`, key))
+			e.Hints = schema.DidYouMean(schema.Suggest(key, errorKeys))
+			return e
+		}
+	}
+	w := c.fails
+	var match string
+	for key, to := range map[string]any{"kind": &w.Kind, "type": &w.Type, "match": &match, "message": &w.Message} {
+		if value := fields[key]; value != nil && json.Unmarshal(value, to) != nil {
+			return fmt.Errorf(`%q of "error" is %s, want text`, key, schema.Short(string(value)))
+		}
+	}
+	if w.Kind != "" && !slices.Contains(hook.Kinds(), w.Kind) {
+		var kinds []string
+		for _, kind := range hook.Kinds() {
+			kinds = append(kinds, string(kind))
+		}
+		e := hook.NewError(hook.Usage, fmt.Errorf(`the kind of "error" is %q, want %s`, w.Kind, schema.OneOf(kinds)))
+		e.Hints = schema.DidYouMean(schema.Suggest(string(w.Kind), kinds))
+		return e
+	}
+	var err error
+	if w.match, err = compile(match); err != nil {
+		return err
+	}
+	w.whole = fields["message"] != nil
+	returned := new(hook.Error)
+	if w.whole && w.Type == "" && returned.UnmarshalJSON(value) == nil {
+		w.Type = typeOf(returned)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package cases
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+func TestParse(t *testing.T) {
+	text := "\ufeff" + `{"hook": "add", "args": [1, 2], "result": 3, "id": "x"}` + "\r\n\r\n  \n" +
+		`{"hook": "add", "name": "n", "match": "^3$", "contains": [1], "health": true, "under": "200ms", "skip": "later"}` + "\n" +
+		`{"hook": "f", "text": "a", "items": [1, "eA=="], "binary": [false, true], "attempts": 2, "sole": "x"}` + "\n" +
+		`{"hook": "f", "base64": "/w==", "result": null}` + "\n" +
+		`{"hook": "f", "error": {"kind": "hook", "type": "T", "match": "m"}}`
+	f, err := Parse("a.jsonl", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range f.Cases {
+		got = append(got, fmt.Sprintf("%d %s %v %s %d %v %s %v %v %s", c.Line, c.Label(), c.hasAnswer, c.wants.Value, len(c.wants.items), c.match, c.contains, c.health, c.under, c.Skip))
+	}
+	want := []string{
+		"1 add(1, 2) true 3 0 <nil>  false 0s ",
+		"4 n false  0 ^3$ [1] true 200ms later",
+		`5 f("a") true  2 <nil>  false 0s `,
+		`6 f("\udcff") true null 0 <nil>  false 0s `,
+		"7 f() false  0 <nil>  false 0s ",
+	}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+	if items := f.Cases[2].wants.items; items[0].Binary || !items[1].Binary {
+		t.Errorf("items are %+v", items)
+	}
+	if w := f.Cases[4].fails; w == nil || w.Kind != hook.Failed || w.Type != "T" || w.match.String() != "m" {
+		t.Errorf("the error is %+v", w)
+	}
+}
+
+// TestRecord holds that a record's words are arguments of its calls, and that the last answer of an
+// occurrence counts.
+func TestRecord(t *testing.T) {
+	f, err := Parse("r", []byte(`{"record":{"plugin":"p","words":["--n","2"]}}
+{"hook":"f","args":[1],"error":{"kind":"hook","message":"m","sent":true}}
+{"hook":"f","args":[1],"occurrence":2,"result":2}
+{"record":{"plugin":"p","words":["--n","2"]}}
+{"hook":"f","args":[1],"result":3}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, c := range f.Cases {
+		got += fmt.Sprintf("%d:%s:%d ", c.Line, c.wants.Value, len(c.args().Words))
+	}
+	if got != "3:2:2 5:3:2 " {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "a has no cases",
+		"\n\n":                       "a has no cases",
+		`{"record":{}}`:              "a has no cases",
+		"{\"hook\": \"f\"}\n{x":      "a:2:2: the line is not JSON: byte 2: invalid character 'x' looking for beginning of object key string",
+		"  {\"hook\": \"f\"":         "a:1:15: the line is not JSON: byte 15: unexpected end of JSON input",
+		"{\"hook\": \"\xff\"}":       "a:1:11: the line is not UTF-8: byte 11 is 0xff",
+		" [1]":                       `a:1:2: the line is [1], want an object with "hook" and "args"`,
+		`{"args": []}`:               `a:1:1: "hook" is missing`,
+		`{"hook": "f", "resutl": 1}`: `a:1:15: unknown key "resutl", want id, hook and args; did you mean result?`,
+		`{"hook": "f", "name": "a", "name": "b"}`:             `a:1:15: "name" is given twice`,
+		`{"hook": "f", "args": 1}`:                            `a:1:15: "args" is 1, want an object (names) or an array (positions)`,
+		`{"hook": "f", "match": "("}`:                         "a:1:15: \"match\" is no regular expression: error parsing regexp: missing closing ): `(`",
+		`{"hook": "f", "match": "(a{1000}){1000}"}`:           "a:1:15: \"match\" is no regular expression: error parsing regexp: invalid repeat count: `{1000}`",
+		`{"hook": "f", "under": "fast"}`:                      `a:1:15: "under" is "fast", want a duration such as "200ms"`,
+		`{"hook": "f", "under": 3}`:                           `a:1:15: "under" is 3, want text such as "200ms"`,
+		`{"hook": "f", "skip": ""}`:                           `a:1:15: "skip" is "", want text with the reason`,
+		`{"hook": "f", "health": false}`:                      `a:1:15: "health" is false, want true`,
+		`{"hook": "f", "result": 1, "error": {}}`:             `a:1:15: want only one of "result", "items" and "error"`,
+		`{"hook": "f", "items": 1}`:                           `a:1:15: "items" is 1, want an array`,
+		`{"hook": "f", "error": 1}`:                           `a:1:15: "error" is 1, want an object with "kind", "type" or "match"`,
+		`{"hook": "f", "error": {"tipe": "x"}}`:               `a:1:15: unknown key "tipe" in "error", want kind, type and match; did you mean type?`,
+		`{"hook": "f", "error": {"kind": "crsh"}}`:            `a:1:15: the kind of "error" is "crsh", want one of hook, usage, interpreter, request, start, handshake, unhealthy, crash, unavailable, timeout, internal, canceled; did you mean crash?`,
+		`{"hook": "f", "error": {"match": "x"}, "match": ""}`: `a:1:40: "match" is "", want text with a regular expression`,
+		`{"hook": "f", "result": "x", "binary": 1}`:           `a:1:30: "binary" is 1, want true`,
+		`{"record":1}`:                                        `a:1:1: the head line is not that of a record`,
+	} {
+		_, err := Parse("a", []byte(text))
+		if err == nil {
+			t.Errorf("%s: no error", text)
+			continue
+		}
+		e := hook.AsError(err)
+		got := err.Error()
+		for _, hint := range hook.Words(e.Hints) {
+			got += "; " + hint
+		}
+		if got != want || e.Kind != hook.Usage {
+			t.Errorf("%s:\ngot  %s (%s)\nwant %s", text, got, e.Kind, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(`{"hook": "f", "args": [1], "error": {"kind": "hook"}, "name": "\ud800"}`, `{"a": [1, 1.5e3]}`)
+	f.Add(`{"hook": "f", "items": [1, 2], "binary": true}`, `["\ud800", null]`)
+	f.Add(`{ "binary" : true , "hook":"f", "result": "eA==" , "contains":{}, "match": "x"}`, `"eA=="`)
+	f.Fuzz(func(t *testing.T, line, value string) {
+		file, err := Parse("a", []byte(line+"\n"))
+		if err != nil {
+			if e := hook.AsError(err); e.Kind != hook.Usage {
+				t.Errorf("%s: %s", e.Kind, err)
+			}
+			return
+		}
+		probe, err := Parse("b", []byte(`{"hook":"f","result":`+value+"}"))
+		if err != nil || len(probe.Cases) != 1 {
+			return
+		}
+		got := probe.Cases[0].wants
+		if d := differ("$", decode(got.Value), decode(got.Value)); d != nil {
+			t.Errorf("%s differs from itself at %s", got.Value, d.place)
+		}
+		if d := contains("$", decode(got.Value), decode(got.Value)); d != nil {
+			t.Errorf("%s does not contain itself at %s", got.Value, d.place)
+		}
+		for _, c := range file.Cases {
+			r := &Result{Case: c, Status: Failed, Failure: c.check(got, 0)}
+			if r.Failure == nil || !r.updatable() {
+				continue
+			}
+			whole := file.text
+			updated := append(append(append([]byte{}, whole[:c.start]...), r.updated(whole[c.start:c.end])...), whole[c.end:]...)
+			again, err := Parse("a", updated)
+			if err != nil {
+				t.Fatalf("%s\nbecame\n%s\n%v", line, updated, err)
+			}
+			for _, c := range again.Cases {
+				if c.Line == r.Line && c.hasAnswer && c.wants.compare(got) != nil {
+					t.Errorf("%s\nbecame\n%s\nfor %s", line, updated, got.Value)
+				}
+			}
+		}
+	})
+}

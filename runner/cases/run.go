@@ -1,0 +1,176 @@
+package cases
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// Isolation says which cases share a process.
+type Isolation string
+
+// The isolations. If a process dies, a fresh one runs the next case in any of them.
+const (
+	PerFile Isolation = "file" // each file begins in a fresh process
+	PerCase Isolation = "case" // each case has a fresh process
+	Lazy    Isolation = "lazy" // a file begins in a fresh process if the one before left a dirty one
+	None    Isolation = "none" // all share one
+)
+
+// maxItems is how many bytes of a stream are kept to be compared.
+const maxItems = 64 << 20
+
+// Options say how cases run. Start is needed.
+type Options struct {
+	Isolate Isolation
+	// Start starts the plugin in a fresh process, for files that run one after the other. A
+	// plugin with the method Replace, as a pool has it, gets fresh processes by that. Another
+	// one is used as it is.
+	Start func(ctx context.Context) (hook.Plugin, error)
+	// Jobs is how many files run at a time, at least 1.
+	Jobs int
+	// Timeout limits each call, and Probe each probe of the health; 0: no limit.
+	Timeout, Probe time.Duration
+	// Retries is how often a failed case runs again.
+	Retries  int
+	FailFast bool
+	// Stop, when it is closed, ends the run after the cases that run.
+	Stop <-chan struct{}
+	// Done receives every result, and Ended every file, in the order of the files. They are
+	// called one at a time.
+	Done  func(*Result)
+	Ended func(*FileResult)
+}
+
+// Status is the outcome of a case, by its name in reports.
+type Status string
+
+// The outcomes of a case.
+const (
+	Passed  Status = "passed"
+	Failed  Status = "failed"
+	Skipped Status = "skipped"
+	NotRun  Status = "not run"
+)
+
+// Result is the outcome of a case.
+type Result struct {
+	*Case
+	Status Status
+	// Took is the duration of the last call, and Attempts the number of calls.
+	Took     time.Duration
+	Attempts int
+	// After is the line of the case that ended the process before this one; 0 if the file
+	// began in this process, or every case has its own.
+	After int
+	// Blame says whether a case that ended its process does so alone, too; empty if it passed or
+	// the process served no other case.
+	Blame string
+	// Failure is nil unless the case failed.
+	Failure *Failure
+}
+
+// Flaky reports whether the case passed after it had failed.
+func (r *Result) Flaky() bool { return r.Status == Passed && r.Attempts > 1 }
+
+// FileResult is the outcome of a file.
+type FileResult struct {
+	*File
+	Results []*Result
+	// Note says what the file did or did not meet of the file before it; empty if that left
+	// nothing to meet.
+	Note string
+	Took time.Duration
+}
+
+// Summary says what isolation cost: how often a process was replaced, and how long that took.
+type Summary struct {
+	Replaced int
+	Cost     time.Duration
+}
+
+// Run runs the cases of files. Ending ctx cancels the calls. The error is why the run ended
+// early, except for Stop and FailFast; the cases that did not run are [NotRun] then.
+func Run(ctx context.Context, o Options, files []*File) (Summary, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &running{Options: o, ctx: ctx, stop: make(chan struct{}), pending: make([][]func(), len(files)), ended: make([]bool, len(files))}
+	next := make(chan int)
+	go func() { // ends when every file was taken
+		defer close(next)
+		for i := range files {
+			next <- i
+		}
+	}()
+	var lanes sync.WaitGroup
+	for range min(max(o.Jobs, 1), len(files)) {
+		lanes.Go(func() { // ends with the files
+			l := &lane{running: r}
+			for i := range next {
+				l.file(i, files[i])
+			}
+		})
+	}
+	lanes.Wait()
+	return r.summary, r.err
+}
+
+// running is a run in progress.
+type running struct {
+	Options
+	ctx  context.Context
+	stop chan struct{} // closed when no more cases are to run
+
+	mu      sync.Mutex // protects what follows
+	err     error
+	stopped bool
+	summary Summary
+	current int        // the file whose results are reported as they come
+	pending [][]func() // reports of the files behind it
+	ended   []bool
+}
+
+// end ends the run, because of an error unless that is nil.
+func (r *running) end(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.err = err
+	}
+	if !r.stopped {
+		r.stopped = true
+		close(r.stop)
+	}
+}
+
+// isOver reports whether no more cases are to run.
+func (r *running) isOver() bool {
+	select {
+	case <-r.stop:
+	case <-r.Stop:
+	case <-r.ctx.Done():
+	default:
+		return false
+	}
+	return true
+}
+
+// report reports something about a file in its turn. If last is set, that is all of the file.
+func (r *running) report(file int, last bool, do func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending[file] = append(r.pending[file], do)
+	r.ended[file] = last
+	for r.current < len(r.pending) {
+		for _, do := range r.pending[r.current] {
+			do()
+		}
+		r.pending[r.current] = nil
+		if !r.ended[r.current] {
+			return
+		}
+		r.current++
+	}
+}

@@ -1,0 +1,202 @@
+package cases
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/pyplug/pyplug/runner/hook"
+)
+
+// Updatable returns an error unless the file at a path can be rewritten.
+func Updatable(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file", path)
+	}
+	if err != nil {
+		return hook.NewError(hook.Usage, fmt.Errorf("--update: %w", err))
+	}
+	return nil
+}
+
+// Update writes the answers that differ into the file, in place of those that it has. It changes
+// nothing else, and replaces the file at once. A line whose call crashed or
+// timed out keeps its answer.
+func (f *FileResult) Update() error {
+	text := f.text
+	changed := false
+	for _, r := range slices.Backward(f.Results) { // what is in front keeps its place
+		if r.Status != Failed || !r.updatable() {
+			continue
+		}
+		text = slices.Concat(text[:r.start], r.updated(text[r.start:r.end]), text[r.end:])
+		changed = true
+	}
+	if !changed {
+		return nil
+	}
+	if err := replaceFile(f.Path, text); err != nil {
+		return hook.NewError(hook.Failed, fmt.Errorf("--update: %w", err))
+	}
+	return nil
+}
+
+// updatable reports whether the line has an answer, and what was returned is one.
+func (r *Result) updatable() bool {
+	got := r.Failure.got
+	if !r.hasAnswer && r.fails == nil {
+		return false
+	}
+	return got.err == nil || got.err.Kind == hook.Failed || got.err.Kind == hook.Request
+}
+
+// updated returns a line with the answer that was returned.
+func (r *Result) updated(line []byte) []byte {
+	got := r.Failure.got
+	key, value, binary := "result", got.json(), got.binary()
+	switch {
+	case got.err != nil:
+		key, value = "error", r.updatedError(got.err)
+	case got.streamed:
+		key = "items"
+	}
+	members := slices.Collect(membersOf(line))
+	hasBinary := slices.ContainsFunc(members, func(m lineMember) bool { return m.name == "binary" })
+	for _, m := range slices.Backward(members) {
+		to := value
+		switch {
+		case m.name == "binary" && binary == nil:
+			line = m.cut(line)
+			continue
+		case m.name == "binary":
+			to = binary
+		case m.name != "result" && m.name != "items" && m.name != "error":
+			continue
+		case binary != nil && !hasBinary:
+			to = slices.Concat(value, []byte(`,"binary":`), binary)
+		}
+		name := line[m.at:m.from]
+		if m.name != "binary" && m.name != key {
+			name = bytes.Replace(name, []byte(m.name), []byte(key), 1)
+		}
+		line = slices.Concat(line[:m.at], name, to, line[m.to:])
+	}
+	return line
+}
+
+// binary returns the value of "binary" for an answer, nil for none.
+func (a answer) binary() []byte {
+	var flags []bool
+	for _, item := range a.items {
+		flags = append(flags, item.Binary)
+	}
+	switch {
+	case a.Binary || slices.Contains(flags, true) && !slices.Contains(flags, false):
+		return []byte("true")
+	case !slices.Contains(flags, true):
+		return nil
+	}
+	text, _ := json.Marshal(flags) // never fails
+	return text
+}
+
+// updatedError returns an error for a file: with the keys that it had there, or whole.
+func (r *Result) updatedError(e *hook.Error) []byte {
+	w := r.fails
+	if w != nil && w.whole {
+		text, _ := hook.Marshal(e) // our own shape
+		return text
+	}
+	shape := struct {
+		Kind    hook.Kind `json:"kind,omitempty"`
+		Type    string    `json:"type,omitempty"`
+		Match   string    `json:"match,omitempty"`
+		Message string    `json:"message,omitempty"`
+	}{Kind: e.Kind, Type: typeOf(e)}
+	switch {
+	case w == nil:
+		shape.Message = e.Error()
+	case w.match != nil && w.match.MatchString(messageOf(e)):
+		shape.Match = w.match.String()
+	case w.match != nil:
+		shape.Match = regexp.QuoteMeta(messageOf(e))
+	}
+	if w != nil && w.Kind == "" {
+		shape.Kind = ""
+	}
+	if w != nil && w.Type == "" {
+		shape.Type = ""
+	}
+	text, _ := hook.Marshal(shape) // our own shape
+	return text
+}
+
+// lineMember is a member of the object in a line: its key begins at a byte, its value is between two.
+type lineMember struct {
+	name         string
+	at, from, to int
+}
+
+// membersOf yields the members of a valid JSON object.
+func membersOf(object []byte) func(yield func(lineMember) bool) {
+	return func(yield func(lineMember) bool) {
+		d := json.NewDecoder(bytes.NewReader(object))
+		if first, _ := d.Token(); first != json.Delim('{') {
+			return
+		}
+		for d.More() {
+			at := int(d.InputOffset())
+			at += bytes.IndexByte(object[at:], '"')
+			name, _ := d.Token()
+			var value json.RawMessage
+			if d.Decode(&value) != nil {
+				return
+			}
+			to := int(d.InputOffset())
+			text, _ := name.(string)
+			if !yield(lineMember{text, at, to - len(value), to}) {
+				return
+			}
+		}
+	}
+}
+
+// cut removes a member, which is not the only one, and a comma beside it.
+func (m lineMember) cut(line []byte) []byte {
+	before := bytes.TrimRight(line[:m.at], blanks)
+	if rest, ok := bytes.CutSuffix(before, []byte(",")); ok {
+		return slices.Concat(rest, line[m.to:])
+	}
+	after := line[m.to:]
+	return slices.Concat(line[:m.at], bytes.TrimLeft(after[1+bytes.IndexByte(after, ','):], blanks))
+}
+
+// replaceFile replaces a file, which may be a link, at once.
+func replaceFile(path string, text []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".pyplug-*")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(text)
+	if err = errors.Join(err, temp.Chmod(info.Mode()), temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name()) // the first error is the one to report
+	}
+	return err
+}
